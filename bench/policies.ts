@@ -7,7 +7,7 @@
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
 import { SCENARIOS } from '../backtest/scenarios/index.ts';
-import { startCrew } from '../backtest/search/worker-pool.ts';
+import { startWorkerPool } from '../backtest/search/worker-pool.ts';
 import type { Scenario } from '../backtest/trace/generate/scenario.ts';
 import { showProgress } from '../cli/backtest/progress.ts';
 import { wholeNumber } from '../simulator/base/whole-number.ts';
@@ -65,12 +65,12 @@ const { json, scenarios, values, seeds, days, workers } = new Command('bench:pol
 const stream = json ? process.stderr : process.stdout;
 const startedAt = performance.now();
 const progress = showProgress(process.stderr.isTTY ? process.stderr : undefined);
-const crew = startCrew(workers);
+const workerPool = startWorkerPool(workers);
 const shares = new Map<Scenario, number>();
 const comparisons = await Promise.all(
   scenarios.map((scenario) =>
     comparePolicies(scenario, {
-      ...{ seeds: Array.from({ length: seeds }, (_, index) => index + 1), crew },
+      ...{ seeds: Array.from({ length: seeds }, (_, index) => index + 1), workerPool },
       ...{ days: days ?? DAYS[scenario.name] ?? WEEK, values, region: REGION },
       onProgress: (share) => {
         shares.set(scenario, share);
@@ -83,7 +83,7 @@ const comparisons = await Promise.all(
   ),
 );
 progress.end();
-await crew.close();
+await workerPool.close();
 process.stderr.write(`${secondsSoFar()} s on ${workers} threads\n`);
 const matches = comparisons.flatMap(matchesOf);
 const result = { region: REGION, values, matches, overall: overallOf(matches) };

@@ -27,52 +27,52 @@ type PauseOptions = LiveOptions & OverrideOptions & { readonly scaleIn: boolean 
 type PinOptions = LiveOptions & OverrideOptions & { readonly atLeast: boolean };
 
 /** `autoscaler pause` */
-export function addPauseCommand(program: Command, { surroundings }: CommandContext): void {
+export function addPauseCommand(program: Command, { cliEnvironment }: CommandContext): void {
   withOverrideOptions(withLiveOptions(program.command('pause')))
     .description('stop launches and drains of a pool for a time; running builds continue')
     .argument('<pool>', 'the name of the pool')
     .option('--scale-in', 'stop drains only: the pool still scales out', false)
     .action((pool: string, options: PauseOptions) =>
-      onPool(pool, options, surroundings, (target) => {
+      onPool(pool, options, cliEnvironment, (target) => {
         const kind = options.scaleIn ? 'pause-scale-in' : 'pause';
-        return set(target, { kind, ...detailsOf(options, surroundings) });
+        return set(target, { kind, ...detailsOf(options, cliEnvironment) });
       }),
     );
 }
 
 /** `autoscaler pin` */
-export function addPinCommand(program: Command, { surroundings }: CommandContext): void {
+export function addPinCommand(program: Command, { cliEnvironment }: CommandContext): void {
   withOverrideOptions(withLiveOptions(program.command('pin')))
     .description('keep a pool at a number of tasks for a time; extra tasks drain when they are idle')
     .argument('<pool>', 'the name of the pool')
     .argument('<count>', 'number of tasks', parseCount)
     .option('--at-least', 'allow more tasks when jobs need them', false)
     .action((pool: string, count: number, options: PinOptions) =>
-      onPool(pool, options, surroundings, (target) => {
+      onPool(pool, options, cliEnvironment, (target) => {
         checkCount(count, target.pool);
         const kind = options.atLeast ? 'floor' : 'pin';
-        return set(target, { kind, count, ...detailsOf(options, surroundings) });
+        return set(target, { kind, count, ...detailsOf(options, cliEnvironment) });
       }),
     );
 }
 
 /** `autoscaler resume` */
-export function addResumeCommand(program: Command, { surroundings }: CommandContext): void {
+export function addResumeCommand(program: Command, { cliEnvironment }: CommandContext): void {
   withLiveOptions(program.command('resume'))
     .description('end the pause of a pool')
     .argument('<pool>', 'the name of the pool')
     .action((pool: string, options: LiveOptions) =>
-      onPool(pool, options, surroundings, (target) => remove(target, ['pause'], 'is not paused')),
+      onPool(pool, options, cliEnvironment, (target) => remove(target, ['pause'], 'is not paused')),
     );
 }
 
 /** `autoscaler unpin` */
-export function addUnpinCommand(program: Command, { surroundings }: CommandContext): void {
+export function addUnpinCommand(program: Command, { cliEnvironment }: CommandContext): void {
   withLiveOptions(program.command('unpin'))
     .description('end the pin of a pool, with or without --at-least')
     .argument('<pool>', 'the name of the pool')
     .action((pool: string, options: LiveOptions) =>
-      onPool(pool, options, surroundings, (target) => remove(target, ['pin', 'floor'], 'is not pinned')),
+      onPool(pool, options, cliEnvironment, (target) => remove(target, ['pin', 'floor'], 'is not pinned')),
     );
 }
 
@@ -90,18 +90,18 @@ type Target = {
 async function onPool(
   name: string,
   options: LiveOptions,
-  surroundings: CliEnvironment,
+  cliEnvironment: CliEnvironment,
   act: (target: Target) => Promise<string>,
 ): Promise<void> {
-  const { config, caBundle } = readConfig(options.config, surroundings);
-  const cluster = clusterOf(options, surroundings, config);
+  const { config, caBundle } = readConfig(options.config, cliEnvironment);
+  const cluster = clusterOf(options, cliEnvironment, config);
   const pool = findPool(name, config.pools);
   const clients = makeClients(config, caBundle);
   try {
     const service = findService(name, await new EcsAdapter(clients.ecs, cluster).services());
-    const { active } = deriveOverrides(service, surroundings.now());
+    const { active } = deriveOverrides(service, cliEnvironment.now());
     const answer = await act({ pool, service, tags: new OverrideTags(clients.ecs), active, options });
-    surroundings.out(`${answer}\n`);
+    cliEnvironment.out(`${answer}\n`);
   } catch (cause) {
     if (!(cause instanceof OverrideTagsError)) throw cause;
     const message = cause.code === 'forbidden' ? cause.message : withAdvice(cause.message);

@@ -27,7 +27,7 @@ type PlanOptions = LiveOptions & {
 };
 
 /** `autoscaler plan` */
-export function addPlanCommand(program: Command, { surroundings, exitWith }: CommandContext): void {
+export function addPlanCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   withLiveOptions(program.command('plan'))
     .description('show what the next look would do, and why; changes nothing')
     .option(
@@ -41,17 +41,20 @@ export function addPlanCommand(program: Command, { surroundings, exitWith }: Com
     )
     .option('--json', 'print the plan as one JSON document', false)
     .option('--explain <pool>', 'explain the decision about one pool step by step')
-    .action(async (options: PlanOptions) => exitWith(await plan(options, surroundings)));
+    .action(async (options: PlanOptions) => exitWith(await plan(options, cliEnvironment)));
 }
 
-async function plan(options: PlanOptions, surroundings: CliEnvironment): Promise<number> {
+async function plan(options: PlanOptions, cliEnvironment: CliEnvironment): Promise<number> {
   const { snapshot, config } =
     options.snapshot === undefined
-      ? await lookLive(options, surroundings)
-      : { snapshot: readSnapshot(options.snapshot), config: readConfig(options.config, surroundings).config };
+      ? await lookLive(options, cliEnvironment)
+      : {
+          snapshot: readSnapshot(options.snapshot),
+          config: readConfig(options.config, cliEnvironment).config,
+        };
   const seen = options.at === undefined ? snapshot : laterThan(snapshot, options.at);
   const note = options.at === undefined || options.json ? '' : `${laterNote(snapshot, options.at)}\n\n`;
-  surroundings.out(`${note}${render(deliberate(seen, config), seen, options)}\n`);
+  cliEnvironment.out(`${note}${render(deliberate(seen, config), seen, options)}\n`);
   return options.snapshot === undefined && unreadLists(snapshot).length > 0 ? 1 : 0;
 }
 

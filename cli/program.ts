@@ -46,16 +46,16 @@ const INPUT_ERRORS: ReadonlySet<string> = new Set([
 ]);
 
 /** Runs a command line (without the program's name) and returns the exit code. */
-export async function runCli(args: readonly string[], surroundings: CliEnvironment): Promise<number> {
+export async function runCli(args: readonly string[], cliEnvironment: CliEnvironment): Promise<number> {
   let exitCode = 0;
-  const program = await build(args, surroundings, (code) => {
+  const program = await build(args, cliEnvironment, (code) => {
     exitCode = code;
   });
   try {
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;
   } catch (error) {
-    return reportError(error, surroundings);
+    return reportError(error, cliEnvironment);
   }
 }
 
@@ -78,16 +78,16 @@ function reportError(error: unknown, { err }: CliEnvironment): number {
  */
 async function build(
   [requested = '']: readonly string[],
-  surroundings: CliEnvironment,
+  cliEnvironment: CliEnvironment,
   exitWith: (code: number) => void,
 ): Promise<Command> {
-  const { out, err } = surroundings;
+  const { out, err } = cliEnvironment;
   const program = new Command('autoscaler')
     .description("Autoscaler for Coder's external provisioner daemons on ECS Fargate")
     .exitOverride()
     .configureOutput({ writeOut: out, writeErr: err });
   const own = COMMANDS.filter(({ names }) => names.includes(requested));
   for (const { load } of own.length > 0 ? own : COMMANDS)
-    for (const add of await load()) add(program, { surroundings, exitWith });
+    for (const add of await load()) add(program, { cliEnvironment, exitWith });
   return program;
 }

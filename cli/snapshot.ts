@@ -8,22 +8,22 @@ import { unreadLists } from './shared/unread-lists.ts';
 type SnapshotOptions = LiveOptions & { readonly out: string };
 
 /** `autoscaler snapshot` */
-export function addSnapshotCommand(program: Command, { surroundings, exitWith }: CommandContext): void {
+export function addSnapshotCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   withLiveOptions(program.command('snapshot'))
     .description('read coderd and ECS once and write the result to a file')
     .option('--out <file>', 'output file; - for standard output', 'snapshot.json')
-    .action(async (options: SnapshotOptions) => exitWith(await takeSnapshot(options, surroundings)));
+    .action(async (options: SnapshotOptions) => exitWith(await takeSnapshot(options, cliEnvironment)));
 }
 
-async function takeSnapshot(options: SnapshotOptions, surroundings: CliEnvironment): Promise<number> {
-  const { snapshot } = await lookLive(options, surroundings);
+async function takeSnapshot(options: SnapshotOptions, cliEnvironment: CliEnvironment): Promise<number> {
+  const { snapshot } = await lookLive(options, cliEnvironment);
   const text = `${JSON.stringify(snapshotToJson(snapshot), null, 2)}\n`;
-  if (options.out === '-') surroundings.out(text);
+  if (options.out === '-') cliEnvironment.out(text);
   else writeText(options.out, text);
   const unread = unreadLists(snapshot);
-  for (const line of unread) surroundings.err(`${line}\n`);
+  for (const line of unread) cliEnvironment.err(`${line}\n`);
   if (options.out !== '-')
-    surroundings.err(`wrote ${options.out}${unread.length > 0 ? ', without the lists above' : ''}\n`);
+    cliEnvironment.err(`wrote ${options.out}${unread.length > 0 ? ', without the lists above' : ''}\n`);
   return unread.length > 0 ? 1 : 0;
 }
 

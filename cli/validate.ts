@@ -6,18 +6,18 @@ import { type CommandContext, DEFAULT_CONFIG } from './shared/cli-environment.ts
 import { readConfig } from './shared/live.ts';
 
 /** `autoscaler validate` */
-export function addValidateCommand(program: Command, { surroundings }: CommandContext): void {
+export function addValidateCommand(program: Command, { cliEnvironment }: CommandContext): void {
   program
     .command('validate')
     .description('check a configuration file and estimate the cost of its pools')
     .argument('[file]', 'configuration file', DEFAULT_CONFIG)
     .option('--builds-per-day <n>', 'builds on a working day, for all pools together', parseBuilds)
     .action((file: string, { buildsPerDay }: { buildsPerDay?: number }) => {
-      const { config } = readConfig(file, surroundings, loadDeployment);
+      const { config } = readConfig(file, cliEnvironment, loadDeployment);
       const names = config.pools.map(({ name }) => name);
       const pools = names.length === 1 ? '1 pool' : `${names.length} pools`;
-      surroundings.out(`${file}: valid; ${pools}: ${names.join(', ')}\n\n`);
-      surroundings.out(`${renderPrices(config, buildsPerDay)}\n`);
+      cliEnvironment.out(`${file}: valid; ${pools}: ${names.join(', ')}\n\n`);
+      cliEnvironment.out(`${renderPrices(config, buildsPerDay)}\n`);
     });
 }
 
@@ -27,9 +27,9 @@ function parseBuilds(text: string): number {
 }
 
 /** `autoscaler schema` */
-export function addSchemaCommand(program: Command, { surroundings }: CommandContext): void {
+export function addSchemaCommand(program: Command, { cliEnvironment }: CommandContext): void {
   program
     .command('schema')
     .description('print the JSON Schema of the configuration')
-    .action(() => surroundings.out(`${JSON.stringify(configJsonSchema(), null, 2)}\n`));
+    .action(() => cliEnvironment.out(`${JSON.stringify(configJsonSchema(), null, 2)}\n`));
 }

@@ -3,9 +3,11 @@
  * ECS on loopback, with the real HTTP and AWS clients. One real second is ten simulated seconds.
  * The demo ends by itself.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
+import { messageOf } from '../lambda/decision/model/message-of.ts';
 import { Random } from '../simulator/base/random.ts';
 import { wholeNumber } from '../simulator/base/whole-number.ts';
 import { GuardedTasks, killAtExit } from '../simulator/guarded/guarded-tasks.ts';
@@ -94,7 +96,7 @@ function invokeOnSchedule(): void {
     .then(() => {})
     .catch((error: unknown) => {
       failures += 1;
-      view.say(`the invocation failed: ${error instanceof Error ? error.message : String(error)}`);
+      view.say(`the invocation failed: ${messageOf(error)}`);
     })
     .finally(() => {
       invocation = undefined;

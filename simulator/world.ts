@@ -169,14 +169,14 @@ export class World {
     const { coderdAheadMs = 0, autobuildPollMs = 60_000 } = options;
     const timeline = coderdAheadMs === 0 ? this.timeline : new SkewedTimeline(this.timeline, coderdAheadMs);
     const coder = { version: coderVersion, organizations, autobuildPollMs };
-    this.coderd = new CoderdModel({ ...this.#surroundings(), timeline, ...coder });
+    this.coderd = new CoderdModel({ ...this.#cliEnvironment(), timeline, ...coder });
     this.ecs = new EcsModel({
       ...options,
-      ...this.#surroundings(),
+      ...this.#cliEnvironment(),
       latencies,
       onStopped: (task) => this.#stopped(task),
     });
-    this.secrets = new SecretsModel(this.#surroundings());
+    this.secrets = new SecretsModel(this.#cliEnvironment());
     this.secrets.put(this.tokenSecretName, this.coderd.addToken({ canRead: 'all' }));
     for (const pool of pools) this.addPool(pool);
   }
@@ -255,7 +255,7 @@ export class World {
     this.renewKey(name);
     const makeImage = pool.image === 'bare' ? bareTask : this.#guardedTask;
     const start = makeImage({
-      ...this.#surroundings(),
+      ...this.#cliEnvironment(),
       server: this.coderd,
       latencies: this.ecs.latencies,
       pool: name,
@@ -303,7 +303,7 @@ export class World {
   /**
    * Each part gets its own random source, so one more call in one part changes nothing in another.
    */
-  #surroundings(): { readonly timeline: Timeline; readonly random: Random } {
+  #cliEnvironment(): { readonly timeline: Timeline; readonly random: Random } {
     return { timeline: this.timeline, random: new Random(this.#random.whole(0, 2 ** 31 - 1)) };
   }
 

@@ -21,7 +21,13 @@ const BILLED_OF_BOOT = 0.7;
  * pools that are not retiring. The other jobs would wait under every policy and hide the
  * differences.
  */
-export function playable({ trace, config }: { readonly trace: Trace; readonly config: Deployment }) {
+export function withoutUnservedJobs({
+  trace,
+  config,
+}: {
+  readonly trace: Trace;
+  readonly config: Deployment;
+}) {
   const staying = { ...config, pools: config.pools.filter(({ retiring }) => !retiring) };
   const fitting = fittingOf(staying);
   const jobs = trace.jobs.filter((job) => fitting(job).length > 0);

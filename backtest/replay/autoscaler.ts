@@ -8,8 +8,8 @@ import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
 import { Random } from '../../simulator/base/random.ts';
+import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { World } from '../../simulator/world.ts';
-import type { VirtualScheduler } from '../../verify/random-worlds/world/virtual-scheduler.ts';
 import type { PolicyContext } from '../policies/policy.ts';
 import { virtualPorts } from './ports/ports.ts';
 

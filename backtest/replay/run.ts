@@ -5,10 +5,10 @@
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
+import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
 import { World } from '../../simulator/world.ts';
-import { VirtualScheduler } from '../../verify/random-worlds/world/virtual-scheduler.ts';
 import type { Policy, PolicyContext, PolicySettings } from '../policies/policy.ts';
 import type { Trace, TraceJob } from '../trace/trace.ts';
 import { changesOf, runAutoscaler } from './autoscaler.ts';

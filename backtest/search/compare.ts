@@ -3,7 +3,7 @@
  * bounds.
  */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
-import { boundsOf, playable } from '../bounds/of-a-trace.ts';
+import { boundsOf, withoutUnservedJobs } from '../bounds/of-a-trace.ts';
 import { BASELINES } from '../policies/index.ts';
 import type { Policy, PolicySettings } from '../policies/policy.ts';
 import { dollarsPerHour, priceDate } from '../replay/prices.ts';
@@ -28,7 +28,7 @@ export type CompareOptions = {
   /** Dollars. */
   readonly valueOfMinute: number;
   readonly region: string;
-  readonly crew: WorkerPool;
+  readonly workerPool: WorkerPool;
   /** Further prices of waiting for the autoscaler, in dollars for each minute of a person. */
   readonly sweep?: readonly number[];
   /** Called with the share of the work that is done, 0 to 1, and the name of the part that runs. */
@@ -37,7 +37,7 @@ export type CompareOptions = {
 
 /** The same options give the same figures, with any number of threads. */
 export async function compare(given: CompareOptions): Promise<Backtest> {
-  const options = { ...given, ...playable(given) };
+  const options = { ...given, ...withoutUnservedJobs(given) };
   const { trace, config, seed, skipped, valueOfMinute, region, unfit } = options;
   const prices = pricesOf(options);
   const progress = new Progress(options);
@@ -88,7 +88,7 @@ function policiesOf({ against }: CompareOptions): readonly Policy[] {
 async function ownRun(options: CompareOptions, progress: Progress): Promise<PolicyRun> {
   const done = progress.add('autoscaler', OWN_WEIGHT);
   const order = orderOf(options, { policy: 'autoscaler' }, true);
-  const run = await options.crew.run(order, done);
+  const run = await options.workerPool.run(order, done);
   return { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false, ...run };
 }
 
@@ -111,7 +111,7 @@ async function sweepOf(
 function runAtPrice(options: CompareOptions, price: number, progress: Progress): Promise<Run> {
   const config = atPriceOfWaiting(options.config, price);
   const done = progress.add(`$${price} a minute`, OWN_WEIGHT);
-  return options.crew.run(orderOf({ ...options, config }, { policy: 'autoscaler' }, false), done);
+  return options.workerPool.run(orderOf({ ...options, config }, { policy: 'autoscaler' }, false), done);
 }
 
 /**
@@ -128,7 +128,7 @@ async function policyRuns(
   const shown = progress.add(policy.id, 1);
   const best = await search(policy, grid, {
     order: (driver, seedOffset) => orderOf({ ...options, seed: options.seed + seedOffset }, driver, false),
-    run: (order) => options.crew.run(order, searching.pop()),
+    run: (order) => options.workerPool.run(order, searching.pop()),
   });
   const [first = best] = grid;
   const wanted = policy.id === 'static' && first !== best ? [best, first] : [best];
@@ -141,7 +141,7 @@ async function policyRuns(
     settings: PolicySettings,
     isTuned: boolean,
   ): Promise<PolicyRun> {
-    const run = await options.crew.run(orderOf(options, { policy: id, settings }, true), shown);
+    const run = await options.workerPool.run(orderOf(options, { policy: id, settings }, true), shown);
     return { policy: id, title: title(settings, options.config), source, settings, isTuned, ...run };
   }
 }

@@ -3,7 +3,7 @@
  * configuration.
  */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
-import { playable } from '../bounds/of-a-trace.ts';
+import { withoutUnservedJobs } from '../bounds/of-a-trace.ts';
 import type { SweepPoint } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';
 import { atPriceOfWaiting, priceOfWaiting } from '../replay/waiting-price.ts';
@@ -26,7 +26,7 @@ export type TuneOptions = {
   readonly target: Target;
   readonly seed: number;
   readonly region: string;
-  readonly crew: WorkerPool;
+  readonly workerPool: WorkerPool;
   /** Called with the share of the work that is done, 0 to 1, and the name of the run. */
   readonly onProgress?: (share: number, doing: string) => void;
 };
@@ -48,7 +48,7 @@ export type Tuning = {
 
 /** The same options give the same settings, with any number of threads. */
 export async function tune(given: TuneOptions): Promise<Tuning> {
-  const options = { ...given, ...playable(given) };
+  const options = { ...given, ...withoutUnservedJobs(given) };
   const { trace, target } = options;
   // all runs but the first use the start time of the trace
   const config = withStartTime(options.config, trace.startSeconds);
@@ -76,12 +76,12 @@ export async function tune(given: TuneOptions): Promise<Tuning> {
 }
 
 function runOf(
-  { trace, seed, region, crew }: TuneOptions,
+  { trace, seed, region, workerPool }: TuneOptions,
   config: Deployment,
   onProgress: (share: number) => void,
 ): Promise<Run> {
   const order = orderOf({ trace, config, seed, region, valueOfMinute: 0 }, { policy: 'autoscaler' }, false);
-  return crew.run(order, onProgress);
+  return workerPool.run(order, onProgress);
 }
 
 /** The mean progress of all runs. `least`: the number of runs before the bisection adds some. */

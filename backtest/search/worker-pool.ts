@@ -24,7 +24,7 @@ export type Order = {
 };
 
 export type WorkerPool = {
-  /** Runs the order when a thread is free. Rejects with CrewError if the thread ends first. */
+  /** Runs the order when a thread is free. Rejects with WorkerPoolError if the thread ends first. */
   readonly run: (order: Order, onProgress?: (share: number) => void) => Promise<Run>;
   readonly close: () => Promise<void>;
 };
@@ -56,12 +56,12 @@ function driverOf({ driver }: Order): Driver {
 }
 
 /** A thread ended before its order was done. */
-export class CrewError extends Error {
-  override readonly name = 'CrewError';
+export class WorkerPoolError extends Error {
+  override readonly name = 'WorkerPoolError';
 }
 
 /** Starts each thread when an order needs it. `threads`: the most threads. @default one per core */
-export function startCrew(threads = availableParallelism()): WorkerPool {
+export function startWorkerPool(threads = availableParallelism()): WorkerPool {
   const free: Worker[] = [];
   const alive = new Set<Worker>();
   const waiting: ((worker: Worker) => void)[] = [];
@@ -119,9 +119,9 @@ function runOnWorker(worker: Worker, order: Order, onProgress: (share: number) =
   });
 }
 
-function failureOf({ driver }: Order, cause: unknown): CrewError {
+function failureOf({ driver }: Order, cause: unknown): WorkerPoolError {
   const seen = cause instanceof Error ? cause.message : `exit code ${cause}`;
-  return new CrewError(
+  return new WorkerPoolError(
     `running policy "${driver.policy}": its thread ended early (${seen}); if memory is short, use fewer threads or a shorter trace`,
     { cause },
   );

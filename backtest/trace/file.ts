@@ -1,7 +1,7 @@
 /** Reads a trace from a file or standard input, one chunk at a time. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import { whyUnreadable } from '../../lambda/config/load.ts';
+import { describeReadError } from '../../lambda/config/load.ts';
 import { TraceError } from './problems.ts';
 import { type ReadTrace, readTrace } from './read.ts';
 
@@ -69,5 +69,5 @@ const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4));
 const RETRY_MS = 10;
 
 function unreadable(file: string, cause: unknown): TraceError {
-  return new TraceError(`${file}: reading the trace: ${whyUnreadable(cause)}`, { cause });
+  return new TraceError(`${file}: reading the trace: ${describeReadError(cause)}`, { cause });
 }

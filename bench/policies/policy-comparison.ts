@@ -25,7 +25,7 @@ export type PolicyComparisonOptions = {
   /** Prices of waiting: dollars for each minute of a person. */
   readonly values: readonly number[];
   readonly region: string;
-  readonly crew: WorkerPool;
+  readonly workerPool: WorkerPool;
   /** Called with the share of the runs that are done, 0 to 1. */
   readonly onProgress: (share: number) => void;
 };
@@ -115,7 +115,7 @@ class ComparisonRunner {
   }
 
   async #run(order: Order, weight: number): Promise<{ readonly figures: Figures }> {
-    const run = await this.#options.crew.run(order);
+    const run = await this.#options.workerPool.run(order);
     this.#done += weight;
     this.#options.onProgress(this.#done / this.#all);
     return run;

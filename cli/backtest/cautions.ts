@@ -1,7 +1,7 @@
 /**
  * Warnings about the figures of a backtest: usually the configuration does not belong to the trace.
  */
-import { boundJobs, playable } from '../../backtest/bounds/of-a-trace.ts';
+import { boundJobs, withoutUnservedJobs } from '../../backtest/bounds/of-a-trace.ts';
 import { groupName } from '../../backtest/replay/figures.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
@@ -11,7 +11,7 @@ import type { Subject } from './subject.ts';
 
 /** The warnings as sentences. Throws InputError if no job of the trace can run. */
 export function cautionsOf(subject: Subject): readonly string[] {
-  const played = { ...subject, ...playable(subject) };
+  const played = { ...subject, ...withoutUnservedJobs(subject) };
   return [...unfit(subject, played), ...outages(played), ...peaks(played)];
 }
 

@@ -8,7 +8,7 @@ import type { Backtest } from '../../backtest/replay/result.ts';
 import { priceOfWaiting } from '../../backtest/replay/waiting-price.ts';
 import { compare } from '../../backtest/search/compare.ts';
 import { SWEEP_PRICES } from '../../backtest/search/sweep.ts';
-import { CrewError, startCrew } from '../../backtest/search/worker-pool.ts';
+import { startWorkerPool, WorkerPoolError } from '../../backtest/search/worker-pool.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import {
   type CliEnvironment,
@@ -38,7 +38,7 @@ type BacktestOptions = SubjectOptions & {
 };
 
 /** `autoscaler backtest` */
-export function addBacktestCommand(program: Command, { surroundings }: CommandContext): void {
+export function addBacktestCommand(program: Command, { cliEnvironment }: CommandContext): void {
   program
     .command('backtest')
     .description('compare cost and waiting times of the autoscaler and other policies over a trace')
@@ -78,10 +78,10 @@ export function addBacktestCommand(program: Command, { surroundings }: CommandCo
       availableParallelism(),
     )
     .option('--skip-bad', 'skip invalid lines of the trace and count them', false)
-    .action((options: BacktestOptions) => backtest(options, surroundings));
+    .action((options: BacktestOptions) => backtest(options, cliEnvironment));
 }
 
-async function backtest(options: BacktestOptions, surroundings: CliEnvironment): Promise<void> {
+async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment): Promise<void> {
   const { out: file, json } = options;
   if (options.values !== undefined && options.sweep === undefined)
     throw new UsageError('--values needs --sweep waiting');
@@ -89,14 +89,14 @@ async function backtest(options: BacktestOptions, surroundings: CliEnvironment):
     throw new UsageError(
       '--out - : the report is an HTML page. Name a file, or use --json for standard output',
     );
-  const subject = readSubject(options, surroundings);
+  const subject = readSubject(options, cliEnvironment);
   if (file !== undefined) checkWritable(file, [options.trace, subject.configFile]);
-  for (const caution of cautionsOf(subject)) surroundings.err(`warning: ${caution}\n`);
-  const result = await run(subject, options, surroundings);
-  surroundings.out(`${json ? JSON.stringify(documentOf(result)) : backtestText(result)}\n`);
+  for (const caution of cautionsOf(subject)) cliEnvironment.err(`warning: ${caution}\n`);
+  const result = await run(subject, options, cliEnvironment);
+  cliEnvironment.out(`${json ? JSON.stringify(documentOf(result)) : backtestText(result)}\n`);
   if (file === undefined) return;
   await writeReport(file, result);
-  surroundings.err(`wrote ${file}\n`);
+  cliEnvironment.err(`wrote ${file}\n`);
 }
 
 async function run(
@@ -106,18 +106,18 @@ async function run(
 ): Promise<Backtest> {
   const { against = parseAgainst(sweep === undefined ? 'all' : 'none') } = rest;
   const { valueOfMinute = priceOfWaiting(config) } = rest;
-  const crew = startCrew(workers);
+  const workerPool = startWorkerPool(workers);
   const progress = showProgress(terminal);
   try {
     return await compare({
-      ...{ trace, skipped, config, against, seed, valueOfMinute, region, crew },
+      ...{ trace, skipped, config, against, seed, valueOfMinute, region, workerPool },
       ...(sweep === undefined ? {} : { sweep: values }),
       onProgress: progress.show,
     });
   } catch (error) {
-    throw error instanceof CrewError ? new InputError(error.message, { cause: error }) : error;
+    throw error instanceof WorkerPoolError ? new InputError(error.message, { cause: error }) : error;
   } finally {
     progress.end();
-    await crew.close();
+    await workerPool.close();
   }
 }

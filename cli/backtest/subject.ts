@@ -28,11 +28,11 @@ export type Subject = {
 const DEFAULT_DAYS = 7;
 
 /** Reads both and prints warnings. Throws UsageError, TraceError, ConfigError or InputError. */
-export function readSubject(options: SubjectOptions, surroundings: CliEnvironment): Subject {
+export function readSubject(options: SubjectOptions, cliEnvironment: CliEnvironment): Subject {
   checkOptions(options);
   return options.scenario === undefined
-    ? fromFiles(options, surroundings)
-    : fromScenario(options.scenario, options, surroundings);
+    ? fromFiles(options, cliEnvironment)
+    : fromScenario(options.scenario, options, cliEnvironment);
 }
 
 function checkOptions({ trace, scenario, days }: SubjectOptions): void {
@@ -50,20 +50,20 @@ function checkOptions({ trace, scenario, days }: SubjectOptions): void {
 function fromScenario(
   name: string,
   { seed, days = DEFAULT_DAYS, config: ownFile }: SubjectOptions,
-  surroundings: CliEnvironment,
+  cliEnvironment: CliEnvironment,
 ): Subject {
   const scenario = findScenario(name);
   const configFile = ownFile ?? configFileOf(scenario);
-  const { config } = readConfig(configFile, surroundings);
+  const { config } = readConfig(configFile, cliEnvironment);
   return { trace: generateTrace(scenario, { seed, days }), skipped: 0, config, configFile };
 }
 
 function fromFiles(
   { trace: file = '-', config: configFile = DEFAULT_CONFIG, skipBad }: SubjectOptions,
-  surroundings: CliEnvironment,
+  cliEnvironment: CliEnvironment,
 ): Subject {
-  const { config } = readConfig(configFile, surroundings);
+  const { config } = readConfig(configFile, cliEnvironment);
   const { trace, skipped, remarks } = readTraceFile(file, { skipBad });
-  for (const remark of remarks) surroundings.err(`${file}: warning: ${remark}\n`);
+  for (const remark of remarks) cliEnvironment.err(`${file}: warning: ${remark}\n`);
   return { trace, skipped, config, configFile };
 }

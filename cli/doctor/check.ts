@@ -31,8 +31,3 @@ export const skip = (name: string, blocker: string): Check => ({
 export function blockerOf(checked: Checked<unknown>): string | undefined {
   return 'blocker' in checked ? checked.blocker : undefined;
 }
-
-/** The message of anything that was thrown. */
-export function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
-}

@@ -1,16 +1,18 @@
 /**
  * Checks that each pool has one ECS service and that its task definition matches the configuration.
  */
+
 import { describeTaskDefinition, type TaskDefinition } from '../../lambda/adapters/ecs/task-definitions.ts';
 import type { Clients } from '../../lambda/connect.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { Finding } from '../../lambda/decision/model/plan.ts';
 import type { Reading, Service, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
 import { findService } from '../shared/override-target.ts';
-import { type Check, fail, messageOf, ok, skip, warn } from './check.ts';
+import { type Check, fail, ok, skip, warn } from './check.ts';
 import { checkScalableTargets, SCALABLE_TARGETS } from './scalable-targets.ts';
 import { checkGuard, checkMakeUp } from './task-definition.ts';
 

@@ -35,7 +35,7 @@ const CONFIGURATION = 'configuration';
 
 type DoctorOptions = LiveOptions & { readonly json: boolean; readonly deep: boolean };
 
-export function addDoctorCommand(program: Command, { surroundings, exitWith }: CommandContext): void {
+export function addDoctorCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   withLiveOptions(program.command('doctor'))
     .description(
       'check configuration, coderd, token, licence, keys, secrets and ECS services; every failed check tells you how to fix it',
@@ -47,22 +47,22 @@ export function addDoctorCommand(program: Command, { surroundings, exitWith }: C
     )
     .option('--json', 'print the checks as one JSON document', false)
     .action(async (options: DoctorOptions) => {
-      const checks = await diagnose(options, surroundings);
-      surroundings.out(
+      const checks = await diagnose(options, cliEnvironment);
+      cliEnvironment.out(
         options.json ? `${JSON.stringify({ version: 1, checks }, null, 2)}\n` : render(checks),
       );
       exitWith(checks.some(({ status }) => status === 'FAIL') ? 1 : 0);
     });
 }
 
-async function diagnose(options: DoctorOptions, surroundings: CliEnvironment): Promise<readonly Check[]> {
+async function diagnose(options: DoctorOptions, cliEnvironment: CliEnvironment): Promise<readonly Check[]> {
   const loaded = checkConfiguration(options.config);
   if ('blocker' in loaded) return [...loaded.checks, skip('everything else', loaded.blocker)];
   const { config, caBundle } = loaded.value;
   const clients = makeClients(config, caBundle);
   try {
-    const cluster = clusterNamed(options, surroundings, config);
-    const context = { config, clients, cluster, surroundings, isDeep: options.deep };
+    const cluster = clusterNamed(options, cliEnvironment, config);
+    const context = { config, clients, cluster, cliEnvironment, isDeep: options.deep };
     return [...loaded.checks, ...(await checkAll(context))];
   } finally {
     await clients.close();
@@ -86,7 +86,7 @@ type DoctorContext = {
   readonly config: Config;
   readonly clients: Clients;
   readonly cluster: string | undefined;
-  readonly surroundings: CliEnvironment;
+  readonly cliEnvironment: CliEnvironment;
   readonly isDeep: boolean;
 };
 
@@ -94,12 +94,12 @@ async function checkAll({
   config,
   clients,
   cluster,
-  surroundings,
+  cliEnvironment,
   isDeep,
 }: DoctorContext): Promise<readonly Check[]> {
   const { coderd, ecs, secrets } = clients;
   const [server, secret, readings] = await Promise.all([
-    checkServer(coderd, config.coder, surroundings),
+    checkServer(coderd, config.coder, cliEnvironment),
     checkTokenSecret(secrets, config.coder.token),
     cluster === undefined ? NO_CLUSTER : observeEcs(new EcsAdapter(ecs, cluster)),
   ]);
@@ -107,9 +107,9 @@ async function checkAll({
   const blocker = blockerOf(token);
   const coder =
     blocker === undefined
-      ? await observeCoder({ coderd: new CoderdAdapter(coderd), clock: surroundings }, config)
+      ? await observeCoder({ coderd: new CoderdAdapter(coderd), clock: cliEnvironment }, config)
       : undefined;
-  const findings = findingsOf({ config, readings, coder, server, now: surroundings.now() });
+  const findings = findingsOf({ config, readings, coder, server, now: cliEnvironment.now() });
   const [licence, keys, inCluster] = await Promise.all([
     checkLicence(coderd, blocker),
     checkKeys(config.pools, { coderd, secrets, coder, blocker: blockerOf(server) }),

@@ -1,11 +1,13 @@
 /** Checks that Application Auto Scaling does not size the pools' services too. */
+
 import {
   ApplicationAutoScalingClient,
   paginateDescribeScalableTargets,
   type ScalableTarget,
 } from '@aws-sdk/client-application-auto-scaling';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
-import { type Check, fail, messageOf, ok, warn } from './check.ts';
+import { type Check, fail, ok, warn } from './check.ts';
 
 export const SCALABLE_TARGETS = 'application auto scaling';
 

@@ -1,15 +1,17 @@
 /**
  * Checks the token for coderd: that it exists, is valid, belongs to no owner, and when it expires.
  */
+
 import { readUser } from '../../lambda/adapters/coderd/account.ts';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { readExpiry, tokenId } from '../../lambda/adapters/coderd/token-expiry.ts';
 import type { Secrets } from '../../lambda/adapters/secrets/secrets.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { SecretRef } from '../../lambda/decision/model/config.ts';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { timeText } from '../../lambda/explain/format.ts';
-import { type Check, type Checked, fail, messageOf, ok, skip, warn } from './check.ts';
+import { type Check, type Checked, fail, ok, skip, warn } from './check.ts';
 import { readSecret } from './secret.ts';
 import type { Server } from './server.ts';
 

@@ -25,7 +25,7 @@ export const DEFAULT_CONFIG = 'autoscaler.yaml';
 
 /** What a command gets when it is added to the program. */
 export type CommandContext = {
-  readonly surroundings: CliEnvironment;
+  readonly cliEnvironment: CliEnvironment;
   /** Sets the exit code, which is 0 otherwise. */
   readonly exitWith: (code: number) => void;
 };

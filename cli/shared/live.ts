@@ -23,9 +23,9 @@ export function withConfigOption(command: Command): Command {
 }
 
 /** Looks once. A list that cannot be read does not throw: the snapshot has its status. */
-export async function lookLive(options: LiveOptions, surroundings: CliEnvironment) {
-  const { config, caBundle } = readConfig(options.config, surroundings);
-  const connection = connect(config, clusterOf(options, surroundings, config), caBundle);
+export async function lookLive(options: LiveOptions, cliEnvironment: CliEnvironment) {
+  const { config, caBundle } = readConfig(options.config, cliEnvironment);
+  const connection = connect(config, clusterOf(options, cliEnvironment, config), caBundle);
   try {
     return { snapshot: await observe(connection.ports(), config), config };
   } finally {

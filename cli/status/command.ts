@@ -13,17 +13,17 @@ type StatusOptions = LiveOptions & { readonly json: boolean };
  * `autoscaler status`: exit code 1 when coderd or ECS could not be read, whatever else is found is
  * no failure of it.
  */
-export function addStatusCommand(program: Command, { surroundings, exitWith }: CommandContext): void {
+export function addStatusCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   withLiveOptions(program.command('status'))
     .description('show waiting jobs, problems and pools on one screen')
     .option('--json', 'print the status as one JSON document', false)
-    .action(async (options: StatusOptions) => exitWith(await printStatus(options, surroundings)));
+    .action(async (options: StatusOptions) => exitWith(await printStatus(options, cliEnvironment)));
 }
 
-async function printStatus(options: StatusOptions, surroundings: CliEnvironment): Promise<number> {
-  const { snapshot, config } = await lookLive(options, surroundings);
-  const lastLook = await findLastLook(snapshot, surroundings.now());
+async function printStatus(options: StatusOptions, cliEnvironment: CliEnvironment): Promise<number> {
+  const { snapshot, config } = await lookLive(options, cliEnvironment);
+  const lastLook = await findLastLook(snapshot, cliEnvironment.now());
   const status = statusOf(snapshot, deliberate(snapshot, config), config, lastLook);
-  surroundings.out(`${options.json ? JSON.stringify(status, null, 2) : statusScreen(status)}\n`);
+  cliEnvironment.out(`${options.json ? JSON.stringify(status, null, 2) : statusScreen(status)}\n`);
   return unreadLists(snapshot).length > 0 ? 1 : 0;
 }

@@ -10,7 +10,7 @@ import type { CommandContext } from '../shared/cli-environment.ts';
 import { plainTable } from '../shared/plain-table.ts';
 
 /** `autoscaler trace check` */
-export function addTraceCheckCommand(trace: Command, { surroundings }: CommandContext): void {
+export function addTraceCheckCommand(trace: Command, { cliEnvironment }: CommandContext): void {
   trace
     .command('check')
     .description('summarize a trace, or report its errors')
@@ -18,8 +18,8 @@ export function addTraceCheckCommand(trace: Command, { surroundings }: CommandCo
     .option('--skip-bad', 'skip invalid lines and count them', false)
     .action((file: string, { skipBad }: { readonly skipBad: boolean }) => {
       const { trace: read, remarks } = readTraceFile(file, { skipBad });
-      for (const remark of remarks) surroundings.err(`${file}: warning: ${remark}\n`);
-      surroundings.out(`${traceText(read)}\n`);
+      for (const remark of remarks) cliEnvironment.err(`${file}: warning: ${remark}\n`);
+      cliEnvironment.out(`${traceText(read)}\n`);
     });
 }
 

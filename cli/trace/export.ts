@@ -35,7 +35,7 @@ const DAY_MS = 24 * 3_600_000;
 const WAITING = { patience: { silentMs: 120_000, retryMs: 90_000 }, wholeMs: 600_000 } as const;
 
 /** `autoscaler trace export` */
-export function addTraceExportCommand(trace: Command, { surroundings }: CommandContext): void {
+export function addTraceExportCommand(trace: Command, { cliEnvironment }: CommandContext): void {
   withConfigOption(trace.command('export'))
     .description("write the past jobs of the configuration's organizations to a trace file")
     .addOption(
@@ -47,21 +47,21 @@ export function addTraceExportCommand(trace: Command, { surroundings }: CommandC
     .option('--to <time>', 'end of the period (default: now)', parseTime)
     .option('--timezone <zone>', 'time zone for hours and weekdays', parseTimeZone, 'UTC')
     .option('--out <file>', 'output file; - for standard output', 'trace.jsonl')
-    .action((options: ExportOptions) => exportTrace(options, surroundings));
+    .action((options: ExportOptions) => exportTrace(options, cliEnvironment));
 }
 
-async function exportTrace(options: ExportOptions, surroundings: CliEnvironment): Promise<void> {
+async function exportTrace(options: ExportOptions, cliEnvironment: CliEnvironment): Promise<void> {
   const { timezone, out } = options;
-  const period = periodOf(options, surroundings.now());
-  const { config, caBundle } = readConfig(options.config, surroundings);
+  const period = periodOf(options, cliEnvironment.now());
+  const { config, caBundle } = readConfig(options.config, cliEnvironment);
   if (out !== '-') checkWritable(out, [options.config]);
-  const report = (line: string): void => surroundings.err(`${line}\n`);
+  const report = (line: string): void => cliEnvironment.err(`${line}\n`);
   const clients = makeClients(config, caBundle, WAITING);
   try {
     const jobs = await readTraceJobs({ http: clients.coderd, tell: report }, config, period);
     const trace: Trace = { name: 'history', ...period, timezone, outages: [], startSeconds: undefined, jobs };
     const text = [...writeTrace(trace)].join('');
-    if (out === '-') surroundings.out(text);
+    if (out === '-') cliEnvironment.out(text);
     else writeWhole(out, text);
     report(`${out === '-' ? '' : `wrote ${out}: `}${summary(trace)}`);
   } finally {

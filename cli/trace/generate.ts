@@ -26,7 +26,7 @@ type GenerateOptions = {
 const MOST_DAYS = 366;
 
 /** `autoscaler trace generate` */
-export function addTraceGenerateCommand(trace: Command, { surroundings }: CommandContext): void {
+export function addTraceGenerateCommand(trace: Command, { cliEnvironment }: CommandContext): void {
   trace
     .command('generate')
     .description('generate the trace of a fictional deployment')
@@ -37,8 +37,8 @@ export function addTraceGenerateCommand(trace: Command, { surroundings }: Comman
     .option('--out <file>', 'output file; - for standard output', '-')
     .option('--list', 'show the scenarios')
     .action((options: GenerateOptions) => {
-      if (options.list) surroundings.out(`${scenarioTable()}\n`);
-      else generate(findScenario(options.scenario), options, surroundings);
+      if (options.list) cliEnvironment.out(`${scenarioTable()}\n`);
+      else generate(findScenario(options.scenario), options, cliEnvironment);
     });
 }
 

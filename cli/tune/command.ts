@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Target } from '../../backtest/search/price-search.ts';
 import { type Tuning, tune } from '../../backtest/search/tune.ts';
-import { CrewError, startCrew } from '../../backtest/search/worker-pool.ts';
+import { startWorkerPool, WorkerPoolError } from '../../backtest/search/worker-pool.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { cautionsOf } from '../backtest/cautions.ts';
 import { parseRegion, parseValue, parseWorkers } from '../backtest/options.ts';
@@ -31,7 +31,7 @@ type TuneOptions = SubjectOptions & {
 };
 
 /** `autoscaler tune` */
-export function addTuneCommand(program: Command, { surroundings }: CommandContext): void {
+export function addTuneCommand(program: Command, { cliEnvironment }: CommandContext): void {
   program
     .command('tune')
     .description('recommend a price of waiting for a budget or a wait, and the limits that a trace needs')
@@ -52,21 +52,21 @@ export function addTuneCommand(program: Command, { surroundings }: CommandContex
       availableParallelism(),
     )
     .option('--skip-bad', 'skip invalid lines of the trace and count them', false)
-    .action((options: TuneOptions) => tuneHistory(options, surroundings));
+    .action((options: TuneOptions) => tuneHistory(options, cliEnvironment));
 }
 
-async function tuneHistory(options: TuneOptions, surroundings: CliEnvironment): Promise<void> {
+async function tuneHistory(options: TuneOptions, cliEnvironment: CliEnvironment): Promise<void> {
   const target = targetOf(options);
-  const subject = readSubject(options, surroundings);
-  for (const caution of cautionsOf(subject)) surroundings.err(`warning: ${caution}\n`);
-  const tuning = await run(subject, target, options, surroundings);
+  const subject = readSubject(options, cliEnvironment);
+  for (const caution of cautionsOf(subject)) cliEnvironment.err(`warning: ${caution}\n`);
+  const tuning = await run(subject, target, options, cliEnvironment);
   const { found } = tuning;
   if (found === undefined) throw new InputError(unreachableText(target, tuning.points));
   const { config: _config, ...rest } = found;
   const text = options.json
     ? JSON.stringify({ version: 1, target, before: tuning.before, points: tuning.points, ...rest })
     : tuneText({ ...subject, target, ...tuning, found });
-  surroundings.out(`${text}\n`);
+  cliEnvironment.out(`${text}\n`);
 }
 
 /** Throws UsageError. */
@@ -97,14 +97,14 @@ async function run(
   { seed, region, workers }: TuneOptions,
   { terminal }: CliEnvironment,
 ): Promise<Tuning> {
-  const crew = startCrew(workers);
+  const workerPool = startWorkerPool(workers);
   const progress = showProgress(terminal);
   try {
-    return await tune({ trace, config, target, seed, region, crew, onProgress: progress.show });
+    return await tune({ trace, config, target, seed, region, workerPool, onProgress: progress.show });
   } catch (error) {
-    throw error instanceof CrewError ? new InputError(error.message, { cause: error }) : error;
+    throw error instanceof WorkerPoolError ? new InputError(error.message, { cause: error }) : error;
   } finally {
     progress.end();
-    await crew.close();
+    await workerPool.close();
   }
 }

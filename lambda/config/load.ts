@@ -48,7 +48,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    const message = `reading the configuration: ${whyUnreadable(cause)}`;
+    const message = `reading the configuration: ${describeReadError(cause)}`;
     throw new ConfigError([{ severity: 'error', path: '', message, file }], { cause });
   }
 }
@@ -66,7 +66,7 @@ function readCaBundle(value: unknown, folder: string): Bundle {
     const flaw = bundleFlaw(text);
     return flaw === undefined ? { text, findings: [] } : refuse(flaw);
   } catch (cause) {
-    return refuse(`${whyUnreadable(cause)} (the path is relative to the configuration file)`);
+    return refuse(`${describeReadError(cause)} (the path is relative to the configuration file)`);
   }
 }
 
@@ -100,7 +100,7 @@ function isCertificate(pem: string): boolean {
 }
 
 /** Why a file can not be read, and what to do. */
-export function whyUnreadable(cause: unknown): string {
+export function describeReadError(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
   const known: Readonly<Record<string, string>> = {
     ENOENT: 'no such file; check the path',

@@ -5,7 +5,7 @@
  * supply → demand → whose turn to be replaced it is → forecast and floors → assignment → bounds, last → who leaves → counts
  */
 import { type Assignment, assign, type Offer } from './assignment/assignment.ts';
-import { measureRoom, type Room } from './assignment/launch-limits.ts';
+import { computeLaunchLimits, type LaunchLimits } from './assignment/launch-limits.ts';
 import { deriveNeeds, isPaid, paidFor } from './assignment/needs.ts';
 import { deriveOffers } from './assignment/offers.ts';
 import { deriveDue, deriveWarmth } from './assignment/ready.ts';
@@ -20,7 +20,7 @@ import {
   PRICE_OF,
   type TagGroup,
 } from './demand/demand.ts';
-import { deriveOutlook } from './forecast/pool-forecast.ts';
+import { derivePoolForecasts } from './forecast/pool-forecast.ts';
 import { lookAgainAfter } from './look-again.ts';
 import type { EpochMs } from './model/brands.ts';
 import { by, partition, sum } from './model/collections.ts';
@@ -35,7 +35,7 @@ import { forecastFindings, reportForecast } from './report/report-forecast.ts';
 import { isoTime } from './report/waiting.ts';
 import { markReplaced } from './scale-in/rolling.ts';
 import { daemonsWorth, launchCost } from './settings/patience.ts';
-import { judgeDoubts } from './supply/doubts.ts';
+import { deriveDoubts } from './supply/doubts.ts';
 import { removedPools } from './supply/removed-pools.ts';
 import { deriveSupply, type PoolView } from './supply/supply.ts';
 
@@ -59,18 +59,21 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const pools = [...config.pools, ...removedPools(snapshot, config)];
   const supply = deriveSupply(snapshot, { ...config, pools });
   const demand = deriveDemand(snapshot).map((jobs) => withPatience(jobs, supply, snapshot.takenAt));
-  const view = judgeDoubts(supply, snapshot);
+  const view = deriveDoubts(supply, snapshot);
   const turns = supply.map((pool) => {
     const percent = shareOf(view.doubtsOf(pool), config);
     return percent === undefined ? pool : markReplaced(pool, percent, snapshot.takenAt);
   });
-  const { lookout, outlooks, openings } = deriveOutlook(snapshot, turns);
-  const room = measureRoom(outlooks, { config, doubtsOf: view.doubtsOf });
-  const due = deriveDue(lookout.calls, turns, snapshot.takenAt);
-  const groups = inServingOrder(demand, due, [...deriveWarmth(room), ...deriveStock(room, snapshot)]);
-  const placed = assignWithin(groups, deriveOffers(room, demand, snapshot), room);
+  const { wakeDemands, poolForecasts, wakeAssignments } = derivePoolForecasts(snapshot, turns);
+  const launchLimits = computeLaunchLimits(poolForecasts, { config, doubtsOf: view.doubtsOf });
+  const due = deriveDue(wakeDemands.demands, turns, snapshot.takenAt);
+  const groups = inServingOrder(demand, due, [
+    ...deriveWarmth(launchLimits),
+    ...deriveStock(launchLimits, snapshot),
+  ]);
+  const placed = assignWithin(groups, deriveOffers(launchLimits, demand, snapshot), launchLimits);
   const assignment = ofJobs(placed);
-  const decisions = deriveNeeds(room, placed, due, snapshot.takenAt).map((need) =>
+  const decisions = deriveNeeds(launchLimits, placed, due, snapshot.takenAt).map((need) =>
     decidePool(need, view.doubtsOf(need.view), { snapshot, config }),
   );
   const plan: Plan = {
@@ -80,11 +83,11 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     actions: inOrder(decisions.flatMap(({ actions }) => actions)),
     assignment: reportAssignment(assignment),
     unserved: reportUnserved(assignment, supply, snapshot),
-    lookAgainAfterMs: lookAgainAfter(decisions, lookout, { config, now: snapshot.takenAt, placed }),
-    forecast: reportForecast(lookout, openings, snapshot.takenAt),
+    lookAgainAfterMs: lookAgainAfter(decisions, wakeDemands, { config, now: snapshot.takenAt, placed }),
+    forecast: reportForecast(wakeDemands, wakeAssignments, snapshot.takenAt),
     findings: [
       ...reportFindings({ supply, view, assignment, snapshot, config }),
-      ...forecastFindings(lookout, snapshot),
+      ...forecastFindings(wakeDemands, snapshot),
     ],
   };
   return { assignment, pools: decisions, plan };
@@ -133,7 +136,7 @@ function inServingOrder(
 function assignWithin(
   groups: readonly Group[],
   offers: readonly Offer[],
-  { total, budget }: Pick<Room, 'total' | 'budget'>,
+  { total, budget }: Pick<LaunchLimits, 'total' | 'budget'>,
 ): Assignment {
   const all = assign(groups, offers, total);
   if (paidFor(all) <= budget) return all;
@@ -151,7 +154,7 @@ function assignWithin(
 function mostWithin(
   groups: readonly Group[],
   offers: readonly Offer[],
-  { total, budget }: Pick<Room, 'total' | 'budget'>,
+  { total, budget }: Pick<LaunchLimits, 'total' | 'budget'>,
 ): Assignment {
   let [low, high] = [0, Math.max(0, total) + 1];
   let best = assign(groups, offers, low);

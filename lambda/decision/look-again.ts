@@ -30,11 +30,11 @@ const FREQUENT_LOOKS_COST = 24_000;
 /** Computes the milliseconds from this look to the next. */
 export function lookAgainAfter(
   pools: readonly PoolDecision[],
-  { calls }: Pick<WakeDemands, 'calls'>,
+  { demands }: Pick<WakeDemands, 'demands'>,
   { config, now, placed }: { readonly config: Config; readonly now: EpochMs; readonly placed: Assignment },
 ): number {
   if (savedByLooks(placed) > FREQUENT_LOOKS_COST) return config.looks.everyMs;
-  const isSoon = calls.some(({ ahead, pools: woken, wakeFor }) => {
+  const isSoon = demands.some(({ ahead, pools: woken, wakeFor }) => {
     const withinMs = Math.max(0, ...woken.map((view) => stayMs(view, wakeFor))) + SLACK_MS;
     return wakeFor === 'autostart' && ahead.some(({ at }) => at > now - SLACK_MS && at <= now + withinMs);
   });

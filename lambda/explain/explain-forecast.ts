@@ -5,8 +5,8 @@
 
 import type { Deliberation } from '../decision/decide.ts';
 import { isForecastUnsure } from '../decision/forecast/forecast.ts';
-import { deriveOutlook, type Outlooks } from '../decision/forecast/pool-forecast.ts';
-import { fits, type HeldBack, leadOf, type WakeDemand } from '../decision/forecast/wake-demand.ts';
+import { derivePoolForecasts, type PoolForecasts } from '../decision/forecast/pool-forecast.ts';
+import { type BlockedWakeDemand, fits, leadOf, type WakeDemand } from '../decision/forecast/wake-demand.ts';
 import type { EpochMs } from '../decision/model/brands.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';
 import { displayTags } from '../decision/model/tags.ts';
@@ -26,13 +26,14 @@ export function forecastLines(
   if (organization?.workspaces === undefined)
     return ['not in this snapshot: the autoscaler reads it if a pool of the organization has wake enabled'];
   const views = pools.map(({ need }) => need.view);
-  const outlooks = deriveOutlook(snapshot, views);
-  const { calls, heldBack } = outlooks.lookout;
-  const own = calls.filter((call) => call.pools.includes(view));
+  const poolForecasts = derivePoolForecasts(snapshot, views);
+  const { demands, heldBack } = poolForecasts.wakeDemands;
+  const own = demands.filter((call) => call.pools.includes(view));
   const held = heldBack.filter((call) => call.pools.includes(view));
   return [
     ...own.map(
-      (call) => `${demandText(call, snapshot.takenAt)} -> ${providerText(call, { view, views, outlooks })}`,
+      (call) =>
+        `${demandText(call, snapshot.takenAt)} -> ${providerText(call, { view, views, poolForecasts })}`,
     ),
     ...held.map((call) => `${demandText(call, snapshot.takenAt)} -> ${heldText(call)}`),
     ...(own.length + held.length === 0 ? ['no known transition needs this pool'] : []),
@@ -44,7 +45,7 @@ export function forecastLines(
   ];
 }
 
-function heldText({ isWaiting, isOpen }: HeldBack): string {
+function heldText({ isWaiting, isOpen }: BlockedWakeDemand): string {
   if (isOpen) return 'a daemon is available';
   return isWaiting
     ? 'no pool starts for it'
@@ -86,11 +87,14 @@ function pendingRetriesOf({ refused, ahead, presumed }: Pick<WakeDemand, 'refuse
 type ForecastContext = {
   readonly view: PoolView;
   readonly views: readonly PoolView[];
-  readonly outlooks: Outlooks;
+  readonly poolForecasts: PoolForecasts;
 };
 
 /** Which pool has a daemon for a wake demand, or when a pool starts for it. */
-function providerText(call: WakeDemand, { view, views, outlooks: { openings } }: ForecastContext): string {
+function providerText(
+  call: WakeDemand,
+  { view, views, poolForecasts: { wakeAssignments } }: ForecastContext,
+): string {
   if (call.isOpen) return 'daemons of others are available';
   const [first] = [...call.presumed, ...call.ahead];
   if (first === undefined) {
@@ -98,7 +102,7 @@ function providerText(call: WakeDemand, { view, views, outlooks: { openings } }:
     return `no pool starts for it before ${timeText(isoTime(next))}`;
   }
   const awake = call.pools.find(({ pool }) => {
-    const { due = [], soon = [] } = openings.get(pool.name) ?? {};
+    const { due = [], soon = [] } = wakeAssignments.get(pool.name) ?? {};
     return [...due, ...soon].some((transition) => transition === first);
   });
   if (awake !== undefined)

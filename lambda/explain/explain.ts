@@ -119,8 +119,8 @@ function maxFrom({ pool, overrides, minFrom }: PoolDecision['need']['view']): st
   return minFrom === 'pin' ? ' (pin)' : '';
 }
 
-function floorsText({ outlook, prewarmed, stock }: PoolDecision['need']): string {
-  const { min, minFrom, warm, warmFrom, wake } = outlook.floors;
+function floorsText({ poolForecast, prewarmed, stock }: PoolDecision['need']): string {
+  const { min, minFrom, warm, warmFrom, wake } = poolForecast.floors;
   return [
     `min ${min}${minFrom === 'min' ? '' : ` (${minFrom})`}`,
     `warm ${warm}${warmFrom === 'schedule' ? ' (schedule)' : ''}`,

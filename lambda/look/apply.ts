@@ -3,8 +3,10 @@
  * Pools run in parallel. Within a pool actions run one after the other, and a failure skips the
  * rest.
  */
+
 import type { PoolName, TaskArn } from '../decision/model/brands.ts';
 import { batchesOf } from '../decision/model/collections.ts';
+import { messageOf } from '../decision/model/message-of.ts';
 import type { Action } from '../decision/model/plan.ts';
 import type { Ecs, Refusal } from './ports.ts';
 
@@ -58,11 +60,6 @@ export async function apply(actions: readonly Action[], ecs: Ecs, signal?: Abort
   return outcome;
 }
 
-/** The message of anything that was thrown. */
-export function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
-}
-
 type EcsCall = {
   readonly pool: PoolName;
   readonly description: string;
@@ -109,7 +106,7 @@ function protectionCall(actions: readonly Write[]): readonly EcsCall[] {
       pool: first.pool,
       description,
       actions,
-      run: (ecs) => (isDrain ? ecs.askToLeave(tasks) : ecs.protect(tasks)),
+      run: (ecs) => (isDrain ? ecs.requestDrain(tasks) : ecs.protect(tasks)),
     },
   ];
 }

@@ -83,7 +83,7 @@ export interface Ecs {
   /** Sets the desired count, in tasks. */
   setDesired(service: ServiceArn, count: number): Promise<void>;
   /** Sends up to 10 tasks a drain request: sets their protection to 23 h. */
-  askToLeave(tasks: readonly TaskArn[]): Promise<readonly Refusal[]>;
+  requestDrain(tasks: readonly TaskArn[]): Promise<readonly Refusal[]>;
   /** Protects up to 10 tasks without a guard for half an hour. */
   protect(tasks: readonly TaskArn[]): Promise<readonly Refusal[]>;
 }

@@ -85,7 +85,7 @@ describe('writes', () => {
     const tasks = lab.world.ecs.tasks().map(({ identity }) => identity.arn);
     const [asked, other] = tasks;
     if (asked === undefined || other === undefined) throw new Error('no tasks');
-    expect(await ecs.askToLeave([asked])).toEqual([]);
+    expect(await ecs.requestDrain([asked])).toEqual([]);
     const { items } = await ecs.protections(tasks);
     const hours = (arn: TaskArn): number =>
       ((items.find(({ taskArn }) => taskArn === arn)?.expirationDate ?? 0) -
@@ -99,7 +99,7 @@ describe('writes', () => {
     lab = await startLab({ pools: [pool('cpu', 0)] });
     const gone =
       `arn:aws:ecs:eu-central-1:123456789012:task/${lab.world.ecs.clusterName}/${'0'.repeat(32)}` as TaskArn;
-    expect(await lab.ports().ecs.askToLeave([gone])).toMatchObject([{ task: gone, reason: 'MISSING' }]);
+    expect(await lab.ports().ecs.requestDrain([gone])).toMatchObject([{ task: gone, reason: 'MISSING' }]);
   });
 
   it('protect the other tasks if ECS refuses a call because of one task', async () => {
@@ -111,7 +111,7 @@ describe('writes', () => {
     const bad = tasks[1]?.identity;
     if (bad === undefined) throw new Error('no task');
     lab.world.ecs.refusingTasks.add(bad.id);
-    expect(await ecs.askToLeave(arns)).toEqual([
+    expect(await ecs.requestDrain(arns)).toEqual([
       { task: bad.arn, reason: 'InvalidParameterException', detail: expect.stringContaining('protected') },
     ]);
     const { items } = await ecs.protections(arns);
@@ -126,7 +126,7 @@ describe('writes', () => {
     lab.pass(120);
     const tasks = lab.world.ecs.tasks().map(({ identity }) => identity);
     for (const { id } of tasks) lab.world.ecs.refusingTasks.add(id);
-    await expect(lab.ports().ecs.askToLeave(tasks.map(({ arn }) => arn))).rejects.toThrow('protected');
+    await expect(lab.ports().ecs.requestDrain(tasks.map(({ arn }) => arn))).rejects.toThrow('protected');
   });
 
   it('do not split a throttled call', async () => {
@@ -140,7 +140,7 @@ describe('writes', () => {
     // the account's 200 requests are spent
     for (let spent = 0; spent < 200; spent++) lab.world.ecs.admits('task-protection');
     calls.length = 0;
-    const asked = lab.ports().ecs.askToLeave(lab.world.ecs.tasks().map(({ identity }) => identity.arn));
+    const asked = lab.ports().ecs.requestDrain(lab.world.ecs.tasks().map(({ identity }) => identity.arn));
     await expect(asked).rejects.toThrow('Rate exceeded');
     expect(calls).toEqual(['UpdateTaskProtection']);
   });

@@ -6,7 +6,7 @@ import { dollarsPerHour } from '../../backtest/replay/prices.ts';
 import type { Run } from '../../backtest/replay/run.ts';
 import { type CompareOptions, compare, orderOf } from '../../backtest/search/compare.ts';
 import { search } from '../../backtest/search/search.ts';
-import { type Order, runOrder, startCrew, type WorkerPool } from '../../backtest/search/worker-pool.ts';
+import { type Order, runOrder, startWorkerPool, type WorkerPool } from '../../backtest/search/worker-pool.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { aDeployment, aTrace, aTraceJob, atSecond, runBaseline } from './support.ts';
 
@@ -45,7 +45,7 @@ function runThatCosts(total: number): Run {
 function given(options: Partial<CompareOptions>): CompareOptions {
   return {
     ...{ trace: aTrace({ jobs: JOBS }), config: CONFIG, against: [], seed: 1, skipped: 0 },
-    ...{ valueOfMinute: 1, region: 'us-east-1', crew: fakeWorkerPool(() => 1) },
+    ...{ valueOfMinute: 1, region: 'us-east-1', workerPool: fakeWorkerPool(() => 1) },
     ...options,
   };
 }
@@ -100,8 +100,8 @@ describe('search', () => {
 describe('compare', () => {
   it('shows the static fleet with its default size beside the size that the search finds', async () => {
     // the third point of the grid, 0.5, is the nearest to 0.52
-    const crew = fakeWorkerPool((order) => Math.abs(shareOf(order, 0) - 0.52));
-    const { runs } = await compare(given({ against: ['static'], crew }));
+    const workerPool = fakeWorkerPool((order) => Math.abs(shareOf(order, 0) - 0.52));
+    const { runs } = await compare(given({ against: ['static'], workerPool }));
     expect(
       runs.map(({ policy, title, settings, isTuned }) => ({ policy, title, settings, isTuned })),
     ).toEqual([
@@ -114,31 +114,31 @@ describe('compare', () => {
   });
 
   it('shows the static fleet once when the search finds no better size', async () => {
-    const crew = fakeWorkerPool((order) => -shareOf(order, 0));
-    const { runs } = await compare(given({ against: ['static'], crew }));
+    const workerPool = fakeWorkerPool((order) => -shareOf(order, 0));
+    const { runs } = await compare(given({ against: ['static'], workerPool }));
     expect(runs.slice(1)).toMatchObject([{ settings: { share: 1 }, isTuned: true }]);
   });
 
   it('leaves out and counts jobs that no pool can run, and leaves out retiring pools', async () => {
     const unfit = aTraceJob({ tags: { nobody: 'has this' } });
     const leaving = { ...CONFIG.pools[0], name: 'old', tags: { nobody: 'has this' }, retiring: true };
-    const crew = fakeWorkerPool(() => 1);
+    const workerPool = fakeWorkerPool(() => 1);
     const config = { ...CONFIG, pools: [...CONFIG.pools, leaving] } as Deployment;
     const { trace, pools } = await compare(
-      given({ trace: aTrace({ jobs: [...JOBS, unfit] }), config, crew, against: ['static'] }),
+      given({ trace: aTrace({ jobs: [...JOBS, unfit] }), config, workerPool, against: ['static'] }),
     );
     expect(trace).toMatchObject({ jobs: JOBS.length, unfit: 1 });
     expect(pools.length).toBe(1);
-    for (const order of crew.orders)
+    for (const order of workerPool.orders)
       expect([order.trace.jobs.length, order.config.pools.length]).toEqual([JOBS.length, 1]);
   });
 
   it('shows other policies with the settings that the search finds', async () => {
     const [, , , best] = HPA.grid(CONFIG);
-    const crew = fakeWorkerPool(({ driver }) =>
+    const workerPool = fakeWorkerPool(({ driver }) =>
       'settings' in driver && JSON.stringify(driver.settings) === JSON.stringify(best) ? 1 : 2,
     );
-    const { runs } = await compare(given({ against: ['keda'], crew }));
+    const { runs } = await compare(given({ against: ['keda'], workerPool }));
     expect(runs.slice(1)).toMatchObject([{ policy: 'keda', settings: best, isTuned: true }]);
     expect(runs[1]?.source?.url).toMatch(/^https:/);
   });
@@ -148,32 +148,34 @@ describe('compare', () => {
     { against: ['agent-scaler'], expected: ['autoscaler', 'agent-scaler'] },
     { against: ['keda', 'static'], expected: ['autoscaler', 'static', 'keda'] },
   ])('runs $expected when the policies to compare are $against', async ({ against, expected }) => {
-    const crew = fakeWorkerPool((order) => 1 - shareOf(order, 0));
-    const { runs } = await compare(given({ against, crew }));
+    const workerPool = fakeWorkerPool((order) => 1 - shareOf(order, 0));
+    const { runs } = await compare(given({ against, workerPool }));
     expect(runs.map(({ policy }) => policy)).toEqual(expected);
-    expect([...new Set(crew.orders.map(({ driver }) => driver.policy))].sort()).toEqual(expected.toSorted());
+    expect([...new Set(workerPool.orders.map(({ driver }) => driver.policy))].sort()).toEqual(
+      expected.toSorted(),
+    );
   });
 
   it('gives all runs the same trace, seed and prices, and records series for the runs that it shows', async () => {
-    const crew = fakeWorkerPool((order) => shareOf(order, 0));
-    const options = given({ against: ['static'], crew, seed: 7, region: 'eu-central-1' });
+    const workerPool = fakeWorkerPool((order) => shareOf(order, 0));
+    const options = given({ against: ['static'], workerPool, seed: 7, region: 'eu-central-1' });
     const { runs } = await compare(options);
     const [pool] = CONFIG.pools;
     const price = pool === undefined ? 0 : dollarsPerHour(pool, 'eu-central-1');
-    for (const { trace, seed, dollarsPerHour: prices } of crew.orders) {
+    for (const { trace, seed, dollarsPerHour: prices } of workerPool.orders) {
       expect([trace, seed]).toEqual([options.trace, 7]);
       expect(prices).toEqual({ default: price });
     }
-    const pictured = crew.orders.filter(({ isPictured }) => isPictured);
+    const pictured = workerPool.orders.filter(({ isPictured }) => isPictured);
     expect(pictured.length).toBe(runs.length);
-    expect(crew.orders.length).toBe(runs.length + STATIC_FLEET.grid(CONFIG).length);
+    expect(workerPool.orders.length).toBe(runs.length + STATIC_FLEET.grid(CONFIG).length);
   });
 
   it('reports progress that never falls and ends at 1', async () => {
     const shares: number[] = [];
-    const crew = fakeWorkerPool((order) => shareOf(order, 0));
+    const workerPool = fakeWorkerPool((order) => shareOf(order, 0));
     const against = ['static', 'keda', 'agent-scaler'];
-    await compare(given({ against, crew, onProgress: (share) => shares.push(share) }));
+    await compare(given({ against, workerPool, onProgress: (share) => shares.push(share) }));
     expect(shares).toEqual(shares.toSorted((a, b) => a - b));
     expect(shares[0]).toBeGreaterThan(0);
     expect(shares.filter((share) => share > 1)).toEqual([]);
@@ -196,12 +198,12 @@ describe('compare', () => {
   });
 
   it('has the same figures on two threads as on the main thread', async () => {
-    const two = startCrew(2);
+    const two = startWorkerPool(2);
     const alone: WorkerPool = { run: (order) => runOrder(order, () => {}), close: two.close };
     const against = ['static', 'keda'];
     try {
       const [document, other] = await Promise.all(
-        [two, alone].map((crew) => compare(given({ against, crew }))),
+        [two, alone].map((workerPool) => compare(given({ against, workerPool }))),
       );
       expect(JSON.stringify(other)).toBe(JSON.stringify(document));
     } finally {

@@ -11,7 +11,7 @@ import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
 import { Random } from '../../simulator/base/random.ts';
-import { VirtualScheduler } from '../../verify/random-worlds/world/virtual-scheduler.ts';
+import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { type Lab, START, startLab } from '../support/lab.ts';
 
 const MINUTES = 75;

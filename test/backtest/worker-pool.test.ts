@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SMALL_TEAM } from '../../backtest/scenarios/special.ts';
 import { orderOf } from '../../backtest/search/compare.ts';
-import { CrewError, type Order, startCrew } from '../../backtest/search/worker-pool.ts';
+import { type Order, startWorkerPool, WorkerPoolError } from '../../backtest/search/worker-pool.ts';
 import { generateTrace } from '../../backtest/trace/generate/generate.ts';
 import { loadConfig } from '../../lambda/config/load.ts';
 
@@ -13,19 +13,19 @@ const FLEET = order({ policy: 'static', settings: { share: 1 } });
 
 describe('a worker pool', () => {
   it('rejects an order that fails, and runs the next order on the same thread', async () => {
-    const crew = startCrew(1);
-    const unknown = crew.run(order({ policy: 'nobody', settings: {} }));
-    const next = crew.run(FLEET);
+    const workerPool = startWorkerPool(1);
+    const unknown = workerPool.run(order({ policy: 'nobody', settings: {} }));
+    const next = workerPool.run(FLEET);
     await expect(unknown).rejects.toThrow('finding policy "nobody": the backtest has only static, ');
     await expect(next).resolves.toMatchObject({ figures: { jobs: { submitted: trace.jobs.length } } });
-    await crew.close();
+    await workerPool.close();
   });
 
   it('rejects an order when its thread ends early', async () => {
-    const crew = startCrew(1);
-    const run = crew.run(FLEET);
-    void crew.close();
-    await expect(run).rejects.toBeInstanceOf(CrewError);
+    const workerPool = startWorkerPool(1);
+    const run = workerPool.run(FLEET);
+    void workerPool.close();
+    await expect(run).rejects.toBeInstanceOf(WorkerPoolError);
     await expect(run).rejects.toThrow(/^running policy "static": its thread ended early \(exit code \d\); /);
   });
 });

@@ -4,7 +4,7 @@ import type { Figures } from '../../backtest/replay/result.ts';
 import type { Run } from '../../backtest/replay/run.ts';
 import { SMALL_TEAM } from '../../backtest/scenarios/special.ts';
 import { runsOf } from '../../backtest/search/search.ts';
-import { type Order, runOrder, startCrew, type WorkerPool } from '../../backtest/search/worker-pool.ts';
+import { type Order, runOrder, startWorkerPool, type WorkerPool } from '../../backtest/search/worker-pool.ts';
 import { comparePolicies, type PolicyComparison } from '../../bench/policies/policy-comparison.ts';
 import { benchText } from '../../bench/policies/show.ts';
 import { matchesOf, overallOf } from '../../bench/policies/standings.ts';
@@ -112,7 +112,7 @@ describe('comparePolicies', () => {
 
   it('runs each point of each grid on the trace, and the autoscaler once for each price', async () => {
     const orders: Order[] = [];
-    const { traces } = await comparePolicies(SMALL_TEAM, { ...options, crew: fakeWorkerPool(orders) });
+    const { traces } = await comparePolicies(SMALL_TEAM, { ...options, workerPool: fakeWorkerPool(orders) });
     expect(traces.map(({ seed }) => seed)).toEqual([1, 2]);
     const config = orders[0]?.config;
     if (config === undefined) throw new Error('nothing was run');
@@ -126,7 +126,7 @@ describe('comparePolicies', () => {
 
   it('gives the autoscaler the price of waiting and changes nothing else', async () => {
     const orders: Order[] = [];
-    await comparePolicies(SMALL_TEAM, { ...options, seeds: [1], crew: fakeWorkerPool(orders) });
+    await comparePolicies(SMALL_TEAM, { ...options, seeds: [1], workerPool: fakeWorkerPool(orders) });
     const peer = orders.find(({ driver }) => driver.policy === 'static');
     const ours = orders.filter(({ driver }) => driver.policy === 'autoscaler');
     expect(ours.map(({ config }) => config.pools.map(({ waiting }) => waiting))).toEqual([
@@ -144,13 +144,13 @@ describe('comparePolicies', () => {
   });
 
   it('has the same result on a worker thread as on the main thread', async () => {
-    const crew = startCrew(1);
+    const workerPool = startWorkerPool(1);
     const given = { ...options, seeds: [1], values: [0.1] };
     const [threaded, here] = await Promise.all([
-      comparePolicies(SMALL_TEAM, { ...given, crew }),
-      comparePolicies(SMALL_TEAM, { ...given, crew: { run: runHere, close: async () => {} } }),
+      comparePolicies(SMALL_TEAM, { ...given, workerPool }),
+      comparePolicies(SMALL_TEAM, { ...given, workerPool: { run: runHere, close: async () => {} } }),
     ]);
-    await crew.close();
+    await workerPool.close();
     expect(threaded).toEqual(here);
     expect(threaded.traces[0]?.ours.get(0.1)?.jobs.submitted).toBe(threaded.traces[0]?.jobs);
   });

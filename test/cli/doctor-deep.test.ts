@@ -12,7 +12,7 @@ import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
 import type { World } from '../../simulator/world.ts';
 import { recordedReleases } from '../../verify/conformance/answers/recordings.ts';
-import { LabStage } from '../../verify/conformance/stage/lab-stage.ts';
+import { SimulatedStage } from '../../verify/conformance/stage/simulated-stage.ts';
 import { playStory } from '../../verify/conformance/story/story.ts';
 import { runIn } from '../support/cli-run.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../support/lab.ts';
@@ -98,7 +98,7 @@ const html = { text: '<html>Not here</html>', type: 'text/html' };
 
 describe('a coderd that answers like the recorded releases', () => {
   it.each(recordedReleases())('passes for %s after the recorded story', async (release) => {
-    const stage = await LabStage.at(release);
+    const stage = await SimulatedStage.at(release);
     closers.push(() => stage.close());
     await playStory(stage);
     const http = stage.http('reader');

@@ -35,7 +35,7 @@ function recorder(
       if (service === failing) throw new Error('ECS says no');
       calls.push(`${service}=${to}`);
     },
-    askToLeave: async (tasks) => {
+    requestDrain: async (tasks) => {
       calls.push(`ask ${tasks.join(' ')}`);
       return refusals;
     },

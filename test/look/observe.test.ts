@@ -66,7 +66,7 @@ const ecs: Ecs = {
   tasks: async () => reading([]),
   protections: async () => reading([]),
   setDesired: async () => {},
-  askToLeave: async () => [],
+  requestDrain: async () => [],
   protect: async () => [],
 };
 const clock = { now: () => ago(-SECOND), sleep: async () => {} };

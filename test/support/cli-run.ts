@@ -7,16 +7,16 @@ export type Answer = { readonly code: number; readonly out: string; readonly err
 /** Runs one command line without environment, at the start of the lab's time. */
 export const run = (...args: readonly string[]): Promise<Answer> => runIn({}, ...args);
 
-/** Runs one command line in surroundings of its own. */
+/** Runs one command line in cliEnvironment of its own. */
 export async function runIn(
-  surroundings: Partial<Pick<CliEnvironment, 'environment' | 'now' | 'terminal'>>,
+  cliEnvironment: Partial<Pick<CliEnvironment, 'environment' | 'now' | 'terminal'>>,
   ...args: readonly string[]
 ): Promise<Answer> {
   let [out, err] = ['', ''];
   const code = await runCli(args, {
     environment: {},
     now: () => START,
-    ...surroundings,
+    ...cliEnvironment,
     out: (text) => {
       out += text;
     },

@@ -7,10 +7,10 @@ import type { Config, ScaleIn } from '../../lambda/decision/model/config.ts';
 import { runLooks } from '../../lambda/look/invocation.ts';
 import { type LookResult, lookAndAct } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
+import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { DEFAULT_RELEASE } from '../../simulator/coderd/rules/versions.ts';
 import { type Requested, serveWorld } from '../../simulator/serve.ts';
 import { type PoolSpec, World, type WorldOptions } from '../../simulator/world.ts';
-import { VirtualScheduler } from '../../verify/random-worlds/world/virtual-scheduler.ts';
 import { IS_FULL } from './runs.ts';
 import { type ForecastSettings, forecastSettings } from './settings.ts';
 

@@ -7,13 +7,13 @@ import type { Config } from '../../lambda/decision/model/config.ts';
 import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import type { Random } from '../../simulator/base/random.ts';
+import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { Range } from '../../simulator/ecs/parts/latencies.ts';
 import type { World } from '../../simulator/world.ts';
 import { portsOf } from './ports.ts';
 import { type ConnectionFaults, FaultyConnection } from './world/faulty-connection.ts';
 import type { Fleet, FleetPool } from './world/fleet.ts';
 import type { WorldPlan } from './world/plan.ts';
-import type { VirtualScheduler } from './world/virtual-scheduler.ts';
 
 const SCHEDULE_MS = 60_000;
 /** The timeout that the CDK stack gives the function. */

@@ -6,13 +6,13 @@ import { ECSClient, ECSServiceException } from '@aws-sdk/client-ecs';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
+import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { InProcessCoderd } from '../../simulator/coderd/routes/in-process.ts';
 import { callEcs } from '../../simulator/ecs/api.ts';
 import type { EcsModel } from '../../simulator/ecs/model.ts';
 import { AwsError } from '../../simulator/ecs/requests/errors.ts';
 import type { World } from '../../simulator/world.ts';
 import type { FaultyConnection } from './world/faulty-connection.ts';
-import type { VirtualScheduler } from './world/virtual-scheduler.ts';
 
 /** The ports of one invocation. */
 export function portsOf(

@@ -1,5 +1,6 @@
 /** Simulates one random world from its start until it has settled. */
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { World } from '../../simulator/world.ts';
 import { Autoscaler } from './autoscaler.ts';
 import { planBuilds } from './happenings/builds.ts';
@@ -12,7 +13,6 @@ import { LookLog } from './look-log.ts';
 import { unsettled } from './settled.ts';
 import { Fleet } from './world/fleet.ts';
 import { seeded, type WorldPlan } from './world/plan.ts';
-import { VirtualScheduler } from './world/virtual-scheduler.ts';
 
 export type WorldResult = {
   readonly seed: number;

@@ -86,7 +86,7 @@ export class EcsPort implements Ecs {
     this.#model.setDesiredCount(service.slice(service.lastIndexOf('/') + 1), count);
   }
 
-  askToLeave(tasks: readonly TaskArn[]): Promise<readonly Refusal[]> {
+  requestDrain(tasks: readonly TaskArn[]): Promise<readonly Refusal[]> {
     return this.#protectFor(tasks, ASK_MINUTES);
   }
 

@@ -9,13 +9,13 @@ import type { EpochMs, JobId, OrganizationId } from '../../../lambda/decision/mo
 import { batchesOf } from '../../../lambda/decision/model/collections.ts';
 import type { BuildInfo, Daemon, Job, Reading } from '../../../lambda/decision/model/snapshot.ts';
 import type { Coderd, Organization, Ports } from '../../../lambda/look/ports.ts';
+import type { VirtualScheduler } from '../../../simulator/base/virtual-scheduler.ts';
 import type { CoderdModel } from '../../../simulator/coderd/model.ts';
 import { NoAnswer } from '../../../simulator/coderd/routes/in-process.ts';
 import type { DaemonRecord } from '../../../simulator/coderd/tables/daemons.ts';
 import { isOffline } from '../../../simulator/coderd/tables/daemons.ts';
 import type { JobRecord } from '../../../simulator/coderd/tables/jobs.ts';
 import type { World } from '../../../simulator/world.ts';
-import type { VirtualScheduler } from '../../../verify/random-worlds/world/virtual-scheduler.ts';
 import { VirtualCoderd } from './coderd-http.ts';
 import { EcsPort } from './ecs-port.ts';
 import type { OnCall } from './on-call.ts';

@@ -132,7 +132,7 @@ export class EcsAdapter implements Ecs {
     );
   }
 
-  askToLeave(tasks: readonly TaskArn[]): Promise<readonly Refusal[]> {
+  requestDrain(tasks: readonly TaskArn[]): Promise<readonly Refusal[]> {
     return this.#protectFor(tasks, ASK_MINUTES);
   }
 

@@ -2,10 +2,12 @@
  * Reads secret values from Secrets Manager and caches them for 5 minutes. Errors never contain a
  * value.
  */
+
 import { SecretsProvider } from '@aws-lambda-powertools/parameters/secrets';
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
 import type { SecretRef } from '../../decision/model/config.ts';
+import { messageOf } from '../../decision/model/message-of.ts';
 
 const MAX_AGE_S = 300;
 
@@ -41,7 +43,7 @@ export class Secrets {
       const value = await this.#provider.get(name, { maxAge: MAX_AGE_S, forceFetch: fresh });
       if (typeof value === 'string') return value;
     } catch (cause) {
-      const said = (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '');
+      const said = messageOf(cause).replace(/\.$/, '');
       const code = isDenied(cause) ? 'denied' : 'unreadable';
       throw new SecretError(`reading secret "${name}": ${said}; ${adviceFor(cause)}`, { cause, code });
     }

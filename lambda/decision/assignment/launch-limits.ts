@@ -5,7 +5,7 @@
  */
 import { type Capacity, measure } from '../capacity/capacity.ts';
 import { leastTasks } from '../forecast/floors.ts';
-import type { Outlook } from '../forecast/pool-forecast.ts';
+import type { PoolForecast } from '../forecast/pool-forecast.ts';
 import { sum } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import type { Doubt } from '../model/plan.ts';
@@ -14,10 +14,10 @@ import { mayGiveUp } from '../scale-in/counts.ts';
 import { priceOf } from '../settings/prices.ts';
 import type { PoolView } from '../supply/supply.ts';
 
-export type PoolRoom = {
+export type PoolLaunchLimits = {
   readonly view: PoolView;
   readonly capacity: Capacity;
-  readonly outlook: Outlook;
+  readonly poolForecast: PoolForecast;
   /** Launches that fill the pool up to its floor. */
   readonly forMin: number;
   /** Further launches that the pool's own limits allow. */
@@ -31,9 +31,9 @@ export type PoolRoom = {
   readonly isPendingOnly: boolean;
 };
 
-export type Room = {
+export type LaunchLimits = {
   /** The room of each pool, in the order of the pools. */
-  readonly pools: readonly PoolRoom[];
+  readonly pools: readonly PoolLaunchLimits[];
   /** Launches over all pools, after those for floors. */
   readonly total: number;
   /** The maximum cost of these launches together, in micro-dollars an hour. */
@@ -46,28 +46,31 @@ export type RoomInput = {
 };
 
 /** Computes the room of all pools. Tasks that drain count against `maxTasks` (docs/adr/0005). */
-export function measureRoom(outlooks: ReadonlyMap<PoolView, Outlook>, { config, doubtsOf }: RoomInput): Room {
+export function computeLaunchLimits(
+  poolForecasts: ReadonlyMap<PoolView, PoolForecast>,
+  { config, doubtsOf }: RoomInput,
+): LaunchLimits {
   const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = config.limits;
-  const counted = [...outlooks].map(([view, outlook]) => {
+  const counted = [...poolForecasts].map(([view, poolForecast]) => {
     const [capacity, doubts] = [measure(view), doubtsOf(view)];
-    return { view, outlook, capacity, doubts, tasks: countedTasks(view, { capacity, doubts }) };
+    return { view, poolForecast, capacity, doubts, tasks: countedTasks(view, { capacity, doubts }) };
   });
   let total = maxTasks - sum(counted, ({ tasks }) => tasks);
   let budget = dollarsPerHour * 1e6 - sum(counted, ({ view, tasks }) => tasks * priceOf(view.pool));
-  const pools = counted.map(({ view, outlook, capacity, doubts }): PoolRoom => {
+  const pools = counted.map(({ view, poolForecast, capacity, doubts }): PoolLaunchLimits => {
     const isOpen = view.service !== undefined && !capacity.isHeldBack;
     const ownRoom = isOpen ? Math.max(0, view.pool.max - capacity.total) : 0;
     const price = priceOf(view.pool);
     const paid = Math.floor(budget / price);
     const isPendingOnly = doubts.includes('clocks-differ');
-    const belowFloor = isPendingOnly ? 0 : leastTasks(outlook.floors) - capacity.total;
+    const belowFloor = isPendingOnly ? 0 : leastTasks(poolForecast.floors) - capacity.total;
     const forMin = Math.max(0, Math.min(belowFloor, ownRoom, total, paid));
     total -= forMin;
     budget -= forMin * price;
     const belowPrebuildsMax = view.pool.prebuilds.maxTasks - capacity.total - forMin;
     const forPrebuilds = Math.max(0, Math.min(ownRoom - forMin, belowPrebuildsMax));
     return {
-      ...{ view, capacity, outlook, forMin, beyond: ownRoom - forMin },
+      ...{ view, capacity, poolForecast, forMin, beyond: ownRoom - forMin },
       ...{ forPrebuilds, isDoubtful: doubts.length > 0, isPendingOnly },
     };
   });

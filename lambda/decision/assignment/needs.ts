@@ -7,7 +7,7 @@ import type { Capacity } from '../capacity/capacity.ts';
 import { type DueGroup, type Group, isPending, isUrgent } from '../demand/demand.ts';
 import { deriveRecord, unforeseenIn } from '../demand/record.ts';
 import { configuredFloor, floorOf, leastTasks } from '../forecast/floors.ts';
-import type { Outlook } from '../forecast/pool-forecast.ts';
+import type { PoolForecast } from '../forecast/pool-forecast.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
 import type { Floor, Served } from '../model/plan.ts';
@@ -16,16 +16,16 @@ import { priceOf } from '../settings/prices.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { drainedMs, type TaskView } from '../supply/task-state.ts';
 import type { Assigned, Assignment } from './assignment.ts';
-import type { PoolRoom, Room } from './launch-limits.ts';
+import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
 
-export type Need = {
+export type PoolNeed = {
   readonly view: PoolView;
   readonly capacity: Capacity;
   /** Jobs assigned to this pool, by what will run them. */
   readonly jobs: Readonly<Record<Served, number>>;
   /** Tasks that hold a job now, or will once the assigned jobs run. */
   readonly inUse: number;
-  readonly outlook: Outlook;
+  readonly poolForecast: PoolForecast;
   /** Daemons that are ready, or will be, for jobs that coderd is about to insert. */
   readonly prewarmed: number;
   /** Daemons that are free, or will be, for unforeseen builds. */
@@ -46,17 +46,19 @@ export type Need = {
   readonly due: number;
   readonly floor: Floor;
   /** Jobs that people wait for while a limit leaves no room for them. */
-  readonly peopleHeld: number;
+  readonly peopleWaiting: number;
   /** Prebuilds that wait because of `prebuilds.maxTasks`. */
-  readonly prebuildsHeld: number;
+  readonly prebuildsWaiting: number;
   /** Tasks before all limits except `prebuilds.maxTasks`. */
   readonly wanted: number;
+  /** The same, up to the pool's `max`. */
+  readonly wantedBelowMax: number;
   /** Tasks after all limits. */
   readonly granted: number;
   /** Whether a limit over all pools leaves no room for more tasks. */
   readonly isRoomUsedUp: boolean;
   /** Whether that limit is `dollarsPerHour`. */
-  readonly isTooDear: boolean;
+  readonly isOverBudget: boolean;
   /** Idle daemons that stay because the record of recent jobs is too short to drain them. */
   readonly heldForRecord: number;
 };
@@ -78,18 +80,18 @@ export type StockFacts = {
 
 /** Derives the needs of all pools, in their order. */
 export function deriveNeeds(
-  room: Room,
+  launchLimits: LaunchLimits,
   { assigned }: Assignment,
   dueGroups: readonly DueGroup[],
   now: EpochMs,
-): readonly Need[] {
+): readonly PoolNeed[] {
   const byPool = Map.groupBy(assigned, ({ offer }) => offer.pool);
   const unplaced = unplacedDue(dueGroups, assigned);
-  let rest = room.total - launchesOf(assigned).granted;
-  let budget = room.budget - paidFor({ assigned });
+  let rest = launchLimits.total - launchesOf(assigned).granted;
+  let budget = launchLimits.budget - paidFor({ assigned });
   const facts = stockFactsOf(assigned);
-  const { givenUp, waiting } = chooseGivenUp(room, assigned);
-  const needs = room.pools.map((pool) => {
+  const { givenUp, waiting } = chooseGivenUp(launchLimits, assigned);
+  const needs = launchLimits.pools.map((pool) => {
     const { name } = pool.view.pool;
     const rows = byPool.get(name) ?? [];
     const need = {
@@ -105,17 +107,22 @@ export function deriveNeeds(
   });
   let unmet = waiting;
   return needs.map((need) => {
-    const isTooDear = budget < priceOf(need.view.pool);
+    const isOverBudget = budget < priceOf(need.view.pool);
     // a job that waits for room goes before daemons that are only kept because the record is short
     const idleHeld = Math.max(0, countHeldForRecord(need, now) - need.givenUp);
     const freed = Math.min(unmet, idleHeld);
     unmet -= freed;
-    return { ...need, isTooDear, isRoomUsedUp: isTooDear || rest <= 0, heldForRecord: idleHeld - freed };
+    return {
+      ...need,
+      isOverBudget,
+      isRoomUsedUp: isOverBudget || rest <= 0,
+      heldForRecord: idleHeld - freed,
+    };
   });
 }
 
 /** The jobs that need a new task, now or when there is room. */
-export function launchesFor({ jobs }: Pick<Need, 'jobs'>): number {
+export function launchesFor({ jobs }: Pick<PoolNeed, 'jobs'>): number {
   return jobs['by-launch'] + jobs['when-there-is-room'];
 }
 
@@ -123,12 +130,12 @@ export function launchesFor({ jobs }: Pick<Need, 'jobs'>): number {
  * The number of tasks that the pool does not have to keep. Only tasks with a lease count: others
  * might not stay, or not come.
  */
-export function spareOf(need: Need): number {
-  const { view, capacity, jobs, inUse, outlook, granted, ready, givenUp, heldForRecord } = need;
+export function spareOf(need: PoolNeed): number {
+  const { view, capacity, jobs, inUse, poolForecast, granted, ready, givenUp, heldForRecord } = need;
   if (granted > capacity.total) return 0;
   // only stock makes room for other pools; tasks that a setting or the forecast keeps never do
-  const { count: configured } = configuredFloor(outlook.floors, inUse);
-  const wanted = Math.max(configured, outlook.floors.wake, inUse + ready - givenUp);
+  const { count: configured } = configuredFloor(poolForecast.floors, inUse);
+  const wanted = Math.max(configured, poolForecast.floors.wake, inUse + ready - givenUp);
   const bounded = Math.min(Math.max(wanted, inUse + heldForRecord), view.pool.max);
   return capacity.working - Math.max(bounded, capacity.inUse + jobs['by-free']);
 }
@@ -142,7 +149,7 @@ const MIN_KEPT_MS = 120_000;
  * record is also too short while the workspaces cannot be read anew.
  */
 function countHeldForRecord(
-  { view: { pool, organization, tasks } }: Pick<Need, 'view'>,
+  { view: { pool, organization, tasks } }: Pick<PoolNeed, 'view'>,
   now: EpochMs,
 ): number {
   if (organization === undefined || pool.warm !== 'auto') return 0;
@@ -189,7 +196,7 @@ function stockFactsOf(assigned: readonly Assigned[]): ReadonlyMap<Group, StockFa
  * room, or more tasks than `maxTasks`. Counted by pool; daemons of the last groups go first. Tasks
  * that are about to stop make room too.
  */
-function chooseGivenUp({ pools, total, budget }: Room, assigned: readonly Assigned[]): GivenUp {
+function chooseGivenUp({ pools, total, budget }: LaunchLimits, assigned: readonly Assigned[]): GivenUp {
   const byPool = Map.groupBy(assigned, ({ offer }) => offer.pool);
   const heldJobs = pools.flatMap(({ view: { pool }, beyond }) => {
     const { granted, waiting } = launchesOf(
@@ -202,7 +209,10 @@ function chooseGivenUp({ pools, total, budget }: Room, assigned: readonly Assign
   let waiting = Math.max(0, sum(heldJobs, ({ jobs }) => jobs) + Math.max(0, -total) - aboutToStop);
   const givenUp = new Map<PoolName, number>();
   const beyondFloors = new Map(
-    pools.map(({ view, capacity, outlook }) => [view.pool.name, capacity.total - leastTasks(outlook.floors)]),
+    pools.map(({ view, capacity, poolForecast }) => [
+      view.pool.name,
+      capacity.total - leastTasks(poolForecast.floors),
+    ]),
   );
   const isAffordable = heldJobs.some(({ price }) => price <= budget - paidFor({ assigned }));
   if (total > launchesOf(assigned).granted && isAffordable) return { givenUp, waiting: 0 };
@@ -240,13 +250,13 @@ type GivenUp = {
  * Whether a pool may start a probe. If its starts keep failing, or ECS cannot place its tasks, it
  * tries one task at a time.
  */
-function wantsProbe({ view, capacity, wanted }: NeedBeforeProbe): boolean {
+function wantsProbe({ view, capacity, wantedBelowMax }: NeedBeforeProbe): boolean {
   if (!capacity.isHeldBack) return false;
   const isTrying = view.tasks.some(({ state, use }) => state === 'starting' || use === 'registering');
-  return !isTrying && Math.min(wanted, view.pool.max) > capacity.total;
+  return !isTrying && wantedBelowMax > capacity.total;
 }
 
-type NeedBeforeProbe = Omit<Need, 'isRoomUsedUp' | 'isTooDear' | 'heldForRecord'>;
+type NeedBeforeProbe = Omit<PoolNeed, 'isRoomUsedUp' | 'isOverBudget' | 'heldForRecord'>;
 type NeedBeforeLimits = Omit<NeedBeforeProbe, 'stockFacts' | 'givenUp'>;
 
 /**
@@ -270,7 +280,7 @@ function unplacedDue(
 }
 
 function deriveNeed(
-  { view, capacity, outlook, forMin, beyond, forPrebuilds, isPendingOnly }: PoolRoom,
+  { view, capacity, poolForecast, forMin, beyond, forPrebuilds, isPendingOnly }: PoolLaunchLimits,
   assigned: readonly Assigned[],
   unplaced: number,
 ): NeedBeforeLimits {
@@ -279,29 +289,30 @@ function deriveNeed(
   const inUse = capacity.inUse + sum(Object.values(jobs), (count) => count) - jobs['by-busy'];
   const stock = sum(assigned, ({ group, jobs: count }) => (group.for === 'stock' ? count : 0));
   const ready = sum(assigned, ({ group, jobs: count }) => (isPending(group) ? 0 : count));
-  const floor = floorOf(outlook.floors, { inUse, due: prewarmed, stock });
+  const floor = floorOf(poolForecast.floors, { inUse, due: prewarmed, stock });
   const launches = launchesOf(assigned);
-  const toMin = isPendingOnly ? 0 : Math.max(0, leastTasks(outlook.floors) - capacity.total);
+  const toMin = isPendingOnly ? 0 : Math.max(0, leastTasks(poolForecast.floors) - capacity.total);
   // beyond `prewarm.max` no daemon is wanted before the jobs exist
   const short = Math.min(unplaced, Math.max(0, view.pool.prewarm.max - prewarmed));
   const countWaiting = (isHeld: (group: Group) => boolean): number =>
     launchesOf(assigned.filter(({ group }) => isHeld(group))).waiting;
   const prebuilds = launchesOf(assigned.filter(({ group }) => group.for === 'prebuilds'));
   const isCapped = forPrebuilds < beyond && prebuilds.granted >= forPrebuilds;
-  const prebuildsHeld = isCapped ? prebuilds.waiting : 0;
-  const growth = toMin + launches.granted + launches.waiting - prebuildsHeld + short;
+  const prebuildsWaiting = isCapped ? prebuilds.waiting : 0;
+  const growth = toMin + launches.granted + launches.waiting - prebuildsWaiting + short;
+  // a launch adds to all existing tasks: an idle daemon among them could not run that job
+  const wanted = growth > 0 ? capacity.total + growth : Math.max(inUse, floor.count);
   return {
     view,
     capacity,
     jobs,
     inUse,
-    outlook,
+    poolForecast,
     ...{ prewarmed, stock, ready },
     due: prewarmed + unplaced,
     floor,
-    ...{ peopleHeld: countWaiting(isUrgent), prebuildsHeld },
-    // a launch adds to all existing tasks: an idle daemon among them could not run that job
-    wanted: growth > 0 ? capacity.total + growth : Math.max(inUse, floor.count),
+    ...{ peopleWaiting: countWaiting(isUrgent), prebuildsWaiting },
+    ...{ wanted, wantedBelowMax: Math.min(wanted, view.pool.max) },
     granted: capacity.total + forMin + launches.granted,
   };
 }
@@ -316,7 +327,7 @@ function launchesOf(assigned: readonly Assigned[]): { readonly granted: number; 
   return { granted: count('by-launch'), waiting: count('when-there-is-room') };
 }
 
-function countJobs(assigned: readonly Assigned[]): Need['jobs'] {
+function countJobs(assigned: readonly Assigned[]): PoolNeed['jobs'] {
   const count = (served: Served): number =>
     sum(assigned, ({ offer, jobs }) => (offer.served === served ? jobs : 0));
   return {

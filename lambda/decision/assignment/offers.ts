@@ -15,7 +15,7 @@ import { priceOf } from '../settings/prices.ts';
 import { type DaemonIndex, indexDaemons, isAlive } from '../supply/daemons.ts';
 import { foreignTo } from '../supply/supply.ts';
 import type { Bounds, Offer } from './assignment.ts';
-import type { PoolRoom, Room } from './launch-limits.ts';
+import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
 
 /** A busy daemon counts like a free one if the chance that it is free in time is at least this. */
 const MIN_CHANCE_TO_END = 0.8;
@@ -30,7 +30,7 @@ const LONGEST_MS = 30 * 60_000;
 
 /** Derives all offers. Their order does not matter: `assign` sorts them. */
 export function deriveOffers(
-  { pools }: Room,
+  { pools }: LaunchLimits,
   demand: readonly TagGroup[],
   snapshot: Snapshot,
 ): readonly Offer[] {
@@ -50,11 +50,15 @@ export function deriveOffers(
   ];
 }
 
-function offersOfPool(room: PoolRoom, demand: readonly TagGroup[], snapshot: Snapshot): readonly Offer[] {
-  const { view, capacity, forMin, beyond } = room;
+function offersOfPool(
+  launchLimits: PoolLaunchLimits,
+  demand: readonly TagGroup[],
+  snapshot: Snapshot,
+): readonly Offer[] {
+  const { view, capacity, forMin, beyond } = launchLimits;
   const { pool, tags: own, organization, tasks } = view;
   if (organization === undefined) return [];
-  const bounds = boundsOf(room, demand);
+  const bounds = boundsOf(launchLimits, demand);
   const offer = (served: Served, tags: TagSet, places: number, price = 0): Offer => ({
     organizationId: organization.id,
     pool: pool.name,
@@ -81,7 +85,7 @@ function offersOfPool(room: PoolRoom, demand: readonly TagGroup[], snapshot: Sna
   return [
     ...existing,
     offer('by-starting', own, capacity.missing + tasks.filter(isComing).length),
-    ...busyOffers(room, endsOf(view, snapshot.takenAt), offer),
+    ...busyOffers(launchLimits, endsOf(view, snapshot.takenAt), offer),
     offer('by-launch', own, forMin),
     offer('by-launch', own, beyond, price),
     offer('when-there-is-room', own, Number.POSITIVE_INFINITY, price),
@@ -94,7 +98,7 @@ function offersOfPool(room: PoolRoom, demand: readonly TagGroup[], snapshot: Sna
  * a new task would have a daemon, plus the waiting that costs as much as a launch.
  */
 function busyOffers(
-  { view: { pool, startTime } }: PoolRoom,
+  { view: { pool, startTime } }: PoolLaunchLimits,
   running: readonly RunningBuild[],
   offer: (served: Served, tags: TagSet, places: number) => Offer,
 ): readonly Offer[] {
@@ -123,7 +127,7 @@ function busyOffers(
  * so nothing is launched for stock until these jobs are done.
  */
 function boundsOf(
-  { view, capacity, isDoubtful, isPendingOnly, forMin, beyond, forPrebuilds }: PoolRoom,
+  { view, capacity, isDoubtful, isPendingOnly, forMin, beyond, forPrebuilds }: PoolLaunchLimits,
   demand: readonly TagGroup[],
 ): Bounds {
   const { pool, tags, organization, tasks } = view;

@@ -12,7 +12,7 @@ import type { EpochMs, OrganizationId } from '../model/brands.ts';
 import type { Workspace } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import type { PoolView } from '../supply/supply.ts';
-import type { Room } from './launch-limits.ts';
+import type { LaunchLimits } from './launch-limits.ts';
 
 /**
  * Derives the demand of autostarts that are due: daemons that are ready when coderd inserts the
@@ -108,8 +108,8 @@ function mostAtOnce(
 }
 
 /** Derives the demand of `warm`, which only daemons of the same pool can serve. */
-export function deriveWarmth({ pools }: Room): readonly WarmGroup[] {
-  return pools.flatMap(({ view: { pool, tags, organization }, outlook: { floors }, isPendingOnly }) =>
+export function deriveWarmth({ pools }: LaunchLimits): readonly WarmGroup[] {
+  return pools.flatMap(({ view: { pool, tags, organization }, poolForecast: { floors }, isPendingOnly }) =>
     floors.warm === 0 || organization === undefined || isPendingOnly
       ? []
       : [

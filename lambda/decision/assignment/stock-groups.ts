@@ -14,7 +14,7 @@ import { covers, tagKey } from '../model/tags.ts';
 import { launchCost } from '../settings/patience.ts';
 import { priceOf } from '../settings/prices.ts';
 import type { PoolView } from '../supply/supply.ts';
-import type { PoolRoom, Room } from './launch-limits.ts';
+import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
 
 /**
  * The mean time until a look decides a launch: half a minute when nothing happens, else a few
@@ -30,7 +30,7 @@ const LONGEST_MS = 30 * MINUTE_MS;
  * Derives the stock of every set of pools that can run the same builds. The demand of these builds
  * is added up, so no daemon is kept twice.
  */
-export function deriveStock({ pools }: Room, snapshot: Snapshot): readonly StockGroup[] {
+export function deriveStock({ pools }: LaunchLimits, snapshot: Snapshot): readonly StockGroup[] {
   const groups = snapshot.coder.organizations.flatMap((organization) => {
     const own = pools.filter(({ view }) => view.organization === organization);
     if (own.length === 0) return [];
@@ -58,7 +58,7 @@ const MOST_VALUABLE_FIRST = by<StockGroup>(
 );
 
 /** The builds of one tag set, and the pools that can run them. */
-type Fitting = Pick<Arrivals, 'tags'> & { readonly fitting: readonly PoolRoom[] };
+type Fitting = Pick<Arrivals, 'tags'> & { readonly fitting: readonly PoolLaunchLimits[] };
 
 function stockOf(
   alike: readonly Fitting[],
@@ -67,7 +67,7 @@ function stockOf(
 ): readonly StockGroup[] {
   const fitting = alike[0]?.fitting ?? [];
   // a `warm` that is a number replaces the stock
-  if (fitting.some(({ outlook: { floors } }) => floors.warm > 0)) return [];
+  if (fitting.some(({ poolForecast: { floors } }) => floors.warm > 0)) return [];
   const pools = fitting.map(({ view }) => view).filter(keepsStock);
   if (pools.length === 0) return [];
   const { together, durationsOf } = deriveRecord(organization);

@@ -27,7 +27,7 @@ export type WakeAssignment = {
 };
 
 /** Chooses the pools that open the gates for all wake demands. */
-export function chooseOpenings(
+export function assignWakes(
   calls: readonly WakeDemand[],
   floorsOf: (view: PoolView) => Floors,
   now: EpochMs,
@@ -41,17 +41,17 @@ export function chooseOpenings(
       ),
     ]),
   );
-  const openings = new Map<PoolName, WakeAssignment>();
+  const wakeAssignments = new Map<PoolName, WakeAssignment>();
   for (const { due, soon, pools } of needs) {
     const view = pools.find((pool) => chosen.has(pool));
     if (view === undefined) continue;
-    const before = openings.get(view.pool.name);
-    openings.set(view.pool.name, {
+    const before = wakeAssignments.get(view.pool.name);
+    wakeAssignments.set(view.pool.name, {
       due: [...(before?.due ?? []), ...due],
       soon: [...(before?.soon ?? []), ...soon],
     });
   }
-  return openings;
+  return wakeAssignments;
 }
 
 type OpeningNeed = WakeAssignment & { readonly pools: readonly PoolView[] };

@@ -8,45 +8,45 @@ import type { EpochMs, PoolName } from '../model/brands.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { PoolView } from '../supply/supply.ts';
-import { chooseOpenings, type WakeAssignment } from './choose-pools-to-wake.ts';
+import { assignWakes, type WakeAssignment } from './choose-pools-to-wake.ts';
 import { type AllFloors, configuredFloors, type Floors } from './floors.ts';
 import { isForecastUnsure } from './forecast.ts';
 import type { Transition } from './transitions.ts';
 import { deriveWakeDemands, openersOf, type WakeDemands } from './wake-demand.ts';
 
-export type Outlook = {
+export type PoolForecast = {
   readonly floors: AllFloors;
   /** The transitions for which the pool opens coderd's gate. */
-  readonly opening: WakeAssignment | undefined;
+  readonly wakeAssignment: WakeAssignment | undefined;
   /** Transitions that are due and wait only because a person paused or pinned the pool. */
   readonly heldBack: readonly Transition[];
   /** Whether the pool keeps its last daemon because the forecast is incomplete. */
   readonly isUnsure: boolean;
 };
 
-export type Outlooks = {
-  readonly lookout: WakeDemands;
-  readonly openings: ReadonlyMap<PoolName, WakeAssignment>;
-  readonly outlooks: ReadonlyMap<PoolView, Outlook>;
+export type PoolForecasts = {
+  readonly wakeDemands: WakeDemands;
+  readonly wakeAssignments: ReadonlyMap<PoolName, WakeAssignment>;
+  readonly poolForecasts: ReadonlyMap<PoolView, PoolForecast>;
 };
 
 /** Derives the pool forecast of all pools. */
-export function deriveOutlook(snapshot: Snapshot, views: readonly PoolView[]): Outlooks {
+export function derivePoolForecasts(snapshot: Snapshot, views: readonly PoolView[]): PoolForecasts {
   const now = snapshot.takenAt;
-  const lookout = deriveWakeDemands(snapshot, views);
+  const wakeDemands = deriveWakeDemands(snapshot, views);
   const floorsOf = memoized((view: PoolView): Floors => configuredFloors(view, now));
-  const openings = chooseOpenings(lookout.calls, floorsOf, now);
-  const outlooks = new Map(
+  const wakeAssignments = assignWakes(wakeDemands.demands, floorsOf, now);
+  const poolForecasts = new Map(
     views.map((view) => {
-      const opening = openings.get(view.pool.name);
+      const wakeAssignment = wakeAssignments.get(view.pool.name);
       const isUnsure = keepsLast(view, now);
-      const wake = opening !== undefined || isUnsure ? withOpener(view) : 0;
+      const wake = wakeAssignment !== undefined || isUnsure ? withWakingDaemon(view) : 0;
       const floors = { ...floorsOf(view), wake };
-      const heldBack = heldBackFrom(view, lookout);
-      return [view, { floors, opening, heldBack, isUnsure }];
+      const heldBack = heldBackFrom(view, wakeDemands);
+      return [view, { floors, wakeAssignment, heldBack, isUnsure }];
     }),
   );
-  return { lookout, openings, outlooks };
+  return { wakeDemands, wakeAssignments, poolForecasts };
 }
 
 /**
@@ -54,7 +54,7 @@ export function deriveOutlook(snapshot: Snapshot, views: readonly PoolView[]): O
  * opener is kept beside all of them, but a launch replaces only one of them: otherwise a pool with
  * a wrong key would grow without limit.
  */
-function withOpener(view: PoolView): number {
+function withWakingDaemon(view: PoolView): number {
   const { total } = measure(view);
   const openers = openersOf(view);
   return openers > 0 ? total - openers + 1 : Math.min(total, 1) + 1;

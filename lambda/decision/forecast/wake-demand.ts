@@ -40,15 +40,15 @@ export type WakeDemand = {
 };
 
 /** A wake demand for which no pool wakes, because people have paused or pinned all its pools. */
-export type HeldBack = WakeDemand & {
+export type BlockedWakeDemand = WakeDemand & {
   /** Whether no daemon opens the gate and none is on its way: the transitions wait for a person. */
   readonly isWaiting: boolean;
 };
 
 export type WakeDemands = {
   readonly groups: readonly TransitionGroup[];
-  readonly calls: readonly WakeDemand[];
-  readonly heldBack: readonly HeldBack[];
+  readonly demands: readonly WakeDemand[];
+  readonly heldBack: readonly BlockedWakeDemand[];
   /** Demands with transitions that are due, for which no pool has the tags. */
   readonly withoutPool: readonly WakeDemand[];
 };
@@ -92,7 +92,7 @@ export function deriveWakeDemands(snapshot: Snapshot, views: readonly PoolView[]
   const [withPools, withoutPools] = partition(all, ({ call }) => call.pools.length > 0);
   return {
     groups,
-    calls: withPools.map(({ call }) => call),
+    demands: withPools.map(({ call }) => call),
     heldBack: withoutPools.flatMap((candidate) => heldBackOf(candidate, now)),
     withoutPool: withoutPools.flatMap(({ call, fitting }) =>
       fitting.length === 0 && !call.isOpen && call.due.length > 0 ? [call] : [],
@@ -106,7 +106,7 @@ type DemandWithPools = {
   readonly fitting: readonly PoolView[];
 };
 
-function heldBackOf({ call, fitting }: DemandWithPools, now: EpochMs): readonly HeldBack[] {
+function heldBackOf({ call, fitting }: DemandWithPools, now: EpochMs): readonly BlockedWakeDemand[] {
   const pools = fitting.filter(
     ({ configured, pool }) => configured.wake[call.wakeFor] && !pool.wake[call.wakeFor],
   );

@@ -1,6 +1,6 @@
 /** The actions of a pool's decision: set the desired count, ask a task to leave, protect a task. */
 
-import { launchesFor, type Need } from '../assignment/needs.ts';
+import { launchesFor, type PoolNeed } from '../assignment/needs.ts';
 import { configuredFloor } from '../forecast/floors.ts';
 import type { TaskArn } from '../model/brands.ts';
 import type { Action, Reason } from '../model/plan.ts';
@@ -18,7 +18,7 @@ type CountChange = {
 };
 
 /** Sets the count if it changes: a raise, or the lower count of tasks that have left. */
-export function countAction(need: Need, { service, to, why }: CountChange): readonly Action[] {
+export function countAction(need: PoolNeed, { service, to, why }: CountChange): readonly Action[] {
   const from = service.desiredCount;
   if (to === from) return [];
   const code = to > from ? raiseReason(need) : lowerReason(need, why);
@@ -31,7 +31,7 @@ export function countAction(need: Need, { service, to, why }: CountChange): read
  * given up.
  */
 export function confirmedCountAction(
-  need: Need,
+  need: PoolNeed,
   { service, to, why }: CountChange,
   stops: readonly TaskArn[],
 ): readonly Action[] {
@@ -42,34 +42,34 @@ export function confirmedCountAction(
 }
 
 /** Asks the task to leave. Only its guard acts on it: it stops once its daemon is idle. */
-export function askAction({ view }: Need, { why, task }: Leave): Action {
+export function askAction({ view }: PoolNeed, { why, task }: Leave): Action {
   return { kind: 'ask-to-leave', pool: view.pool.name, task: task.task.taskArn, why };
 }
 
 type Leave = Extract<LeaveDecision, { readonly kind: 'leave' }>;
 
 /** Protects the task from being stopped by ECS. */
-export function protectAction({ view }: Need, { task, why }: Confirming['protect'][number]): Action {
+export function protectAction({ view }: PoolNeed, { task, why }: Confirming['protect'][number]): Action {
   return { kind: 'protect', pool: view.pool.name, task: task.task.taskArn, why };
 }
 
-function setDesired({ view }: Need, service: Service, to: number) {
+function setDesired({ view }: PoolNeed, service: Service, to: number) {
   const { serviceArn, desiredCount: from } = service;
   return { kind: 'set-desired', pool: view.pool.name, service: serviceArn, from, to } as const;
 }
 
-function raiseReason(need: Need): Reason['code'] {
+function raiseReason(need: PoolNeed): Reason['code'] {
   if (need.granted <= need.capacity.total) return 'count-below-tasks';
   if (launchesFor(need) > 0) return 'pending-jobs';
   if (need.prewarmed > 0) return 'prewarm';
-  const { outlook, capacity, inUse, stock } = need;
-  if (isKeptAwake(need) && outlook.floors.wake > capacity.total) return 'awake-for';
-  const isBelowFloor = configuredFloor(outlook.floors, inUse).count > capacity.total;
+  const { poolForecast, capacity, inUse, stock } = need;
+  if (isKeptAwake(need) && poolForecast.floors.wake > capacity.total) return 'awake-for';
+  const isBelowFloor = configuredFloor(poolForecast.floors, inUse).count > capacity.total;
   return stock > 0 && !isBelowFloor ? 'stock' : 'floor';
 }
 
 /** Without tasks that have left, a count is lowered only because ECS cannot start the missing tasks. */
-function lowerReason({ view }: Need, why: readonly Reason[]): Reason['code'] {
+function lowerReason({ view }: PoolNeed, why: readonly Reason[]): Reason['code'] {
   if (why.some(({ code }) => code === 'tasks-left')) return 'tasks-left';
   return view.failing.isTripped ? 'starts-failing' : 'placement-failing';
 }

@@ -1,6 +1,6 @@
 /** Decides about one pool: picks the mode that its state and its `scaleIn` setting ask for. */
 
-import type { Need } from '../assignment/needs.ts';
+import type { PoolNeed } from '../assignment/needs.ts';
 import type { Config } from '../model/config.ts';
 import type { Doubt } from '../model/plan.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -15,7 +15,7 @@ type Context = { readonly snapshot: Snapshot; readonly config: Config };
 
 /** Decides about one pool. Never throws: there is a decision for every state. */
 export function decidePool(
-  need: Need,
+  need: PoolNeed,
   doubts: readonly Doubt[],
   { snapshot, config }: Context,
 ): PoolDecision {

@@ -3,10 +3,10 @@
  * autoscaler protects the busy tasks itself, and lowers the count only when ECS has no other choice (see confirm-rung.ts).
  */
 
-import { type Need, spareOf } from '../assignment/needs.ts';
+import { type PoolNeed, spareOf } from '../assignment/needs.ts';
 import type { EpochMs } from '../model/brands.ts';
 import { partition } from '../model/collections.ts';
-import { maySomeoneLeave, reasonsOf } from '../report/reasons.ts';
+import { mayDrain, reasonsOf } from '../report/reasons.ts';
 import { areSure, decideConfirming, isStopping, isUnprotected } from '../scale-in/confirm-rung.ts';
 import { type CountDecision, decideCount } from '../scale-in/counts.ts';
 import { decideLeaving, keepAll, type LeaveDecision } from '../scale-in/leaving.ts';
@@ -26,7 +26,7 @@ export function decideGuardlessPool(input: PoolInput): PoolDecision {
   const stops = confirming.stop.map(({ task }) => task.taskArn);
   const to = stops.length > 0 ? capacity.working - stops.length : count.to;
   const why = reasonsOf(need, { leaving, count, confirming, doubts, config, now });
-  const asked = maySomeoneLeave(need, doubts) ? leaving.filter(hasGuardToAsk) : [];
+  const asked = mayDrain(need, doubts) ? leaving.filter(hasGuardToAsk) : [];
   return {
     need,
     doubts,
@@ -55,12 +55,12 @@ function decideGuardlessCount({ need, service, doubts }: PoolInput): CountDecisi
 }
 
 /** Tasks of an earlier rung still have guards, so those can be asked. Of the others, unprotected tasks go first. */
-function leavingTasks(need: Need, now: EpochMs): readonly LeaveDecision[] {
+function leavingTasks(need: PoolNeed, now: EpochMs): readonly LeaveDecision[] {
   const replaced = replacementsOf(need, now).filter(({ task }) => isGuarded(task));
   return [...replaced, ...spareTasks(need, now)];
 }
 
-function spareTasks(need: Need, now: EpochMs): readonly LeaveDecision[] {
+function spareTasks(need: PoolNeed, now: EpochMs): readonly LeaveDecision[] {
   const { view } = need;
   const spare = spareOf(need);
   if (view.pool.scaleIn === 'never') return decideLeaving(view, spare, now);

@@ -3,10 +3,10 @@
  * the count follows once the task has left.
  */
 
-import { type Need, spareOf } from '../assignment/needs.ts';
+import { type PoolNeed, spareOf } from '../assignment/needs.ts';
 import type { EpochMs } from '../model/brands.ts';
 import type { Service } from '../model/snapshot.ts';
-import { maySomeoneLeave, reasonsOf } from '../report/reasons.ts';
+import { mayDrain, reasonsOf } from '../report/reasons.ts';
 import { protectUnguarded } from '../scale-in/confirm-rung.ts';
 import { decideCount, isDeploying } from '../scale-in/counts.ts';
 import { decideLeaving, keepAll, type LeaveDecision } from '../scale-in/leaving.ts';
@@ -23,7 +23,7 @@ export function decideLeasePool(input: PoolInput): PoolDecision {
   const count = decideCount({ service, capacity, wanted, max: view.pool.max, doubts });
   const confirming = protectUnguarded(view);
   const why = reasonsOf(need, { leaving, count, confirming, doubts, config, now });
-  const asked = maySomeoneLeave(need, doubts) ? leaving : [];
+  const asked = mayDrain(need, doubts) ? leaving : [];
   return {
     need,
     doubts,
@@ -38,7 +38,7 @@ export function decideLeasePool(input: PoolInput): PoolDecision {
 }
 
 /** The tasks that are due to be replaced, then the spare ones. */
-function leavingTasks(need: Need, service: Service, now: EpochMs): readonly LeaveDecision[] {
+function leavingTasks(need: PoolNeed, service: Service, now: EpochMs): readonly LeaveDecision[] {
   const spare = decideLeaving(need.view, spareOf(need), now);
   // the count stays while ECS deploys: ECS would start another task in the place of a spare one
   const isHeld = isDeploying({ service, capacity: need.capacity });

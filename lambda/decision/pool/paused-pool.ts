@@ -1,7 +1,7 @@
 /** A pool that a person has paused: nothing is launched or drained, but tasks without a guard are protected. */
 
 import type { Override } from '../model/plan.ts';
-import { heldBackReasons, jobReasons, said } from '../report/reasons.ts';
+import { heldBackReasons, jobReasons, overrideNote } from '../report/reasons.ts';
 import { decideConfirming, protectUnguarded } from '../scale-in/confirm-rung.ts';
 import { protectAction } from './actions.ts';
 import { type PoolDecision, type PoolInput, withoutAction } from './pool-decision.ts';
@@ -17,7 +17,7 @@ export function decidePausedPool(input: PoolInput, pause: Override): PoolDecisio
       : decideConfirming({ view, service, capacity, leaving: [], count, doubts });
   const waiting = [...jobReasons(need), ...heldBackReasons(need, snapshot.takenAt)];
   return {
-    ...withoutAction(need, doubts, [{ code: 'paused', ...said(pause) }, ...waiting, ...why]),
+    ...withoutAction(need, doubts, [{ code: 'paused', ...overrideNote(pause) }, ...waiting, ...why]),
     actions: protect.map((decision) => protectAction(need, decision)),
   };
 }

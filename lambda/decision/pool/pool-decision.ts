@@ -1,6 +1,6 @@
 /** What the autoscaler does about one pool, and how the plan tells it. */
 
-import type { Need } from '../assignment/needs.ts';
+import type { PoolNeed } from '../assignment/needs.ts';
 import { countDaemons } from '../capacity/capacity.ts';
 import { sum } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
@@ -9,7 +9,7 @@ import type { Service, Snapshot } from '../model/snapshot.ts';
 import type { LeaveDecision } from '../scale-in/leaving.ts';
 
 export type PoolDecision = {
-  readonly need: Need;
+  readonly need: PoolNeed;
   readonly doubts: readonly Doubt[];
   /** The tasks that leave, and the spare tasks that stay. */
   readonly leaving: readonly LeaveDecision[];
@@ -19,7 +19,7 @@ export type PoolDecision = {
 
 /** What each mode decides from. The pool has an ECS service. */
 export type PoolInput = {
-  readonly need: Need;
+  readonly need: PoolNeed;
   readonly service: Service;
   /** Any doubt holds scale-in. */
   readonly doubts: readonly Doubt[];
@@ -28,13 +28,17 @@ export type PoolInput = {
 };
 
 /** A decision that changes nothing, for the reasons `why`. */
-export function withoutAction(need: Need, doubts: readonly Doubt[], why: readonly Reason[]): PoolDecision {
+export function withoutAction(
+  need: PoolNeed,
+  doubts: readonly Doubt[],
+  why: readonly Reason[],
+): PoolDecision {
   const to = need.view.service?.desiredCount ?? 0;
   return { need, doubts, leaving: [], plan: toPlan(need, to, why), actions: [] };
 }
 
 /** The pool's row of the plan. `to`: the desired count, in tasks. */
-export function toPlan(need: Need, to: number, why: readonly Reason[]): PoolPlan {
+export function toPlan(need: PoolNeed, to: number, why: readonly Reason[]): PoolPlan {
   const { service, pool } = need.view;
   return {
     name: pool.name,
@@ -45,7 +49,7 @@ export function toPlan(need: Need, to: number, why: readonly Reason[]): PoolPlan
     desired: service === undefined ? { from: null, to: null } : { from: service.desiredCount, to },
     daemons: countDaemons(need.view),
     pending: sum(Object.values(need.jobs), (jobs) => jobs),
-    due: Math.max(need.outlook.opening?.due.length ?? 0, need.due),
+    due: Math.max(need.poolForecast.wakeAssignment?.due.length ?? 0, need.due),
     startTime: need.view.startTime,
     floor: need.floor,
     why,

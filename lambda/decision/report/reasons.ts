@@ -3,7 +3,7 @@
  * tasks and count.
  */
 
-import { launchesFor, type Need } from '../assignment/needs.ts';
+import { launchesFor, type PoolNeed } from '../assignment/needs.ts';
 import { unplacedTasks } from '../capacity/capacity.ts';
 import { RAISE_ABOVE } from '../demand/stock.ts';
 import { configuredFloor } from '../forecast/floors.ts';
@@ -30,7 +30,7 @@ export type ReasonInput = {
 
 /** Derives all reasons of a pool: at least one, and one of each code. */
 export function reasonsOf(
-  need: Need,
+  need: PoolNeed,
   { leaving, count, confirming, doubts, config, now }: ReasonInput,
 ): readonly Reason[] {
   const why = [
@@ -53,25 +53,25 @@ export function reasonsOf(
 }
 
 /** Reasons that hold for as long as a person wants. */
-function standingReasons(need: Need, doubts: readonly Doubt[]): readonly Reason[] {
+function standingReasons(need: PoolNeed, doubts: readonly Doubt[]): readonly Reason[] {
   const { pool, overrides, service, listed } = need.view;
   const paused = overrides.find(({ kind }) => kind === 'pause-scale-in');
   const isEmpty = listed === 0 && service?.desiredCount === 0 && doubts.length === 0;
   return [
-    ...(paused === undefined ? [] : [{ code: 'scale-in-paused', ...said(paused) } as const]),
+    ...(paused === undefined ? [] : [{ code: 'scale-in-paused', ...overrideNote(paused) } as const]),
     ...(pool.retiring ? (isEmpty ? [{ code: 'retired' } as const] : retiringWaits(need)) : []),
   ];
 }
 
 /** What a retiring pool still waits for. These tasks cannot get a drain request. */
-function retiringWaits({ view: { tasks }, capacity: { starting, unguarded } }: Need): readonly Reason[] {
+function retiringWaits({ view: { tasks }, capacity: { starting, unguarded } }: PoolNeed): readonly Reason[] {
   const leaving = tasks.filter(({ state }) => state === 'leaving').length;
   if (starting + leaving + unguarded === 0) return [];
   return [{ code: 'retiring-waits', starting, leaving, unguarded }];
 }
 
 /** The fields of an override that reasons and findings repeat. */
-export function said({ until, by, why }: Override) {
+export function overrideNote({ until, by, why }: Override) {
   return { until, by, why };
 }
 
@@ -81,7 +81,7 @@ function isOnlyPause(reason: Reason): boolean {
 }
 
 /** Which daemons will run the jobs that are assigned to the pool. */
-export function jobReasons(need: Need): readonly Reason[] {
+export function jobReasons(need: PoolNeed): readonly Reason[] {
   const reasons: Reason[] = [];
   const [free, starting] = [need.jobs['by-free'], need.jobs['by-starting']];
   const launches = launchesFor(need);
@@ -91,13 +91,20 @@ export function jobReasons(need: Need): readonly Reason[] {
   return reasons;
 }
 
-function floorReasons({ outlook, inUse }: Need): readonly Reason[] {
-  const floor = configuredFloor(outlook.floors, inUse);
+function floorReasons({ poolForecast, inUse }: PoolNeed): readonly Reason[] {
+  const floor = configuredFloor(poolForecast.floors, inUse);
   return floor.count > inUse ? [{ code: 'floor', ...floor }] : [];
 }
 
 /** The stock in numbers: how many daemons are kept free, and why not one more. */
-function stockReasons({ stock, stockFacts, view, givenUp, heldForRecord, ready }: Need): readonly Reason[] {
+function stockReasons({
+  stock,
+  stockFacts,
+  view,
+  givenUp,
+  heldForRecord,
+  ready,
+}: PoolNeed): readonly Reason[] {
   const reasons: Reason[] = [];
   if (stock > 0 && stockFacts !== undefined) {
     const { perMinute, replaceMs, others, nextUsedEveryHours } = stockFacts;
@@ -119,14 +126,17 @@ function stockReasons({ stock, stockFacts, view, givenUp, heldForRecord, ready }
 }
 
 /** Tasks that only the forecast keeps or launches. */
-function forecastReasons(need: Need, now: EpochMs): readonly Reason[] {
-  const { outlook, view, prewarmed, due } = need;
-  const { opening, isUnsure } = outlook;
+function forecastReasons(need: PoolNeed, now: EpochMs): readonly Reason[] {
+  const { poolForecast, view, prewarmed, due } = need;
+  const { wakeAssignment, isUnsure } = poolForecast;
   const { max } = view.pool.prewarm;
   const reasons: Reason[] = [...heldBackReasons(need, now)];
   const isKept = isKeptAwake(need);
-  if (isKept && opening !== undefined)
-    reasons.push({ code: 'awake-for', for: countTransitions([...opening.due, ...opening.soon], now) });
+  if (isKept && wakeAssignment !== undefined)
+    reasons.push({
+      code: 'awake-for',
+      for: countTransitions([...wakeAssignment.due, ...wakeAssignment.soon], now),
+    });
   if (isKept && isUnsure) reasons.push({ code: 'holding-for-forecast' });
   if (prewarmed > 0) reasons.push({ code: 'prewarm', daemons: prewarmed, due });
   if (due > prewarmed && prewarmed >= max) reasons.push({ code: 'capped-at-prewarm-max', due, max });
@@ -134,40 +144,41 @@ function forecastReasons(need: Need, now: EpochMs): readonly Reason[] {
 }
 
 /** Tasks that floors and the forecast cannot launch while the clocks differ. */
-function clockReasons({ floor, capacity }: Need, doubts: readonly Doubt[]): readonly Reason[] {
+function clockReasons({ floor, capacity }: PoolNeed, doubts: readonly Doubt[]): readonly Reason[] {
   const isHeld = doubts.includes('clocks-differ') && floor.count > capacity.total;
   return isHeld ? [{ code: 'launching-for-jobs-only', wanted: floor.count }] : [];
 }
 
 /** Transitions that wait until a person lets the pool be woken again. */
-export function heldBackReasons({ outlook: { heldBack } }: Need, now: EpochMs): readonly Reason[] {
+export function heldBackReasons({ poolForecast: { heldBack } }: PoolNeed, now: EpochMs): readonly Reason[] {
   return heldBack.length === 0 ? [] : [{ code: 'not-woken-for', for: countTransitions(heldBack, now) }];
 }
 
 /** Whether only the forecast keeps some of the tasks. */
-export function isKeptAwake({ outlook: { floors }, inUse }: Need): boolean {
+export function isKeptAwake({ poolForecast: { floors }, inUse }: PoolNeed): boolean {
   return floors.wake > Math.max(inUse, configuredFloor(floors, inUse).count);
 }
 
 /** Each limit that applies: how many tasks the pool wanted, and how many it got. */
-function boundReasons(need: Need, { limits }: Config): readonly Reason[] {
-  const { view, capacity, wanted, granted, prebuildsHeld, isRoomUsedUp } = need;
+function boundReasons(need: PoolNeed, { limits }: Config): readonly Reason[] {
+  const { view, capacity, wanted, wantedBelowMax, granted, prebuildsWaiting, isRoomUsedUp } = need;
   const { pool } = view;
   const reasons: Reason[] = [];
   if (wanted > pool.max) reasons.push(...maxReasons(view, wanted));
   if (view.minFrom === 'pin' && capacity.total > pool.min)
     reasons.push({ code: 'above-pin', tasks: capacity.total - pool.min });
-  if (prebuildsHeld > 0)
+  if (prebuildsWaiting > 0)
     reasons.push({
       code: 'capped-at-prebuilds-max-tasks',
-      jobs: prebuildsHeld,
+      jobs: prebuildsWaiting,
       maxTasks: pool.prebuilds.maxTasks,
     });
-  const belowMax = Math.min(wanted, pool.max);
-  if (capacity.isHeldBack && (granted < belowMax || view.missing > 0))
-    reasons.push(...whyHeldBack(view, { wanted: belowMax, granted }));
-  else if (granted < belowMax && isRoomUsedUp)
-    reasons.push(overallLimit(need, { wanted: belowMax, limits, waitMinutesPerHour: 60 * need.peopleHeld }));
+  if (capacity.isHeldBack && (granted < wantedBelowMax || view.missing > 0))
+    reasons.push(...whyHeldBack(view, { wanted: wantedBelowMax, granted }));
+  else if (granted < wantedBelowMax && isRoomUsedUp)
+    reasons.push(
+      overallLimit(need, { wanted: wantedBelowMax, limits, waitMinutesPerHour: 60 * need.peopleWaiting }),
+    );
   return reasons.length > 0 ? reasons : stockBoundReasons(need, limits);
 }
 
@@ -197,7 +208,7 @@ function whyHeldBack(
 }
 
 /** The limit that keeps the stock below the size that is worth its price. */
-function stockBoundReasons(need: Need, limits: Config['limits']): readonly Reason[] {
+function stockBoundReasons(need: PoolNeed, limits: Config['limits']): readonly Reason[] {
   const { view, granted, stockFacts, isRoomUsedUp, capacity } = need;
   const worth = RAISE_ABOVE * priceOf(view.pool);
   const held = stockFacts?.others.filter((saves) => saves >= worth) ?? [];
@@ -214,11 +225,11 @@ function stockBoundReasons(need: Need, limits: Config['limits']): readonly Reaso
  * as the limit applies.
  */
 function overallLimit(
-  { granted, isTooDear }: Need,
+  { granted, isOverBudget }: PoolNeed,
   { wanted, limits: { maxTasks, dollarsPerHour }, waitMinutesPerHour }: Limited,
 ): Reason {
   const held = { wanted, granted, waitMinutesPerHour };
-  return isTooDear && dollarsPerHour !== undefined
+  return isOverBudget && dollarsPerHour !== undefined
     ? { code: 'capped-at-dollars-per-hour', ...held, dollarsPerHour }
     : { code: 'capped-at-max-tasks', ...held, maxTasks };
 }
@@ -233,13 +244,13 @@ type Limited = {
  * The limit of a pool itself, possibly set by a pin. A retiring pool has none, since it wants no
  * tasks.
  */
-function maxReasons({ pool, overrides }: Need['view'], wanted: number): readonly Reason[] {
+function maxReasons({ pool, overrides }: PoolNeed['view'], wanted: number): readonly Reason[] {
   if (pool.retiring) return [];
   const pin = overrides.find(({ kind }) => kind === 'pin');
   // a pin above the pool's own max changes nothing
   if (pin === undefined || (pin.count ?? 0) > pool.max)
     return [{ code: 'capped-at-max', wanted, max: pool.max }];
-  return [{ code: 'pinned', wanted, count: pool.max, ...said(pin) }];
+  return [{ code: 'pinned', wanted, count: pool.max, ...overrideNote(pin) }];
 }
 
 /**
@@ -247,17 +258,17 @@ function maxReasons({ pool, overrides }: Need['view'], wanted: number): readonly
  * for up to 90 s, and its task has no lease in that time. Until coderd shows that it is gone, no
  * other task gets a request; otherwise the pool could fall below its floor.
  */
-export function maySomeoneLeave({ capacity }: Need, doubts: readonly Doubt[]): boolean {
+export function mayDrain({ capacity }: PoolNeed, doubts: readonly Doubt[]): boolean {
   return doubts.length === 0 && capacity.unguarded === 0;
 }
 
 function leaveReasons(
-  need: Need,
+  need: PoolNeed,
   leaving: readonly LeaveDecision[],
   doubts: readonly Doubt[],
 ): readonly Reason[] {
   const { unguarded } = need.capacity;
-  const mayLeave = maySomeoneLeave(need, doubts);
+  const mayLeave = mayDrain(need, doubts);
   const count = (why: LeaveDecision['why'], kind?: LeaveDecision['kind']): number =>
     leaving.filter((decision) => decision.why === why && (kind ?? decision.kind) === decision.kind).length;
   const [long, brief] = [count('idle-long-enough'), count('idle-too-briefly')];
@@ -278,7 +289,7 @@ function leaveReasons(
   return reasons;
 }
 
-function spareReasons({ view }: Need, tasks: number): readonly Reason[] {
+function spareReasons({ view }: PoolNeed, tasks: number): readonly Reason[] {
   const { scaleIn } = view.pool;
   if (scaleIn === 'lease') return [{ code: 'idle-long-enough', tasks }];
   // rung `confirm` has its own reasons

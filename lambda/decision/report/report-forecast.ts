@@ -6,7 +6,7 @@
 import type { WakeAssignment } from '../forecast/choose-pools-to-wake.ts';
 import { emptyWorkspaces, type TransitionGroup } from '../forecast/forecast.ts';
 import type { Transition } from '../forecast/transitions.ts';
-import type { HeldBack, WakeDemand, WakeDemands } from '../forecast/wake-demand.ts';
+import type { BlockedWakeDemand, WakeDemand, WakeDemands } from '../forecast/wake-demand.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
 import { by, partition } from '../model/collections.ts';
 import type { Finding, ForecastReadingName, ForecastRow, Transitions } from '../model/plan.ts';
@@ -41,16 +41,16 @@ export function countTransitions(transitions: readonly Transition[], now: EpochM
  * pool that wakes for them.
  */
 export function reportForecast(
-  { calls, heldBack }: WakeDemands,
-  openings: ReadonlyMap<PoolName, WakeAssignment>,
+  { demands, heldBack }: WakeDemands,
+  wakeAssignments: ReadonlyMap<PoolName, WakeAssignment>,
   now: EpochMs,
 ): readonly ForecastRow[] {
   const openers = new Map(
-    [...openings].flatMap(([name, { due, soon }]) =>
+    [...wakeAssignments].flatMap(([name, { due, soon }]) =>
       [...due, ...soon].map((transition) => [transition, name] as const),
     ),
   );
-  return [...calls, ...heldBack].flatMap(({ group, ahead }) => {
+  return [...demands, ...heldBack].flatMap(({ group, ahead }) => {
     const shown = ahead.filter(({ at }) => at <= now + SHOWN_MS);
     const byOpener = Map.groupBy(shown, (transition) => openers.get(transition) ?? null);
     return [...byOpener].flatMap(([pool, alike]) =>
@@ -71,10 +71,11 @@ export function forecastFindings(wakeDemands: WakeDemands, snapshot: Snapshot): 
     ),
     ...wakeDemands.heldBack.flatMap((call) => heldFindings(call, snapshot.takenAt)),
     ...wakeDemands.groups.flatMap((group) => refusedFindings(group, snapshot)),
-    ...[...wakeDemands.calls, ...wakeDemands.heldBack.filter(({ isWaiting }) => !isWaiting)].flatMap((call) =>
-      countTransitions(lateOf(call, snapshot.takenAt), snapshot.takenAt).map(
-        (count) => ({ code: 'transitions-late', ...named(call.group), ...count }) as const,
-      ),
+    ...[...wakeDemands.demands, ...wakeDemands.heldBack.filter(({ isWaiting }) => !isWaiting)].flatMap(
+      (call) =>
+        countTransitions(lateOf(call, snapshot.takenAt), snapshot.takenAt).map(
+          (count) => ({ code: 'transitions-late', ...named(call.group), ...count }) as const,
+        ),
     ),
   ];
 }
@@ -113,7 +114,7 @@ function named({ organization, tags }: Pick<TransitionGroup, 'organization' | 't
   return { organization, tags: displayTags(tags) };
 }
 
-function heldFindings({ group, due, pools, isWaiting }: HeldBack, now: EpochMs): readonly Finding[] {
+function heldFindings({ group, due, pools, isWaiting }: BlockedWakeDemand, now: EpochMs): readonly Finding[] {
   if (!isWaiting) return [];
   const held = pools.flatMap(({ pool, overrides }) => {
     const override = wakeOverride(overrides);

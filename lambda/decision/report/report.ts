@@ -13,7 +13,7 @@ import { isForeign, POOL_TAG, tagOf } from '../model/service-tags.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { covers, displayTags, type Tags, tagKey } from '../model/tags.ts';
 import { daemonApiOf, isKnownVersion, releaseOfImage } from '../model/version.ts';
-import type { Sight } from '../supply/doubts.ts';
+import type { Doubts } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { drainedMs, type TaskView } from '../supply/task-state.ts';
 import { failsAt, isoTime, waitingFindings } from './waiting.ts';
@@ -95,7 +95,7 @@ function compareTags(pool: Tags, job: Tags) {
 
 type Reported = {
   readonly supply: readonly PoolView[];
-  readonly view: Sight;
+  readonly view: Doubts;
   readonly assignment: Assignment<TagGroup>;
   readonly snapshot: Snapshot;
   readonly config: Config;

@@ -10,7 +10,7 @@ import { compareVersion, OLDEST_SERVER } from '../model/version.ts';
 import { isAlive, poolNamed, workerOf } from './daemons.ts';
 import { awsTimeOf, type PoolView } from './supply.ts';
 
-export type Sight = {
+export type Doubts = {
   /** All doubts about a pool. Empty: the readings are trusted. */
   readonly doubtsOf: (view: PoolView) => readonly Doubt[];
   /** The findings about the readings. */
@@ -18,7 +18,7 @@ export type Sight = {
 };
 
 /** Derives doubts and findings from the readings of one look. */
-export function judgeDoubts(pools: readonly PoolView[], snapshot: Snapshot): Sight {
+export function deriveDoubts(pools: readonly PoolView[], snapshot: Snapshot): Doubts {
   const organizations = snapshot.coder.organizations.toSorted(by(({ name }) => name));
   const ofOrganization = new Map(
     organizations.map((item) => [item, judgeOrganization(item, pools, snapshot)]),

@@ -2,6 +2,7 @@
  * Parses query parameters as coderd's QueryParamParser does: strictly, and with all errors at once
  * (docs/coder.md §1).
  */
+import { messageOf } from '../../../lambda/decision/model/message-of.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { isUuid, uuidFlaw } from '../rules/uuids.ts';
 
@@ -128,7 +129,7 @@ export class QueryParameters {
     try {
       return parse();
     } catch (cause) {
-      const seen = cause instanceof Error ? cause.message : String(cause);
+      const seen = messageOf(cause);
       this.#errors.push({ field, detail: `Query param "${field}" ${must}${seen === '' ? '' : `: ${seen}`}` });
       return fallback;
     }

@@ -4,12 +4,12 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { measureRoom } from '../../../lambda/decision/assignment/launch-limits.ts';
+import { computeLaunchLimits } from '../../../lambda/decision/assignment/launch-limits.ts';
 import { deriveStock } from '../../../lambda/decision/assignment/stock-groups.ts';
 import { deliberate } from '../../../lambda/decision/decide.ts';
 import { chanceToEnd } from '../../../lambda/decision/demand/record.ts';
 import { chancesOf, shortfallOf, sumOf } from '../../../lambda/decision/demand/stock.ts';
-import { deriveOutlook } from '../../../lambda/decision/forecast/pool-forecast.ts';
+import { derivePoolForecasts } from '../../../lambda/decision/forecast/pool-forecast.ts';
 import type { Job } from '../../../lambda/decision/model/snapshot.ts';
 import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
 import { ago, aJob, MINUTE } from '../../support/parts.ts';
@@ -293,8 +293,11 @@ describe('pools that overlap', () => {
     const busy = [60_000, 60_000];
     const firstValues = (eu: object): Readonly<Record<string, number | undefined>> => {
       const { snapshot, config } = stocked({ recent, pools: { eu: { ...pools.eu, ...eu }, gpu: pools.gpu } });
-      const { outlooks } = deriveOutlook(snapshot, deriveSupply(snapshot, config));
-      const groups = deriveStock(measureRoom(outlooks, { config, doubtsOf: () => [] }), snapshot);
+      const { poolForecasts } = derivePoolForecasts(snapshot, deriveSupply(snapshot, config));
+      const groups = deriveStock(
+        computeLaunchLimits(poolForecasts, { config, doubtsOf: () => [] }),
+        snapshot,
+      );
       return Object.fromEntries(groups.map((group) => [[...group.pools].join(' '), group.values[2]]));
     };
     const without = firstValues({});

@@ -64,7 +64,7 @@ const withoutEcs = (ports: Ports): Ports => ({
     tasks: () => failed('listing tasks'),
     protections: () => failed('reading task protection'),
     setDesired: refuse,
-    askToLeave: refuse,
+    requestDrain: refuse,
     protect: refuse,
   },
 });

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { compareEntries, type Difference } from '../../../verify/conformance/answers/compare.ts';
 import { KNOWN_DIFFERENCES, knownDifference } from '../../../verify/conformance/answers/known-differences.ts';
 import { readTranscript, recordedReleases } from '../../../verify/conformance/answers/recordings.ts';
-import { LabStage } from '../../../verify/conformance/stage/lab-stage.ts';
+import { SimulatedStage } from '../../../verify/conformance/stage/simulated-stage.ts';
 import { playStory } from '../../../verify/conformance/story/story.ts';
 
 const recorded = recordedReleases().map(readTranscript);
 
 const found = new Map<string, readonly Difference[]>();
 for (const real of recorded) {
-  const stage = await LabStage.at(real.version);
+  const stage = await SimulatedStage.at(real.version);
   try {
     found.set(real.version, compareEntries(real.entries, await playStory(stage)));
   } finally {

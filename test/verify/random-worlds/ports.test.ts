@@ -4,12 +4,12 @@ import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import { observe } from '../../../lambda/look/observe.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
+import { VirtualScheduler } from '../../../simulator/base/virtual-scheduler.ts';
 import { portsOf } from '../../../verify/random-worlds/ports.ts';
 import {
   type ConnectionFaults,
   FaultyConnection,
 } from '../../../verify/random-worlds/world/faulty-connection.ts';
-import { VirtualScheduler } from '../../../verify/random-worlds/world/virtual-scheduler.ts';
 import { type Lab, START, startLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;

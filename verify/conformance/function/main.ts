@@ -7,12 +7,14 @@
  * first process is the real guard.sh. All times are real: a run takes 8 min. It needs a coderd with
  * a control port (control-port.ts), so CI does not run it. Exits with 1 if a problem is found.
  */
+
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Command } from 'commander';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { messageOf } from '../../../lambda/decision/model/message-of.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
 import { GuardedTasks, killAtExit } from '../../../simulator/guarded/guarded-tasks.ts';
 import { missingForGuard } from '../../../simulator/guarded/requirements.ts';
@@ -54,7 +56,7 @@ const errors: string[] = [];
 const log = (line: string): void =>
   void process.stderr.write(`${new Date().toISOString().slice(11, 19)}  ${line}\n`);
 const fail = (error: unknown): void => {
-  errors.push(error instanceof Error ? error.message : String(error));
+  errors.push(messageOf(error));
   log(`error: ${errors.at(-1)}`);
 };
 

@@ -2,9 +2,11 @@
  * A worker thread that invokes the bundled handler once a minute, as EventBridge does. The
  * function's log is the thread's standard output.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadFunction } from '../../../demo/deployed-function.ts';
+import { messageOf } from '../../../lambda/decision/model/message-of.ts';
 import type { SynthesizedStack } from '../../../simulator/synthesized-stack.ts';
 
 /** The data that the thread starts with. */
@@ -21,9 +23,6 @@ const { stack, environment } = workerData as ScheduledFunction;
 const autoscaler = await loadFunction(stack, environment);
 for (let dueAt = performance.now(); ; dueAt += SCHEDULE_MS) {
   await sleep(Math.max(0, dueAt - performance.now()));
-  const error = await autoscaler.look().then(
-    () => undefined,
-    (thrown: unknown) => (thrown instanceof Error ? thrown.message : String(thrown)),
-  );
+  const error = await autoscaler.look().then(() => undefined, messageOf);
   parentPort?.postMessage({ error } satisfies Invoked);
 }

@@ -5,9 +5,9 @@
  */
 
 import type { Random } from '../../../simulator/base/random.ts';
+import type { VirtualScheduler } from '../../../simulator/base/virtual-scheduler.ts';
 import { NoAnswer } from '../../../simulator/coderd/routes/in-process.ts';
 import type { Range } from '../../../simulator/ecs/parts/latencies.ts';
-import type { VirtualScheduler } from './virtual-scheduler.ts';
 
 export type ConnectionFaults = {
   /** Share of all calls that fail before they take effect, 0 to 1. */

@@ -1,5 +1,7 @@
 /** Derives the status of a reading and its error message from an answer of coderd. */
+
 import type { EpochMs } from '../../../decision/model/brands.ts';
+import { messageOf } from '../../../decision/model/message-of.ts';
 import type { Reading } from '../../../decision/model/snapshot.ts';
 import { CoderdError, type Document } from './http.ts';
 
@@ -33,7 +35,7 @@ export function failure(
   cause: unknown,
 ): { readonly status: 'forbidden' | 'failed'; readonly error: string } {
   const isForbidden = cause instanceof CoderdError && cause.code === 'not-found';
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   const advice = isForbidden && role !== undefined ? `; ${role}` : '';
   return { status: isForbidden ? 'forbidden' : 'failed', error: `${what}: ${reason}${advice}` };
 }

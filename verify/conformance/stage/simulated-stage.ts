@@ -41,7 +41,7 @@ const DAY_MS = 86_400_000;
 
 type Version = { readonly given: NewVersion; readonly version: TemplateVersion };
 
-export class LabStage implements Stage {
+export class SimulatedStage implements Stage {
   readonly version: string;
   readonly names = new Names(START);
   readonly #timeline = new Timeline(START);
@@ -69,8 +69,8 @@ export class LabStage implements Stage {
   }
 
   /** A simulated coderd of that release, served on loopback until `close`. */
-  static async at(release: string): Promise<LabStage> {
-    const stage = new LabStage(release);
+  static async at(release: string): Promise<SimulatedStage> {
+    const stage = new SimulatedStage(release);
     await new Promise<void>((resolve) => stage.#server.listen(0, '127.0.0.1', resolve));
     stage.#begin();
     return stage;

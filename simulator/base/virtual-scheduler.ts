@@ -1,5 +1,5 @@
-import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
-import type { Timeline } from '../../../simulator/base/timeline.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { Timeline } from './timeline.ts';
 
 type Waiting = { readonly at: number; readonly order: number; readonly go: () => void };
 
