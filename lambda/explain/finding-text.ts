@@ -31,7 +31,7 @@ export function sentenceOf(finding: Finding): string {
     case 'override-malformed':
       return `pool "${finding.pool}": ${malformedText(finding)}. Scale-in is on hold until you ${finding.problem === 'unknown-tag' ? 'remove the tag. To override a pool, use `autoscaler pin` or `pause`' : 'write the override again (`autoscaler pin`, `pause`) or remove it (`unpin`, `resume`)'}`;
     case 'organization-unknown':
-      return `organization "${finding.organization}" is not in the snapshot`;
+      return `organization "${finding.organization}" is unknown: coderd does not list it. Check the name in the configuration and the role of the token's user`;
     case 'daemons-empty-while-leased':
       return `organization "${finding.organization}": coderd lists no daemons, but ${some(finding.tasks, 'task')} of its pools ${finding.tasks === 1 ? 'holds a lease' : 'hold leases'}. Scale-in is on hold. If somebody deleted a provisioner key, give the pool a new one. If none of its tasks ever had a daemon, read the task logs`;
     case 'jobs-empty-while-busy':
@@ -83,7 +83,7 @@ export function sentenceOf(finding: Finding): string {
     case 'daemon-tags-differ':
       return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} ${finding.daemons.length === 1 ? 'offers' : 'offer'} other tags than the pool's (${few(finding.daemons)}). The provisioner key belongs to another pool, or somebody changed the key's tags`;
     case 'tasks-unguarded':
-      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} without a lease (${few(finding.tasks)}). Scale-in is on hold while the pool has such tasks`;
+      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} without a lease (${few(finding.tasks)}). Scale-in is on hold while the pool has such tasks. Read the task's log: the guard failed, or the task role lacks ecs:UpdateTaskProtection`;
     case 'tasks-vacant':
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} ran for 15 min without a lease or a daemon (${few(finding.tasks)}). Read the task's log`;
     case 'tasks-without-daemon':
