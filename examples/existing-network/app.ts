@@ -29,4 +29,4 @@ const autoscaler = new ProvisionerAutoscaler(stack, 'Autoscaler', {
 
 // The daemons and the function reach coderd through its load balancer.
 const loadBalancer = SecurityGroup.fromSecurityGroupId(stack, 'LoadBalancer', 'sg-0123456789abcdef0');
-loadBalancer.connections.allowFrom(autoscaler, Port.HTTPS, 'Coder provisioners');
+autoscaler.connections.allowTo(loadBalancer, Port.HTTPS, 'Coder provisioners');

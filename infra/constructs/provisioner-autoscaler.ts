@@ -42,7 +42,7 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
   readonly vpc: IVpc;
   /**
    * The security groups of the tasks and the function. For example,
-   * `loadBalancer.connections.allowFrom(autoscaler, Port.HTTPS)` lets them reach coderd. Groups that
+   * `autoscaler.connections.allowTo(loadBalancer, Port.HTTPS)` lets them reach coderd. Groups that
    * `aws.network.securityGroups` names by id are not changed.
    */
   readonly connections: Connections;

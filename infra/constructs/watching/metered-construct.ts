@@ -2,6 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import { type MetricName, STUCK_METRIC, TOKEN_METRIC } from '../../../lambda/telemetry/metric-names.ts';
+import { StackError } from '../shared/stack-error.ts';
 import { publishedMetric, type Statistic } from './look-metrics.ts';
 
 /** The metrics of a deployment: ten that each look writes, and two that are written on occasion. */
@@ -30,8 +31,13 @@ const STATISTICS: Readonly<Record<AutoscalerMetric, Statistic>> = {
 export abstract class MeteredConstruct extends Construct {
   /**
    * One of the metrics of this deployment, with the period and the statistic of its own method.
+   * Throws a StackError for a wrong name.
    */
   metric(name: AutoscalerMetric, options: MetricOptions = {}): Metric {
+    if (!Object.hasOwn(STATISTICS, name))
+      throw new StackError(
+        `cannot find the metric "${name}": there are only ${Object.keys(STATISTICS).join(', ')}; name one of them`,
+      );
     const service = Stack.of(this).stackName;
     return publishedMetric({ service }, name, STATISTICS[name]).with(options).attachTo(this);
   }

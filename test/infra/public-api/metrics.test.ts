@@ -32,6 +32,12 @@ describe('the metrics of the autoscaler', () => {
     expect(metric).toMatchObject({ statistic: 'Average', label: 'jobs', color: '#ff0000' });
   });
 
+  it('are refused by a wrong name, and the error lists the names', () => {
+    expect(() => autoscaler.metric('Pending' as never)).toThrow(
+      /^cannot find the metric "Pending": there are only PendingJobs, /,
+    );
+  });
+
   it('make an alarm in the same stack', () => {
     new Alarm(stack, 'Queue', {
       metric: autoscaler.metricOldestPendingAge(),

@@ -1,11 +1,12 @@
 /** The pools of an autoscaler, and their security groups, as users of the construct see them. */
-import { Match, type Template } from 'aws-cdk-lib/assertions';
-import { Peer, Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
+import { Stack } from 'aws-cdk-lib';
+import { Annotations, Match, type Template } from 'aws-cdk-lib/assertions';
+import { Peer, Port, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
-import { StackError } from 'coder-provisioner-autoscaler';
+import { ProvisionerAutoscaler, StackError } from 'coder-provisioner-autoscaler';
 import { describe, expect, it } from 'vitest';
-import { actionsIn, deploy, idOf, type Statement } from '../support/public-api.ts';
-import { cpu, deployment, EVERYTHING, EXISTING, gpu, templateOf } from '../support/synthesized.ts';
+import { actionsIn, deploy, type Statement } from '../support/public-api.ts';
+import { cpu, deployment, EVERYTHING, EXISTING, gpu, newApp, templateOf } from '../support/synthesized.ts';
 import { type Resource, resourcesOf, roleOf, statementsOf, taskOf } from '../support/template-parts.ts';
 
 describe('a pool', () => {
@@ -67,16 +68,20 @@ describe('connections', () => {
       expect(pool.connections.securityGroups).toEqual(groups);
   });
 
-  it('let the autoscaler reach a load balancer', () => {
-    const { stack, autoscaler } = deploy(deployment([cpu]));
-    const group = new SecurityGroup(stack, 'Coderd', { vpc: autoscaler.vpc });
-    group.connections.allowFrom(autoscaler, Port.HTTPS);
-    const [rule, ...more] = rulesIn(templateOf(stack));
-    expect(rule?.Properties).toMatchObject({
-      GroupId: { 'Fn::GetAtt': [idOf(stack, group), 'GroupId'] },
-      FromPort: 443,
-    });
+  it('let the autoscaler reach a load balancer of the stack that has the VPC', () => {
+    const app = newApp();
+    const platform = new Stack(app, 'Platform');
+    const vpc = new Vpc(platform, 'Vpc', { restrictDefaultSecurityGroup: false });
+    const loadBalancer = new SecurityGroup(platform, 'LoadBalancer', { vpc });
+    const builds = new Stack(app, 'Builds');
+    const autoscaler = new ProvisionerAutoscaler(builds, 'Autoscaler', { ...deployment([cpu]), vpc });
+    autoscaler.connections.allowTo(loadBalancer, Port.HTTPS);
+    const [rule, ...more] = rulesIn(templateOf(builds));
+    expect(rule?.Properties).toMatchObject({ FromPort: 443, ToPort: 443 });
     expect(more).toEqual([]);
+    expect(rulesIn(templateOf(platform))).toEqual([]);
+    // the group of the tasks allows all outbound traffic, so CDK would warn
+    Annotations.fromStack(builds).hasNoWarning('*', Match.anyValue());
   });
 
   it('let a monitor reach the metrics of a pool', () => {
