@@ -11,16 +11,19 @@ import type { SettingsSource } from './settings.ts';
 
 /** Existing resources. Each one takes precedence over the same setting in the section `aws`. */
 export interface ExistingResources {
-  /** @default the VPC of `cluster`, else the one that `aws.network` names, else a new one */
+  /**
+   * For the tasks and the function.
+   * @default the VPC of `cluster`, else the one that `aws.network.vpc` names, else a new one
+   */
   readonly vpc?: IVpc;
   /**
-   * Private subnets with egress. @default those of `aws.network`, else the VPC's private subnets
-   * with egress
+   * Private subnets with egress.
+   * @default those of `aws.network.subnets`, else the VPC's private subnets with egress
    */
   readonly subnets?: SubnetSelection;
   /**
-   * For the tasks and the function. @default those of `aws.network`, else a new one without ingress
-   * rules
+   * For the tasks and the function.
+   * @default those of `aws.network.securityGroups`, else a new one without ingress rules
    */
   readonly securityGroups?: ISecurityGroup[];
   /**
@@ -38,11 +41,14 @@ export interface ExistingResources {
    * @default the one that `aws.kmsKey` names, else AWS's own keys
    */
   readonly kmsKey?: IKey;
-  /** Gets every alarm. @default the one that `aws.alarms.topic` names, else a new one */
+  /**
+   * Gets every alarm.
+   * @default the one that `aws.alarms.topic` names, else a new one
+   */
   readonly alarmTopic?: ITopic;
   /**
-   * Permissions boundary of every role. @default the one that `aws.permissionsBoundary` names, else
-   * none
+   * Permissions boundary of every role.
+   * @default the one that `aws.permissionsBoundary` names, else none
    */
   readonly permissionsBoundary?: IManagedPolicy;
 }

@@ -38,7 +38,13 @@ function writeBaseline(): void {
   mkdirSync(`${folder}/${version}`, { recursive: true });
   for (const [name, settings] of Object.entries(DEPLOYMENTS)) {
     const deployed: Deployed = { settings, template: synthesize(settings).toJSON() };
-    writeFileSync(`${folder}/${version}/${name}.snap`, `${JSON.stringify(deployed, undefined, 1)}\n`);
+    // a released version does not change: "wx" refuses to overwrite its templates
+    const options = { flag: 'wx' };
+    writeFileSync(
+      `${folder}/${version}/${name}.snap`,
+      `${JSON.stringify(deployed, undefined, 1)}\n`,
+      options,
+    );
   }
 }
 
