@@ -1,10 +1,9 @@
-import { CfnResource, RemovalPolicy, Stack, Tags } from 'aws-cdk-lib';
+import { Stack, Tags } from 'aws-cdk-lib';
 import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Connections } from 'aws-cdk-lib/aws-ec2';
 import {
   AvailabilityZoneRebalancing,
   type CapacityProviderStrategy,
-  CfnService,
   FargateService,
   type FargateTaskDefinition,
   type ICluster,
@@ -28,6 +27,7 @@ import { StackError } from '../shared/stack-error.ts';
 import { publishedMetric } from '../watching/look-metrics.ts';
 import { PoolTask } from './pool-task.ts';
 import type { ProvisionerPool } from './provisioner-pool.ts';
+import { ignoreFeatureFlags, override, retainPermissions, succeedEarly } from './service-overrides.ts';
 
 export type PoolServiceProps = {
   readonly network: Network;
@@ -98,8 +98,9 @@ export class PoolService extends Construct implements ProvisionerPool {
     // the task needs a route to the registry and permission to read its secrets. Otherwise the
     // circuit breaker trips.
     this.service.node.addDependency(ready, task.executionRole);
+    override(this.service, ignoreFeatureFlags);
     if (props.earlySuccess) {
-      succeedEarly(this.service);
+      override(this.service, succeedEarly);
       retainPermissions(task);
     }
     const tags = {
@@ -151,33 +152,6 @@ export class PoolService extends Construct implements ProvisionerPool {
     const service = Stack.of(this).stackName;
     return publishedMetric({ service, pool: this.poolName }, name, 'Maximum').with(options).attachTo(this);
   }
-}
-
-/**
- * Ends a deployment with the first healthy task, so old builds do not delay it. Until then the
- * circuit breaker can roll back (docs/adr/0026).
- */
-function succeedEarly(service: FargateService): void {
-  // CDK's construct has no property for this yet.
-  for (const child of service.node.children)
-    if (child instanceof CfnService)
-      child.addPropertyOverride('DeploymentConfiguration.EarlySuccessCriteria', {
-        Enable: true,
-        HealthyPercent: 1,
-        SourceServiceRevisionCleanup: 'DEFERRED',
-      });
-}
-
-const PERMISSIONS = new Set(['AWS::IAM::Role', 'AWS::IAM::Policy']);
-
-/**
- * Retains roles and policies. CloudFormation deletes what the template no longer has as soon as the
- * deployment ends, but guards of old tasks still have to renew their leases.
- */
-function retainPermissions(task: PoolTask): void {
-  for (const child of task.node.findAll())
-    if (CfnResource.isCfnResource(child) && PERMISSIONS.has(child.cfnResourceType))
-      child.applyRemovalPolicy(RemovalPolicy.RETAIN);
 }
 
 /** In a Spot pool, `spotBase` tasks run on demand, so AWS does not reclaim them. */
