@@ -14,8 +14,8 @@ const MAX_AGE_S = 300;
 /** Secrets Manager did not return the secret, or its value does not have the configured form. */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
-  /** `denied` means that the caller lacks the permission. */
-  readonly code: 'denied' | 'unreadable';
+  /** `denied`: the caller lacks the permission. `missing`: there is no such secret. */
+  readonly code: 'denied' | 'missing' | 'unreadable';
   constructor(message: string, options: ErrorOptions & { readonly code?: SecretError['code'] } = {}) {
     super(message, options);
     this.code = options.code ?? 'unreadable';
@@ -44,8 +44,10 @@ export class Secrets {
       if (typeof value === 'string') return value;
     } catch (cause) {
       const said = messageOf(cause).replace(/\.$/, '');
-      const code = isDenied(cause) ? 'denied' : 'unreadable';
-      throw new SecretError(`reading secret "${name}": ${said}; ${adviceFor(cause)}`, { cause, code });
+      throw new SecretError(`reading secret "${name}": ${said}; ${adviceFor(cause)}`, {
+        cause,
+        code: codeOf(cause),
+      });
     }
     throw new SecretError(
       `reading secret "${name}": the secret has no string value; store the value as a string`,
@@ -54,9 +56,11 @@ export class Secrets {
 }
 
 /** The provider wraps the SDK's error. */
-function isDenied(cause: unknown): boolean {
+function codeOf(cause: unknown): SecretError['code'] {
   const inner = cause instanceof Error ? cause.cause : undefined;
-  return inner instanceof Error && inner.name === 'AccessDeniedException';
+  const name = inner instanceof Error ? inner.name : '';
+  if (name === 'AccessDeniedException') return 'denied';
+  return name === 'ResourceNotFoundException' ? 'missing' : 'unreadable';
 }
 
 /** Missing region, credentials or network concern this machine. Other errors concern the secret. */
