@@ -14,6 +14,7 @@ import {
   DEFAULT_CONFIG,
   InputError,
 } from '../shared/cli-environment.ts';
+import { readBuilds } from './builds.ts';
 import { type Draft, draftPools } from './draft.ts';
 import { answer, gatherInputs, type InitOptions, type Inputs } from './inputs.ts';
 import { type InitResult, resultOf } from './result.ts';
@@ -59,8 +60,10 @@ async function init(options: InitOptions, cliEnvironment: CliEnvironment): Promi
   try {
     const account = await readAccount(coderd, token !== undefined);
     const named = options.organization ?? (await askOrganizations(account, cliEnvironment));
-    const surveyed = await readTemplates(coderd, chooseOrganizations(account, named));
-    const draft = draftPools(surveyed, { keyPrefix: inputs.keyPrefix, most: MOST_POOLS });
+    const organizations = chooseOrganizations(account, named);
+    const surveyed = await readTemplates(coderd, organizations);
+    const builds = await readBuilds(coderd, organizations, cliEnvironment.now());
+    const draft = draftPools(surveyed, builds, { keyPrefix: inputs.keyPrefix, most: MOST_POOLS });
     write(options.config, textOf(draft, account, { coder, file: options.config }), cliEnvironment);
     const names = [coder.token.secret, ...draft.pools.map(({ key }) => key)];
     const states = await readSecretStates(clients.secrets, names);

@@ -3,6 +3,7 @@ import { by, partition } from '../../lambda/decision/model/collections.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { displayTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
 import { few, some, tagText } from '../../lambda/explain/format.ts';
+import { type Builds, notesOnBuilds } from './builds.ts';
 import { poolNames } from './pool-names.ts';
 import type { OrganizationTemplates } from './survey.ts';
 
@@ -29,6 +30,7 @@ type TagSet = Omit<DraftPool, 'name' | 'key'>;
 /** `most`: the most pools of one deployment. */
 export function draftPools(
   surveyed: readonly OrganizationTemplates[],
+  builds: Builds,
   { keyPrefix, most }: { readonly keyPrefix: string; readonly most: number },
 ): Draft {
   const [own, scoped] = partition(surveyed.flatMap(tagSetsOf), ({ tags }) => tags.scope !== 'user');
@@ -48,6 +50,7 @@ export function draftPools(
       ...noteOnUnread(surveyed),
       ...scoped.map(noteOnScope),
       ...(leftOut.length > 0 ? [noteOnRest(leftOut, most)] : []),
+      ...notesOnBuilds(builds, pools),
       NOTE_ON_PARAMETERS,
     ],
   };
@@ -74,7 +77,7 @@ function tagSetsOf({ organization: { name: organization }, templates }: Organiza
 
 /** docs/coder.md §4. */
 const NOTE_ON_PARAMETERS =
-  'Tags that depend on parameters cannot be seen. If a template has the data source coder_workspace_tags, coderd shows its tags with the default values only. Add a pool for each other combination of values that people use';
+  'Tags that depend on parameters cannot be seen. If a template has the data source coder_workspace_tags, coderd shows its tags with the default values only. Add a pool for each other combination of values that people may choose';
 
 function noteOnUnread(surveyed: readonly OrganizationTemplates[]): readonly string[] {
   return surveyed.flatMap(({ organization, templates }) => {

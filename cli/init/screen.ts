@@ -1,10 +1,12 @@
 /** What `autoscaler init` prints: the pools, what they do not cover, and what to do next. */
 import { tagText } from '../../lambda/explain/format.ts';
+import { DEFAULT_CONFIG } from '../shared/cli-environment.ts';
 import { plainTable } from '../shared/plain-table.ts';
 import type { InitResult } from './result.ts';
 
 export function screen(result: InitResult): string {
   const { file, coderd, pools } = result;
+  const isDefault = file === DEFAULT_CONFIG;
   const count = pools.length === 1 ? '1 pool' : `${pools.length} pools`;
   return [
     `coderd: ${coderd.url}, ${coderd.version}; the token's user is "${coderd.user}"`,
@@ -16,10 +18,10 @@ export function screen(result: InitResult): string {
     ...result.notes.map((note) => `  - ${note}`),
     '',
     ...commandLines(result),
-    'Then:',
-    `  npx autoscaler validate ${file}`,
-    `  npx autoscaler doctor --config ${file}`,
-    `  npx cdk deploy${file === 'autoscaler.yaml' ? '' : ` -c config=${file}`}`,
+    'Then (docs/deploy.md, steps 3 to 6):',
+    `  npx autoscaler validate${isDefault ? '' : ` ${file}`}`,
+    `  npx autoscaler doctor${isDefault ? '' : ` --config ${file}`}`,
+    `  npx cdk deploy${isDefault ? '' : ` -c config=${file}`}`,
     '',
     firstDeployment(result),
     '',

@@ -189,6 +189,33 @@ it('covers templates that are deprecated, because their workspaces still stop', 
   expect(poolsOf()).toHaveLength(3);
 });
 
+it('names the tags of builds that no pool can run', async () => {
+  const { out } = await init({
+    prepare: ({ coderd }) => {
+      const [big] = coderd.templates().filter(({ name }) => name === 'big');
+      if (big === undefined) throw new Error('no template');
+      for (const name of ['a', 'b']) coderd.addWorkspace({ template: big, name });
+      coderd.pushVersion(big, { size: 'huge' });
+    },
+  });
+  expect(poolsOf().map(({ name }) => name)).toEqual(['default', 'default-huge', 'data-gpu-eu']);
+  expect(out).toContain(
+    '2 workspaces of organization "default" were last built with tags size=large, and no pool has them.',
+  );
+});
+
+it('says nothing of builds that a pool with more tags can run', async () => {
+  const { out } = await init({
+    prepare: ({ coderd }) => {
+      const [gpu] = coderd.templates().filter(({ name }) => name === 'gpu');
+      if (gpu === undefined) throw new Error('no template');
+      coderd.addWorkspace({ template: gpu });
+      coderd.pushVersion(gpu, { cluster: 'gpu', region: 'eu', disk: 'big' });
+    },
+  });
+  expect(out).not.toContain('last built');
+});
+
 describe('the token', () => {
   it('comes from CODER_SESSION_TOKEN if it is set, and can then be stored from there', async () => {
     const { code, out } = await init({
