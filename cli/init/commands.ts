@@ -1,7 +1,7 @@
 /** The shell commands that create what a configuration names and what does not exist yet. */
 import type { DraftPool } from './draft.ts';
 
-/** coderd's limit on the lifetime of an API token of an owner does not apply to its other users. */
+/** A year. Only tokens of owners are limited to 7 days (docs/coder.md §9). */
 const LIFETIME = '8760h';
 /** No argument of a process and no file holds the value: it goes through pipes only. */
 const STORE = '--secret-string file:///dev/stdin';
@@ -17,7 +17,10 @@ export function tokenCommand(secret: string, hasTokenInShell: boolean): string {
   return `${source} |\n  ${storeCommand(secret)}`;
 }
 
-/** The key is the last line that coder prints. A newline at its end would make it another key. */
+/**
+ * The key is the last line that coder prints (docs/coder.md §3). A newline at its end would make it
+ * another key.
+ */
 export function keyCommand({ name, organization, tags, key }: DraftPool): string {
   const flags = Object.entries(tags).map(([tag, value]) => ` --tag ${quoted(csv(`${tag}=${value}`))}`);
   const create = `coder provisioner keys create ${name} --org ${quoted(organization)}${flags.join('')}`;
