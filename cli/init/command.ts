@@ -21,7 +21,7 @@ import { type InitResult, resultOf } from './result.ts';
 import { screen } from './screen.ts';
 import { readSecretStates } from './secret-states.ts';
 import { settingsText } from './settings-file.ts';
-import { type Account, chooseOrganizations, readAccount, readTemplates } from './survey.ts';
+import { type Account, chooseOrganizations, readAccount, readTemplates, releaseOf } from './survey.ts';
 
 export function addInitCommand(program: Command, { cliEnvironment }: CommandContext): void {
   program
@@ -57,20 +57,41 @@ async function init(options: InitOptions, cliEnvironment: CliEnvironment): Promi
   const clients = makeClients({ coder }, inputs.caBundle, { wholeMs: ANSWER_MS });
   const token = cliEnvironment.environment.CODER_SESSION_TOKEN?.trim() || undefined;
   const coderd = token === undefined ? clients.coderd : coderdWith(token, inputs);
+  const hasToken = token !== undefined;
   try {
-    const account = await readAccount(coderd, token !== undefined);
-    const named = options.organization ?? (await askOrganizations(account, cliEnvironment));
-    const organizations = chooseOrganizations(account, named);
-    const surveyed = await readTemplates(coderd, organizations);
-    const builds = await readBuilds(coderd, organizations, cliEnvironment.now());
-    const draft = draftPools(surveyed, builds, { keyPrefix: inputs.keyPrefix, most: MOST_POOLS });
+    const account = await readAccount(coderd, hasToken);
+    const draft = await surveyCoderd({ coderd, account, options, cliEnvironment });
     write(options.config, textOf(draft, account, { coder, file: options.config }), cliEnvironment);
     const names = [coder.token.secret, ...draft.pools.map(({ key }) => key)];
     const states = await readSecretStates(clients.secrets, names);
-    return resultOf({ options, coder, account, draft, states, hasToken: token !== undefined });
+    return resultOf({ options, coder, account, draft, states, hasToken });
   } finally {
     await Promise.all([clients.close(), ...(coderd === clients.coderd ? [] : [coderd.close()])]);
   }
+}
+
+async function surveyCoderd(given: {
+  readonly coderd: CoderdHttp;
+  readonly account: Account;
+  readonly options: InitOptions;
+  readonly cliEnvironment: CliEnvironment;
+}): Promise<Draft> {
+  const { coderd, account, options, cliEnvironment } = given;
+  const { now, err, terminal } = cliEnvironment;
+  const named = options.organization ?? (await askOrganizations(account, cliEnvironment));
+  const organizations = chooseOrganizations(account, named);
+  if (terminal !== undefined) err('reading templates and workspaces from coderd …\n');
+  const surveyed = await readTemplates(coderd, organizations);
+  const builds = await readBuilds(coderd, organizations, now());
+  const draft = draftPools(surveyed, builds, { keyPrefix: options.keyPrefix, most: MOST_POOLS });
+  refuseEmpty(draft);
+  return draft;
+}
+
+function refuseEmpty({ pools, notes }: Draft): void {
+  if (pools.length > 0) return;
+  const why = notes.map((note) => `  - ${note}`).join('\n');
+  throw new InputError(`making pools: no template has tags that a pool can have\n${why}`);
 }
 
 /** A person waits at the terminal. */
@@ -105,7 +126,7 @@ function textOf(
   { version }: Account,
   { coder, file }: { readonly coder: Inputs['coder']; readonly file: string },
 ): string {
-  const release = /^v\d+\.\d+\.\d+(?=$|\+)/.exec(version)?.[0];
+  const release = releaseOf(version);
   const image = release === undefined ? undefined : `ghcr.io/coder/coder:${release}`;
   const schema = existsSync(join(dirname(file), SCHEMA)) ? `./${SCHEMA}` : undefined;
   return settingsText({ draft, coder, image, schema });

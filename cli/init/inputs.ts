@@ -27,7 +27,6 @@ export type CoderSettings = {
 
 export type Inputs = {
   readonly coder: CoderSettings;
-  readonly keyPrefix: string;
   /** PEM text. */
   readonly caBundle: string | undefined;
 };
@@ -53,7 +52,7 @@ export async function gatherInputs(options: InitOptions, cliEnvironment: CliEnvi
     ...(options.caBundle === undefined ? {} : { caBundle: besideConfig(options.caBundle, options.config) }),
   };
   refuseWrong(coder, keyPrefix);
-  return { coder, keyPrefix, caBundle };
+  return { coder, caBundle };
 }
 
 /** An empty answer stands for `byDefault`. Without a terminal there is no question. */

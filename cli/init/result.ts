@@ -4,7 +4,7 @@ import { keyCommand, tokenCommand } from './commands.ts';
 import type { Draft } from './draft.ts';
 import type { CoderSettings, InitOptions } from './inputs.ts';
 import type { SecretStates } from './secret-states.ts';
-import type { Account } from './survey.ts';
+import { type Account, releaseOf } from './survey.ts';
 
 export type InitResult = {
   /** The version of this format. */
@@ -49,7 +49,11 @@ export function resultOf(done: {
     file: options.config,
     coderd: { url: coder.url, version: account.version, user: user.name },
     pools: draft.pools,
-    notes: [...(user.isOwner ? [ownerNote(user.name)] : []), ...draft.notes],
+    notes: [
+      ...(user.isOwner ? [ownerNote(user.name)] : []),
+      ...(releaseOf(account.version) === undefined ? [imageNote(account.version)] : []),
+      ...draft.notes,
+    ],
     commands: [
       ...(isOpen(secret) ? [tokenCommand(secret, hasToken && !user.isOwner)] : []),
       ...draft.pools.filter(({ key }) => isOpen(key)).map(keyCommand),
@@ -59,6 +63,9 @@ export function resultOf(done: {
     firstDeployment: { tasks: draft.pools.length, vcpu: draft.pools.length * VCPU_OF_A_TASK },
   };
 }
+
+const imageNote = (version: string): string =>
+  `coderd's version ${version} is no release, so the pools have the default image. Set defaults.image to an image of your version`;
 
 const ownerNote = (name: string): string =>
   `User "${name}" is an owner. That is enough for this command. For the autoscaler create a token of a user with the organization template admin role (docs/deploy.md, step 1): a token of an owner may do everything and expires after 7 days by default`;

@@ -1,5 +1,6 @@
 /** Writes a draft as the text of autoscaler.yaml. */
 import { Document, isCollection, isMap, isNode, isSeq } from 'yaml';
+import { tagText } from '../../lambda/explain/format.ts';
 import type { Draft, DraftPool } from './draft.ts';
 import type { CoderSettings } from './inputs.ts';
 
@@ -23,6 +24,7 @@ export function settingsText({ draft, coder, image, schema }: Drafted): string {
     ...(schema === undefined ? [] : [` yaml-language-server: $schema=${schema}`]),
     ' Written by "autoscaler init". docs/settings.md has every setting and its default.',
     ' Check it with: npx autoscaler validate',
+    ...leftOutText(draft),
   ].join('\n');
   for (const [index, pool] of pools.entries()) annotate(document, ['pools', index], templatesText(pool));
   for (const index of pools.keys()) makeFlow(document, ['pools', index, 'tags']);
@@ -31,6 +33,12 @@ export function settingsText({ draft, coder, image, schema }: Drafted): string {
   spaceSections(document);
   document.comment = AWS;
   return document.toString({ lineWidth: 0, flowCollectionPadding: true });
+}
+
+function leftOutText({ leftOut }: Draft): readonly string[] {
+  if (leftOut.length === 0) return [];
+  const lines = leftOut.map(({ organization, tags }) => `   ${organization}: ${tagText(tags)}`);
+  return ['', ' Too many tag sets for one deployment. These have no pool:', ...lines];
 }
 
 function settingsOf({ name, organization, tags, key }: DraftPool): object {

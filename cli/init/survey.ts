@@ -37,6 +37,10 @@ export async function readAccount(http: CoderdHttp, isFromShell: boolean): Promi
   throw new InputError(error ?? `the list of organizations is ${status}`);
 }
 
+/** The release in coderd's version, such as `v2.34.0`; undefined for development builds. */
+export const releaseOf = (version: string): string | undefined =>
+  /^v\d+\.\d+\.\d+(?=$|\+)/.exec(version)?.[0];
+
 /**
  * The organizations with these names; all if there are no names. Throws InputError if coderd does
  * not list one.

@@ -171,6 +171,7 @@ it('keeps the 50 tag sets that most templates use, and names the others', async 
   expect(kept).toEqual(expect.arrayContaining(['t00', 't44', 't55', 't59']));
   expect(out).toContain('10 tag sets too many for one deployment, which has at most 50 pools');
   expect(out).toContain('Without a pool: "default" team=t45; ');
+  expect(readFileSync(file, 'utf8')).toContain('These have no pool:\n#   default: team=t45\n');
 });
 
 it('leaves out templates whose jobs have scope=user, and says so', async () => {
@@ -201,6 +202,14 @@ it('names the tags of builds that no pool can run', async () => {
   expect(poolsOf().map(({ name }) => name)).toEqual(['default', 'default-huge', 'data-gpu-eu']);
   expect(out).toContain(
     '2 workspaces of organization "default" were last built with tags size=large, and no pool has them.',
+  );
+});
+
+it('names no image for a coderd that is no release, and says so', async () => {
+  const { out } = await init({ coderVersion: 'v2.36.0-devel' });
+  expect(readFileSync(file, 'utf8')).not.toContain('image:');
+  expect(out).toMatch(
+    /coderd's version v2\.36\.0-devel\S* is no release, so the pools have the default image/,
   );
 });
 
@@ -305,6 +314,12 @@ describe('a refusal', () => {
       scenario: 'a CA bundle that does not exist',
       args: ['--ca-bundle', '/nowhere/ca.pem'],
       says: 'reading --ca-bundle /nowhere/ca.pem: no such file; check the path\n',
+    },
+    {
+      scenario: 'templates that all have scope=user',
+      templates: [{ organization: 'data', name: 'mine', tags: { scope: 'user', owner: 'x' } }],
+      args: ['--organization', 'data'],
+      says: /^making pools: no template has tags that a pool can have\n {2}- Jobs of "mine" in organization "data" have scope=user\./,
     },
     {
       scenario: 'a tag that no pool can have',
