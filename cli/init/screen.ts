@@ -45,7 +45,7 @@ function commandLines({ commands, secretsError, uncheckedSecrets }: InitResult):
   if (commands.length === 0) return ['Every secret exists. autoscaler doctor checks what is in it.', ''];
   const unchecked =
     secretsError === undefined
-      ? `You may not read ${uncheckedSecrets.join(', ')}. Leave out the commands for what exists.`
+      ? `Could not read ${uncheckedSecrets.join(', ')}. Leave out the commands for what exists.`
       : `Not checked which secrets exist: ${secretsError}. Leave out the commands for what exists.`;
   return [
     'Create what is missing. You need coder, signed in as an owner, and aws:',

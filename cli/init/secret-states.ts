@@ -33,6 +33,6 @@ async function stateOf(secrets: Secrets, secret: string): Promise<State> {
   } catch (cause) {
     if (!(cause instanceof SecretError)) throw cause;
     if (cause.code === 'missing') return 'missing';
-    return cause.code === 'denied' ? 'unknown' : { error: cause.message };
+    return cause.code === 'unreachable' ? { error: cause.message } : 'unknown';
   }
 }

@@ -371,13 +371,13 @@ it('names the URL as missing if there is neither an option nor a terminal', asyn
   });
 });
 
-it('names the secrets that you may not read', async () => {
+it('names the secrets that it could not read', async () => {
   const { code, out } = await init({
     prepare: (world) => world.secrets.deny(world.tokenSecretName),
     environment: (world) => ({ CODER_SESSION_TOKEN: tokenOf(world) }),
   });
   expect(code).toBe(0);
-  expect(out).toContain('You may not read coder/autoscaler-token. Leave out the commands for what exists.');
+  expect(out).toContain('Could not read coder/autoscaler-token. Leave out the commands for what exists.');
 });
 
 it('says once why no secret could be checked, and prints the commands for all', async () => {
