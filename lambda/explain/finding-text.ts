@@ -77,7 +77,7 @@ export function sentenceOf(finding: Finding): string {
     case 'pools-alike':
       return `pools ${finding.pools.map((name) => `"${name}"`).join(', ')} have the same tags in organization "${finding.organization}" (one uses its name, one its UUID). Merge them into one pool`;
     case 'service-missing':
-      return `pool "${finding.pool}": no active ECS service in the cluster has the tag coder-autoscaler:pool=${finding.pool}. Deploy the service, or remove the pool from the configuration`;
+      return `pool "${finding.pool}": no active ECS service in the cluster has the tag coder-autoscaler:pool=${finding.pool}. Deploy the configuration, or remove the pool from it. A deployed service starts with 1 task, with min: 0 too; if nothing needs it, it drains`;
     case 'service-ambiguous':
       return `pool "${finding.pool}": ${finding.services.length} services have its tag (${finding.services.join(', ')}). Keep the tag on one of them`;
     case 'daemon-tags-differ':

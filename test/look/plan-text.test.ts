@@ -181,7 +181,10 @@ describe('the explanation of a pool', () => {
       pool: { overrides: { pause: 'all', 'pause-until': until } },
       expected: ['paused until', 'max 0 (paused)'],
     },
-    { pool: { overrides: { floor: '2', 'floor-until': until } }, expected: ['min 2 (override)', 'within max 20'] },
+    {
+      pool: { overrides: { floor: '2', 'floor-until': until } },
+      expected: ['min 2 (override)', 'within max 20'],
+    },
   ])('shows the effect of $pool', ({ pool, expected }) => {
     const { explained } = textsOf({ pools: { cpu: pool } });
     for (const part of expected) expect(explained).toContain(part);
