@@ -12,6 +12,7 @@ import { type Action, type Finding, REPLACING, type Served, type StartTime } fro
 import type { Snapshot } from '../decision/model/snapshot.ts';
 import { covers, displayTags } from '../decision/model/tags.ts';
 import type { PoolDecision } from '../decision/pool/pool-decision.ts';
+import type { LeaveDecision } from '../decision/scale-in/leaving.ts';
 import { isPaused } from '../decision/settings/settings-in-force.ts';
 import { taskId } from '../decision/supply/daemons.ts';
 import type { TaskView } from '../decision/supply/task-state.ts';
@@ -80,7 +81,7 @@ const SERVED: Readonly<Record<Served, string>> = {
   'by-free': 'by a free daemon',
   'by-starting': 'by a starting daemon',
   'by-launch': 'by a new task',
-  'when-there-is-room': 'waiting for a limit',
+  'when-there-is-room': 'waiting for a launch',
   'by-busy': 'by a busy daemon',
 };
 
@@ -104,7 +105,7 @@ function needLines({ need }: PoolDecision): readonly string[] {
   const { capacity, jobs, inUse, floor, view } = need;
   const launches = launchesFor(need);
   return [
-    `${capacity.inUse} in use + ${some(jobs['by-free'], 'job')} for free daemons + ${jobs['by-starting']} for starting ones + ${launches} for new tasks = ${inUse}`,
+    `${capacity.inUse} in use + ${some(jobs['by-free'], 'job')} for free daemons + ${jobs['by-starting']} for starting ones + ${launches} that need a new task = ${inUse}`,
     `floors: ${floorsText(need)} -> ${floor.count} by ${floor.from}`,
     startTimeText(view.startTime),
     limitsText(need),
@@ -112,11 +113,13 @@ function needLines({ need }: PoolDecision): readonly string[] {
   ];
 }
 
-function limitsText({ wanted, granted, capacity, view }: PoolDecision['need']): string {
+function limitsText(need: PoolDecision['need']): string {
+  const { wanted, granted, capacity, view, isRoomUsedUp, isOverBudget } = need;
   const max = `max ${view.pool.max}${maxFrom(view)}`;
   if (granted >= wanted) return `limits: needs ${wanted}, within ${max}`;
   const probe = capacity.isHeldBack ? ', one probe at a time' : '';
-  return `limits: needs ${wanted}, gets ${granted} (${max}${probe}; limits over all pools may leave less)`;
+  const overall = isOverBudget ? ', limits.dollarsPerHour' : ', limits.maxTasks';
+  return `limits: needs ${wanted}, gets ${granted} (${max}${probe}${isRoomUsedUp ? overall : ''})`;
 }
 
 /** What sets the limit, unless it is `max` of the configuration. */
@@ -156,9 +159,20 @@ function drainLines({ leaving, need, actions }: PoolDecision): readonly string[]
       const keeps = REPLACING.some((code) => code === why) ? 'waits for its turn' : 'stays';
       const leaves = isGuarded ? 'drains' : 'will be stopped';
       const verb = kind === 'keep' ? keeps : acted.has(task.task.taskArn) ? leaves : 'stays for now';
-      return `${taskId(task.task)}  ${verb}: ${why}`;
+      return `${taskId(task.task)}  ${verb}: ${LEAVE_REASONS[why]}`;
     });
 }
+
+const LEAVE_REASONS: Readonly<Record<LeaveDecision['why'], string>> = {
+  'idle-long-enough': 'idle for idleTimeout or longer',
+  'idle-too-briefly': 'idle for less than idleTimeout',
+  'holding-for-protection': 'protected until its protection ends',
+  'holding-for-deployment': 'a deployment is in progress',
+  retiring: 'the pool retires',
+  'no-daemon': 'no working daemon',
+  'wrong-key': "another key than the pool's",
+  'old-revision': 'an old revision',
+};
 
 /** The tasks that an action drains or lets ECS stop. */
 function drainedBy(action: Action): readonly TaskArn[] {
@@ -171,18 +185,16 @@ function decidedLines({ plan, doubts, actions, need }: PoolDecision): readonly s
   return [
     from === to
       ? `desired count stays ${from ?? 'unknown'}`
-      : `desired count ${from} -> ${to}${drainingPart(to ?? 0, need)}`,
+      : `desired count ${from} -> ${to}${aboveMaxText(to ?? 0, need)}`,
     ...plan.why.map((reason) => `because: ${reasonSentence(reason)}`),
     ...(doubts.length > 0 ? [`doubts: ${doubts.join(', ')}`] : []),
     ...(actions.length === 0 ? ['no action'] : []),
   ];
 }
 
-/** Draining tasks count until they have left, so the desired count may be above `max`. */
-function drainingPart(to: number, { capacity: { leaving, left } }: PoolDecision['need']): string {
-  const draining = leaving + left;
-  if (draining === 0 || to < draining) return '';
-  return ` (${some(to - draining, 'task')} and ${draining} that ${draining === 1 ? 'drains or has' : 'drain or have'} drained)`;
+/** Why a desired count may be above `max`. */
+function aboveMaxText(to: number, { view }: PoolDecision['need']): string {
+  return to > view.pool.max ? ` (above max ${view.pool.max}: tasks count until they have left)` : '';
 }
 
 function findingLines(findings: readonly Finding[], { need }: PoolDecision): readonly string[] {

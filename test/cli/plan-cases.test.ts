@@ -190,7 +190,7 @@ it('--explain says that idle tasks stay while a task without a lease runs', asyn
   const drawn = draw({ pools: { cpu: { tasks: 'I20m I30m U', min: 1 } } });
   const text = await plan(drawn, '--explain', 'cpu');
   expect(text).toContain('no action');
-  expect(text.match(/stays for now: idle-long-enough/g)).toHaveLength(1);
+  expect(text.match(/stays for now: idle for idleTimeout/g)).toHaveLength(1);
   expect(text).not.toMatch(/ drains: /);
 });
 
@@ -217,17 +217,17 @@ it('--explain shows every step of the decision about one pool', async () => {
       bc4812abc2c918d2c4144824b404c339  working    daemon idle for 20 min
 
     needs:
-      1 in use + 1 job for free daemons + 0 for starting ones + 0 for new tasks = 2
+      1 in use + 1 job for free daemons + 0 for starting ones + 0 that need a new task = 2
       floors: min 1, warm 0, wake 0, due 0, stock 0 -> 1 by min
       start time: 90 s (configured startTime; 0 starts seen, too few to learn from)
       limits: needs 2, within max 5
       has 3: 3 working, 0 starting, 0 unguarded; not counted: 1 leaving, 1 left
 
     drains:
-      bc4812abc2c918d2c4144824b404c339  drains: idle-long-enough
+      bc4812abc2c918d2c4144824b404c339  drains: idle for idleTimeout or longer
 
     decision:
-      desired count 5 -> 4 (2 tasks and 2 that drain or have drained)
+      desired count 5 -> 4
       because: free daemons will take 1 pending job
       because: draining 1 idle daemon
       because: 1 task has drained
@@ -451,7 +451,7 @@ describe('the forecast in --explain', () => {
         desired count 0, 0 tasks
 
       needs:
-        0 in use + 0 jobs for free daemons + 0 for starting ones + 0 for new tasks = 0
+        0 in use + 0 jobs for free daemons + 0 for starting ones + 0 that need a new task = 0
         floors: min 0, warm 0, wake 0, due 0, stock 0 -> 0 by min
         start time: 90 s (configured startTime; 0 starts seen, too few to learn from)
         limits: needs 0, within max 20

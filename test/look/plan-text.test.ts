@@ -145,14 +145,14 @@ describe('the explanation of a pool', () => {
         22aa29dda99b38a2838cbe86c359d785  working    daemon idle for 20 min
 
       needs:
-        0 in use + 0 jobs for free daemons + 0 for starting ones + 0 for new tasks = 0
+        0 in use + 0 jobs for free daemons + 0 for starting ones + 0 that need a new task = 0
         floors: min 0 (pin), warm 0, wake 0, due 0, stock 0 -> 0 by pin
         start time: 90 s (configured startTime; 0 starts seen, too few to learn from)
         limits: needs 0, within max 0 (pin)
         has 1: 1 working, 0 starting, 0 unguarded; not counted: 0 leaving, 0 left
 
       drains:
-        22aa29dda99b38a2838cbe86c359d785  drains: idle-long-enough
+        22aa29dda99b38a2838cbe86c359d785  drains: idle for idleTimeout or longer
 
       decision:
         desired count stays 1
