@@ -10,13 +10,16 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct, DependencyGroup } from 'constructs';
+import type { LoadedConfig } from '../../lambda/config/load.ts';
 import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
 import type { AwsSettings, Deployment } from '../../lambda/config/rules/deployment.ts';
 import { clusterIn, makeCluster } from './cluster.ts';
 import { allowServices } from './encryption.ts';
 import { AutoscalerFunction } from './function/autoscaler-function.ts';
+import { ConfigParameters } from './plain/config-parameters.ts';
+import { isPlain } from './plain/plain-stack.ts';
 import { PoolService, type PoolServiceProps } from './pool/pool-service.ts';
-import { bundleWithSettings, type SettingsSource } from './settings.ts';
+import { bundleWithoutSettings, bundleWithSettings, type SettingsSource } from './settings.ts';
 import { type LogSettings, logGroup } from './shared/log-group.ts';
 import { Network } from './shared/network.ts';
 import { StackError } from './stack-error.ts';
@@ -91,7 +94,7 @@ export class ProvisionerAutoscaler extends Construct {
     const { existing, source } = split(props);
     refuseSecond(this);
     const functionDir = join(Stage.of(this)?.outdir ?? '', `function-${this.node.addr}`);
-    const { config, warnings, caBundle } = bundleWithSettings(source, functionDir);
+    const { config, warnings, caBundle, parameters } = bundle(this, source, functionDir);
     for (const problem of warnings) warn(this, problem);
     const { aws } = config;
     const network = new Network(this, 'Network', {
@@ -122,6 +125,7 @@ export class ProvisionerAutoscaler extends Construct {
       securityGroups: network.securityGroups,
       token: config.coder.token,
       functionDir,
+      parameters,
       settings: aws.function,
       logGroup: this.logGroup,
       kmsKey,
@@ -159,6 +163,14 @@ export class ProvisionerAutoscaler extends Construct {
     ]);
     return Object.fromEntries(services);
   }
+}
+
+type Bundled = LoadedConfig & { readonly parameters?: ConfigParameters };
+
+function bundle(scope: Construct, source: SettingsSource, functionDir: string): Bundled {
+  if (!isPlain(scope)) return bundleWithSettings(source, functionDir);
+  const { stored, ...loaded } = bundleWithoutSettings(source, functionDir);
+  return { ...loaded, parameters: new ConfigParameters(scope, 'Config', stored) };
 }
 
 function split(props: ProvisionerAutoscalerProps): {
