@@ -51,7 +51,7 @@ async function loadWriter(): Promise<Writer> {
   try {
     return await import(WRITER);
   } catch (cause) {
-    const [, missing] = /Cannot find package '([^']+)'/.exec(String(cause)) ?? [];
+    const [, missing] = /Cannot find package '(aws-cdk-lib|constructs)'/.exec(String(cause)) ?? [];
     if (missing === undefined) throw cause;
     throw new InputError(
       `writing a template: the package ${missing} is not installed; run: npm install aws-cdk-lib constructs`,
