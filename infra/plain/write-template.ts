@@ -6,11 +6,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, type Stack } from 'aws-cdk-lib';
+import { addOutputs } from '../constructs/outputs.ts';
 import { PlainStack } from '../constructs/plain/plain-stack.ts';
 import { PlainTemplateError } from '../constructs/plain/plain-template-error.ts';
 import { type ExistingResources, ProvisionerAutoscaler } from '../constructs/provisioner-autoscaler.ts';
 import type { SettingsSource } from '../constructs/settings.ts';
-import { addOutputs } from '../stack.ts';
 import { FEATURE_FLAGS } from './feature-flags.ts';
 import { checkFolder, clearFolder, type WrittenFile, writeAsset, writeJson } from './template-folder.ts';
 

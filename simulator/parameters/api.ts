@@ -13,7 +13,10 @@ export function callSystemsManager(model: ParametersModel, name: string, body: u
   return getParameters(model, request.data.Names);
 }
 
-/** One denied name refuses the whole request. Missing names are in the answer. */
+/**
+ * One denied name refuses the whole request. Missing names are in the answer. The others come in
+ * alphabetical order (docs/aws.md §4).
+ */
 function getParameters(model: ParametersModel, names: readonly string[]) {
   const denied = names.find((name) => model.isDenied(name));
   if (denied !== undefined)
@@ -25,9 +28,12 @@ function getParameters(model: ParametersModel, names: readonly string[]) {
     const Value = model.find(Name);
     return Value === undefined ? [] : [{ Name, Value, Type: 'String' }];
   });
-  // AWS promises no order.
   return {
-    Parameters: found.reverse(),
+    Parameters: found.sort(byName),
     InvalidParameters: names.filter((name) => model.find(name) === undefined),
   };
+}
+
+function byName(a: { readonly Name: string }, b: { readonly Name: string }): number {
+  return a.Name < b.Name ? -1 : 1;
 }
