@@ -20,32 +20,18 @@ export function addSynthCommand(program: Command, { cliEnvironment }: CommandCon
       'folder to write; docs/without-cdk.md says how to deploy it',
       'autoscaler-template',
     )
-    .action(async ({ config, out }: SynthOptions) => {
-      readConfig(config, cliEnvironment, loadDeployment);
-      const { writeTemplate } = await loadWriter();
-      const { template, assets } = writeTemplate({ configFile: config }, { outDir: out });
-      const rows = [template, ...assets].map(({ file, bytes }) => `  ${file}  ${sizeOf(bytes)}\n`);
-      cliEnvironment.out(`wrote\n${rows.join('')}\n${NEXT}`);
+    .action(async (options: SynthOptions) => {
+      readConfig(options.config, cliEnvironment, loadDeployment);
+      const { synthText } = await loadWriter();
+      cliEnvironment.out(synthText(options));
     });
 }
 
-const NEXT = `Upload the files of the folder assets to an S3 bucket in the region of the stack. Then create the
-stack from template.json with the parameters AssetBucket, AssetPrefix and the capability
-CAPABILITY_IAM. docs/without-cdk.md has the commands, and the same for Terraform.
-`;
-
-type WrittenFile = { readonly file: string; readonly bytes: number };
-
-/** As in `infra/plain/write-template.ts`. */
-type Writer = {
-  writeTemplate(
-    source: { readonly configFile: string },
-    options: { readonly outDir: string },
-  ): { readonly template: WrittenFile; readonly assets: readonly WrittenFile[] };
-};
+/** As in `infra/plain/synth-text.ts`. */
+type Writer = { synthText(options: SynthOptions): string };
 
 /** Not a literal in `import()`: the types of aws-cdk-lib do not hold under the CLI's settings. */
-const WRITER = '../infra/plain/write-template.ts';
+const WRITER = '../infra/plain/synth-text.ts';
 
 async function loadWriter(): Promise<Writer> {
   try {
@@ -58,8 +44,4 @@ async function loadWriter(): Promise<Writer> {
       { cause },
     );
   }
-}
-
-function sizeOf(bytes: number): string {
-  return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

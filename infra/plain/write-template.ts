@@ -21,6 +21,8 @@ export type TemplateOptions = {
   readonly existing?: (stack: Stack) => ExistingResources;
 };
 
+export type { WrittenFile };
+
 export type WrittenTemplate = { readonly template: WrittenFile; readonly assets: readonly WrittenFile[] };
 
 /**

@@ -17,6 +17,24 @@ it('writes a template and its assets, and says what to do with them', async () =
   expect(readdirSync(out).sort()).toEqual(['assets', 'template.json']);
 });
 
+it('writes the same with the command of the construct alone', () => {
+  const alone = (...args: string[]) =>
+    spawnSync(process.execPath, ['infra/plain/main.ts', ...args], { encoding: 'utf8' });
+  const out = join(dir, 'alone');
+  const done = alone('--config', 'autoscaler.example.yaml', '--out', out);
+  expect(done).toMatchObject({ status: 0, stderr: '' });
+  expect(done.stdout).toContain(`${join(out, 'template.json')}  1`);
+  expect(alone('--config', 'none.yaml')).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: 'none.yaml: reading the configuration: no such file; check the path\n',
+  });
+  expect(alone('--name', 'x')).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/^error: Unknown option '--name'.*usage: autoscaler-synth/s),
+  });
+});
+
 it.each([
   { config: 'vpc: vpc-0123456789abcdef0', says: /network\.subnets: missing, but vpc is set; write the ids/ },
   { config: 'vpc: shared', says: /network\.vpc: / },
