@@ -161,6 +161,15 @@ describe('a plain template', () => {
     expect(new AwsSolutionsChecks().validateScope(stack).violations).toEqual([]);
   });
 
+  it("passes CDK's validation of CloudFormation templates", () => {
+    const outdir = mkdtempSync(join(dir, 'validated-'));
+    const app = new App({ context: FEATURE_FLAGS, outdir });
+    new ProvisionerAutoscaler(new PlainStack(app, 'Plain'), 'Autoscaler', EVERYTHING);
+    app.synth();
+    const { pluginReports } = JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8'));
+    expect(pluginReports).toEqual([]);
+  });
+
   it('has the feature flags of cdk.json', () => {
     const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
     expect(context).toMatchObject(FEATURE_FLAGS);
