@@ -2,35 +2,34 @@
 import * as z from 'zod';
 import { EnvironmentError } from './function-errors.ts';
 
-const environmentSchema = z
-  .object({
-    /** Name or ARN of the ECS cluster. */
-    AUTOSCALER_CLUSTER: z
-      .string({ error: 'is not set; name the ECS cluster' })
-      .min(1, 'is empty; name the ECS cluster'),
-    /** Name of this deployment's stack, as in the tag of its services. Older deployments lack it. */
-    AUTOSCALER_STACK: z.string().min(1, 'is empty; name the stack, or unset it').optional(),
-    /** The configuration file. Default: the file beside the bundle. */
-    AUTOSCALER_CONFIG: z.string().min(1, 'is empty; give a file, or unset it').optional(),
-    /** Names of SSM parameters, separated by commas. They have the configuration in place of a file. */
-    AUTOSCALER_CONFIG_PARAMETERS: z
-      .string()
-      .regex(/^[^,\s]+(?:,[^,\s]+)*$/, 'is no list of SSM parameters; write their names, separated by commas')
-      .optional(),
-    /** SHA-256 of the text in these parameters. */
-    AUTOSCALER_CONFIG_SHA256: z
-      .string()
-      .regex(/^[0-9a-f]{64}$/, 'is no SHA-256; write 64 hexadecimal digits')
-      .optional(),
-  })
-  .refine(
-    (set) =>
-      (set.AUTOSCALER_CONFIG_PARAMETERS === undefined) === (set.AUTOSCALER_CONFIG_SHA256 === undefined),
-    {
-      path: ['AUTOSCALER_CONFIG_PARAMETERS'],
-      message: 'and AUTOSCALER_CONFIG_SHA256 belong together; set both, or neither',
-    },
-  );
+const variablesSchema = z.object({
+  /** Name or ARN of the ECS cluster. */
+  AUTOSCALER_CLUSTER: z
+    .string({ error: 'is not set; name the ECS cluster' })
+    .min(1, 'is empty; name the ECS cluster'),
+  /** Name of this deployment's stack, as in the tag of its services. Older deployments lack it. */
+  AUTOSCALER_STACK: z.string().min(1, 'is empty; name the stack, or unset it').optional(),
+  /** The configuration file. Default: the file beside the bundle. */
+  AUTOSCALER_CONFIG: z.string().min(1, 'is empty; give a file, or unset it').optional(),
+  /** Names of SSM parameters with the configuration, separated by commas. Default: the file. */
+  AUTOSCALER_CONFIG_PARAMETERS: z
+    .string()
+    .regex(/^[^,\s]+(?:,[^,\s]+)*$/, 'is no list of SSM parameters; write their names, separated by commas')
+    .optional(),
+  /** SHA-256 of the text in these parameters. */
+  AUTOSCALER_CONFIG_SHA256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'is no SHA-256; write 64 hexadecimal digits')
+    .optional(),
+});
+
+const environmentSchema = variablesSchema.refine(
+  (set) => (set.AUTOSCALER_CONFIG_PARAMETERS === undefined) === (set.AUTOSCALER_CONFIG_SHA256 === undefined),
+  {
+    path: ['AUTOSCALER_CONFIG_PARAMETERS'],
+    message: 'and AUTOSCALER_CONFIG_SHA256 belong together; set both, or neither',
+  },
+);
 
 export type Environment = {
   readonly cluster: string;
