@@ -32,6 +32,7 @@ const COMMANDS: readonly {
   { names: ['trace'], load: async () => [(await import('./trace/command.ts')).addTraceCommand] },
   { names: ['backtest'], load: async () => [(await import('./backtest/command.ts')).addBacktestCommand] },
   { names: ['tune'], load: async () => [(await import('./tune/command.ts')).addTuneCommand] },
+  { names: ['synth'], load: async () => [(await import('./synth.ts')).addSynthCommand] },
   { names: ['schema'], load: async () => [(await import('./validate.ts')).addSchemaCommand] },
 ];
 
@@ -44,6 +45,8 @@ const INPUT_ERRORS: ReadonlySet<string> = new Set([
   'SnapshotError',
   'TraceError',
   'InputError',
+  'StackError',
+  'PlainTemplateError',
 ]);
 
 /** Runs a command line (without the program's name) and returns the exit code. */

@@ -35,7 +35,7 @@ export type Connection = Pick<Clients, 'calls' | 'close'> & {
 };
 
 /** A call to AWS without an answer must not block the invocation. */
-const AWS_TIMEOUTS = {
+export const AWS_TIMEOUTS = {
   connectionTimeout: 2_000,
   requestTimeout: 5_000,
   throwOnRequestTimeout: true,

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { EnvironmentError } from './function-errors.ts';
 
-const environmentSchema = z.object({
+const variablesSchema = z.object({
   /** Name or ARN of the ECS cluster. */
   AUTOSCALER_CLUSTER: z
     .string({ error: 'is not set; name the ECS cluster' })
@@ -11,12 +11,32 @@ const environmentSchema = z.object({
   AUTOSCALER_STACK: z.string().min(1, 'is empty; name the stack, or unset it').optional(),
   /** The configuration file. Default: the file beside the bundle. */
   AUTOSCALER_CONFIG: z.string().min(1, 'is empty; give a file, or unset it').optional(),
+  /** Names of SSM parameters with the configuration, separated by commas. Default: the file. */
+  AUTOSCALER_CONFIG_PARAMETERS: z
+    .string()
+    .regex(/^[^,\s]+(?:,[^,\s]+)*$/, 'is no list of SSM parameters; write their names, separated by commas')
+    .optional(),
+  /** SHA-256 of the text in these parameters. */
+  AUTOSCALER_CONFIG_SHA256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'is no SHA-256; write 64 hexadecimal digits')
+    .optional(),
 });
+
+const environmentSchema = variablesSchema.refine(
+  (set) => (set.AUTOSCALER_CONFIG_PARAMETERS === undefined) === (set.AUTOSCALER_CONFIG_SHA256 === undefined),
+  {
+    path: ['AUTOSCALER_CONFIG_PARAMETERS'],
+    message: 'and AUTOSCALER_CONFIG_SHA256 belong together; set both, or neither',
+  },
+);
 
 export type Environment = {
   readonly cluster: string;
   readonly stack: string | undefined;
   readonly configFile: string;
+  /** The configuration in SSM parameters, which then takes precedence over the file. */
+  readonly stored?: { readonly parameters: readonly string[]; readonly sha256: string };
 };
 
 /**
@@ -32,9 +52,16 @@ export function readEnvironment(
     const lines = result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
     throw new EnvironmentError(`reading the environment: ${lines.join('; ')}`);
   }
+  return toEnvironment(result.data, defaultConfig);
+}
+
+function toEnvironment(set: z.output<typeof environmentSchema>, defaultConfig: string): Environment {
+  const { AUTOSCALER_CONFIG_PARAMETERS: parameters, AUTOSCALER_CONFIG_SHA256: sha256 } = set;
   return {
-    cluster: result.data.AUTOSCALER_CLUSTER,
-    stack: result.data.AUTOSCALER_STACK,
-    configFile: result.data.AUTOSCALER_CONFIG ?? defaultConfig,
+    cluster: set.AUTOSCALER_CLUSTER,
+    stack: set.AUTOSCALER_STACK,
+    configFile: set.AUTOSCALER_CONFIG ?? defaultConfig,
+    ...(parameters !== undefined &&
+      sha256 !== undefined && { stored: { parameters: parameters.split(','), sha256 } }),
   };
 }

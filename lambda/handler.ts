@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
-import { loadConfig } from './config/load.ts';
 import { connect } from './connect.ts';
 import { readEnvironment } from './environment.ts';
+import { loadFunctionConfig } from './function-config.ts';
 import { OutOfTimeError } from './function-errors.ts';
 import { answerOf } from './look/answer.ts';
 import { runLooks } from './look/invocation.ts';
@@ -16,13 +16,10 @@ import { dryLook } from './look/look.ts';
 import { parsePayload } from './look/payload.ts';
 import { logger, reporterOf } from './telemetry/telemetry.ts';
 
-const { cluster, configFile, stack } = readEnvironment(
-  process.env,
-  fileURLToPath(new URL('autoscaler.yaml', import.meta.url)),
-);
-const { config, warnings, caBundle } = loadConfig(configFile);
+const environment = readEnvironment(process.env, fileURLToPath(new URL('autoscaler.yaml', import.meta.url)));
+const { config, warnings, caBundle } = await loadFunctionConfig(environment);
 for (const { path, message } of warnings) logger.warn(`${path}: ${message}`);
-const connection = connect(config, cluster, caBundle, stack);
+const connection = connect(config, environment.cluster, caBundle, environment.stack);
 const report = reporterOf({ clock: connection.ports().clock, perPool: config.aws.metrics.perPool });
 
 const OUT_OF_TIME = {

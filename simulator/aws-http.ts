@@ -10,6 +10,8 @@ import type { EcsModel } from './ecs/model.ts';
 import { AwsError } from './ecs/requests/errors.ts';
 import { callLogs } from './logs/api.ts';
 import type { LogsModel } from './logs/model.ts';
+import { callSystemsManager } from './parameters/api.ts';
+import type { ParametersModel } from './parameters/model.ts';
 import { callScaling } from './scaling/api.ts';
 import { callSecretsManager } from './secrets/api.ts';
 import type { SecretsModel } from './secrets/model.ts';
@@ -17,7 +19,12 @@ import type { SecretsModel } from './secrets/model.ts';
 /** The AWS service and operation of a request. */
 export type AwsTarget = { readonly service: string; readonly operation: string };
 
-type Models = { readonly ecs: EcsModel; readonly secrets: SecretsModel; readonly logs: LogsModel };
+type Models = {
+  readonly ecs: EcsModel;
+  readonly secrets: SecretsModel;
+  readonly parameters: ParametersModel;
+  readonly logs: LogsModel;
+};
 
 /**
  * A request with this access key is from a person. Any other key belongs to the autoscaler's role.
@@ -38,6 +45,7 @@ const SERVICES: Readonly<Record<string, string>> = {
   AmazonEC2ContainerServiceV20141113: 'ecs',
   AnyScaleFrontendService: 'application-autoscaling',
   secretsmanager: 'secretsmanager',
+  AmazonSSM: 'ssm',
   Logs_20140328: 'logs',
 };
 
@@ -57,9 +65,10 @@ async function answer(request: IncomingMessage, models: Models): Promise<object>
   if (service === 'logs') return callLogs(models.logs, operation, body, caller);
   if (service === 'application-autoscaling') return callScaling(models.ecs, operation, body, caller);
   if (service === 'secretsmanager') return callSecretsManager(models.secrets, operation, body);
+  if (service === 'ssm') return callSystemsManager(models.parameters, operation, body);
   throw new AwsError(
     'UnknownOperationException',
-    'this world has ECS, Application Auto Scaling, Secrets Manager and Logs only',
+    'this world has ECS, Application Auto Scaling, Secrets Manager, Systems Manager and Logs only',
   );
 }
 

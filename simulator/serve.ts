@@ -7,8 +7,8 @@ import { coderdHandler } from './coderd/routes/http.ts';
 import type { World } from './world.ts';
 
 /**
- * The target of a request: `GET /api/v2/…` of `coderd`, or an operation of `ecs`, `secretsmanager`
- * or `logs`.
+ * The target of a request: `GET /api/v2/…` of `coderd`, or an operation of `ecs`, `secretsmanager`,
+ * `ssm` or `logs`.
  */
 export type Requested = { readonly service: string; readonly operation: string };
 

@@ -26,6 +26,7 @@ import { BARE_TEMPLATE, type TaskTemplate } from './ecs/parts/task-template.ts';
 import type { EcsService } from './ecs/service.ts';
 import { type EcsTask, SCALING_REASON } from './ecs/task.ts';
 import { LogsModel } from './logs/model.ts';
+import { ParametersModel } from './parameters/model.ts';
 import { bareTask, type ProvisionerTaskOptions, provisionerTask } from './provisioner-task.ts';
 import { SecretsModel } from './secrets/model.ts';
 import type { Guard } from './task/guard.ts';
@@ -138,6 +139,8 @@ export class World {
   readonly coderd: CoderdModel;
   readonly ecs: EcsModel;
   readonly secrets: SecretsModel;
+  /** Empty, unless a test stores the configuration of a plain template. */
+  readonly parameters = new ParametersModel();
   readonly logs: LogsModel;
   /** The Secrets Manager name of a coderd token that may read all organizations. */
   readonly tokenSecretName = 'coder/autoscaler-token';

@@ -20,9 +20,14 @@ export type FunctionBundle = { readonly configFile: string; readonly outDir: str
  * `ca-bundle.pem`. Throws a ConfigError for a configuration that cannot be used.
  */
 export function bundleFunction({ configFile, outDir }: FunctionBundle): void {
+  bundleHandler(outDir);
+  copyConfig(configFile, outDir);
+}
+
+/** Writes `index.mjs` and its source map. */
+export function bundleHandler(outDir: string): void {
   mkdirSync(outDir, { recursive: true });
   for (const { name, contents } of bundledHandler()) writeFileSync(join(outDir, name), contents);
-  copyConfig(configFile, outDir);
 }
 
 type File = { readonly name: string; readonly contents: Uint8Array };

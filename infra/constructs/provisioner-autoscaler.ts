@@ -9,6 +9,7 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { type Construct, DependencyGroup } from 'constructs';
+import type { LoadedConfig } from '../../lambda/config/load.ts';
 import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
 import { clusterIn, makeCluster } from './cluster.ts';
 import { allowServices } from './encryption.ts';
@@ -21,9 +22,11 @@ import {
 } from './existing-resources.ts';
 import { AutoscalerFunction } from './function/autoscaler-function.ts';
 import { grantOverriding, grantReading } from './function/operator-grants.ts';
+import { ConfigParameters } from './plain/config-parameters.ts';
+import { isPlain } from './plain/plain-stack.ts';
 import { addPools } from './pool/pools.ts';
 import type { ProvisionerPool } from './pool/provisioner-pool.ts';
-import { bundleWithSettings } from './settings.ts';
+import { bundleWithoutSettings, bundleWithSettings, type SettingsSource } from './settings.ts';
 import { importSecret } from './shared/imported-secret.ts';
 import { type LogSettings, logGroup } from './shared/log-group.ts';
 import { Network } from './shared/network.ts';
@@ -76,7 +79,7 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
     const { existing, source } = split(props);
     refuseSecond(this);
     const functionDir = join(Stage.of(this)?.outdir ?? '', `function-${this.node.addr}`);
-    const { config, warnings, caBundle } = bundleWithSettings(source, functionDir);
+    const { config, warnings, caBundle, parameters } = bundle(this, source, functionDir);
     for (const problem of warnings) warn(this, problem);
     const { aws } = config;
     const network = new Network(this, 'Network', {
@@ -117,6 +120,7 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
       securityGroups: network.securityGroups,
       token: config.coder.token,
       functionDir,
+      parameters,
       settings: aws.function,
       logGroup: this.logGroup,
       kmsKey,
@@ -172,6 +176,14 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
   grantOverride(grantee: IGrantable): Grant {
     return grantOverriding(this, grantee, this.cluster);
   }
+}
+
+type Bundled = LoadedConfig & { readonly parameters?: ConfigParameters };
+
+function bundle(scope: Construct, source: SettingsSource, functionDir: string): Bundled {
+  if (!isPlain(scope)) return bundleWithSettings(source, functionDir);
+  const { stored, ...loaded } = bundleWithoutSettings(source, functionDir);
+  return { ...loaded, parameters: new ConfigParameters(scope, 'Config', stored) };
 }
 
 /**

@@ -2,7 +2,7 @@
  * Reads the settings of a deployment from a file or from a CDK app, and writes the function's
  * files.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Token } from 'aws-cdk-lib';
 import { stringify } from 'yaml';
@@ -11,7 +11,9 @@ import { checkDeployment } from '../../lambda/config/check.ts';
 import { type LoadedConfig, loadDeployment } from '../../lambda/config/load.ts';
 import { ConfigError } from '../../lambda/config/problems/problems.ts';
 import type { configSchema } from '../../lambda/config/schema/schema.ts';
-import { bundleFunction } from './bundle.ts';
+import { type StoredConfig, toStoredConfig } from '../../lambda/config/stored-config.ts';
+import { parseYaml } from '../../lambda/config/yaml-source.ts';
+import { bundleFunction, bundleHandler } from './bundle.ts';
 
 /**
  * The content of autoscaler.yaml; docs/settings.md lists every setting. A relative `coder.caBundle`
@@ -30,12 +32,37 @@ export type SettingsSource = Settings | { readonly configFile: string };
  * `functionDir`. Throws a ConfigError with every problem, by file and line or by prop.
  */
 export function bundleWithSettings(source: SettingsSource, functionDir: string): LoadedConfig {
-  if ('configFile' in source) return bundle(source.configFile, functionDir);
+  const { configFile, loaded } = load(source, functionDir);
+  bundleFunction({ configFile, outDir: functionDir });
+  return loaded;
+}
+
+/**
+ * As `bundleWithSettings`, but the settings are returned as a text to store, and `functionDir` has
+ * the code only.
+ */
+export function bundleWithoutSettings(
+  source: SettingsSource,
+  functionDir: string,
+): LoadedConfig & { readonly stored: StoredConfig } {
+  const { configFile, loaded } = load(source, functionDir);
+  bundleHandler(functionDir);
+  const parsed = parseYaml(readFileSync(configFile, 'utf8'));
+  const settings = parsed.kind === 'parsed' ? parsed.value : undefined;
+  return { ...loaded, stored: toStoredConfig(settings, loaded.caBundle) };
+}
+
+type Loaded = { readonly configFile: string; readonly loaded: LoadedConfig };
+
+function load(source: SettingsSource, functionDir: string): Loaded {
+  if ('configFile' in source)
+    return { configFile: source.configFile, loaded: loadDeployment(source.configFile) };
   refuseTokens(source);
   // Check before the file is written: a problem must not refer to a file that the user did not
   // write.
   const { warnings } = checkDeployment(source);
-  return { ...bundle(writeSettings(source, `${functionDir}.yaml`), functionDir), warnings };
+  const configFile = writeSettings(source, `${functionDir}.yaml`);
+  return { configFile, loaded: { ...loadDeployment(configFile), warnings } };
 }
 
 /** A CDK token has no value yet, so it can be neither checked nor written to a file. */
@@ -59,12 +86,6 @@ function tokensIn(value: unknown, path: string): readonly string[] {
   return Object.entries(value).flatMap(([name, item]) =>
     tokensIn(item, path === '' ? name : `${path}.${name}`),
   );
-}
-
-function bundle(configFile: string, functionDir: string): LoadedConfig {
-  const loaded = loadDeployment(configFile);
-  bundleFunction({ configFile, outDir: functionDir });
-  return loaded;
 }
 
 function writeSettings({ coder, ...rest }: Settings, file: string): string {

@@ -43,7 +43,7 @@ export class AutoscalerFunction extends Construct {
       role: functionRole(this, props),
       ...network(props),
       tracing: settings.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
-      environment: environment(props.cluster, this.service),
+      environment: { ...environment(props.cluster, this.service), ...props.parameters?.environment },
       environmentEncryption: props.kmsKey,
       logGroup: props.logGroup,
       // Lambda writes its own lines as JSON too. It does not wrap the lines of logger and metrics,

@@ -18,7 +18,7 @@ export function permitLooks(role: Role, props: AutoscalerFunctionProps): void {
 }
 
 function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement[] {
-  const { cluster, token, logGroup, kmsKey, settings } = props;
+  const { cluster, token, logGroup, kmsKey, settings, parameters } = props;
   return [
     // The two list actions have no resource level, so a condition restricts them (docs/aws.md §1,
     // IAM).
@@ -43,6 +43,7 @@ function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement
       resources: [allOf('task', role, props)],
     }),
     ...readSecrets([importSecret(role, 'Token', token)]),
+    ...(parameters === undefined ? [] : [parameters.statement]),
     new PolicyStatement({
       actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
       resources: [logGroup.logGroupArn],

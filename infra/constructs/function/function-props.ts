@@ -4,6 +4,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { AwsSettings } from '../../../lambda/config/rules/deployment.ts';
 import type { SecretRef } from '../../../lambda/decision/model/config.ts';
+import type { ConfigParameters } from '../plain/config-parameters.ts';
 
 export type AutoscalerFunctionProps = {
   readonly cluster: ICluster;
@@ -17,6 +18,8 @@ export type AutoscalerFunctionProps = {
   readonly token: SecretRef;
   /** The directory that `bundleFunction` wrote. */
   readonly functionDir: string;
+  /** @default the configuration is in `functionDir` */
+  readonly parameters?: ConfigParameters | undefined;
   readonly settings: AwsSettings['function'];
   readonly logGroup: ILogGroup;
   /** Encrypts the environment, the schedule and the queue. @default AWS's own keys */

@@ -12,6 +12,7 @@ import {
 import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { plainName } from '../plain/plain-stack.ts';
 
 export type LookScheduleProps = {
   readonly target: IFunction;
@@ -33,7 +34,10 @@ export class LookSchedule extends Construct {
     super(scope, id);
     this.undelivered = undeliveredQueue(this, kmsKey);
     // Its own schedule group, so that only schedules of this group can assume the role.
-    const scheduleGroup = new ScheduleGroup(this, 'Group', { removalPolicy: RemovalPolicy.DESTROY });
+    const scheduleGroup = new ScheduleGroup(this, 'Group', {
+      scheduleGroupName: plainName(this),
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
     const role = invokerRole(this, scheduleGroup, { target, queue: this.undelivered, kmsKey });
     new Schedule(this, 'Schedule', {
       description: 'Runs the autoscaler once a minute',

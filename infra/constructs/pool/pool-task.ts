@@ -1,4 +1,4 @@
-import { Duration, Size, Tags, Validations } from 'aws-cdk-lib';
+import { Aws, Duration, Size, Tags, Validations } from 'aws-cdk-lib';
 import {
   AwsLogDriverMode,
   type ContainerDefinition,
@@ -18,6 +18,7 @@ import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import type { Architecture } from '../../../lambda/decision/model/config.ts';
+import { isPlain } from '../plain/plain-stack.ts';
 import { importSecret } from '../shared/imported-secret.ts';
 import { executionRole, taskRole, taskTags } from './pool-roles.ts';
 import { CA_BUNDLE_VARIABLE, trusting } from './trust.ts';
@@ -49,6 +50,7 @@ export class PoolTask extends Construct {
     const role = executionRole(this, { pool, logGroup, secrets: secrets.map(({ secret }) => secret) });
     this.executionRole = role;
     this.definition = new FargateTaskDefinition(this, 'Definition', {
+      family: isPlain(this) ? `${Aws.STACK_NAME}-${pool.name}` : undefined,
       cpu: pool.cpu,
       memoryLimitMiB: pool.memory,
       // Every task has 20 GiB, and Fargate accepts only larger values.

@@ -15,6 +15,7 @@ import {
 } from 'aws-cdk-lib/aws-ec2';
 import { Construct, DependencyGroup, type IDependable } from 'constructs';
 import type { AwsSettings } from '../../../lambda/config/rules/deployment.ts';
+import { isPlain } from '../plain/plain-stack.ts';
 
 export type NetworkProps = {
   readonly settings: AwsSettings['network'];
@@ -123,6 +124,10 @@ const ENDPOINTS: Readonly<Record<string, InterfaceVpcEndpointAwsService>> = {
   SecretsManager: InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
 };
 
+function endpointsOf(scope: Construct): typeof ENDPOINTS {
+  return isPlain(scope) ? { ...ENDPOINTS, Ssm: InterfaceVpcEndpointAwsService.SSM } : ENDPOINTS;
+}
+
 function addEndpoints(
   scope: Construct,
   vpc: IVpc,
@@ -134,7 +139,7 @@ function addEndpoints(
     allowAllOutbound: false,
   });
   for (const client of clients) group.addIngressRule(client, Port.HTTPS);
-  return Object.entries(ENDPOINTS).map(([id, service]) =>
+  return Object.entries(endpointsOf(scope)).map(([id, service]) =>
     vpc.addInterfaceEndpoint(id, { service, securityGroups: [group], open: false }),
   );
 }

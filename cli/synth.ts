@@ -1,0 +1,47 @@
+/**
+ * `autoscaler synth`: writes a plain CloudFormation template. It needs aws-cdk-lib, so everything
+ * that imports it is loaded only when the command runs.
+ */
+import type { Command } from 'commander';
+import { loadDeployment } from '../lambda/config/load.ts';
+import { type CommandContext, InputError } from './shared/cli-environment.ts';
+import { readConfig, withConfigOption } from './shared/live.ts';
+
+type SynthOptions = { readonly config: string; readonly out: string };
+
+/** `autoscaler synth` */
+export function addSynthCommand(program: Command, { cliEnvironment }: CommandContext): void {
+  const command = program
+    .command('synth')
+    .description('write the stack as a plain CloudFormation template, with its assets');
+  withConfigOption(command)
+    .option(
+      '--out <folder>',
+      'folder to write; docs/without-cdk.md says how to deploy it',
+      'autoscaler-template',
+    )
+    .action(async (options: SynthOptions) => {
+      readConfig(options.config, cliEnvironment, loadDeployment);
+      const { synthText } = await loadWriter();
+      cliEnvironment.out(synthText(options));
+    });
+}
+
+/** As in `infra/plain/synth-text.ts`. */
+type Writer = { synthText(options: SynthOptions): string };
+
+/** Not a literal in `import()`: the types of aws-cdk-lib do not hold under the CLI's settings. */
+const WRITER = '../infra/plain/synth-text.ts';
+
+async function loadWriter(): Promise<Writer> {
+  try {
+    return await import(WRITER);
+  } catch (cause) {
+    const [, missing] = /Cannot find package '(aws-cdk-lib|constructs)'/.exec(String(cause)) ?? [];
+    if (missing === undefined) throw cause;
+    throw new InputError(
+      `writing a template: the package ${missing} is not installed; run: npm install aws-cdk-lib constructs`,
+      { cause },
+    );
+  }
+}

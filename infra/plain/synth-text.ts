@@ -1,0 +1,17 @@
+import { type WrittenFile, writeTemplate } from './write-template.ts';
+
+const NEXT = `Upload the files of the folder assets to an S3 bucket in the region of the stack. Then create the
+stack from template.json with the parameters AssetBucket, AssetPrefix and the capability
+CAPABILITY_IAM. docs/without-cdk.md has the commands, and the same for Terraform.
+`;
+
+/** Writes the template of a configuration file, and says what was written and what comes next. */
+export function synthText({ config, out }: { readonly config: string; readonly out: string }): string {
+  const { template, assets } = writeTemplate({ configFile: config }, { outDir: out });
+  return `wrote\n${[template, ...assets].map(toRow).join('')}\n${NEXT}`;
+}
+
+function toRow({ file, bytes }: WrittenFile): string {
+  const size = bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  return `  ${file}  ${size}\n`;
+}

@@ -1,0 +1,40 @@
+/**
+ * Reads the configuration that CloudFormation stores in parameters of Systems Manager. `autoscaler
+ * synth` splits the text over several parameters; lambda/config/stored-config.ts has its form.
+ */
+import { GetParametersCommand, type SSMClient } from '@aws-sdk/client-ssm';
+import { messageOf } from '../../decision/model/message-of.ts';
+
+/** GetParameters accepts ten names. */
+const NAMES_PER_CALL = 10;
+
+/** Systems Manager did not return all parameters. */
+export class ParameterError extends Error {
+  override readonly name = 'ParameterError';
+}
+
+/** The texts of the parameters in the order of the names, joined. Throws ParameterError. */
+export async function readParameters(client: SSMClient, names: readonly string[]): Promise<string> {
+  const values = new Map<string, string>();
+  for (let from = 0; from < names.length; from += NAMES_PER_CALL)
+    for (const [name, value] of await readSome(client, names.slice(from, from + NAMES_PER_CALL)))
+      values.set(name, value);
+  const missing = names.filter((name) => !values.has(name));
+  if (missing.length > 0)
+    throw new ParameterError(
+      `reading the configuration: SSM parameter ${missing.join(', ')} does not exist; create it again with its value in the template (docs/without-cdk.md)`,
+    );
+  return names.map((name) => values.get(name)).join('');
+}
+
+async function readSome(client: SSMClient, names: string[]): Promise<[string, string][]> {
+  try {
+    const { Parameters = [] } = await client.send(new GetParametersCommand({ Names: names }));
+    return Parameters.map(({ Name = '', Value = '' }) => [Name, Value]);
+  } catch (cause) {
+    throw new ParameterError(
+      `reading the configuration: SSM parameters ${names.join(', ')}: ${messageOf(cause)}; check that the function's role may call ssm:GetParameters on them and that the function can reach Systems Manager`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,94 @@
+/** The function of a plain template: it reads its configuration from the simulated Systems Manager. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { run } from '../support/cli-run.ts';
+import { type Lab, labConfig, startLab } from '../support/lab.ts';
+import { deployPlain, type PlainDeployment } from '../support/plain-deployment.ts';
+
+type Handler = (event: unknown, context: unknown) => Promise<unknown>;
+
+const pools = [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }];
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-plain-'));
+/** Little time left, so that there is one look. */
+const context = { functionName: 'test', awsRequestId: 'one', getRemainingTimeInMillis: () => 6_000 };
+/** More than one parameter has, with what Systems Manager or a byte count would take in another way. */
+const LONG = { TF_VAR_greeting: 'Grüße, {{name}} 👋 '.repeat(300) };
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await startLab({ pools });
+});
+afterAll(async () => {
+  await lab.close();
+  rmSync(folder, { recursive: true });
+});
+afterEach(() => {
+  delete process.env.AUTOSCALER_CONFIG_PARAMETERS;
+  delete process.env.AUTOSCALER_CONFIG_SHA256;
+});
+
+async function deploy(name: string, poolSettings: object = {}): Promise<PlainDeployment> {
+  const base = labConfig(lab.coderdUrl, pools);
+  const [pool] = base.pools as readonly object[];
+  const config = join(folder, `${name}.yaml`);
+  writeFileSync(config, stringify({ ...base, pools: [{ ...pool, ...poolSettings }] }));
+  const out = join(folder, name);
+  const { code, err } = await run('synth', '--config', config, '--out', out);
+  expect(err).toBe('');
+  expect(code).toBe(0);
+  return deployPlain(out, `stack-${name}`, lab.world.parameters);
+}
+
+/** A cold start of the function. */
+async function start({ environment, codeDir }: PlainDeployment): Promise<Handler> {
+  const { clusterName } = lab.world.ecs;
+  const own = { AUTOSCALER_CLUSTER: clusterName, AUTOSCALER_STACK: lab.world.stackName };
+  Object.assign(process.env, environment, own);
+  const module: { readonly handler: Handler } = await import(pathToFileURL(join(codeDir, 'index.mjs')).href);
+  return module.handler;
+}
+
+it('starts a daemon for a job, with a configuration of several parameters', async () => {
+  const deployed = await deploy('long', { environment: LONG });
+  expect(deployed.parameters.length).toBeGreaterThan(2);
+  expect(readdirSync(deployed.codeDir).sort()).toEqual(['index.mjs', 'index.mjs.map']);
+  const handler = await start(deployed);
+  lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 1000 });
+  lab.pass(60);
+  await expect(handler({ tick: true }, context)).resolves.toEqual({ looks: 1 });
+  expect(lab.world.service('cpu').state.desiredCount).toBe(1);
+});
+
+it('refuses to start with a parameter of another deployment, and starts with its own again', async () => {
+  const old = await deploy('torn', { max: 5 });
+  const [name = ''] = old.parameters;
+  const before = lab.world.parameters.find(name) ?? '';
+  const now = before.replace('"max":5', '"max":6');
+  expect(now).not.toBe(before);
+  lab.world.parameters.put(name, now);
+  await expect(start(old)).rejects.toThrow(
+    /^checking the stored configuration: its SHA-256 is [0-9a-f]{12}…, and the function was deployed with [0-9a-f]{12}…; wait until the deployment has ended/,
+  );
+  lab.world.parameters.put(name, before);
+  const again = { ...old, codeDir: (await deploy('torn-again', { max: 5 })).codeDir };
+  await expect(start(again)).resolves.toBeTypeOf('function');
+});
+
+it('refuses to start if a parameter is missing, and names it', async () => {
+  const deployed = await deploy('missing');
+  const [name = ''] = deployed.parameters;
+  lab.world.parameters.delete(name);
+  await expect(start(deployed)).rejects.toThrow(
+    `reading the configuration: SSM parameter ${name} does not exist; create it again with its value in the template (docs/without-cdk.md)`,
+  );
+});
+
+it('refuses to start without permission, and names the permission', async () => {
+  const deployed = await deploy('denied');
+  lab.world.parameters.deny(deployed.parameters[0] ?? '');
+  await expect(start(deployed)).rejects.toThrow(/ssm:GetParameters.*check that the function's role may call/);
+});

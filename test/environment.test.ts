@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { readEnvironment } from '../lambda/environment.ts';
+
+const sha256 = '0123456789abcdef'.repeat(4);
+const read = (variables: Readonly<Record<string, string>>) =>
+  readEnvironment({ AUTOSCALER_CLUSTER: 'builds', ...variables }, 'autoscaler.yaml');
+
+it('reads the names of the parameters in their order', () => {
+  const stored = { AUTOSCALER_CONFIG_PARAMETERS: '/a/2,/a/1', AUTOSCALER_CONFIG_SHA256: sha256 };
+  expect(read(stored).stored).toEqual({ parameters: ['/a/2', '/a/1'], sha256 });
+  expect(read({}).stored).toBeUndefined();
+});
+
+it.each([
+  { variables: { AUTOSCALER_CONFIG_PARAMETERS: '/a/1' }, says: /set both, or neither/ },
+  { variables: { AUTOSCALER_CONFIG_SHA256: sha256 }, says: /set both, or neither/ },
+  {
+    variables: { AUTOSCALER_CONFIG_PARAMETERS: '/a/1,,/a/2', AUTOSCALER_CONFIG_SHA256: sha256 },
+    says: /AUTOSCALER_CONFIG_PARAMETERS is no list of SSM parameters; write their names, separated by commas$/,
+  },
+  {
+    variables: { AUTOSCALER_CONFIG_PARAMETERS: '/a/1', AUTOSCALER_CONFIG_SHA256: 'abc' },
+    says: /AUTOSCALER_CONFIG_SHA256 is no SHA-256; write 64 hexadecimal digits$/,
+  },
+])('refuses the variables $variables', ({ variables, says }) => {
+  expect(() => read(variables)).toThrow(says);
+});

@@ -1,0 +1,177 @@
+/** What a plain template has, and what a change of the settings changes in it. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fullDiff } from '@aws-cdk/cloudformation-diff';
+import { App } from 'aws-cdk-lib';
+import { Vpc } from 'aws-cdk-lib/aws-ec2';
+import { DockerImageAsset } from 'aws-cdk-lib/aws-ecr-assets';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { afterAll, describe, expect, it } from 'vitest';
+import { PlainStack } from '../../../infra/constructs/plain/plain-stack.ts';
+import { ProvisionerAutoscaler } from '../../../infra/constructs/provisioner-autoscaler.ts';
+import type { Settings } from '../../../infra/constructs/settings.ts';
+import { FEATURE_FLAGS } from '../../../infra/plain/feature-flags.ts';
+import { type TemplateOptions, writeTemplate } from '../../../infra/plain/write-template.ts';
+import { cpu, deployment, EVERYTHING, EXISTING, FIFTY_POOLS, MINIMAL } from '../support/synthesized.ts';
+import type { Resource } from '../support/template-parts.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'plain-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+type PlainTemplate = {
+  readonly Resources: Readonly<Record<string, Resource>>;
+  readonly [section: string]: unknown;
+};
+
+function write(settings: Settings, options: Partial<TemplateOptions> = {}): PlainTemplate {
+  const outDir = mkdtempSync(join(dir, 'out-'));
+  const { template } = writeTemplate(settings, { outDir, ...options });
+  return JSON.parse(readFileSync(template.file, 'utf8'));
+}
+
+const ofType = ({ Resources }: PlainTemplate, type: string) =>
+  Object.values(Resources).filter(({ Type }) => Type === type);
+
+const templates = [
+  { name: 'of minimal settings', template: write(MINIMAL) },
+  { name: 'with everything on', template: write(EVERYTHING) },
+  { name: 'in an existing network and cluster', template: write(EXISTING) },
+];
+
+describe.each(templates)('the plain template $name', ({ template }) => {
+  const text = JSON.stringify(template);
+
+  it('needs no bootstrap, no custom resource and no macro', () => {
+    expect(Object.keys(template).sort()).toEqual(['Mappings', 'Outputs', 'Parameters', 'Resources']);
+    expect(Object.keys(template.Parameters as object)).toEqual(['AssetBucket', 'AssetPrefix']);
+    expect(text).not.toMatch(/cdk-hnb659fds|Custom::|AWS::CDK::Metadata|CustomResource/);
+    expect(text).not.toContain('Token[');
+  });
+
+  it('takes its code from the bucket and prefix of its parameters', () => {
+    expect(ofType(template, 'AWS::Lambda::Function').map(({ Properties }) => Properties.Code)).toEqual([
+      {
+        S3Bucket: { Ref: 'AssetBucket' },
+        S3Key: { 'Fn::Join': ['', [{ Ref: 'AssetPrefix' }, expect.stringMatching(/^[0-9a-f]{64}\.zip$/)]] },
+      },
+    ]);
+  });
+
+  it('has no name of a resource that a second stack of the account would have too', () => {
+    const NAMES = /^(?:Name|Family|\w+Name)$/;
+    const fixed = Object.values(template.Resources).flatMap(({ Type, Properties = {} }) =>
+      Object.entries(Properties)
+        .filter(([key, value]) => NAMES.test(key) && typeof value === 'string')
+        .map(([key]) => `${Type} ${key}`),
+    );
+    // A role's policies have a name in this role only.
+    expect([...new Set(fixed)].filter((name) => name !== 'AWS::IAM::Policy PolicyName')).toEqual([]);
+  });
+
+  it('calls its deployment by the name that the stack gets', () => {
+    const tags = ofType(template, 'AWS::ECS::Service').flatMap(({ Properties }) => Properties.Tags);
+    const stacks = tags.filter(({ Key }: { Key: string }) => Key === 'coder-autoscaler:stack');
+    expect(stacks.length).toBeGreaterThan(0);
+    for (const { Value } of stacks) expect(Value).toEqual({ Ref: 'AWS::StackName' });
+  });
+
+  it('allows the function to read exactly its parameters', () => {
+    const ids = Object.keys(template.Resources).filter((id) => id.startsWith('AutoscalerConfig'));
+    const statements = ofType(template, 'AWS::IAM::Policy')
+      .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+      .filter(({ Action }) => JSON.stringify(Action).includes('"ssm:'));
+    expect(statements).toHaveLength(1);
+    expect(statements[0]).toMatchObject({ Action: 'ssm:GetParameters', Effect: 'Allow' });
+    const resources = [statements[0].Resource].flat().map((arn: unknown) => JSON.stringify(arn));
+    expect(resources.map((arn) => /:parameter",\{"Ref":"(\w+)"\}/.exec(arn)?.[1])).toEqual(ids);
+  });
+});
+
+describe('a plain template', () => {
+  it('changes its parameter and the environment of its function alone when max changes', () => {
+    const diff = fullDiff(write(deployment([cpu])), write(deployment([{ ...cpu, max: 50 }])));
+    const changes = Object.fromEntries(
+      diff.resources.logicalIds.map((id) => {
+        const change = diff.resources.get(id);
+        return [change.resourceType, Object.keys(change.propertyUpdates)];
+      }),
+    );
+    expect(changes).toEqual({
+      'AWS::SSM::Parameter': ['Value'],
+      'AWS::Lambda::Function': ['Environment'],
+    });
+    expect(diff.iamChanges.hasChanges).toBe(false);
+    expect(diff.differenceCount).toBe(2);
+  });
+
+  it('has the same code for every configuration', () => {
+    const keys = templates.map(({ template }) =>
+      JSON.stringify(
+        ofType(template, 'AWS::Lambda::Function').map(({ Properties }) => Properties.Code.S3Key),
+      ),
+    );
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  it('stores 50 pools in parameters of at most 4 KB, and stays below 1 MB', () => {
+    const fifty = write(FIFTY_POOLS);
+    const values: string[] = ofType(fifty, 'AWS::SSM::Parameter').map(({ Properties }) => Properties.Value);
+    expect(values.length).toBeGreaterThan(1);
+    for (const value of values) expect(Buffer.byteLength(value)).toBeLessThanOrEqual(4096);
+    expect(JSON.parse(values.join('')).config.pools).toHaveLength(50);
+    expect(Buffer.byteLength(JSON.stringify(fifty))).toBeLessThan(1_000_000);
+  });
+
+  it('refuses a configuration that does not fit, with its size and the limit', () => {
+    const environment = { TF_VAR_long: 'x'.repeat(25_000) };
+    const pools = ['a', 'b', 'c'].map((name) => ({ ...cpu, name, tags: { name }, environment }));
+    expect(() => write(deployment(pools))).toThrow(
+      /^storing the configuration: it has 7\d{4} characters, and a plain template can store 65536; divide the pools/,
+    );
+  });
+
+  it('has an endpoint for its parameters if it has endpoints', () => {
+    const services = ofType(write(EVERYTHING), 'AWS::EC2::VPCEndpoint').map(({ Properties }) =>
+      JSON.stringify(Properties.ServiceName),
+    );
+    expect(services.filter((name) => name.includes('.ssm"'))).toHaveLength(1);
+  });
+
+  it('refuses a lookup, and names the settings for the ids', () => {
+    const existing: TemplateOptions['existing'] = (stack) => ({
+      vpc: Vpc.fromLookup(stack, 'Shared', { vpcName: 'shared' }),
+    });
+    expect(() => write(MINIMAL, { existing })).toThrow(
+      /^importing existing resources: a lookup \(vpc-provider\) would have to ask AWS.*write ids instead, in the configuration \(aws\.network: vpc, subnets and securityGroups/,
+    );
+  });
+
+  it('refuses an image that would have to be built', () => {
+    const stack = new PlainStack(new App(), 'Plain');
+    expect(() => new DockerImageAsset(stack, 'Image', { directory: 'guard', file: 'guard.sh' })).toThrow(
+      /would have to be built and pushed; push it to a registry/,
+    );
+  });
+
+  it('has only findings of cdk-nag that are acknowledged', () => {
+    const app = new App({ context: FEATURE_FLAGS, outdir: mkdtempSync(join(dir, 'nag-')) });
+    const stack = new PlainStack(app, 'Plain');
+    new ProvisionerAutoscaler(stack, 'Autoscaler', EVERYTHING);
+    expect(new AwsSolutionsChecks().validateScope(stack).violations).toEqual([]);
+  });
+
+  it("passes CDK's validation of CloudFormation templates", () => {
+    const outdir = mkdtempSync(join(dir, 'validated-'));
+    const app = new App({ context: FEATURE_FLAGS, outdir });
+    new ProvisionerAutoscaler(new PlainStack(app, 'Plain'), 'Autoscaler', EVERYTHING);
+    app.synth();
+    const { pluginReports } = JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8'));
+    expect(pluginReports).toEqual([]);
+  });
+
+  it('has the feature flags of cdk.json', () => {
+    const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+    expect(context).toMatchObject(FEATURE_FLAGS);
+  });
+});
