@@ -1,0 +1,66 @@
+/** Reads the log event of a look (lambda/look/look-event.ts): the changes it made, with reasons. */
+import * as z from 'zod';
+import type { Reason } from '../../lambda/decision/model/plan.ts';
+import { some } from '../../lambda/explain/format.ts';
+import { reasonSentence } from '../../lambda/explain/reason-text.ts';
+
+/** `in`: the desired count falls. `drain`: idle daemons are asked to leave. */
+export type ChangeKind = 'out' | 'in' | 'drain';
+
+export type Change = {
+  readonly pool: string;
+  readonly kind: ChangeKind;
+  /** `2 -> 5`, or `drains 2`. */
+  readonly what: string;
+  /** The reasons as sentences. */
+  readonly why: string;
+};
+
+const lookSchema = z.object({
+  message: z.literal('look'),
+  pools: z.array(z.object({ name: z.string(), why: z.array(z.custom<Reason>()) })),
+  actions: z.array(
+    z.object({
+      pool: z.string(),
+      kind: z.string(),
+      from: z.number().optional(),
+      to: z.number().optional(),
+      outcome: z.string(),
+    }),
+  ),
+});
+type Look = z.infer<typeof lookSchema>;
+
+/** The changes of a look. Empty for any other line of the log. */
+export function changesIn(line: string): readonly Change[] {
+  const look = parse(line);
+  if (look === undefined) return [];
+  const applied = look.actions.filter(({ outcome }) => outcome === 'applied');
+  return look.pools.flatMap(({ name, why }) => {
+    const own = applied.filter(({ pool }) => pool === name);
+    return [...countChanges(own), ...drains(own)].map((change) => ({
+      pool: name,
+      ...change,
+      why: why.map(reasonSentence).join('; '),
+    }));
+  });
+}
+
+function parse(line: string): Look | undefined {
+  if (!line.startsWith('{')) return undefined;
+  return lookSchema.safeParse(JSON.parse(line)).data;
+}
+
+type Told = Pick<Change, 'kind' | 'what'>;
+
+function countChanges(own: Look['actions']): readonly Told[] {
+  return own.flatMap(({ from = 0, to = 0, kind }) => {
+    if (kind !== 'set-desired') return [];
+    return [{ kind: to > from ? ('out' as const) : ('in' as const), what: `${from} -> ${to}` }];
+  });
+}
+
+function drains(own: Look['actions']): readonly Told[] {
+  const asked = own.filter(({ kind }) => kind === 'ask-to-leave').length;
+  return asked === 0 ? [] : [{ kind: 'drain', what: `drains ${some(asked, 'task')}` }];
+}
