@@ -5,10 +5,11 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { some } from '../../lambda/explain/format.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
-import { changeText } from '../change-text.ts';
+import { changeEvent, eventText, paintFor, type ScreenEvent } from '../screen/event.ts';
 import { type Deployment, FolderError, startDeployment } from './deployment.ts';
 import { exportLine } from './environment.ts';
 
@@ -23,8 +24,12 @@ const program = new Command('try')
 const { out, hours, seed } = program.opts<{ out: string; hours: number; seed: number }>();
 
 const stream = process.stdout;
+const paint = paintFor(stream);
 const say = (line: string): void => void stream.write(`${line}\n`);
-const event = (line: string): void => say(`${new Date().toISOString().slice(11, 19)}  ${line}`);
+const show = (event: ScreenEvent): void => {
+  const time = new Date().toISOString().slice(11, 19);
+  say(eventText({ time, event, paint, columns: stream.columns }));
+};
 let deployment: Deployment | undefined;
 let isEnding = false;
 
@@ -41,9 +46,11 @@ say(introduction(deployment));
 function start(): Promise<Deployment> {
   return startDeployment({
     ...{ folder: out, hours, seed },
-    onEvent: (line) => event(`  ${line}`),
-    onChange: (change) => event(changeText(change, stream)),
-  }).catch((error: unknown) => {
+    onEvent: (text) => show({ text }),
+    onChange: (change) => show(changeEvent(change)),
+  }).catch(async (error: unknown) => {
+    // Ctrl-C also ends a running synthesis: let the signal end this process first
+    await setImmediate();
     if (error instanceof FolderError) program.error(error.message);
     throw error;
   });

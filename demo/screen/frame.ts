@@ -1,0 +1,113 @@
+/** Draws the demo: progress, one row for each pool, the jobs, and the latest events. */
+
+import type { Colour, Paint } from './event.ts';
+import type { PoolRow } from './pool-row.ts';
+
+export type Frame = {
+  /** Simulated time: `09:00:45`. */
+  readonly time: string;
+  readonly progress: Progress;
+  readonly pools: readonly PoolRow[];
+  readonly jobs: { readonly pending: number; readonly running: number; readonly succeeded: number };
+  /** Lines of events, wrapped and painted; the latest last. */
+  readonly events: readonly string[];
+};
+
+export type Progress = {
+  /** 0 to 1. */
+  readonly done: number;
+  readonly secondsLeft: number;
+};
+
+export type Canvas = { readonly paint: Paint; readonly columns: number; readonly rows: number };
+
+const BAR = 20;
+/** Names and tags need a wider terminal than 80 columns. */
+const WIDE = 110;
+
+/** The frame as text of at most `columns` by `rows`. */
+export function drawFrame(frame: Frame, canvas: Canvas): string {
+  const { paint, rows } = canvas;
+  const { pending, running, succeeded } = frame.jobs;
+  const top = [
+    progressLine(frame, paint),
+    '',
+    ...poolTable(frame.pools, canvas),
+    '',
+    `jobs: ${pending} pending, ${running} running, ${succeeded} succeeded`,
+    '',
+  ];
+  const space = Math.max(4, rows - top.length - 1);
+  return [...top, ...frame.events.slice(-space)].join('\n');
+}
+
+function progressLine({ time, progress: { done, secondsLeft } }: Frame, paint: Paint): string {
+  const filled = Math.round(done * BAR);
+  const bar = paint('green', '━'.repeat(filled)) + paint('dim', '─'.repeat(BAR - filled));
+  const left = secondsLeft > 0 ? `about ${secondsLeft} s left` : 'almost done';
+  return `${paint('bold', `simulated time ${time}`)}  ${bar} ${Math.round(done * 100)} %, ${left}`;
+}
+
+type Column = {
+  readonly head: string;
+  readonly width: number;
+  /** Numbers are right-aligned. */
+  readonly isNumber?: boolean;
+  readonly isWide?: boolean;
+  readonly of: (pool: PoolRow, paint: Paint) => string;
+};
+
+const COLUMNS: readonly Column[] = [
+  { head: 'pool', width: 8, of: ({ name }, paint) => paint('bold', name) },
+  { head: 'tags', width: 24, isWide: true, of: ({ tags }) => tags },
+  { head: 'revision', width: 10, isWide: true, of: ({ revision }) => revision },
+  { head: 'desired', width: 7, isNumber: true, of: ({ desired }) => `${desired}` },
+  { head: 'tasks', width: 20, of: taskBar },
+  { head: 'busy', width: 4, isNumber: true, of: ({ busy }) => `${busy}` },
+  { head: 'idle', width: 4, isNumber: true, of: ({ idle }) => `${idle}` },
+  { head: 'draining', width: 8, isNumber: true, of: ({ draining }) => `${draining}` },
+  { head: 'jobs done', width: 9, isNumber: true, of: ({ jobsDone }) => `${jobsDone}` },
+];
+
+function poolTable(pools: readonly PoolRow[], { paint, columns }: Canvas): readonly string[] {
+  const shown = COLUMNS.filter(({ isWide }) => !isWide || columns >= WIDE);
+  const row = (cell: (column: Column) => string): string =>
+    shown
+      .map((column) => pad(cell(column), column))
+      .join('  ')
+      .trimEnd();
+  return [
+    paint(
+      'dim',
+      row(({ head }) => head),
+    ),
+    ...pools.map((pool) => row((column) => column.of(pool, paint))),
+    STATES.map(({ mark, colour, name }) => `${paint(colour, mark)} ${name}`).join('  '),
+  ];
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequences of colours
+const ESCAPES = /\u001b\[\d+m/g;
+
+function pad(text: string, { width, isNumber = false }: Column): string {
+  const blank = ' '.repeat(Math.max(0, width - text.replaceAll(ESCAPES, '').length));
+  return isNumber ? blank + text : text + blank;
+}
+
+type State = 'busy' | 'idle' | 'draining' | 'starting';
+type Mark = { readonly name: State; readonly mark: string; readonly colour: Colour };
+
+const STATES: readonly Mark[] = [
+  { name: 'busy', mark: '█', colour: 'green' },
+  { name: 'idle', mark: '▒', colour: 'cyan' },
+  { name: 'draining', mark: '░', colour: 'yellow' },
+  { name: 'starting', mark: '·', colour: 'dim' },
+];
+
+/** One character for each task. */
+function taskBar(pool: PoolRow, paint: Paint): string {
+  return STATES.map(({ name, mark, colour }) => {
+    const count = pool[name];
+    return count === 0 ? '' : paint(colour, mark.repeat(count));
+  }).join('');
+}
