@@ -114,7 +114,7 @@ export const LAST_STEP_MS = Math.max(
 /** When the simulated time begins. */
 export const START = Date.parse('2026-03-02T09:00:00Z') as EpochMs;
 /** How long the demo takes in simulated time, for its progress: a little more than measured. */
-export const TYPICAL_LENGTH_MS = 440_000;
+export const TYPICAL_LENGTH_MS = 450_000;
 
 /**
  * Schedules all submissions and deployments on the simulated timeline. `announce` gets a line for

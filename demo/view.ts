@@ -88,9 +88,9 @@ class Events {
     this.listeners = { say: (text) => add({ text }), change: (change) => add(changeEvent(change)) };
   }
 
-  /** The latest events as lines; the latest last. */
-  lines({ paint, columns, rows }: Canvas): readonly string[] {
-    return this.#all.slice(-rows).flatMap((each) => eventText({ ...each, paint, columns }).split('\n'));
+  /** The lines of the latest events; the latest last. */
+  lines({ paint, columns, rows }: Canvas): readonly (readonly string[])[] {
+    return this.#all.slice(-rows).map((each) => eventText({ ...each, paint, columns }).split('\n'));
   }
 }
 

@@ -10,7 +10,7 @@ export type ChangeKind = 'out' | 'in' | 'drain';
 export type Change = {
   readonly pool: string;
   readonly kind: ChangeKind;
-  /** `2 -> 5`, or `drains 2`. */
+  /** `2 -> 5`, `drains 2 tasks`, or both. */
   readonly what: string;
   /** The reasons as sentences. */
   readonly why: string;
@@ -31,18 +31,14 @@ const lookSchema = z.object({
 });
 type Look = z.infer<typeof lookSchema>;
 
-/** The changes of a look. Empty for any other line of the log. */
+/** The changes of a look, at most one for each pool. Empty for any other line of the log. */
 export function changesIn(line: string): readonly Change[] {
   const look = parse(line);
   if (look === undefined) return [];
   const applied = look.actions.filter(({ outcome }) => outcome === 'applied');
   return look.pools.flatMap(({ name, why }) => {
-    const own = applied.filter(({ pool }) => pool === name);
-    return [...countChanges(own), ...drains(own)].map((change) => ({
-      pool: name,
-      ...change,
-      why: why.map(reasonSentence).join('; '),
-    }));
+    const told = describe(applied.filter(({ pool }) => pool === name));
+    return told === undefined ? [] : [{ pool: name, ...told, why: why.map(reasonSentence).join('; ') }];
   });
 }
 
@@ -51,16 +47,11 @@ function parse(line: string): Look | undefined {
   return lookSchema.safeParse(JSON.parse(line)).data;
 }
 
-type Told = Pick<Change, 'kind' | 'what'>;
-
-function countChanges(own: Look['actions']): readonly Told[] {
-  return own.flatMap(({ from = 0, to = 0, kind }) => {
-    if (kind !== 'set-desired') return [];
-    return [{ kind: to > from ? ('out' as const) : ('in' as const), what: `${from} -> ${to}` }];
-  });
-}
-
-function drains(own: Look['actions']): readonly Told[] {
-  const asked = own.filter(({ kind }) => kind === 'ask-to-leave').length;
-  return asked === 0 ? [] : [{ kind: 'drain', what: `drains ${some(asked, 'task')}` }];
+function describe(own: Look['actions']): Pick<Change, 'kind' | 'what'> | undefined {
+  const count = own.find(({ kind }) => kind === 'set-desired');
+  const drained = own.filter(({ kind }) => kind === 'ask-to-leave').length;
+  const drains = drained === 0 ? [] : [`drains ${some(drained, 'task')}`];
+  if (count === undefined) return drained === 0 ? undefined : { kind: 'drain', what: drains.join() };
+  const { from = 0, to = 0 } = count;
+  return { kind: to > from ? 'out' : 'in', what: [`${from} -> ${to}`, ...drains].join(', ') };
 }

@@ -9,8 +9,8 @@ export type Frame = {
   readonly progress: Progress;
   readonly pools: readonly PoolRow[];
   readonly jobs: { readonly pending: number; readonly running: number; readonly succeeded: number };
-  /** Lines of events, wrapped and painted; the latest last. */
-  readonly events: readonly string[];
+  /** The lines of each event, wrapped and painted; the latest last. */
+  readonly events: readonly (readonly string[])[];
 };
 
 export type Progress = {
@@ -22,28 +22,38 @@ export type Progress = {
 export type Canvas = { readonly paint: Paint; readonly columns: number; readonly rows: number };
 
 const BAR = 20;
-/** Names and tags need a wider terminal than 80 columns. */
+/** Tags and revisions need a wider terminal than 80 columns. */
 const WIDE = 110;
 
 /** The frame as text of at most `columns` by `rows`. */
 export function drawFrame(frame: Frame, canvas: Canvas): string {
-  const { paint, rows } = canvas;
+  const { rows } = canvas;
   const { pending, running, succeeded } = frame.jobs;
   const top = [
-    progressLine(frame, paint),
+    progressLine(frame, canvas),
     '',
     ...poolTable(frame.pools, canvas),
     '',
     `jobs: ${pending} pending, ${running} running, ${succeeded} succeeded`,
     '',
   ];
-  const space = Math.max(4, rows - top.length - 1);
-  return [...top, ...frame.events.slice(-space)].join('\n');
+  return [...top, ...latest(frame.events, Math.max(4, rows - top.length - 1))].join('\n');
 }
 
-function progressLine({ time, progress: { done, secondsLeft } }: Frame, paint: Paint): string {
-  const filled = Math.round(done * BAR);
-  const bar = paint('green', '━'.repeat(filled)) + paint('dim', '─'.repeat(BAR - filled));
+/** As many of the latest events as fit completely into so many lines. */
+function latest(events: Frame['events'], lines: number): readonly string[] {
+  let first = events.length;
+  for (let left = lines; first > 0; first--) {
+    left -= events[first - 1]?.length ?? 0;
+    if (left < 0) break;
+  }
+  return events.slice(first).flat();
+}
+
+function progressLine({ time, progress: { done, secondsLeft } }: Frame, { paint, columns }: Canvas): string {
+  const width = columns < 80 ? BAR / 2 : BAR;
+  const filled = Math.round(done * width);
+  const bar = paint('green', '━'.repeat(filled)) + paint('dim', '─'.repeat(width - filled));
   const left = secondsLeft > 0 ? `about ${secondsLeft} s left` : 'almost done';
   return `${paint('bold', `simulated time ${time}`)}  ${bar} ${Math.round(done * 100)} %, ${left}`;
 }
@@ -53,24 +63,25 @@ type Column = {
   readonly width: number;
   /** Numbers are right-aligned. */
   readonly isNumber?: boolean;
-  readonly isWide?: boolean;
+  /** The least width of the terminal that shows it. @default always shown */
+  readonly from?: number;
   readonly of: (pool: PoolRow, paint: Paint) => string;
 };
 
 const COLUMNS: readonly Column[] = [
   { head: 'pool', width: 8, of: ({ name }, paint) => paint('bold', name) },
-  { head: 'tags', width: 24, isWide: true, of: ({ tags }) => tags },
-  { head: 'revision', width: 10, isWide: true, of: ({ revision }) => revision },
+  { head: 'tags', width: 24, from: WIDE, of: ({ tags }) => tags },
+  { head: 'revision', width: 10, from: WIDE, of: ({ revision }) => revision },
   { head: 'desired', width: 7, isNumber: true, of: ({ desired }) => `${desired}` },
   { head: 'tasks', width: 20, of: taskBar },
   { head: 'busy', width: 4, isNumber: true, of: ({ busy }) => `${busy}` },
   { head: 'idle', width: 4, isNumber: true, of: ({ idle }) => `${idle}` },
-  { head: 'draining', width: 8, isNumber: true, of: ({ draining }) => `${draining}` },
-  { head: 'jobs done', width: 9, isNumber: true, of: ({ jobsDone }) => `${jobsDone}` },
+  { head: 'draining', width: 8, isNumber: true, from: 62, of: ({ draining }) => `${draining}` },
+  { head: 'jobs done', width: 9, isNumber: true, from: 73, of: ({ jobsDone }) => `${jobsDone}` },
 ];
 
 function poolTable(pools: readonly PoolRow[], { paint, columns }: Canvas): readonly string[] {
-  const shown = COLUMNS.filter(({ isWide }) => !isWide || columns >= WIDE);
+  const shown = COLUMNS.filter(({ from = 0 }) => columns >= from);
   const row = (cell: (column: Column) => string): string =>
     shown
       .map((column) => pad(cell(column), column))
