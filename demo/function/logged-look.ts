@@ -42,9 +42,13 @@ export function changesIn(line: string): readonly Change[] {
   });
 }
 
+/** Undefined for other lines, and for a piece of a line. */
 function parse(line: string): Look | undefined {
-  if (!line.startsWith('{')) return undefined;
-  return lookSchema.safeParse(JSON.parse(line)).data;
+  try {
+    return lookSchema.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
 }
 
 function describe(own: Look['actions']): Pick<Change, 'kind' | 'what'> | undefined {

@@ -10,7 +10,6 @@ import type { SynthesizedStack } from '../../simulator/synthesized-stack.ts';
 import { FunctionError } from './function-errors.ts';
 import type { Invocation, InvocationEnd, WorkerInput } from './worker.ts';
 
-/** Whom to tell what the function does. */
 export type FunctionOptions = {
   /** Variables that are only known after a deployment. */
   readonly environment: Readonly<Record<string, string>>;
@@ -31,8 +30,11 @@ export class RunningFunction {
       workerData: { module, timeoutMs } satisfies WorkerInput,
       env: { ...environment, ...options.environment },
       stdout: true,
+      stderr: true,
     });
-    createInterface({ input: this.#worker.stdout }).on('line', options.onLine);
+    // Lambda sends both to the log
+    for (const input of [this.#worker.stdout, this.#worker.stderr])
+      createInterface({ input }).on('line', options.onLine);
     this.#worker.on('message', (end: InvocationEnd) => this.#ended(end));
     this.#worker.on('error', (cause) => this.#failAll(`running the function: ${String(cause)}`, { cause }));
     this.#worker.on('exit', () => this.#failAll('the process of the function has ended'));

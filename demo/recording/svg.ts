@@ -73,7 +73,7 @@ function styles(frames: readonly TimedFrame[], { width, still }: { width: number
     return at;
   });
   return [
-    `text{font:${CELL.font}px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#e6edf3;white-space:pre}`,
+    `text{font-size:${CELL.font}px;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#e6edf3;white-space:pre}`,
     ...Object.entries(COLOURS).map(([, colour]) => `text[fill="${colour}"]{fill:${colour}}`),
     `.strip{transform:translateX(-${still * width}px);animation:play ${(wholeMs / 1000).toFixed(1)}s step-end infinite}`,
     `@media(prefers-reduced-motion){.strip{animation:none}}`,

@@ -45,7 +45,7 @@ const PAST_LOOKS_MS = 30_000;
 /** How often due events of the world run if no request comes. */
 const ADVANCE_MS = 200;
 /** More often than in production, to show the effect of a command sooner. */
-const INVOKE_MS = 15_000;
+const INVOKE_MS = 5_000;
 
 const now = (): EpochMs => Date.now() as EpochMs;
 
@@ -90,7 +90,8 @@ function newWorld({ hours, seed }: DeploymentOptions): World {
     seed,
     pools: POOLS,
     latencies: { boot: [3_000, 7_000], stop: [2_000, 6_000], healthyMs: 10_000 },
-    readLagMs: 500,
+    // short: a person who pauses a pool and resumes it at once reads the new tags
+    readLagMs: 50,
   });
   addScheduledWorkspaces(world);
   return world;
