@@ -9,9 +9,7 @@ import { AUTOSTARTS_MS, SLEEPING_POOL } from './autostarts.ts';
 
 type Pool = PoolSpec & { readonly max: number };
 
-/**
- * All pools start at zero. The tags overlap on purpose: `gpu-eu` can run every job of `gpu`.
- */
+/** All start at zero. The tags overlap on purpose: `gpu-eu` can run every job of `gpu`. */
 export const POOLS: readonly Pool[] = [
   { name: 'default', organization: 'default', tags: {}, max: 20, desiredCount: 0 },
   { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' }, max: 6, desiredCount: 0 },
@@ -114,7 +112,7 @@ export const LAST_STEP_MS = Math.max(
 /** When the simulated time begins. */
 export const START = Date.parse('2026-03-02T09:00:00Z') as EpochMs;
 /** How long the demo takes in simulated time, for its progress: a little more than measured. */
-export const TYPICAL_LENGTH_MS = 450_000;
+export const TYPICAL_LENGTH_MS = 465_000;
 
 /**
  * Schedules all submissions and deployments on the simulated timeline. `announce` gets a line for

@@ -54,7 +54,8 @@ function progressLine({ time, progress: { done, secondsLeft } }: Frame, { paint,
   const width = columns < 80 ? BAR / 2 : BAR;
   const filled = Math.round(done * width);
   const bar = paint('green', '━'.repeat(filled)) + paint('dim', '─'.repeat(width - filled));
-  const left = secondsLeft > 0 ? `about ${secondsLeft} s left` : 'almost done';
+  const almost = done < 1 ? 'almost done' : 'done';
+  const left = secondsLeft > 0 ? `about ${secondsLeft} s left` : almost;
   return `${paint('bold', `simulated time ${time}`)}  ${bar} ${Math.round(done * 100)} %, ${left}`;
 }
 
