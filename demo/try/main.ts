@@ -60,7 +60,7 @@ function introduction({ jobs, environment }: Deployment): string {
   return [
     `It runs: ${some(jobs, 'job')} so far. Times are UTC. Stop with Ctrl-C.`,
     '',
-    'In a second terminal, in this folder, run one of these two lines. They do the same:',
+    'In a second terminal, in this folder, run one of these (they do the same):',
     '',
     `. ${shown(envFile)}`,
     '',
