@@ -90,8 +90,8 @@ function newWorld({ hours, seed }: DeploymentOptions): World {
     seed,
     pools: POOLS,
     latencies: { boot: [3_000, 7_000], stop: [2_000, 6_000], healthyMs: 10_000 },
-    // short: a person who pauses a pool and resumes it at once reads the new tags
-    readLagMs: 50,
+    // none: a script that pauses a pool and resumes it at once has to read the new tags
+    readLagMs: 0,
   });
   addScheduledWorkspaces(world);
   return world;
