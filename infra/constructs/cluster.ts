@@ -2,7 +2,7 @@ import { Arn, ArnFormat, Stack, Token, Validations } from 'aws-cdk-lib';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Cluster, ContainerInsights, type ICluster } from 'aws-cdk-lib/aws-ecs';
 import type { Construct } from 'constructs';
-import { StackError } from './stack-error.ts';
+import { StackError } from './shared/stack-error.ts';
 
 /**
  * Imports the existing cluster of that name, or makes a new one. An existing cluster must have the

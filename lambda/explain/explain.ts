@@ -6,11 +6,13 @@ import type { Assigned } from '../decision/assignment/assignment.ts';
 import { launchesFor } from '../decision/assignment/needs.ts';
 import type { Deliberation } from '../decision/decide.ts';
 import { oldestOf, type TagGroup } from '../decision/demand/demand.ts';
+import type { TaskArn } from '../decision/model/brands.ts';
 import { by } from '../decision/model/collections.ts';
-import { type Finding, REPLACING, type Served, type StartTime } from '../decision/model/plan.ts';
+import { type Action, type Finding, REPLACING, type Served, type StartTime } from '../decision/model/plan.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';
 import { covers, displayTags } from '../decision/model/tags.ts';
 import type { PoolDecision } from '../decision/pool/pool-decision.ts';
+import type { LeaveDecision } from '../decision/scale-in/leaving.ts';
 import { isPaused } from '../decision/settings/settings-in-force.ts';
 import { taskId } from '../decision/supply/daemons.ts';
 import type { TaskView } from '../decision/supply/task-state.ts';
@@ -79,7 +81,7 @@ const SERVED: Readonly<Record<Served, string>> = {
   'by-free': 'by a free daemon',
   'by-starting': 'by a starting daemon',
   'by-launch': 'by a new task',
-  'when-there-is-room': 'waiting for capacity',
+  'when-there-is-room': 'waiting for a launch',
   'by-busy': 'by a busy daemon',
 };
 
@@ -100,16 +102,24 @@ function taskLine({ task, state, use, daemon, idleSince }: TaskView, snapshot: S
 }
 
 function needLines({ need }: PoolDecision): readonly string[] {
-  const { capacity, jobs, inUse, floor, wanted, granted, view } = need;
-  const { pool } = view;
+  const { capacity, jobs, inUse, floor, view } = need;
   const launches = launchesFor(need);
   return [
-    `${capacity.inUse} in use + ${some(jobs['by-free'], 'job')} for free daemons + ${jobs['by-starting']} for starting ones + ${launches} for new tasks = ${inUse}`,
+    `${capacity.inUse} in use + ${some(jobs['by-free'], 'job')} for free daemons + ${jobs['by-starting']} for starting ones + ${launches} that need a new task = ${inUse}`,
     `floors: ${floorsText(need)} -> ${floor.count} by ${floor.from}`,
     startTimeText(view.startTime),
-    `limits: needs ${wanted}, max ${pool.max}${maxFrom(view)}${capacity.isHeldBack ? ', one probe at a time' : ''}, limits.maxTasks -> ${granted}`,
+    limitsText(need),
     `has ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} unguarded; not counted: ${capacity.leaving} leaving, ${capacity.left} left`,
   ];
+}
+
+function limitsText(need: PoolDecision['need']): string {
+  const { wanted, granted, capacity, view, isRoomUsedUp, isOverBudget } = need;
+  const max = `max ${view.pool.max}${maxFrom(view)}`;
+  if (granted >= wanted) return `limits: needs ${wanted}, within ${max}`;
+  const probe = capacity.isHeldBack ? ', one probe at a time' : '';
+  const overall = isOverBudget ? ', limits.dollarsPerHour' : ', limits.maxTasks';
+  return `limits: needs ${wanted}, gets ${granted} (${max}${probe}${isRoomUsedUp ? overall : ''})`;
 }
 
 /** What sets the limit, unless it is `max` of the configuration. */
@@ -138,26 +148,53 @@ function startTimeText({ from, samples, p50Ms, p95Ms }: StartTime): string {
 }
 
 /** One line per task. A task can be both spare and due for replacement: a drain request wins. */
-function drainLines({ leaving, need }: PoolDecision): readonly string[] {
+function drainLines({ leaving, need, actions }: PoolDecision): readonly string[] {
   const isGuarded = need.view.pool.scaleIn === 'lease';
+  const acted = new Set(actions.flatMap(drainedBy));
   const inOrder = leaving.toSorted(by(({ kind }) => (kind === 'leave' ? 1 : 0)));
   const decisions = new Map(inOrder.map((decision) => [decision.task.task.taskArn, decision]));
   return leaving
     .filter((decision) => decisions.get(decision.task.task.taskArn) === decision)
     .map(({ task, kind, why }) => {
       const keeps = REPLACING.some((code) => code === why) ? 'waits for its turn' : 'stays';
-      return `${taskId(task.task)}  ${kind === 'keep' ? keeps : isGuarded ? 'drains' : 'will be stopped'}: ${why}`;
+      const leaves = isGuarded ? 'drains' : 'will be stopped';
+      const verb = kind === 'keep' ? keeps : acted.has(task.task.taskArn) ? leaves : 'stays for now';
+      return `${taskId(task.task)}  ${verb}: ${LEAVE_REASONS[why]}`;
     });
 }
 
-function decidedLines({ plan, doubts, actions }: PoolDecision): readonly string[] {
+const LEAVE_REASONS: Readonly<Record<LeaveDecision['why'], string>> = {
+  'idle-long-enough': 'idle for idleTimeout or longer',
+  'idle-too-briefly': 'idle for less than idleTimeout',
+  'holding-for-protection': 'protected until its protection ends',
+  'holding-for-deployment': 'a deployment is in progress',
+  retiring: 'the pool retires',
+  'no-daemon': 'no working daemon',
+  'wrong-key': "another key than the pool's",
+  'old-revision': 'an old revision',
+};
+
+/** The tasks that an action drains or lets ECS stop. */
+function drainedBy(action: Action): readonly TaskArn[] {
+  if (action.kind === 'ask-to-leave') return [action.task];
+  return action.kind === 'set-desired' ? (action.stops ?? []) : [];
+}
+
+function decidedLines({ plan, doubts, actions, need }: PoolDecision): readonly string[] {
   const { from, to } = plan.desired;
   return [
-    from === to ? `desired count stays ${from ?? 'unknown'}` : `desired count ${from} -> ${to}`,
+    from === to
+      ? `desired count stays ${from ?? 'unknown'}`
+      : `desired count ${from} -> ${to}${aboveMaxText(to ?? 0, need)}`,
     ...plan.why.map((reason) => `because: ${reasonSentence(reason)}`),
     ...(doubts.length > 0 ? [`doubts: ${doubts.join(', ')}`] : []),
     ...(actions.length === 0 ? ['no action'] : []),
   ];
+}
+
+/** Why a desired count may be above `max`. */
+function aboveMaxText(to: number, { view }: PoolDecision['need']): string {
+  return to > view.pool.max ? ` (above max ${view.pool.max}: tasks count until they have left)` : '';
 }
 
 function findingLines(findings: readonly Finding[], { need }: PoolDecision): readonly string[] {
