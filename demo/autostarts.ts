@@ -2,10 +2,8 @@
  * The wake-up from zero: the schedule of workspaces starts them while their pool has no tasks. No
  * job exists before that (docs/coder.md §10).
  */
-import { reasonSentence } from '../lambda/explain/reason-text.ts';
 import type { WorkspaceRecord } from '../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../simulator/world.ts';
-import type { DeployedFunction } from './deployed-function.ts';
 
 const POOL = { name: 'web', organization: 'default', tags: { team: 'web' } } as const;
 const WORKSPACES = 5;
@@ -31,32 +29,13 @@ export function planAutostarts(world: World, announce: (line: string) => void): 
   for (let index = 0; index < WORKSPACES; index++)
     world.coderd.addWorkspace({ template, schedule: `CRON_TZ=UTC ${AT_MINUTE} * * * *` });
   announce(
-    `pool ${name} is at zero; the schedule of ${WORKSPACES} workspaces starts them at 09:0${AT_MINUTE} UTC, without a submitted job`,
+    `${WORKSPACES} workspaces of pool ${name} start by schedule at 09:0${AT_MINUTE}; nobody submits a job for them`,
   );
   const look = world.timeline.every(LOOK_MS, () => {
     const inserted = world.coderd.workspaces().filter(isAutostarted).length;
     if (inserted === 0) return;
     look.cancel();
     announce(`coderd starts ${inserted} workspaces of pool ${name} by schedule`);
-  });
-}
-
-/** Announces why the pool woke up, by a dry run of the function. */
-export function announceWakeUp(
-  world: World,
-  { dryRun }: Pick<DeployedFunction, 'dryRun'>,
-  announce: (line: string) => void,
-): void {
-  const look = world.timeline.every(LOOK_MS, () => {
-    if (world.service(POOL.name).state.desiredCount === 0) return;
-    look.cancel();
-    dryRun().then(
-      ({ pools }) => {
-        const why = pools.find(({ name }) => name === POOL.name)?.why ?? [];
-        announce(`pool ${POOL.name}: ${why.map(reasonSentence).join('; ')}`);
-      },
-      (error: unknown) => announce(`the dry run failed: ${String(error)}`),
-    );
   });
 }
 

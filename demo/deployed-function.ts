@@ -1,13 +1,11 @@
 /**
- * The Lambda function of the demo: the bundle that `cdk deploy` would upload, on a schedule,
- * against the simulated coderd and ECS.
+ * The Lambda function of a stack in this process: the bundle that `cdk deploy` would upload, against
+ * the simulated coderd and ECS. The demo runs it in a thread (demo/function).
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Plan } from '../lambda/decision/model/plan.ts';
-import { type SynthesizedStack, synthesizeStack } from '../simulator/synthesized-stack.ts';
-
-const OUT_DIR = 'dist/demo/cdk.out';
+import type { SynthesizedStack } from '../simulator/synthesized-stack.ts';
 
 export type DeployedFunction = {
   /** Invokes the function like the schedule. Rejects if Lambda would report a failed invocation. */
@@ -16,17 +14,6 @@ export type DeployedFunction = {
 };
 
 type Handler = (event: unknown, context: unknown) => Promise<unknown>;
-
-/**
- * Synthesizes the stack of this configuration and loads its function. `environment` has the
- * variables that are only known after a deployment.
- */
-export async function deployFunction(
-  configText: string,
-  environment: Readonly<Record<string, string>>,
-): Promise<DeployedFunction> {
-  return loadFunction(synthesizeStack(configText, OUT_DIR), environment);
-}
 
 /** Loads the function in this process, with the variables of its stack and `environment`. */
 export async function loadFunction(

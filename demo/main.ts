@@ -4,6 +4,7 @@
  * The demo ends by itself.
  */
 
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
@@ -13,10 +14,12 @@ import { wholeNumber } from '../simulator/base/whole-number.ts';
 import { GuardedTasks, killAtExit } from '../simulator/guarded/guarded-tasks.ts';
 import { missingForGuard } from '../simulator/guarded/requirements.ts';
 import { serveWorld } from '../simulator/serve.ts';
+import { synthesizeStack } from '../simulator/synthesized-stack.ts';
 import { World } from '../simulator/world.ts';
-import { announceWakeUp, planAutostarts } from './autostarts.ts';
-import { deployFunction } from './deployed-function.ts';
-import { demoConfig, LAST_STEP_MS, POOLS, planSteps } from './scenario.ts';
+import { planAutostarts } from './autostarts.ts';
+import { changesIn } from './function/logged-look.ts';
+import { RunningFunction } from './function/running-function.ts';
+import { demoConfig, LAST_STEP_MS, POOLS, planSteps, START } from './scenario.ts';
 import { isAsPromised, isOver, summarize } from './summary.ts';
 import { createView } from './view.ts';
 
@@ -26,16 +29,22 @@ const SPEED = 10;
 const SCHEDULE_MS = 60_000 / SPEED;
 const DRAW_MS = 250;
 const GIVE_UP_MS = 85_000;
+const OUT_DIR = 'dist/demo/cdk.out';
 const GUARD_LOG = 'dist/demo/guards.log';
-const START = Date.parse('2026-03-02T09:00:00Z');
 
 const program = new Command('demo')
   .description('run the autoscaler against an embedded coderd and ECS')
   .option('--guard', 'run the real guard.sh as one process per task (needs sh and curl)', false)
   .option('--json', 'print the summary as one JSON object on the last line', false)
+  .option('--frames <file>', 'write the frames of the screen to a file, for a recording')
   .option('--seed <number>', 'seed of the random durations', wholeNumber, 1)
   .parse();
-const { guard, json, seed } = program.opts<{ guard: boolean; json: boolean; seed: number }>();
+const { guard, json, seed, frames } = program.opts<{
+  guard: boolean;
+  json: boolean;
+  seed: number;
+  frames?: string;
+}>();
 const missing = guard ? missingForGuard() : [];
 if (missing.length > 0)
   program.error(`running guard.sh: this machine lacks a requirement. Install ${missing.join(', and ')}`);
@@ -48,7 +57,7 @@ const guarded = guard ? new GuardedTasks({ clock, speed: SPEED, logFile: GUARD_L
 await guarded?.open();
 if (guarded) killAtExit(guarded);
 const world = new World({
-  start: START as EpochMs,
+  start: START,
   seed,
   pools: POOLS,
   latencies: { boot: [8_000, 20_000], stop: [2_000, 6_000], healthyMs: 15_000 },
@@ -63,25 +72,28 @@ const world = new World({
 const served = await serveWorld(world, { clock });
 const view = createView(world, {
   stream: json ? process.stderr : process.stdout,
-  guards: guarded && (() => guarded.figures()),
+  speed: SPEED,
+  onFrame: frames === undefined ? undefined : recorder(frames),
 });
 if (guarded) view.say(`each task runs the real guard.sh as a process. The guards log to ${GUARD_LOG}`);
 planSteps(world, new Random(seed), view.say);
 planAutostarts(world, view.say);
-const autoscaler = await deployFunction(demoConfig(served.coderdUrl), {
-  AUTOSCALER_CLUSTER: world.ecs.clusterName,
-  AUTOSCALER_STACK: world.stackName,
-  AWS_ENDPOINT_URL_ECS: served.awsUrl,
-  AWS_ENDPOINT_URL_SECRETS_MANAGER: served.awsUrl,
-  AWS_REGION: 'eu-central-1',
-  AWS_ACCESS_KEY_ID: 'demo',
-  AWS_SECRET_ACCESS_KEY: 'demo',
-  POWERTOOLS_LOG_LEVEL: 'SILENT',
-  POWERTOOLS_METRICS_DISABLED: 'true',
+const autoscaler = new RunningFunction(synthesizeStack(demoConfig(served.coderdUrl), OUT_DIR), {
+  environment: {
+    AUTOSCALER_CLUSTER: world.ecs.clusterName,
+    AUTOSCALER_STACK: world.stackName,
+    AWS_ENDPOINT_URL: served.awsUrl,
+    AWS_REGION: 'eu-central-1',
+    AWS_ACCESS_KEY_ID: 'demo',
+    AWS_SECRET_ACCESS_KEY: 'demo',
+    POWERTOOLS_METRICS_DISABLED: 'true',
+  },
+  onLine: (line) => {
+    for (const change of changesIn(line)) view.change(change);
+  },
 });
 // simulated time starts when the stack is synthesized
 startedAt = performance.now();
-announceWakeUp(world, autoscaler, view.say);
 
 let failures = 0;
 let invocation: Promise<void> | undefined;
@@ -92,8 +104,7 @@ let invocation: Promise<void> | undefined;
  */
 function invokeOnSchedule(): void {
   invocation ??= autoscaler
-    .look()
-    .then(() => {})
+    .invoke()
     .catch((error: unknown) => {
       failures += 1;
       view.say(`the invocation failed: ${messageOf(error)}`);
@@ -122,6 +133,17 @@ const summary = summarize(world, guarded?.figures());
 view.end(summary, tookMs());
 if (json) process.stdout.write(`${JSON.stringify(summary)}\n`);
 process.exitCode = isAsPromised(world, summary) && failures === 0 ? 0 : 1;
+
+/** Writes each frame that differs from the one before as a line of JSON. */
+function recorder(file: string): (frame: string) => void {
+  writeFileSync(file, '');
+  let before = '';
+  return (frame) => {
+    if (frame !== before) appendFileSync(file, `${JSON.stringify({ atMs: Math.round(tookMs()), frame })}\n`);
+    before = frame;
+  };
+}
+
 // timed out: a running invocation would keep the process alive
 if (!over) process.exit();
-await Promise.all([served.close(), guarded?.close()]);
+await Promise.all([autoscaler.close(), served.close(), guarded?.close()]);

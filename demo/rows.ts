@@ -3,10 +3,7 @@ import { tagText } from '../lambda/explain/format.ts';
 import type { EcsTask } from '../simulator/ecs/task.ts';
 import type { World } from '../simulator/world.ts';
 import { POOLS } from './scenario.ts';
-
-export type Row = { readonly name: string; readonly cells: readonly string[]; readonly desired: number };
-
-export const HEAD = ['pool', 'tags', 'revision', 'desired', 'tasks', 'busy', 'free', 'leaving', 'jobs done'];
+import type { PoolRow } from './screen/pool-row.ts';
 
 /**
  * A task with less time left on its lease drains: it got a drain request, or its guard decided to
@@ -14,40 +11,48 @@ export const HEAD = ['pool', 'tags', 'revision', 'desired', 'tasks', 'busy', 'fr
  */
 const LEAVING_BELOW_MS = 24 * 3_600_000;
 
-/**
- * One row per pool, for the current state. A busy daemon that drains counts as busy and as leaving.
- */
-export function rowsOf(world: World): readonly Row[] {
+/** One row per pool, for the current state. A busy daemon that drains counts as busy. */
+export function rowsOf(world: World): readonly PoolRow[] {
+  const daemons = new Set(world.coderd.daemons().map(({ name }) => name));
   return POOLS.map(({ name, tags }) => {
     const { state, tasks } = world.service(name);
-    const { running, busy, free, leaving } = countTasks(world, name);
-    const revision = revisionText(state.primary.definition.revision, [...tasks]);
-    const numbers = [state.desiredCount, running, busy, free, leaving, countJobsDone(world, name)];
+    const stateOf = (task: EcsTask): TaskState =>
+      taskState(task, {
+        hasLease: hasLease(world, task),
+        hasDaemon: daemons.has(`${name}-${task.identity.id}`),
+      });
+    const byState = Map.groupBy(tasks, stateOf);
+    const count = (of: TaskState): number => byState.get(of)?.length ?? 0;
     return {
-      name,
-      cells: [name, tagText(tags), revision, ...numbers.map(String)],
-      desired: state.desiredCount,
+      ...{ name, tags: tagText(tags), desired: state.desiredCount, jobsDone: countJobsDone(world, name) },
+      revision: revisionText(state.primary.definition.revision, [...tasks]),
+      ...{
+        busy: count('busy'),
+        idle: count('idle'),
+        draining: count('draining'),
+        starting: count('starting'),
+      },
     };
   });
 }
 
-function countTasks(world: World, pool: string) {
-  const connected = new Set(world.coderd.daemons().map(({ name }) => name));
-  const running = [...world.service(pool).tasks].filter((task) => task.state.lastStatus === 'RUNNING');
-  const count = (of: (task: EcsTask) => boolean): number => running.filter(of).length;
-  const isWorking = (task: EcsTask): boolean => leaseMs(world, task) >= LEAVING_BELOW_MS;
-  return {
-    running: running.length,
-    busy: count((task) => task.isBusy),
-    free: count((task) => isWorking(task) && !task.isBusy),
-    leaving: count((task) => !isWorking(task) && connected.has(`${pool}-${task.identity.id}`)),
-  };
+type TaskState = 'busy' | 'idle' | 'draining' | 'starting' | 'stopped';
+
+/** `hasDaemon`: whether it has ever had one. */
+function taskState(
+  { state: { lastStatus, desiredStatus }, isBusy }: EcsTask,
+  { hasLease, hasDaemon }: { readonly hasLease: boolean; readonly hasDaemon: boolean },
+): TaskState {
+  if (lastStatus === 'STOPPED') return 'stopped';
+  if (isBusy) return 'busy';
+  if (desiredStatus === 'STOPPED') return 'draining';
+  if (lastStatus !== 'RUNNING' || !hasDaemon) return 'starting';
+  return hasLease ? 'idle' : 'draining';
 }
 
-/** Remaining time of the lease in milliseconds; 0 without a lease. */
-function leaseMs(world: World, { protections }: EcsTask): number {
+function hasLease(world: World, { protections }: EcsTask): boolean {
   const { enabled, expiresAt = 0 } = protections.latest;
-  return enabled ? expiresAt - world.timeline.now() : 0;
+  return enabled && expiresAt - world.timeline.now() >= LEAVING_BELOW_MS;
 }
 
 function countJobsDone(world: World, pool: string): number {

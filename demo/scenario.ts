@@ -2,18 +2,25 @@
  * The events of the demo: five tag sets in two organizations, an unschedulable job, autostarts, and
  * a new image halfway.
  */
+import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import type { Tags } from '../lambda/decision/model/tags.ts';
 import type { PoolSpec, World } from '../simulator/world.ts';
 import { AUTOSTARTS_MS, SLEEPING_POOL } from './autostarts.ts';
 
 type Pool = PoolSpec & { readonly max: number };
 
-/** The tags overlap on purpose: `gpu-eu` can run every job of `gpu`. */
+/** All start at zero. The tags overlap on purpose: `gpu-eu` can run every job of `gpu`. */
 export const POOLS: readonly Pool[] = [
-  { name: 'default', organization: 'default', tags: {}, max: 20 },
-  { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' }, max: 6 },
-  { name: 'gpu-eu', organization: 'default', tags: { cluster: 'gpu', region: 'eu' }, max: 6 },
-  { name: 'data', organization: 'data', tags: { team: 'data' }, max: 6 },
+  { name: 'default', organization: 'default', tags: {}, max: 20, desiredCount: 0 },
+  { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' }, max: 6, desiredCount: 0 },
+  {
+    name: 'gpu-eu',
+    organization: 'default',
+    tags: { cluster: 'gpu', region: 'eu' },
+    max: 6,
+    desiredCount: 0,
+  },
+  { name: 'data', organization: 'data', tags: { team: 'data' }, max: 6, desiredCount: 0 },
   SLEEPING_POOL,
 ];
 
@@ -101,6 +108,11 @@ export const LAST_STEP_MS = Math.max(
   AUTOSTARTS_MS,
   ...[...SUBMISSIONS, ...DEPLOYMENTS].map(({ atS }) => atS * 1000),
 );
+
+/** When the simulated time begins. */
+export const START = Date.parse('2026-03-02T09:00:00Z') as EpochMs;
+/** How long the demo takes in simulated time, for its progress: a little more than measured. */
+export const TYPICAL_LENGTH_MS = 465_000;
 
 /**
  * Schedules all submissions and deployments on the simulated timeline. `announce` gets a line for

@@ -102,3 +102,19 @@ function isRunnable(world: World, job: JobRecord): boolean {
 }
 
 const toTenths = (value: number): number => Math.round(value * 10) / 10;
+
+/** The figures for people. */
+export function summaryText(summary: Summary, tookMs: number): string {
+  const { jobs, tasks, waitSeconds, deployments, autostarts, guards } = summary;
+  return [
+    `jobs: ${jobs.succeeded} of ${jobs.submitted} succeeded, ${jobs.unserved} unschedulable, ${jobs.killed} killed`,
+    `tasks: ${tasks.peak} at the peak, ${tasks.end} at the end; deployments: ${deployments.completed} of ${deployments.started} completed`,
+    `autostarts from zero: coderd started ${autostarts.started} of ${autostarts.due} workspaces`,
+    ...(guards === undefined
+      ? []
+      : [
+          `guards: ${guards.started} processes of the real guard.sh started, ${guards.exited} exited by themselves`,
+        ]),
+    `wait: p50 ${waitSeconds.p50} s, p95 ${waitSeconds.p95} s of simulated time; the demo took ${Math.round(tookMs / 1000)} s`,
+  ].join('\n');
+}

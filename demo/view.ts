@@ -1,15 +1,19 @@
-/** Prints the demo: a live table on a terminal, one line per change elsewhere. */
+/** Shows the demo: a live screen on a terminal, one line per event and change elsewhere. */
 import { styleText } from 'node:util';
-import Table from 'cli-table3';
 import { createLogUpdate } from 'log-update';
-import type { GuardFigures } from '../simulator/guarded/guarded-tasks.ts';
 import type { World } from '../simulator/world.ts';
-import { HEAD, rowsOf } from './rows.ts';
-import type { Summary } from './summary.ts';
+import type { Change } from './function/logged-look.ts';
+import { rowsOf } from './rows.ts';
+import { START, TYPICAL_LENGTH_MS } from './scenario.ts';
+import { changeEvent, eventText, type Paint, paintFor, type ScreenEvent } from './screen/event.ts';
+import { type Canvas, drawFrame, type Progress } from './screen/frame.ts';
+import { type Summary, summaryText } from './summary.ts';
 
 export type View = {
-  /** Prints a line about an event. */
+  /** Shows a line about an event. */
   readonly say: (line: string) => void;
+  /** Shows what the autoscaler changed, and why. */
+  readonly change: (change: Change) => void;
   /** Shows the current state. */
   readonly draw: () => void;
   readonly end: (summary: Summary, tookMs: number) => void;
@@ -17,83 +21,110 @@ export type View = {
 
 export type ViewOptions = {
   readonly stream: NodeJS.WriteStream;
-  /** Present if tasks run the real guard. */
-  readonly guards?: (() => GuardFigures) | undefined;
+  /** Simulated milliseconds per real one. */
+  readonly speed: number;
+  /** Called with each frame of a recording: coloured, for a terminal of 80 columns. */
+  readonly onFrame?: ((frame: string) => void) | undefined;
 };
 
-const LINES_KEPT = 8;
-
-/** Creates a view that writes to `stream`: live on a terminal, one line per change elsewhere. */
+/** Creates a view that writes to `stream`: live on a terminal, one line per event elsewhere. */
 export function createView(world: World, options: ViewOptions): View {
-  return options.stream.isTTY ? liveView(world, options) : quietView(world, options.stream);
+  if (options.onFrame !== undefined) return recordingView(world, options, options.onFrame);
+  return options.stream.isTTY ? liveView(world, options) : quietView(world, options);
 }
 
-function liveView(world: World, { stream, guards }: ViewOptions): View {
+const SIZE = { columns: 80, rows: 24 };
+
+function liveView(world: World, { stream, speed }: ViewOptions): View {
   const update = createLogUpdate(stream);
-  const lines: string[] = [];
+  const paint = paintFor(stream);
+  const events = new Events(world);
+  const screen = (isOver: boolean): string => {
+    const { columns = SIZE.columns, rows = SIZE.rows } = stream;
+    return draw(world, { events, speed, isOver, canvas: { paint, columns, rows } });
+  };
   return {
-    say: (line) => lines.push(`${worldTime(world)}  ${line}`),
-    draw: () =>
-      update(
-        `${tableOf(world)}\n${waitingText(world)}\n${guards ? guardsText(guards()) : ''}\n${lines.slice(-LINES_KEPT).join('\n')}\n`,
-      ),
+    ...events.listeners,
+    draw: () => update(screen(false)),
     end: (summary, tookMs) => {
+      update(screen(true));
       update.done();
-      stream.write(`${summaryText(summary, tookMs)}\n`);
+      stream.write(`\n${summaryText(summary, tookMs)}\n`);
     },
   };
 }
 
-function quietView(world: World, stream: NodeJS.WriteStream): View {
-  const desired = new Map(rowsOf(world).map((row) => [row.name, row.desired]));
-  const say = (line: string): void => void stream.write(`${worldTime(world)}  ${line}\n`);
+function recordingView(world: World, { speed }: ViewOptions, onFrame: (frame: string) => void): View {
+  const paint: Paint = (colour, text) => styleText(colour, text, { validateStream: false });
+  const events = new Events(world);
+  const screen = (isOver: boolean): string =>
+    draw(world, { events, speed, isOver, canvas: { ...SIZE, paint } });
   return {
-    say,
-    draw: () => {
-      for (const row of rowsOf(world)) {
-        const before = desired.get(row.name);
-        if (before !== row.desired) say(`pool ${row.name}: desired count ${before} -> ${row.desired}`);
-        desired.set(row.name, row.desired);
-      }
-    },
+    ...events.listeners,
+    draw: () => onFrame(screen(false)),
+    end: () => onFrame(screen(true)),
+  };
+}
+
+function quietView(world: World, { stream }: ViewOptions): View {
+  const paint = paintFor(stream);
+  const show = (event: ScreenEvent): void =>
+    void stream.write(`${eventText({ time: worldTime(world), event, paint })}\n`);
+  return {
+    say: (text) => show({ text }),
+    change: (change) => show(changeEvent(change)),
+    draw: () => {},
     end: (summary, tookMs) => void stream.write(`\n${summaryText(summary, tookMs)}\n`),
   };
 }
 
-function tableOf(world: World): string {
-  const table = new Table({
-    head: HEAD.map((text) => styleText('bold', text)),
-    style: { head: [], compact: true },
-  });
-  table.push(...rowsOf(world).map(({ cells }) => [...cells]));
-  return table.toString();
+/** All events so far, each with its time. */
+class Events {
+  readonly listeners: Pick<View, 'say' | 'change'>;
+  readonly #all: { readonly time: string; readonly event: ScreenEvent }[] = [];
+
+  constructor(world: World) {
+    const add = (event: ScreenEvent): void => void this.#all.push({ time: worldTime(world), event });
+    this.listeners = { say: (text) => add({ text }), change: (change) => add(changeEvent(change)) };
+  }
+
+  /** The lines of the latest events; the latest last. */
+  lines({ paint, columns, rows }: Canvas): readonly (readonly string[])[] {
+    return this.#all.slice(-rows).map((each) => eventText({ ...each, paint, columns }).split('\n'));
+  }
 }
 
-function waitingText(world: World): string {
+type Drawn = {
+  readonly events: Events;
+  readonly speed: number;
+  readonly isOver: boolean;
+  readonly canvas: Canvas;
+};
+
+function draw(world: World, { events, speed, isOver, canvas }: Drawn): string {
   const jobs = world.coderd.jobs();
   const count = (status: string): number => jobs.filter((job) => job.status === status).length;
-  return `${worldTime(world)}  jobs: ${count('pending')} pending, ${count('running')} running, ${count('succeeded')} succeeded`;
+  const frame = {
+    time: worldTime(world),
+    progress: progressOf(world, speed, isOver),
+    pools: rowsOf(world),
+    jobs: { pending: count('pending'), running: count('running'), succeeded: count('succeeded') },
+    events: events.lines(canvas),
+  };
+  return drawFrame(frame, canvas);
+}
+
+/** Progress by the typical length of the demo: its end depends on random durations. */
+function progressOf(world: World, speed: number, isOver: boolean): Progress {
+  if (isOver) return { done: 1, secondsLeft: 0 };
+  const passedMs = world.timeline.now() - START;
+  const leftMs = Math.max(0, TYPICAL_LENGTH_MS - passedMs);
+  return {
+    done: Math.min(0.99, passedMs / TYPICAL_LENGTH_MS),
+    secondsLeft: Math.ceil(leftMs / speed / 1000),
+  };
 }
 
 function worldTime(world: World): string {
   return new Date(world.timeline.now()).toISOString().slice(11, 19);
-}
-
-function guardsText({ started, exited, killed }: GuardFigures): string {
-  return `each task runs the real guard.sh: ${started - exited - killed} processes, ${exited} exited\n`;
-}
-
-function summaryText(summary: Summary, tookMs: number): string {
-  const { jobs, tasks, waitSeconds, deployments, autostarts, guards } = summary;
-  return [
-    `jobs: ${jobs.succeeded} of ${jobs.submitted} succeeded, ${jobs.unserved} unschedulable, ${jobs.killed} killed`,
-    `tasks: ${tasks.peak} at the peak, ${tasks.end} at the end; deployments: ${deployments.completed} of ${deployments.started} completed`,
-    `autostarts from zero: coderd started ${autostarts.started} of ${autostarts.due} workspaces`,
-    ...(guards === undefined
-      ? []
-      : [
-          `guards: ${guards.started} processes of the real guard.sh started, ${guards.exited} exited by themselves`,
-        ]),
-    `wait: p50 ${waitSeconds.p50} s, p95 ${waitSeconds.p95} s in simulated time; the demo took ${Math.round(tookMs / 1000)} s`,
-  ].join('\n');
 }

@@ -144,7 +144,7 @@ export class World {
   readonly logs: LogsModel;
   /** The Secrets Manager name of a coderd token that may read all organizations. */
   readonly tokenSecretName = 'coder/autoscaler-token';
-  /** The log group of the function. It stays empty unless a test writes to it. */
+  /** The log group of the function. `npm run try` and tests write to it. */
   readonly stackName = 'Stack';
   readonly logGroupName = 'Stack-AutoscalerLogs-0A1B2C';
   readonly #random: Random;

@@ -1,5 +1,5 @@
 /** Options and look of the commands that read the real coderd and ECS. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
@@ -17,9 +17,11 @@ export function withLiveOptions(command: Command): Command {
   );
 }
 
-/** Adds `--config`. */
+/** Adds `--config`, with the default of AUTOSCALER_CONFIG. */
 export function withConfigOption(command: Command): Command {
-  return command.option('--config <file>', 'configuration file', DEFAULT_CONFIG);
+  return command.addOption(
+    new Option('--config <file>', 'configuration file').default(DEFAULT_CONFIG).env('AUTOSCALER_CONFIG'),
+  );
 }
 
 /** Looks once. A list that cannot be read does not throw: the snapshot has its status. */

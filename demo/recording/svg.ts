@@ -1,0 +1,86 @@
+/**
+ * Draws frames of a terminal as one animated SVG without scripts: a strip of frames, of which CSS
+ * shows one at a time. Each line that occurs several times is drawn once and used again.
+ */
+import { type Run, runsOf } from './styled-text.ts';
+
+/** A screen, and how long it is shown. */
+export type TimedFrame = { readonly frame: string; readonly ms: number };
+
+export type SvgOptions = {
+  readonly columns: number;
+  readonly rows: number;
+  /** The description for people who do not see it. */
+  readonly title: string;
+  /** The frame that viewers without animation show. */
+  readonly still: number;
+};
+
+const CELL = { width: 8, height: 18, font: 13.3 };
+const PADDING = 14;
+const COLOURS: Readonly<Record<string, string>> = {
+  green: '#56d364',
+  yellow: '#e3b341',
+  cyan: '#56d4dd',
+  red: '#ff7b72',
+};
+
+/** The recording as the text of an SVG file. */
+export function animatedSvg(frames: readonly TimedFrame[], options: SvgOptions): string {
+  const width = options.columns * CELL.width + 2 * PADDING;
+  const height = options.rows * CELL.height + 2 * PADDING;
+  const ids = new Map<string, string>();
+  const strip = frames.map(({ frame }, index) => {
+    const lines = frame.split('\n').map((line, row) => {
+      if (line.trim() === '') return '';
+      const id = ids.get(line) ?? `l${ids.size}`;
+      ids.set(line, id);
+      return `<use href="#${id}" y="${row * CELL.height}"/>`;
+    });
+    return `<g transform="translate(${index * width} 0)">${lines.join('')}</g>`;
+  });
+  const defs = [...ids].map(([line, id]) => `<g id="${id}">${runsOf(line).map(textOf).join('')}</g>`);
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
+    `<title>${escaped(options.title)}</title>`,
+    `<style>${styles(frames, { width, still: options.still })}</style>`,
+    `<defs>${defs.join('\n')}</defs>`,
+    `<rect width="${width}" height="${height}" rx="8" fill="#0d1117"/>`,
+    `<g transform="translate(${PADDING} ${PADDING + CELL.font})"><g class="strip">`,
+    ...strip,
+    '</g></g>',
+    '</svg>',
+    '',
+  ].join('\n');
+}
+
+function textOf({ column, text, colour, isBold, isDim }: Run): string {
+  const fill = colour === undefined ? '' : ` fill="${COLOURS[colour] ?? '#e6edf3'}"`;
+  const weight = isBold ? ' font-weight="bold"' : '';
+  const opacity = isDim ? ' opacity=".6"' : '';
+  // the length keeps columns aligned whatever font the viewer has
+  const length = `textLength="${[...text].length * CELL.width}" lengthAdjust="spacingAndGlyphs"`;
+  return `<text x="${column * CELL.width}" ${length}${fill}${weight}${opacity}>${escaped(text)}</text>`;
+}
+
+/** Key frames that jump from one frame to the next. */
+function styles(frames: readonly TimedFrame[], { width, still }: { width: number; still: number }): string {
+  const wholeMs = frames.reduce((sum, { ms }) => sum + ms, 0);
+  let atMs = 0;
+  const steps = frames.map(({ ms }, index) => {
+    const at = `${((atMs / wholeMs) * 100).toFixed(3)}%{transform:translateX(-${index * width}px)}`;
+    atMs += ms;
+    return at;
+  });
+  return [
+    `text{font-size:${CELL.font}px;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#e6edf3;white-space:pre}`,
+    ...Object.entries(COLOURS).map(([, colour]) => `text[fill="${colour}"]{fill:${colour}}`),
+    `.strip{transform:translateX(-${still * width}px);animation:play ${(wholeMs / 1000).toFixed(1)}s step-end infinite}`,
+    `@media(prefers-reduced-motion){.strip{animation:none}}`,
+    `@keyframes play{${steps.join('')}}`,
+  ].join('');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,54 @@
+/** Formats events of the world and changes of the autoscaler as lines of the screen. */
+import { styleText } from 'node:util';
+import type { Change, ChangeKind } from '../function/logged-look.ts';
+import { wrap } from './wrap.ts';
+
+export type Colour = 'bold' | 'dim' | 'green' | 'yellow' | 'cyan' | 'red';
+export type Paint = (colour: Colour, text: string) => string;
+
+/** Paints only if the stream shows colours: a terminal, without NO_COLOR. */
+export function paintFor(stream: NodeJS.WriteStream): Paint {
+  return (colour, text) => styleText(colour, text, { stream });
+}
+
+/** An event: coloured words, if any, and text. */
+export type ScreenEvent = {
+  readonly head?: { readonly colour: Colour; readonly text: string };
+  readonly text: string;
+};
+
+const MARKS: Readonly<Record<ChangeKind, readonly [mark: string, colour: Colour]>> = {
+  out: ['+', 'green'],
+  in: ['-', 'yellow'],
+  drain: ['~', 'cyan'],
+};
+
+/** `+ gpu 2 -> 5: 3 pending jobs need a new task`. */
+export function changeEvent({ pool, kind, what, why }: Change): ScreenEvent {
+  const [mark, colour] = MARKS[kind];
+  return { head: { colour, text: `${mark} ${pool} ${what}` }, text: `: ${why}` };
+}
+
+export type EventLine = {
+  /** `09:00:45` */
+  readonly time: string;
+  readonly event: ScreenEvent;
+  readonly paint: Paint;
+  /** The width of the terminal. @default lines are not wrapped */
+  readonly columns?: number | undefined;
+};
+
+const NARROWEST = 30;
+
+/** The event as text, wrapped behind its time. */
+export function eventText({ time, event: { head, text }, paint, columns }: EventLine): string {
+  const plain = `${head?.text ?? ''}${text}`;
+  const indent = time.length + 2;
+  const width = columns === undefined ? Number.POSITIVE_INFINITY : Math.max(NARROWEST, columns - 1 - indent);
+  const [first = '', ...rest] = wrap(plain, width);
+  const painted =
+    head !== undefined && first.startsWith(head.text)
+      ? paint(head.colour, head.text) + first.slice(head.text.length)
+      : first;
+  return [`${paint('dim', time)}  ${painted}`, ...rest.map((line) => ' '.repeat(indent) + line)].join('\n');
+}

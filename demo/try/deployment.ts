@@ -1,0 +1,149 @@
+/** A running deployment: a served world with a past, and the function on its schedule. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadConfig } from '../../lambda/config/load.ts';
+import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { Random } from '../../simulator/base/random.ts';
+import { type ServedWorld, serveWorld } from '../../simulator/serve.ts';
+import { synthesizeStack } from '../../simulator/synthesized-stack.ts';
+import { World } from '../../simulator/world.ts';
+import { type Change, changesIn } from '../function/logged-look.ts';
+import { RunningFunction } from '../function/running-function.ts';
+import { addScheduledWorkspaces, planBuilds } from './builds.ts';
+import { environmentOf, REGION } from './environment.ts';
+import { passTime } from './history.ts';
+import { POOLS, tryConfig } from './pools.ts';
+
+export type DeploymentOptions = {
+  /** The folder for the configuration and the synthesized stack. */
+  readonly folder: string;
+  /** Hours of builds before the start. */
+  readonly hours: number;
+  readonly seed: number;
+  /** Called with a line about an event of the world. */
+  readonly onEvent: (line: string) => void;
+  readonly onChange: (change: Change) => void;
+};
+
+export type Deployment = {
+  /** The variables for commands in another terminal. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Jobs that the world has had so far. */
+  readonly jobs: number;
+  readonly close: () => Promise<void>;
+};
+
+/** The folder cannot be written. */
+export class FolderError extends Error {
+  override readonly name = 'FolderError';
+}
+
+const HOUR_MS = 3_600_000;
+/** Looks of the past are rarer, which saves most of the time that it takes. */
+const PAST_LOOKS_MS = 30_000;
+/** How often due events of the world run if no request comes. */
+const ADVANCE_MS = 200;
+/** More often than in production, to show the effect of a command sooner. */
+const INVOKE_MS = 5_000;
+
+const now = (): EpochMs => Date.now() as EpochMs;
+
+/** Starts everything. It runs until `close`. */
+export async function startDeployment(options: DeploymentOptions): Promise<Deployment> {
+  const { folder, seed } = options;
+  const world = newWorld(options);
+  let announce = (_: string): void => {};
+  planBuilds({ world, random: new Random(seed), announce: (line) => announce(line) });
+  const served = await serveWorld(world, { clock: now });
+  const configFile = writeConfig(folder, served);
+  const stack = synthesizeStack(tryConfig(served.coderdUrl), join(folder, 'cdk.out'));
+  const { config } = loadConfig(configFile);
+  await passTime(world, {
+    config: { ...config, looks: { everyMs: PAST_LOOKS_MS } },
+    seed,
+    until: now(),
+    onError: (cause) => options.onEvent(messageOf(cause)),
+  });
+  announce = options.onEvent;
+  const running = new RunningFunction(stack, {
+    environment: functionEnvironment(world, served),
+    onLine: (line) => {
+      world.logs.put(world.logGroupName, line);
+      for (const change of changesIn(line)) options.onChange(change);
+    },
+  });
+  const stop = keepRunning(world, running, options.onEvent);
+  return {
+    environment: environmentOf(world, served, configFile),
+    jobs: world.coderd.jobs().length,
+    close: async () => {
+      stop();
+      await Promise.all([running.close(), served.close()]);
+    },
+  };
+}
+
+function newWorld({ hours, seed }: DeploymentOptions): World {
+  const world = new World({
+    start: plusMs(now(), -hours * HOUR_MS),
+    seed,
+    pools: POOLS,
+    latencies: { boot: [3_000, 7_000], stop: [2_000, 6_000], healthyMs: 10_000 },
+    // none: a script that pauses a pool and resumes it at once has to read the new tags
+    readLagMs: 0,
+  });
+  addScheduledWorkspaces(world);
+  return world;
+}
+
+function writeConfig(folder: string, { coderdUrl }: ServedWorld): string {
+  const file = join(folder, 'autoscaler.yaml');
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, tryConfig(coderdUrl));
+  } catch (cause) {
+    throw new FolderError(`writing ${file}: ${messageOf(cause)}. Give another folder with --out`, { cause });
+  }
+  return file;
+}
+
+function functionEnvironment(world: World, { awsUrl }: ServedWorld): Readonly<Record<string, string>> {
+  return {
+    AUTOSCALER_CLUSTER: world.ecs.clusterName,
+    AUTOSCALER_STACK: world.stackName,
+    AWS_ENDPOINT_URL: awsUrl,
+    AWS_REGION: REGION,
+    AWS_ACCESS_KEY_ID: 'FUNCTION',
+    AWS_SECRET_ACCESS_KEY: 'simulated',
+    POWERTOOLS_SERVICE_NAME: world.stackName,
+    POWERTOOLS_METRICS_DISABLED: 'true',
+  };
+}
+
+/** Lets the world's time pass and invokes the function on its schedule. Returns how to stop both. */
+function keepRunning(world: World, running: RunningFunction, onEvent: (line: string) => void): () => void {
+  let isClosed = false;
+  let isInvoked = false;
+  const invoke = (): void => {
+    if (isInvoked) return;
+    isInvoked = true;
+    running
+      .invoke()
+      .catch((error: unknown) => {
+        if (!isClosed) onEvent(`the invocation failed: ${messageOf(error)}`);
+      })
+      .finally(() => {
+        isInvoked = false;
+      });
+  };
+  invoke();
+  const timers = [
+    setInterval(() => world.timeline.advanceTo(now()), ADVANCE_MS),
+    setInterval(invoke, INVOKE_MS),
+  ];
+  return () => {
+    isClosed = true;
+    for (const timer of timers) clearInterval(timer);
+  };
+}

@@ -1,0 +1,26 @@
+/**
+ * Gives the world a past: lets hours of virtual time pass in seconds, with the autoscaler's own
+ * looks, so that trace export and learned start times have something to show.
+ */
+import { runAutoscaler } from '../../backtest/replay/autoscaler.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { Config } from '../../lambda/decision/model/config.ts';
+import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
+import type { World } from '../../simulator/world.ts';
+
+export type PastOptions = {
+  readonly config: Config;
+  readonly seed: number;
+  /** The end of the past. */
+  readonly until: EpochMs;
+  /** Called with an unexpected error of a look. */
+  readonly onError: (error: unknown) => void;
+};
+
+/** Lets the world's time pass until a given time. */
+export async function passTime(world: World, { config, seed, until, onError }: PastOptions): Promise<void> {
+  const scheduler = new VirtualScheduler(world.timeline);
+  const context = { isCoderdDown: () => false, count: () => {} };
+  void runAutoscaler({ world, scheduler, config, seed, context, onLook: () => {}, onError });
+  await scheduler.advanceTo(until);
+}

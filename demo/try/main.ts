@@ -1,0 +1,101 @@
+/**
+ * `npm run try`: a coderd and an ECS that keep running, with builds and with the real function on
+ * its schedule, until Ctrl-C. Commands in a second terminal use them. Time is real; only tasks
+ * start faster than on Fargate.
+ */
+import { writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import { some } from '../../lambda/explain/format.ts';
+import { wholeNumber } from '../../simulator/base/whole-number.ts';
+import { changeEvent, eventText, paintFor, type ScreenEvent } from '../screen/event.ts';
+import { type Deployment, FolderError, startDeployment } from './deployment.ts';
+import { exportLine } from './environment.ts';
+
+const MOST_HOURS = 24;
+
+const program = new Command('try')
+  .description('keep an embedded coderd and ECS running for the autoscaler command, until Ctrl-C')
+  .option('--out <folder>', 'folder for the configuration and the environment', join('dist', 'try'))
+  .option('--hours <number>', `hours of builds before the start, at most ${MOST_HOURS}`, parseHours, 2)
+  .option('--seed <number>', 'seed of the random builds', wholeNumber, 1)
+  .parse();
+const { out, hours, seed } = program.opts<{ out: string; hours: number; seed: number }>();
+
+const stream = process.stdout;
+const paint = paintFor(stream);
+const say = (line: string): void => void stream.write(`${line}\n`);
+const show = (event: ScreenEvent): void => {
+  const time = new Date().toISOString().slice(11, 19);
+  say(eventText({ time, event, paint, columns: stream.columns }));
+};
+let deployment: Deployment | undefined;
+let isEnding = false;
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
+// a reader such as `head` may close the pipe early
+stream.on('error', end);
+
+say(`Starting a simulated coderd and ECS, with ${some(hours, 'hour')} of builds …`);
+deployment = await start();
+const envFile = join(out, 'env');
+writeFileSync(envFile, `${exportLine(deployment.environment)}\n`);
+say(introduction(deployment));
+
+function start(): Promise<Deployment> {
+  return startDeployment({
+    ...{ folder: out, hours, seed },
+    onEvent: (text) => show({ text }),
+    onChange: (change) => show(changeEvent(change)),
+  }).catch(async (error: unknown) => {
+    // Ctrl-C also ends a running synthesis: let the signal end this process first
+    await setImmediate();
+    if (error instanceof FolderError) program.error(error.message);
+    throw error;
+  });
+}
+
+function introduction({ jobs, environment }: Deployment): string {
+  return [
+    `It runs: ${some(jobs, 'job')} so far. Times are UTC. Stop with Ctrl-C.`,
+    '',
+    'In a second terminal, in this folder, run one of these (they do the same):',
+    '',
+    `. ${shown(envFile)}`,
+    '',
+    exportLine(environment),
+    '',
+    'Then try, for example:',
+    '',
+    '  npx autoscaler status',
+    '  npx autoscaler plan --explain default',
+    '  npx autoscaler pin gpu 2 --for 10m --why "a demonstration"',
+    '',
+    'docs/tour.md explains what you see. Events and changes follow here:',
+    '',
+  ].join('\n');
+}
+
+/** Ends everything. A second signal, or one during the start, ends the process at once. */
+function end(): void {
+  if (isEnding || deployment === undefined) process.exit();
+  isEnding = true;
+  deployment.close().then(
+    () => say('\nStopped.'),
+    () => process.exit(1),
+  );
+}
+
+/** A path that a shell finds from here: `.` searches PATH for a name without a slash. */
+function shown(file: string): string {
+  const path = relative('.', file);
+  if (path.startsWith('..')) return file;
+  return path.includes('/') ? path : `./${path}`;
+}
+
+function parseHours(text: string): number {
+  const number = wholeNumber(text);
+  if (number <= MOST_HOURS) return number;
+  throw new InvalidArgumentError(`it must be at most ${MOST_HOURS}`);
+}

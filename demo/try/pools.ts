@@ -1,0 +1,42 @@
+/** The pools of `npm run try`, their configuration, and what a deployment gives their tasks. */
+import { DEFAULT_RELEASE } from '../../simulator/coderd/rules/versions.ts';
+import type { PoolSpec } from '../../simulator/world.ts';
+
+const IMAGE = `ghcr.io/coder/coder:${DEFAULT_RELEASE}`;
+
+/** `web` has no builds but those of schedules, so it is at zero most of the time. */
+export const POOLS: readonly PoolSpec[] = [
+  { name: 'default', organization: 'default', tags: {} },
+  { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' } },
+  { name: 'data', organization: 'data', tags: { team: 'data' } },
+  { name: 'web', organization: 'default', tags: { team: 'web' } },
+].map((pool) => ({ ...pool, desiredCount: 0, template: { image: IMAGE } }));
+
+const MAX = 8;
+
+/**
+ * The configuration, as a user would write it. `default` keeps free daemons by the price of
+ * waiting; the other pools scale in to zero, so that there is more to see.
+ */
+export function tryConfig(coderdUrl: string): string {
+  return [
+    '# The configuration of npm run try. Its coderd and its ECS are simulated.',
+    'coder:',
+    `  url: ${coderdUrl}`,
+    '  token: { secret: coder/autoscaler-token }',
+    'looks: { every: 2s }',
+    'limits: { maxTasks: 40 }',
+    `defaults: { image: '${IMAGE}' }`,
+    'pools:',
+    ...POOLS.flatMap(({ name, organization, tags }) => [
+      `  - name: ${name}`,
+      `    organization: ${organization}`,
+      `    tags: ${JSON.stringify(tags)}`,
+      `    key: { secret: coder/keys/${name} }`,
+      `    max: ${MAX}`,
+      ...(name === 'default' ? [] : ['    warm: 0']),
+      '    startTime: 15s',
+    ]),
+    '',
+  ].join('\n');
+}

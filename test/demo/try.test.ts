@@ -1,0 +1,105 @@
+/** `npm run try` as a process, and the commands of a second terminal against it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { type Answer, runIn } from '../support/cli-run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-try-'));
+const START_MS = 60_000;
+const POLL = { timeout: 20_000, interval: 100 };
+
+let child: ChildProcess;
+let shown = '';
+let environment: Readonly<Record<string, string>> = {};
+
+/** The variables of an export line, as a shell would set them. */
+function variablesOf(line: string): Readonly<Record<string, string>> {
+  const pairs = line.trim().replace('export ', '').split(' ');
+  return Object.fromEntries(
+    pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
+  );
+}
+
+const autoscaler = (...args: readonly string[]): Promise<Answer> =>
+  runIn({ environment: { ...environment, USER: 'ana' }, now: () => Date.now() as EpochMs }, ...args);
+
+beforeAll(async () => {
+  child = spawn(process.execPath, ['demo/try/main.ts', '--hours', '1', '--out', folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  child.stdout?.on('data', (chunk: Buffer) => {
+    shown += chunk.toString();
+  });
+  await vi.waitUntil(() => shown.includes('Events and changes follow here'), { ...POLL, timeout: START_MS });
+  environment = variablesOf(readFileSync(join(folder, 'env'), 'utf8'));
+}, START_MS);
+beforeEach(() => {
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+afterAll(() => {
+  child.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+describe('npm run try', () => {
+  it('prints the export line that the file has', () => {
+    expect(shown).toContain(readFileSync(join(folder, 'env'), 'utf8').trim());
+    expect(Object.keys(environment)).toContain('AUTOSCALER_CONFIG');
+  });
+
+  it('passes every check of doctor', async () => {
+    const { code, out } = await autoscaler('doctor');
+    expect(out).toMatch(/^\d+ checks: none failed$/m);
+    expect(out).not.toMatch(/^(?:warn|FAIL|skip)/m);
+    expect(code).toBe(0);
+  });
+
+  it('answers plan and explains a pool', async () => {
+    expect((await autoscaler('plan')).out).toMatch(/^ {2}. default +\d/m);
+    const { code, out } = await autoscaler('plan', '--explain', 'default');
+    expect(out).toMatch(/^decision:$/m);
+    expect(code).toBe(0);
+  });
+
+  it('has a log with the last look of the function', async () => {
+    const status = (): Promise<string> => autoscaler('status').then(({ out }) => out);
+    await expect.poll(status, POLL).toMatch(/^last look: \d+ s ago, .*; succeeded$/m);
+  });
+
+  it('applies a pin, and shows the change with its reason', async () => {
+    const { out } = await autoscaler('pin', 'gpu', '7', '--for', '10m', '--why', 'a test');
+    expect(out).toMatch(/^pool "gpu": pinned at 7 tasks until .* by ana \(a test\)/);
+    await vi.waitUntil(() => /\+ gpu \d -> \d.*: .*a pin keeps 7 tasks/.test(shown), POLL);
+  }, 30_000);
+
+  it('sets a pause, and ends it at once', async () => {
+    expect((await autoscaler('pause', 'data', '--why', 'a test')).code).toBe(0);
+    expect((await autoscaler('resume', 'data')).out).toMatch(/^pool "data": no longer paused/);
+  });
+
+  it('gives a snapshot that plan reads', async () => {
+    const file = join(folder, 'snapshot.json');
+    expect((await autoscaler('snapshot', '--out', file)).code).toBe(0);
+    expect((await autoscaler('plan', '--snapshot', file)).code).toBe(0);
+  });
+
+  it('has past builds of all kinds to export as a trace', async () => {
+    const { code, out } = await autoscaler('trace', 'export', '--out', '-');
+    const kinds = out.split('\n').map((line) => /"kind":"(\w+)"/.exec(line)?.[1]);
+    expect(kinds).toEqual(expect.arrayContaining(['user', 'autostart', 'autostop', 'prebuild', 'import']));
+    expect(code).toBe(0);
+  });
+
+  it('ends with exit code 0 on Ctrl-C', async () => {
+    const ended = new Promise((resolve) => child.on('exit', (...end) => resolve(end)));
+    child.kill('SIGINT');
+    expect(await ended).toEqual([0, null]);
+    expect(shown).toMatch(/\nStopped\.\n$/);
+  });
+});
