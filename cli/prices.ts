@@ -5,20 +5,29 @@ import { type Column, plainTable } from './shared/plain-table.ts';
 
 /**
  * A table with one row per pool, and one sentence per assumption. Without `buildsPerDay` it assumes
- * a usual day.
+ * a usual day. `width`: characters of a line. @default as wide as needed
  */
-export function renderPrices(deployment: Deployment, buildsPerDay: number | undefined): string {
-  const load = buildsPerDay === undefined ? USUAL : loadOf(deployment, buildsPerDay);
-  const estimates = estimatePools(deployment, load);
+export function renderPrices(
+  deployment: Deployment,
+  buildsPerDay: number | undefined,
+  width?: number,
+): string {
+  const { load, estimates } = estimate(deployment, buildsPerDay);
   return [
     'Expected cost of the tasks, in dollars a month:',
     '',
-    plainTable(COLUMNS, [...estimates.map(row), totalRow(estimates)]),
+    plainTable(COLUMNS, [...estimates.map(row), totalRow(estimates)], width),
     '',
     buildsText(buildsPerDay),
     ...(load.share > 1 ? [TOO_MANY] : []),
     ...ASSUMPTIONS,
   ].join('\n');
+}
+
+/** The cost of each pool's tasks, with this number of builds a day or with a usual day. */
+export function estimate(deployment: Deployment, buildsPerDay: number | undefined) {
+  const load = buildsPerDay === undefined ? USUAL : loadOf(deployment, buildsPerDay);
+  return { load, estimates: estimatePools(deployment, load) };
 }
 
 const COLUMNS: readonly Column[] = [

@@ -7,6 +7,12 @@ export type CliEnvironment = {
   readonly err: (text: string) => void;
   /** Standard error if it is a terminal: for progress bars. */
   readonly terminal?: NodeJS.WritableStream;
+  /** Characters of a line, if standard output is a terminal. */
+  readonly columns?: number;
+  /** Milliseconds after which a command shows that it still works. @default 2,000 */
+  readonly quietMs?: number;
+  /** Milliseconds that `doctor` waits for all answers together. @default 8,500 */
+  readonly answerMs?: number;
   /** The clock of this machine. */
   readonly now: () => EpochMs;
 };

@@ -83,6 +83,7 @@ it('reports every check of a healthy deployment as ok', async () => {
   expect(out.replace(/\+[0-9a-f]{7}/, '')).toBe(
     `${[
       'ok    configuration: autoscaler.yaml, 2 pools',
+      'ok    AWS: Region eu-central-1, credentials found',
       'ok    coderd reachable: CODERD',
       'ok    coderd version: v2.30.0',
       "ok    clock: coderd's clock agrees with this machine's",
@@ -117,7 +118,7 @@ it('reports every check of a healthy deployment as ok', async () => {
       'ok    other services: every service belongs to a pool',
       'ok    application auto scaling: no service of a pool is a scalable target',
       '',
-      '34 checks: none failed',
+      '35 checks: 35 passed',
     ].join('\n')}\n`,
   );
   expect({ code, err }).toEqual({ code: 0, err: '' });
