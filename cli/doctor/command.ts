@@ -13,7 +13,7 @@ import { checksText } from './screen.ts';
 
 const CONFIGURATION = 'configuration';
 /** With the start of the command this makes fewer than ten seconds. */
-const ANSWER_MS = 8_500;
+const ANSWER_MS = 7_500;
 
 type DoctorOptions = LiveOptions & { readonly json: boolean; readonly deep: boolean };
 

@@ -11,7 +11,7 @@ export type CliEnvironment = {
   readonly columns?: number;
   /** Milliseconds after which a command shows that it still works. @default 2,000 */
   readonly quietMs?: number;
-  /** Milliseconds that `doctor` waits for all answers together. @default 8,500 */
+  /** Milliseconds that `doctor` waits for all answers together. @default 7,500 */
   readonly answerMs?: number;
   /** The clock of this machine. */
   readonly now: () => EpochMs;

@@ -251,7 +251,7 @@ describe('an override that fails with one line and changes nothing', () => {
     vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', join(folder, 'none'));
     const { code, err } = await call('pause', 'gpu', ...why);
     expect(code).toBe(1);
-    expect(err).toMatch(/^listing services of cluster ".*": CredentialsProviderError: /);
+    expect(err).toMatch(/^finding AWS credentials: Could not load credentials from any providers/);
     expect(err).toMatch(/\. Sign in to AWS first \(for example with aws sso login\) and set AWS_PROFILE\n$/);
   });
 

@@ -42,7 +42,7 @@ export function endingWith(until: AbortSignal) {
   return <In, Out>(next: (args: In) => Promise<Out>) =>
     async (args: In): Promise<Out> => {
       const { promise: ended, reject } = Promise.withResolvers<never>();
-      const onAbort = (): void => reject(new NoAnswerError('AWS did not answer, the request timed out'));
+      const onAbort = (): void => reject(new NoAnswerError('the request timed out'));
       if (until.aborted) onAbort();
       until.addEventListener('abort', onAbort, { once: true });
       try {
