@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import * as z from 'zod';
 import { type LoadedConfig, loadDeployment } from '../lambda/config/load.ts';
 import { ConfigError, type Problem } from '../lambda/config/problems/problems.ts';
 import { configJsonSchema } from '../lambda/config/schema/settings.ts';
@@ -28,6 +29,8 @@ export function addValidateCommand(program: Command, { cliEnvironment, exitWith 
     .option('--json', 'print the result as one JSON document', false)
     .action((argument: string | undefined, options: ValidateOptions) => {
       const file = fileOf(argument, options);
+      // to compile the schema takes longer than to read one file with it
+      z.config({ jitless: true });
       if (options.json) exitWith(printDocument(file, options, cliEnvironment));
       else printText(file, options, cliEnvironment);
     });
