@@ -264,6 +264,16 @@ describe('an override that fails with one line and changes nothing', () => {
   });
 });
 
+it('prints what it set and what it ended as one JSON document with --json', async () => {
+  const set = await call('pin', 'gpu', '2', '--why', 'workshop', '--by', 'ada', '--json');
+  expect(JSON.parse(set.out)).toMatchObject({
+    ...{ version: 1, pool: 'gpu', ended: [] },
+    set: { kind: 'pin', count: 2, by: 'ada', why: 'workshop' },
+  });
+  const ended = await call('unpin', 'gpu', '--json');
+  expect(JSON.parse(ended.out)).toMatchObject({ pool: 'gpu', set: null, ended: [{ kind: 'pin', count: 2 }] });
+});
+
 describe('wrong usage', () => {
   it.each([
     { args: ['pause', 'gpu'], message: /required option '--why <text>' not specified/ },

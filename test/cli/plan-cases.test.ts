@@ -81,6 +81,15 @@ it('does not count idle daemons whose tasks have stopped', async () => {
   `);
 });
 
+it('does not call a service missing when the list of services could not be read', async () => {
+  const drawn = draw({ pools: { cpu: { tasks: 'B' } } });
+  const error = 'listing services of cluster "x": TimeoutError';
+  Object.assign(drawn.snapshot.ecs.services, { status: 'failed', error, items: [] });
+  const out = await plan(drawn);
+  expect(out).toMatch(/^ {2}! cpu {2}\? {2}scale-in on hold: could not list ECS services/m);
+  expect(out).not.toContain('no ECS service');
+});
+
 it('scales one organization when another is forbidden', async () => {
   const drawn = draw({
     pools: { cpu: { tasks: 'B' }, data: { organization: 'data', tasks: 'B I20m' } },
