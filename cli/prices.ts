@@ -75,8 +75,15 @@ const ASSUMPTIONS: readonly string[] = [
   'Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/sizes.md.',
 ];
 
-const whole = (dollars: number): string => `$${Math.round(dollars).toLocaleString('en-US')}`;
+const whole = (dollars: number): string => `$${grouped(Math.round(dollars))}`;
 
 /** Two decimals, up to four if needed. */
-const amount = (dollars: number): string =>
-  dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 });
+function amount(dollars: number): string {
+  const [units, decimals = ''] = String(Number(dollars.toFixed(4))).split('.');
+  return `${grouped(Number(units))}.${decimals.padEnd(2, '0')}`;
+}
+
+/** Commas between thousands. A first number format of Intl takes longer than the whole table. */
+function grouped(units: number): string {
+  return String(units).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+}

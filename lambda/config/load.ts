@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { ConfigError, error, type Finding, type Problem } from './problems/problems.ts';
@@ -104,6 +103,8 @@ function bundleFlaw(text: string): string | undefined {
 }
 
 function isCertificate(pem: string): boolean {
+  // loaded here, because most configurations have no bundle and it takes a while to load
+  const { X509Certificate } = process.getBuiltinModule('node:crypto');
   try {
     return new X509Certificate(pem).raw.length > 0;
   } catch {
