@@ -20,17 +20,16 @@ import {
   DEFAULT_CONFIG,
   InputError,
 } from './shared/cli-environment.ts';
+import { clusterOf, type LiveOptions, readConfig } from './shared/live-options.ts';
 import {
-  clusterOf,
-  type LiveOptions,
-  readConfig,
-  withJsonOption,
-  withLiveOptions,
-} from './shared/live-options.ts';
-import { detailsOf, type OverrideOptions, withOverrideOptions } from './shared/override-options.ts';
+  detailsOf,
+  type OverrideOptions,
+  type TargetOptions,
+  withOverrideOptions,
+  withTargetOptions,
+} from './shared/override-options.ts';
 import { findPool, findService } from './shared/override-target.ts';
 
-type TargetOptions = LiveOptions & { readonly json: boolean };
 type PauseOptions = TargetOptions & OverrideOptions & { readonly scaleIn: boolean };
 type PinOptions = TargetOptions & OverrideOptions & { readonly atLeast: boolean };
 
@@ -82,10 +81,6 @@ export function addUnpinCommand(program: Command, { cliEnvironment }: CommandCon
     .action((pool: string, options: TargetOptions) =>
       onPool(pool, options, cliEnvironment, (target) => remove(target, ['pin', 'floor'], 'is not pinned')),
     );
-}
-
-function withTargetOptions(command: Command): Command {
-  return withJsonOption(withLiveOptions(command), 'the change');
 }
 
 /** What a command did, as data and as text. */
