@@ -1,17 +1,18 @@
 /**
  * `npm run bench`: measures the decision and whole looks on large deployments, their memory, the
- * size of the bundle, and the speed of a backtest. `-- --json`: the last line is one JSON object.
+ * size of the bundle, the start of the command line, and the speed of a backtest. `-- --json`: the last line is one JSON object.
  * The exit code is always 0.
  */
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { wholeNumber } from '../simulator/base/whole-number.ts';
 import { measureBundle } from './bundle.ts';
+import { measureCliStart } from './cli-start.ts';
 import { growthOf, measureCore } from './core.ts';
 import { BUSY, LARGEST, QUIET } from './fleet/size.ts';
 import { measureForecast } from './forecast.ts';
 import { measureFunction } from './function.ts';
-import { bundleText, coreText, forecastText, functionText, GOALS, weekText } from './show.ts';
+import { bundleText, cliStartText, coreText, forecastText, functionText, GOALS, weekText } from './show.ts';
 import { measureWeek } from './week.ts';
 
 const OUT_DIR = 'dist/bench';
@@ -40,9 +41,11 @@ const looks = [
 print(functionText(looks));
 const bundle = measureBundle('autoscaler.example.yaml', `${OUT_DIR}/function`);
 print(bundleText(bundle));
+const cliStart = measureCliStart('autoscaler.example.yaml');
+print(cliStartText(cliStart));
 const week = await measureWeek(seed);
 print(weekText(week));
 if (json)
   process.stdout.write(
-    `${JSON.stringify({ node: process.version, seed, goals: GOALS, core, growth, forecast, ticks: looks, bundle, week })}\n`,
+    `${JSON.stringify({ node: process.version, seed, goals: GOALS, core, growth, forecast, ticks: looks, bundle, cliStart, week })}\n`,
   );

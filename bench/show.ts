@@ -2,14 +2,15 @@
 import { styleText } from 'node:util';
 import Table from 'cli-table3';
 import type { BundleFigures } from './bundle.ts';
+import type { CliStartFigures } from './cli-start.ts';
 import type { CoreFigures, GrowthFigures } from './core.ts';
 import type { ForecastFigures } from './forecast.ts';
 import type { FunctionFigures, LookFigures } from './function.ts';
 import type { Work } from './invocation-process.ts';
 import type { WeekFigures } from './week.ts';
 
-/** The goals of the project, in milliseconds: upper limits. */
-export const GOALS = { decideMs: 100, tickMs: 2_000, weekMs: 60_000 } as const;
+/** The goals of the project: upper limits, in milliseconds or as a ratio. */
+export const GOALS = { decideMs: 100, tickMs: 2_000, weekMs: 60_000, validateRatio: 6 } as const;
 
 type Column = readonly [head: string, align: 'left' | 'right'];
 
@@ -163,6 +164,16 @@ export function bundleText({ parts, ...figures }: BundleFigures): string {
       ],
       rows,
     ),
+  ].join('\n');
+}
+
+/** The start of the command line. */
+export function cliStartText({ validateMs, emptyMs, ratio }: CliStartFigures): string {
+  const isMet = ratio <= GOALS.validateRatio;
+  return [
+    title('The start of the command line'),
+    `autoscaler validate takes ${ms(validateMs)}: ${ratio.toFixed(1)} x as long as a Node process that does nothing (${ms(emptyMs)}).`,
+    `goal: within ${GOALS.validateRatio} x: ${isMet ? 'met' : 'missed'} (${ratio.toFixed(1)} x)`,
   ].join('\n');
 }
 

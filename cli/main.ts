@@ -12,7 +12,9 @@ process.exitCode = await runCli(process.argv.slice(2), {
   environment: process.env,
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
-  ...(process.stderr.isTTY ? { terminal: process.stderr } : {}),
+  // a dumb terminal cannot clear a line
+  ...(process.stderr.isTTY && process.env.TERM !== 'dumb' ? { terminal: process.stderr } : {}),
+  ...(process.stdout.isTTY ? { columns: process.stdout.columns } : {}),
   ...(process.stdin.isTTY && process.stderr.isTTY ? { ask: askAtTerminal } : {}),
   now: () => Date.now() as EpochMs,
 });

@@ -12,23 +12,30 @@ import type { Override, OverrideKind } from '../lambda/decision/model/plan.ts';
 import type { Service } from '../lambda/decision/model/snapshot.ts';
 import { deriveOverrides, tagKeysOf } from '../lambda/decision/settings/overrides.ts';
 import { overrideText } from '../lambda/explain/reason-text.ts';
-import { withAdvice } from './shared/aws-advice.ts';
+import { whileWorking } from './shared/activity.ts';
+import { checkAwsSetup, withAdvice } from './shared/aws-advice.ts';
 import {
   type CliEnvironment,
   type CommandContext,
   DEFAULT_CONFIG,
   InputError,
 } from './shared/cli-environment.ts';
-import { clusterOf, type LiveOptions, readConfig, withLiveOptions } from './shared/live.ts';
-import { detailsOf, type OverrideOptions, withOverrideOptions } from './shared/override-options.ts';
+import { clusterOf, type LiveOptions, readConfig } from './shared/live-options.ts';
+import {
+  detailsOf,
+  type OverrideOptions,
+  type TargetOptions,
+  withOverrideOptions,
+  withTargetOptions,
+} from './shared/override-options.ts';
 import { findPool, findService } from './shared/override-target.ts';
 
-type PauseOptions = LiveOptions & OverrideOptions & { readonly scaleIn: boolean };
-type PinOptions = LiveOptions & OverrideOptions & { readonly atLeast: boolean };
+type PauseOptions = TargetOptions & OverrideOptions & { readonly scaleIn: boolean };
+type PinOptions = TargetOptions & OverrideOptions & { readonly atLeast: boolean };
 
 /** `autoscaler pause` */
 export function addPauseCommand(program: Command, { cliEnvironment }: CommandContext): void {
-  withOverrideOptions(withLiveOptions(program.command('pause')))
+  withOverrideOptions(withTargetOptions(program.command('pause')))
     .description('stop launches and drains of a pool for a time; running builds continue')
     .argument('<pool>', 'the name of the pool')
     .option('--scale-in', 'stop drains only: the pool still scales out', false)
@@ -42,7 +49,7 @@ export function addPauseCommand(program: Command, { cliEnvironment }: CommandCon
 
 /** `autoscaler pin` */
 export function addPinCommand(program: Command, { cliEnvironment }: CommandContext): void {
-  withOverrideOptions(withLiveOptions(program.command('pin')))
+  withOverrideOptions(withTargetOptions(program.command('pin')))
     .description('keep a pool at a number of tasks for a time; extra tasks drain when they are idle')
     .argument('<pool>', 'the name of the pool')
     .argument('<count>', 'number of tasks', parseCount)
@@ -58,23 +65,30 @@ export function addPinCommand(program: Command, { cliEnvironment }: CommandConte
 
 /** `autoscaler resume` */
 export function addResumeCommand(program: Command, { cliEnvironment }: CommandContext): void {
-  withLiveOptions(program.command('resume'))
+  withTargetOptions(program.command('resume'))
     .description('end the pause of a pool')
     .argument('<pool>', 'the name of the pool')
-    .action((pool: string, options: LiveOptions) =>
+    .action((pool: string, options: TargetOptions) =>
       onPool(pool, options, cliEnvironment, (target) => remove(target, ['pause'], 'is not paused')),
     );
 }
 
 /** `autoscaler unpin` */
 export function addUnpinCommand(program: Command, { cliEnvironment }: CommandContext): void {
-  withLiveOptions(program.command('unpin'))
+  withTargetOptions(program.command('unpin'))
     .description('end the pin of a pool, with or without --at-least')
     .argument('<pool>', 'the name of the pool')
-    .action((pool: string, options: LiveOptions) =>
+    .action((pool: string, options: TargetOptions) =>
       onPool(pool, options, cliEnvironment, (target) => remove(target, ['pin', 'floor'], 'is not pinned')),
     );
 }
+
+/** What a command did, as data and as text. */
+type Answer = {
+  readonly set: Override | null;
+  readonly ended: readonly Override[];
+  readonly says: string;
+};
 
 type Target = {
   readonly pool: PoolConfig;
@@ -89,19 +103,25 @@ type Target = {
 /** Finds the pool's service, acts, and prints the answer. */
 async function onPool(
   name: string,
-  options: LiveOptions,
+  options: TargetOptions,
   cliEnvironment: CliEnvironment,
-  act: (target: Target) => Promise<string>,
+  act: (target: Target) => Promise<Answer>,
 ): Promise<void> {
   const { config, caBundle } = readConfig(options.config, cliEnvironment);
   const cluster = clusterOf(options, cliEnvironment, config);
   const pool = findPool(name, config.pools);
   const clients = makeClients(config, caBundle);
-  try {
+  const work = async (): Promise<Answer> => {
+    await checkAwsSetup(clients.ecs);
     const service = findService(name, await new EcsAdapter(clients.ecs, cluster).services());
     const { active } = deriveOverrides(service, cliEnvironment.now());
-    const answer = await act({ pool, service, tags: new OverrideTags(clients.ecs), active, options });
-    cliEnvironment.out(`${answer}\n`);
+    return act({ pool, service, tags: new OverrideTags(clients.ecs), active, options });
+  };
+  try {
+    const answer = await whileWorking('changing the tags of the ECS service', cliEnvironment, work);
+    cliEnvironment.out(
+      `${options.json ? JSON.stringify({ version: 1, pool: name, ...answer }, null, 2) : answer.says}\n`,
+    );
   } catch (cause) {
     if (!(cause instanceof OverrideTagsError)) throw cause;
     const message = cause.code === 'forbidden' ? cause.message : withAdvice(cause.message);
@@ -111,10 +131,11 @@ async function onPool(
   }
 }
 
-async function set({ pool, service, tags, active, options }: Target, override: Override): Promise<string> {
+async function set({ pool, service, tags, active, options }: Target, override: Override): Promise<Answer> {
   await tags.write(service.serviceArn, override);
   const undo = ['autoscaler', UNDOING[override.kind], pool.name, ...repeated(options)].join(' ');
-  return `pool "${pool.name}": ${overrideText(override)}. Undo it with: ${undo}${precedence(override, active)}`;
+  const says = `pool "${pool.name}": ${overrideText(override)}. Undo it with: ${undo}${precedence(override, active)}`;
+  return { set: override, ended: [], says };
 }
 
 /** The options that the undo command needs too. */
@@ -148,14 +169,15 @@ async function remove(
   { pool, service, tags, active }: Target,
   kinds: readonly OverrideKind[],
   isNot: string,
-): Promise<string> {
+): Promise<Answer> {
   const keys = new Set(kinds.flatMap(tagKeysOf));
   const isTagged = service.tags.some(({ key }) => keys.has(key));
   const ended = active.filter(({ kind }) => kinds.some((it) => UNDOING[it] === UNDOING[kind]));
   if (isTagged) await tags.remove(service.serviceArn, kinds);
-  if (ended.length === 0)
-    return `pool "${pool.name}" ${isNot}${isTagged ? '. Removed the tags of an expired or invalid override' : ''}`;
-  return ended.map((it) => `pool "${pool.name}": no longer ${overrideText(it)}`).join('\n');
+  const leftover = isTagged ? '. Removed the tags of an expired or invalid override' : '';
+  const lines = ended.map((it) => `pool "${pool.name}": no longer ${overrideText(it)}`);
+  const says = lines.length === 0 ? `pool "${pool.name}" ${isNot}${leftover}` : lines.join('\n');
+  return { set: null, ended, says };
 }
 
 function checkCount(count: number, { name, max, retiring }: PoolConfig): void {

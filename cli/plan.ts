@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
+import { decodeUtf8 } from '../lambda/config/utf8.ts';
 import { type Deliberation, deliberate } from '../lambda/decision/decide.ts';
 import { snapshotAt } from '../lambda/decision/forecast/shift-snapshot.ts';
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
@@ -15,7 +16,8 @@ import {
   InputError,
   UsageError,
 } from './shared/cli-environment.ts';
-import { type LiveOptions, lookLive, readConfig, withLiveOptions } from './shared/live.ts';
+import { lookLive } from './shared/live.ts';
+import { type LiveOptions, readConfig, withJsonOption, withLiveOptions } from './shared/live-options.ts';
 import { parseTime } from './shared/time-option.ts';
 import { unreadLists } from './shared/unread-lists.ts';
 
@@ -26,9 +28,9 @@ type PlanOptions = LiveOptions & {
   readonly explain?: string;
 };
 
-/** `autoscaler plan` */
+/** `autoscaler plan`: exit code 1 if a list is missing or stale, live and from a snapshot. */
 export function addPlanCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
-  withLiveOptions(program.command('plan'))
+  withJsonOption(withLiveOptions(program.command('plan')), 'the plan')
     .description('show what the next look would do, and why; changes nothing')
     .option(
       '--snapshot <file>',
@@ -39,7 +41,6 @@ export function addPlanCommand(program: Command, { cliEnvironment, exitWith }: C
       "plan for a later time, such as 2026-03-02T08:58:00Z, with today's pools, daemons and jobs",
       parseTime,
     )
-    .option('--json', 'print the plan as one JSON document', false)
     .option('--explain <pool>', 'explain the decision about one pool step by step')
     .action(async (options: PlanOptions) => exitWith(await plan(options, cliEnvironment)));
 }
@@ -55,7 +56,7 @@ async function plan(options: PlanOptions, cliEnvironment: CliEnvironment): Promi
   const seen = options.at === undefined ? snapshot : laterThan(snapshot, options.at);
   const note = options.at === undefined || options.json ? '' : `${laterNote(snapshot, options.at)}\n\n`;
   cliEnvironment.out(`${note}${render(deliberate(seen, config), seen, options)}\n`);
-  return options.snapshot === undefined && unreadLists(snapshot).length > 0 ? 1 : 0;
+  return unreadLists(snapshot).length > 0 ? 1 : 0;
 }
 
 function laterThan(snapshot: Snapshot, at: EpochMs): Snapshot {
@@ -86,20 +87,25 @@ function readSnapshot(file: string): Snapshot {
     value = JSON.parse(text);
   } catch (cause) {
     const problem = text.trim() === '' ? 'it is empty' : `it is not JSON (${(cause as Error).message})`;
-    throw new InputError(`reading the snapshot ${file}: ${problem}. Write one with autoscaler snapshot`, {
-      cause,
-    });
+    throw unreadable(file, problem, cause);
   }
   return parseSnapshot(value);
 }
 
 function readText(file: string): string {
+  let bytes: Uint8Array;
   try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8');
+    bytes = readFileSync(file === '-' ? 0 : file);
   } catch (cause) {
-    throw new InputError(
-      `reading the snapshot ${file}: ${(cause as Error).message}. Write one with autoscaler snapshot`,
-      { cause },
-    );
+    throw unreadable(file, (cause as Error).message, cause);
   }
+  const decoded = decodeUtf8(bytes);
+  if ('problem' in decoded) throw unreadable(file, decoded.problem);
+  return decoded.text;
+}
+
+function unreadable(file: string, problem: string, cause?: unknown): InputError {
+  return new InputError(`reading the snapshot ${file}: ${problem}. Write one with autoscaler snapshot`, {
+    cause,
+  });
 }

@@ -5,20 +5,29 @@ import { type Column, plainTable } from './shared/plain-table.ts';
 
 /**
  * A table with one row per pool, and one sentence per assumption. Without `buildsPerDay` it assumes
- * a usual day.
+ * a usual day. `width`: characters of a line. @default as wide as needed
  */
-export function renderPrices(deployment: Deployment, buildsPerDay: number | undefined): string {
-  const load = buildsPerDay === undefined ? USUAL : loadOf(deployment, buildsPerDay);
-  const estimates = estimatePools(deployment, load);
+export function renderPrices(
+  deployment: Deployment,
+  buildsPerDay: number | undefined,
+  width?: number,
+): string {
+  const { load, estimates } = estimate(deployment, buildsPerDay);
   return [
     'Expected cost of the tasks, in dollars a month:',
     '',
-    plainTable(COLUMNS, [...estimates.map(row), totalRow(estimates)]),
+    plainTable(COLUMNS, [...estimates.map(row), totalRow(estimates)], width),
     '',
     buildsText(buildsPerDay),
     ...(load.share > 1 ? [TOO_MANY] : []),
     ...ASSUMPTIONS,
   ].join('\n');
+}
+
+/** The cost of each pool's tasks, with this number of builds a day or with a usual day. */
+export function estimate(deployment: Deployment, buildsPerDay: number | undefined) {
+  const load = buildsPerDay === undefined ? USUAL : loadOf(deployment, buildsPerDay);
+  return { load, estimates: estimatePools(deployment, load) };
 }
 
 const COLUMNS: readonly Column[] = [
@@ -66,8 +75,15 @@ const ASSUMPTIONS: readonly string[] = [
   'Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/sizes.md.',
 ];
 
-const whole = (dollars: number): string => `$${Math.round(dollars).toLocaleString('en-US')}`;
+const whole = (dollars: number): string => `$${grouped(Math.round(dollars))}`;
 
 /** Two decimals, up to four if needed. */
-const amount = (dollars: number): string =>
-  dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 });
+function amount(dollars: number): string {
+  const [units, decimals = ''] = String(Number(dollars.toFixed(4))).split('.');
+  return `${grouped(Number(units))}.${decimals.padEnd(2, '0')}`;
+}
+
+/** Commas between thousands. A first number format of Intl takes longer than the whole table. */
+function grouped(units: number): string {
+  return String(units).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+}

@@ -2,8 +2,9 @@
  * Parses and runs a command line. Exit codes: 0 success, 1 invalid input or failed check, 2 wrong
  * usage.
  */
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help, type Option } from 'commander';
 import { type CliEnvironment, type CommandContext, UsageError } from './shared/cli-environment.ts';
+import { VERSION } from './shared/version.ts';
 
 type AddCommand = (program: Command, context: CommandContext) => void;
 
@@ -87,11 +88,22 @@ async function build(
 ): Promise<Command> {
   const { out, err } = cliEnvironment;
   const program = new Command('autoscaler')
+    .version(VERSION, '-V, --version', 'print the version')
+    .configureHelp({ optionDescription: describeOption })
     .description("Autoscaler for Coder's external provisioner daemons on ECS Fargate")
     .exitOverride()
     .configureOutput({ writeOut: out, writeErr: err });
   const own = COMMANDS.filter(({ names }) => names.includes(requested));
-  for (const { load } of own.length > 0 ? own : COMMANDS)
+  const isVersion = requested === '--version' || requested === '-V';
+  for (const { load } of own.length > 0 || isVersion ? own : COMMANDS)
     for (const add of await load()) add(program, { cliEnvironment, exitWith });
   return program;
+}
+
+const { optionDescription } = new Help();
+
+/** Marks required options. */
+function describeOption(this: Help, option: Option): string {
+  const description = optionDescription.call(this, option);
+  return option.mandatory ? `${description} (required)` : description;
 }

@@ -1,30 +1,44 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { snapshotToJson } from '../lambda/adapters/snapshot/schema.ts';
-import { type CliEnvironment, type CommandContext, InputError } from './shared/cli-environment.ts';
-import { type LiveOptions, lookLive, withLiveOptions } from './shared/live.ts';
+import {
+  type CliEnvironment,
+  type CommandContext,
+  InputError,
+  UsageError,
+} from './shared/cli-environment.ts';
+import { lookLive } from './shared/live.ts';
+import { type LiveOptions, withLiveOptions } from './shared/live-options.ts';
 import { unreadLists } from './shared/unread-lists.ts';
 
-type SnapshotOptions = LiveOptions & { readonly out: string };
+type SnapshotOptions = LiveOptions & { readonly out?: string; readonly json: boolean };
 
 /** `autoscaler snapshot` */
 export function addSnapshotCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   withLiveOptions(program.command('snapshot'))
     .description('read coderd and ECS once and write the result to a file')
-    .option('--out <file>', 'output file; - for standard output', 'snapshot.json')
+    .option('--out <file>', 'output file; - for standard output (default: snapshot.json)')
+    .option('--json', 'print the snapshot to standard output, like --out -', false)
     .action(async (options: SnapshotOptions) => exitWith(await takeSnapshot(options, cliEnvironment)));
 }
 
 async function takeSnapshot(options: SnapshotOptions, cliEnvironment: CliEnvironment): Promise<number> {
+  const file = outOf(options);
   const { snapshot } = await lookLive(options, cliEnvironment);
   const text = `${JSON.stringify(snapshotToJson(snapshot), null, 2)}\n`;
-  if (options.out === '-') cliEnvironment.out(text);
-  else writeText(options.out, text);
+  if (file === '-') cliEnvironment.out(text);
+  else writeText(file, text);
   const unread = unreadLists(snapshot);
   for (const line of unread) cliEnvironment.err(`${line}\n`);
-  if (options.out !== '-')
-    cliEnvironment.err(`wrote ${options.out}${unread.length > 0 ? ', without the lists above' : ''}\n`);
+  if (file !== '-')
+    cliEnvironment.err(`wrote ${file}${unread.length > 0 ? ', without the lists above' : ''}\n`);
   return unread.length > 0 ? 1 : 0;
+}
+
+function outOf({ out, json }: SnapshotOptions): string {
+  if (json && out !== undefined && out !== '-')
+    throw new UsageError('--json prints the snapshot to standard output. Omit --out, which writes a file');
+  return out ?? (json ? '-' : 'snapshot.json');
 }
 
 function writeText(file: string, text: string): void {

@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import { loadDeployment } from '../lambda/config/load.ts';
 import { type CommandContext, InputError } from './shared/cli-environment.ts';
-import { readConfig, withConfigOption } from './shared/live.ts';
+import { readConfig, withConfigOption } from './shared/live-options.ts';
 
 type SynthOptions = { readonly config: string; readonly out: string };
 

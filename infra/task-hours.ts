@@ -44,11 +44,38 @@ export type TaskHours = { readonly onDemand: number; readonly spot: number };
 /** The task-hours of a pool in a month. */
 export function taskHours(pool: DeployedPool, load: Load): TaskHours {
   const stock = { atWork: stockOf(pool, load, true), else: stockOf(pool, load, false) };
-  const minutes = Array.from({ length: WEEK_MINUTES }, (_, minute) => tasksAt(pool, load, stock, minute));
-  const monthly = (counts: readonly number[]) =>
-    (counts.reduce((sum, count) => sum + count, 0) / WEEK_MINUTES) * MONTH_HOURS;
-  const onDemand = minutes.map((tasks) => (pool.spot ? Math.min(tasks, pool.spotBase) : tasks));
-  return { onDemand: monthly(onDemand), spot: monthly(minutes) - monthly(onDemand) };
+  const starts = changesOf([WORK, ...pool.schedules]);
+  let [all, onDemand] = [0, 0];
+  for (const [index, start] of starts.entries()) {
+    const minutes = (starts[index + 1] ?? WEEK_MINUTES) - start;
+    const tasks = tasksAt(pool, load, stock, start);
+    all += minutes * tasks;
+    onDemand += minutes * (pool.spot ? Math.min(tasks, pool.spotBase) : tasks);
+  }
+  return { onDemand: monthly(onDemand), spot: monthly(all) - monthly(onDemand) };
+}
+
+/** Task-hours a month, from task-minutes a week. */
+function monthly(taskMinutes: number): number {
+  return (taskMinutes / WEEK_MINUTES) * MONTH_HOURS;
+}
+
+type Hours = Pick<Schedule, 'days' | 'fromMinute' | 'toMinute'>;
+
+/** The minutes of the week at which hours begin or end, in order. The first is minute 0. */
+function changesOf(all: readonly Hours[]): readonly number[] {
+  const changes = all.flatMap(({ days, fromMinute, toMinute }) =>
+    days.flatMap((day) => {
+      const from = day * DAY_MINUTES + fromMinute;
+      return [from, from + lengthOf({ fromMinute, toMinute })];
+    }),
+  );
+  return [...new Set([0, ...changes.map((minute) => minute % WEEK_MINUTES)])].sort((a, b) => a - b);
+}
+
+/** Minutes. Hours that end before they begin last until the next day. */
+function lengthOf({ fromMinute, toMinute }: Omit<Hours, 'days'>): number {
+  return toMinute > fromMinute ? toMinute - fromMinute : toMinute - fromMinute + DAY_MINUTES;
 }
 
 /** The hours of a month in which the pool's tasks build. */
@@ -94,10 +121,9 @@ function unforeseenShare({ tags }: DeployedPool): number {
   return tags.is_prebuild === 'true' ? 0 : BUILDS.unforeseen;
 }
 
-function isActive(
-  { days, fromMinute, toMinute }: Pick<Schedule, 'days' | 'fromMinute' | 'toMinute'>,
-  minute: number,
-): boolean {
-  const length = toMinute > fromMinute ? toMinute - fromMinute : toMinute - fromMinute + DAY_MINUTES;
-  return days.some((day) => (minute - day * DAY_MINUTES - fromMinute + WEEK_MINUTES) % WEEK_MINUTES < length);
+function isActive({ days, ...hours }: Hours, minute: number): boolean {
+  const length = lengthOf(hours);
+  return days.some(
+    (day) => (minute - day * DAY_MINUTES - hours.fromMinute + WEEK_MINUTES) % WEEK_MINUTES < length,
+  );
 }

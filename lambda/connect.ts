@@ -13,7 +13,7 @@ import { TokenExpiry } from './adapters/coderd/token-expiry.ts';
 import { DesiredCounts } from './adapters/ecs/desired-counts.ts';
 import { EcsAdapter } from './adapters/ecs/ecs.ts';
 import { Secrets } from './adapters/secrets/secrets.ts';
-import { BELOW_RETRIES, counting } from './adapters/shared/aws-calls.ts';
+import { BELOW_RETRIES, counting, EACH_TRY, endingWith } from './adapters/shared/aws-calls.ts';
 import { CallCounter } from './adapters/shared/calls.ts';
 import type { EpochMs } from './decision/model/brands.ts';
 import type { Config } from './decision/model/config.ts';
@@ -29,7 +29,7 @@ export type Clients = {
   readonly close: () => Promise<void>;
 };
 
-export type Connection = Pick<Clients, 'calls' | 'close'> & {
+export type Connection = Pick<Clients, 'calls' | 'close' | 'ecs'> & {
   /** The ports of one invocation. All invocations share the clients. */
   readonly ports: () => Ports;
 };
@@ -63,19 +63,20 @@ export function connect(
       ecs: new EcsAdapter(ecs, cluster, { stack, counts }),
       clock: systemClock,
     }),
+    ecs,
     calls,
     close,
   };
 }
 
 /**
- * Creates the clients; sends no request yet. `waiting`: how long to wait for coderd. @default as
- * long as in a look
+ * Creates the clients; sends no request yet. `waiting`: how long to wait for coderd, and when the
+ * requests of all clients end. @default as long as in a look
  */
 export function makeClients(
   config: Pick<Config, 'coder'>,
   caBundle: string | undefined,
-  waiting: Pick<CoderdHttpOptions, 'patience' | 'wholeMs'> = {},
+  waiting: Pick<CoderdHttpOptions, 'patience' | 'wholeMs' | 'until'> = {},
 ): Clients {
   const { url, proxy } = config.coder;
   const calls = new CallCounter();
@@ -83,6 +84,11 @@ export function makeClients(
   const secretsManager = new SecretsManagerClient({ requestHandler: AWS_TIMEOUTS });
   ecs.middlewareStack.add(counting('ecs', calls), BELOW_RETRIES);
   secretsManager.middlewareStack.add(counting('secrets-manager', calls), BELOW_RETRIES);
+  const { until } = waiting;
+  if (until !== undefined) {
+    ecs.middlewareStack.add(endingWith(until), EACH_TRY);
+    secretsManager.middlewareStack.add(endingWith(until), EACH_TRY);
+  }
   const secrets = new Secrets(secretsManager);
   const coderd = new CoderdHttp({
     url,

@@ -1,6 +1,5 @@
 /** Reads a trace from a file or standard input, one chunk at a time. */
 import { closeSync, openSync, readSync } from 'node:fs';
-import { StringDecoder } from 'node:string_decoder';
 import { describeReadError } from '../../lambda/config/load.ts';
 import { TraceError } from './problems.ts';
 import { type ReadTrace, readTrace } from './read.ts';
@@ -30,7 +29,7 @@ function* linesOfFile(file: string): Generator<string> {
 }
 
 function* linesOf(descriptor: number, file: string): Generator<string> {
-  const decoder = new StringDecoder('utf8');
+  const decoder = new TextDecoder('utf-8', { fatal: true });
   const piece = Buffer.alloc(PIECE_BYTES);
   let rest = '';
   let isFirst = true;
@@ -38,11 +37,20 @@ function* linesOf(descriptor: number, file: string): Generator<string> {
     if (isFirst && piece[0] === GZIP[0] && piece[1] === GZIP[1])
       throw new TraceError(`${file}: reading the trace: the file is compressed; run gunzip first`);
     isFirst = false;
-    const lines = (rest + decoder.write(piece.subarray(0, bytes))).split('\n');
+    const lines = (rest + decode(file, decoder, piece.subarray(0, bytes))).split('\n');
     rest = lines.pop() ?? '';
     yield* lines;
   }
-  yield rest + decoder.end();
+  yield rest + decode(file, decoder);
+}
+
+/** Without a piece: the end. */
+function decode(file: string, decoder: InstanceType<typeof TextDecoder>, piece?: Uint8Array): string {
+  try {
+    return decoder.decode(piece, { stream: piece !== undefined });
+  } catch (cause) {
+    throw new TraceError(`${file}: reading the trace: the file is not UTF-8; save it as UTF-8`, { cause });
+  }
 }
 
 function open(file: string): number {

@@ -42,8 +42,14 @@ export function addBacktestCommand(program: Command, { cliEnvironment }: Command
   program
     .command('backtest')
     .description('compare cost and waiting times of the autoscaler and other policies over a trace')
-    .option('--trace <file>', 'trace file, as written by autoscaler trace; - for standard input')
-    .option('--scenario <name>', 'a fictional deployment with its own configuration, instead of --trace')
+    .option(
+      '--trace <file>',
+      'trace file, as written by autoscaler trace; - for standard input (required without --scenario)',
+    )
+    .option(
+      '--scenario <name>',
+      'a fictional deployment with its own configuration (required without --trace)',
+    )
     .option('--days <number>', 'days of the scenario (default: 7)', parseDays)
     .option('--config <file>', "configuration file (default: autoscaler.yaml, or the scenario's)")
     .addOption(
@@ -93,7 +99,8 @@ async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment
   if (file !== undefined) checkWritable(file, [options.trace, subject.configFile]);
   for (const caution of cautionsOf(subject)) cliEnvironment.err(`warning: ${caution}\n`);
   const result = await run(subject, options, cliEnvironment);
-  cliEnvironment.out(`${json ? JSON.stringify(documentOf(result)) : backtestText(result)}\n`);
+  const text = json ? JSON.stringify(documentOf(result)) : backtestText(result, cliEnvironment.columns);
+  cliEnvironment.out(`${text}\n`);
   if (file === undefined) return;
   await writeReport(file, result);
   cliEnvironment.err(`wrote ${file}\n`);

@@ -5,21 +5,28 @@ import { count, dollars } from '../../backtest/report/parts/numbers.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 import { sweepText } from './sweep-table.ts';
 
-export function backtestText(backtest: Backtest): string {
+/** `width`: characters of a line. @default as wide as needed */
+export function backtestText(backtest: Backtest, width?: number): string {
   const { sweep } = backtest;
   return [
     `${headlineOf(backtest)}.`,
-    ...(sweep === undefined ? [] : [sweepText(sweep)]),
+    ...(sweep === undefined ? [] : [sweepText(sweep, width)]),
     // a sweep is one table, unless it compares other policies too
-    ...(sweep === undefined || backtest.runs.length > 1 ? policyTables(backtest) : []),
+    ...(sweep === undefined || backtest.runs.length > 1 ? policyTables(backtest, width) : []),
     assumptionsText(backtest),
   ].join('\n\n');
 }
 
-function policyTables(backtest: Backtest): readonly string[] {
+function policyTables(backtest: Backtest, width: number | undefined): readonly string[] {
   const rows = backtest.runs.map((run) => ({ name: nameOf(run, backtest), run }));
-  return [costTable(rows, backtest.bounds), outcomeTable(rows, backtest.bounds), settingsText(rows)];
+  const tables = [costTable(rows, backtest.bounds), outcomeTable(rows, backtest.bounds)];
+  return [...tables.map(({ columns, rows }) => plainTable(columns, rows, width)), settingsText(rows)];
 }
+
+type PolicyTable = {
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly string[])[];
+};
 
 type Row = { readonly name: string; readonly run: PolicyRun };
 
@@ -30,7 +37,7 @@ function nameOf({ policy, isTuned }: PolicyRun, { runs }: Backtest): string {
 }
 
 /** Waits and costs of each policy. Waits are those of jobs that a person waits for. */
-function costTable(rows: readonly Row[], bounds: readonly Bound[]): string {
+function costTable(rows: readonly Row[], bounds: readonly Bound[]): PolicyTable {
   const heads = ['wait s', 'p50', 'p95', 'p99', '> 60 s', 'task-hours'];
   const money = ['$ tasks', '$ waiting', '$ failures', '$ total'];
   const ofRuns = rows.map(({ name, run: { figures } }) => {
@@ -53,7 +60,7 @@ function costTable(rows: readonly Row[], bounds: readonly Bound[]): string {
   return table([...heads, ...money], [...ofRuns, ...ofBounds]);
 }
 
-function outcomeTable(rows: readonly Row[], bounds: readonly Bound[]): string {
+function outcomeTable(rows: readonly Row[], bounds: readonly Bound[]): PolicyTable {
   const ofTasks = ['launches', 'of them idle', 'most tasks'];
   const ofJobs = ['killed', 'given up', 'not over', 'schedules late'];
   const ofRuns = rows.map(({ name, run: { figures } }) => {
@@ -68,9 +75,9 @@ function outcomeTable(rows: readonly Row[], bounds: readonly Bound[]): string {
   return table([...ofTasks, ...ofJobs], [...ofRuns, ...ofBounds]);
 }
 
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+function table(heads: readonly string[], rows: PolicyTable['rows']): PolicyTable {
   const figures = heads.map((head): Column => ({ head, align: 'right' }));
-  return plainTable([{ head: 'policy', align: 'left' }, ...figures], rows);
+  return { columns: [{ head: 'policy', align: 'left' }, ...figures], rows };
 }
 
 function settingsText(rows: readonly Row[]): string {

@@ -5,7 +5,7 @@ import { generateTrace } from '../../backtest/trace/generate/generate.ts';
 import type { Trace } from '../../backtest/trace/trace.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { type CliEnvironment, DEFAULT_CONFIG, UsageError } from '../shared/cli-environment.ts';
-import { readConfig } from '../shared/live.ts';
+import { readConfig } from '../shared/live-options.ts';
 import { findScenario } from '../trace/generate.ts';
 
 export type SubjectOptions = {

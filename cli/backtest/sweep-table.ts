@@ -3,8 +3,9 @@ import type { SweepPoint } from '../../backtest/replay/result.ts';
 import { count } from '../../backtest/report/parts/numbers.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 
-export function sweepText(points: readonly SweepPoint[]): string {
-  return [plainTable(COLUMNS, points.map(row)), ...LEGEND].join('\n');
+/** `width`: characters of a line. @default as wide as needed */
+export function sweepText(points: readonly SweepPoint[], width?: number): string {
+  return [plainTable(COLUMNS, points.map(row), width), ...LEGEND].join('\n');
 }
 
 const COLUMNS: readonly Column[] = [

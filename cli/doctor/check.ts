@@ -8,6 +8,8 @@ export type Check = {
   readonly status: Status;
   /** What was seen and, unless the status is `ok`, what to do. Contains no secret. */
   readonly says: string;
+  /** The failed check that this one depends on. */
+  readonly needs?: string;
 };
 
 /**
@@ -25,6 +27,7 @@ export const skip = (name: string, blocker: string): Check => ({
   name,
   status: 'skip',
   says: `needs "${blocker}" to pass`,
+  needs: blocker,
 });
 
 /** The name of the check that blocks later ones; undefined if there is a value. */

@@ -24,25 +24,29 @@ export type ClusterReadings = {
   readonly cluster: string | undefined;
   /** Not read if no cluster is given. */
   readonly readings: Snapshot['ecs'];
-  readonly findings: readonly Finding[];
+  readonly findings: Promise<readonly Finding[]>;
+  /** Ends all requests. */
+  readonly until: AbortSignal;
+  /** The failed check without which no service can be read. */
+  readonly blocker: string | undefined;
 };
 
 export async function checkCluster(
   pools: readonly PoolConfig[],
   given: ClusterReadings,
 ): Promise<readonly Check[]> {
-  const { cluster, readings, findings } = given;
+  const { cluster, readings, findings, until } = given;
   const { services, tasks, protections } = readings;
   const head = clusterCheck(given);
-  if (cluster === undefined || services.status !== 'ok')
+  if (services.status !== 'ok') {
+    const names = [...pools.map(({ name }) => serviceOf(name)), OTHERS, SCALABLE_TARGETS];
     return [
       head,
-      ...[...pools.map(({ name }) => serviceOf(name)), OTHERS, SCALABLE_TARGETS].map((name) =>
-        skip(name, CLUSTER),
-      ),
+      ...names.map((name) => skip(name, (cluster === undefined ? undefined : given.blocker) ?? CLUSTER)),
     ];
+  }
   const [scaling, ...parts] = await Promise.all([
-    checkScalableTargets(services.items),
+    checkScalableTargets(services.items, until),
     ...pools.map((pool) => checkService(pool, given)),
   ]);
   return [
@@ -50,7 +54,7 @@ export async function checkCluster(
     readingCheck('tasks', tasks),
     readingCheck('task protection', protections),
     ...parts.flat(),
-    checkOthers(findings),
+    checkOthers(await findings),
     scaling,
   ];
 }
@@ -64,7 +68,7 @@ function readingCheck(what: string, { status, error, items }: Reading<unknown>):
 
 const serviceOf = (pool: string): string => `pool "${pool}": service`;
 
-function clusterCheck({ cluster, readings }: ClusterReadings): Check {
+function clusterCheck({ cluster, readings, blocker }: ClusterReadings): Check {
   const { status, error, items } = readings.services;
   if (cluster === undefined)
     return {
@@ -72,6 +76,7 @@ function clusterCheck({ cluster, readings }: ClusterReadings): Check {
       status: 'skip',
       says: 'no cluster given. Add --cluster NAME (an output of the stack), or set AUTOSCALER_CLUSTER',
     };
+  if (blocker !== undefined) return skip(CLUSTER, blocker);
   if (status !== 'ok') return fail(CLUSTER, withAdvice(error ?? status));
   return ok(CLUSTER, `"${cluster}" has ${some(items.length, 'pool service')}`);
 }

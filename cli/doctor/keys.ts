@@ -14,9 +14,11 @@ const READER = "the tasks' execution role";
 
 type KeyContext = Pick<Clients, 'coderd' | 'secrets'> & {
   /** Undefined if coderd could not be read. */
-  readonly coder: Snapshot['coder'] | undefined;
+  readonly coder: Promise<Snapshot['coder'] | undefined>;
   /** The failed check without which no key can be tried. */
   readonly blocker: string | undefined;
+  /** The failed check without which no secret can be read. */
+  readonly secretsBlocker: string | undefined;
 };
 
 /**
@@ -33,16 +35,21 @@ export function checkKeys(
     readings.set(name, reading);
     return reading;
   };
-  return Promise.all(
-    pools.map(async (pool) => [
-      judgeKey(pool, await readingOf(pool.key), context),
-      ...(await checkOtherSecrets(pool, context)),
-    ]),
-  );
+  return Promise.all(pools.map((pool) => checkPool(pool, readingOf(pool.key), context)));
+}
+
+async function checkPool(
+  pool: PoolConfig,
+  reading: Promise<KeyReading>,
+  context: KeyContext,
+): Promise<readonly Check[]> {
+  const [key, coder, others] = await Promise.all([reading, context.coder, checkOtherSecrets(pool, context)]);
+  return [judgeKey(pool, key, coder), ...others];
 }
 
 type KeyReading =
   | { readonly key: ProvisionerKey }
+  | { readonly needs: string }
   | {
       readonly status: Exclude<Check['status'], 'ok'>;
       readonly says: string;
@@ -50,11 +57,13 @@ type KeyReading =
       readonly isRefused?: boolean;
     };
 
-async function readKey(ref: SecretRef, { coderd, secrets, blocker }: KeyContext): Promise<KeyReading> {
+async function readKey(ref: SecretRef, context: KeyContext): Promise<KeyReading> {
+  const { coderd, secrets, blocker, secretsBlocker } = context;
+  if (secretsBlocker !== undefined) return { needs: secretsBlocker };
   const reading = await readSecret(secrets, ref, { name: '', reader: READER });
   if ('check' in reading)
     return { status: reading.check.status === 'warn' ? 'warn' : 'FAIL', says: reading.check.says };
-  if (blocker !== undefined) return { status: 'skip', says: skip('', blocker).says };
+  if (blocker !== undefined) return { needs: blocker };
   try {
     return { key: await readProvisionerKey(coderd, reading.value) };
   } catch (cause) {
@@ -68,8 +77,9 @@ async function readKey(ref: SecretRef, { coderd, secrets, blocker }: KeyContext)
   }
 }
 
-function judgeKey(pool: PoolConfig, reading: KeyReading, { coder }: KeyContext): Check {
+function judgeKey(pool: PoolConfig, reading: KeyReading, coder: Snapshot['coder'] | undefined): Check {
   const name = `pool "${pool.name}": key`;
+  if ('needs' in reading) return skip(name, reading.needs);
   if (!('key' in reading))
     return {
       name,
@@ -111,9 +121,11 @@ function renewalAdvice({ name, organization, tags, key }: PoolConfig): string {
   return `Create a key (coder provisioner keys create ${name} --org ${organization}${options.join('')}) and put it into secret "${key.secret}"`;
 }
 
-async function checkOtherSecrets(pool: PoolConfig, { secrets }: KeyContext): Promise<readonly Check[]> {
+async function checkOtherSecrets(pool: PoolConfig, context: KeyContext): Promise<readonly Check[]> {
+  const { secrets, secretsBlocker } = context;
   const refs = Object.entries(pool.secrets);
   if (refs.length === 0) return [];
+  if (secretsBlocker !== undefined) return [skip(`pool "${pool.name}": secrets`, secretsBlocker)];
   const readings = await Promise.all(
     refs.map(([variable, ref]) =>
       readSecret(secrets, ref, { name: `pool "${pool.name}": secret ${variable}`, reader: READER }),

@@ -5,6 +5,7 @@ import {
   paginateDescribeScalableTargets,
   type ScalableTarget,
 } from '@aws-sdk/client-application-auto-scaling';
+import { EACH_TRY, endingWith } from '../../lambda/adapters/shared/aws-calls.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
 import { type Check, fail, ok, warn } from './check.ts';
@@ -15,8 +16,9 @@ const DIMENSION = { ServiceNamespace: 'ecs', ScalableDimension: 'ecs:service:Des
 /** A call without an answer must not block the command. */
 const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 10_000, throwOnRequestTimeout: true } as const;
 
-export async function checkScalableTargets(services: readonly Service[]): Promise<Check> {
+export async function checkScalableTargets(services: readonly Service[], until: AbortSignal): Promise<Check> {
   const client = new ApplicationAutoScalingClient({ requestHandler: TIMEOUTS });
+  client.middlewareStack.add(endingWith(until), EACH_TRY);
   try {
     const own = new Set(services.map(resourceOf));
     const targets = (await listTargets(client)).filter(({ ResourceId = '' }) => own.has(ResourceId));

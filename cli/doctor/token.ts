@@ -23,10 +23,22 @@ const DAY_MS = 24 * 3_600_000;
 const SOON_DAYS = 14;
 const RENEW = 'Create a new token (coder tokens create --lifetime 8760h) and put it into the secret';
 
-/** Reads the token's secret. The value is the token's id. */
-export async function checkTokenSecret(secrets: Secrets, ref: SecretRef): Promise<Checked<string>> {
+/** The token's secret. The value is the token's id. */
+export type TokenSecret = Checked<string> & {
+  /** What makes all secrets unreadable on this machine, if anything does. */
+  readonly everywhere?: string;
+};
+
+export function skipTokenSecret(blocker: string): TokenSecret {
+  return { checks: [skip(SECRET, blocker)], blocker };
+}
+
+export async function checkTokenSecret(secrets: Secrets, ref: SecretRef): Promise<TokenSecret> {
   const reading = await readSecret(secrets, ref, { name: SECRET, reader: "the function's role" });
-  if ('check' in reading) return { checks: [reading.check], blocker: SECRET };
+  if ('check' in reading) {
+    const { check, isEverywhere } = reading;
+    return { checks: [check], blocker: SECRET, ...(isEverywhere ? { everywhere: check.says } : {}) };
+  }
   const id = tokenId(reading.value);
   if (id !== undefined) return { checks: [ok(SECRET, `"${ref.secret}" is readable`)], value: id };
   const says = `"${ref.secret}" holds no session token of the form <id>-<secret>. ${RENEW}`;

@@ -1,13 +1,28 @@
-const ADVICE: readonly (readonly [RegExp, string])[] = [
+/** Advice for the errors of AWS, and what is missing before any request is sent. */
+import type { ECSClient } from '@aws-sdk/client-ecs';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { InputError } from './cli-environment.ts';
+
+type Advice = readonly (readonly [RegExp, string])[];
+
+const SIGN_IN = 'Sign in to AWS first (for example with aws sso login) and set AWS_PROFILE';
+const SET_REGION = 'Set AWS_REGION to the Region of the stack';
+
+/** What concerns this machine or its user, and so every request. */
+const EVERYWHERE: Advice = [
   [
     /CredentialsProviderError|Could not load credentials|ExpiredToken|UnrecognizedClient|InvalidClientToken/,
-    'Sign in to AWS first (for example with aws sso login) and set AWS_PROFILE',
+    SIGN_IN,
   ],
   [
-    /TimeoutError|requestTimeout|ETIMEDOUT|ENOTFOUND|ECONNREFUSED|EAI_AGAIN/,
+    /TimeoutError|requestTimeout|timed out|ETIMEDOUT|ENOTFOUND|ECONNREFUSED|EAI_AGAIN/,
     'AWS does not answer. Check the network (VPN, proxy, VPC endpoint)',
   ],
-  [/Region is missing|Region not accepted/, 'Set AWS_REGION to the Region of the stack'],
+  [/Region is missing|Region not accepted/, SET_REGION],
+];
+
+const ADVICE: Advice = [
+  ...EVERYWHERE,
   [/ClusterNotFound/, 'Give the name of the cluster with --cluster (an output of the stack)'],
   [/^listing tasks.* AccessDenied/, 'You need ecs:ListTasks and ecs:DescribeTasks in this cluster'],
   [/^reading task protection.* AccessDenied/, 'You need ecs:GetTaskProtection on the tasks of this cluster'],
@@ -18,4 +33,34 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
 export function withAdvice(error: string): string {
   const advice = ADVICE.find(([pattern]) => pattern.test(error))?.[1];
   return advice === undefined ? error : `${error.replace(/\.$/, '')}. ${advice}`;
+}
+
+/** Whether every other request to AWS would fail too. */
+export function isEverywhere(error: string): boolean {
+  return EVERYWHERE.some(([pattern]) => pattern.test(error));
+}
+
+export type AwsSetup = { readonly region: string } | { readonly problem: string };
+
+/** Reads the Region and the credentials that the AWS SDK finds here. Sends no request to ECS. */
+export async function readAwsSetup({ config }: ECSClient): Promise<AwsSetup> {
+  let region: string;
+  try {
+    region = await config.region();
+  } catch (cause) {
+    const seen = messageOf(cause).replace(/^(?:Error: )?Region is missing$/, 'none is set');
+    return { problem: `finding the AWS Region: ${seen}. ${SET_REGION}` };
+  }
+  try {
+    await config.credentials();
+    return { region };
+  } catch (cause) {
+    return { problem: `finding AWS credentials: ${messageOf(cause).replace(/\.$/, '')}. ${SIGN_IN}` };
+  }
+}
+
+/** Throws InputError if there is no Region or no credentials: then no list is readable. */
+export async function checkAwsSetup(ecs: ECSClient): Promise<void> {
+  const setup = await readAwsSetup(ecs);
+  if ('problem' in setup) throw new InputError(setup.problem);
 }

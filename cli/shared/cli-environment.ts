@@ -12,6 +12,12 @@ export type CliEnvironment = {
    * ends the input.
    */
   readonly ask?: (question: string) => Promise<string>;
+  /** Characters of a line, if standard output is a terminal. */
+  readonly columns?: number;
+  /** Milliseconds after which a command shows that it still works. @default 2,000 */
+  readonly quietMs?: number;
+  /** Milliseconds that `doctor` waits for all answers together. @default 7,500 */
+  readonly answerMs?: number;
   /** The clock of this machine. */
   readonly now: () => EpochMs;
 };

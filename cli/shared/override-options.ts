@@ -6,6 +6,9 @@ import type { Override } from '../../lambda/decision/model/plan.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { overrideTextProblem } from '../../lambda/decision/settings/overrides.ts';
 import type { CliEnvironment } from './cli-environment.ts';
+import { type LiveOptions, withJsonOption, withLiveOptions } from './live-options.ts';
+
+export type TargetOptions = LiveOptions & { readonly json: boolean };
 
 export type OverrideOptions = {
   /** Milliseconds. */
@@ -17,6 +20,11 @@ export type OverrideOptions = {
 const SHORTEST_MS = 60_000;
 /** Longer changes belong into the configuration. */
 const LONGEST_MS = 30 * 24 * 3_600_000;
+
+/** Adds `--config`, `--cluster` and `--json`. */
+export function withTargetOptions(command: Command): Command {
+  return withJsonOption(withLiveOptions(command), 'the change');
+}
 
 /** Adds `--for`, `--why` and `--by`. */
 export function withOverrideOptions(command: Command): Command {

@@ -5,19 +5,55 @@ const NO_LINES = Object.fromEntries(
     .concat(['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'])
     .map((position) => [position, '']),
 );
+const GAP = 2;
 
 export type Column = { readonly head: string; readonly align: 'left' | 'right' };
+type Row = readonly (string | number)[];
 
-/** A table without borders and colours, for pipes and chat windows. */
-export function plainTable(
+/**
+ * A table without borders and colours, for pipes and chat windows. `width`: characters of a line of
+ * the terminal. If the table is wider, texts wrap; if that is not enough, each row becomes a block
+ * of lines. @default as wide as needed
+ */
+export function plainTable(columns: readonly Column[], rows: readonly Row[], width = Infinity): string {
+  const widths = columns.map((_, index) => lengthOf(textsOf(columns, rows, index)));
+  const fitting = columnWidths(columns, rows, { widths, width });
+  return fitting === undefined ? blocks(columns, rows) : tableOf(columns, rows, fitting);
+}
+
+/** The head and the cells of a column. */
+function textsOf(columns: readonly Column[], rows: readonly Row[], index: number): readonly string[] {
+  return [columns[index]?.head ?? '', ...rows.map((row) => String(row[index] ?? ''))];
+}
+
+const lengthOf = (texts: readonly string[]): number => Math.max(0, ...texts.map((text) => text.length));
+
+/** The widths of the columns, or undefined if the table cannot be as narrow as this. */
+function columnWidths(
   columns: readonly Column[],
-  rows: readonly (readonly (string | number)[])[],
-): string {
+  rows: readonly Row[],
+  { widths, width }: { readonly widths: readonly number[]; readonly width: number },
+): readonly number[] | undefined {
+  let excess = widths.reduce((sum, each) => sum + each, GAP * (columns.length - 1)) - width;
+  const narrowed = columns.map(({ align }, index) => {
+    const own = widths[index] ?? 0;
+    if (align === 'right' || excess <= 0) return own;
+    const least = lengthOf(textsOf(columns, rows, index).flatMap((text) => text.split(' ')));
+    const less = Math.min(excess, own - least);
+    excess -= less;
+    return own - less;
+  });
+  return excess > 0 ? undefined : narrowed;
+}
+
+function tableOf(columns: readonly Column[], rows: readonly Row[], widths: readonly number[]): string {
   const table = new Table({
     head: columns.map(({ head }) => head),
-    chars: { ...NO_LINES, middle: '  ' },
+    chars: { ...NO_LINES, middle: ' '.repeat(GAP) },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
     colAligns: columns.map(({ align }) => align),
+    colWidths: [...widths],
+    wordWrap: true,
   });
   for (const row of rows) table.push([...row]);
   return table
@@ -25,4 +61,16 @@ export function plainTable(
     .split('\n')
     .map((line) => line.trimEnd())
     .join('\n');
+}
+
+/** One block of lines for each row: `head  cell`. */
+function blocks(columns: readonly Column[], rows: readonly Row[]): string {
+  const widest = lengthOf(columns.map(({ head }) => head));
+  const block = (row: Row): string =>
+    columns
+      .map(({ head }, index) => ({ head, cell: row[index] ?? '' }))
+      .filter(({ cell }) => cell !== '')
+      .map(({ head, cell }) => `${head.padEnd(widest + GAP)}${cell}`)
+      .join('\n');
+  return rows.map(block).join('\n\n');
 }

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { deliberate } from '../../lambda/decision/decide.ts';
+import { whileWorking } from '../shared/activity.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
-import { type LiveOptions, lookLive, withLiveOptions } from '../shared/live.ts';
+import { lookLive } from '../shared/live.ts';
+import { type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
 import { unreadLists } from '../shared/unread-lists.ts';
 import { findLastLook } from './last-look.ts';
 import { statusOf } from './report.ts';
@@ -14,16 +16,18 @@ type StatusOptions = LiveOptions & { readonly json: boolean };
  * no failure of it.
  */
 export function addStatusCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
-  withLiveOptions(program.command('status'))
+  withJsonOption(withLiveOptions(program.command('status')), 'the status')
     .description('show waiting jobs, problems and pools on one screen')
-    .option('--json', 'print the status as one JSON document', false)
     .action(async (options: StatusOptions) => exitWith(await printStatus(options, cliEnvironment)));
 }
 
 async function printStatus(options: StatusOptions, cliEnvironment: CliEnvironment): Promise<number> {
   const { snapshot, config } = await lookLive(options, cliEnvironment);
-  const lastLook = await findLastLook(snapshot, cliEnvironment.now());
+  const lastLook = await whileWorking("reading the function's log", cliEnvironment, () =>
+    findLastLook(snapshot, cliEnvironment.now()),
+  );
   const status = statusOf(snapshot, deliberate(snapshot, config), config, lastLook);
-  cliEnvironment.out(`${options.json ? JSON.stringify(status, null, 2) : statusScreen(status)}\n`);
+  const text = options.json ? JSON.stringify(status, null, 2) : statusScreen(status, cliEnvironment.columns);
+  cliEnvironment.out(`${text}\n`);
   return unreadLists(snapshot).length > 0 ? 1 : 0;
 }

@@ -7,13 +7,13 @@ import { type Column, plainTable } from '../shared/plain-table.ts';
 import { lookLine } from './last-look.ts';
 import type { PoolStatus, Status, Waiting, WaitingGroup } from './report.ts';
 
-/** The status as text. */
-export function statusScreen(status: Status): string {
+/** The status as text. `width`: characters of a line. @default as wide as needed */
+export function statusScreen(status: Status, width?: number): string {
   const { waiting, pools, broken, overrides, lastLook } = status;
   return [
     `${waitingText(waiting)}; ${problemsText(broken.length)}`,
     '',
-    poolTable(pools),
+    poolTable(pools, width),
     ...section('waiting jobs', waitingLines(waiting)),
     ...section(
       'problems',
@@ -50,13 +50,13 @@ function problemsText(count: number): string {
 
 const COLUMNS = ['pool', 'tasks', 'busy', 'idle', 'starting', 'leaving', 'floor', 'max'];
 
-function poolTable(pools: readonly PoolStatus[]): string {
+function poolTable(pools: readonly PoolStatus[], width: number | undefined): string {
   const columns = COLUMNS.map((head): Column => ({ head, align: head === 'pool' ? 'left' : 'right' }));
   const rows = pools.map(({ name, tasks, daemons, floor, max }) => {
     const { busy = '?', idle = '?', starting = '?', leaving = '?' } = daemons ?? {};
     return [name, tasks ?? '?', busy, idle, starting, leaving, floor, max];
   });
-  return plainTable(columns, rows);
+  return plainTable(columns, rows, width);
 }
 
 /** The most lines of each section: the whole status has to fit one screen. */

@@ -4,6 +4,7 @@ import { readTraceFile } from '../../backtest/trace/file.ts';
 import { JOB_KINDS, type Trace, type TraceJob } from '../../backtest/trace/trace.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { displayTags, tagKey } from '../../lambda/decision/model/tags.ts';
+import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { some, tagText } from '../../lambda/explain/format.ts';
 import { percentile } from '../../simulator/base/percentile.ts';
 import type { CommandContext } from '../shared/cli-environment.ts';
@@ -16,30 +17,48 @@ export function addTraceCheckCommand(trace: Command, { cliEnvironment }: Command
     .description('summarize a trace, or report its errors')
     .argument('<file>', 'trace file; - for standard input')
     .option('--skip-bad', 'skip invalid lines and count them', false)
-    .action((file: string, { skipBad }: { readonly skipBad: boolean }) => {
+    .option('--json', 'print the summary as one JSON document', false)
+    .action((file: string, { skipBad, json }: { readonly skipBad: boolean; readonly json: boolean }) => {
       const { trace: read, remarks } = readTraceFile(file, { skipBad });
       for (const remark of remarks) cliEnvironment.err(`${file}: warning: ${remark}\n`);
-      cliEnvironment.out(`${traceText(read)}\n`);
+      const text = json
+        ? JSON.stringify(traceDocument(read), null, 2)
+        : traceText(read, cliEnvironment.columns);
+      cliEnvironment.out(`${text}\n`);
     });
 }
 
 const MOST_GROUPS = 20;
 
+/** The summary as data: times in RFC 3339, durations in seconds. */
+function traceDocument(trace: Trace) {
+  const { name, from, to, timezone, jobs, outages, startSeconds } = trace;
+  return {
+    ...{ version: 1, name, from: isoTime(from), to: isoTime(to), timezone, jobs: jobs.length },
+    buildSeconds: jobs.reduce((sum, { seconds }) => sum + seconds, 0),
+    outages: outages.map(({ at, seconds }) => ({ at: isoTime(at), seconds })),
+    startSeconds: startSeconds ?? null,
+    kinds: kindsOf(jobs).map(figuresOf),
+    groups: groupsOf(jobs).map(figuresOf),
+  };
+}
+
+function figuresOf({ name, jobs }: JobGroup) {
+  const [p50, p95, longest] = percentilesOf(jobs);
+  return { name, jobs: jobs.length, seconds: { p50, p95, longest } };
+}
+
 /** The summary of a trace, at most one screen. */
-function traceText(trace: Trace): string {
+function traceText(trace: Trace, width: number | undefined): string {
   const { jobs } = trace;
-  const kinds = JOB_KINDS.map((kind) => ({ name: kind, jobs: jobs.filter((job) => job.kind === kind) }));
   const groups = groupsOf(jobs);
   const more = groups.length - MOST_GROUPS;
   return [
     ...factLines(trace),
     '',
-    jobTable(
-      'kind',
-      kinds.filter((kind) => kind.jobs.length > 0),
-    ),
+    jobTable('kind', kindsOf(jobs), width),
     '',
-    jobTable('organization and tags', groups.slice(0, MOST_GROUPS)),
+    jobTable('organization and tags', groups.slice(0, MOST_GROUPS), width),
     ...(more > 0 ? [`and ${some(more, 'tag group')} more`] : []),
   ].join('\n');
 }
@@ -81,6 +100,12 @@ function busiest(
 
 type JobGroup = { readonly name: string; readonly jobs: readonly TraceJob[] };
 
+/** Jobs by kind, without kinds that do not occur. */
+function kindsOf(jobs: readonly TraceJob[]): readonly JobGroup[] {
+  const kinds = JOB_KINDS.map((kind) => ({ name: kind, jobs: jobs.filter((job) => job.kind === kind) }));
+  return kinds.filter((kind) => kind.jobs.length > 0);
+}
+
 /** Jobs by organization and tag set, the largest group first. */
 function groupsOf(jobs: readonly TraceJob[]): readonly JobGroup[] {
   const groups = new Map<string, TraceJob[]>();
@@ -99,14 +124,22 @@ function groupName(job: TraceJob | undefined): string {
   return job === undefined ? '' : `${job.organization} ${tagText(displayTags(job.tags))}`;
 }
 
-function jobTable(what: string, groups: readonly JobGroup[]): string {
+/** Seconds: the median, the 95th percentile and the longest. */
+function percentilesOf(jobs: readonly TraceJob[]): readonly number[] {
+  const seconds = jobs.map((job) => job.seconds).sort((a, b) => a - b);
+  return [0.5, 0.95, 1].map((share) => percentile(seconds, share));
+}
+
+function jobTable(what: string, groups: readonly JobGroup[], width: number | undefined): string {
   const heads = ['jobs', 'p50 s', 'p95 s', 'longest s'];
   return plainTable(
     [{ head: what, align: 'left' }, ...heads.map((head) => ({ head, align: 'right' as const }))],
-    groups.map(({ name, jobs }) => {
-      const seconds = jobs.map((job) => job.seconds).sort((a, b) => a - b);
-      return [name, jobs.length, ...[0.5, 0.95, 1].map((share) => percentile(seconds, share).toFixed(1))];
-    }),
+    groups.map(({ name, jobs }) => [
+      name,
+      jobs.length,
+      ...percentilesOf(jobs).map((seconds) => seconds.toFixed(1)),
+    ]),
+    width,
   );
 }
 

@@ -11,10 +11,13 @@ import { makeClients } from '../../lambda/connect.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { some } from '../../lambda/explain/format.ts';
+import { whileWorking } from '../shared/activity.ts';
+import { checkAwsSetup } from '../shared/aws-advice.ts';
 import { type CliEnvironment, type CommandContext, UsageError } from '../shared/cli-environment.ts';
-import { readConfig, withConfigOption } from '../shared/live.ts';
+import { readConfig, withConfigOption } from '../shared/live-options.ts';
 import { parseTime } from '../shared/time-option.ts';
 import { checkWritable, writeWhole } from '../shared/whole-file.ts';
+import { checkSummaryPlace } from './generate.ts';
 import type { Period } from './history.ts';
 import { readTraceJobs } from './trace-jobs.ts';
 
@@ -25,6 +28,7 @@ type ExportOptions = {
   readonly to?: EpochMs;
   readonly timezone: string;
   readonly out: string;
+  readonly json: boolean;
 };
 
 const DAY_MS = 24 * 3_600_000;
@@ -47,23 +51,33 @@ export function addTraceExportCommand(trace: Command, { cliEnvironment }: Comman
     .option('--to <time>', 'end of the period (default: now)', parseTime)
     .option('--timezone <zone>', 'time zone for hours and weekdays', parseTimeZone, 'UTC')
     .option('--out <file>', 'output file; - for standard output', 'trace.jsonl')
+    .option('--json', 'print the summary as one JSON document', false)
     .action((options: ExportOptions) => exportTrace(options, cliEnvironment));
 }
 
 async function exportTrace(options: ExportOptions, cliEnvironment: CliEnvironment): Promise<void> {
   const { timezone, out } = options;
+  checkSummaryPlace(options);
   const period = periodOf(options, cliEnvironment.now());
   const { config, caBundle } = readConfig(options.config, cliEnvironment);
   if (out !== '-') checkWritable(out, [options.config]);
   const report = (line: string): void => cliEnvironment.err(`${line}\n`);
   const clients = makeClients(config, caBundle, WAITING);
   try {
-    const jobs = await readTraceJobs({ http: clients.coderd, tell: report }, config, period);
+    const jobs = await whileWorking('reading jobs of coderd', cliEnvironment, async (clear) => {
+      await checkAwsSetup(clients.ecs);
+      const tell = (line: string): void => {
+        clear();
+        report(line);
+      };
+      return readTraceJobs({ http: clients.coderd, tell }, config, period);
+    });
     const trace: Trace = { name: 'history', ...period, timezone, outages: [], startSeconds: undefined, jobs };
     const text = [...writeTrace(trace)].join('');
     if (out === '-') cliEnvironment.out(text);
     else writeWhole(out, text);
-    report(`${out === '-' ? '' : `wrote ${out}: `}${summary(trace)}`);
+    if (options.json) cliEnvironment.out(`${JSON.stringify(summaryDocument(trace, out), null, 2)}\n`);
+    else report(`${out === '-' ? '' : `wrote ${out}: `}${summary(trace)}`);
   } finally {
     await clients.close();
   }
@@ -81,9 +95,21 @@ function periodOf({ from, days, to }: ExportOptions, now: EpochMs): Period {
   return period;
 }
 
-function summary({ from, to, jobs }: Trace): string {
-  const counts = JOB_KINDS.map((kind) => [kind, jobs.filter((job) => job.kind === kind).length] as const);
-  const kinds = counts.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`);
+function summaryDocument(trace: Trace, out: string) {
+  const { from, to, jobs } = trace;
+  const kinds = Object.fromEntries(countsOf(trace));
+  return { version: 1, out, from: isoTime(from), to: isoTime(to), jobs: jobs.length, kinds };
+}
+
+function countsOf({ jobs }: Trace): readonly (readonly [kind: string, count: number])[] {
+  return JOB_KINDS.map((kind) => [kind, jobs.filter((job) => job.kind === kind).length]);
+}
+
+function summary(trace: Trace): string {
+  const { from, to, jobs } = trace;
+  const kinds = countsOf(trace)
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => `${count} ${kind}`);
   return `${some(jobs.length, 'job')} from ${isoTime(from)} to ${isoTime(to)} (${kinds.join(', ')})`;
 }
 

@@ -21,6 +21,7 @@ type GenerateOptions = {
   readonly from?: string;
   readonly out: string;
   readonly list?: true;
+  readonly json: boolean;
 };
 
 const MOST_DAYS = 366;
@@ -30,28 +31,38 @@ export function addTraceGenerateCommand(trace: Command, { cliEnvironment }: Comm
   trace
     .command('generate')
     .description('generate the trace of a fictional deployment')
-    .option('--scenario <name>', 'name of the deployment; --list shows all')
+    .option('--scenario <name>', 'name of the deployment; --list shows all (required without --list)')
     .option('--seed <number>', 'the same seed gives the same trace', wholeNumber, 1)
     .option('--days <number>', 'length of the trace in days', parseDays, 7)
     .option('--from <date>', "first day, such as 2026-03-02 (default: the scenario's)", parseDate)
     .option('--out <file>', 'output file; - for standard output', '-')
     .option('--list', 'show the scenarios')
+    .option('--json', 'print the scenarios, or with --out the summary, as one JSON document', false)
     .action((options: GenerateOptions) => {
-      if (options.list) cliEnvironment.out(`${scenarioTable()}\n`);
+      if (options.list) cliEnvironment.out(`${scenariosText(options, cliEnvironment)}\n`);
       else generate(findScenario(options.scenario), options, cliEnvironment);
     });
 }
 
 function generate(scenario: Scenario, options: GenerateOptions, { out, err }: CliEnvironment): void {
-  const { seed, days, from = scenario.from, out: file } = options;
+  const { seed, days, from = scenario.from, out: file, json } = options;
+  checkSummaryPlace(options);
   const trace = generateTrace(scenario, { seed, days, from });
   const text = [...writeTrace(trace)].join('');
   if (file === '-') out(text);
   else writeWhole(file, text);
+  const summary = { version: 1, out: file, jobs: trace.jobs.length, days, from, seed };
+  if (json) out(`${JSON.stringify({ ...summary, configuration: scenario.config }, null, 2)}\n`);
   const wrote = file === '-' ? '' : `wrote ${file}: `;
   err(
     `${wrote}${some(trace.jobs.length, 'job')} of ${some(days, 'day')} from ${from} on, seed ${seed}; made for ${scenario.config}\n`,
   );
+}
+
+/** Throws UsageError: standard output holds one document. */
+export function checkSummaryPlace({ out, json }: { readonly out: string; readonly json: boolean }): void {
+  if (json && out === '-')
+    throw new UsageError('--json needs --out FILE: without it, standard output has the trace, as JSON lines');
 }
 
 /** Finds a scenario by name. Throws UsageError if the name is missing or unknown. */
@@ -65,7 +76,17 @@ export function findScenario(name: string | undefined): Scenario {
   throw new UsageError(`there is no scenario "${name}". ${guess}The scenarios are ${names.join(', ')}`);
 }
 
-function scenarioTable(): string {
+function scenariosText({ json }: GenerateOptions, { columns }: CliEnvironment): string {
+  if (!json) return scenarioTable(columns);
+  const scenarios = SCENARIOS.map(({ name, groups, from, title, config }) => ({
+    ...{ name, users: usersOf(groups), from, description: title, configuration: config },
+  }));
+  return JSON.stringify({ version: 1, scenarios }, null, 2);
+}
+
+const usersOf = (groups: Scenario['groups']): number => groups.reduce((sum, { users }) => sum + users, 0);
+
+function scenarioTable(width: number | undefined): string {
   return plainTable(
     [
       { head: 'scenario', align: 'left' },
@@ -76,11 +97,12 @@ function scenarioTable(): string {
     ],
     SCENARIOS.map(({ name, groups, from, title, config }) => [
       name,
-      groups.reduce((sum, { users }) => sum + users, 0).toLocaleString('en-US'),
+      usersOf(groups).toLocaleString('en-US'),
       from,
       title,
       config,
     ]),
+    width,
   );
 }
 

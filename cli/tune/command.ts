@@ -35,11 +35,21 @@ export function addTuneCommand(program: Command, { cliEnvironment }: CommandCont
   program
     .command('tune')
     .description('recommend a price of waiting for a budget or a wait, and the limits that a trace needs')
-    .option('--trace <file>', 'trace file, as written by autoscaler trace; - for standard input')
-    .option('--scenario <name>', 'a fictional deployment with its own configuration, instead of --trace')
+    .option(
+      '--trace <file>',
+      'trace file, as written by autoscaler trace; - for standard input (required without --scenario)',
+    )
+    .option(
+      '--scenario <name>',
+      'a fictional deployment with its own configuration (required without --trace)',
+    )
     .option('--days <number>', 'days of the scenario (default: 7)', parseDays)
     .option('--config <file>', "configuration file (default: autoscaler.yaml, or the scenario's)")
-    .option('--budget <dollars>', 'the most that tasks may cost per month', parseValue)
+    .option(
+      '--budget <dollars>',
+      'the most that tasks may cost per month (this or a wait is required)',
+      parseValue,
+    )
     .option('--mean-wait <seconds>', 'the longest average wait of people', parseSeconds)
     .option('--p95-wait <seconds>', 'the longest wait of 95 % of the builds of people', parseSeconds)
     .option('--json', 'print the result as one JSON document', false)
@@ -65,7 +75,7 @@ async function tuneHistory(options: TuneOptions, cliEnvironment: CliEnvironment)
   const { config: _config, ...rest } = found;
   const text = options.json
     ? JSON.stringify({ version: 1, target, before: tuning.before, points: tuning.points, ...rest })
-    : tuneText({ ...subject, target, ...tuning, found });
+    : tuneText({ ...subject, target, ...tuning, found }, cliEnvironment.columns);
   cliEnvironment.out(`${text}\n`);
 }
 

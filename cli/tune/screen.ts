@@ -23,14 +23,18 @@ export type Tuned = {
   readonly found: NonNullable<Tuning['found']>;
 };
 
-export function tuneText({ trace, configFile, target, before, points, found }: Tuned): string {
+/** `width`: characters of a line. @default as wide as needed */
+export function tuneText(
+  { trace, configFile, target, before, points, found }: Tuned,
+  width?: number,
+): string {
   const { recommendation, after, config } = found;
   return [
     `${jobsLabel(trace.jobs.length)} in ${lengthLabel({ trace })} recommend a price of waiting of $${priceText(recommendation.price)} a minute (${targetText(target)}).`,
     `Merge into ${configFile}:`,
     yamlFragment(recommendation, config),
     'Effect in this trace:',
-    changesTable(before, after),
+    changesTable(before, after, width),
     [...missText(target, after), ...slackText(target, points), ...NOTES].join('\n'),
   ].join('\n\n');
 }
@@ -54,9 +58,9 @@ const COLUMNS: readonly Column[] = [
   { head: 'after', align: 'right' },
 ];
 
-function changesTable(before: SweepPoint, after: SweepPoint): string {
+function changesTable(before: SweepPoint, after: SweepPoint, width: number | undefined): string {
   const row = (name: string, of: (point: SweepPoint) => string) => [name, of(before), of(after)];
-  return plainTable(COLUMNS, [
+  const rows = [
     row('price of waiting, a minute', ({ price }) => `$${priceText(price)}`),
     row('tasks, a month', ({ dollarsPerMonth }) => `$${dollarsPerMonth.toFixed(2)}`),
     row('mean wait of people', ({ meanWaitS }) => `${meanWaitS.toFixed(1)} s`),
@@ -65,7 +69,8 @@ function changesTable(before: SweepPoint, after: SweepPoint): string {
     row('launches', ({ launches }) => count(launches)),
     row('launches without a job', ({ idleLaunches }) => count(idleLaunches)),
     row('jobs lost', ({ lostJobs }) => count(lostJobs)),
-  ]);
+  ];
+  return plainTable(COLUMNS, rows, width);
 }
 
 /** The price was chosen with the old limits; the new limits may allow more tasks. */

@@ -24,6 +24,8 @@ type Case<I = Issue> = {
  * Makes one finding for each wrong setting: the seen value, the allowed values and a suggestion.
  */
 export function explainIssues(issues: readonly Issue[], value: unknown): Finding[] {
+  // the schema's description takes a while to derive
+  if (issues.length === 0) return [];
   const root = rootSetting();
   const findings = issues.flatMap((issue) => explain(toCase(issue, value, root)));
   const reported = new Set<string>();

@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { ConfigError, error, type Finding, type Problem } from './problems/problems.ts';
@@ -6,6 +5,7 @@ import { readConfigWith } from './read.ts';
 import type { Deployment } from './rules/deployment.ts';
 import { checkPoolCount } from './rules/deployment-rules.ts';
 import { checkSizes } from './rules/size-rules.ts';
+import { decodeUtf8 } from './utf8.ts';
 
 /** A configuration with what lies beside its file. */
 export type LoadedConfig = {
@@ -45,13 +45,24 @@ function load(
 }
 
 function readText(file: string): string {
+  const unreadable = (why: string, cause?: unknown): ConfigError => {
+    const message = `reading the configuration: ${why}`;
+    return new ConfigError([{ severity: 'error', path: '', message, file }], { cause });
+  };
+  let bytes: Uint8Array;
   try {
-    return readFileSync(file, 'utf8');
+    bytes = readFileSync(file);
   } catch (cause) {
-    const message = `reading the configuration: ${describeReadError(cause)}`;
-    throw new ConfigError([{ severity: 'error', path: '', message, file }], { cause });
+    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    throw unreadable(isMissing ? MISSING : describeReadError(cause), cause);
   }
+  const decoded = decodeUtf8(bytes);
+  if ('problem' in decoded) throw unreadable(decoded.problem);
+  return decoded.text;
 }
+
+const MISSING =
+  'no such file; copy autoscaler.example.yaml to this name and edit it, or name another file with --config';
 
 type Bundle = { readonly text?: string; readonly findings: readonly Finding[] };
 
@@ -92,6 +103,8 @@ function bundleFlaw(text: string): string | undefined {
 }
 
 function isCertificate(pem: string): boolean {
+  // loaded here, because most configurations have no bundle and it takes a while to load
+  const { X509Certificate } = process.getBuiltinModule('node:crypto');
   try {
     return new X509Certificate(pem).raw.length > 0;
   } catch {

@@ -43,7 +43,7 @@ export function parseYaml(text: string): YamlSource {
     const { line, col } = lineCounter.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  const broken = [...findBroken(document), ...findBadAliases(document)];
+  const broken = untilSyntaxError([...findBroken(document), ...findBadAliases(document)]);
   if (broken.length > 0) {
     const problems = broken.map(({ offset, message }) => toSyntaxProblem(positionAt(offset), message));
     return { kind: 'broken', problems: firstOfEachLine(problems) };
@@ -67,12 +67,26 @@ function toParsed(document: Document.Parsed, positionAt: (offset: number) => Pos
   }
 }
 
-type Flaw = { readonly offset: number; readonly message: string };
+type Flaw = { readonly offset: number; readonly message: string; readonly isSyntax: boolean };
 
 function findBroken({ errors, warnings }: Document.Parsed): Flaw[] {
   return [...errors, ...warnings]
     .filter(({ code }) => code !== 'DUPLICATE_KEY')
-    .map((flaw) => ({ offset: flaw.pos[0], message: describeFlaw(flaw) }));
+    .map((flaw) => ({ offset: flaw.pos[0], message: describeFlaw(flaw), isSyntax: isSyntaxError(flaw) }));
+}
+
+/** Valid YAML that a configuration cannot use: the parser goes on after it. */
+const NO_SYNTAX_ERRORS: ReadonlySet<string> = new Set(['TAG_RESOLVE_FAILED', 'MULTIPLE_DOCS']);
+
+function isSyntaxError({ code }: YAMLError): boolean {
+  return !NO_SYNTAX_ERRORS.has(code);
+}
+
+/** After a syntax error the parser guesses, so later flaws may be consequences of the first. */
+function untilSyntaxError(flaws: readonly Flaw[]): readonly Flaw[] {
+  const inOrder = flaws.toSorted((a, b) => a.offset - b.offset);
+  const first = inOrder.findIndex(({ isSyntax }) => isSyntax);
+  return first < 0 ? inOrder : inOrder.slice(0, first + 1);
 }
 
 const LOOK_HERE = 'check indentation, quotes and colons here';
@@ -108,7 +122,7 @@ function findBadAliases(document: Document.Parsed): Flaw[] {
   visit(document, {
     Alias(_, alias, ancestors) {
       const message = aliasFlaw(document, alias, ancestors);
-      if (message !== undefined) flaws.push({ offset: alias.range?.[0] ?? 0, message });
+      if (message !== undefined) flaws.push({ offset: alias.range?.[0] ?? 0, message, isSyntax: false });
     },
   });
   return flaws;

@@ -265,7 +265,7 @@ describe('invalid input', () => {
     },
     {
       args: ['--trace', trace, '--config', path('none.yaml')],
-      err: `${path('none.yaml')}: reading the configuration: no such file; check the path\n`,
+      err: `${path('none.yaml')}: reading the configuration: no such file; copy autoscaler.example.yaml to this name and edit it, or name another file with --config\n`,
     },
     {
       args: [...given, '--out', path('nowhere/report.html')],

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { run } from '../support/cli-run.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
@@ -158,6 +158,109 @@ describe('validate', () => {
   });
 });
 
+describe('an option of every command', () => {
+  const commands = [
+    ...['validate', 'snapshot', 'plan', 'status', 'doctor', 'backtest', 'tune', 'schema'].map((name) => [
+      name,
+    ]),
+    ...['pause', 'resume', 'pin', 'unpin'].map((name) => [name]),
+    ...['export', 'generate', 'check'].map((name) => ['trace', name]),
+  ];
+
+  it.each(commands)('%s has --json', async (...command) => {
+    const { out } = await run(...command, '--help');
+    expect(out).toMatch(/^ {2}--json /m);
+  });
+
+  /** These read no configuration. */
+  const without = new Set(['schema', 'generate', 'check']);
+
+  it.each(commands.filter((command) => !without.has(command.at(-1) ?? '')))(
+    '%s has --config',
+    async (...command) => {
+      const { out } = await run(...command, '--help');
+      expect(out).toMatch(/^ {2}--config <file> /m);
+    },
+  );
+
+  it('marks a required option in the help', async () => {
+    expect((await run('pause', '--help')).out).toMatch(/^ {2}--why <text> .*\(required\)$/m);
+  });
+});
+
+describe('--version', () => {
+  it.each(['--version', '-V'])('prints the version of the package for %s', async (option) => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(await run(option)).toEqual({ code: 0, out: `${version}\n`, err: '' });
+  });
+});
+
+describe('a missing or unreadable configuration', () => {
+  it('says what to do when there is no file', async () => {
+    const { code, out, err } = await run('validate', '--config', join(folder, 'none.yaml'));
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(
+      /no such file; copy autoscaler\.example\.yaml .* or name another file with --config\n$/,
+    );
+  });
+
+  it.each([
+    {
+      scenario: 'Latin-1',
+      bytes: Buffer.from('coder:\n  url: caf\xe9\n', 'latin1'),
+      says: /not UTF-8 \(line 2\); save/,
+    },
+    {
+      scenario: 'UTF-16',
+      bytes: Buffer.from('\ufeffcoder:\n', 'utf16le'),
+      says: /not UTF-8 but perhaps UTF-16/,
+    },
+  ])('says that a file in $scenario is not UTF-8', async ({ bytes, says }) => {
+    const path = join(folder, 'other.yaml');
+    writeFileSync(path, bytes);
+    const { code, err } = await run('validate', path);
+    expect(code).toBe(1);
+    expect(err).toMatch(says);
+    expect(err.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('reads a snapshot with a byte order mark, and refuses one in UTF-16', async () => {
+    const path = join(folder, 'marked.json');
+    writeFileSync(path, `\ufeff${readFileSync(snapshot, 'utf8')}`);
+    expect((await run('plan', '--snapshot', path, '--config', config)).code).toBe(0);
+    writeFileSync(path, Buffer.from(readFileSync(snapshot, 'utf8'), 'utf16le'));
+    const { code, err } = await run('plan', '--snapshot', path, '--config', config);
+    expect(code).toBe(1);
+    expect(err).toMatch(/not UTF-8 but perhaps UTF-16; save the file as UTF-8/);
+  });
+});
+
+describe('validate --json', () => {
+  it('prints pools with their cost', async () => {
+    const { code, out } = await run('validate', '--config', config, '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      version: 1,
+      isValid: true,
+      problems: [],
+      pools: [{ name: 'cpu', max: 3, dollarsPerMonth: { configured: expect.any(Number) } }, {}, {}, {}],
+    });
+  });
+
+  it('prints the mistakes of an invalid file and exits with 1', async () => {
+    const bad = file('bad-json.yaml', 'coder: {');
+    const { code, out, err } = await run('validate', bad, '--json');
+    expect({ code, err }).toEqual({ code: 1, err: '' });
+    expect(JSON.parse(out)).toMatchObject({ isValid: false, problems: [{ severity: 'error', line: 1 }] });
+  });
+
+  it('refuses two configuration files', async () => {
+    const { code, err } = await run('validate', config, '--config', 'other.yaml');
+    expect(code).toBe(2);
+    expect(err).toMatch(/two configuration files given/);
+  });
+});
+
 describe('wrong usage', () => {
   it.each([
     [['paln'], /unknown command 'paln'/],
@@ -240,6 +343,36 @@ describe('a live look', () => {
     );
     for (const value of secrets) expect(out).not.toContain(value);
     expect(JSON.parse(out)).toMatchObject({ version: 1 });
+  });
+
+  it('exits with the same code live and from its snapshot when a list is missing', async () => {
+    const out = join(folder, 'missing.json');
+    const live = await run('plan', '--config', liveConfig, '--cluster', 'nowhere');
+    await run('snapshot', '--config', liveConfig, '--cluster', 'nowhere', '--out', out);
+    const later = await run('plan', '--config', liveConfig, '--snapshot', out);
+    expect([live.code, later.code]).toEqual([1, 1]);
+  });
+
+  it.each(['plan', 'status', 'snapshot'])('%s names a missing Region, and nothing else', async (command) => {
+    vi.stubEnv('AWS_REGION', undefined);
+    vi.stubEnv('AWS_CONFIG_FILE', join(folder, 'none'));
+    const answer = await run(command, '--config', liveConfig, '--cluster', 'any');
+    vi.unstubAllEnvs();
+    expect(answer).toEqual({
+      code: 1,
+      out: '',
+      err: 'finding the AWS Region: none is set. Set AWS_REGION to the Region of the stack\n',
+    });
+  });
+
+  it('prints one error when AWS does not answer at all', async () => {
+    for (const name of ['ECS', 'SECRETS_MANAGER'])
+      vi.stubEnv(`AWS_ENDPOINT_URL_${name}`, 'http://127.0.0.1:1');
+    vi.stubEnv('AWS_MAX_ATTEMPTS', '1');
+    const { code, out, err } = await run('plan', '--config', liveConfig, '--cluster', 'any');
+    vi.unstubAllEnvs();
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(/^listing services of cluster "any": .*ECONNREFUSED.*\. AWS does not answer\. .*\n$/);
   });
 
   it('prints unreadable lists and exits with 1', async () => {

@@ -2,6 +2,7 @@
  * `autoscaler doctor` over HTTP: each check failing once, with its advice, and all of them fine.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -12,6 +13,7 @@ import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
 import type { World } from '../../simulator/world.ts';
 import { type Answer, runIn } from '../support/cli-run.ts';
 import { type Lab, type LabOptions, type LabPool, labConfig, START, startLab } from '../support/lab.ts';
+import { Servers } from '../support/servers.ts';
 
 const pools: readonly LabPool[] = [
   { name: 'cpu', organization: 'default', tags: {} },
@@ -40,6 +42,7 @@ type Case = Partial<LabOptions> & {
   readonly environment?: Readonly<Record<string, string>>;
   /** Milliseconds by which this machine's clock is ahead. */
   readonly aheadMs?: number;
+  readonly answerMs?: number;
 };
 
 async function doctor({
@@ -47,6 +50,7 @@ async function doctor({
   args,
   environment = {},
   aheadMs = 0,
+  answerMs = 60_000,
   ...options
 }: Case = {}): Promise<Answer> {
   const lab = await startLab({ pools, organizations: ['default', 'data'], ...options });
@@ -59,7 +63,13 @@ async function doctor({
   writeFileSync(file, stringify(config));
   const now = () => plusMs(world.timeline.now(), aheadMs);
   const cluster = args ?? ['--cluster', world.ecs.clusterName];
-  const { code, out, err } = await runIn({ environment, now }, 'doctor', '--config', file, ...cluster);
+  const { code, out, err } = await runIn(
+    { environment, now, answerMs },
+    'doctor',
+    '--config',
+    file,
+    ...cluster,
+  );
   return { code, err, out: out.replaceAll(lab.coderdUrl, 'CODERD').replaceAll(`${folder}/`, '') };
 }
 
@@ -83,6 +93,7 @@ it('reports every check of a healthy deployment as ok', async () => {
   expect(out.replace(/\+[0-9a-f]{7}/, '')).toBe(
     `${[
       'ok    configuration: autoscaler.yaml, 2 pools',
+      'ok    AWS: Region eu-central-1, credentials found',
       'ok    coderd reachable: CODERD',
       'ok    coderd version: v2.30.0',
       "ok    clock: coderd's clock agrees with this machine's",
@@ -117,7 +128,7 @@ it('reports every check of a healthy deployment as ok', async () => {
       'ok    other services: every service belongs to a pool',
       'ok    application auto scaling: no service of a pool is a scalable target',
       '',
-      '34 checks: none failed',
+      '35 checks: 35 passed',
     ].join('\n')}\n`,
   );
   expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -471,33 +482,18 @@ describe('checks that cannot be tried', () => {
         coder.url = 'http://127.0.0.1:1';
       },
     });
-    const needs = 'needs "coderd reachable" to pass';
-    expect(linesOf(out, 'skip')).toEqual(
-      [
-        'coderd version',
-        'clock',
-        'token valid',
-        'token expiry',
-        'organization "data"',
-        'organization "default"',
-        'licence',
-        'pool "cpu": key',
-        'pool "cpu": image',
-        'pool "gpu": key',
-        'pool "gpu": image',
-      ].map((name) => `skip  ${name}: ${needs}`),
-    );
-    expect(out).toContain('\n26 checks: 1 check failed, 11 skipped\n');
+    expect(linesOf(out, 'skip')).toEqual([
+      'skip  11 checks need "coderd reachable" to pass: coderd version, clock, token valid, token expiry, organization "data" and 6 more',
+    ]);
+    expect(out.split('\n')[0]).toMatch(/^FAIL {2}coderd reachable: /);
+    expect(out).toContain('\n27 checks: 15 passed, 1 failed, 11 not tried\n');
   });
 
   it('still checks keys, secrets and ECS without a token', async () => {
     const { out } = await doctor({ broken: (world) => world.secrets.deny(world.tokenSecretName) });
-    const needs = 'needs "token secret" to pass';
-    expect(linesOf(out, 'skip')).toEqual(
-      ['token valid', 'token expiry', 'organization "data"', 'organization "default"', 'licence'].map(
-        (name) => `skip  ${name}: ${needs}`,
-      ),
-    );
+    expect(linesOf(out, 'skip')).toEqual([
+      'skip  5 checks need "token secret" to pass: token valid, token expiry, organization "data", organization "default", licence',
+    ]);
     expect(out).toContain(
       `ok    pool "gpu": key: key "gpu" has the pool's tags (organization not compared)\n`,
     );
@@ -507,9 +503,7 @@ describe('checks that cannot be tried', () => {
     const { out, code } = await doctor({ args: [] });
     expect(linesOf(out, 'skip')).toEqual([
       'skip  cluster: no cluster given. Add --cluster NAME (an output of the stack), or set AUTOSCALER_CLUSTER',
-      ...['pool "cpu": service', 'pool "gpu": service', 'other services', 'application auto scaling'].map(
-        (name) => `skip  ${name}: needs "cluster" to pass`,
-      ),
+      'skip  4 checks need "cluster" to pass: pool "cpu": service, pool "gpu": service, other services, application auto scaling',
     ]);
     expect(code).toBe(0);
   });
@@ -517,9 +511,61 @@ describe('checks that cannot be tried', () => {
   it('checks nothing without a configuration', async () => {
     const { code, out } = await runIn({}, 'doctor', '--config', join(folder, 'none.yaml'));
     expect(out).toMatch(
-      /^FAIL {2}configuration: .*none\.yaml: reading the configuration: no such file; check the path\nskip {2}everything else: needs "configuration" to pass\n/,
+      /^FAIL {2}configuration: .*none\.yaml: reading the configuration: no such file; copy autoscaler\.example\.yaml to this name and edit it, or name another file with --config\nskip {2}everything else: needs "configuration" to pass\n/,
     );
     expect(code).toBe(1);
+  });
+});
+
+describe('what every request to AWS needs', () => {
+  it('reports a missing Region once and first, and still checks coderd', async () => {
+    vi.stubEnv('AWS_REGION', undefined);
+    vi.stubEnv('AWS_CONFIG_FILE', join(folder, 'none'));
+    const { code, out, err } = await doctor();
+    expect(out.split('\n').slice(0, 2)).toEqual([
+      'FAIL  AWS: finding the AWS Region: none is set. Set AWS_REGION to the Region of the stack',
+      'skip  14 checks need "AWS" to pass: token secret, token valid, token expiry, organization "data", organization "default" and 9 more',
+    ]);
+    expect(out.match(/AWS_REGION/g)).toHaveLength(1);
+    expect(linesOf(out, 'ok').join('\n')).toContain('ok    coderd reachable: CODERD');
+    expect({ code, err }).toEqual({ code: 1, err: '' });
+  });
+
+  it('reports a network without AWS once', async () => {
+    const { out } = await doctor({
+      broken: () => {
+        for (const name of ['ECS', 'SECRETS_MANAGER'])
+          vi.stubEnv(`AWS_ENDPOINT_URL_${name}`, 'http://127.0.0.1:1');
+        vi.stubEnv('AWS_MAX_ATTEMPTS', '1');
+      },
+    });
+    expect(linesOf(out, 'FAIL')).toEqual([
+      'FAIL  AWS: reading secret "coder/autoscaler-token": connect ECONNREFUSED 127.0.0.1:1; AWS did not answer; check the network (VPN, proxy, VPC endpoint)',
+    ]);
+  });
+
+  it('gives up soon when neither coderd nor AWS ever answers', async () => {
+    const servers = new Servers();
+    try {
+      const silent = `http://127.0.0.1:${await servers.listen(createServer())}`;
+      const startedAt = performance.now();
+      const { code, out } = await doctor({
+        answerMs: 200,
+        broken: (_, { coder }) => {
+          coder.url = silent;
+          for (const name of ['ECS', 'SECRETS_MANAGER']) vi.stubEnv(`AWS_ENDPOINT_URL_${name}`, silent);
+        },
+      });
+      // without the limit, each request to AWS alone takes 15 s
+      expect(performance.now() - startedAt).toBeLessThan(5_000);
+      expect(linesOf(out, 'FAIL')).toEqual([
+        expect.stringMatching(/^FAIL {2}AWS: .*did not answer.*check the network/),
+        expect.stringMatching(/^FAIL {2}coderd reachable: no answer from coderd \(.*timeout\)/),
+      ]);
+      expect(code).toBe(1);
+    } finally {
+      await servers.close();
+    }
   });
 });
 

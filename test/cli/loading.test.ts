@@ -18,10 +18,26 @@ function loadedBy(...files: readonly string[]): ReadonlySet<string> {
   return new Set([...loaded].map((file) => relative(root, file)));
 }
 
+const PACKAGE = /(?:^|\n)\s*import\s(?!type )[^;'"]*?from\s+'((?:@[\w-]+\/)?[\w-]+)/g;
+
+/** The packages that these files import, without Node's own modules. */
+function packagesOf(files: ReadonlySet<string>): readonly string[] {
+  const names = [...files].flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(PACKAGE)].map(([, name = '']) => name),
+  );
+  return [...new Set(names)].filter((name) => name !== 'node').sort();
+}
+
 it('does not load simulator, backtest or report for `autoscaler validate`', () => {
   const loaded = loadedBy('cli/main.ts', 'cli/validate.ts');
   expect(loaded.size).toBeGreaterThan(30);
   expect([...loaded].filter((file) => /^(?:simulator|backtest|verify|demo)\//.test(file))).toEqual([]);
+});
+
+it('loads no client of coderd or AWS for `autoscaler validate`', () => {
+  const loaded = loadedBy('cli/autoscaler.mjs', 'cli/main.ts', 'cli/validate.ts');
+  expect([...loaded].filter((file) => /^lambda\/(?:connect|adapters|look)/.test(file))).toEqual([]);
+  expect(packagesOf(loaded)).toEqual(['cli-table3', 'commander', 'fastest-levenshtein', 'yaml', 'zod']);
 });
 
 it('loads the simulator for `autoscaler backtest`', () => {

@@ -251,7 +251,7 @@ describe('an override that fails with one line and changes nothing', () => {
     vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', join(folder, 'none'));
     const { code, err } = await call('pause', 'gpu', ...why);
     expect(code).toBe(1);
-    expect(err).toMatch(/^listing services of cluster ".*": CredentialsProviderError: /);
+    expect(err).toMatch(/^finding AWS credentials: Could not load credentials from any providers/);
     expect(err).toMatch(/\. Sign in to AWS first \(for example with aws sso login\) and set AWS_PROFILE\n$/);
   });
 
@@ -262,6 +262,16 @@ describe('an override that fails with one line and changes nothing', () => {
       err: 'listing services of cluster "nowhere": ClusterNotFoundException: Cluster not found. Give the name of the cluster with --cluster (an output of the stack)\n',
     });
   });
+});
+
+it('prints what it set and what it ended as one JSON document with --json', async () => {
+  const set = await call('pin', 'gpu', '2', '--why', 'workshop', '--by', 'ada', '--json');
+  expect(JSON.parse(set.out)).toMatchObject({
+    ...{ version: 1, pool: 'gpu', ended: [] },
+    set: { kind: 'pin', count: 2, by: 'ada', why: 'workshop' },
+  });
+  const ended = await call('unpin', 'gpu', '--json');
+  expect(JSON.parse(ended.out)).toMatchObject({ pool: 'gpu', set: null, ended: [{ kind: 'pin', count: 2 }] });
 });
 
 describe('wrong usage', () => {

@@ -16,7 +16,8 @@ async function plan({ snapshot, config }: Drawn, ...more: readonly string[]): Pr
   writeFileSync(join(folder, 'config.yaml'), stringify(config));
   const files = ['--snapshot', join(folder, 'snapshot.json'), '--config', join(folder, 'config.yaml')];
   const { code, out } = await run('plan', ...files, ...more);
-  expect(code).toBe(0);
+  const isComplete = !/"status":"(?:truncated|forbidden|failed|stale)"/.test(JSON.stringify(snapshot));
+  expect(code).toBe(isComplete ? 0 : 1);
   return out;
 }
 
@@ -78,6 +79,15 @@ it('does not count idle daemons whose tasks have stopped', async () => {
     1 count to raise, 0 tasks to drain, 0 counts to lower
     "
   `);
+});
+
+it('does not call a service missing when the list of services could not be read', async () => {
+  const drawn = draw({ pools: { cpu: { tasks: 'B' } } });
+  const error = 'listing services of cluster "x": TimeoutError';
+  Object.assign(drawn.snapshot.ecs.services, { status: 'failed', error, items: [] });
+  const out = await plan(drawn);
+  expect(out).toMatch(/^ {2}! cpu {2}\? {2}scale-in on hold: could not list ECS services/m);
+  expect(out).not.toContain('no ECS service');
 });
 
 it('scales one organization when another is forbidden', async () => {

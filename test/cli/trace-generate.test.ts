@@ -42,6 +42,35 @@ describe('autoscaler trace generate', () => {
     expect(readdirSync(folder).filter((name) => name.includes('.part'))).toEqual([]);
   });
 
+  it('prints one JSON document with --json', async () => {
+    const file = join(folder, 'team-json.jsonl');
+    const made = await run(
+      ...['trace', 'generate', '--scenario', 'small-team', '--days', '1', '--out', file, '--json'],
+    );
+    const { trace } = readTrace(readFileSync(file, 'utf8'), { name: file });
+    expect(JSON.parse(made.out)).toMatchObject({ version: 1, out: file, days: 1, jobs: trace.jobs.length });
+    const checked = JSON.parse((await run('trace', 'check', file, '--json')).out);
+    expect(checked).toMatchObject({ version: 1, name: 'small-team', jobs: trace.jobs.length });
+    const { scenarios } = JSON.parse((await run('trace', 'generate', '--list', '--json')).out);
+    expect(scenarios).toHaveLength(SCENARIOS.length);
+  });
+
+  it('refuses --json without --out, because standard output has the trace', async () => {
+    const { code, out, err } = await run('trace', 'generate', '--scenario', 'small-team', '--json');
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(/--json needs --out FILE/);
+  });
+
+  it('says that a trace in UTF-16 is not UTF-8', async () => {
+    const file = join(folder, 'utf16.jsonl');
+    writeFileSync(file, Buffer.from('\ufeff{"trace":"x"}\n', 'utf16le'));
+    const { code, err } = await run('trace', 'check', file);
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: `${file}: reading the trace: the file is not UTF-8; save it as UTF-8\n`,
+    });
+  });
+
   it('lists the scenarios with their configurations', async () => {
     const { out } = await run('trace', 'generate', '--list');
     const [head, ...rows] = out.trimEnd().split('\n');

@@ -86,6 +86,19 @@ const WHOLE_FILE: Mistake[] = [
     says: ['2:20: YAML tags such as !Ref of CloudFormation are not supported; write the value itself'],
   },
   {
+    mistake: 'several YAML tags of CloudFormation, each of them',
+    text: 'coder:\n  token: { secret: !Ref A }\n  url: !Ref B\n',
+    says: [
+      '2:20: YAML tags such as !Ref of CloudFormation are not supported; write the value itself',
+      '3:8: YAML tags such as !Ref of CloudFormation are not supported; write the value itself',
+    ],
+  },
+  {
+    mistake: 'a syntax error and what the parser guesses after it, as the first error only',
+    text: 'coder: "x" y\npools: {c\nlimits: - e\n',
+    says: ['1:12: not valid YAML: unexpected scalar at node end; check indentation, quotes and colons here'],
+  },
+  {
     mistake: 'two documents',
     text: 'a: 1\n---\nb: 1\n',
     says: ['2:1: the file has a second YAML document ("---"); keep only one'],

@@ -1,5 +1,5 @@
 /**
- * Counts the requests of an AWS SDK client:
+ * Counts and ends the requests of an AWS SDK client:
  * `client.middlewareStack.add(counting('ecs', calls), BELOW_RETRIES)`.
  */
 import type { Api, CallCounter } from './calls.ts';
@@ -25,6 +25,30 @@ export function counting(api: Api, calls: CallCounter) {
       } catch (cause) {
         calls.count(api, { throttled: cause instanceof Error && THROTTLES.has(cause.name) });
         throw cause;
+      }
+    };
+}
+
+/** At this step each try of the SDK ends with the signal, and none begins after it. */
+export const EACH_TRY = { step: 'deserialize', priority: 'high', name: 'ending' } as const;
+
+/** AWS did not answer in the time that the caller has. The SDK does not try again after it. */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError';
+}
+
+/** Ends all requests of a client: `client.middlewareStack.add(endingWith(until), EACH_TRY)`. */
+export function endingWith(until: AbortSignal) {
+  return <In, Out>(next: (args: In) => Promise<Out>) =>
+    async (args: In): Promise<Out> => {
+      const { promise: ended, reject } = Promise.withResolvers<never>();
+      const onAbort = (): void => reject(new NoAnswerError('the request timed out'));
+      if (until.aborted) onAbort();
+      until.addEventListener('abort', onAbort, { once: true });
+      try {
+        return await Promise.race([ended, until.aborted ? ended : next(args)]);
+      } finally {
+        until.removeEventListener('abort', onAbort);
       }
     };
 }

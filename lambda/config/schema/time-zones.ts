@@ -8,8 +8,12 @@ export function timeZoneProblem(text: string): string | undefined {
   return `is not a time zone; ${guess}write an IANA name, such as Europe/Berlin`;
 }
 
-/** Intl also takes offsets such as `+01:00`, which know no daylight saving. */
+/**
+ * Intl also takes offsets such as `+01:00`, which know no daylight saving. Its list of zones lacks
+ * aliases, but it is ten times as fast as a first format.
+ */
 function isTimeZone(text: string): boolean {
+  if (Intl.supportedValuesOf('timeZone').includes(text)) return true;
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone: text }).format(0) !== '' && /^[a-z]/i.test(text);
   } catch {

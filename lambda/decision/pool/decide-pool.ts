@@ -2,7 +2,7 @@
 
 import type { PoolNeed } from '../assignment/needs.ts';
 import type { Config } from '../model/config.ts';
-import type { Doubt } from '../model/plan.ts';
+import type { Doubt, Reason } from '../model/plan.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { OLDEST_SERVER } from '../model/version.ts';
 import { jobReasons } from '../report/reasons.ts';
@@ -21,7 +21,7 @@ export function decidePool(
 ): PoolDecision {
   const { service, overrides, pool } = need.view;
   if (service === undefined)
-    return withoutAction(need, doubts, [...jobReasons(need), { code: 'no-service' }]);
+    return withoutAction(need, doubts, [...jobReasons(need), missingService(doubts, snapshot)]);
   if (doubts.includes('server-too-old')) {
     const version = snapshot.coder.buildInfo?.version ?? 'unknown';
     return withoutAction(need, doubts, [{ code: 'server-too-old', version, oldest: OLDEST_SERVER }]);
@@ -30,4 +30,9 @@ export function decidePool(
   const pause = overrides.find(({ kind }) => kind === 'pause');
   if (pause !== undefined) return decidePausedPool(input, pause);
   return pool.scaleIn === 'lease' ? decideLeasePool(input) : decideGuardlessPool(input);
+}
+
+/** A service is missing only if the list of services is known. */
+function missingService(doubts: readonly Doubt[], { ecs }: Snapshot): Reason {
+  return ecs.services.status === 'ok' ? { code: 'no-service' } : { code: 'holding-for-doubt', doubts };
 }

@@ -101,13 +101,17 @@ type Reported = {
   readonly config: Config;
 };
 
+/** None if coderd could not be read at all: then its version is not what is wrong. */
+function versionFindings({ coder }: Snapshot): readonly Finding[] {
+  const isRead =
+    coder.buildInfo !== undefined || coder.organizations.some(({ jobs }) => jobs.status !== 'failed');
+  return isKnownVersion(coder.buildInfo?.version) || !isRead ? [] : [{ code: 'version-unknown' }];
+}
+
 /** Derives all findings except those about the forecast. */
 export function reportFindings({ supply, view, assignment, snapshot, config }: Reported): readonly Finding[] {
-  const version: readonly Finding[] = isKnownVersion(snapshot.coder.buildInfo?.version)
-    ? []
-    : [{ code: 'version-unknown' }];
   return [
-    ...version,
+    ...versionFindings(snapshot),
     ...tokenFindings(snapshot),
     ...view.findings,
     ...strayServices(snapshot, config, supply),

@@ -65,6 +65,15 @@ const servers: readonly Row[] = [
     expected: [{ code: 'version-unknown' }],
   },
   {
+    scenario: 'a coderd that nothing could be read from',
+    change: ({ coder }) => {
+      delete coder.buildInfo;
+      for (const { jobs } of coder.organizations)
+        Object.assign(jobs, { status: 'failed', error: 'no answer' });
+    },
+    expected: [{ code: 'jobs-failed', error: 'no answer', organization: 'default' }],
+  },
+  {
     scenario: 'a build without a release',
     change: onServer('v0.0.0-devel+3006da5'),
     expected: [{ code: 'version-unknown' }],

@@ -55,6 +55,8 @@ export type CoderdHttpOptions = {
    * Time limit for one request in milliseconds, including the token and all retries. @default 20 s
    */
   readonly wholeMs?: number | undefined;
+  /** Ends all requests. @default never */
+  readonly until?: AbortSignal | undefined;
 };
 
 /** Includes all retries: an answer that arrives byte by byte must not use up the invocation. */
@@ -68,6 +70,7 @@ export class CoderdHttp {
   readonly #calls: CallCounter | undefined;
   readonly #retryMs: number;
   readonly #wholeMs: number;
+  readonly #until: AbortSignal | undefined;
   readonly #notBefore = new Map<string, number>();
 
   constructor(options: CoderdHttpOptions) {
@@ -79,6 +82,7 @@ export class CoderdHttp {
     this.#calls = calls;
     this.#retryMs = retryMs;
     this.#wholeMs = wholeMs;
+    this.#until = options.until;
     this.#dispatcher = makeDispatcher({ caBundle, proxy, silentMs });
   }
 
@@ -143,7 +147,7 @@ export class CoderdHttp {
 
   #budget(signal?: AbortSignal): AbortSignal {
     const whole = AbortSignal.timeout(this.#wholeMs);
-    return signal === undefined ? whole : AbortSignal.any([whole, signal]);
+    return AbortSignal.any([whole, this.#until, signal].filter((each) => each !== undefined));
   }
 
   async #send(

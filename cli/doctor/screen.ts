@@ -1,0 +1,54 @@
+/** Formats checks as text: failures, warnings, what could not be tried, what passed, and counts. */
+
+import { some } from '../../lambda/explain/format.ts';
+import type { Check, Status } from './check.ts';
+
+/** The most names of one line. */
+const MOST_NAMES = 6;
+
+/** The checks as text. */
+export function checksText(checks: readonly Check[]): string {
+  const lines = [
+    ...linesOf(checks, 'FAIL'),
+    ...linesOf(checks, 'warn'),
+    ...notTried(checks.filter(({ status }) => status === 'skip')),
+    ...linesOf(checks, 'ok'),
+  ];
+  return `${[...lines, '', countsText(checks)].join('\n')}\n`;
+}
+
+function linesOf(checks: readonly Check[], status: Status): readonly string[] {
+  return checks.filter((check) => check.status === status).map(lineOf);
+}
+
+function lineOf({ name, status, says }: Check): string {
+  return `${status.padEnd(4)}  ${name}: ${says.replaceAll(/\s+/g, ' ')}`;
+}
+
+/** One line for all checks that need the same check. */
+function notTried(skipped: readonly Check[]): readonly string[] {
+  const groups = Map.groupBy(skipped, ({ needs, name }) => needs ?? `\u0000${name}`);
+  return [...groups.values()].flatMap((group) => {
+    const needs = group[0]?.needs;
+    if (needs === undefined || group.length === 1) return group.map(lineOf);
+    return [`skip  ${group.length} checks need "${needs}" to pass: ${namesText(group)}`];
+  });
+}
+
+function namesText(checks: readonly Check[]): string {
+  const names = checks.map(({ name }) => name);
+  if (names.length <= MOST_NAMES) return names.join(', ');
+  return `${names.slice(0, MOST_NAMES - 1).join(', ')} and ${names.length - MOST_NAMES + 1} more`;
+}
+
+function countsText(checks: readonly Check[]): string {
+  const count = (status: Status): number => checks.filter((check) => check.status === status).length;
+  const [failed, warnings, skipped] = [count('FAIL'), count('warn'), count('skip')];
+  const parts = [
+    `${count('ok')} passed`,
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+    ...(warnings === 0 ? [] : [some(warnings, 'warning')]),
+    ...(skipped === 0 ? [] : [`${skipped} not tried`]),
+  ];
+  return `${some(checks.length, 'check')}: ${parts.join(', ')}`;
+}

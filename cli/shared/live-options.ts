@@ -1,0 +1,60 @@
+/**
+ * The options `--config`, `--cluster` and `--json`, and what they name. Loads no client of coderd or
+ * AWS: `autoscaler validate` has to start fast.
+ */
+import { type Command, Option } from 'commander';
+import { loadConfig } from '../../lambda/config/load.ts';
+import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { type CliEnvironment, DEFAULT_CONFIG, UsageError } from './cli-environment.ts';
+
+export type LiveOptions = { readonly config: string; readonly cluster?: string };
+
+/** Adds `--config` and `--cluster`. */
+export function withLiveOptions(command: Command): Command {
+  return withConfigOption(command).option(
+    '--cluster <name>',
+    'ECS cluster (default: AUTOSCALER_CLUSTER, then aws.cluster of the configuration)',
+  );
+}
+
+/** Adds `--config`, with the default of AUTOSCALER_CONFIG. */
+export function withConfigOption(command: Command): Command {
+  return command.addOption(
+    new Option('--config <file>', 'configuration file').default(DEFAULT_CONFIG).env('AUTOSCALER_CONFIG'),
+  );
+}
+
+/** Adds `--json`. `what`: the document that the command prints. */
+export function withJsonOption(command: Command, what: string): Command {
+  return command.option('--json', `print ${what} as one JSON document`, false);
+}
+
+/** The cluster of `--cluster`, of AUTOSCALER_CLUSTER, or of the configuration, in this order. */
+export function clusterNamed(
+  { cluster }: LiveOptions,
+  { environment }: CliEnvironment,
+  { aws }: Pick<Deployment, 'aws'>,
+): string | undefined {
+  return cluster ?? environment.AUTOSCALER_CLUSTER ?? aws.cluster;
+}
+
+/** Like `clusterNamed`. Throws UsageError if there is none. */
+export function clusterOf(...named: Parameters<typeof clusterNamed>): string {
+  const name = clusterNamed(...named);
+  if (name) return name;
+  throw new UsageError(
+    'no ECS cluster given. Add --cluster NAME (an output of the stack), or set AUTOSCALER_CLUSTER',
+  );
+}
+
+/** Reads the configuration and prints its warnings. Throws ConfigError. */
+export function readConfig(file: string, { err }: CliEnvironment, load = loadConfig) {
+  const loaded = load(file);
+  printWarnings(loaded.warnings, err);
+  return loaded;
+}
+
+function printWarnings(warnings: readonly Problem[], err: (text: string) => void): void {
+  for (const warning of warnings) err(`${formatProblem(warning)}\n`);
+}

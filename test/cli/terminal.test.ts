@@ -1,0 +1,96 @@
+/** What a person sees on a terminal: progress, narrow tables, no colours. */
+import { execFileSync } from 'node:child_process';
+import { Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { whileWorking } from '../../cli/shared/activity.ts';
+import { type Column, plainTable } from '../../cli/shared/plain-table.ts';
+import { runIn } from '../support/cli-run.ts';
+
+/** Back to the start of the line, and clear it. */
+const CLEAR = '\r\u001b[K';
+
+/** Collects what is written, and tells when something is. */
+function aTerminal() {
+  const { promise: isWritten, resolve } = Promise.withResolvers<void>();
+  let text = '';
+  const terminal = new Writable({
+    write(piece, _, done) {
+      text += String(piece);
+      resolve();
+      done();
+    },
+  });
+  return { terminal, isWritten, text: () => text.replaceAll(CLEAR, '(clear)') };
+}
+
+describe('progress', () => {
+  it('appears while the work lasts and disappears at its end', async () => {
+    const { terminal, isWritten, text } = aTerminal();
+    const result = await whileWorking('reading', { terminal, quietMs: 0 }, () => isWritten.then(() => 7));
+    expect(result).toBe(7);
+    expect(text()).toMatch(/^\(clear\)reading, \d+ s\(clear\)$/);
+  });
+
+  it('does not appear for short work', async () => {
+    const { terminal, text } = aTerminal();
+    await whileWorking('reading', { terminal, quietMs: 60_000 }, async () => {});
+    expect(text()).toBe('');
+  });
+
+  it('disappears when the work fails', async () => {
+    const { terminal, isWritten, text } = aTerminal();
+    const work = whileWorking('reading', { terminal, quietMs: 0 }, async () => {
+      await isWritten;
+      throw new RangeError('broken');
+    });
+    await expect(work).rejects.toThrow('broken');
+    expect(text()).toMatch(/\(clear\)$/);
+  });
+});
+
+describe('a table', () => {
+  const columns: readonly Column[] = [
+    { head: 'pool', align: 'left' },
+    { head: 'tasks', align: 'right' },
+    { head: 'why', align: 'left' },
+  ];
+  const why = 'five pending jobs need a new task, and the pool may have one more of them';
+  const rows = [
+    ['cpu', 12, why],
+    ['gpu-large-eu', 3, ''],
+  ];
+
+  it('is as wide as needed without a terminal', () => {
+    expect(plainTable(columns, rows)).toContain(`cpu              12  ${why}`);
+  });
+
+  it('wraps texts at 60 columns and cuts nothing', () => {
+    const text = plainTable(columns, rows, 60);
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(60);
+    expect(text.replaceAll(/\s+/g, ' ')).toContain('five pending jobs need a new task');
+    expect(text).toContain('gpu-large-eu      3');
+    expect(text).not.toContain('…');
+  });
+
+  it('becomes one block for each row where it cannot be narrow enough', () => {
+    expect(plainTable(columns, rows, 25)).toBe(
+      `pool   cpu\ntasks  12\nwhy    ${why}\n\npool   gpu-large-eu\ntasks  3`,
+    );
+  });
+
+  it('fits 60 columns in the output of validate', async () => {
+    const { out } = await runIn({ columns: 60 }, 'validate', 'autoscaler.example.yaml');
+    const table = out.slice(out.indexOf('pool '), out.indexOf('\nAssumed'));
+    expect(Math.max(...table.split('\n').map((line) => line.length))).toBeLessThanOrEqual(60);
+    expect(table).toMatch(/^all /m);
+  });
+});
+
+it('writes no colours and no progress into a pipe', () => {
+  const main = fileURLToPath(new URL('../../cli/autoscaler.mjs', import.meta.url));
+  for (const args of [['validate', 'autoscaler.example.yaml'], ['--help']]) {
+    const out = execFileSync(process.execPath, [main, ...args], { encoding: 'utf8', stdio: 'pipe' });
+    expect(out).not.toContain('\u001b');
+  }
+});
