@@ -5,18 +5,22 @@
 import type { EChartsOption } from 'echarts';
 import type { ECharts } from 'echarts/core';
 import { init } from '../charts/echarts.ts';
-import type { Size } from '../charts/label-places.ts';
+import type { Canvas } from '../charts/label-places.ts';
+import { drawPicture } from '../charts/picture.ts';
+import type { Html } from '../parts/html.ts';
 import { byId } from './elements.ts';
 
 /**
- * Pixels of an A4 page between its margins. The real width is unknown until the page is printed.
+ * The width of the pictures for print. style.css stretches them to the width of the page, which is
+ * unknown until the page is printed.
  */
-const PAPER_WIDTH = 680;
+const PAPER_WIDTH = 800;
 
-type OptionOf = (size: Size) => EChartsOption;
+type OptionOf = (canvas: Canvas) => EChartsOption;
 export type LiveChart = { readonly show: (optionOf: OptionOf) => void };
 
-export function liveChart(id: string): LiveChart {
+/** `paperHeight`: the height of the picture for print, which is 800 wide. */
+export function liveChart(id: string, paperHeight: number): LiveChart {
   const place = byId(id);
   place.replaceChildren();
   const chart = init(place, null, { renderer: 'svg' });
@@ -31,10 +35,21 @@ export function liveChart(id: string): LiveChart {
     show(shown);
   };
   new ResizeObserver(() => resizeTo(place.clientWidth)).observe(place);
-  window.addEventListener('beforeprint', () => resizeTo(Math.min(place.clientWidth, PAPER_WIDTH)));
-  window.addEventListener('afterprint', () => resizeTo(place.clientWidth));
+  const paper = { width: PAPER_WIDTH, height: paperHeight };
+  drawForPrint(place, () => drawPicture(`${id}-paper`, () => shown({ ...paper, isPaper: true }), paper));
   listenToKeys(place, chart);
   return { show };
+}
+
+/** Adds a picture while the page is printed. style.css shows it instead of the chart. */
+function drawForPrint(place: HTMLElement, draw: () => Html): void {
+  const picture = document.createElement('div');
+  picture.className = 'paper';
+  window.addEventListener('beforeprint', () => {
+    picture.innerHTML = draw().text;
+    place.append(picture);
+  });
+  window.addEventListener('afterprint', () => picture.remove());
 }
 
 const MOVES: Readonly<Record<string, (at: number, last: number) => number>> = {
