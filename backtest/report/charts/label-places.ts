@@ -41,7 +41,7 @@ const DIRECTIONS = [
   [-1, 1],
 ] as const;
 /** What makes a place worse, in steps of one direction. */
-const COST = { direction: 1, distance: 8, twoLines: 9, onLine: 3, clash: 60 } as const;
+const COST = { direction: 1, distance: 8, twoLines: 9, onLine: 3, crossedLeader: 60, clash: 200 } as const;
 const ROUNDS = 6;
 
 export type Surroundings = {
@@ -72,9 +72,9 @@ function choose(options: readonly (readonly Option[])[]): readonly (Option | und
   const chosen: (Option | undefined)[] = options.map(() => undefined);
   for (let round = 0; round < ROUNDS; round++) {
     options.forEach((places, at) => {
-      const others = chosen.filter((other, place) => place !== at && other !== undefined);
-      const costs = places.map(
-        (place) => place.cost + COST.clash * others.filter((other) => other && clash(place, other)).length,
+      const others = chosen.flatMap((other, place) => (place === at ? [] : (other ?? [])));
+      const costs = places.map((place) =>
+        others.reduce((cost, other) => cost + costOfClash(place, other), place.cost),
       );
       chosen[at] = places[costs.indexOf(Math.min(...costs))];
     });
@@ -86,7 +86,7 @@ function choose(options: readonly (readonly Option[])[]): readonly (Option | und
 function withoutClashes(chosen: readonly (Option | undefined)[]): readonly (Option | undefined)[] {
   const kept: Option[] = [];
   return chosen.map((option) => {
-    if (option === undefined || kept.some((other) => clash(option, other))) return undefined;
+    if (option === undefined || kept.some(({ box }) => overlap(option.box, box))) return undefined;
     kept.push(option);
     return option;
   });
@@ -160,9 +160,12 @@ function alongLine(line: readonly Spot[]): readonly Spot[] {
   });
 }
 
-/** Whether one label covers the other one, or the line from the other one to its point. */
-const clash = (one: Option, other: Option): boolean =>
-  overlap(one.box, other.box) || isOn(one.box, other.place.leader) || isOn(other.box, one.place.leader);
+/** Two labels on each other are worst. Next: a label on the line between another one and its point. */
+function costOfClash(one: Option, other: Option): number {
+  if (overlap(one.box, other.box)) return COST.clash;
+  const isCrossed = isOn(one.box, other.place.leader) || isOn(other.box, one.place.leader);
+  return isCrossed ? COST.crossedLeader : 0;
+}
 
 const isOn = (box: Box, line: readonly Spot[] | undefined): boolean =>
   line !== undefined && costOnLines(box, alongLine(line)) > 0;

@@ -52,28 +52,33 @@ function drawForPrint(place: HTMLElement, draw: () => Html): void {
   window.addEventListener('afterprint', () => picture.remove());
 }
 
-const MOVES: Readonly<Record<string, (at: number, last: number) => number>> = {
-  ArrowLeft: (at) => Math.max(0, at - 1),
-  ArrowRight: (at, last) => Math.min(last, at + 1),
-  Home: () => 0,
-  End: (_, last) => last,
+type Move = (at: number, first: number, last: number) => number;
+const MOVES: Readonly<Record<string, Move>> = {
+  ArrowLeft: (at, first, last) => Math.min(last, Math.max(first, at - 1)),
+  ArrowRight: (at, first, last) => Math.min(last, Math.max(first, at + 1)),
+  Home: (_, first) => first,
+  End: (_at, _first, last) => last,
 };
 
-/** The arrow keys move through the points of the first series. */
+/** The arrow keys move through the visible points of the first series. */
 function listenToKeys(place: HTMLElement, chart: ECharts): void {
   let at = -1;
   place.addEventListener('keydown', (event) => {
     const move = MOVES[event.key];
     if (move === undefined) return;
     event.preventDefault();
-    at = move(at, pointsOf(chart) - 1);
+    at = move(at, ...shownPoints(chart));
     chart.dispatchAction({ type: 'showTip', seriesIndex: 0, dataIndex: at });
   });
   place.addEventListener('blur', () => chart.dispatchAction({ type: 'hideTip' }));
 }
 
-function pointsOf(chart: ECharts): number {
-  const { series } = chart.getOption();
+/** The first and the last point of the first series that the zoom shows. */
+function shownPoints(chart: ECharts): readonly [first: number, last: number] {
+  const { series, dataZoom } = chart.getOption();
   const data: unknown = Array.isArray(series) ? series[0]?.data : undefined;
-  return Array.isArray(data) ? data.length : 0;
+  if (!Array.isArray(data)) return [0, 0];
+  const { startValue, endValue } = (Array.isArray(dataZoom) ? dataZoom[0] : undefined) ?? {};
+  if (startValue === undefined || endValue === undefined) return [0, data.length - 1];
+  return [data.findIndex(([at]) => at >= startValue), data.findLastIndex(([at]) => at <= endValue)];
 }

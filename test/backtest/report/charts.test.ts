@@ -78,7 +78,8 @@ describe('the chart of costs and waits', () => {
 
   it('names every policy when all policies are at the same point', () => {
     const same = backtestOf([3, 3, 3, 3, 3], 0, [0.1, 0.12]);
-    expect(textsOf(same)).toEqual(expect.arrayContaining(same.runs.map(({ title }) => title)));
+    const texts = textsOf(same).join(' ');
+    expect(same.runs.map(({ title }) => title).filter((title) => !texts.includes(title))).toEqual([]);
   });
 
   it('marks the first ticks with ≤ when costs and waits are below them', () => {
@@ -122,10 +123,10 @@ describe('placeLabels', () => {
   const covers = (one: Edges, other: Edges): boolean =>
     one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 
-  it('covers no point and no other label in 300 random charts', () => {
+  it('covers no point and no other label in 100 random charts', () => {
     const seed = 20261;
     const random = new Random(seed);
-    for (let chart = 0; chart < 300; chart++) {
+    for (let chart = 0; chart < 100; chart++) {
       const points = Array.from(
         { length: random.whole(1, 8) },
         (_, at): NamedPoint => ({
