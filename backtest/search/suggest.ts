@@ -40,7 +40,7 @@ export async function suggest(options: SuggestOptions, runs: SuggestRuns): Promi
   const tried: readonly Tried[] = await Promise.all(
     pricesOf(options, configured).map(async (price) => ({ price, run: await runs.runAt(price) })),
   );
-  const best = bestOf({ price: configured, run: await runs.runAt(configured) }, tried);
+  const best = bestOf({ price: configured, run: await runs.runAt(configured) }, tried, options.valueOfMinute);
   const settings = recommend(config, best.price, best.run.figures, startTimeOf(trace.startSeconds));
   const suggested = withRecommendation(config, settings);
   const last = { price: best.price, run: await runs.runWith(suggested) };
@@ -58,10 +58,14 @@ const round = (price: number): number => Number(price.toPrecision(3));
 
 type Tried = { readonly price: number; readonly run: Run };
 
-/** The run with the lowest total. The present price wins if the difference is only chance. */
-function bestOf(own: Tried, tried: readonly Tried[]): Tried {
+/**
+ * The run with the lowest total. The present price wins if the difference is only chance, and then
+ * the value of a minute.
+ */
+function bestOf(own: Tried, tried: readonly Tried[], valueOfMinute: number): Tried {
   const least = tried.reduce((best, each) => (totalOf(each) < totalOf(best) ? each : best), own);
-  return isMoreThanChance(totalOf(own), totalOf(least)) ? least : own;
+  const atValue = tried.filter(({ price }) => price === valueOfMinute);
+  return [own, ...atValue].find((each) => !isMoreThanChance(totalOf(each), totalOf(least))) ?? least;
 }
 
 const totalOf = ({ run }: Tried): number => objectiveOf(run.figures);

@@ -118,6 +118,17 @@ describe('backtest', () => {
     expect(existsSync(`${report}.part`)).toBe(false);
   });
 
+  it('suggests settings in the report and the document, unless --no-suggestions is given', async () => {
+    const args = ['backtest', ...ALONE, '--json', '--out', path('suggested.html')];
+    const { suggestion } = JSON.parse((await run(...args)).out);
+    expect(suggestion.trials.map(({ price }: { readonly price: number }) => price)).toEqual([0.05, 0.1, 0.2]);
+    expect(readFileSync(path('suggested.html'), 'utf8')).toContain('Suggested settings');
+    const without = await run(...args, '--no-suggestions');
+    expect(JSON.parse(without.out)).not.toHaveProperty('suggestion');
+    expect(readFileSync(path('suggested.html'), 'utf8')).not.toContain('Suggested settings');
+    expect(alone).not.toHaveProperty('suggestion');
+  });
+
   it('runs a scenario with its own configuration', async () => {
     const { code, out } = await run(
       'backtest',
