@@ -13,7 +13,7 @@ const backtest: Backtest = JSON.parse(byId('backtest').textContent ?? '');
 showSweep();
 showCosts();
 if (backtest.runs.some(({ pools }) => pools.length > 0)) showPools(backtest);
-liveChart('wait-shares', 270).show(() => waitSharesOption(backtest));
+liveChart('wait-shares', 225).show(() => waitSharesOption(backtest));
 addHourTooltips(backtest);
 
 function showSweep(): void {
