@@ -4,6 +4,7 @@
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 import type { JobKind } from '../trace/trace.ts';
+import type { Suggestion } from './suggestion.ts';
 
 /**
  * Seconds from the time a job came, or was due, until a daemon had it. Shares: 0 to 1. All 0
@@ -145,6 +146,8 @@ export type PolicyRun = {
   /** Jobs that people wait for, by wait: up to each of `WAIT_EDGES_S`, then above all of them. */
   readonly waitCounts: readonly number[];
   readonly hoursOfWeek: HoursOfWeek;
+  /** The same by hour of the week in UTC, as the report shows it. */
+  readonly hoursOfWeekUtc: HoursOfWeek;
   readonly pools: readonly PoolSeries[];
 };
 
@@ -230,4 +233,5 @@ export type Backtest = {
   readonly bounds: readonly Bound[];
   /** The autoscaler at several prices of waiting, lowest price first. */
   readonly sweep?: readonly SweepPoint[];
+  readonly suggestion?: Suggestion;
 };

@@ -53,7 +53,7 @@ export type Driver =
   | { readonly kind: 'policy'; readonly policy: Policy; readonly settings: PolicySettings };
 
 /** The figures and series of a run, without title and settings. */
-export type Run = Pick<PolicyRun, 'figures' | 'waitCounts' | 'hoursOfWeek' | 'pools'>;
+export type Run = Pick<PolicyRun, 'figures' | 'waitCounts' | 'hoursOfWeek' | 'hoursOfWeekUtc' | 'pools'>;
 
 const HOUR_MS = 3_600_000;
 /**
@@ -169,6 +169,7 @@ class Simulation {
       figures,
       waitCounts: waitCounts(waited),
       hoursOfWeek: hoursOfWeek(waited, trace.timezone),
+      hoursOfWeekUtc: hoursOfWeek(waited, 'UTC'),
       pools: this.#sampler?.series(this.#changes) ?? [],
     };
   }

@@ -7,16 +7,17 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Backtest } from '../replay/result.ts';
 import { pageScript } from './page-script.ts';
-import { headlineOf } from './parts/headline.ts';
+import { headlineOf, summaryOf } from './parts/headline.ts';
 import { Html, html, jsonForScript } from './parts/html.ts';
 import { jobsLabel } from './parts/numbers.ts';
-import { periodLabel } from './parts/wall-clock.ts';
+import { periodLabel } from './parts/times.ts';
 import { allFiguresSection } from './sections/all-figures.ts';
 import { costsSection } from './sections/costs.ts';
 import { hoursOfWeekSection } from './sections/hours-of-week.ts';
 import { keyFigures } from './sections/key-figures.ts';
 import { poolsSection } from './sections/pools.ts';
 import { assumptionsSection, settingsSection } from './sections/settings.ts';
+import { advice, suggestionSection } from './sections/suggestion.ts';
 import { sweepSection } from './sections/sweep.ts';
 import { waitsSection } from './sections/waits.ts';
 
@@ -37,10 +38,12 @@ export function renderReport(backtest: Backtest): string {
 <body>
 <main>
 <header>
-<p class="what">Backtest of <bdi>${backtest.trace.name}</bdi> · ${periodLabel(backtest)}, ${backtest.trace.timezone} · ${jobsLabel(backtest.trace.jobs)}</p>
+<p class="what">Backtest of <bdi>${backtest.trace.name}</bdi> · ${periodLabel(backtest)} · ${jobsLabel(backtest.trace.jobs)} · all times are UTC</p>
 <h1>${headlineOf(backtest)}.</h1>
+${advice(backtest)}<p class="summary">${summaryOf(backtest)}</p>
 ${keyFigures(backtest)}
 </header>
+${suggestionSection(backtest)}
 ${sweepSection(backtest)}
 ${costsSection(backtest)}
 ${poolsSection(backtest)}

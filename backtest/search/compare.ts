@@ -11,9 +11,12 @@ import type { Backtest, PolicyRun, SweepPoint } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';
 import { stepOf } from '../replay/sampler.ts';
 import { startLatencies, startSecondsOf } from '../replay/start-latencies.ts';
+import type { Suggestion } from '../replay/suggestion.ts';
 import { atPriceOfWaiting, priceOfWaiting } from '../replay/waiting-price.ts';
 import type { Trace } from '../trace/trace.ts';
+import { Progress } from './progress.ts';
 import { runsOf, search } from './search.ts';
+import { suggest } from './suggest.ts';
 import { sweepPoint, sweepPrices } from './sweep.ts';
 import type { Order, WorkerPool } from './worker-pool.ts';
 
@@ -31,6 +34,8 @@ export type CompareOptions = {
   readonly workerPool: WorkerPool;
   /** Further prices of waiting for the autoscaler, in dollars for each minute of a person. */
   readonly sweep?: readonly number[];
+  /** Whether to search better settings. It runs the autoscaler three times more. @default false */
+  readonly isSuggesting?: boolean;
   /** Called with the share of the work that is done, 0 to 1, and the name of the part that runs. */
   readonly onProgress?: (share: number, doing: string) => void;
 };
@@ -42,11 +47,13 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
   const prices = pricesOf(options);
   const progress = new Progress(options);
   const own = ownRun(options, progress);
-  const [ours, others, bounds, sweep] = await Promise.all([
+  const runAt = pricedRuns(options, own, progress);
+  const [ours, others, bounds, sweep, suggestion] = await Promise.all([
     own,
     Promise.all(policiesOf(options).map((policy) => policyRuns(policy, options, progress))),
     boundsOf(options, (pool) => prices[pool] ?? 0),
-    sweepOf(options, own, progress),
+    sweepOf(options, runAt),
+    suggestionOf(options, runAt, progress),
   ]);
   return {
     version: 1,
@@ -68,6 +75,7 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
     runs: [ours, ...others.flatMap(([best]) => best ?? []), ...others.flatMap(([, ...asIs]) => asIs)],
     bounds,
     ...(sweep === undefined ? {} : { sweep }),
+    ...(suggestion === undefined ? {} : { suggestion }),
   };
 }
 
@@ -92,26 +100,45 @@ async function ownRun(options: CompareOptions, progress: Progress): Promise<Poli
   return { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false, ...run };
 }
 
-/** Runs each price of the sweep. The configured price reuses the autoscaler's own run. */
-async function sweepOf(
-  options: CompareOptions,
-  own: Promise<PolicyRun>,
-  progress: Progress,
-): Promise<readonly SweepPoint[] | undefined> {
+type RunAt = (price: number) => Promise<Run>;
+
+/** Runs the autoscaler once for each price. The configured price is the autoscaler's own run. */
+function pricedRuns(options: CompareOptions, own: Promise<Run>, progress: Progress): RunAt {
+  const runs = new Map<number, Promise<Run>>([[priceOfWaiting(options.config), own]]);
+  return (price) => {
+    const run =
+      runs.get(price) ??
+      runConfigured(
+        { ...options, config: atPriceOfWaiting(options.config, price) },
+        progress.add(`$${price} a minute`, OWN_WEIGHT),
+      );
+    runs.set(price, run);
+    return run;
+  };
+}
+
+async function sweepOf(options: CompareOptions, runAt: RunAt): Promise<readonly SweepPoint[] | undefined> {
   if (options.sweep === undefined) return undefined;
   const configured = priceOfWaiting(options.config);
-  const points = sweepPrices(options.sweep, configured).map(async (price) => {
-    const isConfigured = price === configured;
-    const run = await (isConfigured ? own : runAtPrice(options, price, progress));
-    return sweepPoint({ price, isConfigured }, run, options.trace);
-  });
+  const points = sweepPrices(options.sweep, configured).map(async (price) =>
+    sweepPoint({ price, isConfigured: price === configured }, await runAt(price), options.trace),
+  );
   return Promise.all(points);
 }
 
-function runAtPrice(options: CompareOptions, price: number, progress: Progress): Promise<Run> {
-  const config = atPriceOfWaiting(options.config, price);
-  const done = progress.add(`$${price} a minute`, OWN_WEIGHT);
-  return options.workerPool.run(orderOf({ ...options, config }, { policy: 'autoscaler' }, false), done);
+async function suggestionOf(
+  options: CompareOptions,
+  runAt: RunAt,
+  progress: Progress,
+): Promise<Suggestion | undefined> {
+  if (options.isSuggesting !== true) return undefined;
+  const done = progress.add('suggested settings', OWN_WEIGHT);
+  const runWith = (config: Deployment) => runConfigured({ ...options, config }, done);
+  return suggest(options, { runAt, runWith });
+}
+
+function runConfigured(options: CompareOptions, done: (share: number) => void): Promise<Run> {
+  return options.workerPool.run(orderOf(options, { policy: 'autoscaler' }, false), done);
 }
 
 /**
@@ -162,25 +189,3 @@ function countsOf<K extends string>(keys: readonly K[]): Readonly<Partial<Record
 
 /** The work of a run of the autoscaler, as a multiple of a run of another policy. */
 const OWN_WEIGHT = 8;
-
-/** The weighted progress of several parts. */
-class Progress {
-  readonly #options: CompareOptions;
-  readonly #parts: { readonly weight: number; share: number }[] = [];
-
-  constructor(options: CompareOptions) {
-    this.#options = options;
-  }
-
-  add(doing: string, weight: number): (share: number) => void {
-    const part = { weight, share: 0 };
-    this.#parts.push(part);
-    return (share) => {
-      // two runs may report to the same part
-      part.share = Math.max(part.share, share);
-      const sum = (of: (part: { weight: number; share: number }) => number): number =>
-        this.#parts.reduce((total, each) => total + of(each), 0);
-      this.#options.onProgress?.(sum((each) => each.weight * each.share) / sum((each) => each.weight), doing);
-    };
-  }
-}

@@ -5,27 +5,10 @@
 import { mostForPrebuilds } from '../../lambda/config/check.ts';
 import type { DeployedPool, Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { Figures } from '../replay/result.ts';
+import type { SuggestedPool, SuggestedSettings } from '../replay/suggestion.ts';
 import { atPriceOfWaiting } from '../replay/waiting-price.ts';
 
-export type PoolBounds = {
-  readonly name: string;
-  readonly max: number;
-  /**
-   * The peak of the desired count. 0: the pool ran no job of the trace, and `max` stays as
-   * configured.
-   */
-  readonly used: number;
-};
-
-export type Recommendation = {
-  /** Dollars for each minute of a person. */
-  readonly price: number;
-  readonly pools: readonly PoolBounds[];
-  readonly maxTasks: number;
-  readonly maxTasksUsed: number;
-  /** Undefined: the trace has no start times. */
-  readonly startTimeMs: number | undefined;
-};
+export type Recommendation = SuggestedSettings;
 
 /** Recommends limits with headroom above the peaks of the run. */
 export function recommend(
@@ -47,7 +30,7 @@ export function recommend(
   };
 }
 
-function boundsOf(pool: DeployedPool, used: number): PoolBounds {
+function boundsOf(pool: DeployedPool, used: number): SuggestedPool {
   const { name, min, warm, schedules } = pool;
   const written = [min, warm, ...schedules.flatMap((schedule) => [schedule.min, schedule.warm])];
   const least = Math.max(...written.map((count) => (count === 'auto' ? 0 : count)));

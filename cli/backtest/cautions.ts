@@ -5,7 +5,7 @@ import { boundJobs, withoutUnservedJobs } from '../../backtest/bounds/of-a-trace
 import { groupName } from '../../backtest/replay/figures.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
-import { few, some } from '../../lambda/explain/format.ts';
+import { few, some, timeText } from '../../lambda/explain/format.ts';
 import { InputError } from '../shared/cli-environment.ts';
 import type { Subject } from './subject.ts';
 
@@ -35,7 +35,8 @@ function unfit({ trace, config, configFile }: Subject, played: Subject): readonl
 
 function outages({ trace }: Subject): readonly string[] {
   return trace.outages.map(
-    ({ at, seconds }) => `coderd is down for ${seconds} s from ${isoTime(at)} on, in the simulation too`,
+    ({ at, seconds }) =>
+      `coderd is down for ${seconds} s from ${timeText(isoTime(at))} on, in the simulation too`,
   );
 }
 
@@ -49,7 +50,7 @@ function peaks({ trace, config }: Subject): readonly string[] {
     const capacity = capacityOf(config, pools);
     if (peak.jobs <= capacity.tasks) return [];
     return [
-      `up to ${peak.jobs} jobs at once (${isoTime(peak.at)}) need ${capacity.name}: with any policy some of them wait`,
+      `up to ${peak.jobs} jobs at once (${timeText(isoTime(peak.at))}) need ${capacity.name}: with any policy some of them wait`,
     ];
   });
 }

@@ -32,6 +32,8 @@ type BacktestOptions = SubjectOptions & {
   readonly values?: readonly number[];
   readonly out?: string;
   readonly json: boolean;
+  /** False with `--no-suggestions`. */
+  readonly suggestions: boolean;
   readonly valueOfMinute?: number;
   readonly region: string;
   readonly workers: number;
@@ -69,6 +71,7 @@ export function addBacktestCommand(program: Command, { cliEnvironment }: Command
       parsePrices,
     )
     .option('--out <file>', 'write a report with charts as one HTML file')
+    .option('--no-suggestions', 'leave suggested settings out of the report: they take up to three more runs')
     .option('--json', 'print the result as one JSON document', false)
     .option('--seed <number>', 'the same seed gives the same figures', wholeNumber, 1)
     .option(
@@ -108,7 +111,7 @@ async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment
 
 async function run(
   { trace, skipped, config }: Subject,
-  { sweep, values = SWEEP_PRICES, seed, region, workers, ...rest }: BacktestOptions,
+  { sweep, values = SWEEP_PRICES, out, suggestions, seed, region, workers, ...rest }: BacktestOptions,
   { terminal }: CliEnvironment,
 ): Promise<Backtest> {
   const { against = parseAgainst(sweep === undefined ? 'all' : 'none') } = rest;
@@ -119,6 +122,7 @@ async function run(
     return await compare({
       ...{ trace, skipped, config, against, seed, valueOfMinute, region, workerPool },
       ...(sweep === undefined ? {} : { sweep: values }),
+      isSuggesting: suggestions && out !== undefined,
       onProgress: progress.show,
     });
   } catch (error) {

@@ -5,13 +5,13 @@
 
 import type { SweepPoint } from '../../backtest/replay/result.ts';
 import { count, dollars, jobsLabel, seconds } from '../../backtest/report/parts/numbers.ts';
-import { lengthLabel } from '../../backtest/report/parts/wall-clock.ts';
+import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import { meets, type Target } from '../../backtest/search/price-search.ts';
 import type { Tuning } from '../../backtest/search/tune.ts';
+import { yamlFragment } from '../../backtest/search/yaml-fragment.ts';
 import type { Trace } from '../../backtest/trace/trace.ts';
 import { priceText } from '../backtest/sweep-table.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
-import { yamlFragment } from './fragment.ts';
 
 export type Tuned = {
   readonly trace: Trace;

@@ -166,6 +166,7 @@ function fakeWorkerPool(orders: Order[]): WorkerPool {
       const run: Run = {
         figures: figures({ tasks: 1, minutes: 1 }),
         ...{ waitCounts: [], hoursOfWeek: { jobs: [], meanWaitS: [] }, pools: [] },
+        hoursOfWeekUtc: { jobs: [], meanWaitS: [] },
       };
       return run;
     },

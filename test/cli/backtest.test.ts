@@ -45,9 +45,11 @@ describe('backtest', () => {
     const { code, out, err } = await run('backtest', ...given);
     expect({ code, err }).toEqual({
       code: 0,
-      err: 'warning: up to 3 jobs at once (2026-03-02T08:06:00.000Z) need 2 tasks (max of small): with any policy some of them wait\n',
+      err: 'warning: up to 3 jobs at once (2 March 2026 08:06:00 UTC) need 2 tasks (max of small): with any policy some of them wait\n',
     });
-    expect(out).toMatch(/^5 jobs in an hour cost \$0\.\d\d with the autoscaler, .*\.\n\npolicy {2}/);
+    expect(out).toMatch(
+      /^The autoscaler would have cost \$0\.\d\d, .*\.\n5 jobs in an hour: .*\.\n\npolicy {2}/,
+    );
     const [, costs = '', fates = ''] = out.split('\n\n');
     for (const table of [costs, fates])
       expect(table).toMatch(/^autoscaler .*\nstatic .*\n(.*\n)*keda .*\nagent-scaler /m);
@@ -114,6 +116,17 @@ describe('backtest', () => {
     expect(err).toContain(`wrote ${report}\n`);
     expect(readFileSync(report, 'utf8')).toContain(out.split('.\n')[0]);
     expect(existsSync(`${report}.part`)).toBe(false);
+  });
+
+  it('suggests settings in the report and the document, unless --no-suggestions is given', async () => {
+    const args = ['backtest', ...ALONE, '--json', '--out', path('suggested.html')];
+    const { suggestion } = JSON.parse((await run(...args)).out);
+    expect(suggestion.trials.map(({ price }: { readonly price: number }) => price)).toEqual([0.05, 0.1, 0.2]);
+    expect(readFileSync(path('suggested.html'), 'utf8')).toContain('Suggested settings');
+    const without = await run(...args, '--no-suggestions');
+    expect(JSON.parse(without.out)).not.toHaveProperty('suggestion');
+    expect(readFileSync(path('suggested.html'), 'utf8')).not.toContain('Suggested settings');
+    expect(alone).not.toHaveProperty('suggestion');
   });
 
   it('runs a scenario with its own configuration', async () => {
@@ -191,7 +204,7 @@ describe('a trace that does not fit the configuration', () => {
     ]);
     const { err } = await run('backtest', '--trace', down, '--config', config, '--against', 'none');
     expect(err).toContain(
-      'warning: coderd is down for 300 s from 2026-03-02T08:20:00.000Z on, in the simulation too\n',
+      'warning: coderd is down for 300 s from 2 March 2026 08:20:00 UTC on, in the simulation too\n',
     );
   });
 

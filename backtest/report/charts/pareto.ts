@@ -7,7 +7,8 @@ import type { Backtest, Bound, PolicyRun } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
 import { dollars, hours, seconds, share } from '../parts/numbers.ts';
 import { lookOf, policyName } from '../parts/palette.ts';
-import { type Box, LABEL_GAP, type LabelPlace, placeLabels, type Size } from './label-places.ts';
+import { labelAt, leadersMark } from './label.ts';
+import { type Box, type LabelPlace, placeLabels, type Size, type Spot } from './label-places.ts';
 import { AXIS, BASE, TOOLTIP } from './style.ts';
 import { costTicks, LEAST_COST, LEAST_WAIT_S, logShare, onAxis, waitTicks } from './ticks.ts';
 
@@ -16,6 +17,8 @@ export type WaitAxis = 'mean' | 'p95';
 export type ParetoAxes = { readonly cost: CostAxis; readonly wait: WaitAxis };
 
 const MARGIN = { left: 56, right: 18, top: 16, bottom: 46 } as const;
+
+const CORNER = { x: MARGIN.left, y: MARGIN.top } as const;
 
 /** Pixels that the name of a bound needs: across its line and along it. */
 const BOUND_NAME = { width: 20, height: 110 } as const;
@@ -30,12 +33,26 @@ export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): 
   const ideals = axes.wait === 'mean' ? bounds.map((bound) => idealOf(bound, axes.cost)) : [];
   const scales = { costs: costScale(backtest, axes.cost, area), waits: waitScale([...points, ...ideals]) };
   const lines = boundLines(bounds, axes.cost, scales, area);
-  const named = points.map((point, at) => ({ name: runs[at]?.title ?? '', ...spotOf(point, scales, area) }));
-  const places = placeLabels(
-    named,
+  const inArea = (point: Point): Spot => spotOf(point, scales, area);
+  const named = points.map((point, at) => ({
+    ...{ name: runs[at]?.title ?? '', isBold: at === 0 },
+    ...inArea(point),
+  }));
+  const best = bestOf(points);
+  const places = placeLabels(named, {
     area,
-    lines.map((line) => boundName(line, area)),
-  );
+    occupied: [
+      ...lines.map((line) => boundName(line, area)),
+      ...ideals.map((ideal) => around(inArea(ideal))),
+    ],
+    lines: [
+      stepsOf(best.map(inArea)),
+      ...lines.map(({ x }) => [
+        { x, y: 0 },
+        { x, y: area.height },
+      ]),
+    ],
+  });
   const drawn = ([cost, wait]: Point): Point => [onAxis(scales.costs, cost), onAxis(scales.waits, wait)];
   return {
     ...BASE,
@@ -53,7 +70,7 @@ export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): 
         markLine: boundsMark(lines),
         markArea: impossible(bounds, axes.cost, scales.costs[0] ?? 0),
       },
-      frontier(points, drawn),
+      { ...frontier(best, drawn), markLine: leadersMark(places, CORNER) },
       { ...IDEALS, data: ideals.map(drawn) },
     ],
   };
@@ -123,12 +140,12 @@ function policies(
 ) {
   return {
     type: 'scatter' as const,
-    data: runs.map(({ title }, at) => ({
+    data: runs.map((_, at) => ({
       value: points[at] ?? [],
       symbol: lookOf(at).symbol,
       symbolSize: at === 0 ? 16 : 13,
       itemStyle: { color: lookOf(at).color, opacity: 1, borderColor: 'var(--paper)', borderWidth: 1.5 },
-      label: { ...labelAt(places[at]), formatter: title, color: lookOf(at).color, ...(at === 0 ? OURS : {}) },
+      label: { ...labelAt(places[at]), color: lookOf(at).color, ...(at === 0 ? OURS : {}) },
     })),
     clip: false,
     emphasis: { disabled: true },
@@ -138,21 +155,19 @@ function policies(
 
 const OURS = { fontWeight: 700 as const };
 
-const labelAt = (place: LabelPlace | undefined) => ({
-  show: place !== undefined,
-  position: place?.side ?? ('right' as const),
-  offset: [0, place?.dy ?? 0],
-  distance: LABEL_GAP,
-  fontSize: 13,
-  textBorderColor: 'var(--paper)',
-  textBorderWidth: 3,
-});
-
-/** The line through the policies that no other policy beats in both cost and wait. */
-function frontier(points: readonly Point[], drawn: (point: Point) => Point) {
-  const best = points
+/** The policies that no other policy beats in both cost and wait, cheapest first. */
+function bestOf(points: readonly Point[]): readonly Point[] {
+  return points
     .filter(([x, y]) => !points.some(([u, v]) => u <= x && v <= y && (u < x || v < y)))
     .sort(([a], [b]) => a - b);
+}
+
+/** The corners of the line through these spots. */
+const stepsOf = (spots: readonly Spot[]): readonly Spot[] =>
+  spots.flatMap((spot, at) => (at === 0 ? [spot] : [{ x: spot.x, y: spots[at - 1]?.y ?? spot.y }, spot]));
+
+/** The line through the best policies. */
+function frontier(best: readonly Point[], drawn: (point: Point) => Point) {
   return {
     type: 'line' as const,
     step: 'end' as const,
@@ -163,6 +178,8 @@ function frontier(points: readonly Point[], drawn: (point: Point) => Point) {
     tooltip: { show: false },
   };
 }
+
+const around = ({ x, y }: Spot): Box => ({ x: x - 6, y: y - 6, width: 12, height: 12 });
 
 /** Points of the bounds: their cost, and the mean wait that remains. */
 const IDEALS = {
@@ -246,8 +263,6 @@ function tipOf(runs: readonly PolicyRun[], spots: readonly Spot[], hit: unknown)
     .map(({ text }) => text)
     .join('');
 }
-
-type Spot = { readonly x: number; readonly y: number };
 
 function figuresText(
   { title, figures: { waitOfPeople: wait, tasks, dollars: cost } }: PolicyRun,

@@ -6,7 +6,8 @@ import type { EChartsOption } from 'echarts';
 import type { Backtest, Change, PoolSeries } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
 import { oneDecimal } from '../parts/numbers.ts';
-import { dayLabel, type Range, timeLabel, wallClock } from '../parts/wall-clock.ts';
+import { DAY_MS, dayLabel, type Range, timeLabel, withoutZone } from '../parts/times.ts';
+import type { Canvas } from './label-places.ts';
 import { AXIS, BASE, CROSSHAIR, swatch, TOOLTIP } from './style.ts';
 
 /** States of tasks, from the bottom of the stacked areas to the top. */
@@ -18,11 +19,10 @@ export function poolSeriesOption(
   backtest: Backtest,
   series: PoolSeries,
   range: Range | undefined,
+  { isPaper = false }: Canvas,
 ): EChartsOption {
   const starts = stepStarts(backtest, series);
-  const wall = wallClock(backtest.trace.timezone);
-  const at = starts.map(wall);
-  const dated = (values: readonly number[]) => values.map((value, step) => [at[step] ?? 0, value]);
+  const dated = (values: readonly number[]) => values.map((value, step) => [starts[step] ?? 0, value]);
   return {
     ...BASE,
     grid: [
@@ -38,7 +38,7 @@ export function poolSeriesOption(
     },
     xAxis: [timeAxis(0, false), timeAxis(1, true)],
     yAxis: [countAxis(0, 'tasks'), countAxis(1, 'pending jobs')],
-    dataZoom: zoom(range, starts.length),
+    dataZoom: zoom(range, starts.length, isPaper),
     series: [
       ...STATES.map((state) => area(state, dated(series[state]), 0)),
       desiredLine(dated(desiredCounts(backtest, series))),
@@ -78,7 +78,7 @@ function timeAxis(gridIndex: number, hasLabels: boolean) {
       ...AXIS.axisLabel,
       show: hasLabels,
       hideOverlap: true,
-      formatter: (wall: number) => (wall % 86_400_000 === 0 ? dayLabel(wall) : timeLabel(wall)),
+      formatter: (at: number) => (at % DAY_MS === 0 ? dayLabel(at) : timeLabel(at)),
     },
     axisTick: { ...AXIS.axisTick, show: hasLabels },
     splitLine: { show: false },
@@ -127,10 +127,11 @@ const desiredLine = (data: number[][]) => ({
   emphasis: { disabled: true },
 });
 
-function zoom(range: Range | undefined, steps: number) {
+function zoom(range: Range | undefined, steps: number, isPaper: boolean) {
   return [
     {
       type: 'slider' as const,
+      show: !isPaper,
       xAxisIndex: [0, 1],
       ...(range === undefined ? { start: 0, end: 100 } : { startValue: range.from, endValue: range.to }),
       filterMode: 'filter' as const,
@@ -167,17 +168,15 @@ function stepOf(hits: unknown): number {
 }
 
 function tipOf(backtest: Backtest, series: PoolSeries, step: number): string {
-  const wall = wallClock(backtest.trace.timezone);
   const start = backtest.trace.from + step * backtest.stepS * 1000;
   const rows = STATES.map(
     (state) =>
       html`<tr><th>${swatch(`var(--${state})`)}${state}</th><td>${oneDecimal(series[state][step] ?? 0)}</td></tr>`,
   );
-  return html`<b>${dayLabel(wall(start))} ${timeLabel(wall(start))}</b>
+  return html`<b>${dayLabel(start)} ${timeLabel(start)}</b>
     <table>${rows}
     <tr><th>${swatch('var(--queue)')}pending jobs, peak</th><td>${oneDecimal(series.queue[step] ?? 0)}</td></tr></table>
-    ${changesNear(backtest, series, start).map((change) => changeText(change, wall(change.at), wall(start)))}`
-    .text;
+    ${changesNear(backtest, series, start).map((change) => changeText(change, start))}`.text;
 }
 
 /** The changes within the step. If there are none, the last change before it. */
@@ -187,7 +186,7 @@ function changesNear({ stepS }: Backtest, { changes }: PoolSeries, start: number
   return within.length > 0 ? within.slice(-MAX_CHANGES) : changes.filter(({ at }) => at < start).slice(-1);
 }
 
-function changeText({ from, to, why }: Change, wall: number, tooltipWall: number): Html {
-  const day = dayLabel(wall) === dayLabel(tooltipWall) ? '' : `${dayLabel(wall)} `;
-  return html`<p><time>${day}${timeLabel(wall)}</time> ${from} → ${to}${why.length > 0 ? ': ' : ''}${why.join('; ')}</p>`;
+function changeText({ at, from, to, why }: Change, start: number): Html {
+  const day = dayLabel(at) === dayLabel(start) ? '' : `${dayLabel(at)} `;
+  return html`<p><time>${day}${timeLabel(at)}</time> ${from} → ${to}${why.length > 0 ? ': ' : ''}${withoutZone(why.join('; '))}</p>`;
 }

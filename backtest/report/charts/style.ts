@@ -9,6 +9,8 @@ const FONT = 'ui-sans-serif, system-ui, Segoe UI, Roboto, Liberation Sans, Arial
 
 export const BASE = {
   animation: false,
+  // ticks at midnight UTC, whatever the time zone of the browser
+  useUTC: true,
   textStyle: { fontFamily: FONT, fontSize: 12, color: 'var(--muted)' },
 } as const;
 

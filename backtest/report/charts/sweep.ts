@@ -6,23 +6,26 @@ import type { EChartsOption } from 'echarts';
 import type { SweepPoint } from '../../replay/result.ts';
 import { html } from '../parts/html.ts';
 import { count, dollars, seconds } from '../parts/numbers.ts';
-import { type Box, type NamedPoint, overlap, type Size } from './label-places.ts';
+import { labelAt, leadersMark } from './label.ts';
+import { type LabelPlace, placeLabels, type Size } from './label-places.ts';
 import { AXIS, BASE, TOOLTIP } from './style.ts';
 
 const MARGIN = { left: 56, right: 24, top: 16, bottom: 46 } as const;
+const CORNER = { x: MARGIN.left, y: MARGIN.top } as const;
 
 /** The first series has the prices, lowest first. */
 export function sweepOption(points: readonly SweepPoint[], size: Size): EChartsOption {
   const costs = scaleOf(points.map(({ dollarsPerMonth }) => dollarsPerMonth));
   const waits = scaleOf([0, ...points.map(({ meanWaitS }) => meanWaitS)]);
-  const places = placesOf(points.map(spotIn(costs, waits, size)), areaOf(size));
+  const spots = points.map(spotIn(costs, waits, size));
+  const places = placeLabels(spots, { area: areaOf(size), lines: [spots] });
   return {
     ...BASE,
     grid: MARGIN,
     tooltip: { ...TOOLTIP, trigger: 'item', formatter: (hit) => tipOf(points, hit) },
     xAxis: { ...axis(costs, roundDollars), name: 'Fargate, dollars per month', nameGap: 28 },
     yAxis: axis(waits, (tick) => `${tick} s`),
-    series: [prices(points, places), line(points)],
+    series: [prices(points, places), { ...line(points), markLine: leadersMark(places, CORNER) }],
   };
 }
 
@@ -60,6 +63,7 @@ const spotIn = (costs: Scale, waits: Scale, size: Size) => (point: SweepPoint) =
   const share = ({ from, to }: Scale, value: number): number => (value - from) / (to - from);
   return {
     name: nameOf(point),
+    isBold: point.isConfigured,
     x: share(costs, point.dollarsPerMonth) * area.width,
     y: (1 - share(waits, point.meanWaitS)) * area.height,
   };
@@ -77,7 +81,7 @@ const axis = ({ from, to, step }: Scale, label: (tick: number) => string) => ({
 
 const roundDollars = (tick: number): string => dollars(tick).replace(/\.00$/, '');
 
-function prices(points: readonly SweepPoint[], places: readonly (Place | undefined)[]) {
+function prices(points: readonly SweepPoint[], places: readonly (LabelPlace | undefined)[]) {
   return {
     type: 'scatter' as const,
     data: points.map((point, at) => ({
@@ -86,14 +90,8 @@ function prices(points: readonly SweepPoint[], places: readonly (Place | undefin
       symbolSize: point.isConfigured ? 18 : 11,
       itemStyle: { color: 'var(--policy-1)', opacity: 1, borderColor: 'var(--paper)', borderWidth: 1.5 },
       label: {
-        show: places[at] !== undefined,
-        position: places[at] ?? 'top',
-        distance: 5,
-        fontSize: 13,
-        formatter: nameOf(point),
+        ...labelAt(places[at]),
         color: point.isConfigured ? 'var(--policy-1)' : 'var(--muted)',
-        textBorderColor: 'var(--paper)',
-        textBorderWidth: 3,
         ...(point.isConfigured ? { fontWeight: 700 as const } : {}),
       },
     })),
@@ -102,45 +100,6 @@ function prices(points: readonly SweepPoint[], places: readonly (Place | undefin
     z: 4,
   };
 }
-
-type Place = (typeof PLACES)[number];
-const PLACES = ['top', 'bottom', 'right', 'left'] as const;
-const POINT = 16;
-const LINE = { height: 16, ofLetter: 9, gap: 5 } as const;
-
-/**
- * Chooses a side for each label, where it covers no point and no other label. Undefined: there is
- * no room.
- */
-function placesOf(points: readonly NamedPoint[], area: Size): readonly (Place | undefined)[] {
-  const half = POINT / 2;
-  const taken: Box[] = points.map(({ x, y }) => ({ x: x - half, y: y - half, width: POINT, height: POINT }));
-  return points.map((point) => {
-    const place = PLACES.find((each) => {
-      const box = boxOf(point, each);
-      return isWithin(box, area) && !taken.some((other) => overlap(box, other));
-    });
-    if (place !== undefined) taken.push(boxOf(point, place));
-    return place;
-  });
-}
-
-function boxOf({ name, x, y }: NamedPoint, place: Place): Box {
-  const size = { width: name.length * LINE.ofLetter, height: LINE.height };
-  const away = POINT / 2 + LINE.gap;
-  const middle = { x: x - size.width / 2, y: y - size.height / 2 };
-  const at = {
-    top: { x: middle.x, y: y - away - size.height },
-    bottom: { x: middle.x, y: y + away },
-    right: { x: x + away, y: middle.y },
-    left: { x: x - away - size.width, y: middle.y },
-  };
-  return { ...at[place], ...size };
-}
-
-/** A label may reach into the margins. */
-const isWithin = (box: Box, area: Size): boolean =>
-  box.x >= -MARGIN.left && box.x + box.width <= area.width + MARGIN.right && box.y >= -MARGIN.top;
 
 /** The dotted line from price to price. */
 const line = (points: readonly SweepPoint[]) => ({

@@ -1,7 +1,7 @@
 /** Tooltips of the week pictures: the figures of the hour under the pointer. */
 import type { Backtest } from '../../replay/result.ts';
 import { jobsLabel, seconds } from '../parts/numbers.ts';
-import { hourOfWeekLabel } from '../parts/wall-clock.ts';
+import { hourOfWeekLabel } from '../parts/times.ts';
 import { element } from './elements.ts';
 
 export function addHourTooltips(backtest: Backtest): void {
@@ -22,7 +22,7 @@ function textOf({ runs }: Backtest, target: Element): string | undefined {
   if (picture === null || !(target instanceof HTMLElement) || target.tagName !== 'I') return undefined;
   const hour = [...picture.querySelectorAll('i')].indexOf(target);
   const { of } = picture.dataset;
-  const week = runs[of === 'jobs' ? 0 : Number(of)]?.hoursOfWeek;
+  const week = runs[of === 'jobs' ? 0 : Number(of)]?.hoursOfWeekUtc;
   const [jobs = 0, wait = 0] = [week?.jobs[hour], week?.meanWaitS[hour]];
   const figures = [jobsLabel(jobs), ...(of === 'jobs' || jobs === 0 ? [] : [`${seconds(wait)} on average`])];
   return `${hourOfWeekLabel(hour)}: ${figures.join(', ')}`;

@@ -5,18 +5,22 @@
 import type { EChartsOption } from 'echarts';
 import type { ECharts } from 'echarts/core';
 import { init } from '../charts/echarts.ts';
-import type { Size } from '../charts/label-places.ts';
+import type { Canvas } from '../charts/label-places.ts';
+import { drawPicture } from '../charts/picture.ts';
+import type { Html } from '../parts/html.ts';
 import { byId } from './elements.ts';
 
 /**
- * Pixels of an A4 page between its margins. The real width is unknown until the page is printed.
+ * The width of the pictures for print. style.css stretches them to the width of the page, which is
+ * unknown until the page is printed.
  */
-const PAPER_WIDTH = 680;
+const PAPER_WIDTH = 800;
 
-type OptionOf = (size: Size) => EChartsOption;
+type OptionOf = (canvas: Canvas) => EChartsOption;
 export type LiveChart = { readonly show: (optionOf: OptionOf) => void };
 
-export function liveChart(id: string): LiveChart {
+/** `paperHeight`: the height of the picture for print, which is 800 wide. */
+export function liveChart(id: string, paperHeight: number): LiveChart {
   const place = byId(id);
   place.replaceChildren();
   const chart = init(place, null, { renderer: 'svg' });
@@ -31,34 +35,50 @@ export function liveChart(id: string): LiveChart {
     show(shown);
   };
   new ResizeObserver(() => resizeTo(place.clientWidth)).observe(place);
-  window.addEventListener('beforeprint', () => resizeTo(Math.min(place.clientWidth, PAPER_WIDTH)));
-  window.addEventListener('afterprint', () => resizeTo(place.clientWidth));
+  const paper = { width: PAPER_WIDTH, height: paperHeight };
+  drawForPrint(place, () => drawPicture(`${id}-paper`, () => shown({ ...paper, isPaper: true }), paper));
   listenToKeys(place, chart);
   return { show };
 }
 
-const MOVES: Readonly<Record<string, (at: number, last: number) => number>> = {
-  ArrowLeft: (at) => Math.max(0, at - 1),
-  ArrowRight: (at, last) => Math.min(last, at + 1),
-  Home: () => 0,
-  End: (_, last) => last,
+/** Adds a picture while the page is printed. style.css shows it instead of the chart. */
+function drawForPrint(place: HTMLElement, draw: () => Html): void {
+  const picture = document.createElement('div');
+  picture.className = 'paper';
+  window.addEventListener('beforeprint', () => {
+    picture.innerHTML = draw().text;
+    place.append(picture);
+  });
+  window.addEventListener('afterprint', () => picture.remove());
+}
+
+type Move = (at: number, first: number, last: number) => number;
+const MOVES: Readonly<Record<string, Move>> = {
+  ArrowLeft: (at, first, last) => Math.min(last, Math.max(first, at - 1)),
+  ArrowRight: (at, first, last) => Math.min(last, Math.max(first, at + 1)),
+  Home: (_, first) => first,
+  End: (_at, _first, last) => last,
 };
 
-/** The arrow keys move through the points of the first series. */
+/** The arrow keys move through the visible points of the first series. */
 function listenToKeys(place: HTMLElement, chart: ECharts): void {
   let at = -1;
   place.addEventListener('keydown', (event) => {
     const move = MOVES[event.key];
     if (move === undefined) return;
     event.preventDefault();
-    at = move(at, pointsOf(chart) - 1);
+    at = move(at, ...shownPoints(chart));
     chart.dispatchAction({ type: 'showTip', seriesIndex: 0, dataIndex: at });
   });
   place.addEventListener('blur', () => chart.dispatchAction({ type: 'hideTip' }));
 }
 
-function pointsOf(chart: ECharts): number {
-  const { series } = chart.getOption();
+/** The first and the last point of the first series that the zoom shows. */
+function shownPoints(chart: ECharts): readonly [first: number, last: number] {
+  const { series, dataZoom } = chart.getOption();
   const data: unknown = Array.isArray(series) ? series[0]?.data : undefined;
-  return Array.isArray(data) ? data.length : 0;
+  if (!Array.isArray(data)) return [0, 0];
+  const { startValue, endValue } = (Array.isArray(dataZoom) ? dataZoom[0] : undefined) ?? {};
+  if (startValue === undefined || endValue === undefined) return [0, data.length - 1];
+  return [data.findIndex(([at]) => at >= startValue), data.findLastIndex(([at]) => at <= endValue)];
 }

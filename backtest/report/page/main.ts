@@ -13,16 +13,16 @@ const backtest: Backtest = JSON.parse(byId('backtest').textContent ?? '');
 showSweep();
 showCosts();
 if (backtest.runs.some(({ pools }) => pools.length > 0)) showPools(backtest);
-liveChart('wait-shares').show(() => waitSharesOption(backtest));
+liveChart('wait-shares', 225).show(() => waitSharesOption(backtest));
 addHourTooltips(backtest);
 
 function showSweep(): void {
   const { sweep } = backtest;
-  if (sweep !== undefined) liveChart('sweep-waiting').show((size) => sweepOption(sweep, size));
+  if (sweep !== undefined) liveChart('sweep-waiting', 320).show((size) => sweepOption(sweep, size));
 }
 
 function showCosts(): void {
-  const [p95, mean] = [liveChart('pareto-p95'), liveChart('pareto-mean')];
+  const [p95, mean] = [liveChart('pareto-p95', 300), liveChart('pareto-mean', 300)];
   const choice = byId('pareto-cost');
   const draw = (): void => {
     const cost =

@@ -3,18 +3,18 @@ import type { Backtest, PoolSeries } from '../../replay/result.ts';
 import { desiredCounts, poolSeriesOption, STATES, stepStarts } from '../charts/pool-series.ts';
 import { oneDecimal } from '../parts/numbers.ts';
 import { lookOf } from '../parts/palette.ts';
-import { dayLabel, daysOf, type Range, timeLabel, wallClock } from '../parts/wall-clock.ts';
+import { dayLabel, daysOf, type Range, timeLabel, withoutZone } from '../parts/times.ts';
 import { byId, element, figureCell, rowHead, tableOf } from './elements.ts';
 import { liveChart } from './live-chart.ts';
 
 export function showPools(backtest: Backtest): void {
-  const chart = liveChart('pool-series');
+  const chart = liveChart('pool-series', 410);
   const choices = byId('pool-choices');
   const draw = (): void => {
     const chosen = chosenOf(backtest, choices);
     if (chosen === undefined) return;
     byId('pools').parentElement?.style.setProperty('--run', lookOf(chosen.run).color);
-    chart.show(() => poolSeriesOption(backtest, chosen.series, chosen.range));
+    chart.show((size) => poolSeriesOption(backtest, chosen.series, chosen.range, size));
     fillTables(backtest, chosen);
   };
   choices.addEventListener('change', draw);
@@ -30,17 +30,14 @@ function chosenOf(backtest: Backtest, choices: HTMLElement): Chosen | undefined 
   const run = chosen('policy');
   const pool = backtest.pools[chosen('pool')]?.name;
   const series = backtest.runs[run]?.pools.find((each) => each.pool === pool);
-  return series && { run, series, range: daysOf(backtest)[chosen('days') - 1] };
+  return series && { run, series, range: daysOf(backtest)[chosen('days')] };
 }
 
 /** Fills only the tables that are open: each one has thousands of cells. */
 function fillTables(backtest: Backtest, { series, range }: Chosen): void {
-  const wall = wallClock(backtest.trace.timezone);
-  const isWithin = (at: number): boolean =>
-    range === undefined || (wall(at) >= range.from && wall(at) < range.to);
-  const when = (at: number): string => `${dayLabel(wall(at))} ${timeLabel(wall(at))}`;
-  fill('pool-steps', () => stepsTable(backtest, series, isWithin, when));
-  fill('pool-changes', () => changesTable(series, isWithin, when));
+  const isWithin = (at: number): boolean => range === undefined || (at >= range.from && at < range.to);
+  fill('pool-steps', () => stepsTable(backtest, series, isWithin));
+  fill('pool-changes', () => changesTable(series, isWithin));
 }
 
 function fill(id: string, table: () => HTMLElement): void {
@@ -52,9 +49,10 @@ const foldsOf = (): readonly HTMLElement[] =>
   ['pool-steps', 'pool-changes'].flatMap((id) => byId(id).closest('details') ?? []);
 
 type IsWithin = (at: number) => boolean;
-type When = (at: number) => string;
 
-function stepsTable(backtest: Backtest, series: PoolSeries, isWithin: IsWithin, when: When): HTMLElement {
+const when = (at: number): string => `${dayLabel(at)} ${timeLabel(at)}`;
+
+function stepsTable(backtest: Backtest, series: PoolSeries, isWithin: IsWithin): HTMLElement {
   const desired = desiredCounts(backtest, series);
   const rows = stepStarts(backtest, series).flatMap((start, step) => {
     const values = [...STATES.map((state) => series[state][step]), desired[step], series.queue[step]];
@@ -65,14 +63,14 @@ function stepsTable(backtest: Backtest, series: PoolSeries, isWithin: IsWithin, 
 
 const countCell = (value: number): HTMLElement => figureCell(value, oneDecimal(value));
 
-function changesTable({ changes }: PoolSeries, isWithin: IsWithin, when: When): HTMLElement {
+function changesTable({ changes }: PoolSeries, isWithin: IsWithin): HTMLElement {
   const rows = changes
     .filter(({ at }) => isWithin(at))
     .map(({ at, from, to, why }) => [
       rowHead(when(at)),
       countCell(from),
       countCell(to),
-      element('td', why.join('; ')),
+      element('td', withoutZone(why.join('; '))),
     ]);
   return tableOf(['at', 'from', 'to', 'reasons'], rows);
 }

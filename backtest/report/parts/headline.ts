@@ -1,20 +1,25 @@
-/**
- * The headline of the report, computed from the figures of all runs: the cost, how long people
- * wait, and which policy is the cheapest at the price of waiting.
- */
-import type { Backtest, Bound, PolicyRun } from '../../replay/result.ts';
+/** The headline of the report, and its summary in a few sentences. */
+import type { Backtest, Bound, Figures, PolicyRun } from '../../replay/result.ts';
 import { comparison, count, dollars, jobsLabel, seconds } from './numbers.ts';
-import { lengthLabel } from './wall-clock.ts';
+import { lengthLabel } from './times.ts';
 
+/** One clause: the cost, and the comparison with a static fleet. If jobs are lost, it says so instead. */
 export function headlineOf(backtest: Backtest): string {
   const [ours] = backtest.runs;
-  if (ours === undefined) return `${jobsOf(backtest)}: no policy ran`;
-  const fleet = staticFleetOf(backtest);
-  const costs = againstFleet(ours, fleet);
-  const cost = `${jobsOf(backtest)} cost ${dollars(ours.figures.dollars.tasks)} with the autoscaler`;
+  if (ours === undefined) return 'No policy ran';
+  const cost = `The autoscaler would have cost ${dollars(ours.figures.dollars.tasks)}`;
+  const lost = lostJobs(ours.figures);
+  if (lost > 0) return `${cost} and lost ${count(lost)} of ${jobsLabel(backtest.trace.jobs)}`;
+  return [cost, ...againstFleet(ours, staticFleetOf(backtest))].join(', ');
+}
+
+/** How long people wait, what happens to jobs, and which policy has the lowest total. */
+export function summaryOf(backtest: Backtest): string {
+  const [ours] = backtest.runs;
+  if (ours === undefined) return `${jobsOf(backtest)}.`;
   const lost = losses(ours);
-  const service = hasPeople(ours) ? `${waits(ours, fleet)}; ${lost}` : capitalized(lost);
-  return `${[cost, ...costs].join(', ')}. ${service}. ${inAll(backtest, ours)}`;
+  const service = hasPeople(ours) ? `${waits(ours, staticFleetOf(backtest))}; ${lost}` : lost;
+  return `${jobsOf(backtest)}: ${service}. ${inAll(backtest, ours)}.`;
 }
 
 /**
@@ -37,10 +42,11 @@ export function bestRivalOf({ runs: [, ...others] }: Backtest): PolicyRun | unde
   return others.toSorted((a, b) => a.figures.dollars.total - b.figures.dollars.total)[0];
 }
 
+/** Jobs that were killed, failed by coderd after 30 min, or never run. */
+export const lostJobs = ({ jobs }: Figures): number => jobs.killed + jobs.reaped + jobs.unserved;
+
 /** Whether the trace has jobs that people wait for. */
 const hasPeople = ({ figures }: PolicyRun): boolean => figures.waitOfPeople.jobs > 0;
-
-const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const jobsOf = (backtest: Backtest): string =>
   `${jobsLabel(backtest.trace.jobs)} in ${lengthLabel(backtest)}`;
@@ -48,7 +54,7 @@ const jobsOf = (backtest: Backtest): string =>
 function againstFleet(ours: PolicyRun, fleet: PolicyRun | undefined): readonly string[] {
   if (fleet === undefined || fleet.figures.dollars.tasks === 0) return [];
   const { tasks } = fleet.figures.dollars;
-  return [`${versus(ours.figures.dollars.tasks, tasks)} the ${fleet.title} (${dollars(tasks)})`];
+  return [`${versus(ours.figures.dollars.tasks, tasks)} the ${fleet.title}`];
 }
 
 const NONE = seconds(0);

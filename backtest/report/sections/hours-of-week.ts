@@ -6,7 +6,7 @@ import type { Backtest, HoursOfWeek } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, seconds } from '../parts/numbers.ts';
 import { policyName } from '../parts/palette.ts';
-import { hourOfWeekLabel } from '../parts/wall-clock.ts';
+import { hourOfWeekLabel } from '../parts/times.ts';
 import { cell, fold, NO_FIGURE, policyHead } from './figure.ts';
 
 const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
@@ -15,12 +15,12 @@ const HOURS = Array.from({ length: 168 }, (_, hour) => hour);
 const WAITS_S = [1, 5, 15, 30, 60, 180];
 
 export function hoursOfWeekSection(backtest: Backtest): Html {
-  const jobs = backtest.runs[0]?.hoursOfWeek.jobs ?? [];
+  const jobs = backtest.runs[0]?.hoursOfWeekUtc.jobs ?? [];
   return html`<section aria-labelledby="hours"><h2 id="hours">Waits by hour of the week</h2>
-<p>Jobs that people wait for, by hour of the week in ${backtest.trace.timezone}. The first row is Monday, the first column is midnight. Point at an hour to see its figures.</p>
+<p>Jobs that people wait for, by hour of the week. The first row is Monday, the first column is midnight. Point at an hour to see its figures.</p>
 <div class="weeks">${weekOf(html`Jobs, up to ${count(Math.max(0, ...jobs))} per hour`, 'jobs', jobs.map(jobLevel(jobs)))}${backtest.runs.map(
-    ({ title, hoursOfWeek }, at) =>
-      weekOf(policyName(title, at), String(at), HOURS.map(waitLevel(hoursOfWeek))),
+    ({ title, hoursOfWeekUtc }, at) =>
+      weekOf(policyName(title, at), String(at), HOURS.map(waitLevel(hoursOfWeekUtc))),
   )}</div>
 ${LEGEND}
 ${fold('Show as a table', hoursTable(backtest, jobs))}
@@ -60,7 +60,8 @@ function hoursTable(backtest: Backtest, jobs: readonly number[]): Html {
   const rows = HOURS.map(
     (hour) =>
       html`<tr><th scope="row">${hourOfWeekLabel(hour)}</th>${cell(jobs[hour] ?? 0, count)}${backtest.runs.map(
-        ({ hoursOfWeek }) => (jobs[hour] === 0 ? NO_FIGURE : cell(hoursOfWeek.meanWaitS[hour] ?? 0, seconds)),
+        ({ hoursOfWeekUtc }) =>
+          jobs[hour] === 0 ? NO_FIGURE : cell(hoursOfWeekUtc.meanWaitS[hour] ?? 0, seconds),
       )}</tr>`,
   );
   const heads = backtest.runs.map((_, at) => policyHead(backtest, at, 'col'));

@@ -1,6 +1,6 @@
 /** The key figures of the autoscaler's run, each beside the figure of the static fleet. */
 import type { Backtest, Figures, PolicyRun, WaitFigures } from '../../replay/result.ts';
-import { bestRivalOf, foresightOf, staticFleetOf } from '../parts/headline.ts';
+import { bestRivalOf, foresightOf, lostJobs, staticFleetOf } from '../parts/headline.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, dollars, seconds, share } from '../parts/numbers.ts';
 
@@ -23,10 +23,8 @@ type Card = {
   readonly more?: string | undefined;
 };
 
-function cards(
-  { dollars: cost, waitOfPeople: wait, tasks, jobs }: Figures,
-  backtest: Backtest,
-): readonly Card[] {
+function cards(ours: Figures, backtest: Backtest): readonly Card[] {
+  const { dollars: cost, waitOfPeople: wait, tasks } = ours;
   const bound = foresightOf(backtest);
   const rival = bestRivalOf(backtest);
   return [
@@ -52,9 +50,9 @@ function cards(
       of: (fleet) => share(busyShare(fleet.tasks)),
     },
     {
-      value: count(lost(jobs)),
+      value: count(lostJobs(ours)),
       what: 'jobs lost',
-      of: (fleet) => count(lost(fleet.jobs)),
+      of: (fleet) => count(lostJobs(fleet)),
       more: worst(backtest.runs),
     },
   ];
@@ -75,13 +73,12 @@ const waitCards = (wait: WaitFigures): readonly Card[] => [
 ];
 
 const busyShare = ({ hours, busyHours }: Figures['tasks']): number => (hours === 0 ? 0 : busyHours / hours);
-const lost = ({ killed, reaped, unserved }: Figures['jobs']): number => killed + reaped + unserved;
 
 /**
  * The most jobs that another policy lost, and that policy. Undefined: none, or the static fleet.
  */
 function worst(runs: readonly PolicyRun[]): string | undefined {
-  const [most] = runs.slice(1).toSorted((a, b) => lost(b.figures.jobs) - lost(a.figures.jobs));
-  if (most === undefined || most.policy === 'static' || lost(most.figures.jobs) === 0) return undefined;
-  return `${count(lost(most.figures.jobs))} with ${most.title}`;
+  const [most] = runs.slice(1).toSorted((a, b) => lostJobs(b.figures) - lostJobs(a.figures));
+  if (most === undefined || most.policy === 'static' || lostJobs(most.figures) === 0) return undefined;
+  return `${count(lostJobs(most.figures))} with ${most.title}`;
 }

@@ -4,16 +4,23 @@
 import type { Backtest } from '../../replay/result.ts';
 import { drawPicture } from '../charts/picture.ts';
 import { poolSeriesOption, STATES } from '../charts/pool-series.ts';
+import { busiestDay, busiestPool } from '../parts/busiest.ts';
 import { type Html, html } from '../parts/html.ts';
-import { dayLabel, daysOf } from '../parts/wall-clock.ts';
+import { dayLabel, daysOf } from '../parts/times.ts';
 import { chartOf, figureOf, fold } from './figure.ts';
 
 const PICTURE = { width: 1072, height: 440 };
 
 export function poolsSection(backtest: Backtest): Html {
-  const series = backtest.runs[0]?.pools[0];
+  const name = backtest.pools[busiestPool(backtest)]?.name;
+  const series = backtest.runs[0]?.pools.find(({ pool }) => pool === name);
   if (series === undefined) return html``;
-  const picture = drawPicture('pool-series', () => poolSeriesOption(backtest, series, undefined), PICTURE);
+  const day = daysOf(backtest)[busiestDay(backtest)];
+  const picture = drawPicture(
+    'pool-series',
+    (size) => poolSeriesOption(backtest, series, day, size),
+    PICTURE,
+  );
   return html`<section aria-labelledby="pools"><h2 id="pools">Pools over time</h2>${figureOf({
     id: 'pool-series',
     title: 'Tasks by state, and pending jobs',
@@ -31,20 +38,32 @@ const LEGEND = html`<ul class="legend pool-colors">${STATES.map((state) => html`
 
 function choices(backtest: Backtest): Html {
   const { runs, pools } = backtest;
-  const days = daysOf(backtest).map(({ from }) => dayLabel(from));
   return html`<form class="choices" id="pool-choices">
-${select(
-  'policy',
-  runs.map(({ title }) => title),
-)}
+${select('policy', runs.map(optionOf))}
 ${select(
   'pool',
-  pools.map(({ name }) => name),
+  pools.map(({ name }, value) => ({ value, title: name })),
+  busiestPool(backtest),
 )}
-${select('days', ['whole period', ...days])}
+${select('days', dayOptions(backtest))}
 </form>`;
 }
 
-/** The value of each option is its index. */
-const select = (name: string, options: readonly string[]): Html =>
-  html`<label>${name} <select name="${name}" autocomplete="off">${options.map((option, at) => html`<option value="${at}">${option}</option>`)}</select></label>`;
+type Option = { readonly value: number; readonly title: string };
+
+const optionOf = ({ title }: { readonly title: string }, value: number): Option => ({ value, title });
+
+/** The busiest day first, then the whole period (-1), then the other days. */
+function dayOptions(backtest: Backtest): readonly Option[] {
+  const days = daysOf(backtest).map(({ from }, value) => ({ value, title: dayLabel(from) }));
+  const busiest = days[busiestDay(backtest)];
+  if (busiest === undefined || days.length === 1) return days;
+  return [
+    { ...busiest, title: `${busiest.title} (busiest)` },
+    { value: -1, title: 'whole period' },
+    ...days.filter((day) => day !== busiest),
+  ];
+}
+
+const select = (name: string, options: readonly Option[], chosen = options[0]?.value): Html =>
+  html`<label>${name} <select name="${name}" autocomplete="off">${options.map(({ value, title }) => html`<option value="${value}"${value === chosen ? html` selected` : ''}>${title}</option>`)}</select></label>`;

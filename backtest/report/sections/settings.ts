@@ -5,6 +5,7 @@
 import { type Backtest, FAILURE_MINUTES, PEOPLE_WAIT_FOR } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, dollars, seconds } from '../parts/numbers.ts';
+import { zoneLabel } from '../parts/times.ts';
 import { policyHead, wide } from './figure.ts';
 
 export function settingsSection(backtest: Backtest): Html {
@@ -15,13 +16,15 @@ ${wide('Pools', poolsTable(backtest))}
 </section>`;
 }
 
-function settingsOf({ trace, seed, settings }: Backtest): Readonly<Record<string, string>> {
+function settingsOf(backtest: Backtest): Readonly<Record<string, string>> {
+  const { trace, seed, settings } = backtest;
   const kinds = Object.entries(trace.kinds).map(([kind, jobs]) => `${count(jobs)} ${kind}`);
   return {
     trace: trace.name,
     jobs: `${count(trace.jobs)}: ${kinds.join(', ')}`,
     ...(trace.skipped > 0 ? { 'lines left out': `${count(trace.skipped)} invalid` } : {}),
     ...(trace.unfit > 0 ? { 'jobs left out': `${count(trace.unfit)} without a matching pool` } : {}),
+    'time zone of the trace': zoneLabel(backtest),
     seed: String(seed),
     region: `${settings.region}, prices of ${settings.pricesOf}`,
     'start time of a task': `${seconds(settings.startSeconds[0])} to ${seconds(settings.startSeconds[1])} until its daemon is connected`,

@@ -1,12 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { Backtest } from '../../../backtest/replay/result.ts';
-import { type NamedPoint, placeLabels } from '../../../backtest/report/charts/label-places.ts';
+import {
+  type LabelPlace,
+  type NamedPoint,
+  placeLabels,
+} from '../../../backtest/report/charts/label-places.ts';
 import { paretoOption } from '../../../backtest/report/charts/pareto.ts';
 import { drawPicture } from '../../../backtest/report/charts/picture.ts';
 import { desiredCounts, poolSeriesOption } from '../../../backtest/report/charts/pool-series.ts';
 import { costTicks, LEAST_COST, logShare, waitTicks } from '../../../backtest/report/charts/ticks.ts';
 import { shareScale } from '../../../backtest/report/charts/wait-shares.ts';
-import { daysOf, wallClock } from '../../../backtest/report/parts/wall-clock.ts';
+import { busiestDay, busiestPool } from '../../../backtest/report/parts/busiest.ts';
+import {
+  daysOf,
+  lengthLabel,
+  periodLabel,
+  withoutZone,
+  zoneLabel,
+} from '../../../backtest/report/parts/times.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { plausibleBacktest } from './fixture.ts';
 
@@ -67,7 +78,8 @@ describe('the chart of costs and waits', () => {
 
   it('names every policy when all policies are at the same point', () => {
     const same = backtestOf([3, 3, 3, 3, 3], 0, [0.1, 0.12]);
-    expect(textsOf(same)).toEqual(expect.arrayContaining(same.runs.map(({ title }) => title)));
+    const texts = textsOf(same).join(' ');
+    expect(same.runs.map(({ title }) => title).filter((title) => !texts.includes(title))).toEqual([]);
   });
 
   it('marks the first ticks with ≤ when costs and waits are below them', () => {
@@ -99,12 +111,22 @@ describe('shareScale', () => {
 
 describe('placeLabels', () => {
   const area = { width: 430, height: 318 };
-  const width = (name: string) => name.length * 6;
 
-  it('covers no other label in 300 random charts', () => {
+  /** The box of a label, with letters a little narrower than the code assumes. */
+  function boxOf({ x, y }: NamedPoint, { text, dx, dy, align }: LabelPlace) {
+    const lines = text.split('\n');
+    const width = Math.max(...lines.map(({ length }) => length)) * 6.5;
+    const left = x + dx - { left: 0, center: width / 2, right: width }[align];
+    return { left, right: left + width, top: y + dy - lines.length * 7, bottom: y + dy + lines.length * 7 };
+  }
+  type Edges = ReturnType<typeof boxOf>;
+  const covers = (one: Edges, other: Edges): boolean =>
+    one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+
+  it('covers no point and no other label in 100 random charts', () => {
     const seed = 20261;
     const random = new Random(seed);
-    for (let chart = 0; chart < 300; chart++) {
+    for (let chart = 0; chart < 100; chart++) {
       const points = Array.from(
         { length: random.whole(1, 8) },
         (_, at): NamedPoint => ({
@@ -113,53 +135,117 @@ describe('placeLabels', () => {
           y: random.between(0, area.height),
         }),
       );
-      const boxes = placeLabels(points, area, []).flatMap((place, at) => {
-        const { name, x, y } = points[at] ?? { name: '', x: 0, y: 0 };
-        if (place === undefined) return [];
-        return [
-          {
-            left: place.side === 'right' ? x + 14 : x - 14 - width(name),
-            width: width(name),
-            middle: y + place.dy,
-          },
-        ];
-      });
-      const clashes = boxes.flatMap((one, at) =>
-        boxes.slice(at + 1).filter((other) => {
-          const isBeside = one.left + one.width <= other.left || other.left + other.width <= one.left;
-          return !isBeside && Math.abs(one.middle - other.middle) < 14;
-        }),
+      const places = placeLabels(points, { area });
+      const boxes = points.flatMap((point, at) => (places[at] ? [boxOf(point, places[at])] : []));
+      const dots = points.map(({ x, y }) => ({ left: x - 7, right: x + 7, top: y - 7, bottom: y + 7 }));
+      const clashes = boxes.flatMap((box, at) =>
+        [...boxes.slice(at + 1), ...dots].filter((other) => covers(box, other)),
       );
       expect(clashes, `seed ${seed}, chart ${chart}`).toEqual([]);
     }
   });
 
-  it('puts the label of a lone point on its right', () => {
-    expect(placeLabels([{ name: 'KEDA', x: 200, y: 100 }], area, [])).toEqual([{ side: 'right', dy: 11 }]);
+  it('puts the label of a lone point beside it, on its right', () => {
+    expect(placeLabels([{ name: 'KEDA', x: 200, y: 100 }], { area })).toMatchObject([
+      { text: 'KEDA', align: 'left', dx: 12, dy: 0 },
+    ]);
   });
 
-  it('puts the label on the left of a point at the right edge, away from occupied boxes', () => {
-    const point = { name: 'KEDA', x: 425, y: 100 };
-    expect(placeLabels([point], area, [])).toEqual([{ side: 'left', dy: 11 }]);
-    const below = { x: 380, y: 102, width: 40, height: 40 };
-    expect(placeLabels([point], area, [below])).toEqual([{ side: 'left', dy: -11 }]);
+  it('puts the label above a point at the right edge, and on its left if there is no room above', () => {
+    const point = { name: 'KEDA on ECS', x: 380, y: 100 };
+    expect(placeLabels([point], { area })).toMatchObject([{ align: 'center', dy: -20 }]);
+    const above = { x: 300, y: 60, width: 130, height: 30 };
+    expect(placeLabels([point], { area, occupied: [above] })).toMatchObject([{ align: 'right', dx: -12 }]);
+  });
+
+  it('avoids a line where another place is as near', () => {
+    const line = [
+      { x: 200, y: 100 },
+      { x: 430, y: 100 },
+    ];
+    const point = { name: 'KEDA', x: 200, y: 100 };
+    expect(placeLabels([point], { area, lines: [line] })).toMatchObject([{ align: 'center', dy: -20 }]);
+  });
+
+  it('breaks a long name into two lines in a narrow chart', () => {
+    const point = { name: 'static fleet of 180', x: 60, y: 10 };
+    const [place] = placeLabels([point], { area: { width: 120, height: 60 } });
+    expect(place?.text).toBe('static fleet\nof 180');
+  });
+
+  it('moves a label that leaves another one no room', () => {
+    const names = ['autoscaler', 'static fleet of 1', 'KEDA on ECS', "Buildkite's agent scaler"];
+    const spots = [
+      [149, 30],
+      [189, 29],
+      [189, 57],
+      [152, 35],
+    ];
+    const points = names.map((name, at) => ({ name, x: spots[at]?.[0] ?? 0, y: spots[at]?.[1] ?? 0 }));
+    const places = placeLabels(points, { area: { width: 294, height: 278 } });
+    expect(places.filter((place) => place === undefined)).toEqual([]);
   });
 });
 
-describe('local time', () => {
-  it('follows the clock change in spring', () => {
-    const wall = wallClock('Europe/Berlin');
-    const shown = ['2026-03-29T00:59:00Z', '2026-03-29T01:00:00Z'].map((at) =>
-      new Date(wall(Date.parse(at))).toISOString(),
-    );
-    expect(shown).toEqual(['2026-03-29T01:59:00.000Z', '2026-03-29T03:00:00.000Z']);
+describe('times', () => {
+  const backtest = plausibleBacktest(1);
+
+  it('are in UTC: a week from Monday 0:00 in Berlin has parts of eight days', () => {
+    const days = daysOf(backtest).map(({ from }) => new Date(from).toISOString());
+    expect([days.length, days[0], days.at(-1)]).toEqual([
+      8,
+      '2026-03-01T00:00:00.000Z',
+      '2026-03-08T00:00:00.000Z',
+    ]);
   });
 
-  it('divides a week into seven days', () => {
-    const days = daysOf(plausibleBacktest(1));
-    expect(days.map(({ from }) => new Date(from).toISOString().slice(0, 10))).toEqual([
-      ...['2026-03-02', '2026-03-03', '2026-03-04', '2026-03-05', '2026-03-06', '2026-03-07', '2026-03-08'],
-    ]);
+  it('name the period of the trace and the time zone of its people', () => {
+    expect(periodLabel(backtest)).toBe('1 March 2026 23:00 to 8 March 2026 23:00');
+    expect(lengthLabel(backtest)).toBe('7 days');
+    expect(zoneLabel(backtest)).toBe('Europe/Berlin (GMT+01:00 at the start)');
+  });
+
+  it('of a trace of whole days have dates only', () => {
+    const [from, to] = [Date.UTC(2026, 2, 2), Date.UTC(2026, 2, 9)] as (typeof backtest.trace.from)[];
+    if (from === undefined || to === undefined) throw new Error('making a period: it has no end');
+    const whole = { ...backtest, trace: { ...backtest.trace, from, to } };
+    expect(periodLabel(whole)).toBe('2 March 2026 to 9 March 2026');
+  });
+
+  it('in reasons do not repeat the time zone', () => {
+    expect(withoutZone('needs a daemon for 1 autostart at 6 April 2026 06:30:00 UTC; UTC')).toBe(
+      'needs a daemon for 1 autostart at 6 April 2026 06:30:00; UTC',
+    );
+  });
+});
+
+describe('the busiest day', () => {
+  /** The same week, with all work of `pool` in one hour of `day`, and none elsewhere. */
+  function workOn(day: number, pool: number): Backtest {
+    const base = plausibleBacktest(1);
+    const start = (daysOf(base)[day]?.from ?? 0) + 12 * 3_600_000;
+    const at = (start - base.trace.from) / (base.stepS * 1000);
+    const runs = base.runs.map((run) => ({
+      ...run,
+      pools: run.pools.map((series, index) => ({
+        ...series,
+        busy: series.busy.map((_, step) => (index === pool && step >= at && step < at + 5 ? 3 : 0)),
+      })),
+    }));
+    return { ...base, runs };
+  }
+
+  it.each([
+    { day: 1, pool: 0 },
+    { day: 4, pool: 2 },
+    { day: 7, pool: 1 },
+  ])('is day $day when pool $pool has all its work on it', ({ day, pool }) => {
+    const backtest = workOn(day, pool);
+    expect([busiestDay(backtest), busiestPool(backtest)]).toEqual([day, pool]);
+  });
+
+  it('is the first day of a backtest without runs', () => {
+    expect(busiestDay({ ...plausibleBacktest(1), runs: [], pools: [] })).toBe(0);
   });
 });
 
@@ -185,7 +271,7 @@ it('draws tasks and pending jobs of a pool on one time scale for a single day', 
   const [, day] = daysOf(backtest);
   if (series === undefined || day === undefined)
     throw new Error('drawing a pool: the fixture has no pool or day');
-  const picture = drawPicture('pool', () => poolSeriesOption(backtest, series, day), {
+  const picture = drawPicture('pool', (size) => poolSeriesOption(backtest, series, day, size), {
     width: 1072,
     height: 440,
   }).text;

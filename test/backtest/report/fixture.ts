@@ -193,6 +193,7 @@ function runOf(
 ): PolicyRun {
   const pools = POOLS.map((pool, at) => poolOf(pool, rule, busy[at] ?? [], random));
   const waits = Array.from({ length: 4000 }, () => waitOf(rule, random)).sort((a, b) => a - b);
+  const hours = hoursOf(rule, busy, random);
   return {
     policy: rule.policy,
     title: rule.title,
@@ -201,7 +202,9 @@ function runOf(
     isTuned,
     figures: figuresOf(rule, pools, waits, random),
     waitCounts: countsOf(waits),
-    hoursOfWeek: hoursOf(rule, busy, random),
+    hoursOfWeek: hours,
+    // an hour earlier than in Berlin
+    hoursOfWeekUtc: { jobs: earlier(hours.jobs), meanWaitS: earlier(hours.meanWaitS) },
     pools,
   };
 }
@@ -326,6 +329,8 @@ const countsOf = (waits: readonly number[]): readonly number[] =>
     const above = at === 0 ? -1 : (WAIT_EDGES_S[at - 1] ?? 0);
     return waits.filter((wait) => wait > above && wait <= edge).length;
   });
+
+const earlier = (hours: readonly number[]): readonly number[] => [...hours.slice(1), ...hours.slice(0, 1)];
 
 const hoursOf = ({ waitS, coldShare }: Rule, busy: readonly (readonly number[])[], random: Random) => {
   const jobs = Array.from({ length: 168 }, (_, hour) =>

@@ -7,6 +7,14 @@ import { readBack, rowsOf, valuesOf } from './tables.ts';
 const BACKTEST = plausibleBacktest(7);
 const open = reportBrowser();
 
+type Labelled = { x: number; y: number; width: number; height: number; text: string };
+/** Two pixels less on each side: a box has room for letters that the text does not have. */
+const covers = (one: Labelled, other: Labelled): boolean =>
+  one.x + 2 < other.x + other.width - 2 &&
+  other.x + 2 < one.x + one.width - 2 &&
+  one.y + 2 < other.y + other.height - 2 &&
+  other.y + 2 < one.y + one.height - 2;
+
 describe('the report page', () => {
   browserTest.each([
     { what: 'a week of five policies', backtest: BACKTEST },
@@ -63,6 +71,33 @@ describe('the report page', () => {
     expect(new Set(await page.evaluate<readonly string[]>(adjust))).toEqual(new Set(['exact']));
   });
 
+  test('prints every chart as wide as the page, and two charts of cost and wait on one page', async () => {
+    const { page } = await open(BACKTEST, { viewport: { width: 718, height: 1047 } });
+    await page.emulateMedia({ media: 'print' });
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+    const widths = `[...document.querySelectorAll('.chart')].map((chart) => [...chart.querySelectorAll('svg')].map((svg) => svg.getBoundingClientRect().width).filter((width) => width > 0))`;
+    expect(await page.evaluate(widths)).toEqual([[718], [718], [718], [718]]);
+    const costs = await page.locator('section:has(#costs)').boundingBox();
+    expect(costs?.height).toBeLessThan(1047);
+    expect(await page.locator('.paper text', { hasText: 'KEDA' }).count()).toBe(2);
+    await page.evaluate("dispatchEvent(new Event('afterprint'))");
+    expect(await page.locator('.paper').count()).toBe(0);
+  });
+
+  test.each([400, 1280])('covers no point and no label with a label at %i px', async (width) => {
+    const { page } = await open(BACKTEST, { viewport: { width, height: 900 } });
+    const boxes = `(chart) => {
+      const box = (each) => { const { x, y, width, height } = each.getBoundingClientRect(); return { x, y, width, height, text: each.textContent }; };
+      return [...document.querySelectorAll(chart + ' svg text[font-size="13"], ' + chart + ' svg text[style*="13px"]')].map(box);
+    }`;
+    for (const chart of ['#pareto-p95', '#pareto-mean']) {
+      const labels = await page.evaluate<readonly Labelled[]>(`(${boxes})('${chart}')`);
+      expect(labels.length).toBeGreaterThanOrEqual(BACKTEST.runs.length);
+      const clashes = labels.flatMap((one, at) => labels.slice(at + 1).filter((other) => covers(one, other)));
+      expect(clashes.map(({ text }) => text)).toEqual([]);
+    }
+  });
+
   test('gives every chart a title and a description', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
     for (const chart of await page.locator('.chart').all()) {
@@ -91,6 +126,7 @@ describe('the chart of the pools', () => {
 
   test('shows the reasons of a change under the pointer', async () => {
     const { page, consoleMessages } = await open(BACKTEST, DESKTOP);
+    await page.locator('select[name=days]').selectOption({ label: 'whole period' });
     const change = changeWithTwoReasons(BACKTEST);
     const chart = page.locator('#pool-series');
     await chart.scrollIntoViewIfNeeded();
@@ -106,11 +142,31 @@ describe('the chart of the pools', () => {
 
   test('moves from step to step with the arrow keys', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
-    await page.locator('#pool-series').press('End');
     const tip = page.locator('#pool-series .tip');
-    await tip.filter({ hasText: 'Sun 8 Mar 23:48' }).waitFor();
+    await page.locator('select[name=days]').selectOption({ label: 'whole period' });
+    await page.locator('#pool-series').press('End');
+    await tip.filter({ hasText: 'Sun 8 Mar 22:48' }).waitFor();
     await page.locator('#pool-series').press('ArrowLeft');
-    await tip.filter({ hasText: 'Sun 8 Mar 23:36' }).waitFor();
+    await tip.filter({ hasText: 'Sun 8 Mar 22:36' }).waitFor();
+    await page.locator('select[name=days]').selectOption({ label: 'Wed 4 Mar' });
+    await page.locator('#pool-series').press('Home');
+    await tip.filter({ hasText: 'Wed 4 Mar 00:00' }).waitFor();
+  });
+
+  test('opens on the busiest day, and has it first in its list', async () => {
+    const { page } = await open(BACKTEST, DESKTOP);
+    const days = await page.locator('select[name=days] option').allTextContents();
+    const others = days.filter((day) => !day.includes('busiest'));
+    expect(days[0]).toMatch(/^(Mon|Tue|Wed|Thu|Fri) \d Mar \(busiest\)$/);
+    expect(others.slice(0, 3)).toEqual(['whole period', 'Sun 1 Mar', 'Mon 2 Mar']);
+    const labels = await page.locator('#pool-series svg text').allTextContents();
+    expect(labels).toEqual(expect.arrayContaining(['04:00', '12:00', '20:00']));
+  });
+
+  test('has its midnights in UTC in a browser in Tokyo', async () => {
+    const { page } = await open(BACKTEST, { ...DESKTOP, timezoneId: 'Asia/Tokyo' });
+    await page.locator('select[name=days]').selectOption({ label: 'whole period' });
+    await page.locator('#pool-series svg text', { hasText: 'Mon 2 Mar' }).waitFor();
   });
 
   test('shows the chosen policy, pool and day, and their figures', async () => {
@@ -122,7 +178,8 @@ describe('the chart of the pools', () => {
     await page.locator('figure:has(#pool-series) summary').first().click();
     await page.locator('#pool-steps td').first().waitFor();
     const series = BACKTEST.runs[2]?.pools[1];
-    const wednesday = { from: 240, to: 360 };
+    // the trace begins at 23:00
+    const wednesday = { from: 245, to: 365 };
     const columns = [series?.busy, series?.idle, series?.starting, series?.leaving];
     const expected = columns.map((each) => each?.slice(wednesday.from, wednesday.to));
     const rows = await rowsOf(page, '#pool-steps');
@@ -136,8 +193,10 @@ describe('the chart of the pools', () => {
     await page.locator('select[name=days]').selectOption({ label: 'Mon 2 Mar' });
     await page.locator('figure:has(#pool-series) summary').last().click();
     await page.locator('#pool-changes td').first().waitFor();
-    const monday = BACKTEST.trace.from + 86_400_000;
-    const changes = BACKTEST.runs[0]?.pools[0]?.changes.filter(({ at }) => at < monday) ?? [];
+    const [monday, tuesday] = [2, 3].map((day) => Date.UTC(2026, 2, day));
+    const changes =
+      BACKTEST.runs[0]?.pools[0]?.changes.filter(({ at }) => at >= (monday ?? 0) && at < (tuesday ?? 0)) ??
+      [];
     const rows = await rowsOf(page, '#pool-changes');
     expect(rows.map(({ cells }) => cells.map(({ text }) => text))).toEqual(
       changes.map(({ from, to, why }) => [String(from), String(to), why.join('; ')]),
@@ -252,8 +311,11 @@ describe('the tables of the report', () => {
     const shares = runs[0]?.waitCounts.slice(0, -1).map((_, at) => runs.map((run) => within(run, at)));
     expect(valuesOf(await rowsOf(page, '#wait-shares-table'))).toEqual(shares);
     const hours = Array.from({ length: 168 }, (_, hour) => {
-      const jobs = runs[0]?.hoursOfWeek.jobs[hour];
-      return [jobs, ...runs.map(({ hoursOfWeek }) => (jobs === 0 ? null : hoursOfWeek.meanWaitS[hour]))];
+      const jobs = runs[0]?.hoursOfWeekUtc.jobs[hour];
+      return [
+        jobs,
+        ...runs.map(({ hoursOfWeekUtc }) => (jobs === 0 ? null : hoursOfWeekUtc.meanWaitS[hour])),
+      ];
     });
     expect(valuesOf(await rowsOf(page, '#hours-table'))).toEqual(hours);
   });

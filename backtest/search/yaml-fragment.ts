@@ -3,11 +3,11 @@
  * that differ from a default.
  */
 import { stringify } from 'yaml';
-import { priceOfWaiting } from '../../backtest/replay/waiting-price.ts';
-import type { Recommendation } from '../../backtest/search/recommendation.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { waitingOf } from '../../lambda/config/schema/waiting-schema.ts';
 import type { Waiting } from '../../lambda/decision/model/config.ts';
+import { priceOfWaiting } from '../replay/waiting-price.ts';
+import type { Recommendation } from './recommendation.ts';
 
 /** The YAML. `config` is the configuration with the recommendation applied. */
 export function yamlFragment(
