@@ -4,6 +4,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { type CliEnvironment, type CommandContext, UsageError } from './shared/cli-environment.ts';
+import { versionOfPackage } from './shared/version.ts';
 
 type AddCommand = (program: Command, context: CommandContext) => void;
 
@@ -84,8 +85,10 @@ async function build(
   const { out, err } = cliEnvironment;
   const program = new Command('autoscaler')
     .description("Autoscaler for Coder's external provisioner daemons on ECS Fargate")
+    .version(versionOfPackage(), '--version', 'print the version')
     .exitOverride()
     .configureOutput({ writeOut: out, writeErr: err });
+  if (requested === '--version') return program;
   const own = COMMANDS.filter(({ names }) => names.includes(requested));
   for (const { load } of own.length > 0 ? own : COMMANDS)
     for (const add of await load()) add(program, { cliEnvironment, exitWith });

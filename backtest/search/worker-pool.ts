@@ -1,6 +1,7 @@
 /** Runs policies on several threads. Each run has its own simulated world. */
 
 import { availableParallelism } from 'node:os';
+import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { BASELINES } from '../policies/index.ts';
@@ -90,8 +91,11 @@ export function startWorkerPool(threads = availableParallelism()): WorkerPool {
   };
 }
 
+/** The published package is compiled: there this module and the worker end in `.js`. */
+const WORKER = `./worker${extname(import.meta.url)}`;
+
 function newWorker(alive: Set<Worker>): Worker {
-  const worker = new Worker(new URL('./worker.ts', import.meta.url));
+  const worker = new Worker(new URL(WORKER, import.meta.url));
   alive.add(worker);
   for (const event of ['error', 'exit']) worker.once(event, () => alive.delete(worker));
   return worker;
