@@ -1,4 +1,4 @@
-import { Duration, Size, Tags, Validations } from 'aws-cdk-lib';
+import { Duration, Size, Tags } from 'aws-cdk-lib';
 import {
   AwsLogDriverMode,
   type ContainerDefinition,
@@ -18,6 +18,7 @@ import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import type { Architecture } from '../../../lambda/decision/model/config.ts';
+import { acknowledge } from '../shared/acknowledge.ts';
 import { importSecret } from '../shared/imported-secret.ts';
 import { executionRole, taskRole, taskTags } from './pool-roles.ts';
 import { CA_BUNDLE_VARIABLE, trusting } from './trust.ts';
@@ -71,7 +72,8 @@ export class PoolTask extends Construct {
 }
 
 function acknowledgeFindings(definition: FargateTaskDefinition): void {
-  Validations.of(definition).acknowledge(
+  acknowledge(
+    definition,
     {
       id: 'AwsSolutions-ECS2',
       reason:

@@ -1,4 +1,4 @@
-import { Annotations, Validations } from 'aws-cdk-lib';
+import { Annotations } from 'aws-cdk-lib';
 import {
   GatewayVpcEndpointAwsService,
   type InterfaceVpcEndpoint,
@@ -15,6 +15,7 @@ import {
 } from 'aws-cdk-lib/aws-ec2';
 import { Construct, DependencyGroup, type IDependable } from 'constructs';
 import type { AwsSettings } from '../../../lambda/config/rules/deployment.ts';
+import { acknowledge } from './acknowledge.ts';
 
 export type NetworkProps = {
   readonly settings: AwsSettings['network'];
@@ -72,7 +73,7 @@ function makeVpc(scope: Construct, { natGateways }: AwsSettings['network']): Vpc
     // Nothing uses the default group. Restricting it would need a function that may change groups.
     restrictDefaultSecurityGroup: false,
   });
-  Validations.of(vpc).acknowledge({
+  acknowledge(vpc, {
     id: 'AwsSolutions-VPC7',
     reason:
       'AWS bills flow logs by the gigabyte, and their destination depends on the account. Add them to this VPC, or use an existing VPC that has them',
