@@ -34,7 +34,7 @@ export type PackageDefinition = {
 };
 
 /** The oldest versions that `.ci/packages` tests. */
-export const OLDEST_PEERS = { 'aws-cdk-lib': '2.223.0', constructs: '10.4.2' };
+export const OLDEST_PEERS = { 'aws-cdk-lib': '2.230.0', constructs: '10.4.2' };
 
 const KEYWORDS = ['coder', 'coder-provisioner', 'autoscaler', 'aws', 'ecs', 'fargate'];
 
