@@ -30,7 +30,7 @@ export type PackageDefinition = {
   readonly peers: Readonly<Record<string, string>>;
   /** `exports`, `bin` and the like. */
   readonly entryFields: Readonly<Record<string, unknown>>;
-  readonly prebuild: () => Prebuilt;
+  readonly prebuild: (projectDir: string) => Prebuilt;
 };
 
 /** The oldest versions that `.ci/packages` tests. */
@@ -85,9 +85,9 @@ export const CLI: PackageDefinition = {
   ],
   peers: {},
   entryFields: { bin: { autoscaler: './cli/main.js' } },
-  prebuild: () => {
+  prebuild: (projectDir) => {
     const page = buildPageScript();
-    const echarts = bundleEcharts();
+    const echarts = bundleEcharts(projectDir);
     const files = [
       { path: 'prebuilt/report-page.js', contents: page },
       { path: ECHARTS_MODULE, contents: echarts.code },

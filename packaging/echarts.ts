@@ -4,13 +4,19 @@
  */
 import { buildSync } from 'esbuild';
 
+type BundledModule = {
+  readonly code: string;
+  /** Paths of the bundled modules, relative to the project. */
+  readonly inputs: readonly string[];
+};
+
 /** The compiled module that the bundle replaces. */
 export const ECHARTS_MODULE = 'backtest/report/charts/echarts.js';
 
-export function bundleEcharts(): { readonly code: string; readonly inputs: readonly string[] } {
+export function bundleEcharts(projectDir: string): BundledModule {
   const { outputFiles, metafile } = buildSync({
     entryPoints: [ECHARTS_MODULE.replace(/js$/, 'ts')],
-    absWorkingDir: process.cwd(),
+    absWorkingDir: projectDir,
     bundle: true,
     minify: true,
     write: false,

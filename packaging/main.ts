@@ -2,17 +2,17 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CLI, CONSTRUCT } from './definitions.ts';
+import { runMain } from './packaging-error.ts';
 import { repositoryOf } from './repository.ts';
 import { writePackage } from './write-package.ts';
 
 const projectDir = fileURLToPath(new URL('..', import.meta.url));
-const [outDir = join(projectDir, 'dist/packages')] = process.argv.slice(2);
-const repository = repositoryOf(process.env);
-for (const definition of [CONSTRUCT, CLI]) {
-  const dir = writePackage(definition, {
-    projectDir,
-    outDir: resolve(outDir),
-    ...(repository && { repository }),
-  });
-  console.log(`${definition.name}: ${dir}`);
+
+function main([outDir = join(projectDir, 'dist/packages')]: readonly string[]): void {
+  const repository = repositoryOf(process.env);
+  const target = { projectDir, outDir: resolve(outDir), ...(repository && { repository }) };
+  for (const definition of [CONSTRUCT, CLI])
+    console.log(`${definition.name}: ${writePackage(definition, target)}`);
 }
+
+runMain(() => main(process.argv.slice(2)));

@@ -22,7 +22,7 @@ export function writePackage(definition: PackageDefinition, target: Target): str
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });
   compile(definition, { projectDir, outDir: dir });
-  const { files, inputs } = definition.prebuild();
+  const { files, inputs } = definition.prebuild(projectDir);
   for (const file of files) write(dir, file);
   write(dir, { path: 'THIRD-PARTY-LICENSES', contents: licencesOf(inputs, projectDir) });
   for (const pattern of ['LICENSE', 'CHANGELOG.md', ...definition.copied]) copy(pattern, projectDir, dir);

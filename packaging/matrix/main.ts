@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CLI, CONSTRUCT, type PackageDefinition } from '../definitions.ts';
-import { PackagingError } from '../packaging-error.ts';
+import { PackagingError, runMain } from '../packaging-error.ts';
 import { writePackage } from '../write-package.ts';
 import { runTrial, type TrialResult, type Workshop } from './run-trial.ts';
 import { sh } from './shell.ts';
@@ -56,4 +56,4 @@ function compareLogicalIds(results: readonly TrialResult[]): void {
   );
 }
 
-main(process.argv.slice(2));
+runMain(() => main(process.argv.slice(2)));
