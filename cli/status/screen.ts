@@ -87,7 +87,7 @@ const SERVED: Readonly<Record<Served, string>> = {
   'by-free': 'by a free daemon',
   'by-starting': 'by a starting daemon',
   'by-launch': 'by a new task',
-  'when-there-is-room': 'waiting for capacity',
+  'when-there-is-room': 'waiting for a limit',
   'by-busy': 'by a busy daemon',
 };
 

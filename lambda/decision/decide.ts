@@ -1,8 +1,6 @@
 /**
- * The decision: a pure function from a snapshot and the configuration to a plan. No clock (time is `takenAt`),
- * no environment, no randomness; the order of the input changes nothing.
- *
- * supply → demand → whose turn to be replaced it is → forecast and floors → assignment → bounds, last → who leaves → counts
+ * The decision: a pure function from a snapshot and the configuration to a plan. No clock (time is `takenAt`), no
+ * environment, no randomness. The order of the input does not matter. docs/architecture.md lists the stages.
  */
 import { type Assignment, assign, type Offer } from './assignment/assignment.ts';
 import { computeLaunchLimits, type LaunchLimits } from './assignment/launch-limits.ts';
@@ -54,27 +52,27 @@ export function decide(snapshot: Snapshot, config: Config): Plan {
   return deliberate(snapshot, config).plan;
 }
 
-/** Decides, and shows its work. */
+/** Decides, and returns the intermediate results for explanations. */
 export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const pools = [...config.pools, ...removedPools(snapshot, config)];
   const supply = deriveSupply(snapshot, { ...config, pools });
   const demand = deriveDemand(snapshot).map((jobs) => withPatience(jobs, supply, snapshot.takenAt));
-  const view = deriveDoubts(supply, snapshot);
-  const turns = supply.map((pool) => {
-    const percent = shareOf(view.doubtsOf(pool), config);
+  const doubts = deriveDoubts(supply, snapshot);
+  const withTurns = supply.map((pool) => {
+    const percent = shareToReplace(doubts.doubtsOf(pool), config);
     return percent === undefined ? pool : markReplaced(pool, percent, snapshot.takenAt);
   });
-  const { wakeDemands, poolForecasts, wakeAssignments } = derivePoolForecasts(snapshot, turns);
-  const launchLimits = computeLaunchLimits(poolForecasts, { config, doubtsOf: view.doubtsOf });
-  const due = deriveDue(wakeDemands.demands, turns, snapshot.takenAt);
+  const { wakeDemands, poolForecasts, wakeAssignments } = derivePoolForecasts(snapshot, withTurns);
+  const launchLimits = computeLaunchLimits(poolForecasts, { config, doubtsOf: doubts.doubtsOf });
+  const due = deriveDue(wakeDemands.demands, withTurns, snapshot.takenAt);
   const groups = inServingOrder(demand, due, [
     ...deriveWarmth(launchLimits),
     ...deriveStock(launchLimits, snapshot),
   ]);
-  const placed = assignWithin(groups, deriveOffers(launchLimits, demand, snapshot), launchLimits);
-  const assignment = ofJobs(placed);
-  const decisions = deriveNeeds(launchLimits, placed, due, snapshot.takenAt).map((need) =>
-    decidePool(need, view.doubtsOf(need.view), { snapshot, config }),
+  const assigned = assignWithin(groups, deriveOffers(launchLimits, demand, snapshot), launchLimits);
+  const assignment = ofJobs(assigned);
+  const decisions = deriveNeeds(launchLimits, assigned, due, snapshot.takenAt).map((need) =>
+    decidePool(need, doubts.doubtsOf(need.view), { snapshot, config }),
   );
   const plan: Plan = {
     version: 1,
@@ -83,10 +81,14 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     actions: inOrder(decisions.flatMap(({ actions }) => actions)),
     assignment: reportAssignment(assignment),
     unserved: reportUnserved(assignment, supply, snapshot),
-    lookAgainAfterMs: lookAgainAfter(decisions, wakeDemands, { config, now: snapshot.takenAt, placed }),
+    lookAgainAfterMs: lookAgainAfter(decisions, wakeDemands, {
+      config,
+      now: snapshot.takenAt,
+      placed: assigned,
+    }),
     forecast: reportForecast(wakeDemands, wakeAssignments, snapshot.takenAt),
     findings: [
-      ...reportFindings({ supply, view, assignment, snapshot, config }),
+      ...reportFindings({ supply, view: doubts, assignment, snapshot, config }),
       ...forecastFindings(wakeDemands, snapshot),
     ],
   };
@@ -94,15 +96,16 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
 }
 
 /**
- * The share of a pool that may be replaced now, in percent; undefined: nobody. Where no daemon is listed at all although tasks hold
- * leases, nobody is asked, but one more is launched: if its daemon comes, the others are proved to have none.
+ * The share of a pool that may be replaced now, in percent; undefined: none. If coderd lists no daemon although tasks
+ * hold leases, the share is 0. Then no task gets a drain request, but one counts as gone, so one more launches. If its
+ * daemon registers, the other tasks have none.
  */
-function shareOf(doubts: readonly Doubt[], { roll }: Config): number | undefined {
+function shareToReplace(doubts: readonly Doubt[], { roll }: Config): number | undefined {
   if (doubts.length === 0) return roll.atOncePercent;
   return doubts.every((doubt) => doubt === 'daemons-empty-while-leased') ? 0 : undefined;
 }
 
-/** How many of the jobs are worth a daemon each, in the pool that is cheapest to start. */
+/** Sets how many of the jobs are worth a daemon each, in the pool that is cheapest to start. */
 function withPatience(group: TagGroup, supply: readonly PoolView[], now: EpochMs): TagGroup {
   const fitting = supply.filter(
     ({ organization, tags }) => organization?.id === group.organizationId && covers(tags, group.tags),
@@ -116,7 +119,7 @@ function withPatience(group: TagGroup, supply: readonly PoolView[], now: EpochMs
   return { ...group, atOnce: daemonsWorth({ ...group, waitedMs, value }, cheapest.start) };
 }
 
-/** Jobs that people wait for, those that are due, daemons kept by a setting, jobs that can wait, the rest. */
+/** Jobs that people wait for, due jobs, `warm` by a setting, jobs that can wait, the stock, jobs due later. */
 function inServingOrder(
   demand: readonly TagGroup[],
   due: readonly DueGroup[],
@@ -125,13 +128,13 @@ function inServingOrder(
   const [urgent, patient] = partition(demand, isUrgent);
   const [now, later] = partition(due, (group) => group.for === 'due');
   const [warm, stock] = partition(ready, (group) => group.for === 'warm');
-  // what is kept for later launches nothing, so it must not take what was launched for the stock
+  // `later` launches nothing, so it must not take a daemon that was launched for the stock
   return [...urgent, ...now, ...warm, ...patient, ...stock, ...later];
 }
 
 /**
- * As many launches as the budget allows. What is too dear for the rest of it keeps nothing cheaper from being launched; but while
- * the budget holds back a job that people wait for, that rest goes to no prebuild and no stock.
+ * As many launches as the budget allows. A pool whose task costs more than the rest of the budget does not block a
+ * cheaper pool. But while the budget holds back a job that people wait for, the rest launches no prebuild and no stock.
  */
 function assignWithin(
   groups: readonly Group[],
@@ -144,13 +147,13 @@ function assignWithin(
   for (;;) {
     const best = mostWithin(groups, open, { total, budget });
     const isHeld = urgentLaunches(best) < urgentLaunches(all);
-    const capped = capTooDear(open, best, budget - paidFor(best));
+    const capped = capOverBudget(open, best, budget - paidFor(best));
     if (capped === undefined) return best;
     open = isHeld ? capped.map(forUrgentOnly) : capped;
   }
 }
 
-/** More launches never cost less, so the most that fit are searched for. */
+/** The most launches that fit the budget, by bisection: more launches never cost less. */
 function mostWithin(
   groups: readonly Group[],
   offers: readonly Offer[],
@@ -167,17 +170,17 @@ function mostWithin(
   return best;
 }
 
-/** No more launches of the pools that are too dear for what is left; undefined: there are none. */
-function capTooDear(
+/** The offers without further launches in pools that cost more than the rest; undefined if there is no such pool. */
+function capOverBudget(
   offers: readonly Offer[],
   { assigned }: Assignment,
   left: number,
 ): readonly Offer[] | undefined {
   const launched = (offer: Offer): number => sum(assigned, (row) => (row.offer === offer ? row.jobs : 0));
-  const isTooDear = (offer: Offer): boolean =>
+  const isOverRest = (offer: Offer): boolean =>
     isPaid(offer) && offer.price > left && offer.places > launched(offer);
-  if (!offers.some(isTooDear)) return undefined;
-  return offers.map((offer) => (isTooDear(offer) ? { ...offer, places: launched(offer) } : offer));
+  if (!offers.some(isOverRest)) return undefined;
+  return offers.map((offer) => (isOverRest(offer) ? { ...offer, places: launched(offer) } : offer));
 }
 
 function forUrgentOnly(offer: Offer): Offer {
@@ -188,7 +191,7 @@ function urgentLaunches({ assigned }: Assignment): number {
   return sum(assigned, ({ group, offer, jobs }) => (isUrgent(group) && isPaid(offer) ? jobs : 0));
 }
 
-/** The part of an assignment that is about jobs: what is kept ready is told by the pools. */
+/** The part of an assignment that is about jobs. The plan tells of daemons to have ready in the rows of the pools. */
 function ofJobs({ assigned, unserved }: Assignment): JobAssignment {
   return {
     assigned: assigned.flatMap(({ group, ...row }) => (isPending(group) ? [{ ...row, group }] : [])),
@@ -196,7 +199,7 @@ function ofJobs({ assigned, unserved }: Assignment): JobAssignment {
   };
 }
 
-/** Scale-outs first, then asks and protections, then lower counts. */
+/** Raised counts first, then drain requests and protections, then lowered counts. */
 function inOrder(actions: readonly Action[]): readonly Action[] {
   const rank = (action: Action): number => {
     if (action.kind !== 'set-desired') return 1;

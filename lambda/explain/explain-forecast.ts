@@ -24,18 +24,18 @@ export function forecastLines(
 ): readonly string[] {
   const { organization, pool } = view;
   if (organization?.workspaces === undefined)
-    return ['not in this snapshot: the autoscaler reads it if a pool of the organization has wake enabled'];
+    return ['the snapshot has no workspaces and templates of this organization, so nothing is forecast'];
   const views = pools.map(({ need }) => need.view);
   const poolForecasts = derivePoolForecasts(snapshot, views);
   const { demands, heldBack } = poolForecasts.wakeDemands;
-  const own = demands.filter((call) => call.pools.includes(view));
-  const held = heldBack.filter((call) => call.pools.includes(view));
+  const own = demands.filter((demand) => demand.pools.includes(view));
+  const held = heldBack.filter((demand) => demand.pools.includes(view));
   return [
     ...own.map(
-      (call) =>
-        `${demandText(call, snapshot.takenAt)} -> ${providerText(call, { view, views, poolForecasts })}`,
+      (demand) =>
+        `${demandText(demand, snapshot.takenAt)} -> ${providerText(demand, { view, views, poolForecasts })}`,
     ),
-    ...held.map((call) => `${demandText(call, snapshot.takenAt)} -> ${heldText(call)}`),
+    ...held.map((demand) => `${demandText(demand, snapshot.takenAt)} -> ${heldText(demand)}`),
     ...(own.length + held.length === 0 ? ['no known transition needs this pool'] : []),
     ...(isForecastUnsure(organization, snapshot.takenAt)
       ? ['the forecast is incomplete: more may be due (see findings)']
@@ -92,27 +92,27 @@ type ForecastContext = {
 
 /** Which pool has a daemon for a wake demand, or when a pool starts for it. */
 function providerText(
-  call: WakeDemand,
+  demand: WakeDemand,
   { view, views, poolForecasts: { wakeAssignments } }: ForecastContext,
 ): string {
-  if (call.isOpen) return 'daemons of others are available';
-  const [first] = [...call.presumed, ...call.ahead];
+  if (demand.isOpen) return 'daemons of others are available';
+  const [first] = [...demand.presumed, ...demand.ahead];
   if (first === undefined) {
-    const next = Math.min(...call.refused.map(({ nextTryAt }) => nextTryAt));
+    const next = Math.min(...demand.refused.map(({ nextTryAt }) => nextTryAt));
     return `no pool starts for it before ${timeText(isoTime(next))}`;
   }
-  const awake = call.pools.find(({ pool }) => {
+  const awake = demand.pools.find(({ pool }) => {
     const { due = [], soon = [] } = wakeAssignments.get(pool.name) ?? {};
     return [...due, ...soon].some((transition) => transition === first);
   });
   if (awake !== undefined)
     return awake === view ? 'this pool provides a daemon' : `pool "${awake.pool.name}" provides a daemon`;
-  if (call.wakeFor === 'autostop') {
-    const delayMs = Math.min(...call.pools.map(({ pool }) => pool.wake.maxDelayMs));
+  if (demand.wakeFor === 'autostop') {
+    const delayMs = Math.min(...demand.pools.map(({ pool }) => pool.wake.maxDelayMs));
     return `shares a start with others, at ${timeText(isoTime(first.at + delayMs))} at the latest`;
   }
-  const leadMs = Math.max(...views.filter((each) => fits(each, call.group)).map(leadOf));
+  const leadMs = Math.max(...views.filter((each) => fits(each, demand.group)).map(leadOf));
   const startsAt = timeText(isoTime(first.at - leadMs));
-  const others = call.pools.filter((each) => each !== view).map(({ pool }) => `"${pool.name}"`);
+  const others = demand.pools.filter((each) => each !== view).map(({ pool }) => `"${pool.name}"`);
   return `${['this pool', ...others].join(' or ')} starts for it at ${startsAt}`;
 }

@@ -10,6 +10,7 @@ import { EXECUTOR_KINDS, JOB_KINDS, type Trace } from '../../backtest/trace/trac
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { Random } from '../../simulator/base/random.ts';
+import { rows } from '../support/runs.ts';
 import { FASTEST, foresight } from './foresight.ts';
 import { aDeployment, aTrace, aTraceJob, atSecond, baseline, options } from './support.ts';
 
@@ -20,7 +21,7 @@ const blocks = Array.from({ length: SEEDS / SEEDS_A_TEST }, (_, block) => block 
 /** Tolerance for sums of floats, in dollars. */
 const TOLERANCE = 1e-9;
 
-it.each(blocks)('no policy beats the bounds with seed %i and the 99 seeds after it', async (first) => {
+it.each(rows(blocks))('no policy beats the bounds with seed %i and the 99 seeds after it', async (first) => {
   const compared: number[] = [];
   for (let seed = first; seed < first + SEEDS_A_TEST; seed++) {
     const ratio = await compareOne(seed);

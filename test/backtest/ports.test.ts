@@ -13,6 +13,7 @@ import type { Ports } from '../../lambda/look/ports.ts';
 import { Random } from '../../simulator/base/random.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { type Lab, START, startLab } from '../support/lab.ts';
+import { rows } from '../support/runs.ts';
 
 const MINUTES = 75;
 const SEEDS = [1, 2];
@@ -83,7 +84,7 @@ function virtually({ world }: Lab): () => Ports {
 const recordOf = (snapshot: Snapshot | undefined) =>
   snapshot?.coder.organizations.map(({ recentJobs }) => recentJobs);
 
-it.each(SEEDS)(
+it.each(rows(SEEDS, 1))(
   'virtual ports give the same plans and actions as HTTP at each look, seed %i',
   async (seed) => {
     const [http, virtual] = [await runLooksWith(seed, overHttp), await runLooksWith(seed, virtually)];

@@ -198,7 +198,7 @@ it('--explain shows every step of the decision about one pool', async () => {
       (untagged), people: 1 job, the oldest for 20 s -> 1 by a free daemon in "cpu"
 
     forecast of what coderd will do:
-      not in this snapshot: the autoscaler reads it if a pool of the organization has wake enabled
+      the snapshot has no workspaces and templates of this organization, so nothing is forecast
 
     supply:
       desired count 5, 5 tasks
@@ -502,8 +502,7 @@ describe('the forecast in --explain', () => {
     {
       scenario: 'shows that the snapshot has no forecast',
       picture: { pools: { cpu: {} } },
-      expected:
-        'not in this snapshot: the autoscaler reads it if a pool of the organization has wake enabled',
+      expected: 'the snapshot has no workspaces and templates of this organization, so nothing is forecast',
     },
   ] satisfies { scenario: string; picture: Picture; expected: string }[])(
     '$scenario',

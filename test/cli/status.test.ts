@@ -118,7 +118,7 @@ it('shows waiting jobs, failed starts and a paused pool', async () => {
 
     waiting jobs:
       ! organization "default", tags cluster=tpu: 1 job (template_version_import), the oldest waits for 4 min and fails at 2 March 2026 09:34:00 UTC. The closest pool is "gpu": it lacks cluster=tpu (has cluster=gpu)
-        organization "default", tags cluster=gpu: 3 jobs, the oldest for 4 min -> 3 waiting for capacity in "gpu"
+        organization "default", tags cluster=gpu: 3 jobs, the oldest for 4 min -> 3 waiting for a limit in "gpu"
 
     problems:
       ! pool "gpu": 5 tasks failed to start since the last daemon registered: ECS cannot pull the image (CannotPullContainerError: no such image)
@@ -162,7 +162,7 @@ it('shows that capacity for waiting jobs is starting', async () => {
     gpu       2     0     0         2        0      0    2
 
     waiting jobs:
-        organization "default", tags cluster=gpu: 3 jobs, the oldest for 15 s -> 2 by a starting daemon in "gpu", 1 waiting for capacity in "gpu"
+        organization "default", tags cluster=gpu: 3 jobs, the oldest for 15 s -> 2 by a starting daemon in "gpu", 1 waiting for a limit in "gpu"
         organization "default", tags (untagged): 1 job, the oldest for 5 s -> 1 by a new task in "cpu"
 
     last look: 5 s ago, at 2 March 2026 09:04:20 UTC; succeeded
@@ -255,7 +255,7 @@ describe('an unreadable source', () => {
       gpu       ?     ?     ?         ?        ?      0    2
 
       waiting jobs:
-          organization "default", tags cluster=gpu: 1 job, the oldest for 70 s -> 1 waiting for capacity in "gpu"
+          organization "default", tags cluster=gpu: 1 job, the oldest for 70 s -> 1 waiting for a limit in "gpu"
 
       problems:
         ! could not list ECS services: listing services of cluster "nowhere": ClusterNotFoundException: Cluster not found. Give the name of the cluster with --cluster (an output of the stack)

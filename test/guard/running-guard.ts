@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, it } from 'vitest';
 import * as z from 'zod';
+import { rows } from '../support/runs.ts';
 import { AgentEndpoint } from './agent-endpoint.ts';
 import { Trace } from './trace.ts';
 
@@ -35,8 +36,11 @@ export const MISSING = ['dash', 'busybox', 'bash', 'shellcheck', 'curl'].filter(
   (tool) => spawnSync('sh', ['-c', 'command -v "$1"', 'sh', tool]).status !== 0,
 );
 
-/** The shells under which the guard can be tested here: it needs /proc, and a date that reads dates. */
-export const GUARD_SHELLS = SHELLS.map((shell) => ({
+/**
+ * The shells under which the guard can be tested here: it needs /proc, and a date that reads dates. CI takes all,
+ * `npm run check` the shell of Debian.
+ */
+export const GUARD_SHELLS = rows(SHELLS, 1).map((shell) => ({
   ...shell,
   isMissing: process.platform !== 'linux' || MISSING.includes(shell.name) || MISSING.includes('curl'),
 }));

@@ -3,16 +3,19 @@
  * interleaving of a small world. Exits with 1 when a property is violated, or when no exploration
  * catches a mutant of the protocol.
  */
+import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
+import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { boundText, caughtLines, exploredLines, summaryOf, traceLines } from './report.ts';
-import { catchMutants, EXPLORATIONS, type Explored, explore, proveAssumptions } from './run.ts';
+import { exploreOnThreads } from './threads.ts';
 
-const { json, traces } = new Command('explore')
+const { json, traces, workers } = new Command('explore')
   .description('check guard, ECS, coderd and autoscaler in every interleaving of a small world')
   .option('--json', 'print the summary as one JSON object on the last line', false)
   .option('--traces', 'print the shortest trace that catches each mutant', false)
+  .option('--workers <n>', 'number of threads; the result is the same', wholeNumber, availableParallelism())
   .parse()
-  .opts<{ json: boolean; traces: boolean }>();
+  .opts<{ json: boolean; traces: boolean; workers: number }>();
 
 const startedAt = performance.now();
 const out = json ? process.stderr : process.stdout;
@@ -25,18 +28,18 @@ print([
   'Not in the model, because no protection prevents them: Spot, host failures, maintenance, forced stops, a deleted service.',
   '',
 ]);
-const explored: Explored[] = [];
-for (const exploration of EXPLORATIONS) {
-  print([`exploring ${boundText(exploration)} ...`]);
-  const result = explore(exploration);
-  explored.push(result);
-  print(exploredLines(result));
+const threads = exploreOnThreads(Math.max(1, workers));
+for (const running of threads.explored) {
+  const result = await running;
+  print([boundText(result.exploration), ...exploredLines(result)]);
 }
-const mutants = catchMutants();
+const explored = await Promise.all(threads.explored);
+const mutants = await Promise.all(threads.mutants);
 print(['', 'Mutants of the protocol. Each must be caught:', ...mutants.flatMap(caughtLines)]);
-const assumptions = proveAssumptions();
+const assumptions = await Promise.all(threads.assumptions);
 print(['', 'Assumptions behind safety. Each is needed: without it there is a violation:']);
 print(assumptions.flatMap(caughtLines));
+await threads.close();
 if (traces) print([...mutants, ...assumptions].flatMap(traceLines));
 
 const summary = summaryOf({

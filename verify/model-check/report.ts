@@ -1,9 +1,8 @@
 /** Formats the results of the explorations: lines for people, and one JSON object. */
-import type { Exploration } from './explorations.ts';
-import type { Caught, Explored } from './run.ts';
+import type { Caught, Explored, Named } from './run.ts';
 
 /** The name of an exploration with its bound. */
-export function boundText({ name, bound }: Exploration): string {
+export function boundText({ name, bound }: Named): string {
   return `${name} [${bound.tasks} task(s), ${bound.jobs} job(s)]`;
 }
 

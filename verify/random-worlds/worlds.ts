@@ -4,7 +4,7 @@
  */
 
 import type { WorldResult } from './run-world.ts';
-import { type Runner, threadRunner, workerRunner } from './runners.ts';
+import { worldRunner } from './runners.ts';
 import { worldSeeds } from './world/plan.ts';
 
 export type WorldsOptions = {
@@ -31,19 +31,18 @@ export async function runWorlds(options: WorldsOptions): Promise<readonly WorldR
   const seeds = worldSeeds(seed);
   const results: (WorldResult | undefined)[] = [];
   const enough = (): readonly WorldResult[] | undefined => takeEnough(results, leaves, onProgress);
-  const drive = async (runner: Runner): Promise<void> => {
+  const runner = worldRunner(workers);
+  const drive = async (): Promise<void> => {
     while (enough() === undefined) {
       const index = results.push(undefined) - 1;
       results[index] = await runner.run({ seed: seeds.next().value, isUnguarded });
     }
   };
-  const runners = workers === 1 ? [threadRunner()] : Array.from({ length: workers }, workerRunner);
   try {
-    // The first runner to find enough results ends all runners: the worlds still in progress are
-    // not needed.
-    await Promise.race([...runners.map(drive), ...runners.map(({ broken }) => broken)]);
+    // The first to find enough results ends all threads: the worlds still in progress are not needed
+    await Promise.race(Array.from({ length: workers }, drive));
   } finally {
-    await Promise.all(runners.map((runner) => runner.close()));
+    await runner.close();
   }
   return enough() ?? [];
 }

@@ -1,8 +1,8 @@
 /**
- * Rung `confirm`, for images without sh or curl, whose tasks have no guard: the autoscaler itself protects the tasks that may
- * hold a job, each time for half an hour. When one is to go, all others are protected first; a later look, which sees that they are, lowers the
- * count, and only if one more look just before that sees the same. What remains is a job that a daemon takes in the second
- * between that look and ECS's signal (docs/how-it-works.md). Rung `never` protects in the same way and lowers nothing.
+ * Rung `confirm`, for images without sh or curl: their tasks have no guard. The autoscaler itself protects the tasks that
+ * may hold a job, for half an hour at a time. Before a task stops, the autoscaler protects all others. A later look that
+ * sees this lowers the count, if one more look just before plans the same. One gap remains: a daemon may take a job in
+ * the second between that look and ECS's signal (docs/how-it-works.md). Rung `never` protects too, and lowers nothing.
  */
 import type { Capacity } from '../capacity/capacity.ts';
 import type { Doubt, Reason } from '../model/plan.ts';
@@ -12,9 +12,9 @@ import type { TaskView } from '../supply/task-state.ts';
 import { type CountDecision, isDeploying } from './counts.ts';
 import type { LeaveDecision } from './leaving.ts';
 
-/** A protection with less left is renewed; it is given for half an hour. */
+/** A protection lasts half an hour. With less than this left it is renewed. */
 const RENEWED_BELOW_MS = 20 * 60_000;
-/** With less left, a task might become one that ECS may choose. */
+/** With less than this left, the protection may end before ECS chooses a task to stop. */
 const SURE_FOR_MS = 5 * 60_000;
 
 type Protect = { readonly task: TaskView; readonly why: 'may-hold-a-job' | 'is-to-stay' };
@@ -35,27 +35,27 @@ type Input = {
   readonly doubts: readonly Doubt[];
 };
 
-/** Whether ECS may stop it: nothing protects it, as far as was read. */
+/** Whether ECS may stop the task: no protection was read. */
 export function isUnprotected({ leaseMs }: TaskView): boolean {
   return leaseMs === 0;
 }
 
-/** Whether ECS would stop none of these tasks, whatever it starts before the count is lowered. */
+/** Whether each of these tasks is protected for long enough that ECS stops none of them. */
 export function areSure(tasks: readonly TaskView[]): boolean {
   return tasks.every(isSure);
 }
 
-/** Decides whom to protect, and who may be stopped now. */
+/** Chooses the tasks to protect, and the tasks that ECS may stop now. */
 export function decideConfirming(input: Input): Confirming {
   const { view, leaving } = input;
-  // those that are replaced have a guard: they are asked
+  // tasks that are replaced have a guard, so they get a drain request
   const spare = leaving
     .filter(({ kind, why }) => kind === 'leave' && why === 'idle-long-enough')
     .map(({ task }) => task);
   const held = spare.length > 0 ? whatHolds(input) : [];
   const chosen = held === undefined || held.length > 0 ? [] : spare;
   const others = view.tasks.filter((task) => task.state === 'working' && !chosen.includes(task));
-  // who is spare too is not kept for longer: its turn comes once its protection has run out
+  // do not renew the protection of other spare tasks: they can stop when it ends
   const waits = new Set(
     leaving.filter(({ why }) => why === 'holding-for-protection').map(({ task }) => task),
   );
@@ -87,7 +87,7 @@ export function protectUnguarded({ tasks: all }: PoolView): Confirming {
   };
 }
 
-/** Whether it may hold a job, and its protection is to be renewed. */
+/** Whether the task may hold a job and its protection has to be renewed. */
 function needsProtection({ use, leaseMs }: TaskView): boolean {
   return use !== 'idle' && (leaseMs ?? 0) < RENEWED_BELOW_MS;
 }
@@ -96,7 +96,7 @@ function isSure({ leaseMs }: TaskView): boolean {
   return (leaseMs ?? 0) >= SURE_FOR_MS;
 }
 
-/** Why nobody may be stopped now; undefined: for reasons that the plan tells anyway. */
+/** Why no task may stop now; undefined if the plan already has the reason. */
 function whatHolds({
   view: { pool, tasks },
   service,
@@ -107,7 +107,7 @@ function whatHolds({
   if (pool.scaleIn !== 'confirm' || doubts.length > 0) return undefined;
   if (isDeploying({ service, capacity })) return [{ code: 'holding-for-deployment' }];
   if (capacity.starting > 0) return [{ code: 'holding-for-starting', tasks: capacity.starting }];
-  // ECS is to have no other choice: all tasks are there, and it keeps them as they are. What it cannot start is given up with them
+  // ECS must have no other choice: all tasks run and none is replaced. Tasks that ECS cannot start are given up too
   const isAtRest = capacity.isHeldBack || service.desiredCount === capacity.working;
   if (isAtRest && count.to >= capacity.working && count.to <= service.desiredCount) return [];
   const leaving = tasks.filter(({ state }) => state === 'leaving').length;
@@ -130,10 +130,7 @@ function reasonsOf(
   return reasons;
 }
 
-/**
- * Tasks that ECS has been told to stop and that are still there: their count is not raised again, if they are the ones that nothing
- * protects.
- */
+/** Whether ECS is still stopping unprotected tasks after the count was lowered. Then the count must not rise again. */
 export function isStopping(
   tasks: readonly TaskView[],
   { desired, total, wanted }: { readonly desired: number; readonly total: number; readonly wanted: number },

@@ -1,4 +1,4 @@
-/** Leaving: which daemons are asked, and why the others are not. */
+/** Chooses the tasks that drain, and says why the other candidates stay. */
 import type { EpochMs } from '../model/brands.ts';
 import { by, partition } from '../model/collections.ts';
 import type { Replacing } from '../model/plan.ts';
@@ -16,8 +16,9 @@ export type LeaveDecision =
     };
 
 /**
- * Decides for the daemons that are spare: only `working` tasks whose daemon is seen idle for `idleTimeout` (inclusive) are
- * asked: old revisions first, then from the zone that has most tasks, there the longest idle.
+ * Chooses among the spare daemons. `spare`: the most tasks that may drain. A task drains only in state `working`, when
+ * its daemon has been idle for `idleTimeout` or longer. Old revisions come first, then the zone with most tasks, then
+ * the longest idle.
  */
 export function decideLeaving(view: PoolView, spare: number, now: EpochMs): readonly LeaveDecision[] {
   if (spare <= 0) return [];
@@ -40,8 +41,8 @@ export function decideLeaving(view: PoolView, spare: number, now: EpochMs): read
 }
 
 /**
- * Decides for the tasks whose turn to be replaced has come: they are asked, whatever they do, once nothing more is to be launched
- * in their place.
+ * Chooses among the tasks to replace. A task whose turn has come drains, busy or not, once nothing more has to launch
+ * in its place. `isGrowing`: whether something has.
  */
 export function decideReplacing(view: PoolView, isGrowing: boolean, now: EpochMs): readonly LeaveDecision[] {
   return view.tasks.flatMap((task) => {
@@ -61,7 +62,7 @@ export function keepAll(
   );
 }
 
-/** So many of these, which are in order: old ones first, and so that the zones stay as even as they can. */
+/** The first `count` of these tasks, which are in order of idle time: old revisions first, and the zones kept even. */
 function pickSpread(
   tasks: readonly TaskView[],
   count: number,

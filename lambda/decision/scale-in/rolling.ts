@@ -1,7 +1,7 @@
 /**
- * Rolling: tasks that are to be replaced, those of old revisions and those that are of no use, a share of the pool at a
- * time. One whose turn it is counts as gone, so that what is wanted in its place is launched first; it is asked to leave once that is
- * there. Nothing is remembered: when it was asked is told by the lease itself (docs/adr/0009).
+ * Chooses the tasks to replace, one share of the pool at a time: tasks of old revisions, and tasks without a working
+ * daemon. A task whose turn has come no longer counts as supply, so its replacement launches first. Then it gets the
+ * drain request. The lease itself shows when that was, so nothing is remembered (docs/adr/0009).
  */
 
 import { isComing, unplacedTasks } from '../capacity/capacity.ts';
@@ -12,14 +12,17 @@ import { isOldRevision } from '../supply/older-tasks.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { drainedMs, isBooting, isGuarded, type TaskView } from '../supply/task-state.ts';
 
-/** Whom was asked less long ago keeps others from being asked: shares come a minute apart. */
+/** A drain request younger than this delays the next share. */
 const SHARE_EVERY_MS = 60_000;
-/** A task that runs for longer without a lease may not get one before old ones leave (docs/aws.md §1, DEPLOYMENT_BLOCKED). */
+/**
+ * A task that runs longer without a lease may not get one before old tasks leave
+ * (docs/aws.md §1, DEPLOYMENT_BLOCKED).
+ */
 const LEASE_LATE_MS = 2 * 60_000;
-/** A daemon that loses its connection is back within seconds (docs/coder.md §5); after this long it is not waited for. */
+/** A daemon that loses its connection is back within seconds (docs/coder.md §5). Wait this long at most. */
 const SILENT_FOR_MS = 5 * 60_000;
 
-/** Why a task is to be replaced; undefined for one that is as it should be. */
+/** Why a task has to be replaced; undefined if it has not. */
 export function replacementReason(
   { service, pool }: Pick<PoolView, 'service' | 'pool'>,
   view: TaskView,
@@ -27,13 +30,13 @@ export function replacementReason(
 ): Replacing | undefined {
   if (view.state !== 'working' && view.state !== 'replacing') return undefined;
   if (pool.retiring) return 'retiring';
-  if (isOfNoUse(view, now)) return 'no-daemon';
-  // a new task with a wrong key is soon one more of them: each gets its quarter of an hour
+  if (hasNoWorkingDaemon(view, now)) return 'no-daemon';
+  // its replacement may get the wrong key too: keep each task for the 15 minutes of a start
   if (view.hasOtherTags && !isBooting(view.task, now)) return 'wrong-key';
   return service !== undefined && isOldRevision(view.task, service) ? 'old-revision' : undefined;
 }
 
-/** Marks the tasks whose turn it is, at least one: their state becomes `replacing`. */
+/** Marks the tasks whose turn has come: their state becomes `replacing`. `atOncePercent` 0 still marks one. */
 export function markReplaced(view: PoolView, atOncePercent: number, now: EpochMs): PoolView {
   const turn = new Set(takeTurns(view, atOncePercent, now));
   if (turn.size === 0) return view;
@@ -47,9 +50,9 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
   const { service, failing, pool } = view;
   if (service === undefined) return [];
   const working = view.tasks.filter((task) => task.state === 'working' && isGuarded(task));
-  // nothing comes in their place, so that nothing is waited for
+  // a retiring pool launches no replacements, so there is nothing to wait for
   if (pool.retiring) return working;
-  // what replaces them can't start: better an old revision than none. But new ones may get no lease before old ones leave
+  // replacements cannot start, so keep the old revision. But new tasks may get no lease before old tasks leave
   if (failing.isTripped && !failing.lacksLease) return [];
   const share = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
   return working
@@ -70,12 +73,12 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
 }
 
 /**
- * Tasks that are about to come or have just been asked: the share before this one. Those that ECS cannot place do not count: the same
- * tasks are then marked at each look, and stay until what is wanted in their place has come.
+ * The share before this one: tasks that are still to come, and tasks with a new drain request. Tasks that ECS cannot
+ * place do not count. Then each look marks the same tasks again, and they stay until their replacements have come.
  */
 function unsettled(view: PoolView, now: EpochMs): number {
   const { tasks, failing } = view;
-  // those that come get no lease, and others after them, before old ones leave
+  // new tasks get no lease before old tasks leave, so do not wait for them
   if (failing.lacksLease) return tasks.filter(isJustAsked).length;
   const coming = view.missing - unplacedTasks(view);
   return coming + tasks.filter((task) => isYetToCome(task, now) || isJustAsked(task)).length;
@@ -91,7 +94,7 @@ function isJustAsked(task: TaskView): boolean {
   return (drainedMs(task) ?? Number.POSITIVE_INFINITY) < SHARE_EVERY_MS;
 }
 
-/** A lease is held, and nobody there works, or has for long: a zombie that coderd refused, a daemon that died without an exit. */
-function isOfNoUse({ use, task, daemon }: TaskView, now: EpochMs): boolean {
+/** The task holds a lease, but its daemon has not been seen for long: coderd refused it, or it died without an exit. */
+function hasNoWorkingDaemon({ use, task, daemon }: TaskView, now: EpochMs): boolean {
   return use === 'silent' && !isBooting(task, now) && now - (daemon?.last_seen_at ?? 0) > SILENT_FOR_MS;
 }

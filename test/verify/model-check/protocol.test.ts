@@ -1,9 +1,10 @@
 /** Runs the smallest explorations of the protocol. `npm run explore` runs all of them. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { AS_IT_IS } from '../../../verify/model-check/explorations.ts';
 import { MUTANTS } from '../../../verify/model-check/mutants.ts';
 import { caughtLines, exploredLines, summaryOf } from '../../../verify/model-check/report.ts';
-import { catchVariant, explore, proveAssumptions, SMALL } from '../../../verify/model-check/run.ts';
+import { ASSUMPTIONS, catchVariant, type Explored, explore, SMALL } from '../../../verify/model-check/run.ts';
+import { exploreOnThreads, runRequest } from '../../../verify/model-check/threads.ts';
 import { rows } from '../../support/runs.ts';
 
 describe('the protocol as it is', () => {
@@ -85,9 +86,22 @@ describe('a mutant of the protocol', () => {
   });
 });
 
-describe('proveAssumptions', () => {
-  it('finds a violation without each assumption', () => {
-    for (const { name, by } of proveAssumptions()) expect(by?.failure.property, name).toBe('safety');
+describe('an assumption behind safety', () => {
+  it.each(ASSUMPTIONS)('is needed, as there is a violation without it: $name', ({ name, variant }) => {
+    expect(catchVariant(name, variant).by?.failure.property).toBe('safety');
+  });
+});
+
+describe('the threads of npm run explore', () => {
+  it('run an exploration as this thread does', async () => {
+    const threads = exploreOnThreads(2);
+    // the others are ended with the threads
+    for (const running of [threads.explored, threads.mutants, threads.assumptions].flat())
+      (running as Promise<unknown>).catch(() => {});
+    onTestFinished(threads.close);
+    const { seconds: _, ...first } = await (threads.explored[1] ?? expect.unreachable());
+    const { seconds: __, ...alone } = runRequest({ list: 'protocol', index: 1 }) as Explored;
+    expect(first).toEqual(alone);
   });
 });
 

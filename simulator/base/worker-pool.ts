@@ -1,0 +1,133 @@
+/** Runs requests on worker threads, one at a time on each. Requests and results are plain data. */
+
+import { availableParallelism } from 'node:os';
+import { parentPort, Worker } from 'node:worker_threads';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { SimulatorError } from './simulator-error.ts';
+
+type OnProgress = (share: number) => void;
+
+export type WorkerPool<Request, Result> = {
+  /**
+   * Runs the request when a thread is free. Rejects with what the thread's handler threw, or with
+   * WorkerPoolError if the thread ends first. `share`: from 0 to 1.
+   */
+  readonly run: (request: Request, onProgress?: OnProgress) => Promise<Result>;
+  /** Ends all threads, whatever they do. */
+  readonly close: () => Promise<void>;
+};
+
+export type WorkerPoolOptions<Request> = {
+  /** The module of a thread; it calls `serveRequests`. */
+  readonly script: URL;
+  /** The most threads. @default one per core */
+  readonly threads?: number;
+  /** Names a request in errors. */
+  readonly describe: (request: Request) => string;
+};
+
+/** A thread ended before its request was done. */
+export class WorkerPoolError extends Error {
+  override readonly name = 'WorkerPoolError';
+}
+
+type Message<Result> =
+  | { readonly kind: 'progress'; readonly share: number }
+  | { readonly kind: 'done'; readonly result: Result }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** Starts a pool. It starts each thread when a request needs it. */
+export function startWorkerPool<Request, Result>(
+  options: WorkerPoolOptions<Request>,
+): WorkerPool<Request, Result> {
+  const { threads = availableParallelism() } = options;
+  const free: Worker[] = [];
+  const alive = new Set<Worker>();
+  const waiting: ((worker: Worker) => void)[] = [];
+  const start = (): Worker => startWorker(options.script, alive);
+  const take = async (): Promise<Worker> => {
+    const worker = free.pop() ?? (alive.size < threads ? start() : undefined);
+    return worker ?? new Promise((resolve) => waiting.push(resolve));
+  };
+  const giveBack = (worker: Worker): void => {
+    const next = waiting.shift();
+    if (next !== undefined) next(alive.has(worker) ? worker : start());
+    else if (alive.has(worker)) free.push(worker);
+  };
+  return {
+    run: async (request, onProgress = () => {}) => {
+      const worker = await take();
+      try {
+        return await runOnWorker<Request, Result>({ worker, request, onProgress, ...options });
+      } finally {
+        giveBack(worker);
+      }
+    },
+    close: async () => {
+      waiting.length = 0;
+      await Promise.all([...alive].map((worker) => worker.terminate()));
+    },
+  };
+}
+
+/** In a thread: answers each request with what `handle` makes of it. Throws SimulatorError elsewhere. */
+export function serveRequests<Request, Result>(
+  handle: (request: Request, onProgress: OnProgress) => Result | Promise<Result>,
+): void {
+  const port = parentPort;
+  if (port === null)
+    throw new SimulatorError('serving requests: this is not a worker thread; run the command that starts it');
+  const send = (message: Message<Result>): void => port.postMessage(message);
+  const answer = async (request: Request): Promise<Result> =>
+    handle(request, (share) => send({ kind: 'progress', share }));
+  port.on('message', (request: Request) => {
+    answer(request).then(
+      (result) => send({ kind: 'done', result }),
+      (error) => send({ kind: 'failed', error }),
+    );
+  });
+}
+
+function startWorker(script: URL, alive: Set<Worker>): Worker {
+  const worker = new Worker(script);
+  alive.add(worker);
+  for (const event of ['error', 'exit']) worker.once(event, () => alive.delete(worker));
+  return worker;
+}
+
+type Run<Request> = Pick<WorkerPoolOptions<Request>, 'describe'> & {
+  readonly worker: Worker;
+  readonly request: Request;
+  readonly onProgress: OnProgress;
+};
+
+function runOnWorker<Request, Result>(given: Run<Request>): Promise<Result> {
+  const { worker, request, onProgress, describe } = given;
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void): void => {
+      worker.off('message', onMessage);
+      worker.off('error', onFailure);
+      worker.off('exit', onFailure);
+      settle();
+    };
+    /** `cause`: the error that ended the thread, or its exit code. */
+    const onFailure = (cause: unknown): void => end(() => reject(failureOf(describe(request), cause)));
+    const onMessage = (message: Message<Result>): void => {
+      if (message.kind === 'progress') onProgress(message.share);
+      else if (message.kind === 'failed') end(() => reject(message.error));
+      else end(() => resolve(message.result));
+    };
+    worker.on('message', onMessage);
+    worker.on('error', onFailure);
+    worker.on('exit', onFailure);
+    worker.postMessage(request);
+  });
+}
+
+function failureOf(description: string, cause: unknown): WorkerPoolError {
+  const seen = cause instanceof Error ? messageOf(cause) : `exit code ${cause}`;
+  return new WorkerPoolError(
+    `running ${description}: its thread ended early (${seen}); if memory is short, use fewer threads`,
+    { cause },
+  );
+}

@@ -1,0 +1,5 @@
+/** A worker thread of `npm run explore`. */
+import { serveRequests } from '../../simulator/base/worker-pool.ts';
+import { runRequest } from './threads.ts';
+
+serveRequests(runRequest);
