@@ -82,6 +82,8 @@ export const CLI: PackageDefinition = {
     'backtest/report/style.css',
     'backtest/scenarios/*.yaml',
     'verify/conformance/recorded',
+    // messages refer to these pages
+    'docs/*.md',
   ],
   peers: {},
   entryFields: { bin: { autoscaler: './cli/main.js' } },

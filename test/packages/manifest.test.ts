@@ -68,6 +68,15 @@ describe('the package of the CLI', () => {
     expect(names.filter((name) => /esbuild|echarts|node-|aws-cdk|vitest/.test(name))).toEqual([]);
   });
 
+  it('contains the pages of docs/ that its messages refer to', () => {
+    const cited = filesOf(CLI, '{cli,infra,lambda}/**/*.js').flatMap((file) => {
+      const code = readFileSync(join(dirOf(CLI), file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+      return code.match(/\bdocs\/[a-z-]+\.md\b/g) ?? [];
+    });
+    expect(cited.length).toBeGreaterThan(0);
+    expect([...new Set(cited)].filter((page) => !existsSync(join(dirOf(CLI), page)))).toEqual([]);
+  });
+
   it('prints its version and runs a backtest with a report', () => {
     const main = join(dirOf(CLI), 'cli/main.js');
     const run = (...args: string[]) => execFileSync(process.execPath, [main, ...args], { encoding: 'utf8' });
