@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { type CliEnvironment, type CommandContext, UsageError } from './shared/cli-environment.ts';
-import { versionOfPackage } from './shared/version.ts';
+import { packageManifest } from './shared/version.ts';
 
 type AddCommand = (program: Command, context: CommandContext) => void;
 
@@ -85,7 +85,7 @@ async function build(
   const { out, err } = cliEnvironment;
   const program = new Command('autoscaler')
     .description("Autoscaler for Coder's external provisioner daemons on ECS Fargate")
-    .version(versionOfPackage(), '--version', 'print the version')
+    .version(packageManifest().version, '--version', 'print the version')
     .exitOverride()
     .configureOutput({ writeOut: out, writeErr: err });
   if (requested === '--version') return program;

@@ -5,6 +5,7 @@ const connect = Socket.prototype.connect;
 Socket.prototype.connect = function connectLocally(...args) {
   const [options] = Array.isArray(args[0]) ? args[0] : args;
   const path = typeof options === 'string' ? options : options?.path;
-  if (path !== undefined) return connect.apply(this, args);
+  // http passes null
+  if (typeof path === 'string') return connect.apply(this, args);
   throw new Error(`this must work offline, but it connects to ${JSON.stringify(options)}`);
 };
