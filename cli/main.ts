@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import { runCli } from './program.ts';
+import { askAtTerminal } from './shared/ask.ts';
 import { nodeProblem, packageManifest } from './shared/version.ts';
 
 // a reader such as `head` may close the pipe early
@@ -19,5 +20,6 @@ process.exitCode = await runCli(process.argv.slice(2), {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   ...(process.stderr.isTTY ? { terminal: process.stderr } : {}),
+  ...(process.stdin.isTTY && process.stderr.isTTY ? { ask: askAtTerminal } : {}),
   now: () => Date.now() as EpochMs,
 });

@@ -16,6 +16,7 @@ const COMMANDS: readonly {
   readonly names: readonly string[];
   readonly load: () => Promise<readonly AddCommand[]>;
 }[] = [
+  { names: ['init'], load: async () => [(await import('./init/command.ts')).addInitCommand] },
   { names: ['validate'], load: async () => [(await import('./validate.ts')).addValidateCommand] },
   { names: ['snapshot'], load: async () => [(await import('./snapshot.ts')).addSnapshotCommand] },
   { names: ['plan'], load: async () => [(await import('./plan.ts')).addPlanCommand] },

@@ -1,6 +1,6 @@
 /**
  * The CDK app for `cdk synth` and `cdk deploy`. It reads the configuration from `-c config=FILE`,
- * else from autoscaler.yaml, else from the example.
+ * else from autoscaler.yaml. Without either it refuses: nobody wants to deploy an example.
  */
 import { existsSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
@@ -13,12 +13,12 @@ const configFile = chooseConfigFile(app.node.tryGetContext('config'));
 new AutoscalerStack(app, stackNameOrExit(configFile), { autoscaler: { configFile } });
 
 function chooseConfigFile(named: unknown): string {
-  if (typeof named === 'string') return named;
+  if (typeof named === 'string' && named !== '') return named;
   if (existsSync('autoscaler.yaml')) return 'autoscaler.yaml';
   console.error(
-    'autoscaler.yaml does not exist, so this synthesizes autoscaler.example.yaml; to use another file, pass -c config=FILE',
+    `no configuration: there is no autoscaler.yaml in ${process.cwd()}. Write one from your coderd with "npx autoscaler init", or copy autoscaler.example.yaml and edit it. To use another file, pass -c config=FILE`,
   );
-  return 'autoscaler.example.yaml';
+  process.exit(1);
 }
 
 function stackNameOrExit(file: string): string {

@@ -1,9 +1,7 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import {
-  ProvisionerAutoscaler,
-  type ProvisionerAutoscalerProps,
-} from './constructs/provisioner-autoscaler.ts';
+import type { ProvisionerAutoscalerProps } from './constructs/existing-resources.ts';
+import { ProvisionerAutoscaler } from './constructs/provisioner-autoscaler.ts';
 
 export interface AutoscalerStackProps extends StackProps {
   readonly autoscaler: ProvisionerAutoscalerProps;

@@ -73,7 +73,7 @@ export function connect(
  * long as in a look
  */
 export function makeClients(
-  config: Config,
+  config: Pick<Config, 'coder'>,
   caBundle: string | undefined,
   waiting: Pick<CoderdHttpOptions, 'patience' | 'wholeMs'> = {},
 ): Clients {
@@ -105,6 +105,6 @@ export function makeClients(
   };
 }
 
-function tokenSource({ coder }: Config, secrets: Secrets): TokenSource {
+function tokenSource({ coder }: Pick<Config, 'coder'>, secrets: Secrets): TokenSource {
   return { read: (options) => secrets.read(coder.token, options) };
 }

@@ -78,7 +78,7 @@ export const CLI: PackageDefinition = {
     'guard',
     'autoscaler.example.yaml',
     'autoscaler.schema.json',
-    'examples',
+    'examples/*.yaml',
     'backtest/report/style.css',
     'backtest/scenarios/*.yaml',
     'verify/conformance/recorded',

@@ -7,6 +7,11 @@ export type CliEnvironment = {
   readonly err: (text: string) => void;
   /** Standard error if it is a terminal: for progress bars. */
   readonly terminal?: NodeJS.WritableStream;
+  /**
+   * Asks the person at the terminal. Undefined if there is none. Throws UsageError if the person
+   * ends the input.
+   */
+  readonly ask?: (question: string) => Promise<string>;
   /** The clock of this machine. */
   readonly now: () => EpochMs;
 };

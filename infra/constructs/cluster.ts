@@ -3,7 +3,7 @@ import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Cluster, ContainerInsights, type ICluster } from 'aws-cdk-lib/aws-ecs';
 import type { Construct } from 'constructs';
 import { acknowledge } from './shared/acknowledge.ts';
-import { StackError } from './stack-error.ts';
+import { StackError } from './shared/stack-error.ts';
 
 /**
  * Imports the existing cluster of that name, or makes a new one. An existing cluster must have the

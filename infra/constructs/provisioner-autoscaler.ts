@@ -1,86 +1,71 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Annotations, CfnMapping, Stack, Stage, Tags } from 'aws-cdk-lib';
-import type { Dashboard as CloudWatchDashboard } from 'aws-cdk-lib/aws-cloudwatch';
-import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import { Annotations, Stack, Stage, Tags } from 'aws-cdk-lib';
+import type { Alarm, Dashboard as CloudWatchDashboard } from 'aws-cdk-lib/aws-cloudwatch';
+import { Connections, type IConnectable, type IVpc } from 'aws-cdk-lib/aws-ec2';
 import type { FargateService, ICluster } from 'aws-cdk-lib/aws-ecs';
-import { type IManagedPolicy, ManagedPolicy, PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
-import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import { type Grant, type IGrantable, PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { Construct, DependencyGroup } from 'constructs';
+import { type Construct, DependencyGroup } from 'constructs';
 import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
-import type { AwsSettings, Deployment } from '../../lambda/config/rules/deployment.ts';
 import { clusterIn, makeCluster } from './cluster.ts';
 import { allowServices } from './encryption.ts';
+import {
+  importKey,
+  importLogGroup,
+  importPolicy,
+  type ProvisionerAutoscalerProps,
+  split,
+} from './existing-resources.ts';
 import { AutoscalerFunction } from './function/autoscaler-function.ts';
-import { PoolService, type PoolServiceProps } from './pool/pool-service.ts';
-import { bundleWithSettings, type SettingsSource } from './settings.ts';
+import { grantOverriding, grantReading } from './function/operator-grants.ts';
+import { addPools } from './pool/pools.ts';
+import type { ProvisionerPool } from './pool/provisioner-pool.ts';
+import { bundleWithSettings } from './settings.ts';
+import { importSecret } from './shared/imported-secret.ts';
 import { type LogSettings, logGroup } from './shared/log-group.ts';
 import { Network } from './shared/network.ts';
-import { StackError } from './stack-error.ts';
+import { StackError } from './shared/stack-error.ts';
 import { Alarms } from './watching/alarms.ts';
 import { Dashboard } from './watching/dashboard.ts';
 import { LogQueries } from './watching/log-queries.ts';
-
-/** Existing resources. Each one takes precedence over the same setting in the section `aws`. */
-export interface ExistingResources {
-  /** @default the VPC of `cluster`, else the one that `aws.network` names, else a new one */
-  readonly vpc?: IVpc;
-  /**
-   * Private subnets with egress. @default those of `aws.network`, else the VPC's private subnets
-   * with egress
-   */
-  readonly subnets?: SubnetSelection;
-  /**
-   * For the tasks and the function. @default those of `aws.network`, else a new one without ingress
-   * rules
-   */
-  readonly securityGroups?: ISecurityGroup[];
-  /**
-   * It must have the capacity provider FARGATE and, for pools on Spot, FARGATE_SPOT.
-   * @default the one that `aws.cluster` names, else a new one
-   */
-  readonly cluster?: ICluster;
-  /**
-   * For all logs.
-   * @default the one that `aws.logs.group` names, else one for the function and one for each pool
-   */
-  readonly logGroup?: ILogGroup;
-  /**
-   * Encrypts the logs, the queue, the topic, the schedule and the function's environment.
-   * @default the one that `aws.kmsKey` names, else AWS's own keys
-   */
-  readonly kmsKey?: IKey;
-  /** Gets every alarm. @default the one that `aws.alarms.topic` names, else a new one */
-  readonly alarmTopic?: ITopic;
-  /**
-   * Permissions boundary of every role. @default the one that `aws.permissionsBoundary` names, else
-   * none
-   */
-  readonly permissionsBoundary?: IManagedPolicy;
-}
-
-/**
- * The settings of autoscaler.yaml, as props or as the file `configFile`, and existing resources.
- */
-export type ProvisionerAutoscalerProps = SettingsSource & ExistingResources;
+import { MeteredConstruct } from './watching/metered-construct.ts';
 
 /**
  * The whole autoscaler: network, cluster, one service for each pool, the function that scales them,
  * alarms, dashboard and saved queries. A stack can have only one.
  */
-export class ProvisionerAutoscaler extends Construct {
+export class ProvisionerAutoscaler extends MeteredConstruct implements IConnectable {
+  /** The VPC of the tasks, and of the function if `aws.function.inVpc` is true. */
+  readonly vpc: IVpc;
+  /**
+   * The security groups of the tasks and the function. For example,
+   * `autoscaler.connections.allowTo(loadBalancer, Port.HTTPS)` lets them reach coderd. Groups that
+   * `aws.network.securityGroups` names by id are not changed.
+   */
+  readonly connections: Connections;
+  /** The cluster of the services. */
   readonly cluster: ICluster;
+  /** The function that scales the pools. EventBridge Scheduler invokes it once a minute. */
   readonly function: IFunction;
   /** The log group of the function. */
   readonly logGroup: ILogGroup;
-  /** By pool name. */
+  /** The pools, by name. `pool(name)` is the same with an error for a wrong name. */
+  readonly pools: Readonly<Record<string, ProvisionerPool>>;
+  /** The ECS services, by pool name. */
   readonly services: Readonly<Record<string, FargateService>>;
   /** Gets every alarm. Absent if `aws.alarms.enabled` is false. */
   readonly topic: ITopic | undefined;
+  /**
+   * The alarms, by the name of their section in docs/runbook.md, such as `no-tick`. Empty if
+   * `aws.alarms.enabled` is false.
+   */
+  readonly alarms: Readonly<Record<string, Alarm>>;
+  /** The dashboard. It is named after the stack and the region. */
   readonly dashboard: CloudWatchDashboard;
+  readonly #token: ISecret;
 
   /**
    * Throws a ConfigError with every problem of the settings, or a StackError for unusable existing
@@ -100,6 +85,8 @@ export class ProvisionerAutoscaler extends Construct {
       subnets: existing.subnets,
       securityGroups: existing.securityGroups,
     });
+    this.vpc = network.vpc;
+    this.connections = new Connections({ securityGroups: network.securityGroups });
     this.cluster = existing.cluster ?? makeCluster(this, network.vpc, aws.cluster);
     const kmsKey = existing.kmsKey ?? importKey(this, aws);
     if (kmsKey) allowServices(this, kmsKey);
@@ -114,7 +101,15 @@ export class ProvisionerAutoscaler extends Construct {
       cluster: existing.cluster ? clusterIn(this, network.vpc, existing.cluster) : this.cluster,
       ready: new DependencyGroup(this.cluster, network.ready),
     };
-    this.services = this.#addPools(config, { location, logs, caBundle });
+    this.pools = addPools(this, config, {
+      ...location,
+      logs,
+      caBundle,
+      autoscalerLogGroup: this.logGroup,
+    });
+    this.services = Object.fromEntries(
+      Object.values(this.pools).map(({ poolName, service }) => [poolName, service]),
+    );
     const autoscaler = new AutoscalerFunction(this, 'Autoscaler', {
       cluster: this.cluster,
       vpc: network.vpc,
@@ -127,10 +122,12 @@ export class ProvisionerAutoscaler extends Construct {
       kmsKey,
     });
     this.function = autoscaler.function;
+    this.#token = importSecret(this, 'Token', config.coder.token);
     const operated = { autoscaler, pools: config.pools };
     const notified = { settings: aws.alarms, topic: existing.alarmTopic, kmsKey };
     const alarms = aws.alarms.enabled ? new Alarms(this, 'Alarms', { ...operated, ...notified }) : undefined;
     this.topic = alarms?.topic;
+    this.alarms = Object.fromEntries((alarms?.alarms ?? []).map((alarm) => [alarm.node.id, alarm]));
     const shown = { perPool: aws.metrics.perPool, alarms: alarms?.alarms };
     this.dashboard = new Dashboard(this, 'Dashboard', { ...operated, ...shown }).dashboard;
     new LogQueries(this, 'Queries', { logGroup: this.logGroup });
@@ -139,48 +136,43 @@ export class ProvisionerAutoscaler extends Construct {
     for (const [name, value] of Object.entries(aws.tags)) Tags.of(this).add(name, value);
   }
 
-  #addPools(
-    { coder, pools, aws }: Deployment,
-    { location, logs, caBundle }: { location: Location; logs: LogSettings; caBundle: string | undefined },
-  ): Record<string, FargateService> {
-    const texts = containerTexts(this, caBundle);
-    const services = pools.map((pool): [string, FargateService] => [
-      pool.name,
-      new PoolService(this, `Pool-${pool.name}`, {
-        ...location,
-        coderUrl: coder.url,
-        pool,
-        earlySuccess: aws.earlySuccess,
-        ...texts,
-        logs,
-        bindTaskRoles: aws.bindTaskRoles,
-        autoscalerLogGroup: this.logGroup,
-      }).service,
-    ]);
-    return Object.fromEntries(services);
+  /** The pool of that name. Throws a StackError if the settings have none. */
+  pool(name: string): ProvisionerPool {
+    const pool = Object.hasOwn(this.pools, name) ? this.pools[name] : undefined;
+    if (pool !== undefined) return pool;
+    const names = Object.keys(this.pools).join(', ');
+    throw new StackError(`cannot find pool "${name}": the settings have only ${names}; name one of them`);
+  }
+
+  /**
+   * Allows invoking the function, for a dry run with the payload `{"dryRun":true}`. IAM cannot
+   * restrict the payload, so the grantee can cause a look too. An additional look does no harm.
+   */
+  grantInvoke(grantee: IGrantable): Grant {
+    return this.function.grantInvoke(grantee);
+  }
+
+  /**
+   * Allows what `autoscaler status`, `plan`, `snapshot` and `trace export` read in AWS: services,
+   * tasks, the function's log, and **the secret with coderd's API token**, with which they read
+   * coderd. The grantee can change nothing in AWS.
+   */
+  grantRead(grantee: IGrantable): Grant {
+    return grantReading(this, grantee, {
+      cluster: this.cluster,
+      logGroup: this.logGroup,
+      token: this.#token,
+    });
+  }
+
+  /**
+   * Allows what `autoscaler pause`, `resume`, `pin` and `unpin` call: changing the tags of overrides
+   * on the services of this stack. The grantee cannot read coderd's API token.
+   */
+  grantOverride(grantee: IGrantable): Grant {
+    return grantOverriding(this, grantee, this.cluster);
   }
 }
-
-function split(props: ProvisionerAutoscalerProps): {
-  readonly existing: ExistingResources;
-  readonly source: SettingsSource;
-} {
-  const { vpc, subnets, securityGroups, cluster, ...more } = props;
-  const { logGroup, kmsKey, alarmTopic, permissionsBoundary, ...source } = more;
-  const existing = {
-    vpc,
-    subnets,
-    securityGroups,
-    cluster,
-    logGroup,
-    kmsKey,
-    alarmTopic,
-    permissionsBoundary,
-  };
-  return { existing, source };
-}
-
-type Location = Pick<PoolServiceProps, 'network' | 'cluster' | 'ready'>;
 
 /**
  * Alarms, dashboard, queries and metrics are named after the stack, so CloudFormation would refuse
@@ -201,33 +193,4 @@ function warn(scope: Construct, problem: Problem): void {
   // CDK cuts an id at the first bracket.
   const id = `coder-provisioner-autoscaler:${problem.path.replaceAll(/[[\].]+/g, '.')}`;
   Annotations.of(scope).addWarningV2(id, formatProblem(problem));
-}
-
-/**
- * The text of guard.sh and of the certificates, which are part of the task definitions. A changed
- * text makes a new revision. The template has each text once, in a mapping, because fifty copies
- * would exceed 1 MB.
- */
-function containerTexts(scope: Construct, caBundle: string | undefined) {
-  const sh = readFileSync(new URL('../../guard/guard.sh', import.meta.url), 'utf8');
-  const texts = { sh, ...(caBundle !== undefined && { ca: caBundle }) };
-  const mapping = new CfnMapping(scope, 'Guard', { lazy: false, mapping: { guard: texts } });
-  return {
-    guard: mapping.findInMap('guard', 'sh'),
-    caBundle: caBundle === undefined ? undefined : mapping.findInMap('guard', 'ca'),
-  };
-}
-
-function importKey(scope: Construct, { kmsKey }: AwsSettings): IKey | undefined {
-  return kmsKey === undefined ? undefined : Key.fromKeyArn(scope, 'Key', kmsKey);
-}
-
-function importLogGroup(scope: Construct, { logs: { group } }: AwsSettings): ILogGroup | undefined {
-  return group === undefined ? undefined : LogGroup.fromLogGroupName(scope, 'ExistingLogs', group);
-}
-
-function importPolicy(scope: Construct, { permissionsBoundary }: AwsSettings): IManagedPolicy | undefined {
-  return permissionsBoundary === undefined
-    ? undefined
-    : ManagedPolicy.fromManagedPolicyArn(scope, 'Boundary', permissionsBoundary);
 }

@@ -19,6 +19,10 @@ import { bundleFunction } from './bundle.ts';
  */
 export type Settings = z.input<typeof configSchema>;
 
+/**
+ * The settings themselves, or `configFile`: the path of a file with them. A relative path is
+ * relative to the working directory.
+ */
 export type SettingsSource = Settings | { readonly configFile: string };
 
 /**

@@ -6,8 +6,9 @@ import type { Assigned } from '../decision/assignment/assignment.ts';
 import { launchesFor } from '../decision/assignment/needs.ts';
 import type { Deliberation } from '../decision/decide.ts';
 import { oldestOf, type TagGroup } from '../decision/demand/demand.ts';
+import type { TaskArn } from '../decision/model/brands.ts';
 import { by } from '../decision/model/collections.ts';
-import { type Finding, REPLACING, type Served, type StartTime } from '../decision/model/plan.ts';
+import { type Action, type Finding, REPLACING, type Served, type StartTime } from '../decision/model/plan.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';
 import { covers, displayTags } from '../decision/model/tags.ts';
 import type { PoolDecision } from '../decision/pool/pool-decision.ts';
@@ -100,16 +101,22 @@ function taskLine({ task, state, use, daemon, idleSince }: TaskView, snapshot: S
 }
 
 function needLines({ need }: PoolDecision): readonly string[] {
-  const { capacity, jobs, inUse, floor, wanted, granted, view } = need;
-  const { pool } = view;
+  const { capacity, jobs, inUse, floor, view } = need;
   const launches = launchesFor(need);
   return [
     `${capacity.inUse} in use + ${some(jobs['by-free'], 'job')} for free daemons + ${jobs['by-starting']} for starting ones + ${launches} for new tasks = ${inUse}`,
     `floors: ${floorsText(need)} -> ${floor.count} by ${floor.from}`,
     startTimeText(view.startTime),
-    `limits: needs ${wanted}, max ${pool.max}${maxFrom(view)}${capacity.isHeldBack ? ', one probe at a time' : ''}, limits.maxTasks -> ${granted}`,
+    limitsText(need),
     `has ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} unguarded; not counted: ${capacity.leaving} leaving, ${capacity.left} left`,
   ];
+}
+
+function limitsText({ wanted, granted, capacity, view }: PoolDecision['need']): string {
+  const max = `max ${view.pool.max}${maxFrom(view)}`;
+  if (granted >= wanted) return `limits: needs ${wanted}, within ${max}`;
+  const probe = capacity.isHeldBack ? ', one probe at a time' : '';
+  return `limits: needs ${wanted}, gets ${granted} (${max}${probe}; limits over all pools may leave less)`;
 }
 
 /** What sets the limit, unless it is `max` of the configuration. */
@@ -138,26 +145,44 @@ function startTimeText({ from, samples, p50Ms, p95Ms }: StartTime): string {
 }
 
 /** One line per task. A task can be both spare and due for replacement: a drain request wins. */
-function drainLines({ leaving, need }: PoolDecision): readonly string[] {
+function drainLines({ leaving, need, actions }: PoolDecision): readonly string[] {
   const isGuarded = need.view.pool.scaleIn === 'lease';
+  const acted = new Set(actions.flatMap(drainedBy));
   const inOrder = leaving.toSorted(by(({ kind }) => (kind === 'leave' ? 1 : 0)));
   const decisions = new Map(inOrder.map((decision) => [decision.task.task.taskArn, decision]));
   return leaving
     .filter((decision) => decisions.get(decision.task.task.taskArn) === decision)
     .map(({ task, kind, why }) => {
       const keeps = REPLACING.some((code) => code === why) ? 'waits for its turn' : 'stays';
-      return `${taskId(task.task)}  ${kind === 'keep' ? keeps : isGuarded ? 'drains' : 'will be stopped'}: ${why}`;
+      const leaves = isGuarded ? 'drains' : 'will be stopped';
+      const verb = kind === 'keep' ? keeps : acted.has(task.task.taskArn) ? leaves : 'stays for now';
+      return `${taskId(task.task)}  ${verb}: ${why}`;
     });
 }
 
-function decidedLines({ plan, doubts, actions }: PoolDecision): readonly string[] {
+/** The tasks that an action drains or lets ECS stop. */
+function drainedBy(action: Action): readonly TaskArn[] {
+  if (action.kind === 'ask-to-leave') return [action.task];
+  return action.kind === 'set-desired' ? (action.stops ?? []) : [];
+}
+
+function decidedLines({ plan, doubts, actions, need }: PoolDecision): readonly string[] {
   const { from, to } = plan.desired;
   return [
-    from === to ? `desired count stays ${from ?? 'unknown'}` : `desired count ${from} -> ${to}`,
+    from === to
+      ? `desired count stays ${from ?? 'unknown'}`
+      : `desired count ${from} -> ${to}${drainingPart(to ?? 0, need)}`,
     ...plan.why.map((reason) => `because: ${reasonSentence(reason)}`),
     ...(doubts.length > 0 ? [`doubts: ${doubts.join(', ')}`] : []),
     ...(actions.length === 0 ? ['no action'] : []),
   ];
+}
+
+/** Draining tasks count until they have left, so the desired count may be above `max`. */
+function drainingPart(to: number, { capacity: { leaving, left } }: PoolDecision['need']): string {
+  const draining = leaving + left;
+  if (draining === 0 || to < draining) return '';
+  return ` (${some(to - draining, 'task')} and ${draining} that ${draining === 1 ? 'drains or has' : 'drain or have'} drained)`;
 }
 
 function findingLines(findings: readonly Finding[], { need }: PoolDecision): readonly string[] {

@@ -31,7 +31,7 @@ export function sentenceOf(finding: Finding): string {
     case 'override-malformed':
       return `pool "${finding.pool}": ${malformedText(finding)}. Scale-in is on hold until you ${finding.problem === 'unknown-tag' ? 'remove the tag. To override a pool, use `autoscaler pin` or `pause`' : 'write the override again (`autoscaler pin`, `pause`) or remove it (`unpin`, `resume`)'}`;
     case 'organization-unknown':
-      return `organization "${finding.organization}" is not in the snapshot`;
+      return `organization "${finding.organization}" is unknown: coderd does not list it. Check the name in the configuration and the role of the token's user`;
     case 'daemons-empty-while-leased':
       return `organization "${finding.organization}": coderd lists no daemons, but ${some(finding.tasks, 'task')} of its pools ${finding.tasks === 1 ? 'holds a lease' : 'hold leases'}. Scale-in is on hold. If somebody deleted a provisioner key, give the pool a new one. If none of its tasks ever had a daemon, read the task logs`;
     case 'jobs-empty-while-busy':
@@ -77,13 +77,13 @@ export function sentenceOf(finding: Finding): string {
     case 'pools-alike':
       return `pools ${finding.pools.map((name) => `"${name}"`).join(', ')} have the same tags in organization "${finding.organization}" (one uses its name, one its UUID). Merge them into one pool`;
     case 'service-missing':
-      return `pool "${finding.pool}": no active ECS service in the cluster has the tag coder-autoscaler:pool=${finding.pool}. Deploy the service, or remove the pool from the configuration`;
+      return `pool "${finding.pool}": no active ECS service in the cluster has the tag coder-autoscaler:pool=${finding.pool}. Deploy the configuration, or remove the pool from it. A deployed service starts with 1 task, with min: 0 too; if nothing needs it, it drains`;
     case 'service-ambiguous':
       return `pool "${finding.pool}": ${finding.services.length} services have its tag (${finding.services.join(', ')}). Keep the tag on one of them`;
     case 'daemon-tags-differ':
       return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} ${finding.daemons.length === 1 ? 'offers' : 'offer'} other tags than the pool's (${few(finding.daemons)}). The provisioner key belongs to another pool, or somebody changed the key's tags`;
     case 'tasks-unguarded':
-      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} without a lease (${few(finding.tasks)}). Scale-in is on hold while the pool has such tasks`;
+      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} without a lease (${few(finding.tasks)}). Scale-in is on hold while the pool has such tasks. Read the task's log: the guard failed, or the task role lacks ecs:UpdateTaskProtection`;
     case 'tasks-vacant':
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} ran for 15 min without a lease or a daemon (${few(finding.tasks)}). Read the task's log`;
     case 'tasks-without-daemon':

@@ -39,7 +39,7 @@ export function reasonSentence(reason: Reason): string {
     case 'above-pin':
       return `${some(reason.tasks, 'task')} above the pin. Running builds finish; idle daemons drain after idleTimeout`;
     case 'paused':
-      return `paused ${originText(reason)}: the autoscaler only protects tasks that have no guard`;
+      return `paused ${originText(reason)}: no launch, no drain`;
     case 'scale-in-paused':
       return `scale-in paused ${originText(reason)}`;
     case 'retiring-waits':
@@ -95,7 +95,7 @@ export function reasonSentence(reason: Reason): string {
     case 'placement-failing':
       return `ECS has failed to place ${reason.tasks === 0 ? 'tasks' : some(reason.tasks, 'task')} since ${timeText(reason.since)}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}): ${startHint(reason.reason)}`;
     case 'waiting-for-vacant':
-      return `launches on hold until ${some(reason.tasks, 'task')} that never had a daemon ${reason.tasks === 1 ? 'stops' : 'stop'}`;
+      return `launches on hold until ECS stops ${some(reason.tasks, 'task')} whose daemon never registered`;
     case 'server-too-old':
       return `coderd ${reason.version} is too old. Upgrade it to ${reason.oldest} or newer`;
     case 'no-service':
@@ -190,7 +190,7 @@ function turnText({ tasks, asked }: { readonly tasks: number; readonly asked: nu
 function doubtPhrase(doubt: Doubt): string {
   switch (doubt) {
     case 'organization-unknown':
-      return 'its organization is not in the snapshot';
+      return 'coderd does not list its organization';
     case 'daemons-empty-while-leased':
       return 'coderd lists no daemons, but tasks hold leases';
     case 'jobs-empty-while-busy':

@@ -59,5 +59,5 @@ it('distinguishes a forbidden secret from a missing one', async () => {
   lab.world.secrets.put('closed', 'hunter2');
   lab.world.secrets.deny('closed');
   await expect(secrets.read({ secret: 'closed' })).rejects.toMatchObject({ code: 'denied' });
-  await expect(secrets.read({ secret: 'none' })).rejects.toMatchObject({ code: 'unreadable' });
+  await expect(secrets.read({ secret: 'none' })).rejects.toMatchObject({ code: 'missing' });
 });

@@ -186,6 +186,14 @@ it('shows the reason of ECS for failed starts', async () => {
   `);
 });
 
+it('--explain says that idle tasks stay while a task without a lease runs', async () => {
+  const drawn = draw({ pools: { cpu: { tasks: 'I20m I30m U', min: 1 } } });
+  const text = await plan(drawn, '--explain', 'cpu');
+  expect(text).toContain('no action');
+  expect(text.match(/stays for now: idle-long-enough/g)).toHaveLength(1);
+  expect(text).not.toMatch(/ drains: /);
+});
+
 it('--explain shows every step of the decision about one pool', async () => {
   const drawn = draw({
     pools: { cpu: { tasks: 'B I3m I20m L X', max: 5, min: 1 } },
@@ -212,14 +220,14 @@ it('--explain shows every step of the decision about one pool', async () => {
       1 in use + 1 job for free daemons + 0 for starting ones + 0 for new tasks = 2
       floors: min 1, warm 0, wake 0, due 0, stock 0 -> 1 by min
       start time: 90 s (configured startTime; 0 starts seen, too few to learn from)
-      limits: needs 2, max 5, limits.maxTasks -> 3
+      limits: needs 2, within max 5
       has 3: 3 working, 0 starting, 0 unguarded; not counted: 1 leaving, 1 left
 
     drains:
       bc4812abc2c918d2c4144824b404c339  drains: idle-long-enough
 
     decision:
-      desired count 5 -> 4
+      desired count 5 -> 4 (2 tasks and 2 that drain or have drained)
       because: free daemons will take 1 pending job
       because: draining 1 idle daemon
       because: 1 task has drained
@@ -446,7 +454,7 @@ describe('the forecast in --explain', () => {
         0 in use + 0 jobs for free daemons + 0 for starting ones + 0 for new tasks = 0
         floors: min 0, warm 0, wake 0, due 0, stock 0 -> 0 by min
         start time: 90 s (configured startTime; 0 starts seen, too few to learn from)
-        limits: needs 0, max 20, limits.maxTasks -> 0
+        limits: needs 0, within max 20
         has 0: 0 working, 0 starting, 0 unguarded; not counted: 0 leaving, 0 left
 
       decision:

@@ -16,3 +16,14 @@ it('accepts the example without warnings', () => {
     ['data', 'data', 1024, 'x86_64'],
   ]);
 });
+
+it('grants no wildcard action and no wildcard resource in the example, so that deploying it is safe', () => {
+  const roles = loadConfig(example).config.pools.map(({ taskRole }) => taskRole);
+  const statements = roles.flatMap((role) => (role.kind === 'own' ? role.statements : []));
+  expect(roles.every((role) => role.kind === 'own' && role.policies.length === 0)).toBe(true);
+  expect(statements.length).toBeGreaterThan(0);
+  for (const { actions, resources } of statements) {
+    expect(actions.join()).not.toContain('*');
+    expect(resources).not.toContain('*');
+  }
+});

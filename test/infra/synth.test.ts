@@ -1,8 +1,10 @@
 /** The real CLI on the ready-made app, as in a fresh clone: nothing in the home, and nobody answers outside. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { Settings } from '../../infra/constructs/settings.ts';
@@ -91,6 +93,15 @@ describe('cdk synth', () => {
     const { status, stderr } = await synth('autoscaler.example.yaml', 'example');
     expect(stderr).not.toMatch(/warning|error/i);
     expect(status).toBe(0);
+  });
+
+  it.concurrent('refuses to deploy without a configuration, and says how to get one', MINUTES_2, async () => {
+    const child = spawn(process.execPath, [resolve('infra/app.ts')], { cwd: dir, stdio: 'pipe' });
+    const [stderr, [status]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect(stderr).toMatch(
+      /^no configuration: there is no autoscaler\.yaml in \S+\. Write one from your coderd with "npx autoscaler init", or copy autoscaler\.example\.yaml and edit it\. To use another file, pass -c config=FILE\n$/,
+    );
+    expect(status).toBe(1);
   });
 
   it.concurrent('reports configuration problems without a stack trace', MINUTES_2, async () => {

@@ -44,7 +44,7 @@ it('shows overrides, retiring pools and unschedulable jobs in a plan', () => {
     "plan for 20 November 2026 09:00:00 UTC
 
         cpu   2       3 pending jobs need a new task; needs 5 tasks, pinned at 2 until 20 November 2026 10:00:00 UTC by anna (load test) (2 busy)
-        data  0       paused until 20 November 2026 10:00:00 UTC by somebody (no reason given): the autoscaler only protects tasks that have no guard
+        data  0       paused until 20 November 2026 10:00:00 UTC by somebody (no reason given): no launch, no drain
         free  1       scale-in paused until 20 November 2026 10:00:00 UTC by somebody (no reason given) (1 idle)
         gone  0       retiring; no tasks remain. Remove the pool from the configuration
         gpu   0       scale-in on hold: an override is invalid (see findings)
@@ -76,7 +76,7 @@ describe('transitions that wait for paused or pinned pools', () => {
     expect(plan).toMatchInlineSnapshot(`
       "plan for 20 November 2026 09:00:00 UTC
 
-          cpu  0  paused until 20 November 2026 10:00:00 UTC by anna (load test): the autoscaler only protects tasks that have no guard; starts no daemon for 2 autostops from 20 November 2026 08:50:00 UTC on (see findings)
+          cpu  0  paused until 20 November 2026 10:00:00 UTC by anna (load test): no launch, no drain; starts no daemon for 2 autostops from 20 November 2026 08:50:00 UTC on (see findings)
 
       overrides:
           pool "cpu": paused until 20 November 2026 10:00:00 UTC by anna (load test)
@@ -148,7 +148,7 @@ describe('the explanation of a pool', () => {
         0 in use + 0 jobs for free daemons + 0 for starting ones + 0 for new tasks = 0
         floors: min 0 (pin), warm 0, wake 0, due 0, stock 0 -> 0 by pin
         start time: 90 s (configured startTime; 0 starts seen, too few to learn from)
-        limits: needs 0, max 0 (pin), limits.maxTasks -> 1
+        limits: needs 0, within max 0 (pin)
         has 1: 1 working, 0 starting, 0 unguarded; not counted: 0 leaving, 0 left
 
       drains:
@@ -181,7 +181,10 @@ describe('the explanation of a pool', () => {
       pool: { overrides: { pause: 'all', 'pause-until': until } },
       expected: ['paused until', 'max 0 (paused)'],
     },
-    { pool: { overrides: { floor: '2', 'floor-until': until } }, expected: ['min 2 (override)', 'max 20,'] },
+    {
+      pool: { overrides: { floor: '2', 'floor-until': until } },
+      expected: ['min 2 (override)', 'within max 20'],
+    },
   ])('shows the effect of $pool', ({ pool, expected }) => {
     const { explained } = textsOf({ pools: { cpu: pool } });
     for (const part of expected) expect(explained).toContain(part);

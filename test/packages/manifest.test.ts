@@ -50,7 +50,9 @@ describe('the package of the construct', () => {
   it('can be loaded by `require`, so no module has a top-level await', () => {
     const script = `console.log(Object.keys(require(${JSON.stringify(dirOf(CONSTRUCT))})).sort().join())`;
     const printed = execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' });
-    expect(printed.trim().split(',')).toEqual(['ConfigError', 'ProvisionerAutoscaler', 'StackError']);
+    expect(printed.trim().split(',')).toEqual(
+      expect.arrayContaining(['ConfigError', 'ProvisionerAutoscaler', 'StackError']),
+    );
   });
 
   it('contains the licence of each package that is bundled into the function', () => {

@@ -9,7 +9,7 @@ export const run = (...args: readonly string[]): Promise<Answer> => runIn({}, ..
 
 /** Runs one command line in cliEnvironment of its own. */
 export async function runIn(
-  cliEnvironment: Partial<Pick<CliEnvironment, 'environment' | 'now' | 'terminal'>>,
+  cliEnvironment: Partial<Omit<CliEnvironment, 'out' | 'err'>>,
   ...args: readonly string[]
 ): Promise<Answer> {
   let [out, err] = ['', ''];

@@ -107,7 +107,12 @@ function wildcards(role: Role, props: AutoscalerFunctionProps): readonly Wildcar
   ];
 }
 
-function allOf(resource: 'service' | 'task', scope: Construct, { cluster }: AutoscalerFunctionProps): string {
+/** The ARNs of all services or tasks of a cluster, as an IAM resource. */
+export function allOf(
+  resource: 'service' | 'task',
+  scope: Construct,
+  { cluster }: Pick<AutoscalerFunctionProps, 'cluster'>,
+): string {
   const resourceName = `${cluster.clusterName}/*`;
   const arnFormat = ArnFormat.SLASH_RESOURCE_NAME;
   return Stack.of(scope).formatArn({ service: 'ecs', resource, resourceName, arnFormat });

@@ -1,4 +1,4 @@
-import { Aws, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Aspects, Aws, CfnResource, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { ICluster } from 'aws-cdk-lib/aws-ecs';
 import {
   type IRole,
@@ -10,7 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-iam';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
-import type { Construct } from 'constructs';
+import type { Construct, IConstruct } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
@@ -41,7 +41,14 @@ export function taskRole(scope: Construct, props: TaskRoleProps): IRole {
   if (!props.isBound) return role;
   const bound = ownRole(scope, 'BoundTaskRole', props);
   bound.applyRemovalPolicy(RemovalPolicy.RETAIN);
+  Aspects.of(bound).add({ visit: retainPolicy });
   return bound;
+}
+
+/** Retains the policy of what a CDK app grants to the role, as the role itself. */
+function retainPolicy(node: IConstruct): void {
+  if (CfnResource.isCfnResource(node) && node.cfnResourceType === 'AWS::IAM::Policy')
+    node.applyRemovalPolicy(RemovalPolicy.RETAIN);
 }
 
 function ownRole(scope: Construct, id: string, { cluster, pool, isBound }: TaskRoleProps): Role {

@@ -1,12 +1,15 @@
-import { CfnResource, RemovalPolicy, Stack, Tags } from 'aws-cdk-lib';
+import { Stack, Tags } from 'aws-cdk-lib';
+import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Connections } from 'aws-cdk-lib/aws-ec2';
 import {
   AvailabilityZoneRebalancing,
   type CapacityProviderStrategy,
-  CfnService,
   FargateService,
+  type FargateTaskDefinition,
   type ICluster,
   PropagatedTagSource,
 } from 'aws-cdk-lib/aws-ecs';
+import type { IPrincipal, IRole } from 'aws-cdk-lib/aws-iam';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct, type IDependable } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
@@ -17,9 +20,14 @@ import {
   SCALE_IN_TAG,
   STACK_TAG,
 } from '../../../lambda/decision/model/service-tags.ts';
+import type { PoolMetricName } from '../../../lambda/telemetry/metric-names.ts';
 import { type LogSettings, logGroup } from '../shared/log-group.ts';
 import type { Network } from '../shared/network.ts';
+import { StackError } from '../shared/stack-error.ts';
+import { publishedMetric } from '../watching/look-metrics.ts';
 import { PoolTask } from './pool-task.ts';
+import type { ProvisionerPool } from './provisioner-pool.ts';
+import { ignoreFeatureFlags, override, retainPermissions, succeedEarly } from './service-overrides.ts';
 
 export type PoolServiceProps = {
   readonly network: Network;
@@ -41,19 +49,31 @@ export type PoolServiceProps = {
   readonly bindTaskRoles: boolean;
   /** The log group of the function, where `autoscaler status` reads the last look. */
   readonly autoscalerLogGroup: ILogGroup;
+  /** Whether the function publishes metrics for each pool. */
+  readonly perPoolMetrics: boolean;
 };
 
 /**
  * One pool: a task definition with one provisioner daemon, and the ECS service that the autoscaler
  * scales.
  */
-export class PoolService extends Construct {
+export class PoolService extends Construct implements ProvisionerPool {
+  readonly poolName: string;
   readonly service: FargateService;
+  readonly taskDefinition: FargateTaskDefinition;
+  readonly executionRole: IRole;
+  readonly logGroup: ILogGroup;
+  readonly #props: PoolServiceProps;
 
   constructor(scope: Construct, id: string, props: PoolServiceProps) {
     super(scope, id);
     const { network, cluster, ready, pool, autoscalerLogGroup } = props;
-    const task = new PoolTask(this, 'Task', { ...props, logGroup: logGroup(this, props.logs) });
+    this.#props = props;
+    this.poolName = pool.name;
+    this.logGroup = logGroup(this, props.logs);
+    const task = new PoolTask(this, 'Task', { ...props, logGroup: this.logGroup });
+    this.taskDefinition = task.definition;
+    this.executionRole = task.executionRole;
     this.service = new FargateService(this, 'Service', {
       cluster,
       taskDefinition: task.definition,
@@ -78,8 +98,9 @@ export class PoolService extends Construct {
     // the task needs a route to the registry and permission to read its secrets. Otherwise the
     // circuit breaker trips.
     this.service.node.addDependency(ready, task.executionRole);
+    override(this.service, ignoreFeatureFlags);
     if (props.earlySuccess) {
-      succeedEarly(this.service);
+      override(this.service, succeedEarly);
       retainPermissions(task);
     }
     const tags = {
@@ -92,33 +113,45 @@ export class PoolService extends Construct {
     for (const [key, value] of Object.entries(tags))
       Tags.of(this.service).add(key, value, { includeResourceTypes: ['AWS::ECS::Service'] });
   }
-}
 
-/**
- * Ends a deployment with the first healthy task, so old builds do not delay it. Until then the
- * circuit breaker can roll back (docs/adr/0026).
- */
-function succeedEarly(service: FargateService): void {
-  // CDK's construct has no property for this yet.
-  for (const child of service.node.children)
-    if (child instanceof CfnService)
-      child.addPropertyOverride('DeploymentConfiguration.EarlySuccessCriteria', {
-        Enable: true,
-        HealthyPercent: 1,
-        SourceServiceRevisionCleanup: 'DEFERRED',
-      });
-}
+  get taskRole(): IRole {
+    return this.taskDefinition.taskRole;
+  }
 
-const PERMISSIONS = new Set(['AWS::IAM::Role', 'AWS::IAM::Policy']);
+  get connections(): Connections {
+    return this.service.connections;
+  }
 
-/**
- * Retains roles and policies. CloudFormation deletes what the template no longer has as soon as the
- * deployment ends, but guards of old tasks still have to renew their leases.
- */
-function retainPermissions(task: PoolTask): void {
-  for (const child of task.node.findAll())
-    if (CfnResource.isCfnResource(child) && PERMISSIONS.has(child.cfnResourceType))
-      child.applyRemovalPolicy(RemovalPolicy.RETAIN);
+  get grantPrincipal(): IPrincipal {
+    const { taskRole } = this.#props.pool;
+    if (taskRole.kind === 'own') return this.taskRole.grantPrincipal;
+    // CDK would drop the grant without a word.
+    throw new StackError(
+      `cannot grant to pool ${this.poolName}: its taskRole.arn is the existing role ${taskRole.arn}, which this stack does not change; grant to that role instead, or remove taskRole.arn`,
+    );
+  }
+
+  metricPendingJobs(options?: MetricOptions): Metric {
+    return this.#metric('PendingJobs', options);
+  }
+
+  metricBusyDaemons(options?: MetricOptions): Metric {
+    return this.#metric('BusyDaemons', options);
+  }
+
+  metricDesiredTasks(options?: MetricOptions): Metric {
+    return this.#metric('DesiredTasks', options);
+  }
+
+  #metric(name: PoolMetricName, options: MetricOptions = {}): Metric {
+    // An alarm on a metric without data would never go off.
+    if (!this.#props.perPoolMetrics)
+      throw new StackError(
+        `cannot use the metric ${name} of pool ${this.poolName}: aws.metrics.perPool is false, so the function does not publish it; set aws.metrics.perPool to true`,
+      );
+    const service = Stack.of(this).stackName;
+    return publishedMetric({ service, pool: this.poolName }, name, 'Maximum').with(options).attachTo(this);
+  }
 }
 
 /** In a Spot pool, `spotBase` tasks run on demand, so AWS does not reclaim them. */

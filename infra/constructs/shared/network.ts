@@ -104,7 +104,12 @@ function securityGroupsOf(
     );
   }
   const description = 'Provisioner daemons and their autoscaler: everything out, nothing in';
-  return [new SecurityGroup(scope, 'SecurityGroup', { vpc, description })];
+  const group = new SecurityGroup(scope, 'SecurityGroup', { vpc, description });
+  Annotations.of(group).acknowledgeWarning(
+    '@aws-cdk/aws-ec2:ipv4IgnoreEgressRule',
+    'The group allows all outbound traffic, so allowTo() of a CDK app needs to change only the other group',
+  );
+  return [group];
 }
 
 /**

@@ -24,25 +24,28 @@ export type LookMetric = {
 };
 
 export function lookMetric({ service, name, statistic, label, period }: LookMetric): Metric {
-  return new Metric({
-    namespace: METRICS_NAMESPACE,
-    metricName: name,
-    dimensionsMap: { service },
-    statistic,
-    period: period ?? Duration.minutes(1),
+  return publishedMetric({ service }, name, statistic).with({
     label: label ?? name,
+    ...(period !== undefined && { period }),
   });
 }
 
 export type PoolMetric = { readonly service: string; readonly name: PoolMetricName; readonly pool: string };
 
 export function poolMetric({ service, name, pool }: PoolMetric): Metric {
+  return publishedMetric({ service, pool }, name, 'Maximum').with({ label: pool });
+}
+
+/** Dimensions of a metric: the deployment, and the pool if the metric is about one. */
+type Dimensions = { readonly service: string; readonly pool?: string };
+
+/** A metric with a period of one minute and without a label: CloudWatch shows its name. */
+export function publishedMetric(dimensions: Dimensions, name: string, statistic: Statistic): Metric {
   return new Metric({
     namespace: METRICS_NAMESPACE,
     metricName: name,
-    dimensionsMap: { service, pool },
-    statistic: 'Maximum',
+    dimensionsMap: { ...dimensions },
+    statistic,
     period: Duration.minutes(1),
-    label: pool,
   });
 }

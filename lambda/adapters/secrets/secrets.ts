@@ -14,8 +14,11 @@ const MAX_AGE_S = 300;
 /** Secrets Manager did not return the secret, or its value does not have the configured form. */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
-  /** `denied` means that the caller lacks the permission. */
-  readonly code: 'denied' | 'unreadable';
+  /**
+   * `denied`: the caller lacks the permission. `missing`: there is no such secret. `unreachable`:
+   * Region, credentials or network of this machine are missing, so no secret is readable.
+   */
+  readonly code: 'denied' | 'missing' | 'unreachable' | 'unreadable';
   constructor(message: string, options: ErrorOptions & { readonly code?: SecretError['code'] } = {}) {
     super(message, options);
     this.code = options.code ?? 'unreadable';
@@ -44,8 +47,9 @@ export class Secrets {
       if (typeof value === 'string') return value;
     } catch (cause) {
       const said = messageOf(cause).replace(/\.$/, '');
-      const code = isDenied(cause) ? 'denied' : 'unreadable';
-      throw new SecretError(`reading secret "${name}": ${said}; ${adviceFor(cause)}`, { cause, code });
+      const own = adviceForMachine(cause);
+      const code = codeOf(cause) ?? (own === undefined ? 'unreadable' : 'unreachable');
+      throw new SecretError(`reading secret "${name}": ${said}; ${own ?? ADVICE}`, { cause, code });
     }
     throw new SecretError(
       `reading secret "${name}": the secret has no string value; store the value as a string`,
@@ -54,19 +58,24 @@ export class Secrets {
 }
 
 /** The provider wraps the SDK's error. */
-function isDenied(cause: unknown): boolean {
+function codeOf(cause: unknown): 'denied' | 'missing' | undefined {
   const inner = cause instanceof Error ? cause.cause : undefined;
-  return inner instanceof Error && inner.name === 'AccessDeniedException';
+  const name = inner instanceof Error ? inner.name : '';
+  if (name === 'AccessDeniedException') return 'denied';
+  return name === 'ResourceNotFoundException' ? 'missing' : undefined;
 }
 
-/** Missing region, credentials or network concern this machine. Other errors concern the secret. */
-function adviceFor(cause: unknown): string {
+const ADVICE = 'check that it exists and that the role may call secretsmanager:GetSecretValue on it';
+
+/** Advice if Region, credentials or network are missing. Other errors concern the secret. */
+function adviceForMachine(cause: unknown): string | undefined {
   const said = String(cause instanceof Error ? (cause.cause ?? cause) : cause);
   if (/region (?:is missing|not accepted)/i.test(said)) return 'set AWS_REGION';
   if (/[Tt]imeout|timed out|\b(?:ENOTFOUND|ECONN[A-Z]+|EAI_AGAIN)\b/.test(said))
     return 'AWS did not answer; check the network (VPN, proxy, VPC endpoint)';
-  if (/credential/i.test(said)) return 'sign in to AWS, or set AWS_PROFILE';
-  return 'check that it exists and that the role may call secretsmanager:GetSecretValue on it';
+  if (/credential|security token|ExpiredToken|UnrecognizedClient/i.test(said))
+    return 'sign in to AWS, or set AWS_PROFILE';
+  return undefined;
 }
 
 const jsonObject = z.record(z.string(), z.unknown());

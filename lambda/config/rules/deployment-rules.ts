@@ -165,7 +165,8 @@ function checkForSecrets(value: unknown, path: Path): Finding[] {
   );
 }
 
-const MOST_POOLS = 50;
+/** The most pools of one deployment. */
+export const MOST_POOLS = 50;
 
 /**
  * Refuses a parsed configuration with more pools than one stack supports. The decision supports

@@ -1,7 +1,6 @@
 /** What a deployment changes in AWS, setting by setting: docs/lifecycle.md says the same, and what it means for builds. */
 import { readFileSync } from 'node:fs';
-import { fullDiff, ResourceImpact } from '@aws-cdk/cloudformation-diff';
-import type { Template } from 'aws-cdk-lib/assertions';
+import { ResourceImpact } from '@aws-cdk/cloudformation-diff';
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../../infra/constructs/settings.ts';
 import {
@@ -13,7 +12,13 @@ import {
   type PoolSettings,
   synthesize,
 } from '../support/synthesized.ts';
-import { type Resource, resourcesOf } from '../support/template-parts.ts';
+import {
+  changesBetween,
+  DELETING,
+  propertiesOf,
+  type Resources,
+  USED_BY_TASKS,
+} from '../support/template-changes.ts';
 
 type Step = { readonly change: string; readonly from?: Settings; readonly to: Settings };
 
@@ -149,9 +154,9 @@ describe('with early success, while old tasks are still there, a deployment that
   it.each(rolled)('$change deletes nothing that old tasks use', ({ from = before, to }) => {
     const old = propertiesOf(synthesize(early(from)));
     const now = propertiesOf(synthesize(early(to)));
-    const changes = Object.entries(fullDiff({ Resources: old }, { Resources: now }).resources.changes);
-    const deleted = changes.filter(([, { changeImpact }]) => DELETING.has(changeImpact));
-    const kinds = deleted.map(([id]) => old[id]?.Type ?? '');
+    const kinds = changesBetween(old, now)
+      .filter(({ impact }) => DELETING.has(impact))
+      .map(({ type }) => type);
     // running tasks need the revision that they were started from no more
     expect(kinds.filter((kind) => USED_BY_TASKS.test(kind) && kind !== 'AWS::ECS::TaskDefinition')).toEqual(
       [],
@@ -159,25 +164,14 @@ describe('with early success, while old tasks are still there, a deployment that
   });
 });
 
-const DELETING = new Set([
-  ResourceImpact.WILL_DESTROY,
-  ResourceImpact.WILL_REPLACE,
-  ResourceImpact.MAY_REPLACE,
-]);
-const USED_BY_TASKS = /^AWS::(IAM|ECS|EC2|SecretsManager|KMS)::|^AWS::Logs::LogGroup$/;
-
-type Resources = Readonly<Record<string, Resource>>;
-
 /** The cells of the table: replaced, changed in place, made, removed. */
 function changesOf(from: Settings, to: Settings): string[] {
   const old = from === before ? standing : propertiesOf(synthesize(from));
   const now = propertiesOf(synthesize(to));
-  const { changes } = fullDiff({ Resources: old }, { Resources: now }).resources;
+  const changes = changesBetween(old, now);
   const { WILL_REPLACE, MAY_REPLACE, WILL_UPDATE, WILL_CREATE, WILL_DESTROY, WILL_ORPHAN } = ResourceImpact;
   const having = (...impacts: ResourceImpact[]): string[] =>
-    Object.keys(changes).filter((id) =>
-      impacts.includes(changes[id]?.changeImpact ?? ResourceImpact.NO_CHANGE),
-    );
+    changes.filter(({ impact }) => impacts.includes(impact)).map(({ id }) => id);
   const replaced = having(WILL_REPLACE, MAY_REPLACE);
   const updated = [...having(WILL_UPDATE), ...namersOf(replaced, now)];
   const inPlace = updated.filter((id) => !replaced.includes(id) && old[id] !== undefined);
@@ -187,17 +181,6 @@ function changesOf(from: Settings, to: Settings): string[] {
     summaryOf(having(WILL_CREATE), now),
     summaryOf(having(WILL_DESTROY, WILL_ORPHAN), old),
   ];
-}
-
-/** Of the rest of a resource, CloudFormation updates nothing in AWS. */
-function propertiesOf(template: Template): Resources {
-  const resources = Object.entries(resourcesOf(template));
-  return Object.fromEntries(
-    resources.map(([id, { Type, Properties, DeletionPolicy }]) => [
-      id,
-      { Type, Properties, ...(DeletionPolicy && { DeletionPolicy }) },
-    ]),
-  );
 }
 
 /** What names a resource gets the name of the new one. */

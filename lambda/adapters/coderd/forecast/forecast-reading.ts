@@ -97,7 +97,7 @@ export class ForecastReading {
  * Since 2.23 coderd lists deprecated templates only on request. Their workspaces still exist, and
  * the lifecycle executor still uses these templates.
  */
-const TEMPLATE_LISTS = [{}, { q: 'deprecated:true' }] as const;
+export const TEMPLATE_LISTS = [{}, { q: 'deprecated:true' }] as const;
 
 async function listTemplates(listing: Listing, now: EpochMs): Promise<Reading<NamedTemplate>> {
   const { http, signal, role } = listing;

@@ -1,0 +1,152 @@
+/** `autoscaler init`: writes a first configuration from a live coderd. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
+import { readConfigWith } from '../../lambda/config/read.ts';
+import { checkPoolCount, MOST_POOLS } from '../../lambda/config/rules/deployment-rules.ts';
+import { makeClients } from '../../lambda/connect.ts';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import {
+  type CliEnvironment,
+  type CommandContext,
+  DEFAULT_CONFIG,
+  InputError,
+} from '../shared/cli-environment.ts';
+import { readBuilds } from './builds.ts';
+import { type Draft, draftPools } from './draft.ts';
+import { answer, gatherInputs, type InitOptions, type Inputs } from './inputs.ts';
+import { type InitResult, resultOf } from './result.ts';
+import { screen } from './screen.ts';
+import { readSecretStates } from './secret-states.ts';
+import { settingsText } from './settings-file.ts';
+import { type Account, chooseOrganizations, readAccount, readTemplates, releaseOf } from './survey.ts';
+
+export function addInitCommand(program: Command, { cliEnvironment }: CommandContext): void {
+  program
+    .command('init')
+    .description(
+      'write a first configuration from what coderd has, and print the commands that create missing keys and secrets; asks for what you leave out',
+    )
+    .option('--url <url>', 'URL of coderd (default: CODER_URL)')
+    .option(
+      '--token-secret <name>',
+      'secret with the API token (default: coder/autoscaler-token). CODER_SESSION_TOKEN replaces its value for this command',
+    )
+    .option('--organization <name...>', 'organizations to cover (default: all that coderd lists)')
+    .option('--key-prefix <path>', 'where the secrets of the keys are: <path>/<pool>', 'coder/keys')
+    .option('--proxy <url>', 'HTTP proxy to coderd')
+    .option('--ca-bundle <file>', "PEM file, if your own CA signed coderd's certificate")
+    .option(
+      '--config <file>',
+      'configuration file to write; an existing file is never overwritten',
+      DEFAULT_CONFIG,
+    )
+    .option('--json', 'print the result as one JSON document', false)
+    .action(async (options: InitOptions) => {
+      const result = await init(options, cliEnvironment);
+      cliEnvironment.out(options.json ? `${JSON.stringify(result, null, 2)}\n` : screen(result));
+    });
+}
+
+async function init(options: InitOptions, cliEnvironment: CliEnvironment): Promise<InitResult> {
+  refuseExisting(options.config);
+  const inputs = await gatherInputs(options, cliEnvironment);
+  const { coder } = inputs;
+  const clients = makeClients({ coder }, inputs.caBundle, { wholeMs: ANSWER_MS });
+  const token = cliEnvironment.environment.CODER_SESSION_TOKEN?.trim() || undefined;
+  const coderd = token === undefined ? clients.coderd : coderdWith(token, inputs);
+  const hasToken = token !== undefined;
+  try {
+    const account = await readAccount(coderd, hasToken);
+    const draft = await surveyCoderd({ coderd, account, options, cliEnvironment });
+    write(options.config, textOf(draft, account, { coder, file: options.config }), cliEnvironment);
+    const names = [coder.token.secret, ...draft.pools.map(({ key }) => key)];
+    const states = await readSecretStates(clients.secrets, names);
+    return resultOf({ options, coder, account, draft, states, hasToken });
+  } finally {
+    await Promise.all([clients.close(), ...(coderd === clients.coderd ? [] : [coderd.close()])]);
+  }
+}
+
+async function surveyCoderd(given: {
+  readonly coderd: CoderdHttp;
+  readonly account: Account;
+  readonly options: InitOptions;
+  readonly cliEnvironment: CliEnvironment;
+}): Promise<Draft> {
+  const { coderd, account, options, cliEnvironment } = given;
+  const { now, err, terminal } = cliEnvironment;
+  const named = options.organization ?? (await askOrganizations(account, cliEnvironment));
+  const organizations = chooseOrganizations(account, named);
+  if (terminal !== undefined) err('reading templates and workspaces from coderd …\n');
+  const surveyed = await readTemplates(coderd, organizations);
+  const builds = await readBuilds(coderd, organizations, now());
+  const draft = draftPools(surveyed, builds, { keyPrefix: options.keyPrefix, most: MOST_POOLS });
+  refuseEmpty(draft);
+  return draft;
+}
+
+function refuseEmpty({ pools, notes }: Draft): void {
+  if (pools.length > 0) return;
+  const why = notes.map((note) => `  - ${note}`).join('\n');
+  throw new InputError(`making pools: no template has tags that a pool can have\n${why}`);
+}
+
+/** A person waits at the terminal. */
+const ANSWER_MS = 10_000;
+
+function coderdWith(token: string, { coder: { url, proxy }, caBundle }: Inputs): CoderdHttp {
+  return new CoderdHttp({ url, proxy, caBundle, wholeMs: ANSWER_MS, token: { read: async () => token } });
+}
+
+async function askOrganizations(
+  { organizations }: Account,
+  { ask }: CliEnvironment,
+): Promise<readonly string[]> {
+  if (ask === undefined || organizations.length < 2) return [];
+  const names = organizations.map(({ name }) => name).sort();
+  const said = await answer(ask, `Organizations, separated by commas`, names.join(','));
+  return (said ?? '').split(',').flatMap((name) => name.trim() || []);
+}
+
+const refuseExisting = (file: string): void => {
+  if (existsSync(file)) throw overwriting(file);
+};
+
+const overwriting = (file: string, cause?: unknown): InputError =>
+  new InputError(
+    `writing ${file}: it exists, and init never overwrites a file. Name another one with --config, or move it away`,
+    { cause },
+  );
+
+function textOf(
+  draft: Draft,
+  { version }: Account,
+  { coder, file }: { readonly coder: Inputs['coder']; readonly file: string },
+): string {
+  const release = releaseOf(version);
+  const image = release === undefined ? undefined : `ghcr.io/coder/coder:${release}`;
+  const schema = existsSync(join(dirname(file), SCHEMA)) ? `./${SCHEMA}` : undefined;
+  return settingsText({ draft, coder, image, schema });
+}
+
+const SCHEMA = 'autoscaler.schema.json';
+
+/** Writes only what `autoscaler validate` accepts. Throws InputError. */
+function write(file: string, text: string, { err }: CliEnvironment): void {
+  try {
+    const { warnings } = readConfigWith(text, file, checkPoolCount);
+    for (const warning of warnings) err(`${formatProblem(warning)}\n`);
+    writeFileSync(file, text, { flag: 'wx' });
+  } catch (cause) {
+    if (cause instanceof ConfigError)
+      throw new InputError(
+        `writing ${file}: coderd has tags or names that no pool can have. Leave the organization out with --organization, or write the file by hand:\n${cause.message}`,
+        { cause },
+      );
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') throw overwriting(file, cause);
+    throw new InputError(`writing ${file}: ${messageOf(cause)}. Name another file with --config`, { cause });
+  }
+}

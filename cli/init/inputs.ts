@@ -1,0 +1,104 @@
+/** The answers that `autoscaler init` needs before it reads anything: flags, environment, questions. */
+import { readFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { checkConfig } from '../../lambda/config/check.ts';
+import { describeReadError } from '../../lambda/config/load.ts';
+import { ConfigError } from '../../lambda/config/problems/problems.ts';
+import { type CliEnvironment, InputError, UsageError } from '../shared/cli-environment.ts';
+
+export type InitOptions = {
+  readonly url?: string;
+  readonly tokenSecret?: string;
+  readonly organization?: readonly string[];
+  readonly keyPrefix: string;
+  readonly proxy?: string;
+  readonly caBundle?: string;
+  readonly config: string;
+  readonly json: boolean;
+};
+
+/** The section `coder` of the configuration. */
+export type CoderSettings = {
+  readonly url: string;
+  readonly token: { readonly secret: string };
+  readonly proxy?: string;
+  readonly caBundle?: string;
+};
+
+export type Inputs = {
+  readonly coder: CoderSettings;
+  /** PEM text. */
+  readonly caBundle: string | undefined;
+};
+
+export const DEFAULT_TOKEN_SECRET = 'coder/autoscaler-token';
+
+/** Asks for what the flags leave out if there is a terminal. Throws UsageError or InputError. */
+export async function gatherInputs(options: InitOptions, cliEnvironment: CliEnvironment): Promise<Inputs> {
+  const { environment, ask } = cliEnvironment;
+  const url = options.url ?? (await answer(ask, 'URL of coderd', environment.CODER_URL));
+  if (url === undefined || url === '')
+    throw new UsageError('no URL of coderd given. Add --url https://coder.example.com, or set CODER_URL');
+  const secret =
+    options.tokenSecret ??
+    (await answer(ask, 'Name of the secret with the API token', DEFAULT_TOKEN_SECRET)) ??
+    DEFAULT_TOKEN_SECRET;
+  const caBundle = options.caBundle === undefined ? undefined : readBundle(options.caBundle);
+  const { proxy, keyPrefix } = options;
+  const coder = {
+    url: url.replace(/\/+$/, ''),
+    token: { secret },
+    ...(proxy === undefined ? {} : { proxy }),
+    ...(options.caBundle === undefined ? {} : { caBundle: besideConfig(options.caBundle, options.config) }),
+  };
+  refuseWrong(coder, keyPrefix);
+  return { coder, caBundle };
+}
+
+/** An empty answer stands for `byDefault`. Without a terminal there is no question. */
+export async function answer(
+  ask: CliEnvironment['ask'],
+  question: string,
+  byDefault: string | undefined,
+): Promise<string | undefined> {
+  if (ask === undefined) return byDefault;
+  const said = await ask(`${question}${byDefault === undefined ? '' : ` [${byDefault}]`}: `);
+  return said.trim() || byDefault;
+}
+
+function readBundle(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new InputError(`reading --ca-bundle ${file}: ${describeReadError(cause)}`, { cause });
+  }
+}
+
+/** In the configuration the path is relative to its file. */
+function besideConfig(bundle: string, config: string): string {
+  const path = relative(dirname(resolve(config)), resolve(bundle));
+  return path.startsWith('.') ? path : `./${path}`;
+}
+
+const FLAGS: Readonly<Record<string, string>> = {
+  'coder.url': '--url',
+  'coder.token.secret': '--token-secret',
+  'coder.proxy': '--proxy',
+  'coder.caBundle': '--ca-bundle',
+  'pools[0].key.secret': '--key-prefix',
+};
+
+/**
+ * Applies the rules of the configuration before the first request: a token that was pasted as the
+ * name of its secret must not travel or be printed.
+ */
+function refuseWrong(coder: CoderSettings, keyPrefix: string): void {
+  const pool = { name: 'pool', organization: 'default', key: { secret: `${keyPrefix}/pool` } };
+  try {
+    checkConfig({ coder, pools: [pool] });
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause;
+    const problems = cause.problems.map(({ path, message }) => `${FLAGS[path] ?? path}: ${message}`);
+    throw new UsageError(problems.join('\n'), { cause });
+  }
+}

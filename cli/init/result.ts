@@ -1,0 +1,71 @@
+/** The result of `autoscaler init`, as `--json` prints it. */
+import type { Tags } from '../../lambda/decision/model/tags.ts';
+import { keyCommand, tokenCommand } from './commands.ts';
+import type { Draft } from './draft.ts';
+import type { CoderSettings, InitOptions } from './inputs.ts';
+import type { SecretStates } from './secret-states.ts';
+import { type Account, releaseOf } from './survey.ts';
+
+export type InitResult = {
+  /** The version of this format. */
+  readonly version: 1;
+  readonly file: string;
+  readonly coderd: { readonly url: string; readonly version: string; readonly user: string };
+  readonly pools: readonly {
+    readonly name: string;
+    readonly organization: string;
+    readonly tags: Tags;
+    /** The name of the secret with the pool's key. */
+    readonly key: string;
+    readonly templates: readonly string[];
+  }[];
+  /** What the pools do not cover. */
+  readonly notes: readonly string[];
+  /** They create the secrets that are missing or could not be checked. */
+  readonly commands: readonly string[];
+  readonly uncheckedSecrets: readonly string[];
+  /** Why no secret could be checked. */
+  readonly secretsError?: string;
+  readonly firstDeployment: { readonly tasks: number; readonly vcpu: number };
+};
+
+/** The default of `cpu`. */
+const VCPU_OF_A_TASK = 1;
+
+export function resultOf(done: {
+  readonly options: InitOptions;
+  readonly coder: CoderSettings;
+  readonly account: Account;
+  readonly draft: Draft;
+  readonly states: SecretStates;
+  readonly hasToken: boolean;
+}): InitResult {
+  const { options, coder, account, draft, states, hasToken } = done;
+  const isOpen = (secret: string): boolean => states.missing.has(secret) || states.unknown.has(secret);
+  const { user } = account;
+  const { secret } = coder.token;
+  return {
+    version: 1,
+    file: options.config,
+    coderd: { url: coder.url, version: account.version, user: user.name },
+    pools: draft.pools,
+    notes: [
+      ...(user.isOwner ? [ownerNote(user.name)] : []),
+      ...(releaseOf(account.version) === undefined ? [imageNote(account.version)] : []),
+      ...draft.notes,
+    ],
+    commands: [
+      ...(isOpen(secret) ? [tokenCommand(secret, hasToken && !user.isOwner)] : []),
+      ...draft.pools.filter(({ key }) => isOpen(key)).map(keyCommand),
+    ],
+    uncheckedSecrets: [...states.unknown],
+    ...(states.error === undefined ? {} : { secretsError: states.error }),
+    firstDeployment: { tasks: draft.pools.length, vcpu: draft.pools.length * VCPU_OF_A_TASK },
+  };
+}
+
+const imageNote = (version: string): string =>
+  `coderd's version ${version} is no release, so the pools have the default image. Set defaults.image to an image of your version`;
+
+const ownerNote = (name: string): string =>
+  `User "${name}" is an owner. That is enough for this command. For the autoscaler create a token of a user with the organization template admin role (docs/deploy.md, step 1): a token of an owner may do everything and expires after 7 days by default`;

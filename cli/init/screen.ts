@@ -1,0 +1,63 @@
+/** What `autoscaler init` prints: the pools, what they do not cover, and what to do next. */
+import { tagText } from '../../lambda/explain/format.ts';
+import { DEFAULT_CONFIG } from '../shared/cli-environment.ts';
+import { plainTable } from '../shared/plain-table.ts';
+import type { InitResult } from './result.ts';
+
+export function screen(result: InitResult): string {
+  const { file, coderd, pools } = result;
+  const isDefault = file === DEFAULT_CONFIG;
+  const count = pools.length === 1 ? '1 pool' : `${pools.length} pools`;
+  return [
+    `coderd: ${coderd.url}, ${coderd.version}; the token's user is "${coderd.user}"`,
+    `${file}: written, with ${count}`,
+    '',
+    poolTable(result),
+    '',
+    'Not covered:',
+    ...result.notes.map((note) => `  - ${note}`),
+    '',
+    ...commandLines(result),
+    'Then (docs/deploy.md, steps 3 to 6):',
+    `  npx autoscaler validate${isDefault ? '' : ` ${file}`}`,
+    `  npx autoscaler doctor${isDefault ? '' : ` --config ${file}`}`,
+    `  npx cdk deploy${isDefault ? '' : ` -c config=${file}`}`,
+    '',
+    firstDeployment(result),
+    '',
+  ].join('\n');
+}
+
+function poolTable({ pools }: InitResult): string {
+  const columns = ['pool', 'organization', 'tags', 'templates'] as const;
+  return plainTable(
+    columns.map((head) => ({ head, align: 'left' })),
+    pools.map(({ name, organization, tags, templates }) => [
+      name,
+      organization,
+      tagText(tags),
+      templates.length === 0 ? '(none yet)' : String(templates.length),
+    ]),
+  );
+}
+
+function commandLines({ commands, secretsError, uncheckedSecrets }: InitResult): readonly string[] {
+  if (commands.length === 0) return ['Every secret exists. autoscaler doctor checks what is in it.', ''];
+  const unchecked =
+    secretsError === undefined
+      ? `Could not read ${uncheckedSecrets.join(', ')}. Leave out the commands for what exists.`
+      : `Not checked which secrets exist: ${secretsError}. Leave out the commands for what exists.`;
+  return [
+    'Create what is missing. You need coder, signed in as an owner, and aws:',
+    ...(secretsError === undefined && uncheckedSecrets.length === 0 ? [] : [unchecked]),
+    '',
+    ...commands,
+    '',
+  ];
+}
+
+/** docs/aws.md §7. */
+function firstDeployment({ firstDeployment: { tasks, vcpu } }: InitResult): string {
+  const started = tasks === 1 ? '1 task' : `${tasks} tasks, one for each pool`;
+  return `The first deployment starts ${started}, ${vcpu} vCPU together, with min: 0 too: ECS creates a service with\na desired count of 1. Spare tasks drain within minutes. A new AWS account may run 6 vCPU on Fargate.`;
+}

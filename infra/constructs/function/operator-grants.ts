@@ -1,0 +1,92 @@
+/**
+ * Grants for the people and pipelines that operate an autoscaler: what the commands of the CLI call
+ * in AWS, and nothing else.
+ */
+import { Stack } from 'aws-cdk-lib';
+import type { ICluster } from 'aws-cdk-lib/aws-ecs';
+import { Grant, type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { Construct } from 'constructs';
+import {
+  FLOOR_TAG,
+  OVERRIDE_FIELDS,
+  PAUSE_TAG,
+  PIN_TAG,
+  STACK_TAG,
+} from '../../../lambda/decision/model/service-tags.ts';
+import { readSecrets } from '../shared/imported-secret.ts';
+import { allOf } from './function-permissions.ts';
+
+/** What `status`, `plan`, `snapshot` and `trace export` read in AWS. */
+export type Readable = {
+  readonly cluster: ICluster;
+  /** The log group of the function. */
+  readonly logGroup: ILogGroup;
+  /** The secret that holds coderd's API token. */
+  readonly token: ISecret;
+};
+
+/** Grants what the reading commands call. */
+export function grantReading(scope: Construct, grantee: IGrantable, readable: Readable): Grant {
+  const { cluster, logGroup, token } = readable;
+  return grantAll(grantee, [
+    ...listServices(scope, cluster),
+    new PolicyStatement({
+      actions: ['ecs:ListTasks'],
+      resources: ['*'],
+      conditions: { ArnEquals: { 'ecs:cluster': cluster.clusterArn } },
+    }),
+    new PolicyStatement({
+      actions: ['ecs:DescribeTasks', 'ecs:GetTaskProtection'],
+      resources: [allOf('task', scope, { cluster })],
+    }),
+    new PolicyStatement({ actions: ['logs:FilterLogEvents'], resources: [logGroup.logGroupArn] }),
+    ...readSecrets([token]),
+  ]);
+}
+
+/**
+ * Grants what `pause`, `resume`, `pin` and `unpin` call: change the tags of overrides, and no other
+ * tag, on the services of this stack.
+ */
+export function grantOverriding(scope: Construct, grantee: IGrantable, cluster: ICluster): Grant {
+  return grantAll(grantee, [
+    ...listServices(scope, cluster),
+    new PolicyStatement({
+      actions: ['ecs:TagResource', 'ecs:UntagResource'],
+      resources: [allOf('service', scope, { cluster })],
+      conditions: {
+        StringEquals: { [`aws:ResourceTag/${STACK_TAG}`]: Stack.of(scope).stackName },
+        'ForAllValues:StringEquals': { 'aws:TagKeys': OVERRIDE_TAGS },
+      },
+    }),
+  ]);
+}
+
+const OVERRIDE_TAGS = [PAUSE_TAG, PIN_TAG, FLOOR_TAG].flatMap((key) => [
+  key,
+  ...OVERRIDE_FIELDS.map((field) => `${key}-${field}`),
+]);
+
+function listServices(scope: Construct, cluster: ICluster): PolicyStatement[] {
+  return [
+    // The action has no resource level, so a condition restricts it (docs/aws.md §1, IAM).
+    new PolicyStatement({
+      actions: ['ecs:ListServices'],
+      resources: ['*'],
+      conditions: { ArnEquals: { 'ecs:cluster': cluster.clusterArn } },
+    }),
+    new PolicyStatement({
+      actions: ['ecs:DescribeServices'],
+      resources: [allOf('service', scope, { cluster })],
+    }),
+  ];
+}
+
+function grantAll(grantee: IGrantable, statements: readonly PolicyStatement[]): Grant {
+  const grants = statements.map(({ actions, resources, conditions }) =>
+    Grant.addToPrincipal({ grantee, actions, resourceArns: resources, conditions }),
+  );
+  return grants.reduce((all, grant) => all.combine(grant));
+}

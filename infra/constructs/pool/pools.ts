@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { CfnMapping } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
+import { PoolService, type PoolServiceProps } from './pool-service.ts';
+import type { ProvisionerPool } from './provisioner-pool.ts';
+
+/** What all pools of a deployment share. */
+type Shared = Pick<PoolServiceProps, 'network' | 'cluster' | 'ready' | 'logs' | 'autoscalerLogGroup'> & {
+  readonly caBundle: string | undefined;
+};
+
+/** Adds a service for each pool of the settings. The result has the pools by name. */
+export function addPools(
+  scope: Construct,
+  { coder, pools, aws }: Deployment,
+  { caBundle, ...shared }: Shared,
+): Record<string, ProvisionerPool> {
+  const texts = containerTexts(scope, caBundle);
+  const services = pools.map((pool): [string, ProvisionerPool] => [
+    pool.name,
+    new PoolService(scope, `Pool-${pool.name}`, {
+      ...shared,
+      ...texts,
+      coderUrl: coder.url,
+      pool,
+      earlySuccess: aws.earlySuccess,
+      bindTaskRoles: aws.bindTaskRoles,
+      perPoolMetrics: aws.metrics.perPool,
+    }),
+  ]);
+  return Object.fromEntries(services);
+}
+
+/**
+ * The text of guard.sh and of the certificates, which are part of the task definitions. A changed
+ * text makes a new revision. The template has each text once, in a mapping, because fifty copies
+ * would exceed 1 MB.
+ */
+function containerTexts(scope: Construct, caBundle: string | undefined) {
+  const sh = readFileSync(new URL('../../../guard/guard.sh', import.meta.url), 'utf8');
+  const texts = { sh, ...(caBundle !== undefined && { ca: caBundle }) };
+  const mapping = new CfnMapping(scope, 'Guard', { lazy: false, mapping: { guard: texts } });
+  return {
+    guard: mapping.findInMap('guard', 'sh'),
+    caBundle: caBundle === undefined ? undefined : mapping.findInMap('guard', 'ca'),
+  };
+}

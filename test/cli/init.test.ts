@@ -1,0 +1,413 @@
+/** `autoscaler init` over HTTP: what it writes, what it prints, and what it refuses. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { loadDeployment } from '../../lambda/config/load.ts';
+import type { NewTemplate } from '../../simulator/coderd/tables/templates.ts';
+import type { World } from '../../simulator/world.ts';
+import { type Answer, runIn } from '../support/cli-run.ts';
+import { type Lab, type LabOptions, START, startLab } from '../support/lab.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-init-'));
+const file = join(folder, 'autoscaler.yaml');
+
+let labs: Lab[] = [];
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const lab of labs.splice(0)) await lab.close();
+  rmSync(file, { force: true });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+type Case = Partial<LabOptions> & {
+  readonly templates?: readonly NewTemplate[];
+  readonly prepare?: (world: World) => unknown;
+  readonly args?: readonly string[];
+  readonly environment?: (world: World) => Readonly<Record<string, string>>;
+  /** What the person at the terminal answers. */
+  readonly answers?: readonly string[];
+};
+
+/** Exists in AWS, but not in the new configuration. */
+const OTHER = { name: 'other', organization: 'default', tags: {} };
+
+const TEMPLATES: readonly NewTemplate[] = [
+  { organization: 'default', name: 'docker' },
+  { organization: 'default', name: 'linux' },
+  { organization: 'default', name: 'big', tags: { size: 'large' } },
+  { organization: 'data', name: 'gpu', tags: { cluster: 'gpu', region: 'eu' } },
+];
+
+async function init({
+  templates = TEMPLATES,
+  prepare,
+  args = [],
+  environment,
+  answers,
+  ...options
+}: Case = {}): Promise<Answer & { readonly questions: readonly string[] }> {
+  const lab = await startLab({ pools: [OTHER], organizations: ['default', 'data'], ...options });
+  labs = [...labs, lab];
+  const { world, coderdUrl } = lab;
+  for (const template of templates) world.coderd.addTemplate(template);
+  prepare?.(world);
+  const left = [...(answers ?? [])];
+  const questions: string[] = [];
+  const ask = async (question: string): Promise<string> => {
+    questions.push(question.replaceAll(coderdUrl, 'CODERD'));
+    return left.shift() ?? '';
+  };
+  const variables = { CODER_URL: coderdUrl, ...environment?.(world) };
+  const given = { environment: variables, now: () => START, ...(answers === undefined ? {} : { ask }) };
+  const { code, out, err } = await runIn(given, 'init', '--config', file, ...args);
+  const shown = (text: string): string => text.replaceAll(coderdUrl, 'CODERD').replaceAll(`${folder}/`, '');
+  return { code, out: shown(out), err: shown(err), questions };
+}
+
+const poolsOf = () =>
+  loadDeployment(file).config.pools.map(({ name, organization, tags, key }) => ({
+    name,
+    organization,
+    tags,
+    secret: key.secret,
+  }));
+
+const tokenOf = (world: World): string => world.secrets.find(world.tokenSecretName)?.value ?? '';
+
+it('writes a pool for each tag set of the active template versions', async () => {
+  const { code, err } = await init();
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(poolsOf()).toEqual([
+    { name: 'default', organization: 'default', tags: {}, secret: 'coder/keys/default' },
+    {
+      name: 'default-large',
+      organization: 'default',
+      tags: { size: 'large' },
+      secret: 'coder/keys/default-large',
+    },
+    {
+      name: 'data-gpu-eu',
+      organization: 'data',
+      tags: { cluster: 'gpu', region: 'eu' },
+      secret: 'coder/keys/data-gpu-eu',
+    },
+  ]);
+  const text = readFileSync(file, 'utf8');
+  expect(text).toContain('# templates: docker, linux\n');
+  expect(text).toContain('image: ghcr.io/coder/coder:v2.30.0\n');
+  expect(loadDeployment(file).warnings).toEqual([]);
+});
+
+it('writes a file that autoscaler validate accepts', async () => {
+  await init();
+  expect(await runIn({}, 'validate', file)).toMatchObject({ code: 0, err: '' });
+});
+
+it('prints the commands that create the missing secrets, and only those', async () => {
+  const { out } = await init({
+    prepare: ({ secrets }) => secrets.put('coder/keys/default', 'a-key'),
+  });
+  expect(out).toContain(
+    [
+      'coder provisioner keys create default-large --org default --tag size=large |',
+      "  tail -n 1 | tr -d '\\n' | aws secretsmanager create-secret --name coder/keys/default-large --secret-string file:///dev/stdin",
+      'coder provisioner keys create data-gpu-eu --org data --tag cluster=gpu --tag region=eu |',
+      "  tail -n 1 | tr -d '\\n' | aws secretsmanager create-secret --name coder/keys/data-gpu-eu --secret-string file:///dev/stdin",
+    ].join('\n'),
+  );
+  expect(out).not.toContain('keys create default --org');
+  expect(out).not.toContain('coder tokens create');
+});
+
+it('says what it cannot see and what the first deployment starts', async () => {
+  const { out } = await init();
+  expect(out).toContain('Tags that depend on parameters cannot be seen.');
+  expect(out).toContain(
+    'The first deployment starts 3 tasks, one for each pool, 3 vCPU together, with min: 0 too',
+  );
+});
+
+it('quotes tags for the shell and for the CSV that coder reads', async () => {
+  const tags = { region: "eu, the 'west'", note: 'two words', plain: 'x' };
+  const { out } = await init({
+    templates: [{ organization: 'data', tags }],
+    args: ['--organization', 'data'],
+  });
+  expect(out).toContain(
+    `--org data --tag '"region=eu, the '\\''west'\\''"' --tag 'note=two words' --tag plain=x |`,
+  );
+  expect(poolsOf().map((pool) => pool.tags)).toEqual([tags]);
+});
+
+it('never overwrites a file', async () => {
+  writeFileSync(file, 'mine\n');
+  const { code, err, out } = await init();
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(err).toBe(
+    'writing autoscaler.yaml: it exists, and init never overwrites a file. Name another one with --config, or move it away\n',
+  );
+  expect(readFileSync(file, 'utf8')).toBe('mine\n');
+});
+
+it('offers an untagged pool to an organization without a template', async () => {
+  const { code } = await init({ templates: [] });
+  expect(code).toBe(0);
+  expect(poolsOf().map(({ name, tags }) => [name, tags])).toEqual([
+    ['default', {}],
+    ['data', {}],
+  ]);
+  expect(readFileSync(file, 'utf8')).toContain('# no template yet; runs jobs without tags\n');
+});
+
+it('keeps the 50 tag sets that most templates use, and names the others', async () => {
+  const tags = (number: number) => ({ team: `t${String(number).padStart(2, '0')}` });
+  const each = Array.from({ length: 60 }, (_, number) => ({ organization: 'default', tags: tags(number) }));
+  const more = each.slice(55).map((template, index) => ({ ...template, name: `more-${index}` }));
+  const { code, out } = await init({ templates: [...each, ...more], args: ['--organization', 'default'] });
+  expect(code).toBe(0);
+  const kept = poolsOf().map((pool) => pool.tags.team);
+  expect(kept).toHaveLength(50);
+  expect(kept).toEqual(expect.arrayContaining(['t00', 't44', 't55', 't59']));
+  expect(out).toContain('10 tag sets too many for one deployment, which has at most 50 pools');
+  expect(out).toContain('Without a pool: "default" team=t45; ');
+  expect(readFileSync(file, 'utf8')).toContain('These have no pool:\n#   default: team=t45\n');
+});
+
+it('leaves out templates whose jobs have scope=user, and says so', async () => {
+  const mine = { organization: 'data', name: 'mine', tags: { scope: 'user', owner: 'x' } };
+  const { out } = await init({ templates: [...TEMPLATES, mine] });
+  expect(poolsOf()).toHaveLength(3);
+  expect(out).toContain('Jobs of "mine" in organization "data" have scope=user.');
+});
+
+it('covers templates that are deprecated, because their workspaces still stop', async () => {
+  await init({
+    prepare: ({ coderd }) => {
+      for (const template of coderd.templates()) coderd.deprecate(template);
+    },
+  });
+  expect(poolsOf()).toHaveLength(3);
+});
+
+it('names the tags of builds that no pool can run', async () => {
+  const { out } = await init({
+    prepare: ({ coderd }) => {
+      const [big] = coderd.templates().filter(({ name }) => name === 'big');
+      if (big === undefined) throw new Error('no template');
+      for (const name of ['a', 'b']) coderd.addWorkspace({ template: big, name });
+      coderd.pushVersion(big, { size: 'huge' });
+    },
+  });
+  expect(poolsOf().map(({ name }) => name)).toEqual(['default', 'default-huge', 'data-gpu-eu']);
+  expect(out).toContain(
+    '2 workspaces of organization "default" were last built with tags size=large, and no pool has them.',
+  );
+});
+
+it('names no image for a coderd that is no release, and says so', async () => {
+  const { out } = await init({ coderVersion: 'v2.36.0-devel' });
+  expect(readFileSync(file, 'utf8')).not.toContain('image:');
+  expect(out).toMatch(
+    /coderd's version v2\.36\.0-devel\S* is no release, so the pools have the default image/,
+  );
+});
+
+it('says nothing of builds that a pool with more tags can run', async () => {
+  const { out } = await init({
+    prepare: ({ coderd }) => {
+      const [gpu] = coderd.templates().filter(({ name }) => name === 'gpu');
+      if (gpu === undefined) throw new Error('no template');
+      coderd.addWorkspace({ template: gpu });
+      coderd.pushVersion(gpu, { cluster: 'gpu', region: 'eu', disk: 'big' });
+    },
+  });
+  expect(out).not.toContain('last built');
+});
+
+describe('the token', () => {
+  it('comes from CODER_SESSION_TOKEN if it is set, and can then be stored from there', async () => {
+    const { code, out } = await init({
+      args: ['--token-secret', 'coder/not-yet'],
+      environment: (world) => ({ CODER_SESSION_TOKEN: tokenOf(world) }),
+    });
+    expect(code).toBe(0);
+    expect(out).toContain(
+      'printf %s "$CODER_SESSION_TOKEN" |\n  aws secretsmanager create-secret --name coder/not-yet --secret-string file:///dev/stdin\n',
+    );
+  });
+
+  it('of an owner is not stored: the autoscaler gets one of its own user', async () => {
+    const { out } = await init({
+      args: ['--token-secret', 'coder/not-yet'],
+      environment: ({ coderd }) => ({
+        CODER_SESSION_TOKEN: coderd.addToken({ canRead: 'all', isOwner: true }),
+      }),
+    });
+    expect(out).not.toContain('printf');
+    expect(out).toContain('coder tokens create --user autoscaler --name autoscaler --lifetime 8760h |');
+    expect(out).toMatch(/User "autoscaler-\d" is an owner\./);
+  });
+
+  it('is never printed and never written', async () => {
+    let token = '';
+    const { out, err } = await init({
+      prepare: (world) => {
+        token = tokenOf(world);
+      },
+      args: ['--json'],
+    });
+    expect(token).not.toBe('');
+    for (const text of [out, err, readFileSync(file, 'utf8')]) expect(text).not.toContain(token);
+  });
+});
+
+describe('a refusal', () => {
+  it.each<Case & { readonly scenario: string; readonly says: string | RegExp; readonly exit?: number }>([
+    {
+      scenario: 'a token that coderd does not accept',
+      prepare: ({ secrets, tokenSecretName }) =>
+        secrets.put(tokenSecretName, 'aaaaaaaaaa-bbbbbbbbbbbbbbbbbbbbbb'),
+      says: /^reading the user of the secret's token: coderd answered 401: .* API key is invalid\. Create a new token \(docs\/deploy\.md, step 1\)\n$/,
+    },
+    {
+      scenario: 'a refused token of the shell',
+      environment: () => ({ CODER_SESSION_TOKEN: 'nonsense' }),
+      says: /^reading the user of the token in CODER_SESSION_TOKEN: coderd answered 401: .*expected 2 got 1 Create a new token \(docs\/deploy\.md, step 1\)\n$/,
+    },
+    {
+      scenario: 'a missing token secret',
+      args: ['--token-secret', 'coder/nowhere'],
+      says: /^reading secret "coder\/nowhere": .*\. Store the token there, or set CODER_SESSION_TOKEN to it for this command \(docs\/deploy\.md, step 2\)\n$/,
+    },
+    {
+      scenario: 'a token without the role',
+      prepare: (world) =>
+        world.secrets.put(
+          world.tokenSecretName,
+          world.coderd.addToken({ canRead: ['default'], canReadWorkspaces: ['default'] }),
+        ),
+      says: /^listing templates of "data": coderd does not let the token's user read them; the token's user needs the organization template admin role there/,
+    },
+    {
+      scenario: 'an organization that coderd does not list',
+      args: ['--organization', 'nope'],
+      says: 'choosing organizations: coderd lists no "nope" for this token; it lists data, default. Add the token\'s user to the organization, or name another one\n',
+    },
+    {
+      scenario: 'a coderd that is too old',
+      coderVersion: 'v2.19.0',
+      says: /^reading the version of coderd: coderd v2\.19\.0\S* is too old/,
+    },
+    {
+      scenario: 'a host in place of a URL',
+      args: ['--url', 'coder.example.com'],
+      exit: 2,
+      says: 'error: --url: "coder.example.com" is not an absolute http or https URL; write https://coder.example.com\n',
+    },
+    {
+      scenario: 'a port where nothing listens',
+      args: ['--url', 'http://127.0.0.1:1'],
+      says: /^reading the version of coderd: no answer from coderd .*; check the host and port in --url\n$/,
+    },
+    {
+      scenario: 'a CA bundle that does not exist',
+      args: ['--ca-bundle', '/nowhere/ca.pem'],
+      says: 'reading --ca-bundle /nowhere/ca.pem: no such file; check the path\n',
+    },
+    {
+      scenario: 'templates that all have scope=user',
+      templates: [{ organization: 'data', name: 'mine', tags: { scope: 'user', owner: 'x' } }],
+      args: ['--organization', 'data'],
+      says: /^making pools: no template has tags that a pool can have\n {2}- Jobs of "mine" in organization "data" have scope=user\./,
+    },
+    {
+      scenario: 'a tag that no pool can have',
+      templates: [{ organization: 'default', tags: { '': 'x' } }],
+      says: /^writing autoscaler\.yaml: coderd has tags or names that no pool can have\.(.|\n)*is an empty tag name/,
+    },
+  ])('names the cause and writes nothing: $scenario', async ({ says, exit = 1, scenario: _, ...given }) => {
+    const { code, out, err } = await init(given);
+    expect(err).toEqual(says instanceof RegExp ? expect.stringMatching(says) : says);
+    expect({ code, out }).toEqual({ code: exit, out: '' });
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('does not print a token that was pasted as the name of its secret', async () => {
+    const pasted = 'aB3dE6gH9j-kL2mN5pQ8sT1vW4yZ7bC0e';
+    const { code, err } = await init({ args: ['--token-secret', pasted] });
+    expect(code).toBe(2);
+    expect(err).toContain('--token-secret: the value looks like the secret itself');
+    expect(err).not.toContain(pasted);
+  });
+});
+
+describe('at a terminal', () => {
+  it('asks for what the options leave out, and offers defaults', async () => {
+    const { code, questions } = await init({ answers: ['', '', 'data'] });
+    expect(code).toBe(0);
+    expect(questions).toEqual([
+      'URL of coderd [CODERD]: ',
+      'Name of the secret with the API token [coder/autoscaler-token]: ',
+      'Organizations, separated by commas [data,default]: ',
+    ]);
+    expect(poolsOf().map(({ name }) => name)).toEqual(['gpu-eu']);
+  });
+
+  it('asks nothing if the options say everything', async () => {
+    const { questions } = await init({
+      answers: [],
+      args: ['--url', 'http://127.0.0.1:1', '--token-secret', 'x', '--organization', 'data'],
+    });
+    expect(questions).toEqual([]);
+  });
+});
+
+it('names the URL as missing if there is neither an option nor a terminal', async () => {
+  expect(await runIn({}, 'init', '--config', file)).toEqual({
+    code: 2,
+    out: '',
+    err: 'error: no URL of coderd given. Add --url https://coder.example.com, or set CODER_URL\n',
+  });
+});
+
+it('names the secrets that it could not read', async () => {
+  const { code, out } = await init({
+    prepare: (world) => world.secrets.deny(world.tokenSecretName),
+    environment: (world) => ({ CODER_SESSION_TOKEN: tokenOf(world) }),
+  });
+  expect(code).toBe(0);
+  expect(out).toContain('Could not read coder/autoscaler-token. Leave out the commands for what exists.');
+});
+
+it('says once why no secret could be checked, and prints the commands for all', async () => {
+  const { code, out } = await init({
+    prepare: () => vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', 'http://127.0.0.1:1'),
+    environment: (world) => ({ CODER_SESSION_TOKEN: tokenOf(world) }),
+  });
+  expect(code).toBe(0);
+  expect(out.match(/AWS did not answer/g)).toHaveLength(1);
+  expect(out.match(/aws secretsmanager create-secret/g)).toHaveLength(4);
+});
+
+it('prints one JSON document with --json', async () => {
+  const { out } = await init({ args: ['--json', '--organization', 'data'] });
+  expect(JSON.parse(out)).toEqual({
+    version: 1,
+    file: 'autoscaler.yaml',
+    coderd: { url: 'CODERD', version: expect.stringMatching(/^v2\.30\.0/), user: 'autoscaler-1' },
+    pools: [
+      {
+        name: 'gpu-eu',
+        organization: 'data',
+        tags: { cluster: 'gpu', region: 'eu' },
+        key: 'coder/keys/gpu-eu',
+        templates: ['gpu'],
+      },
+    ],
+    notes: [expect.stringContaining('coder_workspace_tags')],
+    commands: [expect.stringContaining('coder provisioner keys create gpu-eu')],
+    uncheckedSecrets: [],
+    firstDeployment: { tasks: 1, vcpu: 1 },
+  });
+});

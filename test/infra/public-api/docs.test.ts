@@ -1,0 +1,51 @@
+/** Checks that docs/construct.md and the doc comments describe every public method and property. */
+import { readFileSync } from 'node:fs';
+import { MeteredConstruct, ProvisionerAutoscaler } from 'coder-provisioner-autoscaler';
+import { describe, expect, it } from 'vitest';
+import { deploy } from '../support/public-api.ts';
+import { cpu, deployment } from '../support/synthesized.ts';
+
+describe('docs/construct.md', () => {
+  const page = readFileSync('docs/construct.md', 'utf8');
+  const methodsOf = (prototype: object): string[] =>
+    Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor');
+  const { autoscaler } = deploy(deployment([cpu]));
+  const properties = Object.keys(autoscaler).filter((name) => name !== 'node');
+
+  it.each([
+    ...methodsOf(ProvisionerAutoscaler.prototype),
+    ...methodsOf(MeteredConstruct.prototype),
+    ...methodsOf(Object.getPrototypeOf(autoscaler.pool('cpu'))),
+    ...properties,
+    ...Object.keys(autoscaler.pool('cpu')).filter((name) => name !== 'node'),
+  ])('describes %s', (name) => expect(page).toMatch(new RegExp(`\`(?:[a-z]+\\.)?${name}[\`(]`)));
+});
+
+/** The files of what infra/index.ts exports. `Settings` has its descriptions in the schema: docs/settings.md. */
+const PUBLIC = [
+  'existing-resources.ts',
+  'provisioner-autoscaler.ts',
+  'pool/provisioner-pool.ts',
+  'watching/metered-construct.ts',
+];
+
+/** Classes and interfaces that a file exports, each with the line above it. */
+const EXPORTED = /^.*\nexport (?:abstract )?(?:class|interface) [\s\S]*?^}/gm;
+/** The declaration of a property or method, with the line above it. */
+const MEMBER = /^(.*)\n {2}(?!constructor|readonly #)(?:readonly |get )?(\w+)\??(?:: |\()/gm;
+
+describe.each(PUBLIC)('infra/constructs/%s', (file) => {
+  const text = readFileSync(`infra/constructs/${file}`, 'utf8');
+  const exported = [...text.matchAll(EXPORTED)].map(([block]) => block);
+  const members = exported.flatMap((block) =>
+    [...block.matchAll(MEMBER)].map(([, above = '', name]) => ({ name, above: above.trim() })),
+  );
+
+  it('has a doc comment above each exported type, property and method', () => {
+    expect(exported.filter((block) => !/^ ?\*\/|^\/\*\*.*\*\/$/m.test(block.split('\n')[0] ?? ''))).toEqual(
+      [],
+    );
+    expect(members.length).toBeGreaterThan(7);
+    expect(members.filter(({ above }) => !above.endsWith('*/'))).toEqual([]);
+  });
+});

@@ -1,0 +1,36 @@
+/** What CloudFormation would do with the resources of one template to get those of another. */
+import { fullDiff, ResourceImpact } from '@aws-cdk/cloudformation-diff';
+import type { Template } from 'aws-cdk-lib/assertions';
+import { type Resource, resourcesOf } from './template-parts.ts';
+
+export type Resources = Readonly<Record<string, Resource>>;
+export type Change = { readonly id: string; readonly type: string; readonly impact: ResourceImpact };
+
+export const REPLACING: ReadonlySet<ResourceImpact> = new Set([
+  ResourceImpact.WILL_REPLACE,
+  ResourceImpact.MAY_REPLACE,
+]);
+export const DELETING: ReadonlySet<ResourceImpact> = new Set([...REPLACING, ResourceImpact.WILL_DESTROY]);
+
+/** Types that running tasks use. */
+export const USED_BY_TASKS = /^AWS::(IAM|ECS|EC2|SecretsManager|KMS)::|^AWS::Logs::LogGroup$/;
+
+/** Of the rest of a resource, CloudFormation updates nothing in AWS. */
+export function propertiesOf(template: Template): Resources {
+  const resources = Object.entries(resourcesOf(template));
+  return Object.fromEntries(
+    resources.map(([id, { Type, Properties, DeletionPolicy }]) => [
+      id,
+      { Type, Properties, ...(DeletionPolicy && { DeletionPolicy }) },
+    ]),
+  );
+}
+
+export function changesBetween(old: Resources, now: Resources): readonly Change[] {
+  const { changes } = fullDiff({ Resources: old }, { Resources: now }).resources;
+  return Object.entries(changes).map(([id, { changeImpact }]) => ({
+    id,
+    type: (old[id] ?? now[id])?.Type ?? '',
+    impact: changeImpact,
+  }));
+}

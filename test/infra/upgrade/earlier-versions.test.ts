@@ -1,0 +1,123 @@
+/**
+ * Deploys this version over earlier ones. `templates/<version>/` has what each version made of some settings;
+ * the tests compare it with what this version makes of the same settings. To store the templates of the
+ * version in package.json, after a release: `UPGRADE_BASELINE=write npx vitest run test/infra/upgrade`.
+ */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import type { Settings } from '../../../infra/constructs/settings.ts';
+import { cpu, deployment, EVERYTHING, EXISTING, gpu, MINIMAL, synthesize } from '../support/synthesized.ts';
+import {
+  changesBetween,
+  DELETING,
+  propertiesOf,
+  REPLACING,
+  type Resources,
+  USED_BY_TASKS,
+} from '../support/template-changes.ts';
+import { idsOf } from '../support/template-parts.ts';
+
+const folder = fileURLToPath(new URL('templates', import.meta.url));
+
+const DEPLOYMENTS: Readonly<Record<string, Settings>> = {
+  minimal: MINIMAL,
+  everything: EVERYTHING,
+  existing: EXISTING,
+  'early-success': deployment([cpu, gpu], { earlySuccess: true, bindTaskRoles: true }),
+};
+
+/** One deployment of an earlier version. */
+type Deployed = { readonly settings: Settings; readonly template: object };
+
+if (process.env.UPGRADE_BASELINE === 'write') writeBaseline();
+
+function writeBaseline(): void {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  mkdirSync(`${folder}/${version}`, { recursive: true });
+  for (const [name, settings] of Object.entries(DEPLOYMENTS)) {
+    const deployed: Deployed = { settings, template: synthesize(settings).toJSON() };
+    // a released version does not change: "wx" refuses to overwrite its templates
+    const options = { flag: 'wx' };
+    writeFileSync(
+      `${folder}/${version}/${name}.snap`,
+      `${JSON.stringify(deployed, undefined, 1)}\n`,
+      options,
+    );
+  }
+}
+
+const baselines = readdirSync(folder).flatMap((version) =>
+  readdirSync(`${folder}/${version}`).map((file) => ({
+    version,
+    file,
+    path: `${folder}/${version}/${file}`,
+  })),
+);
+
+/** What the upgrade deletes although running tasks may use it. */
+function deletedUnderTasks(old: Resources, now: Resources): readonly string[] {
+  return changesBetween(old, now)
+    .filter(({ impact, type }) => DELETING.has(impact) && USED_BY_TASKS.test(type))
+    .filter(({ type }) => type !== REVISION)
+    .map(({ id }) => id);
+}
+
+/** A new revision of a task definition is what a deployment is for. Running tasks do not need the old one. */
+const REVISION = 'AWS::ECS::TaskDefinition';
+
+function replaced(old: Resources, now: Resources): readonly string[] {
+  return changesBetween(old, now)
+    .filter(({ impact, type }) => REPLACING.has(impact) && type !== REVISION)
+    .map(({ id }) => id);
+}
+
+it('compares with the templates of at least one version', () => {
+  expect(baselines.length).toBeGreaterThanOrEqual(Object.keys(DEPLOYMENTS).length);
+});
+
+describe.each(baselines)('an upgrade of the deployment $file from version $version', ({ path }) => {
+  const { settings, template }: Deployed = JSON.parse(readFileSync(path, 'utf8'));
+  const old = propertiesOf(Template.fromJSON(template));
+  const now = propertiesOf(synthesize(settings));
+
+  it('replaces nothing but revisions of task definitions', () => {
+    expect(replaced(old, now)).toEqual([]);
+  });
+
+  it('deletes nothing that running tasks use', () => {
+    expect(deletedUnderTasks(old, now)).toEqual([]);
+  });
+
+  it('keeps the service of each pool', () => {
+    const services = (resources: Resources): string[] =>
+      Object.keys(resources).filter((id) => resources[id]?.Type === 'AWS::ECS::Service');
+    expect(services(now)).toEqual(services(old));
+  });
+});
+
+describe('the comparison of an upgrade', () => {
+  const old = propertiesOf(synthesize(MINIMAL));
+  const [service = ''] = idsOf(synthesize(MINIMAL), 'AWS::ECS::Service');
+  const { [service]: resource, ...others } = old;
+  const withService = (id: string, properties: object): Resources =>
+    resource === undefined
+      ? others
+      : { ...others, [id]: { ...resource, Properties: { ...resource.Properties, ...properties } } };
+
+  it('finds a service whose logical id has changed', () => {
+    expect(deletedUnderTasks(old, withService('Renamed', {}))).toEqual([service]);
+  });
+
+  it.each([{ Cluster: 'other' }, { ServiceName: 'fixed' }, { LaunchType: 'FARGATE' }])(
+    'finds a service that CloudFormation replaces because of %o',
+    (properties) => expect(replaced(old, withService(service, properties))).toEqual([service]),
+  );
+
+  it('finds a deleted role of a task', () => {
+    const [role = ''] = Object.keys(old).filter((id) => /TaskTaskRole[0-9A-F]{8}$/.test(id));
+    const { [role]: _, ...without } = old;
+    expect(deletedUnderTasks(old, without)).toEqual([role]);
+  });
+});
