@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError, Help, type Option } from 'commander';
 import { type CliEnvironment, type CommandContext, UsageError } from './shared/cli-environment.ts';
-import { VERSION } from './shared/version.ts';
+import { packageManifest } from './shared/version.ts';
 
 type AddCommand = (program: Command, context: CommandContext) => void;
 
@@ -88,9 +88,9 @@ async function build(
 ): Promise<Command> {
   const { out, err } = cliEnvironment;
   const program = new Command('autoscaler')
-    .version(VERSION, '-V, --version', 'print the version')
     .configureHelp({ optionDescription: describeOption })
     .description("Autoscaler for Coder's external provisioner daemons on ECS Fargate")
+    .version(packageManifest().version, '-V, --version', 'print the version')
     .exitOverride()
     .configureOutput({ writeOut: out, writeErr: err });
   const own = COMMANDS.filter(({ names }) => names.includes(requested));

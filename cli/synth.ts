@@ -30,17 +30,23 @@ export function addSynthCommand(program: Command, { cliEnvironment }: CommandCon
 /** As in `infra/plain/synth-text.ts`. */
 type Writer = { synthText(options: SynthOptions): string };
 
-/** Not a literal in `import()`: the types of aws-cdk-lib do not hold under the CLI's settings. */
-const WRITER = '../infra/plain/synth-text.ts';
+/**
+ * In the checkout the module itself, in the published command the construct's package. Not a literal
+ * in `import()`: the types of aws-cdk-lib do not hold under the CLI's settings.
+ */
+const WRITER = import.meta.url.endsWith('.ts')
+  ? '../infra/plain/synth-text.ts'
+  : 'coder-provisioner-autoscaler/plain';
 
 async function loadWriter(): Promise<Writer> {
   try {
     return await import(WRITER);
   } catch (cause) {
-    const [, missing] = /Cannot find package '(aws-cdk-lib|constructs)'/.exec(String(cause)) ?? [];
+    const [, missing] =
+      /Cannot find package '(coder-provisioner-autoscaler|aws-cdk-lib|constructs)'/.exec(String(cause)) ?? [];
     if (missing === undefined) throw cause;
     throw new InputError(
-      `writing a template: the package ${missing} is not installed; run: npm install aws-cdk-lib constructs`,
+      `writing a template: the package ${missing} is not installed; run: npm install coder-provisioner-autoscaler aws-cdk-lib constructs`,
       { cause },
     );
   }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const ROOTS = ['lambda', 'simulator', 'backtest', 'verify', 'demo', 'cli', 'bench', 'infra'];
+const ROOTS = ['lambda', 'simulator', 'backtest', 'verify', 'demo', 'cli', 'bench', 'infra', 'packaging'];
 /** Packages that a folder may import. Other folders may import any package. */
 const PACKAGES: readonly (readonly [folder: string, packages: RegExp])[] = [
   ['lambda/decision', /^$/],

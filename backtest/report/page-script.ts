@@ -1,15 +1,25 @@
-/** Bundles the script of the report page and the parts of echarts that it uses into one text. */
+/**
+ * The script of the report page with the parts of echarts that it uses, as one text. The published
+ * package contains it. In the checkout esbuild bundles it.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
+
+/** Only the published package has this file. */
+const prebuilt = new URL('../../prebuilt/report-page.js', import.meta.url);
 
 let script: string | undefined;
 
 export function pageScript(): string {
-  script ??= bundle();
+  script ??= existsSync(prebuilt) ? readFileSync(prebuilt, 'utf8') : buildPageScript();
   return script;
 }
 
-function bundle(): string {
+/** Bundles `page/main.ts`. */
+export function buildPageScript(): string {
+  // Loaded here because the published package does not depend on esbuild.
+  const { buildSync } = createRequire(import.meta.url)('esbuild') as typeof import('esbuild');
   const { outputFiles } = buildSync({
     entryPoints: [fileURLToPath(new URL('page/main.ts', import.meta.url))],
     bundle: true,

@@ -1,6 +1,7 @@
 /** Runs policies on several threads. Each run has its own simulated world. */
 
 import { availableParallelism } from 'node:os';
+import { extname } from 'node:path';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import * as base from '../../simulator/base/worker-pool.ts';
 import { BASELINES } from '../policies/index.ts';
@@ -46,10 +47,13 @@ function driverOf({ driver }: Order): Driver {
   return { kind: 'policy', policy, settings: driver.settings };
 }
 
+/** The published package is compiled: there this module and the worker end in `.js`. */
+const WORKER = `./worker${extname(import.meta.url)}`;
+
 /** Starts the threads of a backtest. `threads`: the most threads. @default one per core */
 export function startWorkerPool(threads = availableParallelism()): WorkerPool {
   return base.startWorkerPool({
-    script: new URL('./worker.ts', import.meta.url),
+    script: new URL(WORKER, import.meta.url),
     threads,
     describe: ({ driver }) => `policy "${driver.policy}"`,
   });

@@ -4,13 +4,10 @@
  * and with it the function, changes only if the input changes.
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
+import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { loadConfig } from '../../lambda/config/load.ts';
-
-const projectDir = fileURLToPath(new URL('../..', import.meta.url));
+import { handlerFiles } from './handler-files.ts';
 
 /** Paths of the configuration and of the output directory. Other files in `outDir` stay. */
 export type FunctionBundle = { readonly configFile: string; readonly outDir: string };
@@ -27,39 +24,7 @@ export function bundleFunction({ configFile, outDir }: FunctionBundle): void {
 /** Writes `index.mjs` and its source map. */
 export function bundleHandler(outDir: string): void {
   mkdirSync(outDir, { recursive: true });
-  for (const { name, contents } of bundledHandler()) writeFileSync(join(outDir, name), contents);
-}
-
-type File = { readonly name: string; readonly contents: Uint8Array };
-
-/** Bundling takes half a second: an app with several stacks does it once. */
-let bundled: readonly File[] | undefined;
-
-function bundledHandler(): readonly File[] {
-  bundled ??= buildHandler();
-  return bundled;
-}
-
-function buildHandler(): readonly File[] {
-  const { outputFiles } = buildSync({
-    absWorkingDir: projectDir,
-    entryPoints: ['lambda/handler.ts'],
-    // esbuild does not write this file, but the paths in the source map are relative to it.
-    outfile: 'dist/function/index.mjs',
-    write: false,
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    sourcemap: true,
-    sourcesContent: false,
-    // Some dependencies are CommonJS and call `require`, which ES modules do not have.
-    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
-    logLevel: 'warning',
-  });
-  return outputFiles.map(({ path, contents }) => ({ name: basename(path), contents }));
+  for (const { name, contents } of handlerFiles()) writeFileSync(join(outDir, name), contents);
 }
 
 function copyConfig(configFile: string, outDir: string): void {

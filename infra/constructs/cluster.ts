@@ -1,7 +1,8 @@
-import { Arn, ArnFormat, Stack, Token, Validations } from 'aws-cdk-lib';
+import { Arn, ArnFormat, Stack, Token } from 'aws-cdk-lib';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Cluster, ContainerInsights, type ICluster } from 'aws-cdk-lib/aws-ecs';
 import type { Construct } from 'constructs';
+import { acknowledge } from './shared/acknowledge.ts';
 import { StackError } from './shared/stack-error.ts';
 
 /**
@@ -17,7 +18,7 @@ export function makeCluster(scope: Construct, vpc: IVpc, existingName: string | 
     enableFargateCapacityProviders: true,
     containerInsightsV2: ContainerInsights.DISABLED,
   });
-  Validations.of(cluster).acknowledge({
+  acknowledge(cluster, {
     id: 'AwsSolutions-ECS4',
     reason:
       'Container Insights bills each metric of every service and task definition as a custom metric. The metrics of the autoscaler already have pending jobs, daemons and failed starts',

@@ -1,4 +1,4 @@
-import { Duration, Stack, Validations } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import type { ICluster } from 'aws-cdk-lib/aws-ecs';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
@@ -12,6 +12,7 @@ import {
 import { Construct } from 'constructs';
 import type { AwsSettings } from '../../../lambda/config/rules/deployment.ts';
 import { METRICS_NAMESPACE } from '../../../lambda/telemetry/metric-names.ts';
+import { acknowledge } from '../shared/acknowledge.ts';
 import { permitLooks } from './function-permissions.ts';
 import type { AutoscalerFunctionProps } from './function-props.ts';
 import { LookSchedule, NEVER_LATE } from './look-schedule.ts';
@@ -83,13 +84,14 @@ function environment(cluster: ICluster, service: string): Record<string, string>
 function acknowledgeFindings(lambda: LambdaFunction, { tracing }: AwsSettings['function']): void {
   const reason =
     "A failed look needs no retry: the next look reads everything again. The log has the cause, and Lambda's metric Errors has an alarm";
-  Validations.of(lambda).acknowledge(
+  acknowledge(
+    lambda,
     { id: 'Serverless-LambdaDLQ', reason },
     { id: 'Serverless-LambdaAsyncFailureDestination', reason },
   );
   if (!tracing) {
     const off =
       'Tracing is a setting (aws.function.tracing) and off by default. The log event of each look already has calls and durations, and X-Ray bills every trace';
-    Validations.of(lambda).acknowledge({ id: 'Serverless-LambdaTracing', reason: off });
+    acknowledge(lambda, { id: 'Serverless-LambdaTracing', reason: off });
   }
 }

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -13,6 +13,7 @@ import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { plainName } from '../plain/plain-stack.ts';
+import { acknowledge } from '../shared/acknowledge.ts';
 
 export type LookScheduleProps = {
   readonly target: IFunction;
@@ -64,10 +65,7 @@ function undeliveredQueue(scope: Construct, kmsKey: IKey | undefined): Queue {
     retentionPeriod: Duration.days(14),
   });
   const reason = 'This is a dead-letter queue. Only a person reads it, to find the reason';
-  Validations.of(queue).acknowledge(
-    { id: 'AwsSolutions-SQS3', reason },
-    { id: 'Serverless-SQSRedrivePolicy', reason },
-  );
+  acknowledge(queue, { id: 'AwsSolutions-SQS3', reason }, { id: 'Serverless-SQSRedrivePolicy', reason });
   return queue;
 }
 

@@ -1,4 +1,4 @@
-import { Aspects, Aws, CfnResource, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { Aspects, Aws, CfnResource, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { ICluster } from 'aws-cdk-lib/aws-ecs';
 import {
   type IRole,
@@ -13,6 +13,7 @@ import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct, IConstruct } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
+import { acknowledge } from '../shared/acknowledge.ts';
 import { readSecrets, secretKeys } from '../shared/imported-secret.ts';
 import { acknowledgeWildcards } from '../shared/wildcards.ts';
 
@@ -92,7 +93,7 @@ function acknowledgeOperator(role: Role, pool: string, { policies, statements }:
     ...policies.map((arn) => `AwsSolutions-IAM4[Policy::${arn}]`),
     ...wildcards.filter((id) => id.includes('*')).map((id) => `AwsSolutions-IAM5[${id}]`),
   ];
-  Validations.of(role).acknowledge(...ids.map((id) => ({ id, reason })));
+  acknowledge(role, ...ids.map((id) => ({ id, reason })));
 }
 
 type OwnTaskRole = Extract<DeployedPool['taskRole'], { readonly kind: 'own' }>;

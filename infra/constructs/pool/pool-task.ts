@@ -1,4 +1,4 @@
-import { Aws, Duration, Size, Tags, Validations } from 'aws-cdk-lib';
+import { Aws, Duration, Size, Tags } from 'aws-cdk-lib';
 import {
   AwsLogDriverMode,
   type ContainerDefinition,
@@ -19,6 +19,7 @@ import { Construct } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import type { Architecture } from '../../../lambda/decision/model/config.ts';
 import { isPlain } from '../plain/plain-stack.ts';
+import { acknowledge } from '../shared/acknowledge.ts';
 import { importSecret } from '../shared/imported-secret.ts';
 import { executionRole, taskRole, taskTags } from './pool-roles.ts';
 import { CA_BUNDLE_VARIABLE, trusting } from './trust.ts';
@@ -73,7 +74,8 @@ export class PoolTask extends Construct {
 }
 
 function acknowledgeFindings(definition: FargateTaskDefinition): void {
-  Validations.of(definition).acknowledge(
+  acknowledge(
+    definition,
     {
       id: 'AwsSolutions-ECS2',
       reason:

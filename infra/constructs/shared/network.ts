@@ -1,4 +1,4 @@
-import { Annotations, Validations } from 'aws-cdk-lib';
+import { Annotations } from 'aws-cdk-lib';
 import {
   GatewayVpcEndpointAwsService,
   type InterfaceVpcEndpoint,
@@ -16,6 +16,7 @@ import {
 import { Construct, DependencyGroup, type IDependable } from 'constructs';
 import type { AwsSettings } from '../../../lambda/config/rules/deployment.ts';
 import { isPlain } from '../plain/plain-stack.ts';
+import { acknowledge } from './acknowledge.ts';
 
 export type NetworkProps = {
   readonly settings: AwsSettings['network'];
@@ -73,7 +74,7 @@ function makeVpc(scope: Construct, { natGateways }: AwsSettings['network']): Vpc
     // Nothing uses the default group. Restricting it would need a function that may change groups.
     restrictDefaultSecurityGroup: false,
   });
-  Validations.of(vpc).acknowledge({
+  acknowledge(vpc, {
     id: 'AwsSolutions-VPC7',
     reason:
       'AWS bills flow logs by the gigabyte, and their destination depends on the account. Add them to this VPC, or use an existing VPC that has them',

@@ -1,6 +1,7 @@
 /** Acknowledges wildcards in the permissions of a role for cdk-nag, each with its reason. */
-import { Stack, Validations } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 
 export type Wildcard = { readonly resource: string; readonly reason: string };
 
@@ -12,8 +13,7 @@ export function acknowledgeWildcards(scope: IConstruct, ...wildcards: readonly W
   const stack = Stack.of(scope);
   for (const { resource, reason } of wildcards) {
     const shown = flatten(stack.resolve(resource));
-    if (shown.includes('*'))
-      Validations.of(scope).acknowledge({ id: `AwsSolutions-IAM5[Resource::${shown}]`, reason });
+    if (shown.includes('*')) acknowledge(scope, { id: `AwsSolutions-IAM5[Resource::${shown}]`, reason });
   }
 }
 

@@ -1,9 +1,10 @@
-import { Stack, Validations } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
+import { acknowledge } from '../shared/acknowledge.ts';
 
 export type AlarmTopicProps = {
   /** Each recipient has to confirm a mail from SNS. */
@@ -28,7 +29,7 @@ export class AlarmTopic extends Construct {
       }),
     );
     for (const email of emails) this.topic.addSubscription(new EmailSubscription(email));
-    Validations.of(this.topic).acknowledge({
+    acknowledge(this.topic, {
       id: 'Serverless-SNSRedrivePolicy',
       reason:
         'The subscribers are mailboxes. An undelivered mail loses no work: CloudWatch keeps the state of each alarm',

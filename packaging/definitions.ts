@@ -1,0 +1,101 @@
+/** What each published package contains. The versions of its dependencies are in package.json. */
+import { buildPageScript } from '../backtest/report/page-script.ts';
+import { buildHandler } from '../infra/constructs/handler-files.ts';
+import { bundleEcharts, ECHARTS_MODULE } from './echarts.ts';
+
+/** A generated file of a package. */
+export type GeneratedFile = { readonly path: string; readonly contents: string | Uint8Array };
+
+/** Generated files, and the modules that esbuild bundled into them. */
+export type Prebuilt = {
+  readonly files: readonly GeneratedFile[];
+  /** Paths relative to the project. */
+  readonly inputs: readonly string[];
+};
+
+export type PackageDefinition = {
+  /** The folder in the output directory. */
+  readonly folder: string;
+  readonly name: string;
+  readonly description: string;
+  readonly keywords: readonly string[];
+  /** The oldest Node that the package and its dependencies support. */
+  readonly node: string;
+  /** These modules are compiled, with all modules that they import. */
+  readonly entries: readonly string[];
+  readonly hasTypes: boolean;
+  /** Files and folders that are copied as they are, beside those of every package. */
+  readonly copied: readonly string[];
+  /** Version ranges of packages that the user's app brings. */
+  readonly peers: Readonly<Record<string, string>>;
+  /** `exports`, `bin` and the like. */
+  readonly entryFields: Readonly<Record<string, unknown>>;
+  readonly prebuild: (projectDir: string) => Prebuilt;
+};
+
+/** The oldest versions that `.ci/packages` tests. */
+export const OLDEST_PEERS = { 'aws-cdk-lib': '2.230.0', constructs: '10.4.2' };
+
+const KEYWORDS = ['coder', 'coder-provisioner', 'autoscaler', 'aws', 'ecs', 'fargate'];
+
+export const CONSTRUCT: PackageDefinition = {
+  folder: 'construct',
+  name: 'coder-provisioner-autoscaler',
+  description: "CDK construct that autoscales Coder's external provisioner daemons on ECS Fargate",
+  keywords: [...KEYWORDS, 'aws-cdk', 'cdk', 'construct'],
+  node: '>=22.12.0',
+  entries: ['infra/index.ts', 'infra/plain/synth-text.ts'],
+  hasTypes: true,
+  copied: ['guard', 'autoscaler.example.yaml', 'autoscaler.schema.json'],
+  peers: Object.fromEntries(Object.entries(OLDEST_PEERS).map(([name, version]) => [name, `^${version}`])),
+  entryFields: {
+    // older resolvers do not read `exports`
+    main: './infra/index.js',
+    types: './infra/index.d.ts',
+    exports: {
+      '.': { types: './infra/index.d.ts', default: './infra/index.js' },
+      // for `autoscaler synth` of the command line
+      './plain': { types: './infra/plain/synth-text.d.ts', default: './infra/plain/synth-text.js' },
+      './autoscaler.schema.json': './autoscaler.schema.json',
+      './package.json': './package.json',
+    },
+  },
+  prebuild: () => {
+    const { files, inputs } = buildHandler();
+    const prebuilt = files.map(({ name, contents }) => ({ path: `prebuilt/function/${name}`, contents }));
+    return { files: prebuilt, inputs };
+  },
+};
+
+export const CLI: PackageDefinition = {
+  folder: 'cli',
+  name: 'coder-provisioner-autoscaler-cli',
+  description: "Command line of the autoscaler for Coder's external provisioner daemons on ECS Fargate",
+  keywords: [...KEYWORDS, 'cli', 'backtest'],
+  // undici sets this limit
+  node: '>=22.19.0',
+  entries: ['cli/main.ts', 'backtest/search/worker.ts'],
+  hasTypes: false,
+  copied: [
+    'guard',
+    'autoscaler.example.yaml',
+    'autoscaler.schema.json',
+    'examples/*.yaml',
+    'backtest/report/style.css',
+    'backtest/scenarios/*.yaml',
+    'verify/conformance/recorded',
+    // messages refer to these pages
+    'docs/*.md',
+  ],
+  peers: {},
+  entryFields: { bin: { autoscaler: './cli/main.js' } },
+  prebuild: (projectDir) => {
+    const page = buildPageScript();
+    const echarts = bundleEcharts(projectDir);
+    const files = [
+      { path: 'prebuilt/report-page.js', contents: page },
+      { path: ECHARTS_MODULE, contents: echarts.code },
+    ];
+    return { files, inputs: echarts.inputs };
+  },
+};

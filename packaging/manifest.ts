@@ -1,0 +1,73 @@
+/** Generates the package.json of a package from its definition and from what its modules import. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join } from 'node:path';
+import type { PackageDefinition } from './definitions.ts';
+import { PackagingError } from './packaging-error.ts';
+
+/** The fields of the project's package.json that a manifest takes over. */
+export type ProjectManifest = {
+  readonly version: string;
+  readonly license: string;
+  readonly repository?: unknown;
+  readonly dependencies: Readonly<Record<string, string>>;
+};
+
+const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)(['"])([^'".\s][^'"\s]*)\1/g;
+
+/** `repository`: taken from the project's package.json if absent. */
+export function manifestOf(
+  definition: PackageDefinition,
+  project: ProjectManifest,
+  { dir, repository = project.repository }: { readonly dir: string; readonly repository?: unknown },
+): Record<string, unknown> {
+  const imported = packagesImportedIn(dir).filter((name) => !(name in definition.peers));
+  return {
+    name: definition.name,
+    version: project.version,
+    description: definition.description,
+    license: project.license,
+    keywords: definition.keywords,
+    ...(repository === undefined ? {} : { repository }),
+    type: 'module',
+    engines: { node: definition.node },
+    ...definition.entryFields,
+    dependencies: Object.fromEntries(imported.map((name) => [name, rangeOf(name, project)])),
+    ...(Object.keys(definition.peers).length > 0 && { peerDependencies: definition.peers }),
+    publishConfig: { access: 'public' },
+  };
+}
+
+/** A range lets the user's app share a dependency and take its security fixes. */
+function rangeOf(name: string, { dependencies }: ProjectManifest): string {
+  const version = dependencies[name];
+  if (version !== undefined) return `^${version}`;
+  throw new PackagingError(
+    `writing a package.json: a compiled module imports ${name}, which is not in "dependencies" of the project's package.json; add it there`,
+  );
+}
+
+/** Names of the packages that the compiled modules and declarations below `dir` import. */
+export function packagesImportedIn(dir: string): readonly string[] {
+  const files = readdirSync(dir, { recursive: true, encoding: 'utf8' });
+  const modules = files.filter((file) => /(?<!^prebuilt\b.*)\.(?:js|d\.ts)$/.test(file));
+  const specifiers = modules.flatMap((file) =>
+    [...withoutComments(readFileSync(join(dir, file), 'utf8')).matchAll(IMPORT)].map(
+      ([, , name = '']) => name,
+    ),
+  );
+  const names = specifiers.filter((name) => !isBuiltin(name)).map(packageOf);
+  return [...new Set(names)].sort();
+}
+
+function withoutComments(code: string): string {
+  return code.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+}
+
+/** `@aws-sdk/client-ecs` for `@aws-sdk/client-ecs/commands`. */
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}

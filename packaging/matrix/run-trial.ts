@@ -1,0 +1,100 @@
+/** Makes the app of a trial in an empty folder, installs the packed package, and runs its commands. */
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { PackagingError } from '../packaging-error.ts';
+import { kilobytesOf, sh } from './shell.ts';
+import type { Trial } from './trials.ts';
+
+export type Workshop = {
+  readonly projectDir: string;
+  /** Apps and Node versions are put into this folder. */
+  readonly dir: string;
+  /** Paths of the packed packages. */
+  readonly tarballs: Readonly<Record<Trial['installs'], string>>;
+};
+
+export type TrialResult = {
+  readonly name: string;
+  /** What the package and its dependencies add to node_modules. */
+  readonly megabytes: number;
+  readonly installSeconds: number;
+  readonly commands: readonly { readonly command: string; readonly seconds: number }[];
+  /** Sorted, of the synthesized template. Absent for the CLI. */
+  readonly logicalIds?: readonly string[];
+};
+
+/** Throws PackagingError if an installation or a command fails, or the package is too large. */
+export function runTrial(trial: Trial, index: number, workshop: Workshop): TrialResult {
+  const dir = makeApp(trial, join(workshop.dir, `${index}`, 'stock'), workshop);
+  const env = environment(nodeFolder(trial.node, workshop));
+  if (trial.app === 'stock' || trial.packages.length > 0) install(trial.packages, dir, env);
+  const before = modulesSize(dir);
+  const installSeconds = timed(() => install([workshop.tarballs[trial.installs]], dir, env));
+  const megabytes = (modulesSize(dir) - before) / 1024;
+  if (megabytes > trial.mostMegabytes)
+    throw new PackagingError(
+      `installing ${trial.installs}: it adds ${megabytes.toFixed(1)} MB to node_modules, and ${trial.mostMegabytes} MB are the limit; see what grew in ${dir}`,
+    );
+  const commands = runCommands(trial, dir, offline(env, workshop));
+  return { name: trial.name, megabytes, installSeconds, commands, ...logicalIdsIn(dir) };
+}
+
+function makeApp({ app }: Trial, dir: string, { projectDir }: Workshop): string {
+  mkdirSync(dir, { recursive: true });
+  const cdk = join(projectDir, 'node_modules/.bin/cdk');
+  if (app === 'stock') sh(`${cdk} init app --language typescript --generate-only`, { cwd: dir });
+  cpSync(join(projectDir, 'test/packages/apps', app), dir, { recursive: true });
+  const config = join(dir, 'autoscaler.yaml');
+  if (!existsSync(config)) cpSync(join(projectDir, 'autoscaler.example.yaml'), config);
+  return dir;
+}
+
+/** The folder with the `node` of that version, which npm installs. */
+function nodeFolder(version: string, { dir }: Workshop): string {
+  const folder = join(dir, `node-${version}`);
+  const name = `node-${process.platform}-${process.arch}`;
+  const bin = join(folder, 'node_modules', name, 'bin');
+  if (existsSync(bin)) return bin;
+  mkdirSync(folder, { recursive: true });
+  install([`${name}@${version}`], folder, process.env);
+  return bin;
+}
+
+function install(packages: readonly string[], cwd: string, env: NodeJS.ProcessEnv): void {
+  sh(`npm install --silent --no-audit --no-fund --engine-strict ${packages.join(' ')}`, { cwd, env });
+}
+
+function modulesSize(dir: string): number {
+  const modules = join(dir, 'node_modules');
+  return existsSync(modules) ? kilobytesOf(modules) : 0;
+}
+
+function runCommands({ commands }: Trial, cwd: string, env: NodeJS.ProcessEnv): TrialResult['commands'] {
+  return commands.map((command) => ({ command, seconds: timed(() => sh(command, { cwd, env })) }));
+}
+
+function environment(nodeBin: string): NodeJS.ProcessEnv {
+  // npm and cdk must not take the versions or settings of the checkout that runs this
+  const own = Object.entries(process.env).filter(([name]) => !/^(?:npm_|NODE_OPTIONS$|INIT_CWD$)/.test(name));
+  return { ...Object.fromEntries(own), PATH: `${nodeBin}${delimiter}${process.env.PATH}` };
+}
+
+function offline(env: NodeJS.ProcessEnv, { projectDir }: Workshop): NodeJS.ProcessEnv {
+  const deny = join(projectDir, 'packaging/matrix/deny-network.cjs');
+  return { ...env, NODE_OPTIONS: `--require ${deny}` };
+}
+
+function logicalIdsIn(dir: string): Pick<TrialResult, 'logicalIds'> {
+  const [template] = globSync('cdk.out/*.template.json', { cwd: dir });
+  if (template === undefined) return {};
+  const { Resources } = JSON.parse(readFileSync(join(dir, template), 'utf8'));
+  // The cdk command adds this resource, and an app that runs without it does not have it.
+  const { CDKMetadata: _, ...own } = Resources;
+  return { logicalIds: Object.keys(own).sort() };
+}
+
+function timed(action: () => void): number {
+  const start = performance.now();
+  action();
+  return (performance.now() - start) / 1000;
+}

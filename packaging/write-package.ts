@@ -1,0 +1,47 @@
+/** Writes one package to a folder: compiled modules, copied and generated files, and package.json. */
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { compile } from './compile.ts';
+import type { GeneratedFile, PackageDefinition } from './definitions.ts';
+import { licencesOf } from './licences.ts';
+import { manifestOf, type ProjectManifest } from './manifest.ts';
+import { PackagingError } from './packaging-error.ts';
+
+export type Target = {
+  readonly projectDir: string;
+  /** The package is written to a folder in this one. */
+  readonly outDir: string;
+  /** For the manifest. @default that of the project's package.json */
+  readonly repository?: unknown;
+};
+
+/** Replaces the folder of the package and returns its path. */
+export function writePackage(definition: PackageDefinition, target: Target): string {
+  const { projectDir } = target;
+  const dir = join(target.outDir, definition.folder);
+  rmSync(dir, { recursive: true, force: true });
+  mkdirSync(dir, { recursive: true });
+  compile(definition, { projectDir, outDir: dir });
+  const { files, inputs } = definition.prebuild(projectDir);
+  for (const file of files) write(dir, file);
+  write(dir, { path: 'THIRD-PARTY-LICENSES', contents: licencesOf(inputs, projectDir) });
+  for (const pattern of ['LICENSE', 'CHANGELOG.md', ...definition.copied]) copy(pattern, projectDir, dir);
+  cpSync(join(projectDir, `packaging/readme/${definition.folder}.md`), join(dir, 'README.md'));
+  const project: ProjectManifest = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8'));
+  const manifest = manifestOf(definition, project, { ...target, dir });
+  write(dir, { path: 'package.json', contents: `${JSON.stringify(manifest, null, 2)}\n` });
+  return dir;
+}
+
+function write(dir: string, { path, contents }: GeneratedFile): void {
+  const file = join(dir, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, contents);
+}
+
+function copy(pattern: string, from: string, to: string): void {
+  const paths = globSync(pattern, { cwd: from });
+  if (paths.length === 0)
+    throw new PackagingError(`copying "${pattern}": no such file; correct packaging/definitions.ts`);
+  for (const path of paths) cpSync(join(from, path), join(to, path), { recursive: true });
+}

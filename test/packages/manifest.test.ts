@@ -1,0 +1,136 @@
+/** The generated package.json files, and what `npm run package` puts beside them. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildHandler } from '../../infra/constructs/handler-files.ts';
+import { CLI, CONSTRUCT, type PackageDefinition } from '../../packaging/definitions.ts';
+import { licencesOf } from '../../packaging/licences.ts';
+import { manifestOf } from '../../packaging/manifest.ts';
+import { repositoryOf } from '../../packaging/repository.ts';
+import { writePackage } from '../../packaging/write-package.ts';
+
+const projectDir = resolve('.');
+const outDir = mkdtempSync(join(projectDir, 'node_modules', '.packages-'));
+afterAll(() => rmSync(outDir, { recursive: true }));
+
+const dirOf = ({ folder }: PackageDefinition): string => join(outDir, folder);
+const manifest = (definition: PackageDefinition) =>
+  JSON.parse(readFileSync(join(dirOf(definition), 'package.json'), 'utf8'));
+const filesOf = (definition: PackageDefinition, pattern: string): readonly string[] =>
+  globSync(pattern, { cwd: dirOf(definition) });
+
+beforeAll(() => {
+  for (const definition of [CONSTRUCT, CLI]) writePackage(definition, { projectDir, outDir });
+});
+
+describe('the package of the construct', () => {
+  it('depends on what its modules import, and on nothing that only tests, simulator or build need', () => {
+    expect(Object.keys(manifest(CONSTRUCT).dependencies)).toEqual(['fastest-levenshtein', 'yaml', 'zod']);
+    expect(Object.keys(manifest(CONSTRUCT).peerDependencies)).toEqual(['aws-cdk-lib', 'constructs']);
+  });
+
+  it('contains the function as the checkout bundles it', () => {
+    for (const { name, contents } of buildHandler().files) {
+      const prebuilt = readFileSync(join(dirOf(CONSTRUCT), 'prebuilt/function', name));
+      expect(prebuilt.equals(contents)).toBe(true);
+    }
+  });
+
+  it('has every file that its manifest exports', () => {
+    const { main, types, exports } = manifest(CONSTRUCT);
+    const named = [main, types, ...Object.values(exports).flatMap((value) => Object.values(Object(value)))];
+    const paths = named.filter((path) => String(path).startsWith('./'));
+    expect(paths.length).toBeGreaterThan(3);
+    expect(paths.filter((path) => !existsSync(join(dirOf(CONSTRUCT), path)))).toEqual([]);
+  });
+
+  it('can be loaded by `require`, so no module has a top-level await', () => {
+    const script = `console.log(Object.keys(require(${JSON.stringify(dirOf(CONSTRUCT))})).sort().join())`;
+    const printed = execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' });
+    expect(printed.trim().split(',')).toEqual(
+      expect.arrayContaining(['ConfigError', 'ProvisionerAutoscaler', 'StackError']),
+    );
+  });
+
+  it('contains the licence of each package that is bundled into the function', () => {
+    const text = readFileSync(join(dirOf(CONSTRUCT), 'THIRD-PARTY-LICENSES'), 'utf8');
+    for (const name of ['undici', 'zod', '@middy/core', '@aws-sdk/client-ecs'])
+      expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
+  });
+});
+
+describe('the package of the CLI', () => {
+  it('depends on neither a build tool nor the charting library, which are prebuilt', () => {
+    const names = Object.keys(manifest(CLI).dependencies);
+    expect(names).toContain('commander');
+    expect(names).toContain('highs');
+    expect(names.filter((name) => /esbuild|echarts|node-|aws-cdk|vitest/.test(name))).toEqual([]);
+  });
+
+  it('contains the pages of docs/ that its messages refer to', () => {
+    const cited = filesOf(CLI, '{cli,infra,lambda}/**/*.js').flatMap((file) => {
+      const code = readFileSync(join(dirOf(CLI), file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+      return code.match(/\bdocs\/[a-z-]+\.md\b/g) ?? [];
+    });
+    expect(cited.length).toBeGreaterThan(0);
+    expect([...new Set(cited)].filter((page) => !existsSync(join(dirOf(CLI), page)))).toEqual([]);
+  });
+
+  it('prints its version and runs a backtest with a report', () => {
+    const main = join(dirOf(CLI), 'cli/main.js');
+    const run = (...args: string[]) => execFileSync(process.execPath, [main, ...args], { encoding: 'utf8' });
+    const report = join(outDir, 'report.html');
+    expect(run('--version').trim()).toBe(manifest(CLI).version);
+    const against = ['--against', 'none', '--workers', '1'];
+    run('backtest', '--scenario', 'small-team', '--days', '1', '--out', report, ...against);
+    expect(readFileSync(report, 'utf8')).toContain('<svg');
+  });
+});
+
+describe.each([CONSTRUCT, CLI])('$name', (definition) => {
+  it('has no TypeScript and no tests', () => {
+    expect(filesOf(definition, '**/*.ts').filter((file) => !file.endsWith('.d.ts'))).toEqual([]);
+    expect(filesOf(definition, '**/*.test.*')).toEqual([]);
+  });
+
+  it('has every file that a module names relative to itself', () => {
+    const missing = filesOf(definition, '**/*.js').flatMap((file) => {
+      const code = readFileSync(join(dirOf(definition), file), 'utf8');
+      const named = [...code.matchAll(/new URL\('(\.[^']*)', import\.meta\.url\)/g)];
+      const base = pathToFileURL(join(dirOf(definition), dirname(file), '/'));
+      return named.flatMap(([, path = '']) => (existsSync(new URL(path, base)) ? [] : [`${file}: ${path}`]));
+    });
+    // the checkout's own paths: modules look whether the prebuilt files are there
+    expect(missing.filter((line) => !line.includes('prebuilt'))).toEqual([]);
+  });
+});
+
+describe('a manifest', () => {
+  const project = { version: '1.2.3', license: 'Apache-2.0', dependencies: { zod: '4.0.0' } };
+  const empty = mkdtempSync(join(tmpdir(), 'manifest-'));
+  afterAll(() => rmSync(empty, { recursive: true }));
+
+  it('names the repository only if it is known', () => {
+    const repository = repositoryOf({
+      GITHUB_SERVER_URL: 'https://git.example.com',
+      GITHUB_REPOSITORY: 'a/b',
+    });
+    expect(repository).toEqual({ type: 'git', url: 'git+https://git.example.com/a/b.git' });
+    expect(repositoryOf({})).toBeUndefined();
+    expect(manifestOf(CLI, project, { dir: empty })).not.toHaveProperty('repository');
+    expect(manifestOf(CLI, project, { dir: empty, repository })).toMatchObject({ repository });
+  });
+
+  it('is refused if a module imports a package without a version in the project', () => {
+    expect(() => manifestOf(CLI, project, { dir: dirOf(CLI) })).toThrow(
+      'which is not in "dependencies" of the project\'s package.json; add it there',
+    );
+  });
+
+  it('lists no licences if nothing is bundled', () => {
+    expect(licencesOf(['cli/main.ts'], projectDir)).toBe('');
+  });
+});
