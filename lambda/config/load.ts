@@ -61,8 +61,7 @@ function readText(file: string): string {
   return decoded.text;
 }
 
-const MISSING =
-  'no such file; copy autoscaler.example.yaml to this name and edit it, or name another file with --config';
+const MISSING = 'no such file; write one with autoscaler init, or name another file with --config';
 
 type Bundle = { readonly text?: string; readonly findings: readonly Finding[] };
 

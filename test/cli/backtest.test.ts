@@ -278,7 +278,7 @@ describe('invalid input', () => {
     },
     {
       args: ['--trace', trace, '--config', path('none.yaml')],
-      err: `${path('none.yaml')}: reading the configuration: no such file; copy autoscaler.example.yaml to this name and edit it, or name another file with --config\n`,
+      err: `${path('none.yaml')}: reading the configuration: no such file; write one with autoscaler init, or name another file with --config\n`,
     },
     {
       args: [...given, '--out', path('nowhere/report.html')],

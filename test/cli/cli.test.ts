@@ -200,7 +200,7 @@ describe('a missing or unreadable configuration', () => {
     const { code, out, err } = await run('validate', '--config', join(folder, 'none.yaml'));
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(
-      /no such file; copy autoscaler\.example\.yaml .* or name another file with --config\n$/,
+      /no such file; write one with autoscaler init, or name another file with --config\n$/,
     );
   });
 

@@ -27,7 +27,8 @@ it('writes the same with the command of the construct alone', () => {
   expect(alone('--config', 'none.yaml')).toMatchObject({
     status: 1,
     stdout: '',
-    stderr: 'none.yaml: reading the configuration: no such file; check the path\n',
+    stderr:
+      'none.yaml: reading the configuration: no such file; write one with autoscaler init, or name another file with --config\n',
   });
   expect(alone('--name', 'x')).toMatchObject({
     status: 2,
@@ -70,7 +71,7 @@ registerHooks({
     encoding: 'utf8',
   });
   expect(stderr).toMatch(
-    /^writing a template: the package aws-cdk-lib is not installed; run: npm install aws-cdk-lib constructs\n$/m,
+    /^writing a template: the package aws-cdk-lib is not installed; run: npm install coder-provisioner-autoscaler aws-cdk-lib constructs\n$/m,
   );
   expect(status).toBe(1);
 });
