@@ -113,3 +113,18 @@ describe.each(PACKAGES)('%s', (folder, packages) => {
     },
   );
 });
+
+it('has no cycle of files, type imports included', () => {
+  const importedFiles = (file: string): readonly string[] =>
+    importsOf(file)
+      .filter((imported) => imported.startsWith('.'))
+      .map((imported) => relative(root, resolve(root, dirname(file), imported)));
+  const graph = new Map(files.map((file) => [file, importedFiles(file)]));
+  // Files without imports left are removed until only cycles and what imports them remain.
+  for (let before = -1; before !== graph.size; ) {
+    before = graph.size;
+    for (const [file, imported] of graph)
+      if (!imported.some((target) => target !== file && graph.has(target))) graph.delete(file);
+  }
+  expect([...graph.keys()]).toEqual([]);
+});

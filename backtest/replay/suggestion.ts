@@ -1,5 +1,5 @@
 /** Suggested settings: the settings, and the runs that they come from. */
-import type { Figures, SweepPoint } from './result.ts';
+import type { Figures, SweepPoint } from './run-result.ts';
 
 export type SuggestedPool = {
   readonly name: string;

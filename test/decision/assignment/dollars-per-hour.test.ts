@@ -8,7 +8,7 @@ import { priceOf } from '../../../lambda/decision/settings/prices.ts';
 import { ago, aJob, arnOf, aTask, MINUTE, SECOND } from '../../support/parts.ts';
 import { runs } from '../../support/runs.ts';
 import { comingEvery, deliberateOn, doneBy, PREBUILDS_USER, type Stocked } from '../../support/stocked.ts';
-import { uglyStates } from '../../support/ugly.ts';
+import { uglyStates } from '../../support/ugly/ugly.ts';
 
 const jobs = (count: number, given: object = {}) =>
   Array.from({ length: count }, (_, index) => aJob({ created_at: ago((index + 1) * SECOND), ...given }));

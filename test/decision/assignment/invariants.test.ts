@@ -11,7 +11,7 @@ import type { Action, Plan } from '../../../lambda/decision/model/plan.ts';
 import type { Daemon, Snapshot, Task } from '../../../lambda/decision/model/snapshot.ts';
 import { NOW } from '../../support/parts.ts';
 import { runs } from '../../support/runs.ts';
-import { oneMoreJob, type Ugly, uglyStates } from '../../support/ugly.ts';
+import { oneMoreJob, type Ugly, uglyStates } from '../../support/ugly/ugly.ts';
 
 const RUNS = runs(1000);
 const any = uglyStates({ view: 'any' });

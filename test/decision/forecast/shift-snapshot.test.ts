@@ -28,7 +28,7 @@ import {
 import { draw, type Picture } from '../../support/picture.ts';
 import { actionsOf } from '../../support/planned.ts';
 import { runs } from '../../support/runs.ts';
-import { uglyStates } from '../../support/ugly.ts';
+import { uglyStates } from '../../support/ugly/ugly.ts';
 
 function actionsAt(picture: Picture, ms: number): readonly string[] {
   const { snapshot, config } = draw(picture);

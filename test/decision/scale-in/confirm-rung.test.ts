@@ -8,7 +8,7 @@ import { NOW } from '../../support/parts.ts';
 import { taskArn } from '../../support/picture.ts';
 import { addFailedStarts, type Change, edit, organizationIn, planOf, poolOf } from '../../support/planned.ts';
 import { runs } from '../../support/runs.ts';
-import { type Ugly, uglyStates } from '../../support/ugly.ts';
+import { type Ugly, uglyStates } from '../../support/ugly/ugly.ts';
 
 /** Minutes of protection of each task, 0 for none. */
 function drawn(

@@ -10,7 +10,7 @@ import { NOW } from '../../support/parts.ts';
 import type { Picture } from '../../support/picture.ts';
 import { addFailedStarts, type Change, planOf, poolOf } from '../../support/planned.ts';
 import { runs } from '../../support/runs.ts';
-import { uglyStates } from '../../support/ugly.ts';
+import { uglyStates } from '../../support/ugly/ugly.ts';
 
 const UNTIL = '2026-11-20T10:00:00.000Z';
 const paused = { pause: 'all', 'pause-until': UNTIL };

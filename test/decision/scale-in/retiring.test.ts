@@ -7,7 +7,7 @@ import { NOW } from '../../support/parts.ts';
 import type { Picture, PoolPicture } from '../../support/picture.ts';
 import { actionsOf, type Change, edit, organizationIn, planOf, poolOf } from '../../support/planned.ts';
 import { runs } from '../../support/runs.ts';
-import { uglyStates } from '../../support/ugly.ts';
+import { uglyStates } from '../../support/ugly/ugly.ts';
 
 const unreadable: Change = (snapshot) =>
   Object.assign(organizationIn(snapshot).jobs, { status: 'truncated' });

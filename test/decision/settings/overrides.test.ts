@@ -17,7 +17,7 @@ import { HOUR, NOW } from '../../support/parts.ts';
 import type { Picture, PoolPicture } from '../../support/picture.ts';
 import { actionsOf, type Change, edit, organizationIn, planOf, poolOf } from '../../support/planned.ts';
 import { runs } from '../../support/runs.ts';
-import { type Ugly, uglyStates } from '../../support/ugly.ts';
+import { type Ugly, uglyStates } from '../../support/ugly/ugly.ts';
 
 const UNTIL = new Date(NOW + HOUR).toISOString();
 const note = { until: UNTIL, by: 'anna', why: 'load test' };

@@ -3,10 +3,10 @@
  * end before they start.
  */
 import fc from 'fast-check';
-import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
-import type { Job, ReadingStatus, RecentJobs } from '../../lambda/decision/model/snapshot.ts';
-import type { Tags } from '../../lambda/decision/model/tags.ts';
-import { ago, aJob, HOUR, jobId, MINUTE, NOW } from './parts.ts';
+import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import type { Job, ReadingStatus, RecentJobs } from '../../../lambda/decision/model/snapshot.ts';
+import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { ago, aJob, HOUR, jobId, MINUTE, NOW } from '../parts.ts';
 
 const DAY = 24 * HOUR;
 

@@ -12,16 +12,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { readTrace } from '../../backtest/trace/read.ts';
-import type { JobKind, TraceJob } from '../../backtest/trace/trace.ts';
-import { shortHash } from '../../cli/trace/trace-job.ts';
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import { by } from '../../lambda/decision/model/collections.ts';
-import { displayTags } from '../../lambda/decision/model/tags.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
-import type { JobRecord } from '../../simulator/coderd/tables/jobs.ts';
-import type { World } from '../../simulator/world.ts';
-import { type Answer, runIn } from '../support/cli-run.ts';
+import { readTrace } from '../../../backtest/trace/read.ts';
+import type { JobKind, TraceJob } from '../../../backtest/trace/trace.ts';
+import { shortHash } from '../../../cli/trace/trace-job.ts';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { by } from '../../../lambda/decision/model/collections.ts';
+import { displayTags } from '../../../lambda/decision/model/tags.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
+import type { JobRecord } from '../../../simulator/coderd/tables/jobs.ts';
+import type { World } from '../../../simulator/world.ts';
+import { type Answer, runIn } from '../../support/cli-run.ts';
 import {
   type Lab,
   type LabOptions,
@@ -30,7 +30,7 @@ import {
   START,
   startLab,
   timeOf,
-} from '../support/lab.ts';
+} from '../../support/lab.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

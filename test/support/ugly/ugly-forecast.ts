@@ -3,11 +3,11 @@
  * trusted.
  */
 import fc from 'fast-check';
-import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
-import type { PoolConfig } from '../../lambda/decision/model/config.ts';
-import type { ForecastReadings, ReadingStatus, Workspace } from '../../lambda/decision/model/snapshot.ts';
-import type { Tags } from '../../lambda/decision/model/tags.ts';
-import { ago, aTemplate, aWorkspace, HOUR, MINUTE } from './parts.ts';
+import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import type { PoolConfig } from '../../../lambda/decision/model/config.ts';
+import type { ForecastReadings, ReadingStatus, Workspace } from '../../../lambda/decision/model/snapshot.ts';
+import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { ago, aTemplate, aWorkspace, HOUR, MINUTE } from '../parts.ts';
 
 const TAGS: readonly Tags[] = [{}, { a: '1' }, { a: '1', b: '1' }, { z: '9' }];
 const YEAR = 365 * 24 * HOUR;

@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { plusMs } from '../../lambda/decision/model/brands.ts';
-import { POOL_TAG } from '../../lambda/decision/model/service-tags.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
-import type { World } from '../../simulator/world.ts';
-import { type Answer, runIn } from '../support/cli-run.ts';
-import { type Lab, type LabOptions, type LabPool, labConfig, START, startLab } from '../support/lab.ts';
-import { Servers } from '../support/servers.ts';
+import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import { POOL_TAG } from '../../../lambda/decision/model/service-tags.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
+import type { World } from '../../../simulator/world.ts';
+import { type Answer, runIn } from '../../support/cli-run.ts';
+import { type Lab, type LabOptions, type LabPool, labConfig, START, startLab } from '../../support/lab.ts';
+import { Servers } from '../../support/servers.ts';
 
 const pools: readonly LabPool[] = [
   { name: 'cpu', organization: 'default', tags: {} },

@@ -6,8 +6,8 @@ import type {
   JobId,
   OrganizationId,
   ServiceArn,
-} from '../../lambda/decision/model/brands.ts';
-import type { Config, PoolConfig } from '../../lambda/decision/model/config.ts';
+} from '../../../lambda/decision/model/brands.ts';
+import type { Config, PoolConfig } from '../../../lambda/decision/model/config.ts';
 import type {
   Daemon,
   ForecastReadings,
@@ -20,9 +20,9 @@ import type {
   Service,
   Snapshot,
   Task,
-} from '../../lambda/decision/model/snapshot.ts';
-import type { Tags } from '../../lambda/decision/model/tags.ts';
-import { aConfig, ago, aJob, aPool, arnOf, HOUR, jobId, MINUTE, NOW, poolName, taskIdOf } from './parts.ts';
+} from '../../../lambda/decision/model/snapshot.ts';
+import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { aConfig, ago, aJob, aPool, arnOf, HOUR, jobId, MINUTE, NOW, poolName, taskIdOf } from '../parts.ts';
 import { forecastSettings, uglyForecast } from './ugly-forecast.ts';
 import { uglyRecord } from './ugly-record.ts';
 

@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { loadDeployment } from '../../lambda/config/load.ts';
-import type { NewTemplate } from '../../simulator/coderd/tables/templates.ts';
-import type { World } from '../../simulator/world.ts';
-import { type Answer, runIn } from '../support/cli-run.ts';
-import { type Lab, type LabOptions, START, startLab } from '../support/lab.ts';
+import { loadDeployment } from '../../../lambda/config/load.ts';
+import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
+import type { World } from '../../../simulator/world.ts';
+import { type Answer, runIn } from '../../support/cli-run.ts';
+import { type Lab, type LabOptions, START, startLab } from '../../support/lab.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-init-'));
 const file = join(folder, 'autoscaler.yaml');

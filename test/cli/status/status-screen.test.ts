@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Status, Waiting } from '../../cli/status/report.ts';
-import { statusScreen } from '../../cli/status/screen.ts';
+import type { Status, Waiting } from '../../../cli/status/report.ts';
+import { statusScreen } from '../../../cli/status/screen.ts';
 
 const NOBODY: Waiting = {
   jobs: 0,

@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SCENARIOS } from '../../backtest/scenarios/index.ts';
-import { readTrace } from '../../backtest/trace/read.ts';
-import { run } from '../support/cli-run.ts';
+import { SCENARIOS } from '../../../backtest/scenarios/index.ts';
+import { readTrace } from '../../../backtest/trace/read.ts';
+import { run } from '../../support/cli-run.ts';
 
 let folder = '';
 beforeAll(() => {

@@ -7,16 +7,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { checkAnswers } from '../../cli/doctor/answers.ts';
-import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
-import type { World } from '../../simulator/world.ts';
-import { recordedReleases } from '../../verify/conformance/answers/recordings.ts';
-import { SimulatedStage } from '../../verify/conformance/stage/simulated-stage.ts';
-import { playStory } from '../../verify/conformance/story/story.ts';
-import { runIn } from '../support/cli-run.ts';
-import { type Lab, type LabPool, labConfig, startLab } from '../support/lab.ts';
-import { Servers } from '../support/servers.ts';
+import { checkAnswers } from '../../../cli/doctor/answers.ts';
+import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
+import type { World } from '../../../simulator/world.ts';
+import { recordedReleases } from '../../../verify/conformance/answers/recordings.ts';
+import { SimulatedStage } from '../../../verify/conformance/stage/simulated-stage.ts';
+import { playStory } from '../../../verify/conformance/story/story.ts';
+import { runIn } from '../../support/cli-run.ts';
+import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
+import { Servers } from '../../support/servers.ts';
 
 type Reply = { readonly status: number; readonly text: string; readonly type: string };
 /** What stands before coderd makes of its answer. `asked`: `GET /api/v2/…`. */

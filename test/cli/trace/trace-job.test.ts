@@ -1,16 +1,16 @@
 /** What becomes of one job of coderd's in a trace. */
 import { describe, expect, it } from 'vitest';
-import { finished, traceJob } from '../../cli/trace/trace-job.ts';
-import { PREBUILDS_USER } from '../../lambda/decision/demand/record.ts';
+import { finished, traceJob } from '../../../cli/trace/trace-job.ts';
+import { PREBUILDS_USER } from '../../../lambda/decision/demand/record.ts';
 import {
   type DaemonId,
   type EpochMs,
   type JobId,
   type OrganizationId,
   plusMs,
-} from '../../lambda/decision/model/brands.ts';
-import type { Job } from '../../lambda/decision/model/snapshot.ts';
-import { timeOf } from '../support/lab.ts';
+} from '../../../lambda/decision/model/brands.ts';
+import type { Job } from '../../../lambda/decision/model/snapshot.ts';
+import { timeOf } from '../../support/lab.ts';
 
 const at = (clock: string): EpochMs => timeOf(`2026-03-02T${clock}Z`);
 
