@@ -1,7 +1,10 @@
 /** What each published package contains. The versions of its dependencies are in package.json. */
 import { buildPageScript } from '../backtest/report/page-script.ts';
 import { buildHandler } from '../infra/constructs/handler-files.ts';
-import { bundleEcharts, ECHARTS_MODULE } from './echarts.ts';
+import { bundleModule } from './bundle-module.ts';
+
+const ECHARTS_MODULE = 'backtest/report/charts/echarts.js';
+const ZIP_MODULE = 'infra/plain/zip-folder.js';
 
 /** A generated file of a package. */
 export type GeneratedFile = { readonly path: string; readonly contents: string | Uint8Array };
@@ -60,10 +63,14 @@ export const CONSTRUCT: PackageDefinition = {
       './package.json': './package.json',
     },
   },
-  prebuild: () => {
+  prebuild: (projectDir) => {
     const { files, inputs } = buildHandler();
     const prebuilt = files.map(({ name, contents }) => ({ path: `prebuilt/function/${name}`, contents }));
-    return { files: prebuilt, inputs };
+    const zip = bundleModule(ZIP_MODULE, projectDir);
+    return {
+      files: [...prebuilt, { path: ZIP_MODULE, contents: zip.code }],
+      inputs: [...inputs, ...zip.inputs],
+    };
   },
 };
 
@@ -91,7 +98,7 @@ export const CLI: PackageDefinition = {
   entryFields: { bin: { autoscaler: './cli/main.js' } },
   prebuild: (projectDir) => {
     const page = buildPageScript();
-    const echarts = bundleEcharts(projectDir);
+    const echarts = bundleModule(ECHARTS_MODULE, projectDir);
     const files = [
       { path: 'prebuilt/report-page.js', contents: page },
       { path: ECHARTS_MODULE, contents: echarts.code },

@@ -1,6 +1,6 @@
 /**
- * Bundles the parts of echarts that draw the report's static pictures. Installed as a dependency,
- * echarts would be larger than all of the rest of the CLI.
+ * Bundles a module with the packages that it imports. Installed as dependencies they would be much
+ * larger: echarts is larger than all of the rest of the CLI, and fflate has eight builds.
  */
 import { buildSync } from 'esbuild';
 
@@ -10,12 +10,10 @@ type BundledModule = {
   readonly inputs: readonly string[];
 };
 
-/** The compiled module that the bundle replaces. */
-export const ECHARTS_MODULE = 'backtest/report/charts/echarts.js';
-
-export function bundleEcharts(projectDir: string): BundledModule {
+/** `module`: the compiled module that the bundle replaces, a path in the package. */
+export function bundleModule(module: string, projectDir: string): BundledModule {
   const { outputFiles, metafile } = buildSync({
-    entryPoints: [ECHARTS_MODULE.replace(/js$/, 'ts')],
+    entryPoints: [module.replace(/js$/, 'ts')],
     absWorkingDir: projectDir,
     bundle: true,
     minify: true,
