@@ -58,7 +58,7 @@ export const CHECKS: readonly Check[] = [
       assert.equal(error.errorType, 'InvocationError');
       const lines = error.errorMessage.split('\n');
       assert.ok(lines.length >= 2, `saw ${JSON.stringify(lines)}`);
-      for (const line of lines) assert.match(line, /^organization "data": .*forbidden/);
+      for (const line of lines) assert.match(line, /^organization "data": no permission to list /);
       assert.equal(desiredOf(deployment, 'cpu'), 3);
       deployment.restrictToken('all');
     },
