@@ -15,7 +15,7 @@ guardTest.skipIf(shell === undefined)(
   async ({ start }) => {
     if (shell === undefined) throw new Error('there is nothing to run it');
     expect(container.Command[0]).toBe('/opt/coder');
-    const { trace, agent } = await start({
+    const guard = await start({
       shell,
       entryPoint: container.EntryPoint,
       daemon: [STAND_IN, ...container.Command.slice(1)],
@@ -25,8 +25,12 @@ guardTest.skipIf(shell === undefined)(
       },
       intervalsMs: { LEFT: 0 },
     });
+    const { trace, agent } = guard;
+    guard.giveJob(); // a daemon that ends at once may end its guard before the guard has logged why
     await trace.until('guard: working');
     agent.leaves(23 * HOUR_MS);
+    await trace.until('guard: draining');
+    guard.finishJob();
     await trace.until('all gone');
     expect(trace.having('daemon: started')[0]).toMatch(
       new RegExp(`^daemon: started \\d+ cpu-${TASK_ID} provisioner start$`),
