@@ -3,6 +3,7 @@
  * us-east-1 and the assumptions below. It is an estimate: use it to find the large items and to
  * compare configurations.
  */
+import { secretOf } from '../lambda/config/pool-auth.ts';
 import type { DeployedPool, Deployment } from '../lambda/config/rules/deployment.ts';
 import { priceOf } from '../lambda/decision/settings/prices.ts';
 import { PRICES } from './aws-prices.ts';
@@ -214,7 +215,10 @@ function costOfLogs({ aws, pools }: Deployment, { looks, busyTaskHours }: Usage)
  * The function reads the token every five minutes. The reads of starting tasks cost almost nothing.
  */
 function costOfSecrets({ coder, pools }: Deployment): number {
-  const refs = [coder.token, ...pools.flatMap(({ key, secrets }) => [key, ...Object.values(secrets)])];
+  const refs = [
+    coder.token,
+    ...pools.flatMap(({ auth, secrets }) => [secretOf(auth) ?? [], Object.values(secrets)].flat()),
+  ];
   const names = new Set(refs.map(({ secret }) => secret));
   return names.size * PRICES.secretMonth + MONTH_HOURS * 12 * PRICES.secretCall;
 }

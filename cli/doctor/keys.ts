@@ -1,6 +1,7 @@
 /** Checks the provisioner key of each pool (organization and tags) and the pool's other secrets. */
 import { type ProvisionerKey, readProvisionerKey } from '../../lambda/adapters/coderd/account.ts';
 import { CoderdError } from '../../lambda/adapters/coderd/http/http.ts';
+import { secretOf } from '../../lambda/config/pool-auth.ts';
 import type { Clients } from '../../lambda/connect.ts';
 import type { PoolConfig, SecretRef } from '../../lambda/decision/model/config.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
@@ -35,16 +36,21 @@ export function checkKeys(
     readings.set(name, reading);
     return reading;
   };
-  return Promise.all(pools.map((pool) => checkPool(pool, readingOf(pool.key), context)));
+  return Promise.all(pools.map((pool) => checkPool(pool, readingOf, context)));
 }
 
 async function checkPool(
   pool: PoolConfig,
-  reading: Promise<KeyReading>,
+  readingOf: (ref: SecretRef) => Promise<KeyReading>,
   context: KeyContext,
 ): Promise<readonly Check[]> {
-  const [key, coder, others] = await Promise.all([reading, context.coder, checkOtherSecrets(pool, context)]);
-  return [judgeKey(pool, key, coder), ...others];
+  const { auth } = pool;
+  const [key, coder, others] = await Promise.all([
+    auth.kind === 'key' ? readingOf(auth.secret) : undefined,
+    context.coder,
+    checkOtherSecrets(pool, context),
+  ]);
+  return [...(key === undefined ? [] : [judgeKey(pool, key, coder)]), ...others];
 }
 
 type KeyReading =
@@ -116,9 +122,9 @@ function nameOf({ organization }: ProvisionerKey, coder: Snapshot['coder'] | und
 const shown = (tags: PoolConfig['tags']): string => `tags ${tagText(displayTags(tags))}`;
 
 /** docs/coder.md §3: a key's tags can't be changed. */
-function renewalAdvice({ name, organization, tags, key }: PoolConfig): string {
+function renewalAdvice({ name, organization, tags, auth }: PoolConfig): string {
   const options = Object.entries(tags).map(([tag, value]) => ` --tag ${tag}=${value}`);
-  return `Create a key (coder provisioner keys create ${name} --org ${organization}${options.join('')}) and put it into secret "${key.secret}"`;
+  return `Create a key (coder provisioner keys create ${name} --org ${organization}${options.join('')}) and put it into secret "${secretOf(auth)?.secret}"`;
 }
 
 async function checkOtherSecrets(pool: PoolConfig, context: KeyContext): Promise<readonly Check[]> {

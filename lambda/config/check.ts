@@ -1,3 +1,4 @@
+import type { PoolAuth } from '../decision/model/config.ts';
 import { explainIssues } from './explain-issues.ts';
 import { error, type Finding, settle, toProblem } from './problems/problems.ts';
 import type { DeployedPool, Deployment, TaskRole } from './rules/deployment.ts';
@@ -6,6 +7,7 @@ import { draftConfig } from './rules/drafts.ts';
 import { checkRules } from './rules/rules.ts';
 import { checkSpending } from './rules/spending-rules.ts';
 import { configSchema, type ParsedConfig } from './schema/schema.ts';
+import { MANAGED } from './schema/secret-ref.ts';
 import { waitingOf } from './schema/waiting-schema.ts';
 
 /**
@@ -81,13 +83,14 @@ function toConfig({ defaults, pools, looks, roll, alertAfter, waiting, ...rest }
 }
 
 function toPool(
-  { idleTimeout, startTime, taskRole, ...pool }: ParsedConfig['pools'][number],
+  { idleTimeout, startTime, taskRole, key, psk, token, ...pool }: ParsedConfig['pools'][number],
   defaults: ParsedConfig['defaults'],
   waiting: ParsedConfig['waiting'],
 ): DeployedPool {
   const { maxDelay, ...wake } = pool.wake;
   return {
     ...pool,
+    auth: toAuth({ key, psk, token }),
     idleTimeoutMs: idleTimeout,
     wake: { ...wake, maxDelayMs: maxDelay },
     min: pool.min ?? 'auto',
@@ -103,6 +106,13 @@ function toPool(
     spot: pool.spot ?? defaults.spot,
     taskRole: toTaskRole(taskRole),
   };
+}
+
+/** A rule has checked that exactly one of the three is set. */
+function toAuth({ key, psk, token }: Pick<ParsedConfig['pools'][number], 'key' | 'psk' | 'token'>): PoolAuth {
+  if (psk !== undefined) return { kind: 'psk', secret: psk };
+  if (token !== undefined) return { kind: 'token', secret: token };
+  return key === undefined || key === MANAGED ? { kind: 'managed' } : { kind: 'key', secret: key };
 }
 
 /**

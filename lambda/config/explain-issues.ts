@@ -50,8 +50,9 @@ function explain(it: Case): Finding[] {
   }
   if (seen === undefined) return [error(path, absence(it))];
   switch (issue.code) {
-    case 'invalid_type':
     case 'invalid_union':
+      return explainUnion({ ...it, issue });
+    case 'invalid_type':
       return [error(path, wrongType(it))];
     case 'invalid_value':
       return [error(path, wrongValue({ ...it, issue }))];
@@ -71,8 +72,26 @@ function explain(it: Case): Finding[] {
   }
 }
 
+/** A mapping is meant to be the alternative that is one, so its own mistakes are explained. */
+function explainUnion({ issue, path, seen, isPresent, root }: Case<z.core.$ZodIssueInvalidUnion>): Finding[] {
+  const isMapping = typeof seen === 'object' && !Array.isArray(seen);
+  const own = isMapping ? issue.errors.find(([first]) => isAboutContent(first)) : undefined;
+  if (own === undefined) return [error(path, wrongType({ issue, path, seen, isPresent, root }))];
+  return own.flatMap((inner) => {
+    const below = inner.path.filter((step) => typeof step !== 'symbol');
+    const value = valueAt(seen, below);
+    const at = { issue: inner, path: [...path, ...below], seen: value, isPresent: value !== undefined, root };
+    return explain(at);
+  });
+}
+
+const isAboutContent = (issue: Issue | undefined): boolean =>
+  issue !== undefined && (issue.path.length > 0 || issue.code === 'unrecognized_keys');
+
 function explainUnknown({ issue, path, root }: Case<z.core.$ZodIssueUnrecognizedKeys>): Finding[] {
-  const allowed = Object.keys(settingAt(root, path)?.properties ?? {});
+  const setting = settingAt(root, path);
+  const mapping = setting?.anyOf?.find(({ properties }) => properties !== undefined) ?? setting;
+  const allowed = Object.keys(mapping?.properties ?? {});
   return issue.keys.map((key) => {
     const removed = removedSetting([...path, key]);
     if (removed !== undefined) return error([...path, key], removed);

@@ -181,7 +181,7 @@ export function aPool(given: Partial<PoolConfig> = {}): PoolConfig {
     name: poolName('cpu'),
     organization: 'default',
     tags: {},
-    key: { secret: 'keys/cpu' },
+    auth: { kind: 'key', secret: { secret: 'keys/cpu' } },
     min: 0,
     max: 20,
     warm: 0,

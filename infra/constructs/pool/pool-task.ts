@@ -17,7 +17,7 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
-import type { Architecture } from '../../../lambda/decision/model/config.ts';
+import type { Architecture, PoolAuth, SecretRef } from '../../../lambda/decision/model/config.ts';
 import { isPlain } from '../plain/plain-stack.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
 import { importSecret } from '../shared/imported-secret.ts';
@@ -166,12 +166,26 @@ type InjectedSecret = {
   readonly jsonKey: string | undefined;
 };
 
-function importSecrets(scope: Construct, { secrets, key }: DeployedPool): InjectedSecret[] {
-  return Object.entries({ ...secrets, CODER_PROVISIONER_DAEMON_KEY: key }).map(([name, ref]) => ({
+function importSecrets(scope: Construct, { secrets, auth }: DeployedPool): InjectedSecret[] {
+  return Object.entries({ ...secrets, ...credential(auth) }).map(([name, ref]) => ({
     name,
     secret: importSecret(scope, `Secret-${name}`, ref),
     jsonKey: ref.jsonKey,
   }));
+}
+
+/** docs/coder.md §5 */
+function credential(auth: PoolAuth): Readonly<Record<string, SecretRef>> {
+  switch (auth.kind) {
+    case 'key':
+      return { CODER_PROVISIONER_DAEMON_KEY: auth.secret };
+    case 'psk':
+      return { CODER_PROVISIONER_DAEMON_PSK: auth.secret };
+    case 'token':
+      return { CODER_SESSION_TOKEN: auth.secret };
+    case 'managed':
+      return {};
+  }
 }
 
 function containerSecrets(injected: readonly InjectedSecret[]): Record<string, Secret> {

@@ -6,12 +6,14 @@ import { tagKey } from '../../decision/model/tags.ts';
 import { error, type Finding, warning } from '../problems/problems.ts';
 import type { Path } from '../problems/shown.ts';
 import { cpusFor, describeMemories, FARGATE_CPUS, memoriesFor } from '../schema/fargate-sizes.ts';
+import { checkAuth } from './auth-rules.ts';
 import { checkDeploymentRules } from './deployment-rules.ts';
 import { type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
 
 /** The errors and warnings of all rules between settings. */
 export function checkRules(config: ConfigDraft): Finding[] {
   const perPool = config.pools.flatMap((pool) => [
+    ...checkAuth(pool, config),
     ...checkBounds(pool),
     ...checkSchedules(pool),
     // A retiring pool has no floors, wake or prewarm.

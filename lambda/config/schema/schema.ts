@@ -8,9 +8,10 @@ import { aws } from './aws-schema.ts';
 import { coder } from './coder-schema.ts';
 import { duration } from './durations.ts';
 import { FARGATE_CPUS, FARGATE_MEMORY } from './fargate-sizes.ts';
+import { managedKeys } from './managed-keys-schema.ts';
 import { poolDeployment } from './pool-deployment-schema.ts';
 import { schedules } from './schedules.ts';
-import { secretRef } from './secret-ref.ts';
+import { MANAGED, secretRef } from './secret-ref.ts';
 import { dollars, poolWaiting, waiting } from './waiting-schema.ts';
 
 // A refusal is the end of a sentence whose subject is the value; `explainIssues` puts the two
@@ -233,10 +234,28 @@ export const poolSchema = z.strictObject({
         'Tags of the provisioner key. A job can run here if all its tags are among these. A pool without tags runs untagged jobs only.',
       examples: [{ gpu: 'true' }],
     }),
-  key: secretRef(
-    'Secret that holds the provisioner key for this organization and these tags.',
-    'coder/keys/default',
-  ),
+  key: z
+    .union([
+      z.literal(MANAGED),
+      secretRef(
+        'Secret that holds the provisioner key for this organization and these tags.',
+        'coder/keys/default',
+      ),
+    ])
+    .meta({
+      description:
+        'Secret that holds the provisioner key for this organization and these tags. With `managed`, the stack creates the key and rotates it.',
+      examples: [{ secret: 'coder/keys/default' }],
+    })
+    .optional(),
+  psk: secretRef(
+    'Secret that holds the pre-shared key of coderd, instead of `key`. It works in the default organization only, and anyone who has it can serve any job there.',
+    'coder/psk',
+  ).optional(),
+  token: secretRef(
+    'Secret that holds the API token of a user, instead of `key`. Templates can read it, so use the token of a user who may do nothing else.',
+    'coder/daemon-token',
+  ).optional(),
   min: count(
     'The fewest tasks at any time. The default is 0 if `wake` is on and the autoscaler can read the forecast. Otherwise it is 1, because coderd starts and stops workspaces by itself only while a daemon is online.',
   ).optional(),
@@ -309,6 +328,7 @@ export const configSchema = z
       .prefault('5m')
       .meta({ description: 'A job that has been pending for longer is reported as a finding.' }),
     defaults,
+    managedKeys: managedKeys.optional(),
     pools: z
       .array(poolSchema.meta({ examples: [EXAMPLE_POOL] }))
       .min(1)

@@ -12,6 +12,9 @@ const PASTED = 'looks like the secret itself; store it in AWS Secrets Manager an
 /** The title by which readers of the JSON Schema know a reference to a secret. */
 export const SECRET_REF_TITLE = 'secret reference';
 
+/** The value of a pool's `key` if the key function makes the key (docs/adr/0032). */
+export const MANAGED = 'managed';
+
 export const secretRef = (description: string, example: string) =>
   z
     .strictObject({

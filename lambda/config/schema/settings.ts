@@ -60,6 +60,8 @@ export function settingAt(root: SettingNode, path: Path): SettingNode | undefine
 /** Every setting at and below a node, in the order of the schema. */
 export function settingsBelow(node: SettingNode, path = ''): Setting[] {
   if (node.items) return settingsBelow(node.items, `${path}[]`);
+  const mapping = node.anyOf?.find(({ properties }) => properties !== undefined);
+  if (mapping) return settingsBelow(mapping, path);
   if (node.additionalProperties) return settingsBelow(node.additionalProperties, `${path}.<NAME>`);
   return Object.entries(node.properties ?? {}).flatMap(([name, child]) => {
     const below = path === '' ? name : `${path}.${name}`;
@@ -71,5 +73,6 @@ export function settingsBelow(node: SettingNode, path = ''): Setting[] {
 function childOf(node: SettingNode, step: string | number): SettingNode | undefined {
   if (typeof step === 'number') return node.items;
   if (node.properties && Object.hasOwn(node.properties, step)) return node.properties[step];
-  return node.additionalProperties || undefined;
+  const below = node.anyOf?.map((alternative) => childOf(alternative, step));
+  return below?.find((child) => child !== undefined) ?? (node.additionalProperties || undefined);
 }

@@ -8,6 +8,20 @@ import type { Tags } from './tags.ts';
  */
 export type SecretRef = { readonly secret: string; readonly jsonKey?: string | undefined };
 
+/** What the key function needs to manage provisioner keys. */
+export type ManagedKeys = { readonly token: SecretRef; readonly rotateAfterDays: number };
+
+/** How the daemons of a pool authenticate to coderd (docs/coder.md §3). */
+export type PoolAuth =
+  /** A provisioner key that somebody else has made. */
+  | { readonly kind: 'key'; readonly secret: SecretRef }
+  /** A provisioner key that the key function makes and rotates. */
+  | { readonly kind: 'managed' }
+  /** The pre-shared key of coderd. The daemon sends the pool's tags. */
+  | { readonly kind: 'psk'; readonly secret: SecretRef }
+  /** The API token of a user. The daemon sends the pool's tags and its organization. */
+  | { readonly kind: 'token'; readonly secret: SecretRef };
+
 export type Architecture = 'arm64' | 'x86_64';
 
 /**
@@ -74,7 +88,7 @@ export type PoolConfig = {
   readonly organization: string;
   /** The tags as you wrote them; `normalizeTags` turns them into the tag set. */
   readonly tags: Tags;
-  readonly key: SecretRef;
+  readonly auth: PoolAuth;
   /** Tasks. `auto`: 0 if the forecast can wake the pool in time, else 1. */
   readonly min: number | 'auto';
   /** Tasks. */
@@ -143,5 +157,7 @@ export type Config = {
   readonly looks: { readonly everyMs: number };
   /** The percentage of a pool's tasks that drain at a time after a deployment, 1 to 100. */
   readonly roll: { readonly atOncePercent: number };
+  /** Present if a pool has a managed key. */
+  readonly managedKeys?: ManagedKeys | undefined;
   readonly pools: readonly PoolConfig[];
 };

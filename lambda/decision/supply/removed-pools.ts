@@ -53,7 +53,7 @@ function isSettled({ deployments }: Service, now: EpochMs): boolean {
 /** A retiring pool launches no task, so most settings do not matter. */
 const REMOVED_POOL_SETTINGS: Omit<PoolConfig, 'name' | 'organization' | 'scaleIn' | 'tags'> = {
   retiring: true,
-  key: { secret: '' },
+  auth: { kind: 'managed' },
   min: 0,
   max: 0,
   warm: 0,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { loadDeployment } from '../../../lambda/config/load.ts';
+import { secretOf } from '../../../lambda/config/pool-auth.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { World } from '../../../simulator/world.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
@@ -66,11 +67,11 @@ async function init({
 }
 
 const poolsOf = () =>
-  loadDeployment(file).config.pools.map(({ name, organization, tags, key }) => ({
+  loadDeployment(file).config.pools.map(({ name, organization, tags, auth }) => ({
     name,
     organization,
     tags,
-    secret: key.secret,
+    secret: secretOf(auth)?.secret,
   }));
 
 const tokenOf = (world: World): string => world.secrets.find(world.tokenSecretName)?.value ?? '';
