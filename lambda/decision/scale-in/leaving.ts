@@ -2,6 +2,7 @@
 import type { EpochMs } from '../model/brands.ts';
 import { by, partition } from '../model/collections.ts';
 import type { Replacing } from '../model/plan.ts';
+import { outdatedCredential } from '../supply/credentials.ts';
 import { isOldRevision } from '../supply/older-tasks.ts';
 import type { PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';
@@ -40,15 +41,27 @@ export function decideLeaving(view: PoolView, spare: number, now: EpochMs): read
   ];
 }
 
+export type Launching = {
+  /** Whether something has to launch in the place of tasks whose turn has come. */
+  readonly isGrowing: boolean;
+  /** Whether tasks start while fewer daemons than the floor are ready. */
+  readonly isShort: boolean;
+};
+
 /**
  * Chooses among the tasks to replace. A task whose turn has come drains, busy or not, once nothing more has to launch
- * in its place. `isGrowing`: whether something has.
+ * in its place. A task that only has an earlier value of a secret also waits until the floor is ready without it.
  */
-export function decideReplacing(view: PoolView, isGrowing: boolean, now: EpochMs): readonly LeaveDecision[] {
+export function decideReplacing(
+  view: PoolView,
+  { isGrowing, isShort }: Launching,
+  now: EpochMs,
+): readonly LeaveDecision[] {
   return view.tasks.flatMap((task) => {
     const why = replacementReason(view, task, now);
     if (why === undefined) return [];
-    return [{ task, kind: task.state === 'replacing' && !isGrowing ? 'leave' : 'keep', why } as const];
+    const mayLeave = !isGrowing && !(why === 'old-secret' && isShort);
+    return [{ task, kind: task.state === 'replacing' && mayLeave ? 'leave' : 'keep', why } as const];
   });
 }
 
@@ -62,14 +75,13 @@ export function keepAll(
   );
 }
 
-/** The first `count` of these tasks, which are in order of idle time: old revisions first, and the zones kept even. */
-function pickSpread(
-  tasks: readonly TaskView[],
-  count: number,
-  { service, tasks: all }: PoolView,
-): TaskView[] {
+/** The first `count` of these tasks, which are in order of idle time: old revisions and secrets first, and the zones kept even. */
+function pickSpread(tasks: readonly TaskView[], count: number, pool: PoolView): TaskView[] {
+  const { service, tasks: all } = pool;
   const zoneOf = ({ task }: TaskView): string => task.availabilityZone ?? '';
-  const isOld = ({ task }: TaskView): boolean => service !== undefined && isOldRevision(task, service);
+  const isOld = (view: TaskView): boolean =>
+    (service !== undefined && isOldRevision(view.task, service)) ||
+    outdatedCredential(pool, view) !== undefined;
   const inZone = new Map([...Map.groupBy(all, zoneOf)].map(([zone, { length }]) => [zone, length]));
   const places = tasks.map((task, place) => ({ task, place, zone: zoneOf(task), age: isOld(task) ? 0 : 1 }));
   const queues = [...Map.groupBy(places, ({ age, zone }) => `${age} ${zone}`).values()];
