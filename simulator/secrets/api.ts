@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { AwsError } from '../ecs/requests/errors.ts';
-import type { SecretsModel } from './model.ts';
-
-const CURRENT = 'AWSCURRENT';
+import { listSecrets, listSecretsRequest, listSecretVersionIds, listVersionsRequest } from './metadata.ts';
+import { CURRENT, type SecretsModel } from './model.ts';
 
 const getSecretValueRequest = z.object({
   SecretId: z.string().min(1),
@@ -11,15 +10,21 @@ const getSecretValueRequest = z.object({
 });
 
 /**
- * Calls one operation of Secrets Manager by its name. The autoscaler's role may call only
- * GetSecretValue.
+ * Calls one operation of Secrets Manager by its name. The autoscaler's role may only read.
  */
 export function callSecretsManager(model: SecretsModel, name: string, body: unknown): object {
-  if (name !== 'GetSecretValue')
-    throw new AwsError('AccessDeniedException', `not authorized to perform: secretsmanager:${name}`);
-  const request = getSecretValueRequest.safeParse(body);
+  if (!model.isOperationDenied(name)) {
+    if (name === 'GetSecretValue') return getSecretValue(model, parse(getSecretValueRequest, body));
+    if (name === 'ListSecrets') return listSecrets(model, parse(listSecretsRequest, body));
+    if (name === 'ListSecretVersionIds') return listSecretVersionIds(model, parse(listVersionsRequest, body));
+  }
+  throw new AwsError('AccessDeniedException', `not authorized to perform: secretsmanager:${name}`);
+}
+
+function parse<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
+  const request = schema.safeParse(body);
   if (!request.success) throw new AwsError('ValidationException', z.prettifyError(request.error));
-  return getSecretValue(model, request.data);
+  return request.data;
 }
 
 function getSecretValue(model: SecretsModel, request: z.infer<typeof getSecretValueRequest>) {
