@@ -81,7 +81,7 @@ export function costOf(deployment: Deployment, wanted: Load): readonly CostLine[
     alarms: deployment.aws.alarms.enabled ? alarmsOf(deployment) * PRICES.alarmMonth : 0,
     dashboard: PRICES.dashboardMonth,
     logs: costOfLogs(deployment, usage),
-    secrets: costOfSecrets(deployment),
+    secrets: costOfSecrets(deployment) + costOfManagedKeys(deployment),
     key: deployment.aws.kmsKey === undefined ? 0 : PRICES.keyMonth,
     rest: costOfInvocations(deployment),
   };
@@ -214,13 +214,29 @@ function costOfLogs({ aws, pools }: Deployment, { looks, busyTaskHours }: Usage)
 /**
  * The function reads the token every five minutes. The reads of starting tasks cost almost nothing.
  */
-function costOfSecrets({ coder, pools }: Deployment): number {
+function costOfSecrets({ coder, pools, managedKeys }: Deployment): number {
   const refs = [
     coder.token,
-    ...pools.flatMap(({ auth, secrets }) => [secretOf(auth) ?? [], Object.values(secrets)].flat()),
-  ];
+    managedKeys?.token ?? [],
+    pools.flatMap(({ auth, secrets }) => [secretOf(auth) ?? [], Object.values(secrets)].flat()),
+  ].flat();
   const names = new Set(refs.map(({ secret }) => secret));
   return names.size * PRICES.secretMonth + MONTH_HOURS * 12 * PRICES.secretCall;
+}
+
+/** The key function reads this much from Secrets Manager in a sweep: its token, the list of secrets. */
+const SWEEP_CALLS = 2;
+/** The same for each pool: the description of the secret, and the keys of two versions. */
+const SWEEP_CALLS_PER_POOL = 3;
+const SWEEP = { everyHours: 0.25, seconds: 2, memoryGb: 0.25 } as const;
+
+/** The secrets of the managed keys, and the sweeps of the key function with all their calls. */
+export function costOfManagedKeys({ pools }: Deployment): number {
+  const managed = pools.filter(({ auth }) => auth.kind === 'managed').length;
+  if (managed === 0) return 0;
+  const calls = (SWEEP_CALLS + SWEEP_CALLS_PER_POOL * managed) * PRICES.secretCall;
+  const run = SWEEP.seconds * SWEEP.memoryGb * PRICES.lambdaGbSecond + PRICES.lambdaRequest;
+  return managed * PRICES.secretMonth + (MONTH_HOURS / SWEEP.everyHours) * (calls + run);
 }
 
 /** The queue and the topic cost nothing without errors and alarms. */

@@ -6,6 +6,7 @@ import {
   BUSY,
   type CostLine,
   costOf,
+  costOfManagedKeys,
   costOfStaticFleet,
   ENDPOINTS_MONTH,
   MADE,
@@ -16,7 +17,7 @@ import { taskHours, WORK_HOURS } from '../../infra/task-hours.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
 import { METRICS, POOL_METRICS } from '../../lambda/telemetry/metric-names.ts';
-import { EVERYTHING, EXISTING, MINIMAL, synthesize } from './support/synthesized.ts';
+import { EVERYTHING, EXISTING, MANAGED_KEYS, MINIMAL, synthesize } from './support/synthesized.ts';
 
 const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
 
@@ -258,5 +259,23 @@ describe('the counted resources', () => {
 
   it('give the price of the interface endpoints', () => {
     expect(ENDPOINTS_MONTH).toBeCloseTo(73, 9);
+  });
+});
+
+describe('managed keys', () => {
+  const { config } = checkConfig(MANAGED_KEYS);
+
+  it('cost their secrets, and 2,920 sweeps of 0.5 GB-seconds and 8 calls', () => {
+    const sweep = 0.5 * 0.0000133334 + 0.2e-6 + (8 * 0.05) / 10_000;
+    expect(costOfManagedKeys(config)).toBeCloseTo(2 * 0.4 + 2920 * sweep, 9);
+  });
+
+  it('cost less than $1.50 a pool, with the secret of their token', () => {
+    const secretOfToken = 0.4;
+    expect((costOfManagedKeys(config) + secretOfToken) / 2).toBeLessThan(1.5);
+  });
+
+  it('cost nothing in a deployment without them', () => {
+    expect(costOfManagedKeys(deploymentOf({}))).toBe(0);
   });
 });

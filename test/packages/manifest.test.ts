@@ -33,7 +33,7 @@ describe('the package of the construct', () => {
   });
 
   it('contains the function as the checkout bundles it', () => {
-    for (const { name, contents } of buildHandler().files) {
+    for (const { name, contents } of buildHandler('function').files) {
       const prebuilt = readFileSync(join(dirOf(CONSTRUCT), 'prebuilt/function', name));
       expect(prebuilt.equals(contents)).toBe(true);
     }

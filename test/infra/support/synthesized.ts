@@ -91,6 +91,16 @@ export const EXISTING = deployment([cpu, gpu], {
   alarms: { topic: arnOf('sns', 'oncall') },
 });
 
+/** Two pools with managed keys, beside one with a key of its own. */
+export const MANAGED_KEYS: Settings = {
+  ...deployment([
+    { name: 'default', organization: 'default', key: 'managed' },
+    { name: 'gpu', organization: 'ml', tags: { size: 'large', gpu: 'true' }, key: 'managed' },
+    { ...cpu, tags: { team: 'cpu' } },
+  ]),
+  managedKeys: { token: { secret: 'coder/key-manager-token' }, rotateAfterDays: 60 },
+};
+
 /** As many pools as a deployment may have, of a usual kind. */
 export const FIFTY_POOLS = deployment(
   Array.from({ length: 50 }, (_, index) => ({
