@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import {
+  KEY_ID_TAG,
   LOG_GROUP_TAG,
   ORGANIZATION_TAG,
   POOL_TAG,
@@ -46,6 +47,8 @@ export type PoolSpec = {
    * when no old task is left
    */
   readonly earlySuccessPercent?: number;
+  /** `managed`: its secret has the tags of the key function. @default 'own' */
+  readonly key?: 'own' | 'managed';
   /** `bare`: the daemon alone, without a guard. @default 'guarded' */
   readonly image?: 'guarded' | 'bare';
   /** Changes to the task definition of the CDK stack. */
@@ -153,6 +156,9 @@ export class World {
   readonly #listeners: Pick<WorldOptions, 'onAcquired' | 'onTaskStopped'>;
   readonly #services = new Map<string, EcsService>();
   readonly #pools = new Map<string, PoolSpec>();
+  /** Names of the keys that were replaced, by pool. */
+  readonly #keyNames = new Map<string, string>();
+  #changes = 0;
   readonly #guards = new Map<string, Guard>();
   readonly #kills: Kill[] = [];
   readonly #leaves: Leave[] = [];
@@ -206,7 +212,7 @@ export class World {
    * (docs/coder.md §3).
    */
   deleteKey(pool: string): void {
-    this.coderd.deleteKey(this.#pool(pool).organization, pool);
+    this.coderd.deleteKey(this.#pool(pool).organization, this.#keyNameOf(pool));
   }
 
   /**
@@ -214,8 +220,32 @@ export class World {
    * now on get it.
    */
   renewKey(pool: string): void {
-    const { organization, name, tags } = this.#pool(pool);
-    this.secrets.put(keySecretOf(name), this.coderd.addKey({ organization, name, tags }));
+    const { organization, tags, key } = this.#pool(pool);
+    const value = this.coderd.addKey({ organization, name: this.#keyNameOf(pool), tags });
+    this.secrets.put(keySecretOf(pool), value);
+    const id = this.coderd.keyWithSecret(value)?.id;
+    if (key === 'managed' && id !== undefined)
+      this.secrets.tag(keySecretOf(pool), {
+        [POOL_TAG]: pool,
+        [STACK_TAG]: this.stackName,
+        [KEY_ID_TAG]: id,
+      });
+  }
+
+  /**
+   * Replaces the pool's key as a person does: creates another key and stores it in the pool's
+   * secret. The key before it stays valid. Returns the id of the key before it.
+   */
+  changeKey(pool: string): string | undefined {
+    const before = this.coderd.keyWithSecret(this.secrets.find(keySecretOf(pool))?.value ?? '')?.id;
+    this.#changes += 1;
+    this.#keyNames.set(pool, `${pool}-${this.#changes}`);
+    this.renewKey(pool);
+    return before;
+  }
+
+  #keyNameOf(pool: string): string {
+    return this.#keyNames.get(pool) ?? pool;
   }
 
   /** The guard in a task's container; undefined before it has started and after it has ended. */

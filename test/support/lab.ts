@@ -157,12 +157,15 @@ export function labConfig(
   return {
     coder: { url: coderdUrl, token: { secret: 'coder/autoscaler-token' } },
     limits: { maxTasks },
+    ...(pools.some(({ key }) => key === 'managed') && {
+      managedKeys: { token: { secret: 'coder/key-token' } },
+    }),
     defaults: { image: `ghcr.io/coder/coder:${DEFAULT_RELEASE}` },
     pools: pools.map((pool) => ({
       name: pool.name,
       organization: pool.organization,
       tags: pool.tags,
-      key: { secret: `coder/keys/${pool.name}` },
+      key: pool.key === 'managed' ? 'managed' : { secret: `coder/keys/${pool.name}` },
       min: pool.min ?? 0,
       max: pool.max ?? 20,
       warm: pool.warm ?? 0,

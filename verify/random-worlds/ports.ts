@@ -3,14 +3,18 @@
  * schemas and pages of the APIs apply.
  */
 import { ECSClient, ECSServiceException } from '@aws-sdk/client-ecs';
+import { SecretsManagerClient, SecretsManagerServiceException } from '@aws-sdk/client-secrets-manager';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
+import { SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
 import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { InProcessCoderd } from '../../simulator/coderd/routes/in-process.ts';
 import { callEcs } from '../../simulator/ecs/api.ts';
 import type { EcsModel } from '../../simulator/ecs/model.ts';
 import { AwsError } from '../../simulator/ecs/requests/errors.ts';
+import { callSecretsManager } from '../../simulator/secrets/api.ts';
+import type { SecretsModel } from '../../simulator/secrets/model.ts';
 import type { World } from '../../simulator/world.ts';
 import type { FaultyConnection } from './world/faulty-connection.ts';
 
@@ -19,6 +23,7 @@ export function portsOf(
   world: World,
   connections: {
     readonly aws: FaultyConnection;
+    readonly secrets: FaultyConnection;
     readonly coderd: FaultyConnection;
     readonly scheduler: VirtualScheduler;
   },
@@ -27,6 +32,7 @@ export function portsOf(
     ecs: new EcsAdapter(new WorldEcs(world.ecs, connections.aws), world.ecs.clusterName, {
       stack: world.stackName,
     }),
+    secrets: new SecretMetadata(new WorldSecrets(world.secrets, connections.secrets)),
     coderd: new CoderdAdapter(new InProcessCoderd(world.coderd, (answer) => connections.coderd.call(answer))),
     clock: { now: () => connections.scheduler.now(), sleep: (ms) => connections.scheduler.wait(ms) },
   };
@@ -48,6 +54,33 @@ class WorldEcs extends ECSClient {
     const operation = command.constructor.name.replace(/Command$/, '');
     const answer = await this.#connection.call(() => answerAws(this.#model, operation, command.input));
     return withDates(answer) as never;
+  }
+}
+
+class WorldSecrets extends SecretsManagerClient {
+  readonly #model: SecretsModel;
+  readonly #connection: FaultyConnection;
+
+  constructor(model: SecretsModel, connection: FaultyConnection) {
+    super(CLIENT_CONFIG);
+    this.#model = model;
+    this.#connection = connection;
+  }
+
+  override async send(command: { readonly input: object }): Promise<never> {
+    const operation = command.constructor.name.replace(/Command$/, '');
+    const answer = await this.#connection.call(() => answerSecrets(this.#model, operation, command.input));
+    return withDates(answer) as never;
+  }
+}
+
+function answerSecrets(model: SecretsModel, operation: string, input: object): object {
+  try {
+    return callSecretsManager(model, operation, input);
+  } catch (cause) {
+    if (!(cause instanceof AwsError)) throw cause;
+    const { type: name, message } = cause;
+    throw new SecretsManagerServiceException({ name, message, $fault: 'client', $metadata: {} });
   }
 }
 
@@ -73,6 +106,8 @@ function withDates(answer: object): object {
 }
 
 const TIMES: readonly string[] = [
+  'CreatedDate',
+  'LastChangedDate',
   'createdAt',
   'updatedAt',
   'pullStartedAt',

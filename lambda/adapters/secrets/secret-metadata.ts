@@ -11,7 +11,12 @@ import {
 import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
-import { findSecret, type SecretEntry, type SecretVersion } from '../../decision/model/secrets.ts';
+import {
+  findSecret,
+  type SecretEntry,
+  type SecretVersion,
+  SPREADS_WITHIN_MS,
+} from '../../decision/model/secrets.ts';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../decision/model/service-tags.ts';
 import type { Reading } from '../../decision/model/snapshot.ts';
 import type { SecretList, WantedSecret } from '../../look/ports.ts';
@@ -84,20 +89,15 @@ export class SecretMetadata implements SecretList {
     return [...new Set(wanted.flatMap((it) => findSecret(listed, it, it) ?? []))];
   }
 
-  /** Adds the versions if a task was created before the last change. */
+  /** Adds the versions if a task may have been created before the last change. */
   async #date(entry: ListedSecret, wanted: readonly WantedSecret[], abortSignal: AbortSignal) {
     const { SecretVersionsToStages, Tags, ...rest } = entry;
     const own: SecretEntry = { ...rest, Tags: Tags.filter(({ Key }) => OWN_TAGS.has(Key)) };
     const changedAt = entry.LastChangedDate;
-    const isAfterTask = wanted.some(
-      (it) =>
-        (it.oldestTaskAt ?? Number.POSITIVE_INFINITY) < (changedAt ?? 0) &&
-        findSecret([entry], it, it) !== undefined,
-    );
     const known = this.#dated.get(entry.ARN);
     if (known !== undefined && known.changedAt === changedAt)
       return { entry: { ...own, Versions: known.versions } };
-    if (!isAfterTask) return { entry: own };
+    if (!hasOlderTask(entry, wanted)) return { entry: own };
     try {
       const versions = await this.#listVersions(entry.ARN, abortSignal);
       // the two answers may be of different times
@@ -117,6 +117,16 @@ export class SecretMetadata implements SecretList {
       VersionStages.some((stage) => stage === 'AWSCURRENT' || stage === 'AWSPREVIOUS'),
     );
   }
+}
+
+function hasOlderTask(entry: ListedSecret, wanted: readonly WantedSecret[]): boolean {
+  const spreadAt = (entry.LastChangedDate ?? 0) + SPREADS_WITHIN_MS;
+  return wanted.some(
+    (it) =>
+      it.oldestTaskAt !== undefined &&
+      it.oldestTaskAt < spreadAt &&
+      findSecret([entry], it, it) !== undefined,
+  );
 }
 
 /** Two lists if some secrets are known by name and others by tag: filters are joined by AND. */

@@ -27,6 +27,9 @@ export type SecretEntry = {
   readonly Versions?: readonly SecretVersion[] | undefined;
 };
 
+/** A task that is created sooner after a change may still get the earlier value (docs/aws.md §3). */
+export const SPREADS_WITHIN_MS = 2 * 60_000;
+
 /** What a pool uses a secret for. `variable`: a variable of `secrets` in its settings. */
 export type SecretKind = PoolAuth['kind'] | 'variable';
 

@@ -11,6 +11,7 @@ import {
   type SecretEntry,
   type SecretKind,
   type SecretVersion,
+  SPREADS_WITHIN_MS,
   secretsOf,
   secretTag,
 } from '../model/secrets.ts';
@@ -30,9 +31,6 @@ export type Credential = {
   /** The id of the key in the present value. Only a managed key has one. */
   readonly keyId: string | undefined;
 };
-
-/** A task that is created sooner after a change may still get the earlier value. */
-const SPREADS_WITHIN_MS = 2 * 60_000;
 
 /**
  * Derives the secrets of a pool whose change has spread, so that new tasks surely get the present

@@ -48,7 +48,12 @@ describe('portsOf', () => {
     world.deploy('cpu');
     pass(20);
     const { scheduler, connection } = connectionTo();
-    const inProcess = portsOf(world, { aws: connection, coderd: connection, scheduler });
+    const inProcess = portsOf(world, {
+      aws: connection,
+      secrets: connection,
+      coderd: connection,
+      scheduler,
+    });
     const [seen] = await Promise.all([
       observe(inProcess, config),
       scheduler.advanceTo(plusMs(START, 60_000)),

@@ -1,0 +1,47 @@
+/**
+ * The metadata of secrets as a look sees it, made directly from the simulator's model. It equals the
+ * answers of `simulator/secrets/api.ts` as the autoscaler's adapter reads them.
+ */
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { findSecret, type SecretEntry } from '../../../lambda/decision/model/secrets.ts';
+import type { Reading } from '../../../lambda/decision/model/snapshot.ts';
+import type { SecretList, WantedSecret } from '../../../lambda/look/ports.ts';
+import type { SecretsModel, StoredSecret } from '../../../simulator/secrets/model.ts';
+
+export class SecretsPort implements SecretList {
+  readonly #model: SecretsModel;
+
+  constructor(model: SecretsModel) {
+    this.#model = model;
+  }
+
+  async entries(wanted: readonly WantedSecret[], now: EpochMs): Promise<Reading<SecretEntry>> {
+    if (this.#model.isOperationDenied('ListSecrets'))
+      return { status: 'forbidden', error: 'listing the secrets of the pools: not authorized', items: [] };
+    const listed = this.#model.listed().map(entryOf);
+    const items = [...new Set(wanted.flatMap((it) => findSecret(listed, it, it) ?? []))];
+    return { status: 'ok', takenAt: now, items };
+  }
+}
+
+const known = new WeakMap<StoredSecret, SecretEntry>();
+
+/** A StoredSecret is immutable. */
+function entryOf(secret: StoredSecret): SecretEntry {
+  const { arn, name, tags, changedAt, versions } = secret;
+  const entry = known.get(secret) ?? {
+    ARN: arn,
+    Name: name,
+    LastChangedDate: changedAt,
+    Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
+    Versions: versions
+      .filter(({ stages }) => stages.length > 0)
+      .map(({ id, stages, createdAt }) => ({
+        VersionId: id,
+        VersionStages: stages,
+        CreatedDate: createdAt,
+      })),
+  };
+  known.set(secret, entry);
+  return entry;
+}

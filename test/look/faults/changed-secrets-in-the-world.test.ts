@@ -1,0 +1,105 @@
+/** A secret changes while builds run: the pool replaces its tasks, a share at a time, and kills none. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
+import type { LookResult } from '../../../lambda/look/look.ts';
+import { cleanLook, type Lab, type LabOptions, type LabPool, startLongLab } from '../../support/lab.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const MINUTE_MS = 60_000;
+const FLOOR = 3;
+
+/** A pool with three daemons at least, and eight builds of 5 to 33 minutes that began five minutes ago. */
+async function amongBuilds(pool: Partial<LabPool> = {}, options: Partial<LabOptions> = {}): Promise<Lab> {
+  const cpu = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, min: FLOOR, ...pool };
+  const started = await startLongLab({ pools: [cpu], victims: 'worst', readLagMs: 3_000, ...options });
+  lab = started;
+  await started.run(300);
+  submit(started, 8, (index) => 5 + 4 * index);
+  await started.run(300);
+  return started;
+}
+
+function submit({ world }: Lab, count: number, minutes: (index: number) => number): void {
+  for (let index = 0; index < count; index++)
+    world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: minutes(index) * MINUTE_MS });
+}
+
+/** The keys of the daemons that coderd sees. */
+function keysInUse({ world }: Lab): ReadonlySet<string> {
+  const isAlive = (at: number): boolean => world.timeline.now() - at <= 90_000;
+  return new Set(
+    world.coderd.daemons().flatMap(({ keyId, lastSeenAt }) => (isAlive(lastSeenAt) ? [keyId] : [])),
+  );
+}
+
+/** Daemons that can take a job or run one, whatever the autoscaler thinks of them. */
+function readyDaemons({ world }: Lab): number {
+  return [...world.service('cpu').tasks].filter(({ identity }) => {
+    const guard = world.guard(identity.id);
+    return guard?.phase === 'working' && guard.daemon?.isConnected === true;
+  }).length;
+}
+
+type Roll = {
+  readonly looks: readonly LookResult[];
+  readonly minutes: number;
+  readonly fewest: number;
+  readonly mostDraining: number;
+};
+
+/** Looks until no daemon uses the key, while more builds come. */
+async function rollFrom(on: Lab, key: string | undefined, most = 90): Promise<Roll> {
+  const ports = on.ports();
+  const looks: LookResult[] = [];
+  let [fewest, mostDraining, minutes] = [Number.POSITIVE_INFINITY, 0, 0];
+  for (; minutes < most && keysInUse(on).has(key ?? ''); minutes += 1) {
+    if (minutes % 10 === 0) submit(on, 2, (index) => 1 + 8 * index);
+    for (let look = 0; look < 3; look++) {
+      on.pass(20);
+      looks.push(await cleanLook(ports, on.config));
+      fewest = Math.min(fewest, readyDaemons(on));
+      const plan = looks.at(-1)?.plan.pools[0];
+      mostDraining = Math.max(mostDraining, plan?.why.flatMap(askedOf)[0] ?? 0);
+    }
+  }
+  return { looks, minutes, fewest, mostDraining };
+}
+
+const askedOf = (reason: LookResult['plan']['pools'][number]['why'][number]): readonly number[] =>
+  reason.code === 'old-secret' ? [reason.asked] : [];
+
+const sentences = (looks: readonly LookResult[]): readonly string[] =>
+  looks.flatMap(({ plan }) =>
+    plan.pools.flatMap(({ why }) => why.filter(({ code }) => code === 'old-secret').map(reasonSentence)),
+  );
+
+async function expectRest(on: Lab): Promise<void> {
+  await on.run(2_700);
+  const { world } = on;
+  expect(world.coderd.jobs().every(({ status }) => status === 'succeeded')).toBe(true);
+  expect(world.figures().killed).toBe(0);
+  expect(world.service('cpu').state.desiredCount).toBe(FLOOR);
+}
+
+describe.each([
+  { pool: { key: 'own' }, how: 'by hand' },
+  { pool: { key: 'managed' }, how: 'by the key function' },
+] as const)('a key that is replaced $how under load', ({ pool }) => {
+  it('is unused once the builds have ended, with no build killed and never fewer daemons than the floor', async () => {
+    const on = await amongBuilds(pool);
+    const key = on.world.changeKey('cpu');
+    const { minutes, fewest, looks, mostDraining } = await rollFrom(on, key);
+    expect(keysInUse(on).has(key ?? '')).toBe(false);
+    expect(minutes).toBeLessThan(45);
+    expect(fewest).toBeGreaterThanOrEqual(FLOOR);
+    expect(mostDraining).toBeLessThanOrEqual(3);
+    expect(sentences(looks)).toContainEqual(
+      expect.stringMatching(/^\d of \d+ tasks still uses? the key of 2 March 2026 09:00:00 UTC: /),
+    );
+    await expectRest(on);
+    on.world.coderd.deleteKey('default', 'cpu');
+    expect(sentences(await on.run(60))).toEqual([]);
+  });
+});
