@@ -14,20 +14,26 @@ export function oldSecretReasons(
   view: PoolView,
   leaving: readonly LeaveDecision[],
 ): readonly OldSecretReason[] {
-  const old = view.tasks.filter((task) => outdatedCredential(view, task) !== undefined);
+  const tasks = present(view);
+  const old = tasks.filter((task) => outdatedCredential(view, task) !== undefined);
   const credential = latestOf(view, old);
   if (credential === undefined || view.pool.retiring) return [];
   return [
     {
       code: 'old-secret',
       tasks: old.length,
-      of: view.tasks.length,
+      of: tasks.length,
       draining: old.filter(({ state }) => state === 'leaving').length,
       asked: leaving.filter(({ kind, task }) => kind === 'leave' && old.includes(task)).length,
       held: heldBy(view, old),
       ...changeOf(credential),
     },
   ];
+}
+
+/** The tasks that may have a daemon. */
+function present({ tasks }: PoolView): readonly TaskView[] {
+  return tasks.filter(({ state }) => state !== 'left');
 }
 
 /** The latest change that concerns one of these tasks. */
@@ -69,12 +75,18 @@ export function secretFindings(view: PoolView, now: EpochMs): readonly Finding[]
   const pool = view.pool.name;
   const psk = unprovenPsk(view);
   if (psk !== undefined) return [{ code: 'psk-changed', pool, ...changeOf(psk) }];
-  const old = view.tasks.filter((task) => {
+  const tasks = present(view);
+  const old = tasks.filter((task) => {
     const credential = outdatedCredential(view, task);
     return credential !== undefined && now - credential.newFrom >= LASTS_MS;
   });
   const credential = latestOf(view, old);
   if (credential === undefined || view.pool.retiring) return [];
-  const tasks = old.map(({ task }) => task.taskArn);
-  return [{ code: 'tasks-with-old-secret', pool, ...changeOf(credential), tasks, of: view.tasks.length }];
+  return [
+    {
+      ...{ code: 'tasks-with-old-secret', pool, of: tasks.length },
+      ...changeOf(credential),
+      tasks: old.map(({ task }) => task.taskArn),
+    },
+  ];
 }

@@ -15,6 +15,8 @@ import { drainedMs, isBooting, isGuarded, type TaskView } from '../supply/task-s
 
 /** A drain request younger than this delays the next share. */
 const SHARE_EVERY_MS = 60_000;
+/** The time that one task with an earlier value of a secret has to leave before the next one drains. */
+const TRIAL_MS = 30 * 60_000;
 /**
  * A task that runs longer without a lease may not get one before old tasks leave
  * (docs/aws.md §1, DEPLOYMENT_BLOCKED).
@@ -61,7 +63,8 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
     const why = replacementReason(view, task, now);
     return why === undefined ? [] : [{ task, why }];
   });
-  const share = isTrial(view, due) ? 1 : Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
+  const full = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
+  const share = isTrial(view, due) ? trialShare(view) : full;
   return due
     .toSorted(
       by(
@@ -87,6 +90,17 @@ function isTrial(
     const credential = why === 'old-secret' ? outdatedCredential(view, task) : undefined;
     return credential !== undefined && !isProven(view, credential);
   });
+}
+
+/** One task, and no other until it has left, or for a while if its build is long. */
+function trialShare(view: PoolView): number {
+  return view.tasks.some(
+    (task) =>
+      (drainedMs(task) ?? Number.POSITIVE_INFINITY) < TRIAL_MS &&
+      outdatedCredential(view, task) !== undefined,
+  )
+    ? 0
+    : 1;
 }
 
 /**
