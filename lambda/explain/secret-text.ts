@@ -23,7 +23,7 @@ function turnText({ waiting, asked, draining, held }: Turn): string {
 
 function waitText(waiting: number, held: OldSecretReason['held']): string {
   return held === 'no-guard'
-    ? `${waiting} stay until they are idle for long, because they have no guard`
+    ? `${waiting} ${waiting === 1 ? 'stays until it is' : 'stay until they are'} idle for long, because ${waiting === 1 ? 'it has' : 'they have'} no guard`
     : `${waiting} ${waiting === 1 ? 'waits' : 'wait'} for ${waiting === 1 ? 'its' : 'their'} turn`;
 }
 
