@@ -225,11 +225,14 @@ export class World {
     this.secrets.put(keySecretOf(pool), value);
     const id = this.coderd.keyWithSecret(value)?.id;
     if (key === 'managed' && id !== undefined)
-      this.secrets.tag(keySecretOf(pool), {
-        [POOL_TAG]: pool,
-        [STACK_TAG]: this.stackName,
-        [KEY_ID_TAG]: id,
-      });
+      this.secrets.find(keySecretOf(pool))?.tag(
+        new Map([
+          [POOL_TAG, pool],
+          [STACK_TAG, this.stackName],
+          [KEY_ID_TAG, id],
+        ]),
+        this.timeline.now(),
+      );
   }
 
   /**

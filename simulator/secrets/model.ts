@@ -1,72 +1,63 @@
-/** Secrets Manager: named secrets with versions, and their metadata (docs/aws.md §4). */
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+/** Secrets Manager: secrets with versions, labels and tags (docs/aws.md §4). */
+
 import type { Random } from '../base/random.ts';
-import { SimulatorError } from '../base/simulator-error.ts';
 import type { Timeline } from '../base/timeline.ts';
-
-export type StoredVersion = {
-  readonly id: string;
-  readonly value: string;
-  readonly createdAt: EpochMs;
-  /** Staging labels; a version without one is deprecated. */
-  readonly stages: readonly string[];
-};
-
-export type StoredSecret = {
-  readonly arn: string;
-  readonly name: string;
-  /** Value, id and creation of the current version. */
-  readonly value: string;
-  readonly versionId: string;
-  readonly createdAt: EpochMs;
-  /** The last change of anything, tags included. */
-  readonly changedAt: EpochMs;
-  readonly tags: Readonly<Record<string, string>>;
-  /** In order of creation. */
-  readonly versions: readonly StoredVersion[];
-};
-
-export const CURRENT = 'AWSCURRENT';
-export const PREVIOUS = 'AWSPREVIOUS';
+import { AwsError } from '../ecs/requests/errors.ts';
+import { CURRENT, PENDING, type SecretState, StoredSecret } from './secret.ts';
 
 const ARN_PREFIX = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:';
 const SUFFIX_LENGTH = '-AbCdEf'.length;
 
 export class SecretsModel {
-  /** How old a list of secrets is, in milliseconds. */
+  /** How old a list of secrets is, in milliseconds (docs/aws.md §4). */
   listLagMs = 0;
-  readonly #timeline: Timeline;
+  readonly timeline: Timeline;
   readonly #random: Random;
   readonly #secrets = new Map<string, StoredSecret>();
-  /** Every state of each secret, in order of time. */
-  readonly #states = new Map<string, StoredSecret[]>();
   readonly #denied = new Set<string>();
   readonly #deniedOperations = new Set<string>();
 
   constructor(options: { readonly timeline: Timeline; readonly random: Random }) {
-    this.#timeline = options.timeline;
+    this.timeline = options.timeline;
     this.#random = options.random;
   }
 
-  /** Creates the secret, or gives it a new version. Returns its ARN. */
+  /** Creates a secret without a value, as CloudFormation does. Returns its ARN. */
+  create(name: string, tags: Readonly<Record<string, string>> = {}): string {
+    const now = this.timeline.now();
+    const secret = new StoredSecret({ arn: `${ARN_PREFIX}${name}-${this.#random.hex(6)}`, name, now });
+    secret.tag(new Map(Object.entries(tags)), now);
+    this.#secrets.set(name, secret);
+    return secret.arn;
+  }
+
+  /** Creates the secret, or gives it a new current version. Returns its ARN. */
   put(name: string, value: string): string {
-    const found = this.#secrets.get(name);
-    const { arn = `${ARN_PREFIX}${name}-${this.#random.hex(6)}`, tags = {}, versions = [] } = found ?? {};
-    const version = { id: this.#random.uuid(), value, createdAt: this.#timeline.now(), stages: [] };
-    this.#store({ arn, name, tags, versions: currentAt([...versions, version], version.id) });
+    const arn = this.#secrets.get(name)?.arn ?? this.create(name);
+    const version = { id: this.#random.uuid(), value, stages: [CURRENT], now: this.timeline.now() };
+    this.#secrets.get(name)?.put(version);
     return arn;
   }
 
-  /** Makes an earlier version current again, as a person does with UpdateSecretVersionStage. */
-  makeCurrent(name: string, versionId: string): void {
-    const { arn, tags, versions } = this.#existing(name);
-    this.#store({ arn, name, tags, versions: currentAt(versions, versionId) });
+  /**
+   * RotateSecret up to the first step: announces a version without a value. Returns the token of the
+   * rotation, which is the id of that version.
+   */
+  announceRotation(secret: StoredSecret, token: string = this.#random.uuid()): string {
+    const pending = secret.withStage(PENDING);
+    if (pending !== undefined && !pending.stages.has(CURRENT) && pending.id !== token)
+      throw new AwsError(
+        'InvalidRequestException',
+        "A previous rotation isn't complete. That rotation will be reattempted.",
+      );
+    secret.put({ id: token, value: undefined, stages: [PENDING], now: this.timeline.now() });
+    return token;
   }
 
-  /** Adds tags, or changes their values. */
-  tag(name: string, tags: Readonly<Record<string, string>>): void {
-    const { arn, tags: before, versions } = this.#existing(name);
-    this.#store({ arn, name, tags: { ...before, ...tags }, versions });
+  /** Marks the secret for deletion. */
+  delete(name: string): void {
+    const secret = this.#secrets.get(name);
+    if (secret !== undefined) secret.isDeleted = true;
   }
 
   /** Denies everyone the right to read the secret. */
@@ -74,11 +65,16 @@ export class SecretsModel {
     this.#denied.add(name);
   }
 
+  /** Undoes `deny`. */
+  allow(name: string): void {
+    this.#denied.delete(name);
+  }
+
   isDenied({ name }: StoredSecret): boolean {
     return this.#denied.has(name);
   }
 
-  /** Denies the autoscaler's role an operation, as an older stack does. */
+  /** Denies the autoscaler's role an operation, as the stack of an earlier version does. */
   denyOperation(operation: string): void {
     this.#deniedOperations.add(operation);
   }
@@ -91,6 +87,16 @@ export class SecretsModel {
     return this.#deniedOperations.has(operation);
   }
 
+  all(): readonly StoredSecret[] {
+    return [...this.#secrets.values()];
+  }
+
+  /** The secrets as a list shows them: `listLagMs` ago. */
+  listed(): readonly SecretState[] {
+    const at = this.timeline.now() - this.listLagMs;
+    return this.all().flatMap((secret) => secret.asOf(at) ?? []);
+  }
+
   /** Finds a secret by name, by ARN, or by ARN without its random suffix. */
   find(id: string): StoredSecret | undefined {
     if (!id.startsWith(ARN_PREFIX)) return this.#secrets.get(id);
@@ -98,37 +104,4 @@ export class SecretsModel {
     const whole = this.#secrets.get(name.slice(0, -SUFFIX_LENGTH));
     return whole?.arn === id ? whole : this.#secrets.get(name);
   }
-
-  /** All secrets as a list shows them: `listLagMs` ago, in order of creation. */
-  listed(): readonly StoredSecret[] {
-    const at = this.#timeline.now() - this.listLagMs;
-    return [...this.#states.values()].flatMap(
-      (states) => states.findLast(({ changedAt }) => changedAt <= at) ?? [],
-    );
-  }
-
-  #existing(name: string): StoredSecret {
-    const found = this.#secrets.get(name);
-    if (found === undefined) throw new SimulatorError(`finding secret "${name}": there is none`);
-    return found;
-  }
-
-  #store(state: Pick<StoredSecret, 'arn' | 'name' | 'tags' | 'versions'>): void {
-    const { name, versions } = state;
-    const current = versions.find(({ stages }) => stages.includes(CURRENT));
-    if (current === undefined) throw new SimulatorError(`storing secret "${name}": no version is current`);
-    const { value, id: versionId, createdAt } = current;
-    const secret = { ...state, value, versionId, createdAt, changedAt: this.#timeline.now() };
-    this.#secrets.set(name, secret);
-    this.#states.set(name, [...(this.#states.get(name) ?? []), secret]);
-  }
-}
-
-/** Moves AWSCURRENT to a version. The version that had it gets AWSPREVIOUS. */
-function currentAt(versions: readonly StoredVersion[], id: string): readonly StoredVersion[] {
-  return versions.map((version) => {
-    if (version.id === id) return { ...version, stages: [CURRENT] };
-    const wasCurrent = version.stages.includes(CURRENT);
-    return { ...version, stages: wasCurrent ? [PREVIOUS] : [] };
-  });
 }

@@ -6,7 +6,8 @@ import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { findSecret, type SecretEntry } from '../../../lambda/decision/model/secrets.ts';
 import type { Reading } from '../../../lambda/decision/model/snapshot.ts';
 import type { SecretList, WantedSecret } from '../../../lambda/look/ports.ts';
-import type { SecretsModel, StoredSecret } from '../../../simulator/secrets/model.ts';
+import type { SecretsModel } from '../../../simulator/secrets/model.ts';
+import type { SecretState } from '../../../simulator/secrets/secret.ts';
 
 export class SecretsPort implements SecretList {
   readonly #model: SecretsModel;
@@ -24,21 +25,21 @@ export class SecretsPort implements SecretList {
   }
 }
 
-const known = new WeakMap<StoredSecret, SecretEntry>();
+const known = new WeakMap<SecretState, SecretEntry>();
 
-/** A StoredSecret is immutable. */
-function entryOf(secret: StoredSecret): SecretEntry {
+/** A state is immutable. */
+function entryOf(secret: SecretState): SecretEntry {
   const { arn, name, tags, changedAt, versions } = secret;
   const entry = known.get(secret) ?? {
     ARN: arn,
     Name: name,
     LastChangedDate: changedAt,
-    Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
+    Tags: [...tags].map(([Key, Value]) => ({ Key, Value })),
     Versions: versions
-      .filter(({ stages }) => stages.length > 0)
+      .filter(({ stages }) => stages.size > 0)
       .map(({ id, stages, createdAt }) => ({
         VersionId: id,
-        VersionStages: stages,
+        VersionStages: [...stages],
         CreatedDate: createdAt,
       })),
   };
