@@ -163,7 +163,7 @@ function listSecrets(
 ) {
   const listed = model
     .listed()
-    .filter((secret) => !secret.isDeleted && request.Filters.every((filter) => matches(secret, filter)));
+    .filter((secret) => request.Filters.every((filter) => matches(secret, filter)));
   const { items, nextToken } = pageOf(
     listed.map(({ arn }) => arn),
     { maxResults: request.MaxResults, nextToken: request.NextToken },

@@ -94,7 +94,7 @@ export class SecretsModel {
   /** The secrets as a list shows them: `listLagMs` ago. */
   listed(): readonly SecretState[] {
     const at = this.timeline.now() - this.listLagMs;
-    return this.all().flatMap((secret) => secret.asOf(at) ?? []);
+    return this.all().flatMap((secret) => (secret.isDeleted ? [] : (secret.asOf(at) ?? [])));
   }
 
   /** Finds a secret by name, by ARN, or by ARN without its random suffix. */

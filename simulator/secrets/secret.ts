@@ -20,7 +20,7 @@ type Version = { -readonly [Key in keyof Omit<SecretVersion, 'stages'>]: SecretV
 };
 
 /** What a list shows of a secret. */
-export type SecretState = Pick<StoredSecret, 'arn' | 'name' | 'createdAt' | 'changedAt' | 'isDeleted'> & {
+export type SecretState = Pick<StoredSecret, 'arn' | 'name' | 'createdAt' | 'changedAt'> & {
   readonly tags: ReadonlyMap<string, string>;
   readonly versions: readonly SecretVersion[];
 };
@@ -60,9 +60,9 @@ export class StoredSecret {
 
   #changed(now: EpochMs): void {
     this.#changedAt = now;
-    const { arn, name, createdAt, isDeleted } = this;
+    const { arn, name, createdAt } = this;
     this.#states.push({
-      ...{ arn, name, createdAt, isDeleted, changedAt: now },
+      ...{ arn, name, createdAt, changedAt: now },
       tags: new Map(this.tags),
       versions: this.versions.map((version) => ({ ...version, stages: new Set(version.stages) })),
     });

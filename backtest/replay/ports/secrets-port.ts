@@ -29,18 +29,19 @@ const known = new WeakMap<SecretState, SecretEntry>();
 
 /** A state is immutable. */
 function entryOf(secret: SecretState): SecretEntry {
-  const { arn, name, tags, changedAt, versions } = secret;
+  const { arn, name, tags, createdAt, changedAt, versions } = secret;
   const entry = known.get(secret) ?? {
     ARN: arn,
     Name: name,
+    CreatedDate: createdAt,
     LastChangedDate: changedAt,
     Tags: [...tags].map(([Key, Value]) => ({ Key, Value })),
     Versions: versions
       .filter(({ stages }) => stages.size > 0)
-      .map(({ id, stages, createdAt }) => ({
+      .map(({ id, stages, createdAt: storedAt }) => ({
         VersionId: id,
         VersionStages: [...stages],
-        CreatedDate: createdAt,
+        CreatedDate: storedAt,
       })),
   };
   known.set(secret, entry);

@@ -14,6 +14,7 @@ export const versionsSchema = z.array(versionSchema);
 export const secretEntrySchema = z.object({
   ARN: z.string(),
   Name: z.string(),
+  CreatedDate: time.optional(),
   LastChangedDate: time.optional(),
   LastRotatedDate: time.optional(),
   Tags: z.array(z.object({ Key: z.string(), Value: z.string() })).default([]),

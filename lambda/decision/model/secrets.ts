@@ -17,6 +17,8 @@ export type SecretVersion = {
 export type SecretEntry = {
   readonly ARN: string;
   readonly Name: string;
+  /** When the secret was created, with or without a value. */
+  readonly CreatedDate?: EpochMs | undefined;
   /** The last change of anything, tags included. */
   readonly LastChangedDate?: EpochMs | undefined;
   /** The end of the last rotation. */

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../model/brands.ts';
 import { by, partition } from '../model/collections.ts';
 import type { Replacing } from '../model/plan.ts';
-import { outdatedCredential } from '../supply/credentials.ts';
+import { isUntried, outdatedCredential } from '../supply/credentials.ts';
 import { isOldRevision } from '../supply/older-tasks.ts';
 import type { PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';
@@ -17,11 +17,12 @@ export type LeaveDecision =
     };
 
 /**
- * Chooses among the spare daemons. `spare`: the most tasks that may drain. A task drains only in state `working`, when
+ * Chooses among the spare daemons. `given`: the most tasks that may drain. A task drains only in state `working`, when
  * its daemon has been idle for `idleTimeout` or longer. Old revisions come first, then the zone with most tasks, then
  * the longest idle.
  */
-export function decideLeaving(view: PoolView, spare: number, now: EpochMs): readonly LeaveDecision[] {
+export function decideLeaving(view: PoolView, given: number, now: EpochMs): readonly LeaveDecision[] {
+  const spare = given - doubtful(view);
   if (spare <= 0) return [];
   const idle = view.tasks
     .filter(({ state, use }) => state === 'working' && use === 'idle')
@@ -39,6 +40,12 @@ export function decideLeaving(view: PoolView, spare: number, now: EpochMs): read
       .slice(0, Math.max(0, spare - leave.length))
       .map((task) => ({ task, kind: 'keep', why: 'idle-too-briefly' }) as const),
   ];
+}
+
+/** Tasks that hold a lease and may never get a daemon, because the new value of a secret may be wrong. */
+function doubtful(view: PoolView): number {
+  if (!isUntried(view)) return 0;
+  return view.tasks.filter(({ state, use }) => state === 'working' && use === 'registering').length;
 }
 
 export type Launching = {

@@ -54,7 +54,8 @@ export function deriveCredentials(
 function credentialOf(entry: SecretEntry, kind: SecretKind): Credential | undefined {
   const { Name: secret, LastChangedDate: lastChangedAt } = entry;
   const keyId = kind === 'managed' ? secretTag(entry, KEY_ID_TAG) : undefined;
-  if (lastChangedAt === undefined || (kind === 'managed' && keyId === undefined)) return undefined;
+  if (lastChangedAt === undefined || (kind === 'managed' ? keyId === undefined : isFirst(entry)))
+    return undefined;
   const changedAt = changedAtOf(entry, lastChangedAt);
   // a list may be older than the newest tasks, so the tag tells nothing about tasks created later
   const knownFrom = kind === 'managed' ? lastChangedAt : changedAt;
@@ -63,6 +64,16 @@ function credentialOf(entry: SecretEntry, kind: SecretKind): Credential | undefi
     previousAt: versionAt(entry, 'AWSPREVIOUS')?.CreatedDate,
     newFrom: (knownFrom + SPREADS_WITHIN_MS) as EpochMs,
   };
+}
+
+/** A secret is created with its value, or gets it soon after. */
+const FIRST_WITHIN_MS = 60_000;
+
+/** Whether no task can have an earlier value. A person may have removed AWSPREVIOUS. */
+function isFirst(entry: SecretEntry): boolean {
+  const storedAt = versionAt(entry, 'AWSCURRENT')?.CreatedDate;
+  if (storedAt === undefined || versionAt(entry, 'AWSPREVIOUS') !== undefined) return false;
+  return entry.CreatedDate !== undefined && storedAt - entry.CreatedDate <= FIRST_WITHIN_MS;
 }
 
 /**
@@ -101,6 +112,14 @@ function isOutdated({ newFrom, keyId }: Credential, { task, daemon }: TaskView):
 /** Whether a daemon that was started with the present value is connected. */
 export function isProven({ tasks }: Pick<Tasks, 'tasks'>, credential: Credential): boolean {
   return tasks.some((task) => (task.use === 'busy' || task.use === 'idle') && !isOutdated(credential, task));
+}
+
+/** Whether tasks have an earlier value of a secret while no daemon has connected with the present one. */
+export function isUntried(view: Tasks): boolean {
+  return view.tasks.some((task) => {
+    const credential = outdatedCredential(view, task);
+    return credential !== undefined && !isProven(view, credential);
+  });
 }
 
 /**

@@ -166,6 +166,32 @@ describe('the turn of a task with an earlier value of a secret', () => {
       because: 'a replacement might get the earlier value too',
     },
     {
+      scenario: 'a task that was created a minute after the secret',
+      tasks: [{ age: 59 }],
+      secrets: [
+        aSecret({
+          stored: 60,
+          CreatedDate: minutesAgo(60),
+          Versions: [{ VersionId: 'a', VersionStages: ['AWSCURRENT'], CreatedDate: minutesAgo(60) }],
+        }),
+      ],
+      expected: [],
+      because: 'there was no value before the first',
+    },
+    {
+      scenario: 'a later version, and none that is previous',
+      tasks: [{ age: 120 }],
+      secrets: [
+        aSecret({
+          stored: 60,
+          CreatedDate: minutesAgo(7 * 24 * 60),
+          Versions: [{ VersionId: 'b', VersionStages: ['AWSCURRENT'], CreatedDate: minutesAgo(60) }],
+        }),
+      ],
+      expected: [0],
+      because: 'a person may have removed the stage AWSPREVIOUS',
+    },
+    {
       scenario: 'a secret that only got another tag',
       tasks: [day(), young()],
       secrets: [aSecret({ stored: 7 * 24 * 60, changed: 60, previous: 30 * 24 * 60 })],

@@ -1,7 +1,8 @@
 /** A secret changes while builds run: the pool replaces its tasks, a share at a time, and kills none. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { findingLines } from '../../../lambda/explain/finding-text.ts';
 import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
-import type { LookResult } from '../../../lambda/look/look.ts';
+import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
 import { cleanLook, type Lab, type LabOptions, type LabPool, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
@@ -83,6 +84,9 @@ async function expectRest(on: Lab): Promise<void> {
   expect(world.service('cpu').state.desiredCount).toBe(FLOOR);
 }
 
+/** The first test of each kind takes the real ports in CI. */
+const IN_PROCESS = { overHttp: false };
+
 describe.each([
   { pool: { key: 'own' }, how: 'by hand' },
   { pool: { key: 'managed' }, how: 'by the key function' },
@@ -101,5 +105,101 @@ describe.each([
     await expectRest(on);
     on.world.coderd.deleteKey('default', 'cpu');
     expect(sentences(await on.run(60))).toEqual([]);
+  });
+
+  it('is also unused if lists of secrets are five minutes old', async () => {
+    const on = await amongBuilds(pool, IN_PROCESS);
+    on.world.secrets.listLagMs = 300_000;
+    const key = on.world.changeKey('cpu');
+    const { minutes, fewest } = await rollFrom(on, key);
+    expect(minutes).toBeLessThan(50);
+    expect(fewest).toBeGreaterThanOrEqual(FLOOR);
+    await expectRest(on);
+  });
+
+  it('is also unused if a second change follows in the middle', async () => {
+    const on = await amongBuilds(pool, IN_PROCESS);
+    const first = on.world.changeKey('cpu');
+    const roll = await rollFrom(on, first, 20);
+    const second = on.world.changeKey('cpu');
+    expect(keysInUse(on)).toContain(second);
+    const rest = [await rollFrom(on, first), await rollFrom(on, second)];
+    expect(keysInUse(on)).not.toContain(first);
+    expect(keysInUse(on)).not.toContain(second);
+    expect(Math.min(...[roll, ...rest].map(({ fewest }) => fewest))).toBeGreaterThanOrEqual(FLOOR);
+    await expectRest(on);
+  });
+});
+
+describe('a changed secret', () => {
+  it('rolls nothing without the permission to list secrets, and the look goes on', async () => {
+    const on = await amongBuilds({}, IN_PROCESS);
+    on.world.secrets.denyOperation('ListSecrets');
+    await on.run(60);
+    const key = on.world.changeKey('cpu');
+    const { looks } = await rollFrom(on, key, 10);
+    expect(keysInUse(on).has(key ?? '')).toBe(true);
+    const plans = looks.map(({ plan }) => plan);
+    expect(plans.flatMap(({ actions }) => actions.filter(({ why }) => why === 'old-secret'))).toEqual([]);
+    expect(findingLines(plans.at(-1)?.findings ?? [])).toContainEqual(
+      expect.stringMatching(/^no permission to read .* grant the function's role secretsmanager:ListSecrets/),
+    );
+    on.world.secrets.allowOperation('ListSecrets');
+    await rollFrom(on, key);
+    expect(keysInUse(on).has(key ?? '')).toBe(false);
+    await expectRest(on);
+  });
+
+  it('with a wrong value costs at most one daemon, and the pool stays at its floor', async () => {
+    const on = await amongBuilds({}, IN_PROCESS);
+    await on.run(2_700);
+    expect(readyDaemons(on)).toBe(FLOOR);
+    on.world.secrets.put('coder/keys/cpu', 'x'.repeat(43));
+    const ports = on.ports();
+    let fewest = FLOOR;
+    for (let look = 0; look < 180; look += 1) {
+      on.pass(20);
+      await lookAndAct(ports, on.config);
+      fewest = Math.min(fewest, readyDaemons(on));
+    }
+    expect(fewest).toBe(FLOOR);
+    on.world.changeKey('cpu');
+    await rollFrom(on, undefined, 1);
+    await on.run(3_600);
+    expect(readyDaemons(on)).toBe(FLOOR);
+    expect(on.world.figures().killed).toBe(0);
+  });
+
+  it('rolls nothing if only its tags changed', async () => {
+    const on = await amongBuilds({}, IN_PROCESS);
+    const { secrets, timeline } = on.world;
+    secrets.find('coder/keys/cpu')?.tag(new Map([['owner', 'platform']]), timeline.now());
+    expect(sentences(await on.run(900))).toEqual([]);
+  });
+
+  it('rolls every pool that uses it, and a pool whose variable it is', async () => {
+    const token = { secret: 'coder/keys/cpu' };
+    const pools = [
+      { name: 'cpu', organization: 'default', tags: {}, min: 1, desiredCount: 1 },
+      { name: 'gpu', organization: 'default', tags: { gpu: 'yes' }, min: 1, desiredCount: 1 },
+    ];
+    lab = await startLongLab({ pools, maxTasks: 10 });
+    const config = {
+      ...lab.config,
+      pools: lab.config.pools.map((pool) =>
+        pool.name === 'gpu' ? { ...pool, secrets: { TF_TOKEN: token } } : pool,
+      ),
+    };
+    await lab.run(300);
+    const before = lab.world.ecs.tasks().map(({ identity }) => identity.id);
+    lab.world.changeKey('cpu');
+    const ports = lab.ports();
+    for (let look = 0; look < 60; look += 1) {
+      lab.pass(20);
+      await cleanLook(ports, config);
+    }
+    const running = lab.world.ecs.tasks().filter(({ state }) => state.lastStatus === 'RUNNING');
+    expect(running).toHaveLength(2);
+    expect(running.filter(({ identity }) => before.includes(identity.id))).toEqual([]);
   });
 });

@@ -75,6 +75,8 @@ describe('portsOf', () => {
     expect({ ...seen, coder: withoutSelf(seen.coder) }).toEqual({
       ...rest,
       clock: seen.clock,
+      // a list of secrets has the time of the clock
+      secrets: { ...rest.secrets, takenAt: seen.secrets?.takenAt },
       ecs: { ...rest.ecs, services },
       coder: withoutSelf(withoutToken),
     });
