@@ -216,14 +216,17 @@ export class World {
   }
 
   /**
-   * Creates a new key of the same name and stores it in the pool's secret. Tasks that start from
-   * now on get it.
+   * Creates a new key and stores it in the pool's secret. Its name is that of the key before it, if
+   * that was deleted. Tasks that start from now on get it.
    */
   renewKey(pool: string): void {
     const { organization, tags, key } = this.#pool(pool);
+    const { coderd } = this;
+    if (coderd.findKey(coderd.organizationId(organization), this.#keyNameOf(pool)) !== undefined)
+      this.#keyNames.set(pool, `${pool}-${++this.#changes}`);
     const value = this.coderd.addKey({ organization, name: this.#keyNameOf(pool), tags });
     this.secrets.put(keySecretOf(pool), value);
-    const id = this.coderd.keyWithSecret(value)?.id;
+    const id = this.keyId(pool);
     if (key === 'managed' && id !== undefined)
       this.secrets.find(keySecretOf(pool))?.tag(
         new Map([
@@ -240,11 +243,14 @@ export class World {
    * secret. The key before it stays valid. Returns the id of the key before it.
    */
   changeKey(pool: string): string | undefined {
-    const before = this.coderd.keyWithSecret(this.secrets.find(keySecretOf(pool))?.value ?? '')?.id;
-    this.#changes += 1;
-    this.#keyNames.set(pool, `${pool}-${this.#changes}`);
+    const before = this.keyId(pool);
     this.renewKey(pool);
     return before;
+  }
+
+  /** The id of the key in the pool's secret; undefined if coderd does not know it. */
+  keyId(pool: string): string | undefined {
+    return this.coderd.keyWithSecret(this.secrets.find(keySecretOf(pool))?.value ?? '')?.id;
   }
 
   #keyNameOf(pool: string): string {
