@@ -9,6 +9,7 @@ import { CoderdAdapter } from './adapters/coderd/coderd.ts';
 import { Forecast } from './adapters/coderd/forecast/forecast.ts';
 import { CoderdHttp, type CoderdHttpOptions, type TokenSource } from './adapters/coderd/http/http.ts';
 import { JobRecord } from './adapters/coderd/job-record.ts';
+import { License } from './adapters/coderd/license.ts';
 import { TokenExpiry } from './adapters/coderd/token-expiry.ts';
 import { DesiredCounts } from './adapters/ecs/desired-counts.ts';
 import { EcsAdapter } from './adapters/ecs/ecs.ts';
@@ -55,11 +56,12 @@ export function connect(
   const { coderd, ecs, secrets, calls, close } = makeClients(config, caBundle);
   const forecast = new Forecast(coderd);
   const tokenExpiry = new TokenExpiry(coderd, tokenSource(config, secrets));
+  const license = new License(coderd);
   const record = new JobRecord();
   const counts = new DesiredCounts();
   return {
     ports: () => ({
-      coderd: new CoderdAdapter(coderd, forecast, tokenExpiry, record),
+      coderd: new CoderdAdapter(coderd, { forecast, tokenExpiry, license, record }),
       ecs: new EcsAdapter(ecs, cluster, { stack, counts }),
       clock: systemClock,
     }),

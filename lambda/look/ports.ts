@@ -6,6 +6,7 @@ import type { EpochMs, JobId, OrganizationId, ServiceArn, TaskArn } from '../dec
 import type {
   BuildInfo,
   Daemon,
+  Entitlement,
   ForecastReadings,
   Job,
   Protection,
@@ -61,6 +62,11 @@ export interface Coderd {
    * or coderd extends the token with each use.
    */
   tokenExpiry(now: EpochMs): Promise<EpochMs | undefined>;
+  /**
+   * The license for external provisioner daemons, at most an hour older than `now`. Undefined:
+   * unknown.
+   */
+  license(now: EpochMs): Promise<Entitlement | undefined>;
 }
 
 /** A task whose protection ECS refused to change, with the reason of ECS. */

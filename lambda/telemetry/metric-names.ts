@@ -42,6 +42,11 @@ export const TOKEN_METRIC = 'TokenDaysLeft';
 /** Tasks that drain for too long. Emitted only if there are any. */
 export const STUCK_METRIC = 'StuckTasks';
 
+/** 1 while coderd's license is missing or in its grace period. Emitted only then. */
+export const LICENSE_METRIC = 'LicenseProblem';
+
+export type RareMetricName = typeof TOKEN_METRIC | typeof STUCK_METRIC | typeof LICENSE_METRIC;
+
 /**
  * With `aws.metrics.perPool`: one value per look and pool, with the dimensions `service` and
  * `pool`.

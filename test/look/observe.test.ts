@@ -56,6 +56,7 @@ function coderdOf(names: readonly string[]) {
       return RECENT;
     },
     tokenExpiry: async () => undefined,
+    license: async () => undefined,
   };
   return { coderd, asked, recorded };
 }

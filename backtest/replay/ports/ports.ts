@@ -103,6 +103,11 @@ class CoderdPort implements Coderd {
     return undefined;
   }
 
+  /** The simulated license is always there. */
+  async license(): Promise<undefined> {
+    return undefined;
+  }
+
   #listed<T>(asked: Asked, make: () => readonly T[]): Promise<Reading<T>> {
     return reading(asked, () => this.#http.getMade(make));
   }

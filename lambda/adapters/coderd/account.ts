@@ -1,28 +1,24 @@
 /**
- * Reads the token's user, the license and a provisioner key from coderd. Only the command line does
- * this; a look does not.
+ * Reads the token's user, the license and a provisioner key from coderd.
  */
 import type * as z from 'zod';
+import type { Entitlement } from '../../decision/model/snapshot.ts';
 import type { CoderdHttp } from './http/http.ts';
 import { entitlementsSchema, provisionerKeySchema, userSchema } from './http/schemas.ts';
 
 export type User = { readonly name: string; readonly isOwner: boolean };
 export type ProvisionerKey = z.output<typeof provisionerKeySchema>;
-/**
- * The license for external provisioner daemons. coderd enables the feature with the license
- * (docs/coder.md §3).
- */
-export type Entitlement = 'entitled' | 'grace_period' | 'not_entitled';
-
 /** Reads the token's user. Throws CoderdError. */
 export async function readUser(http: CoderdHttp): Promise<User> {
   const { username, roles } = (await http.get('/api/v2/users/me', {}, userSchema)).value;
   return { name: username, isOwner: (roles ?? []).some(({ name }) => name === 'owner') };
 }
 
-/** Reads whether external provisioner daemons are licensed. Throws CoderdError. */
-export async function readEntitlement(http: CoderdHttp): Promise<Entitlement> {
-  const { features } = (await http.get('/api/v2/entitlements', {}, entitlementsSchema)).value;
+/**
+ * Reads whether external provisioner daemons are licensed (docs/coder.md §3). Throws CoderdError.
+ */
+export async function readEntitlement(http: CoderdHttp, signal?: AbortSignal): Promise<Entitlement> {
+  const { features } = (await http.get('/api/v2/entitlements', {}, entitlementsSchema, signal)).value;
   const feature = features.external_provisioner_daemons;
   if (feature?.enabled !== true) return 'not_entitled';
   return feature.entitlement === 'grace_period' ? 'grace_period' : 'entitled';

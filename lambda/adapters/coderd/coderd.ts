@@ -7,6 +7,7 @@ import { batchesOf } from '../../decision/model/collections.ts';
 import type {
   BuildInfo,
   Daemon,
+  Entitlement,
   ForecastReadings,
   Job,
   Reading,
@@ -19,6 +20,7 @@ import { CoderdError, type CoderdHttp, type Document } from './http/http.ts';
 import { reading } from './http/reading.ts';
 import { buildInfoSchema, daemonSchema, jobSchema, organizationSchema } from './http/schemas.ts';
 import { JobRecord } from './job-record.ts';
+import type { License } from './license.ts';
 import type { TokenExpiry } from './token-expiry.ts';
 
 /** A URL with 100 UUIDs is shorter than 4 KB. */
@@ -32,26 +34,31 @@ const DAEMON_MAX_AGE = '1h';
 export const ROLE =
   "the token's user needs the organization template admin role there, or a custom role with provisioner_jobs:read";
 
+/** What the adapters of all invocations share, because it lasts longer than one look. */
+export type SharedReadings = {
+  /** @default a new one */
+  readonly forecast?: Forecast;
+  /** @default a new one */
+  readonly record?: JobRecord;
+  /** @default the time is unknown */
+  readonly tokenExpiry?: TokenExpiry;
+  /** @default the license is unknown */
+  readonly license?: License;
+};
+
 export class CoderdAdapter implements Coderd {
   readonly #http: CoderdHttp;
   readonly #forecast: Forecast;
   readonly #record: JobRecord;
   readonly #tokenExpiry: TokenExpiry | undefined;
+  readonly #license: License | undefined;
 
-  /**
-   * The adapters of all invocations share `forecast`, `tokenExpiry` and `record`.
-   * @default a new forecast, a new record, and an unknown token expiry
-   */
-  constructor(
-    http: CoderdHttp,
-    forecast = new Forecast(http),
-    tokenExpiry?: TokenExpiry,
-    record = new JobRecord(),
-  ) {
+  constructor(http: CoderdHttp, shared: SharedReadings = {}) {
     this.#http = http;
-    this.#forecast = forecast;
-    this.#record = record;
-    this.#tokenExpiry = tokenExpiry;
+    this.#forecast = shared.forecast ?? new Forecast(http);
+    this.#record = shared.record ?? new JobRecord();
+    this.#tokenExpiry = shared.tokenExpiry;
+    this.#license = shared.license;
   }
 
   buildInfo(): Promise<Reading<BuildInfo>> {
@@ -119,6 +126,10 @@ export class CoderdAdapter implements Coderd {
 
   async tokenExpiry(now: EpochMs): Promise<EpochMs | undefined> {
     return this.#tokenExpiry?.at(now);
+  }
+
+  async license(now: EpochMs): Promise<Entitlement | undefined> {
+    return this.#license?.at(now);
   }
 
   #jobs(

@@ -113,6 +113,7 @@ export function reportFindings({ supply, view, assignment, snapshot, config }: R
   return [
     ...versionFindings(snapshot),
     ...tokenFindings(snapshot),
+    ...licenseFindings(snapshot),
     ...view.findings,
     ...strayServices(snapshot, config, supply),
     ...poolsAlike(supply),
@@ -134,6 +135,11 @@ function tokenFindings({ coder, takenAt }: Snapshot): readonly Finding[] {
   const expiresAt = coder.token?.expiresAt;
   if (expiresAt === undefined || expiresAt - takenAt >= TOKEN_DAYS_MS) return [];
   return [{ code: 'token-expires', at: isoTime(expiresAt) }];
+}
+
+function licenseFindings({ coder }: Snapshot): readonly Finding[] {
+  if (coder.license === 'grace_period') return [{ code: 'license-in-grace' }];
+  return coder.license === 'not_entitled' ? [{ code: 'license-missing' }] : [];
 }
 
 function strayServices(

@@ -80,6 +80,7 @@ const withoutCoderd = (ports: Ports): Ports => ({
     forecast: async () => new Map(),
     recentJobs: refuse,
     tokenExpiry: async () => undefined,
+    license: async () => undefined,
   },
 });
 

@@ -89,6 +89,7 @@ function jobsAfterDaemons(given: Ports, meanwhile: () => void): Ports {
       forecast: (...asked) => coderd.forecast(...asked),
       recentJobs: (...asked) => coderd.recentJobs(...asked),
       tokenExpiry: (now) => coderd.tokenExpiry(now),
+      license: (now) => coderd.license(now),
       daemons: async (...asked) => {
         const daemons = await coderd.daemons(...asked);
         meanwhile();

@@ -86,7 +86,7 @@ describe('a forecast that fails', () => {
       const on = await start();
       const faulty = makeFaulty(on);
       const forecast = new Forecast(faulty);
-      const ports = (): Ports => ({ ...on.ports(), coderd: new CoderdAdapter(faulty, forecast) });
+      const ports = (): Ports => ({ ...on.ports(), coderd: new CoderdAdapter(faulty, { forecast }) });
       await on.invoke(10, ports);
       faulty.failing = failing;
       const looks = await on.invoke(60, ports);
