@@ -1,8 +1,10 @@
 /**
  * Sends the requests of the recorded story to a coderd, with that coderd's ids in place of names.
  */
+
 import * as z from 'zod';
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import type { Said } from '../../verify/conformance/answers/answer-differences.ts';
 import { type DeepQuestion, VERSION } from '../../verify/conformance/answers/read-only-steps.ts';
@@ -42,7 +44,7 @@ export class Interview {
     const { method, path, as, body } = question;
     const content = body === undefined ? {} : { body: this.#filled(JSON.stringify(body)) };
     const asked = { method, path: `/api/v2${this.#filled(path)}`, query: queryOf(question), ...content };
-    const otherToken = { instead: as === 'nobody' ? undefined : as };
+    const otherToken = { instead: as === 'nobody' ? undefined : new Secret(as) };
     const answer = await this.#http.answer(asked, as === 'reader' ? undefined : otherToken);
     const reply = { status: answer.statusCode, body: parsed(answer.text) };
     throwIfFinal(question, reply);

@@ -1,8 +1,10 @@
 /** `autoscaler init`: writes a first configuration from a live coderd. */
+
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
 import { readConfigWith } from '../../lambda/config/read.ts';
 import { checkPoolCount, MOST_POOLS } from '../../lambda/config/rules/deployment-rules.ts';
@@ -98,7 +100,13 @@ function refuseEmpty({ pools, notes }: Draft): void {
 const ANSWER_MS = 10_000;
 
 function coderdWith(token: string, { coder: { url, proxy }, caBundle }: Inputs): CoderdHttp {
-  return new CoderdHttp({ url, proxy, caBundle, wholeMs: ANSWER_MS, token: { read: async () => token } });
+  return new CoderdHttp({
+    url,
+    proxy,
+    caBundle,
+    wholeMs: ANSWER_MS,
+    token: { read: async () => new Secret(token) },
+  });
 }
 
 async function askOrganizations(

@@ -1,8 +1,10 @@
 /** One reading of the forecast: pages, permissions, versions, and what servers answer instead. */
+
 import { afterEach, describe, expect, it } from 'vitest';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot/schema.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { ForecastReadings } from '../../lambda/decision/model/snapshot.ts';
@@ -32,7 +34,10 @@ const ROLE =
 /** A server with so many workspaces of one template of organization A. */
 async function serverOf(workspaces: number, budgetMs?: number) {
   const server = new ForecastServer();
-  const http = new CoderdHttp({ url: await server.start(), token: { read: async () => 'secret-token' } });
+  const http = new CoderdHttp({
+    url: await server.start(),
+    token: { read: async () => new Secret('secret-token') },
+  });
   closers.push(
     () => http.close(),
     () => server.stop(),
@@ -221,7 +226,7 @@ describe('a forecast of a simulated world', () => {
         world.coderd.addWorkspace({ template, schedule, running: index % 2 === 0 });
     }
     const token = world.coderd.addToken({ canRead: 'all', canReadWorkspaces });
-    const http = new CoderdHttp({ url: coderdUrl, token: { read: async () => token } });
+    const http = new CoderdHttp({ url: coderdUrl, token: { read: async () => new Secret(token) } });
     closers.push(() => http.close());
     const organizations = world.coderd.organizations.all.map(({ id, name }) => ({ id, name }));
     const byOrganization = await new Forecast(http).readings(organizations, {

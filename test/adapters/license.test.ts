@@ -1,7 +1,9 @@
 /** The license, against the world's coderd and against servers that answer otherwise. */
+
 import { afterEach, describe, expect, it } from 'vitest';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { License } from '../../lambda/adapters/coderd/license.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { decide } from '../../lambda/decision/decide.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
 import { observe } from '../../lambda/look/observe.ts';
@@ -20,7 +22,7 @@ async function start(): Promise<{ lab: Lab; license: License; asked: () => numbe
     onRequest: ({ operation }) => asked.push(operation),
   });
   const { secrets, tokenSecretName } = lab.world;
-  const token = { read: async () => secrets.find(tokenSecretName)?.value ?? '' };
+  const token = { read: async () => new Secret(secrets.find(tokenSecretName)?.value ?? '') };
   const http = new CoderdHttp({ url: lab.coderdUrl, token });
   closers.push(() => http.close(), lab.close);
   const count = (): number => asked.filter((operation) => operation.includes('entitlements')).length;
@@ -38,7 +40,7 @@ describe('the license', () => {
   });
 
   it('is unknown if coderd has no such route or does not answer', async () => {
-    const token = { read: async () => 'id-secret' };
+    const token = { read: async () => new Secret('id-secret') };
     const http = new CoderdHttp({ url: 'http://127.0.0.1:9', token, wholeMs: 200 });
     closers.push(() => http.close());
     expect(await new License(http).at(START)).toBeUndefined();

@@ -18,7 +18,7 @@ it.each([
   { ref: { secret: 'plain' }, because: 'white space around the value is removed' },
   { ref: { secret: 'json', jsonKey: 'token' }, because: 'jsonKey selects a value of a JSON object' },
 ])('reads $ref: $because', async ({ ref }) => {
-  expect(await secrets.read(ref)).toBe('hunter2');
+  expect((await secrets.read(ref)).reveal()).toBe('hunter2');
 });
 
 it.each([
@@ -49,10 +49,10 @@ it.each([
 
 it('caches a value until a fresh one is requested', async () => {
   lab.world.secrets.put('rotated', 'old');
-  expect(await secrets.read({ secret: 'rotated' })).toBe('old');
+  expect((await secrets.read({ secret: 'rotated' })).reveal()).toBe('old');
   lab.world.secrets.put('rotated', 'new');
-  expect(await secrets.read({ secret: 'rotated' })).toBe('old');
-  expect(await secrets.read({ secret: 'rotated' }, { fresh: true })).toBe('new');
+  expect((await secrets.read({ secret: 'rotated' })).reveal()).toBe('old');
+  expect((await secrets.read({ secret: 'rotated' }, { fresh: true })).reveal()).toBe('new');
 });
 
 it('distinguishes a forbidden secret from a missing one', async () => {

@@ -1,7 +1,9 @@
 /** When the token ends, against the world's coderd and against servers that answer otherwise. */
+
 import { afterEach, expect, it } from 'vitest';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { TokenExpiry, tokenId } from '../../lambda/adapters/coderd/token-expiry.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { decide } from '../../lambda/decision/decide.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { observe } from '../../lambda/look/observe.ts';
@@ -28,7 +30,7 @@ async function start(lifetimeMs: number, options: { readonly refreshes?: boolean
     secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all', lifetimeMs }));
   };
   renew();
-  const token = { read: async () => secrets.find(tokenSecretName)?.value ?? '' };
+  const token = { read: async () => new Secret(secrets.find(tokenSecretName)?.value ?? '') };
   const http = new CoderdHttp({ url: lab.coderdUrl, token });
   closers.push(() => http.close(), lab.close);
   const expiry = new TokenExpiry(http, token);
@@ -115,5 +117,5 @@ it.each([
   { token: 'a/../b-secret', id: undefined },
   { token: '', id: undefined },
 ])('finds the public part $id of the token "$token"', ({ token, id }) => {
-  expect(tokenId(token)).toBe(id);
+  expect(tokenId(new Secret(token))).toBe(id);
 });

@@ -3,6 +3,7 @@
  */
 import type * as z from 'zod';
 import type { Entitlement } from '../../decision/model/snapshot.ts';
+import type { Secret } from '../shared/secret.ts';
 import type { CoderdHttp } from './http/http.ts';
 import { entitlementsSchema, provisionerKeySchema, userSchema } from './http/schemas.ts';
 
@@ -29,7 +30,7 @@ export async function readEntitlement(http: CoderdHttp, signal?: AbortSignal): P
  * exist if the code is `unauthorized`, or `refused` with status 400 (wrong length). The path does
  * not contain the secret, because paths end up in logs and coderd reads only the header.
  */
-export async function readProvisionerKey(http: CoderdHttp, secret: string): Promise<ProvisionerKey> {
+export async function readProvisionerKey(http: CoderdHttp, secret: Secret): Promise<ProvisionerKey> {
   const headers = { 'coder-provisioner-daemon-key': secret };
   return (await http.getAs('/api/v2/provisionerkeys/self', headers, provisionerKeySchema)).value;
 }

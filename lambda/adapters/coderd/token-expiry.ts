@@ -4,6 +4,7 @@
  * hour, because only days matter.
  */
 import type { EpochMs } from '../../decision/model/brands.ts';
+import type { Secret } from '../shared/secret.ts';
 import type { CoderdHttp, TokenSource } from './http/http.ts';
 import { apiKeySchema } from './http/schemas.ts';
 
@@ -50,8 +51,8 @@ export class TokenExpiry {
 /**
  * The public part of a session token `<id>-<secret>`. Undefined if the text is not such a token.
  */
-export function tokenId(token: string): string | undefined {
-  return /^([A-Za-z0-9]+)-./.exec(token)?.[1];
+export function tokenId(token: Secret): string | undefined {
+  return /^([A-Za-z0-9]+)-./.exec(token.reveal())?.[1];
 }
 
 /**

@@ -8,6 +8,7 @@ import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
 import type { SecretRef } from '../../decision/model/config.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
+import { Secret } from '../shared/secret.ts';
 
 const MAX_AGE_S = 300;
 
@@ -33,12 +34,12 @@ export class Secrets {
   }
 
   /** Reads one value; `fresh` bypasses the cache. Throws SecretError. */
-  async read(ref: SecretRef, { fresh = false }: { readonly fresh?: boolean } = {}): Promise<string> {
+  async read(ref: SecretRef, { fresh = false }: { readonly fresh?: boolean } = {}): Promise<Secret> {
     const text = await this.#fetch(ref.secret, fresh);
     const value = (ref.jsonKey === undefined ? text : pickKey(text, ref, ref.jsonKey)).trim();
     if (value === '')
       throw new SecretError(`reading secret "${ref.secret}": the secret is empty; store the value in it`);
-    return value;
+    return new Secret(value);
   }
 
   async #fetch(name: string, fresh: boolean): Promise<string> {

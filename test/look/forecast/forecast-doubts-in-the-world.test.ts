@@ -2,11 +2,13 @@
  * A forecast that can't be read, is old or says nonsense: nothing fails for it, nobody is sent away
  * for it, and what was known still happens.
  */
+
 import { afterEach, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import { Forecast } from '../../../lambda/adapters/coderd/forecast/forecast.ts';
 import { CoderdError, CoderdHttp, type Document } from '../../../lambda/adapters/coderd/http/http.ts';
+import { Secret } from '../../../lambda/adapters/shared/secret.ts';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Workspace } from '../../../lambda/decision/model/snapshot.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
@@ -69,7 +71,8 @@ class FaultyHttp extends CoderdHttp {
 }
 
 function makeFaulty({ world, coderdUrl }: Lab): FaultyHttp {
-  const read = async (): Promise<string> => world.secrets.find(world.tokenSecretName)?.value ?? '';
+  const read = async (): Promise<Secret> =>
+    new Secret(world.secrets.find(world.tokenSecretName)?.value ?? '');
   const made = new FaultyHttp({ url: coderdUrl, token: { read } });
   http = made;
   return made;
