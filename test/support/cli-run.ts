@@ -1,5 +1,6 @@
 import { runCli } from '../../cli/program.ts';
 import type { CliEnvironment } from '../../cli/shared/cli-environment.ts';
+import { handIn } from '../secrets/output.ts';
 import { START } from './lab.ts';
 
 export type Answer = { readonly code: number; readonly out: string; readonly err: string };
@@ -24,5 +25,6 @@ export async function runIn(
       err += text;
     },
   });
+  handIn({ where: `autoscaler ${args[0] ?? ''}`, text: out + err });
   return { code, out, err };
 }
