@@ -26,9 +26,9 @@ export function countAction(need: PoolNeed, { service, to, why }: CountChange): 
 }
 
 /**
- * Lowers the count of a pool without guards. ECS may choose any task that nothing protects, so a second look has to
- * plan the same action first (lambda/look/look.ts). `stops` may be empty: then only tasks that ECS cannot start are
- * given up.
+ * Lowers the count of a pool without guards. ECS may choose any task that nothing protects, so a
+ * second look has to plan the same action first (lambda/look/look.ts). `stops` may be empty: then
+ * only tasks that ECS cannot start are given up.
  */
 export function confirmedCountAction(
   need: PoolNeed,
@@ -68,7 +68,9 @@ function raiseReason(need: PoolNeed): Reason['code'] {
   return stock > 0 && !isBelowFloor ? 'stock' : 'floor';
 }
 
-/** Without tasks that have left, a count is lowered only because ECS cannot start the missing tasks. */
+/**
+ * Without tasks that have left, a count is lowered only because ECS cannot start the missing tasks.
+ */
 function lowerReason({ view }: PoolNeed, why: readonly Reason[]): Reason['code'] {
   if (why.some(({ code }) => code === 'tasks-left')) return 'tasks-left';
   return view.failing.isTripped ? 'starts-failing' : 'placement-failing';

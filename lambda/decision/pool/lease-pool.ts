@@ -1,6 +1,6 @@
 /**
- * A pool of rung `lease`: every task has a guard. The autoscaler asks tasks to leave; the guard stops an idle daemon, and
- * the count follows once the task has left.
+ * A pool of rung `lease`: every task has a guard. The autoscaler asks tasks to leave; the guard
+ * stops an idle daemon, and the count follows once the task has left.
  */
 
 import { type PoolNeed, spareOf } from '../assignment/needs.ts';

@@ -1,4 +1,7 @@
-/** A pool that a person has paused: nothing is launched or drained, but tasks without a guard are protected. */
+/**
+ * A pool that a person has paused: nothing is launched or drained, but tasks without a guard are
+ * protected.
+ */
 
 import type { Override } from '../model/plan.ts';
 import { heldBackReasons, jobReasons, overrideNote } from '../report/reasons.ts';
