@@ -1,12 +1,13 @@
 /** `autoscaler trace check`: summarizes a trace, or reports its errors. */
+
 import type { Command } from 'commander';
 import { readTraceFile } from '../../backtest/trace/file.ts';
 import { JOB_KINDS, type Trace, type TraceJob } from '../../backtest/trace/trace.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { percentile } from '../../lambda/decision/model/collections.ts';
 import { displayTags, tagKey } from '../../lambda/decision/model/tags.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { some, tagText } from '../../lambda/explain/format.ts';
-import { percentile } from '../../simulator/base/percentile.ts';
 import type { CommandContext } from '../shared/cli-environment.ts';
 import { plainTable } from '../shared/plain-table.ts';
 
