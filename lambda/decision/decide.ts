@@ -89,7 +89,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     }),
     forecast: reportForecast(wakeDemands, wakeAssignments, snapshot.takenAt),
     findings: [
-      ...reportFindings({ supply, view: doubts, assignment, snapshot, config }),
+      ...reportFindings({ supply, doubts, assignment, snapshot, config }),
       ...forecastFindings(wakeDemands, snapshot),
     ],
   };

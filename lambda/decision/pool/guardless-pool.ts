@@ -12,7 +12,7 @@ import { areSure, decideConfirming, isStopping, isUnprotected } from '../scale-i
 import { type CountDecision, decideCount } from '../scale-in/counts.ts';
 import { decideLeaving, keepAll, type LeaveDecision } from '../scale-in/leaving.ts';
 import { isGuarded } from '../supply/task-state.ts';
-import { askAction, confirmedCountAction, protectAction } from './actions.ts';
+import { askActions, confirmedCountAction, protectActions } from './actions.ts';
 import { type PoolDecision, type PoolInput, toPlan } from './pool-decision.ts';
 import { replacementsOf } from './replacements.ts';
 
@@ -35,8 +35,8 @@ export function decideGuardlessPool(input: PoolInput): PoolDecision {
     plan: toPlan(need, to, why),
     actions: [
       ...confirmedCountAction(need, { service, to, why: count.why }, stops),
-      ...confirming.protect.map((decision) => protectAction(need, decision)),
-      ...asked.flatMap((decision) => (decision.kind === 'leave' ? [askAction(need, decision)] : [])),
+      ...protectActions(need, confirming.protect),
+      ...askActions(need, asked),
     ],
   };
 }

@@ -6,7 +6,7 @@
 import type { Override } from '../model/plan.ts';
 import { heldBackReasons, jobReasons, overrideNote } from '../report/reasons.ts';
 import { decideConfirming, protectUnguarded } from '../scale-in/confirm-rung.ts';
-import { protectAction } from './actions.ts';
+import { protectActions } from './actions.ts';
 import { type PoolDecision, type PoolInput, withoutAction } from './pool-decision.ts';
 
 /** Decides about a paused pool. A pause must stop no build, so protections are still renewed. */
@@ -21,6 +21,6 @@ export function decidePausedPool(input: PoolInput, pause: Override): PoolDecisio
   const waiting = [...jobReasons(need), ...heldBackReasons(need, snapshot.takenAt)];
   return {
     ...withoutAction(need, doubts, [{ code: 'paused', ...overrideNote(pause) }, ...waiting, ...why]),
-    actions: protect.map((decision) => protectAction(need, decision)),
+    actions: protectActions(need, protect),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * The report of a look: how jobs are served, the unserved jobs, and the findings, from the
+ * The report of a look: how jobs are served, the unschedulable jobs, and the findings, from the
  * assignment and the supply.
  */
 import type { Assignment } from '../assignment/assignment.ts';
@@ -30,7 +30,7 @@ export function reportAssignment({ assigned }: Assignment<TagGroup>): readonly A
   }));
 }
 
-/** Derives the rows of the jobs that no pool can run, each with the pool that differs least. */
+/** Derives the rows of unschedulable jobs, each with the pool that differs least. */
 export function reportUnserved(
   { unserved }: Assignment<TagGroup>,
   pools: readonly PoolView[],
@@ -95,7 +95,7 @@ function compareTags(pool: Tags, job: Tags) {
 
 type Reported = {
   readonly supply: readonly PoolView[];
-  readonly view: Doubts;
+  readonly doubts: Doubts;
   readonly assignment: Assignment<TagGroup>;
   readonly snapshot: Snapshot;
   readonly config: Config;
@@ -109,11 +109,17 @@ function versionFindings({ coder }: Snapshot): readonly Finding[] {
 }
 
 /** Derives all findings except those about the forecast. */
-export function reportFindings({ supply, view, assignment, snapshot, config }: Reported): readonly Finding[] {
+export function reportFindings({
+  supply,
+  doubts,
+  assignment,
+  snapshot,
+  config,
+}: Reported): readonly Finding[] {
   return [
     ...versionFindings(snapshot),
     ...tokenFindings(snapshot),
-    ...view.findings,
+    ...doubts.findings,
     ...strayServices(snapshot, config, supply),
     ...poolsAlike(supply),
     ...supply.flatMap((pool) => [
@@ -121,7 +127,7 @@ export function reportFindings({ supply, view, assignment, snapshot, config }: R
       ...imageFindings(pool, snapshot),
       ...startFindings(pool),
       ...taskFindings(pool, snapshot.takenAt),
-      ...drainFindings(pool, snapshot.takenAt, view.doubtsOf(pool).length > 0),
+      ...drainFindings(pool, snapshot.takenAt, doubts.doubtsOf(pool).length > 0),
     ]),
     ...waitingFindings(assignment, snapshot, config),
   ];
