@@ -56,7 +56,7 @@ export type ServiceIdentity = {
   readonly createdAt: EpochMs;
 };
 
-type Surroundings = {
+type ServiceEnvironment = {
   readonly timeline: Timeline;
   readonly random: Random;
   readonly latencies: Latencies;
@@ -99,7 +99,7 @@ export class EcsService {
   placementFailure: string | undefined;
   /** While false, the service writes no events. */
   tellsEvents = true;
-  readonly #around: Surroundings;
+  readonly #around: ServiceEnvironment;
   #failures = 0;
   #startsFrom = 0;
   /** How many tasks of the old revision ECS still has to start. */
@@ -114,7 +114,7 @@ export class EcsService {
   constructor(
     identity: ServiceIdentity,
     first: Pick<ServiceState, 'desiredCount' | 'tags'> & { readonly definition: TaskDefinition },
-    around: Surroundings,
+    around: ServiceEnvironment,
   ) {
     this.identity = identity;
     this.#around = around;
