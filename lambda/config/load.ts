@@ -111,7 +111,7 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** Why a file can not be read, and what to do. */
+/** Why a file cannot be read, and what to do. */
 export function describeReadError(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
   const known: Readonly<Record<string, string>> = {

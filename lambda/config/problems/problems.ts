@@ -25,7 +25,7 @@ export type Finding = {
 };
 
 /**
- * A configuration that cannot be used. Its message has one line a problem; nothing secret is in it.
+ * A configuration that cannot be used. Its message has one line per problem and contains no secret.
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
