@@ -15,7 +15,7 @@ export const THROTTLES: ReadonlySet<string> = new Set([
   'RequestLimitExceeded',
 ]);
 
-/** Describes an error of the SDK, which calls it by its name. */
+/** Describes an error of the SDK. Its name is the code that AWS sent. */
 export function describeAwsError(cause: unknown): { readonly reason: string; readonly isForbidden: boolean } {
   if (!(cause instanceof Error)) return { reason: String(cause), isForbidden: false };
   const { name, message } = cause;

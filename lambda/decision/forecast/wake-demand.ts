@@ -147,11 +147,6 @@ export function leadOf({ pool, startTime }: Pick<PoolView, 'pool' | 'startTime'>
   return startTime.p95Ms + NEXT_LOOK_MS + Math.min(pool.prewarm.max, pool.max) * LAUNCH_MS;
 }
 
-/** Whether a pool wakes for transitions of this kind. */
-export function isWokenFor({ pool }: PoolView, kind: TransitionKind): boolean {
-  return pool.wake[settingOf(kind)];
-}
-
 /** Whether a pool's daemons open the gate for a tag set. */
 export function fits(
   view: PoolView,
