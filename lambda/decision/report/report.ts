@@ -36,6 +36,8 @@ export function reportUnserved(
   pools: readonly PoolView[],
   snapshot: Snapshot,
 ): readonly UnservedRow[] {
+  if (unserved.length === 0) return [];
+  const types = pendingTypes(snapshot);
   return unserved.map((group) => {
     const near = pools.filter(({ organization }) => organization?.id === group.organizationId);
     return {
@@ -44,19 +46,21 @@ export function reportUnserved(
       jobs: group.jobs,
       oldest: isoTime(oldestOf(group)),
       failsAt: failsAt(oldestOf(group), snapshot),
-      types: typesOf(group, snapshot),
+      types: types.get(group.key) ?? [],
       ...reasonUnserved(group, near),
     };
   });
 }
 
-function typesOf({ key }: TagGroup, { coder }: Snapshot): readonly string[] {
-  const types = coder.organizations.flatMap(({ id, jobs }) =>
+/** The types of the pending jobs by the key of their tag group. There may be many groups. */
+function pendingTypes({ coder }: Snapshot): ReadonlyMap<string, readonly string[]> {
+  const pending = coder.organizations.flatMap(({ id, jobs }) =>
     jobs.items.flatMap(({ status, tags, type }) =>
-      status === 'pending' && `${id} ${tagKey(tags)}` === key ? [type] : [],
+      status === 'pending' ? [{ key: `${id} ${tagKey(tags)}`, type }] : [],
     ),
   );
-  return [...new Set(types)].sort();
+  const byKey = Map.groupBy(pending, ({ key }) => key);
+  return new Map([...byKey].map(([key, jobs]) => [key, [...new Set(jobs.map(({ type }) => type))].sort()]));
 }
 
 function reasonUnserved(group: TagGroup, near: readonly PoolView[]): Pick<UnservedRow, 'why' | 'closest'> {
