@@ -215,7 +215,7 @@ export class EcsService {
         primaryId: this.state.primary.id,
         minimumHealthyPercent: this.identity.minimumHealthyPercent,
         maximumPercent: this.identity.maximumPercent,
-        tasks: [...this.tasks].map(sightOf),
+        tasks: [...this.tasks].map(scheduledTask),
         owedOld: this.#owedOld,
         keepsStartingOld: this.#around.rollout.replacement === 'same',
         countsOld: !isCleaningUp(this.state) || this.#around.cleanup.counts,
@@ -379,7 +379,7 @@ export class EcsService {
 /** Whether ECS's scheduler chose to stop it; false if it ended by itself. */
 const isScheduled = ({ state }: EcsTask): boolean => state.stoppedReason?.startsWith(SCALING_REASON) === true;
 
-const sightOf = (task: EcsTask): ScheduledTask & { readonly task: EcsTask } => ({
+const scheduledTask = (task: EcsTask): ScheduledTask & { readonly task: EcsTask } => ({
   task,
   deploymentId: task.identity.startedBy ?? '',
   zone: task.identity.place.zone,
