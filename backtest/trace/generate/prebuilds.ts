@@ -9,7 +9,7 @@ import type { Prebuilds, Template } from './scenario.ts';
 
 const MINUTE_MS = 60_000;
 /** Minutes since midnight at which presets change their number of instances, Monday to Friday. */
-export const PREBUILDS_BY_DAY = { fromMinute: 450, toMinute: 1140 } as const;
+const PREBUILDS_BY_DAY = { fromMinute: 450, toMinute: 1140 } as const;
 
 /** The reconciler replaces a claimed workspace. */
 export function replacePrebuild(
