@@ -62,9 +62,8 @@ const world = new World({
   pools: POOLS,
   latencies: { boot: [8_000, 20_000], stop: [2_000, 6_000], healthyMs: 15_000 },
   readLagMs: 2_000,
-  // the mildest reading of AWS's text: in the others old tasks can take 40 min to leave, too long
-  // to
-  // watch
+  // the mildest reading of AWS's text: in the others old tasks can take 40 min to leave, which is
+  // too long to watch
   deploymentBlocked: 'new-only',
   blockedTasks: 'old-revision',
   ...(guarded && { guardedTask: guarded.task }),
