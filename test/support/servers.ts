@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export type Certificate = { readonly key: string; readonly cert: string };
-export type Scheme = 'http' | 'https';
 
 /** For the address 127.0.0.1, unless another name is given. */
 export function makeCertificate(name = 'IP:127.0.0.1'): Certificate {

@@ -58,7 +58,7 @@ export type Stocked = {
 };
 
 /** The default pool: `warm: auto`, an idle timeout of 20 s. */
-export function stockedPool(name: string, given: Partial<PoolConfig> = {}): PoolConfig {
+function stockedPool(name: string, given: Partial<PoolConfig> = {}): PoolConfig {
   return aPool({ name: poolName(name), warm: 'auto', idleTimeoutMs: 20_000, ...given });
 }
 

@@ -44,13 +44,7 @@ export function operate(operated: Operated = {}): Template {
   return templateOf(operatedStack(operated));
 }
 
-export function operatedStack({
-  settings,
-  alarms,
-  pools,
-  perPool = false,
-  encrypted = false,
-}: Operated): Stack {
+function operatedStack({ settings, alarms, pools, perPool = false, encrypted = false }: Operated): Stack {
   const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
   const stack = new Stack(new App({ context }), 'Test');
   const vpc = Vpc.fromVpcAttributes(stack, 'Vpc', {
