@@ -1,6 +1,6 @@
 /**
- * The plan for a picture, changed where a test is about what no picture shows, and its actions as
- * text.
+ * Computes the plan for a picture, and its actions as text. A test can change what no picture
+ * shows.
  */
 import type { Action, Plan, PoolPlan } from '../../lambda/decision/model/plan.ts';
 import { planSnapshot } from '../../lambda/plan-snapshot.ts';
@@ -38,7 +38,7 @@ function describe(action: Action): string {
   return `ask ${pool}#${[...Array(20).keys()].find((index) => taskArn(pool, index) === task)}`;
 }
 
-/** Changes fields of one item of a list; it has to be there. */
+/** Changes fields of one item of a list. Throws if there is no such item. */
 export function edit(items: readonly object[], index: number, fields: object): void {
   const item = items[index];
   if (item === undefined) throw new Error(`no item ${index}`);
@@ -52,7 +52,7 @@ export function organizationIn(snapshot: Drawn['snapshot']) {
   return organization;
 }
 
-/** Why ECS could not start them. */
+/** The reason why ECS could not start the tasks. */
 export const PULL_FAILURE = 'CannotPullContainerError: pull image manifest has been retried 7 time(s)';
 
 /** Tasks of a pool that could not start and stopped 1, 2, … minutes ago. */

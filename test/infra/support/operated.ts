@@ -1,4 +1,4 @@
-/** The function, its alarms and its dashboard in a stack of their own, beside a cluster that is there already. */
+/** A stack with the function, its alarms and its dashboard, for an existing cluster. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
