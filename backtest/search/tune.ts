@@ -6,18 +6,13 @@ import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { withoutUnservedJobs } from '../bounds/of-a-trace.ts';
 import type { SweepPoint } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';
+import type { SuggestedSettings } from '../replay/suggestion.ts';
 import { atPriceOfWaiting, priceOfWaiting } from '../replay/waiting-price.ts';
 import type { Trace } from '../trace/trace.ts';
 import { orderOf } from './compare.ts';
 import { findPrice, type Target } from './price-search.ts';
 import { Progress } from './progress.ts';
-import {
-  type Recommendation,
-  recommend,
-  startTimeOf,
-  withRecommendation,
-  withStartTime,
-} from './recommendation.ts';
+import { recommend, startTimeOf, withRecommendation, withStartTime } from './recommendation.ts';
 import { SWEEP_PRICES, sweepPoint, sweepPrices } from './sweep.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
@@ -39,7 +34,7 @@ export type Tuning = {
   readonly points: readonly SweepPoint[];
   /** Undefined: no price meets the target. */
   readonly found?: {
-    readonly recommendation: Recommendation;
+    readonly recommendation: SuggestedSettings;
     /** The run with the recommended configuration. */
     readonly after: SweepPoint;
     /** The recommended configuration. */
