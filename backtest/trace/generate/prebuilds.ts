@@ -4,7 +4,7 @@
  */
 import { drawSeconds } from './draws.ts';
 import type { GeneratorContext } from './generator-context.ts';
-import type { LocalDay } from './local-day.ts';
+import { isWorkday, type LocalDay } from './local-day.ts';
 import type { Prebuilds, Template } from './scenario.ts';
 
 const MINUTE_MS = 60_000;
@@ -49,8 +49,6 @@ export function schedulePrebuilds(template: Template, day: LocalDay, context: Ge
   build('create', more, { template, prebuilds, at: day.at(fromMinute), context });
   build('delete', more, { template, prebuilds, at: day.at(toMinute), context });
 }
-
-const isWorkday = ({ weekday }: LocalDay): boolean => weekday !== 0 && weekday !== 6;
 
 type PrebuildBatch = {
   readonly template: Template;
