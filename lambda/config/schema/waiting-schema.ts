@@ -14,8 +14,9 @@ export function dollars(description: string, { least = 0, most }: { least?: numb
     .meta({ title: DOLLARS_TITLE, description, examples: [0.1] });
 }
 
-/** Higher prices are mistakes: $1 a minute is a developer at $60 an hour. */
-const A_MINUTE = { most: 1000 };
+/** Dollars a minute. Higher prices are mistakes: $1 a minute is a developer at $60 an hour. */
+export const HIGHEST_PRICE = 1000;
+const A_MINUTE = { most: HIGHEST_PRICE };
 
 const person = dollars(
   'Dollars for each minute that a person waits for a build or a template import. 0 means that waiting costs nothing.',
