@@ -5,6 +5,7 @@
  */
 import { secretOf } from '../lambda/config/pool-auth.ts';
 import type { DeployedPool, Deployment } from '../lambda/config/rules/deployment.ts';
+import { sum } from '../lambda/decision/model/collections.ts';
 import { priceOf } from '../lambda/decision/settings/prices.ts';
 import { PRICES } from './aws-prices.ts';
 import {
@@ -246,8 +247,4 @@ export function costOfManagedKeys({ pools }: Deployment): number {
 /** The queue and the topic cost nothing without errors and alarms. */
 function costOfInvocations({ aws }: Deployment): number {
   return INVOCATIONS * (PRICES.scheduleRun + (aws.function.tracing ? PRICES.trace : 0));
-}
-
-function sum<T>(items: readonly T[], of: (item: T) => number): number {
-  return items.reduce((total, item) => total + of(item), 0);
 }
