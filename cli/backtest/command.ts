@@ -24,7 +24,7 @@ import { parseAgainst, parsePrices, parseRegion, parseValue, parseWorkers } from
 import { showProgress } from './progress.ts';
 import { writeReport } from './report-file.ts';
 import { backtestText } from './screen.ts';
-import { readSubject, type Subject, type SubjectOptions } from './subject.ts';
+import { CONFIG_DESCRIPTION, readSubject, type Subject, type SubjectOptions } from './subject.ts';
 
 type BacktestOptions = SubjectOptions & {
   readonly against?: readonly string[];
@@ -53,7 +53,7 @@ export function addBacktestCommand(program: Command, { cliEnvironment }: Command
       'a fictional deployment with its own configuration (required without --trace)',
     )
     .option('--days <number>', 'days of the scenario (default: 7)', parseDays)
-    .option('--config <file>', "configuration file (default: autoscaler.yaml, or the scenario's)")
+    .option('--config <file>', CONFIG_DESCRIPTION)
     .addOption(
       new Option(
         '--against <policies>',

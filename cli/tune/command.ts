@@ -10,7 +10,7 @@ import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { cautionsOf } from '../backtest/cautions.ts';
 import { parseRegion, parseValue, parseWorkers } from '../backtest/options.ts';
 import { showProgress } from '../backtest/progress.ts';
-import { readSubject, type Subject, type SubjectOptions } from '../backtest/subject.ts';
+import { CONFIG_DESCRIPTION, readSubject, type Subject, type SubjectOptions } from '../backtest/subject.ts';
 import {
   type CliEnvironment,
   type CommandContext,
@@ -44,7 +44,7 @@ export function addTuneCommand(program: Command, { cliEnvironment }: CommandCont
       'a fictional deployment with its own configuration (required without --trace)',
     )
     .option('--days <number>', 'days of the scenario (default: 7)', parseDays)
-    .option('--config <file>', "configuration file (default: autoscaler.yaml, or the scenario's)")
+    .option('--config <file>', CONFIG_DESCRIPTION)
     .option(
       '--budget <dollars>',
       'the most that tasks may cost per month (this or a wait is required)',
