@@ -88,6 +88,7 @@ export const CLI: PackageDefinition = {
     'autoscaler.example.yaml',
     'autoscaler.schema.json',
     'examples/*.yaml',
+    'examples/plan',
     'backtest/report/style.css',
     'backtest/scenarios/*.yaml',
     'verify/conformance/recorded',
