@@ -105,7 +105,8 @@ async function build(
 function refuseOptionsAsValues({ commands }: Command): void {
   for (const command of commands) {
     const isFlag = (word: string): boolean => command.options.some(({ long }) => long === word);
-    for (const option of command.options.filter(({ required }) => required)) {
+    // commander itself collects the values of a variadic option
+    for (const option of command.options.filter((it) => it.required && !it.variadic)) {
       const parse = option.parseArg ?? ((value: string) => value);
       option.argParser((value: string, previous: unknown) => {
         if (isFlag(value)) throw missingValue(option, value);

@@ -71,7 +71,10 @@ export function addBacktestCommand(program: Command, { cliEnvironment }: Command
       parsePrices,
     )
     .option('--out <file>', 'write a report with charts as one HTML file')
-    .option('--no-suggestions', 'leave suggested settings out of the report: they take up to three more runs')
+    .option(
+      '--no-suggestions',
+      'leave suggested settings out of the report: they take up to three more runs, which can double the time',
+    )
     .option('--json', 'print the result as one JSON document', false)
     .option('--seed <number>', 'the same seed gives the same figures', wholeNumber, 1)
     .option(
@@ -101,6 +104,7 @@ async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment
   const subject = readSubject(options, cliEnvironment);
   if (file !== undefined) checkWritable(file, [options.trace, subject.configFile]);
   for (const caution of cautionsOf(subject)) cliEnvironment.err(`warning: ${caution}\n`);
+  if (isSuggesting(options)) cliEnvironment.terminal?.write(SUGGESTING);
   const result = await run(subject, options, cliEnvironment);
   const text = json ? JSON.stringify(documentOf(result)) : backtestText(result, cliEnvironment.columns);
   cliEnvironment.out(`${text}\n`);
@@ -109,11 +113,19 @@ async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment
   cliEnvironment.err(`wrote ${file}\n`);
 }
 
+const SUGGESTING =
+  'Also looking for better settings, which can double the time. --no-suggestions leaves this out.\n';
+
+function isSuggesting({ suggestions, out }: BacktestOptions): boolean {
+  return suggestions && out !== undefined;
+}
+
 async function run(
   { trace, skipped, config }: Subject,
-  { sweep, values = SWEEP_PRICES, out, suggestions, seed, region, workers, ...rest }: BacktestOptions,
+  options: BacktestOptions,
   { terminal }: CliEnvironment,
 ): Promise<Backtest> {
+  const { sweep, values = SWEEP_PRICES, seed, region, workers, ...rest } = options;
   const { against = parseAgainst(sweep === undefined ? 'all' : 'none') } = rest;
   const { valueOfMinute = priceOfWaiting(config) } = rest;
   const workerPool = startWorkerPool(workers);
@@ -122,7 +134,7 @@ async function run(
     return await compare({
       ...{ trace, skipped, config, against, seed, valueOfMinute, region, workerPool },
       ...(sweep === undefined ? {} : { sweep: values }),
-      isSuggesting: suggestions && out !== undefined,
+      isSuggesting: isSuggesting(options),
       onProgress: progress.show,
     });
   } catch (error) {
