@@ -4,6 +4,7 @@
  * compare configurations.
  */
 import type { DeployedPool, Deployment } from '../lambda/config/rules/deployment.ts';
+import { sum } from '../lambda/decision/model/collections.ts';
 import { priceOf } from '../lambda/decision/settings/prices.ts';
 import { PRICES } from './aws-prices.ts';
 import {
@@ -222,8 +223,4 @@ function costOfSecrets({ coder, pools }: Deployment): number {
 /** The queue and the topic cost nothing without errors and alarms. */
 function costOfInvocations({ aws }: Deployment): number {
   return INVOCATIONS * (PRICES.scheduleRun + (aws.function.tracing ? PRICES.trace : 0));
-}
-
-function sum<T>(items: readonly T[], of: (item: T) => number): number {
-  return items.reduce((total, item) => total + of(item), 0);
 }

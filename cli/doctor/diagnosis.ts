@@ -26,7 +26,7 @@ import { blockerOf, type Check, type Checked, fail, ok, skip } from './check.ts'
 import { checkCluster } from './cluster.ts';
 import { checkKeys } from './keys.ts';
 import { checkLicence } from './licence.ts';
-import { checkOrganizations, organizationOf, skipOrganizations } from './organizations.ts';
+import { checkOrganizations, organizationNames, organizationOf, skipOrganizations } from './organizations.ts';
 import { checkServer, type Server, VERSION } from './server.ts';
 import { checkToken, checkTokenSecret, skipTokenSecret, type TokenSecret } from './token.ts';
 
@@ -141,9 +141,8 @@ async function checkDeeply(
   if (coder === undefined || 'blocker' in server || 'blocker' in secret) return [skipAnswers(blocker ?? '')];
   const { version } = server.value;
   if ((compareVersion(version, OLDEST_SERVER) ?? 0) < 0) return [skipAnswers(VERSION)];
-  const names = [...new Set(config.pools.map(({ organization }) => organization))].sort();
   const organizations = unique(
-    names.flatMap((name) => organizationOf(coder, name) ?? []),
+    organizationNames(config.pools).flatMap((name) => organizationOf(coder, name) ?? []),
     ({ id }) => id,
   );
   return checkAnswers({ http, organizations, version, tokenId: secret.value });

@@ -8,6 +8,7 @@ import { readConfigWith } from '../../lambda/config/read.ts';
 import { checkPoolCount, MOST_POOLS } from '../../lambda/config/rules/deployment-rules.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { whileWorking } from '../shared/activity.ts';
 import {
   type CliEnvironment,
   type CommandContext,
@@ -77,12 +78,14 @@ async function surveyCoderd(given: {
   readonly cliEnvironment: CliEnvironment;
 }): Promise<Draft> {
   const { coderd, account, options, cliEnvironment } = given;
-  const { now, err, terminal } = cliEnvironment;
   const named = options.organization ?? (await askOrganizations(account, cliEnvironment));
   const organizations = chooseOrganizations(account, named);
-  if (terminal !== undefined) err('reading templates and workspaces from coderd …\n');
-  const surveyed = await readTemplates(coderd, organizations);
-  const builds = await readBuilds(coderd, organizations, now());
+  const read = async () => {
+    const surveyed = await readTemplates(coderd, organizations);
+    return { surveyed, builds: await readBuilds(coderd, organizations, cliEnvironment.now()) };
+  };
+  const doing = 'reading templates and workspaces from coderd';
+  const { surveyed, builds } = await whileWorking(doing, cliEnvironment, read);
   const draft = draftPools(surveyed, builds, { keyPrefix: options.keyPrefix, most: MOST_POOLS });
   refuseEmpty(draft);
   return draft;

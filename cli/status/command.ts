@@ -14,10 +14,7 @@ const LOG_MS = 7_000;
 
 type StatusOptions = LiveOptions & { readonly json: boolean };
 
-/**
- * `autoscaler status`: exit code 1 when coderd or ECS could not be read, whatever else is found is
- * no failure of it.
- */
+/** `autoscaler status`: exit code 1 if a list is missing or stale. Problems of pools do not count. */
 export function addStatusCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   withJsonOption(withLiveOptions(program.command('status')), 'the status')
     .description('show waiting jobs, problems and pools on one screen')

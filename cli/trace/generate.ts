@@ -8,6 +8,7 @@ import { generateTrace } from '../../backtest/trace/generate/generate.ts';
 import type { Scenario } from '../../backtest/trace/generate/scenario.ts';
 import { writeTrace } from '../../backtest/trace/write.ts';
 import { nearestName } from '../../lambda/config/schema/names.ts';
+import { sum } from '../../lambda/decision/model/collections.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { showBlockingProgress } from '../shared/activity.ts';
@@ -101,7 +102,7 @@ function scenariosText({ json }: GenerateOptions, { columns }: CliEnvironment): 
   return JSON.stringify({ version: 1, scenarios }, null, 2);
 }
 
-const usersOf = (groups: Scenario['groups']): number => groups.reduce((sum, { users }) => sum + users, 0);
+const usersOf = (groups: Scenario['groups']): number => sum(groups, ({ users }) => users);
 
 function scenarioTable(width: number | undefined): string {
   return plainTable(

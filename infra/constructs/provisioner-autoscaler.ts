@@ -170,8 +170,8 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
   }
 
   /**
-   * Allows what `autoscaler pause`, `resume`, `pin` and `unpin` call: changing the tags of overrides
-   * on the services of this stack. The grantee cannot read coderd's API token.
+   * Allows what `autoscaler pause`, `resume`, `pin` and `unpin` call: changing the tags of
+   * overrides on the services of this stack. The grantee cannot read coderd's API token.
    */
   grantOverride(grantee: IGrantable): Grant {
     return grantOverriding(this, grantee, this.cluster);

@@ -35,7 +35,7 @@ export interface Coderd {
   organizations(): Promise<Reading<Organization>>;
   /** Pending and running jobs, all of them. */
   jobs(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Job>>;
-  /** All daemons seen in the last hour, offline ones included where the server tells. */
+  /** All daemons seen in the last hour, including offline ones if the server lists them. */
   daemons(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Daemon>>;
   /** These jobs, whatever their status. */
   jobsByIds(organization: Organization, ids: readonly JobId[]): Promise<Reading<Job>>;

@@ -14,7 +14,7 @@ export const METRICS = [
   'PendingJobs',
   /** How long the oldest of these jobs has waited, in seconds. */
   'OldestPendingAge',
-  /** Unschedulable jobs: no pool can run them. */
+  /** Unschedulable jobs. */
   'UnservedJobs',
   'BusyDaemons',
   'IdleDaemons',

@@ -37,7 +37,7 @@ it('counts each request to each service once', async () => {
 it('counts throttled requests and the retries of the SDK', async () => {
   const { calls, ports } = await start();
   const { arn } = lab.world.service('cpu').identity;
-  // the bucket of 50, on a clock that stands
+  // the bucket of 50, on a clock that does not move
   for (let count = 0; count < 50; count++) await ports().ecs.setDesired(arn, 0);
   await expect(ports().ecs.setDesired(arn, 0)).rejects.toThrow('Rate exceeded');
   expect(calls.take().ecs).toEqual({ requests: 53, throttled: 3 });

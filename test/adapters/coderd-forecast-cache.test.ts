@@ -24,7 +24,9 @@ const B: Organization = { id: 'org-b' as OrganizationId, name: 'web' };
 const REFRESH = 180;
 const REFUSED: Fault = { status: 400, body: '{"message":"broken"}' };
 
-/** A server with three workspaces, and a look at so many seconds after the first. */
+/**
+ * A server with three workspaces, and a function that looks this many seconds after the first look.
+ */
 async function kept() {
   const server = new ForecastServer();
   const http = new CoderdHttp({ url: await server.start(), token: { read: async () => 'token' } });

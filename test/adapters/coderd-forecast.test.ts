@@ -29,7 +29,7 @@ const B: Organization = { id: 'org-b' as OrganizationId, name: 'web' };
 const ROLE =
   'the organization template admin role there, or a custom role with workspace:read and template:read';
 
-/** A server with so many workspaces of one template of organization A. */
+/** A server with this many workspaces of one template of organization A. */
 async function serverOf(workspaces: number, budgetMs?: number) {
   const server = new ForecastServer();
   const http = new CoderdHttp({ url: await server.start(), token: { read: async () => 'secret-token' } });
@@ -309,7 +309,7 @@ describe('a list of workspaces', () => {
   it('reads all pages again if a row has moved to a page that was read, and has each row once', async () => {
     const { server, read } = await serverOf(600);
     server.fault = ({ offset }) => {
-      // workspace-0 stops while the second page is read: all behind it move up
+      // workspace-0 stops while the second page is read, so all later ones move up
       if (offset === 250 && server.workspaces[0] === moved)
         server.workspaces.push(...server.workspaces.splice(0, 1));
       return undefined;

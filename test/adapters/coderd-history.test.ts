@@ -32,7 +32,7 @@ const organization = { id: 'some-id' as OrganizationId, name: 'data' };
 const build = { version: 'v2.30.0' };
 const SECOND_MS = 1_000;
 
-/** A coderd with so many jobs, one a second up to START; the limits that it was asked for. */
+/** A coderd with this many jobs, one a second until START. It records the requested limits. */
 async function history(count: number) {
   const limits: number[] = [];
   const http = await clientOf((request, response) => {

@@ -20,7 +20,7 @@ const empty: RequestListener = (_, response) => response.end('[]');
 const plainCoderd = (listener = empty) => servers.plain(listener);
 const tlsCoderd = (certificate = pem) => servers.tls(certificate, empty);
 
-/** A proxy that answers CONNECT with this status, and connects where that is 200. */
+/** A proxy that answers CONNECT with this status, and connects if it is 200. */
 async function startProxy(
   status = 200,
 ): Promise<{ readonly url: string; readonly asked: readonly string[] }> {

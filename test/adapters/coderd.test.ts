@@ -69,7 +69,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
         if (own === undefined) throw new Error('no organization');
         const jobs = await coderd.jobs(own, build);
         expect(jobs).toMatchObject({ status: 'ok', limit: 0 });
-        // more than the default limit of 50: the oldest would be the ones to be lost
+        // more than the default limit of 50, which would lose the oldest jobs
         expect(jobs.items).toHaveLength(120);
         expect(await coderd.daemons(own, build)).toMatchObject({ status: 'ok', items: [] });
         expect(jobs.takenAt).toBe(START);

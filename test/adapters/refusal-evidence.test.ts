@@ -23,7 +23,7 @@ const OFFLINE = {
   tags: { scope: 'organization', owner: '' },
 };
 
-/** A server of a release, and a reading so many minutes after the first. */
+/** A server of a release, and a function that reads this many minutes after the first reading. */
 async function serverOf(version: string | undefined) {
   const server = new ForecastServer();
   const http = new CoderdHttp({ url: await server.start(), token: { read: async () => 'token' } });

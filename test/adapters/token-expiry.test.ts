@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** A coderd whose token lasts so long; `token`: what the secret holds. */
+/** A coderd whose token has this lifetime. */
 async function start(lifetimeMs: number, options: { readonly refreshes?: boolean } = {}) {
   const asked: string[] = [];
   lab = await startLab({
@@ -67,7 +67,7 @@ it('knows the expiry again after an upgrade to a coderd that does not extend tok
   await at(2 * DAY_MS);
   lab.world.coderd.tokens.disableExpiryRefresh();
   const end = plusMs(START, 32 * DAY_MS);
-  // within the hour nothing tells the difference
+  // nothing shows the difference within the hour
   expect(await at(2 * DAY_MS + HOUR_MS / 2)).toBeUndefined();
   expect(await at(2 * DAY_MS + 2 * HOUR_MS)).toBe(end);
   expect(await at(31 * DAY_MS)).toBe(end);
@@ -91,7 +91,7 @@ it('keeps the earlier expiry if the refresh fails, and never throws', async () =
   const { secrets, tokenSecretName, coderd } = lab.world;
   coderd.revokeToken(secrets.find(tokenSecretName)?.value ?? '');
   expect(await at(2 * HOUR_MS)).toBe(plusMs(START, 30 * DAY_MS));
-  // refused, tried with the secret read anew, and not again in the next look
+  // refused, tried again with a newly read secret, and not tried in the next look
   expect(asked()).toBe(3);
   await at(2 * HOUR_MS + 10_000);
   expect(asked()).toBe(3);

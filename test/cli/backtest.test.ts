@@ -36,7 +36,7 @@ const given = ['--trace', trace, '--config', config];
 const ALONE = [...given, '--against', 'none'];
 const document = async (...args: readonly string[]) =>
   JSON.parse((await run('backtest', '--json', ...args)).out);
-/** Of the autoscaler alone, as text and as a document. */
+/** The output of a backtest of the autoscaler alone, as text and as a document. */
 const text = await run('backtest', ...ALONE);
 const alone = await document(...ALONE);
 

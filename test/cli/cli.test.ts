@@ -172,7 +172,7 @@ describe('an option of every command', () => {
     expect(out).toMatch(/^ {2}--json /m);
   });
 
-  /** These read no configuration. */
+  /** Commands that read no configuration. */
   const without = new Set(['schema', 'generate', 'check']);
 
   it.each(commands.filter((command) => !without.has(command.at(-1) ?? '')))(

@@ -1,7 +1,4 @@
-/**
- * `autoscaler pause | resume | pin | unpin` over HTTP: what they say, and what the next plan makes
- * of it.
- */
+/** `autoscaler pause | resume | pin | unpin` over HTTP: their output, and the next plan. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +44,7 @@ const call = (...args: readonly string[]) =>
 
 const undo = (command: string): string => `autoscaler ${command} gpu --config ${config}`;
 
-/** What the next look makes of them. */
+/** The plan of the next look. */
 async function overridesOf(pool: string): Promise<readonly Override[]> {
   const { code, out } = await call('plan', '--json');
   expect(code).toBe(0);

@@ -1,4 +1,4 @@
-/** What a person sees on a terminal: progress, narrow tables, no colours. */
+/** The output on a terminal: progress, narrow tables, no colours. */
 import { execFileSync } from 'node:child_process';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { runIn } from '../support/cli-run.ts';
 /** Back to the start of the line, and clear it. */
 const CLEAR = '\r\u001b[K';
 
-/** Collects what is written, and tells when something is. */
+/** Collects the written text. `isWritten` resolves at the first text. */
 function aTerminal() {
   const { promise: isWritten, resolve } = Promise.withResolvers<void>();
   let text = '';

@@ -1,4 +1,4 @@
-/** Dollars computed by hand, and what is priced held against what is deployed. */
+/** Compares costs with dollars computed by hand, and priced resources with deployed ones. */
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../infra/constructs/settings.ts';
 import {

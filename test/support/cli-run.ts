@@ -7,7 +7,7 @@ export type Answer = { readonly code: number; readonly out: string; readonly err
 /** Runs one command line without environment, at the start of the lab's time. */
 export const run = (...args: readonly string[]): Promise<Answer> => runIn({}, ...args);
 
-/** Runs one command line in cliEnvironment of its own. */
+/** Runs one command line with this environment. */
 export async function runIn(
   cliEnvironment: Partial<Omit<CliEnvironment, 'out' | 'err'>>,
   ...args: readonly string[]

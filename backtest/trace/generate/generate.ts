@@ -107,11 +107,10 @@ function addDormancyStops(
     const name = weighted(random, group.templates);
     const template = templates.find((it) => it.name === name);
     if (template !== undefined)
-      submit(
-        ...(['dormancy', template, day.at(random.between(900, 1200))] as const),
-        drawSeconds(random, template.stop),
-        { workspace: nameWorkspace(), transition: 'stop' },
-      );
+      submit('dormancy', template, day.at(random.between(900, 1200)), drawSeconds(random, template.stop), {
+        workspace: nameWorkspace(),
+        transition: 'stop',
+      });
   }
 }
 

@@ -12,7 +12,7 @@ import type {
   Reading,
   RecentJobs,
 } from '../../decision/model/snapshot.ts';
-import { compareVersion, OLDEST_SERVER } from '../../decision/model/version.ts';
+import { compareVersion, filtersDaemons, OLDEST_SERVER } from '../../decision/model/version.ts';
 import type { Coderd, Organization, SeenJobs } from '../../look/ports.ts';
 import { Forecast } from './forecast/forecast.ts';
 import { CoderdError, type CoderdHttp, type Document } from './http/http.ts';
@@ -91,10 +91,7 @@ export class CoderdAdapter implements Coderd {
   }
 
   daemons(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Daemon>> {
-    // Before 2.26 coderd lists offline daemons without the parameter, and answers 400 to unknown
-    // parameters (docs/coder.md §2).
-    const hasOfflineParameter = (compareVersion(build?.version, '2.26') ?? -1) >= 0;
-    const offline = hasOfflineParameter ? { offline: 'true', max_age: DAEMON_MAX_AGE } : {};
+    const offline = filtersDaemons(build?.version) ? { offline: 'true', max_age: DAEMON_MAX_AGE } : {};
     return reading(
       { what: `listing provisioner daemons of organization "${organization.name}"`, role: ROLE, limit: 0 },
       () =>

@@ -57,8 +57,8 @@ export function tokenId(token: string): string | undefined {
 /**
  * Reads when the token expires. Undefined if coderd extends the token with each use, because a
  * token in constant use then never expires. Releases before #26376 do so, unless they run with
- * CODER_DISABLE_SESSION_EXPIRY_REFRESH. After an upgrade such a token does expire; this knows the
- * time an hour after the last extension. Throws CoderdError.
+ * CODER_DISABLE_SESSION_EXPIRY_REFRESH. After an upgrade such a token expires; then the time is
+ * known an hour after the last extension. Throws CoderdError.
  */
 export async function readExpiry(
   http: CoderdHttp,

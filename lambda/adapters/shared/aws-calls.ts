@@ -1,5 +1,5 @@
 /**
- * Counts and ends the requests of an AWS SDK client:
+ * Counts and ends the requests of an AWS SDK client, and describes its errors:
  * `client.middlewareStack.add(counting('ecs', calls), BELOW_RETRIES)`.
  */
 import type { Api, CallCounter } from './calls.ts';
@@ -14,6 +14,13 @@ export const THROTTLES: ReadonlySet<string> = new Set([
   'TooManyRequestsException',
   'RequestLimitExceeded',
 ]);
+
+/** Describes an error of the SDK. Its name is the code that AWS sent. */
+export function describeAwsError(cause: unknown): { readonly reason: string; readonly isForbidden: boolean } {
+  if (!(cause instanceof Error)) return { reason: String(cause), isForbidden: false };
+  const { name, message } = cause;
+  return { reason: `${name}: ${message}`, isForbidden: name === 'AccessDeniedException' };
+}
 
 export function counting(api: Api, calls: CallCounter) {
   return <In, Out>(next: (args: In) => Promise<Out>) =>

@@ -1,6 +1,4 @@
-/**
- * `autoscaler doctor` over HTTP: each check failing once, with its advice, and all of them fine.
- */
+/** `autoscaler doctor` over HTTP: each check fails once, with its advice, and all pass once. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -36,7 +34,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 type Settings = Record<string, unknown>;
 type Draft = { readonly coder: Settings; readonly pools: readonly [Settings, Settings] };
 type Case = Partial<LabOptions> & {
-  /** What is broken. */
+  /** Breaks one part of the setup. */
   readonly broken?: (world: World, config: Draft) => void;
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** What a plain template has, and what a change of the settings changes in it. */
+/** The contents of a plain template, and the differences after a change of settings. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A construct as a user of the package makes it, and what it allows. */
+/** A construct as a user of the package creates it, and its permissions. */
 import { Stack } from 'aws-cdk-lib';
 import type { Role } from 'aws-cdk-lib/aws-iam';
 import { ProvisionerAutoscaler, type Settings } from 'coder-provisioner-autoscaler';
