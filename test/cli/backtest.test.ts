@@ -129,6 +129,18 @@ describe('backtest', () => {
     expect(alone).not.toHaveProperty('suggestion');
   });
 
+  it.each([
+    { args: ['--out', path('told.html')], isTold: true },
+    { args: ['--out', path('told.html'), '--no-suggestions'], isTold: false },
+    { args: [], isTold: false },
+  ])('says on a terminal how to skip suggested settings: $isTold for $args', async ({ args, isTold }) => {
+    const terminal = new PassThrough();
+    const shown = textOf(terminal);
+    await runIn({ terminal }, 'backtest', ...ALONE, ...args);
+    terminal.end();
+    expect((await shown).includes('--no-suggestions leaves this out.\n')).toBe(isTold);
+  });
+
   it('runs a scenario with its own configuration', async () => {
     const { code, out } = await run(
       'backtest',

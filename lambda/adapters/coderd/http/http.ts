@@ -203,7 +203,8 @@ export class CoderdHttp {
       const text = statusCode === 200 ? received : hide(received, Object.values(headers));
       return { statusCode, headers: response.headers, text, date: parseDate(response.headers.date) };
     } finally {
-      this.#calls?.count('coderd', { throttled: statusCode === 429 });
+      const isAnswered = statusCode !== undefined;
+      this.#calls?.count('coderd', { throttled: statusCode === 429, isAnswered });
     }
   }
 
