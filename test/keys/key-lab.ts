@@ -289,7 +289,7 @@ function callAsSdk(model: SecretsModel, operation: string, input: object): unkno
     );
   } catch (cause) {
     if (!(cause instanceof AwsError)) throw cause;
-    throw Object.assign(new Error(cause.message), { name: cause.type });
+    throw Object.assign(new Error(cause.message), { name: cause.type, $fault: 'client' });
   }
 }
 

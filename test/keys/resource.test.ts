@@ -86,7 +86,8 @@ describe('a creation', () => {
   it('deletes the key that it could not store', async () => {
     const lab = new KeyLab();
     lab.onCall = (what) => {
-      if (what === 'PutSecretValue') throw Object.assign(new Error('no'), { name: 'AccessDeniedException' });
+      if (what === 'PutSecretValue')
+        throw Object.assign(new Error('no'), { name: 'AccessDeniedException', $fault: 'client' });
     };
     await expect(lab.resource('Create')).rejects.toThrow('may call secretsmanager:PutSecretValue');
     expect(lab.ownKeys()).toEqual([]);
@@ -102,6 +103,28 @@ describe('a creation', () => {
     expect(lab.workingKey()).toBeDefined();
     await lab.resource('Create');
     expect(lab.ownKeys()).toHaveLength(1);
+  });
+
+  it('keeps a key whose storing got no answer: it may be stored later', async () => {
+    const lab = new KeyLab();
+    lab.onCall = (what) => {
+      if (what === 'PutSecretValue') throw new Error('the request timed out');
+    };
+    await expect(lab.resource('Create')).rejects.toThrow('PutSecretValue');
+    expect(lab.ownKeys()).toHaveLength(1);
+    revive(lab);
+    await lab.resource('Create');
+    lab.pass(25 * HOUR);
+    await lab.sweep();
+    expect(lab.ownKeys().map(({ id }) => id)).toEqual([lab.workingKey()?.id]);
+  });
+
+  it('fails rather than make keys without end if coderd changes their tags', async () => {
+    const lab = new KeyLab();
+    lab.onAnswer = (what, answer) =>
+      what.endsWith('/self') ? { ...answer, text: answer.text.replace('on-prem', 'cloud') } : answer;
+    await expect(lab.resource('Create')).rejects.toThrow('coderd says of the new key: other-tags');
+    expect(lab.ownKeys()).toEqual([]);
   });
 
   it('deletes at once the key whose creation timed out but was done', async () => {
