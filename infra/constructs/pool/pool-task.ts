@@ -21,6 +21,7 @@ import type { Architecture, PoolAuth, SecretRef } from '../../../lambda/decision
 import { isPlain } from '../plain/plain-stack.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
 import { importSecret } from '../shared/imported-secret.ts';
+import { daemonVariables } from './daemon-variables.ts';
 import { executionRole, taskRole, taskTags } from './pool-roles.ts';
 import { CA_BUNDLE_VARIABLE, trusting } from './trust.ts';
 import { addWritableFolders } from './writable-folders.ts';
@@ -130,6 +131,7 @@ function containerEnvironment({ pool, coderUrl, caBundle }: PoolTaskProps): Reco
   const isGuarded = scaleIn === 'lease';
   return {
     ...environment,
+    ...daemonVariables(pool),
     CODER_URL: coderUrl,
     // The guard names the daemon after pool and task. Without a guard the daemon has the name of
     // its host.
