@@ -41,7 +41,7 @@ import {
   TemplateTable,
   type TemplateVersion,
 } from './tables/templates.ts';
-import { type Authenticated, Tokens } from './tables/tokens.ts';
+import { type Authenticated, type KeyAction, Tokens } from './tables/tokens.ts';
 import type { Transition } from './tables/transition.ts';
 import { type NewUser, type UserRecord, type UserStatus, Users } from './tables/users.ts';
 import type { BuildRecord, NewWorkspace, WorkspaceRecord } from './tables/workspace-records.ts';
@@ -165,7 +165,22 @@ export class CoderdModel implements DaemonServer {
    * @throws CoderdRefusal 400 invalid name, 404 unknown organization, 409 duplicate
    */
   addKey(key: { readonly organization: string; readonly name: string; readonly tags: Tags }): string {
-    return this.#keys.add({ ...key, organizationId: this.organizationId(key.organization) });
+    return this.#keys.add({
+      name: key.name,
+      tags: key.tags,
+      organizationId: this.organizationId(key.organization),
+      createdAt: this.timeline.now(),
+    });
+  }
+
+  /** The keys of an organization, without the reserved ones. */
+  keys(organization: OrganizationId): readonly ProvisionerKey[] {
+    return this.#keys.list(organization);
+  }
+
+  /** Finds a key by its name, in any case. */
+  findKey(organization: OrganizationId, name: string): ProvisionerKey | undefined {
+    return this.#keys.find(organization, name);
   }
 
   keyWithSecret(secret: string): ProvisionerKey | undefined {
@@ -193,13 +208,18 @@ export class CoderdModel implements DaemonServer {
     readonly canRead: 'all' | readonly string[];
     readonly canReadWorkspaces?: 'all' | readonly string[];
     readonly canReadMembers?: 'all' | readonly string[];
+    /**
+     * Where it may read, create and delete provisioner keys. @default every member may read them, an
+     * owner may do all
+     */
+    readonly keyRights?: Partial<Readonly<Record<KeyAction, 'all' | readonly string[]>>>;
     readonly isOwner?: boolean;
     readonly lifetimeMs?: number;
     /** @default a new user */
     readonly user?: UserRecord;
   }): string {
     const { canRead, canReadWorkspaces = canRead, canReadMembers = canRead } = token;
-    const { isOwner = false, lifetimeMs = YEAR_MS } = token;
+    const { isOwner = false, lifetimeMs = YEAR_MS, keyRights = {} } = token;
     const idsOf = (names: 'all' | readonly string[]) =>
       names === 'all' ? names : new Set(names.map((name) => this.organizationId(name)));
     return this.tokens.add({
@@ -207,6 +227,11 @@ export class CoderdModel implements DaemonServer {
       canRead: idsOf(canRead),
       canReadWorkspaces: idsOf(canReadWorkspaces),
       canReadMembers: idsOf(canReadMembers),
+      keyRights: {
+        read: idsOf(keyRights.read ?? 'all'),
+        create: idsOf(keyRights.create ?? (isOwner ? 'all' : [])),
+        delete: idsOf(keyRights.delete ?? (isOwner ? 'all' : [])),
+      },
       lifetimeMs,
       now: this.timeline.now(),
       ...(token.user === undefined ? {} : { user: token.user }),

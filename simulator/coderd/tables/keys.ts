@@ -1,4 +1,4 @@
-import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { normalizeTags, type TagSet, type Tags } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../../base/random.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
@@ -9,6 +9,7 @@ export type ProvisionerKey = {
   readonly name: string;
   /** The tags as given; daemons get them normalized. */
   readonly tags: Tags;
+  readonly createdAt: EpochMs;
 };
 
 /** The number of characters of a key's secret (docs/coder.md §3). */
@@ -33,9 +34,10 @@ export class ProvisionerKeys {
    * Adds a key and returns its secret, which is never shown again. Refuses as docs/coder.md §3
    * says.
    */
-  add(key: { readonly organizationId: OrganizationId; readonly name: string; readonly tags: Tags }): string {
+  add(given: Omit<ProvisionerKey, 'id'>): string {
+    const key = { ...given, name: given.name.toLowerCase() };
     checkName(key.name);
-    if (this.#find(key.organizationId, key.name) !== undefined)
+    if (this.find(key.organizationId, key.name) !== undefined)
       throw new CoderdRefusal(409, `Provisioner key with name '${key.name}' already exists in organization`);
     if (JSON.stringify(key.tags).includes('\\u0000'))
       throw new CoderdRefusal(500, 'storing the tags of a provisioner key: Postgres takes no NUL byte');
@@ -48,21 +50,32 @@ export class ProvisionerKeys {
   delete(organizationId: OrganizationId, name: string): ProvisionerKey {
     if (isReserved(name))
       throw new CoderdRefusal(400, `deleting the provisioner key "${name}": it is reserved`);
-    const found = this.#find(organizationId, name);
+    const found = this.#entry(organizationId, name);
     if (found === undefined)
       throw new CoderdRefusal(404, `deleting the provisioner key "${name}": there is none`);
     this.#bySecret.delete(found[0]);
     return found[1];
   }
 
+  /** The keys of an organization, oldest first, without the reserved ones. */
+  list(organizationId: OrganizationId): readonly ProvisionerKey[] {
+    const keys = [...this.#bySecret.values()].filter((key) => key.organizationId === organizationId);
+    return keys.sort((a, b) => a.createdAt - b.createdAt);
+  }
+
+  /** Finds a key by its name, in any case. */
+  find(organizationId: OrganizationId, name: string): ProvisionerKey | undefined {
+    return this.#entry(organizationId, name)?.[1];
+  }
+
   withSecret(secret: string): ProvisionerKey | undefined {
     return this.#bySecret.get(secret);
   }
 
-  #find(organizationId: OrganizationId, name: string): readonly [string, ProvisionerKey] | undefined {
+  #entry(organizationId: OrganizationId, name: string): readonly [string, ProvisionerKey] | undefined {
     return this.#bySecret
       .entries()
-      .find(([, key]) => key.organizationId === organizationId && key.name === name);
+      .find(([, key]) => key.organizationId === organizationId && key.name === name.toLowerCase());
   }
 }
 
@@ -72,6 +85,7 @@ export const builtInKey = (organizationId: OrganizationId, tags: Tags): Provisio
   organizationId,
   name: 'built-in',
   tags,
+  createdAt: 0 as EpochMs,
 });
 
 /**
