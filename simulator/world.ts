@@ -48,10 +48,11 @@ export type PoolSpec = {
    */
   readonly earlySuccessPercent?: number;
   /**
-   * What the pool's secret holds: a key of its own, coderd's pre-shared key, or this session token.
+   * What the pool's secret holds: a key of its own, coderd's pre-shared key, or a session token. The
+   * token is that of the user in the tag `owner`, or else of a user who may create daemons.
    * @default 'key'
    */
-  readonly credential?: 'key' | 'psk' | { readonly token: string };
+  readonly credential?: 'key' | 'psk' | 'token';
   /** The plain variables of the container that coder reads. @default none */
   readonly variables?: Variables;
   /** `bare`: the daemon alone, without a guard. @default 'guarded' */
@@ -159,7 +160,7 @@ export class World {
   readonly logGroupName = 'Stack-AutoscalerLogs-0A1B2C';
   readonly #random: Random;
   readonly #coderVersion: string;
-  readonly #psk: string | undefined;
+  readonly #psk: string;
   readonly #guardedTask: (options: ProvisionerTaskOptions) => StartContainer;
   readonly #listeners: Pick<WorldOptions, 'onAcquired' | 'onTaskStopped'>;
   readonly #services = new Map<string, EcsService>();
@@ -174,7 +175,7 @@ export class World {
     const { start, seed, pools, latencies, coderVersion = DEFAULT_RELEASE } = options;
     this.#random = new Random(seed);
     this.#coderVersion = coderVersion;
-    this.#psk = options.psk;
+    this.#psk = options.psk ?? '';
     this.#guardedTask = options.guardedTask ?? provisionerTask;
     this.#listeners = options;
     this.timeline = new Timeline(start);
@@ -183,7 +184,7 @@ export class World {
     const organizations = options.organizations ?? [...new Set(pools.map((pool) => pool.organization))];
     const { coderdAheadMs = 0, autobuildPollMs = 60_000 } = options;
     const timeline = coderdAheadMs === 0 ? this.timeline : new SkewedTimeline(this.timeline, coderdAheadMs);
-    const coder = { version: coderVersion, organizations, autobuildPollMs, psk: options.psk };
+    const coder = { version: coderVersion, organizations, autobuildPollMs, psk: this.#psk };
     this.coderd = new CoderdModel({ ...this.#cliEnvironment(), timeline, ...coder });
     this.ecs = new EcsModel({
       ...options,
@@ -232,13 +233,20 @@ export class World {
 
   /** The variables that coder reads in a task of the pool that starts now. */
   #variables({ name, credential = 'key', variables = {} }: PoolSpec): Variables {
-    const secret = this.secrets.find(keySecretOf(name))?.value ?? '';
-    return { ...variables, [typeof credential === 'string' ? VARIABLE[credential] : VARIABLE.token]: secret };
+    return { ...variables, [VARIABLE[credential]]: this.secrets.find(keySecretOf(name))?.value ?? '' };
   }
 
-  #storeCredential({ name, credential = 'key' }: PoolSpec): void {
+  #storeCredential(pool: PoolSpec): void {
+    const { name, credential = 'key' } = pool;
     if (credential === 'key') this.renewKey(name);
-    else this.secrets.put(keySecretOf(name), credential === 'psk' ? (this.#psk ?? '') : credential.token);
+    else this.secrets.put(keySecretOf(name), credential === 'psk' ? this.#psk : this.#tokenOf(pool));
+  }
+
+  #tokenOf({ organization, tags: { scope, owner } }: PoolSpec): string {
+    if (scope !== 'user' || owner === undefined)
+      return this.coderd.addToken({ canRead: [], keyRights: { create: [organization] } });
+    const user = this.coderd.user(owner) ?? this.coderd.addUser({ id: owner });
+    return this.coderd.addToken({ canRead: [], user });
   }
 
   /** The guard in a task's container; undefined before it has started and after it has ended. */

@@ -72,7 +72,7 @@ export class WorkspaceTable {
     const job = {
       organizationId: template.organizationId,
       initiatorId: initiator.id,
-      tags: tagsOf(version, given.ownTags ?? {}),
+      tags: tagsOf(version, given.ownTags ?? {}, owner),
       type: 'workspace_build',
       transition: 'start',
       ...{ template, version, willFail },
@@ -181,7 +181,7 @@ export class WorkspaceTable {
     const job = {
       organizationId: workspace.organizationId,
       initiatorId: (reason === 'initiator' ? workspace.initiator : workspace.owner).id,
-      tags: tagsOf(version, workspace.ownTags),
+      tags: tagsOf(version, workspace.ownTags, workspace.owner),
       type: 'workspace_build',
       transition,
       template,
@@ -285,7 +285,7 @@ export class WorkspaceTable {
     const { template, running = false, latest } = given;
     const { reason = latest?.reason ?? 'initiator', owner = this.#parts.owner, ownTags = {} } = given;
     const version = template.activeVersion;
-    const tags = tagsOf(version, ownTags);
+    const tags = tagsOf(version, ownTags, owner);
     const transition = running ? 'start' : 'stop';
     const job =
       latest?.job ??
@@ -334,8 +334,9 @@ export class WorkspaceTable {
   }
 }
 
-function tagsOf(version: TemplateVersion, ownTags: Tags): TagSet {
-  return normalizeTags({ ...version.tags, ...ownTags });
+function tagsOf(version: TemplateVersion, ownTags: Tags, owner: UserRecord): TagSet {
+  const tags: Tags = { ...version.tags, ...ownTags };
+  return normalizeTags(tags.scope === 'user' ? { ...tags, owner: owner.id } : tags);
 }
 
 /** A new build; its deadlines are set when it ends. */
