@@ -12,7 +12,7 @@ import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
 import { findService } from '../shared/override-target.ts';
-import { type Check, fail, ok, skip, warn } from './check.ts';
+import { type Check, fail, ok, skip, warn } from './base/check.ts';
 import { checkScalableTargets, SCALABLE_TARGETS } from './scalable-targets.ts';
 import { checkGuard, checkMakeUp } from './task-definition.ts';
 
