@@ -3,7 +3,7 @@
  * (docs/coder.md §10).
  */
 import { type EpochMs, type JobId, plusMs } from '../../../lambda/decision/model/brands.ts';
-import { normalizeTags, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
+import { normalizeTags, type TagSet, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../../base/random.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
 import { nextAllowedAutostart } from './autostart-schedule.ts';
@@ -330,10 +330,15 @@ type BuildJob = Pick<NewJob, 'template' | 'version'> & {
 function buildJob({ template, version, transition, workspace, ownTags }: BuildJob) {
   return {
     organizationId: template.organizationId,
-    tags: normalizeTags({ ...version.tags, ...ownTags }),
+    tags: tagsOf(version, ownTags, workspace.ownerId),
     type: 'workspace_build',
     ...{ template, version, transition, workspace },
   } as const;
+}
+
+function tagsOf(version: NewJob['version'], ownTags: Tags, ownerId: string | undefined): TagSet {
+  const tags: Tags = { ...version.tags, ...ownTags };
+  return normalizeTags(tags.scope === 'user' ? { ...tags, owner: ownerId ?? '' } : tags);
 }
 
 /** A new build; its deadlines are set when it ends. */
