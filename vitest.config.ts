@@ -16,6 +16,7 @@ export default defineConfig({
     // file has a process of its own, so that no test depends on another file.
     isolate: IS_FULL || IS_MUTATING,
     globalSetup: 'test/support/run-environment.ts',
+    setupFiles: 'test/support/own-environment.ts',
     // the world's tests are busy, not waiting: a test that takes this long hangs
     testTimeout: 120_000,
     hookTimeout: 120_000,
