@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
-import { parseRetryAfterMs } from '../../lambda/adapters/coderd/http/retries.ts';
+import { PATIENCE_OF_A_LOOK, parseRetryAfterMs } from '../../lambda/adapters/coderd/http/retries.ts';
 import type { JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { compareVersion } from '../../lambda/decision/model/version.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
@@ -31,7 +31,8 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
     scheme === 'http' ? servers.plain(listener) : servers.tls(certificate, listener);
 
   function adapter(url: string, read: Read = async () => 'token', wholeMs = 20_000): CoderdAdapter {
-    const http = new CoderdHttp({ url, token: { read }, caBundle: certificate.cert, wholeMs });
+    const patience = { ...PATIENCE_OF_A_LOOK, firstRetryMs: 5 };
+    const http = new CoderdHttp({ url, token: { read }, caBundle: certificate.cert, wholeMs, patience });
     closers.push(() => http.close());
     return new CoderdAdapter(http);
   }

@@ -68,22 +68,21 @@ export class CoderdHttp {
   readonly #dispatcher: Dispatcher;
   readonly #proxy: string | undefined;
   readonly #calls: CallCounter | undefined;
-  readonly #retryMs: number;
+  readonly #patience: Patience;
   readonly #wholeMs: number;
   readonly #until: AbortSignal | undefined;
   readonly #notBefore = new Map<string, number>();
 
   constructor(options: CoderdHttpOptions) {
     const { url, token, caBundle, proxy, calls, wholeMs = WHOLE_MS } = options;
-    const { silentMs, retryMs } = options.patience ?? PATIENCE_OF_A_LOOK;
+    this.#patience = options.patience ?? PATIENCE_OF_A_LOOK;
     this.#base = url.replace(/\/+$/, '');
     this.#token = token;
     this.#proxy = proxy;
     this.#calls = calls;
-    this.#retryMs = retryMs;
     this.#wholeMs = wholeMs;
     this.#until = options.until;
-    this.#dispatcher = makeDispatcher({ caBundle, proxy, silentMs });
+    this.#dispatcher = makeDispatcher({ caBundle, proxy, silentMs: this.#patience.silentMs });
   }
 
   /** Reads one JSON document. Throws CoderdError, or SecretError if the token cannot be read. */
@@ -169,7 +168,7 @@ export class CoderdHttp {
     this.#refuseEarly(question.path);
     const once = () => this.#sendOnce(question, headers, budget);
     const describe = (cause: unknown): string => describeUnreachable(cause, this.#proxy);
-    const answer = withRetries(once, { retryMs: this.#retryMs, signal: budget }).catch((cause) => {
+    const answer = withRetries(once, { ...this.#patience, signal: budget }).catch((cause) => {
       throw new CoderdError('unreachable', describe(cause), { cause });
     });
     return withinBudget(answer, budget, describe);
