@@ -5,6 +5,7 @@
  */
 import { secretOf } from '../lambda/config/pool-auth.ts';
 import type { DeployedPool, Deployment } from '../lambda/config/rules/deployment.ts';
+import { sum } from '../lambda/decision/model/collections.ts';
 import { priceOf } from '../lambda/decision/settings/prices.ts';
 import { PRICES } from './aws-prices.ts';
 import {
@@ -45,7 +46,7 @@ export const ASSUMED = {
 } as const;
 
 /** Resources that every stack has. A test compares these numbers with the template. */
-export const MADE = { zones: 2, endpoints: 5, metrics: 10, metricsPerPool: 3, alarms: 9 } as const;
+export const MADE = { zones: 2, endpoints: 5, metrics: 10, metricsPerPool: 3, alarms: 10 } as const;
 
 /** Dollars a month for all interface endpoints in all zones. */
 export const ENDPOINTS_MONTH = MADE.endpoints * MADE.zones * MONTH_HOURS * PRICES.endpointHour;
@@ -142,11 +143,15 @@ export function costOfStaticFleet(pool: DeployedPool, tasks: number): number {
   return tasks * MONTH_HOURS * hourOf(pool, 'on-demand');
 }
 
-/** The number of billed alarms. The quotas of on-demand and Spot vCPUs have one alarm each. */
+/**
+ * The number of billed alarms. The quotas of on-demand and Spot vCPUs have one alarm each, and
+ * managed keys have one.
+ */
 export function alarmsOf({ pools }: Deployment): number {
+  const keys = pools.some(({ auth }) => auth.kind === 'managed');
   const onDemand = pools.some(({ spot, spotBase }) => !spot || spotBase > 0);
   const spot = pools.some((pool) => pool.spot);
-  return MADE.alarms + (onDemand ? 1 : 0) + (spot ? 1 : 0);
+  return MADE.alarms + [onDemand, spot, keys].filter(Boolean).length;
 }
 
 /** Reduces the load if the pools' `max` add up to more than `maxTasks`. */
@@ -243,8 +248,4 @@ export function costOfManagedKeys({ pools }: Deployment): number {
 /** The queue and the topic cost nothing without errors and alarms. */
 function costOfInvocations({ aws }: Deployment): number {
   return INVOCATIONS * (PRICES.scheduleRun + (aws.function.tracing ? PRICES.trace : 0));
-}
-
-function sum<T>(items: readonly T[], of: (item: T) => number): number {
-  return items.reduce((total, item) => total + of(item), 0);
 }

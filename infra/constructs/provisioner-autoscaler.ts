@@ -142,8 +142,11 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
     this.function = autoscaler.function;
     this.#token = importSecret(this, 'Token', config.coder.token);
     const operated = { autoscaler, pools: config.pools };
+    const keyFunction = this.#managedKeys?.function;
     const notified = { settings: aws.alarms, topic: existing.alarmTopic, kmsKey };
-    const alarms = aws.alarms.enabled ? new Alarms(this, 'Alarms', { ...operated, ...notified }) : undefined;
+    const alarms = aws.alarms.enabled
+      ? new Alarms(this, 'Alarms', { ...operated, ...notified, keyFunction })
+      : undefined;
     this.topic = alarms?.topic;
     this.alarms = Object.fromEntries((alarms?.alarms ?? []).map((alarm) => [alarm.node.id, alarm]));
     const shown = { perPool: aws.metrics.perPool, alarms: alarms?.alarms };
@@ -194,8 +197,8 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
   }
 
   /**
-   * Allows what `autoscaler pause`, `resume`, `pin` and `unpin` call: changing the tags of overrides
-   * on the services of this stack. The grantee cannot read coderd's API token.
+   * Allows what `autoscaler pause`, `resume`, `pin` and `unpin` call: changing the tags of
+   * overrides on the services of this stack. The grantee cannot read coderd's API token.
    */
   grantOverride(grantee: IGrantable): Grant {
     return grantOverriding(this, grantee, this.cluster);

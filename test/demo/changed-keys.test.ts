@@ -22,7 +22,7 @@ function demoWorld(): World {
   return new World({
     start: START,
     seed: 1,
-    pools: POOLS.map((pool) => ({ ...pool, key: pool.name === 'data' ? 'managed' : 'own' })),
+    pools: POOLS.map((pool) => ({ ...pool, credential: pool.name === 'data' ? 'managed' : 'key' })),
     latencies: { boot: [8_000, 20_000], stop: [2_000, 6_000], healthyMs: 15_000 },
     readLagMs: 2_000,
     deploymentBlocked: 'new-only',

@@ -1,4 +1,4 @@
-/** Dollars computed by hand, and what is priced held against what is deployed. */
+/** Compares costs with dollars computed by hand, and priced resources with deployed ones. */
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../infra/constructs/settings.ts';
 import {
@@ -158,7 +158,7 @@ describe('the dollars a month', () => {
       dollars: 3.9,
       because: 'each pool adds three metrics',
     },
-    { what: 'alarms', dollars: 1, because: 'there are nine alarms and one for the quota' },
+    { what: 'alarms', dollars: 1.1, because: 'there are ten alarms and one for the quota' },
     { aws: { alarms: { enabled: false } }, what: 'alarms', dollars: 0, because: 'there are no alarms' },
     { what: 'logs', dollars: 43_800 * 0.000004 * 0.53, because: 'a look writes 4 kB, kept for a month' },
     {
@@ -228,7 +228,7 @@ describe('the dollars a month', () => {
       lines.reduce((sum, { dollars }) => sum + dollars, 0),
       9,
     );
-    expect(totalOf(lines)).toBeCloseTo(45.05, 2);
+    expect(totalOf(lines)).toBeCloseTo(45.15, 2);
   });
 });
 
@@ -236,6 +236,7 @@ describe('the counted resources', () => {
   it.each([
     { name: 'minimal', settings: MINIMAL },
     { name: 'everything on', settings: EVERYTHING },
+    { name: 'managed keys', settings: MANAGED_KEYS },
     { name: 'existing network', settings: EXISTING },
   ])('match the template of the deployment: $name', ({ settings }) => {
     const { config } = checkConfig(settings);
@@ -253,7 +254,9 @@ describe('the counted resources', () => {
     expect(countOf('AWS::CloudWatch::Alarm')).toBe(alarmsOf(config));
     expect(countOf('AWS::CloudWatch::Dashboard')).toBe(1);
     expect(countOf('AWS::KMS::Key')).toBe(0);
-    expect(countOf('AWS::SecretsManager::Secret')).toBe(0);
+    expect(countOf('AWS::SecretsManager::Secret')).toBe(
+      config.pools.filter(({ auth }) => auth.kind === 'managed').length,
+    );
   });
 
   it('match the metrics of the function', () => {

@@ -1,4 +1,4 @@
-/** cdk-nag finds nothing in a deployment that is not acknowledged, finding by finding, with a reason. */
+/** Each finding of cdk-nag in a deployment is acknowledged, with a reason. */
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { AwsSolutionsChecks, type NagPack, ServerlessChecks } from 'cdk-nag';
 import type { IConstruct } from 'constructs';

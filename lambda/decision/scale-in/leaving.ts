@@ -17,9 +17,9 @@ export type LeaveDecision =
     };
 
 /**
- * Chooses among the spare daemons. `given`: the most tasks that may drain. A task drains only in state `working`, when
- * its daemon has been idle for `idleTimeout` or longer. Old revisions come first, then the zone with most tasks, then
- * the longest idle.
+ * Chooses among the spare daemons. `given`: the most tasks that may drain. A task drains only in
+ * state `working`, when its daemon has been idle for `idleTimeout` or longer. Old revisions and
+ * tasks with an earlier secret come first, then the zone with most tasks, then the longest idle.
  */
 export function decideLeaving(view: PoolView, given: number, now: EpochMs): readonly LeaveDecision[] {
   const spare = given - doubtful(view);
@@ -56,8 +56,9 @@ export type Launching = {
 };
 
 /**
- * Chooses among the tasks to replace. A task whose turn has come drains, busy or not, once nothing more has to launch
- * in its place. A task that only has an earlier value of a secret also waits until the floor is ready without it.
+ * Chooses among the tasks to replace. A task whose turn has come drains, busy or not, once nothing
+ * more has to launch in its place. A task that only has an earlier value of a secret also waits
+ * until the floor is ready without it.
  */
 export function decideReplacing(
   view: PoolView,
@@ -82,7 +83,10 @@ export function keepAll(
   );
 }
 
-/** The first `count` of these tasks, which are in order of idle time: old revisions and secrets first, and the zones kept even. */
+/**
+ * The first `count` of these tasks, which are in order of idle time: old revisions and secrets
+ * first, and the zones kept even.
+ */
 function pickSpread(tasks: readonly TaskView[], count: number, pool: PoolView): TaskView[] {
   const { service, tasks: all } = pool;
   const zoneOf = ({ task }: TaskView): string => task.availabilityZone ?? '';

@@ -12,6 +12,8 @@ export type ResourceAnswer = {
 export type KeyVerdict =
   | 'current'
   | 'pending'
+  /** The next sweep deletes it. */
+  | 'unused'
   | 'deleted'
   | 'in-use-by-a-task'
   | 'in-use-by-a-daemon'
@@ -27,9 +29,9 @@ export type KeyReport = {
   /** RFC 3339. */
   readonly createdAt: string;
   readonly tags: Readonly<Record<string, string>>;
-  /** Names of the daemons with this key that coderd still lists. */
-  readonly daemons: readonly string[];
-  /** The pool for which the key function made it; undefined for a foreign key. */
+  /** Names of the daemons with this key that coderd still lists; absent: not read. */
+  readonly daemons?: readonly string[] | undefined;
+  /** The pool for which this deployment made it; undefined for a foreign key. */
   readonly pool?: string | undefined;
   readonly verdict: KeyVerdict;
 };

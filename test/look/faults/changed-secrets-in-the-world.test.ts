@@ -88,8 +88,8 @@ async function expectRest(on: Lab): Promise<void> {
 const IN_PROCESS = { overHttp: false };
 
 describe.each([
-  { pool: { key: 'own' }, how: 'by hand' },
-  { pool: { key: 'managed' }, how: 'by the key function' },
+  { pool: { credential: 'key' }, how: 'by hand' },
+  { pool: { credential: 'managed' }, how: 'by the key function' },
 ] as const)('a key that is replaced $how under load', ({ pool }) => {
   it('is unused once the builds have ended, with no build killed and never fewer daemons than the floor', async () => {
     const on = await amongBuilds(pool);
