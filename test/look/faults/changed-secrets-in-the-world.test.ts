@@ -170,6 +170,29 @@ describe('a changed secret', () => {
     expect(on.world.figures().killed).toBe(0);
   });
 
+  it('that is the pre-shared key rolls nothing until coderd has it, then everything', async () => {
+    const psk = 'a-pre-shared-key-that-is-long-enough';
+    const on = await amongBuilds({ credential: 'psk' }, { ...IN_PROCESS, psk });
+    await on.run(2_700);
+    const before = on.world.ecs.tasks().map(({ identity }) => identity.id);
+    on.world.secrets.put('coder/keys/cpu', `${psk}-2`);
+    const waiting = await on.run(1_200);
+    expect(waiting.flatMap(({ plan }) => plan.actions)).toEqual([]);
+    expect(findingLines(waiting.at(-1)?.plan.findings ?? [])).toEqual([
+      expect.stringMatching(
+        /^pool "cpu": the pre-shared key in secret coder\/keys\/cpu changed at .* restart it/,
+      ),
+    ]);
+    on.world.coderd.setPsk(`${psk}-2`);
+    // more builds than daemons: a new task starts, and connects with the new key
+    submit(on, 4, () => 2);
+    await on.run(3_600);
+    const running = on.world.ecs.tasks().filter(({ state }) => state.lastStatus === 'RUNNING');
+    expect(running).toHaveLength(FLOOR);
+    expect(running.filter(({ identity }) => before.includes(identity.id))).toEqual([]);
+    expect(on.world.figures().killed).toBe(0);
+  });
+
   it('rolls nothing if only its tags changed', async () => {
     const on = await amongBuilds({}, IN_PROCESS);
     const { secrets, timeline } = on.world;
