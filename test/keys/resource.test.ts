@@ -212,6 +212,15 @@ describe('an update', () => {
     expect(lab.ownKeys()).toHaveLength(1);
   });
 
+  it('takes no page of a proxy in place of the answer about a key for the end of the key', async () => {
+    const lab = await created();
+    lab.onAnswer = (what, answer) =>
+      what.endsWith('/self') ? { ...answer, statusCode: 401, text: '<html>sign in</html>' } : answer;
+    await expect(lab.resource('Update', { pool: OTHER_TAGS })).rejects.toThrow('coderd answered 401');
+    await lab.resource('Update');
+    expect(lab.ownKeys()).toHaveLength(1);
+  });
+
   it('replaces a key that somebody deleted in coderd, not by the one before it', async () => {
     const lab = await created();
     await lab.rotate();
@@ -226,9 +235,11 @@ describe('an update', () => {
 describe('a deletion', () => {
   it('deletes all keys of the pool when its service is gone', async () => {
     const lab = await created();
+    lab.startTask();
     await lab.rotate();
     await lab.resource('Update', { pool: OTHER_ORG });
     addForeignKey(lab, 'by-hand');
+    lab.stopTasks();
     lab.services.delete('cpu');
     expect(await lab.resource('Delete')).toEqual({ PhysicalResourceId: 'key-of-cpu' });
     expect(lab.ownKeys()).toEqual([]);

@@ -1,6 +1,6 @@
 /** Tests the rotation in four steps: faults, and steps that come twice, late or with an old token. */
 import { describe, expect, it } from 'vitest';
-import { KEY_ID_TAG } from '../../lambda/decision/model/service-tags.ts';
+import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import { ROTATION_STEPS, runRotation } from '../../simulator/secrets/rotation.ts';
 import { addForeignKey, CPU, HOUR, KeyLab, keyIn, MINUTE, revive } from './key-lab.ts';
 
@@ -258,6 +258,24 @@ describe('the sweep', () => {
     const { pools } = await lab.sweep();
     expect(pools).toMatchObject([{ pool: 'cpu', works: 'yes', problems: [] }]);
     expect(lab.workingKey()?.tags).toEqual(CPU.tags);
+  });
+
+  it('reads no secret of a stack whose name only begins like its own', async () => {
+    const lab = await created();
+    lab.secrets.create('other', { [POOL_TAG]: 'cpu', [STACK_TAG]: 'Stack2' });
+    lab.secrets.create('without-pool', { [STACK_TAG]: 'Stack' });
+    const { pools } = await lab.sweep();
+    expect(pools).toMatchObject([{ works: 'yes', problems: [] }]);
+  });
+
+  it('deletes nothing of a pool with two secrets, as during the replacement of one', async () => {
+    const lab = await created();
+    await lab.rotate();
+    lab.secrets.create('second', { [POOL_TAG]: 'cpu', [STACK_TAG]: 'Stack' });
+    lab.pass(26 * HOUR);
+    const { pools } = await lab.sweep();
+    expect(pools[0]?.problems[0]).toContain('the stack has 2 secrets for it');
+    expect(lab.ownKeys()).toHaveLength(2);
   });
 
   it('makes no key before CloudFormation has created the resource', async () => {
