@@ -5,7 +5,7 @@
 import { messageOf } from '../../decision/model/message-of.ts';
 import type { ResourceEvent } from '../events/events.ts';
 import { poolOfKey } from '../model/key-names.ts';
-import { RESOURCE_TAG, readState, writeState } from '../model/pool.ts';
+import { type ManagedPool, RESOURCE_TAG, readState, writeState } from '../model/pool.ts';
 import type { KeyPorts, Organization } from '../model/ports.ts';
 import { parseStoredKey } from '../model/stored-key.ts';
 import { isOfNoConcern } from './read-keys.ts';
@@ -31,12 +31,22 @@ export async function removeKeys(ports: KeyPorts, removed: RemovedPool): Promise
     left = await tryRemoving(ports, removed, stored);
   }
   if (left === undefined) log.info('deleted the keys of a pool', { pool });
-  else
-    log.warn('gave up deleting keys of a pool; delete them with `coder provisioner keys delete`', {
-      pool,
-      keys: left.names,
-      because: left.because,
-    });
+  else warnOf(ports, pool, left);
+}
+
+/** Tries once, after a creation that failed. Never throws. */
+export async function removeKeysOnce(ports: KeyPorts, pool: ManagedPool): Promise<void> {
+  const removed = { Pool: pool.name, Organization: pool.organization };
+  const left = await tryRemoving(ports, removed, []);
+  if (left !== undefined) warnOf(ports, pool.name, left);
+}
+
+function warnOf({ log }: KeyPorts, pool: string, { names, because }: Left): void {
+  log.warn('gave up deleting keys of a pool; delete them with `coder provisioner keys delete`', {
+    pool,
+    keys: names,
+    because,
+  });
 }
 
 /**
@@ -59,7 +69,7 @@ async function markDeleted({ secrets, log }: KeyPorts, secretId: string): Promis
 /** Undefined if coderd lists no key of the pool any more. */
 async function tryRemoving(
   ports: KeyPorts,
-  { Pool, Organization }: RemovedPool,
+  { Pool, Organization }: Omit<RemovedPool, 'SecretArn'>,
   stored: readonly string[],
 ): Promise<Left | undefined> {
   try {

@@ -19,9 +19,9 @@ import {
 } from '../model/pool.ts';
 import type { KeyFacts, KeyPorts, SecretInfo } from '../model/ports.ts';
 import { parseStoredKey } from '../model/stored-key.ts';
-import { ensureKey } from './ensure-key.ts';
+import { ensureKeyAtLeast } from './ensure-key.ts';
 import { CURRENT, versionWith } from './read-keys.ts';
-import { removeKeys } from './remove-keys.ts';
+import { removeKeys, removeKeysOnce } from './remove-keys.ts';
 
 /** Serves a create, update or delete event. A deletion always succeeds. */
 export async function serveResource(ports: KeyPorts, event: ResourceEvent): Promise<ResourceAnswer> {
@@ -35,7 +35,7 @@ export async function serveResource(ports: KeyPorts, event: ResourceEvent): Prom
   await markCreated(ports, event);
   const { id, name } =
     event.RequestType === 'Create'
-      ? await ensureKey(ports, pool, SecretArn)
+      ? await createKey(ports, pool, SecretArn)
       : await updateKey(ports, pool, SecretArn);
   return { PhysicalResourceId, Data: { KeyId: id, KeyName: name } };
 }
@@ -79,6 +79,27 @@ function isLate({ RequestType, RequestId }: ResourceEvent, { request }: Resource
 }
 
 /**
+ * After a creation that failed, CDK's framework never asks for a deletion (docs/aws.md §7). While the
+ * secret has no current version, no task can have a key of the pool.
+ */
+async function createKey(ports: KeyPorts, pool: ManagedPool, secretId: string): Promise<KeyFacts> {
+  try {
+    return await ensureKeyAtLeast(ports, pool, secretId);
+  } catch (cause) {
+    if (await hasNoKey(ports, secretId)) await removeKeysOnce(ports, pool);
+    throw cause;
+  }
+}
+
+async function hasNoKey({ secrets }: KeyPorts, secretId: string): Promise<boolean> {
+  try {
+    return versionWith(await secrets.describe(secretId), CURRENT) === undefined;
+  } catch (cause) {
+    return cause instanceof KeysError && cause.code === 'secret-gone';
+  }
+}
+
+/**
  * An update that changes nothing, as in a rollback, must not fail because coderd does not answer:
  * the stack could then not be rolled back.
  */
@@ -88,7 +109,7 @@ async function updateKey(
   secretId: string,
 ): Promise<Pick<KeyFacts, 'id' | 'name'>> {
   try {
-    return await ensureKey(ports, pool, secretId);
+    return await ensureKeyAtLeast(ports, pool, secretId);
   } catch (cause) {
     const known = isDoubt(cause)
       ? await keyMadeFor(ports, pool, await ports.secrets.describe(secretId))
