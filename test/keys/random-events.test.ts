@@ -30,6 +30,8 @@ const move = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('sweep' as const), crash }) },
   { weight: 2, arbitrary: fc.constant({ kind: 'start a task' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'stop all tasks' as const }) },
+  // Their tasks run on, and connect again when the network is back.
+  { weight: 2, arbitrary: fc.constant({ kind: 'cut all connections' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'write garbage' as const }) },
   {
     weight: 4,
@@ -44,6 +46,7 @@ type Move = typeof move extends fc.Arbitrary<infer T> ? T : never;
 async function play(lab: KeyLab, done: Move): Promise<void> {
   if (done.kind === 'start a task') lab.startTask();
   else if (done.kind === 'stop all tasks') lab.stopTasks();
+  else if (done.kind === 'cut all connections') for (const { connection } of lab.tasks) connection.close();
   else if (done.kind === 'write garbage') lab.secrets.put(lab.secretName('cpu'), 'hello');
   else if (done.kind === 'pass') lab.pass(done.ms);
   else {
