@@ -213,6 +213,12 @@ describe('an update', () => {
     expect(lab.log.at(-1)?.message).toContain('without asking coderd');
   });
 
+  it('can be rolled back while the token sees the organization no more', async () => {
+    const lab = await created();
+    lab.onAnswer = (what, answer) => (what.endsWith('/organizations') ? { ...answer, text: '[]' } : answer);
+    expect((await lab.resource('Update')).Data?.KeyId).toBe(lab.workingKey()?.id);
+  });
+
   it('does not trust a key that was made for other tags while coderd does not answer', async () => {
     const lab = await created();
     await lab.resource('Update', { pool: OTHER_TAGS });
@@ -376,6 +382,25 @@ describe('a deletion', () => {
     await expect(lab.resource(type)).rejects.toThrow('the resource is deleted already; this event is late');
     await expect(lab.rotate()).rejects.toThrow('nothing is to rotate');
     await lab.sweep();
+    expect(lab.ownKeys()).toEqual([]);
+  });
+
+  it('leaves the keys of running tasks, though coderd has not seen their daemons for an hour', async () => {
+    const lab = await created();
+    lab.startTask()?.connection.close();
+    lab.pass(HOUR);
+    await lab.resource('Delete');
+    expect(lab.lostTasks()).toEqual([]);
+  });
+
+  it('that comes again after a new creation deletes nothing', async () => {
+    const lab = await created();
+    lab.services.delete('cpu');
+    await lab.resource('Delete', { request: 'request-2' });
+    await lab.resource('Create', { request: 'request-3' });
+    await lab.resource('Delete', { request: 'request-2' });
+    expect(lab.workingKey()).toBeDefined();
+    await lab.resource('Delete', { request: 'request-4' });
     expect(lab.ownKeys()).toEqual([]);
   });
 

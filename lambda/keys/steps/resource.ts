@@ -12,6 +12,7 @@ import {
   MADE_FOR_TAG,
   type ManagedPool,
   madeFor,
+  NO_REQUEST,
   RESOURCE_TAG,
   type ResourceState,
   readState,
@@ -28,7 +29,7 @@ export async function serveResource(ports: KeyPorts, event: ResourceEvent): Prom
   const { Pool, SecretArn } = event.ResourceProperties;
   const PhysicalResourceId = `key-of-${Pool}`;
   if (event.RequestType === 'Delete') {
-    await removeKeys(ports, event.ResourceProperties);
+    await removeKeys(ports, event);
     return { PhysicalResourceId: event.PhysicalResourceId ?? PhysicalResourceId };
   }
   const pool = poolOf(event);
@@ -63,19 +64,20 @@ function parseQuietly(text: string): unknown {
 async function markCreated({ secrets }: KeyPorts, event: ResourceEvent): Promise<void> {
   const { Pool, SecretArn } = event.ResourceProperties;
   const state = readState((await secrets.describe(SecretArn)).tags);
-  const request = event.RequestId ?? 'unknown';
+  const request = event.RequestId ?? NO_REQUEST;
   if (state?.is === 'deleted' && isLate(event, state))
     throw new KeysError(
       'resource-deleted',
       `${event.RequestType} of the key of pool "${Pool}": the resource is deleted already; this event is late`,
     );
   if (state?.is === 'created') return;
-  await secrets.tag(SecretArn, { [RESOURCE_TAG]: writeState({ is: 'created', request }) });
+  const created = writeState({ is: 'created', request, ended: state?.ended ?? NO_REQUEST });
+  await secrets.tag(SecretArn, { [RESOURCE_TAG]: created });
 }
 
 /** After a failed creation CloudFormation may create the resource again, with another request. */
 function isLate({ RequestType, RequestId }: ResourceEvent, { request }: ResourceState): boolean {
-  return RequestType === 'Update' || request === RequestId;
+  return RequestType === 'Update' || (RequestId !== undefined && request === RequestId);
 }
 
 /**
