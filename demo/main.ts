@@ -17,6 +17,7 @@ import { serveWorld } from '../simulator/serve.ts';
 import { synthesizeStack } from '../simulator/synthesized-stack.ts';
 import { World } from '../simulator/world.ts';
 import { planAutostarts } from './autostarts.ts';
+import { functionEnvironment } from './function/environment.ts';
 import { changesIn } from './function/logged-look.ts';
 import { RunningFunction } from './function/running-function.ts';
 import { demoConfig, LAST_STEP_MS, POOLS, planSteps, START } from './scenario.ts';
@@ -29,7 +30,6 @@ const SPEED = 10;
 const SCHEDULE_MS = 60_000 / SPEED;
 const DRAW_MS = 250;
 const GIVE_UP_MS = 85_000;
-const OUT_DIR = 'dist/demo/cdk.out';
 const GUARD_LOG = 'dist/demo/guards.log';
 
 const program = new Command('demo')
@@ -45,6 +45,8 @@ const { guard, json, seed, frames } = program.opts<{
   seed: number;
   frames?: string;
 }>();
+/** Both demos can run at the same time. */
+const outDir = guard ? 'dist/demo/guard/cdk.out' : 'dist/demo/cdk.out';
 const missing = guard ? missingForGuard() : [];
 if (missing.length > 0)
   program.error(`running guard.sh: this machine lacks a requirement. Install ${missing.join(', and ')}`);
@@ -62,9 +64,8 @@ const world = new World({
   pools: POOLS,
   latencies: { boot: [8_000, 20_000], stop: [2_000, 6_000], healthyMs: 15_000 },
   readLagMs: 2_000,
-  // the mildest reading of AWS's text: in the others old tasks can take 40 min to leave, too long
-  // to
-  // watch
+  // the mildest reading of AWS's text: in the others old tasks can take 40 min to leave, which is
+  // too long to watch
   deploymentBlocked: 'new-only',
   blockedTasks: 'old-revision',
   ...(guarded && { guardedTask: guarded.task }),
@@ -78,16 +79,8 @@ const view = createView(world, {
 if (guarded) view.say(`each task runs the real guard.sh as a process. The guards log to ${GUARD_LOG}`);
 planSteps(world, new Random(seed), view.say);
 planAutostarts(world, view.say);
-const autoscaler = new RunningFunction(synthesizeStack(demoConfig(served.coderdUrl), OUT_DIR), {
-  environment: {
-    AUTOSCALER_CLUSTER: world.ecs.clusterName,
-    AUTOSCALER_STACK: world.stackName,
-    AWS_ENDPOINT_URL: served.awsUrl,
-    AWS_REGION: 'eu-central-1',
-    AWS_ACCESS_KEY_ID: 'demo',
-    AWS_SECRET_ACCESS_KEY: 'demo',
-    POWERTOOLS_METRICS_DISABLED: 'true',
-  },
+const autoscaler = new RunningFunction(synthesizeStack(demoConfig(served.coderdUrl), outDir), {
+  environment: functionEnvironment(world, served),
   onLine: (line) => {
     for (const change of changesIn(line)) view.change(change);
   },

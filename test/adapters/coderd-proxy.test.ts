@@ -1,11 +1,14 @@
 /** The way to coderd: through a proxy, with a CA of one's own, and counted. */
+
 import { createServer, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
+import { PATIENCE_OF_A_LOOK } from '../../lambda/adapters/coderd/http/retries.ts';
 import { describeUnreachable } from '../../lambda/adapters/coderd/http/unreachable.ts';
 import { CallCounter } from '../../lambda/adapters/shared/calls.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { makeCertificate, Servers } from '../support/servers.ts';
 
 const servers = new Servers();
@@ -20,7 +23,7 @@ const empty: RequestListener = (_, response) => response.end('[]');
 const plainCoderd = (listener = empty) => servers.plain(listener);
 const tlsCoderd = (certificate = pem) => servers.tls(certificate, empty);
 
-/** A proxy that answers CONNECT with this status, and connects where that is 200. */
+/** A proxy that answers CONNECT with this status, and connects if it is 200. */
 async function startProxy(
   status = 200,
 ): Promise<{ readonly url: string; readonly asked: readonly string[] }> {
@@ -46,8 +49,14 @@ async function startProxy(
   return { url: `http://127.0.0.1:${await servers.listen(server)}`, asked };
 }
 
+const PATIENCE = { ...PATIENCE_OF_A_LOOK, firstRetryMs: 5 };
+
 async function organizations(options: Omit<CoderdHttpOptions, 'token'>) {
-  const http = new CoderdHttp({ token: { read: async () => 'token' }, ...options });
+  const http = new CoderdHttp({
+    token: { read: async () => new Secret('token') },
+    patience: PATIENCE,
+    ...options,
+  });
   closers.push(() => http.close());
   return new CoderdAdapter(http).organizations();
 }

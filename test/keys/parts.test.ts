@@ -1,12 +1,12 @@
 /** Small parts of the key function: its environment, the tasks that it reads, and secrets as texts. */
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import { EcsPoolTasks } from '../../lambda/keys/adapters/pool-tasks.ts';
 import { connectKeys } from '../../lambda/keys/connect.ts';
 import { readKeysEnvironment } from '../../lambda/keys/environment.ts';
-import { SecretText } from '../../lambda/keys/model/secret-text.ts';
 import { parseStoredKey, writeStoredKey } from '../../lambda/keys/model/stored-key.ts';
 import type { Ecs } from '../../lambda/look/ports.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
@@ -93,7 +93,7 @@ it('refuses a configuration without managed keys', () => {
 });
 
 describe('a secret text', () => {
-  const secret = new SecretText('hunter2');
+  const secret = new Secret('hunter2');
 
   it('prints as [secret] in texts, JSON and inspect', () => {
     const shown = [`${secret}`, JSON.stringify({ secret }), inspect({ secret }, { showHidden: true })];
@@ -110,7 +110,7 @@ describe('a secret text', () => {
     { text: '{"key":5}', because: 'the key is no text' },
     { text: '', because: 'it is empty' },
   ])('with $text holds no key: $because', ({ text }) => {
-    expect(parseStoredKey(new SecretText(text))).toBeUndefined();
+    expect(parseStoredKey(new Secret(text))).toBeUndefined();
   });
 
   it('holds the key that was written, with its id and name', () => {

@@ -1,28 +1,63 @@
 /**
- * Reads the token's user, the license and a provisioner key from coderd. Only the command line does
- * this; a look does not.
+ * Reads the token's user and its rights, the license, the default organization and a provisioner
+ * key from coderd.
  */
-import type * as z from 'zod';
+import * as z from 'zod';
+import type { OrganizationId } from '../../decision/model/brands.ts';
+import type { Entitlement } from '../../decision/model/snapshot.ts';
+import type { Secret } from '../shared/secret.ts';
 import type { CoderdHttp } from './http/http.ts';
-import { entitlementsSchema, provisionerKeySchema, userSchema } from './http/schemas.ts';
+import {
+  authorizationSchema,
+  entitlementsSchema,
+  organizationSchema,
+  provisionerKeySchema,
+  userSchema,
+} from './http/schemas.ts';
 
-export type User = { readonly name: string; readonly isOwner: boolean };
+/** `roles`: those of the site, without `member`. */
+export type User = {
+  readonly id: string;
+  readonly name: string;
+  readonly isOwner: boolean;
+  readonly roles: readonly string[];
+};
 export type ProvisionerKey = z.output<typeof provisionerKeySchema>;
-/**
- * The license for external provisioner daemons. coderd enables the feature with the license
- * (docs/coder.md §3).
- */
-export type Entitlement = 'entitled' | 'grace_period' | 'not_entitled';
-
 /** Reads the token's user. Throws CoderdError. */
 export async function readUser(http: CoderdHttp): Promise<User> {
-  const { username, roles } = (await http.get('/api/v2/users/me', {}, userSchema)).value;
-  return { name: username, isOwner: (roles ?? []).some(({ name }) => name === 'owner') };
+  const { id, username, roles } = (await http.get('/api/v2/users/me', {}, userSchema)).value;
+  const names = (roles ?? []).map(({ name }) => name).filter((name) => name !== 'member');
+  return { id, name: username, isOwner: names.includes('owner'), roles: names };
 }
 
-/** Reads whether external provisioner daemons are licensed. Throws CoderdError. */
-export async function readEntitlement(http: CoderdHttp): Promise<Entitlement> {
-  const { features } = (await http.get('/api/v2/entitlements', {}, entitlementsSchema)).value;
+/**
+ * Whether the token's user may run daemons with the scope of an organization (docs/coder.md §3).
+ * Throws CoderdError.
+ */
+export async function readMayRunDaemons(http: CoderdHttp, organization: OrganizationId): Promise<boolean> {
+  const object = { resource_type: 'provisioner_daemon', organization_id: organization };
+  const body = { checks: { create: { object, action: 'create' } } };
+  const { value } = await http.post('/api/v2/authcheck', body, authorizationSchema);
+  return value.create === true;
+}
+
+/**
+ * Reads the organization for which coderd accepts the pre-shared key. Undefined: coderd lists none
+ * as its default. Throws CoderdError.
+ */
+export async function readDefaultOrganization(
+  http: CoderdHttp,
+): Promise<z.output<typeof organizationSchema> | undefined> {
+  const schema = z.array(organizationSchema.extend({ is_default: z.boolean().nullish() }));
+  const { value } = await http.get('/api/v2/organizations', {}, schema);
+  return value.find(({ is_default }) => is_default === true);
+}
+
+/**
+ * Reads whether external provisioner daemons are licensed (docs/coder.md §3). Throws CoderdError.
+ */
+export async function readEntitlement(http: CoderdHttp, signal?: AbortSignal): Promise<Entitlement> {
+  const { features } = (await http.get('/api/v2/entitlements', {}, entitlementsSchema, signal)).value;
   const feature = features.external_provisioner_daemons;
   if (feature?.enabled !== true) return 'not_entitled';
   return feature.entitlement === 'grace_period' ? 'grace_period' : 'entitled';
@@ -33,7 +68,7 @@ export async function readEntitlement(http: CoderdHttp): Promise<Entitlement> {
  * exist if the code is `unauthorized`, or `refused` with status 400 (wrong length). The path does
  * not contain the secret, because paths end up in logs and coderd reads only the header.
  */
-export async function readProvisionerKey(http: CoderdHttp, secret: string): Promise<ProvisionerKey> {
+export async function readProvisionerKey(http: CoderdHttp, secret: Secret): Promise<ProvisionerKey> {
   const headers = { 'coder-provisioner-daemon-key': secret };
   return (await http.getAs('/api/v2/provisionerkeys/self', headers, provisionerKeySchema)).value;
 }

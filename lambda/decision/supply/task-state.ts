@@ -14,7 +14,7 @@ const LEASE_MS = 24 * 3_600_000;
 /** Only guards and drain requests set a longer protection. Rung `confirm` uses half an hour. */
 const GUARDLESS_MS = 2 * 3_600_000;
 /** A drain request, or a guard that drains by itself, sets the protection to this. */
-export const LEAVING_MS = 23 * 3_600_000;
+const LEAVING_MS = 23 * 3_600_000;
 /** A task that has been RUNNING for longer has had enough time to get a lease and a daemon. */
 const BOOT_MS = 15 * 60_000;
 
@@ -37,7 +37,7 @@ export type TaskView = {
   readonly daemon: Daemon | undefined;
   /** The tags of its daemon; the pool's tags if no daemon is known. */
   readonly offers: TagSet;
-  /** Whether these tags differ from the pool's: the daemon uses the key of another pool. */
+  /** Whether these tags differ from the pool's: the daemon uses the key of another pool, or its token is of another user. */
   readonly hasOtherTags: boolean;
   readonly idleSince: EpochMs | undefined;
   /**

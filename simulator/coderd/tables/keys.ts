@@ -1,6 +1,7 @@
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { normalizeTags, type TagSet, type Tags } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../../base/random.ts';
+import { secretMade } from '../../base/secret-made.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
 
 export type ProvisionerKey = {
@@ -17,6 +18,8 @@ export const SECRET_LENGTH = 43;
 
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 const BUILT_IN_ID = '00000000-0000-0000-0000-000000000001';
+const USER_AUTH_ID = '00000000-0000-0000-0000-000000000002';
+const PSK_ID = '00000000-0000-0000-0000-000000000003';
 const RESERVED_NAMES = ['built-in', 'user-auth', 'psk'];
 const MAX_NAME_BYTES = 64;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -41,7 +44,9 @@ export class ProvisionerKeys {
       throw new CoderdRefusal(409, `Provisioner key with name '${key.name}' already exists in organization`);
     if (JSON.stringify(key.tags).includes('\\u0000'))
       throw new CoderdRefusal(500, 'storing the tags of a provisioner key: Postgres takes no NUL byte');
-    const secret = Array.from({ length: SECRET_LENGTH }, () => this.#random.pick([...LETTERS])).join('');
+    const secret = secretMade(
+      Array.from({ length: SECRET_LENGTH }, () => this.#random.pick([...LETTERS])).join(''),
+    );
     this.#bySecret.set(secret, { ...key, tags: { ...key.tags }, id: this.#random.uuid() });
     return secret;
   }
@@ -79,21 +84,31 @@ export class ProvisionerKeys {
   }
 }
 
-/** The reserved key of coderd's own daemons (docs/coder.md §3). */
-export const builtInKey = (organizationId: OrganizationId, tags: Tags): ProvisionerKey => ({
-  id: BUILT_IN_ID,
-  organizationId,
-  name: 'built-in',
-  tags,
-  createdAt: 0 as EpochMs,
-});
+const reserved =
+  (id: string, name: string) =>
+  (organizationId: OrganizationId, tags: Tags): ProvisionerKey => ({
+    id,
+    organizationId,
+    name,
+    tags,
+    createdAt: 0 as EpochMs,
+  });
 
-/**
- * The tags of a key's daemons: MutateTags with the nil user, so a user scope has the nil owner
- * (docs/coder.md §3).
- */
-export function daemonTags(key: ProvisionerKey): TagSet {
-  return normalizeTags(key.tags.scope === 'user' ? { ...key.tags, owner: NIL_UUID } : key.tags);
+/** The reserved keys of daemons that have none of their own (docs/coder.md §3). */
+export const builtInKey = reserved(BUILT_IN_ID, 'built-in');
+export const userAuthKey = reserved(USER_AUTH_ID, 'user-auth');
+export const pskKey = reserved(PSK_ID, 'psk');
+
+/** A daemon that coderd admits. */
+export type Admitted = {
+  readonly key: ProvisionerKey;
+  /** The owner if the scope is `user`: the nil user unless a user's token was sent. */
+  readonly owner: string;
+};
+
+/** The tags of a daemon: MutateTags (docs/coder.md §3). */
+export function daemonTags({ key: { tags }, owner }: Admitted): TagSet {
+  return normalizeTags(tags.scope === 'user' ? { ...tags, owner } : tags);
 }
 
 function checkName(name: string): void {

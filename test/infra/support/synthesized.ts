@@ -1,15 +1,11 @@
-/** Deployments to look at, synthesized with the feature flags that are deployed. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+/** Deployments for tests, synthesized with the feature flags of the project's app. */
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { afterAll } from 'vitest';
 import type { Settings } from '../../../infra/constructs/settings.ts';
 import { AutoscalerStack } from '../../../infra/stack.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'synthesized-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 export type PoolSettings = Settings['pools'][number];
 
@@ -47,7 +43,7 @@ export const MINIMAL = deployment([
   { name: 'default', organization: 'default', key: { secret: 'coder/keys/default' } },
 ]);
 
-/** Every setting that makes a difference to the template, in a network and cluster of its own. */
+/** All settings that change the template. The stack creates network and cluster. */
 export const EVERYTHING = deployment(
   [
     {
@@ -79,7 +75,7 @@ export const EVERYTHING = deployment(
   },
 );
 
-/** Network, cluster, log group and topic are there already. */
+/** Network, cluster, log group and topic exist already. */
 export const EXISTING = deployment([cpu, gpu], {
   network: {
     vpc: 'vpc-0123456789abcdef0',
@@ -90,6 +86,16 @@ export const EXISTING = deployment([cpu, gpu], {
   logs: { group: '/platform/coder' },
   alarms: { topic: arnOf('sns', 'oncall') },
 });
+
+/** Two pools with managed keys, beside one with a key of its own. */
+export const MANAGED_KEYS: Settings = {
+  ...deployment([
+    { name: 'default', organization: 'default', key: 'managed' },
+    { name: 'gpu', organization: 'ml', tags: { size: 'large', gpu: 'true' }, key: 'managed' },
+    { ...cpu, tags: { team: 'cpu' } },
+  ]),
+  managedKeys: { token: { secret: 'coder/key-manager-token' }, rotateAfterDays: 60 },
+};
 
 /** As many pools as a deployment may have, of a usual kind. */
 export const FIFTY_POOLS = deployment(
@@ -108,19 +114,20 @@ export function stackOf(settings: Settings, app = newApp()): AutoscalerStack {
 
 export function newApp(): App {
   const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
-  return new App({ context, outdir: mkdtempSync(join(folder, 'cdk.out-')) });
+  return new App({ context, outdir: mkdtempSync(join(tmpdir(), 'cdk.out-')) });
 }
 
 export function synthesize(settings: Settings): Template {
   return templateOf(stackOf(settings));
 }
 
-/** Without CDK's own validation, which takes seconds; synth.test.ts has it. */
+/** Synthesizes without CDK's validation, which takes seconds. synth.test.ts runs it. */
 export function templateOf(stack: Stack): Template {
+  const before = process.env.CDK_VALIDATION;
   process.env.CDK_VALIDATION = 'false';
   try {
     return Template.fromStack(stack);
   } finally {
-    delete process.env.CDK_VALIDATION;
+    if (before === undefined) delete process.env.CDK_VALIDATION;
   }
 }

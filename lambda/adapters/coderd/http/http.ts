@@ -10,6 +10,7 @@ import type { z } from 'zod';
 import type { EpochMs } from '../../../decision/model/brands.ts';
 import type { CallCounter } from '../../shared/calls.ts';
 import { describeSchemaMismatch } from '../../shared/schema-mismatch.ts';
+import type { Secret } from '../../shared/secret.ts';
 import { makeDispatcher } from './dispatcher.ts';
 import { checkHeaders } from './header-values.ts';
 import { PATIENCE_OF_A_LOOK, type Patience, parseRetryAfterMs, withRetries } from './retries.ts';
@@ -35,7 +36,10 @@ export class CoderdError extends Error {
   }
 }
 
-export type TokenSource = { readonly read: (options: { readonly fresh: boolean }) => Promise<string> };
+export type TokenSource = { readonly read: (options: { readonly fresh: boolean }) => Promise<Secret> };
+
+/** By the name of the header that carries it. */
+export type Credentials = Readonly<Record<string, Secret>>;
 
 /** A parsed answer of coderd, and the time in its `Date` header. */
 export type Document<T> = { readonly value: T; readonly date: EpochMs | undefined };
@@ -68,22 +72,28 @@ export class CoderdHttp {
   readonly #dispatcher: Dispatcher;
   readonly #proxy: string | undefined;
   readonly #calls: CallCounter | undefined;
-  readonly #retryMs: number;
+  readonly #patience: Patience;
   readonly #wholeMs: number;
   readonly #until: AbortSignal | undefined;
   readonly #notBefore = new Map<string, number>();
+  readonly #options: CoderdHttpOptions;
 
-  constructor(options: CoderdHttpOptions) {
+  constructor(options: CoderdHttpOptions, dispatcher?: Dispatcher) {
     const { url, token, caBundle, proxy, calls, wholeMs = WHOLE_MS } = options;
-    const { silentMs, retryMs } = options.patience ?? PATIENCE_OF_A_LOOK;
+    this.#patience = options.patience ?? PATIENCE_OF_A_LOOK;
     this.#base = url.replace(/\/+$/, '');
     this.#token = token;
     this.#proxy = proxy;
     this.#calls = calls;
-    this.#retryMs = retryMs;
     this.#wholeMs = wholeMs;
     this.#until = options.until;
-    this.#dispatcher = makeDispatcher({ caBundle, proxy, silentMs });
+    this.#dispatcher = dispatcher ?? makeDispatcher({ caBundle, proxy, silentMs: this.#patience.silentMs });
+    this.#options = options;
+  }
+
+  /** The same coderd with another token, over the same connections: close the original only. */
+  withToken(token: Secret): CoderdHttp {
+    return new CoderdHttp({ ...this.#options, token: { read: async () => token } }, this.#dispatcher);
   }
 
   /** Reads one JSON document. Throws CoderdError, or SecretError if the token cannot be read. */
@@ -108,13 +118,13 @@ export class CoderdHttp {
     return this.#ask({ method: 'POST', path, body: JSON.stringify(body), signal }, schema);
   }
 
-  /** As `get`, with these headers instead of the token. */
+  /** As `get`, with these credentials, by header, instead of the token. */
   async getAs<T extends z.ZodType>(
     path: string,
-    headers: Readonly<Record<string, string>>,
+    credentials: Credentials,
     schema: T,
   ): Promise<Document<z.output<T>>> {
-    const answer = await this.#request({ method: 'GET', path }, headers, this.#budget());
+    const answer = await this.#request({ method: 'GET', path }, credentials, this.#budget());
     if (answer.statusCode !== 200) throw this.#errorOf(path, answer);
     return { value: parse(schema, answer), date: answer.date };
   }
@@ -128,7 +138,7 @@ export class CoderdHttp {
     const budget = this.#budget(question.signal);
     if (token === undefined) return this.#send(question, budget, { fresh: false });
     const instead = token.instead === undefined ? {} : { 'coder-session-token': token.instead };
-    return this.#request(question, token.headers ?? instead, budget);
+    return this.#request(question, token.credentials ?? instead, budget);
   }
 
   /** Closes the pooled connections. */
@@ -159,17 +169,16 @@ export class CoderdHttp {
     return this.#request(question, { 'coder-session-token': read }, budget);
   }
 
-  async #request(
-    question: Question,
-    headers: Readonly<Record<string, string>>,
-    budget: AbortSignal,
-  ): Promise<RawAnswer> {
+  async #request(question: Question, credentials: Credentials, budget: AbortSignal): Promise<RawAnswer> {
+    const headers = Object.fromEntries(
+      Object.entries(credentials).map(([name, secret]) => [name, secret.reveal()]),
+    );
     const flaw = checkHeaders(headers);
     if (flaw !== undefined) throw new CoderdError('refused', flaw);
     this.#refuseEarly(question.path);
     const once = () => this.#sendOnce(question, headers, budget);
     const describe = (cause: unknown): string => describeUnreachable(cause, this.#proxy);
-    const retried = (): Promise<RawAnswer> => withRetries(once, { retryMs: this.#retryMs, signal: budget });
+    const retried = (): Promise<RawAnswer> => withRetries(once, { ...this.#patience, signal: budget });
     const answer = (question.once ? once() : retried()).catch((cause) => {
       throw new CoderdError('unreachable', describe(cause), { cause });
     });
@@ -201,7 +210,8 @@ export class CoderdHttp {
       const text = statusCode === 200 ? received : hide(received, Object.values(headers));
       return { statusCode, headers: response.headers, text, date: parseDate(response.headers.date) };
     } finally {
-      this.#calls?.count('coderd', { throttled: statusCode === 429 });
+      const isAnswered = statusCode !== undefined;
+      this.#calls?.count('coderd', { throttled: statusCode === 429, isAnswered });
     }
   }
 
@@ -260,8 +270,8 @@ function hide(text: string, secrets: readonly string[]): string {
 
 /** What signs a request in instead of the configured token. */
 type Instead = {
-  readonly instead?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly instead?: Secret | undefined;
+  readonly credentials?: Credentials;
 };
 
 export type Question = {

@@ -1,8 +1,8 @@
 /** Checks that the token can read everything that a look reads, by reading it. */
 
-import type { Config } from '../../lambda/decision/model/config.ts';
-import type { OrganizationReadings, Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
-import type { Organization } from '../../lambda/look/ports.ts';
+import type { Config } from '../../../lambda/decision/model/config.ts';
+import type { OrganizationReadings, Reading, Snapshot } from '../../../lambda/decision/model/snapshot.ts';
+import type { Organization } from '../../../lambda/look/ports.ts';
 import { type Check, fail, ok, skip, warn } from './check.ts';
 
 const nameOf = (organization: string): string => `organization "${organization}"`;
@@ -13,8 +13,12 @@ export function checkOrganizations({ organizations }: Snapshot['coder']): readon
 }
 
 export function skipOrganizations({ pools }: Config, blocker: string): readonly Check[] {
-  const names = [...new Set(pools.map(({ organization }) => organization))].sort();
-  return names.map((name) => skip(nameOf(name), blocker));
+  return organizationNames(pools).map((name) => skip(nameOf(name), blocker));
+}
+
+/** The organizations of the pools, each once: names or ids, as the configuration has them. */
+export function organizationNames(pools: Config['pools']): readonly string[] {
+  return [...new Set(pools.map(({ organization }) => organization))].sort();
 }
 
 /** The organization of a pool, by name or id; undefined if coderd does not list it. */
