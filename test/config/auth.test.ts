@@ -148,7 +148,6 @@ describe('a common mistake', () => {
     {
       settings: 'key: { managed: true }',
       says: [
-        '7:5: key.secret: missing; name or ARN of a secret in AWS Secrets Manager',
         '7:12: key.managed: unknown setting; for a key that the stack creates and rotates, write key: managed',
       ],
     },
