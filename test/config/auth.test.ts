@@ -115,10 +115,14 @@ describe('scope and owner', () => {
   });
 });
 
-it('refuses a tag name with = where the daemon sends the tags', () => {
+it('refuses a tag with = in its name or a line break where the daemon sends the tags', () => {
   expect(said('token: { secret: t }', 'tags: { "a=b": c }')).toEqual([
     TOKEN_WARNING,
-    '8:13: tags["a=b"]: "a=b" contains =, so a daemon cannot send it with token; rename the tag, or use a provisioner key',
+    '8:13: tags["a=b"]: "a=b" contains =, so a daemon cannot send it with token; change the tag, or use a provisioner key',
+  ]);
+  expect(said('psk: { secret: t }', 'tags: { a: "b\\nc" }')).toEqual([
+    PSK_WARNING,
+    '8:13: tags.a: "a" contains a line break or NUL, so a daemon cannot send it with psk; change the tag, or use a provisioner key',
   ]);
   expect(said('key: { secret: t }', 'tags: { "a=b": c }')).toEqual([]);
 });
