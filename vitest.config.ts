@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // a test fails that lets a token or key out
+    setupFiles: ['test/secrets/watch.ts'],
     // by default one processor is left idle: of two, that is half
     maxWorkers: '100%',
     // the world's tests are busy, not waiting: a test that takes this long hangs

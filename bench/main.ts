@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: measures the decision and whole looks on large deployments, their memory, the
- * size of the bundle, the start of the command line, and the speed of a backtest. `-- --json`: the last line is one JSON object.
- * The exit code is always 0.
+ * size of the bundle, the start of the command line, and the speed of a backtest. `-- --json`: the
+ * last line is one JSON object. The exit code is always 0.
  */
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import { runCli } from './program.ts';
-import { askAtTerminal } from './shared/ask.ts';
 import { nodeProblem, packageManifest } from './shared/version.ts';
 
 // a reader such as `head` may close the pipe early
@@ -22,6 +21,12 @@ process.exitCode = await runCli(process.argv.slice(2), {
   // a dumb terminal cannot clear a line
   ...(process.stderr.isTTY && process.env.TERM !== 'dumb' ? { terminal: process.stderr } : {}),
   ...(process.stdout.isTTY ? { columns: process.stdout.columns } : {}),
-  ...(process.stdin.isTTY && process.stderr.isTTY ? { ask: askAtTerminal } : {}),
+  ...(process.stdin.isTTY && process.stderr.isTTY ? { ask: askLazily } : {}),
   now: () => Date.now() as EpochMs,
 });
+
+/** Only `init` asks: the other commands start without loading readline. */
+async function askLazily(question: string): Promise<string> {
+  const { askAtTerminal } = await import('./shared/ask.ts');
+  return askAtTerminal(question);
+}

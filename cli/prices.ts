@@ -1,6 +1,7 @@
 /** The cost section of `autoscaler validate`: the expected monthly price of each pool's tasks. */
 import { BUILDS, buildsPerTask, estimatePools, loadOf, type PoolEstimate, USUAL } from '../infra/cost.ts';
 import type { Deployment } from '../lambda/config/rules/deployment.ts';
+import { sum } from '../lambda/decision/model/collections.ts';
 import { type Column, plainTable } from './shared/plain-table.ts';
 
 /**
@@ -49,16 +50,8 @@ function keptText({ warm, waiting, retiring }: PoolEstimate['pool']): string {
 }
 
 function totalRow(estimates: readonly PoolEstimate[]): readonly string[] {
-  const total = (of: (estimate: PoolEstimate) => number) =>
-    estimates.reduce((sum, estimate) => sum + of(estimate), 0);
-  return [
-    'all',
-    '',
-    '',
-    '',
-    whole(total(({ dollars }) => dollars)),
-    whole(total((pool) => pool.atOneDollar)),
-  ];
+  const all = sum(estimates, ({ dollars }) => dollars);
+  return ['all', '', '', '', whole(all), whole(sum(estimates, ({ atOneDollar }) => atOneDollar))];
 }
 
 function buildsText(buildsPerDay: number | undefined): string {

@@ -79,9 +79,10 @@ export function renderSizes(): string {
 const INTRODUCTION = `<!-- made by npm run docs -->
 # Sizes and what they cost
 
-Coder's [validated architectures](https://coder.com/docs/admin/infrastructure/validated-architectures) say how many builds run at once
-for so many users, and what coderd and its database need for that. Each has its file here, to be copied to \`autoscaler.yaml\`. Dollars a
-month in us-east-1, network included:`;
+Coder's [validated architectures](https://coder.com/docs/admin/infrastructure/validated-architectures)
+give, for a number of users, the builds that run at once and the sizes of coderd and its database. Each
+architecture has a file here. Copy it to \`autoscaler.yaml\`. The table shows dollars a month in
+us-east-1, with the network:`;
 
 function sizesTable(sizes: readonly Sized[]): string {
   const rows = sizes.map(({ file, users, builds, coderd, database, deployment }) => [
@@ -104,19 +105,26 @@ function staticFleet({ pools: [pool] }: Deployment, builds: number): number {
   return pool === undefined ? 0 : costOfStaticFleet(pool, builds);
 }
 
-const HOW_TO_READ = `- **quiet**: nobody builds. Left are \`min\`, schedules, and what is there whether used or not.
-- **usual**: on average ${percent(USUAL.share)} of \`max\` (of \`maxTasks\`, where that is less) builds from Monday to Friday, 10 hours a day. The made-up trace of 1,000 users
-  (docs/traces.md) builds as much. The price includes the daemons that the autoscaler keeps free at $0.10 for each minute that a person waits (\`waiting\`).
-- **busy**: the same with ${percent(BUSY.share)} of \`max\`: people build all day long.
-- **fixed fleet**: the architecture's provisioners around the clock as the same Fargate tasks, without network, logs and the rest.
+const HOW_TO_READ = `- **quiet**: no builds. You pay for \`min\`, for schedules, and for what costs money even without use.
+- **usual**: on average ${percent(USUAL.share)} of \`max\` is busy (of \`maxTasks\`, if that is less), from Monday to
+  Friday, 10 hours a day. The generated trace of 1,000 users ([traces.md](traces.md)) has as many builds.
+  The price includes the daemons that the autoscaler keeps free at $0.10 for each minute that a person
+  waits (\`waiting\`).
+- **busy**: the same with ${percent(BUSY.share)} of \`max\`: people build all day.
+- **fixed fleet**: the provisioners of the architecture around the clock, as the same Fargate tasks.
+  Network, logs and the function are not included.
 
-**Database.** Builds are what loads it; the column is what Coder has tested with so many at once. Raise \`maxTasks\` only after it has grown, and
-watch its CPU while \`PendingJobs\` is high. Provisioners open no connection to it; coderd does.
+**Database.** Builds load the database. The column has the size that Coder tested with so many builds at
+once. Make the database larger before you raise \`maxTasks\`. Watch its CPU while \`PendingJobs\` is high.
+Provisioners do not connect to the database; coderd does.
 
-**Built-in provisioners.** Set \`CODER_PROVISIONER_DAEMONS=0\` on coderd, three a replica being the default: they share coderd's CPU, and untagged jobs
-would go to them. The autoscaler counts them as supply as long as they are there.
+**Built-in provisioners.** Set \`CODER_PROVISIONER_DAEMONS=0\` on coderd. The default is three for each
+replica. They use coderd's CPU and take untagged jobs. The autoscaler counts them as supply while they
+run.
 
-**Quotas.** New AWS accounts have 6 vCPUs of Fargate, on demand and on Spot each. Ask for as many as \`maxTasks\` can use before the first deployment: each service begins with a task, and none becomes stable without room for it.
+**Quotas.** A new AWS account has 6 vCPUs of Fargate on demand, and 6 of Fargate Spot. Before the first
+deployment, request what \`maxTasks\` can use. Each service starts with one task, and becomes stable only
+if Fargate has room for it.
 
 ## Line by line
 
@@ -140,24 +148,36 @@ function autoscalerAlone(sizes: readonly Sized[]): string {
   const each = sizes.map(({ deployment }) =>
     totalOf(costOf(deployment, QUIET).filter(({ what }) => !/tasks|NAT/.test(what))),
   );
-  return `The autoscaler itself, without tasks and NAT gateways, is ${dollars(Math.min(...each))} to ${dollars(Math.max(...each))} of a quiet month: what is left with \`min: 0\` in a VPC that you have already.`;
+  const [least, most] = [Math.min(...each), Math.max(...each)];
+  return [
+    `The autoscaler itself, without tasks and NAT gateways, costs ${dollars(least)} to ${dollars(most)} in a quiet month. You pay`,
+    'only that with `min: 0` in a VPC that you already have.',
+  ].join('\n');
 }
 
-const ASSUMPTIONS = `\`aws.network.endpoints\` adds ${dollars(ENDPOINTS_MONTH)} a month, which buys privacy rather than savings: image layers from ECR come through a
-free endpoint either way. \`aws.metrics.perPool\` adds $0.90 a pool.
+const ASSUMPTIONS = `\`aws.network.endpoints\` adds ${dollars(ENDPOINTS_MONTH)} a month. It gives privacy rather than savings: image layers from ECR
+always use a free endpoint. \`aws.metrics.perPool\` adds $0.90 a pool.
 
-## What is assumed
+## Assumptions
 
-Prices are those of us-east-1 in 2026 (\`infra/aws-prices.ts\`, \`lambda/decision/settings/prices.ts\`), on demand, without free tiers and discounts; other regions are up to a quarter
-dearer, and Spot's price moves. A month has 730 hours.
+Prices are those of us-east-1 in 2026, on demand, without free tiers and discounts
+(\`infra/aws-prices.ts\`, \`lambda/decision/settings/prices.ts\`). Other Regions cost up to a quarter more.
+The price of Spot changes. A month has 730 hours.
 
-Free daemons: a build takes ${BUILDS.minutes} minute, and no forecast tells ${percent(BUILDS.unforeseen)} of the builds. A pool keeps one more daemon free while the chance that it is needed
-before a new task is up, times the price of waiting, is above the price of a task (\`infra/expected-stock.ts\`). The time to start a task is \`startTime\`, \`90s\` unless
-you write another. The autoscaler itself knows more: the real builds, and how long a start really takes.
+**Free daemons.** A build takes ${BUILDS.minutes} minute, and the forecast does not know ${percent(BUILDS.unforeseen)} of the builds. For each free
+daemon there is a chance that a job needs it before a new task is up. A pool keeps one more daemon while
+this chance times the price of waiting is above the price of a task (\`infra/expected-stock.ts\`). The time
+to start a task is \`startTime\`, \`90s\` by default. The autoscaler itself knows the real builds and the
+real start times.
 
-A task brings in ${ASSUMED.gbPerBusyTaskHour} GB an hour while it builds (image, providers, modules) through the NAT gateway, where
-coderd and registry are outside. A quiet look is billed for ${ASSUMED.quietLookS} s, once a minute; in working hours the function looks again and again and is billed for ${ASSUMED.busyMinuteS} s
-of each minute. Not in it: what templates create, traffic between zones and out of AWS, ECR's storage, log queries.
+**Network.** A task downloads ${ASSUMED.gbPerBusyTaskHour} GB an hour through the NAT gateway while it builds: images, providers,
+modules. coderd and the registry are outside the VPC.
+
+**Function.** AWS bills ${ASSUMED.quietLookS} s for a quiet look, once a minute. In working hours the function looks again
+and again: AWS bills ${ASSUMED.busyMinuteS} s of each minute.
+
+**Not included:** what templates create, traffic between zones and out of AWS, storage in ECR, log
+queries.
 `;
 
 function percent(share: number): string {

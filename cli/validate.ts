@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { type LoadedConfig, loadDeployment } from '../lambda/config/load.ts';
 import { ConfigError, type Problem } from '../lambda/config/problems/problems.ts';
 import { configJsonSchema } from '../lambda/config/schema/settings.ts';
+import { some } from '../lambda/explain/format.ts';
 import { estimate, renderPrices } from './prices.ts';
 import {
   type CliEnvironment,
@@ -45,8 +46,7 @@ function fileOf(argument: string | undefined, { config }: ValidateOptions): stri
 function printText(file: string, { buildsPerDay }: ValidateOptions, cliEnvironment: CliEnvironment): void {
   const { config } = readConfig(file, cliEnvironment, loadDeployment);
   const names = config.pools.map(({ name }) => name);
-  const pools = names.length === 1 ? '1 pool' : `${names.length} pools`;
-  cliEnvironment.out(`${file}: valid; ${pools}: ${names.join(', ')}\n\n`);
+  cliEnvironment.out(`${file}: valid; ${some(names.length, 'pool')}: ${names.join(', ')}\n\n`);
   cliEnvironment.out(`${renderPrices(config, buildsPerDay, cliEnvironment.columns)}\n`);
 }
 

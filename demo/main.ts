@@ -17,6 +17,7 @@ import { serveWorld } from '../simulator/serve.ts';
 import { synthesizeStack } from '../simulator/synthesized-stack.ts';
 import { World } from '../simulator/world.ts';
 import { planAutostarts } from './autostarts.ts';
+import { functionEnvironment } from './function/environment.ts';
 import { changesIn } from './function/logged-look.ts';
 import { RunningFunction } from './function/running-function.ts';
 import { demoConfig, LAST_STEP_MS, POOLS, planSteps, START } from './scenario.ts';
@@ -62,9 +63,8 @@ const world = new World({
   pools: POOLS,
   latencies: { boot: [8_000, 20_000], stop: [2_000, 6_000], healthyMs: 15_000 },
   readLagMs: 2_000,
-  // the mildest reading of AWS's text: in the others old tasks can take 40 min to leave, too long
-  // to
-  // watch
+  // the mildest reading of AWS's text: in the others old tasks can take 40 min to leave, which is
+  // too long to watch
   deploymentBlocked: 'new-only',
   blockedTasks: 'old-revision',
   ...(guarded && { guardedTask: guarded.task }),
@@ -79,15 +79,7 @@ if (guarded) view.say(`each task runs the real guard.sh as a process. The guards
 planSteps(world, new Random(seed), view.say);
 planAutostarts(world, view.say);
 const autoscaler = new RunningFunction(synthesizeStack(demoConfig(served.coderdUrl), OUT_DIR), {
-  environment: {
-    AUTOSCALER_CLUSTER: world.ecs.clusterName,
-    AUTOSCALER_STACK: world.stackName,
-    AWS_ENDPOINT_URL: served.awsUrl,
-    AWS_REGION: 'eu-central-1',
-    AWS_ACCESS_KEY_ID: 'demo',
-    AWS_SECRET_ACCESS_KEY: 'demo',
-    POWERTOOLS_METRICS_DISABLED: 'true',
-  },
+  environment: functionEnvironment(world, served),
   onLine: (line) => {
     for (const change of changesIn(line)) view.change(change);
   },

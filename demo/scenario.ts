@@ -4,6 +4,7 @@
  */
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import type { Tags } from '../lambda/decision/model/tags.ts';
+import { some } from '../lambda/explain/format.ts';
 import type { PoolSpec, World } from '../simulator/world.ts';
 import { AUTOSTARTS_MS, SLEEPING_POOL } from './autostarts.ts';
 
@@ -159,7 +160,7 @@ function planSubmissions(
 ): void {
   for (const { atS, what, jobs, seconds, prebuilds, organization, tags } of SUBMISSIONS) {
     world.timeline.after(atS * 1000, () => {
-      announce(`${what}: ${jobs} job${jobs === 1 ? '' : 's'} submitted`);
+      announce(`${what}: ${some(jobs, 'job')} submitted`);
       for (let index = 0; index < jobs; index++) {
         const durationMs = random.whole(seconds[0] * 1000, seconds[1] * 1000);
         world.coderd.submitJob({

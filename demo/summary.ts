@@ -1,6 +1,6 @@
 /** Computes the final figures of the demo from the simulated world. */
+import { percentile } from '../lambda/decision/model/collections.ts';
 import { normalizeTags } from '../lambda/decision/model/tags.ts';
-import { percentile } from '../simulator/base/percentile.ts';
 import { tagsetContains } from '../simulator/coderd/rules/tagset-contains.ts';
 import type { JobRecord } from '../simulator/coderd/tables/jobs.ts';
 import type { GuardFigures } from '../simulator/guarded/guarded-tasks.ts';

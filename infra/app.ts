@@ -1,6 +1,6 @@
 /**
  * The CDK app for `cdk synth` and `cdk deploy`. It reads the configuration from `-c config=FILE`,
- * else from autoscaler.yaml. Without either it refuses: nobody wants to deploy an example.
+ * else from autoscaler.yaml. Without either it exits with an error.
  */
 import { existsSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';

@@ -5,6 +5,7 @@
  */
 import { secretOf } from '../lambda/config/pool-auth.ts';
 import type { DeployedPool, Deployment } from '../lambda/config/rules/deployment.ts';
+import { sum } from '../lambda/decision/model/collections.ts';
 import { priceOf } from '../lambda/decision/settings/prices.ts';
 import { PRICES } from './aws-prices.ts';
 import {
@@ -45,7 +46,7 @@ export const ASSUMED = {
 } as const;
 
 /** Resources that every stack has. A test compares these numbers with the template. */
-export const MADE = { zones: 2, endpoints: 5, metrics: 10, metricsPerPool: 3, alarms: 9 } as const;
+export const MADE = { zones: 2, endpoints: 5, metrics: 10, metricsPerPool: 3, alarms: 10 } as const;
 
 /** Dollars a month for all interface endpoints in all zones. */
 export const ENDPOINTS_MONTH = MADE.endpoints * MADE.zones * MONTH_HOURS * PRICES.endpointHour;
@@ -81,7 +82,7 @@ export function costOf(deployment: Deployment, wanted: Load): readonly CostLine[
     alarms: deployment.aws.alarms.enabled ? alarmsOf(deployment) * PRICES.alarmMonth : 0,
     dashboard: PRICES.dashboardMonth,
     logs: costOfLogs(deployment, usage),
-    secrets: costOfSecrets(deployment),
+    secrets: costOfSecrets(deployment) + costOfManagedKeys(deployment),
     key: deployment.aws.kmsKey === undefined ? 0 : PRICES.keyMonth,
     rest: costOfInvocations(deployment),
   };
@@ -142,11 +143,15 @@ export function costOfStaticFleet(pool: DeployedPool, tasks: number): number {
   return tasks * MONTH_HOURS * hourOf(pool, 'on-demand');
 }
 
-/** The number of billed alarms. The quotas of on-demand and Spot vCPUs have one alarm each. */
+/**
+ * The number of billed alarms. The quotas of on-demand and Spot vCPUs have one alarm each, and
+ * managed keys have one.
+ */
 export function alarmsOf({ pools }: Deployment): number {
+  const keys = pools.some(({ auth }) => auth.kind === 'managed');
   const onDemand = pools.some(({ spot, spotBase }) => !spot || spotBase > 0);
   const spot = pools.some((pool) => pool.spot);
-  return MADE.alarms + (onDemand ? 1 : 0) + (spot ? 1 : 0);
+  return MADE.alarms + [onDemand, spot, keys].filter(Boolean).length;
 }
 
 /** Reduces the load if the pools' `max` add up to more than `maxTasks`. */
@@ -214,20 +219,32 @@ function costOfLogs({ aws, pools }: Deployment, { looks, busyTaskHours }: Usage)
 /**
  * The function reads the token every five minutes. The reads of starting tasks cost almost nothing.
  */
-function costOfSecrets({ coder, pools }: Deployment): number {
+function costOfSecrets({ coder, pools, managedKeys }: Deployment): number {
   const refs = [
     coder.token,
-    ...pools.flatMap(({ auth, secrets }) => [secretOf(auth) ?? [], Object.values(secrets)].flat()),
-  ];
+    managedKeys?.token ?? [],
+    pools.flatMap(({ auth, secrets }) => [secretOf(auth) ?? [], Object.values(secrets)].flat()),
+  ].flat();
   const names = new Set(refs.map(({ secret }) => secret));
   return names.size * PRICES.secretMonth + MONTH_HOURS * 12 * PRICES.secretCall;
+}
+
+/** The key function reads this much from Secrets Manager in a sweep: its token, the list of secrets. */
+const SWEEP_CALLS = 2;
+/** The same for each pool: the description of the secret, and the keys of two versions. */
+const SWEEP_CALLS_PER_POOL = 3;
+const SWEEP = { everyHours: 0.25, seconds: 2, memoryGb: 0.25 } as const;
+
+/** The secrets of the managed keys, and the sweeps of the key function with all their calls. */
+export function costOfManagedKeys({ pools }: Deployment): number {
+  const managed = pools.filter(({ auth }) => auth.kind === 'managed').length;
+  if (managed === 0) return 0;
+  const calls = (SWEEP_CALLS + SWEEP_CALLS_PER_POOL * managed) * PRICES.secretCall;
+  const run = SWEEP.seconds * SWEEP.memoryGb * PRICES.lambdaGbSecond + PRICES.lambdaRequest;
+  return managed * PRICES.secretMonth + (MONTH_HOURS / SWEEP.everyHours) * (calls + run);
 }
 
 /** The queue and the topic cost nothing without errors and alarms. */
 function costOfInvocations({ aws }: Deployment): number {
   return INVOCATIONS * (PRICES.scheduleRun + (aws.function.tracing ? PRICES.trace : 0));
-}
-
-function sum<T>(items: readonly T[], of: (item: T) => number): number {
-  return items.reduce((total, item) => total + of(item), 0);
 }

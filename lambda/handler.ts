@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
-import { connect } from './connect.ts';
+import { connect, systemClock } from './connect.ts';
 import { readEnvironment } from './environment.ts';
 import { loadFunctionConfig } from './function-config.ts';
 import { OutOfTimeError } from './function-errors.ts';
@@ -19,8 +19,8 @@ import { logger, reporterOf } from './telemetry/telemetry.ts';
 const environment = readEnvironment(process.env, fileURLToPath(new URL('autoscaler.yaml', import.meta.url)));
 const { config, warnings, caBundle } = await loadFunctionConfig(environment);
 for (const { path, message } of warnings) logger.warn(`${path}: ${message}`);
-const connection = connect(config, environment.cluster, caBundle, environment.stack);
-const report = reporterOf({ clock: connection.ports().clock, perPool: config.aws.metrics.perPool });
+const connection = connect(config, environment.cluster, caBundle, { stack: environment.stack });
+const report = reporterOf({ clock: systemClock, perPool: config.aws.metrics.perPool });
 
 const OUT_OF_TIME = {
   timeoutEarlyInMillis: 1_000,

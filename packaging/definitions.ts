@@ -1,6 +1,6 @@
 /** What each published package contains. The versions of its dependencies are in package.json. */
 import { buildPageScript } from '../backtest/report/page-script.ts';
-import { buildHandler } from '../infra/constructs/handler-files.ts';
+import { buildHandler, HANDLER_NAMES } from '../infra/constructs/handler-files.ts';
 import { bundleModule } from './bundle-module.ts';
 
 const ECHARTS_MODULE = 'backtest/report/charts/echarts.js';
@@ -31,7 +31,7 @@ export type PackageDefinition = {
   readonly copied: readonly string[];
   /** Version ranges of packages that the user's app brings. */
   readonly peers: Readonly<Record<string, string>>;
-  /** `exports`, `bin` and the like. */
+  /** `exports`, `bin`, `peerDependenciesMeta` and the like. */
   readonly entryFields: Readonly<Record<string, unknown>>;
   readonly prebuild: (projectDir: string) => Prebuilt;
 };
@@ -47,7 +47,7 @@ export const CONSTRUCT: PackageDefinition = {
   description: "CDK construct that autoscales Coder's external provisioner daemons on ECS Fargate",
   keywords: [...KEYWORDS, 'aws-cdk', 'cdk', 'construct'],
   node: '>=22.12.0',
-  entries: ['infra/index.ts', 'infra/plain/synth-text.ts'],
+  entries: ['infra/index.ts', 'infra/plain/synth-text.ts', 'infra/plain/main.ts'],
   hasTypes: true,
   copied: ['guard', 'autoscaler.example.yaml', 'autoscaler.schema.json'],
   peers: Object.fromEntries(Object.entries(OLDEST_PEERS).map(([name, version]) => [name, `^${version}`])),
@@ -62,14 +62,17 @@ export const CONSTRUCT: PackageDefinition = {
       './autoscaler.schema.json': './autoscaler.schema.json',
       './package.json': './package.json',
     },
+    bin: { 'autoscaler-synth': './infra/plain/main.js' },
   },
   prebuild: (projectDir) => {
-    const { files, inputs } = buildHandler();
-    const prebuilt = files.map(({ name, contents }) => ({ path: `prebuilt/function/${name}`, contents }));
+    const handlers = HANDLER_NAMES.map((handler) => ({ handler, ...buildHandler(handler) }));
+    const prebuilt = handlers.flatMap(({ handler, files }) =>
+      files.map(({ name, contents }) => ({ path: `prebuilt/${handler}/${name}`, contents })),
+    );
     const zip = bundleModule(ZIP_MODULE, projectDir);
     return {
       files: [...prebuilt, { path: ZIP_MODULE, contents: zip.code }],
-      inputs: [...inputs, ...zip.inputs],
+      inputs: [...handlers.flatMap(({ inputs }) => inputs), ...zip.inputs],
     };
   },
 };
@@ -88,14 +91,19 @@ export const CLI: PackageDefinition = {
     'autoscaler.example.yaml',
     'autoscaler.schema.json',
     'examples/*.yaml',
+    'examples/plan',
     'backtest/report/style.css',
     'backtest/scenarios/*.yaml',
     'verify/conformance/recorded',
     // messages refer to these pages
     'docs/*.md',
   ],
-  peers: {},
-  entryFields: { bin: { autoscaler: './cli/main.js' } },
+  // `autoscaler synth` imports it; 0.1.0 is the first version with `./plain`
+  peers: { [CONSTRUCT.name]: '>=0.1.0' },
+  entryFields: {
+    bin: { autoscaler: './cli/main.js' },
+    peerDependenciesMeta: { [CONSTRUCT.name]: { optional: true } },
+  },
   prebuild: (projectDir) => {
     const page = buildPageScript();
     const echarts = bundleModule(ECHARTS_MODULE, projectDir);

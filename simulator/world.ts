@@ -155,8 +155,8 @@ export class World {
   readonly logs: LogsModel;
   /** The Secrets Manager name of a coderd token that may read all organizations. */
   readonly tokenSecretName = 'coder/autoscaler-token';
-  /** The log group of the function. `npm run try` and tests write to it. */
   readonly stackName = 'Stack';
+  /** The log group of the function. `npm run try` and tests write to it. */
   readonly logGroupName = 'Stack-AutoscalerLogs-0A1B2C';
   readonly #random: Random;
   readonly #coderVersion: string;
@@ -185,14 +185,14 @@ export class World {
     const { coderdAheadMs = 0, autobuildPollMs = 60_000 } = options;
     const timeline = coderdAheadMs === 0 ? this.timeline : new SkewedTimeline(this.timeline, coderdAheadMs);
     const coder = { version: coderVersion, organizations, autobuildPollMs, psk: this.#psk };
-    this.coderd = new CoderdModel({ ...this.#cliEnvironment(), timeline, ...coder });
+    this.coderd = new CoderdModel({ ...this.#clockAndRandom(), timeline, ...coder });
     this.ecs = new EcsModel({
       ...options,
-      ...this.#cliEnvironment(),
+      ...this.#clockAndRandom(),
       latencies,
       onStopped: (task) => this.#stopped(task),
     });
-    this.secrets = new SecretsModel(this.#cliEnvironment());
+    this.secrets = new SecretsModel(this.#clockAndRandom());
     this.secrets.put(this.tokenSecretName, this.coderd.addToken({ canRead: 'all' }));
     for (const pool of pools) this.addPool(pool);
   }
@@ -289,7 +289,7 @@ export class World {
     this.#storeCredential(pool);
     const makeImage = pool.image === 'bare' ? bareTask : this.#guardedTask;
     const start = makeImage({
-      ...this.#cliEnvironment(),
+      ...this.#clockAndRandom(),
       server: this.coderd,
       latencies: this.ecs.latencies,
       pool: name,
@@ -337,7 +337,7 @@ export class World {
   /**
    * Each part gets its own random source, so one more call in one part changes nothing in another.
    */
-  #cliEnvironment(): { readonly timeline: Timeline; readonly random: Random } {
+  #clockAndRandom(): { readonly timeline: Timeline; readonly random: Random } {
     return { timeline: this.timeline, random: new Random(this.#random.whole(0, 2 ** 31 - 1)) };
   }
 

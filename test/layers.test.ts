@@ -1,6 +1,6 @@
 /**
- * Checks that imports point one way, from the import notes in the README of each folder and the imports of its files.
- * `a/b/**` in a note stands for a folder and all folders below it.
+ * Checks that imports point one way, from the import notes in the README of each folder and the
+ * imports of its files. `a/b/**` in a note stands for a folder and all folders below it.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';

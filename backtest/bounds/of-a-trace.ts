@@ -1,6 +1,7 @@
 /** Computes both lower bounds of a trace and a configuration. */
+
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
-import { meanOf } from '../../simulator/base/mean.ts';
+import { meanOf } from '../../lambda/decision/model/collections.ts';
 import { FARGATE, type Latencies } from '../../simulator/ecs/parts/latencies.ts';
 import { fittingOf } from '../replay/fitting.ts';
 import { type Bound, PEOPLE_WAIT_FOR } from '../replay/result.ts';

@@ -1,8 +1,8 @@
 /** Computes the figures of a run from the outcome of each job. */
+
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { meanOf, percentile } from '../../lambda/decision/model/collections.ts';
 import { displayTags } from '../../lambda/decision/model/tags.ts';
-import { meanOf } from '../../simulator/base/mean.ts';
-import { percentile } from '../../simulator/base/percentile.ts';
 import { offsetMs } from '../../simulator/coderd/tables/autostart-schedule.ts';
 import { EXECUTOR_KINDS, executorTick, type TraceJob } from '../trace/trace.ts';
 import type { Acquisition } from './ledger.ts';

@@ -1,15 +1,21 @@
 /** Computes the progress of a backtest from the progress of its parts. */
+import { sum } from '../../lambda/decision/model/collections.ts';
 
 /** `onProgress`: takes the share of the work that is done, 0 to 1, and the name of the part that runs. */
 type ProgressOptions = { readonly onProgress?: (share: number, doing: string) => void };
 
-/** The weighted progress of several parts. */
+/**
+ * The weighted progress of several parts. `least`: the weight of all parts, as far as it is known
+ * before they are added.
+ */
 export class Progress {
   readonly #options: ProgressOptions;
+  readonly #least: number;
   readonly #parts: { readonly weight: number; share: number }[] = [];
 
-  constructor(options: ProgressOptions) {
+  constructor(options: ProgressOptions, least = 0) {
     this.#options = options;
+    this.#least = least;
   }
 
   add(doing: string, weight: number): (share: number) => void {
@@ -18,9 +24,9 @@ export class Progress {
     return (share) => {
       // two runs may report to the same part
       part.share = Math.max(part.share, share);
-      const sum = (of: (part: { weight: number; share: number }) => number): number =>
-        this.#parts.reduce((total, each) => total + of(each), 0);
-      this.#options.onProgress?.(sum((each) => each.weight * each.share) / sum((each) => each.weight), doing);
+      const done = sum(this.#parts, (each) => each.weight * each.share);
+      const all = sum(this.#parts, (each) => each.weight);
+      this.#options.onProgress?.(done / Math.max(this.#least, all), doing);
     };
   }
 }

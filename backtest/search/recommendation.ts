@@ -8,15 +8,13 @@ import type { Figures } from '../replay/result.ts';
 import type { SuggestedPool, SuggestedSettings } from '../replay/suggestion.ts';
 import { atPriceOfWaiting } from '../replay/waiting-price.ts';
 
-export type Recommendation = SuggestedSettings;
-
 /** Recommends limits with headroom above the peaks of the run. */
 export function recommend(
   config: Deployment,
   price: number,
   { peaks, waitByPool }: Pick<Figures, 'peaks' | 'waitByPool'>,
   startTimeMs: number | undefined,
-): Recommendation {
+): SuggestedSettings {
   const pools = config.pools.map((pool) =>
     boundsOf(pool, waitByPool[pool.name] ? (peaks.byPool[pool.name] ?? 0) : 0),
   );
@@ -68,7 +66,7 @@ export function withStartTime(
  * The configuration with the recommended settings. Settings that follow `max` by default follow the
  * new `max`.
  */
-export function withRecommendation(config: Deployment, recommendation: Recommendation): Deployment {
+export function withRecommendation(config: Deployment, recommendation: SuggestedSettings): Deployment {
   const { price, maxTasks, startTimeMs, pools } = recommendation;
   const maxOf = new Map(pools.map(({ name, max }) => [name, max]));
   const priced = atPriceOfWaiting(config, price);

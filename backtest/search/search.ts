@@ -2,7 +2,7 @@
  * The grid search: runs all settings of a policy on one trace, and chooses those with the lowest
  * total.
  */
-import { meanOf } from '../../simulator/base/mean.ts';
+import { meanOf } from '../../lambda/decision/model/collections.ts';
 import type { Policy, PolicySettings } from '../policies/policy.ts';
 import type { Figures } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';

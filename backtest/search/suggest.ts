@@ -3,6 +3,7 @@
  * the peaks of its run. One more run shows what these settings would have saved.
  */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { HIGHEST_PRICE } from '../../lambda/config/schema/waiting-schema.ts';
 import type { Run } from '../replay/run.ts';
 import type { Suggestion, Trial } from '../replay/suggestion.ts';
 import { priceOfWaiting } from '../replay/waiting-price.ts';
@@ -29,8 +30,6 @@ export type SuggestRuns = {
 
 /** Half and twice the value of a minute. Closer prices differ by chance only. */
 const FACTORS = [0.5, 1, 2] as const;
-/** The highest price that a configuration can have. */
-const HIGHEST_PRICE = 1000;
 /** Smaller savings are chance: another seed would give other start times. */
 const LEAST_SAVED_SHARE = 0.05;
 

@@ -6,17 +6,13 @@ import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { withoutUnservedJobs } from '../bounds/of-a-trace.ts';
 import type { SweepPoint } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';
+import type { SuggestedSettings } from '../replay/suggestion.ts';
 import { atPriceOfWaiting, priceOfWaiting } from '../replay/waiting-price.ts';
 import type { Trace } from '../trace/trace.ts';
 import { orderOf } from './compare.ts';
 import { findPrice, type Target } from './price-search.ts';
-import {
-  type Recommendation,
-  recommend,
-  startTimeOf,
-  withRecommendation,
-  withStartTime,
-} from './recommendation.ts';
+import { Progress } from './progress.ts';
+import { recommend, startTimeOf, withRecommendation, withStartTime } from './recommendation.ts';
 import { SWEEP_PRICES, sweepPoint, sweepPrices } from './sweep.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
@@ -38,7 +34,7 @@ export type Tuning = {
   readonly points: readonly SweepPoint[];
   /** Undefined: no price meets the target. */
   readonly found?: {
-    readonly recommendation: Recommendation;
+    readonly recommendation: SuggestedSettings;
     /** The run with the recommended configuration. */
     readonly after: SweepPoint;
     /** The recommended configuration. */
@@ -55,14 +51,15 @@ export async function tune(given: TuneOptions): Promise<Tuning> {
   const configured = priceOfWaiting(config);
   const runs = new Map<number, Run>();
   const prices = sweepPrices(SWEEP_PRICES, configured);
+  // the bisection adds some more runs
   const progress = new Progress(options, prices.length + 2);
   const runAt = async (price: number): Promise<SweepPoint> => {
-    const run = await runOf(options, atPriceOfWaiting(config, price), progress.add(`$${price}`));
+    const run = await runOf(options, atPriceOfWaiting(config, price), progress.add(`$${price}`, 1));
     runs.set(price, run);
     return sweepPoint({ price, isConfigured: price === configured }, run, trace);
   };
   const [asIs, { best, points }] = await Promise.all([
-    runOf(options, options.config, progress.add('as configured')),
+    runOf(options, options.config, progress.add('as configured', 1)),
     findPrice(target, prices, runAt),
   ]);
   const before = sweepPoint({ price: configured, isConfigured: true }, asIs, trace);
@@ -70,7 +67,7 @@ export async function tune(given: TuneOptions): Promise<Tuning> {
   if (best === undefined || bestRun === undefined) return { before, points };
   const recommendation = recommend(config, best.price, bestRun.figures, startTimeOf(trace.startSeconds));
   const recommended = withRecommendation(config, recommendation);
-  const run = await runOf(options, recommended, progress.add('the recommendation'));
+  const run = await runOf(options, recommended, progress.add('the recommendation', 1));
   const after = sweepPoint({ price: best.price, isConfigured: false }, run, trace);
   return { before, points, found: { recommendation, after, config: recommended } };
 }
@@ -82,25 +79,4 @@ function runOf(
 ): Promise<Run> {
   const order = orderOf({ trace, config, seed, region, valueOfMinute: 0 }, { policy: 'autoscaler' }, false);
   return workerPool.run(order, onProgress);
-}
-
-/** The mean progress of all runs. `least`: the number of runs before the bisection adds some. */
-class Progress {
-  readonly #options: TuneOptions;
-  readonly #least: number;
-  readonly #shares: number[] = [];
-
-  constructor(options: TuneOptions, least: number) {
-    this.#options = options;
-    this.#least = least;
-  }
-
-  add(doing: string): (share: number) => void {
-    const at = this.#shares.push(0) - 1;
-    return (share) => {
-      this.#shares[at] = share;
-      const done = this.#shares.reduce((sum, each) => sum + each, 0);
-      this.#options.onProgress?.(done / Math.max(this.#least, this.#shares.length), doing);
-    };
-  }
 }

@@ -51,7 +51,7 @@ export const jobSchema = z.object(
 
 const startSecond = z.number({ error: START }).min(0, START).max(LONGEST_START_S, START);
 
-export const headerSchema = z.object({
+const headerSchema = z.object({
   trace: z.literal(1, { error: 'expected 1, the version of the format' }),
   name: name.optional(),
   from: time.optional(),

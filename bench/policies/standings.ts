@@ -2,9 +2,10 @@
  * Computes matches: for each trace and price of waiting, the autoscaler's figures beside those of
  * its peers.
  */
+
 import type { PolicySettings } from '../../backtest/policies/policy.ts';
 import type { Figures } from '../../backtest/replay/result.ts';
-import { meanOf } from '../../simulator/base/mean.ts';
+import { meanOf } from '../../lambda/decision/model/collections.ts';
 import { BenchError } from '../shared/bench-error.ts';
 import { median } from '../shared/statistics.ts';
 import { OURS, type PolicyComparison, type PolicyResult, type TraceComparison } from './policy-comparison.ts';

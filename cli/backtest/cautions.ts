@@ -4,6 +4,7 @@
 import { boundJobs, withoutUnservedJobs } from '../../backtest/bounds/of-a-trace.ts';
 import { groupName } from '../../backtest/replay/figures.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { sum } from '../../lambda/decision/model/collections.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { few, some, timeText } from '../../lambda/explain/format.ts';
 import { InputError } from '../shared/cli-environment.ts';
@@ -59,7 +60,7 @@ type Capacity = { readonly tasks: number; readonly name: string };
 
 function capacityOf({ pools, limits }: Deployment, poolIndexes: readonly number[]): Capacity {
   const fitting = poolIndexes.flatMap((index) => pools[index] ?? []);
-  const max = fitting.reduce((sum, pool) => sum + pool.max, 0);
+  const max = sum(fitting, (pool) => pool.max);
   if (limits.maxTasks < max) return { tasks: limits.maxTasks, name: `${limits.maxTasks} tasks (maxTasks)` };
   return { tasks: max, name: `${some(max, 'task')} (max of ${few(fitting.map(({ name }) => name))})` };
 }

@@ -2,29 +2,22 @@
  * `autoscaler backtest`: computes cost and waiting times over a trace, for the autoscaler and for
  * other policies.
  */
-import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
 import type { Backtest } from '../../backtest/replay/result.ts';
 import { priceOfWaiting } from '../../backtest/replay/waiting-price.ts';
 import { compare } from '../../backtest/search/compare.ts';
 import { SWEEP_PRICES } from '../../backtest/search/sweep.ts';
-import { startWorkerPool, WorkerPoolError } from '../../backtest/search/worker-pool.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
-import {
-  type CliEnvironment,
-  type CommandContext,
-  InputError,
-  UsageError,
-} from '../shared/cli-environment.ts';
+import { type CliEnvironment, type CommandContext, UsageError } from '../shared/cli-environment.ts';
 import { checkWritable } from '../shared/whole-file.ts';
-import { parseDays } from '../trace/generate.ts';
 import { cautionsOf } from './cautions.ts';
 import { documentOf } from './document.ts';
-import { parseAgainst, parsePrices, parseRegion, parseValue, parseWorkers } from './options.ts';
-import { showProgress } from './progress.ts';
+import { onThreads } from './on-threads.ts';
+import { parseAgainst, parsePrices, parseValue } from './options.ts';
 import { writeReport } from './report-file.ts';
 import { backtestText } from './screen.ts';
-import { readSubject, type Subject, type SubjectOptions } from './subject.ts';
+import { withRunOptions, withTraceOptions } from './shared-options.ts';
+import { CONFIG_DESCRIPTION, readSubject, type Subject, type SubjectOptions } from './subject.ts';
 
 type BacktestOptions = SubjectOptions & {
   readonly against?: readonly string[];
@@ -41,19 +34,9 @@ type BacktestOptions = SubjectOptions & {
 
 /** `autoscaler backtest` */
 export function addBacktestCommand(program: Command, { cliEnvironment }: CommandContext): void {
-  program
-    .command('backtest')
+  const command = withTraceOptions(program.command('backtest'))
     .description('compare cost and waiting times of the autoscaler and other policies over a trace')
-    .option(
-      '--trace <file>',
-      'trace file, as written by autoscaler trace; - for standard input (required without --scenario)',
-    )
-    .option(
-      '--scenario <name>',
-      'a fictional deployment with its own configuration (required without --trace)',
-    )
-    .option('--days <number>', 'days of the scenario (default: 7)', parseDays)
-    .option('--config <file>', "configuration file (default: autoscaler.yaml, or the scenario's)")
+    .option('--config <file>', CONFIG_DESCRIPTION)
     .addOption(
       new Option(
         '--against <policies>',
@@ -71,23 +54,18 @@ export function addBacktestCommand(program: Command, { cliEnvironment }: Command
       parsePrices,
     )
     .option('--out <file>', 'write a report with charts as one HTML file')
-    .option('--no-suggestions', 'leave suggested settings out of the report: they take up to three more runs')
+    .option(
+      '--no-suggestions',
+      'leave suggested settings out of the report: they take up to three more runs, which can double the time',
+    )
     .option('--json', 'print the result as one JSON document', false)
     .option('--seed <number>', 'the same seed gives the same figures', wholeNumber, 1)
     .option(
       '--value-of-minute <dollars>',
       'cost of one minute that a person waits (default: waiting.person of the configuration)',
       parseValue,
-    )
-    .option('--region <name>', 'AWS Region of the Fargate prices', parseRegion, 'us-east-1')
-    .option(
-      '--workers <number>',
-      'number of threads; does not change the figures',
-      parseWorkers,
-      availableParallelism(),
-    )
-    .option('--skip-bad', 'skip invalid lines of the trace and count them', false)
-    .action((options: BacktestOptions) => backtest(options, cliEnvironment));
+    );
+  withRunOptions(command).action((options: BacktestOptions) => backtest(options, cliEnvironment));
 }
 
 async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment): Promise<void> {
@@ -101,6 +79,7 @@ async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment
   const subject = readSubject(options, cliEnvironment);
   if (file !== undefined) checkWritable(file, [options.trace, subject.configFile]);
   for (const caution of cautionsOf(subject)) cliEnvironment.err(`warning: ${caution}\n`);
+  if (isSuggesting(options)) cliEnvironment.terminal?.write(SUGGESTING);
   const result = await run(subject, options, cliEnvironment);
   const text = json ? JSON.stringify(documentOf(result)) : backtestText(result, cliEnvironment.columns);
   cliEnvironment.out(`${text}\n`);
@@ -109,26 +88,26 @@ async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment
   cliEnvironment.err(`wrote ${file}\n`);
 }
 
-async function run(
+const SUGGESTING =
+  'Also looking for better settings, which can double the time. --no-suggestions leaves this out.\n';
+
+function isSuggesting({ suggestions, out }: BacktestOptions): boolean {
+  return suggestions && out !== undefined;
+}
+
+function run(
   { trace, skipped, config }: Subject,
-  { sweep, values = SWEEP_PRICES, out, suggestions, seed, region, workers, ...rest }: BacktestOptions,
-  { terminal }: CliEnvironment,
+  options: BacktestOptions,
+  cliEnvironment: CliEnvironment,
 ): Promise<Backtest> {
+  const { sweep, values = SWEEP_PRICES, seed, region, workers, ...rest } = options;
   const { against = parseAgainst(sweep === undefined ? 'all' : 'none') } = rest;
   const { valueOfMinute = priceOfWaiting(config) } = rest;
-  const workerPool = startWorkerPool(workers);
-  const progress = showProgress(terminal);
-  try {
-    return await compare({
-      ...{ trace, skipped, config, against, seed, valueOfMinute, region, workerPool },
+  return onThreads(workers, cliEnvironment, (threads) =>
+    compare({
+      ...{ trace, skipped, config, against, seed, valueOfMinute, region, ...threads },
       ...(sweep === undefined ? {} : { sweep: values }),
-      isSuggesting: suggestions && out !== undefined,
-      onProgress: progress.show,
-    });
-  } catch (error) {
-    throw error instanceof WorkerPoolError ? new InputError(error.message, { cause: error }) : error;
-  } finally {
-    progress.end();
-    await workerPool.close();
-  }
+      isSuggesting: isSuggesting(options),
+    }),
+  );
 }

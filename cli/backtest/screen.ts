@@ -3,7 +3,7 @@ import { type Backtest, type Bound, FAILURE_MINUTES, type PolicyRun } from '../.
 import type { Suggestion } from '../../backtest/replay/suggestion.ts';
 import { adviceOf } from '../../backtest/report/parts/advice.ts';
 import { headlineOf, summaryOf } from '../../backtest/report/parts/headline.ts';
-import { count, dollars } from '../../backtest/report/parts/numbers.ts';
+import { cents, count, dollars } from '../../backtest/report/parts/numbers.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 import { sweepText } from './sweep-table.ts';
 
@@ -112,8 +112,4 @@ function assumptionsText({ settings, seed }: Backtest): string {
 
 function percent(share: number): string {
   return `${(share * 100).toFixed(1)}%`;
-}
-
-function cents(dollars: number): string {
-  return dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 }

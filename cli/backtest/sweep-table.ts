@@ -1,6 +1,6 @@
 /** A table of prices of waiting: the monthly cost and the waits of each. */
 import type { SweepPoint } from '../../backtest/replay/result.ts';
-import { count } from '../../backtest/report/parts/numbers.ts';
+import { cents, count } from '../../backtest/report/parts/numbers.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 
 /** `width`: characters of a line. @default as wide as needed */
@@ -21,7 +21,7 @@ const COLUMNS: readonly Column[] = [
 function row(point: SweepPoint): readonly string[] {
   return [
     `$${priceText(point.price)}${point.isConfigured ? '  configured' : ''}`,
-    point.dollarsPerMonth.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
+    cents(point.dollarsPerMonth),
     point.meanWaitS.toFixed(1),
     point.p95WaitS.toFixed(1),
     count(point.over10s),

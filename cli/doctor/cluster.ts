@@ -11,6 +11,7 @@ import type { Reading, Service, Snapshot } from '../../lambda/decision/model/sna
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
+import { CLUSTER_ADVICE } from '../shared/live-options.ts';
 import { findService } from '../shared/override-target.ts';
 import { type Check, fail, ok, skip, warn } from './base/check.ts';
 import { checkScalableTargets, SCALABLE_TARGETS } from './scalable-targets.ts';
@@ -71,11 +72,7 @@ const serviceOf = (pool: string): string => `pool "${pool}": service`;
 function clusterCheck({ cluster, readings, blocker }: ClusterReadings): Check {
   const { status, error, items } = readings.services;
   if (cluster === undefined)
-    return {
-      name: CLUSTER,
-      status: 'skip',
-      says: 'no cluster given. Add --cluster NAME (an output of the stack), or set AUTOSCALER_CLUSTER',
-    };
+    return { name: CLUSTER, status: 'skip', says: `no cluster given. ${CLUSTER_ADVICE}` };
   if (blocker !== undefined) return skip(CLUSTER, blocker);
   if (status !== 'ok') return fail(CLUSTER, withAdvice(error ?? status));
   return ok(CLUSTER, `"${cluster}" has ${some(items.length, 'pool service')}`);

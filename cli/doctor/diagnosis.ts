@@ -23,7 +23,12 @@ import { isEverywhere, readAwsSetup } from '../shared/aws-advice.ts';
 import type { CliEnvironment } from '../shared/cli-environment.ts';
 import { checkAnswers, skipAnswers } from './answers.ts';
 import { blockerOf, type Check, type Checked, fail, ok, skip } from './base/check.ts';
-import { checkOrganizations, organizationOf, skipOrganizations } from './base/organizations.ts';
+import {
+  checkOrganizations,
+  organizationNames,
+  organizationOf,
+  skipOrganizations,
+} from './base/organizations.ts';
 import { checkServer, type Server, VERSION } from './base/server.ts';
 import { checkCluster } from './cluster.ts';
 import { checkCredentials } from './credentials/pool-credentials.ts';
@@ -144,9 +149,8 @@ async function checkDeeply(
   if (coder === undefined || 'blocker' in server || 'blocker' in secret) return [skipAnswers(blocker ?? '')];
   const { version } = server.value;
   if ((compareVersion(version, OLDEST_SERVER) ?? 0) < 0) return [skipAnswers(VERSION)];
-  const names = [...new Set(config.pools.map(({ organization }) => organization))].sort();
   const organizations = unique(
-    names.flatMap((name) => organizationOf(coder, name) ?? []),
+    organizationNames(config.pools).flatMap((name) => organizationOf(coder, name) ?? []),
     ({ id }) => id,
   );
   return checkAnswers({ http, organizations, version, tokenId: secret.value });

@@ -1,10 +1,12 @@
 /**
  * Sends the requests of the recorded story to a coderd, with that coderd's ids in place of names.
  */
+
 import * as z from 'zod';
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
-import type { Said } from '../../verify/conformance/answers/answer-differences.ts';
+import type { JsonAnswer } from '../../verify/conformance/answers/answer-differences.ts';
 import { type DeepQuestion, VERSION } from '../../verify/conformance/answers/read-only-steps.ts';
 
 const NAME = /\{([^{}":]+)\}/g;
@@ -38,11 +40,11 @@ export class Interview {
    * Sends a question. Throws CoderdError if coderd is unreachable or would refuse all further
    * questions.
    */
-  async ask(question: DeepQuestion): Promise<Said> {
+  async ask(question: DeepQuestion): Promise<JsonAnswer> {
     const { method, path, as, body } = question;
     const content = body === undefined ? {} : { body: this.#filled(JSON.stringify(body)) };
     const asked = { method, path: `/api/v2${this.#filled(path)}`, query: queryOf(question), ...content };
-    const otherToken = { instead: as === 'nobody' ? undefined : as };
+    const otherToken = { instead: as === 'nobody' ? undefined : new Secret(as) };
     const answer = await this.#http.answer(asked, as === 'reader' ? undefined : otherToken);
     const reply = { status: answer.statusCode, body: parsed(answer.text) };
     throwIfFinal(question, reply);
@@ -87,7 +89,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function throwIfFinal({ as }: DeepQuestion, { status }: Said): void {
+function throwIfFinal({ as }: DeepQuestion, { status }: JsonAnswer): void {
   if (status === 429)
     throw new CoderdError('rate-limited', 'coderd answered 429, too many requests. Try again in a minute');
   if (status === 401 && as === 'reader')

@@ -1,8 +1,9 @@
 /** Checks that coderd has a licence for external provisioner daemons (docs/coder.md §3). */
 
-import { type Entitlement, readEntitlement } from '../../lambda/adapters/coderd/account.ts';
+import { readEntitlement } from '../../lambda/adapters/coderd/account.ts';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import type { Entitlement } from '../../lambda/decision/model/snapshot.ts';
 import { type Check, fail, ok, skip, warn } from './base/check.ts';
 
 const LICENCE = 'licence';

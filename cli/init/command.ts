@@ -1,13 +1,16 @@
 /** `autoscaler init`: writes a first configuration from a live coderd. */
+
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
 import { readConfigWith } from '../../lambda/config/read.ts';
 import { checkPoolCount, MOST_POOLS } from '../../lambda/config/rules/deployment-rules.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { whileWorking } from '../shared/activity.ts';
 import {
   type CliEnvironment,
   type CommandContext,
@@ -77,12 +80,14 @@ async function surveyCoderd(given: {
   readonly cliEnvironment: CliEnvironment;
 }): Promise<Draft> {
   const { coderd, account, options, cliEnvironment } = given;
-  const { now, err, terminal } = cliEnvironment;
   const named = options.organization ?? (await askOrganizations(account, cliEnvironment));
   const organizations = chooseOrganizations(account, named);
-  if (terminal !== undefined) err('reading templates and workspaces from coderd …\n');
-  const surveyed = await readTemplates(coderd, organizations);
-  const builds = await readBuilds(coderd, organizations, now());
+  const read = async () => {
+    const surveyed = await readTemplates(coderd, organizations);
+    return { surveyed, builds: await readBuilds(coderd, organizations, cliEnvironment.now()) };
+  };
+  const doing = 'reading templates and workspaces from coderd';
+  const { surveyed, builds } = await whileWorking(doing, cliEnvironment, read);
   const draft = draftPools(surveyed, builds, { keyPrefix: options.keyPrefix, most: MOST_POOLS });
   refuseEmpty(draft);
   return draft;
@@ -98,7 +103,13 @@ function refuseEmpty({ pools, notes }: Draft): void {
 const ANSWER_MS = 10_000;
 
 function coderdWith(token: string, { coder: { url, proxy }, caBundle }: Inputs): CoderdHttp {
-  return new CoderdHttp({ url, proxy, caBundle, wholeMs: ANSWER_MS, token: { read: async () => token } });
+  return new CoderdHttp({
+    url,
+    proxy,
+    caBundle,
+    wholeMs: ANSWER_MS,
+    token: { read: async () => new Secret(token) },
+  });
 }
 
 async function askOrganizations(

@@ -31,7 +31,7 @@ export type Inputs = {
   readonly caBundle: string | undefined;
 };
 
-export const DEFAULT_TOKEN_SECRET = 'coder/autoscaler-token';
+const DEFAULT_TOKEN_SECRET = 'coder/autoscaler-token';
 
 /** Asks for what the flags leave out if there is a terminal. Throws UsageError or InputError. */
 export async function gatherInputs(options: InitOptions, cliEnvironment: CliEnvironment): Promise<Inputs> {

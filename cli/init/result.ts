@@ -1,7 +1,6 @@
 /** The result of `autoscaler init`, as `--json` prints it. */
-import type { Tags } from '../../lambda/decision/model/tags.ts';
 import { keyCommand, tokenCommand } from './commands.ts';
-import type { Draft } from './draft.ts';
+import type { Draft, DraftPool } from './draft.ts';
 import type { CoderSettings, InitOptions } from './inputs.ts';
 import type { SecretStates } from './secret-states.ts';
 import { type Account, releaseOf } from './survey.ts';
@@ -11,14 +10,7 @@ export type InitResult = {
   readonly version: 1;
   readonly file: string;
   readonly coderd: { readonly url: string; readonly version: string; readonly user: string };
-  readonly pools: readonly {
-    readonly name: string;
-    readonly organization: string;
-    readonly tags: Tags;
-    /** The name of the secret with the pool's key. */
-    readonly key: string;
-    readonly templates: readonly string[];
-  }[];
+  readonly pools: readonly DraftPool[];
   /** What the pools do not cover. */
   readonly notes: readonly string[];
   /** They create the secrets that are missing or could not be checked. */

@@ -1,5 +1,5 @@
 /** What `autoscaler init` prints: the pools, what they do not cover, and what to do next. */
-import { tagText } from '../../lambda/explain/format.ts';
+import { some, tagText } from '../../lambda/explain/format.ts';
 import { DEFAULT_CONFIG } from '../shared/cli-environment.ts';
 import { plainTable } from '../shared/plain-table.ts';
 import type { InitResult } from './result.ts';
@@ -7,10 +7,9 @@ import type { InitResult } from './result.ts';
 export function screen(result: InitResult): string {
   const { file, coderd, pools } = result;
   const isDefault = file === DEFAULT_CONFIG;
-  const count = pools.length === 1 ? '1 pool' : `${pools.length} pools`;
   return [
     `coderd: ${coderd.url}, ${coderd.version}; the token's user is "${coderd.user}"`,
-    `${file}: written, with ${count}`,
+    `${file}: written, with ${some(pools.length, 'pool')}`,
     '',
     poolTable(result),
     '',

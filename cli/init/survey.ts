@@ -66,7 +66,7 @@ export type OrganizationTemplates = {
 
 /**
  * Reads the templates of the organizations. Throws InputError if the role for one is missing: coderd
- * would leave out its templates without a word.
+ * would leave out its templates and report no error.
  */
 export async function readTemplates(
   http: CoderdHttp,

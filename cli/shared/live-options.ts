@@ -43,10 +43,10 @@ export function clusterNamed(
 export function clusterOf(...named: Parameters<typeof clusterNamed>): string {
   const name = clusterNamed(...named);
   if (name) return name;
-  throw new UsageError(
-    'no ECS cluster given. Add --cluster NAME (an output of the stack), or set AUTOSCALER_CLUSTER',
-  );
+  throw new UsageError(`no ECS cluster given. ${CLUSTER_ADVICE}`);
 }
+
+export const CLUSTER_ADVICE = 'Add --cluster NAME (an output of the stack), or set AUTOSCALER_CLUSTER';
 
 /** Reads the configuration and prints its warnings. Throws ConfigError. */
 export function readConfig(file: string, { err }: CliEnvironment, load = loadConfig) {

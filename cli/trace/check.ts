@@ -1,12 +1,13 @@
 /** `autoscaler trace check`: summarizes a trace, or reports its errors. */
+
 import type { Command } from 'commander';
 import { readTraceFile } from '../../backtest/trace/file.ts';
 import { JOB_KINDS, type Trace, type TraceJob } from '../../backtest/trace/trace.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { percentile, sum } from '../../lambda/decision/model/collections.ts';
 import { displayTags, tagKey } from '../../lambda/decision/model/tags.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { some, tagText } from '../../lambda/explain/format.ts';
-import { percentile } from '../../simulator/base/percentile.ts';
 import type { CommandContext } from '../shared/cli-environment.ts';
 import { plainTable } from '../shared/plain-table.ts';
 
@@ -35,7 +36,7 @@ function traceDocument(trace: Trace) {
   const { name, from, to, timezone, jobs, outages, startSeconds } = trace;
   return {
     ...{ version: 1, name, from: isoTime(from), to: isoTime(to), timezone, jobs: jobs.length },
-    buildSeconds: jobs.reduce((sum, { seconds }) => sum + seconds, 0),
+    buildSeconds: sum(jobs, ({ seconds }) => seconds),
     outages: outages.map(({ at, seconds }) => ({ at: isoTime(at), seconds })),
     startSeconds: startSeconds ?? null,
     kinds: kindsOf(jobs).map(figuresOf),
@@ -65,7 +66,7 @@ function traceText(trace: Trace, width: number | undefined): string {
 
 function factLines({ name, from, to, timezone, jobs, outages, startSeconds }: Trace): readonly string[] {
   const clock = clockOf(timezone);
-  const hours = jobs.reduce((sum, { seconds }) => sum + seconds, 0) / 3600;
+  const hours = sum(jobs, ({ seconds }) => seconds) / 3600;
   const hour = busiest(jobs, 60);
   const minute = busiest(jobs, 1);
   const [least, most] = startSeconds ?? [];
@@ -108,13 +109,7 @@ function kindsOf(jobs: readonly TraceJob[]): readonly JobGroup[] {
 
 /** Jobs by organization and tag set, the largest group first. */
 function groupsOf(jobs: readonly TraceJob[]): readonly JobGroup[] {
-  const groups = new Map<string, TraceJob[]>();
-  for (const job of jobs) {
-    const key = `${job.organization} ${tagKey(job.tags)}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [job]);
-    else group.push(job);
-  }
+  const groups = Map.groupBy(jobs, ({ organization, tags }) => `${organization} ${tagKey(tags)}`);
   return [...groups.values()]
     .map((group) => ({ name: groupName(group[0]), jobs: group }))
     .sort((a, b) => b.jobs.length - a.jobs.length);

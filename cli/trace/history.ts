@@ -2,7 +2,7 @@
 import { CoderdAdapter, ROLE } from '../../lambda/adapters/coderd/coderd.ts';
 import { readBuildsSince, readJobsSince, type WorkspaceBuild } from '../../lambda/adapters/coderd/history.ts';
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
-import { type Asked, failure } from '../../lambda/adapters/coderd/http/reading.ts';
+import { failure, type ReadingRequest } from '../../lambda/adapters/coderd/http/reading.ts';
 import { SecretError } from '../../lambda/adapters/secrets/secrets.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { BuildInfo, Job, Reading } from '../../lambda/decision/model/snapshot.ts';
@@ -80,7 +80,9 @@ export async function readBuilds(
   const work = async (): Promise<void> => {
     for (const [index, id] of queue) {
       if (index % WORKSPACES_A_LINE === 0)
-        tell(`reading the builds of ${some(workspaces.size, 'workspace')}: ${index} done`);
+        tell(
+          `reading the builds of ${some(workspaces.size, 'workspace')}${index === 0 ? '' : `: ${index} done`}`,
+        );
       for (const build of await buildsOf(http, id, since)) found.set(build.job.id, build);
     }
   };
@@ -103,12 +105,12 @@ async function buildsOf(
   });
 }
 
-async function orRefuse<T>(asked: Asked, read: () => Promise<T>): Promise<T> {
+async function orRefuse<T>(request: ReadingRequest, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {
     if (!(cause instanceof CoderdError || cause instanceof SecretError)) throw cause;
-    throw new InputError(`${failure(asked, cause).error}${adviceFor(cause)}`, { cause });
+    throw new InputError(`${failure(request, cause).error}${adviceFor(cause)}`, { cause });
   }
 }
 

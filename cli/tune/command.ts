@@ -1,23 +1,21 @@
 /**
  * `autoscaler tune`: recommends settings for a trace, and shows what they would have changed in it.
  */
-import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Target } from '../../backtest/search/price-search.ts';
 import { type Tuning, tune } from '../../backtest/search/tune.ts';
-import { startWorkerPool, WorkerPoolError } from '../../backtest/search/worker-pool.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { cautionsOf } from '../backtest/cautions.ts';
-import { parseRegion, parseValue, parseWorkers } from '../backtest/options.ts';
-import { showProgress } from '../backtest/progress.ts';
-import { readSubject, type Subject, type SubjectOptions } from '../backtest/subject.ts';
+import { onThreads } from '../backtest/on-threads.ts';
+import { parseValue } from '../backtest/options.ts';
+import { withRunOptions, withTraceOptions } from '../backtest/shared-options.ts';
+import { CONFIG_DESCRIPTION, readSubject, type Subject, type SubjectOptions } from '../backtest/subject.ts';
 import {
   type CliEnvironment,
   type CommandContext,
   InputError,
   UsageError,
 } from '../shared/cli-environment.ts';
-import { parseDays } from '../trace/generate.ts';
 import { tuneText } from './screen.ts';
 import { unreachableText } from './unreachable.ts';
 
@@ -32,19 +30,9 @@ type TuneOptions = SubjectOptions & {
 
 /** `autoscaler tune` */
 export function addTuneCommand(program: Command, { cliEnvironment }: CommandContext): void {
-  program
-    .command('tune')
+  const command = withTraceOptions(program.command('tune'))
     .description('recommend a price of waiting for a budget or a wait, and the limits that a trace needs')
-    .option(
-      '--trace <file>',
-      'trace file, as written by autoscaler trace; - for standard input (required without --scenario)',
-    )
-    .option(
-      '--scenario <name>',
-      'a fictional deployment with its own configuration (required without --trace)',
-    )
-    .option('--days <number>', 'days of the scenario (default: 7)', parseDays)
-    .option('--config <file>', "configuration file (default: autoscaler.yaml, or the scenario's)")
+    .option('--config <file>', CONFIG_DESCRIPTION)
     .option(
       '--budget <dollars>',
       'the most that tasks may cost per month (this or a wait is required)',
@@ -53,16 +41,8 @@ export function addTuneCommand(program: Command, { cliEnvironment }: CommandCont
     .option('--mean-wait <seconds>', 'the longest average wait of people', parseSeconds)
     .option('--p95-wait <seconds>', 'the longest wait of 95 % of the builds of people', parseSeconds)
     .option('--json', 'print the result as one JSON document', false)
-    .option('--seed <number>', 'the same seed gives the same figures', wholeNumber, 1)
-    .option('--region <name>', 'AWS Region of the Fargate prices', parseRegion, 'us-east-1')
-    .option(
-      '--workers <number>',
-      'number of threads; does not change the figures',
-      parseWorkers,
-      availableParallelism(),
-    )
-    .option('--skip-bad', 'skip invalid lines of the trace and count them', false)
-    .action((options: TuneOptions) => tuneHistory(options, cliEnvironment));
+    .option('--seed <number>', 'the same seed gives the same figures', wholeNumber, 1);
+  withRunOptions(command).action((options: TuneOptions) => tuneHistory(options, cliEnvironment));
 }
 
 async function tuneHistory(options: TuneOptions, cliEnvironment: CliEnvironment): Promise<void> {
@@ -101,20 +81,13 @@ function parseSeconds(text: string): number {
   throw new InvalidArgumentError('Write a number of seconds, 0 or more, such as 2.5.');
 }
 
-async function run(
+function run(
   { trace, config }: Subject,
   target: Target,
   { seed, region, workers }: TuneOptions,
-  { terminal }: CliEnvironment,
+  cliEnvironment: CliEnvironment,
 ): Promise<Tuning> {
-  const workerPool = startWorkerPool(workers);
-  const progress = showProgress(terminal);
-  try {
-    return await tune({ trace, config, target, seed, region, workerPool, onProgress: progress.show });
-  } catch (error) {
-    throw error instanceof WorkerPoolError ? new InputError(error.message, { cause: error }) : error;
-  } finally {
-    progress.end();
-    await workerPool.close();
-  }
+  return onThreads(workers, cliEnvironment, (threads) =>
+    tune({ trace, config, target, seed, region, ...threads }),
+  );
 }

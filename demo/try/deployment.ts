@@ -8,10 +8,11 @@ import { Random } from '../../simulator/base/random.ts';
 import { type ServedWorld, serveWorld } from '../../simulator/serve.ts';
 import { synthesizeStack } from '../../simulator/synthesized-stack.ts';
 import { World } from '../../simulator/world.ts';
+import { functionEnvironment } from '../function/environment.ts';
 import { type Change, changesIn } from '../function/logged-look.ts';
 import { RunningFunction } from '../function/running-function.ts';
 import { addScheduledWorkspaces, planBuilds } from './builds.ts';
-import { environmentOf, REGION } from './environment.ts';
+import { environmentOf } from './environment.ts';
 import { passTime } from './history.ts';
 import { POOLS, tryConfig } from './pools.ts';
 
@@ -106,19 +107,6 @@ function writeConfig(folder: string, { coderdUrl }: ServedWorld): string {
     throw new FolderError(`writing ${file}: ${messageOf(cause)}. Give another folder with --out`, { cause });
   }
   return file;
-}
-
-function functionEnvironment(world: World, { awsUrl }: ServedWorld): Readonly<Record<string, string>> {
-  return {
-    AUTOSCALER_CLUSTER: world.ecs.clusterName,
-    AUTOSCALER_STACK: world.stackName,
-    AWS_ENDPOINT_URL: awsUrl,
-    AWS_REGION: REGION,
-    AWS_ACCESS_KEY_ID: 'FUNCTION',
-    AWS_SECRET_ACCESS_KEY: 'simulated',
-    POWERTOOLS_SERVICE_NAME: world.stackName,
-    POWERTOOLS_METRICS_DISABLED: 'true',
-  };
 }
 
 /** Lets the world's time pass and invokes the function on its schedule. Returns how to stop both. */

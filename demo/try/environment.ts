@@ -2,8 +2,7 @@
 import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
 import type { ServedWorld } from '../../simulator/serve.ts';
 import type { World } from '../../simulator/world.ts';
-
-export const REGION = 'eu-central-1';
+import { REGION } from '../function/environment.ts';
 
 /**
  * The variables for a person. They replace a profile of the real AWS, and every AWS service gets

@@ -1,4 +1,6 @@
-/** Existing resources that a deployment uses: from the props of a CDK app, or named in the settings. */
+/**
+ * Existing resources that a deployment uses: from the props of a CDK app, or named in the settings.
+ */
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { ICluster } from 'aws-cdk-lib/aws-ecs';
 import { type IManagedPolicy, ManagedPolicy } from 'aws-cdk-lib/aws-iam';

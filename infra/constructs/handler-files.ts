@@ -8,8 +8,13 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
-/** Only the published package has this folder. */
-const prebuiltDir = join(projectDir, 'prebuilt/function');
+/** Only the published package has this folder: a folder of files for each function. */
+const prebuiltDir = join(projectDir, 'prebuilt');
+
+/** The module of each function's handler, relative to the project. */
+const ENTRY_POINTS = { function: 'lambda/handler.ts', 'key-function': 'lambda/keys/handler.ts' } as const;
+export type HandlerName = keyof typeof ENTRY_POINTS;
+export const HANDLER_NAMES = Object.keys(ENTRY_POINTS) as readonly HandlerName[];
 
 export type HandlerFile = { readonly name: string; readonly contents: Uint8Array };
 
@@ -20,29 +25,32 @@ export type BuiltHandler = {
 };
 
 /** Bundling takes half a second: an app with several stacks does it once. */
-let cached: readonly HandlerFile[] | undefined;
+const cached = new Map<HandlerName, readonly HandlerFile[]>();
 
 /** The prebuilt files, or else newly built ones. */
-export function handlerFiles(): readonly HandlerFile[] {
-  cached ??= existsSync(prebuiltDir) ? readPrebuilt() : buildHandler().files;
-  return cached;
+export function handlerFiles(handler: HandlerName): readonly HandlerFile[] {
+  const files =
+    cached.get(handler) ?? (existsSync(prebuiltDir) ? readPrebuilt(handler) : buildHandler(handler).files);
+  cached.set(handler, files);
+  return files;
 }
 
-function readPrebuilt(): readonly HandlerFile[] {
-  return readdirSync(prebuiltDir)
+function readPrebuilt(handler: HandlerName): readonly HandlerFile[] {
+  const folder = join(prebuiltDir, handler);
+  return readdirSync(folder)
     .sort()
-    .map((name) => ({ name, contents: readFileSync(join(prebuiltDir, name)) }));
+    .map((name) => ({ name, contents: readFileSync(join(folder, name)) }));
 }
 
-/** Bundles `lambda/handler.ts`. The same sources give the same bytes. */
-export function buildHandler(): BuiltHandler {
+/** Bundles the handler of a function. The same sources give the same bytes. */
+export function buildHandler(handler: HandlerName): BuiltHandler {
   // Loaded here because the published package does not depend on esbuild.
   const { buildSync } = createRequire(import.meta.url)('esbuild') as typeof import('esbuild');
   const { outputFiles, metafile } = buildSync({
     absWorkingDir: projectDir,
-    entryPoints: ['lambda/handler.ts'],
+    entryPoints: [ENTRY_POINTS[handler]],
     // esbuild does not write this file, but the paths in the source map are relative to it.
-    outfile: 'dist/function/index.mjs',
+    outfile: `dist/${handler}/index.mjs`,
     write: false,
     metafile: true,
     bundle: true,

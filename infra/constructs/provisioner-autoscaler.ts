@@ -11,6 +11,8 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { type Construct, DependencyGroup } from 'constructs';
 import type { LoadedConfig } from '../../lambda/config/load.ts';
 import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { bundleKeyFunction } from './bundle.ts';
 import { clusterIn, makeCluster } from './cluster.ts';
 import { allowServices } from './encryption.ts';
 import {
@@ -22,6 +24,7 @@ import {
 } from './existing-resources.ts';
 import { AutoscalerFunction } from './function/autoscaler-function.ts';
 import { grantOverriding, grantReading } from './function/operator-grants.ts';
+import { ManagedKeys, type ManagedKeysProps } from './keys/managed-keys.ts';
 import { ConfigParameters } from './plain/config-parameters.ts';
 import { isPlain } from './plain/plain-stack.ts';
 import { addPools } from './pool/pools.ts';
@@ -69,6 +72,7 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
   /** The dashboard. It is named after the stack and the region. */
   readonly dashboard: CloudWatchDashboard;
   readonly #token: ISecret;
+  readonly #managedKeys: ManagedKeys | undefined;
 
   /**
    * Throws a ConfigError with every problem of the settings, or a StackError for unusable existing
@@ -104,32 +108,40 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
       cluster: existing.cluster ? clusterIn(this, network.vpc, existing.cluster) : this.cluster,
       ready: new DependencyGroup(this.cluster, network.ready),
     };
+    const functionProps = {
+      cluster: this.cluster,
+      vpc: network.vpc,
+      vpcSubnets: network.subnets,
+      securityGroups: network.securityGroups,
+      parameters,
+      settings: aws.function,
+      logGroup: this.logGroup,
+      kmsKey,
+    };
+    this.#managedKeys = manageKeys(this, config, { ...functionProps, functionDir, ready: network.ready });
     this.pools = addPools(this, config, {
       ...location,
       logs,
       caBundle,
+      managedKeys: this.#managedKeys?.byPool ?? {},
       autoscalerLogGroup: this.logGroup,
     });
     this.services = Object.fromEntries(
       Object.values(this.pools).map(({ poolName, service }) => [poolName, service]),
     );
     const autoscaler = new AutoscalerFunction(this, 'Autoscaler', {
-      cluster: this.cluster,
-      vpc: network.vpc,
-      vpcSubnets: network.subnets,
-      securityGroups: network.securityGroups,
+      ...functionProps,
       token: config.coder.token,
       functionDir,
-      parameters,
-      settings: aws.function,
-      logGroup: this.logGroup,
-      kmsKey,
     });
     this.function = autoscaler.function;
     this.#token = importSecret(this, 'Token', config.coder.token);
     const operated = { autoscaler, pools: config.pools };
+    const keyFunction = this.#managedKeys?.function;
     const notified = { settings: aws.alarms, topic: existing.alarmTopic, kmsKey };
-    const alarms = aws.alarms.enabled ? new Alarms(this, 'Alarms', { ...operated, ...notified }) : undefined;
+    const alarms = aws.alarms.enabled
+      ? new Alarms(this, 'Alarms', { ...operated, ...notified, keyFunction })
+      : undefined;
     this.topic = alarms?.topic;
     this.alarms = Object.fromEntries((alarms?.alarms ?? []).map((alarm) => [alarm.node.id, alarm]));
     const shown = { perPool: aws.metrics.perPool, alarms: alarms?.alarms };
@@ -170,12 +182,36 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
   }
 
   /**
-   * Allows what `autoscaler pause`, `resume`, `pin` and `unpin` call: changing the tags of overrides
-   * on the services of this stack. The grantee cannot read coderd's API token.
+   * Allows what `autoscaler keys rotate` calls: starting a rotation of the managed keys. The grantee
+   * cannot read a key. Throws a StackError if no pool has a managed key.
+   */
+  grantRotateKeys(grantee: IGrantable): Grant {
+    if (this.#managedKeys !== undefined) return this.#managedKeys.grantRotate(grantee);
+    throw new StackError('cannot grant the rotation of keys: no pool has "key: managed"; set it in a pool');
+  }
+
+  /**
+   * Allows what `autoscaler pause`, `resume`, `pin` and `unpin` call: changing the tags of
+   * overrides on the services of this stack. The grantee cannot read coderd's API token.
    */
   grantOverride(grantee: IGrantable): Grant {
     return grantOverriding(this, grantee, this.cluster);
   }
+}
+
+type KeysContext = Omit<ManagedKeysProps, 'keys' | 'pools'>;
+
+/** Nothing is added to a stack whose pools all have keys of their own. */
+function manageKeys(
+  scope: Construct,
+  { pools, managedKeys }: Deployment,
+  context: KeysContext,
+): ManagedKeys | undefined {
+  const managed = pools.filter(({ auth }) => auth.kind === 'managed');
+  if (managedKeys === undefined || managed.length === 0) return undefined;
+  const functionDir = `${context.functionDir}-keys`;
+  bundleKeyFunction(context.functionDir, functionDir);
+  return new ManagedKeys(scope, 'Keys', { ...context, functionDir, keys: managedKeys, pools: managed });
 }
 
 type Bundled = LoadedConfig & { readonly parameters?: ConfigParameters };

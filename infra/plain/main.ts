@@ -6,6 +6,7 @@
 import { parseArgs } from 'node:util';
 import { loadDeployment } from '../../lambda/config/load.ts';
 import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { PlainTemplateError } from '../constructs/plain/plain-template-error.ts';
 import { StackError } from '../constructs/shared/stack-error.ts';
 import { synthText } from './synth-text.ts';
@@ -51,7 +52,7 @@ function readOptions(args: readonly string[]) {
     });
     return values;
   } catch (error) {
-    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    process.stderr.write(`error: ${messageOf(error)}\n\n${USAGE}`);
     return undefined;
   }
 }

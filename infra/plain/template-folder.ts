@@ -1,6 +1,7 @@
 /** The folder that `autoscaler synth` writes: `template.json` and `assets/`. */
 import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { TemplateAsset } from '../constructs/plain/plain-synthesizer.ts';
 import { PlainTemplateError } from '../constructs/plain/plain-template-error.ts';
 import { zipFolder } from './zip-folder.ts';
@@ -45,7 +46,7 @@ export function clearFolder(outDir: string): void {
     mkdirSync(assets, { recursive: true });
     for (const name of readdirSync(assets)) rmSync(join(assets, name));
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause);
+    const said = messageOf(cause);
     throw new PlainTemplateError(`writing to ${outDir}: ${said}; give another folder`, { cause });
   }
 }

@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, type Stack } from 'aws-cdk-lib';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { ExistingResources } from '../constructs/existing-resources.ts';
 import { addOutputs } from '../constructs/outputs.ts';
 import { PlainStack } from '../constructs/plain/plain-stack.ts';
@@ -70,7 +71,7 @@ function withoutLookups<T>(importResources: () => T): T {
   try {
     return importResources();
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause);
+    const said = messageOf(cause);
     const [, provider] = /context provider ([\w-]+)/.exec(said) ?? [];
     if (provider === undefined) throw cause;
     throw new PlainTemplateError(

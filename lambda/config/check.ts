@@ -10,9 +10,7 @@ import { configSchema, type ParsedConfig } from './schema/schema.ts';
 import { MANAGED } from './schema/secret-ref.ts';
 import { waitingOf } from './schema/waiting-schema.ts';
 
-/**
- * Makes a configuration of a parsed YAML document; throws a ConfigError that names every problem.
- */
+/** Makes a configuration of a parsed YAML document. Throws a ConfigError with every problem. */
 export function checkConfig(value: unknown) {
   const { config, findings } = examineConfig(value);
   return settle(
@@ -22,7 +20,8 @@ export function checkConfig(value: unknown) {
 }
 
 /**
- * As `checkConfig`, for what is about to be deployed: one stack does not hold any number of pools.
+ * As `checkConfig`, for a configuration that is about to be deployed: the number of pools in one
+ * stack is limited.
  */
 export function checkDeployment(value: unknown) {
   const checked = checkConfig(value);

@@ -7,7 +7,7 @@ import { checkPoolCount } from './rules/deployment-rules.ts';
 import { checkSizes } from './rules/size-rules.ts';
 import { decodeUtf8 } from './utf8.ts';
 
-/** A configuration with what lies beside its file. */
+/** A configuration and the certificates that it names. */
 export type LoadedConfig = {
   readonly config: Deployment;
   readonly warnings: readonly Problem[];
@@ -15,17 +15,14 @@ export type LoadedConfig = {
   readonly caBundle?: string;
 };
 
-/**
- * Reads a configuration file and the CA bundle it names; throws a ConfigError that names every
- * problem.
- */
+/** Reads a configuration file and its CA bundle. Throws a ConfigError with every problem. */
 export function loadConfig(file: string): LoadedConfig {
   return load(file, () => []);
 }
 
 /**
- * As `loadConfig`, for what is about to be deployed: a stack does not hold any number of pools, nor
- * a task any amount of text.
+ * As `loadConfig`, for a configuration that is about to be deployed: the pools of a stack and the
+ * text in a task definition are limited.
  */
 export function loadDeployment(file: string): LoadedConfig {
   return load(file, (value, caBundle) => [...checkPoolCount(value), ...checkSizes(value, caBundle)]);
@@ -111,7 +108,7 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** Why a file can not be read, and what to do. */
+/** Why a file cannot be read, and what to do. */
 export function describeReadError(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
   const known: Readonly<Record<string, string>> = {

@@ -4,14 +4,15 @@ import type { Deployment } from './rules/deployment.ts';
 import { parseYaml } from './yaml-source.ts';
 
 /**
- * Makes a configuration of YAML text; throws a ConfigError that names every problem with file and
- * line.
+ * Makes a configuration of YAML text. Throws a ConfigError with every problem, by file and line.
  */
 export function readConfig(text: string, file: string) {
   return readConfigWith(text, file, () => []);
 }
 
-/** As `readConfig`, with more findings about the parsed document (what only its file can tell). */
+/**
+ * As `readConfig`, with further findings about the parsed document, such as those of its CA bundle.
+ */
 export function readConfigWith(
   text: string,
   file: string,

@@ -1,6 +1,7 @@
 /**
- * The decision: a pure function from a snapshot and the configuration to a plan. No clock (time is `takenAt`), no
- * environment, no randomness. The order of the input does not matter. docs/architecture.md lists the stages.
+ * The decision: a pure function from a snapshot and the configuration to a plan. No clock (time is
+ * `takenAt`), no environment, no randomness. The order of the input does not matter.
+ * docs/architecture.md lists the stages.
  */
 import { type Assignment, assign, type Offer } from './assignment/assignment.ts';
 import { computeLaunchLimits, type LaunchLimits } from './assignment/launch-limits.ts';
@@ -88,7 +89,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     }),
     forecast: reportForecast(wakeDemands, wakeAssignments, snapshot.takenAt),
     findings: [
-      ...reportFindings({ supply, view: doubts, assignment, snapshot, config }),
+      ...reportFindings({ supply, doubts, assignment, snapshot, config }),
       ...forecastFindings(wakeDemands, snapshot),
     ],
   };
@@ -96,9 +97,9 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
 }
 
 /**
- * The share of a pool that may be replaced now, in percent; undefined: none. If coderd lists no daemon although tasks
- * hold leases, the share is 0. Then no task gets a drain request, but one counts as gone, so one more launches. If its
- * daemon registers, the other tasks have none.
+ * The share of a pool that may be replaced now, in percent; undefined: none. If coderd lists no
+ * daemon although tasks hold leases, the share is 0. Then no task gets a drain request, but one
+ * counts as gone, so one more launches. If its daemon registers, the other tasks have none.
  */
 function shareToReplace(doubts: readonly Doubt[], { roll }: Config): number | undefined {
   if (doubts.length === 0) return roll.atOncePercent;
@@ -119,7 +120,10 @@ function withPatience(group: TagGroup, supply: readonly PoolView[], now: EpochMs
   return { ...group, atOnce: daemonsWorth({ ...group, waitedMs, value }, cheapest.start) };
 }
 
-/** Jobs that people wait for, due jobs, `warm` by a setting, jobs that can wait, the stock, jobs due later. */
+/**
+ * Jobs that people wait for, due jobs, `warm` by a setting, jobs that can wait, the stock, jobs due
+ * later.
+ */
 function inServingOrder(
   demand: readonly TagGroup[],
   due: readonly DueGroup[],
@@ -133,8 +137,9 @@ function inServingOrder(
 }
 
 /**
- * As many launches as the budget allows. A pool whose task costs more than the rest of the budget does not block a
- * cheaper pool. But while the budget holds back a job that people wait for, the rest launches no prebuild and no stock.
+ * As many launches as the budget allows. A pool whose task costs more than the rest of the budget
+ * does not block a cheaper pool. But while the budget holds back a job that people wait for, the
+ * rest launches no prebuild and no stock.
  */
 function assignWithin(
   groups: readonly Group[],
@@ -170,7 +175,10 @@ function mostWithin(
   return best;
 }
 
-/** The offers without further launches in pools that cost more than the rest; undefined if there is no such pool. */
+/**
+ * The offers without further launches in pools that cost more than the rest; undefined if there is
+ * no such pool.
+ */
 function capOverBudget(
   offers: readonly Offer[],
   { assigned }: Assignment,
@@ -191,7 +199,10 @@ function urgentLaunches({ assigned }: Assignment): number {
   return sum(assigned, ({ group, offer, jobs }) => (isUrgent(group) && isPaid(offer) ? jobs : 0));
 }
 
-/** The part of an assignment that is about jobs. The plan tells of daemons to have ready in the rows of the pools. */
+/**
+ * The part of an assignment that is about jobs. The plan tells of daemons to have ready in the rows
+ * of the pools.
+ */
 function ofJobs({ assigned, unserved }: Assignment): JobAssignment {
   return {
     assigned: assigned.flatMap(({ group, ...row }) => (isPending(group) ? [{ ...row, group }] : [])),

@@ -8,7 +8,6 @@ import type { WakeDemands } from './forecast/wake-demand.ts';
 import type { EpochMs } from './model/brands.ts';
 import { sum } from './model/collections.ts';
 import type { Config } from './model/config.ts';
-import type { Action } from './model/plan.ts';
 import type { PoolDecision } from './pool/pool-decision.ts';
 
 /** The scheduler invokes the function once a minute. */
@@ -70,7 +69,7 @@ function isMoving({ plan, actions, leaving, need }: PoolDecision, now: EpochMs):
   const { starting, leaving: draining, left, unguarded } = daemons;
   return (
     pending + due + starting + draining + left + unguarded > 0 ||
-    (actions satisfies readonly Action[]).length > 0 ||
+    actions.length > 0 ||
     leaving.some(({ why, task }) => why === 'idle-too-briefly' && (task.idleSince ?? now) <= drainsAfter)
   );
 }

@@ -28,6 +28,10 @@ export function sentenceOf(finding: Finding): string {
       return "coderd's version is unknown. Assuming 2.25 or older, which lists offline daemons unasked";
     case 'token-expires':
       return `the token for coderd expires at ${timeText(finding.at)}. After that the autoscaler cannot read coderd. Create a new token and put it into the same secret`;
+    case 'license-in-grace':
+      return "coderd's license for external provisioner daemons has expired and is in its grace period. After that no daemon can connect, and all jobs wait. Renew the license in coderd (Deployment > Licenses)";
+    case 'license-missing':
+      return "coderd's license does not include external provisioner daemons, so no new daemon can connect, and jobs wait. Add a Premium license in coderd (Deployment > Licenses)";
     case 'override-malformed':
       return `pool "${finding.pool}": ${malformedText(finding)}. Scale-in is on hold until you ${finding.problem === 'unknown-tag' ? 'remove the tag. To override a pool, use `autoscaler pin` or `pause`' : 'write the override again (`autoscaler pin`, `pause`) or remove it (`unpin`, `resume`)'}`;
     case 'organization-unknown':
@@ -83,7 +87,7 @@ export function sentenceOf(finding: Finding): string {
     case 'daemon-tags-differ':
       return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} ${finding.daemons.length === 1 ? 'offers' : 'offer'} other tags than the pool's (${few(finding.daemons)}). The provisioner key belongs to another pool, or the token to another user`;
     case 'tasks-unguarded':
-      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} without a lease (${few(finding.tasks)}). Scale-in is on hold while the pool has such tasks. Read the task's log: the guard failed, or the task role lacks ecs:UpdateTaskProtection`;
+      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} without a lease (${few(finding.tasks)}). Scale-in is on hold while the pool has such tasks. A daemon that has just drained looks the same for up to 2 min. After that, read the task's log: the guard failed, or the task role lacks ecs:UpdateTaskProtection`;
     case 'tasks-vacant':
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} ran for 15 min without a lease or a daemon (${few(finding.tasks)}). Read the task's log`;
     case 'tasks-without-daemon':

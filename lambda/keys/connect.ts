@@ -56,7 +56,7 @@ export function connectKeys(
 /** Reads the token again after a 401: a person may just have replaced it. */
 export function askWith(coderd: Pick<CoderdHttp, 'answer'>, token: TokenSource): AskCoderd {
   return async ({ key, ...question }) => {
-    if (key !== undefined) return coderd.answer(question, { headers: { [KEY_HEADER]: key.reveal() } });
+    if (key !== undefined) return coderd.answer(question, { credentials: { [KEY_HEADER]: key } });
     const first = await coderd.answer(question);
     if (first.statusCode !== 401) return first;
     return coderd.answer(question, { instead: await token.read({ fresh: true }) });

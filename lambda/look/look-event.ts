@@ -3,6 +3,7 @@
  * (infra/constructs/watching/log-queries.ts) and sentences for the person on call. A look has one
  * event, whatever the size of the deployment.
  */
+import { lastPart } from '../decision/model/brands.ts';
 import { sum } from '../decision/model/collections.ts';
 import type {
   Action,
@@ -187,7 +188,7 @@ function actionRow(action: Action, { applied, refused }: Outcome): ActionRow {
     pool,
     kind,
     why,
-    task: action.task.slice(action.task.lastIndexOf('/') + 1),
+    task: lastPart(action.task),
     outcome: refusal === undefined ? outcome : 'refused',
     ...(refusal === undefined ? {} : { reason: refusal.reason }),
   };

@@ -5,7 +5,7 @@
 
 import { deriveDemand, oldestOf, type TagGroup } from '../decision/demand/demand.ts';
 import type { EpochMs } from '../decision/model/brands.ts';
-import { by, sum, unique } from '../decision/model/collections.ts';
+import { by, percentile, sum, unique } from '../decision/model/collections.ts';
 import type { IsoTime, Plan } from '../decision/model/plan.ts';
 import type { Job, Snapshot } from '../decision/model/snapshot.ts';
 import { displayTags, type Tags, tagKey } from '../decision/model/tags.ts';
@@ -91,8 +91,8 @@ function toRow({ organization, tags, waiting, places, running }: GroupFacts, now
     ...(waits.length === 0
       ? {}
       : {
-          queueWaitP50Seconds: seconds(rankOf(waits, 0.5)),
-          queueWaitP95Seconds: seconds(rankOf(waits, 0.95)),
+          queueWaitP50Seconds: seconds(percentile(waits, 0.5)),
+          queueWaitP95Seconds: seconds(percentile(waits, 0.95)),
         }),
   };
 }
@@ -100,11 +100,6 @@ function toRow({ organization, tags, waiting, places, running }: GroupFacts, now
 function servedText(places: readonly Place[]): string {
   const alike = Map.groupBy(places, ({ served }) => served);
   return [...alike].map(([served, rows]) => `${sum(rows, ({ jobs }) => jobs)} ${served}`).join(', ');
-}
-
-/** The value that this share of all is at most (nearest rank). */
-function rankOf(sorted: readonly number[], share: number): number {
-  return sorted[Math.ceil(sorted.length * share) - 1] ?? 0;
 }
 
 function seconds(ms: number): number {

@@ -41,8 +41,9 @@ export async function observeCoder(
   const names = [...new Set(config.pools.map(({ organization }) => organization))].sort();
   const found = names.map((name) => known.items.find((item) => isNamed(item, name)) ?? name);
   const now = build.takenAt ?? clock.now();
-  const [expiresAt, forecast, ...organizations] = await Promise.all([
+  const [expiresAt, license, forecast, ...organizations] = await Promise.all([
     coderd.tokenExpiry(now),
+    coderd.license(now),
     forecastOf(coderd, known.items, config.pools, { now, build: buildInfo }),
     ...[...new Set(found)].map((item) =>
       typeof item === 'string'
@@ -53,6 +54,7 @@ export async function observeCoder(
   return {
     ...(buildInfo === undefined ? {} : { buildInfo }),
     ...(expiresAt === undefined ? {} : { token: { expiresAt } }),
+    ...(license === undefined ? {} : { license }),
     organizations: organizations
       .map((view) => ({ ...view, ...forecast.get(view.id) }))
       .map((view) => (known.items.some(({ id }) => id === view.id) ? recorded(coderd, view, now) : view)),

@@ -6,6 +6,7 @@ import type { EpochMs, JobId, OrganizationId, ServiceArn, TaskArn } from '../dec
 import type {
   BuildInfo,
   Daemon,
+  Entitlement,
   ForecastReadings,
   Job,
   Protection,
@@ -35,7 +36,7 @@ export interface Coderd {
   organizations(): Promise<Reading<Organization>>;
   /** Pending and running jobs, all of them. */
   jobs(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Job>>;
-  /** All daemons seen in the last hour, offline ones included where the server tells. */
+  /** All daemons seen in the last hour, including offline ones if the server lists them. */
   daemons(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Daemon>>;
   /** These jobs, whatever their status. */
   jobsByIds(organization: Organization, ids: readonly JobId[]): Promise<Reading<Job>>;
@@ -61,6 +62,11 @@ export interface Coderd {
    * or coderd extends the token with each use.
    */
   tokenExpiry(now: EpochMs): Promise<EpochMs | undefined>;
+  /**
+   * The license for external provisioner daemons, at most an hour older than `now`. Undefined:
+   * unknown.
+   */
+  license(now: EpochMs): Promise<Entitlement | undefined>;
 }
 
 /** A task whose protection ECS refused to change, with the reason of ECS. */

@@ -4,7 +4,14 @@ import { sum } from '../decision/model/collections.ts';
 import type { DaemonCounts, Plan, PoolPlan } from '../decision/model/plan.ts';
 import type { LookResult } from '../look/look.ts';
 import { isAtMax, type LookEvent, launchesOf } from '../look/look-event.ts';
-import type { MetricName, PoolMetricName } from './metric-names.ts';
+import {
+  LICENSE_METRIC,
+  type MetricName,
+  type PoolMetricName,
+  type RareMetricName,
+  STUCK_METRIC,
+  TOKEN_METRIC,
+} from './metric-names.ts';
 
 /** The values of METRICS; ages are in seconds. */
 export function lookMetrics(
@@ -44,6 +51,22 @@ export function stuckTasks({ findings }: Plan): number | undefined {
       : 0,
   );
   return stuck === 0 ? undefined : stuck;
+}
+
+/** The value of LICENSE_METRIC; undefined if the license is in order or unknown. */
+export function licenseProblem({ findings }: Plan): number | undefined {
+  return findings.some(({ code }) => code === 'license-missing' || code === 'license-in-grace')
+    ? 1
+    : undefined;
+}
+
+/** The values of the metrics that most looks do not emit. */
+export function rareMetrics(plan: Plan): Readonly<Record<RareMetricName, number | undefined>> {
+  return {
+    [TOKEN_METRIC]: tokenDaysLeft(plan),
+    [STUCK_METRIC]: stuckTasks(plan),
+    [LICENSE_METRIC]: licenseProblem(plan),
+  };
 }
 
 const DAY_MS = 86_400_000;

@@ -14,7 +14,7 @@ export const METRICS = [
   'PendingJobs',
   /** How long the oldest of these jobs has waited, in seconds. */
   'OldestPendingAge',
-  /** Unschedulable jobs: no pool can run them. */
+  /** Unschedulable jobs. */
   'UnservedJobs',
   'BusyDaemons',
   'IdleDaemons',
@@ -41,6 +41,11 @@ export const TOKEN_METRIC = 'TokenDaysLeft';
 
 /** Tasks that drain for too long. Emitted only if there are any. */
 export const STUCK_METRIC = 'StuckTasks';
+
+/** 1 while coderd's license is missing or in its grace period. Emitted only then. */
+export const LICENSE_METRIC = 'LicenseProblem';
+
+export type RareMetricName = typeof TOKEN_METRIC | typeof STUCK_METRIC | typeof LICENSE_METRIC;
 
 /**
  * With `aws.metrics.perPool`: one value per look and pool, with the dimensions `service` and

@@ -4,8 +4,7 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { type Look, lookEvent } from '../look/look-event.ts';
 import type { Clock } from '../look/ports.ts';
 import { FullViewAge } from './full-view-age.ts';
-import { lookMetrics, poolMetrics, stuckTasks, tokenDaysLeft } from './look-metrics.ts';
-import { STUCK_METRIC, TOKEN_METRIC } from './metric-names.ts';
+import { lookMetrics, poolMetrics, rareMetrics } from './look-metrics.ts';
 
 export const logger = new Logger();
 
@@ -24,8 +23,7 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
     const event = lookEvent(look);
     logger.info('look', event);
     publish(metrics, lookMetrics(look.result, event, age.after(plan)));
-    const rare = { [TOKEN_METRIC]: tokenDaysLeft(plan), [STUCK_METRIC]: stuckTasks(plan) };
-    for (const [name, value] of Object.entries(rare))
+    for (const [name, value] of Object.entries(rareMetrics(plan)))
       if (value !== undefined) publish(metrics, { [name]: value });
     for (const pool of perPool ? plan.pools : []) {
       metrics.addDimension('pool', pool.name);

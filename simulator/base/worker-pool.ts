@@ -70,7 +70,10 @@ export function startWorkerPool<Request, Result>(
   };
 }
 
-/** In a thread: answers each request with what `handle` makes of it. Throws SimulatorError elsewhere. */
+/**
+ * In a thread: answers each request with what `handle` makes of it. Throws SimulatorError
+ * elsewhere.
+ */
 export function serveRequests<Request, Result>(
   handle: (request: Request, onProgress: OnProgress) => Result | Promise<Result>,
 ): void {

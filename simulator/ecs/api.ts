@@ -3,7 +3,9 @@
  * §1 and §2), and those that only a person may call. A read sees each entity as it was up to the
  * model's read lag ago.
  */
+
 import { z } from 'zod';
+import { lastPart } from '../../lambda/decision/model/brands.ts';
 import { DEFINITIONS } from './definitions.ts';
 import type { EcsModel } from './model.ts';
 import { checkCount, type Operation, operation } from './operation.ts';
@@ -219,14 +221,14 @@ function protectionAnswer(
   model: EcsModel,
   tasks: readonly string[],
   refuse: (task: EcsTask) => string | undefined,
-  sight: 'now' | 'lagging' = 'lagging',
+  view: 'now' | 'lagging' = 'lagging',
 ) {
   const protectedTasks: object[] = [];
   const failures: object[] = [];
   for (const named of tasks) {
     const task = model.findTask(named);
     const reason = task === undefined ? 'MISSING' : refuse(task);
-    const time = sight === 'now' ? model.now() : model.readTime();
+    const time = view === 'now' ? model.now() : model.readTime();
     const protection = task?.protections.at(time);
     if (task !== undefined && reason === undefined && protection !== undefined)
       protectedTasks.push(wireProtection(task, protection));
@@ -268,7 +270,6 @@ function tasksSeen(model: EcsModel): readonly TaskView[] {
   });
 }
 
-const lastPart = (named: string): string => named.slice(named.lastIndexOf('/') + 1);
 const missing = (arn: string) => ({ arn, reason: 'MISSING' });
 
 function fullArn(model: EcsModel, kind: 'service' | 'task', named: string): string {

@@ -3,7 +3,7 @@
  * protection. It has the current state; api.ts shows it through the API, with a lag. Faults are
  * methods for tests.
  */
-import type { EpochMs, ServiceArn, TaskArn } from '../../lambda/decision/model/brands.ts';
+import { type EpochMs, lastPart, type ServiceArn, type TaskArn } from '../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
 import { type AgentFaults, taskAgent } from './agent.ts';
@@ -170,7 +170,7 @@ export class EcsModel {
 
   /** Finds a task by its id or ARN. */
   findTask(task: string): EcsTask | undefined {
-    return this.#tasks.get(task.slice(task.lastIndexOf('/') + 1));
+    return this.#tasks.get(lastPart(task));
   }
 
   /** Tasks RUNNING now, created so far, and the most that were RUNNING at one time. */
@@ -193,7 +193,7 @@ export class EcsModel {
 
   /** Finds a task definition by ARN, by `family:revision`, or the latest one of a family. */
   findTaskDefinition(named: string): TaskDefinition | undefined {
-    const name = named.slice(named.lastIndexOf('/') + 1);
+    const name = lastPart(named);
     const revision = name.includes(':') ? name : `${name}:${this.#revisions.get(name) ?? 0}`;
     return this.#definitions.get(`${ARN_PREFIX}:task-definition/${revision}`);
   }
@@ -330,13 +330,13 @@ export class EcsModel {
 
   #isBlocked(task: EcsTask): boolean {
     const service = this.service(task.identity.serviceName ?? '');
-    const sight = {
+    const view = {
       desiredCount: service.state.desiredCount,
       primaryId: service.state.primary.id,
       tasks: [...service.tasks].map(protectionView),
       cleanup: isCleaningUp(service.state) ? (this.#options.cleanup ?? {}) : undefined,
     };
-    return isBlocked(protectionView(task), sight, {
+    return isBlocked(protectionView(task), view, {
       calls: this.#options.deploymentBlocked ?? 'all',
       tasks: this.#options.blockedTasks ?? 'all',
     });

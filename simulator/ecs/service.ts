@@ -56,7 +56,7 @@ export type ServiceIdentity = {
   readonly createdAt: EpochMs;
 };
 
-type Surroundings = {
+type ServiceEnvironment = {
   readonly timeline: Timeline;
   readonly random: Random;
   readonly latencies: Latencies;
@@ -99,7 +99,7 @@ export class EcsService {
   placementFailure: string | undefined;
   /** While false, the service writes no events. */
   tellsEvents = true;
-  readonly #around: Surroundings;
+  readonly #around: ServiceEnvironment;
   #failures = 0;
   #startsFrom = 0;
   /** How many tasks of the old revision ECS still has to start. */
@@ -114,7 +114,7 @@ export class EcsService {
   constructor(
     identity: ServiceIdentity,
     first: Pick<ServiceState, 'desiredCount' | 'tags'> & { readonly definition: TaskDefinition },
-    around: Surroundings,
+    around: ServiceEnvironment,
   ) {
     this.identity = identity;
     this.#around = around;
@@ -215,7 +215,7 @@ export class EcsService {
         primaryId: this.state.primary.id,
         minimumHealthyPercent: this.identity.minimumHealthyPercent,
         maximumPercent: this.identity.maximumPercent,
-        tasks: [...this.tasks].map(sightOf),
+        tasks: [...this.tasks].map(scheduledTask),
         owedOld: this.#owedOld,
         keepsStartingOld: this.#around.rollout.replacement === 'same',
         countsOld: !isCleaningUp(this.state) || this.#around.cleanup.counts,
@@ -379,7 +379,7 @@ export class EcsService {
 /** Whether ECS's scheduler chose to stop it; false if it ended by itself. */
 const isScheduled = ({ state }: EcsTask): boolean => state.stoppedReason?.startsWith(SCALING_REASON) === true;
 
-const sightOf = (task: EcsTask): ScheduledTask & { readonly task: EcsTask } => ({
+const scheduledTask = (task: EcsTask): ScheduledTask & { readonly task: EcsTask } => ({
   task,
   deploymentId: task.identity.startedBy ?? '',
   zone: task.identity.place.zone,

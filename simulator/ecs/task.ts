@@ -77,7 +77,7 @@ export type TaskIdentity = {
   readonly startedBy?: string | undefined;
 };
 
-type Surroundings = {
+type TaskEnvironment = {
   readonly timeline: Timeline;
   readonly random: Random;
   readonly latencies: Latencies;
@@ -100,14 +100,14 @@ export class EcsTask {
   readonly identity: TaskIdentity;
   readonly states: History<TaskState>;
   readonly protections: History<Protection>;
-  readonly #around: Surroundings;
+  readonly #around: TaskEnvironment;
   readonly #agent: TaskAgent;
   #container: Container | undefined;
   #toldToStop = false;
   #next: Planned | undefined;
   #expiry: { readonly at: EpochMs; readonly planned: Planned } | undefined;
 
-  constructor(identity: TaskIdentity, agent: (task: EcsTask) => TaskAgent, around: Surroundings) {
+  constructor(identity: TaskIdentity, agent: (task: EcsTask) => TaskAgent, around: TaskEnvironment) {
     this.identity = identity;
     this.#around = around;
     this.#agent = agent(this);

@@ -3,7 +3,7 @@
  *
  *   /api/<task id>/task-protection/v1/state   the agent endpoint, at ECS_AGENT_URI
  *   /v4/<task id>/task                        the metadata, at ECS_CONTAINER_METADATA_URI_V4
- *   /daemons/<daemon's name>                  at CODER_URL: coder.sh reports here instead of Coder's binary
+ *   /daemons/<daemon's name>                  at CODER_URL: coder.sh reports here for a daemon
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

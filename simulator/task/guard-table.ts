@@ -7,7 +7,7 @@
  *   working   looks and renews; drains after a drain request, or when it cannot trust its lease
  *   draining  has sent SIGTERM to the daemon, which finishes its job however long that takes
  *   left      the daemon has exited and the protection is released; waits until ECS stops the task
- *   died      the daemon died unasked; releases, waits a minute, exits with its code (76 instead of 0)
+ *   died      the daemon died unasked; releases, waits a minute, exits with its code (76 for 0)
  *   stopping  the container got SIGTERM and passed it on; waits for the daemon and keeps the lease
  *   ended     nothing runs any more
  */

@@ -1,7 +1,9 @@
 /** The forecast is kept: when it is read anew, and what stands in for what can't be. */
+
 import { afterEach, describe, expect, it } from 'vitest';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { ForecastReadings } from '../../lambda/decision/model/snapshot.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
@@ -24,10 +26,15 @@ const B: Organization = { id: 'org-b' as OrganizationId, name: 'web' };
 const REFRESH = 180;
 const REFUSED: Fault = { status: 400, body: '{"message":"broken"}' };
 
-/** A server with three workspaces, and a look at so many seconds after the first. */
+/**
+ * A server with three workspaces, and a function that looks this many seconds after the first look.
+ */
 async function kept() {
   const server = new ForecastServer();
-  const http = new CoderdHttp({ url: await server.start(), token: { read: async () => 'token' } });
+  const http = new CoderdHttp({
+    url: await server.start(),
+    token: { read: async () => new Secret('token') },
+  });
   closers.push(
     () => http.close(),
     () => server.stop(),

@@ -1,10 +1,10 @@
-/** A coderd that has nothing but what the forecast asks for, over HTTP, and whose clock the test moves. */
+/** A coderd over HTTP that has only the routes of the forecast. The test moves its clock. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 type Check = { readonly object: { readonly resource_type: string; readonly organization_id: string } };
 
-/** What a test wants instead of the answer: a status, a body, or none at all. */
+/** The answer that replaces the right one: a status and a body, or no answer. */
 export type Fault = { readonly status: number; readonly body?: string } | 'no answer' | undefined;
 
 export const NOW = Date.parse('2026-03-02T08:00:00Z');
@@ -12,20 +12,20 @@ export const NOW = Date.parse('2026-03-02T08:00:00Z');
 export class ForecastServer {
   workspaces: object[] = [];
   templates: object[] = [];
-  /** The deprecated ones, which coderd lists on demand only. */
+  /** Deprecated templates, which coderd lists only on request. */
   deprecated: object[] = [];
   versions = new Map<string, object>();
   members: object[] = [];
   offlineDaemons: object[] = [];
   now = NOW;
-  /** Rows that coderd counts and doesn't show. */
+  /** The number of rows that coderd counts but does not list. */
   hidden = 0;
   fault: (request: { readonly path: string; readonly query: string; readonly offset: number }) => Fault =
     () => undefined;
   permits: (resource: string, organization: string) => boolean = () => true;
   readonly requests: string[] = [];
   readonly bodies: unknown[] = [];
-  /** The most requests that were open at once, by path. */
+  /** The most concurrent requests, by path. */
   readonly most = new Map<string, number>();
   readonly #open = new Map<string, number>();
   readonly #server = createServer((request, response) => void this.#handle(request, response));
@@ -91,7 +91,7 @@ export class ForecastServer {
 
 const ok = (body: unknown) => ({ status: 200, body: JSON.stringify(body) });
 
-/** A workspace as coderd answers it, with fields that nobody asked for. */
+/** A workspace in coderd's JSON, with fields that the adapter does not use. */
 export function workspaceJson(id: string, given: object = {}): object {
   return {
     id,
@@ -125,7 +125,7 @@ export function workspaceJson(id: string, given: object = {}): object {
   };
 }
 
-/** A template as coderd answers it. */
+/** A template in coderd's JSON. */
 export function templateJson(id: string, given: object = {}): object {
   return {
     id,
@@ -143,7 +143,7 @@ export function templateJson(id: string, given: object = {}): object {
   };
 }
 
-/** A version that needs these tags. */
+/** A template version with these tags. */
 export const versionJson = (tags: object): object => ({
   name: 'v1',
   job: { id: 'job', status: 'succeeded', tags: { scope: 'organization', owner: '', ...tags }, input: {} },

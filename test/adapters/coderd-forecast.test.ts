@@ -1,8 +1,10 @@
 /** One reading of the forecast: pages, permissions, versions, and what servers answer instead. */
+
 import { afterEach, describe, expect, it } from 'vitest';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot/schema.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { ForecastReadings } from '../../lambda/decision/model/snapshot.ts';
@@ -29,10 +31,13 @@ const B: Organization = { id: 'org-b' as OrganizationId, name: 'web' };
 const ROLE =
   'the organization template admin role there, or a custom role with workspace:read and template:read';
 
-/** A server with so many workspaces of one template of organization A. */
+/** A server with this many workspaces of one template of organization A. */
 async function serverOf(workspaces: number, budgetMs?: number) {
   const server = new ForecastServer();
-  const http = new CoderdHttp({ url: await server.start(), token: { read: async () => 'secret-token' } });
+  const http = new CoderdHttp({
+    url: await server.start(),
+    token: { read: async () => new Secret('secret-token') },
+  });
   closers.push(
     () => http.close(),
     () => server.stop(),
@@ -221,7 +226,7 @@ describe('a forecast of a simulated world', () => {
         world.coderd.addWorkspace({ template, schedule, running: index % 2 === 0 });
     }
     const token = world.coderd.addToken({ canRead: 'all', canReadWorkspaces });
-    const http = new CoderdHttp({ url: coderdUrl, token: { read: async () => token } });
+    const http = new CoderdHttp({ url: coderdUrl, token: { read: async () => new Secret(token) } });
     closers.push(() => http.close());
     const organizations = world.coderd.organizations.all.map(({ id, name }) => ({ id, name }));
     const byOrganization = await new Forecast(http).readings(organizations, {
@@ -309,7 +314,7 @@ describe('a list of workspaces', () => {
   it('reads all pages again if a row has moved to a page that was read, and has each row once', async () => {
     const { server, read } = await serverOf(600);
     server.fault = ({ offset }) => {
-      // workspace-0 stops while the second page is read: all behind it move up
+      // workspace-0 stops while the second page is read, so all later ones move up
       if (offset === 250 && server.workspaces[0] === moved)
         server.workspaces.push(...server.workspaces.splice(0, 1));
       return undefined;

@@ -1,9 +1,11 @@
 /** Reading back in time: lists that have no pages, and a client with more patience than a look. */
+
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readBuildsSince, readJobsSince } from '../../lambda/adapters/coderd/history.ts';
 import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/decision/model/brands.ts';
 import { START } from '../support/lab.ts';
 
@@ -19,7 +21,7 @@ async function clientOf(
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const http = new CoderdHttp({ url, token: { read: async () => 'token' }, ...waiting });
+  const http = new CoderdHttp({ url, token: { read: async () => new Secret('token') }, ...waiting });
   closers.push(async () => {
     await http.close();
     server.closeAllConnections();
@@ -32,7 +34,7 @@ const organization = { id: 'some-id' as OrganizationId, name: 'data' };
 const build = { version: 'v2.30.0' };
 const SECOND_MS = 1_000;
 
-/** A coderd with so many jobs, one a second up to START; the limits that it was asked for. */
+/** A coderd with this many jobs, one a second until START. It records the requested limits. */
 async function history(count: number) {
   const limits: number[] = [];
   const http = await clientOf((request, response) => {

@@ -1,4 +1,5 @@
 /** The way to coderd: through a proxy, with a CA of one's own, and counted. */
+
 import { createServer, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -6,6 +7,7 @@ import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
 import { describeUnreachable } from '../../lambda/adapters/coderd/http/unreachable.ts';
 import { CallCounter } from '../../lambda/adapters/shared/calls.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { makeCertificate, Servers } from '../support/servers.ts';
 
 const servers = new Servers();
@@ -20,7 +22,7 @@ const empty: RequestListener = (_, response) => response.end('[]');
 const plainCoderd = (listener = empty) => servers.plain(listener);
 const tlsCoderd = (certificate = pem) => servers.tls(certificate, empty);
 
-/** A proxy that answers CONNECT with this status, and connects where that is 200. */
+/** A proxy that answers CONNECT with this status, and connects if it is 200. */
 async function startProxy(
   status = 200,
 ): Promise<{ readonly url: string; readonly asked: readonly string[] }> {
@@ -47,7 +49,7 @@ async function startProxy(
 }
 
 async function organizations(options: Omit<CoderdHttpOptions, 'token'>) {
-  const http = new CoderdHttp({ token: { read: async () => 'token' }, ...options });
+  const http = new CoderdHttp({ token: { read: async () => new Secret('token') }, ...options });
   closers.push(() => http.close());
   return new CoderdAdapter(http).organizations();
 }

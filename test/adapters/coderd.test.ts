@@ -1,10 +1,12 @@
 /** The coderd adapter against the world's coderd, and against servers that answer nonsense. */
+
 import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
-import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
+import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { parseRetryAfterMs } from '../../lambda/adapters/coderd/http/retries.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import type { JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { compareVersion } from '../../lambda/decision/model/version.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
@@ -21,7 +23,7 @@ afterEach(async () => {
 });
 
 const certificate = makeCertificate();
-type Read = CoderdHttpOptions['token']['read'];
+type Read = (options: { readonly fresh: boolean }) => Promise<string>;
 
 const organization: Organization = { id: 'some-id' as OrganizationId, name: 'data' };
 const MODERN = { version: 'v2.30.0' };
@@ -31,7 +33,8 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
     scheme === 'http' ? servers.plain(listener) : servers.tls(certificate, listener);
 
   function adapter(url: string, read: Read = async () => 'token', wholeMs = 20_000): CoderdAdapter {
-    const http = new CoderdHttp({ url, token: { read }, caBundle: certificate.cert, wholeMs });
+    const token = { read: async (options: { readonly fresh: boolean }) => new Secret(await read(options)) };
+    const http = new CoderdHttp({ url, token, caBundle: certificate.cert, wholeMs });
     closers.push(() => http.close());
     return new CoderdAdapter(http);
   }
@@ -69,7 +72,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
         if (own === undefined) throw new Error('no organization');
         const jobs = await coderd.jobs(own, build);
         expect(jobs).toMatchObject({ status: 'ok', limit: 0 });
-        // more than the default limit of 50: the oldest would be the ones to be lost
+        // more than the default limit of 50, which would lose the oldest jobs
         expect(jobs.items).toHaveLength(120);
         expect(await coderd.daemons(own, build)).toMatchObject({ status: 'ok', items: [] });
         expect(jobs.takenAt).toBe(START);

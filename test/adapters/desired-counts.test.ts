@@ -20,7 +20,7 @@ type Row = {
   readonly because: string;
 };
 
-/** In `events`, `3` is a look that sees 3, and `=5` is a write of 5. */
+/** In `events`, `3` is a look that reads 3, and `=5` is a write of 5. */
 it.each<Row>([
   { events: '3', expected: [undefined], because: 'a new process knows no count' },
   { events: '3 4', expected: [undefined, 3], because: 'this process did not set 4' },

@@ -1,4 +1,4 @@
-/** The ECS adapter against the world's ECS, through the real SDK client. */
+/** The ECS adapter with the simulated ECS, through the real SDK client. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { TaskArn } from '../../lambda/decision/model/brands.ts';
 import { type Lab, startLab } from '../support/lab.ts';
@@ -62,7 +62,7 @@ describe('readings', () => {
       DescribeTasks: 2,
       GetTaskProtection: 2,
     });
-    // a later look of the same invocation lists no services
+    // a later look of the same invocation does not list services
     await ecs.services();
     expect(calls.filter((call) => call === 'ListServices')).toHaveLength(1);
   });
@@ -137,7 +137,7 @@ describe('writes', () => {
       onRequest: ({ operation }) => calls.push(operation),
     });
     lab.pass(120);
-    // the account's 200 requests are spent
+    // the account's 200 requests are used up
     for (let spent = 0; spent < 200; spent++) lab.world.ecs.admits('task-protection');
     calls.length = 0;
     const asked = lab.ports().ecs.requestDrain(lab.world.ecs.tasks().map(({ identity }) => identity.arn));

@@ -1,4 +1,4 @@
-/** The record of recent jobs: what it merges, what it forgets, when its array stays the same. */
+/** The record of recent jobs: what it merges and forgets, and when its array stays the same. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
@@ -40,7 +40,7 @@ function seen({ jobs = [], previousJobs = [], workspaces, now = NOW }: Lists): S
   };
 }
 
-/** What the record says after these looks. */
+/** The jobs of the record after these looks. */
 function itemsAfter(...looks: readonly Lists[]): readonly Job[] {
   const record = new JobRecord();
   return looks.map((lists) => record.recentJobs(ORGANIZATION, seen(lists)).items).at(-1) ?? [];
@@ -251,7 +251,7 @@ describe('the array of items', () => {
   const FIRST: Lists = { jobs: [RUNNING], workspaces: [built({ id: jobId('b'), ...ENDED })] };
   const copied = <T>(value: T): T => structuredClone(value);
 
-  /** Whether the second look gets the array of the first. */
+  /** Whether the second look gets the same array as the first. */
   function isSameAfter(second: Lists): boolean {
     const record = new JobRecord();
     const [one, two] = [FIRST, second].map((lists) => record.recentJobs(ORGANIZATION, seen(lists)).items);
@@ -305,14 +305,14 @@ it('reads a list of workspaces once while it is the same object', () => {
   expect(reads).toBe(2);
 });
 
-/** What is fixed of a job. */
+/** The facts of a job that do not change. */
 const fact = fc.record({
   ageMs: fc.integer({ min: -2 * HOUR, max: 8 * DAY }),
   size: fc.constantFrom('small', 'big', 'huge'),
 });
 const FACTS = fc.array(fact, { minLength: 1, maxLength: 12 });
 
-/** What one list says of a job: how far it has come, and what it leaves out. */
+/** One list's row of a job: its stage, and the fields that are missing. */
 const telling = fc.record({
   index: fc.nat(11),
   stage: fc.constantFrom(0, 1, 2),
@@ -438,7 +438,7 @@ function newestFirst(a: Job, b: Job): number {
 describe('the newest jobs', () => {
   const LIMITS = { perTagSet: 3, inAll: 5 };
 
-  /** The rule, as simple as can be. */
+  /** A second, simpler implementation of the rule. */
   function expected(jobs: readonly Job[]): readonly Job[] {
     const sorted = [...jobs].sort(newestFirst);
     return sorted

@@ -1,7 +1,9 @@
 /** What tells whether coderd refuses a transition: members and daemons that have gone. Neither is needed for a forecast. */
+
 import { afterEach, describe, expect, it } from 'vitest';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { ForecastReadings } from '../../lambda/decision/model/snapshot.ts';
 import { ForecastServer, memberJson, NOW } from './coderd-forecast-server.ts';
@@ -23,10 +25,13 @@ const OFFLINE = {
   tags: { scope: 'organization', owner: '' },
 };
 
-/** A server of a release, and a reading so many minutes after the first. */
+/** A server of a release, and a function that reads this many minutes after the first reading. */
 async function serverOf(version: string | undefined) {
   const server = new ForecastServer();
-  const http = new CoderdHttp({ url: await server.start(), token: { read: async () => 'token' } });
+  const http = new CoderdHttp({
+    url: await server.start(),
+    token: { read: async () => new Secret('token') },
+  });
   closers.push(
     () => http.close(),
     () => server.stop(),

@@ -18,13 +18,14 @@ it.each([
   { ref: { secret: 'plain' }, because: 'white space around the value is removed' },
   { ref: { secret: 'json', jsonKey: 'token' }, because: 'jsonKey selects a value of a JSON object' },
 ])('reads $ref: $because', async ({ ref }) => {
-  expect(await secrets.read(ref)).toBe('hunter2');
+  expect((await secrets.read(ref)).reveal()).toBe('hunter2');
 });
 
 it.each([
   {
     ref: { secret: 'none' },
-    message: /reading secret "none": Secrets Manager can't find the specified secret; check that it exists/i,
+    message:
+      /reading secret "none": Secrets Manager can't find the specified secret; create it with its value, or correct its name/i,
   },
   {
     ref: { secret: 'plain', jsonKey: 'token' },
@@ -49,10 +50,10 @@ it.each([
 
 it('caches a value until a fresh one is requested', async () => {
   lab.world.secrets.put('rotated', 'old');
-  expect(await secrets.read({ secret: 'rotated' })).toBe('old');
+  expect((await secrets.read({ secret: 'rotated' })).reveal()).toBe('old');
   lab.world.secrets.put('rotated', 'new');
-  expect(await secrets.read({ secret: 'rotated' })).toBe('old');
-  expect(await secrets.read({ secret: 'rotated' }, { fresh: true })).toBe('new');
+  expect((await secrets.read({ secret: 'rotated' })).reveal()).toBe('old');
+  expect((await secrets.read({ secret: 'rotated' }, { fresh: true })).reveal()).toBe('new');
 });
 
 it('distinguishes a forbidden secret from a missing one', async () => {

@@ -1,7 +1,9 @@
 /** When the token ends, against the world's coderd and against servers that answer otherwise. */
+
 import { afterEach, expect, it } from 'vitest';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { TokenExpiry, tokenId } from '../../lambda/adapters/coderd/token-expiry.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { decide } from '../../lambda/decision/decide.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { observe } from '../../lambda/look/observe.ts';
@@ -15,7 +17,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** A coderd whose token lasts so long; `token`: what the secret holds. */
+/** A coderd whose token has this lifetime. */
 async function start(lifetimeMs: number, options: { readonly refreshes?: boolean } = {}) {
   const asked: string[] = [];
   lab = await startLab({
@@ -28,7 +30,7 @@ async function start(lifetimeMs: number, options: { readonly refreshes?: boolean
     secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all', lifetimeMs }));
   };
   renew();
-  const token = { read: async () => secrets.find(tokenSecretName)?.value ?? '' };
+  const token = { read: async () => new Secret(secrets.find(tokenSecretName)?.value ?? '') };
   const http = new CoderdHttp({ url: lab.coderdUrl, token });
   closers.push(() => http.close(), lab.close);
   const expiry = new TokenExpiry(http, token);
@@ -67,7 +69,7 @@ it('knows the expiry again after an upgrade to a coderd that does not extend tok
   await at(2 * DAY_MS);
   lab.world.coderd.tokens.disableExpiryRefresh();
   const end = plusMs(START, 32 * DAY_MS);
-  // within the hour nothing tells the difference
+  // nothing shows the difference within the hour
   expect(await at(2 * DAY_MS + HOUR_MS / 2)).toBeUndefined();
   expect(await at(2 * DAY_MS + 2 * HOUR_MS)).toBe(end);
   expect(await at(31 * DAY_MS)).toBe(end);
@@ -91,7 +93,7 @@ it('keeps the earlier expiry if the refresh fails, and never throws', async () =
   const { secrets, tokenSecretName, coderd } = lab.world;
   coderd.revokeToken(secrets.find(tokenSecretName)?.value ?? '');
   expect(await at(2 * HOUR_MS)).toBe(plusMs(START, 30 * DAY_MS));
-  // refused, tried with the secret read anew, and not again in the next look
+  // refused, tried again with a newly read secret, and not tried in the next look
   expect(asked()).toBe(3);
   await at(2 * HOUR_MS + 10_000);
   expect(asked()).toBe(3);
@@ -115,5 +117,5 @@ it.each([
   { token: 'a/../b-secret', id: undefined },
   { token: '', id: undefined },
 ])('finds the public part $id of the token "$token"', ({ token, id }) => {
-  expect(tokenId(token)).toBe(id);
+  expect(tokenId(new Secret(token))).toBe(id);
 });

@@ -36,7 +36,7 @@ const given = ['--trace', trace, '--config', config];
 const ALONE = [...given, '--against', 'none'];
 const document = async (...args: readonly string[]) =>
   JSON.parse((await run('backtest', '--json', ...args)).out);
-/** Of the autoscaler alone, as text and as a document. */
+/** The output of a backtest of the autoscaler alone, as text and as a document. */
 const text = await run('backtest', ...ALONE);
 const alone = await document(...ALONE);
 
@@ -127,6 +127,18 @@ describe('backtest', () => {
     expect(JSON.parse(without.out)).not.toHaveProperty('suggestion');
     expect(readFileSync(path('suggested.html'), 'utf8')).not.toContain('Suggested settings');
     expect(alone).not.toHaveProperty('suggestion');
+  });
+
+  it.each([
+    { args: ['--out', path('told.html')], isTold: true },
+    { args: ['--out', path('told.html'), '--no-suggestions'], isTold: false },
+    { args: [], isTold: false },
+  ])('says on a terminal how to skip suggested settings: $isTold for $args', async ({ args, isTold }) => {
+    const terminal = new PassThrough();
+    const shown = textOf(terminal);
+    await runIn({ terminal }, 'backtest', ...ALONE, ...args);
+    terminal.end();
+    expect((await shown).includes('--no-suggestions leaves this out.\n')).toBe(isTold);
   });
 
   it('runs a scenario with its own configuration', async () => {

@@ -172,7 +172,7 @@ describe('an option of every command', () => {
     expect(out).toMatch(/^ {2}--json /m);
   });
 
-  /** These read no configuration. */
+  /** Commands that read no configuration. */
   const without = new Set(['schema', 'generate', 'check']);
 
   it.each(commands.filter((command) => !without.has(command.at(-1) ?? '')))(
@@ -266,6 +266,11 @@ describe('wrong usage', () => {
     [['paln'], /unknown command 'paln'/],
     [['plan', '--jsno'], /unknown option '--jsno'/],
     [['snapshot', '--config'], /argument missing/],
+    [
+      ['plan', '--explain', '--config', config],
+      /^error: --explain needs a value \(pool name\), but the option --config follows it\n$/,
+    ],
+    [['trace', 'generate', '--out', '--days', '3'], /^error: --out needs a value \(file\)/],
     [['plan', '--config', config], /no ECS cluster given. Add --cluster NAME/],
     [
       ['plan', '--config', config, '--at', '2100-01-01T00:00:00Z'],

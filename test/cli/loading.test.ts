@@ -1,11 +1,11 @@
-/** What a command loads before it does anything. */
+/** The modules that a command loads before it does anything. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** Not `import type`, which loads nothing, and not `import()`, which loads later. */
+/** Matches no `import type`, which loads nothing, and no `import()`, which loads later. */
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s(?!type )[^;'"]*?from\s+'(\.[^']+)'/g;
 
 function loadedBy(...files: readonly string[]): ReadonlySet<string> {

@@ -1,7 +1,4 @@
-/**
- * `autoscaler pause | resume | pin | unpin` over HTTP: what they say, and what the next plan makes
- * of it.
- */
+/** `autoscaler pause | resume | pin | unpin` over HTTP: their output, and the next plan. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +44,7 @@ const call = (...args: readonly string[]) =>
 
 const undo = (command: string): string => `autoscaler ${command} gpu --config ${config}`;
 
-/** What the next look makes of them. */
+/** The plan of the next look. */
 async function overridesOf(pool: string): Promise<readonly Override[]> {
   const { code, out } = await call('plan', '--json');
   expect(code).toBe(0);
@@ -167,8 +164,14 @@ describe('an undo command', () => {
   });
 
   it.each([
-    ['resume', 'pool "gpu" is not paused\n'],
-    ['unpin', 'pool "gpu" is not pinned\n'],
+    [
+      'resume',
+      'pool "gpu" is not paused. Its ECS service has no such tags. If it was paused in the last minute, try again in a minute\n',
+    ],
+    [
+      'unpin',
+      'pool "gpu" is not pinned. Its ECS service has no such tags. If it was pinned in the last minute, try again in a minute\n',
+    ],
   ])('reports that there is nothing to undo: %s', async (command, out) => {
     expect(await call(command, 'gpu')).toEqual({ code: 0, out, err: '' });
   });

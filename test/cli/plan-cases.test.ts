@@ -1,4 +1,4 @@
-/** The exact output of `autoscaler plan` in situations that mislead other autoscalers. */
+/** The exact output of `autoscaler plan` in situations that are difficult for autoscalers. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

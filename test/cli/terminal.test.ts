@@ -1,4 +1,4 @@
-/** What a person sees on a terminal: progress, narrow tables, no colours. */
+/** The output on a terminal: progress, narrow tables, no colours. */
 import { execFileSync } from 'node:child_process';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { runIn } from '../support/cli-run.ts';
 /** Back to the start of the line, and clear it. */
 const CLEAR = '\r\u001b[K';
 
-/** Collects what is written, and tells when something is. */
+/** Collects the written text. `isWritten` resolves at the first text. */
 function aTerminal() {
   const { promise: isWritten, resolve } = Promise.withResolvers<void>();
   let text = '';
@@ -46,6 +46,23 @@ describe('progress', () => {
     });
     await expect(work).rejects.toThrow('broken');
     expect(text()).toMatch(/\(clear\)$/);
+  });
+});
+
+describe('progress of trace generate', () => {
+  const generate = ['trace', 'generate', '--scenario', 'small-team', '--days', '2'];
+
+  it('appears on the terminal and disappears at the end', async () => {
+    const { terminal, text } = aTerminal();
+    const { out } = await runIn({ terminal, quietMs: 0 }, ...generate);
+    expect(text()).toMatch(/^\(clear\)generating the trace: 0 %.*\(clear\)$/);
+    expect(out).toBe((await runIn({}, ...generate)).out);
+  });
+
+  it('does not appear for short work', async () => {
+    const { terminal, text } = aTerminal();
+    await runIn({ terminal, quietMs: 60_000 }, ...generate);
+    expect(text()).toBe('');
   });
 });
 

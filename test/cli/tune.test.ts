@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { run } from '../support/cli-run.ts';
+import { run, runIn } from '../support/cli-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-tune-'));
 const path = (name: string): string => join(folder, name);
@@ -36,6 +36,8 @@ const document = async (...args: readonly string[]) =>
   JSON.parse((await run(...given, '--json', ...args)).out);
 /** The YAML of the output, between its empty lines. */
 const fragmentOf = (out: string): string => /\n\n(waiting:\n[\s\S]*?)\n\nEffect /.exec(out)?.[1] ?? '';
+
+const NONE = ['--against', 'none', '--json'];
 
 const text = await run(...given, '--mean-wait', '15');
 const tuned = await document('--mean-wait', '15');
@@ -210,5 +212,45 @@ describe('an impossible target', () => {
     );
     expect(code).toBe(1);
     expect(err).toBe(`${path('none.jsonl')}: reading the trace: no such file; check the path\n`);
+  });
+});
+
+describe('the configuration of tune and backtest', () => {
+  const environment = { AUTOSCALER_CONFIG: config };
+
+  it('is the file that AUTOSCALER_CONFIG names when --config is missing', async () => {
+    const { code, out } = await runIn({ environment }, ...['tune', '--trace', trace, '--mean-wait', '15']);
+    expect({ code, out }).toEqual({ code: 0, out: text.out });
+  });
+
+  it('is the file of --config when AUTOSCALER_CONFIG names another one', async () => {
+    const other = { AUTOSCALER_CONFIG: path('none.yaml') };
+    const { err } = await runIn(
+      { environment: other },
+      'backtest',
+      '--trace',
+      trace,
+      '--config',
+      config,
+      ...NONE,
+    );
+    expect(err).not.toContain('none.yaml');
+  });
+
+  it('is the one of the scenario when AUTOSCALER_CONFIG names another one', async () => {
+    const { out } = await runIn(
+      { environment },
+      'backtest',
+      '--scenario',
+      'small-team',
+      '--days',
+      '1',
+      ...NONE,
+    );
+    expect(JSON.parse(out).pools).not.toContainEqual(expect.objectContaining({ name: 'docs' }));
+  });
+
+  it.each(['tune', 'backtest'])('is described in the help of %s', async (command) => {
+    expect((await run(command, '--help')).out).toContain('AUTOSCALER_CONFIG');
   });
 });

@@ -414,7 +414,7 @@ it('never repeats a value of the section aws that looks like a secret', () => {
   expect(problems).not.toContain('Zq8s');
 });
 
-/** Errors and warnings, one a line. */
+/** Errors and warnings, one for each line. */
 function problemsOf(written: Written): string {
   try {
     return checkConfig(configOf(written)).warnings.map(formatProblem).join('\n');

@@ -1,4 +1,6 @@
-/** Tests of the example files for the sizes of Coder's validated architecture, and of docs/sizes.md. */
+/**
+ * Tests of the example files for the sizes of Coder's validated architecture, and of docs/sizes.md.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';

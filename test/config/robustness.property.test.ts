@@ -49,7 +49,7 @@ const nearlyConfig = mappingOf({
   aws: pool,
 });
 
-/** What a reader throws that isn't a ConfigError whose every problem has a place. */
+/** Errors of a reader that are no ConfigError, or that have a problem without a place. */
 function surprise(text: string): unknown {
   try {
     readConfig(text, 'autoscaler.yaml');

@@ -1,4 +1,4 @@
-/** What waiting costs in a pool, by what is written for all pools and for this one. */
+/** The prices of waiting of a pool, from the settings of all pools and its own. */
 import { describe, expect, it } from 'vitest';
 import { checkConfig } from '../../lambda/config/check.ts';
 

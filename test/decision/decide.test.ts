@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { type Picture, taskArn } from '../support/picture.ts';
-import { addFailedStarts, type Change, edit, organizationIn, planOf } from '../support/planned.ts';
+import type { Picture } from '../support/picture.ts';
+import {
+  addFailedStarts,
+  type Change,
+  edit,
+  organizationIn,
+  planOf,
+  reasonedActionsOf,
+} from '../support/planned.ts';
 
-/** The actions of a plan as short text: `cpu 2->5`, `ask cpu#1`. */
-function actionsOf(picture: Picture, change?: Change): readonly string[] {
-  return planOf(picture, change).actions.map((action) =>
-    action.kind === 'set-desired'
-      ? `${action.pool} ${action.from}->${action.to} ${action.why}`
-      : `ask ${action.pool}#${[...Array(20).keys()].find((index) => taskArn(action.pool, index) === action.task)} ${action.why}`,
-  );
-}
+/** The actions of the plan for a picture, as text. */
+const actionsFor = (picture: Picture, change?: Change) => reasonedActionsOf(planOf(picture, change));
 
 const gpu = { cluster: 'gpu' };
 const gpuEu = { cluster: 'gpu', region: 'eu' };
@@ -289,19 +290,19 @@ const scaleIn: readonly Row[] = [
 
 describe('scale-out', () => {
   it.each(scaleOut)('plans $expected for $scenario, because $because', ({ picture, expected }) => {
-    expect(actionsOf(picture)).toEqual(expected);
+    expect(actionsFor(picture)).toEqual(expected);
   });
 });
 
 describe('scale-in', () => {
   it.each(scaleIn)('plans $expected for $scenario, because $because', ({ picture, expected }) => {
-    expect(actionsOf(picture)).toEqual(expected);
+    expect(actionsFor(picture)).toEqual(expected);
   });
 });
 
 describe('the plan', () => {
   it('orders actions: higher counts, drain requests, lower counts', () => {
-    const kinds = actionsOf({
+    const kinds = actionsFor({
       pools: { a: { tasks: 'X' }, b: { tasks: 'I20m', tags: gpu }, c: { min: 1, tags: gpuEu } },
     });
     expect(kinds).toEqual(['c 0->1 floor', 'ask b#0 idle-long-enough', 'a 1->0 tasks-left']);
@@ -350,7 +351,7 @@ describe('the plan', () => {
   });
 
   it('counts draining tasks against maxTasks', () => {
-    expect(actionsOf({ pools: { cpu: { tasks: 'L L L' } }, pending: [{ jobs: 3 }], maxTasks: 4 })).toEqual([
+    expect(actionsFor({ pools: { cpu: { tasks: 'L L L' } }, pending: [{ jobs: 3 }], maxTasks: 4 })).toEqual([
       'cpu 3->4 pending-jobs',
     ]);
   });
@@ -387,7 +388,8 @@ describe('the plan', () => {
 
 describe('a pool with failing starts', () => {
   /** Three starts of `cheap` have failed; `dear` is healthy. */
-  const drawn = (picture: Picture) => actionsOf(picture, (snapshot) => addFailedStarts(snapshot, 'cheap', 3));
+  const drawn = (picture: Picture) =>
+    actionsFor(picture, (snapshot) => addFailedStarts(snapshot, 'cheap', 3));
   const dear = { tags: { cluster: 'gpu', region: 'eu' }, cpu: 4096 };
 
   it('assigns jobs to a healthy pool, although it is more expensive', () => {

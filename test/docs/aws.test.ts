@@ -1,14 +1,11 @@
 /** Checks docs/aws.md: each fact has a standing, and the tests and SDK types that it names exist. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { factRowsOf } from './fact-rows.ts';
 
 const root = new URL('../../', import.meta.url);
 const docs = new URL('docs/', root);
-const rows = readFileSync(new URL('aws.md', docs), 'utf8')
-  .split('\n')
-  .filter((line) => line.startsWith('| ') && !/^\| (?:fact|---) \|/.test(line))
-  .map((line) => line.slice(2, -2).split(' | '))
-  .map(([fact = '', standing = '', ...others]) => ({ fact, standing, others }));
+const rows = factRowsOf(readFileSync(new URL('aws.md', docs), 'utf8'));
 
 const VERIFIED = /^\*\*verified\*\* [^:]+ \d[^:]*: \[(?<name>[^\]]+)\]\((?<path>[^)]+\.test\.ts)\)$/;
 const DOCUMENTED = /^\*\*read in documentation\*\* \d[\d.]+: .+$/;

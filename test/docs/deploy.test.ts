@@ -1,4 +1,4 @@
-/** Checks that docs/deploy.md can be followed by copy and paste, as far as that goes without an account. */
+/** Checks that the commands of docs/deploy.md work, as far as possible without an AWS account. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,5 @@
 /**
- * What `cdk deploy` would upload, in the environment that its template gives it, on the services
- * that its template makes.
+ * The code that `cdk deploy` would upload, with the environment and the services of its template.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +31,7 @@ const serviceSchema = z.object({
   Tags: z.array(z.object({ Key: z.string(), Value: z.unknown() })),
 });
 
-/** The services of the template; what a pool is for, only the configuration knows. */
+/** The services of the template. Organization and tags of each pool come from the configuration. */
 function servicesOf({ resources }: SynthesizedStack): LabPool[] {
   return Object.values(resources)
     .filter(({ Type }) => Type === 'AWS::ECS::Service')
@@ -69,7 +68,7 @@ describe('the deployed function', () => {
     );
     lab = await startLab({ pools: servicesOf(template) });
     const stack = synthesizeStack(stringify(labConfig(lab.coderdUrl, configured)), join(outDir, 'second'));
-    // the end of its time is near, so that there is one look
+    // little time is left, so that there is one look
     const hurried = { ...stack, function: { ...stack.function, timeoutMs: 6_000 } };
     ({ look } = await loadFunction(hurried, {
       AUTOSCALER_CLUSTER: lab.world.ecs.clusterName,

@@ -1,4 +1,4 @@
-/** The function that is deployed, bundled, against the world over loopback. */
+/** The bundled function against a served world. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,10 @@ type Line = Partial<LookEvent> & {
   };
 };
 
-/** One look, and what the function writes meanwhile: CloudWatch makes a log event of each line. */
+/**
+ * Runs one look, and returns the lines that the function logs. CloudWatch makes a log event of each
+ * line.
+ */
 async function lookWith(
   function_: Handler,
 ): Promise<{ readonly text: string; readonly lines: readonly Line[] }> {
@@ -132,7 +135,7 @@ describe('a scheduled look', () => {
 });
 
 describe('the log of a look', () => {
-  /** Not silent, as functions are in all other tests. */
+  /** Logs, unlike the functions of all other tests. */
   async function deployLoud(name: string, config: Record<string, unknown>): Promise<Handler> {
     vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'INFO');
     vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'false');

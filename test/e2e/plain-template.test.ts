@@ -15,7 +15,10 @@ const pools = [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-plain-'));
 /** Little time left, so that there is one look. */
 const context = { functionName: 'test', awsRequestId: 'one', getRemainingTimeInMillis: () => 6_000 };
-/** More than one parameter has, with what Systems Manager or a byte count would take in another way. */
+/**
+ * Longer than one parameter, with characters that Systems Manager would replace or that have
+ * several bytes.
+ */
 const LONG = { TF_VAR_greeting: 'Grüße, {{name}} 👋 '.repeat(300) };
 
 let lab: Lab;
@@ -43,7 +46,7 @@ async function deploy(name: string, poolSettings: object = {}): Promise<PlainDep
   return deployPlain(out, `stack-${name}`, lab.world.parameters);
 }
 
-/** A cold start of the function. */
+/** Loads the function like a cold start. */
 async function start({ environment, codeDir }: PlainDeployment): Promise<Handler> {
   const { clusterName } = lab.world.ecs;
   const own = { AUTOSCALER_CLUSTER: clusterName, AUTOSCALER_STACK: lab.world.stackName };

@@ -1,4 +1,7 @@
-/** The agent endpoint and the task metadata over HTTP (docs/aws.md §1), as well or as badly behaved as a test wants them. */
+/**
+ * A simulated agent endpoint and task metadata over HTTP (docs/aws.md §1), with the faults that a
+ * test sets.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -13,23 +16,23 @@ export const HOUR_MS = 60 * MINUTE_MS;
 export type Call = 'protect' | 'release' | 'look' | 'metadata';
 
 export type Misbehaviour =
-  /** Nothing changes; this is answered. */
+  /** Changes nothing, and answers this. */
   | { readonly kind: 'answer'; readonly status: number; readonly body: string }
-  /** Nothing changes, and the connection breaks. */
+  /** Changes nothing, and breaks the connection. */
   | { readonly kind: 'reset' }
-  /** The change is made, but the connection breaks. */
+  /** Makes the change, but breaks the connection. */
   | { readonly kind: 'lost' }
-  /** No answer before the test says so. */
+  /** Answers when the promise is settled. */
   | { readonly kind: 'held'; readonly until: Promise<unknown> };
 
-/** The agent knows no other fields: it decodes with DisallowUnknownFields. */
+/** The agent rejects other fields: it decodes with DisallowUnknownFields. */
 const writeSchema = z.strictObject({
   ProtectionEnabled: z.boolean(),
   ExpiresInMinutes: z.int().min(1).max(2880).optional(),
 });
 
 export class AgentEndpoint {
-  /** When the protection ends; 0: disabled. */
+  /** The time at which the protection ends. 0: disabled. */
   expiresAt = 0;
   desiredStatus = 'RUNNING';
   fractions = false;
@@ -58,7 +61,7 @@ export class AgentEndpoint {
     return typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : '';
   }
 
-  /** Misbehaves at calls of a kind, so many times, or for good. */
+  /** Sets a fault for calls of one kind. `times`: the number of calls. @default all calls */
   misbehaves(call: Call, fault: Misbehaviour, times = Number.POSITIVE_INFINITY): void {
     this.#faults.set(call, { fault, left: times });
   }
@@ -67,7 +70,7 @@ export class AgentEndpoint {
     this.#faults.clear();
   }
 
-  /** What somebody else makes of the lease. */
+  /** Sets the time left on the lease, as another caller would. 0: disables it. */
   leaves(ms: number): void {
     this.expiresAt = ms === 0 ? 0 : Date.now() + ms;
   }
@@ -131,7 +134,7 @@ export class AgentEndpoint {
   }
 }
 
-/** Open at first; once it is closed, whoever waits is let through when the test says so. */
+/** Holds calls while it is closed, until the test lets them through. It is open at first. */
 export class Gate {
   #isClosed = false;
   readonly #waiting: (() => void)[] = [];
@@ -146,12 +149,12 @@ export class Gate {
     this.letThrough();
   }
 
-  /** Those who wait now, no others. */
+  /** Lets the calls through that wait now, and no later ones. */
   letThrough(): void {
     for (const pass of this.#waiting.splice(0)) pass();
   }
 
-  /** Resolves as soon as somebody waits. */
+  /** Resolves as soon as a call waits. */
   async arrival(): Promise<void> {
     if (this.#waiting.length > 0) return;
     await new Promise<void>((arrived) => {
@@ -179,7 +182,7 @@ export function protection(expiresAt: number, fractions = false): string {
   });
 }
 
-/** The metadata of a task whose one container is meant to run, whatever the task is. */
+/** The metadata of a task. The desired status of its container is always RUNNING. */
 export function metadata(task: { readonly TaskARN?: string; readonly DesiredStatus?: string }): string {
   return JSON.stringify(
     {
@@ -197,7 +200,7 @@ export function metadata(task: { readonly TaskARN?: string; readonly DesiredStat
   );
 }
 
-/** What may come instead of a protection; the status of a refusal is 200 now and then. */
+/** Answers that are no protection. A refusal can have the status 200. */
 export const FAULTS: readonly { readonly fault: Misbehaviour; readonly is: string; readonly why: string }[] =
   [
     { is: 'breaks off', why: 'curl-52', fault: { kind: 'reset' } },

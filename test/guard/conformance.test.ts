@@ -1,11 +1,10 @@
 /**
- * guard.sh does what the table says (simulator/task/guard-table.ts), row by row: it is brought into the phase, gets the input, shows the
- * effects and no others, and then ends in the way that only the new phase ends.
- *
- * Looks wait at a gate, so that each is one input. What can't be seen from outside:
- * - the order of two effects, where one is a call and the other a signal;
- * - that it is time to renew, once the guard is draining or its daemon has gone: `renewal-due` is `lease-seen` there;
- * - that it has been blind for 6 h, but for the working guard: `blind-for-6h` is `blind` elsewhere.
+ * Compares guard.sh with each row of its table (simulator/task/guard-table.ts). The test brings the
+ * guard into the phase and gives the input. The guard must show exactly these effects, and then end
+ * as only the new phase ends. Looks wait at a gate, so that each look is one input. Three things
+ * cannot be seen from outside. The order of a call and a signal. That a renewal is due while the
+ * guard drains or its daemon has gone: `renewal-due` is `lease-seen` there. That a guard has been
+ * blind for 6 h, unless it is working: `blind-for-6h` is `blind` elsewhere.
  */
 import { describe, expect } from 'vitest';
 import {
@@ -28,10 +27,10 @@ import {
 type Row = GuardTransition & { readonly phase: GuardPhase; readonly input: GuardInput };
 
 type Scenario = {
-  /** Makes the input, up to the look that is waiting at the gate and is let through then. */
+  /** Gives the input. The look that waits at the gate passes after it. */
   readonly give: (guard: RunningGuard) => void | Promise<void>;
   readonly renewMs?: number;
-  /** What belongs to the input itself: the renewal that is answered. */
+  /** Effects that belong to the input itself: the renewal that is answered. */
   readonly itself?: readonly GuardEffect[];
 };
 
@@ -69,7 +68,7 @@ describe.concurrent.each(GUARD_SHELLS)('the guard as a table, under $name', ({ i
   });
 });
 
-/** Waits until the guard has done what it does about the input: it has ended, or looks again. */
+/** Waits until the guard has reacted to the input: it has ended, or looks again. */
 async function settle({ trace, agent }: RunningGuard, row: Row, from: number): Promise<void> {
   if (row.effects.includes('terminate-daemon')) await trace.until('daemon: SIGTERM', { from });
   if (row.effects.includes('start-daemon')) await trace.until('daemon: started', { from });
@@ -121,7 +120,7 @@ const ENTRANCES: Readonly<Record<GuardPhase, Entrance>> = {
     await guard.agent.gate.arrival();
     return guard;
   },
-  // by way of draining, so that it shows if it goes on as it was
+  // through draining, so that a guard that stays in that phase fails the test
   stopping: async (start, options) => {
     const guard = await ENTRANCES.draining(start, options);
     guard.signal('SIGTERM');
@@ -141,7 +140,10 @@ async function released(guard: RunningGuard): Promise<RunningGuard> {
   return guard;
 }
 
-/** With the gate open, since the keeper ends only after its look; up to the guard's release, or end. */
+/**
+ * Ends the daemon, and waits for the guard's release or end. The gate is open, because the keeper
+ * ends only after its look.
+ */
 async function endDaemon(guard: RunningGuard): Promise<void> {
   const { trace, agent } = guard;
   agent.gate.open();
@@ -200,7 +202,7 @@ const SCENARIOS: Readonly<Record<GuardInput, Scenario>> = {
   'wait-over': { give: (guard) => guard.passTime(25 * HOUR_S) },
 };
 
-/** How only a guard in this phase goes on. */
+/** Lets the guard go on, and waits for what only a guard in this phase does. */
 const PROOFS: Readonly<Record<GuardPhase, (guard: RunningGuard) => Promise<unknown>>> = {
   leasing: ({ agent, trace }) => {
     agent.gate.open();

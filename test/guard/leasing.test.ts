@@ -185,7 +185,7 @@ describe.concurrent.each(GUARD_SHELLS)(
   },
 );
 
-/** A prelude, with an empty PATH: all tools but one are functions. */
+/** A prelude for an empty PATH: it defines all tools except one as functions. */
 function withoutTool(tool: string): string {
   const others = ['curl', 'sleep', 'tr', 'date'].filter((name) => name !== tool);
   return others.map((name) => `${name}() { :; }\n`).join('');

@@ -1,6 +1,6 @@
 /**
- * Daemons that die just as the guard stops waiting for them to be born, with and without a signal at that moment. `npm run race` has
- * 1,000 of them in each shell.
+ * Daemons that exit just when the guard stops waiting for their start, with and without a signal at
+ * that moment. `npm run race` runs 1,000 of them in each shell.
  */
 import { describe, expect } from 'vitest';
 import { GUARD_SHELLS, guardTest, type Shell, type StartGuard } from './running-guard.ts';
@@ -26,7 +26,10 @@ describe.each(GUARD_SHELLS)('a daemon that dies as it settles, under $name', ({ 
   );
 });
 
-/** How the guard ends whose daemon lives a little longer, or less long, than it takes to settle. */
+/**
+ * Runs a guard whose daemon lives slightly longer or shorter than SETTLE. Returns `right`, or its
+ * wrong exit code.
+ */
 async function endOf(run: number, shell: Shell, start: StartGuard): Promise<string> {
   const lifeMs = SETTLE_MS - 12 + (run % 24);
   const isStopped = run % 2 === 1;
@@ -38,7 +41,8 @@ async function endOf(run: number, shell: Shell, start: StartGuard): Promise<stri
   await guard.trace.until('exit');
   await guard.cleanUp();
   const end = guard.trace.having('exit').join();
-  // stopped, the daemon ends with a code of its own or by the signal; bash may lose either, and tell of its last signal
+  // after a signal the daemon ends with its own code or by the signal. bash may lose both, and
+  // report its last signal
   const codes = isStopped
     ? ['exit 7', 'exit 143', ...(shell.name === 'bash' ? ['exit 140'] : [])]
     : ['exit 7'];

@@ -1,4 +1,7 @@
-/** The real guard.sh as a task runs it: carried as text, under one of the shells, with a stand-in for coder as its daemon. */
+/**
+ * The real guard.sh as a task runs it: as text, under one of the shells, with a script in place of
+ * coder as its daemon.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -20,7 +23,7 @@ import { Trace } from './trace.ts';
 
 const SCRIPT_FILE = new URL('../../guard/guard.sh', import.meta.url).pathname;
 const SCRIPT = readFileSync(SCRIPT_FILE, 'utf8');
-/** Stands in for coder. */
+/** The script in place of coder. */
 export const STAND_IN = new URL('coder.sh', import.meta.url).pathname;
 export const SECRET = 'key-that-nobody-may-read';
 
@@ -37,8 +40,8 @@ export const MISSING = ['dash', 'busybox', 'bash', 'shellcheck', 'curl'].filter(
 );
 
 /**
- * The shells under which the guard can be tested here: it needs /proc, and a date that reads dates. CI takes all,
- * `npm run check` the shell of Debian.
+ * The shells for the tests of the guard. They need /proc, and a `date` that parses dates. CI uses
+ * all shells, `npm run check` that of Debian.
  */
 export const GUARD_SHELLS = rows(SHELLS, 1).map((shell) => ({
   ...shell,
@@ -49,20 +52,20 @@ export type Shell = (typeof SHELLS)[number];
 
 export type GuardOptions = {
   readonly shell: Shell;
-  /** The intervals by their names in guard.sh: LOOK, RENEW, RETRY, LEASE_WITHIN, BLIND, LEFT, DIED, CALL, SETTLE. */
+  /** Intervals by their names in guard.sh, such as LOOK, RENEW, LEASE_WITHIN and BLIND. */
   readonly intervalsMs?: Readonly<Record<string, number | string>>;
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Runs in the guard's shell before it: to replace a command by a function. */
+  /** A script that runs before the guard in its shell, to replace a command by a function. */
   readonly prelude?: string;
   readonly daemon?: readonly string[];
-  /** Instead of the shell with the prelude and guard.sh. */
+  /** The command to run in place of the shell with the prelude and guard.sh. */
   readonly entryPoint?: readonly string[];
-  /** What the guard runs under, instead of the test. */
+  /** A command that starts the guard and becomes its parent. */
   readonly under?: readonly string[];
   readonly prepare?: (agent: AgentEndpoint) => void;
 };
 
-/** A prelude: as many seconds more than really passed have passed since the machine started. */
+/** A prelude that adds seconds to the machine's uptime: those of `passTime`. */
 export const TIME_THAT_FLIES = `read() {
   command read "$@"
   now=$((\${now%.*} + $(cat "$STAND_IN/passed" 2>/dev/null || echo 0))).00
@@ -79,10 +82,10 @@ const lineSchema = z.strictObject({
 
 export type StartGuard = (options: GuardOptions) => Promise<RunningGuard>;
 
-/** A test with guards that end with it; it may run beside others. */
+/** A test with guards. They end with the test, and tests may run in parallel. */
 export const guardTest = it.extend<{
   readonly start: StartGuard;
-  /** Waits until the daemon is there, too. */
+  /** Also waits until the daemon has started. */
   readonly working: StartGuard;
 }>({
   start: async ({ onTestFailed }, use) => {
@@ -132,7 +135,7 @@ export class RunningGuard {
     this.process.kill(signal);
   }
 
-  /** Gives the daemon a job, which lasts until it is finished. */
+  /** Gives the daemon a job. It runs until `finishJob`. */
   giveJob(): void {
     this.#tell('job');
   }
@@ -145,12 +148,12 @@ export class RunningGuard {
     this.#tell('crash', `${code}`);
   }
 
-  /** For preludes that heed it. */
+  /** Has an effect only with a prelude that reads it. */
   breakKeeper(): void {
     this.#tell('break');
   }
 
-  /** For preludes that heed it. */
+  /** Has an effect only with a prelude that reads it. */
   stepClock(seconds: number): void {
     this.#tell('step', `${seconds}`);
   }
@@ -168,12 +171,12 @@ export class RunningGuard {
     return this.trace.events.join('\n');
   }
 
-  /** For preludes that heed it. */
+  /** Has an effect only with a prelude that reads it. */
   passTime(seconds: number): void {
     this.#tell('passed', `${seconds}`);
   }
 
-  /** Whole or not at all: who reads it may do so at any time. */
+  /** Replaces the file in one step, because the guard may read it at any time. */
   #tell(name: string, text = ''): void {
     const file = join(this.#folder, name);
     writeFileSync(`${file}.new`, text);
@@ -191,7 +194,7 @@ export class RunningGuard {
   }: GuardOptions): ChildProcess {
     const [command = 'sh', ...args] = [...under, ...entryPoint, ...daemon];
     return spawn(command, args, {
-      // a process group of its own: a guard that signals its group is to fail the test, not end it
+      // its own process group: a guard that signals its group must fail the test, not end it
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
@@ -225,12 +228,12 @@ export class RunningGuard {
     try {
       if (this.process.pid !== undefined) process.kill(-this.process.pid, 'SIGKILL');
     } catch {
-      // nobody is left
+      // the process group has ended
     }
   }
 }
 
-/** A line of the guard's log; anything else that it wrote shows as noise. */
+/** A line of the guard's log. Any other output becomes `noise`. */
 function describeLine(text: string): string {
   try {
     const { state, why } = lineSchema.parse(JSON.parse(text));
@@ -246,7 +249,10 @@ function inTests(intervalsMs: Readonly<Record<string, number | string>>): Record
   );
 }
 
-/** A folder in which a program has these names: busybox's own tools, which are all that Coder's image has; bash as `sh`. */
+/**
+ * A folder with links of these names to one program. Coder's image has only busybox's tools. bash
+ * runs as `sh`.
+ */
 function toolsOf(program: string, ...names: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), `${program}-`));
   const file = spawnSync('sh', ['-c', 'command -v "$1"', 'sh', program], { encoding: 'utf8' }).stdout.trim();

@@ -147,7 +147,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
   else test.todo('reaps orphans and handles signals as process 1');
 });
 
-/** Processes, zombies included, whose parent this is. */
+/** The children of a process, including zombies. */
 function childrenOf(parent: number | undefined): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && parentOf(name) === parent)

@@ -1,4 +1,7 @@
-/** What happened, in the order in which it was seen; a test waits for what is to happen, never for time to pass. */
+/**
+ * The events of a guard in the order in which the test saw them. A test waits for events, never for
+ * time to pass.
+ */
 export class Trace {
   readonly events: string[] = [];
   readonly #watchers = new Set<() => void>();
@@ -8,7 +11,10 @@ export class Trace {
     for (const watch of [...this.#watchers]) watch();
   }
 
-  /** Resolves once as many events as wanted, counted from an index on, start with these words; to the index after the last one. */
+  /**
+   * Resolves when `times` events from index `from` on start with these words. Returns the index
+   * after the last of them.
+   */
   until(words: string, { times = 1, from = 0 } = {}): Promise<number> {
     return new Promise((resolve) => {
       const watch = () => {
@@ -22,7 +28,7 @@ export class Trace {
     });
   }
 
-  /** The events from an index on that start with these words. */
+  /** The events from index `from` on that start with these words. */
   having(words: string, from = 0): string[] {
     return this.events.slice(from).filter((event) => event.startsWith(words));
   }

@@ -256,7 +256,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
   });
 });
 
-/** As bash's may: without a signal that it has handled. */
+/** A `wait` that returns early without a handled signal, as bash's does at times. */
 const WAIT_THAT_RETURNS_EARLY = `wait() {
   [ "$phase" != working ] || [ "$((waits += 1))" -gt 3 ] || return 138
   command wait "$@"
@@ -264,8 +264,9 @@ const WAIT_THAT_RETURNS_EARLY = `wait() {
 `;
 
 /**
- * A shell may tell a code only once, which this has heard in its place: bash in POSIX mode does, and dash and busybox do
- * when the next job takes the place of the one they told about. A wait that is really interrupted has told nothing.
+ * A shell may report an exit code only once. bash in POSIX mode does, and dash and busybox do when
+ * the next job replaces the reported one. This `wait` keeps the code. A `wait` that a signal
+ * interrupts has reported nothing.
  */
 const WAIT_THAT_IS_INTERRUPTED_AT_LAST = `wait() {
   [ "$heard" = "" ] || [ "$phase $1" != "gone $daemon" ] || return "$heard"
@@ -285,7 +286,10 @@ const WAIT_THAT_FORGETS = `wait() {
 }
 `;
 
-/** As bash's may when a signal comes as the daemon ends: from then on it waits until another signal comes. */
+/**
+ * A `wait` that loses the code if a signal comes when the daemon ends, as bash's does at times. It
+ * then waits until the next signal.
+ */
 const WAIT_THAT_LOSES_THE_CODE = `wait() {
   [ "$phase $1" != "gone $daemon" ] || set "$keeper"
   command wait "$@"
@@ -295,12 +299,15 @@ const WAIT_THAT_LOSES_THE_CODE = `wait() {
 }
 `;
 
-/** Ends when it makes sure that the main process is there. */
+/** A keeper that ends when it checks whether the main process runs. */
 function keeperThatEnds(end: string): string {
   return `kill() { [ "$1 $2" != "-$wake $$" ] || [ ! -f "$STAND_IN/break" ] || ${end}; command kill "$@"; }\n`;
 }
 
-/** The time of day is off by as much as the test says; what date makes of a date is not. */
+/**
+ * A `date` whose present time is wrong by the seconds of `stepClock`. It parses given dates
+ * correctly.
+ */
 const CLOCK_THAT_STEPS = `date() {
   [ $# -eq 1 ] || { command date "$@"; return; }
   echo $(($(command date +%s) + $(cat "$STAND_IN/step" 2>/dev/null || echo 0)))

@@ -29,7 +29,7 @@ const read = (name: string): string => readFileSync(join(dir, name), 'utf8');
 const bundle = (configFile: string, outDir: string): void =>
   bundleFunction({ configFile: join(dir, configFile), outDir: join(dir, outDir) });
 
-/** In a process that was started in `cwd`. */
+/** Bundles in a new process that starts in `cwd`. */
 function bundleFrom(cwd: string, configFile: string, outDir: string): void {
   const { href } = pathToFileURL(resolve('infra/constructs/bundle.ts'));
   const call = `bundleFunction(${JSON.stringify({ configFile, outDir })})`;

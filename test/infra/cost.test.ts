@@ -1,4 +1,4 @@
-/** Dollars computed by hand, and what is priced held against what is deployed. */
+/** Compares costs with dollars computed by hand, and priced resources with deployed ones. */
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../infra/constructs/settings.ts';
 import {
@@ -6,6 +6,7 @@ import {
   BUSY,
   type CostLine,
   costOf,
+  costOfManagedKeys,
   costOfStaticFleet,
   ENDPOINTS_MONTH,
   MADE,
@@ -16,7 +17,7 @@ import { taskHours, WORK_HOURS } from '../../infra/task-hours.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
 import { METRICS, POOL_METRICS } from '../../lambda/telemetry/metric-names.ts';
-import { EVERYTHING, EXISTING, MINIMAL, synthesize } from './support/synthesized.ts';
+import { EVERYTHING, EXISTING, MANAGED_KEYS, MINIMAL, synthesize } from './support/synthesized.ts';
 
 const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
 
@@ -157,7 +158,7 @@ describe('the dollars a month', () => {
       dollars: 3.9,
       because: 'each pool adds three metrics',
     },
-    { what: 'alarms', dollars: 1, because: 'there are nine alarms and one for the quota' },
+    { what: 'alarms', dollars: 1.1, because: 'there are ten alarms and one for the quota' },
     { aws: { alarms: { enabled: false } }, what: 'alarms', dollars: 0, because: 'there are no alarms' },
     { what: 'logs', dollars: 43_800 * 0.000004 * 0.53, because: 'a look writes 4 kB, kept for a month' },
     {
@@ -223,7 +224,7 @@ describe('the dollars a month', () => {
       lines.reduce((sum, { dollars }) => sum + dollars, 0),
       9,
     );
-    expect(totalOf(lines)).toBeCloseTo(44.83, 2);
+    expect(totalOf(lines)).toBeCloseTo(44.93, 2);
   });
 });
 
@@ -231,6 +232,7 @@ describe('the counted resources', () => {
   it.each([
     { name: 'minimal', settings: MINIMAL },
     { name: 'everything on', settings: EVERYTHING },
+    { name: 'managed keys', settings: MANAGED_KEYS },
     { name: 'existing network', settings: EXISTING },
   ])('match the template of the deployment: $name', ({ settings }) => {
     const { config } = checkConfig(settings);
@@ -248,7 +250,9 @@ describe('the counted resources', () => {
     expect(countOf('AWS::CloudWatch::Alarm')).toBe(alarmsOf(config));
     expect(countOf('AWS::CloudWatch::Dashboard')).toBe(1);
     expect(countOf('AWS::KMS::Key')).toBe(0);
-    expect(countOf('AWS::SecretsManager::Secret')).toBe(0);
+    expect(countOf('AWS::SecretsManager::Secret')).toBe(
+      config.pools.filter(({ auth }) => auth.kind === 'managed').length,
+    );
   });
 
   it('match the metrics of the function', () => {
@@ -258,5 +262,23 @@ describe('the counted resources', () => {
 
   it('give the price of the interface endpoints', () => {
     expect(ENDPOINTS_MONTH).toBeCloseTo(73, 9);
+  });
+});
+
+describe('managed keys', () => {
+  const { config } = checkConfig(MANAGED_KEYS);
+
+  it('cost their secrets, and 2,920 sweeps of 0.5 GB-seconds and 8 calls', () => {
+    const sweep = 0.5 * 0.0000133334 + 0.2e-6 + (8 * 0.05) / 10_000;
+    expect(costOfManagedKeys(config)).toBeCloseTo(2 * 0.4 + 2920 * sweep, 9);
+  });
+
+  it('cost less than $1.50 a pool, with the secret of their token', () => {
+    const secretOfToken = 0.4;
+    expect((costOfManagedKeys(config) + secretOfToken) / 2).toBeLessThan(1.5);
+  });
+
+  it('cost nothing in a deployment without them', () => {
+    expect(costOfManagedKeys(deploymentOf({}))).toBe(0);
   });
 });

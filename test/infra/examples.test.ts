@@ -1,4 +1,7 @@
-/** The CDK apps of examples/, synthesized as a user would: by the CDK CLI in their folder, with no way to AWS. */
+/**
+ * Synthesizes the CDK apps of examples/ like a user: with the CDK CLI in their folder, without
+ * access to AWS.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +17,7 @@ type Synthesis = {
   readonly status: number | null;
   readonly stderr: string;
   readonly template: () => Template;
-  /** What would have to be looked up in AWS. */
+  /** Values that CDK would have to look up in AWS. */
   readonly missing: () => unknown;
 };
 

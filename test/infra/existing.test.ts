@@ -1,4 +1,7 @@
-/** What is there already is used and left as it is: named in the settings, or given by somebody's own CDK app. */
+/**
+ * Existing resources, from the settings or from a user's CDK app. The stack uses them and does not
+ * change them.
+ */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The daemons that an estimate keeps free, against chances that were looked up in a table of the Poisson distribution. */
+/**
+ * Compares the daemons that an estimate keeps free with chances from a table of the Poisson
+ * distribution.
+ */
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../infra/constructs/settings.ts';
 import { estimatePools, loadOf, USUAL } from '../../infra/cost.ts';

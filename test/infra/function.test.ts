@@ -23,7 +23,7 @@ type Policy = {
   };
 };
 
-/** What the role may do that trusts this service. */
+/** The permissions of the role that trusts this service. */
 function permissions(of: Template, service: string): readonly object[] {
   const roles = Object.keys(
     of.findResources('AWS::IAM::Role', {

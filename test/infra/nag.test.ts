@@ -1,9 +1,9 @@
-/** cdk-nag finds nothing in a deployment that is not acknowledged, finding by finding, with a reason. */
+/** Each finding of cdk-nag in a deployment is acknowledged, with a reason. */
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { AwsSolutionsChecks, type NagPack, ServerlessChecks } from 'cdk-nag';
 import type { IConstruct } from 'constructs';
 import { describe, expect, it } from 'vitest';
-import { EVERYTHING, EXISTING, MINIMAL, stackOf } from './support/synthesized.ts';
+import { EVERYTHING, EXISTING, MANAGED_KEYS, MINIMAL, stackOf } from './support/synthesized.ts';
 
 const PACKS = [new AwsSolutionsChecks(), new ServerlessChecks()];
 
@@ -23,6 +23,7 @@ describe('AwsSolutions and Serverless', () => {
     { deployment: 'a minimal deployment', settings: MINIMAL },
     { deployment: 'a deployment with everything on', settings: EVERYTHING },
     { deployment: 'one with bound roles', settings: { ...MINIMAL, aws: { bindTaskRoles: true } } },
+    { deployment: 'one with managed keys', settings: MANAGED_KEYS },
     { deployment: 'a deployment into an existing VPC and cluster', settings: EXISTING },
   ])('report only acknowledged findings in $deployment', ({ settings }) => {
     expect(findingsOf(stackOf(settings))).toEqual([]);

@@ -1,4 +1,4 @@
-/** The stack as a whole. What belongs to one idea has a file of its own beside this one. */
+/** The stack as a whole. The other files test one part each. */
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,4 +1,7 @@
-/** The real CLI on the ready-made app, as in a fresh clone: nothing in the home, and nobody answers outside. */
+/**
+ * Runs the real CDK CLI on the project's app, as in a fresh clone: with an empty home folder and
+ * without network.
+ */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +17,7 @@ import { cpu, deployment, EVERYTHING, EXISTING, FIFTY_POOLS, MINIMAL } from './s
 const dir = mkdtempSync(join(tmpdir(), 'synth-'));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-/** Whoever deploys has such things in the environment. */
+/** Secrets that people have in their environment when they deploy. */
 const SECRETS = {
   CODER_SESSION_TOKEN: 'canary-session-token',
   CODER_PROVISIONER_DAEMON_KEY: 'canary-provisioner-key',
@@ -29,7 +32,7 @@ function cdk(...args: string[]): Promise<Run> {
   const nowhere = 'http://127.0.0.1:9';
   const env = {
     ...SECRETS,
-    // for the child `node infra/app.ts`, as npx would
+    // for the child process `node infra/app.ts`, as npx sets it
     PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
     HOME: dir,
     HTTP_PROXY: nowhere,

@@ -1,4 +1,7 @@
-/** What the bundled function has to do under AWS's own runtime client, one check after the other in one warm process. */
+/**
+ * Checks of the bundled function under AWS's runtime client, one after the other in one warm
+ * process.
+ */
 import assert from 'node:assert/strict';
 import type { Deployment } from './deployment.ts';
 import type { Answer, FunctionError } from './runtime-api.ts';
@@ -10,9 +13,9 @@ type Given = {
 
 export type Check = { readonly claim: string; readonly run: (given: Given) => Promise<void> };
 
-/** Room for some looks: one a second until 5 s are left. */
+/** Enough for several looks: one a second until 5 s are left. */
 const TIMEOUT_MS = 9_000;
-/** Room for one look only. */
+/** Enough for one look only. */
 const SHORT_MS = 6_500;
 
 export const CHECKS: readonly Check[] = [

@@ -1,4 +1,7 @@
-/** What the function finds when it runs: a coderd that can fall silent, an ECS with two empty pools, and the bundle itself. */
+/**
+ * The surroundings of the function: a coderd that can stop answering, an ECS with two empty pools,
+ * and the bundle.
+ */
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -20,14 +23,14 @@ const POOLS = [
 
 export type Deployment = {
   readonly world: World;
-  /** The folder that Lambda would run. */
+  /** The folder of the function's code, as Lambda has it. */
   readonly taskRoot: string;
-  /** What the stack and the world say to the function. */
+  /** The function's environment variables. */
   readonly environment: Readonly<Record<string, string>>;
   readonly submitJobs: (organization: string, count: number) => void;
-  /** From now on the token reads only these organizations; the old one is refused. */
+  /** Replaces the token by one that reads only these organizations. */
   readonly restrictToken: (organizations: readonly string[] | 'all') => void;
-  /** Whether coderd answers at all. */
+  /** Stops all answers of coderd, or lets it answer again. */
   readonly setSilent: (silent: boolean) => void;
   readonly close: () => Promise<void>;
 };
@@ -94,7 +97,7 @@ function bundle(coderdUrl: string): string {
       tags,
       key: { secret: `coder/keys/${name}` },
       min: 0,
-      // the checks count the tasks of their jobs alone
+      // the checks count only the tasks of their jobs
       warm: 0,
     })),
   };

@@ -1,6 +1,7 @@
 /**
- * Runs the bundled function under aws-lambda-ric, the runtime client that Lambda itself uses: `node test/lambda-runtime/run.ts` after
- * `npm ci` here and in the root. One line a check; ends with 1 if any failed.
+ * Runs the bundled function under aws-lambda-ric, the runtime client of Lambda. Run
+ * `node test/lambda-runtime/run.ts`, after `npm ci` here and in the root. It prints one line for each
+ * check. The exit code is 1 if a check failed.
  */
 import assert from 'node:assert/strict';
 import { CHECKS } from './checks.ts';
@@ -21,7 +22,7 @@ async function check(claim: string, run: () => Promise<void>): Promise<void> {
   }
 }
 
-/** All checks in one process, as Lambda keeps one warm. */
+/** Runs all checks in one process, like a warm function. */
 async function checkInvocations(deployment: Deployment): Promise<void> {
   const api = await serveRuntimeApi();
   const client = startClient({ ...deployment, runtimeApi: api.address });
@@ -37,7 +38,7 @@ async function checkInvocations(deployment: Deployment): Promise<void> {
   api.close();
 }
 
-/** A function that cannot start: Lambda is told why. */
+/** Checks that a function that cannot start reports the reason to Lambda. */
 async function checkStart({ taskRoot, environment }: Deployment): Promise<void> {
   const api = await serveRuntimeApi();
   const { AUTOSCALER_CLUSTER: _, ...incomplete } = environment;

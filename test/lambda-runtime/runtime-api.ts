@@ -1,13 +1,14 @@
 /**
- * A Lambda Runtime API on loopback (2018-06-01): hands invocations to one runtime client, one after the other, and takes
- * what it answers. Like Lambda, it calls an invocation timed out that is not answered by its deadline.
+ * A Lambda Runtime API (2018-06-01) on loopback. It gives invocations to one runtime client, one
+ * after the other, and receives the answers. Like Lambda, it lets an invocation without an answer
+ * time out at its deadline.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 
-/** The body of an error, as Lambda shows it to who invoked the function. */
+/** The body of an error, as Lambda returns it to the caller. */
 export type FunctionError = {
   readonly errorType: string;
   readonly errorMessage: string;
@@ -22,7 +23,7 @@ export type Answer =
 export type RuntimeApi = {
   /** Host and port: the value of AWS_LAMBDA_RUNTIME_API. */
   readonly address: string;
-  /** Invokes the function; its deadline is `timeoutMs` from now. */
+  /** Invokes the function. Its deadline is `timeoutMs` from now. */
   readonly invoke: (event: unknown, timeoutMs: number) => Promise<Answer>;
   /** The error of a function that could not start. */
   readonly initError: Promise<FunctionError>;
@@ -98,7 +99,7 @@ function finish(open: Map<string, Invocation>, path: string, body: unknown): voi
   else invocation.settle({ kind: 'error', error: body as FunctionError, tookMs });
 }
 
-/** Whoever takes waits until something is put. */
+/** `take` waits until there is an item. */
 class Queue {
   readonly #waiting: ((invocation: Invocation) => void)[] = [];
   readonly #stock: Invocation[] = [];

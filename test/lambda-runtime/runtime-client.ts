@@ -1,4 +1,4 @@
-/** AWS's own runtime client with the bundled function, in a process as Lambda would start it. */
+/** AWS's runtime client with the bundled function, in a process like Lambda's. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url';
 const CLIENT = fileURLToPath(new URL('node_modules/aws-lambda-ric/index.mjs', import.meta.url));
 
 export type ClientOptions = {
-  /** Where `bundleFunction` put the function. */
+  /** The folder with the bundle. */
   readonly taskRoot: string;
   readonly runtimeApi: string;
   readonly environment: Readonly<Record<string, string>>;
 };
 
-/** A running client. Its output, the function's log, is kept for when something goes wrong. */
+/** A running client. It keeps its output, which is the function's log. */
 export type RuntimeClient = {
   readonly output: () => string;
   /** Rejects when the process ends by itself. */
@@ -20,7 +20,7 @@ export type RuntimeClient = {
   readonly stop: () => void;
 };
 
-/** Starts the client. It has this environment and no other: nothing of this machine's AWS settings. */
+/** Starts the client with only this environment, without this machine's AWS settings. */
 export function startClient({ taskRoot, runtimeApi, environment }: ClientOptions): RuntimeClient {
   if (!existsSync(CLIENT))
     throw new Error(
@@ -47,7 +47,7 @@ function diedOf(child: ChildProcess): Promise<never> {
   });
 }
 
-/** What Lambda itself sets for a function of nodejs24.x. */
+/** The variables that Lambda sets for a function of nodejs24.x. */
 function lambdaEnvironment(taskRoot: string, runtimeApi: string): Record<string, string> {
   return {
     _HANDLER: 'index.handler',

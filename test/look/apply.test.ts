@@ -19,7 +19,7 @@ const ask = (pool: string, task: string): Action => ({
   why: 'idle-long-enough',
 });
 
-/** An ECS that writes down what it is asked, and fails for one service. */
+/** An ECS that records its calls, and fails for one service. */
 function recorder(
   failing?: string,
   refusals: readonly Refusal[] = [],

@@ -1,6 +1,6 @@
 /**
- * A look may be lost, repeated, overlapped or cut short anywhere: nothing is lost, nothing is
- * doubled.
+ * A look may be lost, repeated, overlapped or interrupted anywhere. No job is lost, and no task is
+ * launched twice.
  */
 import { describe, expect, it } from 'vitest';
 import { lookAndAct } from '../../lambda/look/look.ts';
@@ -13,7 +13,10 @@ const POOLS = [
   { name: 'data', organization: 'data', tags: { team: 'data' }, desiredCount: 0 },
 ];
 
-/** Submits builds so that raises, asks and lower counts all happen within 15 minutes. */
+/**
+ * Submits builds, so that the autoscaler raises counts, asks tasks to leave and lowers counts
+ * within 15 minutes.
+ */
 function submit({ world }: Lab): void {
   const build = (organization: string, tags: Record<string, string>, afterS: number, seconds: number) =>
     world.timeline.after(afterS * 1000, () =>
@@ -42,7 +45,7 @@ const ALL_DONE = { statuses: Array(9).fill('succeeded'), killed: 0, end: 0 };
 const LENGTH_S = 960;
 const CUT_S = 400;
 
-/** Runs the scenario; `each` is what happens every 10 s until CUT_S, clean looks after that. */
+/** Runs the scenario: `each` every 10 s until CUT_S, and clean looks after that. */
 async function scenario(each: (lab: Lab, ports: Ports) => Promise<unknown>, readLagMs = 0): Promise<Outcome> {
   const lab = await startLongLab({ pools: POOLS, readLagMs });
   try {
@@ -58,7 +61,7 @@ async function scenario(each: (lab: Lab, ports: Ports) => Promise<unknown>, read
   }
 }
 
-/** Ports that die after some calls, as a Lambda function does that is cut off. */
+/** Ports that fail after some calls, like those of an interrupted Lambda function. */
 function cutAfter(ports: Ports, calls: number): { readonly ports: Ports; readonly made: () => number } {
   let made = 0;
   const cut = <T extends object>(port: T): T =>
@@ -77,7 +80,7 @@ function cutAfter(ports: Ports, calls: number): { readonly ports: Ports; readonl
   return { ports: { coderd: cut(ports.coderd), ecs: cut(ports.ecs), clock: ports.clock }, made: () => made };
 }
 
-/** Nine builds: a task each at the most. */
+/** Nine builds need one task each at most. */
 const MOST_TASKS = 9;
 
 describe('a look', () => {
@@ -101,7 +104,7 @@ describe('a look', () => {
     const most = await mostCalls();
     expect(most).toBeGreaterThan(10);
     for (let calls = 0; calls <= most; calls++) {
-      // a cut look rejects, or ends with failures: the next one must not care
+      // an interrupted look rejects or ends with failures. It must not affect the next one
       const cut = await scenario((lab, ports) =>
         lookAndAct(cutAfter(ports, calls).ports, lab.config).catch(() => {}),
       );

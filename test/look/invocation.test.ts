@@ -9,7 +9,7 @@ const data: LabPool = { name: 'data', organization: 'data', tags: { team: 'data'
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
 
-/** One invocation whose clock is the world's: sleeping lets the world's time pass. */
+/** Runs one invocation with the world's clock: sleep lets the world's time pass. */
 async function invoke(
   on: Lab,
   timeoutS = 55,

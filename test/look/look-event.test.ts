@@ -1,4 +1,4 @@
-/** The log event of a look, and the metrics that are made of it. */
+/** The log event of a look, and its metrics. */
 import { describe, expect, it } from 'vitest';
 import { documentOf } from '../../bench/fleet/document.ts';
 import { makeFleet } from '../../bench/fleet/fleet.ts';
@@ -18,7 +18,7 @@ import { METRICS } from '../../lambda/telemetry/metric-names.ts';
 import { aConfig, ago, aJob, anOrganization, aPool, aSnapshot, MINUTE, reading } from '../support/parts.ts';
 import { draw, type Picture } from '../support/picture.ts';
 
-/** A look that carried all its plan out. */
+/** The result of a look that applied its whole plan. */
 function resultOf(snapshot: Snapshot, plan: Plan, changed: Partial<LookResult['outcome']> = {}): LookResult {
   const outcome = { applied: plan.actions, refused: [], failures: [], ...changed };
   return { snapshot, plan, outcome, failures: outcome.failures };
@@ -277,7 +277,7 @@ describe('the age of the last full view', () => {
 });
 
 describe('what does not fit', () => {
-  /** Lambda's and CloudWatch's own limits. */
+  /** The limits of Lambda and CloudWatch. */
   const LOG_EVENT = 256 * 1024;
   const ANSWER = 6 * 1024 * 1024;
   const ENVELOPE = 2 * 1024;
@@ -285,7 +285,7 @@ describe('what does not fit', () => {
   const snapshot = inGroups(parseSnapshot(documentOf(fleet)), 8_000);
   const plan = decide(snapshot, checkConfig(fleet.config('http://127.0.0.1')).config);
 
-  /** Every job gets one more tag, so that there are as many tag groups. */
+  /** Gives each job one more tag, so that each job is its own tag group. */
   function inGroups({ coder, ...rest }: Snapshot, groups: number): Snapshot {
     let count = 0;
     const organizations = coder.organizations.map((organization) => ({
@@ -302,7 +302,7 @@ describe('what does not fit', () => {
     return { ...rest, coder: { ...coder, organizations } };
   }
 
-  /** As many long texts as can be. */
+  /** Gives each pool the most overrides, with the longest texts that a tag can have. */
   function withTexts(given: Plan): Plan {
     const text = 'x'.repeat(256);
     const override = { until: given.takenAt, by: text, why: text };

@@ -1,4 +1,4 @@
-/** What a look asks coderd about the future and the past, and what it does with the answers. */
+/** The requests of a look for the forecast and the record, and what it derives from the answers. */
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../lambda/decision/decide.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
@@ -37,7 +37,7 @@ const at = <T>(items: readonly T[], takenAt: EpochMs): Reading<T> => ({ status: 
 
 const RECENT: RecentJobs = { ...at([aJob()], NOW), since: ago(MINUTE) };
 
-/** A coderd with these organizations and nothing in them, and what it is asked for. */
+/** A coderd with these empty organizations. It records its calls. */
 function coderdOf(names: readonly string[]) {
   const asked: Asked[] = [];
   const recorded: (SeenJobs & { readonly name: string })[] = [];
@@ -56,6 +56,7 @@ function coderdOf(names: readonly string[]) {
       return RECENT;
     },
     tokenExpiry: async () => undefined,
+    license: async () => undefined,
   };
   return { coderd, asked, recorded };
 }
@@ -96,7 +97,7 @@ describe('the forecast', () => {
     expect(own.asked).toEqual([
       { organizations: ['default'], now: NOW, build, refreshMs: (10 * MINUTE) / 3 },
     ]);
-    // the forecast is minutes old, what is decided by it isn't
+    // the forecast is minutes old, but the decision is of now
     expect(takenAt).toBe(NOW);
   });
 
@@ -199,7 +200,7 @@ describe('the record of recent jobs', () => {
       workspaces: FORECAST.workspaces,
       now: NOW,
     });
-    // the record knows a list that it has read by the object
+    // the record recognizes a list by its object
     expect(known?.workspaces).toBe(FORECAST.workspaces);
     expect(data?.workspaces).toBeUndefined();
   });

@@ -1,5 +1,6 @@
 import { runCli } from '../../cli/program.ts';
 import type { CliEnvironment } from '../../cli/shared/cli-environment.ts';
+import { handIn } from '../secrets/output.ts';
 import { START } from './lab.ts';
 
 export type Answer = { readonly code: number; readonly out: string; readonly err: string };
@@ -7,7 +8,7 @@ export type Answer = { readonly code: number; readonly out: string; readonly err
 /** Runs one command line without environment, at the start of the lab's time. */
 export const run = (...args: readonly string[]): Promise<Answer> => runIn({}, ...args);
 
-/** Runs one command line in cliEnvironment of its own. */
+/** Runs one command line with this environment. */
 export async function runIn(
   cliEnvironment: Partial<Omit<CliEnvironment, 'out' | 'err'>>,
   ...args: readonly string[]
@@ -24,5 +25,6 @@ export async function runIn(
       err += text;
     },
   });
+  handIn({ where: `autoscaler ${args[0] ?? ''}`, text: out + err });
   return { code, out, err };
 }

@@ -1,16 +1,16 @@
-/** Workspaces and templates as documents, from pictures of what is about to be due. */
+/** Draws workspaces and templates with coming transitions as documents. */
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 import { aTemplate, aWorkspace, NOW, SECOND } from './parts.ts';
 import type { ReadingDocument } from './reading-document.ts';
 
 export type WorkspacesPicture = {
-  /** Of the active version of their template: one template a tag set. */
+  /** The tags of the active version of their template. Each tag set has one template. */
   readonly tags?: Tags;
   readonly count?: number;
   /** Seconds until coderd's autostart; negative: overdue. */
   readonly startsInS?: number;
-  /** They run, and these are the seconds until coderd's autostop; negative: overdue. */
+  /** The workspaces run. Seconds until coderd's autostop; negative: overdue. */
   readonly stopsInS?: number;
   readonly organization?: string;
 };

@@ -1,4 +1,4 @@
-/** The autoscaler in a world that moves only when told. */
+/** The autoscaler in a simulated world. Its time passes only when the test says so. */
 import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
 import { daemonVariables } from '../../infra/constructs/pool/daemon-variables.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
@@ -12,10 +12,11 @@ import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { DEFAULT_RELEASE } from '../../simulator/coderd/rules/versions.ts';
 import { type Requested, serveWorld } from '../../simulator/serve.ts';
 import { type PoolSpec, World, type WorldOptions } from '../../simulator/world.ts';
+import { handIn } from '../secrets/output.ts';
 import { IS_FULL } from './runs.ts';
 import { type ForecastSettings, forecastSettings } from './settings.ts';
 
-/** Of an RFC 3339 text. */
+/** The time of an RFC 3339 text. */
 export const timeOf = (text: string): EpochMs => Date.parse(text) as EpochMs;
 
 export const START = timeOf('2026-03-02T09:00:00Z');
@@ -35,7 +36,10 @@ export type LabOptions = Partial<Omit<WorldOptions, 'pools'>> & {
   readonly onRequest?: (what: Requested) => void;
   /** The real ports (undici, AWS SDK clients) on a served world, or the backtest's ports. @default true */
   readonly overHttp?: boolean;
-  /** How long after each full minute of the world's, which is when coderd's executor comes, an invocation begins. @default 20 */
+  /**
+   * Seconds from each full minute, when coderd's executor runs, to the start of an invocation.
+   * @default 20
+   */
   readonly phaseS?: number;
 };
 
@@ -50,20 +54,21 @@ export type Lab = {
   /** A look every 10 s of the world's time. Throws on a look's failures. */
   readonly run: (seconds: number, ports?: Ports) => Promise<readonly LookResult[]>;
   /**
-   * What production does: an invocation a minute, which looks again only while there is something to look for. Throws what an
-   * invocation throws. `ports` are asked for at each invocation, and their clock is not used.
+   * Invokes the function once a minute, as in production. An invocation looks again only while the
+   * plan asks for it. Throws what an invocation throws. Calls `ports` for each invocation, and does
+   * not use their clock.
    */
   readonly invoke: (minutes: number, ports?: () => Ports) => Promise<readonly LookResult[]>;
   readonly close: () => Promise<void>;
 };
 
 const MINUTE_MS = 60_000;
-/** What the CDK stack gives the function. */
+/** The function's timeout in the CDK stack. */
 const TIMEOUT_MS = 55_000;
 
 /**
- * For long stretches of the world's time. CI takes the real ports; `npm run check` takes the backtest's, which give the same
- * plans (test/backtest/ports.test.ts) in a fifth of the time.
+ * Starts a lab for long simulated times. CI uses the real ports. `npm run check` uses the
+ * backtest's ports: they give the same plans (test/backtest/ports.test.ts) in a fifth of the time.
  */
 export function startLongLab(given: LabOptions): Promise<Lab> {
   return startLab({ ...given, overHttp: given.overHttp ?? (IS_FULL || given.onRequest !== undefined) });
@@ -80,7 +85,7 @@ export async function startLab(given: LabOptions): Promise<Lab> {
   process.env.AWS_ENDPOINT_URL_SSM = served.awsUrl;
   process.env.AWS_ENDPOINT_URL_APPLICATION_AUTO_SCALING = served.awsUrl;
   const { config } = checkConfig(labConfig(served.coderdUrl, pools, maxTasks));
-  const connection = connect(config, world.ecs.clusterName, undefined, world.stackName);
+  const connection = connect(config, world.ecs.clusterName, undefined, { stack: world.stackName });
   // the function's own clock is the world's
   const servedPorts = (): Ports => {
     const own = connection.ports();
@@ -102,6 +107,7 @@ export async function startLab(given: LabOptions): Promise<Lab> {
         pass(10);
         looks.push(await cleanLook(given, config));
       }
+      handInLast(looks);
       return looks;
     },
     invoke: async (minutes, given = ports) => {
@@ -114,6 +120,7 @@ export async function startLab(given: LabOptions): Promise<Lab> {
         await invokeOnce({ world, config, ports: given(), onLook: (done) => looks.push(done) });
         timeline.advanceTo(nextAt);
       }
+      handInLast(looks);
       return looks;
     },
     close: async () => {
@@ -123,12 +130,17 @@ export async function startLab(given: LabOptions): Promise<Lab> {
   };
 }
 
+/** Plan and outcome of the last look, for the search for secrets. */
+function handInLast(looks: readonly LookResult[]): void {
+  handIn({ where: 'the last look', text: JSON.stringify(looks.at(-1) ?? null) });
+}
+
 function portsInProcess(world: World): () => Ports {
   const scheduler = new VirtualScheduler(world.timeline);
   return virtualPorts({ world, scheduler, isCoderdDown: () => false, onCall: () => {} });
 }
 
-/** One invocation whose clock is the world's: sleeping lets the world's time pass. */
+/** Runs one invocation with the world's clock: sleep lets the world's time pass. */
 async function invokeOnce(on: {
   readonly world: World;
   readonly config: Config;

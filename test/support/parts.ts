@@ -1,4 +1,4 @@
-/** Whole values of the core's types, from the few fields that a test is about. */
+/** Complete values of the core's types, from the few fields that matter to a test. */
 import type {
   DaemonId,
   EpochMs,
@@ -81,7 +81,7 @@ export const daemonId = (id: string): DaemonId => id as DaemonId;
 
 let jobs = 0;
 
-/** A pending job of a person; no other has its id. */
+/** A pending job of a person. Each has its own id. */
 export function aJob(given: Partial<Job> = {}): Job {
   return {
     id: jobId(`job-${++jobs}`),
@@ -141,7 +141,7 @@ export function aWorkspace({
   };
 }
 
-/** Any day is a day to start, and nothing becomes dormant. */
+/** A template that allows autostarts on every day. Its workspaces never become dormant. */
 export function aTemplate(given: Partial<Template> = {}): Template {
   return {
     id: 'template',
@@ -227,7 +227,7 @@ type Seen = {
   readonly version?: string | null;
 };
 
-/** A snapshot with full view. */
+/** A snapshot whose lists are all ok. */
 export function aSnapshot({ organizations, services, tasks, protections, version }: Seen = {}): Snapshot {
   return {
     version: 1,

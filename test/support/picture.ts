@@ -15,12 +15,12 @@ import { type ForecastSettings, forecastSettings } from './settings.ts';
 
 export type PoolPicture = ForecastSettings & {
   readonly tasks?: string;
-  /** Default: as many as there are tasks that ECS counts. */
+  /** @default the number of tasks that ECS counts */
   readonly desired?: number;
   readonly tags?: Tags;
-  /** What its daemons offer; default: the pool's tags. */
+  /** The tags of its daemons. @default the pool's tags */
   readonly daemonTags?: Tags;
-  /** Since when they run, those that aren't new. */
+  /** Age of the tasks that are not new. */
   readonly ageMinutes?: number;
   readonly organization?: string;
   readonly min?: number;
@@ -39,7 +39,7 @@ export type JobsPicture = {
   readonly jobs?: number;
   readonly organization?: string;
   readonly prebuilds?: boolean;
-  /** Of the oldest; the others are a second younger each. */
+  /** Age of the oldest job. Each further job is a second younger. */
   readonly ageS?: number;
 };
 
@@ -47,9 +47,9 @@ export type Picture = {
   readonly pools: Readonly<Record<string, PoolPicture>>;
   readonly pending?: readonly JobsPicture[];
   readonly maxTasks?: number;
-  /** Daemons that no pool owns, all idle. */
+  /** Daemons outside the pools. They are idle by default. */
   readonly strangers?: readonly { readonly tags?: Tags; readonly busy?: boolean }[];
-  /** Of the organizations that are drawn anyway. Without: no forecast in the snapshot. */
+  /** Workspaces of organizations that the picture has. Undefined: the snapshot has no forecast. */
   readonly workspaces?: readonly WorkspacesPicture[];
 };
 

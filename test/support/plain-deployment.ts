@@ -1,4 +1,4 @@
-/** What CloudFormation does with a plain template, as far as the function sees it. */
+/** Deploys a plain template like CloudFormation, as far as the function depends on it. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
@@ -22,7 +22,7 @@ const functionSchema = z.object({
 export type PlainDeployment = {
   readonly template: Resources;
   readonly environment: Readonly<Record<string, string>>;
-  /** Of the parameters that have the configuration. */
+  /** The names of the parameters that hold the configuration. */
   readonly parameters: readonly string[];
   /** The unpacked code of the function. */
   readonly codeDir: string;

@@ -1,8 +1,8 @@
 /**
- * The plan for a picture, changed where a test is about what no picture shows, and its actions as
- * text.
+ * Computes the plan for a picture, and its actions as text. A test can change what no picture
+ * shows.
  */
-import type { Plan, PoolPlan } from '../../lambda/decision/model/plan.ts';
+import type { Action, Plan, PoolPlan } from '../../lambda/decision/model/plan.ts';
 import { planSnapshot } from '../../lambda/plan-snapshot.ts';
 import { type Drawn, draw, type Picture, taskArn } from './picture.ts';
 
@@ -22,14 +22,23 @@ export function poolOf(plan: Plan, name: string): PoolPlan {
 
 /** What a plan does: `cpu 2->5 pending-jobs`, `ask cpu#1`. */
 export function actionsOf({ actions }: Plan): readonly string[] {
+  return actions.map(describe);
+}
+
+/** The same, with the reason of each request to leave: `ask cpu#1 idle`. */
+export function reasonedActionsOf({ actions }: Plan): readonly string[] {
   return actions.map((action) =>
-    action.kind === 'set-desired'
-      ? `${action.pool} ${action.from}->${action.to} ${action.why}`
-      : `ask ${action.pool}#${[...Array(20).keys()].find((index) => taskArn(action.pool, index) === action.task)}`,
+    action.kind === 'set-desired' ? describe(action) : `${describe(action)} ${action.why}`,
   );
 }
 
-/** Changes fields of one item of a list; it has to be there. */
+function describe(action: Action): string {
+  if (action.kind === 'set-desired') return `${action.pool} ${action.from}->${action.to} ${action.why}`;
+  const { pool, task } = action;
+  return `ask ${pool}#${[...Array(20).keys()].find((index) => taskArn(pool, index) === task)}`;
+}
+
+/** Changes fields of one item of a list. Throws if there is no such item. */
 export function edit(items: readonly object[], index: number, fields: object): void {
   const item = items[index];
   if (item === undefined) throw new Error(`no item ${index}`);
@@ -43,7 +52,7 @@ export function organizationIn(snapshot: Drawn['snapshot']) {
   return organization;
 }
 
-/** Why ECS could not start them. */
+/** The reason why ECS could not start the tasks. */
 export const PULL_FAILURE = 'CannotPullContainerError: pull image manifest has been retried 7 time(s)';
 
 /** Tasks of a pool that could not start and stopped 1, 2, … minutes ago. */

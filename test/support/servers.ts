@@ -1,4 +1,4 @@
-/** Servers on this machine, over http and TLS, with a certificate that is its own authority. */
+/** Servers on this machine over HTTP and TLS, with a self-signed certificate. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
@@ -8,9 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export type Certificate = { readonly key: string; readonly cert: string };
-export type Scheme = 'http' | 'https';
 
-/** For the address 127.0.0.1, unless another name is given. */
+/** Makes a certificate for the address 127.0.0.1, or for another name. */
 export function makeCertificate(name = 'IP:127.0.0.1'): Certificate {
   const folder = mkdtempSync(join(tmpdir(), 'autoscaler-tls-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')] as const;

@@ -1,4 +1,4 @@
-/** Settings of a pool that tests write as autoscaler.yaml has them. */
+/** Settings of a pool in the form of autoscaler.yaml. */
 import type * as z from 'zod';
 import type { poolSchema } from '../../lambda/config/schema/schema.ts';
 
@@ -6,7 +6,7 @@ const NAMES = ['wake', 'prewarm', 'startTime', 'schedules'] as const;
 
 export type ForecastSettings = Partial<Pick<z.input<typeof poolSchema>, (typeof NAMES)[number]>>;
 
-/** Those that are said. */
+/** The settings of the forecast that the pool has. */
 export function forecastSettings(pool: ForecastSettings): ForecastSettings {
   return Object.fromEntries(NAMES.flatMap((name) => (pool[name] === undefined ? [] : [[name, pool[name]]])));
 }

@@ -1,4 +1,4 @@
-/** Looks at pools that keep a stock: idle and busy daemons, and a record of recent jobs. */
+/** Snapshots of pools that keep a stock, with idle and busy daemons and a record of recent jobs. */
 
 import { type Deliberation, deliberate } from '../../lambda/decision/decide.ts';
 import type { EpochMs, ServiceArn, TaskArn } from '../../lambda/decision/model/brands.ts';
@@ -38,18 +38,18 @@ export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 
 export type StockedPool = {
   readonly config?: Partial<PoolConfig>;
-  /** For how long each idle daemon has been idle, in milliseconds. */
+  /** How long each idle daemon has been idle, in milliseconds. */
   readonly idle?: readonly number[];
   /** The ages of the builds that run, in milliseconds. */
   readonly busy?: readonly number[];
-  /** Of these builds. Default: the pool's. */
+  /** The tags of these builds. @default the pool's tags */
   readonly buildTags?: Tags;
 };
 
 export type Stocked = {
   readonly pools: Readonly<Record<string, StockedPool>>;
   readonly recent?: readonly Job[];
-  /** Since when the process records. Default: for a day. */
+  /** The start of the record. @default a day ago */
   readonly since?: EpochMs | undefined;
   readonly pending?: readonly Job[];
   readonly limits?: Config['limits'];
@@ -58,7 +58,7 @@ export type Stocked = {
 };
 
 /** The default pool: `warm: auto`, an idle timeout of 20 s. */
-export function stockedPool(name: string, given: Partial<PoolConfig> = {}): PoolConfig {
+function stockedPool(name: string, given: Partial<PoolConfig> = {}): PoolConfig {
   return aPool({ name: poolName(name), warm: 'auto', idleTimeoutMs: 20_000, ...given });
 }
 
@@ -152,16 +152,16 @@ function drawPool(name: string, { config, idle = [], busy = [], buildTags }: Sto
 }
 
 export type Coming = {
-  /** One build each so many minutes. */
+  /** Minutes from build to build. */
   readonly everyMinutes: number;
   readonly forHours?: number;
-  /** The newest came so many minutes ago. */
+  /** Age of the newest build in minutes. */
   readonly lastMinutesAgo?: number;
   readonly tookSeconds?: number;
   readonly job?: Partial<Job>;
 };
 
-/** Builds of people that came at even distances, the newest first. */
+/** Builds of people at regular intervals, the newest first. */
 export function comingEvery({
   everyMinutes,
   forHours = 24,

@@ -1,6 +1,6 @@
 /**
- * Watches a world from its first moment on: what coderd's lifecycle executor had to leave, and how
- * many tasks ran.
+ * Watches a world from its start: the transitions that coderd's lifecycle executor could not make,
+ * and the number of running tasks.
  */
 
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
@@ -8,7 +8,7 @@ import { isDue } from '../../simulator/coderd/tables/transitions.ts';
 import type { BuildReason } from '../../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../../simulator/world.ts';
 
-/** Something due that the executor did not do when it came by, since it saw no daemon. */
+/** A due transition that the executor did not make in a run, because it saw no daemon. */
 export type Left = {
   readonly workspace: string;
   readonly reason: BuildReason;
@@ -17,20 +17,20 @@ export type Left = {
 };
 
 export type Watch = {
-  /** One a workspace and minute. */
+  /** One for each workspace and minute. */
   readonly left: readonly Left[];
-  /** Of these: starts, and what was not done in time for it to be no later than this. */
+  /** Those that are starts, and those that were still open after this delay. */
   readonly late: (maxDelayMs: number) => readonly Left[];
-  /** Minutes that tasks were RUNNING, of all together. */
+  /** The minutes of all RUNNING tasks together. */
   readonly taskMinutes: () => number;
-  /** The most that were RUNNING from one time to another, both inclusive. */
+  /** The most tasks that were RUNNING at once from one time to another, both inclusive. */
   readonly mostRunning: (from: EpochMs, to: EpochMs) => number;
 };
 
 const EXECUTOR_MS = 60_000;
 const SAMPLE_MS = 10_000;
 
-/** Call it before time passes: then it comes right after the executor. */
+/** Call it before time passes: then each sample comes right after the executor. */
 export function watch(world: World): Watch {
   const { timeline } = world;
   const left: Left[] = [];
@@ -49,7 +49,10 @@ export function watch(world: World): Watch {
   };
 }
 
-/** A build under way stands in the way of the next one, whatever daemons there are. */
+/**
+ * The open transitions now. A running build delays the next transition, even if a daemon is free:
+ * it does not count.
+ */
 function leftAt({ timeline, coderd }: World): readonly Left[] {
   const at = timeline.now();
   // the executor counts in whole minutes

@@ -39,7 +39,7 @@ export type Exploration = {
  * Every reading of DEPLOYMENT_BLOCKED (docs/aws.md §1): which calls ECS refuses, and of which
  * tasks. Also readings in which old tasks do not count after an early success.
  */
-export const READINGS: readonly Reading[] = [
+const READINGS: readonly Reading[] = [
   { calls: 'off', tasks: 'all' },
   { calls: 'new-only', tasks: 'all' },
   { calls: 'new-only', tasks: 'old-revision' },

@@ -1,4 +1,5 @@
 /** Formats the results of the explorations: lines for people, and one JSON object. */
+import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Caught, Explored, Named } from './run.ts';
 
 /** The name of an exploration with its bound. */
@@ -40,7 +41,7 @@ type Results = {
 export function summaryOf({ explored, mutants, assumptions, seconds }: Results) {
   const caughtOf = (list: readonly Caught[]) => list.filter(({ by }) => by !== undefined).length;
   return {
-    states: explored.reduce((sum, { found }) => sum + found.states, 0),
+    states: sum(explored, ({ found }) => found.states),
     violations: explored.filter(({ found }) => found.failure !== undefined).length,
     mutants: { caught: caughtOf(mutants), of: mutants.length },
     assumptions: { needed: caughtOf(assumptions), of: assumptions.length },

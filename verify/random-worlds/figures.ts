@@ -1,6 +1,7 @@
 /** Sums up the results of all worlds of a simulation, and formats them as a table. */
+
 import Table from 'cli-table3';
-import { percentile } from '../../simulator/base/percentile.ts';
+import { percentile, sum } from '../../lambda/decision/model/collections.ts';
 import type { WorldResult } from './run-world.ts';
 
 export type Figures = {
@@ -36,7 +37,7 @@ export function sumUp(
   results: readonly WorldResult[],
   { seed, seconds }: { seed: number; seconds: number },
 ): Figures {
-  const total = (of: (result: WorldResult) => number): number => results.reduce((sum, it) => sum + of(it), 0);
+  const total = (of: (result: WorldResult) => number): number => sum(results, of);
   const waits = results.flatMap(({ idleToGoneSeconds }) => idleToGoneSeconds).sort((a, b) => a - b);
   return {
     leaves: total(({ leaves }) => leaves),

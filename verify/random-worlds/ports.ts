@@ -32,7 +32,10 @@ export function portsOf(
   };
 }
 
-const CLIENT_CONFIG = { region: 'eu-central-1', credentials: { accessKeyId: 'lab', secretAccessKey: 'lab' } };
+const CLIENT_CONFIG = {
+  region: 'eu-central-1',
+  credentials: { accessKeyId: 'none', secretAccessKey: 'none' },
+};
 
 class WorldEcs extends ECSClient {
   readonly #model: EcsModel;

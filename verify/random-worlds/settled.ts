@@ -4,7 +4,7 @@
  */
 import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { World } from '../../simulator/world.ts';
-import { running } from './happenings/workspaces.ts';
+import { running } from './events/workspaces.ts';
 import type { FleetPool } from './world/fleet.ts';
 
 /** What the last look reported. */

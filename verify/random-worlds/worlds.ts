@@ -39,7 +39,8 @@ export async function runWorlds(options: WorldsOptions): Promise<readonly WorldR
     }
   };
   try {
-    // The first to find enough results ends all threads: the worlds still in progress are not needed
+    // The first to find enough results ends all threads: the worlds still in progress are not
+    // needed
     await Promise.race(Array.from({ length: workers }, drive));
   } finally {
     await runner.close();

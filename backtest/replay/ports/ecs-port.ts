@@ -3,7 +3,7 @@
  * `simulator/ecs/api.ts` as the autoscaler's adapter reads them.
  */
 import { MANY_SERVICES, STOPPED_READ } from '../../../lambda/adapters/ecs/ecs.ts';
-import type { ServiceArn, TaskArn } from '../../../lambda/decision/model/brands.ts';
+import { lastPart, type ServiceArn, type TaskArn } from '../../../lambda/decision/model/brands.ts';
 import { POOL_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import type {
   Deployment,
@@ -83,7 +83,7 @@ export class EcsPort implements Ecs {
 
   async setDesired(service: ServiceArn, count: number): Promise<void> {
     this.#onCall('ecs', 1);
-    this.#model.setDesiredCount(service.slice(service.lastIndexOf('/') + 1), count);
+    this.#model.setDesiredCount(lastPart(service), count);
   }
 
   requestDrain(tasks: readonly TaskArn[]): Promise<readonly Refusal[]> {

@@ -4,7 +4,7 @@
  * look has the same plan as over HTTP (test/backtest/ports.test.ts).
  */
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
-import { type Asked, reading } from '../../../lambda/adapters/coderd/http/reading.ts';
+import { type ReadingRequest, reading } from '../../../lambda/adapters/coderd/http/reading.ts';
 import type { EpochMs, JobId, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { batchesOf } from '../../../lambda/decision/model/collections.ts';
 import type { BuildInfo, Daemon, Job, Reading } from '../../../lambda/decision/model/snapshot.ts';
@@ -103,8 +103,13 @@ class CoderdPort implements Coderd {
     return undefined;
   }
 
-  #listed<T>(asked: Asked, make: () => readonly T[]): Promise<Reading<T>> {
-    return reading(asked, () => this.#http.getMade(make));
+  /** The simulated license is always there. */
+  async license(): Promise<undefined> {
+    return undefined;
+  }
+
+  #listed<T>(request: ReadingRequest, make: () => readonly T[]): Promise<Reading<T>> {
+    return reading(request, () => this.#http.getMade(make));
   }
 
   #jobsNamed(ids: readonly JobId[]): readonly Job[] {

@@ -9,7 +9,8 @@ import { dollars, hours, seconds, share } from '../parts/numbers.ts';
 import { lookOf, policyName } from '../parts/palette.ts';
 import { labelAt, leadersMark } from './label.ts';
 import { type Box, type LabelPlace, placeLabels, type Size, type Spot } from './label-places.ts';
-import { AXIS, BASE, TOOLTIP } from './style.ts';
+import { areaOf, DOTTED_LINE, POINTS, pointStyle, roundDollars } from './points.ts';
+import { AXIS, BASE, indexOfHit, TOOLTIP } from './style.ts';
 import { costTicks, LEAST_COST, LEAST_WAIT_S, logShare, onAxis, waitTicks } from './ticks.ts';
 
 export type CostAxis = 'dollars' | 'hours';
@@ -28,7 +29,7 @@ const OVERLAP_DISTANCE = 8;
 /** The first series has the policies, in the order of `backtest.runs`. */
 export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): EChartsOption {
   const { runs, bounds } = backtest;
-  const area = areaOf(size);
+  const area = areaOf(size, MARGIN);
   const points = runs.map((run) => pointOf(run, axes));
   const ideals = axes.wait === 'mean' ? bounds.map((bound) => idealOf(bound, axes.cost)) : [];
   const scales = { costs: costScale(backtest, axes.cost, area), waits: waitScale([...points, ...ideals]) };
@@ -94,13 +95,6 @@ const spotOf = ([cost, wait]: Point, { costs, waits }: Scales, { width, height }
   y: (1 - logShare(waits, wait)) * height,
 });
 
-const roundDollars = (tick: number): string => dollars(tick).replace(/\.00$/, '');
-
-const areaOf = ({ width, height }: Size): Size => ({
-  width: width - MARGIN.left - MARGIN.right,
-  height: height - MARGIN.top - MARGIN.bottom,
-});
-
 type Point = [cost: number, wait: number];
 
 function pointOf({ figures: { waitOfPeople: wait, dollars, tasks } }: PolicyRun, axes: ParetoAxes): Point {
@@ -139,17 +133,14 @@ function policies(
   places: readonly (LabelPlace | undefined)[],
 ) {
   return {
-    type: 'scatter' as const,
+    ...POINTS,
     data: runs.map((_, at) => ({
       value: points[at] ?? [],
       symbol: lookOf(at).symbol,
       symbolSize: at === 0 ? 16 : 13,
-      itemStyle: { color: lookOf(at).color, opacity: 1, borderColor: 'var(--paper)', borderWidth: 1.5 },
+      itemStyle: pointStyle(lookOf(at).color),
       label: { ...labelAt(places[at]), color: lookOf(at).color, ...(at === 0 ? OURS : {}) },
     })),
-    clip: false,
-    emphasis: { disabled: true },
-    z: 4,
   };
 }
 
@@ -168,15 +159,7 @@ const stepsOf = (spots: readonly Spot[]): readonly Spot[] =>
 
 /** The line through the best policies. */
 function frontier(best: readonly Point[], drawn: (point: Point) => Point) {
-  return {
-    type: 'line' as const,
-    step: 'end' as const,
-    data: best.map(drawn),
-    symbol: 'none',
-    silent: true,
-    lineStyle: { color: 'var(--faint)', width: 1.5, type: 'dotted' as const },
-    tooltip: { show: false },
-  };
+  return { ...DOTTED_LINE, step: 'end' as const, data: best.map(drawn) };
 }
 
 const around = ({ x, y }: Spot): Box => ({ x: x - 6, y: y - 6, width: 12, height: 12 });
@@ -253,8 +236,7 @@ function impossible(bounds: readonly Bound[], cost: CostAxis, from: number) {
 
 /** The tooltip of all policies under the pointer. */
 function tipOf(runs: readonly PolicyRun[], spots: readonly Spot[], hit: unknown): string {
-  const at = typeof hit === 'object' && hit !== null && 'dataIndex' in hit ? Number(hit.dataIndex) : -1;
-  const spot = spots[at];
+  const spot = spots[indexOfHit(hit) ?? -1];
   if (spot === undefined) return '';
   const isHere = (other: Spot | undefined): boolean =>
     other !== undefined && Math.hypot(other.x - spot.x, other.y - spot.y) < OVERLAP_DISTANCE;

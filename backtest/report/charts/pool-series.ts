@@ -8,7 +8,7 @@ import { type Html, html } from '../parts/html.ts';
 import { oneDecimal } from '../parts/numbers.ts';
 import { DAY_MS, dayLabel, type Range, timeLabel, withoutZone } from '../parts/times.ts';
 import type { Canvas } from './label-places.ts';
-import { AXIS, BASE, CROSSHAIR, swatch, TOOLTIP } from './style.ts';
+import { AXIS, BASE, CROSSHAIR, indexOfHit, swatch, TOOLTIP } from './style.ts';
 
 /** States of tasks, from the bottom of the stacked areas to the top. */
 export const STATES = ['busy', 'idle', 'starting', 'leaving'] as const;
@@ -164,7 +164,7 @@ const ZOOM_SHAPE = {
 
 function stepOf(hits: unknown): number {
   const [hit]: readonly unknown[] = Array.isArray(hits) ? hits : [hits];
-  return typeof hit === 'object' && hit !== null && 'dataIndex' in hit ? Number(hit.dataIndex) : 0;
+  return indexOfHit(hit) ?? 0;
 }
 
 function tipOf(backtest: Backtest, series: PoolSeries, step: number): string {

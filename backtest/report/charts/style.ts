@@ -45,3 +45,8 @@ export const CROSSHAIR = {
 
 /** A small coloured square before a word. */
 export const swatch = (color: string) => html`<i class="swatch" style="background:${color}"></i>`;
+
+/** The index of the item under the pointer, from what echarts gives a tooltip. */
+export function indexOfHit(hit: unknown): number | undefined {
+  return typeof hit === 'object' && hit !== null && 'dataIndex' in hit ? Number(hit.dataIndex) : undefined;
+}

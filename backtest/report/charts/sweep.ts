@@ -8,7 +8,8 @@ import { html } from '../parts/html.ts';
 import { count, dollars, seconds } from '../parts/numbers.ts';
 import { labelAt, leadersMark } from './label.ts';
 import { type LabelPlace, placeLabels, type Size } from './label-places.ts';
-import { AXIS, BASE, TOOLTIP } from './style.ts';
+import { areaOf, DOTTED_LINE, POINTS, pointStyle, roundDollars } from './points.ts';
+import { AXIS, BASE, indexOfHit, TOOLTIP } from './style.ts';
 
 const MARGIN = { left: 56, right: 24, top: 16, bottom: 46 } as const;
 const CORNER = { x: MARGIN.left, y: MARGIN.top } as const;
@@ -18,7 +19,7 @@ export function sweepOption(points: readonly SweepPoint[], size: Size): EChartsO
   const costs = scaleOf(points.map(({ dollarsPerMonth }) => dollarsPerMonth));
   const waits = scaleOf([0, ...points.map(({ meanWaitS }) => meanWaitS)]);
   const spots = points.map(spotIn(costs, waits, size));
-  const places = placeLabels(spots, { area: areaOf(size), lines: [spots] });
+  const places = placeLabels(spots, { area: areaOf(size, MARGIN), lines: [spots] });
   return {
     ...BASE,
     grid: MARGIN,
@@ -53,13 +54,8 @@ function scaleOf(values: readonly number[]): Scale {
 /** Removes floating-point noise from sums of steps. */
 const round = (value: number): number => Number(value.toPrecision(12));
 
-const areaOf = ({ width, height }: Size): Size => ({
-  width: width - MARGIN.left - MARGIN.right,
-  height: height - MARGIN.top - MARGIN.bottom,
-});
-
 const spotIn = (costs: Scale, waits: Scale, size: Size) => (point: SweepPoint) => {
-  const area = areaOf(size);
+  const area = areaOf(size, MARGIN);
   const share = ({ from, to }: Scale, value: number): number => (value - from) / (to - from);
   return {
     name: nameOf(point),
@@ -79,41 +75,28 @@ const axis = ({ from, to, step }: Scale, label: (tick: number) => string) => ({
   axisLabel: { ...AXIS.axisLabel, formatter: (tick: number) => label(round(tick)), hideOverlap: true },
 });
 
-const roundDollars = (tick: number): string => dollars(tick).replace(/\.00$/, '');
-
 function prices(points: readonly SweepPoint[], places: readonly (LabelPlace | undefined)[]) {
   return {
-    type: 'scatter' as const,
+    ...POINTS,
     data: points.map((point, at) => ({
       value: costAndWait(point),
       symbol: point.isConfigured ? 'diamond' : 'circle',
       symbolSize: point.isConfigured ? 18 : 11,
-      itemStyle: { color: 'var(--policy-1)', opacity: 1, borderColor: 'var(--paper)', borderWidth: 1.5 },
+      itemStyle: pointStyle('var(--policy-1)'),
       label: {
         ...labelAt(places[at]),
         color: point.isConfigured ? 'var(--policy-1)' : 'var(--muted)',
         ...(point.isConfigured ? { fontWeight: 700 as const } : {}),
       },
     })),
-    clip: false,
-    emphasis: { disabled: true },
-    z: 4,
   };
 }
 
 /** The dotted line from price to price. */
-const line = (points: readonly SweepPoint[]) => ({
-  type: 'line' as const,
-  data: points.map(costAndWait),
-  symbol: 'none',
-  silent: true,
-  lineStyle: { color: 'var(--faint)', width: 1.5, type: 'dotted' as const },
-  tooltip: { show: false },
-});
+const line = (points: readonly SweepPoint[]) => ({ ...DOTTED_LINE, data: points.map(costAndWait) });
 
 function tipOf(points: readonly SweepPoint[], hit: unknown): string {
-  const at = typeof hit === 'object' && hit !== null && 'dataIndex' in hit ? Number(hit.dataIndex) : -1;
-  const point = points[at];
+  const point = points[indexOfHit(hit) ?? -1];
   if (point === undefined) return '';
   return html`<b>${nameOf(point)} a minute</b>
     <p>${dollars(point.dollarsPerMonth)} per month, ${count(point.launches)} launches</p>

@@ -14,6 +14,9 @@ export function dollars(value: number): string {
   return `$${value.toPrecision(2)}`;
 }
 
+/** Dollars and cents without a sign, for columns: `4,112.00`. */
+export const cents = (value: number): string => grouped(value, 2);
+
 /** Task-hours: `12.3 h`, `27,720 h`. */
 export const hours = (value: number): string => `${grouped(value, value < 100 ? 1 : 0)} h`;
 

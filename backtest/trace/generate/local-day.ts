@@ -33,6 +33,9 @@ export function localDay(timezone: string, date: string): LocalDay {
   };
 }
 
+/** Monday to Friday, also if it is a holiday. */
+export const isWorkday = ({ weekday }: LocalDay): boolean => weekday !== 0 && weekday !== 6;
+
 /** The start of this date in an IANA time zone, also if its clock skips midnight. */
 export function midnight(timezone: string, date: string): EpochMs {
   return firstShowing(timezone, date, 0);

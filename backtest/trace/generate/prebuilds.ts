@@ -4,12 +4,12 @@
  */
 import { drawSeconds } from './draws.ts';
 import type { GeneratorContext } from './generator-context.ts';
-import type { LocalDay } from './local-day.ts';
+import { isWorkday, type LocalDay } from './local-day.ts';
 import type { Prebuilds, Template } from './scenario.ts';
 
 const MINUTE_MS = 60_000;
 /** Minutes since midnight at which presets change their number of instances, Monday to Friday. */
-export const PREBUILDS_BY_DAY = { fromMinute: 450, toMinute: 1140 } as const;
+const PREBUILDS_BY_DAY = { fromMinute: 450, toMinute: 1140 } as const;
 
 /** The reconciler replaces a claimed workspace. */
 export function replacePrebuild(
@@ -49,8 +49,6 @@ export function schedulePrebuilds(template: Template, day: LocalDay, context: Ge
   build('create', more, { template, prebuilds, at: day.at(fromMinute), context });
   build('delete', more, { template, prebuilds, at: day.at(toMinute), context });
 }
-
-const isWorkday = ({ weekday }: LocalDay): boolean => weekday !== 0 && weekday !== 6;
 
 type PrebuildBatch = {
   readonly template: Template;

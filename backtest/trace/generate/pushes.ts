@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { drawSeconds, poisson } from './draws.ts';
 import type { GeneratorContext } from './generator-context.ts';
-import type { LocalDay } from './local-day.ts';
+import { isWorkday, type LocalDay } from './local-day.ts';
 import { rebuildPrebuilds } from './prebuilds.ts';
 import type { Template } from './scenario.ts';
 
@@ -21,7 +21,7 @@ const TRIES_AGAIN_AFTER = [3, 15] as const;
  * Adds the imports of a template on one day, and the jobs of its prebuilt workspaces that follow.
  */
 export function addPushes(template: Template, day: LocalDay, context: GeneratorContext): readonly Push[] {
-  if (day.weekday === 0 || day.weekday === 6) return [];
+  if (!isWorkday(day)) return [];
   const { random } = context;
   return Array.from({ length: poisson(random, template.pushesPerWeek / WORKDAYS) }, () => {
     const at = importUntilGood(template, day.at(random.between(PUSHING.from, PUSHING.to)), context);

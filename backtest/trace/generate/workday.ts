@@ -7,7 +7,7 @@ import type { Random } from '../../../simulator/base/random.ts';
 import { exponential, normal, poisson } from './draws.ts';
 import { addTaskWorkspace } from './fresh.ts';
 import type { GeneratorContext } from './generator-context.ts';
-import type { LocalDay } from './local-day.ts';
+import { isWorkday, type LocalDay } from './local-day.ts';
 import type { Person } from './people.ts';
 import type { Push } from './pushes.ts';
 import type { WorkInterval } from './work-interval.ts';
@@ -69,7 +69,7 @@ function attendance({ group }: Person, { date, weekday }: LocalDay): number {
  * hand.
  */
 function startBySchedule({ workspace, scheduleMinute }: Person, day: LocalDay, first?: WorkInterval): void {
-  if (scheduleMinute === undefined || day.weekday === 0 || day.weekday === 6) return;
+  if (scheduleMinute === undefined || !isWorkday(day)) return;
   const at = day.at(scheduleMinute);
   if (first === undefined || at <= first.from) workspace.start('autostart', at);
 }

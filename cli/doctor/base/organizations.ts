@@ -13,8 +13,12 @@ export function checkOrganizations({ organizations }: Snapshot['coder']): readon
 }
 
 export function skipOrganizations({ pools }: Config, blocker: string): readonly Check[] {
-  const names = [...new Set(pools.map(({ organization }) => organization))].sort();
-  return names.map((name) => skip(nameOf(name), blocker));
+  return organizationNames(pools).map((name) => skip(nameOf(name), blocker));
+}
+
+/** The organizations of the pools, each once: names or ids, as the configuration has them. */
+export function organizationNames(pools: Config['pools']): readonly string[] {
+  return [...new Set(pools.map(({ organization }) => organization))].sort();
 }
 
 /** The organization of a pool, by name or id; undefined if coderd does not list it. */

@@ -1,11 +1,12 @@
 /** Reads secrets with the permissions of the person who runs the command. */
 import { SecretError, type Secrets } from '../../../lambda/adapters/secrets/secrets.ts';
+import type { Secret } from '../../../lambda/adapters/shared/secret.ts';
 import type { SecretRef } from '../../../lambda/decision/model/config.ts';
 import { type Check, fail, warn } from './check.ts';
 
 /** The value, or the check that says why there is none. */
 export type SecretReading =
-  | { readonly value: string }
+  | { readonly value: Secret }
   | {
       readonly check: Check;
       /** This machine cannot read any secret: its Region, credentials or network are missing. */

@@ -10,7 +10,7 @@ import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { SecretRef } from '../../../lambda/decision/model/config.ts';
 import { messageOf } from '../../../lambda/decision/model/message-of.ts';
 import { isoTime } from '../../../lambda/decision/report/waiting.ts';
-import { timeText } from '../../../lambda/explain/format.ts';
+import { some, timeText } from '../../../lambda/explain/format.ts';
 import { type Check, type Checked, fail, ok, skip, warn } from '../base/check.ts';
 import { readSecret } from '../base/secret.ts';
 import type { Server } from '../base/server.ts';
@@ -86,7 +86,7 @@ export async function checkExpiry(
     const expiresAt = await readExpiry(http, { id, now });
     if (expiresAt === undefined) return ok(name, 'coderd extends it with each use');
     const days = Math.floor((expiresAt - now) / DAY_MS);
-    const says = `expires at ${timeText(isoTime(expiresAt))}, in ${days} day${days === 1 ? '' : 's'}`;
+    const says = `expires at ${timeText(isoTime(expiresAt))}, in ${some(days, 'day')}`;
     return days < SOON_DAYS ? warn(name, `${says}. ${RENEW}`) : ok(name, says);
   } catch (cause) {
     return warn(name, `unknown: ${messageOf(cause)}. Check it in coderd, in the tokens of its user`);

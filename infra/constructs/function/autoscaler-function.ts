@@ -14,7 +14,7 @@ import type { AwsSettings } from '../../../lambda/config/rules/deployment.ts';
 import { METRICS_NAMESPACE } from '../../../lambda/telemetry/metric-names.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
 import { permitLooks } from './function-permissions.ts';
-import type { AutoscalerFunctionProps } from './function-props.ts';
+import { type AutoscalerFunctionProps, functionNetwork } from './function-props.ts';
 import { LookSchedule, NEVER_LATE } from './look-schedule.ts';
 
 /** The Lambda function of the autoscaler, its role, and the schedule that runs it every minute. */
@@ -42,7 +42,7 @@ export class AutoscalerFunction extends Construct {
       // any (docs/aws.md §5), and Lambda would refuse a dry run while a look runs.
       reservedConcurrentExecutions: settings.reservedConcurrency,
       role: functionRole(this, props),
-      ...network(props),
+      ...functionNetwork(props),
       tracing: settings.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
       environment: { ...environment(props.cluster, this.service), ...props.parameters?.environment },
       environmentEncryption: props.kmsKey,
@@ -65,10 +65,6 @@ function functionRole(scope: Construct, props: AutoscalerFunctionProps): Role {
   });
   permitLooks(role, props);
   return role;
-}
-
-function network({ settings, vpc, vpcSubnets, securityGroups }: AutoscalerFunctionProps): object {
-  return settings.inVpc ? { vpc, vpcSubnets, securityGroups } : {};
 }
 
 function environment(cluster: ICluster, service: string): Record<string, string> {

@@ -61,7 +61,7 @@ function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement
  * of Lambda do not (Lambda developer guide, "Using source function ARN to control function access
  * behavior").
  */
-function networkInterfaces(): PolicyStatement[] {
+export function networkInterfaces(): PolicyStatement[] {
   const interfaces = {
     actions: [
       'ec2:AssignPrivateIpAddresses',

@@ -1,6 +1,7 @@
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { ICluster } from 'aws-cdk-lib/aws-ecs';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { FunctionProps } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { AwsSettings } from '../../../lambda/config/rules/deployment.ts';
 import type { SecretRef } from '../../../lambda/decision/model/config.ts';
@@ -25,3 +26,9 @@ export type AutoscalerFunctionProps = {
   /** Encrypts the environment, the schedule and the queue. @default AWS's own keys */
   readonly kmsKey?: IKey;
 };
+
+/** The network of a function: that of the tasks, if the settings say so. */
+export function functionNetwork(props: AutoscalerFunctionProps): Partial<FunctionProps> {
+  const { settings, vpc, vpcSubnets, securityGroups } = props;
+  return settings.inVpc ? { vpc, vpcSubnets, securityGroups } : {};
+}

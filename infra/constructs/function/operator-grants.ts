@@ -8,13 +8,7 @@ import { Grant, type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
-import {
-  FLOOR_TAG,
-  OVERRIDE_FIELDS,
-  PAUSE_TAG,
-  PIN_TAG,
-  STACK_TAG,
-} from '../../../lambda/decision/model/service-tags.ts';
+import { OVERRIDE_TAGS, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { readSecrets } from '../shared/imported-secret.ts';
 import { allOf } from './function-permissions.ts';
 
@@ -63,11 +57,6 @@ export function grantOverriding(scope: Construct, grantee: IGrantable, cluster: 
     }),
   ]);
 }
-
-const OVERRIDE_TAGS = [PAUSE_TAG, PIN_TAG, FLOOR_TAG].flatMap((key) => [
-  key,
-  ...OVERRIDE_FIELDS.map((field) => `${key}-${field}`),
-]);
 
 function listServices(scope: Construct, cluster: ICluster): PolicyStatement[] {
   return [

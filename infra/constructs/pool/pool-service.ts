@@ -22,6 +22,7 @@ import {
 } from '../../../lambda/decision/model/service-tags.ts';
 import type { PoolMetricName } from '../../../lambda/telemetry/metric-names.ts';
 import { type LogSettings, logGroup } from '../shared/log-group.ts';
+import type { ManagedKey } from '../shared/managed-key.ts';
 import type { Network } from '../shared/network.ts';
 import { StackError } from '../shared/stack-error.ts';
 import { publishedMetric } from '../watching/look-metrics.ts';
@@ -36,6 +37,8 @@ export type PoolServiceProps = {
   readonly ready: IDependable;
   readonly coderUrl: string;
   readonly pool: DeployedPool;
+  /** Of a pool with `key: managed`. */
+  readonly managedKey: ManagedKey | undefined;
   /** Whether a deployment ends while old tasks are still there. */
   readonly earlySuccess: boolean;
   /** The text of guard.sh. */
@@ -71,7 +74,11 @@ export class PoolService extends Construct implements ProvisionerPool {
     this.#props = props;
     this.poolName = pool.name;
     this.logGroup = logGroup(this, props.logs);
-    const task = new PoolTask(this, 'Task', { ...props, logGroup: this.logGroup });
+    const task = new PoolTask(this, 'Task', {
+      ...props,
+      managedKey: props.managedKey?.secret,
+      logGroup: this.logGroup,
+    });
     this.taskDefinition = task.definition;
     this.executionRole = task.executionRole;
     this.service = new FargateService(this, 'Service', {
@@ -98,6 +105,7 @@ export class PoolService extends Construct implements ProvisionerPool {
     // the task needs a route to the registry and permission to read its secrets. Otherwise the
     // circuit breaker trips.
     this.service.node.addDependency(ready, task.executionRole);
+    if (props.managedKey) this.service.node.addDependency(props.managedKey.ready);
     override(this.service, ignoreFeatureFlags);
     if (props.earlySuccess) {
       override(this.service, succeedEarly);

@@ -21,6 +21,7 @@ import type { Architecture, PoolAuth, SecretRef } from '../../../lambda/decision
 import { isPlain } from '../plain/plain-stack.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
 import { importSecret } from '../shared/imported-secret.ts';
+import { KEY_FIELD } from '../shared/managed-key.ts';
 import { daemonVariables } from './daemon-variables.ts';
 import { executionRole, taskRole, taskTags } from './pool-roles.ts';
 import { CA_BUNDLE_VARIABLE, trusting } from './trust.ts';
@@ -30,6 +31,8 @@ export type PoolTaskProps = {
   readonly cluster: ICluster;
   readonly coderUrl: string;
   readonly pool: DeployedPool;
+  /** The secret that the key function fills, for a pool with a managed key. */
+  readonly managedKey: ISecret | undefined;
   /** The text of guard.sh. */
   readonly guard: string;
   /** PEM text of CA certificates to trust for coderd, in addition to those of the image. */
@@ -48,7 +51,7 @@ export class PoolTask extends Construct {
   constructor(scope: Construct, id: string, props: PoolTaskProps) {
     super(scope, id);
     const { cluster, pool, logGroup } = props;
-    const secrets = importSecrets(this, pool);
+    const secrets = [...importSecrets(this, pool), ...managed(props.managedKey)];
     const role = executionRole(this, { pool, logGroup, secrets: secrets.map(({ secret }) => secret) });
     this.executionRole = role;
     this.definition = new FargateTaskDefinition(this, 'Definition', {
@@ -162,6 +165,9 @@ const cpuArchitectures: Readonly<Record<Architecture, CpuArchitecture>> = {
   x86_64: CpuArchitecture.X86_64,
 };
 
+/** docs/coder.md §5 */
+const DAEMON_KEY = 'CODER_PROVISIONER_DAEMON_KEY';
+
 type InjectedSecret = {
   readonly name: string;
   readonly secret: ISecret;
@@ -176,11 +182,16 @@ function importSecrets(scope: Construct, { secrets, auth }: DeployedPool): Injec
   }));
 }
 
+/** The key that the stack makes. */
+function managed(secret: ISecret | undefined): InjectedSecret[] {
+  return secret === undefined ? [] : [{ name: DAEMON_KEY, secret, jsonKey: KEY_FIELD }];
+}
+
 /** docs/coder.md §5 */
 function credential(auth: PoolAuth): Readonly<Record<string, SecretRef>> {
   switch (auth.kind) {
     case 'key':
-      return { CODER_PROVISIONER_DAEMON_KEY: auth.secret };
+      return { [DAEMON_KEY]: auth.secret };
     case 'psk':
       return { CODER_PROVISIONER_DAEMON_PSK: auth.secret };
     case 'token':

@@ -2,19 +2,22 @@ import { readFileSync } from 'node:fs';
 import { CfnMapping } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
+import type { ManagedKey } from '../shared/managed-key.ts';
 import { PoolService, type PoolServiceProps } from './pool-service.ts';
 import type { ProvisionerPool } from './provisioner-pool.ts';
 
 /** What all pools of a deployment share. */
 type Shared = Pick<PoolServiceProps, 'network' | 'cluster' | 'ready' | 'logs' | 'autoscalerLogGroup'> & {
   readonly caBundle: string | undefined;
+  /** By pool name. */
+  readonly managedKeys: Readonly<Record<string, ManagedKey>>;
 };
 
 /** Adds a service for each pool of the settings. The result has the pools by name. */
 export function addPools(
   scope: Construct,
   { coder, pools, aws }: Deployment,
-  { caBundle, ...shared }: Shared,
+  { caBundle, managedKeys, ...shared }: Shared,
 ): Record<string, ProvisionerPool> {
   const texts = containerTexts(scope, caBundle);
   const services = pools.map((pool): [string, ProvisionerPool] => [
@@ -24,6 +27,7 @@ export function addPools(
       ...texts,
       coderUrl: coder.url,
       pool,
+      managedKey: managedKeys[pool.name],
       earlySuccess: aws.earlySuccess,
       bindTaskRoles: aws.bindTaskRoles,
       perPoolMetrics: aws.metrics.perPool,

@@ -1,4 +1,6 @@
-/** What a pool's service and roles need in CloudFormation and CDK's constructs have no property for. */
+/**
+ * What a pool's service and roles need in CloudFormation and CDK's constructs have no property for.
+ */
 import { CfnResource, RemovalPolicy } from 'aws-cdk-lib';
 import { CfnService, type FargateService } from 'aws-cdk-lib/aws-ecs';
 import type { IConstruct } from 'constructs';

@@ -1,6 +1,6 @@
 /**
- * Acknowledges findings of cdk-nag, each with its reason. aws-cdk-lib's `Validations` does the same,
- * but older versions that this construct supports do not have it, or refuse ids with `::`.
+ * Acknowledges findings of cdk-nag, each with its reason. aws-cdk-lib's `Validations` does the
+ * same, but older versions that this construct supports do not have it, or refuse ids with `::`.
  */
 import type { IConstruct } from 'constructs';
 

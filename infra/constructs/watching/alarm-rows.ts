@@ -10,8 +10,14 @@ import {
   MathExpression,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
-import { type MetricName, STUCK_METRIC, TOKEN_METRIC } from '../../../lambda/telemetry/metric-names.ts';
+import {
+  LICENSE_METRIC,
+  type MetricName,
+  STUCK_METRIC,
+  TOKEN_METRIC,
+} from '../../../lambda/telemetry/metric-names.ts';
 import type { AutoscalerFunction } from '../function/autoscaler-function.ts';
 import { capacitiesOf, type FargateCapacity, usedQuota } from './fargate-usage.ts';
 import { lookMetric } from './look-metrics.ts';
@@ -36,6 +42,7 @@ const { GREATER_THAN_THRESHOLD, GREATER_THAN_OR_EQUAL_TO_THRESHOLD, LESS_THAN_OR
 export function alarmRows(
   autoscaler: AutoscalerFunction,
   pools: readonly DeployedPool[],
+  keyFunction: IFunction | undefined,
 ): readonly AlarmRow[] {
   return [
     noLook(autoscaler),
@@ -43,6 +50,8 @@ export function alarmRows(
     ...readings(autoscaler),
     stuckTasks(autoscaler),
     tokenExpires(autoscaler),
+    licenseProblem(autoscaler),
+    ...(keyFunction === undefined ? [] : [failingKeys(keyFunction)]),
     ...capacitiesOf(pools).map(nearQuota),
   ];
 }
@@ -80,6 +89,21 @@ function failingLooks({ function: lambda }: AutoscalerFunction): AlarmRow {
     description:
       'Looks failed in at least 3 of the last 5 minutes. Some or all pools do not scale. ' +
       'First: run `autoscaler doctor`. The saved log query "failures" lists the causes. If it is empty, read the log of the function.',
+  };
+}
+
+function failingKeys(keyFunction: IFunction): AlarmRow {
+  return {
+    name: 'keys-failing',
+    metric: keyFunction.metricErrors({ period: Duration.hours(1), label: 'failed runs' }),
+    comparisonOperator: GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    threshold: 1,
+    // The sweep runs every 15 minutes: one that fails once has three more in this hour.
+    periods: allOf(2),
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+    description:
+      'The key function has failed for two hours: it cannot rotate or delete provisioner keys. The current keys continue to work. ' +
+      'First: run `autoscaler keys check`. The log of the function has each cause, often the role or the expired token of `managedKeys.token`.',
   };
 }
 
@@ -170,6 +194,26 @@ function stuckTasks({ service }: AutoscalerFunction): AlarmRow {
     description:
       'Tasks are draining but do not stop: for 30 minutes without a live daemon, or for 6 hours. They cost money, and their pool cannot replace them. ' +
       'First: run `autoscaler status` to find the tasks. Read their log, and stop in ECS the ones that run no build.',
+  };
+}
+
+function licenseProblem({ service }: AutoscalerFunction): AlarmRow {
+  return {
+    name: 'license-ends',
+    metric: lookMetric({
+      service,
+      name: LICENSE_METRIC,
+      statistic: 'Minimum',
+      period: Duration.minutes(15),
+    }),
+    comparisonOperator: GREATER_THAN_THRESHOLD,
+    threshold: 0,
+    periods: allOf(1),
+    // The function publishes this metric only while the license is missing or in its grace period.
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+    description:
+      "coderd's license for external provisioner daemons is missing, or has expired and is in its grace period. Without it no daemon can connect, and all jobs wait. " +
+      'First: open Deployment > Licenses in coderd, and renew the license.',
   };
 }
 

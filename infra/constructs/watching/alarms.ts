@@ -2,6 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { AwsSettings, DeployedPool } from '../../../lambda/config/rules/deployment.ts';
@@ -12,6 +13,8 @@ import { AlarmTopic } from './alarm-topic.ts';
 export type AlarmsProps = {
   readonly autoscaler: AutoscalerFunction;
   readonly pools: readonly DeployedPool[];
+  /** The function that manages keys, if a pool has a managed key. */
+  readonly keyFunction?: IFunction | undefined;
   readonly settings: AwsSettings['alarms'];
   /** Gets every alarm. @default the topic that the settings name, else a new one */
   readonly topic?: ITopic;
@@ -28,7 +31,9 @@ export class Alarms extends Construct {
     super(scope, id);
     this.topic = props.topic ?? this.#topicOf(props);
     const action = new SnsAction(this.topic);
-    this.alarms = alarmRows(props.autoscaler, props.pools).map((row) => this.#alarm(row, action));
+    this.alarms = alarmRows(props.autoscaler, props.pools, props.keyFunction).map((row) =>
+      this.#alarm(row, action),
+    );
   }
 
   #topicOf({ settings, kmsKey }: AlarmsProps): ITopic {

@@ -138,14 +138,14 @@ function broken({ autoscaler, alarms = [] }: DashboardProps): IWidget[][] {
   const failed = lambda.metricErrors({ period, label: 'failed' });
   const throttled = lambda.metricThrottles({ period, label: 'throttled' });
   const longest = lambda.metricDuration({ period, statistic: 'Maximum', label: 'longest, ms' });
-  const sight = looks(autoscaler, { TickAge: 'Minimum' });
+  const age = looks(autoscaler, { TickAge: 'Minimum' });
   return [
     [question('What is broken?')],
     ...(alarms.length > 0
       ? [[new AlarmStatusWidget({ title: 'Alarms', width: 24, height: 3, alarms: [...alarms] })]]
       : []),
     [
-      graph({ title: 'Seconds since the last complete look', left: sight, alarmAt: 300 }),
+      graph({ title: 'Seconds since the last complete look', left: age, alarmAt: 300 }),
       graph({ title: 'Looks', left: [failed, throttled], right: [longest] }),
       table(autoscaler, { title: 'Failures of looks', query: 'failures' }),
     ],

@@ -5,8 +5,7 @@ import {
   METRICS_NAMESPACE,
   type MetricName,
   type PoolMetricName,
-  type STUCK_METRIC,
-  type TOKEN_METRIC,
+  type RareMetricName,
 } from '../../../lambda/telemetry/metric-names.ts';
 
 /** A minute may have several looks. `SampleCount` counts them. */
@@ -15,7 +14,7 @@ export type Statistic = 'Minimum' | 'Maximum' | 'Sum' | 'SampleCount';
 export type LookMetric = {
   /** The value of the dimension `service`, which identifies the deployment. */
   readonly service: string;
-  readonly name: MetricName | typeof TOKEN_METRIC | typeof STUCK_METRIC;
+  readonly name: MetricName | RareMetricName;
   readonly statistic: Statistic;
   /** @default the metric's name */
   readonly label?: string;

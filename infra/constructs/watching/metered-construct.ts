@@ -1,12 +1,18 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import { type MetricName, STUCK_METRIC, TOKEN_METRIC } from '../../../lambda/telemetry/metric-names.ts';
+import {
+  LICENSE_METRIC,
+  type MetricName,
+  type RareMetricName,
+  STUCK_METRIC,
+  TOKEN_METRIC,
+} from '../../../lambda/telemetry/metric-names.ts';
 import { StackError } from '../shared/stack-error.ts';
 import { publishedMetric, type Statistic } from './look-metrics.ts';
 
-/** The metrics of a deployment: ten that each look writes, and two that are written on occasion. */
-export type AutoscalerMetric = MetricName | typeof TOKEN_METRIC | typeof STUCK_METRIC;
+/** The metrics of a deployment: ten that each look writes, and three that are written on occasion. */
+export type AutoscalerMetric = MetricName | RareMetricName;
 
 /** A minute may have several looks. These statistics say what matters of them. */
 const STATISTICS: Readonly<Record<AutoscalerMetric, Statistic>> = {
@@ -22,6 +28,7 @@ const STATISTICS: Readonly<Record<AutoscalerMetric, Statistic>> = {
   TickAge: 'Minimum',
   [TOKEN_METRIC]: 'Minimum',
   [STUCK_METRIC]: 'Maximum',
+  [LICENSE_METRIC]: 'Maximum',
 };
 
 /**
@@ -115,5 +122,13 @@ export abstract class MeteredConstruct extends Construct {
    */
   metricStuckTasks(options?: MetricOptions): Metric {
     return this.metric(STUCK_METRIC, options);
+  }
+
+  /**
+   * 1 while coderd's license for external provisioner daemons is missing or in its grace period. The
+   * function writes it only then.
+   */
+  metricLicenseProblem(options?: MetricOptions): Metric {
+    return this.metric(LICENSE_METRIC, options);
   }
 }

@@ -1,9 +1,11 @@
 /**
  * Reads the token's user and its rights, the license, the default organization and a provisioner
- * key from coderd. Only the command line does this; a look does not.
+ * key from coderd.
  */
 import * as z from 'zod';
 import type { OrganizationId } from '../../decision/model/brands.ts';
+import type { Entitlement } from '../../decision/model/snapshot.ts';
+import type { Secret } from '../shared/secret.ts';
 import type { CoderdHttp } from './http/http.ts';
 import {
   authorizationSchema,
@@ -21,12 +23,6 @@ export type User = {
   readonly roles: readonly string[];
 };
 export type ProvisionerKey = z.output<typeof provisionerKeySchema>;
-/**
- * The license for external provisioner daemons. coderd enables the feature with the license
- * (docs/coder.md §3).
- */
-export type Entitlement = 'entitled' | 'grace_period' | 'not_entitled';
-
 /** Reads the token's user. Throws CoderdError. */
 export async function readUser(http: CoderdHttp): Promise<User> {
   const { id, username, roles } = (await http.get('/api/v2/users/me', {}, userSchema)).value;
@@ -57,9 +53,11 @@ export async function readDefaultOrganization(
   return value.find(({ is_default }) => is_default === true);
 }
 
-/** Reads whether external provisioner daemons are licensed. Throws CoderdError. */
-export async function readEntitlement(http: CoderdHttp): Promise<Entitlement> {
-  const { features } = (await http.get('/api/v2/entitlements', {}, entitlementsSchema)).value;
+/**
+ * Reads whether external provisioner daemons are licensed (docs/coder.md §3). Throws CoderdError.
+ */
+export async function readEntitlement(http: CoderdHttp, signal?: AbortSignal): Promise<Entitlement> {
+  const { features } = (await http.get('/api/v2/entitlements', {}, entitlementsSchema, signal)).value;
   const feature = features.external_provisioner_daemons;
   if (feature?.enabled !== true) return 'not_entitled';
   return feature.entitlement === 'grace_period' ? 'grace_period' : 'entitled';
@@ -70,7 +68,7 @@ export async function readEntitlement(http: CoderdHttp): Promise<Entitlement> {
  * exist if the code is `unauthorized`, or `refused` with status 400 (wrong length). The path does
  * not contain the secret, because paths end up in logs and coderd reads only the header.
  */
-export async function readProvisionerKey(http: CoderdHttp, secret: string): Promise<ProvisionerKey> {
+export async function readProvisionerKey(http: CoderdHttp, secret: Secret): Promise<ProvisionerKey> {
   const headers = { 'coder-provisioner-daemon-key': secret };
   return (await http.getAs('/api/v2/provisionerkeys/self', headers, provisionerKeySchema)).value;
 }

@@ -7,18 +7,20 @@ import { batchesOf } from '../../decision/model/collections.ts';
 import type {
   BuildInfo,
   Daemon,
+  Entitlement,
   ForecastReadings,
   Job,
   Reading,
   RecentJobs,
 } from '../../decision/model/snapshot.ts';
-import { compareVersion, OLDEST_SERVER } from '../../decision/model/version.ts';
+import { compareVersion, filtersDaemons, OLDEST_SERVER } from '../../decision/model/version.ts';
 import type { Coderd, Organization, SeenJobs } from '../../look/ports.ts';
 import { Forecast } from './forecast/forecast.ts';
 import { CoderdError, type CoderdHttp, type Document } from './http/http.ts';
 import { reading } from './http/reading.ts';
 import { buildInfoSchema, daemonSchema, jobSchema, organizationSchema } from './http/schemas.ts';
 import { JobRecord } from './job-record.ts';
+import type { License } from './license.ts';
 import type { TokenExpiry } from './token-expiry.ts';
 
 /** A URL with 100 UUIDs is shorter than 4 KB. */
@@ -32,26 +34,31 @@ const DAEMON_MAX_AGE = '1h';
 export const ROLE =
   "the token's user needs the organization template admin role there, or a custom role with provisioner_jobs:read";
 
+/** What the adapters of all invocations share, because it lasts longer than one look. */
+export type SharedReadings = {
+  /** @default a new one */
+  readonly forecast?: Forecast;
+  /** @default a new one */
+  readonly record?: JobRecord;
+  /** @default the time is unknown */
+  readonly tokenExpiry?: TokenExpiry;
+  /** @default the license is unknown */
+  readonly license?: License;
+};
+
 export class CoderdAdapter implements Coderd {
   readonly #http: CoderdHttp;
   readonly #forecast: Forecast;
   readonly #record: JobRecord;
   readonly #tokenExpiry: TokenExpiry | undefined;
+  readonly #license: License | undefined;
 
-  /**
-   * The adapters of all invocations share `forecast`, `tokenExpiry` and `record`.
-   * @default a new forecast, a new record, and an unknown token expiry
-   */
-  constructor(
-    http: CoderdHttp,
-    forecast = new Forecast(http),
-    tokenExpiry?: TokenExpiry,
-    record = new JobRecord(),
-  ) {
+  constructor(http: CoderdHttp, shared: SharedReadings = {}) {
     this.#http = http;
-    this.#forecast = forecast;
-    this.#record = record;
-    this.#tokenExpiry = tokenExpiry;
+    this.#forecast = shared.forecast ?? new Forecast(http);
+    this.#record = shared.record ?? new JobRecord();
+    this.#tokenExpiry = shared.tokenExpiry;
+    this.#license = shared.license;
   }
 
   buildInfo(): Promise<Reading<BuildInfo>> {
@@ -91,10 +98,7 @@ export class CoderdAdapter implements Coderd {
   }
 
   daemons(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Daemon>> {
-    // Before 2.26 coderd lists offline daemons without the parameter, and answers 400 to unknown
-    // parameters (docs/coder.md §2).
-    const hasOfflineParameter = (compareVersion(build?.version, '2.26') ?? -1) >= 0;
-    const offline = hasOfflineParameter ? { offline: 'true', max_age: DAEMON_MAX_AGE } : {};
+    const offline = filtersDaemons(build?.version) ? { offline: 'true', max_age: DAEMON_MAX_AGE } : {};
     return reading(
       { what: `listing provisioner daemons of organization "${organization.name}"`, role: ROLE, limit: 0 },
       () =>
@@ -119,6 +123,10 @@ export class CoderdAdapter implements Coderd {
 
   async tokenExpiry(now: EpochMs): Promise<EpochMs | undefined> {
     return this.#tokenExpiry?.at(now);
+  }
+
+  async license(now: EpochMs): Promise<Entitlement | undefined> {
+    return this.#license?.at(now);
   }
 
   #jobs(

@@ -4,6 +4,7 @@
  * hour, because only days matter.
  */
 import type { EpochMs } from '../../decision/model/brands.ts';
+import type { Secret } from '../shared/secret.ts';
 import type { CoderdHttp, TokenSource } from './http/http.ts';
 import { apiKeySchema } from './http/schemas.ts';
 
@@ -50,15 +51,15 @@ export class TokenExpiry {
 /**
  * The public part of a session token `<id>-<secret>`. Undefined if the text is not such a token.
  */
-export function tokenId(token: string): string | undefined {
-  return /^([A-Za-z0-9]+)-./.exec(token)?.[1];
+export function tokenId(token: Secret): string | undefined {
+  return /^([A-Za-z0-9]+)-./.exec(token.reveal())?.[1];
 }
 
 /**
  * Reads when the token expires. Undefined if coderd extends the token with each use, because a
  * token in constant use then never expires. Releases before #26376 do so, unless they run with
- * CODER_DISABLE_SESSION_EXPIRY_REFRESH. After an upgrade such a token does expire; this knows the
- * time an hour after the last extension. Throws CoderdError.
+ * CODER_DISABLE_SESSION_EXPIRY_REFRESH. After an upgrade such a token expires; then the time is
+ * known an hour after the last extension. Throws CoderdError.
  */
 export async function readExpiry(
   http: CoderdHttp,

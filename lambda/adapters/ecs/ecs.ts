@@ -24,7 +24,7 @@ import { POOL_TAG } from '../../decision/model/service-tags.ts';
 import type { Protection, Reading, Service, Task } from '../../decision/model/snapshot.ts';
 import { placementEvents } from '../../decision/supply/placement.ts';
 import type { Ecs, Refusal } from '../../look/ports.ts';
-import { THROTTLES } from '../shared/aws-calls.ts';
+import { describeAwsError, THROTTLES } from '../shared/aws-calls.ts';
 import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
 import { DesiredCounts } from './desired-counts.ts';
 import { protectionSchema, serviceSchema, taskSchema } from './schemas.ts';
@@ -277,8 +277,7 @@ async function reading<T>(what: string, read: () => Promise<readonly T[]>): Prom
   try {
     return { status: 'ok', items: await read() };
   } catch (cause) {
-    const isForbidden = cause instanceof Error && cause.name === 'AccessDeniedException';
-    const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    const { reason, isForbidden } = describeAwsError(cause);
     return { status: isForbidden ? 'forbidden' : 'failed', error: `${what}: ${reason}`, items: [] };
   }
 }

@@ -6,6 +6,7 @@ import { type ECSClient, TagResourceCommand, UntagResourceCommand } from '@aws-s
 import type { ServiceArn } from '../../decision/model/brands.ts';
 import type { Override, OverrideKind } from '../../decision/model/plan.ts';
 import { tagKeysOf, tagsOfOverride } from '../../decision/settings/overrides.ts';
+import { describeAwsError } from '../shared/aws-calls.ts';
 
 /** ECS did not change the tags of a service. The old tags are still there. */
 export class OverrideTagsError extends Error {
@@ -53,8 +54,7 @@ async function changing(
   try {
     await change();
   } catch (cause) {
-    const isForbidden = cause instanceof Error && cause.name === 'AccessDeniedException';
-    const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    const { reason, isForbidden } = describeAwsError(cause);
     const message = `changing the tags of service ${service}: ${reason}`;
     if (!isForbidden) throw new OverrideTagsError('failed', message, { cause });
     throw new OverrideTagsError('forbidden', `${message}; ask for ${permission} on ${service}`, { cause });

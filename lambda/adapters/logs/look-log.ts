@@ -5,6 +5,7 @@
 import { type CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
+import { describeAwsError } from '../shared/aws-calls.ts';
 import { time } from '../shared/time.ts';
 
 /** The fields that are used of a look's log event (lambda/look/look-event.ts). */
@@ -83,9 +84,8 @@ function readLook(message: string, service: string | undefined): LoggedLook | un
 }
 
 function toError(cause: unknown, group: string): LookLogError {
-  const name = cause instanceof Error ? cause.name : '';
-  const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+  const { reason, isForbidden } = describeAwsError(cause);
   const message = `reading the log group "${group}": ${reason}`;
-  if (name !== 'AccessDeniedException') return new LookLogError('failed', message, { cause });
+  if (!isForbidden) return new LookLogError('failed', message, { cause });
   return new LookLogError('forbidden', `${message}; ask for logs:FilterLogEvents on it`, { cause });
 }

@@ -3,10 +3,11 @@
  * synth` splits the text over several parameters; lambda/config/stored-config.ts has its form.
  */
 import { GetParametersCommand, type SSMClient } from '@aws-sdk/client-ssm';
+import { batchesOf } from '../../decision/model/collections.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 
 /** GetParameters accepts ten names. */
-const NAMES_PER_CALL = 10;
+const NAMES_A_CALL = 10;
 
 /** Systems Manager did not return all parameters. */
 export class ParameterError extends Error {
@@ -15,10 +16,8 @@ export class ParameterError extends Error {
 
 /** The texts of the parameters in the order of the names, joined. Throws ParameterError. */
 export async function readParameters(client: SSMClient, names: readonly string[]): Promise<string> {
-  const values = new Map<string, string>();
-  for (let from = 0; from < names.length; from += NAMES_PER_CALL)
-    for (const [name, value] of await readSome(client, names.slice(from, from + NAMES_PER_CALL)))
-      values.set(name, value);
+  const batches = batchesOf(names, NAMES_A_CALL).map((batch) => readSome(client, batch));
+  const values = new Map((await Promise.all(batches)).flat());
   const missing = names.filter((name) => !values.has(name));
   if (missing.length > 0)
     throw new ParameterError(
@@ -27,10 +26,13 @@ export async function readParameters(client: SSMClient, names: readonly string[]
   return names.map((name) => values.get(name)).join('');
 }
 
-async function readSome(client: SSMClient, names: string[]): Promise<[string, string][]> {
+async function readSome(
+  client: SSMClient,
+  names: readonly string[],
+): Promise<readonly (readonly [name: string, value: string])[]> {
   try {
-    const { Parameters = [] } = await client.send(new GetParametersCommand({ Names: names }));
-    return Parameters.map(({ Name = '', Value = '' }) => [Name, Value]);
+    const { Parameters = [] } = await client.send(new GetParametersCommand({ Names: [...names] }));
+    return Parameters.map(({ Name = '', Value = '' }) => [Name, Value] as const);
   } catch (cause) {
     throw new ParameterError(
       `reading the configuration: SSM parameters ${names.join(', ')}: ${messageOf(cause)}; check that the function's role may call ssm:GetParameters on them and that the function can reach Systems Manager`,

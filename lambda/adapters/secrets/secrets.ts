@@ -8,6 +8,7 @@ import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
 import type { SecretRef } from '../../decision/model/config.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
+import { Secret } from '../shared/secret.ts';
 
 const MAX_AGE_S = 300;
 
@@ -33,12 +34,12 @@ export class Secrets {
   }
 
   /** Reads one value; `fresh` bypasses the cache. Throws SecretError. */
-  async read(ref: SecretRef, { fresh = false }: { readonly fresh?: boolean } = {}): Promise<string> {
+  async read(ref: SecretRef, { fresh = false }: { readonly fresh?: boolean } = {}): Promise<Secret> {
     const text = await this.#fetch(ref.secret, fresh);
     const value = (ref.jsonKey === undefined ? text : pickKey(text, ref, ref.jsonKey)).trim();
     if (value === '')
       throw new SecretError(`reading secret "${ref.secret}": the secret is empty; store the value in it`);
-    return value;
+    return new Secret(value);
   }
 
   async #fetch(name: string, fresh: boolean): Promise<string> {
@@ -49,7 +50,8 @@ export class Secrets {
       const said = messageOf(cause).replace(/\.$/, '');
       const own = adviceForMachine(cause);
       const code = codeOf(cause) ?? (own === undefined ? 'unreadable' : 'unreachable');
-      throw new SecretError(`reading secret "${name}": ${said}; ${own ?? ADVICE}`, { cause, code });
+      const advice = own ?? (code === 'missing' ? ADVICE_IF_MISSING : ADVICE);
+      throw new SecretError(`reading secret "${name}": ${said}; ${advice}`, { cause, code });
     }
     throw new SecretError(
       `reading secret "${name}": the secret has no string value; store the value as a string`,
@@ -65,6 +67,7 @@ function codeOf(cause: unknown): 'denied' | 'missing' | undefined {
   return name === 'ResourceNotFoundException' ? 'missing' : undefined;
 }
 
+const ADVICE_IF_MISSING = 'create it with its value, or correct its name in the configuration';
 const ADVICE = 'check that it exists and that the role may call secretsmanager:GetSecretValue on it';
 
 /** Advice if Region, credentials or network are missing. Other errors concern the secret. */

@@ -1,5 +1,5 @@
 /**
- * Counts and ends the requests of an AWS SDK client:
+ * Counts and ends the requests of an AWS SDK client, and describes its errors:
  * `client.middlewareStack.add(counting('ecs', calls), BELOW_RETRIES)`.
  */
 import type { Api, CallCounter } from './calls.ts';
@@ -15,18 +15,31 @@ export const THROTTLES: ReadonlySet<string> = new Set([
   'RequestLimitExceeded',
 ]);
 
+/** Describes an error of the SDK. Its name is the code that AWS sent. */
+export function describeAwsError(cause: unknown): { readonly reason: string; readonly isForbidden: boolean } {
+  if (!(cause instanceof Error)) return { reason: String(cause), isForbidden: false };
+  const { name, message } = cause;
+  return { reason: `${name}: ${message}`, isForbidden: name === 'AccessDeniedException' };
+}
+
 export function counting(api: Api, calls: CallCounter) {
   return <In, Out>(next: (args: In) => Promise<Out>) =>
     async (args: In): Promise<Out> => {
       try {
         const answer = await next(args);
-        calls.count(api, { throttled: false });
+        calls.count(api, { throttled: false, isAnswered: true });
         return answer;
       } catch (cause) {
-        calls.count(api, { throttled: cause instanceof Error && THROTTLES.has(cause.name) });
+        const throttled = cause instanceof Error && THROTTLES.has(cause.name);
+        calls.count(api, { throttled, isAnswered: isServiceError(cause) });
         throw cause;
       }
     };
+}
+
+/** Whether AWS answered with an error. The SDK's own errors, such as a timeout, have no `$fault`. */
+function isServiceError(cause: unknown): boolean {
+  return cause instanceof Error && '$fault' in cause;
 }
 
 /** At this step each try of the SDK ends with the signal, and none begins after it. */
@@ -42,7 +55,7 @@ export function endingWith(until: AbortSignal) {
   return <In, Out>(next: (args: In) => Promise<Out>) =>
     async (args: In): Promise<Out> => {
       const { promise: ended, reject } = Promise.withResolvers<never>();
-      const onAbort = (): void => reject(new NoAnswerError('the request timed out'));
+      const onAbort = (): void => reject(causeOf(until));
       if (until.aborted) onAbort();
       until.addEventListener('abort', onAbort, { once: true });
       try {
@@ -51,4 +64,8 @@ export function endingWith(until: AbortSignal) {
         until.removeEventListener('abort', onAbort);
       }
     };
+}
+
+function causeOf({ reason }: AbortSignal): NoAnswerError {
+  return reason instanceof NoAnswerError ? reason : new NoAnswerError('the request timed out');
 }

@@ -34,6 +34,7 @@ const snapshotSchema = z.object({
   coder: z.object({
     buildInfo: buildInfoSchema.optional(),
     token: z.object({ expiresAt: time }).optional(),
+    license: z.enum(['entitled', 'grace_period', 'not_entitled']).optional(),
     organizations: z.array(
       z.object({
         id: z.string() as unknown as z.ZodType<OrganizationId, OrganizationId>,

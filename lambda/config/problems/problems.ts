@@ -7,7 +7,7 @@ import { looksLikeSecret, type Path } from './shown.ts';
  */
 export type Problem = {
   readonly severity: 'error' | 'warning';
-  /** Such as `pools[0].max`; empty for the whole file. */
+  /** For example `pools[0].max`. Empty for the whole file. */
   readonly path: string;
   readonly message: string;
   readonly file?: string;
@@ -20,12 +20,12 @@ export type Finding = {
   readonly severity: Problem['severity'];
   readonly path: Path;
   readonly message: string;
-  /** The setting whose line is shown, where that is not `path`. */
+  /** The setting whose line is shown. @default `path` */
   readonly at?: Path | undefined;
 };
 
 /**
- * A configuration that cannot be used. Its message has one line a problem; nothing secret is in it.
+ * A configuration that cannot be used. Its message has one line per problem and contains no secret.
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -52,7 +52,7 @@ export function toProblem({ severity, path, message }: Finding, place: Place = {
   return { severity, path: shownPath(path), message, ...place };
 }
 
-/** Such as `pools[0].max`; a step that looks like a secret (a key pasted as a name) is hidden. */
+/** For example `pools[0].max`. Hides a step that looks like a secret, such as a pasted key. */
 export function shownPath(path: Path): string {
   return toDotPath(
     path.map((step) => (typeof step === 'string' && looksLikeSecret(step) ? '(hidden)' : step)),

@@ -11,8 +11,8 @@ const SECRET_SHAPES = /(?<![A-Za-z0-9])(?:[A-Za-z0-9]{43}|[A-Za-z0-9]{10}-[A-Za-
 const CREDENTIALS_IN_URL = /:\/\/\S*@/;
 
 /**
- * Whether a text holds what looks like a provisioner key, an API token, a PEM block or a URL's
- * password.
+ * Whether a part of the text looks like a provisioner key, an API token, a PEM block or the
+ * password of a URL.
  */
 export function looksLikeSecret(text: string): boolean {
   if (text.includes('-----BEGIN') || CREDENTIALS_IN_URL.test(text)) return true;
@@ -20,7 +20,7 @@ export function looksLikeSecret(text: string): boolean {
 }
 
 /**
- * The value as the object of "got": `"blue"`, `5`, `a list`; only its type where it may be secret.
+ * The value for "got …": `"blue"`, `5`, `a list`. Only its type if it may be secret.
  */
 export function shown(value: unknown, path: Path): string {
   if (value === undefined || value === null) return 'nothing';
@@ -32,12 +32,14 @@ export function shown(value: unknown, path: Path): string {
   return String(value);
 }
 
-/** The value as the subject of a sentence: as `shown`, or `the value` where it may be secret. */
+/** The value as the subject of a sentence: as `shown`, or `the value` if it may be secret. */
 export function subject(value: unknown, path: Path): string {
   return path.some((step) => PRIVATE.has(step)) ? 'the value' : shown(value, path);
 }
 
-/** A name or text in quotes, cut if long, hidden if it looks like a secret. */
+/**
+ * A name or text in quotes. It is truncated if it is long, and hidden if it looks like a secret.
+ */
 export function shownText(text: string): string {
   if (looksLikeSecret(text)) return 'a text that looks like a secret (hidden)';
   return JSON.stringify(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);

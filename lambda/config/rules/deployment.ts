@@ -17,9 +17,9 @@ export type TaskRole =
     };
 
 export type PoolDeployment = {
-  /** Of a Spot pool: so many tasks run on demand before any runs on Spot. */
+  /** In a Spot pool, this many tasks run on demand before any task runs on Spot. */
   readonly spotBase: number;
-  /** GiB, 20 (what every task has) to 200. */
+  /** GiB: 20, which every task has, to 200. */
   readonly ephemeralStorage: number;
   readonly readonlyRootFilesystem: boolean;
   /** Serves coder's own Prometheus metrics on this port. */
@@ -31,29 +31,32 @@ export type AwsSettings = {
   /** Name of the CloudFormation stack. */
   readonly stack: string;
   readonly network: {
-    /** An existing VPC, with `subnets`; absent: one of its own. */
+    /** The id of an existing VPC. Absent: the stack makes one. */
     readonly vpc?: string | undefined;
-    /** Private subnets of `vpc`, with a way out. */
+    /** Private subnets of `vpc` with egress. */
     readonly subnets: readonly string[];
-    /** Absent: one, egress only. */
+    /** Of `vpc`. Empty: the stack makes one without ingress rules. */
     readonly securityGroups: readonly string[];
-    /** Of a VPC of its own. */
+    /** Of the VPC that the stack makes. */
     readonly natGateways: number;
-    /** Of a VPC of its own: interface endpoints for what tasks and function call in AWS. */
+    /** Whether the VPC that the stack makes has interface endpoints for its calls to AWS. */
     readonly endpoints: boolean;
   };
-  /** Name of an existing cluster; absent: one of its own. */
+  /** The name of an existing cluster. Absent: the stack makes one. */
   readonly cluster?: string | undefined;
   readonly logs: {
-    /** Name of an existing group for everything; absent: one for the function and one a pool. */
+    /**
+     * The name of an existing group for all logs. Absent: one for the function and one for each
+     * pool.
+     */
     readonly group?: string | undefined;
     readonly retentionDays: number;
   };
   /** ARN of a key that encrypts logs, queue, topic, schedule and the function's environment. */
   readonly kmsKey?: string | undefined;
-  /** ARN of the managed policy that bounds every role. */
+  /** ARN of the managed policy that is the permissions boundary of every role. */
   readonly permissionsBoundary?: string | undefined;
-  /** New tasks may change the protection of tasks of their own pool only. */
+  /** Whether new tasks can change the protection of tasks of their own pool only. */
   readonly bindTaskRoles: boolean;
   readonly function: {
     /** MiB. */
@@ -66,19 +69,19 @@ export type AwsSettings = {
   readonly earlySuccess: boolean;
   readonly alarms: {
     readonly enabled: boolean;
-    /** ARN of an existing SNS topic; absent: one of its own. */
+    /** ARN of an existing SNS topic. Absent: the stack makes one. */
     readonly topic?: string | undefined;
-    /** Subscribed to a topic of its own. */
+    /** Addresses that the stack subscribes to its own topic. */
     readonly emails: readonly string[];
   };
   readonly metrics: { readonly perPool: boolean };
-  /** On everything that can be tagged. */
+  /** The stack gives them to every resource that can have tags. */
   readonly tags: Readonly<Record<string, string>>;
 };
 
 export type DeployedPool = PoolConfig & PoolDeployment;
 
-/** The whole file: the decision's part, and what only a deployment asks for. */
+/** The whole file: the settings of the decision and those of a deployment. */
 export type Deployment = Omit<Config, 'pools'> & {
   readonly pools: readonly DeployedPool[];
   readonly aws: AwsSettings;

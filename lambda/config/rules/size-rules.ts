@@ -17,9 +17,9 @@ export function checkSizes(value: unknown, caBundle: string | undefined): Findin
 }
 
 const KIB = 1024;
-/** ECS takes no larger task definition. */
+/** ECS accepts no larger task definition. */
 const MOST_OF_TASK = 64 * KIB;
-/** The guard's script, and what every container has; tests hold the script to 16 KiB. */
+/** The guard's script, and what every container has. Tests limit the script to 16 KiB. */
 const GUARDED_TASK = 18 * KIB;
 const BARE_TASK = 4 * KIB;
 /** A variable's field names. */
@@ -51,7 +51,7 @@ function isGuarded({ scaleIn }: PoolDraft): boolean {
   return scaleIn === undefined || scaleIn === 'lease';
 }
 
-/** CloudFormation takes 1 MB. */
+/** CloudFormation accepts templates of up to 1 MB. */
 const MOST_OF_TEMPLATE = 1_000_000;
 
 function checkTemplate(config: ConfigDraft, caBundle: string | undefined): Finding[] {
@@ -62,7 +62,7 @@ function checkTemplate(config: ConfigDraft, caBundle: string | undefined): Findi
 }
 
 /**
- * About as many bytes as the template has, and not fewer: the constants are measured
+ * An estimate of the template's bytes, never too low. The constants are measured
  * (test/infra/pool/sizes.test.ts).
  */
 export function templateBytes({ pools, raw }: ConfigDraft, caBundle: string | undefined): number {

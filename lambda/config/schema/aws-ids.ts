@@ -1,10 +1,10 @@
 /**
- * Ids and ARNs of what exists in AWS already: their form only, since a configuration is checked
- * offline.
+ * Schemas of ids and ARNs of existing resources. They check only the form, because a configuration
+ * is checked offline.
  */
 import * as z from 'zod';
 
-/** VPC, subnets and security groups: 17 hexadecimal digits, of old ones 8. */
+/** The id of a VPC, subnet or security group: 17 hexadecimal digits, or 8 in old ids. */
 export function resourceId(prefix: 'vpc' | 'subnet' | 'sg', what: string) {
   const example = `${prefix}-0123456789abcdef0`;
   return z

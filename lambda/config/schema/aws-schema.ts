@@ -47,7 +47,7 @@ const network = z
   .prefault({})
   .meta({ description: 'The network of the tasks and the function.' });
 
-/** What CloudWatch Logs can keep: PutRetentionPolicy in its API reference. */
+/** The days for which CloudWatch can keep logs (its API Reference, PutRetentionPolicy). */
 const RETENTION_DAYS = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ] as const;
@@ -123,11 +123,11 @@ const alarms = z
   .prefault({})
   .meta({ description: 'CloudWatch alarms.' });
 
-// An ECS service has at most 50 tags. The autoscaler sets three, and twelve more while all three
-// kinds of overrides are set.
+// An ECS service has at most 50 tags. The autoscaler sets five, and four for each of the three
+// kinds of overrides. With 35 tags in the settings, two kinds of overrides fit at the same time.
 const MOST_TAGS = 35;
 
-// the rules of AWS: docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html
+// AWS's rules: docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html
 const TAG_CHARACTERS = String.raw`[\p{L}\p{Z}\p{N}_.:/=+\-@]`;
 const tagName = z
   .string()

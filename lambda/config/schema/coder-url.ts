@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net';
 const CREDENTIALS = 'contains a user name or password; remove them';
 const QUERY = 'contains a query or fragment; remove it';
 
-/** What is wrong with coderd's URL, as the end of a sentence about it; undefined if nothing is. */
+/** Why coderd's URL is wrong, as the end of a sentence about it; undefined if it is right. */
 export function coderUrlProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:\/\//i.test(text)) return notAbsolute(text);
@@ -17,7 +17,7 @@ export function coderUrlProblem(text: string): string | undefined {
 }
 
 /**
- * As `coderUrlProblem`, of the proxy. Its answers never quote the URL: passwords are usual in it.
+ * As `coderUrlProblem`, for the proxy. It never quotes the URL, which may contain a password.
  */
 export function proxyUrlProblem(text: string): string | undefined {
   const url = URL.parse(text);
@@ -39,7 +39,7 @@ function notAbsolute(text: string): string {
 }
 
 /**
- * The ways to write this machine; WHATWG URLs spell every IPv4 address in full and IPv6 in
+ * Whether a host is this machine. `URL` writes every IPv4 address in full, and IPv6 addresses in
  * brackets.
  */
 function isLoopback(host: string): boolean {

@@ -11,7 +11,7 @@ export function parseDuration(text: string): number | undefined {
   return Number(count) * MS_PER_UNIT[unit];
 }
 
-/** The title by which readers of the JSON Schema know a duration. */
+/** Marks durations in the JSON Schema. */
 export const DURATION_TITLE = 'duration';
 
 type Range = { readonly fromMs: number; readonly toMs: number };

@@ -15,9 +15,9 @@ const MEMORIES: ReadonlyMap<number, readonly number[]> = new Map([
   [16_384, steps({ from: 32_768, to: 122_880, by: 8192 })],
 ]);
 
-/** The sizes of CPU there are, in units. */
+/** All sizes of CPU, in units. */
 export const FARGATE_CPUS: readonly number[] = [...MEMORIES.keys()];
-/** The smallest and the largest memory there is, in MiB. */
+/** The smallest and the largest memory, in MiB. */
 export const FARGATE_MEMORY = { min: 512, max: 122_880 } as const;
 
 /** The memory sizes, in MiB, that go with a CPU size. */
@@ -30,7 +30,7 @@ export function cpusFor(memory: number): readonly number[] {
   return FARGATE_CPUS.filter((cpu) => memoriesFor(cpu).includes(memory));
 }
 
-/** The memory sizes for a CPU size in words: a list, or from, to and step where that is shorter. */
+/** The memory sizes for a CPU size as text: a list, or a range with its step if that is shorter. */
 export function describeMemories(cpu: number): string {
   const all = memoriesFor(cpu);
   const [first = 0, second = 0] = all;

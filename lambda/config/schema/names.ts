@@ -1,9 +1,9 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Names of the field that people know these values by. */
+/** Other names of these values. */
 const SYNONYMS: Readonly<Record<string, string>> = { amd64: 'x86_64', x64: 'x86_64', aarch64: 'arm64' };
 
-/** The valid name that was most likely meant, if any is near enough. */
+/** The valid name that is most similar; undefined if none is similar enough. */
 export function nearestName(name: string, valid: readonly string[]): string | undefined {
   const synonym = SYNONYMS[name.toLowerCase()];
   if (synonym !== undefined && valid.includes(synonym)) return synonym;
@@ -23,7 +23,7 @@ function closest(name: string, valid: readonly string[]): string | undefined {
   return near[0]?.other;
 }
 
-/** `idle_timeout`, `idle-timeout` and `IdleTimeout` are `idleTimeout` in other houses. */
+/** Other tools write `idleTimeout` as `idle_timeout`, `idle-timeout` or `IdleTimeout`. */
 function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[-_ ]/g, '');
 }

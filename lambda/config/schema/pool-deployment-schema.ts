@@ -1,4 +1,4 @@
-/** What only the deployment of a pool asks for: the rest of its entry in `pools`. */
+/** The schema of the settings of a pool that only its deployment uses. */
 import * as z from 'zod';
 import { arnOf } from './aws-ids.ts';
 
@@ -30,8 +30,8 @@ const statement = z
   })
   .meta({ examples: [EXAMPLE_STATEMENT] });
 
-// one mapping rather than a union of two: each mistake in it is then told at its place; rules.ts
-// keeps the two apart
+// One mapping, not a union of two: then each mistake is reported at its place. deployment-rules.ts
+// refuses `arn` together with the others.
 const taskRole = z
   .strictObject({
     arn: arnOf(

@@ -1,12 +1,12 @@
 /**
- * One entry of `schedules`: words for days and times, read into the numbers that the core counts
- * with.
+ * The schema of `schedules`: days and times as text, which become the numbers that the decision
+ * uses.
  */
 import * as z from 'zod';
 import type { Weekday } from '../../decision/model/config.ts';
 import { timeZoneProblem } from './time-zones.ts';
 
-/** The titles by which readers of the JSON Schema know these. */
+/** They mark these texts in the JSON Schema. */
 export const DAYS_TITLE = 'days of the week';
 export const TIME_TITLE = 'time of day';
 export const DATE_TITLE = 'date';
@@ -38,7 +38,7 @@ function parseDays(text: string): readonly Weekday[] {
   return [...new Set(parts)].sort();
 }
 
-/** `fri-mon` goes on over the weekend. */
+/** `fri-mon` includes the weekend. */
 function daysFrom(first: number, last: number): Weekday[] {
   const count = ((last - first + 7) % 7) + 1;
   return Array.from({ length: count }, (_, day) => ((first + day) % 7) as Weekday);
@@ -73,7 +73,7 @@ const date = z
   .refine(exists, 'is not a day of the calendar; correct the month or the day')
   .meta({ title: DATE_TITLE, description: 'A date.', examples: ['2026-12-25'] });
 
-/** `Date` takes the 30th of February for the 2nd of March. */
+/** Whether the date exists. `Date` reads the 30th of February as the 2nd of March. */
 function exists(text: string): boolean {
   const time = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);

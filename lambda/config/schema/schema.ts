@@ -47,10 +47,7 @@ const looks = z
   .prefault({})
   .meta({ description: 'How often the autoscaler looks.' });
 
-/**
- * The title by which readers of the JSON Schema know a share: written as a percentage, read as a
- * number of percent.
- */
+/** Marks shares in the JSON Schema: written as a percentage, read as a number. */
 export const SHARE_TITLE = 'share';
 
 const roll = z
@@ -81,7 +78,7 @@ const image = z
       "Container image with coder. Use coderd's own version. coderd accepts older versions and refuses versions with a newer daemon API. coderd 2.29 or newer accepts the default.",
   });
 const cpu = z.literal(FARGATE_CPUS).meta({ description: 'CPU units of a task. 1024 is 1 vCPU.' });
-// which memory goes with which cpu is a rule over both
+// rules.ts checks that Fargate has the pair of cpu and memory
 const memory = z.int().meta({
   description: 'Memory of a task in MiB. 1024 is 1 GB. Fargate has only certain pairs of `cpu` and `memory`.',
   minimum: FARGATE_MEMORY.min,

@@ -5,11 +5,11 @@
 import * as z from 'zod';
 import { looksLikeSecret } from '../problems/shown.ts';
 
-/** Secrets Manager: names have letters, digits and /_+=.@-; ARNs are matched down to the secret. */
+/** Names in Secrets Manager have letters, digits and /_+=.@-; an ARN ends with such a name. */
 const SECRET_NAME = /^(?:arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:)?[A-Za-z0-9/_+=.@-]{1,512}$/;
 const PASTED = 'looks like the secret itself; store it in AWS Secrets Manager and write its name or ARN here';
 
-/** The title by which readers of the JSON Schema know a reference to a secret. */
+/** Marks references to secrets in the JSON Schema. */
 export const SECRET_REF_TITLE = 'secret reference';
 
 /** The value of a pool's `key` if the key function makes the key (docs/adr/0032). */

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Path } from '../problems/shown.ts';
 import { configSchema } from './schema.ts';
 
-/** One setting in the JSON Schema: the parts of that language that ours uses. */
+/** One setting in the JSON Schema, with the keywords that this schema uses. */
 export type SettingNode = {
   readonly title?: string;
   readonly description?: string;
@@ -14,7 +14,6 @@ export type SettingNode = {
   readonly examples?: readonly unknown[];
   readonly minimum?: number;
   readonly maximum?: number;
-  readonly pattern?: string;
   readonly properties?: Readonly<Record<string, SettingNode>>;
   readonly required?: readonly string[];
   readonly items?: SettingNode;
@@ -28,31 +27,28 @@ export type Setting = {
   readonly isRequired: boolean;
 };
 
-/**
- * The JSON Schema of autoscaler.yaml. Draft 7, the one that the YAML plugins of editors know in
- * full.
- */
+/** The JSON Schema of autoscaler.yaml. YAML plugins of editors support all of draft 7. */
 export function configJsonSchema(): object {
   return rootSetting();
 }
 
-/** `configJsonSchema` for readers of it. */
+/** The JSON Schema of autoscaler.yaml, as settings. */
 export function rootSetting(): SettingNode {
   return z.toJSONSchema(configSchema, {
     io: 'input',
     target: 'draft-7',
     override: ({ zodSchema, jsonSchema }) => {
-      // zod leaves out the examples of what it transforms; ours are of the input
+      // zod leaves out the examples of values that it transforms
       const { examples } = z.globalRegistry.get(zodSchema) ?? {};
       if (Array.isArray(examples)) jsonSchema.examples = examples;
-      // "safe integer" says nothing to a reader
+      // the bounds of safe integers help no reader
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
     },
   }) as SettingNode;
 }
 
-/** The setting at a path of a configuration; undefined where none is. */
+/** The setting at a path of a configuration; undefined if there is none. */
 export function settingAt(root: SettingNode, path: Path): SettingNode | undefined {
   return path.reduce<SettingNode | undefined>((node, step) => node && childOf(node, step), root);
 }

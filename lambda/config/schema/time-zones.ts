@@ -1,6 +1,6 @@
 import { nearestName } from './names.ts';
 
-/** What is wrong with a time zone, as the end of a sentence about it; undefined if nothing is. */
+/** Why a time zone is wrong, as the end of a sentence about it; undefined if it is right. */
 export function timeZoneProblem(text: string): string | undefined {
   if (isTimeZone(text)) return undefined;
   const near = nearestZone(text);
@@ -9,8 +9,8 @@ export function timeZoneProblem(text: string): string | undefined {
 }
 
 /**
- * Intl also takes offsets such as `+01:00`, which know no daylight saving. Its list of zones lacks
- * aliases, but it is ten times as fast as a first format.
+ * Intl also accepts offsets such as `+01:00`, which have no daylight saving time. Its list of zones
+ * lacks aliases, but is ten times as fast as making a format.
  */
 function isTimeZone(text: string): boolean {
   if (Intl.supportedValuesOf('timeZone').includes(text)) return true;
@@ -21,7 +21,7 @@ function isTimeZone(text: string): boolean {
   }
 }
 
-/** Many write only the city. */
+/** People often write only the city. */
 function nearestZone(text: string): string | undefined {
   const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC'];
   const city = `/${text.toLowerCase().replaceAll(' ', '_')}`;

@@ -1,8 +1,8 @@
-/** The prices of waiting: at the top of the file for all pools, and in a pool where it differs. */
+/** The schema of the prices of waiting: `waiting` for all pools, and `waiting` of one pool. */
 import * as z from 'zod';
 import type { Waiting } from '../../decision/model/config.ts';
 
-/** The title by which readers of the JSON Schema know an amount of money. */
+/** Marks amounts of money in the JSON Schema. */
 export const DOLLARS_TITLE = 'dollars';
 
 /** An amount of US dollars. */
@@ -14,8 +14,9 @@ export function dollars(description: string, { least = 0, most }: { least?: numb
     .meta({ title: DOLLARS_TITLE, description, examples: [0.1] });
 }
 
-/** Higher prices are mistakes: $1 a minute is a developer at $60 an hour. */
-const A_MINUTE = { most: 1000 };
+/** Dollars a minute. Higher prices are mistakes: $1 a minute is a developer at $60 an hour. */
+export const HIGHEST_PRICE = 1000;
+const A_MINUTE = { most: HIGHEST_PRICE };
 
 const person = dollars(
   'Dollars for each minute that a person waits for a build or a template import. 0 means that waiting costs nothing.',
@@ -49,10 +50,7 @@ export const poolWaiting = z
 
 type Prices = { readonly [Name in keyof Waiting]?: number | undefined };
 
-/**
- * The complete prices of one pool. What the pool writes comes first, then what the top of the file
- * writes.
- */
+/** The complete prices of one pool. Its own prices come first, then those of the top level. */
 export function waitingOf(top: Prices, pool: Prices): Waiting {
   const price = (name: keyof Waiting) => pool[name] ?? top[name];
   const ofPerson = price('person') ?? DEFAULT_PERSON;

@@ -193,13 +193,14 @@ type Entry = {
 class OfferNetwork {
   readonly #network = new Network();
   readonly #sink = this.#network.addNode();
-  readonly #launchLimits = this.#network.addNode();
+  /** All launches go through this node: its arc to the sink has their room over all pools. */
+  readonly #launches = this.#network.addNode();
   readonly #sources = new Map<string, Source>();
   readonly #entries = new Map<OfferGroup, Map<Use, Entry>>();
   readonly #offers = new Map<Offer, number>();
 
   constructor(launchRoom: number) {
-    this.#network.addArc(this.#launchLimits, this.#sink, { capacity: Math.max(0, launchRoom), cost: 0 });
+    this.#network.addArc(this.#launches, this.#sink, { capacity: Math.max(0, launchRoom), cost: 0 });
   }
 
   sourceOf(offerGroups: readonly OfferGroup[], use: Use): Source {
@@ -295,7 +296,7 @@ class OfferNetwork {
     const node = this.#network.addNode();
     // a floor causes this launch in any case, and its room is already reserved
     const isBounded = offer.served === 'by-launch' && offer.price > 0;
-    this.#addArc(node, isBounded ? this.#launchLimits : this.#sink, { capacity: offer.places });
+    this.#addArc(node, isBounded ? this.#launches : this.#sink, { capacity: offer.places });
     this.#offers.set(offer, node);
     return node;
   }
@@ -367,14 +368,14 @@ function assignWaiting<G extends Group>(
   if (jobs === 0 || !isPending(group)) return [];
   const inTurn = Math.min(jobs, group.jobs - group.atOnce);
   const offers = offerGroups.flatMap(({ offers: all }) => all).toSorted(SOONEST_FIRST);
-  const launchLimits = offers.find(({ served }) => served === 'when-there-is-room');
+  const launch = offers.find(({ served }) => served === 'when-there-is-room');
   const busy = offers.find(({ served, places: count }) => served === 'by-busy' && count > 0);
   // a daemon that runs one of these jobs is busy until the next one's turn
   const [before] = rows;
   const turn = busy ?? (before && { ...before.offer, served: 'by-busy' as const });
   return [
-    { offer: turn ?? launchLimits, jobs: inTurn },
-    { offer: launchLimits ?? busy, jobs: jobs - inTurn },
+    { offer: turn ?? launch, jobs: inTurn },
+    { offer: launch ?? busy, jobs: jobs - inTurn },
   ].flatMap(({ offer, jobs: count }) =>
     offer === undefined || count === 0 ? [] : [{ group, offer, jobs: count }],
   );

@@ -90,7 +90,7 @@ export function deriveNeeds(
   let rest = launchLimits.total - launchesOf(assigned).granted;
   let budget = launchLimits.budget - paidFor({ assigned });
   const facts = stockFactsOf(assigned);
-  const { givenUp, waiting } = chooseGivenUp(launchLimits, assigned);
+  const { givenUp, waiting } = chooseGivenUp(launchLimits, assigned, { rest, budget });
   const needs = launchLimits.pools.map((pool) => {
     const { name } = pool.view.pool;
     const rows = byPool.get(name) ?? [];
@@ -194,14 +194,18 @@ function stockFactsOf(assigned: readonly Assigned[]): ReadonlyMap<Group, StockFa
 /**
  * Chooses idle daemons of the stock to give up. The cause is a job of another pool that waits for
  * room, or more tasks than `maxTasks`. Counted by pool; daemons of the last groups go first. Tasks
- * that are about to stop make room too.
+ * that are about to stop make room too. `rest` and `budget` are what the assignment leaves of the
+ * launches and of the money.
  */
-function chooseGivenUp({ pools, total, budget }: LaunchLimits, assigned: readonly Assigned[]): GivenUp {
-  const byPool = Map.groupBy(assigned, ({ offer }) => offer.pool);
+function chooseGivenUp(
+  { pools, total }: LaunchLimits,
+  assigned: readonly Assigned[],
+  { rest, budget }: { readonly rest: number; readonly budget: number },
+): GivenUp {
+  const pending = assigned.filter(({ group }) => isPending(group));
+  const byPool = Map.groupBy(pending, ({ offer }) => offer.pool);
   const heldJobs = pools.flatMap(({ view: { pool }, beyond }) => {
-    const { granted, waiting } = launchesOf(
-      (byPool.get(pool.name) ?? []).filter(({ group }) => isPending(group)),
-    );
+    const { granted, waiting } = launchesOf(byPool.get(pool.name) ?? []);
     const jobs = Math.min(waiting, Math.max(0, beyond - granted));
     return jobs > 0 ? [{ jobs, price: priceOf(pool) }] : [];
   });
@@ -214,8 +218,8 @@ function chooseGivenUp({ pools, total, budget }: LaunchLimits, assigned: readonl
       capacity.total - leastTasks(poolForecast.floors),
     ]),
   );
-  const isAffordable = heldJobs.some(({ price }) => price <= budget - paidFor({ assigned }));
-  if (total > launchesOf(assigned).granted && isAffordable) return { givenUp, waiting: 0 };
+  const isAffordable = heldJobs.some(({ price }) => price <= budget);
+  if (rest > 0 && isAffordable) return { givenUp, waiting: 0 };
   for (const { group, offer, jobs } of assigned.toReversed()) {
     if (waiting <= 0) break;
     const isIdle = (group.for === 'stock' || group.for === 'later') && offer.served === 'by-free';

@@ -157,8 +157,8 @@ function groupByTags(
   items: readonly { readonly offers: TagSet }[],
 ): readonly { tags: TagSet; count: number }[] {
   const groups = Map.groupBy(items, ({ offers }) => tagKey(offers));
-  return [...groups.entries()].flatMap(([, group]) =>
-    group[0] ? [{ tags: group[0].offers, count: group.length }] : [],
+  return [...groups.values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [{ tags: first.offers, count: 1 + others.length }],
   );
 }
 

@@ -9,6 +9,7 @@ import { stayMs } from '../forecast/choose-pools-to-wake.ts';
 import type { Transition } from '../forecast/transitions.ts';
 import { fits, hasWrongKey, leadOf, type WakeDemand } from '../forecast/wake-demand.ts';
 import type { EpochMs, OrganizationId } from '../model/brands.ts';
+import { percentile } from '../model/collections.ts';
 import type { Workspace } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import type { PoolView } from '../supply/supply.ts';
@@ -22,11 +23,11 @@ import type { LaunchLimits } from './launch-limits.ts';
  * their jobs will cause launches.
  */
 export function deriveDue(
-  calls: readonly WakeDemand[],
+  demands: readonly WakeDemand[],
   views: readonly PoolView[],
   now: EpochMs,
 ): readonly DueGroup[] {
-  return calls.flatMap(({ group, pools, ahead, wakeFor }) => {
+  return demands.flatMap(({ group, pools, ahead, wakeFor }) => {
     if (wakeFor !== 'autostart') return [];
     const since = now - Math.min(...pools.map(({ pool }) => pool.wake.maxDelayMs));
     const wanted = ahead.filter(({ takesJob, at }) => takesJob && at >= since);
@@ -94,7 +95,7 @@ function mostAtOnce(
 ): number {
   const job = { type: 'workspace_build', tags, metadata: { workspace_build_transition: 'start' } };
   const durations = view?.organization === undefined ? [] : deriveRecord(view.organization).durationsOf(job);
-  const p90Ms = durations[Math.ceil(durations.length * 0.9) - 1] ?? Number.POSITIVE_INFINITY;
+  const p90Ms = percentile(durations, 0.9, Number.POSITIVE_INFINITY);
   // coderd inserts all jobs of one minute at once
   const tookMs = Math.max(MINUTE_MS, p90Ms);
   const inTime = starts.filter(({ at }) => at <= until);

@@ -8,7 +8,7 @@ import { type Arrivals, deriveRecord } from '../demand/record.ts';
 import { endsOf } from '../demand/running.ts';
 import { stockValues } from '../demand/stock.ts';
 import type { EpochMs } from '../model/brands.ts';
-import { by, sum } from '../model/collections.ts';
+import { by, meanOf, sum } from '../model/collections.ts';
 import type { OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, tagKey } from '../model/tags.ts';
 import { launchCost } from '../settings/patience.ts';
@@ -111,9 +111,7 @@ function stockOf(
 
 /** The mean of the durations, each counted up to `ms`. `ms` if no duration is known. */
 function meanUpTo(ms: number, durations: readonly number[]): number {
-  return durations.length === 0
-    ? ms
-    : sum(durations, (duration) => Math.min(ms, duration)) / durations.length;
+  return durations.length === 0 ? ms : meanOf(durations.map((duration) => Math.min(ms, duration)));
 }
 
 function freeOf({ tasks }: PoolView): number {

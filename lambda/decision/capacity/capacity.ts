@@ -72,7 +72,7 @@ export function unplacedTasks({ missing, placement }: Pick<PoolView, 'missing' |
 }
 
 /** Whether the autoscaler expects a task's daemon to take jobs. */
-export function isSupply({ state }: TaskView): boolean {
+function isSupply({ state }: TaskView): boolean {
   return state === 'working' || state === 'unguarded';
 }
 

@@ -36,7 +36,7 @@ const PRIOR_BATCHES = 1;
 const DAILY_SHARE = 0.9;
 
 /** The rate if there are no builds. */
-export const NEVER: ArrivalRate = {
+const NEVER: ArrivalRate = {
   perMinute: 0,
   dispersion: 1,
   following: 0,

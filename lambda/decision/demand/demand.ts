@@ -2,7 +2,7 @@
  * Demand: the pending jobs of a snapshot as tag groups, and the types of the other kinds of demand.
  */
 import type { EpochMs, OrganizationId, PoolName } from '../model/brands.ts';
-import { by, unique } from '../model/collections.ts';
+import { by, meanOf, unique } from '../model/collections.ts';
 import type { Waiting } from '../model/config.ts';
 import type { Audience } from '../model/plan.ts';
 import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
@@ -166,8 +166,7 @@ function toTagGroup(
     jobs: jobs.length,
     atOnce: jobs.length,
     createdAt: jobs.map(({ created_at }) => created_at).toSorted((a, b) => a - b),
-    tookMs:
-      durations.length === 0 ? undefined : durations.reduce((sum, ms) => sum + ms, 0) / durations.length,
+    tookMs: durations.length === 0 ? undefined : meanOf(durations),
   };
 }
 

@@ -5,7 +5,7 @@
 
 import { AUTOMATIC, type Transition, transitionsOf } from '../forecast/transitions.ts';
 import type { EpochMs } from '../model/brands.ts';
-import { countUpTo } from '../model/collections.ts';
+import { countUpTo, percentile } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type {
   Job,
@@ -234,8 +234,7 @@ export function chanceToEnd(
   durations: readonly number[],
   { ageMs, withinMs }: { readonly ageMs: number; readonly withinMs: number },
 ): number {
-  const p95 = durations[Math.ceil(durations.length * 0.95) - 1] ?? 0;
-  if (ageMs >= p95) return 0;
+  if (ageMs >= percentile(durations, 0.95)) return 0;
   const longer = durations.length - countUpTo(durations, ageMs);
   const soon = countUpTo(durations, ageMs + withinMs) - (durations.length - longer);
   return soon / longer;

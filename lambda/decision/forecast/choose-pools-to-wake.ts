@@ -28,11 +28,11 @@ export type WakeAssignment = {
 
 /** Chooses the pools that open the gates for all wake demands. */
 export function assignWakes(
-  calls: readonly WakeDemand[],
+  demands: readonly WakeDemand[],
   floorsOf: (view: PoolView) => Floors,
   now: EpochMs,
 ): ReadonlyMap<PoolName, WakeAssignment> {
-  const needs = calls.filter(({ isOpen }) => !isOpen).flatMap((call) => openingNeedsOf(call, now));
+  const needs = demands.filter(({ isOpen }) => !isOpen).flatMap((demand) => openingNeedsOf(demand, now));
   const chosen = new Set(
     [...Map.groupBy(needs, ({ pools: [first] }) => first?.organization).values()].flatMap((together) => [
       ...cheapestCover(

@@ -79,7 +79,7 @@ export function deriveWakeDemands(snapshot: Snapshot, views: readonly PoolView[]
       const { wakeFor, ahead } = part;
       return {
         fitting,
-        call: {
+        demand: {
           ...part,
           group,
           pools: fitting.filter(({ service, pool }) => service !== undefined && pool.wake[wakeFor]),
@@ -89,31 +89,36 @@ export function deriveWakeDemands(snapshot: Snapshot, views: readonly PoolView[]
       };
     });
   });
-  const [withPools, withoutPools] = partition(all, ({ call }) => call.pools.length > 0);
+  const [withPools, withoutPools] = partition(all, ({ demand }) => demand.pools.length > 0);
   return {
     groups,
-    demands: withPools.map(({ call }) => call),
+    demands: withPools.map(({ demand }) => demand),
     heldBack: withoutPools.flatMap((candidate) => heldBackOf(candidate, now)),
-    withoutPool: withoutPools.flatMap(({ call, fitting }) =>
-      fitting.length === 0 && !call.isOpen && call.due.length > 0 ? [call] : [],
+    withoutPool: withoutPools.flatMap(({ demand, fitting }) =>
+      fitting.length === 0 && !demand.isOpen && demand.due.length > 0 ? [demand] : [],
     ),
   };
 }
 
 type DemandWithPools = {
-  readonly call: WakeDemand;
+  readonly demand: WakeDemand;
   /** The pools whose daemons could open the gate, whether they wake for it or not. */
   readonly fitting: readonly PoolView[];
 };
 
-function heldBackOf({ call, fitting }: DemandWithPools, now: EpochMs): readonly BlockedWakeDemand[] {
+function heldBackOf({ demand, fitting }: DemandWithPools, now: EpochMs): readonly BlockedWakeDemand[] {
   const pools = fitting.filter(
-    ({ configured, pool }) => configured.wake[call.wakeFor] && !pool.wake[call.wakeFor],
+    ({ configured, pool }) => configured.wake[demand.wakeFor] && !pool.wake[demand.wakeFor],
   );
   if (pools.length === 0) return [];
-  const isOpen = call.isOpen || fitting.some((view) => openersOf(view) > 0);
+  const isOpen = demand.isOpen || fitting.some((view) => openersOf(view) > 0);
   return [
-    { ...call, pools, isOpen, isWaiting: !isOpen && !fitting.some((view) => hasConfiguredFloor(view, now)) },
+    {
+      ...demand,
+      pools,
+      isOpen,
+      isWaiting: !isOpen && !fitting.some((view) => hasConfiguredFloor(view, now)),
+    },
   ];
 }
 
@@ -140,11 +145,6 @@ function tagsOfOthers(
 /** How many milliseconds before a transition its pool has to start. */
 export function leadOf({ pool, startTime }: Pick<PoolView, 'pool' | 'startTime'>): number {
   return startTime.p95Ms + NEXT_LOOK_MS + Math.min(pool.prewarm.max, pool.max) * LAUNCH_MS;
-}
-
-/** Whether a pool wakes for transitions of this kind. */
-export function isWokenFor({ pool }: PoolView, kind: TransitionKind): boolean {
-  return pool.wake[settingOf(kind)];
 }
 
 /** Whether a pool's daemons open the gate for a tag set. */

@@ -20,5 +20,8 @@ export type JobId = Brand<string, 'JobId'>;
 /** The UUID of a provisioner daemon in coderd. */
 export type DaemonId = Brand<string, 'DaemonId'>;
 
+/** The last part of an ARN: the id of a task, or the name of a service. */
+export const lastPart = (arn: string): string => arn.slice(arn.lastIndexOf('/') + 1);
+
 /** Adds milliseconds to a time. */
 export const plusMs = (time: EpochMs, ms: number): EpochMs => (time + ms) as EpochMs;

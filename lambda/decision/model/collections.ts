@@ -44,6 +44,19 @@ export function batchesOf<T>(items: readonly T[], size: number): readonly (reado
   );
 }
 
+/**
+ * The percentile by nearest rank, of values in ascending order: at least `share` of them (0 to 1)
+ * are no greater. `none` if there are no values.
+ */
+export function percentile(sorted: readonly number[], share: number, none = 0): number {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? none;
+}
+
+/** The mean of the values; 0 if there are none. */
+export function meanOf(values: readonly number[]): number {
+  return values.length === 0 ? 0 : sum(values, (value) => value) / values.length;
+}
+
 /** Counts the numbers up to `most`. The numbers are in ascending order. */
 export function countUpTo(sorted: readonly number[], most: number): number {
   let [low, high] = [0, sorted.length];

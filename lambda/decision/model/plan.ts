@@ -408,6 +408,8 @@ export type Finding =
     }
   | { readonly code: 'version-unknown' }
   | { readonly code: 'token-expires'; readonly at: IsoTime }
+  | { readonly code: 'license-in-grace' }
+  | { readonly code: 'license-missing' }
   | (MalformedOverride & { readonly code: 'override-malformed'; readonly pool: PoolName })
   | { readonly code: 'server-too-old'; readonly version: string; readonly oldest: string }
   | {

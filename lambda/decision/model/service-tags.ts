@@ -27,8 +27,15 @@ export const KEY_ID_TAG = `${PREFIX}key-id`;
 export const PAUSE_TAG = `${PREFIX}pause`;
 export const PIN_TAG = `${PREFIX}pin`;
 export const FLOOR_TAG = `${PREFIX}floor`;
-/** The further fields of each override, each in its own tag: `coder-autoscaler:pin-until`. */
-export const OVERRIDE_FIELDS = ['until', 'by', 'why'] as const;
+/**
+ * The keys of an override: its own, and one for each further field, `coder-autoscaler:pin-until`.
+ */
+export function keysOfOverride(key: string): readonly string[] {
+  return [key, `${key}-until`, `${key}-by`, `${key}-why`];
+}
+
+/** The keys of all overrides. */
+export const OVERRIDE_TAGS: readonly string[] = [PAUSE_TAG, PIN_TAG, FLOOR_TAG].flatMap(keysOfOverride);
 
 const KNOWN: ReadonlySet<string> = new Set([
   POOL_TAG,
@@ -36,10 +43,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   STACK_TAG,
   ORGANIZATION_TAG,
   SCALE_IN_TAG,
-  ...[PAUSE_TAG, PIN_TAG, FLOOR_TAG].flatMap((key) => [
-    key,
-    ...OVERRIDE_FIELDS.map((field) => `${key}-${field}`),
-  ]),
+  ...OVERRIDE_TAGS,
 ]);
 
 type Tagged = { readonly tags: readonly { readonly key: string; readonly value: string }[] };

@@ -189,6 +189,12 @@ export type OrganizationReadings = {
   readonly recentJobs?: RecentJobs | undefined;
 } & Partial<ForecastReadings>;
 
+/**
+ * The license for external provisioner daemons. coderd enables the feature with the license
+ * (docs/coder.md §3).
+ */
+export type Entitlement = 'entitled' | 'grace_period' | 'not_entitled';
+
 export type BuildInfo = { readonly version: string };
 
 export type Deployment = {
@@ -281,6 +287,8 @@ export type Snapshot = {
     readonly buildInfo?: BuildInfo | undefined;
     /** Absent: the adapters did not read it. */
     readonly token?: { readonly expiresAt: EpochMs } | undefined;
+    /** Absent: unknown. */
+    readonly license?: Entitlement | undefined;
     readonly organizations: readonly OrganizationReadings[];
   };
   readonly ecs: {

@@ -13,6 +13,12 @@ export const OLDEST_SERVER = '2.20';
  */
 export const REAPS_PENDING_SINCE = '2.23';
 /**
+ * From this release on, coderd filters the list of daemons by status and age, and leaves out
+ * offline ones by default. Older servers list them, and answer 400 to the parameters (docs/coder.md
+ * §2).
+ */
+const FILTERS_DAEMONS_SINCE = '2.26';
+/**
  * The first patch release with coder #26203, by minor version. Later release lines have it from the
  * start.
  */
@@ -27,8 +33,8 @@ const CLEANS_UP_STOPS = new Map([
  * undefined if the version cannot be parsed.
  */
 export function compareVersion(version: string | undefined, release: string): number | undefined {
-  const seen = parse(version ?? '');
-  const other = parse(release);
+  const seen = parseVersion(version ?? '');
+  const other = parseVersion(release);
   if (seen === undefined || other === undefined) return undefined;
   return seen.major - other.major || seen.minor - other.minor;
 }
@@ -38,7 +44,12 @@ export function compareVersion(version: string | undefined, release: string): nu
  * not.
  */
 export function isKnownVersion(version: string | undefined): boolean {
-  return parse(version ?? '') !== undefined;
+  return parseVersion(version ?? '') !== undefined;
+}
+
+/** Whether coderd filters the list of daemons. False if the version is unknown. */
+export function filtersDaemons(version: string | undefined): boolean {
+  return (compareVersion(version, FILTERS_DAEMONS_SINCE) ?? -1) >= 0;
 }
 
 /**
@@ -47,7 +58,7 @@ export function isKnownVersion(version: string | undefined): boolean {
  * fixes it has.
  */
 export function cleansUpFailedStops(version: string | undefined): boolean {
-  const seen = parse(version ?? '');
+  const seen = parseVersion(version ?? '');
   if (seen === undefined || DEVEL.test(version ?? '')) return true;
   if (seen.major !== 2 || seen.minor > Math.max(...CLEANS_UP_STOPS.keys())) return seen.major >= 2;
   return (seen.patch ?? 0) >= (CLEANS_UP_STOPS.get(seen.minor) ?? Number.POSITIVE_INFINITY);
@@ -86,7 +97,7 @@ const DAEMON_API: ReadonlyMap<number, number> = new Map([
  * a lower version (apiversion/apiversion.go). Undefined for unknown releases.
  */
 export function daemonApiOf(version: string): number | undefined {
-  const release = parse(version);
+  const release = parseVersion(version);
   if (release?.major !== 2 || /-(?:rc|devel)/.test(version)) return undefined;
   // v2.31.0 has the API of 2.30. A tag "v2.31" may be any patch release of 2.31.
   if (release.minor === 31 && (release.patch ?? 0) === 0) return DAEMON_API.get(30);
@@ -98,9 +109,14 @@ export function releaseOfImage(image: string): string | undefined {
   return /(?:^|\/)coder\/coder:(v\d[^@]*)/.exec(image)?.[1];
 }
 
-type Release = { readonly major: number; readonly minor: number; readonly patch: number | undefined };
+export type Release = {
+  readonly major: number;
+  readonly minor: number;
+  readonly patch: number | undefined;
+};
 
-function parse(version: string): Release | undefined {
+/** Parses the beginning of a version, such as `v2.30.0+3006da5` or `2.30`. */
+export function parseVersion(version: string): Release | undefined {
   const [, major, minor, patch] = /^v?(\d+)\.(\d+)(?:\.(\d+))?/.exec(version) ?? [];
   if (major === undefined || minor === undefined) return undefined;
   // a build without a git tag has the version v0.0.0-devel

@@ -26,9 +26,9 @@ export function countAction(need: PoolNeed, { service, to, why }: CountChange): 
 }
 
 /**
- * Lowers the count of a pool without guards. ECS may choose any task that nothing protects, so a second look has to
- * plan the same action first (lambda/look/look.ts). `stops` may be empty: then only tasks that ECS cannot start are
- * given up.
+ * Lowers the count of a pool without guards. ECS may choose any task that nothing protects, so a
+ * second look has to plan the same action first (lambda/look/look.ts). `stops` may be empty: then
+ * only tasks that ECS cannot start are given up.
  */
 export function confirmedCountAction(
   need: PoolNeed,
@@ -41,16 +41,24 @@ export function confirmedCountAction(
   return to < service.desiredCount ? unconfirmed.map((action) => ({ ...action, stops })) : unconfirmed;
 }
 
-/** Asks the task to leave. Only its guard acts on it: it stops once its daemon is idle. */
-export function askAction({ view }: PoolNeed, { why, task }: Leave): Action {
-  return { kind: 'ask-to-leave', pool: view.pool.name, task: task.task.taskArn, why };
+/**
+ * Asks the tasks that are to leave. Only their guards act on it: each stops once its daemon is
+ * idle.
+ */
+export function askActions({ view }: PoolNeed, decisions: readonly LeaveDecision[]): readonly Action[] {
+  return decisions.flatMap(({ kind, why, task }) =>
+    kind === 'leave' ? [{ kind: 'ask-to-leave', pool: view.pool.name, task: task.task.taskArn, why }] : [],
+  );
 }
 
-type Leave = Extract<LeaveDecision, { readonly kind: 'leave' }>;
-
-/** Protects the task from being stopped by ECS. */
-export function protectAction({ view }: PoolNeed, { task, why }: Confirming['protect'][number]): Action {
-  return { kind: 'protect', pool: view.pool.name, task: task.task.taskArn, why };
+/** Protects tasks from being stopped by ECS. */
+export function protectActions({ view }: PoolNeed, tasks: Confirming['protect']): readonly Action[] {
+  return tasks.map(({ task, why }) => ({
+    kind: 'protect',
+    pool: view.pool.name,
+    task: task.task.taskArn,
+    why,
+  }));
 }
 
 function setDesired({ view }: PoolNeed, service: Service, to: number) {
@@ -68,7 +76,9 @@ function raiseReason(need: PoolNeed): Reason['code'] {
   return stock > 0 && !isBelowFloor ? 'stock' : 'floor';
 }
 
-/** Without tasks that have left, a count is lowered only because ECS cannot start the missing tasks. */
+/**
+ * Without tasks that have left, a count is lowered only because ECS cannot start the missing tasks.
+ */
 function lowerReason({ view }: PoolNeed, why: readonly Reason[]): Reason['code'] {
   if (why.some(({ code }) => code === 'tasks-left')) return 'tasks-left';
   return view.failing.isTripped ? 'starts-failing' : 'placement-failing';

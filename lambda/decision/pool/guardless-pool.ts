@@ -1,6 +1,7 @@
 /**
- * A pool of rung `confirm` or `never`: its tasks have no guard, so ECS could stop any task when the count is lowered. The
- * autoscaler protects the busy tasks itself, and lowers the count only when ECS has no other choice (see confirm-rung.ts).
+ * A pool of rung `confirm` or `never`: its tasks have no guard, so ECS could stop any task when the
+ * count is lowered. The autoscaler protects the busy tasks itself, and lowers the count only when
+ * ECS has no other choice (see confirm-rung.ts).
  */
 
 import { type PoolNeed, spareOf } from '../assignment/needs.ts';
@@ -11,7 +12,7 @@ import { areSure, decideConfirming, isStopping, isUnprotected } from '../scale-i
 import { type CountDecision, decideCount } from '../scale-in/counts.ts';
 import { decideLeaving, keepAll, type LeaveDecision } from '../scale-in/leaving.ts';
 import { isGuarded } from '../supply/task-state.ts';
-import { askAction, confirmedCountAction, protectAction } from './actions.ts';
+import { askActions, confirmedCountAction, protectActions } from './actions.ts';
 import { type PoolDecision, type PoolInput, toPlan } from './pool-decision.ts';
 import { replacementsOf } from './replacements.ts';
 
@@ -34,15 +35,15 @@ export function decideGuardlessPool(input: PoolInput): PoolDecision {
     plan: toPlan(need, to, why),
     actions: [
       ...confirmedCountAction(need, { service, to, why: count.why }, stops),
-      ...confirming.protect.map((decision) => protectAction(need, decision)),
-      ...asked.flatMap((decision) => (decision.kind === 'leave' ? [askAction(need, decision)] : [])),
+      ...protectActions(need, confirming.protect),
+      ...askActions(need, asked),
     ],
   };
 }
 
 /**
- * The count goes down only by tasks that ECS cannot start, and only while all other tasks are protected. Which running
- * task is stopped is chosen by `decideConfirming`.
+ * The count goes down only by tasks that ECS cannot start, and only while all other tasks are
+ * protected. Which running task is stopped is chosen by `decideConfirming`.
  */
 function decideGuardlessCount({ need, service, doubts }: PoolInput): CountDecision {
   const { view, capacity, granted: wanted } = need;
@@ -54,7 +55,10 @@ function decideGuardlessCount({ need, service, doubts }: PoolInput): CountDecisi
   return count.to < from && !mayGiveUp ? { to: from, why: [] } : count;
 }
 
-/** Tasks of an earlier rung still have guards, so those can be asked. Of the others, unprotected tasks go first. */
+/**
+ * Tasks of an earlier rung still have guards, so those can be asked. Of the others, unprotected
+ * tasks go first.
+ */
 function leavingTasks(need: PoolNeed, now: EpochMs): readonly LeaveDecision[] {
   const replaced = replacementsOf(need, now).filter(({ task }) => isGuarded(task));
   return [...replaced, ...spareTasks(need, now)];

@@ -1,6 +1,6 @@
 /**
- * A pool of rung `lease`: every task has a guard. The autoscaler asks tasks to leave; the guard stops an idle daemon, and
- * the count follows once the task has left.
+ * A pool of rung `lease`: every task has a guard. The autoscaler asks tasks to leave; the guard
+ * stops an idle daemon, and the count follows once the task has left.
  */
 
 import { type PoolNeed, spareOf } from '../assignment/needs.ts';
@@ -10,7 +10,7 @@ import { mayDrain, reasonsOf } from '../report/reasons.ts';
 import { protectUnguarded } from '../scale-in/confirm-rung.ts';
 import { decideCount, isDeploying } from '../scale-in/counts.ts';
 import { decideLeaving, keepAll, type LeaveDecision } from '../scale-in/leaving.ts';
-import { askAction, countAction, protectAction } from './actions.ts';
+import { askActions, countAction, protectActions } from './actions.ts';
 import { type PoolDecision, type PoolInput, toPlan } from './pool-decision.ts';
 import { replacementsOf } from './replacements.ts';
 
@@ -31,8 +31,8 @@ export function decideLeasePool(input: PoolInput): PoolDecision {
     plan: toPlan(need, count.to, why),
     actions: [
       ...countAction(need, { service, ...count }),
-      ...confirming.protect.map((decision) => protectAction(need, decision)),
-      ...asked.flatMap((decision) => (decision.kind === 'leave' ? [askAction(need, decision)] : [])),
+      ...protectActions(need, confirming.protect),
+      ...askActions(need, asked),
     ],
   };
 }

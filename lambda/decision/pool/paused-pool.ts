@@ -1,9 +1,12 @@
-/** A pool that a person has paused: nothing is launched or drained, but tasks without a guard are protected. */
+/**
+ * A pool that a person has paused: nothing is launched or drained, but tasks without a guard are
+ * protected.
+ */
 
 import type { Override } from '../model/plan.ts';
 import { heldBackReasons, jobReasons, overrideNote } from '../report/reasons.ts';
 import { decideConfirming, protectUnguarded } from '../scale-in/confirm-rung.ts';
-import { protectAction } from './actions.ts';
+import { protectActions } from './actions.ts';
 import { type PoolDecision, type PoolInput, withoutAction } from './pool-decision.ts';
 
 /** Decides about a paused pool. A pause must stop no build, so protections are still renewed. */
@@ -18,6 +21,6 @@ export function decidePausedPool(input: PoolInput, pause: Override): PoolDecisio
   const waiting = [...jobReasons(need), ...heldBackReasons(need, snapshot.takenAt)];
   return {
     ...withoutAction(need, doubts, [{ code: 'paused', ...overrideNote(pause) }, ...waiting, ...why]),
-    actions: protect.map((decision) => protectAction(need, decision)),
+    actions: protectActions(need, protect),
   };
 }

@@ -9,7 +9,8 @@ export function replacementsOf(
   { view, capacity, granted }: PoolNeed,
   now: EpochMs,
 ): readonly LeaveDecision[] {
-  // where ECS may not count old tasks, their replacements may have to wait until the old tasks have left
+  // where ECS may not count old tasks, their replacements may have to wait until the old tasks have
+  // left
   const isLaunching = granted > capacity.total && capacity.uncounted === 0;
   return decideReplacing(view, isLaunching, now);
 }

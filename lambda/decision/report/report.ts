@@ -1,5 +1,5 @@
 /**
- * The report of a look: how jobs are served, the unserved jobs, and the findings, from the
+ * The report of a look: how jobs are served, the unschedulable jobs, and the findings, from the
  * assignment and the supply.
  */
 import type { Assignment } from '../assignment/assignment.ts';
@@ -30,12 +30,14 @@ export function reportAssignment({ assigned }: Assignment<TagGroup>): readonly A
   }));
 }
 
-/** Derives the rows of the jobs that no pool can run, each with the pool that differs least. */
+/** Derives the rows of unschedulable jobs, each with the pool that differs least. */
 export function reportUnserved(
   { unserved }: Assignment<TagGroup>,
   pools: readonly PoolView[],
   snapshot: Snapshot,
 ): readonly UnservedRow[] {
+  if (unserved.length === 0) return [];
+  const types = pendingTypes(snapshot);
   return unserved.map((group) => {
     const near = pools.filter(({ organization }) => organization?.id === group.organizationId);
     return {
@@ -44,19 +46,21 @@ export function reportUnserved(
       jobs: group.jobs,
       oldest: isoTime(oldestOf(group)),
       failsAt: failsAt(oldestOf(group), snapshot),
-      types: typesOf(group, snapshot),
+      types: types.get(group.key) ?? [],
       ...reasonUnserved(group, near),
     };
   });
 }
 
-function typesOf({ key }: TagGroup, { coder }: Snapshot): readonly string[] {
-  const types = coder.organizations.flatMap(({ id, jobs }) =>
+/** The types of the pending jobs by the key of their tag group. There may be many groups. */
+function pendingTypes({ coder }: Snapshot): ReadonlyMap<string, readonly string[]> {
+  const pending = coder.organizations.flatMap(({ id, jobs }) =>
     jobs.items.flatMap(({ status, tags, type }) =>
-      status === 'pending' && `${id} ${tagKey(tags)}` === key ? [type] : [],
+      status === 'pending' ? [{ key: `${id} ${tagKey(tags)}`, type }] : [],
     ),
   );
-  return [...new Set(types)].sort();
+  const byKey = Map.groupBy(pending, ({ key }) => key);
+  return new Map([...byKey].map(([key, jobs]) => [key, [...new Set(jobs.map(({ type }) => type))].sort()]));
 }
 
 function reasonUnserved(group: TagGroup, near: readonly PoolView[]): Pick<UnservedRow, 'why' | 'closest'> {
@@ -98,7 +102,7 @@ function compareTags(pool: Tags, job: Tags) {
 
 type Reported = {
   readonly supply: readonly PoolView[];
-  readonly view: Doubts;
+  readonly doubts: Doubts;
   readonly assignment: Assignment<TagGroup>;
   readonly snapshot: Snapshot;
   readonly config: Config;
@@ -112,11 +116,18 @@ function versionFindings({ coder }: Snapshot): readonly Finding[] {
 }
 
 /** Derives all findings except those about the forecast. */
-export function reportFindings({ supply, view, assignment, snapshot, config }: Reported): readonly Finding[] {
+export function reportFindings({
+  supply,
+  doubts,
+  assignment,
+  snapshot,
+  config,
+}: Reported): readonly Finding[] {
   return [
     ...versionFindings(snapshot),
     ...tokenFindings(snapshot),
-    ...view.findings,
+    ...licenseFindings(snapshot),
+    ...doubts.findings,
     ...strayServices(snapshot, config, supply),
     ...poolsAlike(supply),
     ...supply.flatMap((pool) => [
@@ -124,7 +135,7 @@ export function reportFindings({ supply, view, assignment, snapshot, config }: R
       ...imageFindings(pool, snapshot),
       ...startFindings(pool),
       ...taskFindings(pool, snapshot.takenAt),
-      ...drainFindings(pool, snapshot.takenAt, view.doubtsOf(pool).length > 0),
+      ...drainFindings(pool, snapshot.takenAt, doubts.doubtsOf(pool).length > 0),
     ]),
     ...waitingFindings(assignment, snapshot, config),
   ];
@@ -137,6 +148,11 @@ function tokenFindings({ coder, takenAt }: Snapshot): readonly Finding[] {
   const expiresAt = coder.token?.expiresAt;
   if (expiresAt === undefined || expiresAt - takenAt >= TOKEN_DAYS_MS) return [];
   return [{ code: 'token-expires', at: isoTime(expiresAt) }];
+}
+
+function licenseFindings({ coder }: Snapshot): readonly Finding[] {
+  if (coder.license === 'grace_period') return [{ code: 'license-in-grace' }];
+  return coder.license === 'not_entitled' ? [{ code: 'license-missing' }] : [];
 }
 
 function strayServices(

@@ -1,8 +1,9 @@
 /**
- * Rung `confirm`, for images without sh or curl: their tasks have no guard. The autoscaler itself protects the tasks that
- * may hold a job, for half an hour at a time. Before a task stops, the autoscaler protects all others. A later look that
- * sees this lowers the count, if one more look just before plans the same. One gap remains: a daemon may take a job in
- * the second between that look and ECS's signal (docs/how-it-works.md). Rung `never` protects too, and lowers nothing.
+ * Rung `confirm`, for images without sh or curl: their tasks have no guard. The autoscaler itself
+ * protects the tasks that may hold a job, for half an hour at a time. Before a task stops, the
+ * autoscaler protects all others. A later look that sees this lowers the count, if one more look
+ * just before plans the same. One gap remains: a daemon may take a job in the second between that
+ * look and ECS's signal (docs/how-it-works.md). Rung `never` protects too, and lowers nothing.
  */
 import type { Capacity } from '../capacity/capacity.ts';
 import type { Doubt, Reason } from '../model/plan.ts';
@@ -73,8 +74,8 @@ export function decideConfirming(input: Input): Confirming {
 }
 
 /**
- * Protects the busy tasks of a lease pool whose protection runs out. Such a task has no guard: its pool had another
- * rung when it started. A guard would have renewed the protection long before.
+ * Protects the busy tasks of a lease pool whose protection runs out. Such a task has no guard: its
+ * pool had another rung when it started. A guard would have renewed the protection long before.
  */
 export function protectUnguarded({ tasks: all }: PoolView): Confirming {
   const tasks = all.filter(
@@ -107,7 +108,8 @@ function whatHolds({
   if (pool.scaleIn !== 'confirm' || doubts.length > 0) return undefined;
   if (isDeploying({ service, capacity })) return [{ code: 'holding-for-deployment' }];
   if (capacity.starting > 0) return [{ code: 'holding-for-starting', tasks: capacity.starting }];
-  // ECS must have no other choice: all tasks run and none is replaced. Tasks that ECS cannot start are given up too
+  // ECS must have no other choice: all tasks run and none is replaced. Tasks that ECS cannot start
+  // are given up too
   const isAtRest = capacity.isHeldBack || service.desiredCount === capacity.working;
   if (isAtRest && count.to >= capacity.working && count.to <= service.desiredCount) return [];
   const leaving = tasks.filter(({ state }) => state === 'leaving').length;
@@ -130,7 +132,10 @@ function reasonsOf(
   return reasons;
 }
 
-/** Whether ECS is still stopping unprotected tasks after the count was lowered. Then the count must not rise again. */
+/**
+ * Whether ECS is still stopping unprotected tasks after the count was lowered. Then the count must
+ * not rise again.
+ */
 export function isStopping(
   tasks: readonly TaskView[],
   { desired, total, wanted }: { readonly desired: number; readonly total: number; readonly wanted: number },

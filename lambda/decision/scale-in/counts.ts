@@ -1,7 +1,7 @@
 /**
- * The desired count of a service, from its tasks and the count that the pool needs (docs/architecture.md, "The lease").
- * The count is a number, never a difference, so setting it twice does no harm. It is never below the number of tasks
- * that have not left.
+ * The desired count of a service, from its tasks and the count that the pool needs
+ * (docs/architecture.md, "The lease"). The count is a number, never a difference, so setting it
+ * twice does no harm. It is never below the number of tasks that have not left.
  */
 import type { Capacity } from '../capacity/capacity.ts';
 import type { Doubt, Reason } from '../model/plan.ts';
@@ -28,7 +28,10 @@ export function decideCount(input: CountInput): CountDecision {
   return { to: Math.max(0, to - input.capacity.uncounted), why };
 }
 
-/** What the rules compare, in tasks. Tasks of an earlier deployment count too, whether ECS counts them or not. */
+/**
+ * What the rules compare, in tasks. Tasks of an earlier deployment count too, whether ECS counts
+ * them or not.
+ */
 type Counts = {
   /** The desired count now. */
   readonly from: number;
@@ -69,7 +72,8 @@ const RULES: readonly Rule[] = [
       return { to: notLeft, why: [{ code: 'tasks-left', tasks: left }, ...waits] };
     },
   },
-  // Launch. A count above the tasks makes ECS try to start one; it is given up when that keeps failing
+  // Launch. A count above the tasks makes ECS try to start one; it is given up when that keeps
+  // failing
   {
     applies: ({ wanted, total, lowest, from }) => wanted > total && lowest >= from,
     decide: ({ lowest }) => ({ to: lowest, why: [] }),
@@ -87,8 +91,8 @@ const RULES: readonly Rule[] = [
     applies: ({ from, notLeft }) => from === notLeft,
     decide: ({ from }) => ({ to: from, why: [] }),
   },
-  // Hold while a task runs without a lease: ECS may start a missing task before the count is lowered,
-  // and then stop the running one
+  // Hold while a task runs without a lease: ECS may start a missing task before the count is
+  // lowered, and then stop the running one
   {
     applies: ({ isExposed }) => isExposed,
     decide: ({ from, unprotected }) => ({ to: from, why: unprotected }),
@@ -127,8 +131,8 @@ function countsOf({ service, capacity, wanted, max, doubts }: CountInput): Count
 }
 
 /**
- * Whether tasks that ECS cannot start are given up. A task that runs without a lease holds that: ECS may start a missing
- * task before the count is lowered, and then stop the running one.
+ * Whether tasks that ECS cannot start are given up. A task that runs without a lease holds that:
+ * ECS may start a missing task before the count is lowered, and then stop the running one.
  */
 export function mayGiveUp({ capacity, doubts }: Pick<CountInput, 'capacity' | 'doubts'>): boolean {
   return capacity.isHeldBack && capacity.exposed === 0 && capacity.uncounted === 0 && doubts.length === 0;
@@ -152,7 +156,10 @@ function unprotectedTasks({ starting, unguarded }: Capacity): readonly Reason[] 
 
 type Rollout = Pick<CountInput, 'service' | 'capacity'>;
 
-/** Whether ECS has not finished a deployment of the service, or tasks of an earlier one are still there. */
+/**
+ * Whether ECS has not finished a deployment of the service, or tasks of an earlier one are still
+ * there.
+ */
 export function isDeploying({ service: { deployments }, capacity }: Rollout): boolean {
   if (deployments.length > 1 || capacity.older > 0) return true;
   return deployments.some(({ rolloutState }) => rolloutState === 'IN_PROGRESS');

@@ -16,9 +16,9 @@ export type LeaveDecision =
     };
 
 /**
- * Chooses among the spare daemons. `spare`: the most tasks that may drain. A task drains only in state `working`, when
- * its daemon has been idle for `idleTimeout` or longer. Old revisions come first, then the zone with most tasks, then
- * the longest idle.
+ * Chooses among the spare daemons. `spare`: the most tasks that may drain. A task drains only in
+ * state `working`, when its daemon has been idle for `idleTimeout` or longer. Old revisions come
+ * first, then the zone with most tasks, then the longest idle.
  */
 export function decideLeaving(view: PoolView, spare: number, now: EpochMs): readonly LeaveDecision[] {
   if (spare <= 0) return [];
@@ -41,8 +41,8 @@ export function decideLeaving(view: PoolView, spare: number, now: EpochMs): read
 }
 
 /**
- * Chooses among the tasks to replace. A task whose turn has come drains, busy or not, once nothing more has to launch
- * in its place. `isGrowing`: whether something has.
+ * Chooses among the tasks to replace. A task whose turn has come drains, busy or not, once nothing
+ * more has to launch in its place. `isGrowing`: whether something has.
  */
 export function decideReplacing(view: PoolView, isGrowing: boolean, now: EpochMs): readonly LeaveDecision[] {
   return view.tasks.flatMap((task) => {
@@ -62,7 +62,10 @@ export function keepAll(
   );
 }
 
-/** The first `count` of these tasks, which are in order of idle time: old revisions first, and the zones kept even. */
+/**
+ * The first `count` of these tasks, which are in order of idle time: old revisions first, and the
+ * zones kept even.
+ */
 function pickSpread(
   tasks: readonly TaskView[],
   count: number,

@@ -1,7 +1,8 @@
 /**
- * Chooses the tasks to replace, one share of the pool at a time: tasks of old revisions, and tasks without a working
- * daemon. A task whose turn has come no longer counts as supply, so its replacement launches first. Then it gets the
- * drain request. The lease itself shows when that was, so nothing is remembered (docs/adr/0009).
+ * Chooses the tasks to replace, one share of the pool at a time: tasks of old revisions, and tasks
+ * without a working daemon. A task whose turn has come no longer counts as supply, so its
+ * replacement launches first. Then it gets the drain request. The lease itself shows when that was,
+ * so nothing is remembered (docs/adr/0009).
  */
 
 import { isComing, unplacedTasks } from '../capacity/capacity.ts';
@@ -19,7 +20,10 @@ const SHARE_EVERY_MS = 60_000;
  * (docs/aws.md §1, DEPLOYMENT_BLOCKED).
  */
 const LEASE_LATE_MS = 2 * 60_000;
-/** A daemon that loses its connection is back within seconds (docs/coder.md §5). Wait this long at most. */
+/**
+ * A daemon that loses its connection is back within seconds (docs/coder.md §5). Wait this long at
+ * most.
+ */
 const SILENT_FOR_MS = 5 * 60_000;
 
 /** Why a task has to be replaced; undefined if it has not. */
@@ -36,7 +40,10 @@ export function replacementReason(
   return service !== undefined && isOldRevision(view.task, service) ? 'old-revision' : undefined;
 }
 
-/** Marks the tasks whose turn has come: their state becomes `replacing`. `atOncePercent` 0 still marks one. */
+/**
+ * Marks the tasks whose turn has come: their state becomes `replacing`. `atOncePercent` 0 still
+ * marks one.
+ */
 export function markReplaced(view: PoolView, atOncePercent: number, now: EpochMs): PoolView {
   const turn = new Set(takeTurns(view, atOncePercent, now));
   if (turn.size === 0) return view;
@@ -52,7 +59,8 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
   const working = view.tasks.filter((task) => task.state === 'working' && isGuarded(task));
   // a retiring pool launches no replacements, so there is nothing to wait for
   if (pool.retiring) return working;
-  // replacements cannot start, so keep the old revision. But new tasks may get no lease before old tasks leave
+  // replacements cannot start, so keep the old revision. But new tasks may get no lease before old
+  // tasks leave
   if (failing.isTripped && !failing.lacksLease) return [];
   const share = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
   return working
@@ -73,8 +81,9 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
 }
 
 /**
- * The share before this one: tasks that are still to come, and tasks with a new drain request. Tasks that ECS cannot
- * place do not count. Then each look marks the same tasks again, and they stay until their replacements have come.
+ * The share before this one: tasks that are still to come, and tasks with a new drain request.
+ * Tasks that ECS cannot place do not count. Then each look marks the same tasks again, and they
+ * stay until their replacements have come.
  */
 function unsettled(view: PoolView, now: EpochMs): number {
   const { tasks, failing } = view;
@@ -94,7 +103,10 @@ function isJustAsked(task: TaskView): boolean {
   return (drainedMs(task) ?? Number.POSITIVE_INFINITY) < SHARE_EVERY_MS;
 }
 
-/** The task holds a lease, but its daemon has not been seen for long: coderd refused it, or it died without an exit. */
+/**
+ * The task holds a lease, but its daemon has not been seen for long: coderd refused it, or it died
+ * without an exit.
+ */
 function hasNoWorkingDaemon({ use, task, daemon }: TaskView, now: EpochMs): boolean {
   return use === 'silent' && !isBooting(task, now) && now - (daemon?.last_seen_at ?? 0) > SILENT_FOR_MS;
 }

@@ -11,7 +11,7 @@
 import type { EpochMs } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import type { MalformedOverride, Override, OverrideKind } from '../model/plan.ts';
-import { FLOOR_TAG, isStrayTag, OVERRIDE_FIELDS, PAUSE_TAG, PIN_TAG } from '../model/service-tags.ts';
+import { FLOOR_TAG, isStrayTag, keysOfOverride, PAUSE_TAG, PIN_TAG } from '../model/service-tags.ts';
 import type { Service } from '../model/snapshot.ts';
 
 export type Overrides = {
@@ -49,8 +49,7 @@ export function tagsOfOverride({ kind, count, until, by, why }: Override): Reado
  * share their keys.
  */
 export function tagKeysOf(kind: OverrideKind): readonly string[] {
-  const key = keyOf(kind);
-  return [key, ...OVERRIDE_FIELDS.map((field) => `${key}-${field}`)];
+  return keysOfOverride(keyOf(kind));
 }
 
 /**

@@ -2,7 +2,7 @@
  * The daemons of one organization: which task each belongs to, whether it is busy, and since when
  * it is idle. Derived from the lists of jobs and daemons.
  */
-import type { DaemonId, EpochMs } from '../model/brands.ts';
+import { type DaemonId, type EpochMs, lastPart } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Daemon, Job, OrganizationReadings, Task } from '../model/snapshot.ts';
@@ -111,9 +111,7 @@ export function nameInParts(name: string): { readonly pool: string | undefined; 
 const TASK_ID = /^[0-9a-f]{32}$/;
 
 /** The task id: the last part of a task's ARN. */
-export const taskId: (task: Task) => string = memoized(({ taskArn }) =>
-  taskArn.slice(taskArn.lastIndexOf('/') + 1),
-);
+export const taskId: (task: Task) => string = memoized(({ taskArn }) => lastPart(taskArn));
 
 const HOST = 'ip-';
 

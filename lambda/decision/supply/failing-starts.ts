@@ -16,7 +16,7 @@ const START_TTL_MS = 10 * 60_000;
 const NO_LEASE = 75;
 /** The meaning of the guard's other exit codes. */
 const GUARD_EXIT_CODES: ReadonlyMap<number, string> = new Map([
-  [76, 'the daemon exited with 0, although nobody asked it to. Check the image and its coder'],
+  [76, 'the daemon exited with 0 without a drain request. Check the image and its coder'],
   [78, 'the image lacks curl, sleep, tr or date, which the guard needs. Add it, or set scaleIn: confirm'],
 ]);
 

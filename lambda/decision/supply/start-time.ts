@@ -3,6 +3,7 @@
  * ECS still lists. The autoscaler stores no state for this.
  */
 import type { EpochMs } from '../model/brands.ts';
+import { percentile } from '../model/collections.ts';
 import type { StartTime } from '../model/plan.ts';
 import type { Task } from '../model/snapshot.ts';
 
@@ -44,6 +45,6 @@ export function learnStartTime({ tasks, registration, settingMs }: StartTimeInpu
     .toSorted((a, b) => a - b);
   if (samples.length < MIN_SAMPLES)
     return { from: 'setting', samples: samples.length, p50Ms: settingMs, p95Ms: settingMs };
-  const rank = (share: number): number => samples[Math.ceil(samples.length * share) - 1] ?? settingMs;
-  return { from: 'learned', samples: samples.length, p50Ms: rank(0.5), p95Ms: rank(0.95) };
+  const [p50Ms, p95Ms] = [percentile(samples, 0.5), percentile(samples, 0.95)];
+  return { from: 'learned', samples: samples.length, p50Ms, p95Ms };
 }

@@ -14,7 +14,7 @@ const LEASE_MS = 24 * 3_600_000;
 /** Only guards and drain requests set a longer protection. Rung `confirm` uses half an hour. */
 const GUARDLESS_MS = 2 * 3_600_000;
 /** A drain request, or a guard that drains by itself, sets the protection to this. */
-export const LEAVING_MS = 23 * 3_600_000;
+const LEAVING_MS = 23 * 3_600_000;
 /** A task that has been RUNNING for longer has had enough time to get a lease and a daemon. */
 const BOOT_MS = 15 * 60_000;
 

@@ -2,9 +2,11 @@
  * The simulated coderd in the same process, for the product's adapters: no sockets, but all limits,
  * schemas and pages.
  */
+
 import type * as z from 'zod';
 import { CoderdError, CoderdHttp, type Document } from '../../../lambda/adapters/coderd/http/http.ts';
 import { describeSchemaMismatch } from '../../../lambda/adapters/shared/schema-mismatch.ts';
+import { Secret } from '../../../lambda/adapters/shared/secret.ts';
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { CoderdModel } from '../model.ts';
 import type { TokenUser } from '../tables/tokens.ts';
@@ -27,7 +29,7 @@ export class InProcessCoderd extends CoderdHttp {
   readonly #call: Call;
 
   constructor(model: CoderdModel, call: Call) {
-    super({ url: 'http://127.0.0.1', token: { read: async () => '' } });
+    super({ url: 'http://127.0.0.1', token: { read: async () => new Secret('') } });
     this.#model = model;
     this.#call = call;
   }

@@ -2,7 +2,7 @@
  * Which release of Coder does what, from the tags of coder's repository. This is the only file of
  * the simulator that knows releases.
  */
-import { daemonApiOf } from '../../../lambda/decision/model/version.ts';
+import { daemonApiOf, parseVersion } from '../../../lambda/decision/model/version.ts';
 import { SimulatorError } from '../../base/simulator-error.ts';
 
 /**
@@ -108,8 +108,8 @@ export class CoderVersion {
 }
 
 function releaseOf(text: string): Release {
-  const [, minor, patch] = /^v?2\.(\d+)\.(\d+)/.exec(text) ?? [];
-  if (minor === undefined || patch === undefined)
+  const { major, minor, patch } = parseVersion(text) ?? {};
+  if (major !== 2 || minor === undefined || patch === undefined)
     throw new SimulatorError(`reading the version "${text}": expected v2.<minor>.<patch>`);
-  return { minor: Number(minor), patch: Number(patch) };
+  return { minor, patch };
 }

@@ -6,7 +6,7 @@ import type { Random } from '../../base/random.ts';
  * A daemon not seen for longer is offline and does not open the autostart gate (docs/coder.md §2,
  * §10).
  */
-export const STALE_MS = 90_000;
+const STALE_MS = 90_000;
 /** How often coderd writes a heartbeat for an open websocket (docs/coder.md §2). */
 export const HEARTBEAT_MS = 60_000;
 

@@ -1,6 +1,7 @@
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { normalizeTags, type TagSet, type Tags } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../../base/random.ts';
+import { secretMade } from '../../base/secret-made.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
 
 export type ProvisionerKey = {
@@ -43,7 +44,9 @@ export class ProvisionerKeys {
       throw new CoderdRefusal(409, `Provisioner key with name '${key.name}' already exists in organization`);
     if (JSON.stringify(key.tags).includes('\\u0000'))
       throw new CoderdRefusal(500, 'storing the tags of a provisioner key: Postgres takes no NUL byte');
-    const secret = Array.from({ length: SECRET_LENGTH }, () => this.#random.pick([...LETTERS])).join('');
+    const secret = secretMade(
+      Array.from({ length: SECRET_LENGTH }, () => this.#random.pick([...LETTERS])).join(''),
+    );
     this.#bySecret.set(secret, { ...key, tags: { ...key.tags }, id: this.#random.uuid() });
     return secret;
   }

@@ -1,6 +1,8 @@
 /** Session tokens and their users (docs/coder.md §9; coderd/httpmw/apikey.go). */
+
 import { type EpochMs, type OrganizationId, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Random } from '../../base/random.ts';
+import { secretMade } from '../../base/secret-made.ts';
 
 /** The user of a session token: one token, one user. */
 export type TokenUser = {
@@ -67,7 +69,7 @@ export class Tokens {
   ): string {
     const { now, lifetimeMs, user: known, ...rights } = given;
     const id = this.#random.hex(10);
-    const token = `${id}-${this.#random.hex(22)}`;
+    const token = secretMade(`${id}-${this.#random.hex(22)}`);
     const username = known?.username ?? `autoscaler-${this.#keys.size + 1}`;
     const user = { userId: known?.id ?? this.#random.uuid(), username, ...rights };
     this.#keys.set(token, { id, user, createdAt: now, expiresAt: plusMs(now, lifetimeMs), lifetimeMs });

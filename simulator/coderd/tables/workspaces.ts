@@ -8,7 +8,6 @@ import type { Random } from '../../base/random.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
 import { nextAllowedAutostart } from './autostart-schedule.ts';
 import { type Job, type JobWorkspace, type NewJob, pastJob } from './jobs.ts';
-import type { TemplateVersion } from './templates.ts';
 import type { Transition } from './transition.ts';
 import { type LifecycleRules, transitionsOf } from './transitions.ts';
 import type { UserRecord } from './users.ts';
@@ -66,23 +65,19 @@ export class WorkspaceTable {
 
   /** Creates a workspace as a person does: its first build is a start that is inserted now. */
   create(given: NewWorkspace): WorkspaceRecord {
-    const { template, owner = this.#parts.owner, initiator = owner, willFail = false } = given;
-    const names = this.#names(given);
+    const { template, owner = this.#parts.owner, initiator = owner, ownTags = {}, willFail = false } = given;
+    const workspace = this.#names(given);
     const version = template.activeVersion;
     const job = {
-      organizationId: template.organizationId,
+      ...buildJob({ template, version, ownTags, workspace, transition: 'start' }),
       initiatorId: initiator.id,
-      tags: tagsOf(version, given.ownTags ?? {}, owner),
-      type: 'workspace_build',
-      transition: 'start',
-      ...{ template, version, willFail },
-      workspace: names,
       durationMs: given.buildMs ?? template.buildMs.start,
-    } as const;
+      willFail,
+    };
     const added: WorkspaceRecord[] = [];
     this.#parts.insert(job, (inserted) => {
-      const build = { id: names.buildId, number: 1, transition: 'start', reason: 'initiator' } as const;
-      added.push(this.#put(given, names, newBuild({ ...build, version, job: inserted })));
+      const build = { id: workspace.buildId, number: 1, transition: 'start', reason: 'initiator' } as const;
+      added.push(this.#put(given, workspace, newBuild({ ...build, version, job: inserted })));
     });
     return this.#get(added[0]?.id ?? '', 'creating');
   }
@@ -177,19 +172,15 @@ export class WorkspaceTable {
     const { transition, reason, willFail = workspace.willFail } = given;
     const keepsVersion = workspace.keepsVersion && !template.requireActiveVersion;
     const version = keepsVersion ? latestBuild.version : template.activeVersion;
+    const { name, owner, ownTags } = workspace;
     const buildId = this.#parts.random.uuid();
+    const names = { id, name, buildId, ownerId: owner.id };
     const job = {
-      organizationId: workspace.organizationId,
-      initiatorId: (reason === 'initiator' ? workspace.initiator : workspace.owner).id,
-      tags: tagsOf(version, workspace.ownTags, workspace.owner),
-      type: 'workspace_build',
-      transition,
-      template,
-      version,
-      workspace: { id, name: workspace.name, buildId, ownerId: workspace.owner.id },
+      ...buildJob({ template, version, ownTags, workspace: names, transition }),
+      initiatorId: (reason === 'initiator' ? workspace.initiator : owner).id,
       durationMs: given.durationMs ?? workspace.buildMs ?? template.buildMs[transition],
       willFail,
-    } as const;
+    };
     this.#parts.insert(job, (inserted) => {
       const number = latestBuild.number + 1;
       workspace.latestBuild = newBuild({ id: buildId, number, transition, reason, version, job: inserted });
@@ -285,22 +276,16 @@ export class WorkspaceTable {
     const { template, running = false, latest } = given;
     const { reason = latest?.reason ?? 'initiator', owner = this.#parts.owner, ownTags = {} } = given;
     const version = template.activeVersion;
-    const tags = tagsOf(version, ownTags, owner);
     const transition = running ? 'start' : 'stop';
+    const past = buildJob({ template, version, ownTags, workspace: names, transition });
     const job =
       latest?.job ??
       pastJob({
+        ...past,
         id: this.#parts.random.uuid() as JobId,
         createdAt,
-        organizationId: template.organizationId,
         initiatorId: owner.id,
-        tags,
-        tagKey: tagKey(tags),
-        type: 'workspace_build',
-        transition,
-        template,
-        version,
-        workspace: names,
+        tagKey: tagKey(past.tags),
         durationMs: template.buildMs[transition],
         willFail: false,
       });
@@ -334,9 +319,26 @@ export class WorkspaceTable {
   }
 }
 
-function tagsOf(version: TemplateVersion, ownTags: Tags, owner: UserRecord): TagSet {
+type BuildJob = Pick<NewJob, 'template' | 'version'> & {
+  readonly transition: Transition;
+  readonly workspace: JobWorkspace;
+  /** The workspace's own tags, which replace those of the version. */
+  readonly ownTags: Tags;
+};
+
+/** The part of a job that every workspace build has. */
+function buildJob({ template, version, transition, workspace, ownTags }: BuildJob) {
+  return {
+    organizationId: template.organizationId,
+    tags: tagsOf(version, ownTags, workspace.ownerId),
+    type: 'workspace_build',
+    ...{ template, version, transition, workspace },
+  } as const;
+}
+
+function tagsOf(version: NewJob['version'], ownTags: Tags, ownerId: string | undefined): TagSet {
   const tags: Tags = { ...version.tags, ...ownTags };
-  return normalizeTags(tags.scope === 'user' ? { ...tags, owner: owner.id } : tags);
+  return normalizeTags(tags.scope === 'user' ? { ...tags, owner: ownerId ?? '' } : tags);
 }
 
 /** A new build; its deadlines are set when it ends. */

@@ -1,4 +1,5 @@
 /** A made-up backtest of a week with three pools and five policies. Nothing in it was simulated. */
+
 import type {
   Backtest,
   Change,
@@ -9,7 +10,7 @@ import type {
 } from '../../../backtest/replay/result.ts';
 import { WAIT_EDGES_S } from '../../../backtest/replay/result.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
-import { percentile } from '../../../simulator/base/percentile.ts';
+import { percentile } from '../../../lambda/decision/model/collections.ts';
 import { Random } from '../../../simulator/base/random.ts';
 
 const FROM = Date.parse('2026-03-01T23:00:00Z') as EpochMs;

@@ -4,7 +4,7 @@ import { generateTrace } from '../../../backtest/trace/generate/generate.ts';
 import { localDay, midnight } from '../../../backtest/trace/generate/local-day.ts';
 import type { Group, Scenario, Template } from '../../../backtest/trace/generate/scenario.ts';
 import type { Trace, TraceJob } from '../../../backtest/trace/trace.ts';
-import { percentile } from '../../../simulator/base/percentile.ts';
+import { percentile } from '../../../lambda/decision/model/collections.ts';
 import { Random } from '../../../simulator/base/random.ts';
 
 const TEMPLATE: Template = {

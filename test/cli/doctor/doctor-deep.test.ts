@@ -1,7 +1,4 @@
-/**
- * `autoscaler doctor --deep` over HTTP: silent where coderd answers as the recorded ones, one line
- * for each difference.
- */
+/** `autoscaler doctor --deep` over HTTP: one line for each difference from the recorded answers. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +16,7 @@ import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.t
 import { Servers } from '../../support/servers.ts';
 
 type Reply = { readonly status: number; readonly text: string; readonly type: string };
-/** What stands before coderd makes of its answer. `asked`: `GET /api/v2/…`. */
+/** Changes an answer on its way from coderd. `asked`: `GET /api/v2/…`. */
 type Change = (asked: string, reply: Reply) => Reply;
 type Case = {
   readonly coderVersion?: string;
@@ -81,7 +78,7 @@ function before({ coderdUrl }: Lab, asked: string[], change: Change = (_, reply)
   });
 }
 
-/** The answers to questions that contain this, changed. */
+/** Changes the answers to requests that contain this text. */
 const changing =
   (part: string, change: (reply: Reply) => Partial<Reply>): Change =>
   (asked, reply) =>

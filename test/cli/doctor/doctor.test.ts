@@ -1,6 +1,4 @@
-/**
- * `autoscaler doctor` over HTTP: each check failing once, with its advice, and all of them fine.
- */
+/** `autoscaler doctor` over HTTP: each check fails once, with its advice, and all pass once. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -36,7 +34,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 type Settings = Record<string, unknown>;
 type Draft = { readonly coder: Settings; readonly pools: readonly [Settings, Settings] };
 type Case = Partial<LabOptions> & {
-  /** What is broken. */
+  /** Breaks one part of the setup. */
   readonly broken?: (world: World, config: Draft) => void;
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -225,7 +223,7 @@ describe('a failed check', () => {
         coder.token = { secret: 'coder/none' };
       },
       says: [
-        `FAIL  token secret: reading secret "coder/none": Secrets Manager can't find the specified secret; check that it exists and that the role may call secretsmanager:GetSecretValue on it`,
+        `FAIL  token secret: reading secret "coder/none": Secrets Manager can't find the specified secret; create it with its value, or correct its name in the configuration`,
       ],
     },
     {
@@ -319,7 +317,7 @@ describe('a failed check', () => {
         cpu.key = { secret: 'coder/none' };
       },
       says: [
-        /^FAIL {2}pool "cpu": key: reading secret "coder\/none": Secrets Manager can't find the specified secret; check that it exists and that the role may call secretsmanager:GetSecretValue on it$/,
+        /^FAIL {2}pool "cpu": key: reading secret "coder\/none": Secrets Manager can't find the specified secret; create it with its value, or correct its name in the configuration$/,
       ],
     },
     {
@@ -380,7 +378,7 @@ describe('a failed check', () => {
         cpu.secrets = { TF_TOKEN: { secret: 'terraform/none' } };
       },
       says: [
-        /^FAIL {2}pool "cpu": secret TF_TOKEN: reading secret "terraform\/none": .*; check that it exists/,
+        /^FAIL {2}pool "cpu": secret TF_TOKEN: reading secret "terraform\/none": .*; create it with its value/,
       ],
     },
     {

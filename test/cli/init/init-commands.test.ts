@@ -1,4 +1,7 @@
-/** The commands that `autoscaler init` prints, run by a shell with scripts in place of coder and aws. */
+/**
+ * Runs the commands that `autoscaler init` prints in a shell, with scripts in place of coder and
+ * aws.
+ */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +14,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const KEY = 'aB3dE6gH9jkL2mN5pQ8sT1vW4yZ7bC0eF3hJ6kM9nP2';
 
-/** `coder provisioner keys create` prints the key on its last line, other commands print the token alone. */
+/**
+ * `coder provisioner keys create` prints the key on its last line. Other commands print only the
+ * token.
+ */
 const CODER = `#!/bin/sh
 printf '%s\\n' "$@" > "$FOLDER/coder-arguments"
 case $1 in

@@ -1,4 +1,4 @@
-/** `autoscaler status` on worlds that are served over HTTP, word for word. */
+/** The exact output of `autoscaler status` for worlds that are served over HTTP. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `autoscaler trace export` over HTTP: what a world did comes out of it again, job by job. */
+/** `autoscaler trace export` over HTTP: the trace has each job of the world. */
 import {
   existsSync,
   mkdirSync,
@@ -82,11 +82,11 @@ const submit = (world: World, job: Partial<Parameters<World['coderd']['submitJob
   world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 30_000, ...job });
 
 /**
- * A day with all kinds of jobs; by the name of a workspace it is known what asks for its starts,
- * stops and deletes.
+ * A day with all kinds of jobs. `kindOf` finds the kind of a transition by the name of its
+ * workspace.
  */
 async function busyDay() {
-  // the executor's minutes are not those of the clock
+  // the executor does not run at full minutes
   const lab = await workingLab({ start: timeOf('2026-03-02T09:00:07.300Z') });
   const { world } = lab;
   const { coderd } = world;
@@ -120,7 +120,7 @@ async function busyDay() {
   return { lab, kindOf };
 }
 
-/** What is in the trace of a job. */
+/** The job of the trace that belongs to a job of coderd. */
 function expected(job: JobRecord, kind: JobKind, { coderd }: World): TraceJob {
   const isDue = kind === 'autostart' || kind === 'autostop' || kind === 'dormancy';
   return {
@@ -152,7 +152,7 @@ describe('the export of a day', () => {
     expect(code).toBe(0);
     expect(err).toBe(`organization "data": 1 job
 organization "default": 12 jobs
-reading the builds of 6 workspaces: 0 done
+reading the builds of 6 workspaces
 wrote ${out}: 13 jobs from 2026-03-02T09:00:00.000Z to 2026-03-03T09:00:00.000Z (2 user, 3 autostart, 3 autostop, 2 dormancy, 1 prebuild, 2 import)
 `);
     const { jobs, ...header } = exported();
@@ -217,7 +217,7 @@ describe('omitted jobs', () => {
       lab.pass(600);
     }
     await exportAt(lab, '--from', '2026-03-02T09:15:00Z', '--to', '2026-03-02T09:25:00Z');
-    // a job is of the time in which it came, to the end and without it
+    // a job belongs to the period in which it was created; the end is not included
     expect(exported().jobs.map(({ seconds }) => seconds)).toEqual([20]);
   });
 

@@ -1,4 +1,4 @@
-/** What becomes of one job of coderd's in a trace. */
+/** The conversion of one job of coderd to a job of a trace. */
 import { describe, expect, it } from 'vitest';
 import { finished, traceJob } from '../../../cli/trace/trace-job.ts';
 import { PREBUILDS_USER } from '../../../lambda/decision/demand/record.ts';

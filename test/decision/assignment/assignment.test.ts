@@ -1,4 +1,7 @@
-/** The assignment against brute force on small cases, and against a linear-programming solver on larger ones. */
+/**
+ * Compares the assignment with brute force in small cases, and with a linear-programming solver in
+ * larger ones.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Constraint, equalTo, lessEq, solve } from 'yalps';

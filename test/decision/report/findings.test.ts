@@ -107,6 +107,26 @@ const tokens: readonly Row[] = [
   },
 ];
 
+const withLicense =
+  (license: string): Change =>
+  ({ coder }) => {
+    Object.assign(coder, { license });
+  };
+
+const licenses: readonly Row[] = [
+  { scenario: 'a license', change: withLicense('entitled'), expected: [] },
+  {
+    scenario: 'a license that has expired',
+    change: withLicense('grace_period'),
+    expected: [{ code: 'license-in-grace' }],
+  },
+  {
+    scenario: 'no license',
+    change: withLicense('not_entitled'),
+    expected: [{ code: 'license-missing' }],
+  },
+];
+
 const images: readonly Row[] = [
   { scenario: 'as old as the server', change: withImage('ghcr.io/coder/coder:v2.30.9'), expected: [] },
   { scenario: 'older', change: withImage('ghcr.io/coder/coder:v2.29.0'), expected: [] },
@@ -428,6 +448,7 @@ const pools: readonly Row[] = [
 describe.each([
   { name: 'servers', rows: servers },
   { name: 'tokens', rows: tokens },
+  { name: 'licenses', rows: licenses },
   { name: 'images', rows: images },
   { name: 'services', rows: services },
   { name: 'tasks', rows: tasks },

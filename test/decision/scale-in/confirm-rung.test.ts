@@ -31,7 +31,7 @@ function drawn(
 }
 
 /** `protect 1 may-hold-a-job`, `2 -> 1 stopping 0`. */
-function actionsOf({ actions }: Plan): readonly string[] {
+function taskActionsOf({ actions }: Plan): readonly string[] {
   const indexOf = (arn: string): number =>
     [...Array(9).keys()].find((index) => taskArn('cpu', index) === arn) ?? -1;
   return actions.map((action) =>
@@ -81,7 +81,7 @@ describe('rung confirm', () => {
   ])(
     'with tasks $tasks and $minutes min of protection gives $expected, because $because',
     ({ tasks, minutes, expected }) => {
-      expect(actionsOf(drawn(tasks, minutes))).toEqual(expected);
+      expect(taskActionsOf(drawn(tasks, minutes))).toEqual(expected);
     },
   );
 
@@ -107,12 +107,12 @@ describe('rung confirm', () => {
       for (const index of [0, 1]) edit(snapshot.ecs.protections.items, index, { protectionEnabled: false });
       organizationIn(snapshot).jobs.status = 'truncated';
     });
-    expect(actionsOf(plan)).toEqual(['protect 1 may-hold-a-job']);
+    expect(taskActionsOf(plan)).toEqual(['protect 1 may-hold-a-job']);
   });
 
   it('keeps min', () => {
-    expect(actionsOf(drawn('I20m I30m', [0, 0], { min: 1 }))).toEqual(['protect 0 is-to-stay']);
-    expect(actionsOf(drawn('I20m I30m', [0, 0], { min: 2 }))).toEqual([]);
+    expect(taskActionsOf(drawn('I20m I30m', [0, 0], { min: 1 }))).toEqual(['protect 0 is-to-stay']);
+    expect(taskActionsOf(drawn('I20m I30m', [0, 0], { min: 2 }))).toEqual([]);
   });
 });
 
@@ -195,7 +195,7 @@ describe('rung confirm with a count below the tasks', () => {
     'with tasks $tasks, $desired desired and $minutes min of protection gives $expected, because $because',
     (row) => {
       const { tasks, minutes, desired, min = 0 } = row;
-      expect(actionsOf(drawn(tasks, minutes, { min, desired }))).toEqual(row.expected);
+      expect(taskActionsOf(drawn(tasks, minutes, { min, desired }))).toEqual(row.expected);
     },
   );
 });
@@ -216,7 +216,7 @@ describe('a pool whose rung was changed', () => {
       edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
       edit(snapshot.ecs.services.items, 0, { taskDefinition: 'cpu:2' });
     });
-    expect(actionsOf(plan)).toEqual(['ask-to-leave 0 old-revision']);
+    expect(taskActionsOf(plan)).toEqual(['ask-to-leave 0 old-revision']);
     expect(poolOf(plan, 'cpu').daemons.leaving).toBe(1);
   });
 
@@ -227,8 +227,8 @@ describe('a pool whose rung was changed', () => {
           expirationDate: new Date(Date.parse(takenAt) + left * 60_000).toISOString(),
         }),
       );
-    expect(actionsOf(minutes(19))).toEqual(['protect 0 may-hold-a-job']);
-    expect(actionsOf(minutes(20))).toEqual([]);
+    expect(taskActionsOf(minutes(19))).toEqual(['protect 0 may-hold-a-job']);
+    expect(taskActionsOf(minutes(20))).toEqual([]);
   });
 });
 
@@ -261,7 +261,7 @@ describe('a task that ECS cannot start', () => {
 describe('rung never', () => {
   it('protects tasks that may hold a job, and lowers no count', () => {
     const plan = drawn('I20m B', [0, 0], { rung: 'never' });
-    expect(actionsOf(plan)).toEqual(['protect 1 may-hold-a-job']);
+    expect(taskActionsOf(plan)).toEqual(['protect 1 may-hold-a-job']);
     expect(poolOf(plan, 'cpu').why).toEqual([
       { code: 'never-scaled-in', tasks: 1 },
       { code: 'protecting', tasks: 1 },

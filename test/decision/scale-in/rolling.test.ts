@@ -25,7 +25,7 @@ import {
 import { actionsOf, addFailedStarts, edit, organizationIn, planOf, poolOf } from '../../support/planned.ts';
 
 /** A task of revision 1 (`old`) or 2, RUNNING for a day. */
-type Drawn = {
+type TaskDrawing = {
   readonly old?: true;
   readonly busy?: true;
   /** How many minutes it has been idle. */
@@ -37,7 +37,7 @@ type Drawn = {
   readonly task?: Partial<Task>;
 };
 
-function worldOf(tasks: readonly Drawn[], service: Partial<Service> = {}): Snapshot {
+function worldOf(tasks: readonly TaskDrawing[], service: Partial<Service> = {}): Snapshot {
   return aSnapshot({
     services: [aService({ desiredCount: tasks.length, taskDefinition: 'cpu:2', ...service })],
     tasks: tasks.map(({ old, task }, index) =>
@@ -73,7 +73,11 @@ function worldOf(tasks: readonly Drawn[], service: Partial<Service> = {}): Snaps
 }
 
 /** The tasks whose turn it is, by index in the list. */
-function turns(tasks: readonly Drawn[], percent = 25, service: Partial<Service> = {}): readonly number[] {
+function turns(
+  tasks: readonly TaskDrawing[],
+  percent = 25,
+  service: Partial<Service> = {},
+): readonly number[] {
   const [view] = deriveSupply(worldOf(tasks, service), aConfig(aPool()));
   if (view === undefined) throw new Error('no pool');
   return markReplaced(view, percent, NOW).tasks.flatMap(({ state, task }) =>
@@ -81,13 +85,14 @@ function turns(tasks: readonly Drawn[], percent = 25, service: Partial<Service> 
   );
 }
 
-const old = (given: Omit<Drawn, 'old'> = {}): Drawn => ({ old: true, ...given });
-const many = (count: number, drawn: Drawn): readonly Drawn[] => Array<Drawn>(count).fill(drawn);
+const old = (given: Omit<TaskDrawing, 'old'> = {}): TaskDrawing => ({ old: true, ...given });
+const many = (count: number, drawn: TaskDrawing): readonly TaskDrawing[] =>
+  Array<TaskDrawing>(count).fill(drawn);
 
 describe('the turn to be replaced', () => {
   it.each<{
     scenario: string;
-    tasks: readonly Drawn[];
+    tasks: readonly TaskDrawing[];
     percent?: number;
     service?: Partial<Service>;
     expected: readonly number[];
@@ -208,7 +213,7 @@ describe('tasks of earlier deployments', () => {
   const recent = { task: { startedBy: 'b' } };
   const primary = { id: 'b', status: 'PRIMARY', rolloutState: 'COMPLETED' };
 
-  it.each<{ scenario: string; tasks: readonly Drawn[]; service: Partial<Service>; expected: object }>([
+  it.each<{ scenario: string; tasks: readonly TaskDrawing[]; service: Partial<Service>; expected: object }>([
     {
       scenario: 'as many tasks as desired',
       tasks: [earlier, recent],

@@ -24,12 +24,12 @@ function organization(snapshot: Drawn['snapshot'], name: string) {
 
 const SCALE_IN = ['ask-to-leave cpu', 'set-desired cpu'];
 const SCALE_OUT = 'set-desired gpu';
-const actionsOf = (plan: ReturnType<typeof planSnapshot>) =>
+const kindsOf = (plan: ReturnType<typeof planSnapshot>) =>
   plan.actions.map(({ kind, pool }) => `${kind} ${pool}`);
 
 it('scales in and out without doubts', () => {
   const plan = planAfter(() => {});
-  expect(actionsOf(plan)).toEqual([SCALE_OUT, ...SCALE_IN]);
+  expect(kindsOf(plan)).toEqual([SCALE_OUT, ...SCALE_IN]);
   expect(plan.findings).toEqual([]);
 });
 
@@ -101,7 +101,7 @@ describe('a doubt', () => {
     },
   ])('holds scale-in of the affected pools only, with $scenario', ({ change, code }) => {
     const plan = planAfter(change);
-    expect(actionsOf(plan)).toEqual([SCALE_OUT]);
+    expect(kindsOf(plan)).toEqual([SCALE_OUT]);
     expect(plan.findings.map((finding) => finding.code)).toContain(code);
   });
 
@@ -116,7 +116,7 @@ describe('a doubt', () => {
     },
     { scenario: 'tasks failed', change: (s) => Object.assign(s.ecs.tasks, { status: 'failed', items: [] }) },
   ])('holds scale-in of the whole cluster, with $scenario', ({ change }) => {
-    expect(actionsOf(planAfter(change))).toEqual([SCALE_OUT]);
+    expect(kindsOf(planAfter(change))).toEqual([SCALE_OUT]);
   });
 
   it('plans no action and reports no missing service if services are unavailable', () => {
@@ -132,7 +132,7 @@ describe('an organization that is gone', () => {
     const plan = planAfter((s) => {
       s.coder.organizations = s.coder.organizations.filter(({ name }) => name !== 'default');
     });
-    expect(actionsOf(plan)).toEqual([SCALE_OUT]);
+    expect(kindsOf(plan)).toEqual([SCALE_OUT]);
     expect(plan.findings).toContainEqual({ code: 'organization-unknown', organization: 'default' });
   });
 });

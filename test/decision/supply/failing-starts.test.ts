@@ -252,7 +252,7 @@ describe('the reason of failing starts', () => {
       scenario: 'the guard reports that its daemon ended by itself',
       given: { stoppedReason: 'Essential container in task exited', containers: [{ exitCode: 76 }] },
       expected:
-        'Essential container in task exited; exit code 76: the daemon exited with 0, although nobody asked it to. Check the image and its coder',
+        'Essential container in task exited; exit code 76: the daemon exited with 0 without a drain request. Check the image and its coder',
     },
     {
       scenario: 'the guard reports that the image lacks a tool',

@@ -1,4 +1,4 @@
-/** What a plain template has, and what a change of the settings changes in it. */
+/** The contents of a plain template, and the differences after a change of settings. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,15 @@ import { ProvisionerAutoscaler } from '../../../infra/constructs/provisioner-aut
 import type { Settings } from '../../../infra/constructs/settings.ts';
 import { FEATURE_FLAGS } from '../../../infra/plain/feature-flags.ts';
 import { type TemplateOptions, writeTemplate } from '../../../infra/plain/write-template.ts';
-import { cpu, deployment, EVERYTHING, EXISTING, FIFTY_POOLS, MINIMAL } from '../support/synthesized.ts';
+import {
+  cpu,
+  deployment,
+  EVERYTHING,
+  EXISTING,
+  FIFTY_POOLS,
+  MANAGED_KEYS,
+  MINIMAL,
+} from '../support/synthesized.ts';
 import type { Resource } from '../support/template-parts.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'plain-'));
@@ -173,5 +181,23 @@ describe('a plain template', () => {
   it('has the feature flags of cdk.json', () => {
     const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
     expect(context).toMatchObject(FEATURE_FLAGS);
+  });
+});
+
+describe('a plain template with managed keys', () => {
+  const template = write(MANAGED_KEYS);
+  const functions = ofType(template, 'AWS::Lambda::Function');
+
+  it('takes the code of all three functions from the bucket of its parameters', () => {
+    const buckets = functions.map(({ Properties }) => Properties.Code.S3Bucket);
+    expect(buckets).toEqual(Array(3).fill({ Ref: 'AssetBucket' }));
+    expect(JSON.stringify(template)).not.toMatch(/cdk-hnb659fds|AWS::CDK::Metadata|Token\[/);
+  });
+
+  it('stores the configuration once, for the function and the key function', () => {
+    const variables = functions.map(({ Properties }) => Properties.Environment?.Variables ?? {});
+    const hashes = variables.flatMap(({ AUTOSCALER_CONFIG_SHA256: hash }) => hash ?? []);
+    expect(hashes).toHaveLength(2);
+    expect(new Set(hashes).size).toBe(1);
   });
 });

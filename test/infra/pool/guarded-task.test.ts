@@ -1,4 +1,7 @@
-/** The container of the synthesized task definition, run as ECS would run it: the guard arrives as it was written. */
+/**
+ * Runs the container of the synthesized task definition like ECS: the text of the guard must be
+ * unchanged.
+ */
 import { expect } from 'vitest';
 import { HOUR_MS, TASK_ID } from '../../guard/agent-endpoint.ts';
 import { GUARD_SHELLS, guardTest, STAND_IN } from '../../guard/running-guard.ts';
@@ -7,7 +10,7 @@ import { containerOf } from '../support/template-parts.ts';
 
 const container = containerOf(synthesize(deployment([cpu])), 'cpu');
 
-// `sh` is what the machine has; the tools of either shell will do
+// the entry point runs the machine's `sh`. The tools of any shell are enough
 const [shell] = GUARD_SHELLS.filter(({ isMissing }) => !isMissing);
 
 guardTest.skipIf(shell === undefined)(

@@ -1,4 +1,4 @@
-/** What a deployment changes in AWS, setting by setting: docs/lifecycle.md says the same, and what it means for builds. */
+/** Compares the changes that each setting makes in AWS with docs/lifecycle.md. */
 import { readFileSync } from 'node:fs';
 import { ResourceImpact } from '@aws-cdk/cloudformation-diff';
 import { describe, expect, it } from 'vitest';
@@ -150,7 +150,9 @@ describe('a deployment that changes', () => {
   );
 });
 
-/** These stop the tasks of a pool, or take their network away: docs/lifecycle.md says so. */
+/**
+ * Changes that stop the tasks of a pool or remove their network, as docs/lifecycle.md describes.
+ */
 const NOT_ROLLED = ['a pool removed', '`aws.cluster`', '`aws.network.vpc` (another network)'];
 
 describe('with early success, while old tasks are still there, a deployment that changes', () => {
@@ -166,14 +168,14 @@ describe('with early success, while old tasks are still there, a deployment that
     const kinds = changesBetween(old, now)
       .filter(({ impact }) => DELETING.has(impact))
       .map(({ type }) => type);
-    // running tasks need the revision that they were started from no more
+    // running tasks do not need the revision that they were started from
     expect(kinds.filter((kind) => USED_BY_TASKS.test(kind) && kind !== 'AWS::ECS::TaskDefinition')).toEqual(
       [],
     );
   });
 });
 
-/** The cells of the table: replaced, changed in place, made, removed. */
+/** The cells of a row: replaced, changed in place, created and removed resources. */
 function changesOf(from: Settings, to: Settings): string[] {
   const old = from === before ? standing : propertiesOf(synthesize(from));
   const now = propertiesOf(synthesize(to));
@@ -192,7 +194,7 @@ function changesOf(from: Settings, to: Settings): string[] {
   ];
 }
 
-/** What names a resource gets the name of the new one. */
+/** The resources that refer to these. CloudFormation updates them with the new names. */
 function namersOf(ids: readonly string[], resources: Resources): string[] {
   return Object.keys(resources).filter((id) => {
     const text = JSON.stringify(resources[id]?.Properties ?? {});
@@ -202,7 +204,7 @@ function namersOf(ids: readonly string[], resources: Resources): string[] {
   });
 }
 
-/** Networks are made of many: one word for all. */
+/** The types of the resources as text. All resources of a network become one word. */
 function summaryOf(ids: readonly string[], resources: Resources): string {
   const kinds = ids
     .map((id) => resources[id]?.Type ?? '')

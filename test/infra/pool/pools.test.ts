@@ -55,7 +55,7 @@ describe('the service of a pool', () => {
       { Key: 'coder-autoscaler:scale-in', Value: 'lease' },
       { Key: 'coder-autoscaler:stack', Value: 'Test' },
     ]);
-    // tasks get those of their definition
+    // tasks get the tags of their definition
     expect(taskOf(template, 'cpu').Tags).toEqual([
       { Key: 'coder-autoscaler:pool', Value: 'cpu' },
       { Key: 'coder-autoscaler:stack', Value: 'Test' },
@@ -203,7 +203,7 @@ describe('the task of a pool', () => {
       Command: ['provisioner', 'start'],
       Environment: [{ Name: 'CODER_URL', Value: 'https://coder.example.com' }],
     });
-    // those of before may have a guard still
+    // earlier tasks may still have a guard
     expect(statementsOf(bare, roleOf(taskOf(bare, 'cpu').TaskRoleArn))).toEqual([protectTasks]);
   });
 

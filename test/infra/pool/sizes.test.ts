@@ -1,4 +1,7 @@
-/** What is too large for ECS or CloudFormation is said before a deployment, and what fits is not refused. */
+/**
+ * `validate` refuses settings that are too large for ECS or CloudFormation, and accepts those that
+ * fit.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +24,7 @@ import {
 const folder = mkdtempSync(join(tmpdir(), 'sizes-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What `autoscaler validate` says of a file with these settings and a CA bundle of so many bytes. */
+/** The result of `autoscaler validate` for these settings and a CA bundle of this many bytes. */
 function judge({ coder, ...rest }: Settings, caBytes: number): string {
   const file = join(folder, 'autoscaler.yaml');
   writeFileSync(join(folder, 'ca.pem'), pem.repeat(Math.ceil(caBytes / pem.length)));

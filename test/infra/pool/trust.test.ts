@@ -1,4 +1,4 @@
-/** A certificate authority of the user's own reaches the tasks: coderd's certificate is none of the public ones'. */
+/** The tasks trust the user's own certificate authority, which signed coderd's certificate. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const withTrust = (...pools: PoolSettings[]) => {
 const trusted = containerOf(synthesize(withTrust(cpu)), 'cpu');
 const plain = containerOf(synthesize(deployment([cpu])), 'cpu');
 
-/** What a command sees that is run in the guard's place. */
+/** The output of a command that runs in place of the guard. */
 function seenBy(container: Container, environment: Readonly<Record<string, string>>, shell: Shell) {
   const [, ...trust] = container.EntryPoint.slice(0, -4);
   const command = [

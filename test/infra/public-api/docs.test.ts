@@ -21,7 +21,10 @@ describe('docs/construct.md', () => {
   ])('describes %s', (name) => expect(page).toMatch(new RegExp(`\`(?:[a-z]+\\.)?${name}[\`(]`)));
 });
 
-/** The files of what infra/index.ts exports. `Settings` has its descriptions in the schema: docs/settings.md. */
+/**
+ * The files whose members infra/index.ts exports. The schema describes `Settings`
+ * (docs/settings.md).
+ */
 const PUBLIC = [
   'existing-resources.ts',
   'provisioner-autoscaler.ts',

@@ -1,4 +1,4 @@
-/** PEM text of a certificate, self-signed, of nobody. */
+/** The PEM text of a self-signed certificate. */
 export const pem = `-----BEGIN CERTIFICATE-----
 MIIBdDCCARugAwIBAgIUaC7oehfEOs7OycEVrJlQfulNaG0wCgYIKoZIzj0EAwIw
 DzENMAsGA1UEAwwEdGVzdDAgFw0yNjExMjAyMjA1NTFaGA8yMTI2MTAyNzIyMDU1

@@ -1,4 +1,4 @@
-/** The function, its alarms and its dashboard in a stack of their own, beside a cluster that is there already. */
+/** A stack with the function, its alarms and its dashboard, for an existing cluster. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,13 +44,7 @@ export function operate(operated: Operated = {}): Template {
   return templateOf(operatedStack(operated));
 }
 
-export function operatedStack({
-  settings,
-  alarms,
-  pools,
-  perPool = false,
-  encrypted = false,
-}: Operated): Stack {
+function operatedStack({ settings, alarms, pools, perPool = false, encrypted = false }: Operated): Stack {
   const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
   const stack = new Stack(new App({ context }), 'Test');
   const vpc = Vpc.fromVpcAttributes(stack, 'Vpc', {

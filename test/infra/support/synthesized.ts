@@ -1,4 +1,4 @@
-/** Deployments to look at, synthesized with the feature flags that are deployed. */
+/** Deployments for tests, synthesized with the feature flags of the project's app. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ export const MINIMAL = deployment([
   { name: 'default', organization: 'default', key: { secret: 'coder/keys/default' } },
 ]);
 
-/** Every setting that makes a difference to the template, in a network and cluster of its own. */
+/** All settings that change the template. The stack creates network and cluster. */
 export const EVERYTHING = deployment(
   [
     {
@@ -79,7 +79,7 @@ export const EVERYTHING = deployment(
   },
 );
 
-/** Network, cluster, log group and topic are there already. */
+/** Network, cluster, log group and topic exist already. */
 export const EXISTING = deployment([cpu, gpu], {
   network: {
     vpc: 'vpc-0123456789abcdef0',
@@ -90,6 +90,16 @@ export const EXISTING = deployment([cpu, gpu], {
   logs: { group: '/platform/coder' },
   alarms: { topic: arnOf('sns', 'oncall') },
 });
+
+/** Two pools with managed keys, beside one with a key of its own. */
+export const MANAGED_KEYS: Settings = {
+  ...deployment([
+    { name: 'default', organization: 'default', key: 'managed' },
+    { name: 'gpu', organization: 'ml', tags: { size: 'large', gpu: 'true' }, key: 'managed' },
+    { ...cpu, tags: { team: 'cpu' } },
+  ]),
+  managedKeys: { token: { secret: 'coder/key-manager-token' }, rotateAfterDays: 60 },
+};
 
 /** As many pools as a deployment may have, of a usual kind. */
 export const FIFTY_POOLS = deployment(
@@ -115,7 +125,7 @@ export function synthesize(settings: Settings): Template {
   return templateOf(stackOf(settings));
 }
 
-/** Without CDK's own validation, which takes seconds; synth.test.ts has it. */
+/** Synthesizes without CDK's validation, which takes seconds. synth.test.ts runs it. */
 export function templateOf(stack: Stack): Template {
   process.env.CDK_VALIDATION = 'false';
   try {

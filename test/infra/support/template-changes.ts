@@ -1,4 +1,7 @@
-/** What CloudFormation would do with the resources of one template to get those of another. */
+/**
+ * The changes that CloudFormation would make to turn the resources of one template into those of
+ * another.
+ */
 import { fullDiff, ResourceImpact } from '@aws-cdk/cloudformation-diff';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { type Resource, resourcesOf } from './template-parts.ts';
@@ -15,7 +18,7 @@ export const DELETING: ReadonlySet<ResourceImpact> = new Set([...REPLACING, Reso
 /** Types that running tasks use. */
 export const USED_BY_TASKS = /^AWS::(IAM|ECS|EC2|SecretsManager|KMS)::|^AWS::Logs::LogGroup$/;
 
-/** Of the rest of a resource, CloudFormation updates nothing in AWS. */
+/** The resources of a template, with only the fields that change something in AWS. */
 export function propertiesOf(template: Template): Resources {
   const resources = Object.entries(resourcesOf(template));
   return Object.fromEntries(

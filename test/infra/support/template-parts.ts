@@ -1,7 +1,7 @@
-/** What tests ask of a template. */
+/** Finds resources in a template. */
 import type { Template } from 'aws-cdk-lib/assertions';
 
-/** As CloudFormation has it. */
+/** A resource in the form of CloudFormation. */
 export type Resource = ReturnType<Template['findResources']>[string];
 
 export function resourcesOf(template: Template): Readonly<Record<string, Resource>> {
@@ -37,7 +37,7 @@ export type Container = {
   readonly Environment: readonly { readonly Name: string; readonly Value: string }[];
 };
 
-/** The provisioner's container as ECS gets it: what stands in a mapping is put in its place. */
+/** The provisioner's container as ECS gets it, with the values of mappings. */
 export function containerOf(template: Template, pool: string): Container {
   const [container] = taskOf(template, pool).ContainerDefinitions;
   const { Mappings } = template.toJSON();
@@ -55,7 +55,7 @@ export function containerOf(template: Template, pool: string): Container {
 
 type Text = string | { readonly 'Fn::FindInMap': readonly [string, string, string] };
 
-/** What a role of this stack may do. */
+/** The permissions of a role of this stack. */
 export function statementsOf(template: Template, role: string): unknown[] {
   return Object.values(resourcesOf(template))
     .filter(({ Type, Properties }) => Type === 'AWS::IAM::Policy' && Properties.Roles[0].Ref === role)

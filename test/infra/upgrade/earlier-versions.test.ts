@@ -1,7 +1,8 @@
 /**
- * Deploys this version over earlier ones. `templates/<version>/` has what each version made of some settings;
- * the tests compare it with what this version makes of the same settings. To store the templates of the
- * version in package.json, after a release: `UPGRADE_BASELINE=write npx vitest run test/infra/upgrade`.
+ * Deploys this version over earlier ones. `templates/<version>/` has the templates that each
+ * version made of some settings. The tests compare them with those of this version. To store the
+ * templates of the version in package.json after a release: `UPGRADE_BASELINE=write npx vitest run
+ * test/infra/upgrade`.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -56,7 +57,7 @@ const baselines = readdirSync(folder).flatMap((version) =>
   })),
 );
 
-/** What the upgrade deletes although running tasks may use it. */
+/** The resources that the upgrade deletes although running tasks may use them. */
 function deletedUnderTasks(old: Resources, now: Resources): readonly string[] {
   return changesBetween(old, now)
     .filter(({ impact, type }) => DELETING.has(impact) && USED_BY_TASKS.test(type))
@@ -64,7 +65,7 @@ function deletedUnderTasks(old: Resources, now: Resources): readonly string[] {
     .map(({ id }) => id);
 }
 
-/** A new revision of a task definition is what a deployment is for. Running tasks do not need the old one. */
+/** A deployment makes new revisions of task definitions. Running tasks do not need the old one. */
 const REVISION = 'AWS::ECS::TaskDefinition';
 
 function replaced(old: Resources, now: Resources): readonly string[] {

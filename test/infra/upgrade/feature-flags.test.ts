@@ -1,6 +1,6 @@
 /**
- * CDK's feature flags belong to the app, not to the construct. A user may turn them on later. That must not replace
- * a service, because ECS would stop its tasks and their builds.
+ * CDK's feature flags belong to the app, not to the construct. A user may turn them on later. That
+ * must not replace a service, because ECS would stop its tasks and their builds.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

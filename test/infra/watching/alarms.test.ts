@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import {
+  LICENSE_METRIC,
   METRICS,
   METRICS_NAMESPACE,
   STUCK_METRIC,
@@ -113,6 +114,11 @@ const EXPECTED = [
     because: 'the metric exists only if the token expires soon',
   },
   {
+    name: 'license-ends',
+    summary: 'Minimum LicenseProblem a 900 s, GreaterThanThreshold 0, 1 of 1, else notBreaching',
+    because: 'the metric exists only while the license is missing or in its grace period',
+  },
+  {
     name: 'vcpu-quota-on-demand',
     summary:
       'Maximum ResourceCount a 300 s, 100 * usedOnDemand / SERVICE_QUOTA(usedOnDemand), GreaterThanThreshold 80, 2 of 2, else notBreaching',
@@ -165,9 +171,9 @@ describe('the alarms', () => {
       ...Metrics.flatMap(({ MetricStat }) => (MetricStat === undefined ? [] : [MetricStat.Metric])),
     ]);
     const own = read.filter(({ Namespace }) => Namespace === METRICS_NAMESPACE);
-    expect(own).toHaveLength(8);
+    expect(own).toHaveLength(9);
     for (const { MetricName, Dimensions } of own) {
-      expect([...METRICS, STUCK_METRIC, TOKEN_METRIC]).toContain(MetricName);
+      expect([...METRICS, STUCK_METRIC, TOKEN_METRIC, LICENSE_METRIC]).toContain(MetricName);
       expect(Dimensions).toEqual([{ Name: 'service', Value: 'Test' }]);
     }
   });

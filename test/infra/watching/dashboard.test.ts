@@ -19,7 +19,7 @@ type Widget = {
   };
 };
 
-/** References are text here. */
+/** References become text. */
 function widgetsOf(template: ReturnType<typeof operate>): readonly Widget[] {
   const [dashboard] = Object.values(template.findResources('AWS::CloudWatch::Dashboard'));
   const parts: readonly (string | object)[] = dashboard?.Properties.DashboardBody['Fn::Join'][1];

@@ -9,7 +9,7 @@ import { decide } from '../../../lambda/decision/decide.ts';
 import { lookEvent } from '../../../lambda/look/look-event.ts';
 import { draw } from '../../support/picture.ts';
 
-/** What is in the log: a look at somebody who waits, somebody who works, somebody who is asked, and an override. */
+/** A log event of a look with pending jobs, busy daemons, a drain request and an override. */
 function anEvent(): unknown {
   const { snapshot: document, config } = draw({
     pools: { cpu: { tasks: 'B I9m', idleTimeout: '5m' }, gpu: { tasks: 'B', tags: { gpu: 'a' }, max: 1 } },
@@ -51,7 +51,7 @@ function anEvent(): unknown {
 const WORDS =
   /^(filter|fields|as|unnest|into|stats|by|sort|desc|asc|display|limit|and|or|not|in|like|avg|max|min|sum|count|latest|bin|ispresent|jsonParse|\d+[mh]?)$/;
 
-/** The names in a command that are neither words of the language nor texts. */
+/** The names in a command, without keywords and texts. */
 function namesIn(command: string): readonly string[] {
   return [...command.replaceAll(/"[^"]*"/g, '').matchAll(/[@\w]+(?:\.\w+)*/g)]
     .map(([name]) => name)
@@ -60,7 +60,7 @@ function namesIn(command: string): readonly string[] {
 
 type Scope = ReadonlyMap<string, readonly unknown[]>;
 
-/** The values at a path like `pool.startP50Seconds`, of all records. */
+/** The values of all records at a path like `pool.startP50Seconds`. */
 function valuesAt(scope: Scope, name: string): readonly unknown[] {
   const [first = '', ...rest] = name.split('.');
   return rest.reduce<readonly unknown[]>(
@@ -74,7 +74,7 @@ function valuesAt(scope: Scope, name: string): readonly unknown[] {
   );
 }
 
-/** The names of a query that nothing in the event and no command before has. */
+/** The names of a query that neither the event nor an earlier command defines. */
 function unknownNames(commands: readonly string[], event: object): readonly string[] {
   const start: [string, readonly unknown[]][] = Object.entries(event).map(([name, value]) => [name, [value]]);
   const scope = new Map<string, readonly unknown[]>([

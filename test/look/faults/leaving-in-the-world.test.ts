@@ -1,6 +1,4 @@
-/**
- * Tasks that leave, looked at in the moment in which coderd begins to call their daemons offline.
- */
+/** Looks at leaving tasks in the second in which coderd starts to list their daemons as offline. */
 import { afterEach, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { cleanLook, type Lab, startLongLab } from '../../support/lab.ts';
@@ -21,7 +19,7 @@ it('does not count a daemon that left as busy in the second in which it becomes 
   for (let looks = 0; task?.isProtected && looks < 30; looks++) await own.run(10);
   expect(task?.isProtected).toBe(false);
   const [daemon] = world.coderd.daemons();
-  // coderd's Date header has whole seconds: a look at this time reads as one before it
+  // coderd's Date header has whole seconds, so a look at this time seems to be earlier
   const staleAt = (daemon?.lastSeenAt ?? 0) + STALE_MS;
   expect(staleAt % 1000).toBeGreaterThan(0);
   world.timeline.advanceTo((staleAt + 1) as EpochMs);

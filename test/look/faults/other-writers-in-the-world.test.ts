@@ -1,6 +1,6 @@
 /**
- * Others who write to the same services, and services that a deployment left over: the real look
- * against the real clients.
+ * Other writers of the same services, and services that a deployment left behind, with real looks
+ * and clients.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../../lambda/decision/model/config.ts';
@@ -27,7 +27,7 @@ const byOthers = (findings: readonly Finding[]) =>
 const leftOver = (findings: readonly Finding[]) =>
   findings.filter(({ code }) => code === 'service-without-pool');
 
-/** As another stack in the same cluster would have it. */
+/** Makes the service one of another stack in the same cluster. */
 function giveAway({ world }: Lab, name: string): void {
   const service = world.service(name);
   service.setTags({ ...service.state.tags, [STACK_TAG]: 'Other' });

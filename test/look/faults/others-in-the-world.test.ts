@@ -1,4 +1,4 @@
-/** Daemons that no pool owns, with the real look against the real clients. */
+/** Daemons outside the pools, with real looks and clients. */
 import { afterEach, expect, it } from 'vitest';
 import { DEFAULT_RELEASE } from '../../../simulator/coderd/rules/versions.ts';
 import { type Lab, startLongLab } from '../../support/lab.ts';
@@ -8,7 +8,7 @@ afterEach(() => lab?.close());
 
 const GPU = { organization: 'default', tags: { pool: 'gpu' } };
 
-/** A pool at zero, and a daemon of somebody else with its tags, which asks for jobs. */
+/** A pool at zero, and a daemon outside the pools that has its tags and takes jobs. */
 async function besideAnother() {
   const own = await startLongLab({ pools: [{ ...GPU, name: 'gpu', desiredCount: 0 }] });
   lab = own;

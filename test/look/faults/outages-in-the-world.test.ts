@@ -1,6 +1,6 @@
 /**
- * Long outages and what people do by hand, while builds run: no build is killed by us, and all are
- * served once it is over.
+ * Long outages and manual changes while builds run. The autoscaler kills no build, and afterwards
+ * all builds are served.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Reading } from '../../../lambda/decision/model/snapshot.ts';
@@ -20,13 +20,13 @@ async function start(pool: LabPool = cpu, options: Partial<LabOptions> = {}): Pr
   return lab;
 }
 
-/** Builds of so many minutes each. */
+/** Submits one build for each duration in minutes. */
 function submit({ world }: Lab, ...minutes: readonly number[]): void {
   for (const length of minutes)
     world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: length * MINUTE_MS });
 }
 
-/** A look every half minute, whatever it fails with. */
+/** Looks every 30 s. Returns failed looks too. */
 async function look(on: Lab, seconds: number, ports: Ports = on.ports()): Promise<readonly LookResult[]> {
   const looks: LookResult[] = [];
   for (let passed = 0; passed < seconds; passed += 30) {
@@ -80,6 +80,7 @@ const withoutCoderd = (ports: Ports): Ports => ({
     forecast: async () => new Map(),
     recentJobs: refuse,
     tokenExpiry: async () => undefined,
+    license: async () => undefined,
   },
 });
 

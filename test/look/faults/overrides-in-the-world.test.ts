@@ -1,4 +1,4 @@
-/** Overrides are written and expire while builds run: the real look against the real clients. */
+/** Overrides start and expire while builds run, with real looks and clients. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { OverrideKind } from '../../../lambda/decision/model/plan.ts';
@@ -11,7 +11,7 @@ afterEach(() => lab?.close());
 
 const MINUTE_MS = 60_000;
 
-/** `autoscaler resume` and `unpin`. */
+/** Removes an override like `autoscaler resume` and `unpin`. */
 function takeAway({ world }: Lab, kind: OverrideKind): void {
   const service = world.service('cpu');
   const gone = new Set(tagKeysOf(kind));
@@ -24,13 +24,13 @@ async function aLab(pool: Partial<LabPool> = {}, seed = 1): Promise<Lab> {
   return lab;
 }
 
-/** Tags beside those that the pool's service has. */
+/** Adds tags to the pool's service. */
 function tag({ world }: Lab, tags: Readonly<Record<string, string>>): void {
   const service = world.service('cpu');
   service.setTags({ ...service.state.tags, ...tags });
 }
 
-/** Overrides the pool until so many minutes after the start. */
+/** Overrides the pool until this many minutes after the start. */
 function override(own: Lab, kind: OverrideKind, minutes: number, count?: number): void {
   const until = new Date(START + minutes * MINUTE_MS).toISOString();
   tag(
@@ -47,7 +47,7 @@ function submit({ world }: Lab, count: number, minutes: (index: number) => numbe
 const desired = ({ world }: Lab): number => world.service('cpu').state.desiredCount;
 const running = ({ world }: Lab): number => world.figures().tasks.running;
 
-/** Runs for so many minutes, and tells how many tasks ran after each. */
+/** Runs for this many minutes. Returns the number of running tasks after each minute. */
 async function watch(own: Lab, minutes: number): Promise<readonly number[]> {
   const seen: number[] = [];
   for (let minute = 0; minute < minutes; minute++) {

@@ -1,6 +1,6 @@
 /**
- * Capacity that ECS cannot place: jobs go to pools that can have tasks, the count goes down, and
- * the reason is told.
+ * Capacity that ECS cannot place. Jobs go to pools that can have tasks, the count goes down, and
+ * the plan has the reason.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LookResult } from '../../../lambda/look/look.ts';

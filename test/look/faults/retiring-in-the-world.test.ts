@@ -1,6 +1,6 @@
 /**
- * A pool retires under load: everyone leaves and no build is killed, with the real look against the
- * real clients.
+ * A pool retires under load. All daemons leave, and no build is killed, with real looks and
+ * clients.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../../lambda/decision/model/config.ts';
@@ -35,7 +35,10 @@ const retired = ({ config }: Lab): Config => ({
   pools: config.pools.map((pool) => (pool.name === 'cpu' ? { ...pool, retiring: true } : pool)),
 });
 
-/** A look every 30 s, and the last plan; more jobs keep coming, so many each 5 minutes. */
+/**
+ * Looks every 30 s with the pool retiring. Returns the last plan. `jobs`: the number of new jobs
+ * every 5 minutes.
+ */
 async function retire(own: Lab, minutes: number, jobs = 0): Promise<Plan | undefined> {
   const ports = own.ports();
   let plan: Plan | undefined;

@@ -1,6 +1,5 @@
 /**
- * A deployment in the middle of the day: old tasks are replaced, a share at a time, and no build is
- * killed.
+ * A deployment during the day. Old tasks are replaced, a share at a time, and no build is killed.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DeploymentBlocked } from '../../../simulator/ecs/protection.ts';
@@ -36,7 +35,7 @@ function submit({ world }: Lab, count: number, minutes: (index: number) => numbe
     world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: minutes(index) * MINUTE_MS });
 }
 
-/** A pool with two daemons at least, and a deployment five minutes after eight builds began. */
+/** A pool with at least two daemons, and a deployment five minutes after eight builds began. */
 async function deployAmongBuilds(options: Partial<LabOptions>, earlySuccessPercent?: number): Promise<Lab> {
   const early = earlySuccessPercent === undefined ? {} : { earlySuccessPercent };
   const pool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, min: 2, warm: 1, ...early };
@@ -51,7 +50,8 @@ async function deployAmongBuilds(options: Partial<LabOptions>, earlySuccessPerce
 type Rollout = { readonly minutes: number; readonly successAfter: number; readonly mostTasks: number };
 
 /**
- * Looks until nothing old is left, while more builds come; old daemons end now and then if told to.
+ * Looks until no old task is left, while more builds come. `crash`: old idle daemons crash at
+ * times.
  */
 async function rollOut(on: Lab, crash: boolean): Promise<Rollout> {
   const ports = on.ports();
@@ -72,13 +72,13 @@ async function rollOut(on: Lab, crash: boolean): Promise<Rollout> {
   return { minutes, successAfter, mostTasks };
 }
 
-/** One old daemon without a job ends by itself. */
+/** Crashes one old daemon without a job. */
 function crashIdle(on: Lab): void {
   const daemons = oldTasks(on).map(({ identity }) => on.world.guard(identity.id)?.daemon);
   daemons.find((daemon) => daemon?.isBusy === false)?.crash(137);
 }
 
-/** All builds end well, and the pool is at its floor, of the new revision. */
+/** Expects that all builds succeeded, and that the pool is at its floor with the new revision. */
 async function expectRest(on: Lab): Promise<void> {
   const { world } = on;
   await on.run(1_500);
@@ -118,7 +118,7 @@ describe('a deployment that ECS completes early', () => {
     const { minutes, successAfter, mostTasks } = await rollOut(on, true);
     expect(minutes).toBeLessThan(90);
     expect(successAfter).toBeLessThan(minutes);
-    // eight builds on old tasks, and as many new ones as the pool would have without them
+    // eight old tasks with builds, and the new tasks that the pool would have without them
     expect(mostTasks).toBeLessThan(25);
     await expectRest(on);
   });

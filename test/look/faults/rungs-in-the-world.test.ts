@@ -1,4 +1,4 @@
-/** Pools whose image has no guard: the autoscaler protects what may hold a job. */
+/** Pools whose image has no guard: the autoscaler protects tasks that may have a job. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ScaleIn } from '../../../lambda/decision/model/config.ts';
 import { dryLook } from '../../../lambda/look/look.ts';
@@ -10,7 +10,7 @@ afterEach(() => lab?.close());
 
 const MINUTE_MS = 60_000;
 
-/** A pool of bare daemons, of which ECS stops busy ones first, and so many builds. */
+/** A pool without guards, with builds. ECS stops busy tasks first. */
 async function withBuilds(scaleIn: ScaleIn, minutes: readonly number[], seed = 1): Promise<Lab> {
   const pool = {
     name: 'cpu',
@@ -29,7 +29,7 @@ async function withBuilds(scaleIn: ScaleIn, minutes: readonly number[], seed = 1
 const succeeded = ({ world }: Lab): number =>
   world.coderd.jobs().filter(({ status }) => status === 'succeeded').length;
 
-/** A look every half minute. */
+/** Looks every 30 s. */
 async function pass({ pass: wait, ports, config }: Lab, minutes: number): Promise<void> {
   const real = ports();
   for (let look = 0; look < 2 * minutes; look++) {

@@ -1,4 +1,4 @@
-/** Tasks that drain and do not leave, with the real look against the real clients. */
+/** Tasks that drain but do not leave, with real looks and clients. */
 import { afterEach, expect, it } from 'vitest';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
 import type { Guard } from '../../../simulator/task/guard.ts';
@@ -10,9 +10,7 @@ afterEach(() => lab?.close());
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/**
- * One task with an idle daemon, which nothing needs, and a fault before the autoscaler asks for it.
- */
+/** One task with a spare daemon. The fault comes before the autoscaler asks the task to leave. */
 async function drainAfter(fault: (guard: Guard) => void) {
   const own = await startLongLab({
     pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 1 }],

@@ -1,6 +1,4 @@
-/**
- * Running jobs whose daemon coderd no longer lists, with the real look against the real clients.
- */
+/** Running jobs whose daemon coderd no longer lists, with real looks and clients. */
 import { afterEach, expect, it } from 'vitest';
 import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
@@ -13,7 +11,7 @@ afterEach(() => lab?.close());
 const MINUTE_MS = 60_000;
 const pool = (name: string): LabPool => ({ name, organization: 'default', tags: { pool: name } });
 
-/** One build in `cpu`, whose key somebody then deletes, and one idle daemon in `gpu`. */
+/** One build in `cpu`, whose key is then deleted, and one idle daemon in `gpu`. */
 async function deletedKey(buildMinutes: number) {
   const own = await startLongLab({ pools: [{ ...pool('cpu'), desiredCount: 1 }, pool('gpu')] });
   lab = own;
@@ -28,7 +26,7 @@ async function deletedKey(buildMinutes: number) {
   return { own, id };
 }
 
-/** A look a minute; the last one. */
+/** Looks once a minute. Returns the last look. */
 async function runMinutes({ pass, ports, config }: Lab, minutes: number): Promise<LookResult | undefined> {
   const own = ports();
   let last: LookResult | undefined;
@@ -44,7 +42,7 @@ const statuses = ({ world }: Lab) => world.coderd.jobs().map(({ status }) => sta
 
 it('holds scale-in and names the build while a build of a deleted key runs', async () => {
   const { own, id } = await deletedKey(10);
-  // longer than the reaper waits: the job is updated, so a daemon runs it
+  // longer than the reaper waits. The job has updates, so a daemon still runs it
   const held = await runMinutes(own, 8);
   const finding = held?.plan.findings.find(({ code }) => code === 'worker-unknown');
   expect(finding).toEqual({
@@ -74,8 +72,8 @@ it('resumes scale-in once coderd fails a job that no daemon updates', async () =
 });
 
 /**
- * Reads the daemons, lets time pass, and reads the jobs: side by side, as a look does, either may
- * come first.
+ * Reads the daemons, lets time pass, and reads the jobs. A look reads both in parallel, so either
+ * may come first.
  */
 function jobsAfterDaemons(given: Ports, meanwhile: () => void): Ports {
   const { coderd } = given;
@@ -89,6 +87,7 @@ function jobsAfterDaemons(given: Ports, meanwhile: () => void): Ports {
       forecast: (...asked) => coderd.forecast(...asked),
       recentJobs: (...asked) => coderd.recentJobs(...asked),
       tokenExpiry: (now) => coderd.tokenExpiry(now),
+      license: (now) => coderd.license(now),
       daemons: async (...asked) => {
         const daemons = await coderd.daemons(...asked);
         meanwhile();

@@ -1,6 +1,6 @@
 /**
- * Any calendar: whatever people do and whenever the schedule comes, nothing that could be foreseen
- * is left undone.
+ * Random calendars. All transitions that could be foreseen happen on time, with any acts of people
+ * and any time of the invocations.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
@@ -16,15 +16,17 @@ afterEach(() => lab?.close());
 
 const MINUTE_MS = 60_000;
 const MINUTES = 100;
-/** What is due before can't be foreseen: a first look, and a start. */
+/**
+ * Minutes. Transitions that are due earlier cannot be foreseen: a first look and a task start take
+ * that long.
+ */
 const WARM_UP = 5;
 
-/** Each contains the one before, but for the first: that is for jobs without tags only. */
+/** Each tag set contains the one before. The first runs only jobs without tags. */
 const TAG_SETS: readonly Tags[] = [{}, { gpu: 'yes' }, { gpu: 'yes', region: 'eu' }];
 
 /**
- * Templates of all kinds of settings, and workspaces in all kinds of states, which are used,
- * started and stopped by people.
+ * Templates with random settings, and workspaces in random states. People use, start and stop them.
  */
 function fill({ coderd, timeline }: World, random: Random): void {
   const minutes = (from: number, to: number): number => random.whole(from * MINUTE_MS, to * MINUTE_MS);
@@ -58,7 +60,7 @@ function fill({ coderd, timeline }: World, random: Random): void {
   }
 }
 
-/** Its workspace may be gone or building by then, and coderd says so. */
+/** coderd may refuse the act, because its workspace is gone or has a running build. */
 function unlessRefused(act: () => void): void {
   try {
     act();
@@ -86,7 +88,7 @@ describe('a random calendar', () => {
           wake: { maxDelay: random.pick(MAX_DELAYS) ?? '5m' },
         }),
       );
-      // coderd's executor comes at any second of the minute, and so does the schedule
+      // coderd's executor and the invocations may come at any second of the minute
       const start = plusMs(START, random.whole(0, 59) * 1000);
       lab = await startLongLab({ pools, seed, start, phaseS: random.whole(1, 59) });
       const { world } = lab;

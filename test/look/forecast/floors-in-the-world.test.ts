@@ -1,7 +1,4 @@
-/**
- * Floors hold while daemons leave, and the world comes to rest: the real look against the real
- * clients.
- */
+/** Floors hold while daemons leave, and the world settles, with real looks and clients. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { cleanLook, type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 
@@ -10,7 +7,9 @@ afterEach(() => lab?.close());
 
 const NAME = /^(.+)-[0-9a-f]{32}$/;
 
-/** Daemons that could take a job now: their tasks are leased, their sockets open. */
+/**
+ * The number of daemons that can take a job now: their tasks have a lease, and they are connected.
+ */
 function liveDaemons({ world }: Lab, pool: string): number {
   return [...world.service(pool).tasks].filter((task) => {
     const guard = world.guard(task.identity.id);
@@ -43,7 +42,7 @@ describe('the number of live daemons', () => {
     expect(Math.min(...seen)).toBeGreaterThanOrEqual(floor);
     expect(world.coderd.jobs().every(({ status }) => status === 'succeeded')).toBe(true);
     expect(world.figures().killed).toBe(0);
-    // at rest: what the floors keep and no more
+    // settled: exactly the tasks of the floors
     expect(world.service('cpu').state.desiredCount).toBe(Math.max(pool.min ?? 0, pool.warm ?? 0));
   });
 });

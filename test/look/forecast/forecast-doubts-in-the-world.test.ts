@@ -1,12 +1,14 @@
 /**
- * A forecast that can't be read, is old or says nonsense: nothing fails for it, nobody is sent away
- * for it, and what was known still happens.
+ * A forecast that is unreadable, old or wrong. No look fails, no daemon drains because of it, and
+ * transitions that were known still happen.
  */
+
 import { afterEach, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import { Forecast } from '../../../lambda/adapters/coderd/forecast/forecast.ts';
 import { CoderdError, CoderdHttp, type Document } from '../../../lambda/adapters/coderd/http/http.ts';
+import { Secret } from '../../../lambda/adapters/shared/secret.ts';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Workspace } from '../../../lambda/decision/model/snapshot.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
@@ -29,7 +31,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, idleTimeout: '60s' };
 
-/** A workspace that is to be stopped at half past nine. */
+/** A workspace whose autostop is at 9:30. */
 async function start(options: Partial<LabOptions> = {}): Promise<Lab & { readonly watched: Watch }> {
   const started = await startLongLab({ pools: [cpu], ...options });
   lab = started;
@@ -53,7 +55,7 @@ function findingsOf(look: LookResult | undefined): readonly string[] {
   return [...new Set(look?.plan.findings.map(({ code }) => code))].sort();
 }
 
-/** coderd answers 500 to some of what is asked. */
+/** Lets coderd answer some requests with 500. */
 class FaultyHttp extends CoderdHttp {
   failing: RegExp | undefined;
 
@@ -69,7 +71,8 @@ class FaultyHttp extends CoderdHttp {
 }
 
 function makeFaulty({ world, coderdUrl }: Lab): FaultyHttp {
-  const read = async (): Promise<string> => world.secrets.find(world.tokenSecretName)?.value ?? '';
+  const read = async (): Promise<Secret> =>
+    new Secret(world.secrets.find(world.tokenSecretName)?.value ?? '');
   const made = new FaultyHttp({ url: coderdUrl, token: { read } });
   http = made;
   return made;
@@ -86,14 +89,14 @@ describe('a forecast that fails', () => {
       const on = await start();
       const faulty = makeFaulty(on);
       const forecast = new Forecast(faulty);
-      const ports = (): Ports => ({ ...on.ports(), coderd: new CoderdAdapter(faulty, forecast) });
+      const ports = (): Ports => ({ ...on.ports(), coderd: new CoderdAdapter(faulty, { forecast }) });
       await on.invoke(10, ports);
       faulty.failing = failing;
       const looks = await on.invoke(60, ports);
       expect(findingsOf(looks.at(-1))).toEqual(findings);
       expect(on.watched.late(MAX_DELAY_MS)).toEqual([]);
       expect(on.world.coderd.workspaces()[0]?.latestBuild.reason).toBe('autostop');
-      // nobody was launched in doubt, and the one that was there for the stop stays
+      // no task was launched in doubt, and the daemon for the stop stays
       expect(on.watched.mostRunning(START, atMinute(26))).toBe(0);
       expect(on.world.figures().tasks).toMatchObject({ launched: 1, running: 1 });
       faulty.failing = undefined;
@@ -133,7 +136,7 @@ it('launches nothing and keeps the last daemon while the forecast is forbidden',
   const looks = await on.invoke(40);
   expect(looks.at(-1)?.plan.pools[0]?.why).toContainEqual({ code: 'holding-for-forecast' });
   expect(on.watched.mostRunning(atMinute(20), atMinute(50))).toBe(1);
-  // since it stayed
+  // because it stayed
   expect(on.watched.late(MAX_DELAY_MS)).toEqual([]);
   secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all' }));
   coderd.revokeToken(poor);
@@ -160,7 +163,7 @@ describe('a forecast with invalid data', () => {
     const { coderd } = on.world;
     const template = coderd.addTemplate({ organization: 'default', autostartDays: ['monday', 'sunday'] });
     for (const _ of ABSURD) coderd.addWorkspace({ template, schedule: '0 9 * * 0' });
-    // builds that tell that coderd looks every minute
+    // builds that show that coderd polls every minute
     for (const minutes of [44, 31, 14, 7])
       coderd.addWorkspace({ template, reason: 'autostop', since: plusMs(START, -minutes * 60_000) });
     const sensible = coderd.addWorkspace({ template, running: true, ttlMs: 2 * HOUR_MS });
@@ -183,7 +186,7 @@ describe('a forecast with invalid data', () => {
     expect(watched.late(MAX_DELAY_MS)).toEqual([]);
     expect(on.world.coderd.jobs()).toHaveLength(1);
     expectNoHarm(on);
-    // some of it is overdue for ever: one start an hour for that
+    // some transitions stay overdue: one start an hour for them
     const { launched } = on.world.figures().tasks;
     expect(launched).toBeLessThanOrEqual(5);
     expect(watched.taskMinutes()).toBeLessThanOrEqual(launched * 10);

@@ -1,7 +1,4 @@
-/**
- * A morning from zero: what coderd is to start at nine finds its daemons ready, and they leave soon
- * after.
- */
+/** A morning from zero. Daemons are ready for the autostarts at nine, and leave soon after. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
@@ -19,7 +16,7 @@ const FARGATE_START_MS = [27_000, 67_000] as const;
 
 type Morning = { readonly pool?: Partial<LabPool>; readonly autostarts: number; readonly phaseS?: number };
 
-/** Half an hour before nine, and workspaces that have been stopped since yesterday. */
+/** A world at 8:30, with workspaces that have been stopped since the day before. */
 async function startMorning({ pool, autostarts, phaseS = 20 }: Morning): Promise<Lab & { watched: Watch }> {
   const started = await startLongLab({
     start: plusMs(NINE, -30 * MINUTE_MS),
@@ -35,7 +32,7 @@ async function startMorning({ pool, autostarts, phaseS = 20 }: Morning): Promise
   return { ...started, watched: watch(started.world) };
 }
 
-/** How long each job waited for its daemon, the shortest first. */
+/** The wait of each job for its daemon, the shortest first. */
 function waitsMs({ world }: Lab): readonly number[] {
   return world.coderd
     .jobs()
@@ -70,11 +67,11 @@ describe('200 autostarts at nine', () => {
       expect(new Set(world.coderd.jobs().map(({ createdAt }) => createdAt))).toEqual(new Set([NINE]));
       expect(waitsMs(morning).at(-1)).toBeLessThanOrEqual(10_000);
       expectAllWell(morning, 200);
-      // nobody before it is time, one daemon a job, and nobody stays
+      // no daemon is early, each job has one daemon, and no daemon stays
       expect(watched.mostRunning(plusMs(NINE, -30 * MINUTE_MS), plusMs(NINE, -4 * MINUTE_MS))).toBe(0);
       expect(world.figures().tasks).toMatchObject({ launched: 200, peak: 200 });
       expect(watched.mostRunning(plusMs(NINE, 6 * MINUTE_MS), plusMs(NINE, 10 * MINUTE_MS))).toBe(0);
-      // at the most 3 min before nine, 1 min of build and 4 min until it is gone
+      // at most 3 min before nine, 1 min for the build and 4 min until the task has stopped
       expect(watched.taskMinutes()).toBeLessThan(200 * 8);
     },
   );
@@ -88,7 +85,7 @@ describe('200 autostarts at nine', () => {
       expect(new Set(world.coderd.jobs().map(({ createdAt }) => createdAt))).toEqual(new Set([NINE]));
       const [first, ...others] = waitsMs(morning);
       expect(first).toBe(0);
-      // the setting of 90 s, and 200 tasks at 500 a minute
+      // the configured 90 s, and the time for 200 tasks at 500 a minute
       expect(others.at(-1)).toBeLessThanOrEqual(90_000 + 24_000);
       expectAllWell(morning, 200);
       expect(watched.mostRunning(plusMs(NINE, -30 * MINUTE_MS), NINE)).toBe(1);
@@ -152,7 +149,7 @@ describe('starts whose jobs have other tags than the gate', () => {
   type Row = {
     readonly workspace: Omit<NewWorkspace, 'template'>;
     readonly template?: Omit<NewTemplate, 'organization' | 'tags'>;
-    /** Another version becomes the active one before nine. */
+    /** The tags of another version, which becomes active before nine. */
     readonly pushed?: Tags;
     readonly most: Readonly<Record<string, number>>;
     readonly because: string;

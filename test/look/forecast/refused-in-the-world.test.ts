@@ -1,6 +1,6 @@
 /**
- * What coderd refuses to do, again and again, wakes its pool ever more rarely; what merely waits
- * wakes it at once.
+ * A transition that coderd refuses again and again wakes its pool less and less often. One that
+ * only waits wakes it at once.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
@@ -38,13 +38,13 @@ function addOne(
   return coderd.addWorkspace({ template: added, ...workspace });
 }
 
-/** Builds that tell that coderd looks every minute. */
+/** Adds builds that show that coderd polls every minute. */
 function tellInterval(world: World): void {
   for (const minutes of [44, 31, 14, 7])
     addOne(world, { reason: 'autostop', since: plusMs(START, -minutes * MINUTE_MS) });
 }
 
-/** The minutes in which a task was wanted of pools that had none. */
+/** The minutes in which a pool without tasks got one. */
 function wakeUps(looks: readonly LookResult[]): readonly number[] {
   return looks.flatMap(({ plan: { takenAt, pools } }) =>
     pools.some(({ desired }) => desired.from === 0 && (desired.to ?? 0) > 0)
@@ -57,7 +57,7 @@ function findingOf(looks: readonly LookResult[]): Finding | undefined {
   return looks.at(-1)?.plan.findings.find(({ code }) => code === 'transitions-refused');
 }
 
-/** Every build that there is was done by coderd itself, and well. */
+/** Expects that all builds succeeded and none was killed. */
 function expectNoHarm({ world }: Lab): void {
   expect(world.coderd.jobs().filter(({ status }) => status !== 'succeeded')).toEqual([]);
   expect(world.figures().killed).toBe(0);
@@ -75,7 +75,7 @@ describe('a transition that coderd refuses', () => {
     expect([first, others.length]).toEqual([8, 0]);
     expect(second).toBeGreaterThanOrEqual(first + 60);
     expect(second).toBeLessThanOrEqual(first + 75);
-    // 35 before anything was backed off
+    // without the back-off it was 35
     expect(on.watched.taskMinutes()).toBeLessThanOrEqual(10);
     expect(findingOf(looks)).toMatchObject({
       kind: 'autostart',

@@ -1,5 +1,5 @@
 /**
- * Floors by the clock on the wall, and autostarts by the clock of the workspace, over nights in
+ * Floors in the time zone of the schedule, and autostarts in that of the workspace, in nights in
  * which clocks change.
  */
 import { afterEach, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ async function start(options: LabOptions): Promise<Lab & { readonly watched: Wat
   return { ...started, watched: watch(started.world) };
 }
 
-/** Lets time pass until then. */
+/** Invokes the function until this time. */
 async function invokeUntil({ world, invoke }: Lab, until: EpochMs): Promise<void> {
   await invoke(Math.ceil((until - world.timeline.now()) / MINUTE_MS));
 }
@@ -42,8 +42,7 @@ describe('a night in which the clocks change', () => {
   };
 
   /**
-   * By the clock in Berlin each is what the schedules say; with its distance to UTC, it is
-   * unmistakable.
+   * The expected times in Berlin. Each has its UTC offset, because some local times occur twice.
    */
   type Night = {
     readonly night: string;
@@ -60,14 +59,14 @@ describe('a night in which the clocks change', () => {
         '2026-03-28T23:25:00+01:00': 0,
         '2026-03-28T23:35:00+01:00': 1,
         '2026-03-29T01:55:00+01:00': 1,
-        // half past two does not come: it ends with the gap
+        // 2:30 does not exist, so the schedule ends with the gap
         '2026-03-29T03:10:00+02:00': 0,
         '2026-03-29T03:55:00+02:00': 0,
         '2026-03-29T04:10:00+02:00': 2,
         '2026-03-29T05:55:00+02:00': 2,
         '2026-03-29T06:10:00+02:00': 0,
       },
-      // no half past two this night
+      // 2:30 does not exist in this night
       autostarts: ['2026-03-29T03:30:00+02:00', '2026-03-29T06:30:00+02:00'],
     },
     {
@@ -77,7 +76,7 @@ describe('a night in which the clocks change', () => {
         '2026-10-24T23:25:00+02:00': 0,
         '2026-10-24T23:35:00+02:00': 1,
         '2026-10-25T02:40:00+02:00': 1,
-        // half past two comes twice: it ends with the later one
+        // 2:30 occurs twice, so the schedule ends at the later one
         '2026-10-25T02:25:00+01:00': 1,
         '2026-10-25T02:40:00+01:00': 0,
         '2026-10-25T03:55:00+01:00': 0,

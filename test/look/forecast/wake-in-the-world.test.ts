@@ -1,6 +1,6 @@
 /**
- * What coderd does to workspaces by itself happens on time although the pools sleep; with `wake`
- * off it does not happen at all.
+ * coderd's own transitions happen on time although the pools are at zero. With `wake` off they do
+ * not happen at all.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
@@ -42,16 +42,19 @@ function expectNoHarm(world: World): void {
   expect(world.figures().killed).toBe(0);
 }
 
-/** The pools that somebody was wanted of. */
+/** The pools whose desired count was above zero. */
 function wokenPools(looks: readonly LookResult[]): readonly string[] {
   const wanted = looks.flatMap(({ plan }) => plan.pools.filter(({ desired }) => (desired.to ?? 0) > 0));
   return [...new Set(wanted.map(({ name }) => name))].sort();
 }
 
 describe('autostops scattered over an evening', () => {
-  /** Minutes after the beginning, pairs and long gaps among them. */
+  /** Minutes from the start, with pairs and long gaps. */
   const DEADLINES = [1, 15, 16, 44, 75, 76, 110];
-  /** Used so many minutes before their deadline, which moves it by an hour from then. */
+  /**
+   * By deadline: how many minutes before it the workspace is used. The use moves the deadline to an
+   * hour later.
+   */
   const USED = new Map([
     [15, 10],
     [75, 1],
@@ -64,7 +67,7 @@ describe('autostops scattered over an evening', () => {
       const { coderd, timeline } = world;
       const template = coderd.addTemplate({ organization: 'default', activityBumpMs: HOUR_MS });
       for (const minutes of DEADLINES) {
-        // some seconds past the minute
+        // some seconds after the full minute
         const ttlMs = 3 * HOUR_MS + minutes * MINUTE_MS + minutes * 700;
         const since = plusMs(START, -3 * HOUR_MS);
         const workspace = coderd.addWorkspace({ template, running: true, since, ttlMs });
@@ -79,7 +82,7 @@ describe('autostops scattered over an evening', () => {
       );
       expect(coderd.jobs()).toHaveLength(DEADLINES.length);
       expectNoHarm(world);
-      // it sleeps where a gap is long
+      // the pool is at zero in long gaps
       for (const minutes of [30, 55, 95, 125, 148]) {
         const at = plusMs(START, minutes * MINUTE_MS);
         expect(watched.mostRunning(at, at)).toBe(0);
@@ -95,7 +98,7 @@ describe('autostops scattered over an evening', () => {
       const { world, watched, invoke } = await start({ pools: [pool], phaseS: 1 });
       const { coderd, timeline } = world;
       const template = coderd.addTemplate({ organization: 'default' });
-      // as if somebody had set a workspace's deadline back to now
+      // as if a person had moved a workspace's deadline to now
       for (const minutes of [12, 45.1, 77.5, 110.9])
         timeline.after(minutes * MINUTE_MS, () => {
           const since = plusMs(timeline.now(), -HOUR_MS);
@@ -113,11 +116,11 @@ describe('autostops scattered over an evening', () => {
 });
 
 describe('a pool at zero', () => {
-  /** The others' daemons do not open the gate for its workspaces. */
+  /** Daemons of other pools do not open the gate for its workspaces. */
   const team: LabPool = { ...cpu, name: 'team', tags: { team: 'a' } };
   const minutes = (count: number): number => count * MINUTE_MS;
 
-  /** One of each kind, twenty minutes from one to the next. */
+  /** One workspace for each kind of transition, due every 20 minutes. */
   function addWorkspaces(world: World): Readonly<Record<string, WorkspaceRecord>> {
     const failed = addOne(world, { failureTtlMs: minutes(120) });
     world.coderd.build(failed, 'start', { willFail: true });
@@ -131,7 +134,7 @@ describe('a pool at zero', () => {
     };
   }
 
-  /** What came of a workspace. */
+  /** What happened to a workspace. */
   function fate({ latestBuild, dormantAt }: WorkspaceRecord): string {
     const { reason, transition } = latestBuild;
     const build = reason === 'initiator' ? [] : [`${transition} for ${reason}`];
@@ -182,7 +185,7 @@ describe('a pool at zero', () => {
     expect(Object.fromEntries(fates)).toEqual(expected);
     const late = watched.late(MAX_DELAY_MS).map(({ reason }) => reason);
     expect([...new Set(late)].sort()).toEqual(left);
-    // asleep before each of them
+    // the pools are at zero before each transition
     for (const third of [1, 2, 3, 4, 5, 6]) {
       const at = plusMs(START, third * minutes(20) - minutes(10));
       expect(watched.mostRunning(at, plusMs(at, minutes(5)))).toBe(0);
@@ -224,8 +227,8 @@ it('starts a workspace after dormancy at its next time, although coderd reports 
     {},
     { schedule: '11 9 * * *', since: plusMs(START, -HOUR_MS), dormantAt: START },
   );
-  // workspaces are read 4 s later, coderd works the time out anew a minute later, and they are read
-  // again after it
+  // a look reads the workspaces 4 s later, coderd computes the next start a minute later, and a
+  // later look reads it
   world.timeline.after(8 * MINUTE_MS + 1_000, () => world.coderd.markActive(workspace));
   await invoke(30);
   expect(workspace.latestBuild).toMatchObject({
@@ -238,7 +241,7 @@ it('starts a workspace after dormancy at its next time, although coderd reports 
 
 describe('a coderd that polls for due transitions every 15 minutes', () => {
   const POLL_MS = 15 * MINUTE_MS;
-  /** Polls begin with coderd, and no schedule is likely to fall on them. */
+  /** Polls start with coderd, and no schedule is due in a minute with a poll. */
   const begin = plusMs(START, 4 * MINUTE_MS);
 
   it.each<{ due: string; workspace: Partial<NewWorkspace> }>([
@@ -310,7 +313,7 @@ describe('a wake demand of several pools', () => {
     for (const { tags } of [gpu, gpuEu])
       addOne(world, { tags, buildMs: { stop: 10 * MINUTE_MS } }, inHalfAnHour);
     const looks = await invoke(55);
-    // until the stops are inserted: then the other pool starts for its job
+    // until coderd inserts the stops. Then the other pool starts for its own job
     const inserted = world.coderd.jobs()[0]?.createdAt ?? START;
     const before = looks.filter(({ plan }) => Date.parse(plan.takenAt) < inserted);
     expect(wokenPools(before)).toEqual(['gpu-eu']);

@@ -1,6 +1,6 @@
 /**
- * Generators of ugly forecasts: times long past, far ahead or missing, and readings that can't be
- * trusted.
+ * Generators of ugly forecasts: times long past, far ahead or missing, and readings that are not
+ * complete.
  */
 import fc from 'fast-check';
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
@@ -45,7 +45,7 @@ const readings = fc.constantFrom<ReadingStatus>(
   'failed',
 );
 
-/** What is known of an organization's workspaces; undefined: no forecast. */
+/** The readings of an organization's workspaces and templates. Empty: no forecast. */
 export function uglyForecast(
   organization: string,
   isClear: boolean,
@@ -111,7 +111,7 @@ function drawRow(row: Row, index: number, organization_id: OrganizationId): read
   );
 }
 
-/** What pools say of the forecast and of the calendar. */
+/** Settings of a pool for forecast and schedules. */
 export const forecastSettings: fc.Arbitrary<Pick<PoolConfig, 'wake' | 'prewarm' | 'schedules'>> = fc
   .record({
     autostart: fc.boolean(),

@@ -35,7 +35,7 @@ const rows = fc.array(
 
 type Row = typeof rows extends fc.Arbitrary<(infer T)[]> ? T : never;
 
-/** What is recorded of an organization; undefined: nothing is known of earlier jobs. */
+/** The recent jobs of an organization. Undefined: no record. */
 export function uglyRecord(organization: string): fc.Arbitrary<RecentJobs | undefined> {
   return fc.option(
     fc

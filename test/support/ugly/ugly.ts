@@ -1,4 +1,4 @@
-/** Generators of ugly snapshots: states that should not be, and sometimes are. */
+/** Generators of ugly snapshots: states that should not occur, but do at times. */
 import fc from 'fast-check';
 import type {
   DaemonId,
@@ -115,7 +115,7 @@ type TaskPicture = {
   readonly jobs: readonly Job[];
 };
 
-/** A task with whatever protection, daemon rows and jobs, fitting together or not. */
+/** A task with any protection, daemon rows and jobs. They may contradict each other. */
 function taskPicture(pool: PoolConfig, index: number): fc.Arbitrary<TaskPicture> {
   const id = taskIdOf(index);
   const taskArn = arnOf(index);
@@ -234,7 +234,7 @@ const pendingJobs = fc.array(
   { maxLength: 6 },
 );
 
-/** One pending job, as it could come at any time. */
+/** One more pending job, of any age. */
 export const oneMoreJob = fc
   .record({
     organization: fc.constantFrom(...ORGANIZATIONS),
@@ -257,7 +257,7 @@ function pendingJob(
   });
 }
 
-/** Daemons that no pool owns: another fleet's, dead or alive. */
+/** Daemons outside the pools, online or offline. */
 const strangers = fc.array(
   fc
     .record({ organization: fc.constantFrom(...ORGANIZATIONS), tags, seenAt: times, isBusy: fc.boolean() })
@@ -273,7 +273,7 @@ const strangers = fc.array(
 );
 type Tag = Service['tags'][number];
 
-/** Tags of one override, mostly none: good, expired, or such that nobody can read them. */
+/** Tags of one override, mostly none. Otherwise they are valid, expired or unreadable. */
 function overrideTag(key: string, values: readonly string[]): fc.Arbitrary<readonly Tag[]> {
   const none = fc.constant<readonly Tag[]>([]);
   const some = fc
@@ -309,7 +309,7 @@ const overrideTags = fc
 const primary = { id: 'new', status: 'PRIMARY' };
 const replaced = { id: 'old', status: 'ACTIVE' };
 
-/** Deployments that are over, go on, or have succeeded before their old tasks left. */
+/** Deployments that are complete, in progress, or complete before their old tasks have left. */
 const rollouts = fc.constantFrom<Pick<Service, 'deployments' | 'deploymentConfiguration'>>(
   { deployments: [{ ...primary, rolloutState: 'COMPLETED' }] },
   { deployments: [{ ...primary, rolloutState: 'COMPLETED' }] },
@@ -321,7 +321,10 @@ const rollouts = fc.constantFrom<Pick<Service, 'deployments' | 'deploymentConfig
   })),
 );
 
-/** Mostly none: ECS could not place a task, started one after that, or both at once. */
+/**
+ * Events of a service, mostly none. Otherwise ECS could not place a task, started one later, or
+ * both.
+ */
 const placements = fc.oneof(
   { arbitrary: fc.constant<Service['events']>([]), weight: 3 },
   {

@@ -1,4 +1,4 @@
-/** Tests which questions any coderd is asked, and with which releases its answers are compared. */
+/** Tests which questions `doctor --deep` sends, and with which releases it compares the answers. */
 import { describe, expect, it } from 'vitest';
 import { compareWithAll } from '../../../verify/conformance/answers/answer-differences.ts';
 import { readOnlyQuestions } from '../../../verify/conformance/answers/read-only-steps.ts';

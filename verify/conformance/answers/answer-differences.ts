@@ -8,7 +8,7 @@ import type { Transcript } from '../stage/transcript.ts';
 import type { DeepQuestion } from './read-only-steps.ts';
 
 /** An answer of coderd. `body` is undefined if it is not JSON. */
-export type Said = { readonly status: number; readonly body: unknown };
+export type JsonAnswer = { readonly status: number; readonly body: unknown };
 
 export type Verdict =
   /** `isEmpty`: the answer is a list without items, so there was nothing to compare. */
@@ -29,12 +29,16 @@ const SAME: Verdict = { kind: 'same' };
  * Compares with all of these releases. An answer that one of them gives does not differ; otherwise
  * the difference from the first release is returned.
  */
-export function compareWithAll(question: DeepQuestion, answer: Said, tested: readonly Transcript[]): Verdict {
+export function compareWithAll(
+  question: DeepQuestion,
+  answer: JsonAnswer,
+  tested: readonly Transcript[],
+): Verdict {
   const verdicts = tested.map((transcript) => compareAnswer(question, answer, transcript));
   return verdicts.find(({ kind }) => kind !== 'differs') ?? verdicts[0] ?? SAME;
 }
 
-function compareAnswer(question: DeepQuestion, answer: Said, { entries }: Transcript): Verdict {
+function compareAnswer(question: DeepQuestion, answer: JsonAnswer, { entries }: Transcript): Verdict {
   const entry = entries.find(({ step }) => step === question.step);
   if (entry === undefined || !('asked' in entry)) return SAME;
   if (isForbidden(question, answer, entry)) return { kind: 'forbidden' };
@@ -50,7 +54,11 @@ function compareAnswer(question: DeepQuestion, answer: Said, { entries }: Transc
  * coderd answers 403 or 404 if the user has no right to read. The answer of a proxy in another form
  * is not coderd's.
  */
-function isForbidden({ as, path, schema }: DeepQuestion, { status, body }: Said, expected: Said): boolean {
+function isForbidden(
+  { as, path, schema }: DeepQuestion,
+  { status, body }: JsonAnswer,
+  expected: JsonAnswer,
+): boolean {
   const isAboutRights = schema !== undefined || path.includes('{organization}');
   const isRefused = (status === 403 || status === 404) && status !== expected.status;
   return as === 'reader' && isAboutRights && isRefused && refusal.safeParse(body).success;
@@ -65,7 +73,7 @@ const refusal = z.object({
  * Compares the status, the message and the invalid fields. Text after a colon is Go's and is
  * ignored.
  */
-function compareRefusal(answer: Said, entry: Said): Verdict {
+function compareRefusal(answer: JsonAnswer, entry: JsonAnswer): Verdict {
   const isSame =
     answer.status === entry.status && (answer.status === 200 || sense(answer.body) === sense(entry.body));
   return isSame
@@ -82,7 +90,7 @@ function ownWords(detail: string): string {
   return detail.replace(/: .*/s, '');
 }
 
-function describe({ status, body }: Said): string {
+function describe({ status, body }: JsonAnswer): string {
   const { message, validations } = refusal.safeParse(body).data ?? {};
   if (message !== undefined)
     return `${status} ${JSON.stringify(short(message))}${(validations ?? []).map(({ detail }) => `, ${short(ownWords(detail))}`).join('')}`;
@@ -94,7 +102,7 @@ const short = (text: string): string => (text.length > 200 ? `${text.slice(0, 20
 
 type ReadingAnswer = {
   readonly schema: z.ZodType;
-  readonly answer: Said;
+  readonly answer: JsonAnswer;
   /** Answers of the tested release at the same path. */
   readonly samples: readonly unknown[];
 };

@@ -1,6 +1,6 @@
 /** Reads the recorded transcripts, and chooses the releases to compare a coderd with. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { compareVersion, isKnownVersion } from '../../../lambda/decision/model/version.ts';
+import { compareVersion, isKnownVersion, parseVersion } from '../../../lambda/decision/model/version.ts';
 import type { Transcript } from '../stage/transcript.ts';
 
 const FOLDER = new URL('../recorded/', import.meta.url);
@@ -35,5 +35,5 @@ export function releasesToCompare(version: string, recorded: readonly string[]):
 }
 
 function patchOf(version: string): number {
-  return Number(/^v?\d+\.\d+\.(\d+)/.exec(version)?.[1] ?? 0);
+  return parseVersion(version)?.patch ?? 0;
 }

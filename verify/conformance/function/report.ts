@@ -1,7 +1,8 @@
 /** Reports a run: builds from coderd, tasks from the world, and looks from the function's log. */
+
 import Table from 'cli-table3';
+import { percentile } from '../../../lambda/decision/model/collections.ts';
 import { normalizeTags, tagKey } from '../../../lambda/decision/model/tags.ts';
-import { percentile } from '../../../simulator/base/percentile.ts';
 import type { RealJob, RealWorkspace } from './coderd-api.ts';
 import type { LookRecord } from './look-record.ts';
 import { POOLS } from './story.ts';

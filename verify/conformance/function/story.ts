@@ -48,7 +48,8 @@ export type Prepared = {
   readonly dueAt: Date;
 };
 
-export type Asked = { readonly builds: number };
+/** How many builds the run requested. */
+export type Played = { readonly builds: number };
 
 /**
  * Imports the templates and builds the workspaces that start by schedule later. A daemon for each
@@ -81,7 +82,7 @@ export async function play(
   coderd: CoderdApi,
   { templates }: Prepared,
   announce: (line: string) => void,
-): Promise<Asked> {
+): Promise<Played> {
   const startedAt = Date.now();
   const at = (seconds: number) => sleep(Math.max(0, startedAt + seconds * 1000 - Date.now()));
   const made: RealWorkspace[] = [];

@@ -2,7 +2,9 @@
  * Plays the story on a real coderd. Its control port starts daemons and runs the lifecycle
  * executor.
  */
+
 import { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
+import { Secret } from '../../../lambda/adapters/shared/secret.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import type { Transition } from '../../../simulator/coderd/tables/transition.ts';
@@ -81,7 +83,7 @@ export class RealStage implements Stage {
 
   http(as: string): CoderdHttp {
     const token = this.#tokens.get(as) ?? '';
-    return new CoderdHttp({ url: this.#options.url, token: { read: async () => token } });
+    return new CoderdHttp({ url: this.#options.url, token: { read: async () => new Secret(token) } });
   }
 
   async addUser(user: { readonly name: string; readonly role: Role; readonly status: UserStatus }) {

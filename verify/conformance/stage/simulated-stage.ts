@@ -2,9 +2,11 @@
  * Plays the story on the simulated coderd. Reads use its HTTP API; changes go straight to the
  * model. Time moves only when the story waits.
  */
+
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
+import { Secret } from '../../../lambda/adapters/shared/secret.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { Random } from '../../../simulator/base/random.ts';
@@ -95,7 +97,7 @@ export class SimulatedStage implements Stage {
 
   http(as: string): CoderdHttp {
     const token = this.#tokens.get(as) ?? '';
-    return new CoderdHttp({ url: this.#url, token: { read: async () => token } });
+    return new CoderdHttp({ url: this.#url, token: { read: async () => new Secret(token) } });
   }
 
   async addUser(user: { readonly name: string; readonly role: Role; readonly status: UserStatus }) {

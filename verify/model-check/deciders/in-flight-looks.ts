@@ -128,7 +128,7 @@ export function describeInFlightLook(look: InFlightLook): string {
 }
 
 /** A text for traces. */
-export function describeWrite(write: Write): string {
+function describeWrite(write: Write): string {
   if (write.kind === 'set') return `set the count to ${write.desired}`;
   return `send a drain request to task ${write.slots.map((slot) => slot + 1).join(' and ')}`;
 }

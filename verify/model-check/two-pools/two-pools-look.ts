@@ -6,7 +6,7 @@ import { arnOf, builtOften, configWith, NO_DAEMON, snapshotOfPools } from '../de
 import { type SlotState, type SmallPool, type TwoPools, withSlot } from './two-pools-state.ts';
 
 /** Daemons of the second pool can run jobs of the first pool too. */
-export const POOLS: readonly SeenPool[] = [
+const POOLS: readonly SeenPool[] = [
   { name: 'cpu', tags: { pool: 'cpu' } },
   { name: 'gpu', tags: { pool: 'cpu', gpu: 'yes' } },
 ];

@@ -13,7 +13,7 @@ import { ASK, describeTask, holdsJob, keyOf, NEW_TASK, type TaskState } from './
 
 export type GuardsBound = { readonly tasks: number; readonly jobs: number };
 
-export const RULES: Rules = {
+const RULES: Rules = {
   table: GUARD_TABLE,
   ask: ASK,
   hasLateLooks: false,

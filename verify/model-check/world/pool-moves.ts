@@ -44,7 +44,7 @@ function withoutSession(task: TaskState, endsSessions: boolean): TaskState {
 }
 
 /** The steps of a guard's input. A PUT that the guard sends takes effect, or is refused or lost. */
-export function inputMoves(
+function inputMoves(
   what: string,
   task: TaskState,
   input: GuardInput,

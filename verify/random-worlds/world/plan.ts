@@ -1,5 +1,6 @@
 /** Draws the plan of one random world from its seed, before anything happens in it. */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { sum } from '../../../lambda/decision/model/collections.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import type { Range } from '../../../simulator/ecs/parts/latencies.ts';
@@ -132,8 +133,8 @@ export function* worldSeeds(seed: number): Generator<number, never> {
 export function drawPlan(seed: number): WorldPlan {
   const random = seeded(seed);
   const pools = drawPools(random);
-  const floors = pools.reduce((total, { min, warm }) => total + Math.max(min, warm), 0);
-  const most = pools.reduce((total, { max }) => total + max, 0);
+  const floors = sum(pools, ({ min, warm }) => Math.max(min, warm));
+  const most = sum(pools, ({ max }) => max);
   const busyHours = drawHours(random);
   // Overrides and retirements have their own random source, so that all else in a world stayed the
   // same when they were added.

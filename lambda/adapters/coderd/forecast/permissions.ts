@@ -10,15 +10,15 @@ import type { Organization } from '../../../look/ports.ts';
 import type { CoderdHttp } from '../http/http.ts';
 import { authorizationSchema } from '../http/schemas.ts';
 
-export type Listed = 'workspace' | 'template';
+export type ResourceType = 'workspace' | 'template';
 
-const LISTED: readonly Listed[] = ['workspace', 'template'];
+const RESOURCE_TYPES: readonly ResourceType[] = ['workspace', 'template'];
 
 /**
  * Whether coderd refuses to list the resource type in an organization. False if coderd did not
  * answer.
  */
-export type Refused = (listed: Listed, organization: OrganizationId) => boolean;
+export type Refused = (type: ResourceType, organization: OrganizationId) => boolean;
 
 /**
  * Checks all organizations in one request. If coderd does not answer, nothing counts as refused.
@@ -31,7 +31,7 @@ export async function readRefused(
   try {
     const body = { checks: checksOf(organizations) };
     const { value } = await http.post('/api/v2/authcheck', body, authorizationSchema, signal);
-    return (listed, organization) => value[nameOf(listed, organization)] === false;
+    return (type, organization) => value[nameOf(type, organization)] === false;
   } catch {
     // The lists may still be readable. If they are not, their own requests fail.
     return () => false;
@@ -41,14 +41,14 @@ export async function readRefused(
 function checksOf(organizations: readonly Organization[]): object {
   return Object.fromEntries(
     organizations.flatMap(({ id }) =>
-      LISTED.map((listed) => [
-        nameOf(listed, id),
-        { object: { resource_type: listed, organization_id: id }, action: 'read' },
+      RESOURCE_TYPES.map((type) => [
+        nameOf(type, id),
+        { object: { resource_type: type, organization_id: id }, action: 'read' },
       ]),
     ),
   );
 }
 
-function nameOf(listed: Listed, organization: OrganizationId): string {
-  return `${listed} ${organization}`;
+function nameOf(type: ResourceType, organization: OrganizationId): string {
+  return `${type} ${organization}`;
 }

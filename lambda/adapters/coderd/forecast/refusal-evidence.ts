@@ -11,7 +11,7 @@ import type {
   Member,
   Reading,
 } from '../../../decision/model/snapshot.ts';
-import { compareVersion } from '../../../decision/model/version.ts';
+import { filtersDaemons } from '../../../decision/model/version.ts';
 import type { Organization } from '../../../look/ports.ts';
 import type { CoderdHttp } from '../http/http.ts';
 import { reading } from '../http/reading.ts';
@@ -24,7 +24,7 @@ const MAX_AGE = '96h';
 /** The newest daemons. If there are more, a daemon was online often enough. */
 const MOST_DAEMONS = 1000;
 
-/** Reads both lists of one organization. Doesn't throw. */
+/** Reads both lists of one organization. Does not throw. */
 export async function readEvidence(
   { http, signal }: { readonly http: CoderdHttp; readonly signal: AbortSignal },
   { id, name }: Organization,
@@ -40,9 +40,8 @@ export async function readEvidence(
     reading({ what: `listing offline daemons of organization "${name}"`, limit: MOST_DAEMONS }, () =>
       http.get(`${path}/provisionerdaemons`, query, z.array(daemonSchema), signal),
     );
-  // Before 2.26 the list of daemons includes offline ones, and coderd answers 400 to unknown
-  // parameters (docs/coder.md §2).
-  if ((compareVersion(build?.version, '2.26') ?? -1) < 0) return { members: await readMembers() };
+  // older servers list offline daemons with the others
+  if (!filtersDaemons(build?.version)) return { members: await readMembers() };
   const [members, offlineDaemons] = await Promise.all([readMembers(), readDaemons()]);
   return { members, offlineDaemons };
 }

@@ -26,7 +26,7 @@ type Pages = readonly PromiseSettledResult<Page>[];
 /** The client, the time limit, and the advice about the role if coderd refuses. */
 export type Listing = { readonly http: CoderdHttp; readonly signal: AbortSignal; readonly role: string };
 
-export type Listed = {
+export type ListedWorkspaces = {
   readonly list: Reading<Workspace>;
   /** The offset of the first page that failed. 0 if none failed, or if the first page failed. */
   readonly resumeAt: number;
@@ -42,7 +42,7 @@ export type Turn = { readonly now: EpochMs; readonly resumeAt: number };
  * Lists the workspaces page by page, and all pages once more if rows are missing. If a page fails,
  * the reading is `failed` and has the items of the other pages.
  */
-export async function listWorkspaces(listing: Listing, { now, resumeAt }: Turn): Promise<Listed> {
+export async function listWorkspaces(listing: Listing, { now, resumeAt }: Turn): Promise<ListedWorkspaces> {
   const request = { what: 'listing workspaces', role: listing.role };
   const [first] = await readPages(listing, [0]);
   if (first?.status !== 'fulfilled')

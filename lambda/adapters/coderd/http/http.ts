@@ -10,6 +10,7 @@ import type { z } from 'zod';
 import type { EpochMs } from '../../../decision/model/brands.ts';
 import type { CallCounter } from '../../shared/calls.ts';
 import { describeSchemaMismatch } from '../../shared/schema-mismatch.ts';
+import type { Secret } from '../../shared/secret.ts';
 import { makeDispatcher } from './dispatcher.ts';
 import { checkHeaders } from './header-values.ts';
 import { PATIENCE_OF_A_LOOK, type Patience, parseRetryAfterMs, withRetries } from './retries.ts';
@@ -35,7 +36,10 @@ export class CoderdError extends Error {
   }
 }
 
-export type TokenSource = { readonly read: (options: { readonly fresh: boolean }) => Promise<string> };
+export type TokenSource = { readonly read: (options: { readonly fresh: boolean }) => Promise<Secret> };
+
+/** By the name of the header that carries it. */
+export type Credentials = Readonly<Record<string, Secret>>;
 
 /** A parsed answer of coderd, and the time in its `Date` header. */
 export type Document<T> = { readonly value: T; readonly date: EpochMs | undefined };
@@ -89,7 +93,7 @@ export class CoderdHttp {
   }
 
   /** The same coderd with another token, over the same connections: close the original only. */
-  withToken(token: string): CoderdHttp {
+  withToken(token: Secret): CoderdHttp {
     return new CoderdHttp({ ...this.#options, token: { read: async () => token } }, this.#dispatcher);
   }
 
@@ -115,13 +119,13 @@ export class CoderdHttp {
     return this.#ask({ method: 'POST', path, body: JSON.stringify(body), signal }, schema);
   }
 
-  /** As `get`, with these headers instead of the token. */
+  /** As `get`, with these credentials, by header, instead of the token. */
   async getAs<T extends z.ZodType>(
     path: string,
-    headers: Readonly<Record<string, string>>,
+    credentials: Credentials,
     schema: T,
   ): Promise<Document<z.output<T>>> {
-    const answer = await this.#request({ method: 'GET', path }, headers, this.#budget());
+    const answer = await this.#request({ method: 'GET', path }, credentials, this.#budget());
     if (answer.statusCode !== 200) throw this.#errorOf(path, answer);
     return { value: parse(schema, answer), date: answer.date };
   }
@@ -135,7 +139,7 @@ export class CoderdHttp {
     const budget = this.#budget(question.signal);
     if (token === undefined) return this.#send(question, budget, { fresh: false });
     const instead = token.instead === undefined ? {} : { 'coder-session-token': token.instead };
-    return this.#request(question, token.headers ?? instead, budget);
+    return this.#request(question, token.credentials ?? instead, budget);
   }
 
   /** Closes the pooled connections. */
@@ -166,11 +170,10 @@ export class CoderdHttp {
     return this.#request(question, { 'coder-session-token': read }, budget);
   }
 
-  async #request(
-    question: Question,
-    headers: Readonly<Record<string, string>>,
-    budget: AbortSignal,
-  ): Promise<RawAnswer> {
+  async #request(question: Question, credentials: Credentials, budget: AbortSignal): Promise<RawAnswer> {
+    const headers = Object.fromEntries(
+      Object.entries(credentials).map(([name, secret]) => [name, secret.reveal()]),
+    );
     const flaw = checkHeaders(headers);
     if (flaw !== undefined) throw new CoderdError('refused', flaw);
     this.#refuseEarly(question.path);
@@ -208,7 +211,8 @@ export class CoderdHttp {
       const text = statusCode === 200 ? received : hide(received, Object.values(headers));
       return { statusCode, headers: response.headers, text, date: parseDate(response.headers.date) };
     } finally {
-      this.#calls?.count('coderd', { throttled: statusCode === 429 });
+      const isAnswered = statusCode !== undefined;
+      this.#calls?.count('coderd', { throttled: statusCode === 429, isAnswered });
     }
   }
 
@@ -267,8 +271,8 @@ function hide(text: string, secrets: readonly string[]): string {
 
 /** What signs a request in instead of the configured token. */
 type Instead = {
-  readonly instead?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly instead?: Secret | undefined;
+  readonly credentials?: Credentials;
 };
 
 export type Question = {

@@ -5,11 +5,11 @@ import { messageOf } from '../../../decision/model/message-of.ts';
 import type { Reading } from '../../../decision/model/snapshot.ts';
 import { CoderdError, type Document } from './http.ts';
 
-/**
- * The name of a reading in its error message, and the advice about the role if coderd forbids it.
- */
-export type Asked = {
+/** A reading, as its status and its error message name it. */
+export type ReadingRequest = {
+  /** The beginning of the error message: `listing workspaces`. */
   readonly what: string;
+  /** The advice if coderd forbids it. */
   readonly role?: string | undefined;
   /** Number of items; 0 means all. */
   readonly limit?: number | undefined;
@@ -17,21 +17,21 @@ export type Asked = {
 
 /** Runs one reading. Does not throw: an error becomes the status and the error message. */
 export async function reading<T>(
-  asked: Asked,
+  request: ReadingRequest,
   read: () => Promise<Document<readonly T[]>>,
 ): Promise<Reading<T>> {
-  const limit = asked.limit === undefined ? {} : { limit: asked.limit };
+  const limit = request.limit === undefined ? {} : { limit: request.limit };
   try {
     const { value, date } = await read();
     return { status: 'ok', ...limit, ...takenAt(date), items: value };
   } catch (cause) {
-    return { ...failure(asked, cause), ...limit, items: [] };
+    return { ...failure(request, cause), ...limit, items: [] };
   }
 }
 
 /** The status and the error message for a reading that failed with `cause`. */
 export function failure(
-  { what, role }: Asked,
+  { what, role }: ReadingRequest,
   cause: unknown,
 ): { readonly status: 'forbidden' | 'failed'; readonly error: string } {
   const isForbidden = cause instanceof CoderdError && cause.code === 'not-found';

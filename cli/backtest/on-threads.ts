@@ -1,0 +1,23 @@
+import { startWorkerPool, type WorkerPool, WorkerPoolError } from '../../backtest/search/worker-pool.ts';
+import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
+import { type Progress, showProgress } from './progress.ts';
+
+export type Threads = { readonly workerPool: WorkerPool; readonly onProgress: Progress['show'] };
+
+/** Runs `work` with threads and a progress bar. Throws InputError if a thread fails. */
+export async function onThreads<T>(
+  workers: number,
+  { terminal }: CliEnvironment,
+  work: (threads: Threads) => Promise<T>,
+): Promise<T> {
+  const workerPool = startWorkerPool(workers);
+  const progress = showProgress(terminal);
+  try {
+    return await work({ workerPool, onProgress: progress.show });
+  } catch (error) {
+    throw error instanceof WorkerPoolError ? new InputError(error.message, { cause: error }) : error;
+  } finally {
+    progress.end();
+    await workerPool.close();
+  }
+}

@@ -1,0 +1,32 @@
+/** The options that `autoscaler backtest` and `autoscaler tune` share. */
+import { availableParallelism } from 'node:os';
+import type { Command } from 'commander';
+import { parseDays } from '../trace/generate.ts';
+import { parseRegion, parseWorkers } from './options.ts';
+
+/** Adds `--trace`, `--scenario` and `--days`. */
+export function withTraceOptions(command: Command): Command {
+  return command
+    .option(
+      '--trace <file>',
+      'trace file, as written by autoscaler trace; - for standard input (required without --scenario)',
+    )
+    .option(
+      '--scenario <name>',
+      'a fictional deployment with its own configuration (required without --trace)',
+    )
+    .option('--days <number>', 'days of the scenario (default: 7)', parseDays);
+}
+
+/** Adds `--region`, `--workers` and `--skip-bad`. */
+export function withRunOptions(command: Command): Command {
+  return command
+    .option('--region <name>', 'AWS Region of the Fargate prices', parseRegion, 'us-east-1')
+    .option(
+      '--workers <number>',
+      'number of threads; does not change the figures',
+      parseWorkers,
+      availableParallelism(),
+    )
+    .option('--skip-bad', 'skip invalid lines of the trace and count them', false);
+}

@@ -1,0 +1,58 @@
+/** The license, against the world's coderd and against servers that answer otherwise. */
+
+import { afterEach, describe, expect, it } from 'vitest';
+import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { License } from '../../lambda/adapters/coderd/license.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
+import { decide } from '../../lambda/decision/decide.ts';
+import { plusMs } from '../../lambda/decision/model/brands.ts';
+import { observe } from '../../lambda/look/observe.ts';
+import { type Lab, START, startLab } from '../support/lab.ts';
+
+const HOUR_MS = 3_600_000;
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function start(): Promise<{ lab: Lab; license: License; asked: () => number }> {
+  const asked: string[] = [];
+  const lab = await startLab({
+    pools: [{ name: 'cpu', organization: 'default', tags: {} }],
+    onRequest: ({ operation }) => asked.push(operation),
+  });
+  const { secrets, tokenSecretName } = lab.world;
+  const token = { read: async () => new Secret(secrets.find(tokenSecretName)?.value ?? '') };
+  const http = new CoderdHttp({ url: lab.coderdUrl, token });
+  closers.push(() => http.close(), lab.close);
+  const count = (): number => asked.filter((operation) => operation.includes('entitlements')).length;
+  return { lab, license: new License(http), asked: count };
+}
+
+describe('the license', () => {
+  it('is read once an hour', async () => {
+    const { lab, license, asked } = await start();
+    expect(await license.at(START)).toBe('entitled');
+    lab.world.coderd.setLicence('not_entitled');
+    expect(await license.at(plusMs(START, HOUR_MS - 1))).toBe('entitled');
+    expect(asked()).toBe(1);
+    expect(await license.at(plusMs(START, HOUR_MS))).toBe('not_entitled');
+  });
+
+  it('is unknown if coderd has no such route or does not answer', async () => {
+    const token = { read: async () => new Secret('id-secret') };
+    const http = new CoderdHttp({ url: 'http://127.0.0.1:9', token, wholeMs: 200 });
+    closers.push(() => http.close());
+    expect(await new License(http).at(START)).toBeUndefined();
+  });
+
+  it('is a finding of the look if it is missing or expired', async () => {
+    const { lab } = await start();
+    const findings = async () =>
+      decide(await observe(lab.ports(), lab.config), lab.config).findings.map(({ code }) => code);
+    expect(await findings()).toEqual([]);
+    lab.world.coderd.setLicence('grace_period');
+    lab.pass(3600);
+    expect(await findings()).toContain('license-in-grace');
+  });
+});

@@ -1,0 +1,60 @@
+/**
+ * Searches everything that a test prints, writes to a file or hands in for the tokens and keys that
+ * the simulators made in it. A test that lets one out fails. vitest runs this file before each test
+ * file.
+ */
+import { subscribe } from 'node:diagnostics_channel';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { afterEach } from 'vitest';
+import { SECRETS_CHANNEL } from '../../simulator/base/secret-made.ts';
+import { OUTPUT_CHANNEL, type Output } from './output.ts';
+
+/** A shorter text may stand in others by chance. */
+const LEAST_LENGTH = 12;
+
+const secrets = new Set<string>();
+const outputs: Output[] = [];
+
+subscribe(SECRETS_CHANNEL, (secret) => {
+  if (String(secret).length >= LEAST_LENGTH) secrets.add(String(secret));
+});
+subscribe(OUTPUT_CHANNEL, (output) => outputs.push(output as Output));
+
+for (const name of ['writeFileSync', 'appendFileSync'] as const) {
+  const write = fs[name];
+  fs[name] = (file, data, ...rest) => {
+    if (typeof data === 'string') outputs.push({ where: `the file ${String(file)}`, text: data });
+    write(file, data as string, ...rest);
+  };
+}
+syncBuiltinESMExports();
+
+for (const name of ['log', 'info', 'warn', 'error', 'debug'] as const) {
+  const print = console[name].bind(console);
+  console[name] = (...texts: readonly unknown[]) => {
+    outputs.push({ where: `console.${name}`, text: texts.map(String).join(' ') });
+    print(...texts);
+  };
+}
+for (const name of ['stdout', 'stderr'] as const) {
+  const stream = process[name];
+  const write = stream.write.bind(stream);
+  stream.write = ((chunk: string | Uint8Array, ...rest: []) => {
+    outputs.push({ where: name, text: Buffer.from(chunk as string).toString() });
+    return write(chunk, ...rest);
+  }) as typeof stream.write;
+}
+
+/** Empties the record of this test and returns the places where a secret stands. */
+export function takeLeaks(): readonly string[] {
+  const found = outputs
+    .splice(0)
+    .flatMap(({ where, text }) => ([...secrets].some((secret) => text.includes(secret)) ? [where] : []));
+  return [...new Set(found)];
+}
+
+afterEach(() => {
+  const leaks = takeLeaks();
+  if (leaks.length > 0) throw new Error(`a token or key of the simulators stands in ${leaks.join(', ')}`);
+});
