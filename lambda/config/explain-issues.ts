@@ -116,7 +116,8 @@ function elsewhere(root: SettingNode, key: string): string[] {
 
 function absence({ path, isPresent, root }: Case): string {
   const setting = settingAt(root, path);
-  if (setting?.description === undefined) return 'no value; write "" for an empty string';
+  if (setting?.description === undefined)
+    return path.at(-2) === 'tags' ? 'no value; write one' : 'no value; write "" for an empty string';
   return `${isPresent ? 'no value' : 'missing'}; ${asClause(setting.description)}${example(setting)}`;
 }
 

@@ -127,6 +127,14 @@ it('refuses a tag with = in its name or a line break where the daemon sends the 
   expect(said('key: { secret: t }', 'tags: { "a=b": c }')).toEqual([]);
 });
 
+it('warns of a tag with an empty value, which coderd drops, and leaves it out', () => {
+  const text = textOf(['key: { secret: k }', 'tags: { team: "", size: large }']);
+  expect(problemsIn(text)).toEqual([
+    'f:8:13: warning: pools[0].tags.team: "team" has an empty value, and coderd drops such a tag: the pool\'s daemons do not have it; write a value, or remove the tag',
+  ]);
+  expect(readConfig(text, 'f').config.pools[0]?.tags).toEqual({ size: 'large' });
+});
+
 describe('a common mistake', () => {
   it.each([
     {

@@ -43,7 +43,22 @@ function checkManagedKeys({ index, key }: PoolDraft, { raw }: ConfigDraft): Find
 
 function checkTags(pool: PoolDraft): Finding[] {
   const way = wayOf(pool);
-  return [...(way === 'token' ? checkScope(pool) : refuseScope(pool, way)), ...checkTagNames(pool, way)];
+  return [
+    ...(way === 'token' ? checkScope(pool) : refuseScope(pool, way)),
+    ...checkTagNames(pool, way),
+    ...checkValues(pool),
+  ];
+}
+
+function checkValues(pool: PoolDraft): Finding[] {
+  return Object.entries(toMapping(pool.raw.tags))
+    .filter(([name, value]) => value === '' && name !== 'scope' && name !== 'owner')
+    .map(([name]) =>
+      warning(
+        at(pool, 'tags', name),
+        `${shownText(name)} has an empty value, and coderd drops such a tag: the pool's daemons do not have it; write a value, or remove the tag`,
+      ),
+    );
 }
 
 /** docs/coder.md §3: coderd itself sets both tags of such a daemon. */
