@@ -72,7 +72,7 @@ export class CoderdHttp {
   readonly #dispatcher: Dispatcher;
   readonly #proxy: string | undefined;
   readonly #calls: CallCounter | undefined;
-  readonly #retryMs: number;
+  readonly #patience: Patience;
   readonly #wholeMs: number;
   readonly #until: AbortSignal | undefined;
   readonly #notBefore = new Map<string, number>();
@@ -80,15 +80,14 @@ export class CoderdHttp {
 
   constructor(options: CoderdHttpOptions, dispatcher?: Dispatcher) {
     const { url, token, caBundle, proxy, calls, wholeMs = WHOLE_MS } = options;
-    const { silentMs, retryMs } = options.patience ?? PATIENCE_OF_A_LOOK;
+    this.#patience = options.patience ?? PATIENCE_OF_A_LOOK;
     this.#base = url.replace(/\/+$/, '');
     this.#token = token;
     this.#proxy = proxy;
     this.#calls = calls;
-    this.#retryMs = retryMs;
     this.#wholeMs = wholeMs;
     this.#until = options.until;
-    this.#dispatcher = dispatcher ?? makeDispatcher({ caBundle, proxy, silentMs });
+    this.#dispatcher = dispatcher ?? makeDispatcher({ caBundle, proxy, silentMs: this.#patience.silentMs });
     this.#options = options;
   }
 
@@ -179,7 +178,7 @@ export class CoderdHttp {
     this.#refuseEarly(question.path);
     const once = () => this.#sendOnce(question, headers, budget);
     const describe = (cause: unknown): string => describeUnreachable(cause, this.#proxy);
-    const retried = (): Promise<RawAnswer> => withRetries(once, { retryMs: this.#retryMs, signal: budget });
+    const retried = (): Promise<RawAnswer> => withRetries(once, { ...this.#patience, signal: budget });
     const answer = (question.once ? once() : retried()).catch((cause) => {
       throw new CoderdError('unreachable', describe(cause), { cause });
     });
