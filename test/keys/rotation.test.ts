@@ -1,7 +1,7 @@
 /** Tests the rotation in four steps: faults, and steps that come twice, late or with an old token. */
 import { describe, expect, it } from 'vitest';
-import { KEY_ID_TAG } from '../../lambda/decision/model/service-tags.ts';
-import { ROTATION_STEPS, runRotation } from '../../simulator/secrets/rotation.ts';
+import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
+import { ROTATION_STEPS, runRotation, testRotation } from '../../simulator/secrets/rotation.ts';
 import { addForeignKey, CPU, HOUR, KeyLab, keyIn, MINUTE, revive } from './key-lab.ts';
 
 async function created(options: ConstructorParameters<typeof KeyLab>[0] = {}): Promise<KeyLab> {
@@ -128,6 +128,20 @@ describe('a rotation', () => {
     expect(lab.secret().value).toBe(before);
     expect(lab.ownKeys()).toHaveLength(1);
   });
+
+  it.each([{ copies: true }, { copies: false }])(
+    'makes no key when Secrets Manager tests a new schedule, with a copy of the current value: $copies',
+    async ({ copies }) => {
+      const lab = await created();
+      lab.onCall = (what) => expect(copies || !what.includes('/api/v2'), 'needs coderd').toBe(true);
+      await testRotation(lab.secrets, lab.secret(), { copies, invoke: (event) => lab.serve(event) });
+      expect(lab.ownKeys()).toHaveLength(1);
+      expect(lab.secret().withStage('AWSPENDING')).toBeUndefined();
+      revive(lab);
+      await lab.rotate();
+      expect(lab.ownKeys()).toHaveLength(2);
+    },
+  );
 
   it('does not switch to a key that coderd does not confirm', async () => {
     const lab = await created();
@@ -258,6 +272,36 @@ describe('the sweep', () => {
     const { pools } = await lab.sweep();
     expect(pools).toMatchObject([{ pool: 'cpu', works: 'yes', problems: [] }]);
     expect(lab.workingKey()?.tags).toEqual(CPU.tags);
+  });
+
+  it('reads no secret of a stack whose name only begins like its own', async () => {
+    const lab = await created();
+    lab.secrets.create('other', { [POOL_TAG]: 'cpu', [STACK_TAG]: 'Stack2' });
+    lab.secrets.create('without-pool', { [STACK_TAG]: 'Stack' });
+    const { pools } = await lab.sweep();
+    expect(pools).toMatchObject([{ works: 'yes', problems: [] }]);
+  });
+
+  it('deletes nothing of a pool with two secrets, as during the replacement of one', async () => {
+    const lab = await created();
+    await lab.rotate();
+    lab.secrets.create('second', { [POOL_TAG]: 'cpu', [STACK_TAG]: 'Stack' });
+    lab.pass(26 * HOUR);
+    const { pools } = await lab.sweep();
+    expect(pools[0]?.problems[0]).toContain('the stack has 2 secrets for it');
+    expect(lab.ownKeys()).toHaveLength(2);
+  });
+
+  it('writes lost tags again, so that old keys can go', async () => {
+    const lab = await created();
+    await lab.rotate();
+    const { tags } = lab.secret();
+    for (const tag of [...tags.keys()]) if (tag !== POOL_TAG && tag !== STACK_TAG) tags.delete(tag);
+    await lab.sweep();
+    expect(tags.get(KEY_ID_TAG)).toBe(lab.workingKey()?.id);
+    lab.pass(HOUR);
+    await lab.sweep();
+    expect(lab.ownKeys()).toHaveLength(1);
   });
 
   it('makes no key before CloudFormation has created the resource', async () => {

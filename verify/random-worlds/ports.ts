@@ -5,6 +5,7 @@
 import { ECSClient, ECSServiceException } from '@aws-sdk/client-ecs';
 import { SecretsManagerClient, SecretsManagerServiceException } from '@aws-sdk/client-secrets-manager';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
+import { License } from '../../lambda/adapters/coderd/license.ts';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
 import { SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
@@ -28,12 +29,13 @@ export function portsOf(
     readonly scheduler: VirtualScheduler;
   },
 ): Ports {
+  const http = new InProcessCoderd(world.coderd, (answer) => connections.coderd.call(answer));
   return {
     ecs: new EcsAdapter(new WorldEcs(world.ecs, connections.aws), world.ecs.clusterName, {
       stack: world.stackName,
     }),
     secrets: new SecretMetadata(new WorldSecrets(world.secrets, connections.secrets)),
-    coderd: new CoderdAdapter(new InProcessCoderd(world.coderd, (answer) => connections.coderd.call(answer))),
+    coderd: new CoderdAdapter(http, { license: new License(http) }),
     clock: { now: () => connections.scheduler.now(), sleep: (ms) => connections.scheduler.wait(ms) },
   };
 }
