@@ -16,7 +16,7 @@ import { drainedMs, isBooting, isGuarded, type TaskView } from '../supply/task-s
 
 /** A drain request younger than this delays the next share. */
 const SHARE_EVERY_MS = 60_000;
-/** The time that one task with an earlier value of a secret has to leave before the next one drains. */
+/** The time that one task with an earlier secret has to leave before the next one drains. */
 const TRIAL_MS = 30 * 60_000;
 /**
  * A task that runs longer without a lease may not get one before old tasks leave

@@ -1,7 +1,8 @@
 /**
  * The secrets of a pool that have changed, and the tasks that still have an earlier value, from the
- * secrets' metadata. ECS does not tell which version of a secret a task got. So tasks are told apart
- * by the id of their daemon's key (managed keys), else by the time of their creation (docs/adr/0033).
+ * secrets' metadata. ECS does not tell which version of a secret a task got. So tasks are told
+ * apart by the id of their daemon's key (managed keys), else by the time of their creation
+ * (docs/adr/0033).
  */
 import type { EpochMs } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
@@ -94,7 +95,7 @@ function versionAt({ Versions }: SecretEntry, stage: string): SecretVersion | un
 
 type Tasks = { readonly tasks: readonly TaskView[]; readonly credentials: readonly Credential[] };
 
-/** The latest change of which a task still has an earlier value; undefined: it has all present ones. */
+/** The latest change of which a task still has an earlier value; undefined: there is none. */
 export function outdatedCredential(
   { credentials }: Pick<Tasks, 'credentials'>,
   task: TaskView,
@@ -114,7 +115,7 @@ export function isProven({ tasks }: Pick<Tasks, 'tasks'>, credential: Credential
   return tasks.some((task) => (task.use === 'busy' || task.use === 'idle') && !isOutdated(credential, task));
 }
 
-/** Whether tasks have an earlier value of a secret while no daemon has connected with the present one. */
+/** Whether tasks have an earlier value, and no daemon has connected with the present one. */
 export function isUntried(view: Tasks): boolean {
   return view.tasks.some((task) => {
     const credential = outdatedCredential(view, task);
