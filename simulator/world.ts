@@ -236,9 +236,12 @@ export class World {
     const { coderd } = this;
     if (coderd.findKey(coderd.organizationId(organization), this.#keyNameOf(pool)) !== undefined)
       this.#keyNames.set(pool, `${pool}-${++this.#changes}`);
-    const value = this.coderd.addKey({ organization, name: this.#keyNameOf(pool), tags });
+    const name = this.#keyNameOf(pool);
+    const key = coderd.addKey({ organization, name, tags });
+    const id = coderd.keyWithSecret(key)?.id;
+    // as the key function stores it (lambda/keys/model/stored-key.ts)
+    const value = credential === 'managed' ? JSON.stringify({ key, id, name }) : key;
     this.secrets.put(keySecretOf(pool), value);
-    const id = this.keyId(pool);
     if (credential === 'managed' && id !== undefined)
       this.secrets.find(keySecretOf(pool))?.tag(
         new Map([
@@ -262,7 +265,7 @@ export class World {
 
   /** The id of the key in the pool's secret; undefined if coderd does not know it. */
   keyId(pool: string): string | undefined {
-    return this.coderd.keyWithSecret(this.secrets.find(keySecretOf(pool))?.value ?? '')?.id;
+    return this.coderd.keyWithSecret(this.#credentialOf(this.#pool(pool)))?.id;
   }
 
   #keyNameOf(pool: string): string {
@@ -271,7 +274,13 @@ export class World {
 
   /** The variables that coder reads in a task of the pool that starts now. */
   #variables({ name, credential = 'key', variables = {} }: PoolSpec): Variables {
-    return { ...variables, [VARIABLE[credential]]: this.secrets.find(keySecretOf(name))?.value ?? '' };
+    return { ...variables, [VARIABLE[credential]]: this.#credentialOf({ name, credential }) };
+  }
+
+  /** What a task reads that starts now: of a managed key's secret, its field `key`. */
+  #credentialOf({ name, credential }: Pick<PoolSpec, 'name' | 'credential'>): string {
+    const value = this.secrets.find(keySecretOf(name))?.value ?? '';
+    return credential === 'managed' ? (/"key":"([^"]*)"/.exec(value)?.[1] ?? '') : value;
   }
 
   #storeCredential(pool: PoolSpec): void {

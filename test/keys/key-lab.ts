@@ -2,13 +2,10 @@
  * The key function in a small world: the simulated coderd and Secrets Manager behind the real
  * adapters, and tasks that read their key when they start. No sockets, and time moves only when told.
  */
-import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { RawAnswer } from '../../lambda/adapters/coderd/http/http.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
-import { type AskCoderd, CoderdKeys } from '../../lambda/keys/adapters/coderd-keys.ts';
-import { SecretsManagerKeys } from '../../lambda/keys/adapters/secrets-manager.ts';
 import type { KeysAnswer, ResourceAnswer } from '../../lambda/keys/events/answers.ts';
 import { deploymentOf } from '../../lambda/keys/model/key-names.ts';
 import type { ManagedPool } from '../../lambda/keys/model/pool.ts';
@@ -18,14 +15,12 @@ import type { DaemonConnection } from '../../simulator/base/daemon-connection.ts
 import { Random } from '../../simulator/base/random.ts';
 import { Timeline } from '../../simulator/base/timeline.ts';
 import { CoderdModel } from '../../simulator/coderd/model.ts';
-import { answerOf } from '../../simulator/coderd/routes/http.ts';
 import type { ProvisionerKey } from '../../simulator/coderd/tables/keys.ts';
-import { AwsError } from '../../simulator/ecs/requests/errors.ts';
-import { callSecretsManager } from '../../simulator/secrets/api.ts';
 import { SecretsModel } from '../../simulator/secrets/model.ts';
 import { ROTATION_STEPS } from '../../simulator/secrets/rotation.ts';
 import type { StoredSecret } from '../../simulator/secrets/secret.ts';
 import { START } from '../support/lab.ts';
+import { simulatedKeyPorts } from './simulated-key-ports.ts';
 
 export const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000] as const;
 export const DEPLOYMENT = deploymentOf(
@@ -229,9 +224,15 @@ export class KeyLab {
       now: () => this.now,
       sleep: async (ms: number): Promise<void> => this.pass(ms),
     };
+    const servers = {
+      coderd: this.coderd,
+      secrets: this.secrets,
+      token: () => this.token,
+      called: <T>(what: string, act: () => T) => this.#called(what, act),
+      onAnswer: (what: string, answer: RawAnswer) => this.onAnswer(what, answer),
+    };
     return {
-      keys: new CoderdKeys(this.#ask, clock),
-      secrets: new SecretsManagerKeys(this.#client() as SecretsManagerClient),
+      ...simulatedKeyPorts(servers, clock),
       tasks: { running: () => this.#called('ecs tasks', () => this.#running()) },
       clock,
       random: {
@@ -251,45 +252,11 @@ export class KeyLab {
     return new Map([...this.services].map((name) => [name, tasksOf(name)]));
   }
 
-  readonly #ask: AskCoderd = ({ method, path, query = {}, body = '', key }) => {
-    const url = new URL(`http://coderd${path}`);
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-    const headers = { 'coder-session-token': this.token, 'coder-provisioner-daemon-key': key?.reveal() };
-    const what = `${method} ${path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, '{org}')}`;
-    return this.#called(what, () => {
-      const answer = answerOf(this.coderd, { method, url, headers, body });
-      const date = (Math.floor(this.now / 1000) * 1000) as EpochMs;
-      const text = answer.body === undefined ? '' : JSON.stringify(answer.body);
-      return this.onAnswer(what, { statusCode: answer.status, headers: {}, text, date });
-    });
-  };
-
-  #client(): Pick<SecretsManagerClient, 'send'> {
-    const send = (command: { readonly constructor: { readonly name: string }; readonly input: object }) => {
-      const operation = command.constructor.name.replace(/Command$/, '');
-      return this.#called(operation, () => callAsSdk(this.secrets, operation, command.input));
-    };
-    return { send } as unknown as Pick<SecretsManagerClient, 'send'>;
-  }
-
   async #called<T>(what: string, act: () => T): Promise<T> {
     this.onCall(what);
     const result = act();
     this.afterCall(what);
     return result;
-  }
-}
-
-/** Times as the SDK gives them, and errors with AWS's names. */
-function callAsSdk(model: SecretsModel, operation: string, input: object): unknown {
-  try {
-    const answer = callSecretsManager(model, operation, input, 'keys');
-    return JSON.parse(JSON.stringify(answer), (name, value) =>
-      /^(?:LastChanged|Created|Deleted)Date$/.test(name) ? new Date(value * 1000) : value,
-    );
-  } catch (cause) {
-    if (!(cause instanceof AwsError)) throw cause;
-    throw Object.assign(new Error(cause.message), { name: cause.type, $fault: 'client' });
   }
 }
 

@@ -1,0 +1,174 @@
+/** The demo's world with a managed key: the key function rotates it under load, and sweeps. */
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
+import { demoConfig, POOLS, planSteps, START } from '../../demo/scenario.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
+import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import type { Config } from '../../lambda/decision/model/config.ts';
+import { deploymentOf } from '../../lambda/keys/model/key-names.ts';
+import type { KeyPorts, PoolTask } from '../../lambda/keys/model/ports.ts';
+import { managedPoolsOf, serveKeyEvent } from '../../lambda/keys/serve.ts';
+import { Random } from '../../simulator/base/random.ts';
+import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
+import { ROTATION_STEPS } from '../../simulator/secrets/rotation.ts';
+import { World } from '../../simulator/world.ts';
+import { simulatedKeyPorts } from '../keys/simulated-key-ports.ts';
+import { cleanLook } from '../support/lab.ts';
+
+const MINUTES = 90;
+/** In the middle of the demo's burst of thirty builds. */
+const ROTATED_S = 70;
+const SWEEP_S = 15 * 60;
+const LOAD_MINUTES = 30;
+const POOL = 'default';
+const FLOOR = 2;
+
+function demoWorld(): World {
+  return new World({
+    start: START,
+    seed: 1,
+    pools: POOLS.map((pool) => ({ ...pool, credential: pool.name === POOL ? 'managed' : 'key' })),
+    latencies: { boot: [8_000, 20_000], stop: [2_000, 6_000], healthyMs: 15_000 },
+    readLagMs: 2_000,
+    deploymentBlocked: 'new-only',
+    blockedTasks: 'old-revision',
+  });
+}
+
+function configOf(): Config {
+  const { pools, ...rest } = parse(demoConfig('https://coder.example.com'));
+  const managed = { key: 'managed', min: FLOOR };
+  return checkConfig({
+    ...rest,
+    managedKeys: { token: { secret: 'coder/key-token' } },
+    pools: pools.map((pool: object) =>
+      'name' in pool && pool.name === POOL ? { ...pool, ...managed } : pool,
+    ),
+  }).config;
+}
+
+/** The key function, invoked as CloudFormation, Secrets Manager and the schedule do. */
+class KeyFunction {
+  readonly #world: World;
+  readonly #ports: KeyPorts;
+  readonly #pools: ReturnType<typeof managedPoolsOf>;
+
+  constructor(world: World, config: Config) {
+    const { coderd, secrets, timeline, stackName } = world;
+    const token = coderd.addToken({
+      canRead: 'all',
+      keyRights: { read: 'all', create: 'all', delete: 'all' },
+    });
+    const clock = { now: () => timeline.now(), sleep: async () => {} };
+    let count = 0;
+    this.#world = world;
+    this.#pools = managedPoolsOf(config);
+    this.#ports = {
+      ...simulatedKeyPorts(
+        {
+          coderd,
+          secrets,
+          token: () => token,
+          called: async (_, act) => act(),
+          onAnswer: (_, answer) => answer,
+        },
+        clock,
+      ),
+      tasks: { running: async () => new Map([[POOL, tasksOf(world)]]) },
+      clock,
+      random: {
+        suffix: () => `made${++count}`.padEnd(8, 'x'),
+        token: () => `token-${++count}`.padEnd(32, 'x'),
+      },
+      log: { info: () => {}, warn: () => {} },
+      deployment: deploymentOf(
+        stackName,
+        `arn:aws:cloudformation:eu-central-1:123456789012:stack/${stackName}/1`,
+      ),
+    };
+  }
+
+  get secretArn(): string {
+    return this.#world.secrets.find(`coder/keys/${POOL}`)?.arn ?? '';
+  }
+
+  async deploy(): Promise<void> {
+    const properties = { Pool: POOL, Organization: 'default', Tags: '{}', SecretArn: this.secretArn };
+    await this.#serve({ RequestType: 'Create', RequestId: 'first', ResourceProperties: properties });
+  }
+
+  async rotate(): Promise<void> {
+    const secret = this.#world.secrets.find(this.secretArn);
+    if (secret === undefined) throw new Error('the secret of the managed key is missing');
+    const ClientRequestToken = this.#world.secrets.announceRotation(secret);
+    for (const Step of ROTATION_STEPS)
+      await this.#serve({ Step, SecretId: this.secretArn, ClientRequestToken });
+  }
+
+  async sweep(): Promise<void> {
+    await this.#serve({ sweep: true });
+  }
+
+  async #serve(event: unknown): Promise<void> {
+    await serveKeyEvent(event, this.#ports, this.#pools);
+  }
+}
+
+function tasksOf(world: World): readonly PoolTask[] {
+  return [...world.service(POOL).tasks].map(({ identity }) => ({
+    id: identity.id,
+    createdAt: identity.createdAt as EpochMs,
+  }));
+}
+
+function readyDaemons(world: World): number {
+  return tasksOf(world).filter(({ id }) => {
+    const guard = world.guard(id);
+    return guard?.phase === 'working' && guard.daemon?.isConnected === true;
+  }).length;
+}
+
+it('replaces a key under load and deletes the old one, with no build killed', async () => {
+  const world = demoWorld();
+  const config = configOf();
+  const keys = new KeyFunction(world, config);
+  await keys.deploy();
+  const scheduler = new VirtualScheduler(world.timeline);
+  const ports = virtualPorts({ world, scheduler, isCoderdDown: () => false, onCall: () => {} });
+  const random = new Random(7);
+  const organization = world.coderd.organizationId('default');
+  const isThere = (id: string | undefined): boolean =>
+    world.coderd.keys(organization).some((key) => key.id === id);
+  planSteps(world, new Random(1), () => {});
+  let old: string | undefined;
+  let fewest = Number.POSITIVE_INFINITY;
+  let goneAfterMinutes = Number.POSITIVE_INFINITY;
+  for (let second = 0; second < MINUTES * 60; second += 5) {
+    world.timeline.advanceTo(plusMs(START, second * 1_000));
+    if (second === ROTATED_S) {
+      old = world.keyId(POOL);
+      await keys.rotate();
+    }
+    if (second % SWEEP_S === 0) await keys.sweep();
+    if (second % 60 === 0 && second < LOAD_MINUTES * 60)
+      world.coderd.submitJob({
+        organization: 'default',
+        tags: {},
+        durationMs: random.whole(20_000, 900_000),
+      });
+    await cleanLook(ports(), config);
+    if (second > ROTATED_S) fewest = Math.min(fewest, readyDaemons(world));
+    if (old !== undefined && !isThere(old)) goneAfterMinutes = Math.min(goneAfterMinutes, second / 60);
+  }
+  expect(old).toBeDefined();
+  expect(isThere(world.keyId(POOL))).toBe(true);
+  expect(goneAfterMinutes).toBeLessThan(MINUTES);
+  // not before the builds that held it can have ended
+  expect(goneAfterMinutes).toBeGreaterThan(10);
+  expect(world.figures().killed).toBe(0);
+  expect(fewest).toBeGreaterThanOrEqual(FLOOR);
+  const jobs = world.coderd.jobs().filter(({ tags }) => tags.cluster !== 'tpu');
+  expect(jobs.length).toBeGreaterThan(60);
+  expect(jobs.filter(({ status }) => status !== 'succeeded')).toEqual([]);
+});
