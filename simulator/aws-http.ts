@@ -13,7 +13,7 @@ import type { LogsModel } from './logs/model.ts';
 import { callSystemsManager } from './parameters/api.ts';
 import type { ParametersModel } from './parameters/model.ts';
 import { callScaling } from './scaling/api.ts';
-import { callSecretsManager } from './secrets/api.ts';
+import { callSecretsManager, type SecretsCaller } from './secrets/api.ts';
 import type { SecretsModel } from './secrets/model.ts';
 
 /** The AWS service and operation of a request. */
@@ -30,6 +30,8 @@ type Models = {
  * A request with this access key is from a person. Any other key belongs to the autoscaler's role.
  */
 export const ACCESS_KEY_OF_A_PERSON = 'AKIAPERSON';
+/** A request with this access key is from the role of the key function. */
+export const ACCESS_KEY_OF_THE_KEY_FUNCTION = 'AKIAKEYFUNCTION';
 
 /** A listener for the AWS services of the world. The time is that of the models' timeline. */
 export function awsHandler(models: Models): RequestListener {
@@ -64,7 +66,8 @@ async function answer(request: IncomingMessage, models: Models): Promise<object>
   if (service === 'ecs') return callEcs(models.ecs, operation, body, caller);
   if (service === 'logs') return callLogs(models.logs, operation, body, caller);
   if (service === 'application-autoscaling') return callScaling(models.ecs, operation, body, caller);
-  if (service === 'secretsmanager') return callSecretsManager(models.secrets, operation, body);
+  if (service === 'secretsmanager')
+    return callSecretsManager(models.secrets, operation, body, secretsCallerOf(request));
   if (service === 'ssm') return callSystemsManager(models.parameters, operation, body);
   throw new AwsError(
     'UnknownOperationException',
@@ -75,6 +78,12 @@ async function answer(request: IncomingMessage, models: Models): Promise<object>
 function callerOf({ headers: { authorization } }: IncomingMessage): Caller {
   if (!authorization?.startsWith('AWS4-HMAC-SHA256 '))
     throw new AwsError('MissingAuthenticationTokenException', 'Missing Authentication Token');
+  return authorization.includes(`Credential=${ACCESS_KEY_OF_A_PERSON}/`) ? 'person' : 'autoscaler';
+}
+
+function secretsCallerOf(request: IncomingMessage): SecretsCaller {
+  const { authorization = '' } = request.headers;
+  if (authorization.includes(`Credential=${ACCESS_KEY_OF_THE_KEY_FUNCTION}/`)) return 'keys';
   return authorization.includes(`Credential=${ACCESS_KEY_OF_A_PERSON}/`) ? 'person' : 'autoscaler';
 }
 

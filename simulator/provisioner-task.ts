@@ -6,6 +6,7 @@ import type { Container, ContainerHost, StartContainer } from './ecs/parts/conta
 import type { Latencies } from './ecs/parts/latencies.ts';
 import { Daemon } from './task/daemon.ts';
 import { Guard } from './task/guard.ts';
+import { readCredential, type Variables } from './task/start-variables.ts';
 
 export type ProvisionerTaskOptions = {
   readonly timeline: Timeline;
@@ -13,8 +14,8 @@ export type ProvisionerTaskOptions = {
   readonly server: DaemonServer;
   readonly latencies: Pick<Latencies, 'connect'>;
   readonly pool: string;
-  /** Returns the provisioner key that is injected when a container starts. */
-  readonly key: () => string;
+  /** Returns the variables that coder reads, with their secrets, when a container starts. */
+  readonly variables: () => Variables;
   /** Version of the coder binary in the image. */
   readonly version: string;
   readonly onStart?: ((taskId: string, guard: Guard) => void) | undefined;
@@ -90,7 +91,7 @@ function guarded(guard: Guard): Container {
 
 function daemonProcess(options: ProvisionerTaskOptions, { taskId }: ContainerHost) {
   const { timeline, random, version, onAcquired = () => {}, onKilledJob = () => {} } = options;
-  const key = options.key();
+  const credential = readCredential(options.variables());
   let idleSince = timeline.now();
   const server = noticing(options.server, {
     onIdle: () => {
@@ -102,7 +103,7 @@ function daemonProcess(options: ProvisionerTaskOptions, { taskId }: ContainerHos
     idleSince: () => idleSince,
     start: (name: string, onExit: (code: number) => void): Daemon =>
       new Daemon({
-        ...{ timeline, random, server, key, name, version, onExit },
+        ...{ timeline, random, server, credential, name, version, onExit },
         connect: options.latencies.connect,
         onKilledJob: (job) => onKilledJob(job, taskId),
       }),

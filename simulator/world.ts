@@ -30,6 +30,7 @@ import { ParametersModel } from './parameters/model.ts';
 import { bareTask, type ProvisionerTaskOptions, provisionerTask } from './provisioner-task.ts';
 import { SecretsModel } from './secrets/model.ts';
 import type { Guard } from './task/guard.ts';
+import type { Variables } from './task/start-variables.ts';
 
 export type PoolSpec = {
   readonly name: string;
@@ -46,6 +47,14 @@ export type PoolSpec = {
    * when no old task is left
    */
   readonly earlySuccessPercent?: number;
+  /**
+   * What the pool's secret holds: a key of its own, coderd's pre-shared key, or a session token. The
+   * token is that of the user in the tag `owner`, or else of a user who may create daemons.
+   * @default 'key'
+   */
+  readonly credential?: 'key' | 'psk' | 'token';
+  /** The plain variables of the container that coder reads. @default none */
+  readonly variables?: Variables;
   /** `bare`: the daemon alone, without a guard. @default 'guarded' */
   readonly image?: 'guarded' | 'bare';
   /** Changes to the task definition of the CDK stack. */
@@ -76,6 +85,8 @@ export type WorldOptions = Pick<
    * @default 0
    */
   readonly coderdAheadMs?: number;
+  /** The pre-shared key of coderd. @default none */
+  readonly psk?: string;
   /** The poll interval of coderd's lifecycle executor. @default a minute */
   readonly autobuildPollMs?: number;
   /** @default the known values of Fargate */
@@ -149,6 +160,7 @@ export class World {
   readonly logGroupName = 'Stack-AutoscalerLogs-0A1B2C';
   readonly #random: Random;
   readonly #coderVersion: string;
+  readonly #psk: string;
   readonly #guardedTask: (options: ProvisionerTaskOptions) => StartContainer;
   readonly #listeners: Pick<WorldOptions, 'onAcquired' | 'onTaskStopped'>;
   readonly #services = new Map<string, EcsService>();
@@ -163,6 +175,7 @@ export class World {
     const { start, seed, pools, latencies, coderVersion = DEFAULT_RELEASE } = options;
     this.#random = new Random(seed);
     this.#coderVersion = coderVersion;
+    this.#psk = options.psk ?? '';
     this.#guardedTask = options.guardedTask ?? provisionerTask;
     this.#listeners = options;
     this.timeline = new Timeline(start);
@@ -171,7 +184,7 @@ export class World {
     const organizations = options.organizations ?? [...new Set(pools.map((pool) => pool.organization))];
     const { coderdAheadMs = 0, autobuildPollMs = 60_000 } = options;
     const timeline = coderdAheadMs === 0 ? this.timeline : new SkewedTimeline(this.timeline, coderdAheadMs);
-    const coder = { version: coderVersion, organizations, autobuildPollMs };
+    const coder = { version: coderVersion, organizations, autobuildPollMs, psk: this.#psk };
     this.coderd = new CoderdModel({ ...this.#clockAndRandom(), timeline, ...coder });
     this.ecs = new EcsModel({
       ...options,
@@ -218,6 +231,24 @@ export class World {
     this.secrets.put(keySecretOf(name), this.coderd.addKey({ organization, name, tags }));
   }
 
+  /** The variables that coder reads in a task of the pool that starts now. */
+  #variables({ name, credential = 'key', variables = {} }: PoolSpec): Variables {
+    return { ...variables, [VARIABLE[credential]]: this.secrets.find(keySecretOf(name))?.value ?? '' };
+  }
+
+  #storeCredential(pool: PoolSpec): void {
+    const { name, credential = 'key' } = pool;
+    if (credential === 'key') this.renewKey(name);
+    else this.secrets.put(keySecretOf(name), credential === 'psk' ? this.#psk : this.#tokenOf(pool));
+  }
+
+  #tokenOf({ organization, tags: { scope, owner } }: PoolSpec): string {
+    if (scope !== 'user' || owner === undefined)
+      return this.coderd.addToken({ canRead: [], keyRights: { create: [organization] } });
+    const user = this.coderd.user(owner) ?? this.coderd.addUser({ id: owner });
+    return this.coderd.addToken({ canRead: [], user });
+  }
+
   /** The guard in a task's container; undefined before it has started and after it has ended. */
   guard(taskId: string): Guard | undefined {
     return this.#guards.get(taskId);
@@ -255,14 +286,14 @@ export class World {
   addPool(pool: PoolSpec): void {
     const { name } = pool;
     this.#pools.set(name, pool);
-    this.renewKey(name);
+    this.#storeCredential(pool);
     const makeImage = pool.image === 'bare' ? bareTask : this.#guardedTask;
     const start = makeImage({
       ...this.#clockAndRandom(),
       server: this.coderd,
       latencies: this.ecs.latencies,
       pool: name,
-      key: () => this.secrets.find(keySecretOf(name))?.value ?? '',
+      variables: () => this.#variables(pool),
       version: this.#coderVersion,
       onStart: (taskId, guard) => this.#guards.set(taskId, guard),
       onEnd: (taskId) => this.#guards.delete(taskId),
@@ -325,6 +356,13 @@ function templateOf({ image, template }: PoolSpec): TaskTemplate {
 }
 
 const guard = readFileSync(new URL('../guard/guard.sh', import.meta.url), 'utf8');
+
+/** docs/coder.md §5 */
+const VARIABLE = {
+  key: 'CODER_PROVISIONER_DAEMON_KEY',
+  psk: 'CODER_PROVISIONER_DAEMON_PSK',
+  token: 'CODER_SESSION_TOKEN',
+};
 
 const keySecretOf = (pool: string): string => `coder/keys/${pool}`;
 

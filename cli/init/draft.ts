@@ -92,7 +92,7 @@ function noteOnUnread(surveyed: readonly OrganizationTemplates[]): readonly stri
 }
 
 function noteOnScope({ organization, templates }: TagSet): string {
-  return `Jobs of ${few(templates.map((name) => `"${name}"`))} in organization "${organization}" have scope=user. No pool can run them: the daemons of a pool run jobs of the organization`;
+  return `Jobs of ${few(templates.map((name) => `"${name}"`))} in organization "${organization}" have scope=user. The file has no pool for them: only a pool with the token of their owner runs them (docs/credentials.md)`;
 }
 
 function noteOnRest(leftOut: readonly DraftPool[], most: number): string {

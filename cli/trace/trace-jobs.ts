@@ -64,7 +64,7 @@ const OMISSION_TEXTS: Readonly<Record<Omission, string>> = {
   unfinished: 'not finished',
   'never-ran': 'never run (canceled or failed while pending)',
   'too-long': 'longer than a day, which is no real build',
-  'of-one-user': 'of a single user (scope=user), which no pool can run',
+  'of-one-user': 'of a single user (scope=user), which a shared pool cannot run',
 };
 
 function omissionsText(omissions: readonly Omission[]): string {

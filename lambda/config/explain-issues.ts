@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { z } from 'zod';
-import { insteadOf, removedSetting } from './problems/known-mistakes.ts';
+import { insteadOf, meantBy, removedSetting } from './problems/known-mistakes.ts';
 import { error, type Finding } from './problems/problems.ts';
 import { type Path, shown, shownText, subject } from './problems/shown.ts';
 import { DURATION_TITLE } from './schema/durations.ts';
@@ -9,6 +9,7 @@ import { DATE_TITLE, DAYS_TITLE, TIME_TITLE } from './schema/schedules.ts';
 import { SHARE_TITLE } from './schema/schema.ts';
 import { rootSetting, type SettingNode, settingAt, settingsBelow } from './schema/settings.ts';
 import { DOLLARS_TITLE } from './schema/waiting-schema.ts';
+import { numberIn, secretIn, vcpuHint } from './value-hints.ts';
 
 type Issue = z.core.$ZodIssue;
 /** An issue with what is needed to explain it. */
@@ -93,8 +94,8 @@ function explainUnknown({ issue, path, root }: Case<z.core.$ZodIssueUnrecognized
   const mapping = setting?.anyOf?.find(({ properties }) => properties !== undefined) ?? setting;
   const allowed = Object.keys(mapping?.properties ?? {});
   return issue.keys.map((key) => {
-    const removed = removedSetting([...path, key]);
-    if (removed !== undefined) return error([...path, key], removed);
+    const known = removedSetting([...path, key]) ?? meantBy([...path, key]);
+    if (known !== undefined) return error([...path, key], known);
     const near = nearestName(key, allowed);
     const guess = near === undefined ? '' : `did you mean "${near}"? `;
     const rest = [...elsewhere(root, key), `allowed: ${allowed.join(', ')}`].join('; ');
@@ -126,7 +127,7 @@ function wrongType({ path, seen, root }: Case): string {
   const setting = settingAt(root, path);
   const got = `expected ${kindOf(setting)}, got ${shown(seen, path)}`;
   if (path.length === 0) return `${got}; start with "coder:" and "pools:"`;
-  const instead = insteadOf(path, seen) ?? numberIn(seen, setting);
+  const instead = insteadOf(path, seen) ?? numberIn(seen, setting) ?? secretIn(seen, setting);
   if (instead !== undefined) return `${got}; ${instead}`;
   if (setting?.type !== 'string') return `${got}${example(setting)}`;
   if (setting.title === DURATION_TITLE)
@@ -140,12 +141,6 @@ function wrongValue({ issue, path, seen }: Case<z.core.$ZodIssueInvalidValue>): 
   const near = typeof seen === 'string' ? nearestName(seen, allowed) : undefined;
   const hint = near === seen ? '; remove the quotes' : near && `; did you mean "${near}"?`;
   return `expected ${anyOf(allowed)}, got ${shown(seen, path)}${hint ?? vcpuHint(seen, allowed)}`;
-}
-
-/** A hint for a cpu that was written in vCPUs, such as 0.5, 1 or 2. */
-function vcpuHint(seen: unknown, allowed: readonly string[]): string {
-  const units = typeof seen === 'number' ? seen * 1024 : Number.NaN;
-  return allowed.includes(String(units)) ? `; ${seen} vCPU is ${units}` : '';
 }
 
 function tooSmall({ issue, path, seen }: Case<z.core.$ZodIssueTooSmall>): string {
@@ -190,26 +185,6 @@ function example(setting: SettingNode | undefined): string {
 
 function anyOf(names: readonly string[]): string {
   return names.length === 2 ? names.join(' or ') : `one of ${names.join(', ')}`;
-}
-
-/** A number or a boolean in quotes, where one is expected, or a number with its currency. */
-function numberIn(seen: unknown, setting: SettingNode | undefined): string | undefined {
-  if (typeof seen !== 'string') return undefined;
-  if (BARE[typeOf(setting)]?.test(seen)) return 'remove the quotes';
-  const amount = setting?.title === DOLLARS_TITLE ? AMOUNT.exec(seen)?.groups?.amount : undefined;
-  return amount === undefined ? undefined : `write the number alone: ${amount}`;
-}
-
-const BARE: Readonly<Record<string, RegExp>> = {
-  boolean: /^(?:true|false)$/,
-  integer: /^-?\d+$/,
-  number: /^-?\d+(?:\.\d+)?$/,
-};
-const AMOUNT = /^(?:\$|usd)? ?(?<amount>\d+(?:\.\d+)?) ?(?:\$|usd|dollars?)?$/i;
-
-/** Of what may be a word or a number: the number. */
-function typeOf(setting: SettingNode | undefined): string {
-  return setting?.type ?? setting?.anyOf?.map(({ type }) => type).find((type) => type !== 'string') ?? '';
 }
 
 function valueAt(value: unknown, path: Path): unknown {

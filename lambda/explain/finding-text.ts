@@ -85,7 +85,7 @@ export function sentenceOf(finding: Finding): string {
     case 'service-ambiguous':
       return `pool "${finding.pool}": ${finding.services.length} services have its tag (${finding.services.join(', ')}). Keep the tag on one of them`;
     case 'daemon-tags-differ':
-      return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} ${finding.daemons.length === 1 ? 'offers' : 'offer'} other tags than the pool's (${few(finding.daemons)}). The provisioner key belongs to another pool, or somebody changed the key's tags`;
+      return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} ${finding.daemons.length === 1 ? 'offers' : 'offer'} other tags than the pool's (${few(finding.daemons)}). The provisioner key belongs to another pool, or the token to another user`;
     case 'tasks-unguarded':
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} without a lease (${few(finding.tasks)}). Scale-in is on hold while the pool has such tasks. Read the task's log: the guard failed, or the task role lacks ecs:UpdateTaskProtection`;
     case 'tasks-vacant':

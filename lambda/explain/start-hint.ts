@@ -15,7 +15,7 @@ const START_HINTS: readonly (readonly [RegExp, string])[] = [
   [/vCPU|limit on the number|quota/i, "the account's Fargate quota is reached"],
   [
     /exit code|Essential container/i,
-    'the provisioner exited. Read its log: often the provisioner key is wrong or coder.url is unreachable',
+    'the provisioner exited. Read its log: often the provisioner key or token is wrong or coder.url is unreachable',
   ],
 ];
 

@@ -116,7 +116,7 @@ export function unservedSentence(row: UnservedRow, takenAt: string): string {
   const age = (Date.parse(takenAt) - Date.parse(row.oldest)) / 1000;
   const jobs = `organization "${row.organization}", tags ${tagText(row.tags)}: ${some(row.jobs, 'job')} (${row.types.join(', ')}), the oldest waits for ${ageText(age)}${row.failsAt === null ? '' : ` and fails at ${timeText(row.failsAt)}`}`;
   if (row.why === 'scope-is-user')
-    return `${jobs}. They have scope=user, but daemons of a pool only run jobs of the organization. Remove this tag from the template`;
+    return `${jobs}. They have scope=user, and no pool has this scope and owner. Add a pool with the token of this user and tags: { scope: user, owner: ${row.tags.owner} }, or remove scope from the tags of the template`;
   if (row.closest === null) return `${jobs}. No pool is configured for this organization`;
   if (row.why === 'pool-is-retiring')
     return `${jobs}. Pool "${row.closest.pool}" has these tags but is retiring: give the tags to another pool`;

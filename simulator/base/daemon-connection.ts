@@ -1,5 +1,6 @@
 /** The interface between a provisioner daemon and coderd, the two halves of the world. */
 import type { DaemonId, JobId } from '../../lambda/decision/model/brands.ts';
+import type { Tags } from '../../lambda/decision/model/tags.ts';
 
 /** A job as a daemon receives it. */
 export type AcquiredJob = { readonly id: JobId; readonly durationMs: number; readonly willFail: boolean };
@@ -7,8 +8,8 @@ export type AcquiredJob = { readonly id: JobId; readonly durationMs: number; rea
 /** coderd refuses a daemon's connection. */
 export class ConnectionRefused extends Error {
   override readonly name = 'ConnectionRefused';
-  readonly status: 400 | 401 | 403;
-  constructor(status: 400 | 401 | 403, message: string) {
+  readonly status: 400 | 401 | 403 | 404;
+  constructor(status: 400 | 401 | 403 | 404, message: string) {
     super(message);
     this.status = status;
   }
@@ -41,15 +42,25 @@ export interface DaemonConnection {
   close(): void;
 }
 
+/** How a daemon identifies itself, and what it asks to be (docs/coder.md §3). */
+export type Credential = {
+  /** A provisioner key. */
+  readonly key?: string;
+  /** The pre-shared key. */
+  readonly psk?: string;
+  /** The session token of a user. */
+  readonly token?: string;
+  /** The name or id in the path of the request. @default the default organization */
+  readonly organization?: string;
+  /** @default none */
+  readonly tags?: Tags;
+};
+
 /** The part of coderd that daemons talk to. */
 export interface DaemonServer {
   /**
    * Connects a daemon. The same name and organization reuse a row.
-   * @throws ConnectionRefused with 401 for an unknown key, 403 without a licence
+   * @throws ConnectionRefused with 401 for an unknown credential, 403 without a licence or the right
    */
-  connect(daemon: {
-    readonly key: string;
-    readonly name: string;
-    readonly version: string;
-  }): DaemonConnection;
+  connect(daemon: Credential & { readonly name: string; readonly version: string }): DaemonConnection;
 }

@@ -7,7 +7,7 @@
 
 import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { normalizeTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
-import type { DaemonConnection, DaemonServer } from '../base/daemon-connection.ts';
+import type { Credential, DaemonConnection, DaemonServer } from '../base/daemon-connection.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
 import { Acquirer } from './acquirer.ts';
@@ -30,7 +30,7 @@ import {
   type NewJob,
   PREBUILDS_USER,
 } from './tables/jobs.ts';
-import { builtInKey, type ProvisionerKey, ProvisionerKeys } from './tables/keys.ts';
+import { builtInKey, NIL_UUID, type ProvisionerKey, ProvisionerKeys } from './tables/keys.ts';
 import { Organizations } from './tables/organizations.ts';
 import { PendingQueue } from './tables/pending-queue.ts';
 import {
@@ -41,7 +41,7 @@ import {
   TemplateTable,
   type TemplateVersion,
 } from './tables/templates.ts';
-import { type Authenticated, Tokens } from './tables/tokens.ts';
+import { type Authenticated, type KeyAction, Tokens } from './tables/tokens.ts';
 import type { Transition } from './tables/transition.ts';
 import { type NewUser, type UserRecord, type UserStatus, Users } from './tables/users.ts';
 import type { BuildRecord, NewWorkspace, WorkspaceRecord } from './tables/workspace-records.ts';
@@ -60,6 +60,8 @@ export type CoderdOptions = {
   readonly organizations: readonly string[];
   /** Whether external daemons are licensed. @default true */
   readonly licensed?: boolean;
+  /** The pre-shared key of daemons: CODER_PROVISIONER_DAEMON_PSK. @default none */
+  readonly psk?: string | undefined;
 };
 
 /** Whether external daemons are licensed (docs/coder.md §3). */
@@ -118,6 +120,7 @@ export class CoderdModel implements DaemonServer {
   #builtIns = 0;
   #workspaceCount = 0;
   #licence: Licence;
+  #psk: string | undefined;
 
   constructor(options: CoderdOptions) {
     const { timeline, random } = options;
@@ -126,6 +129,7 @@ export class CoderdModel implements DaemonServer {
     this.#random = random;
     // buildinfo and daemons show the commit too: v2.34.0+3006da5 (docs/coder.md §2).
     this.version = new CoderVersion(release.includes('+') ? release : `${release}+${random.hex(7)}`);
+    this.#psk = options.psk;
     this.#licence = (options.licensed ?? true) ? 'entitled' : 'not_entitled';
     this.deploymentId = random.uuid();
     this.#users = new Users(random);
@@ -165,7 +169,22 @@ export class CoderdModel implements DaemonServer {
    * @throws CoderdRefusal 400 invalid name, 404 unknown organization, 409 duplicate
    */
   addKey(key: { readonly organization: string; readonly name: string; readonly tags: Tags }): string {
-    return this.#keys.add({ ...key, organizationId: this.organizationId(key.organization) });
+    return this.#keys.add({
+      name: key.name,
+      tags: key.tags,
+      organizationId: this.organizationId(key.organization),
+      createdAt: this.timeline.now(),
+    });
+  }
+
+  /** The keys of an organization, without the reserved ones. */
+  keys(organization: OrganizationId): readonly ProvisionerKey[] {
+    return this.#keys.list(organization);
+  }
+
+  /** Finds a key by its name, in any case. */
+  findKey(organization: OrganizationId, name: string): ProvisionerKey | undefined {
+    return this.#keys.find(organization, name);
   }
 
   keyWithSecret(secret: string): ProvisionerKey | undefined {
@@ -193,13 +212,18 @@ export class CoderdModel implements DaemonServer {
     readonly canRead: 'all' | readonly string[];
     readonly canReadWorkspaces?: 'all' | readonly string[];
     readonly canReadMembers?: 'all' | readonly string[];
+    /**
+     * Where it may read, create and delete provisioner keys. @default every member may read them, an
+     * owner may do all
+     */
+    readonly keyRights?: Partial<Readonly<Record<KeyAction, 'all' | readonly string[]>>>;
     readonly isOwner?: boolean;
     readonly lifetimeMs?: number;
     /** @default a new user */
     readonly user?: UserRecord;
   }): string {
     const { canRead, canReadWorkspaces = canRead, canReadMembers = canRead } = token;
-    const { isOwner = false, lifetimeMs = YEAR_MS } = token;
+    const { isOwner = false, lifetimeMs = YEAR_MS, keyRights = {} } = token;
     const idsOf = (names: 'all' | readonly string[]) =>
       names === 'all' ? names : new Set(names.map((name) => this.organizationId(name)));
     return this.tokens.add({
@@ -207,6 +231,11 @@ export class CoderdModel implements DaemonServer {
       canRead: idsOf(canRead),
       canReadWorkspaces: idsOf(canReadWorkspaces),
       canReadMembers: idsOf(canReadMembers),
+      keyRights: {
+        read: idsOf(keyRights.read ?? 'all'),
+        create: idsOf(keyRights.create ?? (isOwner ? 'all' : [])),
+        delete: idsOf(keyRights.delete ?? (isOwner ? 'all' : [])),
+      },
       lifetimeMs,
       now: this.timeline.now(),
       ...(token.user === undefined ? {} : { user: token.user }),
@@ -231,6 +260,11 @@ export class CoderdModel implements DaemonServer {
 
   setLicence(licence: Licence): void {
     this.#licence = licence;
+  }
+
+  /** Changes the pre-shared key, as a restart of coderd with another one does. */
+  setPsk(psk: string | undefined): void {
+    this.#psk = psk;
   }
 
   revokeToken(token: string): void {
@@ -433,7 +467,8 @@ export class CoderdModel implements DaemonServer {
   /** Starts a daemon inside coderd, in the default organization. */
   startBuiltInDaemon(name: string, tags: Tags): BuiltInDaemon {
     const key = builtInKey(this.organizations.default.id, tags);
-    const connection = this.#sessions.open(key, { name, version: this.version.text });
+    const admitted = { key, owner: NIL_UUID };
+    const connection = this.#sessions.open(admitted, { name, version: this.version.text });
     return new BuiltInDaemon(connection, this.timeline);
   }
 
@@ -452,15 +487,16 @@ export class CoderdModel implements DaemonServer {
     });
   }
 
-  connect(daemon: {
-    readonly key: string;
-    readonly name: string;
-    readonly version: string;
-  }): DaemonConnection {
-    return this.#sessions.open(
-      admit(daemon, { keys: this.#keys, licensed: this.#licence !== 'not_entitled', version: this.version }),
-      daemon,
-    );
+  connect(daemon: Credential & { readonly name: string; readonly version: string }): DaemonConnection {
+    const server = {
+      keys: this.#keys,
+      organizations: this.organizations,
+      psk: this.#psk,
+      licensed: this.#licence !== 'not_entitled',
+      version: this.version,
+      authenticate: (token: string) => this.authenticate(token),
+    };
+    return this.#sessions.open(admit(daemon, server), daemon);
   }
 
   /** All jobs, oldest first. The records change with the jobs. */

@@ -2,7 +2,7 @@ import type { DaemonConnection } from '../base/daemon-connection.ts';
 import { CoderVersion } from './rules/versions.ts';
 import { Session, type SessionParts } from './session.ts';
 import type { Job } from './tables/jobs.ts';
-import { daemonTags, type ProvisionerKey } from './tables/keys.ts';
+import { type Admitted, daemonTags } from './tables/keys.ts';
 
 /** The open websockets. */
 export class Sessions {
@@ -14,14 +14,15 @@ export class Sessions {
   }
 
   /** Opens a session for a daemon that was admitted. */
-  open(key: ProvisionerKey, daemon: { readonly name: string; readonly version: string }): DaemonConnection {
+  open(admitted: Admitted, daemon: { readonly name: string; readonly version: string }): DaemonConnection {
+    const { key } = admitted;
     const session = new Session(
       {
         organizationId: key.organizationId,
         name: daemon.name,
         keyId: key.id,
         keyName: key.name,
-        tags: daemonTags(key),
+        tags: daemonTags(admitted),
         version: daemon.version,
         apiVersion: new CoderVersion(daemon.version).provisionerApi,
       },

@@ -6,7 +6,9 @@
 session=$CODER_URL/daemons/$CODER_PROVISIONER_DAEMON_NAME
 
 lab() {
-  curl -q -s --noproxy '*' -H "Coder-Provisioner-Daemon-Key: $CODER_PROVISIONER_DAEMON_KEY" "$@"
+  curl -q -s --noproxy '*' -H "Coder-Provisioner-Daemon-Key: $CODER_PROVISIONER_DAEMON_KEY" \
+    -H "Coder-Provisioner-Daemon-Psk: $CODER_PROVISIONER_DAEMON_PSK" -H "Coder-Session-Token: $CODER_SESSION_TOKEN" \
+    -H "Coder-Organization: $CODER_ORGANIZATION" -H "Coder-Provisionerd-Tags: $CODER_PROVISIONERD_TAGS" "$@"
 }
 
 trap 'woken=1; lab -X DELETE "$session"' TERM

@@ -126,14 +126,17 @@ export class GuardedTasks {
   }
 
   /** The environment that the task definition and Fargate set, and the guard's intervals. */
-  #environment({ taskId }: ContainerHost, { pool, key }: ProvisionerTaskOptions): Record<string, string> {
+  #environment(
+    { taskId }: ContainerHost,
+    { pool, variables }: ProvisionerTaskOptions,
+  ): Record<string, string> {
     return {
       PATH: process.env.PATH ?? '',
       ECS_AGENT_URI: `${this.#url}/api/${taskId}`,
       ECS_CONTAINER_METADATA_URI_V4: `${this.#url}/v4/${taskId}`,
       AUTOSCALER_POOL: pool,
       CODER_URL: this.#url,
-      CODER_PROVISIONER_DAEMON_KEY: key(),
+      ...variables(),
       ...this.#intervals,
     };
   }

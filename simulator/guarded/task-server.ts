@@ -8,11 +8,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import type { Credential } from '../base/daemon-connection.ts';
 import { SimulatorError } from '../base/simulator-error.ts';
 import type { ContainerHost } from '../ecs/parts/container.ts';
+import { readCredential } from '../task/start-variables.ts';
 import { answerMetadata, answerProtection, type FaceAnswer } from './agent-face.ts';
 
-export type TaskDaemon = { readonly name: string; readonly key: string };
+export type TaskDaemon = { readonly name: string; readonly credential: Credential };
 
 /** A task of the server. */
 export type ServedTask = {
@@ -84,8 +86,16 @@ function answerDaemon(name: string, { task, request, response }: TaskRequest): v
   response.once('close', () => {
     if (!response.writableEnded) task.loseDaemon();
   });
-  const key = String(request.headers['coder-provisioner-daemon-key'] ?? '');
-  task.runDaemon({ name, key }, (code) => void response.end(`${code}\n`));
+  task.runDaemon({ name, credential: credentialOf(request) }, (code) => void response.end(`${code}\n`));
+}
+
+/** coder.sh sends each variable that coder reads as a header. */
+function credentialOf({ headers }: IncomingMessage): Credential {
+  const variables = Object.entries(headers).map(([name, value]) => [
+    name.toUpperCase().replaceAll('-', '_'),
+    String(value),
+  ]);
+  return readCredential(Object.fromEntries(variables));
 }
 
 function send(response: ServerResponse, { status, body }: FaceAnswer): void {

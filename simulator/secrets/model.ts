@@ -1,36 +1,60 @@
-/** Secrets Manager: named secrets with one current version (docs/aws.md §4). */
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+/** Secrets Manager: secrets with versions, labels and tags (docs/aws.md §4). */
+
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
-
-export type StoredSecret = {
-  readonly arn: string;
-  readonly name: string;
-  readonly value: string;
-  readonly versionId: string;
-  readonly createdAt: EpochMs;
-};
+import { AwsError } from '../ecs/requests/errors.ts';
+import { CURRENT, PENDING, StoredSecret } from './secret.ts';
 
 const ARN_PREFIX = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:';
 const SUFFIX_LENGTH = '-AbCdEf'.length;
 
 export class SecretsModel {
-  readonly #timeline: Timeline;
+  readonly timeline: Timeline;
   readonly #random: Random;
   readonly #secrets = new Map<string, StoredSecret>();
   readonly #denied = new Set<string>();
 
   constructor(options: { readonly timeline: Timeline; readonly random: Random }) {
-    this.#timeline = options.timeline;
+    this.timeline = options.timeline;
     this.#random = options.random;
   }
 
-  /** Creates the secret, or gives it a new version. Returns its ARN. */
-  put(name: string, value: string): string {
-    const arn = this.#secrets.get(name)?.arn ?? `${ARN_PREFIX}${name}-${this.#random.hex(6)}`;
-    const secret = { arn, name, value, versionId: this.#random.uuid(), createdAt: this.#timeline.now() };
+  /** Creates a secret without a value, as CloudFormation does. Returns its ARN. */
+  create(name: string, tags: Readonly<Record<string, string>> = {}): string {
+    const now = this.timeline.now();
+    const secret = new StoredSecret({ arn: `${ARN_PREFIX}${name}-${this.#random.hex(6)}`, name, now });
+    for (const [key, value] of Object.entries(tags)) secret.tags.set(key, value);
     this.#secrets.set(name, secret);
+    return secret.arn;
+  }
+
+  /** Creates the secret, or gives it a new current version. Returns its ARN. */
+  put(name: string, value: string): string {
+    const arn = this.#secrets.get(name)?.arn ?? this.create(name);
+    const version = { id: this.#random.uuid(), value, stages: [CURRENT], now: this.timeline.now() };
+    this.#secrets.get(name)?.put(version);
     return arn;
+  }
+
+  /**
+   * RotateSecret up to the first step: announces a version without a value. Returns the token of the
+   * rotation, which is the id of that version.
+   */
+  announceRotation(secret: StoredSecret, token: string = this.#random.uuid()): string {
+    const pending = secret.withStage(PENDING);
+    if (pending !== undefined && !pending.stages.has(CURRENT) && pending.id !== token)
+      throw new AwsError(
+        'InvalidRequestException',
+        "A previous rotation isn't complete. That rotation will be reattempted.",
+      );
+    secret.put({ id: token, value: undefined, stages: [PENDING], now: this.timeline.now() });
+    return token;
+  }
+
+  /** Marks the secret for deletion. */
+  delete(name: string): void {
+    const secret = this.#secrets.get(name);
+    if (secret !== undefined) secret.isDeleted = true;
   }
 
   /** Denies everyone the right to read the secret. */
@@ -38,8 +62,17 @@ export class SecretsModel {
     this.#denied.add(name);
   }
 
+  /** Undoes `deny`. */
+  allow(name: string): void {
+    this.#denied.delete(name);
+  }
+
   isDenied({ name }: StoredSecret): boolean {
     return this.#denied.has(name);
+  }
+
+  all(): readonly StoredSecret[] {
+    return [...this.#secrets.values()];
   }
 
   /** Finds a secret by name, by ARN, or by ARN without its random suffix. */

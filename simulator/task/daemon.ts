@@ -6,6 +6,7 @@
 import {
   type AcquiredJob,
   ConnectionRefused,
+  type Credential,
   type DaemonConnection,
   type DaemonServer,
 } from '../base/daemon-connection.ts';
@@ -19,7 +20,7 @@ export type DaemonOptions = {
   readonly server: DaemonServer;
   /** From the start until it is registered with coderd. */
   readonly connect: Range;
-  readonly key: string;
+  readonly credential: Credential;
   readonly name: string;
   readonly version: string;
   readonly onExit: (code: number) => void;
@@ -98,9 +99,9 @@ export class Daemon {
   }
 
   #dial(): void {
-    const { server, key, name, version } = this.#options;
+    const { server, credential, name, version } = this.#options;
     try {
-      this.#connection = server.connect({ key, name, version });
+      this.#connection = server.connect({ ...credential, name, version });
     } catch (error) {
       if (!(error instanceof ConnectionRefused)) throw error;
       this.#refused(error);
@@ -114,11 +115,13 @@ export class Daemon {
   }
 
   /**
-   * With an invalid key it exits at once. Without a licence it stays and does nothing. With a
-   * version that coderd does not accept it redials without end (docs/coder.md §5).
+   * With an invalid key or token it exits at once: it asks coderd about them first. Without a
+   * licence or the right it stays and does nothing. With an invalid pre-shared key, or a version that
+   * coderd does not accept, it redials without end (docs/coder.md §5).
    */
   #refused({ status, message }: ConnectionRefused): void {
-    const redials = status === 400 && message.startsWith('Incompatible');
+    const isUnknownPsk = status === 401 && this.#options.credential.psk !== undefined;
+    const redials = isUnknownPsk || (status === 400 && message.startsWith('Incompatible'));
     if (redials) this.#dialling = this.#options.timeline.after(REDIAL_MS, () => this.#dial());
     else if (status !== 403) this.#exit(1);
   }

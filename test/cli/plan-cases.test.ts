@@ -158,7 +158,7 @@ it('reports daemons with a wrong key and launches a task for their job', async (
       + gpu  1 -> 2  1 pending job needs a new task; 1 daemon has the wrong provisioner key: waiting for its turn to be replaced (1 idle)
 
     findings:
-      ! pool "gpu": 1 daemon offers other tags than the pool's (gpu-46de701131a4b4fa4bb825ca0578018d). The provisioner key belongs to another pool, or somebody changed the key's tags
+      ! pool "gpu": 1 daemon offers other tags than the pool's (gpu-46de701131a4b4fa4bb825ca0578018d). The provisioner key belongs to another pool, or the token to another user
 
     1 count to raise, 0 tasks to drain, 0 counts to lower
     "

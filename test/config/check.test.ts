@@ -21,7 +21,7 @@ it('fills in every default of the smallest configuration', () => {
         name: 'a',
         organization: 'default',
         tags: {},
-        key: { secret: 'coder/key' },
+        auth: { kind: 'key', secret: { secret: 'coder/key' } },
         min: 'auto',
         max: 20,
         warm: 'auto',
@@ -110,7 +110,7 @@ it('reports problems of a parsed document without lines', () => {
   const act = () => checkConfig({ ...SMALLEST, maxTasks: 3 });
   expect(act).toThrow(ConfigError);
   expect(act).toThrow(
-    'maxTasks: unknown setting; "maxTasks" belongs in limits or pools[].prebuilds; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, pools, aws',
+    'maxTasks: unknown setting; "maxTasks" belongs in limits or pools[].prebuilds; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, managedKeys, pools, aws',
   );
 });
 
@@ -173,6 +173,15 @@ it.each([
   { pools: [{ ...SMALLEST.pools[0], key: { secret: KEY } }] },
   { pools: [{ ...SMALLEST.pools[0], key: { secret: `${KEY}\n` } }] },
   { pools: [{ ...SMALLEST.pools[0], key: { secret: 'k', jsonKey: ` ${KEY}` } }] },
+  { pools: [{ ...SMALLEST.pools[0], key: { managed: KEY, [KEY]: KEY } }] },
+  { pools: [{ ...SMALLEST.pools[0], key: undefined, psk: KEY }] },
+  { pools: [{ ...SMALLEST.pools[0], key: undefined, token: TOKEN, tags: { owner: KEY, [`${KEY}=`]: '' } }] },
+  {
+    pools: [
+      { ...SMALLEST.pools[0], key: undefined, token: { secret: 't' }, tags: { scope: 'user', owner: TOKEN } },
+    ],
+  },
+  { managedKeys: { token: TOKEN, rotateAfterDays: KEY } },
   { pools: [{ ...SMALLEST.pools[0], name: KEY }] },
   { pools: [{ ...SMALLEST.pools[0], tags: { scope: KEY, [KEY]: 1 } }] },
   { pools: [{ ...SMALLEST.pools[0], architecture: KEY }] },

@@ -17,7 +17,7 @@ const withPool = (settings: string) => `${HEAD}pools:
 ${settings}`;
 
 const POOL_SETTINGS =
-  'allowed: name, organization, tags, key, min, max, warm, waiting, dollarsPerLaunch, idleTimeout, prebuilds, whenBlind, wake, prewarm, startTime, schedules, retiring, scaleIn, image, cpu, memory, architecture, spot, environment, secrets, spotBase, ephemeralStorage, readonlyRootFilesystem, prometheusPort, taskRole';
+  'allowed: name, organization, tags, key, psk, token, min, max, warm, waiting, dollarsPerLaunch, idleTimeout, prebuilds, whenBlind, wake, prewarm, startTime, schedules, retiring, scaleIn, image, cpu, memory, architecture, spot, environment, secrets, spotBase, ephemeralStorage, readonlyRootFilesystem, prometheusPort, taskRole';
 type Mistake = { readonly mistake: string; readonly text: string; readonly says: readonly string[] };
 
 const WHOLE_FILE: Mistake[] = [
@@ -141,8 +141,8 @@ const NAMES: Mistake[] = [
     text: `${withPool('    maxTasks: 3\n')}min: 1\ncpu: 1024\n`,
     says: [
       `8:5: pools[0].maxTasks: unknown setting; "maxTasks" belongs in limits or pools[].prebuilds; ${POOL_SETTINGS}`,
-      '9:1: min: unknown setting; "min" belongs in pools[] or pools[].schedules[]; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, pools, aws',
-      '10:1: cpu: unknown setting; "cpu" belongs in defaults or pools[]; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, pools, aws',
+      '9:1: min: unknown setting; "min" belongs in pools[] or pools[].schedules[]; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, managedKeys, pools, aws',
+      '10:1: cpu: unknown setting; "cpu" belongs in defaults or pools[]; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, managedKeys, pools, aws',
     ],
   },
   {
@@ -220,7 +220,7 @@ const VALUES: Mistake[] = [
       '1:1: coder.url: missing; URL of coderd, without a path. It must be https, or http for loopback hosts only; for example: https://coder.example.com',
       '1:1: coder.token: missing; secret that holds the API token for reading jobs, daemons, workspaces and templates. Its user needs the role organization template admin in every organization named below; for example: { secret: coder/autoscaler-token }',
       '3:5: pools[0].organization: missing; name or UUID of the coderd organization that the provisioner key belongs to; for example: default',
-      '3:5: pools[0].key: missing; secret that holds the provisioner key for this organization and these tags; for example: { secret: coder/keys/default }',
+      '3:5: pools[0].key: missing; write the secret that holds the provisioner key, such as { secret: coder/keys/default }, or "managed". To use a pre-shared key or the token of a user, write psk or token instead',
     ],
   },
   {
@@ -255,8 +255,8 @@ const VALUES: Mistake[] = [
     mistake: 'tags that coderd sets',
     text: withPool('    tags: { scope: user, owner: "" }\n'),
     says: [
-      '8:13: pools[0].tags.scope: "scope" cannot be set in a pool: coderd sets this tag, because a provisioner key is always organization-scoped; remove it',
-      '8:26: pools[0].tags.owner: "owner" cannot be set in a pool: coderd sets this tag, because a provisioner key is always organization-scoped; remove it',
+      '8:13: pools[0].tags.scope: "scope" cannot be set in a pool with key: coderd sets this tag, because a provisioner key is always organization-scoped; remove it',
+      '8:26: pools[0].tags.owner: "owner" cannot be set in a pool with key: coderd sets this tag, because a provisioner key is always organization-scoped; remove it',
     ],
   },
   {

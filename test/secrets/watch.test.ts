@@ -20,6 +20,7 @@ const key = new ProvisionerKeys(new Random(1)).add({
   organizationId: world.coderd.organizationId('default'),
   name: 'cpu',
   tags: {},
+  createdAt: START,
 });
 
 describe.each([

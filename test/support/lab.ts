@@ -1,5 +1,6 @@
 /** The autoscaler in a simulated world. Its time passes only when the test says so. */
 import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
+import { daemonVariables } from '../../infra/constructs/pool/daemon-variables.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { connect } from '../../lambda/connect.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
@@ -76,7 +77,8 @@ export function startLongLab(given: LabOptions): Promise<Lab> {
 export async function startLab(given: LabOptions): Promise<Lab> {
   const { pools, maxTasks = 100, onRequest, phaseS = 20, overHttp = true, ...options } = given;
   const { start = START } = options;
-  const world = new World({ seed: 1, pools, ...options, start });
+  const deployed = pools.map((pool) => ({ ...pool, variables: variablesOf(pool) }));
+  const world = new World({ seed: 1, pools: deployed, ...options, start });
   const served = await serveWorld(world, onRequest ? { onRequest } : {});
   process.env.AWS_ENDPOINT_URL_ECS = served.awsUrl;
   process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = served.awsUrl;
@@ -161,6 +163,11 @@ export async function cleanLook(ports: Ports, config: Config): Promise<LookResul
   return done;
 }
 
+/** The plain variables that the stack gives the pool's tasks. */
+function variablesOf({ credential: kind = 'key', ...pool }: LabPool): Readonly<Record<string, string>> {
+  return daemonVariables({ ...pool, auth: { kind, secret: { secret: '' } } });
+}
+
 export function labConfig(
   coderdUrl: string,
   pools: readonly LabPool[],
@@ -174,7 +181,7 @@ export function labConfig(
       name: pool.name,
       organization: pool.organization,
       tags: pool.tags,
-      key: { secret: `coder/keys/${pool.name}` },
+      [pool.credential ?? 'key']: { secret: `coder/keys/${pool.name}` },
       min: pool.min ?? 0,
       max: pool.max ?? 20,
       warm: pool.warm ?? 0,

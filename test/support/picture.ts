@@ -147,7 +147,7 @@ function drawConfig({ pools, maxTasks }: Picture): Record<string, unknown> {
     pools: Object.entries(pools).map(([name, pool]) => ({
       name,
       organization: pool.organization ?? 'default',
-      key: { secret: `keys/${name}` },
+      [pool.tags?.scope === 'user' ? 'token' : 'key']: { secret: `keys/${name}` },
       tags: pool.tags ?? {},
       min: pool.min ?? 0,
       max: pool.max ?? 20,

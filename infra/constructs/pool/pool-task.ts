@@ -22,6 +22,7 @@ import { isPlain } from '../plain/plain-stack.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
 import { importSecret } from '../shared/imported-secret.ts';
 import { KEY_FIELD } from '../shared/managed-key.ts';
+import { daemonVariables } from './daemon-variables.ts';
 import { executionRole, taskRole, taskTags } from './pool-roles.ts';
 import { CA_BUNDLE_VARIABLE, trusting } from './trust.ts';
 import { addWritableFolders } from './writable-folders.ts';
@@ -133,6 +134,7 @@ function containerEnvironment({ pool, coderUrl, caBundle }: PoolTaskProps): Reco
   const isGuarded = scaleIn === 'lease';
   return {
     ...environment,
+    ...daemonVariables(pool),
     CODER_URL: coderUrl,
     // The guard names the daemon after pool and task. Without a guard the daemon has the name of
     // its host.

@@ -7,9 +7,24 @@ const REMOVED: Readonly<Record<string, string>> = {
     'no longer exists; remove it. After a peak, idle daemons drain after idleTimeout (default 20s)',
 };
 
+/** By the setting's path: names that are no settings but clearly mean something. */
+const MEANT: Readonly<Record<string, string>> = {
+  'pools[].key.managed': 'unknown setting; for a key that the stack creates and rotates, write key: managed',
+  'pools[].key.key':
+    'unknown setting; store the key in AWS Secrets Manager and write secret: <its name or ARN>',
+  'pools[].psk.managed':
+    'unknown setting; only provisioner keys can be managed; write key: managed instead of psk',
+  'pools[].token.managed':
+    'unknown setting; only provisioner keys can be managed; write key: managed instead of token',
+};
+
 const INSTEAD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'pools[].min': {
     auto: 'remove min; it is then 0 if wake is on and the autoscaler can read the forecast, otherwise 1',
+  },
+  'pools[].key': {
+    auto: 'write managed',
+    true: 'write managed',
   },
   'pools[].warm': {
     on: 'write auto',
@@ -26,6 +41,12 @@ const INSTEAD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 export function removedSetting(path: Path): string | undefined {
   const name = pattern(path);
   return Object.hasOwn(REMOVED, name) ? REMOVED[name] : undefined;
+}
+
+/** What to write instead of a name that is no setting here, if that is clear. */
+export function meantBy(path: Path): string | undefined {
+  const name = pattern(path);
+  return Object.hasOwn(MEANT, name) ? MEANT[name] : undefined;
 }
 
 /** What to write instead of a value that is wrong here, if that is clear. */

@@ -1,13 +1,25 @@
-/** Checks how the daemons of a pool authenticate to coderd. */
-import { error, type Finding } from '../problems/problems.ts';
+/** Checks how the daemons of a pool authenticate to coderd, and the tags that this allows. */
+import { error, type Finding, warning } from '../problems/problems.ts';
+import { type Path, shownText } from '../problems/shown.ts';
 import { MANAGED } from '../schema/secret-ref.ts';
-import type { ConfigDraft, PoolDraft } from './drafts.ts';
+import { type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
 
 const WAYS = ['key', 'psk', 'token'] as const;
+export type Way = (typeof WAYS)[number];
 
 export function checkAuth(pool: PoolDraft, config: ConfigDraft): Finding[] {
-  return [...checkOneWay(pool), ...checkManagedKeys(pool, config)];
+  if (!pool.isMapping) return [];
+  return [
+    ...checkOneWay(pool),
+    ...checkManagedKeys(pool, config),
+    ...checkTags(pool),
+    ...checkOrganization(pool, config),
+    ...warnOfWay(pool),
+  ];
 }
+
+/** The way that the pool names first; a pool without any is meant to have a key. */
+export const wayOf = ({ raw }: PoolDraft): Way => WAYS.find((way) => raw[way] !== undefined) ?? 'key';
 
 function checkOneWay({ index, raw }: PoolDraft): Finding[] {
   const [first, second] = WAYS.filter((way) => raw[way] !== undefined);
@@ -28,3 +40,102 @@ function checkManagedKeys({ index, key }: PoolDraft, { raw }: ConfigDraft): Find
     '"managed" needs the section managedKeys; write managedKeys: { token: { secret: coder/key-manager-token } }';
   return [error(['pools', index, 'key'], message)];
 }
+
+function checkTags(pool: PoolDraft): Finding[] {
+  const way = wayOf(pool);
+  return [...(way === 'token' ? checkScope(pool) : refuseScope(pool, way)), ...checkTagNames(pool, way)];
+}
+
+/** docs/coder.md §3: coderd itself sets both tags of such a daemon. */
+function refuseScope(pool: PoolDraft, way: 'key' | 'psk'): Finding[] {
+  const credential = way === 'key' ? 'a provisioner key' : 'a pre-shared key';
+  const tags = toMapping(pool.raw.tags);
+  return ['scope', 'owner']
+    .filter((name) => Object.hasOwn(tags, name))
+    .map((name) =>
+      error(
+        at(pool, 'tags', name),
+        `"${name}" cannot be set in a pool with ${way}: coderd sets this tag, because ${credential} is always organization-scoped; remove it`,
+      ),
+    );
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const HOW_TO_FIND_IT = 'write the UUID of the user whose token it is (coder users show me --output json)';
+
+/** With a user's token, coderd takes the scope from the daemon and the owner from the token. */
+function checkScope(pool: PoolDraft): Finding[] {
+  const { scope, owner } = toMapping(pool.raw.tags);
+  if (typeof scope === 'string' && scope !== 'user')
+    return [
+      error(
+        at(pool, 'tags', 'scope'),
+        `${shownText(scope)} is no scope to set: write user, or remove the tag to run jobs of the organization`,
+      ),
+    ];
+  if (scope === undefined && owner !== undefined)
+    return [
+      error(at(pool, 'tags', 'owner'), 'applies only with scope: user; write that too, or remove owner'),
+    ];
+  return scope === 'user' ? checkOwner(pool, owner) : [];
+}
+
+function checkOwner(pool: PoolDraft, owner: unknown): Finding[] {
+  if (owner === undefined)
+    return [
+      error(
+        at(pool, 'tags', 'owner'),
+        `missing, but scope is user; ${HOW_TO_FIND_IT}`,
+        at(pool, 'tags', 'scope'),
+      ),
+    ];
+  if (typeof owner !== 'string' || UUID.test(owner)) return [];
+  return [
+    error(
+      at(pool, 'tags', 'owner'),
+      `${shownText(owner)} is not the UUID of a user in lower case; ${HOW_TO_FIND_IT}`,
+    ),
+  ];
+}
+
+/** docs/coder.md §5: the daemon gets these tags as `name=value`, split at the first `=`. */
+function checkTagNames(pool: PoolDraft, way: Way): Finding[] {
+  if (way === 'key') return [];
+  return Object.keys(toMapping(pool.raw.tags))
+    .filter((name) => name.includes('='))
+    .map((name) =>
+      error(
+        at(pool, 'tags', name),
+        `${shownText(name)} contains =, so a daemon cannot send it with ${way}; rename the tag, or use a provisioner key`,
+      ),
+    );
+}
+
+/** docs/coder.md §3: coderd accepts the pre-shared key for one organization. */
+function checkOrganization(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
+  const { index, organization } = pool;
+  const other = pools
+    .slice(0, index)
+    .find((earlier) => wayOf(earlier) === 'psk' && isOther(earlier.organization, organization));
+  if (wayOf(pool) !== 'psk' || other === undefined) return [];
+  const message = `pools[${other.index}] has psk in another organization, but psk works in the default one only; write a key here or there`;
+  return [warning(at(pool, 'psk'), message)];
+}
+
+const isOther = (a: string | undefined, b: string | undefined): boolean =>
+  a !== undefined && b !== undefined && a !== b;
+
+const WARNINGS: Readonly<Record<Way, string | undefined>> = {
+  key: undefined,
+  psk: 'a pre-shared key is not recommended: templates can read it, whoever has it can run any job of the default organization, and a new one needs a restart of coderd; write key: managed, or { secret: … } with a provisioner key',
+  token:
+    'templates of all users run in this pool and can read the token, which is worth far more than a provisioner key; write key: managed, or give the pool to one user: tags: { scope: user, owner: … }',
+};
+
+function warnOfWay(pool: PoolDraft): Finding[] {
+  const way = wayOf(pool);
+  const message = toMapping(pool.raw.tags).scope === 'user' ? undefined : WARNINGS[way];
+  return message === undefined ? [] : [warning(at(pool, way), message)];
+}
+
+const at = (pool: PoolDraft, ...names: string[]): Path => ['pools', pool.index, ...names];

@@ -126,7 +126,7 @@ const LIKE_A_SUFFIX = /-[A-Za-z0-9]{6}$/;
 
 function checkSecretNames(pool: PoolDraft): Finding[] {
   const refs = [
-    ['key', pool.raw.key] as const,
+    ...(['key', 'psk', 'token'] as const).map((way) => [way, pool.raw[way]] as const),
     ...Object.entries(toMapping(pool.raw.secrets)).map(([name, ref]) => [`secrets.${name}`, ref] as const),
   ];
   return refs.flatMap(([where, ref]) => {

@@ -10,8 +10,9 @@ export type Mapping = Readonly<Record<string, unknown>>;
 
 export type PoolDraft = Draft<typeof poolSchema.shape> & {
   readonly index: number;
-  /** As written. */
+  /** As written; empty if the entry is no mapping. */
   readonly raw: Mapping;
+  readonly isMapping: boolean;
 };
 
 export type ConfigDraft = Omit<Draft<typeof configSchema.shape>, 'pools' | 'defaults'> & {
@@ -36,7 +37,7 @@ export function draftConfig(value: unknown): ConfigDraft {
 
 function draftPool(value: unknown, index: number): PoolDraft {
   const raw = toMapping(value);
-  return { ...draft(poolSchema.shape, raw), index, raw };
+  return { ...draft(poolSchema.shape, raw), index, raw, isMapping: raw === value };
 }
 
 function draftDefaults(value: unknown): DefaultsDraft {

@@ -9,6 +9,7 @@ import { cpusFor, describeMemories, FARGATE_CPUS, memoriesFor } from '../schema/
 import { checkAuth } from './auth-rules.ts';
 import { checkDeploymentRules } from './deployment-rules.ts';
 import { type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
+import { checkCredentialVariables } from './variable-rules.ts';
 
 /** The errors and warnings of all rules between settings. */
 export function checkRules(config: ConfigDraft): Finding[] {
@@ -20,6 +21,7 @@ export function checkRules(config: ConfigDraft): Finding[] {
     ...(pool.retiring ? [] : checkFloors(pool, config)),
     ...checkSize(pool, config),
     ...checkVariables(pool),
+    ...checkCredentialVariables(pool),
     ...checkTrust(pool, config),
     ...checkNameIsFree(pool, config),
     ...checkTagsAreFree(pool, config),

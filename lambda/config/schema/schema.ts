@@ -104,28 +104,18 @@ const defaults = z
   .prefault({})
   .meta({ description: 'Values for pools that do not set their own.' });
 
-const TAGS_OF_CODER = ['scope', 'owner'];
-// docs/coder.md §3: a key cannot be user-scoped, and coderd itself sets both tags for a keyed
-// daemon
-const tagName = z
-  .string()
-  .refine(
-    (name) => !TAGS_OF_CODER.includes(name),
-    'cannot be set in a pool: coderd sets this tag, because a provisioner key is always organization-scoped; remove it',
-  )
-  .regex(/./s, 'is an empty tag name; write a name')
-  .meta({ not: { enum: TAGS_OF_CODER } });
+// which pools may have scope and owner is a rule (auth-rules.ts)
+const tagName = z.string().regex(/./s, 'is an empty tag name; write a name');
 
-const SET_BY_US = [
-  'CODER_URL',
+const SET_BY_US = ['CODER_URL', 'CODER_PROVISIONER_DAEMON_NAME', 'AUTOSCALER_POOL', 'AUTOSCALER_CA_BUNDLE'];
+// the reason depends on how the pool authenticates (variable-rules.ts)
+const REFUSED_IN_EVERY_POOL = [
   'CODER_PROVISIONER_DAEMON_KEY',
-  'CODER_PROVISIONER_DAEMON_NAME',
-  'AUTOSCALER_POOL',
-  'AUTOSCALER_CA_BUNDLE',
+  'CODER_PROVISIONER_DAEMON_PSK',
+  'CODER_PROVISIONERD_TAGS',
+  'CODER_ORGANIZATION',
+  'CODER_SESSION_TOKEN',
 ];
-// docs/coder.md §5: `coder provisioner start` refuses each of these beside a key, so no daemon
-// would start
-const REFUSED_WITH_KEY = ['CODER_PROVISIONERD_TAGS', 'CODER_PROVISIONER_DAEMON_PSK', 'CODER_ORGANIZATION'];
 const variableName = z
   .string()
   .regex(
@@ -134,11 +124,7 @@ const variableName = z
   )
   .refine((name) => !SET_BY_US.includes(name), 'is a variable that the autoscaler sets itself; remove it')
   .refine((name) => !name.startsWith('AUTOSCALER_TEST_'), 'is reserved for tests of the guard; remove it')
-  .refine(
-    (name) => !REFUSED_WITH_KEY.includes(name),
-    'cannot be used with a provisioner key: coder refuses to start, because the key already fixes organization and tags; remove it',
-  )
-  .meta({ not: { enum: [...SET_BY_US, ...REFUSED_WITH_KEY] } });
+  .meta({ not: { enum: [...SET_BY_US, ...REFUSED_IN_EVERY_POOL] } });
 
 const count = (description: string) => z.int().min(0).meta({ description });
 
@@ -228,7 +214,7 @@ export const poolSchema = z.strictObject({
     .prefault({})
     .meta({
       description:
-        'Tags of the provisioner key. A job can run here if all its tags are among these. A pool without tags runs untagged jobs only.',
+        'Tags of the provisioner key. A job can run here if all its tags are among these. A pool without tags runs untagged jobs only. With `token`, `scope: user` and `owner` make it run the jobs of that user only.',
       examples: [{ gpu: 'true' }],
     }),
   key: z

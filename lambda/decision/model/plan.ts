@@ -325,8 +325,8 @@ export type UnservedRow = {
   /** The distinct types of the jobs: `workspace_build`, `template_version_import`, … */
   readonly types: readonly string[];
   /**
-   * `scope-is-user`: only daemons that this user starts can run the jobs. Daemons that use a
-   * provisioner key have the scope of the organization.
+   * `scope-is-user`: only daemons with the token of this user can run the jobs, and no pool has
+   * this scope and owner. Daemons with a key have the scope of the organization.
    */
   readonly why:
     | 'no-pool-has-these-tags'

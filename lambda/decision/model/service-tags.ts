@@ -18,6 +18,12 @@ export const STACK_TAG = `${PREFIX}stack`;
 export const ORGANIZATION_TAG = `${PREFIX}organization`;
 export const SCALE_IN_TAG = `${PREFIX}scale-in`;
 
+/**
+ * A tag of the secret of a managed key, beside POOL_TAG and STACK_TAG: the id of the provisioner
+ * key in its current version. The key function writes it (lambda/keys/).
+ */
+export const KEY_ID_TAG = `${PREFIX}key-id`;
+
 export const PAUSE_TAG = `${PREFIX}pause`;
 export const PIN_TAG = `${PREFIX}pin`;
 export const FLOOR_TAG = `${PREFIX}floor`;

@@ -64,11 +64,14 @@ function pendingTypes({ coder }: Snapshot): ReadonlyMap<string, readonly string[
 }
 
 function reasonUnserved(group: TagGroup, near: readonly PoolView[]): Pick<UnservedRow, 'why' | 'closest'> {
-  if (group.tags.scope === 'user') return { why: 'scope-is-user', closest: null };
+  const own = near.filter(
+    ({ tags: { scope, owner } }) => scope === group.tags.scope && owner === group.tags.owner,
+  );
+  if (own.length === 0 && group.tags.scope === 'user') return { why: 'scope-is-user', closest: null };
   if (near.length === 0) return { why: 'no-pool-in-this-organization', closest: null };
-  const fitting = near.filter(({ tags }) => covers(tags, group.tags));
+  const fitting = own.filter(({ tags }) => covers(tags, group.tags));
   if (fitting.length > 0) return { why: 'pool-is-retiring', closest: closestPool(group, fitting) };
-  return { why: 'no-pool-has-these-tags', closest: closestPool(group, near) };
+  return { why: 'no-pool-has-these-tags', closest: closestPool(group, own.length > 0 ? own : near) };
 }
 
 function closestPool(group: TagGroup, pools: readonly PoolView[]): UnservedRow['closest'] {

@@ -37,7 +37,7 @@ export type TaskView = {
   readonly daemon: Daemon | undefined;
   /** The tags of its daemon; the pool's tags if no daemon is known. */
   readonly offers: TagSet;
-  /** Whether these tags differ from the pool's: the daemon uses the key of another pool. */
+  /** Whether these tags differ from the pool's: the daemon uses the key of another pool, or its token is of another user. */
   readonly hasOtherTags: boolean;
   readonly idleSince: EpochMs | undefined;
   /**

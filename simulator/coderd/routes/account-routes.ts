@@ -1,10 +1,7 @@
-/**
- * The routes for the caller's account: the token's user, the token, the licence, a provisioner key.
- */
+/** The routes for the caller's account: the token's user, the token, the licence. */
 
 import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/rfc3339.ts';
-import { type ProvisionerKey, SECRET_LENGTH } from '../tables/keys.ts';
 import { type Answer, NOT_FOUND } from './answers.ts';
 import type { Route, UserRequest } from './route.ts';
 
@@ -70,23 +67,4 @@ export function entitlements({ licence, timeline }: CoderdModel): Answer {
     refreshed_at: rfc3339(timeline.now()),
   };
   return { status: 200, body };
-}
-
-/**
- * The key alone identifies the caller; the path is ignored (docs/coder.md §3;
- * coderd/httpmw/provisionerdaemon.go).
- */
-export function provisionerKey(model: CoderdModel, secret: string | undefined): Answer {
-  if (secret === undefined) return { status: 401, body: { message: 'provisioner daemon key required' } };
-  if (secret.length !== SECRET_LENGTH) {
-    const detail = `must be ${SECRET_LENGTH} characters`;
-    return { status: 400, body: { message: 'provisioner daemon key invalid', detail } };
-  }
-  const key = model.keyWithSecret(secret);
-  if (key === undefined) return { status: 401, body: { message: 'provisioner daemon key invalid' } };
-  return { status: 200, body: keyAnswer(key, model) };
-}
-
-function keyAnswer({ id, organizationId, name, tags }: ProvisionerKey, { timeline }: CoderdModel) {
-  return { id, created_at: rfc3339(timeline.now()), organization: organizationId, name, tags };
 }

@@ -9,23 +9,20 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/rfc3339.ts';
 import { isUuid } from '../rules/uuids.ts';
-import type { Organization } from '../tables/organizations.ts';
 import { type Authenticated, mayRead } from '../tables/tokens.ts';
-import { entitlements, provisionerKey, userRoute } from './account-routes.ts';
+import { entitlements, userRoute } from './account-routes.ts';
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
+import { keyRoute, provisionerKey } from './key-routes.ts';
 import { members } from './member-routes.ts';
 import { QueryParameters } from './parameters.ts';
 import { RateLimiter } from './rate-limit.ts';
-import type { Route, UserRequest } from './route.ts';
+import type { OrganizationRequest, Route, UserRequest } from './route.ts';
 import { routeOf } from './workspace-routes.ts';
 
 export type CoderdHandlerOptions = {
   /** Requests for each minute, user and endpoint. @default 512 (CODER_API_RATE_LIMIT) */
   readonly rateLimit?: number;
 };
-
-/** A request of a signed-in user about an organization. */
-type OrganizationRequest = UserRequest & { readonly organization: Organization };
 
 const DEFAULT_LIMIT = 50;
 const INVALID_PARAMETERS = 'Invalid query parameters.';
@@ -47,31 +44,46 @@ export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions 
     const caller = 'user' in authenticated ? authenticated.user.userId : (request.socket.remoteAddress ?? '');
     const verdict = limiter.admit(`${caller} ${url.pathname}`, model.timeline.now());
     for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
+    const { method, headers } = request;
+    const reply = (body: string): void =>
+      send(response, route({ model, parts: { method, url, headers, body }, authenticated }));
     if (!verdict.allowed) send(response, rateLimited(limit));
-    else if (request.method !== 'POST')
-      send(response, route({ model, request, url, authenticated, body: '' }));
-    else readBody(request, (body) => send(response, route({ model, request, url, authenticated, body })));
+    else if (method !== 'POST') reply('');
+    else readBody(request, reply);
   };
+}
+
+/** A request as the routes read it. */
+export type RequestParts = {
+  readonly method: string | undefined;
+  readonly url: URL;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+};
+
+/** Answers a request without a socket, a rate limit or a server. */
+export function answerOf(model: CoderdModel, parts: RequestParts): Answer {
+  const authenticated = model.authenticate(headerOf(parts, 'coder-session-token'));
+  return route({ model, parts, authenticated });
 }
 
 function route(given: {
   readonly model: CoderdModel;
-  readonly request: IncomingMessage;
-  readonly url: URL;
+  readonly parts: RequestParts;
   readonly authenticated: Authenticated;
-  readonly body: string;
 }): Answer {
-  const { model, request, url, authenticated, body } = given;
+  const { model, parts, authenticated } = given;
+  const { method, url, body } = parts;
   const [api, version, ...path] = url.pathname.split('/').slice(1);
   if (api !== 'api' || version !== 'v2') return ROUTE_NOT_FOUND;
-  if (path.join('/') === 'buildinfo') return buildInfo(model, request);
+  if (path.join('/') === 'buildinfo') return buildInfo(model, parts);
   if (path.join('/') === 'entitlements') return entitlements(model);
   const [collection, ...rest] = path;
   if (collection === 'provisionerkeys' && rest.length === 1)
-    return provisionerKey(model, headerOf(request, 'coder-provisioner-daemon-key'));
-  const found = foundRoute(collection, rest, model);
+    return provisionerKey(model, headerOf(parts, 'coder-provisioner-daemon-key'));
+  const found = foundRoute(collection, rest, { model, method });
   if (found === undefined) return ROUTE_NOT_FOUND;
-  if (request.method !== found.method) return { status: 405, body: undefined };
+  if (method !== found.method) return { status: 405, body: undefined };
   if ('refusal' in authenticated) return { status: 401, body: authenticated.refusal };
   return found.handle({
     model,
@@ -82,22 +94,26 @@ function route(given: {
   });
 }
 
-function foundRoute(collection: string | undefined, rest: readonly string[], model: CoderdModel) {
-  if (collection === 'organizations') return organizationRoute(rest, model);
+type Asked = { readonly model: CoderdModel; readonly method: string | undefined };
+
+function foundRoute(collection: string | undefined, rest: readonly string[], asked: Asked) {
+  if (collection === 'organizations') return organizationRoute(rest, asked);
   return collection === 'users' ? userRoute(rest) : routeOf(collection, rest);
 }
 
 /** The route below `/api/v2/organizations/`; undefined if there is none. */
-function organizationRoute(path: readonly string[], model: CoderdModel): Route | undefined {
+function organizationRoute(path: readonly string[], { model, method }: Asked): Route | undefined {
   const [segment, resource, ...rest] = path;
   if (segment === undefined) return { method: 'GET', handle: organizations };
   const handle = handlerOf(resource, rest, model);
-  if (handle === undefined) return undefined;
+  const found =
+    resource === 'provisionerkeys' ? keyRoute(method, rest) : handle && { method: 'GET' as const, handle };
+  if (found === undefined) return undefined;
   return {
-    method: 'GET',
+    method: found.method,
     handle: (request) => {
       const organization = model.organizations.inPath(segment);
-      return organization === undefined ? NOT_FOUND : handle({ ...request, organization, rest });
+      return organization === undefined ? NOT_FOUND : found.handle({ ...request, organization, rest });
     },
   };
 }
@@ -196,7 +212,7 @@ function earlyDaemonList({ model, user, organization, parameters }: Organization
   return { status: 200, body: model.listDaemons({ ...all, organizationId: organization.id, tags }) };
 }
 
-function buildInfo({ version, deploymentId }: CoderdModel, request: IncomingMessage): Answer {
+function buildInfo({ version, deploymentId }: CoderdModel, request: RequestParts): Answer {
   const release = version.text.split('+')[0];
   const body = {
     external_url: `https://github.com/coder/coder/releases/tag/${release}`,
@@ -212,7 +228,7 @@ function buildInfo({ version, deploymentId }: CoderdModel, request: IncomingMess
   return { status: 200, body };
 }
 
-function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
+function headerOf({ headers }: Pick<IncomingMessage, 'headers'>, name: string): string | undefined {
   const header = headers[name];
   return typeof header === 'string' && header !== '' ? header : undefined;
 }

@@ -79,6 +79,7 @@ const ANYBODY: TokenUser = {
   canRead: 'all',
   canReadWorkspaces: 'all',
   canReadMembers: 'all',
+  keyRights: { read: 'all', create: new Set(), delete: new Set() },
 };
 
 /** The same answers to the adapter's requests as `simulator/coderd/routes/http.ts`. */

@@ -1,4 +1,5 @@
 import type { CoderdModel } from '../model.ts';
+import type { Organization } from '../tables/organizations.ts';
 import type { TokenUser } from '../tables/tokens.ts';
 import type { Answer } from './answers.ts';
 import type { QueryParameters } from './parameters.ts';
@@ -12,7 +13,12 @@ export type UserRequest = {
   readonly body: string;
 };
 
+/** A request of a signed-in user about an organization. */
+export type OrganizationRequest = UserRequest & { readonly organization: Organization };
+
+export type Method = 'GET' | 'POST' | 'DELETE';
+
 export type Route = {
-  readonly method: 'GET' | 'POST';
+  readonly method: Method;
   readonly handle: (request: UserRequest) => Answer;
 };

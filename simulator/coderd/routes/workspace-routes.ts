@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { isUuid } from '../rules/uuids.ts';
-import { mayRead, mayReadWorkspaces, type TokenUser } from '../tables/tokens.ts';
+import { type KeyAction, mayDoToKeys, mayRead, mayReadWorkspaces, type TokenUser } from '../tables/tokens.ts';
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
 import { workspaceBuilds } from './build-routes.ts';
 import type { Route, UserRequest } from './route.ts';
@@ -101,7 +101,10 @@ const authorizationRequest = z.object({
     .default({}),
 });
 
-/** What a role allows, for any owner of the object. Simulated users may read and nothing else. */
+/**
+ * What a role allows, for any owner of the object. Simulated users may read, and some may create and
+ * delete provisioner daemons and keys.
+ */
 function authCheck({ user, body }: UserRequest): Answer {
   const request = authorizationRequest.safeParse(parseJson(body));
   if (!request.success) return { status: 400, body: { message: 'Request body must be valid JSON.' } };
@@ -111,22 +114,29 @@ function authCheck({ user, body }: UserRequest): Answer {
     const message = `Object's "resource_type" field must be defined for key "${untyped[0]}".`;
     return { status: 400, body: { message } };
   }
-  const answers = checks.map(([name, { action, object }]) => [
-    name,
-    action === 'read' && mayReadAll(user, object.resource_type, object.organization_id),
-  ]);
+  const answers = checks.map(([name, { action, object }]) => [name, isAllowed(user, action, object)]);
   return { status: 200, body: Object.fromEntries(answers) };
 }
 
-/**
- * A role of one organization does not hold for all of them; every member of an organization may
- * read its daemons.
- */
+function isAllowed(
+  user: TokenUser,
+  action: string,
+  object: { readonly resource_type: string; readonly organization_id: string },
+): boolean {
+  const { resource_type: type, organization_id: organization } = object;
+  const keyAction = KEY_ACTIONS.find((each) => each === action);
+  if (type === 'provisioner_daemon' && organization !== '' && keyAction !== undefined)
+    return mayDoToKeys(user, keyAction, organization);
+  return action === 'read' && mayReadAll(user, type, organization);
+}
+
+const KEY_ACTIONS: readonly KeyAction[] = ['read', 'create', 'delete'];
+
+/** A role of one organization does not hold for all of them. */
 function mayReadAll(user: TokenUser, type: string, organizationId: string): boolean {
   if (organizationId === '') return user.isOwner;
   if (type === 'workspace' || type === 'template') return mayReadWorkspaces(user, organizationId);
-  if (type === 'provisioner_jobs') return mayRead(user, organizationId);
-  return type === 'provisioner_daemon';
+  return type === 'provisioner_jobs' && mayRead(user, organizationId);
 }
 
 function parseJson(text: string): unknown {

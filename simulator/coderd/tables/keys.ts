@@ -1,4 +1,4 @@
-import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { normalizeTags, type TagSet, type Tags } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../../base/random.ts';
 import { secretMade } from '../../base/secret-made.ts';
@@ -10,6 +10,7 @@ export type ProvisionerKey = {
   readonly name: string;
   /** The tags as given; daemons get them normalized. */
   readonly tags: Tags;
+  readonly createdAt: EpochMs;
 };
 
 /** The number of characters of a key's secret (docs/coder.md §3). */
@@ -17,6 +18,8 @@ export const SECRET_LENGTH = 43;
 
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 const BUILT_IN_ID = '00000000-0000-0000-0000-000000000001';
+const USER_AUTH_ID = '00000000-0000-0000-0000-000000000002';
+const PSK_ID = '00000000-0000-0000-0000-000000000003';
 const RESERVED_NAMES = ['built-in', 'user-auth', 'psk'];
 const MAX_NAME_BYTES = 64;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -34,9 +37,10 @@ export class ProvisionerKeys {
    * Adds a key and returns its secret, which is never shown again. Refuses as docs/coder.md §3
    * says.
    */
-  add(key: { readonly organizationId: OrganizationId; readonly name: string; readonly tags: Tags }): string {
+  add(given: Omit<ProvisionerKey, 'id'>): string {
+    const key = { ...given, name: given.name.toLowerCase() };
     checkName(key.name);
-    if (this.#find(key.organizationId, key.name) !== undefined)
+    if (this.find(key.organizationId, key.name) !== undefined)
       throw new CoderdRefusal(409, `Provisioner key with name '${key.name}' already exists in organization`);
     if (JSON.stringify(key.tags).includes('\\u0000'))
       throw new CoderdRefusal(500, 'storing the tags of a provisioner key: Postgres takes no NUL byte');
@@ -51,38 +55,60 @@ export class ProvisionerKeys {
   delete(organizationId: OrganizationId, name: string): ProvisionerKey {
     if (isReserved(name))
       throw new CoderdRefusal(400, `deleting the provisioner key "${name}": it is reserved`);
-    const found = this.#find(organizationId, name);
+    const found = this.#entry(organizationId, name);
     if (found === undefined)
       throw new CoderdRefusal(404, `deleting the provisioner key "${name}": there is none`);
     this.#bySecret.delete(found[0]);
     return found[1];
   }
 
+  /** The keys of an organization, oldest first, without the reserved ones. */
+  list(organizationId: OrganizationId): readonly ProvisionerKey[] {
+    const keys = [...this.#bySecret.values()].filter((key) => key.organizationId === organizationId);
+    return keys.sort((a, b) => a.createdAt - b.createdAt);
+  }
+
+  /** Finds a key by its name, in any case. */
+  find(organizationId: OrganizationId, name: string): ProvisionerKey | undefined {
+    return this.#entry(organizationId, name)?.[1];
+  }
+
   withSecret(secret: string): ProvisionerKey | undefined {
     return this.#bySecret.get(secret);
   }
 
-  #find(organizationId: OrganizationId, name: string): readonly [string, ProvisionerKey] | undefined {
+  #entry(organizationId: OrganizationId, name: string): readonly [string, ProvisionerKey] | undefined {
     return this.#bySecret
       .entries()
-      .find(([, key]) => key.organizationId === organizationId && key.name === name);
+      .find(([, key]) => key.organizationId === organizationId && key.name === name.toLowerCase());
   }
 }
 
-/** The reserved key of coderd's own daemons (docs/coder.md §3). */
-export const builtInKey = (organizationId: OrganizationId, tags: Tags): ProvisionerKey => ({
-  id: BUILT_IN_ID,
-  organizationId,
-  name: 'built-in',
-  tags,
-});
+const reserved =
+  (id: string, name: string) =>
+  (organizationId: OrganizationId, tags: Tags): ProvisionerKey => ({
+    id,
+    organizationId,
+    name,
+    tags,
+    createdAt: 0 as EpochMs,
+  });
 
-/**
- * The tags of a key's daemons: MutateTags with the nil user, so a user scope has the nil owner
- * (docs/coder.md §3).
- */
-export function daemonTags(key: ProvisionerKey): TagSet {
-  return normalizeTags(key.tags.scope === 'user' ? { ...key.tags, owner: NIL_UUID } : key.tags);
+/** The reserved keys of daemons that have none of their own (docs/coder.md §3). */
+export const builtInKey = reserved(BUILT_IN_ID, 'built-in');
+export const userAuthKey = reserved(USER_AUTH_ID, 'user-auth');
+export const pskKey = reserved(PSK_ID, 'psk');
+
+/** A daemon that coderd admits. */
+export type Admitted = {
+  readonly key: ProvisionerKey;
+  /** The owner if the scope is `user`: the nil user unless a user's token was sent. */
+  readonly owner: string;
+};
+
+/** The tags of a daemon: MutateTags (docs/coder.md §3). */
+export function daemonTags({ key: { tags }, owner }: Admitted): TagSet {
+  return normalizeTags(tags.scope === 'user' ? { ...tags, owner } : tags);
 }
 
 function checkName(name: string): void {

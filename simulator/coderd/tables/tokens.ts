@@ -24,9 +24,13 @@ export type TokenUser = {
    * it.
    */
   readonly canReadMembers: Organizations;
+  /** What it may do to provisioner keys: coderd asks for rights on provisioner daemons (§3). */
+  readonly keyRights: Readonly<Record<KeyAction, Organizations>>;
 };
 
-type Organizations = 'all' | ReadonlySet<OrganizationId>;
+export type KeyAction = 'read' | 'create' | 'delete';
+
+export type Organizations = 'all' | ReadonlySet<OrganizationId>;
 
 /** A token, without its secret. */
 export type ApiKey = {
@@ -124,6 +128,10 @@ export function mayReadWorkspaces({ canReadWorkspaces }: TokenUser, organization
 
 export function mayReadMembers({ canReadMembers }: TokenUser, organizationId: string): boolean {
   return holds(canReadMembers, organizationId);
+}
+
+export function mayDoToKeys({ keyRights }: TokenUser, action: KeyAction, organizationId: string): boolean {
+  return holds(keyRights[action], organizationId);
 }
 
 function holds(organizations: Organizations, id: string): boolean {

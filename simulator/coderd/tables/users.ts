@@ -10,6 +10,8 @@ import { CoderdRefusal } from '../rules/refusal.ts';
 export type UserStatus = 'active' | 'dormant' | 'suspended';
 
 export type NewUser = {
+  /** @default a new one */
+  readonly id?: string;
   /** @default `user-2`, … */
   readonly username?: string;
   /** @default 'active' */
@@ -18,7 +20,6 @@ export type NewUser = {
 
 /** A user. The record is live: it changes with the user. */
 export type UserRecord = Required<NewUser> & {
-  readonly id: string;
   readonly createdAt: EpochMs;
   readonly updatedAt: EpochMs;
 };
@@ -34,10 +35,10 @@ export class Users {
     this.#random = random;
   }
 
-  add({ username, status = 'active' }: NewUser, createdAt: EpochMs): UserRecord {
+  add({ id, username, status = 'active' }: NewUser, createdAt: EpochMs): UserRecord {
     const number = this.#byId.size + 1;
     const added: User = {
-      id: this.#random.uuid(),
+      id: id ?? this.#random.uuid(),
       username: username ?? `user-${number}`,
       status,
       createdAt,

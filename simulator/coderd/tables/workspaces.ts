@@ -69,7 +69,7 @@ export class WorkspaceTable {
     const workspace = this.#names(given);
     const version = template.activeVersion;
     const job = {
-      ...buildJob({ template, version, ownTags, workspace, transition: 'start' }),
+      ...buildJob({ template, version, ownTags, owner, workspace, transition: 'start' }),
       initiatorId: initiator.id,
       durationMs: given.buildMs ?? template.buildMs.start,
       willFail,
@@ -176,7 +176,7 @@ export class WorkspaceTable {
     const buildId = this.#parts.random.uuid();
     const names = { id, name, buildId, ownerId: owner.id };
     const job = {
-      ...buildJob({ template, version, ownTags, workspace: names, transition }),
+      ...buildJob({ template, version, ownTags, owner, workspace: names, transition }),
       initiatorId: (reason === 'initiator' ? workspace.initiator : owner).id,
       durationMs: given.durationMs ?? workspace.buildMs ?? template.buildMs[transition],
       willFail,
@@ -277,7 +277,7 @@ export class WorkspaceTable {
     const { reason = latest?.reason ?? 'initiator', owner = this.#parts.owner, ownTags = {} } = given;
     const version = template.activeVersion;
     const transition = running ? 'start' : 'stop';
-    const past = buildJob({ template, version, ownTags, workspace: names, transition });
+    const past = buildJob({ template, version, ownTags, owner, workspace: names, transition });
     const job =
       latest?.job ??
       pastJob({
@@ -324,13 +324,16 @@ type BuildJob = Pick<NewJob, 'template' | 'version'> & {
   readonly workspace: JobWorkspace;
   /** The workspace's own tags, which replace those of the version. */
   readonly ownTags: Tags;
+  /** The workspace's owner, who becomes that of its jobs if their scope is `user`. */
+  readonly owner: UserRecord;
 };
 
 /** The part of a job that every workspace build has. */
-function buildJob({ template, version, transition, workspace, ownTags }: BuildJob) {
+function buildJob({ template, version, transition, workspace, ownTags, owner }: BuildJob) {
+  const tags: Tags = { ...version.tags, ...ownTags };
   return {
     organizationId: template.organizationId,
-    tags: normalizeTags({ ...version.tags, ...ownTags }),
+    tags: normalizeTags(tags.scope === 'user' ? { ...tags, owner: owner.id } : tags),
     type: 'workspace_build',
     ...{ template, version, transition, workspace },
   } as const;

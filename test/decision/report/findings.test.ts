@@ -559,9 +559,47 @@ describe('unserved jobs', () => {
     const plan = planOf({ pools: { a: { tags: gpu } }, pending });
     expect(plan.unserved.map((row) => unservedSentence(row, plan.takenAt))).toEqual([
       expect.stringMatching(
-        /1 job \(workspace_build\), .*They have scope=user, but daemons of a pool only run jobs of the organization. Remove this tag from the template$/,
+        /1 job \(workspace_build\), .*They have scope=user, and no pool has this scope and owner. Add a pool with the token of this user and tags: { scope: user, owner: ada }, or remove scope from the tags of the template$/,
       ),
     ]);
+  });
+
+  const ADA = '7d9bd02c-0d1c-4b0b-8d4c-0b0a7d4f6a11';
+  const BOB = '7d9bd02c-0d1c-4b0b-8d4c-0b0a7d4f6a12';
+
+  it.each<{ scenario: string; pools: Picture['pools']; expected: unknown; because: string }>([
+    {
+      scenario: 'a pool of their user lacks a tag',
+      pools: { a: { tags: { scope: 'user', owner: ADA } }, b: { tags: gpu } },
+      expected: ['no-pool-has-these-tags', 'a'],
+      because: 'a tag is missing, not a user',
+    },
+    {
+      scenario: 'the pool of another user has their tags',
+      pools: { a: { tags: { ...gpu, scope: 'user', owner: BOB } } },
+      expected: ['scope-is-user', undefined],
+      because: 'its daemons run the jobs of that user only',
+    },
+    {
+      scenario: 'the pool of their user is retiring',
+      pools: { a: { tags: { ...gpu, scope: 'user', owner: ADA }, retiring: true } },
+      expected: ['pool-is-retiring', 'a'],
+      because: 'it launches nothing',
+    },
+    {
+      scenario: 'no pool is in their organization',
+      pools: { a: { tags: { ...gpu, scope: 'user', owner: ADA }, organization: 'data' } },
+      expected: ['scope-is-user', undefined],
+      because: 'a pool of this user is what is missing',
+    },
+  ])('of one user name what is missing: $scenario, because $because', ({ pools, expected }) => {
+    const pending = [{ tags: { ...gpu, scope: 'user', owner: ADA } }];
+    expect(closest({ pools, pending })).toEqual([expected]);
+  });
+
+  it('of the organization do not name the pool of a user as the closest', () => {
+    const pools = { a: { tags: { ...gpu, scope: 'user', owner: ADA } }, b: { tags: { region: 'eu' } } };
+    expect(closest({ pools, pending: [{ tags: gpu }] })).toEqual([['no-pool-has-these-tags', 'b']]);
   });
 
   it('are reported with their distinct types', () => {

@@ -100,7 +100,12 @@ describe.skipIf(missingForGuard().length > 0)('a container that is a process', (
     const { container } = start('sleep 1000');
     const exits: number[] = [];
     const world = { timeline: fixture.timeline, random: new Random(1), server: new World(WORLD).coderd };
-    const of = { key: 'k', name: 'gpu-1', version: 'v2.30.0', connect: [MINUTE, MINUTE] } as const;
+    const of = {
+      credential: { key: 'k' },
+      name: 'gpu-1',
+      version: 'v2.30.0',
+      connect: [MINUTE, MINUTE],
+    } as const;
     const daemon = new Daemon({
       ...world,
       ...of,

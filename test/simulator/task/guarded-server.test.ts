@@ -22,7 +22,7 @@ describe('TaskServer', () => {
           ? undefined
           : {
               host,
-              runDaemon: ({ name, key }, onExit) => {
+              runDaemon: ({ name, credential: { key } }, onExit) => {
                 calls.push(`run ${name} ${key}`);
                 exit = onExit;
               },

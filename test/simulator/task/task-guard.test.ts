@@ -129,7 +129,7 @@ function world(prepare: (agent: ScriptedAgent, server: TinyServer) => void = () 
         random,
         server,
         connect: [2000, 4000],
-        key: 'key',
+        credential: { key: 'key' },
         name,
         version: 'v2.30.0',
         onExit,

@@ -43,7 +43,7 @@ function daemonOfTask({ refuses = false } = {}) {
       random,
       server: new CoderdModel({ timeline, random, organizations: ['default'] }),
       connect: [CONNECT_MS, CONNECT_MS],
-      key: '',
+      credential: {},
       name: 'gpu-1',
       version: '',
       onExit: (code) => calls.push(`exit ${code}`),

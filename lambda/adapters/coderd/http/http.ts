@@ -125,14 +125,14 @@ export class CoderdHttp {
 
   /**
    * Returns coderd's answer with any status and body. After 401 it does not read the token again.
-   * `token` replaces the configured token, or sends none. Throws CoderdError if there is no answer,
-   * and SecretError if the configured token cannot be read.
+   * `token` replaces the configured token by another one, by other headers, or by nothing. Throws
+   * CoderdError if there is no answer, and SecretError if the configured token cannot be read.
    */
-  async answer(question: Question, token?: { readonly instead: Secret | undefined }): Promise<RawAnswer> {
+  async answer(question: Question, token?: Instead): Promise<RawAnswer> {
     const budget = this.#budget(question.signal);
     if (token === undefined) return this.#send(question, budget, { fresh: false });
-    const credentials = token.instead === undefined ? {} : { 'coder-session-token': token.instead };
-    return this.#request(question, credentials, budget);
+    const instead = token.instead === undefined ? {} : { 'coder-session-token': token.instead };
+    return this.#request(question, token.headers ?? instead, budget);
   }
 
   /** Closes the pooled connections. */
@@ -172,7 +172,8 @@ export class CoderdHttp {
     this.#refuseEarly(question.path);
     const once = () => this.#sendOnce(question, headers, budget);
     const describe = (cause: unknown): string => describeUnreachable(cause, this.#proxy);
-    const answer = withRetries(once, { retryMs: this.#retryMs, signal: budget }).catch((cause) => {
+    const retried = (): Promise<RawAnswer> => withRetries(once, { retryMs: this.#retryMs, signal: budget });
+    const answer = (question.once ? once() : retried()).catch((cause) => {
       throw new CoderdError('unreachable', describe(cause), { cause });
     });
     return withinBudget(answer, budget, describe);
@@ -260,12 +261,23 @@ function hide(text: string, secrets: readonly string[]): string {
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, '(hidden)'), text);
 }
 
+/** What signs a request in instead of the configured token. */
+type Instead = {
+  readonly instead?: Secret | undefined;
+  readonly headers?: Credentials;
+};
+
 export type Question = {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   /** A list sends the parameter more than once. */
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string;
+  /**
+   * The request changes coderd, so it is never sent again. Only the key function sets this
+   * (lambda/keys/). @default false
+   */
+  readonly once?: boolean;
   readonly signal?: AbortSignal | undefined;
 };
 

@@ -1,0 +1,243 @@
+/**
+ * Provisioner keys of one coderd (docs/coder.md §3). Without a right, coderd answers as if a key did
+ * not exist (an empty list, 404), or as if it had failed itself (500). This adapter tells these
+ * apart with `POST /authcheck`.
+ */
+import * as z from 'zod';
+import { CoderdError, type RawAnswer } from '../../adapters/coderd/http/http.ts';
+import { daemonSchema, errorSchema, organizationSchema } from '../../adapters/coderd/http/schemas.ts';
+import { describeSchemaMismatch } from '../../adapters/shared/schema-mismatch.ts';
+import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
+import { messageOf } from '../../decision/model/message-of.ts';
+import type { Tags } from '../../decision/model/tags.ts';
+import { KeysError } from '../model/keys-error.ts';
+import type {
+  KeyClock,
+  KeyFacts,
+  Listed,
+  Organization,
+  ProvisionerKeys,
+  Rights,
+  SeenDaemon,
+} from '../model/ports.ts';
+import { SecretText } from '../model/secret-text.ts';
+import { createdSchema, keySchema, rightsSchema } from './coderd-schemas.ts';
+
+/** A request to coderd. With a `key`, the key signs in; otherwise the key function's token. */
+export type CoderdRequest = {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly key?: SecretText;
+  /** The request changes coderd, so it is sent once. */
+  readonly once?: true;
+};
+
+/** Returns coderd's answer with any status. Throws CoderdError if there is none. */
+export type AskCoderd = (request: CoderdRequest) => Promise<RawAnswer>;
+
+const ACTIONS = ['read', 'create', 'delete'] as const;
+const ROLE =
+  "give the token's user the role organization template admin there, or a custom role that may create, read and delete provisioner_daemon and read provisioner_jobs";
+
+export class CoderdKeys implements ProvisionerKeys {
+  readonly #send: AskCoderd;
+  readonly #clock: Pick<KeyClock, 'now'>;
+
+  constructor(send: AskCoderd, clock: Pick<KeyClock, 'now'>) {
+    this.#send = send;
+    this.#clock = clock;
+  }
+
+  async organizations(): Promise<readonly Organization[]> {
+    const doing = 'listing organizations';
+    const answer = await this.#ask(doing, { method: 'GET', path: '/api/v2/organizations' });
+    return readBody(doing, answer, z.array(organizationSchema));
+  }
+
+  async rights(organizations: readonly OrganizationId[]): Promise<ReadonlyMap<OrganizationId, Rights>> {
+    const doing = "checking the rights of the token's user";
+    const checks = organizations.flatMap((id) =>
+      ACTIONS.map((action) => {
+        const object = { resource_type: 'provisioner_daemon', organization_id: id };
+        return [`${action} ${id}`, { action, object }] as const;
+      }),
+    );
+    const body = JSON.stringify({ checks: Object.fromEntries(checks) });
+    const answer = await this.#ask(doing, { method: 'POST', path: '/api/v2/authcheck', body });
+    const allowed = readBody(doing, answer, rightsSchema);
+    const may = (action: string, id: string): boolean => allowed[`${action} ${id}`] === true;
+    return new Map(
+      organizations.map((id) => [
+        id,
+        { read: may('read', id), create: may('create', id), delete: may('delete', id) },
+      ]),
+    );
+  }
+
+  async inspect(key: SecretText): Promise<KeyFacts | undefined> {
+    const doing = 'asking coderd about a provisioner key';
+    const answer = await this.#answer(doing, { method: 'GET', path: '/api/v2/provisionerkeys/self', key });
+    if (answer.statusCode === 200) return readBody(doing, answer, keySchema);
+    if ((answer.statusCode === 401 || answer.statusCode === 400) && isAboutKeys(answer)) return undefined;
+    throw unanswered(doing, answer);
+  }
+
+  async list(organization: Organization): Promise<Listed<KeyFacts>> {
+    const doing = `listing provisioner keys of organization "${organization.name}"`;
+    const answer = await this.#ask(doing, { method: 'GET', path: keysPath(organization) });
+    const items = readBody(doing, answer, z.array(keySchema));
+    if (items.length === 0 && !(await this.#rightsIn(organization)).read)
+      throw new KeysError('forbidden', `${doing}: the list is empty, as the role lacks the right; ${ROLE}`);
+    return { items, now: this.#timeOf(answer) };
+  }
+
+  async daemons(organization: Organization): Promise<Listed<SeenDaemon>> {
+    const doing = `listing provisioner daemons of organization "${organization.name}"`;
+    const path = `/api/v2/organizations/${encodeURIComponent(organization.id)}/provisionerdaemons`;
+    const whole = await this.#answer(doing, { method: 'GET', path, query: { limit: '0', offline: 'true' } });
+    // Before 2.26 the parameter is unknown, and offline daemons are always listed (docs/coder.md §2).
+    const answer =
+      whole.statusCode === 400
+        ? await this.#answer(doing, { method: 'GET', path, query: { limit: '0' } })
+        : whole;
+    if (answer.statusCode !== 200) throw this.#errorOf(doing, answer);
+    const items = readBody(doing, answer, z.array(daemonSchema)).map(({ name, key_id, ...seen }) => ({
+      name,
+      keyId: key_id ?? undefined,
+      lastSeenAt: seen.last_seen_at ?? seen.created_at,
+    }));
+    return { items, now: this.#timeOf(answer) };
+  }
+
+  async create(
+    organization: Organization,
+    key: { readonly name: string; readonly tags: Tags },
+  ): Promise<SecretText | 'name-taken'> {
+    const doing = `creating the provisioner key "${key.name}" in organization "${organization.name}"`;
+    const body = JSON.stringify(key);
+    const request = { method: 'POST', path: keysPath(organization), body, once: true } as const;
+    const answer = await this.#answer(doing, request);
+    if (answer.statusCode === 201) return new SecretText(readBody(doing, answer, createdSchema, 201).key);
+    if (answer.statusCode === 409) return 'name-taken';
+    throw await this.#explain(doing, answer, organization, 'create');
+  }
+
+  async delete(organization: Organization, name: string): Promise<void> {
+    const doing = `deleting the provisioner key "${name}" of organization "${organization.name}"`;
+    const path = `${keysPath(organization)}/${encodeURIComponent(name)}`;
+    const answer = await this.#answer(doing, { method: 'DELETE', path, once: true });
+    if (answer.statusCode === 204 || answer.statusCode === 404) return;
+    throw await this.#explain(doing, answer, organization, 'delete');
+  }
+
+  /** A 500 is what coderd answers without the right, and also what it answers when it fails. */
+  async #explain(
+    doing: string,
+    answer: RawAnswer,
+    organization: Organization,
+    action: keyof Rights,
+  ): Promise<KeysError> {
+    const error = this.#errorOf(doing, answer);
+    if (answer.statusCode !== 500) return error;
+    const rights = await this.#rightsIn(organization).catch(() => undefined);
+    if (rights?.[action] !== false) return error;
+    return new KeysError('forbidden', `${doing}: the role lacks the right to ${action} keys; ${ROLE}`);
+  }
+
+  async #rightsIn({ id }: Organization): Promise<Rights> {
+    return (await this.rights([id])).get(id) ?? NO_RIGHTS;
+  }
+
+  async #ask(doing: string, request: CoderdRequest): Promise<RawAnswer> {
+    const answer = await this.#answer(doing, request);
+    if (answer.statusCode !== 200) throw this.#errorOf(doing, answer);
+    return answer;
+  }
+
+  async #answer(doing: string, request: CoderdRequest): Promise<RawAnswer> {
+    try {
+      return await this.#send(request);
+    } catch (cause) {
+      if (cause instanceof KeysError) throw cause;
+      const code = cause instanceof CoderdError ? 'unanswered' : 'token';
+      throw new KeysError(code, `${doing}: ${messageOf(cause)}`, { cause });
+    }
+  }
+
+  #errorOf(doing: string, answer: RawAnswer): KeysError {
+    const said = describe(answer);
+    if (answer.statusCode === 401)
+      return new KeysError(
+        'token',
+        `${doing}: ${said}; store a valid token in the secret of managedKeys.token`,
+      );
+    if (answer.statusCode === 403)
+      return new KeysError('licence', `${doing}: ${said}; managed keys need a Premium licence of Coder`);
+    if (answer.statusCode === 404) return new KeysError('forbidden', `${doing}: ${said}; ${ROLE}`);
+    if (answer.statusCode === 400) return new KeysError('refused', `${doing}: ${said}`);
+    return unanswered(doing, answer);
+  }
+
+  /** coderd's time; without a Date header AWS's. */
+  #timeOf({ date }: RawAnswer): EpochMs {
+    return date ?? this.#clock.now();
+  }
+}
+
+const NO_RIGHTS: Rights = { read: false, create: false, delete: false };
+
+function keysPath({ id }: Organization): string {
+  return `/api/v2/organizations/${encodeURIComponent(id)}/provisionerkeys`;
+}
+
+/** coderd's own refusal of a key, not that of a proxy before it. */
+function isAboutKeys({ text }: RawAnswer): boolean {
+  return errorOf(text)?.message.startsWith('provisioner daemon key') ?? false;
+}
+
+function unanswered(doing: string, answer: RawAnswer): KeysError {
+  return new KeysError('unanswered', `${doing}: ${describe(answer)}; check coderd's log, and try again`);
+}
+
+/** Shows only the message of coderd's error: an answer may contain a key. */
+function describe({ statusCode, text }: RawAnswer): string {
+  const error = errorOf(text);
+  const said = [error?.message, error?.detail]
+    .filter(Boolean)
+    .join(' ')
+    .replaceAll(/\s+/g, ' ')
+    .slice(0, 300);
+  return `coderd answered ${statusCode}${said === '' ? '' : `: ${said}`}`;
+}
+
+function errorOf(text: string): z.output<typeof errorSchema> | undefined {
+  try {
+    return errorSchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The answer of a creation contains a key, so an answer that does not fit is not shown. */
+function readBody<T extends z.ZodType>(
+  doing: string,
+  { text }: RawAnswer,
+  schema: T,
+  status = 200,
+): z.output<T> {
+  const value = parseQuietly(text);
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const seen = status === 201 ? '' : `: ${describeSchemaMismatch(result.error, value)}`;
+  throw new KeysError('unanswered', `${doing}: coderd's answer ${status} has an unexpected format${seen}`);
+}
+
+function parseQuietly(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,75 @@
+/** Connects the ports of the key function to the real coderd, Secrets Manager and ECS. */
+import { randomInt, randomUUID } from 'node:crypto';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import type { CoderdHttp, TokenSource } from '../adapters/coderd/http/http.ts';
+import { EcsAdapter } from '../adapters/ecs/ecs.ts';
+import { Secret } from '../adapters/shared/secret.ts';
+import { AWS_TIMEOUTS, makeClients, systemClock } from '../connect.ts';
+import type { Config } from '../decision/model/config.ts';
+import { type AskCoderd, CoderdKeys } from './adapters/coderd-keys.ts';
+import { EcsPoolTasks } from './adapters/pool-tasks.ts';
+import { SecretsManagerKeys } from './adapters/secrets-manager.ts';
+import type { Deployment } from './model/key-names.ts';
+import { KeysError } from './model/keys-error.ts';
+import type { KeyLog, KeyPorts, KeyRandom } from './model/ports.ts';
+
+export type KeyConnection = { readonly ports: KeyPorts; readonly close: () => Promise<void> };
+
+/** Creates the ports; sends no request yet. Throws KeysError if the configuration has no keys. */
+export function connectKeys(
+  config: Config,
+  given: {
+    readonly cluster: string;
+    readonly caBundle: string | undefined;
+    readonly deployment: Deployment;
+    readonly log: KeyLog;
+  },
+): KeyConnection {
+  const { managedKeys } = config;
+  if (managedKeys === undefined)
+    throw new KeysError(
+      'payload',
+      'reading the configuration: it has no managedKeys; deploy the stack again',
+    );
+  const { deployment, log } = given;
+  const own = { coder: { ...config.coder, token: managedKeys.token } };
+  const clients = makeClients(own, given.caBundle);
+  const secretsManager = new SecretsManagerClient({ requestHandler: AWS_TIMEOUTS });
+  const token: TokenSource = { read: (options) => clients.secrets.read(managedKeys.token, options) };
+  const ecs = (): EcsAdapter => new EcsAdapter(clients.ecs, given.cluster, { stack: deployment.stack });
+  return {
+    ports: {
+      keys: new CoderdKeys(askWith(clients.coderd, token), systemClock),
+      secrets: new SecretsManagerKeys(secretsManager),
+      tasks: new EcsPoolTasks(ecs, deployment.stack),
+      clock: systemClock,
+      random: systemRandom,
+      log,
+      deployment,
+    },
+    close: async () => {
+      secretsManager.destroy();
+      await clients.close();
+    },
+  };
+}
+
+/** Reads the token again after a 401: a person may just have replaced it. */
+export function askWith(coderd: Pick<CoderdHttp, 'answer'>, token: TokenSource): AskCoderd {
+  return async ({ key, ...question }) => {
+    if (key !== undefined)
+      return coderd.answer(question, { headers: { [KEY_HEADER]: new Secret(key.reveal()) } });
+    const first = await coderd.answer(question);
+    if (first.statusCode !== 401) return first;
+    return coderd.answer(question, { instead: await token.read({ fresh: true }) });
+  };
+}
+
+const KEY_HEADER = 'coder-provisioner-daemon-key';
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
+const SUFFIX_LENGTH = 8;
+
+const systemRandom: KeyRandom = {
+  suffix: () => Array.from({ length: SUFFIX_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join(''),
+  token: () => randomUUID(),
+};

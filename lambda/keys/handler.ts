@@ -1,0 +1,32 @@
+/**
+ * The key function. CloudFormation, Secrets Manager, a schedule and `autoscaler keys check` invoke
+ * it. Errors escape, so that each of them sees the invocation as failed. It needs 2 minutes: a
+ * deletion tries for one.
+ */
+import { fileURLToPath } from 'node:url';
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import middy from '@middy/core';
+import { loadFunctionConfig } from '../function-config.ts';
+import { logger } from '../telemetry/telemetry.ts';
+import { connectKeys } from './connect.ts';
+import { readKeysEnvironment } from './environment.ts';
+import { managedPoolsOf, serveKeyEvent } from './serve.ts';
+
+const environment = readKeysEnvironment(
+  process.env,
+  fileURLToPath(new URL('autoscaler.yaml', import.meta.url)),
+);
+const { config, warnings, caBundle } = await loadFunctionConfig(environment);
+for (const { path, message } of warnings) logger.warn(`${path}: ${message}`);
+const { cluster, deployment } = environment;
+const log = {
+  info: (message: string, fields: object = {}): void => logger.info(message, { ...fields }),
+  warn: (message: string, fields: object = {}): void => logger.warn(message, { ...fields }),
+};
+const { ports } = connectKeys(config, { cluster, caBundle, deployment, log });
+const pools = managedPoolsOf(config);
+
+/** Throws KeysError. */
+export const handler = middy((event: unknown) => serveKeyEvent(event, ports, pools)).use(
+  injectLambdaContext(logger),
+);

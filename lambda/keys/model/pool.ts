@@ -1,0 +1,43 @@
+/** A pool with a managed key, and the tags of its secret. */
+import { createHash } from 'node:crypto';
+import type { OrganizationId } from '../../decision/model/brands.ts';
+import { type Tags, tagKey } from '../../decision/model/tags.ts';
+
+export type ManagedPool = {
+  readonly name: string;
+  /** Name or UUID. */
+  readonly organization: string;
+  readonly tags: Tags;
+};
+
+/** A key that the pool's daemons need: coderd's id of the organization, and the tags. */
+export type Wanted = { readonly organization: OrganizationId; readonly tags: Tags };
+
+/**
+ * The tag for what the key in AWSCURRENT was made. With it an update that changes nothing succeeds
+ * while coderd does not answer, as in the rollback of a failed deployment.
+ */
+export const MADE_FOR_TAG = 'coder-autoscaler:key-made-for';
+/** The tag that tells whether CloudFormation has created or deleted the resource. */
+export const RESOURCE_TAG = 'coder-autoscaler:key-resource';
+
+/** A value of MADE_FOR_TAG. */
+export function madeFor({ organization, tags }: Pick<ManagedPool, 'organization' | 'tags'>): string {
+  return createHash('sha256')
+    .update(`${organization.toLowerCase()}\n${tagKey(tags)}`)
+    .digest('hex')
+    .slice(0, 16);
+}
+
+/** `request`: the id of the request that created the resource. */
+export type ResourceState = { readonly is: 'created' | 'deleted'; readonly request: string };
+
+export function writeState({ is, request }: ResourceState): string {
+  return `${is} ${request}`;
+}
+
+/** Undefined if CloudFormation has not created the resource yet. */
+export function readState(tags: Readonly<Record<string, string>>): ResourceState | undefined {
+  const [is, request = ''] = (tags[RESOURCE_TAG] ?? '').split(' ');
+  return is === 'created' || is === 'deleted' ? { is, request } : undefined;
+}

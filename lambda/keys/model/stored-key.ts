@@ -1,0 +1,35 @@
+/** The value of a managed key's secret: `{"key":"…","id":"<uuid>","name":"…"}`. */
+import * as z from 'zod';
+import { SecretText } from './secret-text.ts';
+
+export type StoredKey = {
+  readonly key: SecretText;
+  /** Absent if a person has stored the key alone. */
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+};
+
+const schema = z.object({
+  key: z.string().trim().min(1),
+  id: z.string().optional(),
+  name: z.string().optional(),
+});
+
+/** Undefined if the value has no key where the tasks look for it. */
+export function parseStoredKey(value: SecretText): StoredKey | undefined {
+  const parsed = schema.safeParse(parseQuietly(value.reveal()));
+  return parsed.success ? { ...parsed.data, key: new SecretText(parsed.data.key) } : undefined;
+}
+
+export function writeStoredKey({ key, id, name }: Required<StoredKey>): SecretText {
+  return new SecretText(JSON.stringify({ key: key.reveal(), id, name }));
+}
+
+/** Drops the parser's error, because it would quote the secret. */
+function parseQuietly(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,69 @@
+/** Makes sure that tasks that start from now on get a key of the pool's organization and tags. */
+import { KEY_ID_TAG } from '../../decision/model/service-tags.ts';
+import { KeysError } from '../model/keys-error.ts';
+import { MADE_FOR_TAG, type ManagedPool, madeFor } from '../model/pool.ts';
+import type { KeyFacts, KeyPorts, SecretInfo } from '../model/ports.ts';
+import { chooseKey, type Held, type KeyChoice } from '../rules/choose-key.ts';
+import { makeKey } from './make-key.ts';
+import { CURRENT, findOrganization, PREVIOUS, readHeld, versionWith } from './read-keys.ts';
+
+/** Keeps, takes back or makes the key. Never deletes one. Throws KeysError in any doubt. */
+export async function ensureKey(ports: KeyPorts, pool: ManagedPool, secretId: string): Promise<KeyFacts> {
+  const secret = await ports.secrets.describe(secretId);
+  const choice = await choose(ports, pool, secret);
+  const facts = await carryOut(ports, pool, secret, choice);
+  if (choice.do !== 'keep')
+    ports.log.info('the key of a pool has changed', {
+      pool: pool.name,
+      keyId: facts.id,
+      keyName: facts.name,
+      because: choice.do === 'make' ? choice.because : 'the previous key has the tags of the pool',
+    });
+  await publish(ports, pool, secret, { id: facts.id, fits: true });
+  return facts;
+}
+
+async function choose(ports: KeyPorts, pool: ManagedPool, secret: SecretInfo): Promise<KeyChoice> {
+  const current = await readHeld(ports, secret, versionWith(secret, CURRENT));
+  const wanted = { organization: (await findOrganization(ports, pool)).id, tags: pool.tags };
+  const first = chooseKey(current, NOTHING, wanted);
+  if (first.do === 'keep' || current.kind !== 'known') return first;
+  return chooseKey(current, await readHeld(ports, secret, versionWith(secret, PREVIOUS)), wanted);
+}
+
+const NOTHING: Held = { kind: 'nothing' };
+
+async function carryOut(
+  ports: KeyPorts,
+  pool: ManagedPool,
+  secret: SecretInfo,
+  choice: KeyChoice,
+): Promise<KeyFacts> {
+  if (choice.do === 'keep') return choice.facts;
+  if (choice.do === 'take-back') {
+    const [to, from] = [versionWith(secret, PREVIOUS), versionWith(secret, CURRENT)];
+    await ports.secrets.move(secret.id, { stage: CURRENT, to: to?.id ?? '', from: from?.id });
+    return choice.facts;
+  }
+  const made = await makeKey(ports, pool, secret, { token: ports.random.token(), stage: CURRENT });
+  if (made.stored) return made.facts;
+  throw new KeysError(
+    'secret',
+    `storing a key in secret ${secret.id}: the new version exists already; try again`,
+  );
+}
+
+/**
+ * Tells the id of the current key in tags, only if they differ: each write changes changedAt.
+ * `fits`: whether the key is one for the pool.
+ */
+export async function publish(
+  { secrets }: KeyPorts,
+  pool: ManagedPool,
+  secret: SecretInfo,
+  { id, fits }: { readonly id: string; readonly fits: boolean },
+): Promise<void> {
+  const tags = { [KEY_ID_TAG]: id, [MADE_FOR_TAG]: fits ? madeFor(pool) : 'another-pool' };
+  if (Object.entries(tags).every(([key, value]) => secret.tags[key] === value)) return;
+  await secrets.tag(secret.id, tags);
+}

@@ -1,0 +1,102 @@
+/**
+ * Makes a key and stores it. coderd shows a key once, so a crash between the two leaves a key that
+ * nobody has. Its name tells the sweep that it is ours.
+ */
+import { messageOf } from '../../decision/model/message-of.ts';
+import { keyName } from '../model/key-names.ts';
+import { KeysError } from '../model/keys-error.ts';
+import { type ManagedPool, readState } from '../model/pool.ts';
+import type { KeyFacts, KeyPorts, Organization, SecretInfo } from '../model/ports.ts';
+import { SecretText } from '../model/secret-text.ts';
+import { writeStoredKey } from '../model/stored-key.ts';
+import { findOrganization } from './read-keys.ts';
+
+/** A name is taken by chance, or by the first try of a request whose answer was lost. */
+const MOST_NAMES = 3;
+
+type MadeKey = { readonly key: SecretText; readonly facts: KeyFacts };
+
+export type StoredVersion =
+  | { readonly stored: true; readonly version: string; readonly facts: KeyFacts }
+  /** The version already has another value, which no one can change. */
+  | { readonly stored: false };
+
+/** Creates a key for the pool and stores it in a new version of the secret, with this label. */
+export async function makeKey(
+  ports: KeyPorts,
+  pool: ManagedPool,
+  secret: SecretInfo,
+  version: { readonly token: string; readonly stage: string },
+): Promise<StoredVersion> {
+  const organization = await findOrganization(ports, pool);
+  const made = await createKey(ports, pool, organization);
+  const { key, facts } = made;
+  try {
+    await mustNotBeDeleted(ports, secret);
+    const value = writeStoredKey({ key, id: facts.id, name: facts.name });
+    const outcome = await ports.secrets.put(secret.id, { ...version, value });
+    if (outcome === 'stored') return { stored: true, version: version.token, facts };
+  } catch (cause) {
+    if (await isSurelyNotStored(ports, secret, version.token)) await discard(ports, organization, facts.name);
+    throw cause;
+  }
+  await discard(ports, organization, facts.name);
+  return { stored: false };
+}
+
+async function createKey(ports: KeyPorts, pool: ManagedPool, organization: Organization): Promise<MadeKey> {
+  for (let tries = 1; tries <= MOST_NAMES; tries += 1) {
+    const name = keyName(ports.deployment, pool.name, ports.random.suffix());
+    try {
+      const key = await ports.keys.create(organization, { name, tags: pool.tags });
+      if (key instanceof SecretText) return { key, facts: await factsOf(ports, key, name) };
+      ports.log.warn('the name of a new key is taken; trying another one', { pool: pool.name, name });
+    } catch (cause) {
+      await discard(ports, organization, name);
+      throw cause;
+    }
+  }
+  throw new KeysError(
+    'refused',
+    `creating a provisioner key for pool "${pool.name}": coderd has keys of ${MOST_NAMES} random names already; look at the keys of organization "${organization.name}"`,
+  );
+}
+
+async function factsOf({ keys }: KeyPorts, key: SecretText, name: string): Promise<KeyFacts> {
+  const facts = await keys.inspect(key);
+  if (facts !== undefined) return facts;
+  throw new KeysError(
+    'unanswered',
+    `creating the provisioner key "${name}": coderd refuses the key that it just made; try again`,
+  );
+}
+
+/** Deletes a key that nobody has ever had. If that fails, the sweep does it later. */
+async function discard({ keys, log }: KeyPorts, organization: Organization, name: string): Promise<void> {
+  try {
+    await keys.delete(organization, name);
+  } catch (cause) {
+    log.warn('a new key was not stored and could not be deleted; the sweep deletes it after 24 h', {
+      name,
+      error: messageOf(cause),
+    });
+  }
+}
+
+/** CloudFormation may have deleted the resource meanwhile. */
+async function mustNotBeDeleted({ secrets }: KeyPorts, { id }: SecretInfo): Promise<void> {
+  if (readState((await secrets.describe(id)).tags)?.is !== 'deleted') return;
+  throw new KeysError(
+    'resource-deleted',
+    `storing a key in secret ${id}: the resource was deleted meanwhile`,
+  );
+}
+
+/** After a lost answer the value may be stored. */
+async function isSurelyNotStored({ secrets }: KeyPorts, { id }: SecretInfo, token: string): Promise<boolean> {
+  try {
+    return (await secrets.value(id, token)) === undefined;
+  } catch (cause) {
+    return cause instanceof KeysError && cause.code === 'secret-gone';
+  }
+}

@@ -1,0 +1,103 @@
+/** The pools with managed keys: whether their tasks get a working key, and what their secrets hold. */
+import { messageOf } from '../../decision/model/message-of.ts';
+import { POOL_TAG } from '../../decision/model/service-tags.ts';
+import type { PoolReport } from '../events/answers.ts';
+import { type ManagedPool, readState } from '../model/pool.ts';
+import type { KeyPorts, SecretInfo } from '../model/ports.ts';
+import { type Flaw, flawOf } from '../rules/choose-key.ts';
+import type { PoolSecretFacts } from '../rules/retire-key.ts';
+import { ensureKey } from './ensure-key.ts';
+import { CURRENT, findOrganization, readHeld, readSecretFacts, versionWith } from './read-keys.ts';
+
+export type PoolState = {
+  readonly report: PoolReport;
+  /** Undefined in any doubt. */
+  readonly facts?: PoolSecretFacts;
+  readonly error?: string;
+};
+
+/** Mends the pools' keys if `writes` is true. One pool's failure does not stop the others. */
+export async function lookAfterPools(
+  ports: KeyPorts,
+  pools: readonly ManagedPool[],
+  writes: boolean,
+): Promise<readonly PoolState[]> {
+  const secrets = await ports.secrets.ofStack(ports.deployment.stack);
+  const states: PoolState[] = [];
+  for (const pool of pools) {
+    const found = secrets.filter(({ tags }) => tags[POOL_TAG] === pool.name);
+    states.push(await lookAfter(ports, pool, found, writes));
+  }
+  return states;
+}
+
+async function lookAfter(
+  ports: KeyPorts,
+  pool: ManagedPool,
+  secrets: readonly SecretInfo[],
+  writes: boolean,
+): Promise<PoolState> {
+  const [secret, another] = secrets;
+  if (secret === undefined) return waiting(pool, 'the stack has no secret for it yet; deploy the stack');
+  if (another !== undefined)
+    return waiting(
+      pool,
+      `the stack has ${secrets.length} secrets for it; wait for the end of the deployment`,
+    );
+  try {
+    return await lookAfterSecret(ports, pool, secret, writes);
+  } catch (cause) {
+    const error = `pool "${pool.name}": ${messageOf(cause)}`;
+    return { report: { pool: pool.name, works: 'unknown', problems: [messageOf(cause)] }, error };
+  }
+}
+
+/** ListSecrets may be a moment late, so the secret is read again. */
+async function lookAfterSecret(
+  ports: KeyPorts,
+  pool: ManagedPool,
+  listed: SecretInfo,
+  writes: boolean,
+): Promise<PoolState> {
+  const secret = await ports.secrets.describe(listed.id);
+  const state = readState(secret.tags);
+  if (state === undefined) return waiting(pool, 'CloudFormation has not created its key yet');
+  if (state.is === 'deleted') return waiting(pool, 'CloudFormation has deleted its key');
+  const report = writes ? await mend(ports, pool, secret) : await inspect(ports, pool, secret);
+  const facts = await readSecretFacts(ports, await ports.secrets.describe(secret.id));
+  return { report: { ...report, problems: [...report.problems, ...doubtsOf(facts)] }, facts };
+}
+
+async function mend(ports: KeyPorts, pool: ManagedPool, { id }: SecretInfo): Promise<PoolReport> {
+  const facts = await ensureKey(ports, pool, id);
+  return { pool: pool.name, works: 'yes', keyId: facts.id, keyName: facts.name, problems: [] };
+}
+
+async function inspect(ports: KeyPorts, pool: ManagedPool, secret: SecretInfo): Promise<PoolReport> {
+  const held = await readHeld(ports, secret, versionWith(secret, CURRENT));
+  const organization = await findOrganization(ports, pool);
+  const flaw = flawOf(held, { organization: organization.id, tags: pool.tags });
+  const key = held.kind === 'known' ? { keyId: held.facts.id, keyName: held.facts.name } : {};
+  const problems =
+    flaw === undefined ? [] : [`${FLAWS[flaw]}; the next sweep, within 15 minutes, makes another key`];
+  return { pool: pool.name, works: flaw === undefined ? 'yes' : 'no', ...key, problems };
+}
+
+const FLAWS: Readonly<Record<Flaw, string>> = {
+  nothing: 'its secret has no value',
+  garbage: 'the value of its secret has no field "key"',
+  refused: 'coderd does not know the key in its secret; somebody has deleted it',
+  'other-organization': 'the key in its secret belongs to another organization',
+  'other-tags': 'the key in its secret has other tags than the pool',
+};
+
+function doubtsOf({ inDoubt }: PoolSecretFacts): readonly string[] {
+  if (!inDoubt) return [];
+  return [
+    'a version of its secret has no readable key, so no old key is deleted; if no rotation is running, remove the label AWSPENDING from that version',
+  ];
+}
+
+function waiting({ name }: ManagedPool, problem: string): PoolState {
+  return { report: { pool: name, works: 'no', problems: [problem] } };
+}

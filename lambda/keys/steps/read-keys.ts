@@ -1,0 +1,86 @@
+/** Reads what a secret holds, and what coderd says of it. */
+import { KEY_ID_TAG } from '../../decision/model/service-tags.ts';
+import { KeysError } from '../model/keys-error.ts';
+import type { ManagedPool } from '../model/pool.ts';
+import type { KeyPorts, Organization, SecretInfo, VersionInfo } from '../model/ports.ts';
+import { parseStoredKey, type StoredKey } from '../model/stored-key.ts';
+import type { Held } from '../rules/choose-key.ts';
+import type { PoolSecretFacts } from '../rules/retire-key.ts';
+
+export const [CURRENT, PENDING, PREVIOUS] = ['AWSCURRENT', 'AWSPENDING', 'AWSPREVIOUS'] as const;
+
+export function versionWith({ versions }: SecretInfo, stage: string): VersionInfo | undefined {
+  return versions.find(({ stages }) => stages.includes(stage));
+}
+
+/** The version that a rotation has announced and not made current yet. */
+export function pendingVersion(secret: SecretInfo): VersionInfo | undefined {
+  const pending = versionWith(secret, PENDING);
+  return pending?.stages.includes(CURRENT) ? undefined : pending;
+}
+
+/** What a version holds. Throws KeysError if coderd does not say. */
+export async function readHeld(
+  { secrets, keys }: KeyPorts,
+  secret: SecretInfo,
+  version: VersionInfo | undefined,
+): Promise<Held> {
+  const value = version && (await secrets.value(secret.id, version.id));
+  if (value === undefined) return { kind: 'nothing' };
+  const stored = parseStoredKey(value);
+  if (stored === undefined) return { kind: 'garbage' };
+  const facts = await keys.inspect(stored.key);
+  return facts === undefined ? { kind: 'refused' } : { kind: 'known', facts };
+}
+
+/** The pool's organization. Throws KeysError if the token's user sees none of this name or id. */
+export async function findOrganization(
+  { keys }: KeyPorts,
+  { name, organization }: ManagedPool,
+): Promise<Organization> {
+  const wanted = organization.toLowerCase();
+  const all = await keys.organizations();
+  const found = all.find((each) => each.id === wanted || each.name.toLowerCase() === wanted);
+  if (found !== undefined) return found;
+  throw new KeysError(
+    'unknown-organization',
+    `finding organization "${organization}" of pool "${name}": the token's user sees ${all.map((each) => each.name).join(', ') || 'none'}; correct the organization, or make the user a member of it`,
+  );
+}
+
+/** Whether coderd refuses a list of an organization that is not the pool's: it has no keys of ours. */
+export function isOfNoConcern(
+  cause: unknown,
+  { id, name }: Organization,
+  ...concerned: readonly string[]
+): boolean {
+  if (!(cause instanceof KeysError) || cause.code !== 'forbidden') return false;
+  return !concerned.some((each) => each.toLowerCase() === id || each.toLowerCase() === name.toLowerCase());
+}
+
+/** The ids of the keys in the labelled versions of a secret. */
+export async function readSecretFacts(ports: KeyPorts, secret: SecretInfo): Promise<PoolSecretFacts> {
+  const stored = new Map<string, StoredKey | undefined>();
+  let isWhole = true;
+  for (const { id } of secret.versions) {
+    const value = await ports.secrets.value(secret.id, id);
+    isWhole &&= value !== undefined;
+    stored.set(id, value && parseStoredKey(value));
+  }
+  const idsOf = (version: VersionInfo | undefined): readonly string[] => {
+    const id = version && stored.get(version.id)?.id;
+    return id === undefined ? [] : [id];
+  };
+  const [current, pending] = [versionWith(secret, CURRENT), pendingVersion(secret)];
+  const published = secret.tags[KEY_ID_TAG];
+  const inUse = [...idsOf(current), ...(published === undefined ? [] : [published])];
+  const isPendingUnclear = pending !== undefined && idsOf(pending).length === 0;
+  return {
+    secretId: secret.id,
+    changedAt: secret.changedAt,
+    current: new Set(inUse),
+    pending: new Set(idsOf(pending)),
+    previous: new Set(idsOf(versionWith(secret, PREVIOUS))),
+    inDoubt: !isWhole || current === undefined || inUse.length === 0 || isPendingUnclear,
+  };
+}

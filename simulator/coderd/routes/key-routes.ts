@@ -1,0 +1,106 @@
+/**
+ * The routes of provisioner keys (docs/coder.md §3; enterprise/coderd/provisionerkeys.go). Without
+ * the right, coderd answers as if a key did not exist, or as if it had failed itself.
+ */
+import { z } from 'zod';
+import type { CoderdModel } from '../model.ts';
+import { rfc3339 } from '../queries/rfc3339.ts';
+import { CoderdRefusal } from '../rules/refusal.ts';
+import { type ProvisionerKey, SECRET_LENGTH } from '../tables/keys.ts';
+import { type KeyAction, mayDoToKeys } from '../tables/tokens.ts';
+import { type Answer, NOT_FOUND } from './answers.ts';
+import type { Method, OrganizationRequest } from './route.ts';
+
+type KeyRoute = { readonly method: Method; readonly handle: (request: OrganizationRequest) => Answer };
+
+/** The route below `…/provisionerkeys`; undefined if there is none for the path. */
+export function keyRoute(method: string | undefined, rest: readonly string[]): KeyRoute | undefined {
+  if (rest.length === 1) return { method: 'DELETE', handle: licensed(remove) };
+  if (rest.length > 1) return undefined;
+  return method === 'POST'
+    ? { method: 'POST', handle: licensed(create) }
+    : { method: 'GET', handle: licensed(list) };
+}
+
+/** RequireFeatureMW. */
+function licensed(handle: KeyRoute['handle']): KeyRoute['handle'] {
+  return (request) => (request.model.licence === 'not_entitled' ? NOT_LICENSED : handle(request));
+}
+
+const NOT_LICENSED: Answer = {
+  status: 403,
+  body: { message: 'External Provisioner Daemons is a Premium feature. Contact sales!' },
+};
+
+const creation = z.object({
+  name: z.string().default(''),
+  tags: z.record(z.string(), z.string()).nullish(),
+});
+
+function create(request: OrganizationRequest): Answer {
+  const { model, organization, body } = request;
+  const asked = creation.safeParse(parseJson(body));
+  if (!asked.success) return { status: 400, body: { message: 'Request body must be valid JSON.' } };
+  if (!may(request, 'create')) return internal('unauthorized: rbac: forbidden');
+  const { name, tags } = asked.data;
+  try {
+    const key = model.addKey({ organization: organization.name, name, tags: tags ?? {} });
+    return { status: 201, body: { key } };
+  } catch (cause) {
+    if (!(cause instanceof CoderdRefusal)) throw cause;
+    return cause.status === 500
+      ? internal(cause.message)
+      : { status: cause.status, body: { message: cause.message } };
+  }
+}
+
+/** Rows that the user may not read are left out, with 200. */
+function list(request: OrganizationRequest): Answer {
+  const { model, organization } = request;
+  const keys = may(request, 'read') ? model.keys(organization.id) : [];
+  return { status: 200, body: keys.map(keyAnswer) };
+}
+
+function remove(request: OrganizationRequest): Answer {
+  const { model, organization, rest } = request;
+  const key = model.findKey(organization.id, decodeURIComponent(rest[0] ?? ''));
+  if (key === undefined || !may(request, 'read')) return NOT_FOUND;
+  if (!may(request, 'delete')) return internal('unauthorized: rbac: forbidden');
+  model.deleteKey(organization.name, key.name);
+  return { status: 204, body: undefined };
+}
+
+/**
+ * The key alone identifies the caller; the path is ignored, and no licence is asked for
+ * (docs/coder.md §3; coderd/httpmw/provisionerdaemon.go).
+ */
+export function provisionerKey(model: CoderdModel, secret: string | undefined): Answer {
+  if (secret === undefined) return { status: 401, body: { message: 'provisioner daemon key required' } };
+  if (secret.length !== SECRET_LENGTH) {
+    const detail = `must be ${SECRET_LENGTH} characters`;
+    return { status: 400, body: { message: 'provisioner daemon key invalid', detail } };
+  }
+  const key = model.keyWithSecret(secret);
+  if (key === undefined) return { status: 401, body: { message: 'provisioner daemon key invalid' } };
+  return { status: 200, body: keyAnswer(key) };
+}
+
+function keyAnswer({ id, createdAt, organizationId, name, tags }: ProvisionerKey) {
+  return { id, created_at: rfc3339(createdAt), organization: organizationId, name, tags };
+}
+
+function may({ user, organization }: OrganizationRequest, action: KeyAction): boolean {
+  return mayDoToKeys(user, action, organization.id);
+}
+
+function internal(detail: string): Answer {
+  return { status: 500, body: { message: 'An internal server error occurred.', detail } };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

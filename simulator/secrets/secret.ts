@@ -1,0 +1,134 @@
+/**
+ * One secret: its versions, their staging labels, and its tags (docs/aws.md §4). A label belongs to
+ * at most one version. Versions without a label are deprecated: they are listed only on request.
+ */
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { AwsError } from '../ecs/requests/errors.ts';
+
+export const [CURRENT, PENDING, PREVIOUS] = ['AWSCURRENT', 'AWSPENDING', 'AWSPREVIOUS'] as const;
+
+export type SecretVersion = {
+  readonly id: string;
+  readonly createdAt: EpochMs;
+  /** Undefined for a version that a rotation has announced and not stored yet. */
+  readonly value: string | undefined;
+  readonly stages: ReadonlySet<string>;
+};
+
+type Version = { -readonly [Key in keyof Omit<SecretVersion, 'stages'>]: SecretVersion[Key] } & {
+  readonly stages: Set<string>;
+};
+
+export type NewVersion = {
+  readonly id: string;
+  readonly value: string | undefined;
+  readonly stages: readonly string[];
+  readonly now: EpochMs;
+};
+
+/** The record is live: it changes with the secret. */
+export class StoredSecret {
+  readonly arn: string;
+  readonly name: string;
+  readonly createdAt: EpochMs;
+  readonly tags = new Map<string, string>();
+  /** Whether the secret is marked for deletion. */
+  isDeleted = false;
+  #changedAt: EpochMs;
+  readonly #versions = new Map<string, Version>();
+
+  constructor(given: { readonly arn: string; readonly name: string; readonly now: EpochMs }) {
+    this.arn = given.arn;
+    this.name = given.name;
+    this.createdAt = given.now;
+    this.#changedAt = given.now;
+  }
+
+  /** When the secret was last modified in any way. */
+  get changedAt(): EpochMs {
+    return this.#changedAt;
+  }
+
+  /** Oldest first, deprecated ones too. */
+  get versions(): readonly SecretVersion[] {
+    return [...this.#versions.values()];
+  }
+
+  /** The current value; undefined for a secret that never had one. */
+  get value(): string | undefined {
+    return this.withStage(CURRENT)?.value;
+  }
+
+  version(id: string): SecretVersion | undefined {
+    return this.#versions.get(id);
+  }
+
+  withStage(stage: string): SecretVersion | undefined {
+    return this.versions.find(({ stages }) => stages.has(stage));
+  }
+
+  /** PutSecretValue. The same value again changes nothing. */
+  put({ id, value, stages, now }: NewVersion): SecretVersion {
+    const known = this.#versions.get(id);
+    if (known !== undefined && known.value !== undefined && known.value !== value)
+      throw new AwsError(
+        'ResourceExistsException',
+        "You can't use this ClientRequestToken because that version already exists with a different value.",
+      );
+    if (known?.value !== undefined) return known;
+    const version = known ?? { id, value, createdAt: now, stages: new Set<string>() };
+    version.value = value;
+    this.#versions.set(id, version);
+    // The first version becomes the current one, whatever its labels.
+    const isFirst = value !== undefined && this.withStage(CURRENT) === undefined;
+    for (const stage of isFirst ? [CURRENT, ...stages] : stages) this.#attach(stage, version);
+    this.#changedAt = now;
+    return version;
+  }
+
+  /** UpdateSecretVersionStage. */
+  move(
+    stage: string,
+    {
+      to,
+      from,
+      now,
+    }: { readonly to?: string | undefined; readonly from?: string | undefined; readonly now: EpochMs },
+  ): void {
+    const holder = this.withStage(stage);
+    const target = to === undefined ? undefined : this.#versions.get(to);
+    if (to !== undefined && target === undefined)
+      throw new AwsError(
+        'ResourceNotFoundException',
+        "Secrets Manager can't find the specified secret version.",
+      );
+    if (holder !== undefined && holder.id !== to && holder.id !== from)
+      throw new AwsError(
+        'InvalidParameterException',
+        `The parameter RemoveFromVersionId can't be empty. Staging label ${stage} is currently attached to version ${holder.id}, so you must explicitly reference that version in RemoveFromVersionId.`,
+      );
+    if (target === undefined) this.#detach(stage);
+    else this.#attach(stage, target);
+    this.#changedAt = now;
+  }
+
+  tag(tags: ReadonlyMap<string, string>, now: EpochMs): void {
+    for (const [key, value] of tags) this.tags.set(key, value);
+    this.#changedAt = now;
+  }
+
+  #attach(stage: string, version: Version): void {
+    const holder = [...this.#versions.values()].find(({ stages }) => stages.has(stage));
+    if (holder === version) return;
+    this.#detach(stage);
+    if (stage === CURRENT) {
+      version.stages.delete(PREVIOUS);
+      if (holder !== undefined) this.#attach(PREVIOUS, holder);
+    }
+    version.stages.add(stage);
+  }
+
+  #detach(stage: string): void {
+    for (const { stages } of this.#versions.values()) stages.delete(stage);
+  }
+}
