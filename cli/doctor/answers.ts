@@ -17,7 +17,7 @@ import {
   releasesToCompare,
 } from '../../verify/conformance/answers/recordings.ts';
 import type { Transcript } from '../../verify/conformance/stage/transcript.ts';
-import { type Check, fail, ok, skip, warn } from './check.ts';
+import { type Check, fail, ok, skip, warn } from './base/check.ts';
 import { Interview } from './interview.ts';
 
 const ANSWERS = 'answers';

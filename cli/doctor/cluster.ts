@@ -13,7 +13,7 @@ import { some } from '../../lambda/explain/format.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
 import { CLUSTER_ADVICE } from '../shared/live-options.ts';
 import { findService } from '../shared/override-target.ts';
-import { type Check, fail, ok, skip, warn } from './check.ts';
+import { type Check, fail, ok, skip, warn } from './base/check.ts';
 import { checkScalableTargets, SCALABLE_TARGETS } from './scalable-targets.ts';
 import { checkGuard, checkMakeUp } from './task-definition.ts';
 

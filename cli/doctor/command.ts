@@ -7,7 +7,7 @@ import { some } from '../../lambda/explain/format.ts';
 import { whileWorking } from '../shared/activity.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { clusterNamed, type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
-import { type Check, type Checked, fail, ok, skip, warn } from './check.ts';
+import { type Check, type Checked, fail, ok, skip, warn } from './base/check.ts';
 import { checkAll } from './diagnosis.ts';
 import { checksText } from './screen.ts';
 

@@ -22,13 +22,18 @@ import { observeCoder, observeEcs } from '../../lambda/look/observe.ts';
 import { isEverywhere, readAwsSetup } from '../shared/aws-advice.ts';
 import type { CliEnvironment } from '../shared/cli-environment.ts';
 import { checkAnswers, skipAnswers } from './answers.ts';
-import { blockerOf, type Check, type Checked, fail, ok, skip } from './check.ts';
+import { blockerOf, type Check, type Checked, fail, ok, skip } from './base/check.ts';
+import {
+  checkOrganizations,
+  organizationNames,
+  organizationOf,
+  skipOrganizations,
+} from './base/organizations.ts';
+import { checkServer, type Server, VERSION } from './base/server.ts';
 import { checkCluster } from './cluster.ts';
-import { checkKeys } from './keys.ts';
+import { checkCredentials } from './credentials/pool-credentials.ts';
+import { checkToken, checkTokenSecret, skipTokenSecret, type TokenSecret } from './credentials/token.ts';
 import { checkLicence } from './licence.ts';
-import { checkOrganizations, organizationNames, organizationOf, skipOrganizations } from './organizations.ts';
-import { checkServer, type Server, VERSION } from './server.ts';
-import { checkToken, checkTokenSecret, skipTokenSecret, type TokenSecret } from './token.ts';
 
 const AWS = 'AWS';
 
@@ -113,8 +118,11 @@ async function checkRest(context: DoctorContext, known: Known) {
     reading,
     findings,
     checkLicence(coderd, blocker),
-    checkKeys(config.pools, {
-      ...{ coderd, secrets, coder: reading, blocker: blockerOf(server), secretsBlocker },
+    checkCredentials(config.pools, {
+      ...{ coderd, secrets, coder: reading, services: readings.services, until, secretsBlocker },
+      now: 'value' in server ? server.value.now : cliEnvironment.now(),
+      blocker: blockerOf(server),
+      readBlocker: blocker,
     }),
     checkCluster(config.pools, { ecs, cluster, readings, findings, until, blocker: blockerOf(aws) }),
   ]);

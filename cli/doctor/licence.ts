@@ -4,7 +4,7 @@ import { readEntitlement } from '../../lambda/adapters/coderd/account.ts';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { Entitlement } from '../../lambda/decision/model/snapshot.ts';
-import { type Check, fail, ok, skip, warn } from './check.ts';
+import { type Check, fail, ok, skip, warn } from './base/check.ts';
 
 const LICENCE = 'licence';
 

@@ -8,7 +8,7 @@ import {
 import { EACH_TRY, endingWith } from '../../lambda/adapters/shared/aws-calls.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
-import { type Check, fail, ok, warn } from './check.ts';
+import { type Check, fail, ok, warn } from './base/check.ts';
 
 export const SCALABLE_TARGETS = 'application auto scaling';
 

@@ -1,7 +1,7 @@
 /** Formats checks as text: failures, warnings, what could not be tried, what passed, and counts. */
 
 import { some } from '../../lambda/explain/format.ts';
-import type { Check, Status } from './check.ts';
+import type { Check, Status } from './base/check.ts';
 
 /** The most names of one line. */
 const MOST_NAMES = 6;

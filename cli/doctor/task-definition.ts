@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { TaskDefinition } from '../../lambda/adapters/ecs/task-definitions.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
-import { type Check, fail, ok, warn } from './check.ts';
+import { type Check, fail, ok, warn } from './base/check.ts';
 
 const guard = readFileSync(new URL('../../guard/guard.sh', import.meta.url), 'utf8');
 /**

@@ -1,18 +1,57 @@
 /**
- * Reads the token's user, the license and a provisioner key from coderd.
+/**
+ * Reads the token's user and its rights, the license, the default organization and a provisioner
+ * key from coderd. A look reads only the license.
  */
-import type * as z from 'zod';
+import * as z from 'zod';
+import type { OrganizationId } from '../../decision/model/brands.ts';
 import type { Entitlement } from '../../decision/model/snapshot.ts';
 import type { Secret } from '../shared/secret.ts';
 import type { CoderdHttp } from './http/http.ts';
-import { entitlementsSchema, provisionerKeySchema, userSchema } from './http/schemas.ts';
+import {
+  authorizationSchema,
+  entitlementsSchema,
+  organizationSchema,
+  provisionerKeySchema,
+  userSchema,
+} from './http/schemas.ts';
 
-export type User = { readonly name: string; readonly isOwner: boolean };
+/** `roles`: those of the site, without `member`. */
+export type User = {
+  readonly id: string;
+  readonly name: string;
+  readonly isOwner: boolean;
+  readonly roles: readonly string[];
+};
 export type ProvisionerKey = z.output<typeof provisionerKeySchema>;
 /** Reads the token's user. Throws CoderdError. */
 export async function readUser(http: CoderdHttp): Promise<User> {
-  const { username, roles } = (await http.get('/api/v2/users/me', {}, userSchema)).value;
-  return { name: username, isOwner: (roles ?? []).some(({ name }) => name === 'owner') };
+  const { id, username, roles } = (await http.get('/api/v2/users/me', {}, userSchema)).value;
+  const names = (roles ?? []).map(({ name }) => name).filter((name) => name !== 'member');
+  return { id, name: username, isOwner: names.includes('owner'), roles: names };
+}
+
+/**
+ * Whether the token's user may run daemons with the scope of an organization (docs/coder.md §3).
+ * Throws CoderdError.
+ */
+export async function readMayRunDaemons(http: CoderdHttp, organization: OrganizationId): Promise<boolean> {
+  const object = { resource_type: 'provisioner_daemon', organization_id: organization };
+  const body = { checks: { create: { object, action: 'create' } } };
+  const { value } = await http.post('/api/v2/authcheck', body, authorizationSchema);
+  return value.create === true;
+}
+
+/**
+ * Reads the organization for which coderd accepts the pre-shared key. Undefined: coderd lists none
+ * as its default. Throws CoderdError.
+ */
+export async function readDefaultOrganization(
+  http: CoderdHttp,
+): Promise<z.output<typeof organizationSchema> | undefined> {
+  const schema = z.array(organizationSchema.extend({ is_default: z.boolean().nullish() }));
+  const { value } = await http.get('/api/v2/organizations', {}, schema);
+  return value.find(({ is_default }) => is_default === true);
 }
 
 /**

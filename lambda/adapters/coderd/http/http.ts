@@ -76,8 +76,9 @@ export class CoderdHttp {
   readonly #wholeMs: number;
   readonly #until: AbortSignal | undefined;
   readonly #notBefore = new Map<string, number>();
+  readonly #options: CoderdHttpOptions;
 
-  constructor(options: CoderdHttpOptions) {
+  constructor(options: CoderdHttpOptions, dispatcher?: Dispatcher) {
     const { url, token, caBundle, proxy, calls, wholeMs = WHOLE_MS } = options;
     const { silentMs, retryMs } = options.patience ?? PATIENCE_OF_A_LOOK;
     this.#base = url.replace(/\/+$/, '');
@@ -87,7 +88,13 @@ export class CoderdHttp {
     this.#retryMs = retryMs;
     this.#wholeMs = wholeMs;
     this.#until = options.until;
-    this.#dispatcher = makeDispatcher({ caBundle, proxy, silentMs });
+    this.#dispatcher = dispatcher ?? makeDispatcher({ caBundle, proxy, silentMs });
+    this.#options = options;
+  }
+
+  /** The same coderd with another token, over the same connections: close the original only. */
+  withToken(token: Secret): CoderdHttp {
+    return new CoderdHttp({ ...this.#options, token: { read: async () => token } }, this.#dispatcher);
   }
 
   /** Reads one JSON document. Throws CoderdError, or SecretError if the token cannot be read. */

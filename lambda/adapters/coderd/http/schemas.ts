@@ -145,6 +145,7 @@ export const apiKeySchema = z.object({ created_at: time, expires_at: time, lifet
 
 /** codersdk.User. */
 export const userSchema = z.object({
+  id: z.string(),
   username: z.string(),
   roles: z.array(z.object({ name: z.string() })).nullish(),
 });
@@ -158,6 +159,7 @@ export const entitlementsSchema = z.object({
 
 /** codersdk.ProvisionerKey (docs/coder.md §3). Its field is `organization`, without `_id`. */
 export const provisionerKeySchema = z.object({
+  id: z.string().nullish(),
   name: z.string(),
   organization: branded<OrganizationId>(),
   tags: tags.nullish(),

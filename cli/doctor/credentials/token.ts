@@ -2,18 +2,18 @@
  * Checks the token for coderd: that it exists, is valid, belongs to no owner, and when it expires.
  */
 
-import { readUser } from '../../lambda/adapters/coderd/account.ts';
-import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
-import { readExpiry, tokenId } from '../../lambda/adapters/coderd/token-expiry.ts';
-import type { Secrets } from '../../lambda/adapters/secrets/secrets.ts';
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import type { SecretRef } from '../../lambda/decision/model/config.ts';
-import { messageOf } from '../../lambda/decision/model/message-of.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
-import { some, timeText } from '../../lambda/explain/format.ts';
-import { type Check, type Checked, fail, ok, skip, warn } from './check.ts';
-import { readSecret } from './secret.ts';
-import type { Server } from './server.ts';
+import { readUser } from '../../../lambda/adapters/coderd/account.ts';
+import type { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
+import { readExpiry, tokenId } from '../../../lambda/adapters/coderd/token-expiry.ts';
+import type { Secrets } from '../../../lambda/adapters/secrets/secrets.ts';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import type { SecretRef } from '../../../lambda/decision/model/config.ts';
+import { messageOf } from '../../../lambda/decision/model/message-of.ts';
+import { isoTime } from '../../../lambda/decision/report/waiting.ts';
+import { some, timeText } from '../../../lambda/explain/format.ts';
+import { type Check, type Checked, fail, ok, skip, warn } from '../base/check.ts';
+import { readSecret } from '../base/secret.ts';
+import type { Server } from '../base/server.ts';
 
 const SECRET = 'token secret';
 const VALID = 'token valid';
@@ -21,7 +21,7 @@ const EXPIRY = 'token expiry';
 
 const DAY_MS = 24 * 3_600_000;
 const SOON_DAYS = 14;
-const RENEW = 'Create a new token (coder tokens create --lifetime 8760h) and put it into the secret';
+export const RENEW = 'Create a new token (coder tokens create --lifetime 8760h) and put it into the secret';
 
 /** The token's secret. The value is the token's id. */
 export type TokenSecret = Checked<string> & {
@@ -56,7 +56,10 @@ export async function checkToken(
   try {
     const { name, isOwner } = await readUser(http);
     const user = isOwner ? warn(VALID, owner(name)) : ok(VALID, `coderd accepts it; its user is "${name}"`);
-    return { checks: [user, await checkExpiry(http, secret.value, server.value.now)], value: true };
+    return {
+      checks: [user, await checkExpiry(http, { id: secret.value, now: server.value.now })],
+      value: true,
+    };
   } catch (cause) {
     const message = messageOf(cause);
     const expired = /expired at "([^"]*)"/.exec(message)?.[1];
@@ -74,14 +77,18 @@ const blocked = (blocker: string): Checked<never> => ({
 const owner = (name: string): string =>
   `user "${name}" is an owner. An owner's token may do everything and expires after 7 days by default. Create the token for a user with the organization template admin role`;
 
-async function checkExpiry(http: CoderdHttp, id: string, now: EpochMs): Promise<Check> {
+/** `name`: of the check. @default that of the autoscaler's own token */
+export async function checkExpiry(
+  http: CoderdHttp,
+  { id, now, name = EXPIRY }: { readonly id: string; readonly now: EpochMs; readonly name?: string },
+): Promise<Check> {
   try {
     const expiresAt = await readExpiry(http, { id, now });
-    if (expiresAt === undefined) return ok(EXPIRY, 'coderd extends it with each use');
+    if (expiresAt === undefined) return ok(name, 'coderd extends it with each use');
     const days = Math.floor((expiresAt - now) / DAY_MS);
     const says = `expires at ${timeText(isoTime(expiresAt))}, in ${some(days, 'day')}`;
-    return days < SOON_DAYS ? warn(EXPIRY, `${says}. ${RENEW}`) : ok(EXPIRY, says);
+    return days < SOON_DAYS ? warn(name, `${says}. ${RENEW}`) : ok(name, says);
   } catch (cause) {
-    return warn(EXPIRY, `unknown: ${messageOf(cause)}. Check it in coderd, in the tokens of its user`);
+    return warn(name, `unknown: ${messageOf(cause)}. Check it in coderd, in the tokens of its user`);
   }
 }

@@ -1,7 +1,7 @@
 /** Reads secrets with the permissions of the person who runs the command. */
-import { SecretError, type Secrets } from '../../lambda/adapters/secrets/secrets.ts';
-import type { Secret } from '../../lambda/adapters/shared/secret.ts';
-import type { SecretRef } from '../../lambda/decision/model/config.ts';
+import { SecretError, type Secrets } from '../../../lambda/adapters/secrets/secrets.ts';
+import type { Secret } from '../../../lambda/adapters/shared/secret.ts';
+import type { SecretRef } from '../../../lambda/decision/model/config.ts';
 import { type Check, fail, warn } from './check.ts';
 
 /** The value, or the check that says why there is none. */

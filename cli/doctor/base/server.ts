@@ -1,10 +1,14 @@
 /** Checks that coderd is reachable, new enough, and agrees with this machine's clock. */
-import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
-import { buildInfoSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import type { Config } from '../../lambda/decision/model/config.ts';
-import { compareVersion, OLDEST_SERVER, REAPS_PENDING_SINCE } from '../../lambda/decision/model/version.ts';
-import type { CliEnvironment } from '../shared/cli-environment.ts';
+import { CoderdError, type CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
+import { buildInfoSchema } from '../../../lambda/adapters/coderd/http/schemas.ts';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import type { Config } from '../../../lambda/decision/model/config.ts';
+import {
+  compareVersion,
+  OLDEST_SERVER,
+  REAPS_PENDING_SINCE,
+} from '../../../lambda/decision/model/version.ts';
+import type { CliEnvironment } from '../../shared/cli-environment.ts';
 import { type Check, type Checked, fail, ok, skip, warn } from './check.ts';
 
 const REACHABLE = 'coderd reachable';

@@ -1,8 +1,8 @@
 /** Checks that the token can read everything that a look reads, by reading it. */
 
-import type { Config } from '../../lambda/decision/model/config.ts';
-import type { OrganizationReadings, Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
-import type { Organization } from '../../lambda/look/ports.ts';
+import type { Config } from '../../../lambda/decision/model/config.ts';
+import type { OrganizationReadings, Reading, Snapshot } from '../../../lambda/decision/model/snapshot.ts';
+import type { Organization } from '../../../lambda/look/ports.ts';
 import { type Check, fail, ok, skip, warn } from './check.ts';
 
 const nameOf = (organization: string): string => `organization "${organization}"`;

@@ -1,0 +1,288 @@
+/** `autoscaler doctor` over HTTP: the credentials of pools that have no key of their own. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { stringify } from 'yaml';
+import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
+import type { World } from '../../../simulator/world.ts';
+import { runIn } from '../../support/cli-run.ts';
+import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
+
+const ANN = '7d9bd02c-0d1c-4b0b-8d4c-0b0a7d4f6a11';
+const SECRET = 'coder/keys/pool';
+const RENEW = 'Create a new token (coder tokens create --lifetime 8760h) and put it into the secret';
+
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-doctor-'));
+const file = join(folder, 'autoscaler.yaml');
+let labs: Lab[] = [];
+beforeEach(() => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const lab of labs.splice(0)) await lab.close();
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+type Settings = Record<string, unknown>;
+type Case = {
+  readonly pool?: Partial<LabPool>;
+  readonly broken?: (world: World) => void;
+  /** Changes the settings of the pool and of the file. */
+  readonly settings?: (pool: Settings, config: Settings) => void;
+  readonly args?: readonly string[];
+};
+
+/** The lines about the pool's credential, and all texts that doctor printed. */
+async function doctor({ pool, broken, settings, args }: Case) {
+  const pools = [{ name: 'pool', organization: 'default', tags: {}, ...pool } as const];
+  const lab = await startLab({ pools, organizations: ['default', 'data'], psk: 'q8-of-coderd' });
+  labs = [...labs, lab];
+  const { world } = lab;
+  const config = labConfig(lab.coderdUrl, pools);
+  settings?.((config.pools as Settings[])[0] ?? {}, config);
+  broken?.(world);
+  writeFileSync(file, stringify(config));
+  const now = () => world.timeline.now();
+  const rest = args ?? ['--cluster', world.ecs.clusterName];
+  const { out, err } = await runIn(
+    { environment: {}, now, answerMs: 60_000 },
+    'doctor',
+    '--config',
+    file,
+    ...rest,
+  );
+  const raw = world.secrets.find(SECRET)?.value ?? '';
+  if (raw !== '') expect(`${out}${err}`).not.toContain(raw);
+  const start = /^\S+ +pool "pool": (?:key|psk|token)/;
+  return out.split('\n').filter((line) => start.test(line));
+}
+
+describe('the pre-shared key of a pool', () => {
+  const pool = { credential: 'psk' } as const;
+
+  it.each<Case & { readonly scenario: string; readonly says: readonly unknown[] }>([
+    {
+      scenario: 'is in the default organization',
+      says: [
+        `ok    pool "pool": psk: secret "${SECRET}" is readable, and "default" is the default organization. Only a daemon can try the key: read the log of the first task`,
+      ],
+    },
+    {
+      scenario: 'is in another organization',
+      settings: (given) => {
+        given.organization = 'data';
+      },
+      says: [
+        'FAIL  pool "pool": psk: coderd accepts the pre-shared key for its default organization "default" only, but the pool is in "data". Use a provisioner key',
+      ],
+    },
+    {
+      scenario: 'is a session token',
+      broken: ({ coderd, secrets }) => secrets.put(SECRET, coderd.addToken({ canRead: [] })),
+      says: [`FAIL  pool "pool": psk: secret "${SECRET}" holds a session token. Write token instead of psk`],
+    },
+    {
+      scenario: 'is missing',
+      broken: ({ secrets }) => secrets.delete(SECRET),
+      says: [expect.stringMatching(/^FAIL {2}pool "pool": psk: reading secret "coder\/keys\/pool": /)],
+    },
+    {
+      scenario: 'cannot be compared without the token',
+      broken: ({ coderd, secrets, tokenSecretName }) =>
+        coderd.revokeToken(secrets.find(tokenSecretName)?.value ?? ''),
+      says: [
+        `ok    pool "pool": psk: secret "${SECRET}" is readable (organization not compared). Only a daemon can try the key: read the log of the first task`,
+      ],
+    },
+  ])('$scenario', async ({ says, ...given }) => {
+    expect(await doctor({ pool, ...given })).toEqual(says);
+  });
+});
+
+describe('the token of a pool', () => {
+  const shared = { credential: 'token' } as const;
+  const ofAnn = { credential: 'token', tags: { scope: 'user', owner: ANN } } as const;
+  const EXPIRY = 'ok    pool "pool": token expiry: expires at 2 March 2027 09:00:00 UTC, in 365 days';
+  const UNREAD = 'skip  pool "pool": token expiry: needs "pool "pool": token" to pass';
+  const put =
+    (token: Parameters<World['coderd']['addToken']>[0]) =>
+    ({ coderd, secrets }: World): void => {
+      secrets.put(SECRET, coderd.addToken(token));
+    };
+
+  it.each<Case & { readonly scenario: string; readonly says: readonly unknown[] }>([
+    {
+      scenario: 'is of the owner of its jobs',
+      pool: ofAnn,
+      says: [
+        'ok    pool "pool": token: coderd accepts it; its user "user-2" owns the jobs of the pool',
+        EXPIRY,
+      ],
+    },
+    {
+      scenario: 'is of another user',
+      pool: ofAnn,
+      broken: (world) =>
+        put({ canRead: [], user: world.coderd.addUser({ id: ANN.replace('11', '12'), username: 'bob' }) })(
+          world,
+        ),
+      says: [
+        expect.stringMatching(
+          /^FAIL {2}pool "pool": token: its user is "bob", so coderd gives its daemons the owner 7d9bd02c-.*12, but tags\.owner is 7d9bd02c-.*11\. Write owner: 7d9bd02c-.*12, or use a token of the other user$/,
+        ),
+        EXPIRY,
+      ],
+    },
+    {
+      scenario: 'may run daemons of the organization',
+      pool: shared,
+      says: [
+        expect.stringMatching(
+          /^ok {4}pool "pool": token: coderd accepts it; its user "autoscaler-\d" may run daemons of the organization$/,
+        ),
+        EXPIRY,
+      ],
+    },
+    {
+      scenario: 'may not run daemons of the organization',
+      pool: shared,
+      broken: put({ canRead: [], keyRights: { create: ['data'] } }),
+      says: [
+        expect.stringMatching(
+          /^FAIL {2}pool "pool": token: user "autoscaler-\d" may not run daemons of organization "default", so coderd refuses them with 403\. Give the user the role organization template admin there, or use a provisioner key$/,
+        ),
+        EXPIRY,
+      ],
+    },
+    {
+      scenario: 'is of an owner of coderd',
+      pool: shared,
+      broken: put({ canRead: [], isOwner: true }),
+      says: [
+        expect.stringMatching(
+          /^warn {2}pool "pool": token: user "autoscaler-\d" has the role owner, and templates of this pool can read the token\. Use the token of a user without such roles$/,
+        ),
+        EXPIRY,
+      ],
+    },
+    {
+      scenario: 'is revoked',
+      pool: ofAnn,
+      broken: ({ coderd, secrets }) => coderd.revokeToken(secrets.find(SECRET)?.value ?? ''),
+      says: [
+        expect.stringMatching(
+          /^FAIL {2}pool "pool": token: .*401.*API key is invalid.*\. Create a new token/,
+        ),
+        UNREAD,
+      ],
+    },
+    {
+      scenario: 'is no token',
+      pool: ofAnn,
+      broken: ({ secrets }) => void secrets.put(SECRET, 'k'.repeat(43)),
+      says: [
+        `FAIL  pool "pool": token: "${SECRET}" holds no session token of the form <id>-<secret>. ${RENEW}`,
+        UNREAD,
+      ],
+    },
+    {
+      scenario: 'ends soon',
+      pool: ofAnn,
+      broken: (world) => {
+        const user = world.coderd.user(ANN);
+        put({ canRead: [], lifetimeMs: 86_400_000, ...(user && { user }) })(world);
+      },
+      says: [
+        `warn  pool "pool": token expiry: expires at 3 March 2026 09:00:00 UTC, in 1 day. ${RENEW}`,
+        expect.stringMatching(/^ok/),
+      ],
+    },
+  ])('$scenario', async ({ says, ...given }) => {
+    expect(await doctor(given)).toEqual(says);
+  });
+});
+
+describe('the managed key of a pool', () => {
+  const MANAGED = 'Stack-PoolKey';
+  const settings: Case['settings'] = (pool, config) => {
+    pool.key = 'managed';
+    config.managedKeys = { token: { secret: 'coder/key-manager-token' } };
+  };
+  const create = (
+    { coderd, secrets, stackName }: World,
+    {
+      tags = {},
+      id,
+      stored = true,
+    }: { readonly tags?: object; readonly id?: string; readonly stored?: boolean },
+  ): void => {
+    const key = coderd.addKey({ organization: 'default', name: 'ours', tags: { ...tags } });
+    const keyId = id ?? coderd.keyWithSecret(key)?.id ?? '';
+    secrets.create(MANAGED, {
+      [POOL_TAG]: 'pool',
+      [STACK_TAG]: stackName,
+      ...(id === '' ? {} : { [KEY_ID_TAG]: keyId }),
+    });
+    if (stored) secrets.put(MANAGED, JSON.stringify({ key, id: keyId, name: 'ours' }));
+  };
+  const ROTATE = 'Replace it: autoscaler keys rotate pool. If that does not help, deploy the stack again';
+
+  it.each<Case & { readonly scenario: string; readonly says: readonly unknown[] }>([
+    {
+      scenario: 'is accepted and published',
+      broken: (world) => create(world, {}),
+      says: [`ok    pool "pool": key: key "ours" has the pool's organization and tags`],
+    },
+    {
+      scenario: 'has no secret in the stack',
+      says: [
+        'FAIL  pool "pool": key: no secret of stack "Stack" has the tag coder-autoscaler:pool=pool. Deploy the stack',
+      ],
+    },
+    {
+      scenario: 'has a secret without a value',
+      broken: (world) => create(world, { stored: false }),
+      says: [
+        `FAIL  pool "pool": key: secret "${MANAGED}" has no value: the key function has not created the key. Run autoscaler keys check, and read the log of the key function`,
+      ],
+    },
+    {
+      scenario: 'is gone in coderd',
+      broken: (world) => {
+        create(world, {});
+        world.coderd.deleteKey('default', 'ours');
+      },
+      says: [
+        expect.stringMatching(
+          /^FAIL {2}pool "pool": key: the key in secret "arn:.*" is not accepted: coderd answered 401: provisioner daemon key invalid\. Replace it/,
+        ),
+      ],
+    },
+    {
+      scenario: 'has other tags',
+      broken: (world) => create(world, { tags: { gpu: 'a10' } }),
+      says: [
+        `FAIL  pool "pool": key: key "ours" has tags gpu=a10, but the pool tags (untagged). ${ROTATE}, or correct the pool's tags`,
+      ],
+    },
+    {
+      scenario: 'is not the published one',
+      broken: (world) => create(world, { id: 'another' }),
+      says: [
+        expect.stringMatching(
+          /^warn {2}pool "pool": key: key "ours" has the pool's organization and tags, but the tag coder-autoscaler:key-id of secret "Stack-PoolKey" is another, not .*\. The key function corrects it within 15 minutes\. If it does not, read its log$/,
+        ),
+      ],
+    },
+    {
+      scenario: 'is unknown without the cluster',
+      args: [],
+      says: ['skip  pool "pool": key: needs "cluster" to pass'],
+    },
+  ])('$scenario', async ({ says, ...given }) => {
+    expect(await doctor({ settings, ...given })).toEqual(says);
+  });
+});
