@@ -60,7 +60,7 @@ export class SecretsManagerKeys implements KeySecrets {
         if (GONE.has(nameOf(cause))) throw gone(id, nameOf(cause));
         // The message of an error about the request's fields could repeat the value.
         throw new KeysError(
-          'secret',
+          codeOf(cause),
           `calling PutSecretValue of secret ${id}: ${nameOf(cause)}; ${advice('PutSecretValue')}`,
         );
       }
@@ -138,8 +138,13 @@ async function calling<T>(operation: string, id: string, act: () => Promise<T>):
     if (cause instanceof KeysError) throw cause;
     if (GONE.has(nameOf(cause))) throw gone(id, messageOf(cause), cause);
     const message = `calling ${operation} of secret ${id}: ${messageOf(cause)}; ${advice(operation)}`;
-    throw new KeysError('secret', message, { cause });
+    throw new KeysError(codeOf(cause), message, { cause });
   }
+}
+
+/** Only an answer of AWS proves that nothing was done. */
+function codeOf(cause: unknown): 'secret' | 'unanswered' {
+  return cause instanceof Error && '$fault' in cause && cause.$fault === 'client' ? 'secret' : 'unanswered';
 }
 
 function advice(operation: string): string {

@@ -9,6 +9,7 @@ import { type ManagedPool, readState } from '../model/pool.ts';
 import type { KeyFacts, KeyPorts, Organization, SecretInfo } from '../model/ports.ts';
 import { SecretText } from '../model/secret-text.ts';
 import { writeStoredKey } from '../model/stored-key.ts';
+import { flawOf, type Held } from '../rules/choose-key.ts';
 import { findOrganization } from './read-keys.ts';
 
 /** A name is taken by chance, or by the first try of a request whose answer was lost. */
@@ -21,27 +22,47 @@ export type StoredVersion =
   /** The version already has another value, which no one can change. */
   | { readonly stored: false };
 
+type NewVersion = { readonly token: string; readonly stage: string };
+
 /** Creates a key for the pool and stores it in a new version of the secret, with this label. */
 export async function makeKey(
   ports: KeyPorts,
   pool: ManagedPool,
   secret: SecretInfo,
-  version: { readonly token: string; readonly stage: string },
+  version: NewVersion,
 ): Promise<StoredVersion> {
   const organization = await findOrganization(ports, pool);
   const made = await createKey(ports, pool, organization);
-  const { key, facts } = made;
+  const { facts } = made;
   try {
-    await mustNotBeDeleted(ports, secret);
-    const value = writeStoredKey({ key, id: facts.id, name: facts.name });
-    const outcome = await ports.secrets.put(secret.id, { ...version, value });
-    if (outcome === 'stored') return { stored: true, version: version.token, facts };
+    if (await store(ports, secret, version, made)) return { stored: true, version: version.token, facts };
   } catch (cause) {
-    if (await isSurelyNotStored(ports, secret, version.token)) await discard(ports, organization, facts.name);
+    if (isSurelyNotStored(cause)) await discard(ports, organization, facts.name);
     throw cause;
   }
   await discard(ports, organization, facts.name);
   return { stored: false };
+}
+
+async function store(
+  { secrets }: KeyPorts,
+  { id }: SecretInfo,
+  version: NewVersion,
+  { key, facts }: MadeKey,
+): Promise<boolean> {
+  // CloudFormation may have deleted the resource meanwhile.
+  if (readState((await secrets.describe(id)).tags)?.is === 'deleted')
+    throw new KeysError(
+      'resource-deleted',
+      `storing a key in secret ${id}: the resource was deleted meanwhile`,
+    );
+  const value = writeStoredKey({ key, id: facts.id, name: facts.name });
+  return (await secrets.put(id, { ...version, value })) === 'stored';
+}
+
+/** Without an answer the value may be stored, even later. A key that was not is an orphan then. */
+function isSurelyNotStored(cause: unknown): boolean {
+  return cause instanceof KeysError && cause.code !== 'unanswered';
 }
 
 async function createKey(ports: KeyPorts, pool: ManagedPool, organization: Organization): Promise<MadeKey> {
@@ -49,7 +70,8 @@ async function createKey(ports: KeyPorts, pool: ManagedPool, organization: Organ
     const name = keyName(ports.deployment, pool.name, ports.random.suffix());
     try {
       const key = await ports.keys.create(organization, { name, tags: pool.tags });
-      if (key instanceof SecretText) return { key, facts: await factsOf(ports, key, name) };
+      if (key instanceof SecretText)
+        return { key, facts: await confirm(ports, pool, organization, { key, name }) };
       ports.log.warn('the name of a new key is taken; trying another one', { pool: pool.name, name });
     } catch (cause) {
       await discard(ports, organization, name);
@@ -62,12 +84,20 @@ async function createKey(ports: KeyPorts, pool: ManagedPool, organization: Organ
   );
 }
 
-async function factsOf({ keys }: KeyPorts, key: SecretText, name: string): Promise<KeyFacts> {
+/** A key that does not fit would be replaced by every sweep, without end. */
+async function confirm(
+  { keys }: KeyPorts,
+  { tags }: ManagedPool,
+  organization: Organization,
+  { key, name }: { readonly key: SecretText; readonly name: string },
+): Promise<KeyFacts> {
   const facts = await keys.inspect(key);
-  if (facts !== undefined) return facts;
+  const held: Held = facts === undefined ? { kind: 'refused' } : { kind: 'known', facts };
+  const flaw = flawOf(held, { organization: organization.id, tags });
+  if (facts !== undefined && flaw === undefined) return facts;
   throw new KeysError(
-    'unanswered',
-    `creating the provisioner key "${name}": coderd refuses the key that it just made; try again`,
+    'refused',
+    `creating the provisioner key "${name}": coderd says of the new key: ${flaw}; check its version and the tags of the pool`,
   );
 }
 
@@ -80,23 +110,5 @@ async function discard({ keys, log }: KeyPorts, organization: Organization, name
       name,
       error: messageOf(cause),
     });
-  }
-}
-
-/** CloudFormation may have deleted the resource meanwhile. */
-async function mustNotBeDeleted({ secrets }: KeyPorts, { id }: SecretInfo): Promise<void> {
-  if (readState((await secrets.describe(id)).tags)?.is !== 'deleted') return;
-  throw new KeysError(
-    'resource-deleted',
-    `storing a key in secret ${id}: the resource was deleted meanwhile`,
-  );
-}
-
-/** After a lost answer the value may be stored. */
-async function isSurelyNotStored({ secrets }: KeyPorts, { id }: SecretInfo, token: string): Promise<boolean> {
-  try {
-    return (await secrets.value(id, token)) === undefined;
-  } catch (cause) {
-    return cause instanceof KeysError && cause.code === 'secret-gone';
   }
 }

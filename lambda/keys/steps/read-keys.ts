@@ -61,10 +61,8 @@ export function isOfNoConcern(
 /** The ids of the keys in the labelled versions of a secret. */
 export async function readSecretFacts(ports: KeyPorts, secret: SecretInfo): Promise<PoolSecretFacts> {
   const stored = new Map<string, StoredKey | undefined>();
-  let isWhole = true;
   for (const { id } of secret.versions) {
     const value = await ports.secrets.value(secret.id, id);
-    isWhole &&= value !== undefined;
     stored.set(id, value && parseStoredKey(value));
   }
   const idsOf = (version: VersionInfo | undefined): readonly string[] => {
@@ -81,6 +79,6 @@ export async function readSecretFacts(ports: KeyPorts, secret: SecretInfo): Prom
     current: new Set(inUse),
     pending: new Set(idsOf(pending)),
     previous: new Set(idsOf(versionWith(secret, PREVIOUS))),
-    inDoubt: !isWhole || current === undefined || inUse.length === 0 || isPendingUnclear,
+    inDoubt: current === undefined || inUse.length === 0 || isPendingUnclear,
   };
 }
