@@ -7,7 +7,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { keyCommand, tokenCommand } from '../../../cli/init/commands.ts';
+import { keyCommand, tokenCommand } from '../../../cli/shared/credential-commands.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-commands-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,0 +1,64 @@
+/**
+ * The secrets of managed keys, read with the permissions of the person who runs the command. It
+ * refuses every write.
+ */
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { KeysError } from '../../lambda/keys/model/keys-error.ts';
+import type { KeySecrets, SecretInfo } from '../../lambda/keys/model/ports.ts';
+
+type Value = Awaited<ReturnType<KeySecrets['value']>>;
+
+export class PersonsSecrets implements KeySecrets {
+  readonly #secrets: KeySecrets;
+
+  constructor(secrets: KeySecrets) {
+    this.#secrets = secrets;
+  }
+
+  describe(id: string): Promise<SecretInfo> {
+    return asPerson('DescribeSecret', () => this.#secrets.describe(id));
+  }
+
+  value(id: string, version: string): Promise<Value> {
+    return asPerson('GetSecretValue', () => this.#secrets.value(id, version));
+  }
+
+  ofStack(stack: string): Promise<readonly SecretInfo[]> {
+    return asPerson('ListSecrets', () => this.#secrets.ofStack(stack));
+  }
+
+  put(): Promise<never> {
+    return refuse();
+  }
+
+  move(): Promise<never> {
+    return refuse();
+  }
+
+  tag(): Promise<never> {
+    return refuse();
+  }
+}
+
+async function refuse(): Promise<never> {
+  throw new KeysError('secret', 'writing a secret: this command only reads');
+}
+
+/** The key function's errors give advice about its role. The person needs the permission here. */
+async function asPerson<T>(operation: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (cause) {
+    if (!(cause instanceof KeysError) || !isDenied(cause.cause)) throw cause;
+    throw new KeysError('secret', needs(operation, cause.cause), { cause: cause.cause });
+  }
+}
+
+export function isDenied(cause: unknown): boolean {
+  return cause instanceof Error && cause.name === 'AccessDeniedException';
+}
+
+/** What a person without a permission needs. */
+export function needs(operation: string, cause: unknown): string {
+  return `calling ${operation}: ${messageOf(cause).replace(/\.$/, '')}. You need secretsmanager:${operation} for this`;
+}
