@@ -1,50 +1,64 @@
 /** The commands that replace a credential that the stack does not manage. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { PoolAuth, PoolConfig, SecretRef } from '../../lambda/decision/model/config.ts';
-import { newKeyCommand, newTokenCommand, putVariableCommand } from '../shared/credential-commands.ts';
+import {
+  createKeyCommand,
+  createTokenCommand,
+  newKeyCommand,
+  newTokenCommand,
+  putVariableCommand,
+} from '../shared/credential-commands.ts';
 
-export type OwnAuth = Exclude<PoolAuth, { readonly kind: 'managed' }>;
+type OwnAuth = Exclude<PoolAuth, { readonly kind: 'managed' }>;
 
 /** What to do, as an instruction and the command. `now` makes the name of the new key. */
 export function replaceByHand(pool: PoolConfig, auth: OwnAuth, now: EpochMs): string {
-  const { instruction, command } = stepsFor(pool, auth, now);
-  return `${instruction}${jsonNote(auth.secret)}:\n\n${command}\n\n${AFTERWARDS}`;
+  // A name can be used once, and the old key still has the other one.
+  const dated = `${pool.name}-${new Date(now).toISOString().slice(0, 10)}`;
+  const { instruction, command } = stepsFor({ ...pool, name: dated }, auth);
+  const last = auth.kind === 'psk' ? '' : ` ${DELETE}`;
+  return `${instruction}:\n\n${command}\n\n${AFTERWARDS}${last}`;
 }
 
-const AFTERWARDS =
-  'New tasks get the new value. The autoscaler replaces the others, a share at a time. Delete the old credential in coderd once autoscaler keys list shows that nothing uses it';
+const AFTERWARDS = 'New tasks get the new value. The autoscaler replaces the others, a share at a time.';
+const DELETE =
+  'Delete the old one in coderd once no task uses it: autoscaler keys list shows the use of keys';
 
 type Steps = { readonly instruction: string; readonly command: string };
+type New = Pick<PoolConfig, 'organization' | 'tags'> & { readonly name: string };
 
-function stepsFor({ name, organization, tags }: PoolConfig, auth: OwnAuth, now: EpochMs): Steps {
-  const { secret } = auth.secret;
-  // A name can be used once, and the old key still has the other one.
-  const dated = `${name}-${new Date(now).toISOString().slice(0, 10)}`;
-  switch (auth.kind) {
+function stepsFor(wanted: New, { kind, secret: ref }: OwnAuth): Steps {
+  const { secret, jsonKey } = ref;
+  switch (kind) {
     case 'key':
-      return {
-        instruction:
-          'Create a key of another name and store it. You need coder, signed in as an owner, and aws',
-        command: newKeyCommand({ name: dated, organization, tags }, secret),
-      };
+      return jsonKey === undefined
+        ? {
+            instruction: `Create a key of another name and store it. ${needing('an owner')}`,
+            command: newKeyCommand(wanted, secret),
+          }
+        : { instruction: intoField('Create a key of another name', ref), command: createKeyCommand(wanted) };
     case 'token':
-      return {
-        instruction:
-          'Create another token and store it. You need coder, signed in as the user of the token, and aws',
-        command: newTokenCommand(dated, secret),
-      };
+      return jsonKey === undefined
+        ? {
+            instruction: `Create another token and store it. ${needing('the user of the token')}`,
+            command: newTokenCommand(wanted.name, secret),
+          }
+        : { instruction: intoField('Create another token', ref), command: createTokenCommand(wanted) };
     case 'psk':
       return {
-        instruction:
-          'Restart coderd with another CODER_PROVISIONER_DAEMON_PSK. Then store the same value, from a variable of your shell',
-        command: putVariableCommand('CODER_PROVISIONER_DAEMON_PSK', secret),
+        instruction: `Restart coderd with another ${PSK}. Then store ${jsonKey === undefined ? 'it' : `a JSON object with it in the field "${jsonKey}"`}, from a variable of your shell`,
+        command: putVariableCommand(jsonKey === undefined ? PSK : 'NEW_VALUE', secret),
       };
     default:
-      return auth satisfies never;
+      return kind satisfies never;
   }
 }
 
-function jsonNote({ secret, jsonKey }: SecretRef): string {
-  if (jsonKey === undefined) return '';
-  return `. Secret "${secret}" is a JSON object: do not store the value alone, as this command does, but as its field "${jsonKey}"`;
+const PSK = 'CODER_PROVISIONER_DAEMON_PSK';
+
+const needing = (user: string): string => `You need coder, signed in as ${user}, and aws`;
+
+/** The secret may have other fields, so no command stores it. */
+function intoField(what: string, { secret, jsonKey }: SecretRef): string {
+  return `${what}, and put it into the field "${jsonKey}" of the JSON object in secret "${secret}"`;
 }

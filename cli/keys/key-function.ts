@@ -15,6 +15,7 @@ import { blockerOf, type Check, fail, ok, skip, warn } from '../doctor/base/chec
 import { readSecret } from '../doctor/base/secret.ts';
 import { connectAsPerson, type KeysConnection } from './connect.ts';
 import { findDeployment } from './deployment.ts';
+import { isOfPerson } from './persons-secrets.ts';
 import { findStack } from './survey.ts';
 
 const NAME = 'key function';
@@ -37,7 +38,7 @@ export async function checkKeyFunction(context: DoctorContext, access: Access): 
 const READER = "the key function's role";
 
 async function runCheck(
-  { config, cluster = '', caBundle }: DoctorContext,
+  { config, cluster = '', caBundle, cliEnvironment }: DoctorContext,
   { readings }: Access,
   { token }: ManagedKeys,
 ): Promise<readonly Check[]> {
@@ -46,7 +47,7 @@ async function runCheck(
   if (stack === undefined) return unread.map((says) => fail(NAME, says));
   const connection = connectAsPerson(config, { caBundle, cluster, token });
   try {
-    const ports = await portsOf(connection, stack);
+    const ports = await portsOf(connection, stack, cliEnvironment.now);
     return checksOf(await check(ports, managedPoolsOf(config)));
   } catch (cause) {
     if (!(cause instanceof KeysError)) throw cause;
@@ -56,13 +57,17 @@ async function runCheck(
   }
 }
 
-async function portsOf({ keys, secrets, ecs }: KeysConnection, stack: string): Promise<KeyPorts> {
+async function portsOf(
+  { keys, secrets, ecs }: KeysConnection,
+  stack: string,
+  now: KeyPorts['clock']['now'],
+): Promise<KeyPorts> {
   const deployment = findDeployment(
     { stack, secrets: await secrets.ofStack(stack) },
     await listAll({ keys }),
   );
   return {
-    ...{ keys, secrets, tasks: new EcsPoolTasks(() => ecs, stack), clock: systemClock },
+    ...{ keys, secrets, tasks: new EcsPoolTasks(() => ecs, stack), clock: { ...systemClock, now } },
     // The check makes no key and has nothing to log: its answer has everything.
     random: { suffix: () => '', token: () => '' },
     log: { info: () => {}, warn: () => {} },
@@ -87,14 +92,16 @@ async function listAll({ keys }: Pick<KeysConnection, 'keys'>): Promise<readonly
 
 function checksOf({ pools, keys, problems }: KeysAnswer): readonly Check[] {
   const own = keys.filter(({ verdict }) => verdict !== 'foreign' && verdict !== 'current');
-  return [...pools.map(ofPool), ...problems.map((problem) => fail(NAME, problem)), ...own.map(ofKey)];
+  const told = pools.flatMap((pool) => pool.problems);
+  const others = problems.filter((problem) => !told.some((each) => problem.endsWith(each)));
+  return [...pools.map(ofPool), ...others.map((problem) => fail(NAME, problem)), ...own.map(ofKey)];
 }
 
 function ofPool({ pool, works, keyName, problems }: PoolReport): Check {
   const name = `pool "${pool}": key function`;
   if (works === 'yes' && problems.length === 0) return ok(name, `key "${keyName}" works; nothing to mend`);
   const says = problems.join('. ');
-  return works === 'no' ? fail(name, says) : warn(name, says);
+  return works === 'no' || !problems.every(isOfPerson) ? fail(name, says) : warn(name, says);
 }
 
 function ofKey({ name, pool, organization, verdict }: KeyReport): Check {

@@ -60,5 +60,12 @@ export function isDenied(cause: unknown): boolean {
 
 /** What a person without a permission needs. */
 export function needs(operation: string, cause: unknown): string {
-  return `calling ${operation}: ${messageOf(cause).replace(/\.$/, '')}. You need secretsmanager:${operation} for this`;
+  return `calling ${operation}: ${messageOf(cause).replace(/\.$/, '')}. ${NEEDED}${operation} for this`;
+}
+
+const NEEDED = 'You need secretsmanager:';
+
+/** Whether a problem is that of the person, and not of the deployment. */
+export function isOfPerson(problem: string): boolean {
+  return problem.includes(NEEDED);
 }

@@ -1,13 +1,12 @@
 /** Computes which pool uses which key, from a survey. `--json` prints it unchanged. No value is in it. */
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
-import { KEY_ID_TAG, POOL_TAG } from '../../lambda/decision/model/service-tags.ts';
 import { displayTags, type Tags } from '../../lambda/decision/model/tags.ts';
 import { STALE_AFTER_MS } from '../../lambda/decision/supply/daemons.ts';
-import { type Deployment, poolOfKey } from '../../lambda/keys/model/key-names.ts';
-import type { KeyFacts, SecretInfo } from '../../lambda/keys/model/ports.ts';
+import { poolOfKey } from '../../lambda/keys/model/key-names.ts';
 import { pendingVersion } from '../../lambda/keys/steps/read-keys.ts';
+import { currentKey, type Known, secretOfPool } from './current-key.ts';
 import { findDeployment } from './deployment.ts';
-import type { OrganizationKeys, Survey } from './survey.ts';
+import type { Survey } from './survey.ts';
 
 export type KeysReport = {
   readonly version: 1;
@@ -61,12 +60,6 @@ export type UsedKey = ListedKey & {
 export type OtherKey = ListedKey & {
   readonly owner: 'ours' | 'foreign';
   readonly pool: string | null;
-};
-
-type Known = {
-  readonly survey: Survey;
-  readonly keys: readonly (KeyFacts & { readonly in: OrganizationKeys })[];
-  readonly deployment: Deployment | undefined;
 };
 
 export function reportOf(pools: readonly PoolConfig[], survey: Survey): KeysReport {
@@ -129,55 +122,6 @@ function poolKeys(pool: PoolConfig, known: Known): PoolKeys {
     tasksWithoutDaemon: use?.withoutDaemon ?? null,
     problems: current.problems,
   };
-}
-
-function secretOfPool({ name, auth }: PoolConfig, { survey }: Known): SecretInfo | undefined {
-  if (auth.kind !== 'managed') return undefined;
-  return survey.secrets?.find(({ tags }) => tags[POOL_TAG] === name);
-}
-
-type Current = {
-  readonly id?: string | undefined;
-  /** Whether every other key of the pool's tasks is an earlier one. */
-  readonly isKnown: boolean;
-  readonly problems: readonly string[];
-};
-
-function currentKey(pool: PoolConfig, secret: SecretInfo | undefined, known: Known): Current {
-  if (pool.auth.kind === 'managed') return managedKey(pool, secret, known);
-  if (pool.auth.kind !== 'key') return { isKnown: true, problems: [] };
-  const reading = known.survey.tried.get(pool.name);
-  if (reading === undefined || 'needs' in reading) return { isKnown: false, problems: [] };
-  if (!('key' in reading)) return { isKnown: false, problems: [reading.says] };
-  const { name, organization } = reading.key;
-  const id = reading.key.id ?? known.keys.find((key) => isNamed(key, { name, organization }))?.id;
-  return { id, isKnown: true, problems: missing(pool, id, known) };
-}
-
-function isNamed(key: KeyFacts, { name, organization }: Pick<KeyFacts, 'name' | 'organization'>): boolean {
-  return key.organization === organization && key.name === name;
-}
-
-function managedKey(pool: PoolConfig, secret: SecretInfo | undefined, known: Known): Current {
-  if (secret === undefined) {
-    const isRead = known.survey.secrets !== undefined;
-    const problem = `no secret of stack "${known.survey.stack}" is for this pool. Deploy the configuration`;
-    return { isKnown: false, problems: isRead ? [problem] : [] };
-  }
-  const id = secret.tags[KEY_ID_TAG];
-  if (id !== undefined) return { id, isKnown: true, problems: missing(pool, id, known) };
-  const problem = `the key function has not made its key yet. If this lasts longer than 15 minutes, run autoscaler keys check`;
-  return { isKnown: false, problems: [problem] };
-}
-
-/** Only a list that was read in full tells that a key is gone. */
-function missing(pool: PoolConfig, id: string | undefined, { survey, keys }: Known): readonly string[] {
-  if (keys.some((key) => key.id === id) || survey.organizations.some((it) => it.keys === undefined))
-    return [];
-  if (survey.organizations.length === 0) return [];
-  return [
-    `coderd lists no key with id ${id ?? '(unknown)'}: somebody has deleted it. New tasks cannot connect. Run autoscaler keys check ${pool.auth.kind === 'managed' ? 'in 15 minutes: the key function makes another key' : 'to see what to do'}`,
-  ];
 }
 
 type Use = {

@@ -113,7 +113,7 @@ function findSecret(pool: string, stack: string, secrets: readonly SecretInfo[])
 function refuseUnready(pool: string, secret: SecretInfo): void {
   if (versionWith(secret, CURRENT) === undefined)
     throw new InputError(
-      `rotating the key of pool "${pool}": secret "${secret.name}" has no value, so the key function has not made the first key yet. Wait 15 minutes for its next sweep. If that does not help, run autoscaler keys check`,
+      `rotating the key of pool "${pool}": secret "${secret.name}" has no value, so the key function has not made the first key yet. Wait for the end of the deployment. If there is none, run autoscaler keys check`,
     );
   const pending = pendingVersion(secret);
   if (pending !== undefined) throw new InputError(running(pool, secret, pending.id));

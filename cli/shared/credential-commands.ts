@@ -51,7 +51,13 @@ function printKeyCommand(key: NewKey): string {
   return `${createKeyCommand(key)} |\n  tail -n 1 | ${WITHOUT_NEWLINE}`;
 }
 
-function createTokenCommand({ user, name }: { readonly user?: string; readonly name: string }): string {
+export function createTokenCommand({
+  user,
+  name,
+}: {
+  readonly user?: string;
+  readonly name: string;
+}): string {
   const owner = user === undefined ? '' : ` --user ${quoted(user)}`;
   return `coder tokens create${owner} --name ${quoted(name)} --lifetime ${LIFETIME}`;
 }
