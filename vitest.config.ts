@@ -1,12 +1,23 @@
 import { defineConfig } from 'vitest/config';
+import { IS_FULL, IS_MUTATING } from './test/support/runs.ts';
+
+/** What the quick run leaves out because CI, which runs all tests in full, has it. */
+const quick = {
+  // CDK's own validation of a template takes a second; test/infra/synth.test.ts keeps it
+  CDK_VALIDATION: 'false',
+};
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // a test fails that lets a token or key out
-    setupFiles: ['test/secrets/watch.ts'],
     // by default one processor is left idle: of two, that is half
     maxWorkers: '100%',
+    // Many files have imported the same modules by the time a worker has run a few of them. In CI each
+    // file has a process of its own, so that no test depends on another file.
+    isolate: IS_FULL || IS_MUTATING,
+    globalSetup: 'test/support/run-environment.ts',
+    // the second one fails a test that lets a token or key out
+    setupFiles: ['test/support/own-environment.ts', 'test/secrets/watch.ts'],
     // the world's tests are busy, not waiting: a test that takes this long hangs
     testTimeout: 120_000,
     hookTimeout: 120_000,
@@ -18,6 +29,7 @@ export default defineConfig({
       AWS_SECRET_ACCESS_KEY: 'test',
       POWERTOOLS_LOG_LEVEL: 'SILENT',
       POWERTOOLS_METRICS_DISABLED: 'true',
+      ...(IS_FULL ? {} : quick),
     },
   },
 });

@@ -5,7 +5,7 @@
  * same for the same options. The exit code is always 0.
  */
 import { availableParallelism } from 'node:os';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { SCENARIOS } from '../backtest/scenarios/index.ts';
 import { startWorkerPool } from '../backtest/search/worker-pool.ts';
 import type { Scenario } from '../backtest/trace/generate/scenario.ts';
@@ -40,7 +40,11 @@ type Options = {
 const { json, scenarios, values, seeds, days, workers } = new Command('bench:policies')
   .description('compare the autoscaler with other policies, at several prices of waiting')
   .option('--json', 'print one JSON object as the last line', false)
-  .option('--scenarios <names>', 'run only these scenarios, separated by commas', parseScenarios, SCENARIOS)
+  .addOption(
+    new Option('--scenarios <names>', 'run only these scenarios, separated by commas')
+      .argParser(parseScenarios)
+      .default(SCENARIOS, SCENARIOS.map(({ name }) => name).join(',')),
+  )
   .option(
     '--values <dollars>',
     'prices of one minute of a person in dollars, separated by commas',

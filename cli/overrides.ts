@@ -64,7 +64,7 @@ export function addResumeCommand(program: Command, { cliEnvironment }: CommandCo
     .description('end the pause of a pool')
     .argument('<pool>', 'the name of the pool')
     .action((pool: string, options: TargetOptions) =>
-      onPool(pool, options, cliEnvironment, (target) => remove(target, ['pause'], 'is not paused')),
+      onPool(pool, options, cliEnvironment, (target) => remove(target, ['pause'], 'paused')),
     );
 }
 
@@ -74,7 +74,7 @@ export function addUnpinCommand(program: Command, { cliEnvironment }: CommandCon
     .description('end the pin of a pool, with or without --at-least')
     .argument('<pool>', 'the name of the pool')
     .action((pool: string, options: TargetOptions) =>
-      onPool(pool, options, cliEnvironment, (target) => remove(target, ['pin', 'floor'], 'is not pinned')),
+      onPool(pool, options, cliEnvironment, (target) => remove(target, ['pin', 'floor'], 'pinned')),
     );
 }
 
@@ -155,15 +155,18 @@ const RANK: Readonly<Record<OverrideKind, number>> = { pause: 0, pin: 1, floor: 
 async function remove(
   { pool, service, tags, active }: Target,
   kinds: readonly OverrideKind[],
-  isNot: string,
+  state: 'paused' | 'pinned',
 ): Promise<Answer> {
   const keys = new Set(kinds.flatMap(tagKeysOf));
   const isTagged = service.tags.some(({ key }) => keys.has(key));
   const ended = active.filter(({ kind }) => kinds.some((it) => UNDOING[it] === UNDOING[kind]));
   if (isTagged) await tags.remove(service.serviceArn, kinds);
-  const leftover = isTagged ? '. Removed the tags of an expired or invalid override' : '';
+  // a list of ECS may be some seconds old
+  const note = isTagged
+    ? 'Removed the tags of an expired or invalid override'
+    : `Its ECS service has no such tags. If it was ${state} in the last minute, try again in a minute`;
   const lines = ended.map((it) => `pool "${pool.name}": no longer ${overrideText(it)}`);
-  const says = lines.length === 0 ? `pool "${pool.name}" ${isNot}${leftover}` : lines.join('\n');
+  const says = lines.length === 0 ? `pool "${pool.name}" is not ${state}. ${note}` : lines.join('\n');
   return { set: null, ended, says };
 }
 

@@ -41,7 +41,7 @@ export function addPlanCommand(program: Command, { cliEnvironment, exitWith }: C
       "plan for a later time, such as 2026-03-02T08:58:00Z, with today's pools, daemons and jobs",
       parseTime,
     )
-    .option('--explain <pool>', 'explain the decision about one pool step by step')
+    .option('--explain <pool-name>', 'explain the decision about one pool step by step')
     .action(async (options: PlanOptions) => exitWith(await plan(options, cliEnvironment)));
 }
 

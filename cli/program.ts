@@ -98,7 +98,30 @@ async function build(
   const isVersion = requested === '--version' || requested === '-V';
   for (const { load } of own.length > 0 || isVersion ? own : COMMANDS)
     for (const add of await load()) add(program, { cliEnvironment, exitWith });
+  refuseOptionsAsValues(program);
   return program;
+}
+
+/** Commander takes any word as the value of an option: `plan --explain --config x` too. */
+function refuseOptionsAsValues({ commands }: Command): void {
+  for (const command of commands) {
+    const isFlag = (word: string): boolean => command.options.some(({ long }) => long === word);
+    // commander itself collects the values of a variadic option
+    for (const option of command.options.filter((it) => it.required && !it.variadic)) {
+      const parse = option.parseArg ?? ((value: string) => value);
+      option.argParser((value: string, previous: unknown) => {
+        if (isFlag(value)) throw missingValue(option, value);
+        return parse(value, previous);
+      });
+    }
+    refuseOptionsAsValues(command);
+  }
+}
+
+/** `flags`: such as `--explain <pool-name>`. */
+function missingValue({ long, flags }: Option, found: string): UsageError {
+  const value = flags.slice(flags.indexOf('<') + 1, flags.lastIndexOf('>')).replace('-', ' ');
+  return new UsageError(`${long} needs a value (${value}), but the option ${found} follows it`);
 }
 
 const { optionDescription } = new Help();

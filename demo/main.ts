@@ -30,7 +30,6 @@ const SPEED = 10;
 const SCHEDULE_MS = 60_000 / SPEED;
 const DRAW_MS = 250;
 const GIVE_UP_MS = 85_000;
-const OUT_DIR = 'dist/demo/cdk.out';
 const GUARD_LOG = 'dist/demo/guards.log';
 
 const program = new Command('demo')
@@ -46,6 +45,8 @@ const { guard, json, seed, frames } = program.opts<{
   seed: number;
   frames?: string;
 }>();
+/** Both demos can run at the same time. */
+const outDir = guard ? 'dist/demo/guard/cdk.out' : 'dist/demo/cdk.out';
 const missing = guard ? missingForGuard() : [];
 if (missing.length > 0)
   program.error(`running guard.sh: this machine lacks a requirement. Install ${missing.join(', and ')}`);
@@ -78,7 +79,7 @@ const view = createView(world, {
 if (guarded) view.say(`each task runs the real guard.sh as a process. The guards log to ${GUARD_LOG}`);
 planSteps(world, new Random(seed), view.say);
 planAutostarts(world, view.say);
-const autoscaler = new RunningFunction(synthesizeStack(demoConfig(served.coderdUrl), OUT_DIR), {
+const autoscaler = new RunningFunction(synthesizeStack(demoConfig(served.coderdUrl), outDir), {
   environment: functionEnvironment(world, served),
   onLine: (line) => {
     for (const change of changesIn(line)) view.change(change);

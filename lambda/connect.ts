@@ -44,16 +44,23 @@ export const AWS_TIMEOUTS = {
 
 export const systemClock: Clock = { now: () => Date.now() as EpochMs, sleep: (ms) => sleep(ms) };
 
-/**
- * Creates the ports; sends no request yet. `stack`: the stack of this deployment. @default unknown
- */
+/** How long the clients wait. */
+export type Waiting = Pick<CoderdHttpOptions, 'patience' | 'wholeMs' | 'until'> & {
+  /** Called after each answer of coderd or AWS. */
+  readonly onAnswer?: () => void;
+};
+
+/** `stack`: the stack of this deployment. @default unknown */
+export type ConnectOptions = Waiting & { readonly stack?: string | undefined };
+
+/** Creates the ports; sends no request yet. */
 export function connect(
   config: Config,
   cluster: string,
   caBundle: string | undefined,
-  stack?: string | undefined,
+  { stack, ...waiting }: ConnectOptions = {},
 ): Connection {
-  const { coderd, ecs, secrets, calls, close } = makeClients(config, caBundle);
+  const { coderd, ecs, secrets, calls, close } = makeClients(config, caBundle, waiting);
   const forecast = new Forecast(coderd);
   const tokenExpiry = new TokenExpiry(coderd, tokenSource(config, secrets));
   const license = new License(coderd);
@@ -78,10 +85,10 @@ export function connect(
 export function makeClients(
   config: Pick<Config, 'coder'>,
   caBundle: string | undefined,
-  waiting: Pick<CoderdHttpOptions, 'patience' | 'wholeMs' | 'until'> = {},
+  { onAnswer, ...waiting }: Waiting = {},
 ): Clients {
   const { url, proxy } = config.coder;
-  const calls = new CallCounter();
+  const calls = new CallCounter(onAnswer);
   const ecs = new ECSClient({ requestHandler: AWS_TIMEOUTS });
   const secretsManager = new SecretsManagerClient({ requestHandler: AWS_TIMEOUTS });
   ecs.middlewareStack.add(counting('ecs', calls), BELOW_RETRIES);

@@ -19,7 +19,7 @@ import { logger, reporterOf } from './telemetry/telemetry.ts';
 const environment = readEnvironment(process.env, fileURLToPath(new URL('autoscaler.yaml', import.meta.url)));
 const { config, warnings, caBundle } = await loadFunctionConfig(environment);
 for (const { path, message } of warnings) logger.warn(`${path}: ${message}`);
-const connection = connect(config, environment.cluster, caBundle, environment.stack);
+const connection = connect(config, environment.cluster, caBundle, { stack: environment.stack });
 const report = reporterOf({ clock: systemClock, perPool: config.aws.metrics.perPool });
 
 const OUT_OF_TIME = {

@@ -31,7 +31,7 @@ export type PackageDefinition = {
   readonly copied: readonly string[];
   /** Version ranges of packages that the user's app brings. */
   readonly peers: Readonly<Record<string, string>>;
-  /** `exports`, `bin` and the like. */
+  /** `exports`, `bin`, `peerDependenciesMeta` and the like. */
   readonly entryFields: Readonly<Record<string, unknown>>;
   readonly prebuild: (projectDir: string) => Prebuilt;
 };
@@ -47,7 +47,7 @@ export const CONSTRUCT: PackageDefinition = {
   description: "CDK construct that autoscales Coder's external provisioner daemons on ECS Fargate",
   keywords: [...KEYWORDS, 'aws-cdk', 'cdk', 'construct'],
   node: '>=22.12.0',
-  entries: ['infra/index.ts', 'infra/plain/synth-text.ts'],
+  entries: ['infra/index.ts', 'infra/plain/synth-text.ts', 'infra/plain/main.ts'],
   hasTypes: true,
   copied: ['guard', 'autoscaler.example.yaml', 'autoscaler.schema.json'],
   peers: Object.fromEntries(Object.entries(OLDEST_PEERS).map(([name, version]) => [name, `^${version}`])),
@@ -62,6 +62,7 @@ export const CONSTRUCT: PackageDefinition = {
       './autoscaler.schema.json': './autoscaler.schema.json',
       './package.json': './package.json',
     },
+    bin: { 'autoscaler-synth': './infra/plain/main.js' },
   },
   prebuild: (projectDir) => {
     const handlers = HANDLER_NAMES.map((handler) => ({ handler, ...buildHandler(handler) }));
@@ -90,14 +91,19 @@ export const CLI: PackageDefinition = {
     'autoscaler.example.yaml',
     'autoscaler.schema.json',
     'examples/*.yaml',
+    'examples/plan',
     'backtest/report/style.css',
     'backtest/scenarios/*.yaml',
     'verify/conformance/recorded',
     // messages refer to these pages
     'docs/*.md',
   ],
-  peers: {},
-  entryFields: { bin: { autoscaler: './cli/main.js' } },
+  // `autoscaler synth` imports it; 0.1.0 is the first version with `./plain`
+  peers: { [CONSTRUCT.name]: '>=0.1.0' },
+  entryFields: {
+    bin: { autoscaler: './cli/main.js' },
+    peerDependenciesMeta: { [CONSTRUCT.name]: { optional: true } },
+  },
   prebuild: (projectDir) => {
     const page = buildPageScript();
     const echarts = bundleModule(ECHARTS_MODULE, projectDir);

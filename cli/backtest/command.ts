@@ -17,7 +17,7 @@ import { parseAgainst, parsePrices, parseValue } from './options.ts';
 import { writeReport } from './report-file.ts';
 import { backtestText } from './screen.ts';
 import { withRunOptions, withTraceOptions } from './shared-options.ts';
-import { readSubject, type Subject, type SubjectOptions } from './subject.ts';
+import { CONFIG_DESCRIPTION, readSubject, type Subject, type SubjectOptions } from './subject.ts';
 
 type BacktestOptions = SubjectOptions & {
   readonly against?: readonly string[];
@@ -36,7 +36,7 @@ type BacktestOptions = SubjectOptions & {
 export function addBacktestCommand(program: Command, { cliEnvironment }: CommandContext): void {
   const command = withTraceOptions(program.command('backtest'))
     .description('compare cost and waiting times of the autoscaler and other policies over a trace')
-    .option('--config <file>', "configuration file (default: autoscaler.yaml, or the scenario's)")
+    .option('--config <file>', CONFIG_DESCRIPTION)
     .addOption(
       new Option(
         '--against <policies>',
@@ -54,7 +54,10 @@ export function addBacktestCommand(program: Command, { cliEnvironment }: Command
       parsePrices,
     )
     .option('--out <file>', 'write a report with charts as one HTML file')
-    .option('--no-suggestions', 'leave suggested settings out of the report: they take up to three more runs')
+    .option(
+      '--no-suggestions',
+      'leave suggested settings out of the report: they take up to three more runs, which can double the time',
+    )
     .option('--json', 'print the result as one JSON document', false)
     .option('--seed <number>', 'the same seed gives the same figures', wholeNumber, 1)
     .option(
@@ -76,6 +79,7 @@ async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment
   const subject = readSubject(options, cliEnvironment);
   if (file !== undefined) checkWritable(file, [options.trace, subject.configFile]);
   for (const caution of cautionsOf(subject)) cliEnvironment.err(`warning: ${caution}\n`);
+  if (isSuggesting(options)) cliEnvironment.terminal?.write(SUGGESTING);
   const result = await run(subject, options, cliEnvironment);
   const text = json ? JSON.stringify(documentOf(result)) : backtestText(result, cliEnvironment.columns);
   cliEnvironment.out(`${text}\n`);
@@ -84,18 +88,26 @@ async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment
   cliEnvironment.err(`wrote ${file}\n`);
 }
 
+const SUGGESTING =
+  'Also looking for better settings, which can double the time. --no-suggestions leaves this out.\n';
+
+function isSuggesting({ suggestions, out }: BacktestOptions): boolean {
+  return suggestions && out !== undefined;
+}
+
 function run(
   { trace, skipped, config }: Subject,
-  { sweep, values = SWEEP_PRICES, out, suggestions, seed, region, workers, ...rest }: BacktestOptions,
+  options: BacktestOptions,
   cliEnvironment: CliEnvironment,
 ): Promise<Backtest> {
+  const { sweep, values = SWEEP_PRICES, seed, region, workers, ...rest } = options;
   const { against = parseAgainst(sweep === undefined ? 'all' : 'none') } = rest;
   const { valueOfMinute = priceOfWaiting(config) } = rest;
   return onThreads(workers, cliEnvironment, (threads) =>
     compare({
       ...{ trace, skipped, config, against, seed, valueOfMinute, region, ...threads },
       ...(sweep === undefined ? {} : { sweep: values }),
-      isSuggesting: suggestions && out !== undefined,
+      isSuggesting: isSuggesting(options),
     }),
   );
 }

@@ -27,6 +27,10 @@ export type Subject = {
 
 const DEFAULT_DAYS = 7;
 
+/** A scenario ignores AUTOSCALER_CONFIG: its jobs have the tags of its own configuration. */
+export const CONFIG_DESCRIPTION =
+  "configuration file (default: AUTOSCALER_CONFIG, then autoscaler.yaml; with --scenario, the scenario's)";
+
 /** Reads both and prints warnings. Throws UsageError, TraceError, ConfigError or InputError. */
 export function readSubject(options: SubjectOptions, cliEnvironment: CliEnvironment): Subject {
   checkOptions(options);
@@ -59,9 +63,10 @@ function fromScenario(
 }
 
 function fromFiles(
-  { trace: file = '-', config: configFile = DEFAULT_CONFIG, skipBad }: SubjectOptions,
+  { trace: file = '-', config: ownFile, skipBad }: SubjectOptions,
   cliEnvironment: CliEnvironment,
 ): Subject {
+  const configFile = ownFile ?? (cliEnvironment.environment.AUTOSCALER_CONFIG || DEFAULT_CONFIG);
   const { config } = readConfig(configFile, cliEnvironment);
   const { trace, skipped, remarks } = readTraceFile(file, { skipBad });
   for (const remark of remarks) cliEnvironment.err(`${file}: warning: ${remark}\n`);

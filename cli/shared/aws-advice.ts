@@ -15,7 +15,7 @@ const EVERYWHERE: Advice = [
     SIGN_IN,
   ],
   [
-    /TimeoutError|requestTimeout|timed out|ETIMEDOUT|ENOTFOUND|ECONNREFUSED|EAI_AGAIN/,
+    /TimeoutError|requestTimeout|timed out: |request timed out|Secrets Manager did not return|ETIMEDOUT|ENOTFOUND|ECONNREFUSED|EAI_AGAIN/,
     'AWS does not answer. Check the network (VPN, proxy, VPC endpoint)',
   ],
   [/Region is missing|Region not accepted/, SET_REGION],
@@ -31,6 +31,8 @@ const ADVICE: Advice = [
 
 /** Adds advice to the text of an AWS error, if the error is a known one. */
 export function withAdvice(error: string): string {
+  // the error of coderd has its own advice
+  if (error.includes('no answer from coderd')) return error;
   const advice = ADVICE.find(([pattern]) => pattern.test(error))?.[1];
   return advice === undefined ? error : `${error.replace(/\.$/, '')}. ${advice}`;
 }

@@ -18,6 +18,11 @@ export type CliEnvironment = {
   readonly quietMs?: number;
   /** Milliseconds that `doctor` waits for all answers together. @default 7,500 */
   readonly answerMs?: number;
+  /**
+   * Milliseconds without any answer after which `plan`, `status` and `snapshot` stop waiting.
+   * @default 7,500
+   */
+  readonly silenceMs?: number;
   /** The clock of this machine. */
   readonly now: () => EpochMs;
 };

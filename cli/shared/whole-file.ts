@@ -1,7 +1,9 @@
 import {
   accessSync,
+  closeSync,
   constants,
   existsSync,
+  openSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -36,15 +38,15 @@ export function checkWritable(file: string, inputs: readonly (string | undefined
 }
 
 /**
- * Writes a file completely or not at all: the old content stays until the new one is complete.
- * Throws InputError.
+ * Writes a file completely or not at all: the old content stays until the new one is complete. A
+ * text of more than 500 MB has to come in pieces. Throws InputError.
  */
-export function writeWhole(file: string, text: string): void {
+export function writeWhole(file: string, text: string | Iterable<string>): void {
   checkWritable(file);
   const target = existsSync(file) ? realpathSync(file) : file;
   const part = `${target}.part`;
   try {
-    writeFileSync(part, text);
+    writePieces(part, typeof text === 'string' ? [text] : text);
     renameSync(part, target);
   } catch (cause) {
     rmSync(part, { force: true });
@@ -52,4 +54,27 @@ export function writeWhole(file: string, text: string): void {
       cause,
     });
   }
+}
+
+function writePieces(file: string, pieces: Iterable<string>): void {
+  const descriptor = openSync(file, 'w');
+  try {
+    for (const piece of joined(pieces)) writeFileSync(descriptor, piece);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const PIECE_CHARACTERS = 1_000_000;
+
+/** Joins small pieces to larger ones: a system call for each line would take longer. */
+export function* joined(pieces: Iterable<string>): Generator<string> {
+  let text = '';
+  for (const piece of pieces) {
+    text += piece;
+    if (text.length < PIECE_CHARACTERS) continue;
+    yield text;
+    text = '';
+  }
+  yield text;
 }

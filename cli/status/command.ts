@@ -9,6 +9,9 @@ import { findLastLook } from './last-look.ts';
 import { statusOf } from './report.ts';
 import { statusScreen } from './screen.ts';
 
+/** The rest of the status is worth more than the log's last line. */
+const LOG_MS = 7_000;
+
 type StatusOptions = LiveOptions & { readonly json: boolean };
 
 /** `autoscaler status`: exit code 1 if a list is missing or stale. Problems of pools do not count. */
@@ -20,8 +23,9 @@ export function addStatusCommand(program: Command, { cliEnvironment, exitWith }:
 
 async function printStatus(options: StatusOptions, cliEnvironment: CliEnvironment): Promise<number> {
   const { snapshot, config } = await lookLive(options, cliEnvironment);
+  const until = AbortSignal.timeout(cliEnvironment.silenceMs ?? LOG_MS);
   const lastLook = await whileWorking("reading the function's log", cliEnvironment, () =>
-    findLastLook(snapshot, cliEnvironment.now()),
+    findLastLook(snapshot, cliEnvironment.now(), until),
   );
   const status = statusOf(snapshot, deliberate(snapshot, config), config, lastLook);
   const text = options.json ? JSON.stringify(status, null, 2) : statusScreen(status, cliEnvironment.columns);

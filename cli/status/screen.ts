@@ -1,5 +1,6 @@
 /** Formats a status as text: the most important facts first, 80 columns if names are short. */
 
+import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Served } from '../../lambda/decision/model/plan.ts';
 import { ageText, some } from '../../lambda/explain/format.ts';
 import { overrideText } from '../../lambda/explain/reason-text.ts';
@@ -79,7 +80,11 @@ function atMost(count: number, lines: readonly string[], noun: string): readonly
 }
 
 function groupLine({ organization, tags, jobs, oldestSeconds, places }: WaitingGroup): string {
-  const providers = places.map((place) => `${place.jobs} ${servedText(place)}`).join(', ');
+  // people and prebuilds have rows of their own
+  const byText = Map.groupBy(places, servedText);
+  const providers = [...byText]
+    .map(([text, same]) => `${sum(same, (place) => place.jobs)} ${text}`)
+    .join(', ');
   return `  organization "${organization}", tags ${tags}: ${some(jobs, 'job')}, the oldest for ${ageText(oldestSeconds)} -> ${providers}`;
 }
 

@@ -16,7 +16,7 @@ import { checkAwsSetup } from '../shared/aws-advice.ts';
 import { type CliEnvironment, type CommandContext, UsageError } from '../shared/cli-environment.ts';
 import { readConfig, withConfigOption } from '../shared/live-options.ts';
 import { parseTime } from '../shared/time-option.ts';
-import { checkWritable, writeWhole } from '../shared/whole-file.ts';
+import { checkWritable, joined, writeWhole } from '../shared/whole-file.ts';
 import { checkSummaryPlace } from './generate.ts';
 import type { Period } from './history.ts';
 import { readTraceJobs } from './trace-jobs.ts';
@@ -73,9 +73,8 @@ async function exportTrace(options: ExportOptions, cliEnvironment: CliEnvironmen
       return readTraceJobs({ http: clients.coderd, tell }, config, period);
     });
     const trace: Trace = { name: 'history', ...period, timezone, outages: [], startSeconds: undefined, jobs };
-    const text = [...writeTrace(trace)].join('');
-    if (out === '-') cliEnvironment.out(text);
-    else writeWhole(out, text);
+    if (out === '-') for (const text of joined(writeTrace(trace))) cliEnvironment.out(text);
+    else writeWhole(out, writeTrace(trace));
     if (options.json) cliEnvironment.out(`${JSON.stringify(summaryDocument(trace, out), null, 2)}\n`);
     else report(`${out === '-' ? '' : `wrote ${out}: `}${summary(trace)}`);
   } finally {

@@ -11,9 +11,10 @@ import { nearestName } from '../../lambda/config/schema/names.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
+import { showBlockingProgress } from '../shared/activity.ts';
 import { type CliEnvironment, type CommandContext, UsageError } from '../shared/cli-environment.ts';
 import { plainTable } from '../shared/plain-table.ts';
-import { writeWhole } from '../shared/whole-file.ts';
+import { checkWritable, joined, writeWhole } from '../shared/whole-file.ts';
 
 type GenerateOptions = {
   readonly scenario?: string;
@@ -45,19 +46,35 @@ export function addTraceGenerateCommand(trace: Command, { cliEnvironment }: Comm
     });
 }
 
-function generate(scenario: Scenario, options: GenerateOptions, { out, err }: CliEnvironment): void {
+function generate(scenario: Scenario, options: GenerateOptions, cliEnvironment: CliEnvironment): void {
+  const { out, err } = cliEnvironment;
   const { seed, days, from = scenario.from, out: file, json } = options;
   checkSummaryPlace(options);
-  const trace = generateTrace(scenario, { seed, days, from });
-  const text = [...writeTrace(trace)].join('');
-  if (file === '-') out(text);
-  else writeWhole(file, text);
+  if (file !== '-') checkWritable(file);
+  const progress = showBlockingProgress(cliEnvironment);
+  const onProgress = (share: number): void => progress.show('generating the trace', share);
+  const trace = generateTrace(scenario, { seed, days, from, onProgress });
+  const lines = counted(writeTrace(trace), (line) =>
+    progress.show('writing the trace', line / trace.jobs.length),
+  );
+  if (file === '-') for (const text of joined(lines)) out(text);
+  else writeWhole(file, lines);
+  progress.clear();
   const summary = { version: 1, out: file, jobs: trace.jobs.length, days, from, seed };
   if (json) out(`${JSON.stringify({ ...summary, configuration: scenario.config }, null, 2)}\n`);
   const wrote = file === '-' ? '' : `wrote ${file}: `;
   err(
     `${wrote}${some(trace.jobs.length, 'job')} of ${some(days, 'day')} from ${from} on, seed ${seed}; made for ${scenario.config}\n`,
   );
+}
+
+/** Calls `onItem` with the number of items before each one. */
+function* counted<T>(items: Iterable<T>, onItem: (before: number) => void): Generator<T> {
+  let before = 0;
+  for (const item of items) {
+    onItem(before++);
+    yield item;
+  }
 }
 
 /** Throws UsageError: standard output holds one document. */

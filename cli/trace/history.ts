@@ -80,7 +80,9 @@ export async function readBuilds(
   const work = async (): Promise<void> => {
     for (const [index, id] of queue) {
       if (index % WORKSPACES_A_LINE === 0)
-        tell(`reading the builds of ${some(workspaces.size, 'workspace')}: ${index} done`);
+        tell(
+          `reading the builds of ${some(workspaces.size, 'workspace')}${index === 0 ? '' : `: ${index} done`}`,
+        );
       for (const build of await buildsOf(http, id, since)) found.set(build.job.id, build);
     }
   };

@@ -9,7 +9,7 @@ import { cautionsOf } from '../backtest/cautions.ts';
 import { onThreads } from '../backtest/on-threads.ts';
 import { parseValue } from '../backtest/options.ts';
 import { withRunOptions, withTraceOptions } from '../backtest/shared-options.ts';
-import { readSubject, type Subject, type SubjectOptions } from '../backtest/subject.ts';
+import { CONFIG_DESCRIPTION, readSubject, type Subject, type SubjectOptions } from '../backtest/subject.ts';
 import {
   type CliEnvironment,
   type CommandContext,
@@ -32,7 +32,7 @@ type TuneOptions = SubjectOptions & {
 export function addTuneCommand(program: Command, { cliEnvironment }: CommandContext): void {
   const command = withTraceOptions(program.command('tune'))
     .description('recommend a price of waiting for a budget or a wait, and the limits that a trace needs')
-    .option('--config <file>', "configuration file (default: autoscaler.yaml, or the scenario's)")
+    .option('--config <file>', CONFIG_DESCRIPTION)
     .option(
       '--budget <dollars>',
       'the most that tasks may cost per month (this or a wait is required)',

@@ -70,7 +70,7 @@ function introduction({ jobs, environment }: Deployment): string {
     '',
     '  npx autoscaler status',
     '  npx autoscaler plan --explain default',
-    '  npx autoscaler pin gpu 2 --for 10m --why "a demonstration"',
+    '  npx autoscaler pin gpu 5 --for 10m --why "a demonstration"',
     '',
     'docs/tour.md explains what you see. Events and changes follow here:',
     '',

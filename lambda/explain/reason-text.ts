@@ -1,6 +1,7 @@
 /**
  * Words the reasons and overrides of a plan as sentences. Overrides and reasons are the only input.
  */
+import { RAISE_ABOVE } from '../decision/demand/stock.ts';
 import type { Doubt, Override, Reason } from '../decision/model/plan.ts';
 import { readingPhrase, some, timeText, transitionsText } from './format.ts';
 import { startHint } from './start-hint.ts';
@@ -119,7 +120,10 @@ function stockText({
 }: Extract<Reason, { readonly code: 'stock' }>): string {
   const { savesPerHour, costsPerHour, usedEveryHours } = next;
   const used = usedEveryHours === null ? 'never be used' : `be used once in ${hoursText(usedEveryHours)}`;
-  return `keeps ${some(daemons, 'daemon')} free: ${rateText(perMinute)}, a replacement takes ${replaceSeconds} s. One more would ${used}, save $${savesPerHour.toFixed(3)} an hour and cost $${costsPerHour.toFixed(3)}`;
+  // otherwise a reader would ask why this daemon is not launched
+  const isNearlyWorth = savesPerHour > costsPerHour && savesPerHour < RAISE_ABOVE * costsPerHour;
+  const condition = isNearlyWorth ? `. A launch has to save ${RAISE_ABOVE} times its cost` : '';
+  return `keeps ${some(daemons, 'daemon')} free: ${rateText(perMinute)}, a replacement takes ${replaceSeconds} s. One more would ${used}, save $${savesPerHour.toFixed(3)} an hour and cost $${costsPerHour.toFixed(3)}${condition}`;
 }
 
 function rateText(perMinute: number): string {

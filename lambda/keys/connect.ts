@@ -3,7 +3,6 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { CoderdHttp, TokenSource } from '../adapters/coderd/http/http.ts';
 import { EcsAdapter } from '../adapters/ecs/ecs.ts';
-import { Secret } from '../adapters/shared/secret.ts';
 import { AWS_TIMEOUTS, makeClients, systemClock } from '../connect.ts';
 import type { Config } from '../decision/model/config.ts';
 import { type AskCoderd, CoderdKeys } from './adapters/coderd-keys.ts';
@@ -57,8 +56,7 @@ export function connectKeys(
 /** Reads the token again after a 401: a person may just have replaced it. */
 export function askWith(coderd: Pick<CoderdHttp, 'answer'>, token: TokenSource): AskCoderd {
   return async ({ key, ...question }) => {
-    if (key !== undefined)
-      return coderd.answer(question, { headers: { [KEY_HEADER]: new Secret(key.reveal()) } });
+    if (key !== undefined) return coderd.answer(question, { credentials: { [KEY_HEADER]: key } });
     const first = await coderd.answer(question);
     if (first.statusCode !== 401) return first;
     return coderd.answer(question, { instead: await token.read({ fresh: true }) });

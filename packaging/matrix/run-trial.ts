@@ -1,21 +1,21 @@
-/** Makes the app of a trial in an empty folder, installs the packed package, and runs its commands. */
+/** Makes the app of a trial in an empty folder, installs the packed packages, and runs its commands. */
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { PackagingError } from '../packaging-error.ts';
 import { kilobytesOf, sh } from './shell.ts';
-import type { Trial } from './trials.ts';
+import type { PackedName, Trial } from './trials.ts';
 
 export type Workshop = {
   readonly projectDir: string;
   /** Apps and Node versions are put into this folder. */
   readonly dir: string;
   /** Paths of the packed packages. */
-  readonly tarballs: Readonly<Record<Trial['installs'], string>>;
+  readonly tarballs: Readonly<Record<PackedName, string>>;
 };
 
 export type TrialResult = {
   readonly name: string;
-  /** What the package and its dependencies add to node_modules. */
+  /** What the packages and their dependencies add to node_modules. */
   readonly megabytes: number;
   readonly installSeconds: number;
   readonly commands: readonly { readonly command: string; readonly seconds: number }[];
@@ -23,27 +23,28 @@ export type TrialResult = {
   readonly logicalIds?: readonly string[];
 };
 
-/** Throws PackagingError if an installation or a command fails, or the package is too large. */
+/** Throws PackagingError if an installation or a command fails, or the packages are too large. */
 export function runTrial(trial: Trial, index: number, workshop: Workshop): TrialResult {
   const dir = makeApp(trial, join(workshop.dir, `${index}`, 'stock'), workshop);
   const env = environment(nodeFolder(trial.node, workshop));
-  if (trial.app === 'stock' || trial.packages.length > 0) install(trial.packages, dir, env);
+  if (trial.isStock || trial.packages.length > 0) install(trial.packages, dir, env);
   const before = modulesSize(dir);
-  const installSeconds = timed(() => install([workshop.tarballs[trial.installs]], dir, env));
+  const tarballs = trial.installs.map((name) => workshop.tarballs[name]);
+  const installSeconds = timed(() => install(tarballs, dir, env));
   const megabytes = (modulesSize(dir) - before) / 1024;
   if (megabytes > trial.mostMegabytes)
     throw new PackagingError(
-      `installing ${trial.installs}: it adds ${megabytes.toFixed(1)} MB to node_modules, and ${trial.mostMegabytes} MB are the limit; see what grew in ${dir}`,
+      `installing ${trial.installs.join(' and ')}: this adds ${megabytes.toFixed(1)} MB to node_modules, and ${trial.mostMegabytes} MB are the limit; see what grew in ${dir}`,
     );
   const commands = runCommands(trial, dir, offline(env, workshop));
   return { name: trial.name, megabytes, installSeconds, commands, ...logicalIdsIn(dir) };
 }
 
-function makeApp({ app }: Trial, dir: string, { projectDir }: Workshop): string {
+function makeApp({ app, isStock }: Trial, dir: string, { projectDir }: Workshop): string {
   mkdirSync(dir, { recursive: true });
   const cdk = join(projectDir, 'node_modules/.bin/cdk');
-  if (app === 'stock') sh(`${cdk} init app --language typescript --generate-only`, { cwd: dir });
-  cpSync(join(projectDir, 'test/packages/apps', app), dir, { recursive: true });
+  if (isStock) sh(`${cdk} init app --language typescript --generate-only`, { cwd: dir });
+  cpSync(join(projectDir, app), dir, { recursive: true });
   const config = join(dir, 'autoscaler.yaml');
   if (!existsSync(config)) cpSync(join(projectDir, 'autoscaler.example.yaml'), config);
   return dir;

@@ -1,38 +1,72 @@
 /** The apps, and the versions that each one is tried with. */
 import { OLDEST_PEERS } from '../definitions.ts';
 
+export type PackedName = 'construct' | 'cli';
+
 export type Trial = {
   readonly name: string;
-  /** Folder in `test/packages/apps/`. `stock` is laid over what `cdk init` writes. */
-  readonly app: 'stock' | 'javascript' | 'commonjs' | 'cli';
-  readonly installs: 'construct' | 'cli';
+  /** Folder of the checkout that is copied into the app. */
+  readonly app: string;
+  /** The app begins as what `cdk init` writes. */
+  readonly isStock: boolean;
+  readonly installs: readonly PackedName[];
   readonly node: string;
   /** Installed before the package, as `name@version`. */
   readonly packages: readonly string[];
   readonly commands: readonly string[];
-  /** The most that the package and its dependencies may add to node_modules. */
+  /** The most that the packages and their dependencies may add to node_modules. */
   readonly mostMegabytes: number;
 };
 
 const OLDEST = Object.entries(OLDEST_PEERS).map(([name, version]) => `${name}@${version}`);
 const NEWEST = ['aws-cdk-lib@2', 'constructs@10'];
 const NODE_22 = '22.12.0';
+/** The oldest that undici supports. */
+const NODE_22_OF_CLI = '22.19.0';
 const NODE_24 = '24';
 
-const construct = { installs: 'construct', mostMegabytes: 15 } as const;
-const stock = { ...construct, app: 'stock', commands: ['npx tsc', 'npx cdk synth --quiet'] } as const;
-const javascript = { ...construct, app: 'javascript', commands: ['node app.js'] } as const;
-const commonjs = { ...construct, app: 'commonjs', commands: ['node app.js'] } as const;
+const CONSTRUCT_MEGABYTES = 15;
+const CLI_MEGABYTES = 60;
+
+const construct = { installs: ['construct'], isStock: false, mostMegabytes: CONSTRUCT_MEGABYTES } as const;
+const stock = {
+  ...construct,
+  app: 'test/packages/apps/stock',
+  isStock: true,
+  commands: ['npx tsc', 'npx cdk synth --quiet'],
+} as const;
+const javascript = { ...construct, app: 'test/packages/apps/javascript', commands: ['node app.js'] } as const;
+const commonjs = { ...construct, app: 'test/packages/apps/commonjs', commands: ['node app.js'] } as const;
+const EXAMPLES = ['own-network', 'existing-network', 'two-organizations', 'spot-for-prebuilds'];
+const examples = {
+  ...construct,
+  app: 'examples',
+  isStock: true,
+  commands: ['npx tsc', ...EXAMPLES.map((folder) => `cd ${folder} && npx cdk synth --quiet`)],
+} as const;
 const cli = {
-  app: 'cli',
-  installs: 'cli',
-  mostMegabytes: 60,
+  app: 'test/packages/apps/cli',
+  isStock: false,
+  installs: ['cli'],
+  mostMegabytes: CLI_MEGABYTES,
   packages: [],
   commands: [
     'npx autoscaler --version',
     'npx autoscaler validate',
     'npx autoscaler plan --snapshot snapshot.json',
     'npx autoscaler backtest --scenario small-team --days 1 --out report.html',
+  ],
+} as const;
+const synth = {
+  app: 'test/packages/apps/synth',
+  isStock: false,
+  installs: ['construct', 'cli'],
+  mostMegabytes: CONSTRUCT_MEGABYTES + CLI_MEGABYTES,
+  commands: [
+    'npx autoscaler synth',
+    'node check.js',
+    'npx autoscaler-synth --out alone',
+    'diff -r autoscaler-template alone',
   ],
 } as const;
 
@@ -55,6 +89,13 @@ export const TRIALS: readonly Trial[] = [
   { ...commonjs, name: 'CommonJS, Node 24, oldest aws-cdk-lib', node: NODE_24, packages: OLDEST },
   { ...commonjs, name: 'CommonJS, Node 22.12', node: NODE_22, packages: NEWEST },
   { ...cli, name: 'CLI, Node 24', node: NODE_24 },
-  // the oldest that undici supports
-  { ...cli, name: 'CLI, Node 22.19', node: '22.19.0' },
+  { ...cli, name: 'CLI, Node 22.19', node: NODE_22_OF_CLI },
+  { ...synth, name: 'template without CDK, Node 24', node: NODE_24, packages: NEWEST },
+  {
+    ...synth,
+    name: 'template without CDK, Node 22.19, oldest aws-cdk-lib',
+    node: NODE_22_OF_CLI,
+    packages: OLDEST,
+  },
+  { ...examples, name: 'apps of examples/, Node 24', node: NODE_24, packages: [] },
 ];

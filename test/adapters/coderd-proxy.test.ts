@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
+import { PATIENCE_OF_A_LOOK } from '../../lambda/adapters/coderd/http/retries.ts';
 import { describeUnreachable } from '../../lambda/adapters/coderd/http/unreachable.ts';
 import { CallCounter } from '../../lambda/adapters/shared/calls.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
@@ -48,8 +49,14 @@ async function startProxy(
   return { url: `http://127.0.0.1:${await servers.listen(server)}`, asked };
 }
 
+const PATIENCE = { ...PATIENCE_OF_A_LOOK, firstRetryMs: 5 };
+
 async function organizations(options: Omit<CoderdHttpOptions, 'token'>) {
-  const http = new CoderdHttp({ token: { read: async () => new Secret('token') }, ...options });
+  const http = new CoderdHttp({
+    token: { read: async () => new Secret('token') },
+    patience: PATIENCE,
+    ...options,
+  });
   closers.push(() => http.close());
   return new CoderdAdapter(http).organizations();
 }

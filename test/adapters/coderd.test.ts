@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
-import { parseRetryAfterMs } from '../../lambda/adapters/coderd/http/retries.ts';
+import { PATIENCE_OF_A_LOOK, parseRetryAfterMs } from '../../lambda/adapters/coderd/http/retries.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import type { JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { compareVersion } from '../../lambda/decision/model/version.ts';
@@ -34,7 +34,8 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
 
   function adapter(url: string, read: Read = async () => 'token', wholeMs = 20_000): CoderdAdapter {
     const token = { read: async (options: { readonly fresh: boolean }) => new Secret(await read(options)) };
-    const http = new CoderdHttp({ url, token, caBundle: certificate.cert, wholeMs });
+    const patience = { ...PATIENCE_OF_A_LOOK, firstRetryMs: 5 };
+    const http = new CoderdHttp({ url, token, caBundle: certificate.cert, wholeMs, patience });
     closers.push(() => http.close());
     return new CoderdAdapter(http);
   }

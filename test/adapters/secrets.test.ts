@@ -24,7 +24,8 @@ it.each([
 it.each([
   {
     ref: { secret: 'none' },
-    message: /reading secret "none": Secrets Manager can't find the specified secret; check that it exists/i,
+    message:
+      /reading secret "none": Secrets Manager can't find the specified secret; create it with its value, or correct its name/i,
   },
   {
     ref: { secret: 'plain', jsonKey: 'token' },

@@ -13,9 +13,9 @@ import type { Ports } from '../../lambda/look/ports.ts';
 import { Random } from '../../simulator/base/random.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { type Lab, START, startLab } from '../support/lab.ts';
-import { rows } from '../support/runs.ts';
+import { IS_FULL, rows } from '../support/runs.ts';
 
-const MINUTES = 75;
+const MINUTES = IS_FULL ? 75 : 50;
 const SEEDS = [1, 2];
 
 const TAGS = [{}, { gpu: 'a10' }, { gpu: 'a10', size: 'large' }, { nobody: 'has this' }];

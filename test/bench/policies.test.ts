@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { BASELINES } from '../../backtest/policies/index.ts';
 import type { Figures } from '../../backtest/replay/result.ts';
@@ -173,3 +174,9 @@ function fakeWorkerPool(orders: Order[]): WorkerPool {
     close: async () => {},
   };
 }
+
+it('names the scenarios in the help', () => {
+  const help = execFileSync(process.execPath, ['bench/policies.ts', '--help'], { encoding: 'utf8' });
+  expect(help.replaceAll(/\s+/g, ' ')).toContain('(default: small-team,1k-users,');
+  expect(help).not.toContain('{');
+});

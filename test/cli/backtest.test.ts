@@ -32,7 +32,9 @@ const config = file('autoscaler.yaml', [
   'pools:',
   '  - { name: small, organization: default, key: { secret: coder/keys/small }, min: 0, max: 2 }',
 ]);
-const given = ['--trace', trace, '--config', config];
+/** One thread: a second one would load all modules again, for runs of a second. */
+const ONE_THREAD = ['--workers', '1'];
+const given = ['--trace', trace, '--config', config, ...ONE_THREAD];
 const ALONE = [...given, '--against', 'none'];
 const document = async (...args: readonly string[]) =>
   JSON.parse((await run('backtest', '--json', ...args)).out);
@@ -96,7 +98,7 @@ describe('backtest', () => {
 
   it('takes the value of a minute from the configuration', async () => {
     const priced = file('priced.yaml', ['waiting: { person: 0.25 }', readFileSync(config, 'utf8')]);
-    const args = ['--trace', trace, '--config', priced, '--against', 'none'];
+    const args = ['--trace', trace, '--config', priced, '--against', 'none', ...ONE_THREAD];
     expect(alone.settings.valueOfMinute).toBe(0.1);
     expect((await document(...args)).settings.valueOfMinute).toBe(0.25);
     expect((await run('backtest', ...args)).out).toContain('At $0.25 for each minute that a person waits,');
@@ -129,6 +131,18 @@ describe('backtest', () => {
     expect(alone).not.toHaveProperty('suggestion');
   });
 
+  it.each([
+    { args: ['--out', path('told.html')], isTold: true },
+    { args: ['--out', path('told.html'), '--no-suggestions'], isTold: false },
+    { args: [], isTold: false },
+  ])('says on a terminal how to skip suggested settings: $isTold for $args', async ({ args, isTold }) => {
+    const terminal = new PassThrough();
+    const shown = textOf(terminal);
+    await runIn({ terminal }, 'backtest', ...ALONE, ...args);
+    terminal.end();
+    expect((await shown).includes('--no-suggestions leaves this out.\n')).toBe(isTold);
+  });
+
   it('runs a scenario with its own configuration', async () => {
     const { code, out } = await run(
       'backtest',
@@ -139,6 +153,7 @@ describe('backtest', () => {
       '--against',
       'none',
       '--json',
+      ...ONE_THREAD,
     );
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
@@ -158,6 +173,7 @@ describe('backtest', () => {
       '--against',
       'none',
       '--json',
+      ...ONE_THREAD,
     ];
     const input = readFileSync(trace);
     const out = execFileSync(process.execPath, args, {
@@ -181,7 +197,16 @@ describe('a trace that does not fit the configuration', () => {
 
   it('warns before the run about jobs that no pool can run', async () => {
     const mixed = file('mixed.jsonl', [HEADER, ...JOBS, ALIEN, ALIEN]);
-    const { code, err } = await run('backtest', '--trace', mixed, '--config', config, '--against', 'none');
+    const { code, err } = await run(
+      'backtest',
+      '--trace',
+      mixed,
+      '--config',
+      config,
+      '--against',
+      'none',
+      ...ONE_THREAD,
+    );
     expect(code).toBe(0);
     expect(err).toContain(
       `warning: 2 of 7 jobs cannot run (2 of "data gpu=a10"): no pool of ${config} has their organization and tags. The figures do not include them\n`,
@@ -202,7 +227,16 @@ describe('a trace that does not fit the configuration', () => {
       HEADER.replace('}', ',"outages":[{"at":"2026-03-02T08:20:00Z","seconds":300}]}'),
       ...JOBS,
     ]);
-    const { err } = await run('backtest', '--trace', down, '--config', config, '--against', 'none');
+    const { err } = await run(
+      'backtest',
+      '--trace',
+      down,
+      '--config',
+      config,
+      '--against',
+      'none',
+      ...ONE_THREAD,
+    );
     expect(err).toContain(
       'warning: coderd is down for 300 s from 2 March 2026 08:20:00 UTC on, in the simulation too\n',
     );

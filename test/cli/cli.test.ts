@@ -266,6 +266,11 @@ describe('wrong usage', () => {
     [['paln'], /unknown command 'paln'/],
     [['plan', '--jsno'], /unknown option '--jsno'/],
     [['snapshot', '--config'], /argument missing/],
+    [
+      ['plan', '--explain', '--config', config],
+      /^error: --explain needs a value \(pool name\), but the option --config follows it\n$/,
+    ],
+    [['trace', 'generate', '--out', '--days', '3'], /^error: --out needs a value \(file\)/],
     [['plan', '--config', config], /no ECS cluster given. Add --cluster NAME/],
     [
       ['plan', '--config', config, '--at', '2100-01-01T00:00:00Z'],

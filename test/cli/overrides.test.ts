@@ -164,8 +164,14 @@ describe('an undo command', () => {
   });
 
   it.each([
-    ['resume', 'pool "gpu" is not paused\n'],
-    ['unpin', 'pool "gpu" is not pinned\n'],
+    [
+      'resume',
+      'pool "gpu" is not paused. Its ECS service has no such tags. If it was paused in the last minute, try again in a minute\n',
+    ],
+    [
+      'unpin',
+      'pool "gpu" is not pinned. Its ECS service has no such tags. If it was pinned in the last minute, try again in a minute\n',
+    ],
   ])('reports that there is nothing to undo: %s', async (command, out) => {
     expect(await call(command, 'gpu')).toEqual({ code: 0, out, err: '' });
   });

@@ -29,7 +29,9 @@ const config = file('autoscaler.yaml', [
   'pools:',
   '  - { name: small, organization: default, key: { secret: coder/keys/small }, max: 4 }',
 ]);
-const given = ['backtest', '--trace', trace, '--config', config, '--sweep', 'waiting'];
+/** One thread: a second one would load all modules again, for runs of a second. */
+const ONE_THREAD = ['--workers', '1'];
+const given = ['backtest', '--trace', trace, '--config', config, ...ONE_THREAD, '--sweep', 'waiting'];
 const values = ['--values', '1,0.001'];
 
 const text = await run(...given, ...values);

@@ -49,6 +49,23 @@ describe('progress', () => {
   });
 });
 
+describe('progress of trace generate', () => {
+  const generate = ['trace', 'generate', '--scenario', 'small-team', '--days', '2'];
+
+  it('appears on the terminal and disappears at the end', async () => {
+    const { terminal, text } = aTerminal();
+    const { out } = await runIn({ terminal, quietMs: 0 }, ...generate);
+    expect(text()).toMatch(/^\(clear\)generating the trace: 0 %.*\(clear\)$/);
+    expect(out).toBe((await runIn({}, ...generate)).out);
+  });
+
+  it('does not appear for short work', async () => {
+    const { terminal, text } = aTerminal();
+    await runIn({ terminal, quietMs: 60_000 }, ...generate);
+    expect(text()).toBe('');
+  });
+});
+
 describe('a table', () => {
   const columns: readonly Column[] = [
     { head: 'pool', align: 'left' },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { run } from '../support/cli-run.ts';
+import { run, runIn } from '../support/cli-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-tune-'));
 const path = (name: string): string => join(folder, name);
@@ -31,11 +31,15 @@ const config = file('autoscaler.yaml', [
   '  - { name: gpu, organization: default, tags: { gpu: a10 }, key: { secret: coder/keys/gpu }, max: 7, waiting: { person: 1 } }',
   '  - { name: docs, organization: default, tags: { docs: "" }, key: { secret: coder/keys/docs }, max: 3 }',
 ]);
-const given = ['tune', '--trace', trace, '--config', config];
+/** One thread: a second one would load all modules again, for runs of a second. */
+const ONE_THREAD = ['--workers', '1'];
+const given = ['tune', '--trace', trace, '--config', config, ...ONE_THREAD];
 const document = async (...args: readonly string[]) =>
   JSON.parse((await run(...given, '--json', ...args)).out);
 /** The YAML of the output, between its empty lines. */
 const fragmentOf = (out: string): string => /\n\n(waiting:\n[\s\S]*?)\n\nEffect /.exec(out)?.[1] ?? '';
+
+const NONE = ['--against', 'none', '--json'];
 
 const text = await run(...given, '--mean-wait', '15');
 const tuned = await document('--mean-wait', '15');
@@ -112,6 +116,7 @@ describe('tune', () => {
       '--values',
       '1',
       '--json',
+      ...ONE_THREAD,
     );
     const [point] = JSON.parse(out).sweep.filter(
       ({ isConfigured }: { isConfigured: boolean }) => isConfigured,
@@ -133,14 +138,23 @@ describe('tune', () => {
 
   it('writes no start time if the trace has none', async () => {
     const quiet = file('no-starts.jsonl', [header(''), ...JOBS]);
-    const { out } = await run('tune', '--trace', quiet, '--config', config, '--mean-wait', '60');
+    const { out } = await run(
+      'tune',
+      '--trace',
+      quiet,
+      '--config',
+      config,
+      '--mean-wait',
+      '60',
+      ...ONE_THREAD,
+    );
     expect(fragmentOf(out)).toMatch(/^waiting:/);
     expect(fragmentOf(out)).not.toContain('startTime');
   });
 
   it('gives the same bytes for the same seed, on one thread and on two', async () => {
     const args = [...given, '--mean-wait', '15'];
-    expect((await run(...args, '--workers', '1')).out).toBe((await run(...args, '--workers', '2')).out);
+    expect((await run(...args, '--workers', '2')).out).toBe(text.out);
   });
 });
 
@@ -165,7 +179,16 @@ describe('an impossible target', () => {
   ])('reports the wait at the highest price for $option 0', async ({ option, says }) => {
     // the first builds of a history always wait
     const short = file('short.jsonl', [header(''), ...JOBS.slice(0, 2)]);
-    const { code, out, err } = await run('tune', '--trace', short, '--config', config, option, '0');
+    const { code, out, err } = await run(
+      'tune',
+      '--trace',
+      short,
+      '--config',
+      config,
+      option,
+      '0',
+      ...ONE_THREAD,
+    );
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(says);
   });
@@ -210,5 +233,45 @@ describe('an impossible target', () => {
     );
     expect(code).toBe(1);
     expect(err).toBe(`${path('none.jsonl')}: reading the trace: no such file; check the path\n`);
+  });
+});
+
+describe('the configuration of tune and backtest', () => {
+  const environment = { AUTOSCALER_CONFIG: config };
+
+  it('is the file that AUTOSCALER_CONFIG names when --config is missing', async () => {
+    const { code, out } = await runIn({ environment }, ...['tune', '--trace', trace, '--mean-wait', '15']);
+    expect({ code, out }).toEqual({ code: 0, out: text.out });
+  });
+
+  it('is the file of --config when AUTOSCALER_CONFIG names another one', async () => {
+    const other = { AUTOSCALER_CONFIG: path('none.yaml') };
+    const { err } = await runIn(
+      { environment: other },
+      'backtest',
+      '--trace',
+      trace,
+      '--config',
+      config,
+      ...NONE,
+    );
+    expect(err).not.toContain('none.yaml');
+  });
+
+  it('is the one of the scenario when AUTOSCALER_CONFIG names another one', async () => {
+    const { out } = await runIn(
+      { environment },
+      'backtest',
+      '--scenario',
+      'small-team',
+      '--days',
+      '1',
+      ...NONE,
+    );
+    expect(JSON.parse(out).pools).not.toContainEqual(expect.objectContaining({ name: 'docs' }));
+  });
+
+  it.each(['tune', 'backtest'])('is described in the help of %s', async (command) => {
+    expect((await run(command, '--help')).out).toContain('AUTOSCALER_CONFIG');
   });
 });

@@ -35,6 +35,8 @@ function synthesize(example: string): Promise<Synthesis> {
   const env = {
     PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
     HOME: out,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+    CDK_VALIDATION: process.env.CDK_VALIDATION,
     HTTP_PROXY: nowhere,
     HTTPS_PROXY: nowhere,
     AWS_EC2_METADATA_DISABLED: 'true',

@@ -1,7 +1,7 @@
 /** What a stack with managed keys adds: secrets, key function, custom resources, rotation, sweep. */
 import { AccountPrincipal, Role } from 'aws-cdk-lib/aws-iam';
 import { describe, expect, it } from 'vitest';
-import { actionsIn, deploy, statementsFor } from './support/public-api.ts';
+import { actionsIn, callsIn, deploy, statementsFor } from './support/public-api.ts';
 import { EVERYTHING, MANAGED_KEYS, MINIMAL, synthesize } from './support/synthesized.ts';
 import {
   idsOf,
@@ -115,6 +115,19 @@ describe('a stack with managed keys', () => {
     const ids = idsOf(template, 'AWS::SecretsManager::Secret');
     expect(statement.Resource).toEqual(ids.map((id) => ({ Ref: id })));
     expect(JSON.stringify(writing)).toContain('coder/key-manager-token');
+  });
+
+  it('lets the key function call exactly what its adapters call', () => {
+    const [role] = idsOf(template, 'AWS::IAM::Role').filter((id) => id.includes('KeysFunctionRole'));
+    const actions = statementsOf(template, role ?? '').flatMap((statement) => {
+      const { Action, Effect } = statement as { Action: string | string[]; Effect: string };
+      return Effect === 'Allow' ? [Action].flat() : [];
+    });
+    const called = callsIn('lambda/keys/adapters/secrets-manager.ts', 'secretsmanager');
+    expect(called).toHaveLength(6);
+    const ecs = ['DescribeServices', 'DescribeTasks', 'ListServices', 'ListTasks'];
+    const own = actions.filter((action) => /^(?:secretsmanager|ecs):/.test(action));
+    expect(new Set(own)).toEqual(new Set([...called, ...ecs.map((action) => `ecs:${action}`)]));
   });
 
   it('gives the token of the key function to no other role', () => {

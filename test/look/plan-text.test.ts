@@ -8,6 +8,7 @@ import { checkConfig } from '../../lambda/config/check.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';
 import { explainPool } from '../../lambda/explain/explain.ts';
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
+import { reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { planText } from '../../lambda/explain/text.ts';
 import { poolName } from '../support/parts.ts';
 import { draw, type Picture } from '../support/picture.ts';
@@ -228,4 +229,14 @@ it('explains why a service has no pool, and what to do about it', () => {
     /another deployment owns it, or the pool was removed.*retiring: true.*may stop builds/,
   );
   expect(sentenceOf({ ...left, drains: true })).toMatch(/Its tasks drain, and builds finish\. Delete/);
+});
+
+it.each([
+  { saves: 0.063, ends: 'cost $0.040. A launch has to save 3 times its cost', because: 'it saves more' },
+  { saves: 0.03, ends: 'cost $0.040', because: 'it saves less than it costs' },
+  { saves: 2.465, ends: 'cost $0.040', because: 'a limit prevents it, which another reason says' },
+])('says when a free daemon that would save $saves dollars is not launched: $because', ({ saves, ends }) => {
+  const next = { savesPerHour: saves, costsPerHour: 0.04, usedEveryHours: 1 };
+  const stock = { code: 'stock', daemons: 3, perMinute: 0.4, replaceSeconds: 42, next } as const;
+  expect(reasonSentence(stock).endsWith(ends)).toBe(true);
 });

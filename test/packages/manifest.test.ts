@@ -1,6 +1,6 @@
 /** The generated package.json files, and what `npm run package` puts beside them. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -30,6 +30,15 @@ describe('the package of the construct', () => {
   it('depends on what its modules import, and on nothing that only tests, simulator or build need', () => {
     expect(Object.keys(manifest(CONSTRUCT).dependencies)).toEqual(['fastest-levenshtein', 'yaml', 'zod']);
     expect(Object.keys(manifest(CONSTRUCT).peerDependencies)).toEqual(['aws-cdk-lib', 'constructs']);
+  });
+
+  it('has the command autoscaler-synth, which needs no other package of this project', () => {
+    const { bin } = manifest(CONSTRUCT);
+    expect(Object.keys(bin)).toEqual(['autoscaler-synth']);
+    const main = join(dirOf(CONSTRUCT), bin['autoscaler-synth']);
+    const [config, folder] = [join(projectDir, 'autoscaler.example.yaml'), join(outDir, 'template')];
+    execFileSync(process.execPath, [main, '--config', config, '--out', folder]);
+    expect(readdirSync(folder).sort()).toEqual(['assets', 'template.json']);
   });
 
   it('contains the function as the checkout bundles it', () => {
@@ -70,6 +79,12 @@ describe('the package of the CLI', () => {
     expect(names.filter((name) => /esbuild|echarts|node-|aws-cdk|vitest/.test(name))).toEqual([]);
   });
 
+  it('does not install the construct, but lets strict package managers find it for autoscaler synth', () => {
+    const { peerDependencies, peerDependenciesMeta } = manifest(CLI);
+    expect(peerDependencies).toEqual({ [CONSTRUCT.name]: '>=0.1.0' });
+    expect(peerDependenciesMeta).toEqual({ [CONSTRUCT.name]: { optional: true } });
+  });
+
   it('contains the pages of docs/ that its messages refer to', () => {
     const cited = filesOf(CLI, '{cli,infra,lambda}/**/*.js').flatMap((file) => {
       const code = readFileSync(join(dirOf(CLI), file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
@@ -91,6 +106,11 @@ describe('the package of the CLI', () => {
 });
 
 describe.each([CONSTRUCT, CLI])('$name', (definition) => {
+  it('has README, licences and changelog', () => {
+    const texts = ['README.md', 'LICENSE', 'CHANGELOG.md', 'THIRD-PARTY-LICENSES'];
+    expect(texts.filter((file) => !existsSync(join(dirOf(definition), file)))).toEqual([]);
+  });
+
   it('has no TypeScript and no tests', () => {
     expect(filesOf(definition, '**/*.ts').filter((file) => !file.endsWith('.d.ts'))).toEqual([]);
     expect(filesOf(definition, '**/*.test.*')).toEqual([]);

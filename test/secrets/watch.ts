@@ -3,10 +3,10 @@
  * the simulators made in it. A test that lets one out fails. vitest runs this file before each test
  * file.
  */
-import { subscribe } from 'node:diagnostics_channel';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { afterEach } from 'vitest';
+import { afterAll, afterEach } from 'vitest';
 import { SECRETS_CHANNEL } from '../../simulator/base/secret-made.ts';
 import { OUTPUT_CHANNEL, type Output } from './output.ts';
 
@@ -15,11 +15,18 @@ const LEAST_LENGTH = 12;
 
 const secrets = new Set<string>();
 const outputs: Output[] = [];
+/** The next file may share this process. */
+const undo: (() => void)[] = [];
 
-subscribe(SECRETS_CHANNEL, (secret) => {
+function listen(channel: string, listener: (message: unknown) => void): void {
+  subscribe(channel, listener);
+  undo.push(() => unsubscribe(channel, listener));
+}
+
+listen(SECRETS_CHANNEL, (secret) => {
   if (String(secret).length >= LEAST_LENGTH) secrets.add(String(secret));
 });
-subscribe(OUTPUT_CHANNEL, (output) => outputs.push(output as Output));
+listen(OUTPUT_CHANNEL, (output) => outputs.push(output as Output));
 
 for (const name of ['writeFileSync', 'appendFileSync'] as const) {
   const write = fs[name];
@@ -27,23 +34,33 @@ for (const name of ['writeFileSync', 'appendFileSync'] as const) {
     if (typeof data === 'string') outputs.push({ where: `the file ${String(file)}`, text: data });
     write(file, data as string, ...rest);
   };
+  undo.push(() => {
+    fs[name] = write;
+  });
 }
 syncBuiltinESMExports();
+undo.push(syncBuiltinESMExports);
 
 for (const name of ['log', 'info', 'warn', 'error', 'debug'] as const) {
-  const print = console[name].bind(console);
+  const print = console[name];
   console[name] = (...texts: readonly unknown[]) => {
     outputs.push({ where: `console.${name}`, text: texts.map(String).join(' ') });
-    print(...texts);
+    print.call(console, ...texts);
   };
+  undo.push(() => {
+    console[name] = print;
+  });
 }
 for (const name of ['stdout', 'stderr'] as const) {
   const stream = process[name];
-  const write = stream.write.bind(stream);
+  const write = stream.write;
   stream.write = ((chunk: string | Uint8Array, ...rest: []) => {
     outputs.push({ where: name, text: Buffer.from(chunk as string).toString() });
-    return write(chunk, ...rest);
+    return write.call(stream, chunk, ...rest);
   }) as typeof stream.write;
+  undo.push(() => {
+    stream.write = write;
+  });
 }
 
 /** Empties the record of this test and returns the places where a secret stands. */
@@ -57,4 +74,7 @@ export function takeLeaks(): readonly string[] {
 afterEach(() => {
   const leaks = takeLeaks();
   if (leaks.length > 0) throw new Error(`a token or key of the simulators stands in ${leaks.join(', ')}`);
+});
+afterAll(() => {
+  for (const step of undo.splice(0)) step();
 });

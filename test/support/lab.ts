@@ -85,7 +85,7 @@ export async function startLab(given: LabOptions): Promise<Lab> {
   process.env.AWS_ENDPOINT_URL_SSM = served.awsUrl;
   process.env.AWS_ENDPOINT_URL_APPLICATION_AUTO_SCALING = served.awsUrl;
   const { config } = checkConfig(labConfig(served.coderdUrl, pools, maxTasks));
-  const connection = connect(config, world.ecs.clusterName, undefined, world.stackName);
+  const connection = connect(config, world.ecs.clusterName, undefined, { stack: world.stackName });
   // the function's own clock is the world's
   const servedPorts = (): Ports => {
     const own = connection.ports();

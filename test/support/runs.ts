@@ -3,10 +3,10 @@
 /** `.ci/run` sets this. */
 export const IS_FULL = process.env.TEST_EFFORT === 'full';
 /** Stryker sets this in the processes that run tests. */
-const IS_MUTATING = process.env.STRYKER_MUTATOR_WORKER !== undefined;
+export const IS_MUTATING = process.env.STRYKER_MUTATOR_WORKER !== undefined;
 
 /** `npm run check` tries a property this many times less often. */
-const QUICK_SHARE = 5;
+const QUICK_SHARE = 10;
 const FEWEST_RUNS = 20;
 /** Rows of a long table that `npm run check` tries. */
 const QUICK_ROWS = 3;

@@ -7,7 +7,7 @@ export type Figure = {
   readonly id: string;
   readonly title: string;
   /** How to read the chart. Screen readers read it too. */
-  readonly description: string;
+  readonly description: string | Html;
   readonly choices?: Html;
   /** Explains the colours. */
   readonly legend?: Html;
@@ -25,6 +25,11 @@ ${choices ?? ''}${legend ?? ''}${chart}${tables}
 /** The element of a chart. The arrow keys move through its points. */
 export function chartOf(id: string, picture: Html): Html {
   return html`<div class="chart" id="${id}" tabindex="0" role="group" aria-roledescription="chart" aria-labelledby="${id}-title" aria-describedby="${id}-text">${picture}</div>`;
+}
+
+/** A sentence that a printed page does not need, with a space before it. */
+export function onScreen(sentence: string): Html {
+  return html` <span class="on-screen">${sentence}</span>`;
 }
 
 export function fold(title: string, content: Html): Html {

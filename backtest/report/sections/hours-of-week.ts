@@ -7,7 +7,7 @@ import { type Html, html } from '../parts/html.ts';
 import { count, seconds } from '../parts/numbers.ts';
 import { policyName } from '../parts/palette.ts';
 import { hourOfWeekLabel } from '../parts/times.ts';
-import { cell, fold, NO_FIGURE, policyHead } from './figure.ts';
+import { cell, fold, NO_FIGURE, onScreen, policyHead } from './figure.ts';
 
 const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 const HOURS = Array.from({ length: 168 }, (_, hour) => hour);
@@ -17,7 +17,7 @@ const WAITS_S = [1, 5, 15, 30, 60, 180];
 export function hoursOfWeekSection(backtest: Backtest): Html {
   const jobs = backtest.runs[0]?.hoursOfWeekUtc.jobs ?? [];
   return html`<section aria-labelledby="hours"><h2 id="hours">Waits by hour of the week</h2>
-<p>Jobs that people wait for, by hour of the week. The first row is Monday, the first column is midnight. Point at an hour to see its figures.</p>
+<p>Jobs that people wait for, by hour of the week. The first row is Monday, the first column is midnight.${onScreen('Point at an hour to see its figures.')}</p>
 <div class="weeks">${weekOf(html`Jobs, up to ${count(Math.max(0, ...jobs))} per hour`, 'jobs', jobs.map(jobLevel(jobs)))}${backtest.runs.map(
     ({ title, hoursOfWeekUtc }, at) =>
       weekOf(policyName(title, at), String(at), HOURS.map(waitLevel(hoursOfWeekUtc))),

@@ -7,7 +7,7 @@ import { poolSeriesOption, STATES } from '../charts/pool-series.ts';
 import { busiestDay, busiestPool } from '../parts/busiest.ts';
 import { type Html, html } from '../parts/html.ts';
 import { dayLabel, daysOf } from '../parts/times.ts';
-import { chartOf, figureOf, fold } from './figure.ts';
+import { chartOf, figureOf, fold, onScreen } from './figure.ts';
 
 const PICTURE = { width: 1072, height: 440 };
 
@@ -24,8 +24,7 @@ export function poolsSection(backtest: Backtest): Html {
   return html`<section aria-labelledby="pools"><h2 id="pools">Pools over time</h2>${figureOf({
     id: 'pool-series',
     title: 'Tasks by state, and pending jobs',
-    description:
-      'The stacked areas are tasks, the line is the desired count. The lower chart is the peak of pending jobs in each step. Point at a time to see why the desired count changed.',
+    description: html`The stacked areas are tasks, the line is the desired count. The lower chart is the peak of pending jobs in each step.${onScreen('Point at a time to see why the desired count changed.')}`,
     choices: choices(backtest),
     legend: LEGEND,
     chart: chartOf('pool-series', picture),

@@ -22,6 +22,8 @@ export type GenerateOptions = {
   readonly days: number;
   /** The first day, such as `2026-03-02`. @default the first day of the scenario */
   readonly from?: string;
+  /** Called with the share of the days that are done, 0 to 1. */
+  readonly onProgress?: (share: number) => void;
 };
 
 /** Throws BacktestError if the scenario names an unknown template, or the time zone skips a day. */
@@ -54,13 +56,16 @@ function atFullMinute(job: TraceJob): TraceJob {
 function generateJobs(
   scenario: Scenario,
   firstDay: string,
-  { seed, days }: GenerateOptions,
+  { seed, days, onProgress }: GenerateOptions,
 ): readonly TraceJob[] {
   const jobs: TraceJob[] = [];
   const context = contextInto(jobs, new Random(seed));
   const templates = new Map(scenario.templates.map((template) => [template.name, template]));
   const people = scenario.groups.flatMap((group) => drawPeople(group, templates, context));
-  for (let day = -1; day <= days; day++) addDate(plusDays(firstDay, day), scenario, people, context);
+  for (let day = -1; day <= days; day++) {
+    onProgress?.((day + 1) / (days + 2));
+    addDate(plusDays(firstDay, day), scenario, people, context);
+  }
   for (const { workspace } of people) workspace.isRunning(Number.POSITIVE_INFINITY);
   return jobs;
 }

@@ -4,7 +4,6 @@
  */
 import { readDefaultOrganization } from '../../../lambda/adapters/coderd/account.ts';
 import { CoderdError } from '../../../lambda/adapters/coderd/http/http.ts';
-import { tokenId } from '../../../lambda/adapters/coderd/token-expiry.ts';
 import type { PoolConfig, SecretRef } from '../../../lambda/decision/model/config.ts';
 import { type Check, fail, ok, skip, warn } from '../base/check.ts';
 import { readSecret } from '../base/secret.ts';
@@ -23,7 +22,7 @@ export async function checkPsk(
   if (secretsBlocker !== undefined) return skip(name, secretsBlocker);
   const reading = await readSecret(secrets, ref, { name, reader: READER });
   if ('check' in reading) return reading.check;
-  if (TOKEN.test(reading.value.reveal()) && tokenId(reading.value) !== undefined)
+  if (reading.value.matches(TOKEN))
     return fail(name, `secret "${ref.secret}" holds a session token. Write token instead of psk`);
   const readable = `secret "${ref.secret}" is readable`;
   if (readBlocker !== undefined) return ok(name, `${readable} (organization not compared). ${UNTRIED}`);

@@ -85,7 +85,6 @@ function statements(role: Role, props: KeyFunctionProps): PolicyStatement[] {
       actions: [
         'secretsmanager:DescribeSecret',
         'secretsmanager:GetSecretValue',
-        'secretsmanager:ListSecretVersionIds',
         'secretsmanager:PutSecretValue',
         'secretsmanager:TagResource',
         'secretsmanager:UpdateSecretVersionStage',
@@ -95,10 +94,11 @@ function statements(role: Role, props: KeyFunctionProps): PolicyStatement[] {
     // The action has no resource level. It returns names and tags, never values.
     new PolicyStatement({ actions: ['secretsmanager:ListSecrets'], resources: ['*'] }),
     new PolicyStatement({
-      actions: ['ecs:ListTasks'],
+      actions: ['ecs:ListServices', 'ecs:ListTasks'],
       resources: ['*'],
       conditions: { ArnEquals: { 'ecs:cluster': cluster.clusterArn } },
     }),
+    new PolicyStatement({ actions: ['ecs:DescribeServices'], resources: [allOf('service', role, props)] }),
     new PolicyStatement({ actions: ['ecs:DescribeTasks'], resources: [allOf('task', role, props)] }),
     ...(parameters === undefined ? [] : [parameters.statement]),
     new PolicyStatement({
@@ -117,7 +117,11 @@ function wildcards(role: Role, props: KeyFunctionProps) {
     {
       resource: '*',
       reason:
-        'secretsmanager:ListSecrets has no resource level and returns no values. ecs:ListTasks has none either, so a condition restricts it to the cluster. In a VPC, Lambda creates network interfaces with this role, and a second statement denies the code these calls',
+        'secretsmanager:ListSecrets has no resource level and returns no values. ecs:ListServices and ecs:ListTasks have none either, so a condition restricts them to the cluster. In a VPC, Lambda creates network interfaces with this role, and a second statement denies the code these calls',
+    },
+    {
+      resource: allOf('service', role, props),
+      reason: 'The key function finds the services of pools by tag, so it reads those of this cluster',
     },
     {
       resource: allOf('task', role, props),

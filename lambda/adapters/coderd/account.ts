@@ -1,7 +1,6 @@
 /**
-/**
  * Reads the token's user and its rights, the license, the default organization and a provisioner
- * key from coderd. A look reads only the license.
+ * key from coderd.
  */
 import * as z from 'zod';
 import type { OrganizationId } from '../../decision/model/brands.ts';

@@ -50,7 +50,8 @@ export class Secrets {
       const said = messageOf(cause).replace(/\.$/, '');
       const own = adviceForMachine(cause);
       const code = codeOf(cause) ?? (own === undefined ? 'unreadable' : 'unreachable');
-      throw new SecretError(`reading secret "${name}": ${said}; ${own ?? ADVICE}`, { cause, code });
+      const advice = own ?? (code === 'missing' ? ADVICE_IF_MISSING : ADVICE);
+      throw new SecretError(`reading secret "${name}": ${said}; ${advice}`, { cause, code });
     }
     throw new SecretError(
       `reading secret "${name}": the secret has no string value; store the value as a string`,
@@ -66,6 +67,7 @@ function codeOf(cause: unknown): 'denied' | 'missing' | undefined {
   return name === 'ResourceNotFoundException' ? 'missing' : undefined;
 }
 
+const ADVICE_IF_MISSING = 'create it with its value, or correct its name in the configuration';
 const ADVICE = 'check that it exists and that the role may call secretsmanager:GetSecretValue on it';
 
 /** Advice if Region, credentials or network are missing. Other errors concern the secret. */

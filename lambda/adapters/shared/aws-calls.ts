@@ -27,13 +27,19 @@ export function counting(api: Api, calls: CallCounter) {
     async (args: In): Promise<Out> => {
       try {
         const answer = await next(args);
-        calls.count(api, { throttled: false });
+        calls.count(api, { throttled: false, isAnswered: true });
         return answer;
       } catch (cause) {
-        calls.count(api, { throttled: cause instanceof Error && THROTTLES.has(cause.name) });
+        const throttled = cause instanceof Error && THROTTLES.has(cause.name);
+        calls.count(api, { throttled, isAnswered: isServiceError(cause) });
         throw cause;
       }
     };
+}
+
+/** Whether AWS answered with an error. The SDK's own errors, such as a timeout, have no `$fault`. */
+function isServiceError(cause: unknown): boolean {
+  return cause instanceof Error && '$fault' in cause;
 }
 
 /** At this step each try of the SDK ends with the signal, and none begins after it. */
@@ -49,7 +55,7 @@ export function endingWith(until: AbortSignal) {
   return <In, Out>(next: (args: In) => Promise<Out>) =>
     async (args: In): Promise<Out> => {
       const { promise: ended, reject } = Promise.withResolvers<never>();
-      const onAbort = (): void => reject(new NoAnswerError('the request timed out'));
+      const onAbort = (): void => reject(causeOf(until));
       if (until.aborted) onAbort();
       until.addEventListener('abort', onAbort, { once: true });
       try {
@@ -58,4 +64,8 @@ export function endingWith(until: AbortSignal) {
         until.removeEventListener('abort', onAbort);
       }
     };
+}
+
+function causeOf({ reason }: AbortSignal): NoAnswerError {
+  return reason instanceof NoAnswerError ? reason : new NoAnswerError('the request timed out');
 }

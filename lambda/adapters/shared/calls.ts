@@ -1,4 +1,4 @@
-/** Counts the requests of one look, for its log event. */
+/** Counts the requests of one look, for its log event, and tells when a server has answered. */
 
 /** The services that the function calls. */
 export type Api = 'coderd' | 'ecs' | 'secrets-manager';
@@ -10,11 +10,25 @@ export type Calls = {
   readonly throttled: number;
 };
 
+/** How a request ended. */
+export type CallEnd = {
+  readonly throttled: boolean;
+  /** Whether the server answered, with an error too. */
+  readonly isAnswered: boolean;
+};
+
 export class CallCounter {
+  readonly #onAnswer: () => void;
   #counts: Readonly<Record<Api, Calls>> = NONE;
 
-  /** Counts one request and whether it was throttled. */
-  count(api: Api, { throttled }: { readonly throttled: boolean }): void {
+  /** `onAnswer`: called after each answer of a server. */
+  constructor(onAnswer: () => void = () => {}) {
+    this.#onAnswer = onAnswer;
+  }
+
+  /** Counts one request. */
+  count(api: Api, { throttled, isAnswered }: CallEnd): void {
+    if (isAnswered) this.#onAnswer();
     const { requests, throttled: before } = this.#counts[api];
     const counted = { requests: requests + 1, throttled: before + (throttled ? 1 : 0) };
     this.#counts = { ...this.#counts, [api]: counted };

@@ -18,6 +18,11 @@ export class Secret {
     return this.#value;
   }
 
+  /** Whether the value has this form. */
+  matches(form: RegExp): boolean {
+    return form.test(this.#value);
+  }
+
   toString(): string {
     return HIDDEN;
   }

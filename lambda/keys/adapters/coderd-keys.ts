@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { CoderdError, type RawAnswer } from '../../adapters/coderd/http/http.ts';
 import { daemonSchema, errorSchema, organizationSchema } from '../../adapters/coderd/http/schemas.ts';
 import { describeSchemaMismatch } from '../../adapters/shared/schema-mismatch.ts';
+import { Secret } from '../../adapters/shared/secret.ts';
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import type { Tags } from '../../decision/model/tags.ts';
@@ -20,7 +21,6 @@ import type {
   Rights,
   SeenDaemon,
 } from '../model/ports.ts';
-import { SecretText } from '../model/secret-text.ts';
 import { createdSchema, keySchema, rightsSchema } from './coderd-schemas.ts';
 
 /** A request to coderd. With a `key`, the key signs in; otherwise the key function's token. */
@@ -29,7 +29,7 @@ export type CoderdRequest = {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: string;
-  readonly key?: SecretText;
+  readonly key?: Secret;
   /** The request changes coderd, so it is sent once. */
   readonly once?: true;
 };
@@ -76,7 +76,7 @@ export class CoderdKeys implements ProvisionerKeys {
     );
   }
 
-  async inspect(key: SecretText): Promise<KeyFacts | undefined> {
+  async inspect(key: Secret): Promise<KeyFacts | undefined> {
     const doing = 'asking coderd about a provisioner key';
     const answer = await this.#answer(doing, { method: 'GET', path: '/api/v2/provisionerkeys/self', key });
     if (answer.statusCode === 200) return readBody(doing, answer, keySchema);
@@ -114,12 +114,12 @@ export class CoderdKeys implements ProvisionerKeys {
   async create(
     organization: Organization,
     key: { readonly name: string; readonly tags: Tags },
-  ): Promise<SecretText | 'name-taken'> {
+  ): Promise<Secret | 'name-taken'> {
     const doing = `creating the provisioner key "${key.name}" in organization "${organization.name}"`;
     const body = JSON.stringify(key);
     const request = { method: 'POST', path: keysPath(organization), body, once: true } as const;
     const answer = await this.#answer(doing, request);
-    if (answer.statusCode === 201) return new SecretText(readBody(doing, answer, createdSchema, 201).key);
+    if (answer.statusCode === 201) return new Secret(readBody(doing, answer, createdSchema, 201).key);
     if (answer.statusCode === 409) return 'name-taken';
     throw await this.#explain(doing, answer, organization, 'create');
   }

@@ -9,12 +9,12 @@ import {
   TagResourceCommand,
   UpdateSecretVersionStageCommand,
 } from '@aws-sdk/client-secrets-manager';
+import { Secret } from '../../adapters/shared/secret.ts';
 import type { EpochMs } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { POOL_TAG, STACK_TAG } from '../../decision/model/service-tags.ts';
 import { KeysError } from '../model/keys-error.ts';
 import type { KeySecrets, SecretInfo } from '../model/ports.ts';
-import { SecretText } from '../model/secret-text.ts';
 
 const PAGE = 100;
 
@@ -33,11 +33,11 @@ export class SecretsManagerKeys implements KeySecrets {
     });
   }
 
-  async value(id: string, version: string): Promise<SecretText | undefined> {
+  async value(id: string, version: string): Promise<Secret | undefined> {
     return calling('GetSecretValue', id, async () => {
       try {
         const command = new GetSecretValueCommand({ SecretId: id, VersionId: version });
-        return new SecretText((await this.#client.send(command)).SecretString ?? '');
+        return new Secret((await this.#client.send(command)).SecretString ?? '');
       } catch (cause) {
         if (nameOf(cause) === 'ResourceNotFoundException') return undefined;
         throw cause;
@@ -47,7 +47,7 @@ export class SecretsManagerKeys implements KeySecrets {
 
   async put(
     id: string,
-    { token, value, stage }: { readonly token: string; readonly value: SecretText; readonly stage: string },
+    { token, value, stage }: { readonly token: string; readonly value: Secret; readonly stage: string },
   ): Promise<'stored' | 'exists'> {
     return calling('PutSecretValue', id, async () => {
       try {

@@ -1,8 +1,9 @@
 /** The interfaces that the key function needs. All methods throw KeysError. */
+
+import type { Secret } from '../../adapters/shared/secret.ts';
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
 import type { Tags } from '../../decision/model/tags.ts';
 import type { Deployment } from './key-names.ts';
-import type { SecretText } from './secret-text.ts';
 
 export type Organization = { readonly id: OrganizationId; readonly name: string };
 
@@ -32,7 +33,7 @@ export interface ProvisionerKeys {
   organizations(): Promise<readonly Organization[]>;
   rights(organizations: readonly OrganizationId[]): Promise<ReadonlyMap<OrganizationId, Rights>>;
   /** What coderd says to the key itself. Undefined: coderd knows no such key. */
-  inspect(key: SecretText): Promise<KeyFacts | undefined>;
+  inspect(key: Secret): Promise<KeyFacts | undefined>;
   /** An empty list is verified: it does not stand for a missing right. */
   list(organization: Organization): Promise<Listed<KeyFacts>>;
   /** All daemons that coderd still lists, offline ones too. */
@@ -40,7 +41,7 @@ export interface ProvisionerKeys {
   create(
     organization: Organization,
     key: { readonly name: string; readonly tags: Tags },
-  ): Promise<SecretText | 'name-taken'>;
+  ): Promise<Secret | 'name-taken'>;
   /** A key that does not exist is no error: only `list` tells that a key is gone. */
   delete(organization: Organization, name: string): Promise<void>;
 }
@@ -63,11 +64,11 @@ export type SecretInfo = {
 export interface KeySecrets {
   describe(id: string): Promise<SecretInfo>;
   /** Undefined: the version has no value. */
-  value(id: string, version: string): Promise<SecretText | undefined>;
+  value(id: string, version: string): Promise<Secret | undefined>;
   /** `token` becomes the id of the version. `exists`: it has another value, and keeps it. */
   put(
     id: string,
-    version: { readonly token: string; readonly value: SecretText; readonly stage: string },
+    version: { readonly token: string; readonly value: Secret; readonly stage: string },
   ): Promise<'stored' | 'exists'>;
   move(
     id: string,

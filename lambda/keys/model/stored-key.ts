@@ -1,9 +1,9 @@
 /** The value of a managed key's secret: `{"key":"…","id":"<uuid>","name":"…"}`. */
 import * as z from 'zod';
-import { SecretText } from './secret-text.ts';
+import { Secret } from '../../adapters/shared/secret.ts';
 
 export type StoredKey = {
-  readonly key: SecretText;
+  readonly key: Secret;
   /** Absent if a person has stored the key alone. */
   readonly id?: string | undefined;
   readonly name?: string | undefined;
@@ -16,13 +16,13 @@ const schema = z.object({
 });
 
 /** Undefined if the value has no key where the tasks look for it. */
-export function parseStoredKey(value: SecretText): StoredKey | undefined {
+export function parseStoredKey(value: Secret): StoredKey | undefined {
   const parsed = schema.safeParse(parseQuietly(value.reveal()));
-  return parsed.success ? { ...parsed.data, key: new SecretText(parsed.data.key) } : undefined;
+  return parsed.success ? { ...parsed.data, key: new Secret(parsed.data.key) } : undefined;
 }
 
-export function writeStoredKey({ key, id, name }: Required<StoredKey>): SecretText {
-  return new SecretText(JSON.stringify({ key: key.reveal(), id, name }));
+export function writeStoredKey({ key, id, name }: Required<StoredKey>): Secret {
+  return new Secret(JSON.stringify({ key: key.reveal(), id, name }));
 }
 
 /** Drops the parser's error, because it would quote the secret. */

@@ -2,12 +2,13 @@
  * Makes a key and stores it. coderd shows a key once, so a crash between the two leaves a key that
  * nobody has. Its name tells the sweep that it is ours.
  */
+
+import { Secret } from '../../adapters/shared/secret.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { keyName } from '../model/key-names.ts';
 import { KeysError } from '../model/keys-error.ts';
 import { type ManagedPool, readState } from '../model/pool.ts';
 import type { KeyFacts, KeyPorts, Organization, SecretInfo } from '../model/ports.ts';
-import { SecretText } from '../model/secret-text.ts';
 import { writeStoredKey } from '../model/stored-key.ts';
 import { flawOf, type Held } from '../rules/choose-key.ts';
 import { findOrganization } from './read-keys.ts';
@@ -15,7 +16,7 @@ import { findOrganization } from './read-keys.ts';
 /** A name is taken by chance, or by the first try of a request whose answer was lost. */
 const MOST_NAMES = 3;
 
-type MadeKey = { readonly key: SecretText; readonly facts: KeyFacts };
+type MadeKey = { readonly key: Secret; readonly facts: KeyFacts };
 
 export type StoredVersion =
   | { readonly stored: true; readonly version: string; readonly facts: KeyFacts }
@@ -70,7 +71,7 @@ async function createKey(ports: KeyPorts, pool: ManagedPool, organization: Organ
     const name = keyName(ports.deployment, pool.name, ports.random.suffix());
     try {
       const key = await ports.keys.create(organization, { name, tags: pool.tags });
-      if (key instanceof SecretText)
+      if (key instanceof Secret)
         return { key, facts: await confirm(ports, pool, organization, { key, name }) };
       ports.log.warn('the name of a new key is taken; trying another one', { pool: pool.name, name });
     } catch (cause) {
@@ -89,7 +90,7 @@ async function confirm(
   { keys }: KeyPorts,
   { tags }: ManagedPool,
   organization: Organization,
-  { key, name }: { readonly key: SecretText; readonly name: string },
+  { key, name }: { readonly key: Secret; readonly name: string },
 ): Promise<KeyFacts> {
   const facts = await keys.inspect(key);
   const held: Held = facts === undefined ? { kind: 'refused' } : { kind: 'known', facts };

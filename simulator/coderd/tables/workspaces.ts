@@ -3,7 +3,7 @@
  * (docs/coder.md §10).
  */
 import { type EpochMs, type JobId, plusMs } from '../../../lambda/decision/model/brands.ts';
-import { normalizeTags, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
+import { normalizeTags, type TagSet, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../../base/random.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
 import { nextAllowedAutostart } from './autostart-schedule.ts';
@@ -69,7 +69,7 @@ export class WorkspaceTable {
     const workspace = this.#names(given);
     const version = template.activeVersion;
     const job = {
-      ...buildJob({ template, version, ownTags, owner, workspace, transition: 'start' }),
+      ...buildJob({ template, version, ownTags, workspace, transition: 'start' }),
       initiatorId: initiator.id,
       durationMs: given.buildMs ?? template.buildMs.start,
       willFail,
@@ -176,7 +176,7 @@ export class WorkspaceTable {
     const buildId = this.#parts.random.uuid();
     const names = { id, name, buildId, ownerId: owner.id };
     const job = {
-      ...buildJob({ template, version, ownTags, owner, workspace: names, transition }),
+      ...buildJob({ template, version, ownTags, workspace: names, transition }),
       initiatorId: (reason === 'initiator' ? workspace.initiator : owner).id,
       durationMs: given.durationMs ?? workspace.buildMs ?? template.buildMs[transition],
       willFail,
@@ -277,7 +277,7 @@ export class WorkspaceTable {
     const { reason = latest?.reason ?? 'initiator', owner = this.#parts.owner, ownTags = {} } = given;
     const version = template.activeVersion;
     const transition = running ? 'start' : 'stop';
-    const past = buildJob({ template, version, ownTags, owner, workspace: names, transition });
+    const past = buildJob({ template, version, ownTags, workspace: names, transition });
     const job =
       latest?.job ??
       pastJob({
@@ -324,19 +324,21 @@ type BuildJob = Pick<NewJob, 'template' | 'version'> & {
   readonly workspace: JobWorkspace;
   /** The workspace's own tags, which replace those of the version. */
   readonly ownTags: Tags;
-  /** The workspace's owner, who becomes that of its jobs if their scope is `user`. */
-  readonly owner: UserRecord;
 };
 
 /** The part of a job that every workspace build has. */
-function buildJob({ template, version, transition, workspace, ownTags, owner }: BuildJob) {
-  const tags: Tags = { ...version.tags, ...ownTags };
+function buildJob({ template, version, transition, workspace, ownTags }: BuildJob) {
   return {
     organizationId: template.organizationId,
-    tags: normalizeTags(tags.scope === 'user' ? { ...tags, owner: owner.id } : tags),
+    tags: tagsOf(version, ownTags, workspace.ownerId),
     type: 'workspace_build',
     ...{ template, version, transition, workspace },
   } as const;
+}
+
+function tagsOf(version: NewJob['version'], ownTags: Tags, ownerId: string | undefined): TagSet {
+  const tags: Tags = { ...version.tags, ...ownTags };
+  return normalizeTags(tags.scope === 'user' ? { ...tags, owner: ownerId ?? '' } : tags);
 }
 
 /** A new build; its deadlines are set when it ends. */

@@ -71,5 +71,7 @@ browserTest('lists all tried prices and the suggested settings, and fits a phone
     [4.5, 4.5, 9, 4, 60, 0],
   ]);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  const hidden = `[...document.querySelectorAll('.wide:has(#suggestion-table)')].map((box) => box.scrollWidth - box.clientWidth)`;
+  expect(await page.evaluate(hidden)).toEqual([0]);
   expect(consoleMessages).toEqual([]);
 });

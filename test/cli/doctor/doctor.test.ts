@@ -223,7 +223,7 @@ describe('a failed check', () => {
         coder.token = { secret: 'coder/none' };
       },
       says: [
-        `FAIL  token secret: reading secret "coder/none": Secrets Manager can't find the specified secret; check that it exists and that the role may call secretsmanager:GetSecretValue on it`,
+        `FAIL  token secret: reading secret "coder/none": Secrets Manager can't find the specified secret; create it with its value, or correct its name in the configuration`,
       ],
     },
     {
@@ -317,7 +317,7 @@ describe('a failed check', () => {
         cpu.key = { secret: 'coder/none' };
       },
       says: [
-        /^FAIL {2}pool "cpu": key: reading secret "coder\/none": Secrets Manager can't find the specified secret; check that it exists and that the role may call secretsmanager:GetSecretValue on it$/,
+        /^FAIL {2}pool "cpu": key: reading secret "coder\/none": Secrets Manager can't find the specified secret; create it with its value, or correct its name in the configuration$/,
       ],
     },
     {
@@ -378,7 +378,7 @@ describe('a failed check', () => {
         cpu.secrets = { TF_TOKEN: { secret: 'terraform/none' } };
       },
       says: [
-        /^FAIL {2}pool "cpu": secret TF_TOKEN: reading secret "terraform\/none": .*; check that it exists/,
+        /^FAIL {2}pool "cpu": secret TF_TOKEN: reading secret "terraform\/none": .*; create it with its value/,
       ],
     },
     {

@@ -95,3 +95,18 @@ it('shows the first fifteen problems', () => {
   expect(screen).toContain('! thing 14\n    and 5 problems more\n');
   expect(screen).not.toContain('thing 15');
 });
+
+it('adds up the jobs of people and of prebuilds that have the same providers', () => {
+  const free = { pool: null, served: 'by-free' } as const;
+  const group: Waiting['groups'][number] = {
+    ...{ organization: 'default', tags: 'cluster=gpu', jobs: 5, oldestSeconds: 4 },
+    places: [
+      { jobs: 2, ...free },
+      { jobs: 1, pool: null, served: 'by-busy' },
+      { jobs: 2, ...free },
+    ],
+  };
+  expect(statusScreen(status({ waiting: { ...NOBODY, jobs: 5, groups: [group] } }))).toContain(
+    'the oldest for 4 s -> 4 by a free daemon of others, 1 by a busy daemon of others\n',
+  );
+});

@@ -152,7 +152,7 @@ describe('the export of a day', () => {
     expect(code).toBe(0);
     expect(err).toBe(`organization "data": 1 job
 organization "default": 12 jobs
-reading the builds of 6 workspaces: 0 done
+reading the builds of 6 workspaces
 wrote ${out}: 13 jobs from 2026-03-02T09:00:00.000Z to 2026-03-03T09:00:00.000Z (2 user, 3 autostart, 3 autostop, 2 dormancy, 1 prebuild, 2 import)
 `);
     const { jobs, ...header } = exported();

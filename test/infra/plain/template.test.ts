@@ -7,7 +7,7 @@ import { App } from 'aws-cdk-lib';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { DockerImageAsset } from 'aws-cdk-lib/aws-ecr-assets';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { PlainStack } from '../../../infra/constructs/plain/plain-stack.ts';
 import { ProvisionerAutoscaler } from '../../../infra/constructs/provisioner-autoscaler.ts';
 import type { Settings } from '../../../infra/constructs/settings.ts';
@@ -173,7 +173,9 @@ describe('a plain template', () => {
     const outdir = mkdtempSync(join(dir, 'validated-'));
     const app = new App({ context: FEATURE_FLAGS, outdir });
     new ProvisionerAutoscaler(new PlainStack(app, 'Plain'), 'Autoscaler', EVERYTHING);
+    vi.stubEnv('CDK_VALIDATION', undefined);
     app.synth();
+    vi.unstubAllEnvs();
     const { pluginReports } = JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8'));
     expect(pluginReports).toEqual([]);
   });

@@ -259,6 +259,37 @@ describe('the task of a pool', () => {
     expect(containerOf(template, pool)).toMatchObject({ Secrets: expected });
   });
 
+  const credential = { secret: 'coder/credential', jsonKey: 'value' };
+  const OWNER = '7d9bd02c-0d1c-4b0b-8d4c-0b0a7d4f6a11';
+
+  it.each<{ way: string; pool: Partial<PoolSettings>; variable: string; plain: Record<string, string> }>([
+    {
+      way: 'a pre-shared key',
+      pool: { psk: credential, tags: { gpu: 'true', note: 'a,b' } },
+      variable: 'CODER_PROVISIONER_DAEMON_PSK',
+      plain: { CODER_PROVISIONERD_TAGS: 'gpu=true,"note=a,b"' },
+    },
+    {
+      way: 'a token',
+      pool: { token: credential, tags: {} },
+      variable: 'CODER_SESSION_TOKEN',
+      plain: { CODER_ORGANIZATION: 'default' },
+    },
+    {
+      way: 'a token for the jobs of one user',
+      pool: { token: credential, tags: { scope: 'user', owner: OWNER, gpu: 'true' } },
+      variable: 'CODER_SESSION_TOKEN',
+      plain: { CODER_ORGANIZATION: 'default', CODER_PROVISIONERD_TAGS: 'gpu=true,scope=user' },
+    },
+  ])('with $way gets the tags of its pool and never the owner', ({ pool, variable, plain }) => {
+    const container = containerOf(withPool({ key: undefined, secrets: {}, environment: {}, ...pool }), 'cpu');
+    const variables = { ...plain, CODER_URL: 'https://coder.example.com', AUTOSCALER_POOL: 'cpu' };
+    expect(container).toMatchObject({
+      Secrets: [{ Name: variable, ValueFrom: secretByName('coder/credential:value::') }],
+      Environment: Object.entries(variables).map(([Name, Value]) => ({ Name, Value })),
+    });
+  });
+
   it('has the configured disk, and sets nothing for the default of 20 GiB', () => {
     expect(taskOf(everything, 'cpu').EphemeralStorage).toEqual({ SizeInGiB: 50 });
     expect(taskOf(template, 'cpu')).not.toHaveProperty('EphemeralStorage');

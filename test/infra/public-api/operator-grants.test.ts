@@ -1,23 +1,13 @@
 /** Grants to the people and pipelines that operate an autoscaler. */
-import { readFileSync } from 'node:fs';
 import type { Stack } from 'aws-cdk-lib';
 import { AccountPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { describe, expect, it } from 'vitest';
 import { FLOOR_TAG, PAUSE_TAG, PIN_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import { actionsIn, deploy, idOf, statementsFor } from '../support/public-api.ts';
+import { actionsIn, callsIn, deploy, idOf, statementsFor } from '../support/public-api.ts';
 import { cpu, deployment } from '../support/synthesized.ts';
 
 const aRole = (stack: Stack, id = 'Operator'): Role =>
   new Role(stack, id, { assumedBy: new AccountPrincipal('123456789012') });
-
-/** The actions that an adapter imports from the SDK. */
-function callsIn(adapter: string, service: string): string[] {
-  const text = readFileSync(`lambda/adapters/${adapter}`, 'utf8');
-  const imported = /import \{([^}]*)\} from '@aws-sdk/.exec(text)?.[1] ?? '';
-  return [...imported.matchAll(/\bpaginate(\w+)|\b(\w+)Command\b/g)].map(
-    ([, paged, called]) => `${service}:${paged ?? called}`,
-  );
-}
 
 describe('a grant to an operator', () => {
   it('to invoke allows dry runs of this function only', () => {
@@ -34,12 +24,14 @@ describe('a grant to an operator', () => {
     const { stack, autoscaler } = deploy(deployment([cpu]));
     const role = aRole(stack);
     autoscaler.grantRead(role).assertSuccess();
-    const reading = callsIn('ecs/ecs.ts', 'ecs').filter((action) => !action.startsWith('ecs:Update'));
+    const reading = callsIn('lambda/adapters/ecs/ecs.ts', 'ecs').filter(
+      (action) => !action.startsWith('ecs:Update'),
+    );
     expect(reading.length).toBeGreaterThan(4);
     expect(actionsIn(statementsFor(stack, role))).toEqual(
       [
         ...reading,
-        ...callsIn('logs/look-log.ts', 'logs'),
+        ...callsIn('lambda/adapters/logs/look-log.ts', 'logs'),
         'kms:Decrypt',
         'secretsmanager:GetSecretValue',
       ].toSorted(),
@@ -61,7 +53,11 @@ describe('a grant to an operator', () => {
     autoscaler.grantOverride(role).assertSuccess();
     const statements = statementsFor(stack, role);
     expect(actionsIn(statements)).toEqual(
-      [...callsIn('ecs/override-tags.ts', 'ecs'), 'ecs:DescribeServices', 'ecs:ListServices'].toSorted(),
+      [
+        ...callsIn('lambda/adapters/ecs/override-tags.ts', 'ecs'),
+        'ecs:DescribeServices',
+        'ecs:ListServices',
+      ].toSorted(),
     );
     const [tagging] = statements.filter(({ Action }) => Action.includes('ecs:TagResource'));
     expect(tagging?.Condition).toEqual({

@@ -1,5 +1,5 @@
 /** A stack with the function, its alarms and its dashboard, for an existing cluster. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
@@ -8,7 +8,6 @@ import { Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Cluster } from 'aws-cdk-lib/aws-ecs';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { afterAll } from 'vitest';
 import { allowServices } from '../../../infra/constructs/encryption.ts';
 import { AutoscalerFunction } from '../../../infra/constructs/function/autoscaler-function.ts';
 import { Alarms } from '../../../infra/constructs/watching/alarms.ts';
@@ -38,7 +37,6 @@ export type Operated = {
 
 const functionDir = mkdtempSync(join(tmpdir(), 'function-'));
 writeFileSync(join(functionDir, 'index.mjs'), 'export const handler = async () => {};\n');
-afterAll(() => rmSync(functionDir, { recursive: true }));
 
 export function operate(operated: Operated = {}): Template {
   return templateOf(operatedStack(operated));

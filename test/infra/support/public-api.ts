@@ -1,4 +1,5 @@
 /** A construct as a user of the package creates it, and its permissions. */
+import { readFileSync } from 'node:fs';
 import { Stack } from 'aws-cdk-lib';
 import type { Role } from 'aws-cdk-lib/aws-iam';
 import { ProvisionerAutoscaler, type Settings } from 'coder-provisioner-autoscaler';
@@ -28,3 +29,12 @@ export function statementsFor(stack: Stack, role: Role): readonly Statement[] {
 
 export const actionsIn = (statements: readonly Statement[]): string[] =>
   statements.flatMap(({ Action }) => Action).toSorted();
+
+/** The actions that an adapter imports from the SDK. */
+export function callsIn(adapter: string, service: string): string[] {
+  const text = readFileSync(adapter, 'utf8');
+  const imported = /import \{([^}]*)\} from '@aws-sdk/.exec(text)?.[1] ?? '';
+  return [...imported.matchAll(/\bpaginate(\w+)|\b(\w+)Command\b/g)].map(
+    ([, paged, called]) => `${service}:${paged ?? called}`,
+  );
+}

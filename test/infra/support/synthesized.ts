@@ -1,15 +1,11 @@
 /** Deployments for tests, synthesized with the feature flags of the project's app. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { afterAll } from 'vitest';
 import type { Settings } from '../../../infra/constructs/settings.ts';
 import { AutoscalerStack } from '../../../infra/stack.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'synthesized-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 export type PoolSettings = Settings['pools'][number];
 
@@ -118,7 +114,7 @@ export function stackOf(settings: Settings, app = newApp()): AutoscalerStack {
 
 export function newApp(): App {
   const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
-  return new App({ context, outdir: mkdtempSync(join(folder, 'cdk.out-')) });
+  return new App({ context, outdir: mkdtempSync(join(tmpdir(), 'cdk.out-')) });
 }
 
 export function synthesize(settings: Settings): Template {
@@ -127,10 +123,11 @@ export function synthesize(settings: Settings): Template {
 
 /** Synthesizes without CDK's validation, which takes seconds. synth.test.ts runs it. */
 export function templateOf(stack: Stack): Template {
+  const before = process.env.CDK_VALIDATION;
   process.env.CDK_VALIDATION = 'false';
   try {
     return Template.fromStack(stack);
   } finally {
-    delete process.env.CDK_VALIDATION;
+    if (before === undefined) delete process.env.CDK_VALIDATION;
   }
 }

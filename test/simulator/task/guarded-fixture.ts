@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
 import { GuardedTasks, type GuardedTasksOptions } from '../../../simulator/guarded/guarded-tasks.ts';
-import { World } from '../../../simulator/world.ts';
+import { type PoolSpec, World } from '../../../simulator/world.ts';
 import { START } from '../ecs/ecs-fixture.ts';
 
 /** Guards run faster than their world, which tolerates a busy machine. */
@@ -23,6 +23,10 @@ export function until(holds: () => boolean, beforeLook: () => void = () => {}): 
   });
 }
 
+export type GuardedOptions = Pick<GuardedTasksOptions, 'startDaemon'> & {
+  readonly pool?: Partial<PoolSpec>;
+};
+
 /**
  * A world with one pool of one task, which runs the real guard. Its time goes on while the test
  * waits.
@@ -32,19 +36,19 @@ export class GuardedWorld {
   readonly tasks: GuardedTasks;
   readonly #folder = mkdtempSync(join(tmpdir(), 'guarded-'));
 
-  private constructor(options: Pick<GuardedTasksOptions, 'startDaemon'>) {
+  private constructor({ pool, ...options }: GuardedOptions) {
     const clock = (): EpochMs => this.world.timeline.now();
     this.tasks = new GuardedTasks({ clock, speed: GUARD_SPEED, logFile: this.#logFile, ...options });
     this.world = new World({
       start: START,
       seed: 3,
-      pools: [{ name: 'gpu', organization: 'data', tags: { gpu: 'yes' } }],
+      pools: [{ name: 'gpu', organization: 'data', tags: { gpu: 'yes' }, ...pool }],
       latencies: { boot: [500, 1_000], connect: [500, 1_000], stop: [500, 1_000] },
       guardedTask: this.tasks.task,
     });
   }
 
-  static async open(options: Pick<GuardedTasksOptions, 'startDaemon'> = {}): Promise<GuardedWorld> {
+  static async open(options: GuardedOptions = {}): Promise<GuardedWorld> {
     const guarded = new GuardedWorld(options);
     await guarded.tasks.open();
     return guarded;

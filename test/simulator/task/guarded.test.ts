@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { daemonVariables } from '../../../infra/constructs/pool/daemon-variables.ts';
 import { missingForGuard } from '../../../simulator/guarded/requirements.ts';
 import { MINUTE } from '../ecs/ecs-fixture.ts';
 import { GuardedWorld } from './guarded-fixture.ts';
@@ -91,6 +92,16 @@ describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.s
     await guarded.until(() => guarded.task()?.state.lastStatus === 'STOPPED');
     expect(guarded.task()?.state).toMatchObject({ stopCode: 'EssentialContainerExited', exitCode: 1 });
     expect(guarded.states()).toContain('died exit-code-1');
+  });
+
+  it("gives its daemon the pool's token, organization and tags", async () => {
+    const owner = '7d9bd02c-0d1c-4b0b-8d4c-0b0a7d4f6a11';
+    const tags = { scope: 'user', owner, gpu: 'a "b", c' };
+    const auth = { kind: 'token', secret: { secret: '' } } as const;
+    const variables = daemonVariables({ auth, organization: 'data', tags });
+    const guarded = await worldWithGuard({ pool: { tags, credential: 'token', variables } });
+    await guarded.until(() => guarded.world.coderd.daemons().length > 0);
+    expect(guarded.world.coderd.daemons()).toMatchObject([{ keyName: 'user-auth', tags }]);
   });
 
   it('starts a given daemon, passes SIGTERM on to it, and ends when it exits', async () => {

@@ -72,7 +72,7 @@ export class CoderdHttp {
   readonly #dispatcher: Dispatcher;
   readonly #proxy: string | undefined;
   readonly #calls: CallCounter | undefined;
-  readonly #retryMs: number;
+  readonly #patience: Patience;
   readonly #wholeMs: number;
   readonly #until: AbortSignal | undefined;
   readonly #notBefore = new Map<string, number>();
@@ -80,15 +80,14 @@ export class CoderdHttp {
 
   constructor(options: CoderdHttpOptions, dispatcher?: Dispatcher) {
     const { url, token, caBundle, proxy, calls, wholeMs = WHOLE_MS } = options;
-    const { silentMs, retryMs } = options.patience ?? PATIENCE_OF_A_LOOK;
+    this.#patience = options.patience ?? PATIENCE_OF_A_LOOK;
     this.#base = url.replace(/\/+$/, '');
     this.#token = token;
     this.#proxy = proxy;
     this.#calls = calls;
-    this.#retryMs = retryMs;
     this.#wholeMs = wholeMs;
     this.#until = options.until;
-    this.#dispatcher = dispatcher ?? makeDispatcher({ caBundle, proxy, silentMs });
+    this.#dispatcher = dispatcher ?? makeDispatcher({ caBundle, proxy, silentMs: this.#patience.silentMs });
     this.#options = options;
   }
 
@@ -139,7 +138,7 @@ export class CoderdHttp {
     const budget = this.#budget(question.signal);
     if (token === undefined) return this.#send(question, budget, { fresh: false });
     const instead = token.instead === undefined ? {} : { 'coder-session-token': token.instead };
-    return this.#request(question, token.headers ?? instead, budget);
+    return this.#request(question, token.credentials ?? instead, budget);
   }
 
   /** Closes the pooled connections. */
@@ -179,7 +178,7 @@ export class CoderdHttp {
     this.#refuseEarly(question.path);
     const once = () => this.#sendOnce(question, headers, budget);
     const describe = (cause: unknown): string => describeUnreachable(cause, this.#proxy);
-    const retried = (): Promise<RawAnswer> => withRetries(once, { retryMs: this.#retryMs, signal: budget });
+    const retried = (): Promise<RawAnswer> => withRetries(once, { ...this.#patience, signal: budget });
     const answer = (question.once ? once() : retried()).catch((cause) => {
       throw new CoderdError('unreachable', describe(cause), { cause });
     });
@@ -211,7 +210,8 @@ export class CoderdHttp {
       const text = statusCode === 200 ? received : hide(received, Object.values(headers));
       return { statusCode, headers: response.headers, text, date: parseDate(response.headers.date) };
     } finally {
-      this.#calls?.count('coderd', { throttled: statusCode === 429 });
+      const isAnswered = statusCode !== undefined;
+      this.#calls?.count('coderd', { throttled: statusCode === 429, isAnswered });
     }
   }
 
@@ -271,7 +271,7 @@ function hide(text: string, secrets: readonly string[]): string {
 /** What signs a request in instead of the configured token. */
 type Instead = {
   readonly instead?: Secret | undefined;
-  readonly headers?: Credentials;
+  readonly credentials?: Credentials;
 };
 
 export type Question = {

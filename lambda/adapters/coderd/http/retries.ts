@@ -11,6 +11,8 @@ export type Patience = {
   readonly silentMs: number;
   /** The longest wait before the next try that coderd may ask for, in milliseconds. */
   readonly retryMs: number;
+  /** The wait before the first retry in milliseconds. The second one is twice as long. @default 200 */
+  readonly firstRetryMs?: number | undefined;
 };
 
 /** The next look comes after 10 s, so a look does not wait longer. */
@@ -32,25 +34,27 @@ const FINAL_ERRORS: ReadonlySet<unknown> = new Set([
   'UND_ERR_RES_EXCEEDED_MAX_SIZE',
 ]);
 
+type RetryLimits = Omit<Patience, 'silentMs'> & { readonly signal: AbortSignal };
+
 /**
  * Tries up to three times. Returns the last answer, whatever its status, or throws the last error.
  */
 export async function withRetries<T extends Answered>(
   act: () => Promise<T>,
-  { retryMs, signal }: { readonly retryMs: number; readonly signal: AbortSignal },
+  { retryMs, firstRetryMs = FIRST_RETRY_MS, signal }: RetryLimits,
 ): Promise<T> {
   for (let failures = 1; ; failures += 1) {
     const [outcome] = await Promise.allSettled([act()]);
-    const waitMs = failures > MAX_RETRIES || signal.aborted ? undefined : retryWaitMs(outcome, failures);
+    const ownMs = firstRetryMs * 2 ** (failures - 1);
+    const waitMs = failures > MAX_RETRIES || signal.aborted ? undefined : retryWaitMs(outcome, ownMs);
     if (waitMs !== undefined && waitMs <= retryMs) await sleep(waitMs, undefined, { signal });
     else if (outcome.status === 'fulfilled') return outcome.value;
     else throw outcome.reason;
   }
 }
 
-/** Milliseconds before the next try. Undefined if another try would not help. */
-function retryWaitMs(outcome: PromiseSettledResult<Answered>, failures: number): number | undefined {
-  const ownMs = FIRST_RETRY_MS * 2 ** (failures - 1);
+/** Milliseconds before the next try: as the answer asks, else `ownMs`. Undefined if another try would not help. */
+function retryWaitMs(outcome: PromiseSettledResult<Answered>, ownMs: number): number | undefined {
   if (outcome.status === 'rejected') return FINAL_ERRORS.has(outcome.reason?.code) ? undefined : ownMs;
   const { statusCode, headers } = outcome.value;
   if (!RETRIED_STATUS.has(statusCode)) return undefined;

@@ -49,7 +49,7 @@ const DIRECT: Advice = [
   [/ENOTFOUND|EAI_AGAIN/, 'DNS does not know this name here; check the host in coder.url'],
   [/ECONNREFUSED/, 'nothing listens there; check the host and port in coder.url'],
   [
-    /timeout|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/i,
+    /timeout|timed out|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/i,
     'check routes, security groups and firewalls; if coderd is reachable only through a proxy, set coder.proxy',
   ],
 ];

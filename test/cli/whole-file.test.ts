@@ -1,0 +1,32 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { joined, writeWhole } from '../../cli/shared/whole-file.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-whole-'));
+const file = join(folder, 'trace.jsonl');
+afterAll(() => rmSync(folder, { recursive: true }));
+
+it('joins small pieces and keeps every character', () => {
+  const pieces = Array.from({ length: 3 }, (_, index) => String(index).repeat(700_000));
+  const texts = [...joined(pieces)];
+  expect(texts.map(({ length }) => length)).toEqual([1_400_000, 700_000]);
+  expect(texts.join('')).toBe(pieces.join(''));
+});
+
+it('writes pieces as one file', () => {
+  writeWhole(file, ['a\n', 'b\n']);
+  expect(readFileSync(file, 'utf8')).toBe('a\nb\n');
+});
+
+it('keeps the old file when the text ends with an error', () => {
+  writeWhole(file, 'old');
+  function* broken(): Generator<string> {
+    yield 'new';
+    throw new RangeError('broken');
+  }
+  expect(() => writeWhole(file, broken())).toThrow('broken');
+  expect(readFileSync(file, 'utf8')).toBe('old');
+  expect(readdirSync(folder)).toEqual(['trace.jsonl']);
+});

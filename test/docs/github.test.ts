@@ -1,0 +1,130 @@
+/** Reads the workflows and issue forms as GitHub would: they cannot run here. */
+import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parseDocument } from 'yaml';
+import * as z from 'zod';
+import { run } from '../support/cli-run.ts';
+
+/** Throws errors and warnings, such as a key that occurs twice. */
+function readYaml(file: string): unknown {
+  const document = parseDocument(readFileSync(file, 'utf8'));
+  for (const problem of [...document.errors, ...document.warnings]) throw problem;
+  return document.toJS();
+}
+
+const filesIn = (folder: string): readonly string[] => readdirSync(folder).map((name) => `${folder}/${name}`);
+
+const Permissions = z.record(z.string(), z.enum(['read', 'write', 'none']));
+const Job = z.strictObject({
+  needs: z.string().optional(),
+  'runs-on': z.string(),
+  'timeout-minutes': z.int(),
+  permissions: Permissions.optional(),
+  steps: z.array(
+    z
+      .strictObject({
+        name: z.string().optional(),
+        uses: z.string().optional(),
+        run: z.string().optional(),
+        with: z.record(z.string(), z.unknown()).optional(),
+        env: z.record(z.string(), z.string()).optional(),
+        if: z.string().optional(),
+      })
+      .refine(({ uses, run }) => (uses === undefined) !== (run === undefined)),
+  ),
+});
+const Workflow = z.strictObject({
+  name: z.string(),
+  on: z.record(z.string(), z.unknown()),
+  permissions: Permissions,
+  concurrency: z.unknown().optional(),
+  jobs: z.record(z.string(), Job),
+});
+
+describe.each(filesIn('.github/workflows'))('%s', (file) => {
+  const { permissions, jobs } = Workflow.parse(readYaml(file));
+  const steps = Object.values(jobs).flatMap((job) => job.steps);
+
+  it('runs scripts that exist and may be executed', () => {
+    const scripts = steps.flatMap(({ run }) => run?.match(/\.ci\/[\w-]+/g) ?? []);
+    for (const script of scripts) accessSync(script, constants.X_OK);
+    const { scripts: known } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const named = steps.flatMap(({ run }) =>
+      [...(run ?? '').matchAll(/npm run (\S+)/g)].map(([, name]) => name),
+    );
+    expect(named.filter((name) => !(String(name) in known))).toEqual([]);
+  });
+
+  it('puts no text that others choose into a command', () => {
+    expect(steps.filter(({ run }) => run?.includes('${{'))).toEqual([]);
+  });
+
+  it('may only read, except for the job that publishes', () => {
+    expect(permissions).toEqual({ contents: 'read' });
+    for (const job of Object.values(jobs)) {
+      const publishes = job.steps.some(({ run }) => run?.includes('npm publish'));
+      expect(job.permissions).toEqual(publishes ? { contents: 'read', 'id-token': 'write' } : undefined);
+    }
+  });
+
+  it('needs jobs that exist', () => {
+    const needed = Object.values(jobs).flatMap(({ needs }) => needs ?? []);
+    expect(needed.filter((name) => !(name in jobs))).toEqual([]);
+  });
+});
+
+const Form = z.strictObject({
+  name: z.string(),
+  description: z.string(),
+  labels: z.array(z.string()),
+  body: z.array(
+    z.discriminatedUnion('type', [
+      z.strictObject({ type: z.literal('markdown'), attributes: z.strictObject({ value: z.string() }) }),
+      z.strictObject({
+        type: z.enum(['textarea', 'input']),
+        id: z.string().regex(/^[\w-]+$/),
+        attributes: z.strictObject({
+          label: z.string(),
+          description: z.string().optional(),
+          render: z.string().optional(),
+        }),
+        validations: z.strictObject({ required: z.boolean() }).optional(),
+      }),
+    ]),
+  ),
+});
+
+const FORMS = filesIn('.github/ISSUE_TEMPLATE').filter((file) => !file.endsWith('/config.yml'));
+
+describe.each(FORMS)('%s', (file) => {
+  const { body } = Form.parse(readYaml(file));
+  const fields = body.filter((item) => item.type !== 'markdown');
+
+  it('has a different id and label for each field', () => {
+    for (const key of [fields.map(({ id }) => id), fields.map(({ attributes }) => attributes.label)])
+      expect(new Set(key).size).toBe(key.length);
+  });
+
+  it('asks for a snapshot', () => {
+    expect(fields.map(({ id }) => id)).toContain('snapshot');
+  });
+
+  it('names commands and options that exist', async () => {
+    const commands = [...readFileSync(file, 'utf8').matchAll(/`npx autoscaler ([^`]+)`/g)];
+    expect(commands.length).toBeGreaterThan(1);
+    for (const [, command = ''] of commands) {
+      const [first = '', ...others] = command.split(' ');
+      const help = first === '--version' ? await run('--help') : await run(first, '--help');
+      expect(help.code).toBe(0);
+      for (const option of [first, ...others].filter((word) => word.startsWith('--')))
+        expect(help.out).toContain(option);
+    }
+  });
+});
+
+it('updates the actions of the workflows before GitHub removes their Node', () => {
+  const { updates } = z
+    .object({ updates: z.array(z.object({ 'package-ecosystem': z.string(), directory: z.string() })) })
+    .parse(readYaml('.github/dependabot.yml'));
+  expect(updates).toEqual([{ 'package-ecosystem': 'github-actions', directory: '/' }]);
+});
