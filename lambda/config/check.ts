@@ -1,4 +1,5 @@
 import type { PoolAuth } from '../decision/model/config.ts';
+import { withoutEmpty } from '../decision/model/tags.ts';
 import { explainIssues } from './explain-issues.ts';
 import { error, type Finding, settle, toProblem } from './problems/problems.ts';
 import type { DeployedPool, Deployment, TaskRole } from './rules/deployment.ts';
@@ -89,6 +90,7 @@ function toPool(
   const { maxDelay, ...wake } = pool.wake;
   return {
     ...pool,
+    tags: withoutEmpty(pool.tags),
     auth: toAuth({ key, psk, token }),
     idleTimeoutMs: idleTimeout,
     wake: { ...wake, maxDelayMs: maxDelay },

@@ -78,12 +78,14 @@ function explainUnion({ issue, path, seen, isPresent, root }: Case<z.core.$ZodIs
   const isMapping = typeof seen === 'object' && !Array.isArray(seen);
   const own = isMapping ? issue.errors.find(([first]) => isAboutContent(first)) : undefined;
   if (own === undefined) return [error(path, wrongType({ issue, path, seen, isPresent, root }))];
-  return own.flatMap((inner) => {
+  const found = own.flatMap((inner) => {
     const below = inner.path.filter((step) => typeof step !== 'symbol');
     const value = valueAt(seen, below);
     const at = { issue: inner, path: [...path, ...below], seen: value, isPresent: value !== undefined, root };
     return explain(at);
   });
+  const meant = found.filter((finding) => meantBy(finding.path) !== undefined);
+  return meant.length > 0 ? meant : found;
 }
 
 const isAboutContent = (issue: Issue | undefined): boolean =>
@@ -114,7 +116,8 @@ function elsewhere(root: SettingNode, key: string): string[] {
 
 function absence({ path, isPresent, root }: Case): string {
   const setting = settingAt(root, path);
-  if (setting?.description === undefined) return 'no value; write "" for an empty string';
+  if (setting?.description === undefined)
+    return path.at(-2) === 'tags' ? 'no value; write one' : 'no value; write "" for an empty string';
   return `${isPresent ? 'no value' : 'missing'}; ${asClause(setting.description)}${example(setting)}`;
 }
 

@@ -14,43 +14,41 @@ import type { KeyLog, KeyPorts, KeyRandom } from './model/ports.ts';
 
 export type KeyConnection = { readonly ports: KeyPorts; readonly close: () => Promise<void> };
 
+type Surroundings = {
+  readonly cluster: string;
+  readonly caBundle: string | undefined;
+  readonly deployment: Deployment;
+  readonly log: KeyLog;
+};
+
 /** Creates the ports; sends no request yet. Throws KeysError if the configuration has no keys. */
-export function connectKeys(
-  config: Config,
-  given: {
-    readonly cluster: string;
-    readonly caBundle: string | undefined;
-    readonly deployment: Deployment;
-    readonly log: KeyLog;
-  },
-): KeyConnection {
-  const { managedKeys } = config;
-  if (managedKeys === undefined)
-    throw new KeysError(
-      'payload',
-      'reading the configuration: it has no managedKeys; deploy the stack again',
-    );
-  const { deployment, log } = given;
-  const own = { coder: { ...config.coder, token: managedKeys.token } };
-  const clients = makeClients(own, given.caBundle);
+export function connectKeys(config: Config, { deployment, log, ...given }: Surroundings): KeyConnection {
+  const { coder, token } = signInWithOwnToken(config);
+  const clients = makeClients({ coder }, given.caBundle);
   const secretsManager = new SecretsManagerClient({ requestHandler: AWS_TIMEOUTS });
-  const token: TokenSource = { read: (options) => clients.secrets.read(managedKeys.token, options) };
+  const tokenSource: TokenSource = { read: (options) => clients.secrets.read(token, options) };
   const ecs = (): EcsAdapter => new EcsAdapter(clients.ecs, given.cluster, { stack: deployment.stack });
-  return {
-    ports: {
-      keys: new CoderdKeys(askWith(clients.coderd, token), systemClock),
-      secrets: new SecretsManagerKeys(secretsManager),
-      tasks: new EcsPoolTasks(ecs, deployment.stack),
-      clock: systemClock,
-      random: systemRandom,
-      log,
-      deployment,
-    },
-    close: async () => {
-      secretsManager.destroy();
-      await clients.close();
-    },
+  const ports: KeyPorts = {
+    keys: new CoderdKeys(askWith(clients.coderd, tokenSource), systemClock),
+    secrets: new SecretsManagerKeys(secretsManager),
+    tasks: new EcsPoolTasks(ecs, deployment.stack),
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    deployment,
   };
+  const close = async (): Promise<void> => {
+    secretsManager.destroy();
+    await clients.close();
+  };
+  return { ports, close };
+}
+
+/** The key function has a token of its own: the autoscaler's may not change anything. */
+function signInWithOwnToken({ coder, managedKeys }: Config) {
+  if (managedKeys !== undefined)
+    return { coder: { ...coder, token: managedKeys.token }, token: managedKeys.token };
+  throw new KeysError('payload', 'reading the configuration: it has no managedKeys; deploy the stack again');
 }
 
 /** Reads the token again after a 401: a person may just have replaced it. */

@@ -115,12 +115,24 @@ describe('scope and owner', () => {
   });
 });
 
-it('refuses a tag name with = where the daemon sends the tags', () => {
+it('refuses a tag with = in its name or a line break where the daemon sends the tags', () => {
   expect(said('token: { secret: t }', 'tags: { "a=b": c }')).toEqual([
     TOKEN_WARNING,
-    '8:13: tags["a=b"]: "a=b" contains =, so a daemon cannot send it with token; rename the tag, or use a provisioner key',
+    '8:13: tags["a=b"]: "a=b" contains =, so a daemon cannot send it with token; change the tag, or use a provisioner key',
+  ]);
+  expect(said('psk: { secret: t }', 'tags: { a: "b\\nc" }')).toEqual([
+    PSK_WARNING,
+    '8:13: tags.a: "a" contains a line break or NUL, so a daemon cannot send it with psk; change the tag, or use a provisioner key',
   ]);
   expect(said('key: { secret: t }', 'tags: { "a=b": c }')).toEqual([]);
+});
+
+it('warns of a tag with an empty value, which coderd drops, and leaves it out', () => {
+  const text = textOf(['key: { secret: k }', 'tags: { team: "", size: large }']);
+  expect(problemsIn(text)).toEqual([
+    'f:8:13: warning: pools[0].tags.team: "team" has an empty value, and coderd drops such a tag: the pool\'s daemons do not have it; write a value, or remove the tag',
+  ]);
+  expect(readConfig(text, 'f').config.pools[0]?.tags).toEqual({ size: 'large' });
 });
 
 describe('a common mistake', () => {
@@ -148,7 +160,6 @@ describe('a common mistake', () => {
     {
       settings: 'key: { managed: true }',
       says: [
-        '7:5: key.secret: missing; name or ARN of a secret in AWS Secrets Manager',
         '7:12: key.managed: unknown setting; for a key that the stack creates and rotates, write key: managed',
       ],
     },

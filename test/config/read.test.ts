@@ -243,7 +243,7 @@ const VALUES: Mistake[] = [
     says: [
       '9:7: pools[0].tags.gpu: expected a string, got true; put it in quotes',
       '10:7: pools[0].tags.zone: expected a string, got 5; put it in quotes',
-      '11:7: pools[0].tags.team: no value; write "" for an empty string',
+      '11:7: pools[0].tags.team: no value; write one',
     ],
   },
   {

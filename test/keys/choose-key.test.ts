@@ -99,7 +99,7 @@ describe('the name of a key', () => {
 describe('tags of the secret', () => {
   it('tell the state of the resource', () => {
     expect(readState({})).toBeUndefined();
-    const state = { is: 'deleted', request: 'r-1' } as const;
+    const state = { is: 'deleted', request: 'r-1', ended: 'r-2' } as const;
     expect(readState({ 'coder-autoscaler:key-resource': writeState(state) })).toEqual(state);
   });
 

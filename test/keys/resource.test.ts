@@ -49,7 +49,9 @@ describe('a creation', () => {
     expect(lab.keyNames()).toContain(first);
     expect(lab.workingKey()?.name).not.toBe(first);
     expect(lab.keys()).toHaveLength(2);
-    expect(lab.log[0]?.message).toBe('the name of a new key is taken; trying another one');
+    expect(lab.log.map(({ message }) => message)).toContain(
+      'the name of a new key is taken; trying another one',
+    );
   });
 
   it.each([
@@ -105,18 +107,36 @@ describe('a creation', () => {
     expect(lab.ownKeys()).toHaveLength(1);
   });
 
-  it('keeps a key whose storing got no answer: it may be stored later', async () => {
+  it('that fails leaves no key, as CloudFormation never asks to delete it', async () => {
     const lab = new KeyLab();
     lab.onCall = (what) => {
       if (what === 'PutSecretValue') throw new Error('the request timed out');
     };
     await expect(lab.resource('Create')).rejects.toThrow('PutSecretValue');
-    expect(lab.ownKeys()).toHaveLength(1);
-    revive(lab);
+    expect(lab.ownKeys()).toEqual([]);
+  });
+
+  it('succeeds though the tags cannot be written, and the sweep writes them', async () => {
+    const lab = new KeyLab();
+    let tags = 0;
+    lab.onCall = (what) => {
+      if (what === 'TagResource' && tags++ > 0) throw new Error('the request timed out');
+    };
     await lab.resource('Create');
-    lab.pass(25 * HOUR);
+    expect(lab.secret().tags.get(KEY_ID_TAG)).toBeUndefined();
+    await expect(lab.sweep()).rejects.toThrow('TagResource');
+    revive(lab);
     await lab.sweep();
-    expect(lab.ownKeys().map(({ id }) => id)).toEqual([lab.workingKey()?.id]);
+    expect(lab.secret().tags.get(KEY_ID_TAG)).toBe(lab.workingKey()?.id);
+  });
+
+  it('that comes twice and fails the second time leaves the key of the first', async () => {
+    const lab = await created();
+    lab.onAnswer = () => {
+      throw new Error('the request timed out');
+    };
+    await expect(lab.resource('Create')).rejects.toThrow('timed out');
+    expect(lab.workingKey()).toBeDefined();
   });
 
   it('fails rather than make keys without end if coderd changes their tags', async () => {
@@ -193,6 +213,12 @@ describe('an update', () => {
     expect(lab.log.at(-1)?.message).toContain('without asking coderd');
   });
 
+  it('can be rolled back while the token sees the organization no more', async () => {
+    const lab = await created();
+    lab.onAnswer = (what, answer) => (what.endsWith('/organizations') ? { ...answer, text: '[]' } : answer);
+    expect((await lab.resource('Update')).Data?.KeyId).toBe(lab.workingKey()?.id);
+  });
+
   it('does not trust a key that was made for other tags while coderd does not answer', async () => {
     const lab = await created();
     await lab.resource('Update', { pool: OTHER_TAGS });
@@ -229,6 +255,21 @@ describe('an update', () => {
     await lab.resource('Update');
     expect(lab.workingKey()).toBeDefined();
     expect([first?.id, second?.id]).not.toContain(lab.workingKey()?.id);
+  });
+});
+
+describe('an update that makes a key', () => {
+  it('keeps it if storing got no answer: it may be stored later', async () => {
+    const lab = await created();
+    lab.onCall = (what) => {
+      if (what === 'PutSecretValue') throw new Error('the request timed out');
+    };
+    await expect(lab.resource('Update', { pool: OTHER_TAGS })).rejects.toThrow('PutSecretValue');
+    expect(lab.ownKeys()).toHaveLength(2);
+    revive(lab);
+    lab.pass(25 * HOUR);
+    await lab.sweep();
+    expect(lab.ownKeys().map(({ id }) => id)).toEqual([lab.workingKey()?.id]);
   });
 });
 
@@ -341,6 +382,25 @@ describe('a deletion', () => {
     await expect(lab.resource(type)).rejects.toThrow('the resource is deleted already; this event is late');
     await expect(lab.rotate()).rejects.toThrow('nothing is to rotate');
     await lab.sweep();
+    expect(lab.ownKeys()).toEqual([]);
+  });
+
+  it('leaves the keys of running tasks, though coderd has not seen their daemons for an hour', async () => {
+    const lab = await created();
+    lab.startTask()?.connection.close();
+    lab.pass(HOUR);
+    await lab.resource('Delete');
+    expect(lab.lostTasks()).toEqual([]);
+  });
+
+  it('that comes again after a new creation deletes nothing', async () => {
+    const lab = await created();
+    lab.services.delete('cpu');
+    await lab.resource('Delete', { request: 'request-2' });
+    await lab.resource('Create', { request: 'request-3' });
+    await lab.resource('Delete', { request: 'request-2' });
+    expect(lab.workingKey()).toBeDefined();
+    await lab.resource('Delete', { request: 'request-4' });
     expect(lab.ownKeys()).toEqual([]);
   });
 

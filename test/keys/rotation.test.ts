@@ -278,6 +278,18 @@ describe('the sweep', () => {
     expect(lab.ownKeys()).toHaveLength(2);
   });
 
+  it('writes lost tags again, so that old keys can go', async () => {
+    const lab = await created();
+    await lab.rotate();
+    const { tags } = lab.secret();
+    for (const tag of [...tags.keys()]) if (tag !== POOL_TAG && tag !== STACK_TAG) tags.delete(tag);
+    await lab.sweep();
+    expect(tags.get(KEY_ID_TAG)).toBe(lab.workingKey()?.id);
+    lab.pass(HOUR);
+    await lab.sweep();
+    expect(lab.ownKeys()).toHaveLength(1);
+  });
+
   it('makes no key before CloudFormation has created the resource', async () => {
     const lab = new KeyLab();
     const { pools } = await lab.sweep();

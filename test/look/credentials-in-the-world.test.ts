@@ -116,3 +116,13 @@ describe('a daemon that coderd refuses', () => {
     );
   });
 });
+
+it('a pool whose tags have an empty value keeps its tasks: coderd drops such a tag', async () => {
+  const tags = { size: 'large', team: '' };
+  const { own, coderd, submit } = await start([{ name: 'key', organization: 'data', tags, min: 1 }]);
+  const job = submit('data', { size: 'large' });
+  const looks = await own.run(300);
+  expect(coderd.job(job)?.status).toBe('succeeded');
+  expect(looks.at(-1)?.plan.findings).toEqual([]);
+  expect(own.world.figures().tasks.launched).toBe(1);
+});

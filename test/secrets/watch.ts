@@ -16,7 +16,7 @@ const LEAST_LENGTH = 12;
 const secrets = new Set<string>();
 const outputs: Output[] = [];
 /** The next file may share this process. */
-const undo: (() => void)[] = [];
+const undo: (() => unknown)[] = [];
 
 function listen(channel: string, listener: (message: unknown) => void): void {
   subscribe(channel, listener);
@@ -29,14 +29,13 @@ listen(SECRETS_CHANNEL, (secret) => {
 listen(OUTPUT_CHANNEL, (output) => outputs.push(output as Output));
 
 for (const name of ['writeFileSync', 'appendFileSync'] as const) {
-  const write = fs[name];
-  fs[name] = (file, data, ...rest) => {
+  const write: typeof fs.appendFileSync = fs[name];
+  const watched: typeof fs.appendFileSync = (file, data, ...rest) => {
     if (typeof data === 'string') outputs.push({ where: `the file ${String(file)}`, text: data });
-    write(file, data as string, ...rest);
+    write(file, data, ...rest);
   };
-  undo.push(() => {
-    fs[name] = write;
-  });
+  Object.assign(fs, { [name]: watched });
+  undo.push(() => Object.assign(fs, { [name]: write }));
 }
 syncBuiltinESMExports();
 undo.push(syncBuiltinESMExports);

@@ -4,6 +4,7 @@
  */
 import { ECSClient, ECSServiceException } from '@aws-sdk/client-ecs';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
+import { License } from '../../lambda/adapters/coderd/license.ts';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
 import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
@@ -23,11 +24,12 @@ export function portsOf(
     readonly scheduler: VirtualScheduler;
   },
 ): Ports {
+  const http = new InProcessCoderd(world.coderd, (answer) => connections.coderd.call(answer));
   return {
     ecs: new EcsAdapter(new WorldEcs(world.ecs, connections.aws), world.ecs.clusterName, {
       stack: world.stackName,
     }),
-    coderd: new CoderdAdapter(new InProcessCoderd(world.coderd, (answer) => connections.coderd.call(answer))),
+    coderd: new CoderdAdapter(http, { license: new License(http) }),
     clock: { now: () => connections.scheduler.now(), sleep: (ms) => connections.scheduler.wait(ms) },
   };
 }

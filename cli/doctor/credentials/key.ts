@@ -3,7 +3,7 @@ import { type ProvisionerKey, readProvisionerKey } from '../../../lambda/adapter
 import { CoderdError } from '../../../lambda/adapters/coderd/http/http.ts';
 import type { PoolConfig, SecretRef } from '../../../lambda/decision/model/config.ts';
 import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
-import { displayTags, tagKey } from '../../../lambda/decision/model/tags.ts';
+import { displayTags, tagKey, withoutEmpty } from '../../../lambda/decision/model/tags.ts';
 import { tagText } from '../../../lambda/explain/format.ts';
 import { createKeyCommand } from '../../shared/credential-commands.ts';
 import { type Check, fail, ok, skip } from '../base/check.ts';
@@ -65,7 +65,7 @@ export function judgeKey(pool: PoolConfig, reading: KeyReading, coder: Snapshot[
       name,
       `key "${key.name}" belongs to organization ${nameOf(key, coder)}, but the pool to "${pool.organization}". ${renewalAdvice(pool)}`,
     );
-  if (tagKey(key.tags ?? {}) !== tagKey(pool.tags))
+  if (tagKey(withoutEmpty(key.tags ?? {})) !== tagKey(pool.tags))
     return fail(
       name,
       `key "${key.name}" has ${shown(key.tags ?? {})}, but the pool ${shown(pool.tags)}. ${renewalAdvice(pool)}, or correct the pool's tags`,

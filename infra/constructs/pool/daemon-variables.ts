@@ -30,7 +30,7 @@ function sentTags({ owner: _, ...tags }: Tags): Readonly<Record<string, string>>
   return fields.length === 0 ? {} : { CODER_PROVISIONERD_TAGS: fields.join(',') };
 }
 
-/** As Go's encoding/csv reads it: a field with a quote, a comma or a line break is quoted. */
+/** As Go's encoding/csv reads it: a field with a quote or a comma is quoted. Tags have no line breaks. */
 function csvField(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

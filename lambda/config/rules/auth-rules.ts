@@ -43,7 +43,22 @@ function checkManagedKeys({ index, key }: PoolDraft, { raw }: ConfigDraft): Find
 
 function checkTags(pool: PoolDraft): Finding[] {
   const way = wayOf(pool);
-  return [...(way === 'token' ? checkScope(pool) : refuseScope(pool, way)), ...checkTagNames(pool, way)];
+  return [
+    ...(way === 'token' ? checkScope(pool) : refuseScope(pool, way)),
+    ...checkTagNames(pool, way),
+    ...checkValues(pool),
+  ];
+}
+
+function checkValues(pool: PoolDraft): Finding[] {
+  return Object.entries(toMapping(pool.raw.tags))
+    .filter(([name, value]) => value === '' && name !== 'scope' && name !== 'owner')
+    .map(([name]) =>
+      warning(
+        at(pool, 'tags', name),
+        `${shownText(name)} has an empty value, and coderd drops such a tag: the pool's daemons do not have it; write a value, or remove the tag`,
+      ),
+    );
 }
 
 /** docs/coder.md §3: coderd itself sets both tags of such a daemon. */
@@ -101,14 +116,17 @@ function checkOwner(pool: PoolDraft, owner: unknown): Finding[] {
 /** docs/coder.md §5: the daemon gets these tags as `name=value`, split at the first `=`. */
 function checkTagNames(pool: PoolDraft, way: Way): Finding[] {
   if (way === 'key') return [];
-  return Object.keys(toMapping(pool.raw.tags))
-    .filter((name) => name.includes('='))
-    .map((name) =>
-      error(
-        at(pool, 'tags', name),
-        `${shownText(name)} contains =, so a daemon cannot send it with ${way}; rename the tag, or use a provisioner key`,
-      ),
-    );
+  return Object.entries(toMapping(pool.raw.tags)).flatMap(([name, value]) => {
+    const refused = name.includes('=') ? 'contains =' : unsendable(`${name}${value}`);
+    if (refused === undefined) return [];
+    const message = `${shownText(name)} ${refused}, so a daemon cannot send it with ${way}; change the tag, or use a provisioner key`;
+    return [error(at(pool, 'tags', name), message)];
+  });
+}
+
+/** Variables hold no NUL, and Go drops a carriage return before a line feed. */
+function unsendable(text: string): string | undefined {
+  return /[\0\r\n]/.test(text) ? 'contains a line break or NUL' : undefined;
 }
 
 /** docs/coder.md §3: coderd accepts the pre-shared key for one organization. */

@@ -17,6 +17,11 @@ export function normalizeTags(tags: Tags): TagSet {
   return { ...tags, scope: 'organization', owner: '' };
 }
 
+/** Drops the tags with an empty value, as coderd does with those of daemons (docs/coder.md §4). */
+export function withoutEmpty(tags: Tags): Tags {
+  return Object.fromEntries(Object.entries(tags).filter(([, value]) => value !== ''));
+}
+
 /**
  * Whether a daemon can run a job of the same organization (coderd's `provisioner_tagset_contains`).
  * An untagged job needs an untagged daemon. Any other job needs a daemon that has all its tags.

@@ -5,8 +5,7 @@
  */
 import * as z from 'zod';
 import { CoderdError, type RawAnswer } from '../../adapters/coderd/http/http.ts';
-import { daemonSchema, errorSchema, organizationSchema } from '../../adapters/coderd/http/schemas.ts';
-import { describeSchemaMismatch } from '../../adapters/shared/schema-mismatch.ts';
+import { daemonSchema, organizationSchema } from '../../adapters/coderd/http/schemas.ts';
 import { Secret } from '../../adapters/shared/secret.ts';
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
@@ -21,6 +20,7 @@ import type {
   Rights,
   SeenDaemon,
 } from '../model/ports.ts';
+import { errorOf, isAboutKeys, ROLE, readBody, unanswered } from './coderd-answers.ts';
 import { createdSchema, keySchema, rightsSchema } from './coderd-schemas.ts';
 
 /** A request to coderd. With a `key`, the key signs in; otherwise the key function's token. */
@@ -38,9 +38,6 @@ export type CoderdRequest = {
 export type AskCoderd = (request: CoderdRequest) => Promise<RawAnswer>;
 
 const ACTIONS = ['read', 'create', 'delete'] as const;
-const ROLE =
-  "give the token's user the role organization template admin there, or a custom role that may create, read and delete provisioner_daemon and read provisioner_jobs";
-
 export class CoderdKeys implements ProvisionerKeys {
   readonly #send: AskCoderd;
   readonly #clock: Pick<KeyClock, 'now'>;
@@ -102,7 +99,7 @@ export class CoderdKeys implements ProvisionerKeys {
       whole.statusCode === 400
         ? await this.#answer(doing, { method: 'GET', path, query: { limit: '0' } })
         : whole;
-    if (answer.statusCode !== 200) throw this.#errorOf(doing, answer);
+    if (answer.statusCode !== 200) throw errorOf(doing, answer);
     const items = readBody(doing, answer, z.array(daemonSchema)).map(({ name, key_id, ...seen }) => ({
       name,
       keyId: key_id ?? undefined,
@@ -119,7 +116,7 @@ export class CoderdKeys implements ProvisionerKeys {
     const body = JSON.stringify(key);
     const request = { method: 'POST', path: keysPath(organization), body, once: true } as const;
     const answer = await this.#answer(doing, request);
-    if (answer.statusCode === 201) return new Secret(readBody(doing, answer, createdSchema, 201).key);
+    if (answer.statusCode === 201) return new Secret(readBody(doing, answer, createdSchema).key);
     if (answer.statusCode === 409) return 'name-taken';
     throw await this.#explain(doing, answer, organization, 'create');
   }
@@ -139,7 +136,7 @@ export class CoderdKeys implements ProvisionerKeys {
     organization: Organization,
     action: keyof Rights,
   ): Promise<KeysError> {
-    const error = this.#errorOf(doing, answer);
+    const error = errorOf(doing, answer);
     if (answer.statusCode !== 500) return error;
     const rights = await this.#rightsIn(organization).catch(() => undefined);
     if (rights?.[action] !== false) return error;
@@ -152,7 +149,7 @@ export class CoderdKeys implements ProvisionerKeys {
 
   async #ask(doing: string, request: CoderdRequest): Promise<RawAnswer> {
     const answer = await this.#answer(doing, request);
-    if (answer.statusCode !== 200) throw this.#errorOf(doing, answer);
+    if (answer.statusCode !== 200) throw errorOf(doing, answer);
     return answer;
   }
 
@@ -166,20 +163,6 @@ export class CoderdKeys implements ProvisionerKeys {
     }
   }
 
-  #errorOf(doing: string, answer: RawAnswer): KeysError {
-    const said = describe(answer);
-    if (answer.statusCode === 401)
-      return new KeysError(
-        'token',
-        `${doing}: ${said}; store a valid token in the secret of managedKeys.token`,
-      );
-    if (answer.statusCode === 403)
-      return new KeysError('licence', `${doing}: ${said}; managed keys need a Premium licence of Coder`);
-    if (answer.statusCode === 404) return new KeysError('forbidden', `${doing}: ${said}; ${ROLE}`);
-    if (answer.statusCode === 400) return new KeysError('refused', `${doing}: ${said}`);
-    return unanswered(doing, answer);
-  }
-
   /** coderd's time; without a Date header AWS's. */
   #timeOf({ date }: RawAnswer): EpochMs {
     return date ?? this.#clock.now();
@@ -190,54 +173,4 @@ const NO_RIGHTS: Rights = { read: false, create: false, delete: false };
 
 function keysPath({ id }: Organization): string {
   return `/api/v2/organizations/${encodeURIComponent(id)}/provisionerkeys`;
-}
-
-/** coderd's own refusal of a key, not that of a proxy before it. */
-function isAboutKeys({ text }: RawAnswer): boolean {
-  return errorOf(text)?.message.startsWith('provisioner daemon key') ?? false;
-}
-
-function unanswered(doing: string, answer: RawAnswer): KeysError {
-  return new KeysError('unanswered', `${doing}: ${describe(answer)}; check coderd's log, and try again`);
-}
-
-/** Shows only the message of coderd's error: an answer may contain a key. */
-function describe({ statusCode, text }: RawAnswer): string {
-  const error = errorOf(text);
-  const said = [error?.message, error?.detail]
-    .filter(Boolean)
-    .join(' ')
-    .replaceAll(/\s+/g, ' ')
-    .slice(0, 300);
-  return `coderd answered ${statusCode}${said === '' ? '' : `: ${said}`}`;
-}
-
-function errorOf(text: string): z.output<typeof errorSchema> | undefined {
-  try {
-    return errorSchema.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
-/** The answer of a creation contains a key, so an answer that does not fit is not shown. */
-function readBody<T extends z.ZodType>(
-  doing: string,
-  { text }: RawAnswer,
-  schema: T,
-  status = 200,
-): z.output<T> {
-  const value = parseQuietly(text);
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const seen = status === 201 ? '' : `: ${describeSchemaMismatch(result.error, value)}`;
-  throw new KeysError('unanswered', `${doing}: coderd's answer ${status} has an unexpected format${seen}`);
-}
-
-function parseQuietly(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -28,8 +28,14 @@ export type KeysErrorCode =
   | 'payload'
   | 'unfinished';
 
-/** Codes that say nothing about the key in the secret. */
-const DOUBTS: ReadonlySet<KeysErrorCode> = new Set(['unanswered', 'token', 'licence', 'forbidden']);
+/** Codes that say nothing about the key in the secret. A user that leaves an organization sees it no more. */
+const DOUBTS: ReadonlySet<KeysErrorCode> = new Set([
+  'unanswered',
+  'token',
+  'licence',
+  'forbidden',
+  'unknown-organization',
+]);
 
 export function isDoubt(cause: unknown): boolean {
   return cause instanceof KeysError && DOUBTS.has(cause.code);

@@ -29,15 +29,24 @@ export function madeFor({ organization, tags }: Pick<ManagedPool, 'organization'
     .slice(0, 16);
 }
 
-/** `request`: the id of the request that created the resource. */
-export type ResourceState = { readonly is: 'created' | 'deleted'; readonly request: string };
+/**
+ * `request`: the id of the request that created the resource. `ended`: that of the last deletion.
+ */
+export type ResourceState = {
+  readonly is: 'created' | 'deleted';
+  readonly request: string;
+  readonly ended: string;
+};
 
-export function writeState({ is, request }: ResourceState): string {
-  return `${is} ${request}`;
+/** What stands for a request without an id, and for no request. */
+export const NO_REQUEST = '-';
+
+export function writeState({ is, request, ended }: ResourceState): string {
+  return `${is} ${request} ${ended}`;
 }
 
 /** Undefined if CloudFormation has not created the resource yet. */
 export function readState(tags: Readonly<Record<string, string>>): ResourceState | undefined {
-  const [is, request = ''] = (tags[RESOURCE_TAG] ?? '').split(' ');
-  return is === 'created' || is === 'deleted' ? { is, request } : undefined;
+  const [is, request = NO_REQUEST, ended = NO_REQUEST] = (tags[RESOURCE_TAG] ?? '').split(' ');
+  return is === 'created' || is === 'deleted' ? { is, request, ended } : undefined;
 }

@@ -1,4 +1,5 @@
 /** Makes sure that tasks that start from now on get a key of the pool's organization and tags. */
+import { messageOf } from '../../decision/model/message-of.ts';
 import { KEY_ID_TAG } from '../../decision/model/service-tags.ts';
 import { KeysError } from '../model/keys-error.ts';
 import { MADE_FOR_TAG, type ManagedPool, madeFor } from '../model/pool.ts';
@@ -7,8 +8,40 @@ import { chooseKey, type Held, type KeyChoice } from '../rules/choose-key.ts';
 import { makeKey } from './make-key.ts';
 import { CURRENT, findOrganization, PREVIOUS, readHeld, versionWith } from './read-keys.ts';
 
-/** Keeps, takes back or makes the key. Never deletes one. Throws KeysError in any doubt. */
+/**
+ * Keeps, takes back or makes the key, and tells its id in tags. Never deletes one. Throws KeysError in
+ * any doubt.
+ */
 export async function ensureKey(ports: KeyPorts, pool: ManagedPool, secretId: string): Promise<KeyFacts> {
+  const { secret, facts } = await settleKey(ports, pool, secretId);
+  await publish(ports, pool, secret, { id: facts.id, fits: true });
+  return facts;
+}
+
+/**
+ * As `ensureKey`, but only warns if the tags cannot be written: the key works, and the next sweep
+ * writes them. CloudFormation would roll back, and never ask to delete the key of a failed creation.
+ */
+export async function ensureKeyAtLeast(
+  ports: KeyPorts,
+  pool: ManagedPool,
+  secretId: string,
+): Promise<KeyFacts> {
+  const { secret, facts } = await settleKey(ports, pool, secretId);
+  try {
+    await publish(ports, pool, secret, { id: facts.id, fits: true });
+  } catch (cause) {
+    const error = messageOf(cause);
+    ports.log.warn('could not write the tags of a key; the next sweep does it', { pool: pool.name, error });
+  }
+  return facts;
+}
+
+async function settleKey(
+  ports: KeyPorts,
+  pool: ManagedPool,
+  secretId: string,
+): Promise<{ readonly secret: SecretInfo; readonly facts: KeyFacts }> {
   const secret = await ports.secrets.describe(secretId);
   const choice = await choose(ports, pool, secret);
   const facts = await carryOut(ports, pool, secret, choice);
@@ -19,8 +52,7 @@ export async function ensureKey(ports: KeyPorts, pool: ManagedPool, secretId: st
       keyName: facts.name,
       because: choice.do === 'make' ? choice.because : 'the previous key has the tags of the pool',
     });
-  await publish(ports, pool, secret, { id: facts.id, fits: true });
-  return facts;
+  return { secret, facts };
 }
 
 async function choose(ports: KeyPorts, pool: ManagedPool, secret: SecretInfo): Promise<KeyChoice> {

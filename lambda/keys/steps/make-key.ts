@@ -69,6 +69,8 @@ function isSurelyNotStored(cause: unknown): boolean {
 async function createKey(ports: KeyPorts, pool: ManagedPool, organization: Organization): Promise<MadeKey> {
   for (let tries = 1; tries <= MOST_NAMES; tries += 1) {
     const name = keyName(ports.deployment, pool.name, ports.random.suffix());
+    // If this process dies, the log has the name of the key that nobody stored.
+    ports.log.info('creating a provisioner key', { pool: pool.name, keyName: name });
     try {
       const key = await ports.keys.create(organization, { name, tags: pool.tags });
       if (key instanceof Secret)

@@ -61,8 +61,10 @@ async function lookAfterSecret(
 ): Promise<PoolState> {
   const secret = await ports.secrets.describe(listed.id);
   const state = readState(secret.tags);
-  if (state === undefined) return waiting(pool, 'CloudFormation has not created its key yet');
-  if (state.is === 'deleted') return waiting(pool, 'CloudFormation has deleted its key');
+  // Only the creation stores a first version, so a secret with one has lost its tags.
+  if (state === undefined && versionWith(secret, CURRENT) === undefined)
+    return waiting(pool, 'CloudFormation has not created its key yet');
+  if (state?.is === 'deleted') return waiting(pool, 'CloudFormation has deleted its key');
   const report = writes ? await mend(ports, pool, secret) : await inspect(ports, pool, secret);
   const facts = await readSecretFacts(ports, await ports.secrets.describe(secret.id));
   return { report: { ...report, problems: [...report.problems, ...doubtsOf(facts)] }, facts };

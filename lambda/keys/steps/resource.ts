@@ -12,6 +12,7 @@ import {
   MADE_FOR_TAG,
   type ManagedPool,
   madeFor,
+  NO_REQUEST,
   RESOURCE_TAG,
   type ResourceState,
   readState,
@@ -19,23 +20,23 @@ import {
 } from '../model/pool.ts';
 import type { KeyFacts, KeyPorts, SecretInfo } from '../model/ports.ts';
 import { parseStoredKey } from '../model/stored-key.ts';
-import { ensureKey } from './ensure-key.ts';
+import { ensureKeyAtLeast } from './ensure-key.ts';
 import { CURRENT, versionWith } from './read-keys.ts';
-import { removeKeys } from './remove-keys.ts';
+import { removeKeys, removeKeysOnce } from './remove-keys.ts';
 
 /** Serves a create, update or delete event. A deletion always succeeds. */
 export async function serveResource(ports: KeyPorts, event: ResourceEvent): Promise<ResourceAnswer> {
   const { Pool, SecretArn } = event.ResourceProperties;
   const PhysicalResourceId = `key-of-${Pool}`;
   if (event.RequestType === 'Delete') {
-    await removeKeys(ports, event.ResourceProperties);
+    await removeKeys(ports, event);
     return { PhysicalResourceId: event.PhysicalResourceId ?? PhysicalResourceId };
   }
   const pool = poolOf(event);
   await markCreated(ports, event);
   const { id, name } =
     event.RequestType === 'Create'
-      ? await ensureKey(ports, pool, SecretArn)
+      ? await createKey(ports, pool, SecretArn)
       : await updateKey(ports, pool, SecretArn);
   return { PhysicalResourceId, Data: { KeyId: id, KeyName: name } };
 }
@@ -63,19 +64,41 @@ function parseQuietly(text: string): unknown {
 async function markCreated({ secrets }: KeyPorts, event: ResourceEvent): Promise<void> {
   const { Pool, SecretArn } = event.ResourceProperties;
   const state = readState((await secrets.describe(SecretArn)).tags);
-  const request = event.RequestId ?? 'unknown';
+  const request = event.RequestId ?? NO_REQUEST;
   if (state?.is === 'deleted' && isLate(event, state))
     throw new KeysError(
       'resource-deleted',
       `${event.RequestType} of the key of pool "${Pool}": the resource is deleted already; this event is late`,
     );
   if (state?.is === 'created') return;
-  await secrets.tag(SecretArn, { [RESOURCE_TAG]: writeState({ is: 'created', request }) });
+  const created = writeState({ is: 'created', request, ended: state?.ended ?? NO_REQUEST });
+  await secrets.tag(SecretArn, { [RESOURCE_TAG]: created });
 }
 
 /** After a failed creation CloudFormation may create the resource again, with another request. */
 function isLate({ RequestType, RequestId }: ResourceEvent, { request }: ResourceState): boolean {
-  return RequestType === 'Update' || request === RequestId;
+  return RequestType === 'Update' || (RequestId !== undefined && request === RequestId);
+}
+
+/**
+ * After a creation that failed, CDK's framework never asks for a deletion (docs/aws.md §7). While the
+ * secret has no current version, no task can have a key of the pool.
+ */
+async function createKey(ports: KeyPorts, pool: ManagedPool, secretId: string): Promise<KeyFacts> {
+  try {
+    return await ensureKeyAtLeast(ports, pool, secretId);
+  } catch (cause) {
+    if (await hasNoKey(ports, secretId)) await removeKeysOnce(ports, pool);
+    throw cause;
+  }
+}
+
+async function hasNoKey({ secrets }: KeyPorts, secretId: string): Promise<boolean> {
+  try {
+    return versionWith(await secrets.describe(secretId), CURRENT) === undefined;
+  } catch (cause) {
+    return cause instanceof KeysError && cause.code === 'secret-gone';
+  }
 }
 
 /**
@@ -88,7 +111,7 @@ async function updateKey(
   secretId: string,
 ): Promise<Pick<KeyFacts, 'id' | 'name'>> {
   try {
-    return await ensureKey(ports, pool, secretId);
+    return await ensureKeyAtLeast(ports, pool, secretId);
   } catch (cause) {
     const known = isDoubt(cause)
       ? await keyMadeFor(ports, pool, await ports.secrets.describe(secretId))

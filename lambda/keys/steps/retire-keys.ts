@@ -28,32 +28,42 @@ export async function retireKeys(ports: KeyPorts, given: Retirement): Promise<re
   return reports;
 }
 
-type TasksByPool = ReadonlyMap<string, readonly PoolTask[]>;
+type ReadTasks = () => Promise<ReadonlyMap<string, readonly PoolTask[]>>;
 
 async function retireIn(
   ports: KeyPorts,
   given: Retirement,
   organization: Organization,
-  tasks: () => Promise<TasksByPool>,
+  tasks: ReadTasks,
 ): Promise<readonly KeyReport[]> {
-  const { items: keys, now: coderNow } = await ports.keys.list(organization);
-  const { deployment, clock } = ports;
-  const known = { deployment, now: clock.now(), coderNow, pools: given.secrets };
-  const blind: RetireFacts = { ...known, tasks: undefined, daemons: undefined };
-  // The lists of daemons and tasks are read only if they matter.
-  const isOpen = keys.some((key) => judgeKey(key, blind) === 'in-doubt');
-  const needsDaemons = isOpen || (!given.writes && keys.length > 0);
-  const facts: RetireFacts = {
-    ...known,
-    tasks: isOpen ? await orProblem(given, tasks) : undefined,
-    daemons: needsDaemons ? await orProblem(given, () => ports.keys.daemons(organization)) : undefined,
-  };
+  const keys = await ports.keys.list(organization);
+  const facts = await readFacts(ports, given, { keys, organization, tasks });
   const reports: KeyReport[] = [];
-  for (const key of keys) {
+  for (const key of keys.items) {
     const verdict = await carryOut(ports, given, organization, { key, verdict: judgeKey(key, facts) });
     reports.push(reportOf(ports, organization, { key, verdict, daemons: facts.daemons }));
   }
   return reports;
+}
+
+/** Reads the lists of daemons and tasks only if they matter. */
+async function readFacts(
+  { deployment, clock, keys: coderd }: KeyPorts,
+  given: Retirement,
+  of: {
+    readonly keys: Listed<KeyFacts>;
+    readonly organization: Organization;
+    readonly tasks: ReadTasks;
+  },
+): Promise<RetireFacts> {
+  const { items, now: coderNow } = of.keys;
+  const known = { deployment, now: clock.now(), coderNow, pools: given.secrets };
+  const blind: RetireFacts = { ...known, tasks: undefined, daemons: undefined };
+  const isOpen = items.some((key) => judgeKey(key, blind) === 'in-doubt');
+  const reportsDaemons = !given.writes && items.length > 0;
+  if (!isOpen && !reportsDaemons) return blind;
+  const daemons = await orProblem(given, () => coderd.daemons(of.organization));
+  return { ...known, daemons, tasks: isOpen ? await orProblem(given, of.tasks) : undefined };
 }
 
 async function carryOut(

@@ -10,6 +10,7 @@ import { Secret } from '../../../lambda/adapters/shared/secret.ts';
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { CoderdModel } from '../model.ts';
 import type { TokenUser } from '../tables/tokens.ts';
+import { entitlements } from './account-routes.ts';
 import { members } from './member-routes.ts';
 import { QueryParameters } from './parameters.ts';
 import { routeOf } from './workspace-routes.ts';
@@ -96,6 +97,7 @@ function answerOf(
     const parameters = new QueryParameters(new URLSearchParams(query));
     return route.handle({ model, user: ANYBODY, parameters, rest, body }).body;
   }
+  if (resource === 'entitlements') return entitlements(model).body;
   if (resource === 'buildinfo') return { version: model.version.text };
   if (list === undefined) return model.organizations.all.map(({ id, name }) => ({ id, name }));
   const organizationId = organization as OrganizationId;

@@ -1,5 +1,5 @@
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
-import { normalizeTags, type TagSet, type Tags } from '../../../lambda/decision/model/tags.ts';
+import { normalizeTags, type TagSet, type Tags, withoutEmpty } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../../base/random.ts';
 import { secretMade } from '../../base/secret-made.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
@@ -108,7 +108,7 @@ export type Admitted = {
 
 /** The tags of a daemon: MutateTags (docs/coder.md §3). */
 export function daemonTags({ key: { tags }, owner }: Admitted): TagSet {
-  return normalizeTags(tags.scope === 'user' ? { ...tags, owner } : tags);
+  return normalizeTags(withoutEmpty(tags.scope === 'user' ? { ...tags, owner } : tags));
 }
 
 function checkName(name: string): void {

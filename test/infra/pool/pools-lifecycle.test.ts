@@ -57,6 +57,15 @@ const STEPS: readonly Step[] = [
     to: pool({ environment: { TF_LOG: 'warn' }, prometheusPort: 2112, readonlyRootFilesystem: true }),
   },
   { change: '`key` or `secrets` (another secret)', to: pool({ key: { secret: 'coder/keys/cpu-2' } }) },
+  {
+    change: '`psk` or `token` instead of `key`',
+    to: pool({ key: undefined, token: { secret: 'coder/daemon-token' } }),
+  },
+  {
+    change: '`tags` of a pool with `psk` or `token`',
+    from: pool({ key: undefined, psk: { secret: 'coder/psk' } }),
+    to: pool({ key: undefined, psk: { secret: 'coder/psk' }, tags: { size: 'large' } }),
+  },
   { change: '`coder.url`', to: { ...before, coder: { ...before.coder, url: 'https://builds.example.com' } } },
   {
     change: '`coder.token` (another secret), `coder.proxy`',

@@ -138,6 +138,14 @@ it('refuses tags of a daemon with a key, whose own tags count', () => {
   });
 });
 
+it('drops tags with an empty value, of keys and of daemons', () => {
+  const { model, connect } = world();
+  const key = model.addKey({ organization: 'data', name: 'empty', tags: { a: '', b: '1' } });
+  const tags = { b: '1', scope: 'organization', owner: '' };
+  expect(connect({ key })?.tags).toEqual(tags);
+  expect(connect({ psk: 'shared', tags: { a: '', b: '1' } })?.tags).toEqual(tags);
+});
+
 it('refuses every daemon without a licence', () => {
   const { connect, key, token } = world({ licensed: false });
   for (const daemon of [{ key }, { psk: 'shared' }, { token }])

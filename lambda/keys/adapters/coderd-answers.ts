@@ -1,0 +1,76 @@
+/**
+ * What an answer of coderd about provisioner keys means. Messages show only coderd's own words: an
+ * answer may contain a key.
+ */
+import type * as z from 'zod';
+import type { RawAnswer } from '../../adapters/coderd/http/http.ts';
+import { errorSchema } from '../../adapters/coderd/http/schemas.ts';
+import { describeSchemaMismatch } from '../../adapters/shared/schema-mismatch.ts';
+import { KeysError } from '../model/keys-error.ts';
+
+export const ROLE =
+  "give the token's user the role organization template admin there, or a custom role that may create, read and delete provisioner_daemon and read provisioner_jobs";
+
+/** The error for an answer that is none of the expected ones. */
+export function errorOf(doing: string, answer: RawAnswer): KeysError {
+  const said = `${doing}: ${describe(answer)}`;
+  switch (answer.statusCode) {
+    case 400:
+      return new KeysError('refused', said);
+    case 401:
+      return new KeysError('token', `${said}; store a valid token in the secret of managedKeys.token`);
+    case 403:
+      return new KeysError('licence', `${said}; managed keys need a Premium licence of Coder`);
+    case 404:
+      return new KeysError('forbidden', `${said}; ${ROLE}`);
+    default:
+      return unanswered(doing, answer);
+  }
+}
+
+/** The answer proves nothing. */
+export function unanswered(doing: string, answer: RawAnswer): KeysError {
+  return new KeysError('unanswered', `${doing}: ${describe(answer)}; check coderd's log, and try again`);
+}
+
+/** Whether this is coderd's own refusal of a key, not that of a proxy before it. */
+export function isAboutKeys({ text }: RawAnswer): boolean {
+  return parseError(text)?.message.startsWith('provisioner daemon key') ?? false;
+}
+
+/** The answer of a creation contains a key, so one that does not fit is not shown. */
+export function readBody<T extends z.ZodType>(
+  doing: string,
+  { statusCode, text }: RawAnswer,
+  schema: T,
+): z.output<T> {
+  const value = parseQuietly(text);
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const seen = statusCode === 201 ? '' : `: ${describeSchemaMismatch(result.error, value)}`;
+  const message = `${doing}: coderd's answer ${statusCode} has an unexpected format${seen}`;
+  throw new KeysError('unanswered', message);
+}
+
+const LONGEST = 300;
+
+function describe({ statusCode, text }: RawAnswer): string {
+  const error = parseError(text);
+  const words = [error?.message, error?.detail].filter(Boolean).join(' ');
+  const said = words.replaceAll(/\s+/g, ' ').slice(0, LONGEST);
+  return `coderd answered ${statusCode}${said === '' ? '' : `: ${said}`}`;
+}
+
+function parseError(text: string): z.output<typeof errorSchema> | undefined {
+  const parsed = errorSchema.safeParse(parseQuietly(text));
+  return parsed.success ? parsed.data : undefined;
+}
+
+/** Drops the parser's error, because it would quote the answer. */
+function parseQuietly(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

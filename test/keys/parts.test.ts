@@ -1,0 +1,121 @@
+/** Small parts of the key function: its environment, the tasks that it reads, and secrets as texts. */
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
+import { STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
+import { EcsPoolTasks } from '../../lambda/keys/adapters/pool-tasks.ts';
+import { connectKeys } from '../../lambda/keys/connect.ts';
+import { readKeysEnvironment } from '../../lambda/keys/environment.ts';
+import { parseStoredKey, writeStoredKey } from '../../lambda/keys/model/stored-key.ts';
+import type { Ecs } from '../../lambda/look/ports.ts';
+import { type Lab, labConfig, startLab } from '../support/lab.ts';
+import { DEPLOYMENT } from './key-lab.ts';
+
+const POOLS = [
+  { name: 'cpu', organization: 'default', tags: {}, desiredCount: 2 },
+  { name: 'gpu', organization: 'default', tags: { gpu: 'yes' }, desiredCount: 1 },
+];
+
+describe('the tasks of pools', () => {
+  let lab: Lab;
+  beforeAll(async () => {
+    lab = await startLab({ pools: POOLS });
+    lab.pass(120);
+  });
+  afterAll(() => lab.close());
+  const tasksOf = (change: Partial<Ecs> = {}) => {
+    const { ecs } = lab.ports();
+    const services = () => change.services?.() ?? ecs.services();
+    const tasks: Ecs['tasks'] = (of) => change.tasks?.(of) ?? ecs.tasks(of);
+    return new EcsPoolTasks(() => ({ services, tasks }), lab.world.stackName).running();
+  };
+
+  it('are listed by pool, with the time of their creation', async () => {
+    const running = await tasksOf();
+    expect([...running].map(([pool, tasks]) => `${pool} ${tasks.length}`).sort()).toEqual(['cpu 2', 'gpu 1']);
+    const [task] = running.get('gpu') ?? [];
+    expect(task?.id).toMatch(/^[0-9a-f]{32}$/);
+    expect(task?.createdAt).toBeLessThan(lab.world.timeline.now());
+  });
+
+  it('are those of this stack', async () => {
+    const { ecs } = lab.ports();
+    const services = async () => {
+      const reading = await ecs.services();
+      const items = reading.items.map((service) => ({
+        ...service,
+        tags: [...service.tags.filter(({ key }) => key !== STACK_TAG), { key: STACK_TAG, value: 'Other' }],
+      }));
+      return { ...reading, items };
+    };
+    expect((await tasksOf({ services })).size).toBe(0);
+  });
+
+  it.each(['failed', 'truncated', 'forbidden'] as const)('are unknown if a list is %s', async (status) => {
+    const reading = { status, error: `listing tasks: ${status}`, items: [] };
+    await expect(tasksOf({ tasks: async () => reading })).rejects.toThrow(`listing tasks: ${status}`);
+    await expect(tasksOf({ services: async () => reading })).rejects.toThrow(`listing tasks: ${status}`);
+  });
+});
+
+describe('the environment of the key function', () => {
+  const set = {
+    AUTOSCALER_CLUSTER: 'cluster',
+    AUTOSCALER_STACK: 'Stack',
+    AUTOSCALER_STACK_ID: 'arn:aws:cloudformation:eu-central-1:123456789012:stack/Stack/1',
+  };
+
+  it('has the id of the deployment', () => {
+    expect(readKeysEnvironment(set, 'autoscaler.yaml')).toMatchObject({
+      cluster: 'cluster',
+      configFile: 'autoscaler.yaml',
+      deployment: { id: DEPLOYMENT.id, stack: 'Stack' },
+    });
+  });
+
+  it.each([
+    { change: { AUTOSCALER_STACK: undefined }, says: 'AUTOSCALER_STACK is not set; name the stack' },
+    { change: { AUTOSCALER_STACK: '' }, says: 'AUTOSCALER_STACK is empty' },
+    { change: { AUTOSCALER_STACK_ID: undefined }, says: 'AUTOSCALER_STACK_ID is not set' },
+    { change: { AUTOSCALER_STACK_ID: 'Stack' }, says: 'AUTOSCALER_STACK_ID is no ARN' },
+    { change: { AUTOSCALER_CLUSTER: undefined }, says: 'AUTOSCALER_CLUSTER is not set' },
+  ])('names what is wrong: $says', ({ change, says }) => {
+    expect(() => readKeysEnvironment({ ...set, ...change }, 'autoscaler.yaml')).toThrow(says);
+  });
+});
+
+it('refuses a configuration without managed keys', () => {
+  const { config } = checkConfig(labConfig('http://127.0.0.1', POOLS));
+  const log = { info: () => {}, warn: () => {} };
+  const given = { cluster: 'cluster', caBundle: undefined, deployment: DEPLOYMENT, log };
+  expect(() => connectKeys(config, given)).toThrow('it has no managedKeys; deploy the stack again');
+});
+
+describe('a secret text', () => {
+  const secret = new Secret('hunter2');
+
+  it('prints as [secret] in texts, JSON and inspect', () => {
+    const shown = [`${secret}`, JSON.stringify({ secret }), inspect({ secret }, { showHidden: true })];
+    for (const each of shown) expect(each).toContain('[secret]');
+    expect(shown.join()).not.toContain('hunter2');
+    expect(secret.reveal()).toBe('hunter2');
+  });
+
+  it.each([
+    { text: 'hello', because: 'it is no JSON' },
+    { text: '["a"]', because: 'it is no object' },
+    { text: '{"id":"1"}', because: 'it has no key' },
+    { text: '{"key":""}', because: 'the key is empty' },
+    { text: '{"key":5}', because: 'the key is no text' },
+    { text: '', because: 'it is empty' },
+  ])('with $text holds no key: $because', ({ text }) => {
+    expect(parseStoredKey(new Secret(text))).toBeUndefined();
+  });
+
+  it('holds the key that was written, with its id and name', () => {
+    const stored = parseStoredKey(writeStoredKey({ key: secret, id: 'id', name: 'name' }));
+    expect(stored).toMatchObject({ id: 'id', name: 'name' });
+    expect(stored?.key.reveal()).toBe('hunter2');
+  });
+});
