@@ -84,8 +84,12 @@ function otherText(key: OtherKey): string {
   const place = `organization "${key.organization}", ${daemonsText(key)}`;
   const online = (key.daemons ?? []).filter((daemon) => daemon.online).map(({ name }) => name);
   const names = online.length === 0 ? '' : ` (${few(online)})`;
-  const ours = `. Made for pool "${key.pool}"; the key function deletes it when nothing can use it`;
-  return `${place}${names}${key.owner === 'ours' ? ours : ''}`;
+  if (key.owner === 'foreign') return `${place}${names}`;
+  const next =
+    online.length === 0
+      ? 'the key function deletes it when nothing can use it'
+      : 'no task of the pool has it, and the key function keeps it while a daemon is online. If you do not know the daemon, delete the key with coder provisioner keys delete';
+  return `${place}${names}. Made for pool "${key.pool}"; ${next}`;
 }
 
 function section(head: string, lines: readonly string[]): readonly string[] {

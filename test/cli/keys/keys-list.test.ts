@@ -109,6 +109,19 @@ it('tells keys of this deployment from foreign ones, with their daemons', async 
   ]);
 });
 
+it('points out a daemon that keeps an old key alive and belongs to no task', async () => {
+  const lab = await created();
+  const { coderd } = lab.world;
+  const { key } = JSON.parse(lab.secret().value ?? '{}');
+  await lab.keys('rotate', 'gpu');
+  await lab.finishRotation();
+  coderd.connect({ key, name: 'stranger', version: coderd.version.text });
+  const { out } = await lab.keys('list');
+  expect(out).toContain(
+    `organization "data", 1 daemon online (stranger). Made for pool "gpu"; no task of the pool has it, and the key function keeps it while a daemon is online. If you do not know the daemon, delete the key`,
+  );
+});
+
 it('knows the keys of this deployment by the tag of CloudFormation, if no key is in use', async () => {
   const lab = await created();
   const stackId = 'arn:aws:cloudformation:eu-central-1:123456789012:stack/Stack/5c1e';
