@@ -3,7 +3,7 @@
  * each step. If a step fails, it runs all steps again with the same token (docs/aws.md §4).
  */
 import type { SecretsModel } from './model.ts';
-import type { StoredSecret } from './secret.ts';
+import { PENDING, type StoredSecret } from './secret.ts';
 
 export const ROTATION_STEPS = ['createSecret', 'setSecret', 'testSecret', 'finishSecret'] as const;
 
@@ -35,4 +35,24 @@ export async function runRotation(
     } catch (cause) {
       if (attempt >= attempts) throw cause;
     }
+}
+
+/**
+ * What Secrets Manager does when a schedule is stored without an immediate rotation: it runs
+ * testSecret alone, with a version that it removes afterwards. AWS does not say whether that version
+ * has a value; `copies` gives it the current one.
+ */
+export async function testRotation(
+  model: SecretsModel,
+  secret: StoredSecret,
+  given: { readonly invoke: (request: RotationRequest) => Promise<unknown>; readonly copies: boolean },
+): Promise<void> {
+  const token = model.announceRotation(secret);
+  const now = model.timeline.now();
+  if (given.copies) secret.put({ id: token, value: secret.value, stages: [PENDING], now });
+  try {
+    await given.invoke({ Step: 'testSecret', SecretId: secret.arn, ClientRequestToken: token });
+  } finally {
+    secret.move(PENDING, { from: secret.withStage(PENDING)?.id, now });
+  }
 }

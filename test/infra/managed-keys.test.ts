@@ -104,7 +104,7 @@ describe('a stack with managed keys', () => {
     ]);
   });
 
-  it('lets only the key function write, and only the secrets of the keys', () => {
+  it('lets only the key function write, and only secrets with the tag of this stack', () => {
     const writing = ofType('AWS::IAM::Policy').filter(({ Properties }) =>
       JSON.stringify(Properties.PolicyDocument).includes('secretsmanager:PutSecretValue'),
     );
@@ -112,8 +112,12 @@ describe('a stack with managed keys', () => {
     const [statement] = (writing[0]?.Properties.PolicyDocument.Statement ?? []).filter(
       ({ Action }: { Action: string | string[] }) => Action.includes('secretsmanager:PutSecretValue'),
     );
-    const ids = idsOf(template, 'AWS::SecretsManager::Secret');
-    expect(statement.Resource).toEqual(ids.map((id) => ({ Ref: id })));
+    expect(JSON.stringify(statement.Resource)).toContain(':secret:*');
+    expect(statement.Condition).toEqual({
+      StringEquals: { 'aws:ResourceTag/coder-autoscaler:stack': 'Test' },
+    });
+    for (const { Properties } of ofType('AWS::SecretsManager::Secret'))
+      expect(Properties.Tags).toContainEqual({ Key: 'coder-autoscaler:stack', Value: 'Test' });
     expect(JSON.stringify(writing)).toContain('coder/key-manager-token');
   });
 

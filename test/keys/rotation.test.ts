@@ -1,7 +1,7 @@
 /** Tests the rotation in four steps: faults, and steps that come twice, late or with an old token. */
 import { describe, expect, it } from 'vitest';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
-import { ROTATION_STEPS, runRotation } from '../../simulator/secrets/rotation.ts';
+import { ROTATION_STEPS, runRotation, testRotation } from '../../simulator/secrets/rotation.ts';
 import { addForeignKey, CPU, HOUR, KeyLab, keyIn, MINUTE, revive } from './key-lab.ts';
 
 async function created(options: ConstructorParameters<typeof KeyLab>[0] = {}): Promise<KeyLab> {
@@ -128,6 +128,20 @@ describe('a rotation', () => {
     expect(lab.secret().value).toBe(before);
     expect(lab.ownKeys()).toHaveLength(1);
   });
+
+  it.each([{ copies: true }, { copies: false }])(
+    'makes no key when Secrets Manager tests a new schedule, with a copy of the current value: $copies',
+    async ({ copies }) => {
+      const lab = await created();
+      lab.onCall = (what) => expect(copies || !what.includes('/api/v2'), 'needs coderd').toBe(true);
+      await testRotation(lab.secrets, lab.secret(), { copies, invoke: (event) => lab.serve(event) });
+      expect(lab.ownKeys()).toHaveLength(1);
+      expect(lab.secret().withStage('AWSPENDING')).toBeUndefined();
+      revive(lab);
+      await lab.rotate();
+      expect(lab.ownKeys()).toHaveLength(2);
+    },
+  );
 
   it('does not switch to a key that coderd does not confirm', async () => {
     const lab = await created();

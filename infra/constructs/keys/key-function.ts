@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
@@ -7,18 +7,13 @@ import {
   LoggingFormat,
   Runtime,
 } from 'aws-cdk-lib/aws-lambda';
-import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
+import { STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { allOf, networkInterfaces } from '../function/function-permissions.ts';
 import { type AutoscalerFunctionProps, functionNetwork } from '../function/function-props.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
 import { importSecret, readSecrets, secretKeys } from '../shared/imported-secret.ts';
 import { acknowledgeWildcards } from '../shared/wildcards.ts';
-
-export type KeyFunctionProps = AutoscalerFunctionProps & {
-  /** The secrets of the managed keys. */
-  readonly secrets: readonly ISecret[];
-};
 
 /**
  * The function that creates, rotates and deletes provisioner keys. Only it has a token that may
@@ -27,7 +22,7 @@ export type KeyFunctionProps = AutoscalerFunctionProps & {
 export class KeyFunction extends Construct {
   readonly function: LambdaFunction;
 
-  constructor(scope: Construct, id: string, props: KeyFunctionProps) {
+  constructor(scope: Construct, id: string, props: AutoscalerFunctionProps) {
     super(scope, id);
     const { stackName, stackId } = Stack.of(this);
     this.function = new LambdaFunction(this, 'Function', {
@@ -67,7 +62,7 @@ const TIMEOUT = Duration.minutes(3);
 const RETRIED =
   'CloudFormation and Secrets Manager report a failed step and repeat it, and the next sweep repeats the one before';
 
-function keyRole(scope: Construct, props: KeyFunctionProps): Role {
+function keyRole(scope: Construct, props: AutoscalerFunctionProps): Role {
   const role = new Role(scope, 'Role', {
     description: 'Permissions of the function that manages provisioner keys',
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
@@ -77,10 +72,12 @@ function keyRole(scope: Construct, props: KeyFunctionProps): Role {
   return role;
 }
 
-function statements(role: Role, props: KeyFunctionProps): PolicyStatement[] {
+function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement[] {
   const { cluster, logGroup, parameters, kmsKey, settings, token } = props;
   return [
     ...readSecrets([importSecret(role, 'Token', token)]),
+    // By tag, not by ARN: when a pool is removed, the function deletes its key after this policy has
+    // changed.
     new PolicyStatement({
       actions: [
         'secretsmanager:DescribeSecret',
@@ -89,7 +86,8 @@ function statements(role: Role, props: KeyFunctionProps): PolicyStatement[] {
         'secretsmanager:TagResource',
         'secretsmanager:UpdateSecretVersionStage',
       ],
-      resources: props.secrets.map(({ secretArn }) => secretArn),
+      resources: [allSecrets(role)],
+      conditions: { StringEquals: { [`aws:ResourceTag/${STACK_TAG}`]: Stack.of(role).stackName } },
     }),
     // The action has no resource level. It returns names and tags, never values.
     new PolicyStatement({ actions: ['secretsmanager:ListSecrets'], resources: ['*'] }),
@@ -112,12 +110,26 @@ function statements(role: Role, props: KeyFunctionProps): PolicyStatement[] {
   ];
 }
 
-function wildcards(role: Role, props: KeyFunctionProps) {
+function allSecrets(scope: Construct): string {
+  const arnFormat = ArnFormat.COLON_RESOURCE_NAME;
+  return Stack.of(scope).formatArn({
+    service: 'secretsmanager',
+    resource: 'secret',
+    resourceName: '*',
+    arnFormat,
+  });
+}
+
+function wildcards(role: Role, props: AutoscalerFunctionProps) {
   return [
     {
       resource: '*',
       reason:
         'secretsmanager:ListSecrets has no resource level and returns no values. ecs:ListServices and ecs:ListTasks have none either, so a condition restricts them to the cluster. In a VPC, Lambda creates network interfaces with this role, and a second statement denies the code these calls',
+    },
+    {
+      resource: allSecrets(role),
+      reason: 'A condition restricts it to the secrets with the tag of this stack',
     },
     {
       resource: allOf('service', role, props),

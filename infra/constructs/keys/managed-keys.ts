@@ -10,13 +10,14 @@ import { Construct, type IDependable } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import type { ManagedKeys as ManagedKeysSettings } from '../../../lambda/decision/model/config.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
+import type { AutoscalerFunctionProps } from '../function/function-props.ts';
 import { grantRotating } from '../function/operator-grants.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
 import type { ManagedKey } from '../shared/managed-key.ts';
 import { acknowledgeWildcards } from '../shared/wildcards.ts';
-import { KeyFunction, type KeyFunctionProps } from './key-function.ts';
+import { KeyFunction } from './key-function.ts';
 
-export type ManagedKeysProps = Omit<KeyFunctionProps, 'secrets' | 'token'> & {
+export type ManagedKeysProps = Omit<AutoscalerFunctionProps, 'token'> & {
   readonly keys: ManagedKeysSettings;
   readonly pools: readonly DeployedPool[];
   /** The key function reaches coderd once these resources exist. */
@@ -41,11 +42,7 @@ export class ManagedKeys extends Construct {
     const secrets = pools.map((pool): [DeployedPool, ISecret] => [pool, addSecret(this, pool)]);
     this.#cluster = props.cluster;
     this.#secrets = secrets.map(([, secret]) => secret);
-    const keyFunction = new KeyFunction(this, 'Function', {
-      ...props,
-      token: keys.token,
-      secrets: this.#secrets,
-    });
+    const keyFunction = new KeyFunction(this, 'Function', { ...props, token: keys.token });
     this.function = keyFunction.function;
     const provider = addProvider(this, props, this.function);
     const permission = permitRotation(this.function);
@@ -84,7 +81,7 @@ function addSecret(scope: Construct, { name }: DeployedPool): ISecret {
 
 function addProvider(
   scope: Construct,
-  { logGroup, kmsKey }: Pick<KeyFunctionProps, 'logGroup' | 'kmsKey'>,
+  { logGroup, kmsKey }: Pick<AutoscalerFunctionProps, 'logGroup' | 'kmsKey'>,
   onEventHandler: IFunction,
 ): Provider {
   const provider = new Provider(scope, 'Provider', {

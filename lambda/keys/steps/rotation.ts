@@ -27,6 +27,7 @@ export async function serveRotation(
   mustBeLive(secret, pool);
   const pending = pendingVersion(secret);
   if (pending === undefined) await endRotation(ports, pool, secret, event);
+  else if (event.Step === 'testSecret') await testPending(ports, pool, secret, pending);
   // The new key is in coderd since it was made, so setSecret has nothing to do.
   else if (event.Step !== 'setSecret') await servePending(ports, pool, secret, { event, pending });
 }
@@ -51,6 +52,20 @@ function mustBeLive({ id, tags }: SecretInfo, { name }: ManagedPool): void {
     'resource-deleted',
     `rotating secret ${id}: the key of pool "${name}" is deleted; nothing is to rotate`,
   );
+}
+
+/**
+ * When a schedule of rotations is stored, Secrets Manager runs this step alone, with a version that
+ * it removes afterwards (docs/aws.md §4). A key for a version without a value would never be used.
+ */
+async function testPending(
+  ports: KeyPorts,
+  pool: ManagedPool,
+  secret: SecretInfo,
+  pending: VersionInfo,
+): Promise<void> {
+  const { flaw } = await readFlaw(ports, pool, secret, pending);
+  if (flaw !== 'nothing') await ensurePending(ports, pool, secret, pending);
 }
 
 async function servePending(
@@ -115,6 +130,7 @@ async function readFlaw(
   version: VersionInfo,
 ): Promise<{ readonly held: Held; readonly flaw: Flaw | undefined }> {
   const held = await readHeld(ports, secret, version);
+  if (held.kind !== 'known') return { held, flaw: held.kind };
   const wanted = { organization: (await findOrganization(ports, pool)).id, tags: pool.tags };
   return { held, flaw: flawOf(held, wanted) };
 }

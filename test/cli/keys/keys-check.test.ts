@@ -164,6 +164,20 @@ describe('a failed check', () => {
     expect({ code: answer.code, err: answer.err }).toEqual({ code, err: '' });
   });
 
+  it('quotes the tags of a new key for the shell and for CSV', async () => {
+    const lab = await start({
+      settings: ([, gpu = {}], config) => {
+        Object.assign(gpu, { key: { secret: 'coder/keys/gpu' } });
+        delete config.managedKeys;
+      },
+    });
+    lab.world.coderd.deleteKey('data', 'gpu');
+    const { out } = await lab.keys('check');
+    expect(out).toContain(
+      `Create a key (coder provisioner keys create gpu --org data --tag gpu=a10 --tag '"note=it'\\''s ""new"", ok"') and put it into secret "coder/keys/gpu"`,
+    );
+  });
+
   it('names the mistakes of the configuration and tries nothing', async () => {
     const lab = await start({ settings: ([cpu = {}]) => Object.assign(cpu, { max: -1 }) });
     const { code, out } = await lab.keys('check');
