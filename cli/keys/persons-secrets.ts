@@ -5,6 +5,7 @@
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
 import type { KeySecrets, SecretInfo } from '../../lambda/keys/model/ports.ts';
+import { withAdvice } from '../shared/aws-advice.ts';
 
 type Value = Awaited<ReturnType<KeySecrets['value']>>;
 
@@ -49,9 +50,18 @@ async function asPerson<T>(operation: string, act: () => Promise<T>): Promise<T>
   try {
     return await act();
   } catch (cause) {
-    if (!(cause instanceof KeysError) || !isDenied(cause.cause)) throw cause;
-    throw new KeysError('secret', needs(operation, cause.cause), { cause: cause.cause });
+    if (!(cause instanceof KeysError) || cause.code !== 'secret') throw cause;
+    const error = cause.cause;
+    const says = isDenied(error)
+      ? needs(operation, error)
+      : withAdvice(`calling ${operation}: ${textOf(error)}`);
+    throw new KeysError('secret', says, { cause: error });
   }
+}
+
+/** With the name, by which the advice is found. */
+function textOf(cause: unknown): string {
+  return cause instanceof Error ? `${cause.name}: ${messageOf(cause)}` : messageOf(cause);
 }
 
 export function isDenied(cause: unknown): boolean {

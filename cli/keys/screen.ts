@@ -55,7 +55,7 @@ function daemonsText({ daemons }: ListedKey): string {
 }
 
 function taskLines({ auth, tasks, tasksWithoutDaemon }: PoolKeys): readonly string[] {
-  if (tasks === null) return ['  tasks: not read'];
+  if (tasks === null) return ['  which keys its tasks use: not read'];
   if (auth === 'psk' || auth === 'token') return [`  ${some(tasks, 'task')}`];
   const starting = tasksWithoutDaemon ?? 0;
   return starting === 0

@@ -1,7 +1,6 @@
 /** Reads what `autoscaler keys list` shows. A part that cannot be read gives a sentence instead. */
 
 import type { Config, PoolConfig, SecretRef } from '../../lambda/decision/model/config.ts';
-import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
 import type { Reading, Service } from '../../lambda/decision/model/snapshot.ts';
 import { few } from '../../lambda/explain/format.ts';
@@ -17,7 +16,8 @@ import type {
 } from '../../lambda/keys/model/ports.ts';
 import { isOfNoConcern } from '../../lambda/keys/steps/read-keys.ts';
 import { type KeyReading, readKey } from '../doctor/credentials/key.ts';
-import { withAdvice } from '../shared/aws-advice.ts';
+import { isEverywhere, withAdvice } from '../shared/aws-advice.ts';
+import { InputError } from '../shared/cli-environment.ts';
 import type { KeysConnection } from './connect.ts';
 
 /** Undefined: could not be read. */
@@ -41,7 +41,7 @@ export type Survey = {
   readonly notes: readonly string[];
 };
 
-/** Never throws because of coderd or AWS. */
+/** Throws InputError only if AWS does not answer: then nothing is readable, and one message is enough. */
 export async function surveyKeys(
   { pools }: Pick<Config, 'pools'>,
   connection: KeysConnection,
@@ -52,8 +52,13 @@ export async function surveyKeys(
     readOrganizations(pools, connection, { unread, notes }),
     tryKeys(pools, connection),
   ]);
+  const lost = unread.find((line) => line.startsWith(SERVICES) && isEverywhere(line));
+  if (organizations.length === 0 && lost !== undefined) throw new InputError(lost);
   return { ...inStack, organizations, tried, unread: [...new Set(unread)], notes };
 }
+
+/** How the error of the list of services begins. */
+const SERVICES = 'listing services';
 
 async function readStack(pools: readonly PoolConfig[], connection: KeysConnection, unread: string[]) {
   const services = await connection.ecs.services();
@@ -152,7 +157,7 @@ async function orUnread<T>(unread: string[], read: () => Promise<T>): Promise<T 
     return await read();
   } catch (cause) {
     if (!(cause instanceof KeysError)) throw cause;
-    unread.push(withAdvice(messageOf(cause)));
+    unread.push(cause.message);
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
 /** `autoscaler keys list` over HTTP: who uses which key, and what could not be read. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -192,7 +192,7 @@ describe('a problem', () => {
       scenario: 'is a token that coderd refuses',
       broken: ({ world }) => world.secrets.put(world.tokenSecretName, 'abc-def'),
       code: 1,
-      says: ['  tasks: not read', '  - listing organizations: coderd answered 401'],
+      says: ['  which keys its tasks use: not read', '  - listing organizations: coderd answered 401'],
     },
     {
       scenario: 'is a licence that is gone',
@@ -207,6 +207,25 @@ describe('a problem', () => {
     const out = steady(answer.out);
     for (const each of says) expect(out).toContain(`\n${each}`);
     expect({ code: answer.code, err: answer.err }).toEqual({ code, err: '' });
+  });
+
+  it('is AWS, if it does not answer, in one message', async () => {
+    const lab = await created();
+    for (const service of ['ECS', 'SECRETS_MANAGER'])
+      vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, 'http://127.0.0.1:9');
+    const { code, out, err } = await lab.keys('list');
+    expect({ code, out, lines: err.trimEnd().split('\n').length }).toEqual({ code: 1, out: '', lines: 1 });
+    expect(err).toContain('AWS does not answer. Check the network (VPN, proxy, VPC endpoint)');
+  });
+
+  it('is coderd, if it does not answer', async () => {
+    const lab = await created();
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace(lab.lab.coderdUrl, 'http://127.0.0.1:9'));
+    const { code, out, err } = await lab.keys('list');
+    expect({ code, err }).toEqual({ code: 1, err: '' });
+    expect(out).toContain('Could not be read:\n  - listing organizations: no answer from coderd');
+    expect(out).toContain('  problem: the key in secret "coder/keys/cpu" could not be tried: ');
   });
 
   it('is a cluster that has no service of the pools', async () => {
