@@ -217,7 +217,8 @@ function costOfLogs({ aws, pools }: Deployment, { looks, busyTaskHours }: Usage)
 }
 
 /**
- * The function reads the token every five minutes. The reads of starting tasks cost almost nothing.
+ * The function reads the token every five minutes, and lists the pools' secrets every minute. The
+ * reads of starting tasks cost almost nothing.
  */
 function costOfSecrets({ coder, pools, managedKeys }: Deployment): number {
   const refs = [
@@ -226,7 +227,7 @@ function costOfSecrets({ coder, pools, managedKeys }: Deployment): number {
     pools.flatMap(({ auth, secrets }) => [secretOf(auth) ?? [], Object.values(secrets)].flat()),
   ].flat();
   const names = new Set(refs.map(({ secret }) => secret));
-  return names.size * PRICES.secretMonth + MONTH_HOURS * 12 * PRICES.secretCall;
+  return names.size * PRICES.secretMonth + MONTH_HOURS * (12 + 60) * PRICES.secretCall;
 }
 
 /** The key function reads this much from Secrets Manager in a sweep: its token, the list of secrets. */

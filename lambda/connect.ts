@@ -13,6 +13,7 @@ import { License } from './adapters/coderd/license.ts';
 import { TokenExpiry } from './adapters/coderd/token-expiry.ts';
 import { DesiredCounts } from './adapters/ecs/desired-counts.ts';
 import { EcsAdapter } from './adapters/ecs/ecs.ts';
+import { SecretMetadata } from './adapters/secrets/secret-metadata.ts';
 import { Secrets } from './adapters/secrets/secrets.ts';
 import { BELOW_RETRIES, counting, EACH_TRY, endingWith } from './adapters/shared/aws-calls.ts';
 import { CallCounter } from './adapters/shared/calls.ts';
@@ -25,6 +26,8 @@ export type Clients = {
   readonly coderd: CoderdHttp;
   readonly ecs: ECSClient;
   readonly secrets: Secrets;
+  /** Lists secrets without their values. */
+  readonly secretMetadata: SecretMetadata;
   /** Counts the requests of all clients. */
   readonly calls: CallCounter;
   readonly close: () => Promise<void>;
@@ -60,7 +63,7 @@ export function connect(
   caBundle: string | undefined,
   { stack, ...waiting }: ConnectOptions = {},
 ): Connection {
-  const { coderd, ecs, secrets, calls, close } = makeClients(config, caBundle, waiting);
+  const { coderd, ecs, secrets, secretMetadata, calls, close } = makeClients(config, caBundle, waiting);
   const forecast = new Forecast(coderd);
   const tokenExpiry = new TokenExpiry(coderd, tokenSource(config, secrets));
   const license = new License(coderd);
@@ -70,6 +73,7 @@ export function connect(
     ports: () => ({
       coderd: new CoderdAdapter(coderd, { forecast, tokenExpiry, license, record }),
       ecs: new EcsAdapter(ecs, cluster, { stack, counts }),
+      secrets: secretMetadata,
       clock: systemClock,
     }),
     ecs,
@@ -111,6 +115,7 @@ export function makeClients(
     coderd,
     ecs,
     secrets,
+    secretMetadata: new SecretMetadata(secretsManager),
     calls,
     close: async () => {
       await coderd.close();

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import {
+  KEY_ID_TAG,
   LOG_GROUP_TAG,
   ORGANIZATION_TAG,
   POOL_TAG,
@@ -48,11 +49,12 @@ export type PoolSpec = {
    */
   readonly earlySuccessPercent?: number;
   /**
-   * What the pool's secret holds: a key of its own, coderd's pre-shared key, or a session token. The
-   * token is that of the user in the tag `owner`, or else of a user who may create daemons.
+   * What the pool's secret holds: a key of its own, such a key with the tags of the key function,
+   * coderd's pre-shared key, or a session token. The token is that of the user in the tag `owner`, or
+   * else of a user who may create daemons.
    * @default 'key'
    */
-  readonly credential?: 'key' | 'psk' | 'token';
+  readonly credential?: 'key' | 'managed' | 'psk' | 'token';
   /** The plain variables of the container that coder reads. @default none */
   readonly variables?: Variables;
   /** `bare`: the daemon alone, without a guard. @default 'guarded' */
@@ -165,6 +167,9 @@ export class World {
   readonly #listeners: Pick<WorldOptions, 'onAcquired' | 'onTaskStopped'>;
   readonly #services = new Map<string, EcsService>();
   readonly #pools = new Map<string, PoolSpec>();
+  /** Names of the keys that were replaced, by pool. */
+  readonly #keyNames = new Map<string, string>();
+  #changes = 0;
   readonly #guards = new Map<string, Guard>();
   readonly #kills: Kill[] = [];
   readonly #leaves: Leave[] = [];
@@ -219,16 +224,49 @@ export class World {
    * (docs/coder.md §3).
    */
   deleteKey(pool: string): void {
-    this.coderd.deleteKey(this.#pool(pool).organization, pool);
+    this.coderd.deleteKey(this.#pool(pool).organization, this.#keyNameOf(pool));
   }
 
   /**
-   * Creates a new key of the same name and stores it in the pool's secret. Tasks that start from
-   * now on get it.
+   * Creates a new key and stores it in the pool's secret. Its name is that of the key before it, if
+   * that was deleted. Tasks that start from now on get it.
    */
   renewKey(pool: string): void {
-    const { organization, name, tags } = this.#pool(pool);
-    this.secrets.put(keySecretOf(name), this.coderd.addKey({ organization, name, tags }));
+    const { organization, tags, credential } = this.#pool(pool);
+    const { coderd } = this;
+    if (coderd.findKey(coderd.organizationId(organization), this.#keyNameOf(pool)) !== undefined)
+      this.#keyNames.set(pool, `${pool}-${++this.#changes}`);
+    const value = this.coderd.addKey({ organization, name: this.#keyNameOf(pool), tags });
+    this.secrets.put(keySecretOf(pool), value);
+    const id = this.keyId(pool);
+    if (credential === 'managed' && id !== undefined)
+      this.secrets.find(keySecretOf(pool))?.tag(
+        new Map([
+          [POOL_TAG, pool],
+          [STACK_TAG, this.stackName],
+          [KEY_ID_TAG, id],
+        ]),
+        this.timeline.now(),
+      );
+  }
+
+  /**
+   * Replaces the pool's key as a person does: creates another key and stores it in the pool's
+   * secret. The key before it stays valid. Returns the id of the key before it.
+   */
+  changeKey(pool: string): string | undefined {
+    const before = this.keyId(pool);
+    this.renewKey(pool);
+    return before;
+  }
+
+  /** The id of the key in the pool's secret; undefined if coderd does not know it. */
+  keyId(pool: string): string | undefined {
+    return this.coderd.keyWithSecret(this.secrets.find(keySecretOf(pool))?.value ?? '')?.id;
+  }
+
+  #keyNameOf(pool: string): string {
+    return this.#keyNames.get(pool) ?? pool;
   }
 
   /** The variables that coder reads in a task of the pool that starts now. */
@@ -238,7 +276,7 @@ export class World {
 
   #storeCredential(pool: PoolSpec): void {
     const { name, credential = 'key' } = pool;
-    if (credential === 'key') this.renewKey(name);
+    if (credential === 'key' || credential === 'managed') this.renewKey(name);
     else this.secrets.put(keySecretOf(name), credential === 'psk' ? this.#psk : this.#tokenOf(pool));
   }
 
@@ -360,6 +398,7 @@ const guard = readFileSync(new URL('../guard/guard.sh', import.meta.url), 'utf8'
 /** docs/coder.md §5 */
 const VARIABLE = {
   key: 'CODER_PROVISIONER_DAEMON_KEY',
+  managed: 'CODER_PROVISIONER_DAEMON_KEY',
   psk: 'CODER_PROVISIONER_DAEMON_PSK',
   token: 'CODER_SESSION_TOKEN',
 };

@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { POOL_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
 import { awsTarget } from '../../simulator/aws-http.ts';
 import { pageOf } from '../../simulator/ecs/requests/paging.ts';
 import { BenchError } from '../shared/bench-error.ts';
@@ -88,6 +89,7 @@ function awsOperations(fleet: Fleet): Readonly<Record<string, (request: AwsReque
     arns.flatMap((arn) => from.get(arn) ?? []);
   return {
     GetSecretValue: () => ({ SecretString: 'token' }),
+    ListSecrets: () => ({ SecretList: secretsOf(fleet) }),
     ListServices: (request) => page([...services.keys()], request, 'serviceArns'),
     DescribeServices: (request) => ({ services: pick(services, request.services) }),
     ListTasks: (request) => page(arnsOf(request), request, 'taskArns'),
@@ -96,6 +98,15 @@ function awsOperations(fleet: Fleet): Readonly<Record<string, (request: AwsReque
     UpdateTaskProtection: (request) => ({ protectedTasks: pick(protections, request.tasks) }),
     UpdateService: ({ service = '' }) => ({ service: services.get(service) }),
   };
+}
+
+/** The keys of the pools. None has changed since a task was created. */
+function secretsOf({ services }: Fleet): readonly object[] {
+  return services.flatMap((service) => {
+    const pool = tagOf(service, POOL_TAG);
+    const ARN = `arn:aws:secretsmanager:eu-central-1:123456789012:secret:coder/keys/${pool}-AbCdEf`;
+    return { ARN, Name: `coder/keys/${pool}`, LastChangedDate: 0, Tags: [] };
+  });
 }
 
 const TIME_FIELDS = new Set(['createdAt', 'startedAt', 'stoppedAt', 'expirationDate']);

@@ -67,10 +67,23 @@ async function readStack(pools: readonly PoolConfig[], connection: KeysConnectio
   const isManaged = pools.some(({ auth }) => auth.kind === 'managed');
   const tasks = new EcsPoolTasks(() => connection.ecs, stack);
   const [secrets, running] = await Promise.all([
-    isManaged ? orUnread(unread, () => connection.secrets.ofStack(stack)) : [],
+    isManaged ? orUnread(unread, () => readSecrets(stack, connection)) : [],
     orUnread(unread, () => tasks.running()),
   ]);
   return { stack, secrets, tasks: running };
+}
+
+/** ListSecrets may lack the last five minutes (docs/aws.md §4). */
+async function readSecrets(stack: string, { secrets }: KeysConnection): Promise<readonly SecretInfo[]> {
+  const listed = await secrets.ofStack(stack);
+  return Promise.all(
+    listed.map((secret) =>
+      secrets.describe(secret.id).catch((cause: unknown) => {
+        if (cause instanceof KeysError) return secret;
+        throw cause;
+      }),
+    ),
+  );
 }
 
 /** The stack's name is a tag of the services of its pools. */

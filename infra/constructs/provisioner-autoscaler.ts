@@ -8,8 +8,9 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { type Construct, DependencyGroup } from 'constructs';
+import { Construct, DependencyGroup } from 'constructs';
 import type { LoadedConfig } from '../../lambda/config/load.ts';
+import { secretOf } from '../../lambda/config/pool-auth.ts';
 import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { bundleKeyFunction } from './bundle.ts';
@@ -33,6 +34,7 @@ import { bundleWithoutSettings, bundleWithSettings, type SettingsSource } from '
 import { importSecret } from './shared/imported-secret.ts';
 import { type LogSettings, logGroup } from './shared/log-group.ts';
 import { Network } from './shared/network.ts';
+import { poolSecrets } from './shared/pool-secrets.ts';
 import { StackError } from './shared/stack-error.ts';
 import { Alarms } from './watching/alarms.ts';
 import { Dashboard } from './watching/dashboard.ts';
@@ -72,6 +74,7 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
   /** The dashboard. It is named after the stack and the region. */
   readonly dashboard: CloudWatchDashboard;
   readonly #token: ISecret;
+  readonly #poolSecrets: readonly string[];
   readonly #managedKeys: ManagedKeys | undefined;
 
   /**
@@ -129,9 +132,11 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
     this.services = Object.fromEntries(
       Object.values(this.pools).map(({ poolName, service }) => [poolName, service]),
     );
+    this.#poolSecrets = secretsOfPools(this, config, this.#managedKeys);
     const autoscaler = new AutoscalerFunction(this, 'Autoscaler', {
       ...functionProps,
       token: config.coder.token,
+      poolSecrets: this.#poolSecrets,
       functionDir,
     });
     this.function = autoscaler.function;
@@ -178,6 +183,7 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
       cluster: this.cluster,
       logGroup: this.logGroup,
       token: this.#token,
+      poolSecrets: this.#poolSecrets,
     });
   }
 
@@ -212,6 +218,17 @@ function manageKeys(
   const functionDir = `${context.functionDir}-keys`;
   bundleKeyFunction(context.functionDir, functionDir);
   return new ManagedKeys(scope, 'Keys', { ...context, functionDir, keys: managedKeys, pools: managed });
+}
+
+/** The IAM resources of the secrets that the pools' tasks get. */
+function secretsOfPools(
+  scope: Construct,
+  { pools }: Deployment,
+  managed: ManagedKeys | undefined,
+): readonly string[] {
+  const refs = pools.flatMap(({ auth, secrets }) => [secretOf(auth) ?? [], Object.values(secrets)].flat());
+  const made = Object.values(managed?.byPool ?? {}).map(({ secret }) => secret);
+  return poolSecrets(new Construct(scope, 'PoolSecrets'), refs, made);
 }
 
 type Bundled = LoadedConfig & { readonly parameters?: ConfigParameters };

@@ -172,6 +172,7 @@ const LEAVE_REASONS: Readonly<Record<LeaveDecision['why'], string>> = {
   'no-daemon': 'no working daemon',
   'wrong-key': "another key than the pool's",
   'old-revision': 'an old revision',
+  'old-secret': 'an earlier value of a secret',
 };
 
 /** The tasks that an action drains or lets ECS stop. */

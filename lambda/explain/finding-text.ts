@@ -2,6 +2,7 @@
 import type { Finding, MalformedOverride } from '../decision/model/plan.ts';
 import { few, itOrThem, readingPhrase, some, tagText, timeText, transitionsText } from './format.ts';
 import { overrideText } from './reason-text.ts';
+import { lastingSecretText, pskChangedText, secretsUnreadText } from './secret-text.ts';
 import { startHint } from './start-hint.ts';
 
 /** One line per cause: findings with the same error share a line, which names all their lists. */
@@ -92,6 +93,14 @@ export function sentenceOf(finding: Finding): string {
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} ran for 15 min without a lease or a daemon (${few(finding.tasks)}). Read the task's log`;
     case 'tasks-without-daemon':
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} should have a daemon but ${finding.tasks.length === 1 ? 'has' : 'have'} none (${few(finding.tasks)}). Read the task's log`;
+    case 'secrets-forbidden':
+    case 'secrets-failed':
+    case 'secrets-stale':
+      return secretsUnreadText(finding);
+    case 'psk-changed':
+      return pskChangedText(finding);
+    case 'tasks-with-old-secret':
+      return lastingSecretText(finding);
     case 'tasks-draining-without-daemon':
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} (${few(finding.tasks)}) drained for 30 min without a live daemon. The guard no longer reacts, so the task stays and is paid for. Read the task's log. If no build runs there, stop the task in ECS`;
     case 'tasks-draining-for-long':

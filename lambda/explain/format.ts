@@ -29,6 +29,12 @@ export function timeText(time: string): string {
   return `${DATE.format(at)} ${at.toISOString().slice(11, 19)} UTC`;
 }
 
+/** The day of an RFC 3339 time for people: `20 November 2026`. Any other text stays as it is. */
+export function dateText(time: string): string {
+  const at = new Date(time);
+  return Number.isNaN(at.getTime()) ? time : DATE.format(at);
+}
+
 /** A number with its noun: `1 job`, `2 jobs`. */
 export function some(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;

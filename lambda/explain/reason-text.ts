@@ -4,6 +4,7 @@
 import { RAISE_ABOVE } from '../decision/demand/stock.ts';
 import type { Doubt, Override, Reason } from '../decision/model/plan.ts';
 import { readingPhrase, some, timeText, transitionsText } from './format.ts';
+import { oldSecretText } from './secret-text.ts';
 import { startHint } from './start-hint.ts';
 
 /** One reason as a sentence. */
@@ -67,6 +68,8 @@ export function reasonSentence(reason: Reason): string {
       return `${some(reason.tasks, 'daemon')} ${reason.tasks === 1 ? 'has' : 'have'} the wrong provisioner key: ${turnText(reason)}`;
     case 'old-revision':
       return `${some(reason.tasks, 'task')} of an old revision: ${turnText(reason)}`;
+    case 'old-secret':
+      return oldSecretText(reason);
     case 'protecting':
       return `protecting ${some(reason.tasks, 'task')} that ${reason.tasks === 1 ? 'has' : 'have'} no guard`;
     case 'stopping-after-confirmation':

@@ -84,11 +84,14 @@ const FAILURES: ReadonlySet<Finding['code']> = new Set([
   'server-too-old',
 ]);
 
-/** Without the forecast everything else works, and pools keep their last daemon. */
-const IS_FORECAST = /^(workspaces|templates)-/;
+/**
+ * Without the forecast everything else works, and pools keep their last daemon. Without the secrets'
+ * metadata a changed secret replaces no task.
+ */
+const IS_EXTRA = /^(workspaces|templates|secrets)-/;
 
 function isFailure({ code }: Finding): boolean {
-  return FAILURES.has(code) || (/-(failed|forbidden|truncated)$/.test(code) && !IS_FORECAST.test(code));
+  return FAILURES.has(code) || (/-(failed|forbidden|truncated)$/.test(code) && !IS_EXTRA.test(code));
 }
 
 /**

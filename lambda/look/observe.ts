@@ -1,4 +1,4 @@
-/** Reads one snapshot of coderd and ECS, with parallel requests where possible. */
+/** Reads one snapshot of coderd, ECS and Secrets Manager, with parallel requests where possible. */
 import type { EpochMs, OrganizationId } from '../decision/model/brands.ts';
 import type { Config, PoolConfig } from '../decision/model/config.ts';
 import type {
@@ -9,15 +9,27 @@ import type {
   Reading,
   Snapshot,
 } from '../decision/model/snapshot.ts';
+import { observeSecrets } from './observe-secrets.ts';
 import type { Clock, Coderd, Ecs, Organization, Ports } from './ports.ts';
 
 /** Takes one snapshot. Does not throw: each reading has a status. */
-export async function observe({ coderd, ecs, clock }: Ports, config: Config): Promise<Snapshot> {
+export async function observe(
+  { coderd, ecs, secrets: list, clock }: Ports,
+  config: Config,
+): Promise<Snapshot> {
   const startedAt = clock.now();
-  const [coder, cluster] = await Promise.all([observeCoder({ coderd, clock }, config), observeEcs(ecs)]);
+  const aws = observeEcs(ecs);
+  const [coder, cluster, secrets] = await Promise.all([
+    observeCoder({ coderd, clock }, config),
+    aws,
+    list && aws.then((seen) => observeSecrets(list, config.pools, { ecs: seen, now: startedAt })),
+  ]);
   // coderd's clock: the decision compares it with times that coderd wrote
   const takenAt = timeOf(coder) ?? cluster.services.takenAt ?? clock.now();
-  return { version: 1, takenAt, clock: startedAt, coder, ecs: cluster };
+  return {
+    ...{ version: 1, takenAt, clock: startedAt, coder, ecs: cluster },
+    ...(secrets === undefined ? {} : { secrets }),
+  };
 }
 
 /**

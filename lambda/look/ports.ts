@@ -3,6 +3,7 @@
  * SDK.
  */
 import type { EpochMs, JobId, OrganizationId, ServiceArn, TaskArn } from '../decision/model/brands.ts';
+import type { SecretEntry, SecretOwner, UsedSecret } from '../decision/model/secrets.ts';
 import type {
   BuildInfo,
   Daemon,
@@ -94,9 +95,27 @@ export interface Ecs {
   protect(tasks: readonly TaskArn[]): Promise<readonly Refusal[]>;
 }
 
+/** A secret that a pool's tasks get, and when the oldest of these tasks was created. */
+export type WantedSecret = UsedSecret & SecretOwner & { readonly oldestTaskAt: EpochMs | undefined };
+
+/** The metadata of secrets. Readings never throw. */
+export interface SecretList {
+  /**
+   * The metadata of these secrets, at most a minute older than `now` (the function's clock). A list
+   * that cannot be refreshed is returned as it was, `stale`, with its time.
+   */
+  entries(wanted: readonly WantedSecret[], now: EpochMs): Promise<Reading<SecretEntry>>;
+}
+
 export interface Clock {
   now(): EpochMs;
   sleep(ms: number): Promise<void>;
 }
 
-export type Ports = { readonly coderd: Coderd; readonly ecs: Ecs; readonly clock: Clock };
+export type Ports = {
+  readonly coderd: Coderd;
+  readonly ecs: Ecs;
+  /** @default none: a changed secret replaces no task */
+  readonly secrets?: SecretList | undefined;
+  readonly clock: Clock;
+};

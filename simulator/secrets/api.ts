@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AwsError } from '../ecs/requests/errors.ts';
 import { pageOf } from '../ecs/requests/paging.ts';
 import type { SecretsModel } from './model.ts';
-import { CURRENT, type StoredSecret } from './secret.ts';
+import { CURRENT, type SecretState, type StoredSecret } from './secret.ts';
 import { describeSecret, listedSecret, listedVersion } from './wire.ts';
 
 /** The role of the autoscaler's function, that of the key function, or a person with all rights. */
@@ -33,7 +33,9 @@ function operation<T extends z.ZodType>(
 }
 
 const SecretId = z.string().min(1);
-const Filters = z.array(z.object({ Key: z.string(), Values: z.array(z.string()) })).default([]);
+const Filters = z
+  .array(z.object({ Key: z.string(), Values: z.array(z.string().min(1)).min(1).max(10) }))
+  .default([]);
 const page = { MaxResults: z.int().min(1).max(100).default(100), NextToken: z.string().optional() };
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -94,7 +96,8 @@ export function callSecretsManager(
   caller: SecretsCaller = 'autoscaler',
 ): object {
   const called = OPERATIONS[name];
-  if (called === undefined || !called.callers.includes(caller))
+  const isDenied = caller === 'autoscaler' && model.isOperationDenied(name);
+  if (called === undefined || isDenied || !called.callers.includes(caller))
     throw new AwsError('AccessDeniedException', `not authorized to perform: secretsmanager:${name}`);
   return called.handle(model, body);
 }
@@ -159,8 +162,8 @@ function listSecrets(
   },
 ) {
   const listed = model
-    .all()
-    .filter((secret) => !secret.isDeleted && request.Filters.every((filter) => matches(secret, filter)));
+    .listed()
+    .filter((secret) => request.Filters.every((filter) => matches(secret, filter)));
   const { items, nextToken } = pageOf(
     listed.map(({ arn }) => arn),
     { maxResults: request.MaxResults, nextToken: request.NextToken },
@@ -170,7 +173,7 @@ function listSecrets(
   return { SecretList: entries, NextToken: nextToken };
 }
 
-function matches(secret: StoredSecret, { Key, Values }: z.output<typeof Filters>[number]): boolean {
+function matches(secret: SecretState, { Key, Values }: z.output<typeof Filters>[number]): boolean {
   const texts: Readonly<Record<string, readonly string[]>> = {
     'tag-key': [...secret.tags.keys()],
     'tag-value': [...secret.tags.values()],

@@ -3,16 +3,19 @@
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
 import { AwsError } from '../ecs/requests/errors.ts';
-import { CURRENT, PENDING, StoredSecret } from './secret.ts';
+import { CURRENT, PENDING, type SecretState, StoredSecret } from './secret.ts';
 
 const ARN_PREFIX = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:';
 const SUFFIX_LENGTH = '-AbCdEf'.length;
 
 export class SecretsModel {
+  /** How old a list of secrets is, in milliseconds (docs/aws.md §4). */
+  listLagMs = 0;
   readonly timeline: Timeline;
   readonly #random: Random;
   readonly #secrets = new Map<string, StoredSecret>();
   readonly #denied = new Set<string>();
+  readonly #deniedOperations = new Set<string>();
 
   constructor(options: { readonly timeline: Timeline; readonly random: Random }) {
     this.timeline = options.timeline;
@@ -23,7 +26,7 @@ export class SecretsModel {
   create(name: string, tags: Readonly<Record<string, string>> = {}): string {
     const now = this.timeline.now();
     const secret = new StoredSecret({ arn: `${ARN_PREFIX}${name}-${this.#random.hex(6)}`, name, now });
-    for (const [key, value] of Object.entries(tags)) secret.tags.set(key, value);
+    secret.tag(new Map(Object.entries(tags)), now);
     this.#secrets.set(name, secret);
     return secret.arn;
   }
@@ -71,8 +74,27 @@ export class SecretsModel {
     return this.#denied.has(name);
   }
 
+  /** Denies the autoscaler's role an operation, as the stack of an earlier version does. */
+  denyOperation(operation: string): void {
+    this.#deniedOperations.add(operation);
+  }
+
+  allowOperation(operation: string): void {
+    this.#deniedOperations.delete(operation);
+  }
+
+  isOperationDenied(operation: string): boolean {
+    return this.#deniedOperations.has(operation);
+  }
+
   all(): readonly StoredSecret[] {
     return [...this.#secrets.values()];
+  }
+
+  /** The secrets as a list shows them: `listLagMs` ago. */
+  listed(): readonly SecretState[] {
+    const at = this.timeline.now() - this.listLagMs;
+    return this.all().flatMap((secret) => (secret.isDeleted ? [] : (secret.asOf(at) ?? [])));
   }
 
   /** Finds a secret by name, by ARN, or by ARN without its random suffix. */

@@ -19,6 +19,12 @@ type Version = { -readonly [Key in keyof Omit<SecretVersion, 'stages'>]: SecretV
   readonly stages: Set<string>;
 };
 
+/** What a list shows of a secret. */
+export type SecretState = Pick<StoredSecret, 'arn' | 'name' | 'createdAt' | 'changedAt'> & {
+  readonly tags: ReadonlyMap<string, string>;
+  readonly versions: readonly SecretVersion[];
+};
+
 export type NewVersion = {
   readonly id: string;
   readonly value: string | undefined;
@@ -36,12 +42,30 @@ export class StoredSecret {
   isDeleted = false;
   #changedAt: EpochMs;
   readonly #versions = new Map<string, Version>();
+  /** Its state after each change, in order of time. */
+  readonly #states: SecretState[] = [];
 
   constructor(given: { readonly arn: string; readonly name: string; readonly now: EpochMs }) {
     this.arn = given.arn;
     this.name = given.name;
     this.createdAt = given.now;
     this.#changedAt = given.now;
+    this.#changed(given.now);
+  }
+
+  /** Its state at an earlier time, as a list that is old shows it; undefined before its creation. */
+  asOf(time: number): SecretState | undefined {
+    return this.#states.findLast(({ changedAt }) => changedAt <= time);
+  }
+
+  #changed(now: EpochMs): void {
+    this.#changedAt = now;
+    const { arn, name, createdAt } = this;
+    this.#states.push({
+      ...{ arn, name, createdAt, changedAt: now },
+      tags: new Map(this.tags),
+      versions: this.versions.map((version) => ({ ...version, stages: new Set(version.stages) })),
+    });
   }
 
   /** When the secret was last modified in any way. */
@@ -82,7 +106,7 @@ export class StoredSecret {
     // The first version becomes the current one, whatever its labels.
     const isFirst = value !== undefined && this.withStage(CURRENT) === undefined;
     for (const stage of isFirst ? [CURRENT, ...stages] : stages) this.#attach(stage, version);
-    this.#changedAt = now;
+    this.#changed(now);
     return version;
   }
 
@@ -109,12 +133,12 @@ export class StoredSecret {
       );
     if (target === undefined) this.#detach(stage);
     else this.#attach(stage, target);
-    this.#changedAt = now;
+    this.#changed(now);
   }
 
   tag(tags: ReadonlyMap<string, string>, now: EpochMs): void {
     for (const [key, value] of tags) this.tags.set(key, value);
-    this.#changedAt = now;
+    this.#changed(now);
   }
 
   #attach(stage: string, version: Version): void {

@@ -1,5 +1,5 @@
 /** Secrets as the answers of Secrets Manager show them: never with a value. Times are in seconds. */
-import type { SecretVersion, StoredSecret } from './secret.ts';
+import type { SecretState, SecretVersion, StoredSecret } from './secret.ts';
 
 export function describeSecret(secret: StoredSecret) {
   return {
@@ -9,7 +9,7 @@ export function describeSecret(secret: StoredSecret) {
   };
 }
 
-export function listedSecret(secret: StoredSecret) {
+export function listedSecret(secret: SecretState) {
   return { ...common(secret), SecretVersionsToStages: stagesOf(secret) };
 }
 
@@ -17,7 +17,7 @@ export function listedVersion({ id, createdAt, stages }: SecretVersion) {
   return { VersionId: id, CreatedDate: createdAt / 1000, VersionStages: [...stages] };
 }
 
-function common({ arn, name, createdAt, changedAt, tags }: StoredSecret) {
+function common({ arn, name, createdAt, changedAt, tags }: SecretState) {
   return {
     ARN: arn,
     Name: name,
@@ -27,7 +27,7 @@ function common({ arn, name, createdAt, changedAt, tags }: StoredSecret) {
   };
 }
 
-function stagesOf({ versions }: StoredSecret): Readonly<Record<string, readonly string[]>> {
+function stagesOf({ versions }: Pick<SecretState, 'versions'>): Readonly<Record<string, readonly string[]>> {
   const labelled = versions.filter(({ stages }) => stages.size > 0);
   return Object.fromEntries(labelled.map(({ id, stages }) => [id, [...stages]]));
 }

@@ -105,10 +105,12 @@ describe('serveFleet', () => {
   it('gives the real clients the same snapshot as the document', async () => {
     const { config } = checkConfig(fleet.config(served.coderdUrl));
     const connection = connect(config, CLUSTER, undefined);
-    const { clock: _, ecs, ...seen } = await observe(connection.ports(), config);
+    const { clock: _, secrets, ecs, ...seen } = await observe(connection.ports(), config);
     await connection.close();
     const { takenAt: __, ...services } = ecs.services;
     expect(inOrder({ ...seen, ecs: { ...ecs, services } })).toEqual(inOrder(snapshot));
+    expect(secrets).toMatchObject({ status: 'ok' });
+    expect(secrets?.items).toHaveLength(config.pools.length);
   });
 
   it('serves the workspaces again only after ageForecast', async () => {

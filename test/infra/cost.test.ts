@@ -167,11 +167,15 @@ describe('the dollars a month', () => {
       dollars: 43_800 * 0.000004 * (0.5 + 0.365),
       because: 'CloudWatch keeps them for a year',
     },
-    { what: 'Secrets Manager', dollars: 0.8 + 0.0438, because: 'there are a token, a key and 8,760 reads' },
+    {
+      what: 'Secrets Manager',
+      dollars: 0.8 + 0.2628,
+      because: 'there are a token, a key, 8,760 reads and 43,800 lists',
+    },
     {
       pool: { secrets: { A: { secret: 'coder/key', jsonKey: 'a' }, B: { secret: 'b' } } },
       what: 'Secrets Manager',
-      dollars: 1.2 + 0.0438,
+      dollars: 1.2 + 0.2628,
       because: 'one secret can hold several values',
     },
     { what: 'KMS', dollars: 0, because: "AWS's own keys are free" },
@@ -224,7 +228,7 @@ describe('the dollars a month', () => {
       lines.reduce((sum, { dollars }) => sum + dollars, 0),
       9,
     );
-    expect(totalOf(lines)).toBeCloseTo(44.93, 2);
+    expect(totalOf(lines)).toBeCloseTo(45.15, 2);
   });
 });
 

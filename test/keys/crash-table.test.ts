@@ -1,8 +1,10 @@
 /**
  * Every event in every state of coderd and the secret, with a crash after each call. Afterwards the
  * event comes again, and sweeps follow. No build may be lost, every pool must end with a working
- * key, foreign keys must stay, and no key of ours may be left that nobody uses.
+ * key, foreign keys must stay, and no key of ours may be left that nobody uses. No log or error may
+ * contain a key.
  */
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { keyName } from '../../lambda/keys/model/key-names.ts';
 import { RESOURCE_TAG } from '../../lambda/keys/model/pool.ts';
@@ -99,7 +101,7 @@ async function run(row: Row, at: number, { version, ending }: Setting): Promise<
   const play = playOf(lab, row.event);
   await play.before();
   const calls = crashAfter(lab, at);
-  await play.event().catch(() => {});
+  const error: unknown = await play.event().catch((cause: unknown) => cause);
   const wasLong = calls() >= at;
   revive(lab);
   expectNoLoss(lab, 'after the crash');
@@ -111,6 +113,7 @@ async function run(row: Row, at: number, { version, ending }: Setting): Promise<
   }
   if (row.event === 'Delete') lab.pools = [];
   await settle(lab);
+  expectNoKeyIn(lab, [error, lab.log]);
   expect(foreignKeys(lab)).toEqual(foreignBefore);
   expect(ownNames(lab)).toEqual(expectedNames(lab, row, ending));
   return wasLong;
@@ -149,6 +152,12 @@ async function settle(lab: KeyLab): Promise<void> {
 
 function expectNoLoss(lab: KeyLab, when: string): void {
   expect(lab.lostTasks(), `tasks with a deleted key ${when}`).toEqual([]);
+}
+
+function expectNoKeyIn(lab: KeyLab, said: unknown): void {
+  const text = inspect(said, { depth: 10, showHidden: true });
+  for (const { value } of lab.secret().versions)
+    if (keyIn(value) !== '') expect(text).not.toContain(keyIn(value));
 }
 
 function expectWorks(lab: KeyLab, when: string): void {

@@ -228,6 +228,15 @@ describe('an update', () => {
     await expect(lab.resource('Update')).rejects.toThrow('timed out');
   });
 
+  it('does not trust a key that a person has stored while coderd does not answer', async () => {
+    const lab = await created();
+    lab.secrets.put(lab.secretName('cpu'), JSON.stringify({ key: 'x'.repeat(43), id: 'another', name: 'x' }));
+    lab.onAnswer = () => {
+      throw new Error('the request timed out');
+    };
+    await expect(lab.resource('Update')).rejects.toThrow('timed out');
+  });
+
   it.each([401, 403, 503])('takes no answer of a proxy (%i) for the end of a key', async (status) => {
     const lab = await created();
     const before = lab.workingKey();
@@ -337,6 +346,17 @@ describe('a deletion', () => {
     expect(lab.now - before).toBeLessThanOrEqual(MINUTE);
     expect(lab.log.at(-1)?.fields).toMatchObject({ keys: [name] });
     expect(lab.ownKeys()).toHaveLength(1);
+  });
+
+  it('is not held up by an organization in which the token may read nothing', async () => {
+    const lab = await created();
+    lab.services.delete('cpu');
+    const keyRights = { read: ['default'], create: ['default'], delete: ['default'] } as const;
+    lab.token = lab.coderd.addToken({ canRead: 'all', keyRights });
+    const before = lab.now;
+    await lab.resource('Delete');
+    expect(lab.now).toBe(before);
+    expect(lab.ownKeys()).toEqual([]);
   });
 
   it('tries again until coderd answers', async () => {

@@ -42,7 +42,7 @@ describe('pools with a key, the pre-shared key and tokens', () => {
     await own.run(240);
     expect(jobs.map((id) => coderd.job(id)?.status)).toEqual(jobs.map(() => 'succeeded'));
     for (const { name, tags, credential = 'key' } of POOLS) {
-      const keyName = { key: 'key', psk: 'psk', token: 'user-auth' }[credential];
+      const keyName = { key: 'key', managed: 'key', psk: 'psk', token: 'user-auth' }[credential];
       const wanted = { pool: name, keyName, tags: { scope: 'organization', owner: '', ...tags } };
       expect(daemons().filter(({ pool }) => pool === name)).toEqual([wanted, wanted]);
     }

@@ -176,12 +176,15 @@ export function labConfig(
   return {
     coder: { url: coderdUrl, token: { secret: 'coder/autoscaler-token' } },
     limits: { maxTasks },
+    ...(pools.some(({ credential }) => credential === 'managed') && {
+      managedKeys: { token: { secret: 'coder/key-token' } },
+    }),
     defaults: { image: `ghcr.io/coder/coder:${DEFAULT_RELEASE}` },
     pools: pools.map((pool) => ({
       name: pool.name,
       organization: pool.organization,
       tags: pool.tags,
-      [pool.credential ?? 'key']: { secret: `coder/keys/${pool.name}` },
+      ...credentialOf(pool),
       min: pool.min ?? 0,
       max: pool.max ?? 20,
       warm: pool.warm ?? 0,
@@ -190,4 +193,8 @@ export function labConfig(
       ...forecastSettings(pool),
     })),
   };
+}
+
+function credentialOf({ name, credential = 'key' }: LabPool): Record<string, unknown> {
+  return credential === 'managed' ? { key: 'managed' } : { [credential]: { secret: `coder/keys/${name}` } };
 }

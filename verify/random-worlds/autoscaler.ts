@@ -6,7 +6,7 @@ import { checkConfig } from '../../lambda/config/check.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
-import type { Random } from '../../simulator/base/random.ts';
+import { Random } from '../../simulator/base/random.ts';
 import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { Range } from '../../simulator/ecs/parts/latencies.ts';
 import type { World } from '../../simulator/world.ts';
@@ -41,10 +41,12 @@ type AutoscalerOptions = {
 export class Autoscaler {
   readonly #options: AutoscalerOptions;
   #deployed: { readonly pools: readonly FleetPool[]; readonly config: Config } | undefined;
+  readonly #secretsRandom: Random;
   #hasFaults = true;
 
   constructor(options: AutoscalerOptions) {
     this.#options = options;
+    this.#secretsRandom = new Random(options.plan.seed);
   }
 
   /** Invokes the product once a minute for as long as the world is advanced. */
@@ -101,6 +103,15 @@ export class Autoscaler {
     const isCutOff = (): boolean => ++calls >= draws.calls && isCrashing;
     return {
       scheduler,
+      // its own random source and no part in the count, so that all else in a world stayed the same
+      // when this was added
+      secrets: new FaultyConnection({
+        scheduler,
+        random: this.#secretsRandom,
+        latency,
+        faults,
+        isCutOff: () => calls >= draws.calls && isCrashing,
+      }),
       aws: new FaultyConnection({ scheduler, random, latency, faults, isCutOff }),
       coderd: new FaultyConnection({
         scheduler,

@@ -28,6 +28,8 @@ export type Figures = {
   readonly overrides: number;
   /** Pools that were retired. */
   readonly retired: number;
+  /** Keys that people replaced. */
+  readonly secretsChanged: number;
   readonly seed: number;
   readonly seconds: number;
 };
@@ -54,6 +56,7 @@ export function sumUp(
     ticks: total(({ ticks }) => ticks),
     overrides: total(({ overrides }) => overrides),
     retired: total(({ retired }) => retired),
+    secretsChanged: total(({ secretsChanged }) => secretsChanged),
     seed,
     seconds,
   };
@@ -85,4 +88,5 @@ const LABELS: Readonly<Record<string, string>> = {
   ticks: 'looks',
   overrides: 'overrides that people set',
   retired: 'pools that were retired',
+  secretsChanged: 'keys that people replaced',
 };

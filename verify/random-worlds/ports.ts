@@ -3,15 +3,19 @@
  * schemas and pages of the APIs apply.
  */
 import { ECSClient, ECSServiceException } from '@aws-sdk/client-ecs';
+import { SecretsManagerClient, SecretsManagerServiceException } from '@aws-sdk/client-secrets-manager';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { License } from '../../lambda/adapters/coderd/license.ts';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
+import { SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
 import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { InProcessCoderd } from '../../simulator/coderd/routes/in-process.ts';
 import { callEcs } from '../../simulator/ecs/api.ts';
 import type { EcsModel } from '../../simulator/ecs/model.ts';
 import { AwsError } from '../../simulator/ecs/requests/errors.ts';
+import { callSecretsManager } from '../../simulator/secrets/api.ts';
+import type { SecretsModel } from '../../simulator/secrets/model.ts';
 import type { World } from '../../simulator/world.ts';
 import type { FaultyConnection } from './world/faulty-connection.ts';
 
@@ -20,6 +24,7 @@ export function portsOf(
   world: World,
   connections: {
     readonly aws: FaultyConnection;
+    readonly secrets: FaultyConnection;
     readonly coderd: FaultyConnection;
     readonly scheduler: VirtualScheduler;
   },
@@ -29,6 +34,7 @@ export function portsOf(
     ecs: new EcsAdapter(new WorldEcs(world.ecs, connections.aws), world.ecs.clusterName, {
       stack: world.stackName,
     }),
+    secrets: new SecretMetadata(new WorldSecrets(world.secrets, connections.secrets)),
     coderd: new CoderdAdapter(http, { license: new License(http) }),
     clock: { now: () => connections.scheduler.now(), sleep: (ms) => connections.scheduler.wait(ms) },
   };
@@ -56,6 +62,33 @@ class WorldEcs extends ECSClient {
   }
 }
 
+class WorldSecrets extends SecretsManagerClient {
+  readonly #model: SecretsModel;
+  readonly #connection: FaultyConnection;
+
+  constructor(model: SecretsModel, connection: FaultyConnection) {
+    super(CLIENT_CONFIG);
+    this.#model = model;
+    this.#connection = connection;
+  }
+
+  override async send(command: { readonly input: object }): Promise<never> {
+    const operation = command.constructor.name.replace(/Command$/, '');
+    const answer = await this.#connection.call(() => answerSecrets(this.#model, operation, command.input));
+    return withDates(answer) as never;
+  }
+}
+
+function answerSecrets(model: SecretsModel, operation: string, input: object): object {
+  try {
+    return callSecretsManager(model, operation, input);
+  } catch (cause) {
+    if (!(cause instanceof AwsError)) throw cause;
+    const { type: name, message } = cause;
+    throw new SecretsManagerServiceException({ name, message, $fault: 'client', $metadata: {} });
+  }
+}
+
 /** Gives errors the names that the SDK gives them: the adapter tells them apart by name. */
 function answerAws(model: EcsModel, operation: string, input: object): object {
   try {
@@ -78,6 +111,8 @@ function withDates(answer: object): object {
 }
 
 const TIMES: readonly string[] = [
+  'CreatedDate',
+  'LastChangedDate',
   'createdAt',
   'updatedAt',
   'pullStartedAt',

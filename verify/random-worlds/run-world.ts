@@ -7,6 +7,7 @@ import { planBuilds } from './events/builds.ts';
 import { planIncidents } from './events/incidents.ts';
 import { type Overrides, planOverrides } from './events/overrides.ts';
 import { planRetirements } from './events/retirements.ts';
+import { planSecretChanges } from './events/secret-changes.ts';
 import { planWorkspaces } from './events/workspaces.ts';
 import { describeKill, timeText } from './kill-report.ts';
 import { LookLog } from './look-log.ts';
@@ -27,6 +28,8 @@ export type WorldResult = {
   readonly overrides: number;
   /** Pools that were retired, including those that were taken back later. */
   readonly retired: number;
+  /** Keys that people replaced. */
+  readonly secretsChanged: number;
   /** Whether scale-in is still on hold at the end: see `LookLog.report`. */
   readonly isHeld: boolean;
   /** From idle until the task stopped, one value a leave, in order of time. */
@@ -73,6 +76,7 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   const builds = planBuilds({ world, plan, random: seeded(plan.seed + 2) });
   const workspaces = planWorkspaces({ world, plan, random: seeded(plan.seed + 4) });
   const overrides = planOverrides({ world, plan, fleet, print, random: seeded(plan.seed + 6) });
+  const secrets = planSecretChanges({ world, plan, fleet, print, random: seeded(plan.seed + 9) });
   const retirements = planRetirements({ world, plan, fleet, print });
   const autoscaler = new Autoscaler({
     ...{ world, plan, fleet, scheduler, random: seeded(plan.seed + 3), isCoderdDown: incidents.isCoderdDown },
@@ -82,12 +86,13 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   void autoscaler.start();
   await scheduler.advanceTo(plusMs(world.timeline.now(), Math.round(plan.busyHours * HOUR_MS)));
   print('all events end; waiting until the world settles');
-  for (const part of [builds, workspaces, incidents, overrides, retirements, autoscaler]) part.end();
+  for (const part of [builds, workspaces, incidents, overrides, retirements, secrets, autoscaler]) part.end();
   const unrest = await waitForRest({ world, fleet, scheduler, log, overrides });
   return {
     ...resultOf(world, plan, log),
     overrides: overrides.count(),
     retired: fleet.retired,
+    secretsChanged: secrets.count(),
     problems: [
       ...killedBuilds(world),
       ...lostJobs(world, incidents.crashedJobs()),

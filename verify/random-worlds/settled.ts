@@ -37,6 +37,13 @@ export function unsettled(
   ];
 }
 
+/** The number of these tasks whose daemons have another key than the one in the pool's secret. */
+function daemonsWithOldKey(world: World, pool: string, tasks: readonly string[]): number {
+  const names = new Set(tasks.map((id) => `${pool}-${id}`));
+  const key = world.keyId(pool);
+  return world.coderd.daemons().filter(({ name, keyId }) => names.has(name) && keyId !== key).length;
+}
+
 function unsettledPool(world: World, { name, min, warm, retiring }: FleetPool): readonly string[] {
   const floor = retiring ? 0 : Math.max(min, warm);
   const { identity, state } = world.service(name);
@@ -51,5 +58,11 @@ function unsettledPool(world: World, { name, min, warm, retiring }: FleetPool): 
   if (!isAtFloor) found.push(`its floor is ${floor}, but its tasks are: ${phases.join(', ') || 'none'}`);
   if (state.primary.rolloutState !== 'COMPLETED' || state.older.length > 0)
     found.push(`its deployment is ${state.primary.rolloutState}; older deployments: ${state.older.length}`);
+  const stale = daemonsWithOldKey(
+    world,
+    name,
+    tasks.map(({ identity }) => identity.id),
+  );
+  if (stale > 0) found.push(`${stale} of its daemons still use an old key`);
   return found.map((what) => `pool "${name}": ${what}`);
 }

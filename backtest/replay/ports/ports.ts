@@ -19,6 +19,7 @@ import type { World } from '../../../simulator/world.ts';
 import { VirtualCoderd } from './coderd-http.ts';
 import { EcsPort } from './ecs-port.ts';
 import type { OnCall } from './on-call.ts';
+import { SecretsPort } from './secrets-port.ts';
 
 export type PortsOptions = {
   readonly world: World;
@@ -34,7 +35,8 @@ export type PortsOptions = {
 export function virtualPorts({ world, scheduler, isCoderdDown, onCall }: PortsOptions): () => Ports {
   const coderd = new CoderdPort(world.coderd, { isCoderdDown, onCall });
   const clock = { now: () => scheduler.now(), sleep: (ms: number) => scheduler.wait(ms) };
-  return () => ({ coderd, ecs: new EcsPort(world.ecs, onCall), clock });
+  const secrets = new SecretsPort(world.secrets);
+  return () => ({ coderd, ecs: new EcsPort(world.ecs, onCall), secrets, clock });
 }
 
 const IDS_A_REQUEST = 100;

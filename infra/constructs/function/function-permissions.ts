@@ -8,6 +8,7 @@ import { Effect, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { importSecret, readSecrets, secretKeys } from '../shared/imported-secret.ts';
+import { allSecrets, listSecrets } from '../shared/pool-secrets.ts';
 import { acknowledgeWildcards, type Wildcard } from '../shared/wildcards.ts';
 import type { AutoscalerFunctionProps } from './function-props.ts';
 
@@ -43,6 +44,7 @@ function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement
       resources: [allOf('task', role, props)],
     }),
     ...readSecrets([importSecret(role, 'Token', token)]),
+    ...listSecrets(props.poolSecrets ?? []),
     ...(parameters === undefined ? [] : [parameters.statement]),
     new PolicyStatement({
       actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
@@ -85,7 +87,7 @@ function wildcards(role: Role, props: AutoscalerFunctionProps): readonly Wildcar
     {
       resource: '*',
       reason:
-        'ecs:ListServices and ecs:ListTasks have no resource level, so a condition restricts them to the cluster. In a VPC, Lambda creates network interfaces with this role, and their ids are not known before. A second statement denies the code these calls. With tracing on, X-Ray has no resource level',
+        'ecs:ListServices and ecs:ListTasks have no resource level, so a condition restricts them to the cluster. secretsmanager:ListSecrets has none either, and returns names, tags and times, never values. In a VPC, Lambda creates network interfaces with this role, and their ids are not known before. A second statement denies the code these calls. With tracing on, X-Ray has no resource level',
     },
     {
       resource: allOf('service', role, props),
@@ -100,6 +102,11 @@ function wildcards(role: Role, props: AutoscalerFunctionProps): readonly Wildcar
       resource: secretKeys(),
       reason:
         'A secret may have its own KMS key, which is not known here. The role can use it only through Secrets Manager and only for the secret in the encryption context',
+    },
+    {
+      resource: allSecrets(role),
+      reason:
+        'IAM limits the length of a policy, so a stack with many secrets does not name each of them. The action returns ids and times of versions, never values',
     },
     {
       resource: props.logGroup.logGroupArn,

@@ -17,6 +17,8 @@ export type AutoscalerFunctionProps = {
   readonly securityGroups?: ISecurityGroup[];
   /** The secret that holds coderd's API token. */
   readonly token: SecretRef;
+  /** IAM resources: the secrets that the pools' tasks get. @default none */
+  readonly poolSecrets?: readonly string[];
   /** The directory that `bundleFunction` wrote. */
   readonly functionDir: string;
   /** @default the configuration is in `functionDir` */

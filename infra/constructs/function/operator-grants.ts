@@ -11,6 +11,7 @@ import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { OVERRIDE_TAGS, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { readSecrets } from '../shared/imported-secret.ts';
+import { listSecrets } from '../shared/pool-secrets.ts';
 import { allOf } from './function-permissions.ts';
 
 /** What `status`, `plan`, `snapshot` and `trace export` read in AWS. */
@@ -20,11 +21,13 @@ export type Readable = {
   readonly logGroup: ILogGroup;
   /** The secret that holds coderd's API token. */
   readonly token: ISecret;
+  /** IAM resources: the secrets that the pools' tasks get. Their values stay unreadable. */
+  readonly poolSecrets: readonly string[];
 };
 
 /** Grants what the reading commands call. */
 export function grantReading(scope: Construct, grantee: IGrantable, readable: Readable): Grant {
-  const { cluster, logGroup, token } = readable;
+  const { cluster, logGroup, token, poolSecrets } = readable;
   return grantAll(grantee, [
     ...listServices(scope, cluster),
     new PolicyStatement({
@@ -38,6 +41,7 @@ export function grantReading(scope: Construct, grantee: IGrantable, readable: Re
     }),
     new PolicyStatement({ actions: ['logs:FilterLogEvents'], resources: [logGroup.logGroupArn] }),
     ...readSecrets([token]),
+    ...listSecrets(poolSecrets),
   ]);
 }
 

@@ -50,7 +50,7 @@ export function secretKeys(): string {
  * may end like a suffix (`my-secret`), so an ARN that looks complete is granted both as it is and
  * with a suffix.
  */
-function secretArnPatterns(secret: ISecret): string[] {
+export function secretArnPatterns(secret: ISecret): string[] {
   const withSuffix = `${secret.secretArn}-??????`;
   return secret.secretFullArn === undefined ? [withSuffix] : [secret.secretFullArn, withSuffix];
 }

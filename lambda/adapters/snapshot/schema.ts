@@ -15,6 +15,7 @@ import {
   workspaceSchema,
 } from '../coderd/http/schemas.ts';
 import { protectionSchema, serviceSchema, taskSchema } from '../ecs/schemas.ts';
+import { secretEntrySchema } from '../secrets/schemas.ts';
 import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
 import { time } from '../shared/time.ts';
 
@@ -58,6 +59,7 @@ const snapshotSchema = z.object({
     tasks: reading(taskSchema),
     protections: reading(protectionSchema),
   }),
+  secrets: reading(secretEntrySchema).optional(),
 });
 
 /** A document is not a snapshot. The message names the wrong fields. */

@@ -4,6 +4,7 @@
  */
 import type { JobId, PoolName, ServiceArn, TaskArn } from './brands.ts';
 import type { ScaleIn } from './config.ts';
+import type { SecretKind } from './secrets.ts';
 import type { ReadingStatus } from './snapshot.ts';
 import type { Tags } from './tags.ts';
 
@@ -17,7 +18,7 @@ export type IsoTime = string;
  * Why a task that is not spare gets a drain request. Another task replaces it, unless its pool is
  * retiring. Order: useless tasks first.
  */
-export const REPLACING = ['retiring', 'no-daemon', 'wrong-key', 'old-revision'] as const;
+export const REPLACING = ['retiring', 'no-daemon', 'wrong-key', 'old-revision', 'old-secret'] as const;
 export type Replacing = (typeof REPLACING)[number];
 
 /**
@@ -129,7 +130,12 @@ export type Reason =
    * Tasks to replace, and how many of them get a drain request in this look. Only a share of a pool
    * drains at a time, and replacements start first.
    */
-  | { readonly code: Replacing; readonly tasks: number; readonly asked: number }
+  | {
+      readonly code: Exclude<Replacing, 'old-secret'>;
+      readonly tasks: number;
+      readonly asked: number;
+    }
+  | OldSecretReason
   /**
    * Tasks without a guard. The autoscaler protects them because they may hold a job or have to
    * stay.
@@ -181,6 +187,34 @@ export type Reason =
   | { readonly code: 'server-too-old'; readonly version: string; readonly oldest: string }
   | { readonly code: 'no-service' }
   | { readonly code: 'nothing-to-do' };
+
+/** A secret of a pool, of which tasks still have an earlier value. */
+export type ChangedSecret = {
+  /** The name in Secrets Manager. */
+  readonly secret: string;
+  readonly kind: SecretKind;
+  /** When the present value was stored, as far as AWS tells; at the latest, if it does not. */
+  readonly changedAt: IsoTime;
+  /** When the value before it was stored; null: unknown. */
+  readonly previousAt: IsoTime | null;
+};
+
+/** Tasks that were started with an earlier value of a secret. A share of them drains at a time. */
+export type OldSecretReason = ChangedSecret & {
+  readonly code: 'old-secret';
+  /** Tasks with the earlier value, including those that drain already. */
+  readonly tasks: number;
+  /** All tasks of the pool. */
+  readonly of: number;
+  readonly draining: number;
+  /** Tasks that get a drain request in this look. */
+  readonly asked: number;
+  /**
+   * Why no task is replaced. `until-connected`: coderd may not have the new pre-shared key yet.
+   * `no-guard`: nothing in these tasks reacts to a drain request. Null: nothing prevents it.
+   */
+  readonly held: 'until-connected' | 'no-guard' | null;
+};
 
 /** Why the readings of a pool cannot be trusted fully. Any doubt holds scale-in. */
 export type Doubt =
@@ -495,6 +529,21 @@ export type Finding =
   | { readonly code: 'tasks-unguarded'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
   | { readonly code: 'tasks-vacant'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
   | { readonly code: 'tasks-without-daemon'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
+  /** Without this list a changed secret replaces no task. */
+  | {
+      readonly code: `secrets-${Exclude<ReadingStatus, 'ok' | 'truncated'>}`;
+      readonly error?: string | undefined;
+      readonly takenAt?: IsoTime | undefined;
+    }
+  /** The pre-shared key has changed, and no daemon that has the new one is connected. */
+  | (ChangedSecret & { readonly code: 'psk-changed'; readonly pool: PoolName })
+  /** Tasks that have kept an earlier value of a secret for an hour. */
+  | (ChangedSecret & {
+      readonly code: 'tasks-with-old-secret';
+      readonly pool: PoolName;
+      readonly tasks: readonly TaskArn[];
+      readonly of: number;
+    })
   /** These tasks have drained for half an hour without a daemon: their guard no longer reacts. */
   | {
       readonly code: 'tasks-draining-without-daemon';

@@ -4,6 +4,7 @@
  * as JSON.
  */
 import type { DaemonId, EpochMs, JobId, OrganizationId, ServiceArn, TaskArn } from './brands.ts';
+import type { SecretEntry } from './secrets.ts';
 import type { Tags } from './tags.ts';
 
 type Maybe<T> = T | null | undefined;
@@ -300,4 +301,9 @@ export type Snapshot = {
     readonly tasks: Reading<Task>;
     readonly protections: Reading<Protection>;
   };
+  /**
+   * Metadata of the secrets that the pools' tasks get. Absent: not read, as in snapshots of earlier
+   * versions.
+   */
+  readonly secrets?: Reading<SecretEntry> | undefined;
 };

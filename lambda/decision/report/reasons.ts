@@ -17,6 +17,7 @@ import type { LeaveDecision } from '../scale-in/leaving.ts';
 import { priceOf } from '../settings/prices.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { countTransitions } from './report-forecast.ts';
+import { oldSecretReasons } from './secret-report.ts';
 import { isoTime } from './waiting.ts';
 
 export type ReasonInput = {
@@ -272,14 +273,15 @@ function leaveReasons(
   const count = (why: LeaveDecision['why'], kind?: LeaveDecision['kind']): number =>
     leaving.filter((decision) => decision.why === why && (kind ?? decision.kind) === decision.kind).length;
   const [long, brief] = [count('idle-long-enough'), count('idle-too-briefly')];
-  const replacing = REPLACING.flatMap((code): Reason[] => {
+  const replacing = REPLACING.flatMap((code): readonly Reason[] => {
+    if (code === 'old-secret') return oldSecretReasons(need.view, mayLeave ? leaving : []);
     const tasks = count(code);
     return tasks === 0 ? [] : [{ code, tasks, asked: mayLeave ? count(code, 'leave') : 0 }];
   });
   // with doubts, a task that seems to need a replacement may not need one
   const reasons: Reason[] = doubts.length === 0 ? [...replacing] : [];
   if (long > 0 && mayLeave) reasons.push(...spareReasons(need, long));
-  const held = long + replacing.length;
+  const held = long + replacing.filter(isWaiting).length;
   if (held > 0 && unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
   if (held > 0 && doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
   const kept = count('holding-for-protection');
@@ -287,6 +289,11 @@ function leaveReasons(
   if (count('holding-for-deployment') > 0) reasons.push({ code: 'holding-for-deployment' });
   if (brief > 0) reasons.push({ code: 'idle-too-briefly', tasks: brief });
   return reasons;
+}
+
+/** Whether tasks with this reason still wait for a drain request. */
+function isWaiting(reason: Reason): boolean {
+  return reason.code !== 'old-secret' || reason.tasks > reason.draining;
 }
 
 function spareReasons({ view }: PoolNeed, tasks: number): readonly Reason[] {

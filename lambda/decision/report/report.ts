@@ -14,8 +14,9 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { covers, displayTags, type Tags, tagKey } from '../model/tags.ts';
 import { daemonApiOf, isKnownVersion, releaseOfImage } from '../model/version.ts';
 import type { Doubts } from '../supply/doubts.ts';
-import type { PoolView } from '../supply/supply.ts';
+import { awsTimeOf, type PoolView } from '../supply/supply.ts';
 import { drainedMs, type TaskView } from '../supply/task-state.ts';
+import { secretFindings, secretReadingFindings } from './secret-report.ts';
 import { failsAt, isoTime, waitingFindings } from './waiting.ts';
 
 /** Derives one row for each tag group and offer, in the order in which the groups are served. */
@@ -127,6 +128,7 @@ export function reportFindings({
     ...versionFindings(snapshot),
     ...tokenFindings(snapshot),
     ...licenseFindings(snapshot),
+    ...secretReadingFindings(snapshot),
     ...doubts.findings,
     ...strayServices(snapshot, config, supply),
     ...poolsAlike(supply),
@@ -136,6 +138,7 @@ export function reportFindings({
       ...startFindings(pool),
       ...taskFindings(pool, snapshot.takenAt),
       ...drainFindings(pool, snapshot.takenAt, doubts.doubtsOf(pool).length > 0),
+      ...secretFindings(pool, awsTimeOf(snapshot)),
     ]),
     ...waitingFindings(assignment, snapshot, config),
   ];

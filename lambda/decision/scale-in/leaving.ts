@@ -2,6 +2,7 @@
 import type { EpochMs } from '../model/brands.ts';
 import { by, partition } from '../model/collections.ts';
 import type { Replacing } from '../model/plan.ts';
+import { isUntried, outdatedCredential } from '../supply/credentials.ts';
 import { isOldRevision } from '../supply/older-tasks.ts';
 import type { PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';
@@ -16,11 +17,12 @@ export type LeaveDecision =
     };
 
 /**
- * Chooses among the spare daemons. `spare`: the most tasks that may drain. A task drains only in
- * state `working`, when its daemon has been idle for `idleTimeout` or longer. Old revisions come
- * first, then the zone with most tasks, then the longest idle.
+ * Chooses among the spare daemons. `given`: the most tasks that may drain. A task drains only in
+ * state `working`, when its daemon has been idle for `idleTimeout` or longer. Old revisions and
+ * tasks with an earlier secret come first, then the zone with most tasks, then the longest idle.
  */
-export function decideLeaving(view: PoolView, spare: number, now: EpochMs): readonly LeaveDecision[] {
+export function decideLeaving(view: PoolView, given: number, now: EpochMs): readonly LeaveDecision[] {
+  const spare = given - doubtful(view);
   if (spare <= 0) return [];
   const idle = view.tasks
     .filter(({ state, use }) => state === 'working' && use === 'idle')
@@ -40,15 +42,34 @@ export function decideLeaving(view: PoolView, spare: number, now: EpochMs): read
   ];
 }
 
+/** Tasks that hold a lease and may never get a daemon, because the new value of a secret may be wrong. */
+function doubtful(view: PoolView): number {
+  if (!isUntried(view)) return 0;
+  return view.tasks.filter(({ state, use }) => state === 'working' && use === 'registering').length;
+}
+
+export type Launching = {
+  /** Whether something has to launch in the place of tasks whose turn has come. */
+  readonly isGrowing: boolean;
+  /** Whether tasks start while fewer daemons than the floor are ready. */
+  readonly isShort: boolean;
+};
+
 /**
  * Chooses among the tasks to replace. A task whose turn has come drains, busy or not, once nothing
- * more has to launch in its place. `isGrowing`: whether something has.
+ * more has to launch in its place. A task that only has an earlier value of a secret also waits
+ * until the floor is ready without it.
  */
-export function decideReplacing(view: PoolView, isGrowing: boolean, now: EpochMs): readonly LeaveDecision[] {
+export function decideReplacing(
+  view: PoolView,
+  { isGrowing, isShort }: Launching,
+  now: EpochMs,
+): readonly LeaveDecision[] {
   return view.tasks.flatMap((task) => {
     const why = replacementReason(view, task, now);
     if (why === undefined) return [];
-    return [{ task, kind: task.state === 'replacing' && !isGrowing ? 'leave' : 'keep', why } as const];
+    const mayLeave = !isGrowing && !(why === 'old-secret' && isShort);
+    return [{ task, kind: task.state === 'replacing' && mayLeave ? 'leave' : 'keep', why } as const];
   });
 }
 
@@ -63,16 +84,15 @@ export function keepAll(
 }
 
 /**
- * The first `count` of these tasks, which are in order of idle time: old revisions first, and the
- * zones kept even.
+ * The first `count` of these tasks, which are in order of idle time: old revisions and secrets
+ * first, and the zones kept even.
  */
-function pickSpread(
-  tasks: readonly TaskView[],
-  count: number,
-  { service, tasks: all }: PoolView,
-): TaskView[] {
+function pickSpread(tasks: readonly TaskView[], count: number, pool: PoolView): TaskView[] {
+  const { service, tasks: all } = pool;
   const zoneOf = ({ task }: TaskView): string => task.availabilityZone ?? '';
-  const isOld = ({ task }: TaskView): boolean => service !== undefined && isOldRevision(task, service);
+  const isOld = (view: TaskView): boolean =>
+    (service !== undefined && isOldRevision(view.task, service)) ||
+    outdatedCredential(pool, view) !== undefined;
   const inZone = new Map([...Map.groupBy(all, zoneOf)].map(([zone, { length }]) => [zone, length]));
   const places = tasks.map((task, place) => ({ task, place, zone: zoneOf(task), age: isOld(task) ? 0 : 1 }));
   const queues = [...Map.groupBy(places, ({ age, zone }) => `${age} ${zone}`).values()];

@@ -1,20 +1,23 @@
 /**
- * Chooses the tasks to replace, one share of the pool at a time: tasks of old revisions, and tasks
- * without a working daemon. A task whose turn has come no longer counts as supply, so its
- * replacement launches first. Then it gets the drain request. The lease itself shows when that was,
- * so nothing is remembered (docs/adr/0009).
+ * Chooses the tasks to replace, one share of the pool at a time: tasks of old revisions, tasks with
+ * an earlier value of a secret, and tasks without a working daemon. A task whose turn has come no
+ * longer counts as supply, so its replacement launches first. Then it gets the drain request. The
+ * lease itself shows when that was, so nothing is remembered (docs/adr/0009).
  */
 
 import { isComing, unplacedTasks } from '../capacity/capacity.ts';
 import type { EpochMs } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import { REPLACING, type Replacing } from '../model/plan.ts';
+import { isProven, outdatedCredential, unprovenPsk } from '../supply/credentials.ts';
 import { isOldRevision } from '../supply/older-tasks.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { drainedMs, isBooting, isGuarded, type TaskView } from '../supply/task-state.ts';
 
 /** A drain request younger than this delays the next share. */
 const SHARE_EVERY_MS = 60_000;
+/** The time that one task with an earlier value of a secret has to leave before the next one drains. */
+const TRIAL_MS = 30 * 60_000;
 /**
  * A task that runs longer without a lease may not get one before old tasks leave
  * (docs/aws.md §1, DEPLOYMENT_BLOCKED).
@@ -27,17 +30,19 @@ const LEASE_LATE_MS = 2 * 60_000;
 const SILENT_FOR_MS = 5 * 60_000;
 
 /** Why a task has to be replaced; undefined if it has not. */
-export function replacementReason(
-  { service, pool }: Pick<PoolView, 'service' | 'pool'>,
-  view: TaskView,
-  now: EpochMs,
-): Replacing | undefined {
+export function replacementReason(pool: PoolView, view: TaskView, now: EpochMs): Replacing | undefined {
   if (view.state !== 'working' && view.state !== 'replacing') return undefined;
-  if (pool.retiring) return 'retiring';
+  if (pool.pool.retiring) return 'retiring';
   if (hasNoWorkingDaemon(view, now)) return 'no-daemon';
   // its replacement may get the wrong key too: keep each task for the 15 minutes of a start
   if (view.hasOtherTags && !isBooting(view.task, now)) return 'wrong-key';
-  return service !== undefined && isOldRevision(view.task, service) ? 'old-revision' : undefined;
+  if (pool.service !== undefined && isOldRevision(view.task, pool.service)) return 'old-revision';
+  return hasOldSecret(pool, view) ? 'old-secret' : undefined;
+}
+
+/** Until coderd has a new pre-shared key, replacements could not connect. */
+function hasOldSecret(pool: PoolView, view: TaskView): boolean {
+  return outdatedCredential(pool, view) !== undefined && unprovenPsk(pool) === undefined;
 }
 
 /**
@@ -62,12 +67,13 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
   // replacements cannot start, so keep the old revision. But new tasks may get no lease before old
   // tasks leave
   if (failing.isTripped && !failing.lacksLease) return [];
-  const share = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
-  return working
-    .flatMap((task) => {
-      const why = replacementReason(view, task, now);
-      return why === undefined ? [] : [{ task, why }];
-    })
+  const due = working.flatMap((task) => {
+    const why = replacementReason(view, task, now);
+    return why === undefined ? [] : [{ task, why }];
+  });
+  const full = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
+  const share = isTrial(view, due) ? trialShare(view) : full;
+  return due
     .toSorted(
       by(
         ({ why }) => REPLACING.indexOf(why),
@@ -78,6 +84,31 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
     )
     .slice(0, Math.max(0, share - unsettled(view, now)))
     .map(({ task }) => task);
+}
+
+/**
+ * Whether a changed secret is the only cause, and no daemon has connected with its present value.
+ * The value may be wrong, so only one task is replaced until one has.
+ */
+function isTrial(
+  view: PoolView,
+  due: readonly { readonly task: TaskView; readonly why: Replacing }[],
+): boolean {
+  return due.every(({ task, why }) => {
+    const credential = why === 'old-secret' ? outdatedCredential(view, task) : undefined;
+    return credential !== undefined && !isProven(view, credential);
+  });
+}
+
+/** One task, and no other until it has left, or for a while if its build is long. */
+function trialShare(view: PoolView): number {
+  return view.tasks.some(
+    (task) =>
+      (drainedMs(task) ?? Number.POSITIVE_INFINITY) < TRIAL_MS &&
+      outdatedCredential(view, task) !== undefined,
+  )
+    ? 0
+    : 1;
 }
 
 /**

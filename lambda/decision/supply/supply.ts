@@ -12,6 +12,7 @@ import { normalizeTags, type TagSet } from '../model/tags.ts';
 import { isKnownVersion } from '../model/version.ts';
 import { deriveOverrides } from '../settings/overrides.ts';
 import { type InForce, settingsInForce } from '../settings/settings-in-force.ts';
+import { type Credential, deriveCredentials } from './credentials.ts';
 import { type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId } from './daemons.ts';
 import { deriveFailingStarts, type FailingStarts } from './failing-starts.ts';
 import { countOlder, type OlderTasks } from './older-tasks.ts';
@@ -47,6 +48,8 @@ export type PoolView = InForce & {
   /** Why ECS cannot place the missing tasks. Undefined: the events show no problem. */
   readonly placement: PlacementFailure | undefined;
   readonly olderTasks: OlderTasks;
+  /** The secrets that its tasks get, as far as AWS tells since when: the latest change first. */
+  readonly credentials: readonly Credential[];
   readonly failing: FailingStarts;
   readonly startTime: StartTime;
   /** The daemons of all listed tasks, including those that ECS is stopping. */
@@ -141,6 +144,7 @@ function derivePoolView({ pool: configured, snapshot, protections, byGroup, inde
     missing,
     placement: service && derivePlacement(service, all, now),
     olderTasks,
+    credentials: deriveCredentials(configured, snapshot, now),
     failing: deriveFailingStarts({ tasks: all, now, registration: registered }),
     startTime: learnStartTime({ tasks: all, registration: registered, settingMs: pool.startTimeMs }),
     owned,

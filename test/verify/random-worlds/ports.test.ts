@@ -48,7 +48,12 @@ describe('portsOf', () => {
     world.deploy('cpu');
     pass(20);
     const { scheduler, connection } = connectionTo();
-    const inProcess = portsOf(world, { aws: connection, coderd: connection, scheduler });
+    const inProcess = portsOf(world, {
+      aws: connection,
+      secrets: connection,
+      coderd: connection,
+      scheduler,
+    });
     const [seen] = await Promise.all([
       observe(inProcess, config),
       scheduler.advanceTo(plusMs(START, 60_000)),
@@ -56,7 +61,7 @@ describe('portsOf', () => {
     const { coder, ...rest } = await observe(ports(), config);
     // In process there is no sign-in, so the snapshot has neither a token nor the member that it
     // belongs to.
-    const { token: _, ...withoutToken } = coder;
+    const { token: _, license: ___, ...withoutToken } = coder;
     const owners = new Set(world.coderd.users().map(({ id }) => id));
     const withoutSelf = (all: Snapshot['coder']): Snapshot['coder'] => ({
       ...all,
@@ -70,6 +75,8 @@ describe('portsOf', () => {
     expect({ ...seen, coder: withoutSelf(seen.coder) }).toEqual({
       ...rest,
       clock: seen.clock,
+      // a list of secrets has the time of the clock
+      secrets: { ...rest.secrets, takenAt: seen.secrets?.takenAt },
       ecs: { ...rest.ecs, services },
       coder: withoutSelf(withoutToken),
     });

@@ -80,10 +80,23 @@ describe('a world that once did not settle', () => {
   });
 });
 
-/** The plan without overrides and retirements: the world as it was when it did not settle. */
+/** The plan without what people do: the world as it was when it did not settle. */
 function withoutPeople(seed: number): WorldPlan {
-  return { ...drawPlan(seed), overridesAnHour: 0, retirements: [] };
+  const secrets = { changesAnHour: 0, listLagMs: 0, forbiddenAnHour: 0 };
+  return { ...drawPlan(seed), overridesAnHour: 0, retirements: [], secrets };
 }
+
+describe('a world in which keys change all the time', () => {
+  it.each(rows([819682722, 303606872, 33472705], 1))(
+    'kills no build and settles without an old key, seed %i',
+    async (seed) => {
+      const secrets = { changesAnHour: 3, listLagMs: 300_000, forbiddenAnHour: 0.5 };
+      const { problems, killedByUs, secretsChanged } = await runWorld({ ...drawPlan(seed), secrets });
+      expect({ problems, killedByUs }).toEqual({ problems: [], killedByUs: 0 });
+      expect(secretsChanged).toBeGreaterThan(3);
+    },
+  );
+});
 
 describe('npm run sim:leaves', () => {
   it('finds builds killed by a scale-in when tasks have no guard, and describes each kill', async () => {
@@ -118,6 +131,7 @@ describe('npm run sim:leaves', () => {
       ticks: expect.any(Number),
       overrides: expect.any(Number),
       retired: expect.any(Number),
+      secretsChanged: expect.any(Number),
       seed: SEED,
       seconds: expect.any(Number),
     });

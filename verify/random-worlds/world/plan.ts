@@ -70,6 +70,20 @@ export type Retirement = {
 /** The highest rate of overrides, per hour over all pools. */
 const MOST_OVERRIDES_AN_HOUR = 6;
 
+/** How secrets change, and how the autoscaler sees it. */
+export type SecretFaults = {
+  /** Changes per hour over all pools. */
+  readonly changesAnHour: number;
+  /** How old lists of secrets are (docs/aws.md §4). */
+  readonly listLagMs: number;
+  /** How often per hour a permission is missing for a time. */
+  readonly forbiddenAnHour: number;
+};
+
+/** The highest rates of both, per hour. */
+const MOST_CHANGES_AN_HOUR = 2;
+const MOST_FORBIDDEN_AN_HOUR = 0.5;
+
 export type WorldPlan = {
   readonly seed: number;
   /** Duration of all events; afterwards the world has to settle. */
@@ -93,6 +107,7 @@ export type WorldPlan = {
     readonly longShare: number;
   };
   readonly overridesAnHour: number;
+  readonly secrets: SecretFaults;
   /** At most one for each pool. */
   readonly retirements: readonly Retirement[];
 };
@@ -161,6 +176,16 @@ export function drawPlan(seed: number): WorldPlan {
     builds: { bursts: random.between(3, 15), longShare: random.next() < 0.3 ? random.between(0, 0.01) : 0 },
     overridesAnHour: often(people, MOST_OVERRIDES_AN_HOUR),
     retirements: drawRetirements(people, { pools, busyHours }),
+    secrets: drawSecretFaults(seeded(seed + 8)),
+  };
+}
+
+/** It has its own random source, so that all else in a world stayed the same when this was added. */
+function drawSecretFaults(random: Random): SecretFaults {
+  return {
+    changesAnHour: often(random, MOST_CHANGES_AN_HOUR),
+    listLagMs: random.pick([0, 0, 60_000, 300_000]) ?? 0,
+    forbiddenAnHour: often(random, MOST_FORBIDDEN_AN_HOUR),
   };
 }
 

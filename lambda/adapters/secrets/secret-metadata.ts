@@ -1,0 +1,166 @@
+/**
+ * Reads the metadata of the pools' secrets, never their values. One list serves all pools, at most
+ * once a minute. Only a secret that has changed since a task was created needs another call, which
+ * dates its current version. A warm function remembers the answers.
+ */
+import {
+  ListSecretVersionIdsCommand,
+  paginateListSecrets,
+  type SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
+import * as z from 'zod';
+import type { EpochMs } from '../../decision/model/brands.ts';
+import { messageOf } from '../../decision/model/message-of.ts';
+import {
+  findSecret,
+  type SecretEntry,
+  type SecretVersion,
+  SPREADS_WITHIN_MS,
+} from '../../decision/model/secrets.ts';
+import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../decision/model/service-tags.ts';
+import type { Reading } from '../../decision/model/snapshot.ts';
+import type { SecretList, WantedSecret } from '../../look/ports.ts';
+import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
+import { namePrefixes } from './name-prefixes.ts';
+import { type ListedSecret, listedSecretSchema, versionsSchema } from './schemas.ts';
+import { SecretError } from './secrets.ts';
+
+const REFRESH_MS = 60_000;
+/** A look does not wait longer: without this list everything else works. */
+const PATIENCE_MS = 3_000;
+const PAGE = 100;
+const OWN_TAGS: ReadonlySet<string> = new Set([POOL_TAG, STACK_TAG, KEY_ID_TAG]);
+
+type Dated = { readonly changedAt: EpochMs | undefined; readonly versions: readonly SecretVersion[] };
+
+export class SecretMetadata implements SecretList {
+  readonly #client: SecretsManagerClient;
+  #triedAt: EpochMs | undefined;
+  #latest: Reading<SecretEntry> = { status: 'ok', items: [] };
+  /** The versions of secrets that have not changed since, by ARN. */
+  readonly #dated = new Map<string, Dated>();
+
+  constructor(client: SecretsManagerClient) {
+    this.#client = client;
+  }
+
+  async entries(wanted: readonly WantedSecret[], now: EpochMs): Promise<Reading<SecretEntry>> {
+    const ageMs = now - (this.#triedAt ?? Number.NEGATIVE_INFINITY);
+    if (wanted.length > 0 && (ageMs >= REFRESH_MS || ageMs < 0)) {
+      this.#triedAt = now;
+      this.#latest = await this.#refresh(wanted, now);
+    }
+    return this.#latest;
+  }
+
+  async #refresh(wanted: readonly WantedSecret[], now: EpochMs): Promise<Reading<SecretEntry>> {
+    const abortSignal = AbortSignal.timeout(PATIENCE_MS);
+    try {
+      const listed = await this.#list(wanted, abortSignal);
+      const dated = await Promise.all(listed.map((entry) => this.#date(entry, wanted, abortSignal)));
+      const items = dated.map(({ entry }) => entry);
+      const failed = dated.find(({ cause }) => cause !== undefined);
+      return failed === undefined
+        ? { status: 'ok', takenAt: now, items }
+        : {
+            ...failureOf(`listing versions of secret "${failed.entry.Name}"`, failed.cause),
+            takenAt: now,
+            items,
+          };
+    } catch (cause) {
+      const failure = failureOf('listing the secrets of the pools', cause);
+      const { items, takenAt } = this.#latest;
+      const isUsable = failure.status === 'failed' && takenAt !== undefined;
+      return isUsable ? { ...failure, status: 'stale', takenAt, items } : { ...failure, items: [] };
+    }
+  }
+
+  async #list(wanted: readonly WantedSecret[], abortSignal: AbortSignal): Promise<readonly ListedSecret[]> {
+    const lists = await Promise.all(
+      filtersFor(wanted).map(async (Filters) => {
+        const found: ListedSecret[] = [];
+        const config = { client: this.#client, pageSize: PAGE };
+        for await (const page of paginateListSecrets(config, { Filters }, { abortSignal }))
+          found.push(...parse('ListSecrets', z.array(listedSecretSchema), page.SecretList));
+        return found;
+      }),
+    );
+    const listed = lists.flat();
+    return [...new Set(wanted.flatMap((it) => findSecret(listed, it, it) ?? []))];
+  }
+
+  /** Adds the versions if a task may have been created before the last change. */
+  async #date(entry: ListedSecret, wanted: readonly WantedSecret[], abortSignal: AbortSignal) {
+    const { SecretVersionsToStages, Tags, ...rest } = entry;
+    const own: SecretEntry = { ...rest, Tags: Tags.filter(({ Key }) => OWN_TAGS.has(Key)) };
+    const changedAt = entry.LastChangedDate;
+    const known = this.#dated.get(entry.ARN);
+    if (known !== undefined && known.changedAt === changedAt)
+      return { entry: { ...own, Versions: known.versions } };
+    if (!hasOlderTask(entry, wanted)) return { entry: own };
+    try {
+      const versions = await this.#listVersions(entry.ARN, abortSignal);
+      // the two answers may be of different times
+      if (!agrees(entry, versions)) return { entry: own };
+      this.#dated.set(entry.ARN, { changedAt, versions });
+      return { entry: { ...own, Versions: versions } };
+    } catch (cause) {
+      return { entry: own, cause };
+    }
+  }
+
+  async #listVersions(SecretId: string, abortSignal: AbortSignal): Promise<readonly SecretVersion[]> {
+    const command = new ListSecretVersionIdsCommand({ SecretId, MaxResults: PAGE });
+    const { Versions } = await this.#client.send(command, { abortSignal });
+    const versions = parse('ListSecretVersionIds', versionsSchema, Versions);
+    return versions.filter(({ VersionStages }) =>
+      VersionStages.some((stage) => stage === 'AWSCURRENT' || stage === 'AWSPREVIOUS'),
+    );
+  }
+}
+
+function hasOlderTask(entry: ListedSecret, wanted: readonly WantedSecret[]): boolean {
+  const spreadAt = (entry.LastChangedDate ?? 0) + SPREADS_WITHIN_MS;
+  return wanted.some(
+    (it) =>
+      it.oldestTaskAt !== undefined &&
+      it.oldestTaskAt < spreadAt &&
+      findSecret([entry], it, it) !== undefined,
+  );
+}
+
+/** Two lists if some secrets are known by name and others by tag: filters are joined by AND. */
+function filtersFor(wanted: readonly WantedSecret[]) {
+  const names = wanted.flatMap(({ secret }) => secret ?? []);
+  const prefixes = namePrefixes(names);
+  if (names.length > 0 && prefixes.length === 0) return [[]];
+  const tagged = { Key: 'tag-key' as const, Values: [POOL_TAG] };
+  return [
+    ...(prefixes.length > 0 ? [[{ Key: 'name' as const, Values: [...prefixes] }]] : []),
+    ...(names.length < wanted.length ? [[tagged]] : []),
+  ];
+}
+
+/** Whether both answers name the same current version. */
+function agrees({ SecretVersionsToStages }: ListedSecret, versions: readonly SecretVersion[]): boolean {
+  const current = versions.find(({ VersionStages }) => VersionStages.includes('AWSCURRENT'));
+  if (current === undefined || SecretVersionsToStages === undefined) return current !== undefined;
+  return SecretVersionsToStages[current.VersionId]?.includes('AWSCURRENT') ?? false;
+}
+
+function parse<T extends z.ZodType>(operation: string, schema: T, value: unknown): z.output<T> {
+  const result = schema.safeParse(value ?? []);
+  if (result.success) return result.data;
+  throw new SecretError(
+    `the answer of ${operation} has an unexpected format: ${describeSchemaMismatch(result.error, value)}`,
+    { cause: result.error },
+  );
+}
+
+function failureOf(
+  what: string,
+  cause: unknown,
+): { readonly status: 'forbidden' | 'failed'; readonly error: string } {
+  const isForbidden = cause instanceof Error && cause.name === 'AccessDeniedException';
+  return { status: isForbidden ? 'forbidden' : 'failed', error: `${what}: ${messageOf(cause)}` };
+}

@@ -1,0 +1,92 @@
+/** The reason and the findings about changed secrets, from the pools' tasks and the reading. */
+
+import type { EpochMs } from '../model/brands.ts';
+import type { ChangedSecret, Finding, OldSecretReason } from '../model/plan.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import type { LeaveDecision } from '../scale-in/leaving.ts';
+import { type Credential, outdatedCredential, unprovenPsk } from '../supply/credentials.ts';
+import { awsTimeOf, type PoolView } from '../supply/supply.ts';
+import { isGuarded, type TaskView } from '../supply/task-state.ts';
+import { isoTime } from './waiting.ts';
+
+/** Tells how many tasks still have an earlier value of a secret. None if all have the present ones. */
+export function oldSecretReasons(
+  view: PoolView,
+  leaving: readonly LeaveDecision[],
+): readonly OldSecretReason[] {
+  const tasks = present(view);
+  const old = tasks.filter((task) => outdatedCredential(view, task) !== undefined);
+  const credential = latestOf(view, old);
+  if (credential === undefined || view.pool.retiring) return [];
+  return [
+    {
+      code: 'old-secret',
+      tasks: old.length,
+      of: tasks.length,
+      draining: old.filter(({ state }) => state === 'leaving').length,
+      asked: leaving.filter(({ kind, task }) => kind === 'leave' && old.includes(task)).length,
+      held: heldBy(view, old),
+      ...changeOf(credential),
+    },
+  ];
+}
+
+/** The tasks that may have a daemon. */
+function present({ tasks }: PoolView): readonly TaskView[] {
+  return tasks.filter(({ state }) => state !== 'left');
+}
+
+/** The latest change that concerns one of these tasks. */
+function latestOf(view: PoolView, old: readonly TaskView[]): Credential | undefined {
+  const concerned = new Set(old.map((task) => outdatedCredential(view, task)));
+  return view.credentials.find((credential) => concerned.has(credential));
+}
+
+function heldBy(view: PoolView, old: readonly TaskView[]): OldSecretReason['held'] {
+  if (unprovenPsk(view) !== undefined) return 'until-connected';
+  const hasGuard = view.pool.scaleIn === 'lease' || old.some(isGuarded);
+  return hasGuard ? null : 'no-guard';
+}
+
+function changeOf({ secret, kind, changedAt, previousAt }: Credential): ChangedSecret {
+  return {
+    ...{ secret, kind, changedAt: isoTime(changedAt) },
+    previousAt: previousAt === undefined || previousAt > changedAt ? null : isoTime(previousAt),
+  };
+}
+
+/** A single failed call needs no finding. */
+const STALE_AFTER_MS = 15 * 60_000;
+
+/** Finds a list of secrets that could not be read: a changed secret then replaces no task. */
+export function secretReadingFindings(snapshot: Snapshot): readonly Finding[] {
+  const { status = 'ok', error, takenAt } = snapshot.secrets ?? {};
+  if (status === 'ok' || status === 'truncated') return [];
+  if (status !== 'stale') return [{ code: `secrets-${status}`, error }];
+  if (takenAt === undefined || awsTimeOf(snapshot) - takenAt < STALE_AFTER_MS) return [];
+  return [{ code: 'secrets-stale', error, takenAt: isoTime(takenAt) }];
+}
+
+/** By this time most builds have ended, so that all tasks should have been replaced. */
+const LASTS_MS = 3_600_000;
+
+/** Finds changed secrets of a pool that wait for a person, or whose tasks stay for long. */
+export function secretFindings(view: PoolView, now: EpochMs): readonly Finding[] {
+  const pool = view.pool.name;
+  const psk = unprovenPsk(view);
+  if (psk !== undefined) return [{ code: 'psk-changed', pool, ...changeOf(psk) }];
+  const tasks = present(view);
+  const old = tasks.filter((task) => {
+    const credential = outdatedCredential(view, task);
+    return credential !== undefined && now - credential.newFrom >= LASTS_MS;
+  });
+  const credential = latestOf(view, old);
+  if (credential === undefined || view.pool.retiring) return [];
+  return [
+    {
+      ...{ code: 'tasks-with-old-secret', pool, of: tasks.length },
+      ...changeOf(credential),
+      tasks: old.map(({ task }) => task.taskArn),
+    },
+  ];
+}

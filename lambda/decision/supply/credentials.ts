@@ -1,0 +1,136 @@
+/**
+ * The secrets of a pool that have changed, and the tasks that still have an earlier value, from the
+ * secrets' metadata. ECS does not tell which version of a secret a task got. So tasks are told apart
+ * by the id of their daemon's key (managed keys), else by the time of their creation.
+ */
+import type { EpochMs } from '../model/brands.ts';
+import { by } from '../model/collections.ts';
+import type { PoolConfig } from '../model/config.ts';
+import {
+  findSecret,
+  type SecretEntry,
+  type SecretKind,
+  type SecretVersion,
+  SPREADS_WITHIN_MS,
+  secretsOf,
+  secretTag,
+} from '../model/secrets.ts';
+import { KEY_ID_TAG } from '../model/service-tags.ts';
+import type { Snapshot } from '../model/snapshot.ts';
+import type { TaskView } from './task-state.ts';
+
+/** A secret that a pool's tasks get when they start. */
+export type Credential = {
+  readonly kind: SecretKind;
+  readonly secret: string;
+  /** When its present value was stored, as far as AWS tells; at the latest, if it does not. */
+  readonly changedAt: EpochMs;
+  readonly previousAt: EpochMs | undefined;
+  /** Tasks created before this time may have an earlier value. */
+  readonly newFrom: EpochMs;
+  /** The id of the key in the present value. Only a managed key has one. */
+  readonly keyId: string | undefined;
+};
+
+/**
+ * Derives the secrets of a pool whose change has spread, so that new tasks surely get the present
+ * value: the latest change first. `now` is AWS's time.
+ */
+export function deriveCredentials(
+  pool: PoolConfig,
+  { secrets, ecs: { stack } }: Pick<Snapshot, 'secrets' | 'ecs'>,
+  now: EpochMs,
+): readonly Credential[] {
+  const entries = secrets?.items ?? [];
+  return secretsOf(pool)
+    .flatMap((used) => {
+      const entry = findSecret(entries, used, { pool: pool.name, stack });
+      return entry === undefined ? [] : (credentialOf(entry, used.kind) ?? []);
+    })
+    .filter(({ newFrom }) => newFrom <= now)
+    .toSorted(by(({ changedAt }) => -changedAt));
+}
+
+function credentialOf(entry: SecretEntry, kind: SecretKind): Credential | undefined {
+  const { Name: secret, LastChangedDate: lastChangedAt } = entry;
+  const keyId = kind === 'managed' ? secretTag(entry, KEY_ID_TAG) : undefined;
+  if (lastChangedAt === undefined || (kind === 'managed' ? keyId === undefined : isFirst(entry)))
+    return undefined;
+  const changedAt = changedAtOf(entry, lastChangedAt);
+  // a list may be older than the newest tasks, so the tag tells nothing about tasks created later
+  const knownFrom = kind === 'managed' ? lastChangedAt : changedAt;
+  return {
+    ...{ kind, secret, changedAt, keyId },
+    previousAt: versionAt(entry, 'AWSPREVIOUS')?.CreatedDate,
+    newFrom: (knownFrom + SPREADS_WITHIN_MS) as EpochMs,
+  };
+}
+
+/** A secret is created with its value, or gets it soon after. */
+const FIRST_WITHIN_MS = 60_000;
+
+/** Whether no task can have an earlier value. A person may have removed AWSPREVIOUS. */
+function isFirst(entry: SecretEntry): boolean {
+  const storedAt = versionAt(entry, 'AWSCURRENT')?.CreatedDate;
+  if (storedAt === undefined || versionAt(entry, 'AWSPREVIOUS') !== undefined) return false;
+  return entry.CreatedDate !== undefined && storedAt - entry.CreatedDate <= FIRST_WITHIN_MS;
+}
+
+/**
+ * When the present value became current. A person may move AWSCURRENT back to an earlier version,
+ * and a rotation may end long after it stored a version: then it is a later time. If AWS does not
+ * date the version, it is the last change of anything.
+ */
+function changedAtOf(entry: SecretEntry, lastChangedAt: EpochMs): EpochMs {
+  const storedAt = versionAt(entry, 'AWSCURRENT')?.CreatedDate;
+  const previousAt = versionAt(entry, 'AWSPREVIOUS')?.CreatedDate;
+  if (storedAt === undefined || (previousAt ?? 0) > storedAt) return lastChangedAt;
+  return Math.max(storedAt, entry.LastRotatedDate ?? 0) as EpochMs;
+}
+
+function versionAt({ Versions }: SecretEntry, stage: string): SecretVersion | undefined {
+  return Versions?.find(({ VersionStages }) => VersionStages.includes(stage));
+}
+
+type Tasks = { readonly tasks: readonly TaskView[]; readonly credentials: readonly Credential[] };
+
+/** The latest change of which a task still has an earlier value; undefined: it has all present ones. */
+export function outdatedCredential(
+  { credentials }: Pick<Tasks, 'credentials'>,
+  task: TaskView,
+): Credential | undefined {
+  return credentials.find((credential) => isOutdated(credential, task));
+}
+
+function isOutdated({ newFrom, keyId }: Credential, { task, daemon }: TaskView): boolean {
+  const usedId = keyId === undefined ? undefined : daemon?.key_id;
+  if (usedId != null && usedId === keyId) return false;
+  // a task without any time cannot be dated, and replacing it might never end
+  return (task.createdAt ?? task.startedAt ?? newFrom) < newFrom;
+}
+
+/** Whether a daemon that was started with the present value is connected. */
+export function isProven({ tasks }: Pick<Tasks, 'tasks'>, credential: Credential): boolean {
+  return tasks.some((task) => (task.use === 'busy' || task.use === 'idle') && !isOutdated(credential, task));
+}
+
+/** Whether tasks have an earlier value of a secret while no daemon has connected with the present one. */
+export function isUntried(view: Tasks): boolean {
+  return view.tasks.some((task) => {
+    const credential = outdatedCredential(view, task);
+    return credential !== undefined && !isProven(view, credential);
+  });
+}
+
+/**
+ * The changed pre-shared key that no daemon has used yet. coderd accepts it only after a restart,
+ * so replaced tasks could not connect.
+ */
+export function unprovenPsk(view: Tasks): Credential | undefined {
+  return view.credentials.find(
+    (credential) =>
+      credential.kind === 'psk' &&
+      view.tasks.some((task) => isOutdated(credential, task)) &&
+      !isProven(view, credential),
+  );
+}

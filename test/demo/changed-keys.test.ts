@@ -1,0 +1,93 @@
+/** The demo's world, in which two keys are replaced while its builds run. */
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
+import { demoConfig, POOLS, planSteps, START } from '../../demo/scenario.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
+import { plusMs } from '../../lambda/decision/model/brands.ts';
+import type { Config } from '../../lambda/decision/model/config.ts';
+import { Random } from '../../simulator/base/random.ts';
+import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
+import { World } from '../../simulator/world.ts';
+import { cleanLook } from '../support/lab.ts';
+
+const MINUTES = 40;
+/** In the middle of the demo's burst of thirty builds. */
+const CHANGED_S = 70;
+const FLOOR = 2;
+/** One key is replaced by hand, the other by a rotation. */
+const CHANGED = ['default', 'data'];
+
+function demoWorld(): World {
+  return new World({
+    start: START,
+    seed: 1,
+    pools: POOLS.map((pool) => ({ ...pool, credential: pool.name === 'data' ? 'managed' : 'key' })),
+    latencies: { boot: [8_000, 20_000], stop: [2_000, 6_000], healthyMs: 15_000 },
+    readLagMs: 2_000,
+    deploymentBlocked: 'new-only',
+    blockedTasks: 'old-revision',
+  });
+}
+
+/** The demo's configuration, with a floor for each pool whose key changes. */
+function configOf(): Config {
+  const { pools, ...rest } = parse(demoConfig('https://coder.example.com'));
+  return checkConfig({
+    ...rest,
+    managedKeys: { token: { secret: 'coder/key-token' } },
+    pools: pools.map((pool: { readonly name: string }) => ({
+      ...pool,
+      ...(CHANGED.includes(pool.name) && { min: FLOOR }),
+      ...(pool.name === 'data' && { key: 'managed' }),
+    })),
+  }).config;
+}
+
+function readyDaemons(world: World, pool: string): number {
+  return [...world.service(pool).tasks].filter(({ identity }) => {
+    const guard = world.guard(identity.id);
+    return guard?.phase === 'working' && guard.daemon?.isConnected === true;
+  }).length;
+}
+
+/** Builds of 20 s to 10 min for `default`, and to 2 min for `data`, which has 6 tasks at most, every minute. */
+function submitMore(world: World, random: Random): void {
+  const tags = { default: {}, data: { team: 'data' } };
+  for (const organization of ['default', 'data'] as const)
+    for (let job = random.whole(1, 4); job > 0; job -= 1)
+      world.coderd.submitJob({
+        organization,
+        tags: tags[organization],
+        durationMs: random.whole(20_000, organization === 'data' ? 120_000 : 600_000),
+      });
+}
+
+it('ends without the old keys, with no build killed and never fewer daemons than the floor', async () => {
+  const world = demoWorld();
+  const config = configOf();
+  const scheduler = new VirtualScheduler(world.timeline);
+  const ports = virtualPorts({ world, scheduler, isCoderdDown: () => false, onCall: () => {} });
+  const random = new Random(7);
+  planSteps(world, new Random(1), () => {});
+  const old: (string | undefined)[] = [];
+  let fewest = Number.POSITIVE_INFINITY;
+  for (let second = 0; second < MINUTES * 60; second += 5) {
+    world.timeline.advanceTo(plusMs(START, second * 1_000));
+    if (second === CHANGED_S) old.push(...CHANGED.map((pool) => world.changeKey(pool)));
+    if (second % 60 === 0 && second < (MINUTES - 15) * 60) submitMore(world, random);
+    await cleanLook(ports(), config);
+    if (second > CHANGED_S) fewest = Math.min(fewest, ...CHANGED.map((pool) => readyDaemons(world, pool)));
+  }
+  const isAlive = (at: number): boolean => world.timeline.now() - at <= 90_000;
+  const used = world.coderd
+    .daemons()
+    .flatMap(({ keyId, lastSeenAt }) => (isAlive(lastSeenAt) ? [keyId] : []));
+  expect(old.filter((key) => key === undefined || used.includes(key))).toEqual([]);
+  expect(used.length).toBeGreaterThanOrEqual(2 * FLOOR);
+  expect(world.figures().killed).toBe(0);
+  expect(fewest).toBeGreaterThanOrEqual(FLOOR);
+  const jobs = world.coderd.jobs().filter(({ tags }) => tags.cluster !== 'tpu');
+  expect(jobs.length).toBeGreaterThan(100);
+  expect(jobs.filter(({ status }) => status !== 'succeeded')).toEqual([]);
+});

@@ -1,0 +1,228 @@
+/** A secret changes while builds run: the pool replaces its tasks, a share at a time, and kills none. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { findingLines } from '../../../lambda/explain/finding-text.ts';
+import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
+import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
+import { cleanLook, type Lab, type LabOptions, type LabPool, startLongLab } from '../../support/lab.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const MINUTE_MS = 60_000;
+const FLOOR = 3;
+
+/** A pool with three daemons at least, and eight builds of 5 to 33 minutes that began five minutes ago. */
+async function amongBuilds(pool: Partial<LabPool> = {}, options: Partial<LabOptions> = {}): Promise<Lab> {
+  const cpu = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, min: FLOOR, ...pool };
+  const started = await startLongLab({ pools: [cpu], victims: 'worst', readLagMs: 3_000, ...options });
+  lab = started;
+  await started.run(300);
+  submit(started, 8, (index) => 5 + 4 * index);
+  await started.run(300);
+  return started;
+}
+
+function submit({ world }: Lab, count: number, minutes: (index: number) => number): void {
+  for (let index = 0; index < count; index++)
+    world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: minutes(index) * MINUTE_MS });
+}
+
+/** The keys of the daemons that coderd sees. */
+function keysInUse({ world }: Lab): ReadonlySet<string> {
+  const isAlive = (at: number): boolean => world.timeline.now() - at <= 90_000;
+  return new Set(
+    world.coderd.daemons().flatMap(({ keyId, lastSeenAt }) => (isAlive(lastSeenAt) ? [keyId] : [])),
+  );
+}
+
+/** Daemons that can take a job or run one, whatever the autoscaler thinks of them. */
+function readyDaemons({ world }: Lab): number {
+  return [...world.service('cpu').tasks].filter(({ identity }) => {
+    const guard = world.guard(identity.id);
+    return guard?.phase === 'working' && guard.daemon?.isConnected === true;
+  }).length;
+}
+
+type Roll = {
+  readonly looks: readonly LookResult[];
+  readonly minutes: number;
+  readonly fewest: number;
+  readonly mostDraining: number;
+};
+
+/** Looks until no daemon uses the key, while more builds come. */
+async function rollFrom(on: Lab, key: string | undefined, most = 90): Promise<Roll> {
+  const ports = on.ports();
+  const looks: LookResult[] = [];
+  let [fewest, mostDraining, minutes] = [Number.POSITIVE_INFINITY, 0, 0];
+  for (; minutes < most && keysInUse(on).has(key ?? ''); minutes += 1) {
+    if (minutes % 10 === 0) submit(on, 2, (index) => 1 + 8 * index);
+    for (let look = 0; look < 3; look++) {
+      on.pass(20);
+      looks.push(await cleanLook(ports, on.config));
+      fewest = Math.min(fewest, readyDaemons(on));
+      const plan = looks.at(-1)?.plan.pools[0];
+      mostDraining = Math.max(mostDraining, plan?.why.flatMap(askedOf)[0] ?? 0);
+    }
+  }
+  return { looks, minutes, fewest, mostDraining };
+}
+
+const askedOf = (reason: LookResult['plan']['pools'][number]['why'][number]): readonly number[] =>
+  reason.code === 'old-secret' ? [reason.asked] : [];
+
+const sentences = (looks: readonly LookResult[]): readonly string[] =>
+  looks.flatMap(({ plan }) =>
+    plan.pools.flatMap(({ why }) => why.filter(({ code }) => code === 'old-secret').map(reasonSentence)),
+  );
+
+async function expectRest(on: Lab): Promise<void> {
+  await on.run(2_700);
+  const { world } = on;
+  expect(world.coderd.jobs().every(({ status }) => status === 'succeeded')).toBe(true);
+  expect(world.figures().killed).toBe(0);
+  expect(world.service('cpu').state.desiredCount).toBe(FLOOR);
+}
+
+/** The first test of each kind takes the real ports in CI. */
+const IN_PROCESS = { overHttp: false };
+
+describe.each([
+  { pool: { credential: 'key' }, how: 'by hand' },
+  { pool: { credential: 'managed' }, how: 'by the key function' },
+] as const)('a key that is replaced $how under load', ({ pool }) => {
+  it('is unused once the builds have ended, with no build killed and never fewer daemons than the floor', async () => {
+    const on = await amongBuilds(pool);
+    const key = on.world.changeKey('cpu');
+    const { minutes, fewest, looks, mostDraining } = await rollFrom(on, key);
+    expect(keysInUse(on).has(key ?? '')).toBe(false);
+    expect(minutes).toBeLessThan(45);
+    expect(fewest).toBeGreaterThanOrEqual(FLOOR);
+    expect(mostDraining).toBeLessThanOrEqual(3);
+    expect(sentences(looks)).toContainEqual(
+      expect.stringMatching(/^\d of \d+ tasks still uses? the key of 2 March 2026 09:00:00 UTC: /),
+    );
+    await expectRest(on);
+    on.world.coderd.deleteKey('default', 'cpu');
+    expect(sentences(await on.run(60))).toEqual([]);
+  });
+
+  it('is also unused if lists of secrets are five minutes old', async () => {
+    const on = await amongBuilds(pool, IN_PROCESS);
+    on.world.secrets.listLagMs = 300_000;
+    const key = on.world.changeKey('cpu');
+    const { minutes, fewest } = await rollFrom(on, key);
+    expect(minutes).toBeLessThan(50);
+    expect(fewest).toBeGreaterThanOrEqual(FLOOR);
+    await expectRest(on);
+  });
+
+  it('is also unused if a second change follows in the middle', async () => {
+    const on = await amongBuilds(pool, IN_PROCESS);
+    const first = on.world.changeKey('cpu');
+    const roll = await rollFrom(on, first, 20);
+    const second = on.world.changeKey('cpu');
+    expect(keysInUse(on)).toContain(second);
+    const rest = [await rollFrom(on, first), await rollFrom(on, second)];
+    expect(keysInUse(on)).not.toContain(first);
+    expect(keysInUse(on)).not.toContain(second);
+    expect(Math.min(...[roll, ...rest].map(({ fewest }) => fewest))).toBeGreaterThanOrEqual(FLOOR);
+    await expectRest(on);
+  });
+});
+
+describe('a changed secret', () => {
+  it('rolls nothing without the permission to list secrets, and the look goes on', async () => {
+    const on = await amongBuilds({}, IN_PROCESS);
+    on.world.secrets.denyOperation('ListSecrets');
+    await on.run(60);
+    const key = on.world.changeKey('cpu');
+    const { looks } = await rollFrom(on, key, 10);
+    expect(keysInUse(on).has(key ?? '')).toBe(true);
+    const plans = looks.map(({ plan }) => plan);
+    expect(plans.flatMap(({ actions }) => actions.filter(({ why }) => why === 'old-secret'))).toEqual([]);
+    expect(findingLines(plans.at(-1)?.findings ?? [])).toContainEqual(
+      expect.stringMatching(/^no permission to read .* grant the function's role secretsmanager:ListSecrets/),
+    );
+    on.world.secrets.allowOperation('ListSecrets');
+    await rollFrom(on, key);
+    expect(keysInUse(on).has(key ?? '')).toBe(false);
+    await expectRest(on);
+  });
+
+  it('with a wrong value costs at most one daemon, and the pool stays at its floor', async () => {
+    const on = await amongBuilds({}, IN_PROCESS);
+    await on.run(2_700);
+    expect(readyDaemons(on)).toBe(FLOOR);
+    on.world.secrets.put('coder/keys/cpu', 'x'.repeat(43));
+    const ports = on.ports();
+    let fewest = FLOOR;
+    for (let look = 0; look < 180; look += 1) {
+      on.pass(20);
+      await lookAndAct(ports, on.config);
+      fewest = Math.min(fewest, readyDaemons(on));
+    }
+    expect(fewest).toBe(FLOOR);
+    on.world.changeKey('cpu');
+    await rollFrom(on, undefined, 1);
+    await on.run(3_600);
+    expect(readyDaemons(on)).toBe(FLOOR);
+    expect(on.world.figures().killed).toBe(0);
+  });
+
+  it('that is the pre-shared key rolls nothing until coderd has it, then everything', async () => {
+    const psk = 'a-pre-shared-key-that-is-long-enough';
+    const on = await amongBuilds({ credential: 'psk' }, { ...IN_PROCESS, psk });
+    await on.run(2_700);
+    const before = on.world.ecs.tasks().map(({ identity }) => identity.id);
+    on.world.secrets.put('coder/keys/cpu', `${psk}-2`);
+    const waiting = await on.run(1_200);
+    expect(waiting.flatMap(({ plan }) => plan.actions)).toEqual([]);
+    expect(findingLines(waiting.at(-1)?.plan.findings ?? [])).toEqual([
+      expect.stringMatching(
+        /^pool "cpu": the pre-shared key in secret coder\/keys\/cpu changed at .* restart it/,
+      ),
+    ]);
+    on.world.coderd.setPsk(`${psk}-2`);
+    // more builds than daemons: a new task starts, and connects with the new key
+    submit(on, 4, () => 2);
+    await on.run(3_600);
+    const running = on.world.ecs.tasks().filter(({ state }) => state.lastStatus === 'RUNNING');
+    expect(running).toHaveLength(FLOOR);
+    expect(running.filter(({ identity }) => before.includes(identity.id))).toEqual([]);
+    expect(on.world.figures().killed).toBe(0);
+  });
+
+  it('rolls nothing if only its tags changed', async () => {
+    const on = await amongBuilds({}, IN_PROCESS);
+    const { secrets, timeline } = on.world;
+    secrets.find('coder/keys/cpu')?.tag(new Map([['owner', 'platform']]), timeline.now());
+    expect(sentences(await on.run(900))).toEqual([]);
+  });
+
+  it('rolls every pool that uses it, and a pool whose variable it is', async () => {
+    const token = { secret: 'coder/keys/cpu' };
+    const pools = [
+      { name: 'cpu', organization: 'default', tags: {}, min: 1, desiredCount: 1 },
+      { name: 'gpu', organization: 'default', tags: { gpu: 'yes' }, min: 1, desiredCount: 1 },
+    ];
+    lab = await startLongLab({ pools, maxTasks: 10 });
+    const config = {
+      ...lab.config,
+      pools: lab.config.pools.map((pool) =>
+        pool.name === 'gpu' ? { ...pool, secrets: { TF_TOKEN: token } } : pool,
+      ),
+    };
+    await lab.run(300);
+    const before = lab.world.ecs.tasks().map(({ identity }) => identity.id);
+    lab.world.changeKey('cpu');
+    const ports = lab.ports();
+    for (let look = 0; look < 60; look += 1) {
+      lab.pass(20);
+      await cleanLook(ports, config);
+    }
+    const running = lab.world.ecs.tasks().filter(({ state }) => state.lastStatus === 'RUNNING');
+    expect(running).toHaveLength(2);
+    expect(running.filter(({ identity }) => before.includes(identity.id))).toEqual([]);
+  });
+});
