@@ -2,6 +2,7 @@
 import { RotateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { TokenSource } from '../../lambda/adapters/coderd/http/http.ts';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
+import { EACH_TRY, endingWith } from '../../lambda/adapters/shared/aws-calls.ts';
 import { AWS_TIMEOUTS, type Clients, makeClients, systemClock } from '../../lambda/connect.ts';
 import type { Config, SecretRef } from '../../lambda/decision/model/config.ts';
 import { CoderdKeys } from '../../lambda/keys/adapters/coderd-keys.ts';
@@ -31,11 +32,14 @@ export function connectAsPerson(
     readonly caBundle: string | undefined;
     readonly cluster: string;
     readonly token: SecretRef;
+    /** Ends all requests. @default 10 s for each */
+    readonly until?: AbortSignal;
   },
 ): KeysConnection {
-  const { caBundle, cluster, token } = given;
-  const clients = makeClients({ coder: { ...config.coder, token } }, caBundle, { wholeMs: ANSWER_MS });
+  const { caBundle, cluster, token, until } = given;
+  const clients = makeClients({ coder: { ...config.coder, token } }, caBundle, { wholeMs: ANSWER_MS, until });
   const secretsManager = new SecretsManagerClient({ requestHandler: AWS_TIMEOUTS });
+  if (until !== undefined) secretsManager.middlewareStack.add(endingWith(until), EACH_TRY);
   const source: TokenSource = { read: (options) => clients.secrets.read(token, options) };
   return {
     clients,

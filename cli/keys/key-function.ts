@@ -38,14 +38,14 @@ export async function checkKeyFunction(context: DoctorContext, access: Access): 
 const READER = "the key function's role";
 
 async function runCheck(
-  { config, cluster = '', caBundle, cliEnvironment }: DoctorContext,
+  { config, cluster = '', caBundle, cliEnvironment, until }: DoctorContext,
   { readings }: Access,
   { token }: ManagedKeys,
 ): Promise<readonly Check[]> {
   const unread: string[] = [];
   const stack = findStack(config.pools, readings.services, unread);
   if (stack === undefined) return unread.map((says) => fail(NAME, says));
-  const connection = connectAsPerson(config, { caBundle, cluster, token });
+  const connection = connectAsPerson(config, { caBundle, cluster, token, until });
   try {
     const ports = await portsOf(connection, stack, cliEnvironment.now);
     return checksOf(await check(ports, managedPoolsOf(config)));

@@ -32,7 +32,7 @@ export type PoolKeys = {
   readonly keys: readonly UsedKey[];
   /** Null: not read. */
   readonly tasks: number | null;
-  /** Tasks without a daemon in coderd: they start, for example. Null: not read. */
+  /** Tasks of which coderd lists no daemon by their name. Null: not read. */
   readonly tasksWithoutDaemon: number | null;
   /** Sentences. */
   readonly problems: readonly string[];

@@ -60,7 +60,9 @@ function taskLines({ auth, tasks, tasksWithoutDaemon }: PoolKeys): readonly stri
   const starting = tasksWithoutDaemon ?? 0;
   return starting === 0
     ? []
-    : [`  ${some(starting, 'task')} without a daemon in coderd: the key is unknown until it connects`];
+    : [
+        `  ${some(starting, 'task')} of which coderd lists no daemon by its name: starting, or without a guard`,
+      ];
 }
 
 function otherLines(keys: readonly OtherKey[], pools: readonly PoolKeys[]): readonly string[] {

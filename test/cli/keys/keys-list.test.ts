@@ -88,7 +88,9 @@ it('counts a task whose daemon has not connected apart', async () => {
   const lab = await created();
   lab.lab.pass(20);
   const { out } = await lab.keys('list');
-  expect(out).toContain('  1 task without a daemon in coderd: the key is unknown until it connects\n');
+  expect(out).toContain(
+    '  1 task of which coderd lists no daemon by its name: starting, or without a guard\n',
+  );
 });
 
 it('tells keys of this deployment from foreign ones, with their daemons', async () => {
