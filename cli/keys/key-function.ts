@@ -2,8 +2,11 @@
  * Runs the check of the key function on this machine: with its token, and with the person's AWS
  * credentials.
  */
+import { readUser } from '../../lambda/adapters/coderd/account.ts';
+import { tokenId } from '../../lambda/adapters/coderd/token-expiry.ts';
 import { systemClock } from '../../lambda/connect.ts';
 import type { ManagedKeys } from '../../lambda/decision/model/config.ts';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { EcsPoolTasks } from '../../lambda/keys/adapters/pool-tasks.ts';
 import type { KeyReport, KeysAnswer, KeyVerdict, PoolReport } from '../../lambda/keys/events/answers.ts';
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
@@ -11,8 +14,9 @@ import type { KeyFacts, KeyPorts } from '../../lambda/keys/model/ports.ts';
 import { managedPoolsOf } from '../../lambda/keys/serve.ts';
 import { check } from '../../lambda/keys/steps/sweep.ts';
 import type { checkAccess, DoctorContext } from '../doctor/access.ts';
-import { blockerOf, type Check, fail, ok, skip, warn } from '../doctor/base/check.ts';
+import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from '../doctor/base/check.ts';
 import { readSecret } from '../doctor/base/secret.ts';
+import { checkExpiry, RENEW } from '../doctor/credentials/token.ts';
 import { connectAsPerson, type KeysConnection } from './connect.ts';
 import { findDeployment } from './deployment.ts';
 import { isOfPerson } from './persons-secrets.ts';
@@ -20,6 +24,7 @@ import { findStack } from './survey.ts';
 
 const NAME = 'key function';
 const TOKEN = 'key function: token';
+const EXPIRY = 'key function: token expiry';
 
 type Access = Awaited<ReturnType<typeof checkAccess>>;
 
@@ -29,10 +34,32 @@ export async function checkKeyFunction(context: DoctorContext, access: Access): 
   if (managedKeys === undefined || managedPoolsOf({ pools }).length === 0) return [];
   const blocker = blockerOf(access.aws) ?? blockerOf(access.server);
   if (blocker !== undefined) return [skip(NAME, blocker)];
-  const { token } = managedKeys;
-  const reading = await readSecret(context.clients.secrets, token, { name: TOKEN, reader: READER });
-  if ('check' in reading) return [reading.check, skip(NAME, TOKEN)];
-  return [ok(TOKEN, `"${token.secret}" is readable`), ...(await runCheck(context, access, managedKeys))];
+  const token = await checkToken(context, access, managedKeys);
+  if ('blocker' in token) return [...token.checks, skip(NAME, token.blocker)];
+  return [...token.checks, ...(await runCheck(context, access, managedKeys))];
+}
+
+/** Checks that coderd accepts the token of the key function, and when it expires. */
+async function checkToken(
+  { clients: { coderd, secrets }, cliEnvironment }: DoctorContext,
+  { server }: Access,
+  { token: ref }: ManagedKeys,
+): Promise<Checked<true>> {
+  const failed = (check: Check) => ({ checks: [check, skip(EXPIRY, TOKEN)], blocker: TOKEN });
+  const reading = await readSecret(secrets, ref, { name: TOKEN, reader: READER });
+  if ('check' in reading) return failed(reading.check);
+  const id = tokenId(reading.value);
+  if (id === undefined)
+    return failed(fail(TOKEN, `"${ref.secret}" holds no session token of the form <id>-<secret>. ${RENEW}`));
+  const http = coderd.withToken(reading.value);
+  const now = 'value' in server ? server.value.now : cliEnvironment.now();
+  try {
+    const { name } = await readUser(http);
+    const accepted = ok(TOKEN, `coderd accepts it; its user is "${name}"`);
+    return { checks: [accepted, await checkExpiry(http, { id, now, name: EXPIRY })], value: true };
+  } catch (cause) {
+    return failed(fail(TOKEN, `secret "${ref.secret}": ${messageOf(cause)}. ${RENEW}`));
+  }
 }
 
 const READER = "the key function's role";

@@ -31,6 +31,8 @@ async function created(): Promise<KeysLab> {
   return lab;
 }
 
+const WRITES = { canRead: 'all', keyRights: { read: 'all', create: 'all', delete: 'all' } } as const;
+
 const steady = (out: string): string =>
   out.replaceAll(new RegExp(`${DEPLOYMENT.id}-gpu-[a-z0-9]{8}`, 'g'), 'stack-…-gpu-…');
 
@@ -40,7 +42,10 @@ const linesOf = (out: string): readonly string[] =>
     .split('\n')
     .filter((line) => /^\S+ +(?:pool "|key function)/.test(line));
 
-const TOKEN = `ok    key function: token: "${KEY_TOKEN}" is readable`;
+const TOKEN = [
+  'ok    key function: token: coderd accepts it; its user is "autoscaler-2"',
+  'ok    key function: token expiry: expires at 2 March 2027 09:00:00 UTC, in 365 days',
+];
 const CPU = `ok    pool "cpu": key: key "cpu" has the pool's organization and tags`;
 const GPU = `ok    pool "gpu": key: key "stack-…-gpu-…" has the pool's organization and tags`;
 const FINE = 'ok    pool "gpu": key function: key "stack-…-gpu-…" works; nothing to mend';
@@ -49,7 +54,7 @@ it('tries the credential of each pool, and changes nothing', async () => {
   const lab = await created();
   const before = [lab.keysIn('data'), lab.secret().changedAt];
   const { code, out, err } = await lab.keys('check');
-  expect(linesOf(out)).toEqual([CPU, GPU, TOKEN, FINE]);
+  expect(linesOf(out)).toEqual([CPU, GPU, ...TOKEN, FINE]);
   expect(out.replace(/\+[0-9a-f]{7}/, '')).toContain('ok    coderd version: v2.30.0\n');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect([lab.keysIn('data'), lab.secret().changedAt]).toEqual(before);
@@ -73,7 +78,8 @@ it('prints the checks as one JSON document', async () => {
   const { version, checks } = JSON.parse((await lab.keys('check', '--json')).out);
   expect(version).toBe(1);
   expect(checks).toContainEqual({
-    ...{ name: 'key function: token', status: 'ok', says: `"${KEY_TOKEN}" is readable` },
+    ...{ name: 'key function: token', status: 'ok' },
+    says: 'coderd accepts it; its user is "autoscaler-2"',
   });
 });
 
@@ -121,18 +127,27 @@ describe('a failed check', () => {
     {
       scenario: 'tells that the token of the key function is none',
       broken: ({ world }) => world.secrets.put(KEY_TOKEN, 'abc-def'),
-      says: [
-        'FAIL  pool "gpu": key function: listing organizations: coderd answered 401',
-        'store a valid token in the secret of managedKeys.token',
-      ],
+      says: [`FAIL  key function: token: secret "${KEY_TOKEN}": coderd answered 401: `, 'API key is invalid'],
     },
     {
       scenario: 'tells that the token of the key function is missing',
       broken: ({ world }) => world.secrets.delete(KEY_TOKEN),
       says: [
         `FAIL  key function: token: reading secret "${KEY_TOKEN}"`,
-        'skip  key function: needs "key function: token" to pass',
+        'skip  2 checks need "key function: token" to pass: key function: token expiry, key function',
       ],
+    },
+    {
+      scenario: 'tells that the secret of the key function holds no token',
+      broken: ({ world }) => world.secrets.put(KEY_TOKEN, 'hunter2'),
+      says: [`FAIL  key function: token: "${KEY_TOKEN}" holds no session token of the form <id>-<secret>.`],
+    },
+    {
+      scenario: 'warns of a token of the key function that expires soon',
+      broken: ({ world: { secrets, coderd } }) =>
+        secrets.put(KEY_TOKEN, coderd.addToken({ ...WRITES, lifetimeMs: 10 * 24 * 3_600_000 })),
+      code: 0,
+      says: ['warn  key function: token expiry: expires at 12 March 2026 09:00:00 UTC, in 10 days. '],
     },
     {
       scenario: 'tells which permission the person lacks, and does not fail',
