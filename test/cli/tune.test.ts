@@ -29,7 +29,7 @@ const config = file('autoscaler.yaml', [
   'pools:',
   '  - { name: small, organization: default, key: { secret: coder/keys/small }, max: 20 }',
   '  - { name: gpu, organization: default, tags: { gpu: a10 }, key: { secret: coder/keys/gpu }, max: 7, waiting: { person: 1 } }',
-  '  - { name: docs, organization: default, tags: { docs: "" }, key: { secret: coder/keys/docs }, max: 3 }',
+  '  - { name: docs, organization: default, tags: { docs: "yes" }, key: { secret: coder/keys/docs }, max: 3 }',
 ]);
 /** One thread: a second one would load all modules again, for runs of a second. */
 const ONE_THREAD = ['--workers', '1'];

@@ -61,7 +61,7 @@ describe('portsOf', () => {
     const { coder, ...rest } = await observe(ports(), config);
     // In process there is no sign-in, so the snapshot has neither a token nor the member that it
     // belongs to.
-    const { token: _, license: ___, ...withoutToken } = coder;
+    const { token: _, ...withoutToken } = coder;
     const owners = new Set(world.coderd.users().map(({ id }) => id));
     const withoutSelf = (all: Snapshot['coder']): Snapshot['coder'] => ({
       ...all,
