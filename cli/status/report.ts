@@ -6,7 +6,13 @@
 import type { Deliberation } from '../../lambda/decision/decide.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
-import type { AssignmentRow, IsoTime, Override, Plan } from '../../lambda/decision/model/plan.ts';
+import type {
+  AssignmentRow,
+  IsoTime,
+  OldSecretReason,
+  Override,
+  Plan,
+} from '../../lambda/decision/model/plan.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import type { PoolDecision } from '../../lambda/decision/pool/pool-decision.ts';
 import { findingLines } from '../../lambda/explain/finding-text.ts';
@@ -66,6 +72,8 @@ export type PoolStatus = {
   readonly building: number;
   readonly floor: number;
   readonly max: number;
+  /** Tasks with an earlier value of a secret; null: none. */
+  readonly oldSecret: OldSecretReason | null;
 };
 
 /** Combines a live look with the function's last look. */
@@ -124,5 +132,6 @@ function poolStatus({ plan, need }: PoolDecision, { ecs }: Snapshot, config: Con
     floor: plan.floor.count,
     // the configured max: an override limits the effective one and has its own section
     max: config.pools.find(({ name }) => name === plan.name)?.max ?? 0,
+    oldSecret: plan.why.find((reason) => reason.code === 'old-secret') ?? null,
   };
 }

@@ -3,7 +3,7 @@
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Served } from '../../lambda/decision/model/plan.ts';
 import { ageText, some } from '../../lambda/explain/format.ts';
-import { overrideText } from '../../lambda/explain/reason-text.ts';
+import { overrideText, reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 import { lookLine } from './last-look.ts';
 import type { PoolStatus, Status, Waiting, WaitingGroup } from './report.ts';
@@ -28,6 +28,7 @@ export function statusScreen(status: Status, width?: number): string {
       'overrides',
       overrides.map(({ pool, ...override }) => `  pool "${pool}": ${overrideText(override)}`),
     ),
+    ...section('changed secrets', pools.flatMap(oldSecretLine)),
     ...section('retiring', pools.filter(({ retiring }) => retiring).map(retiringLine)),
     '',
     lookLine(lastLook),
@@ -98,6 +99,10 @@ const SERVED: Readonly<Record<Served, string>> = {
 
 function servedText({ pool, served }: WaitingGroup['places'][number]): string {
   return `${SERVED[served]} ${pool === null ? 'of others' : `in "${pool}"`}`;
+}
+
+function oldSecretLine({ name, oldSecret }: PoolStatus): readonly string[] {
+  return oldSecret === null ? [] : [`  pool "${name}": ${reasonSentence(oldSecret)}`];
 }
 
 function retiringLine({ name, isGone, tasks, building }: PoolStatus): string {

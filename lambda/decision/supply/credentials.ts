@@ -1,7 +1,7 @@
 /**
  * The secrets of a pool that have changed, and the tasks that still have an earlier value, from the
  * secrets' metadata. ECS does not tell which version of a secret a task got. So tasks are told apart
- * by the id of their daemon's key (managed keys), else by the time of their creation.
+ * by the id of their daemon's key (managed keys), else by the time of their creation (docs/adr/0033).
  */
 import type { EpochMs } from '../model/brands.ts';
 import { by } from '../model/collections.ts';

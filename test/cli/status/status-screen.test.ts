@@ -30,6 +30,7 @@ const pool = (changes: Partial<Status['pools'][number]>): Status['pools'][number
   building: 0,
   floor: 0,
   max: 1,
+  oldSecret: null,
   ...changes,
 });
 
@@ -86,6 +87,17 @@ it.each([
   { retiring: { tasks: null }, line: 'no ECS service found' },
 ])('describes a retiring pool as "$line"', ({ retiring, line }) => {
   expect(statusScreen(status({ pools: [pool(retiring)] }))).toContain(`retiring:\n    pool "gpu": ${line}\n`);
+});
+
+it('tells how many tasks still use an old key', () => {
+  const oldSecret: Status['pools'][number]['oldSecret'] = {
+    ...{ code: 'old-secret', secret: 'coder/keys/gpu', kind: 'key', held: null },
+    ...{ changedAt: '2026-11-20T08:00:00.000Z', previousAt: '2026-11-12T09:00:00.000Z' },
+    ...{ tasks: 3, of: 8, draining: 1, asked: 0 },
+  };
+  expect(statusScreen(status({ pools: [pool({ retiring: false, oldSecret })] }))).toContain(
+    'changed secrets:\n    pool "gpu": 3 of 8 tasks still use the key of 12 November 2026: 1 drains already, 2 wait for their turn\n',
+  );
 });
 
 it('shows the first fifteen problems', () => {

@@ -7,6 +7,7 @@ import type { SecretEntry } from '../../../lambda/decision/model/secrets.ts';
 import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import { markReplaced } from '../../../lambda/decision/scale-in/rolling.ts';
 import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
+import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
 import {
   aConfig,
@@ -24,6 +25,7 @@ import {
   jobId,
   MINUTE,
   NOW,
+  poolName,
   reading,
   SECOND,
   taskIdOf,
@@ -412,6 +414,19 @@ describe('the plan for tasks with an earlier value of a secret', () => {
     expect(third.actions).toMatchObject([{ kind: 'ask-to-leave', why: 'old-secret' }]);
   });
 
+  it('keeps old tasks while the floor is not ready without them and tasks start', () => {
+    const starting: readonly Drawn[] = Array(3).fill({ age: 1, lease: 0, isStarting: true });
+    const working: readonly Drawn[] = [...Array<Drawn>(8).fill(day()), young()];
+    const roll = { atOncePercent: 50 };
+    const secrets = [aSecret({ stored: 60 })];
+    const asked = (min: number): readonly string[] =>
+      planned({ tasks: [...working, ...starting], secrets, pool: { min } }, { roll }).actions.map(
+        ({ why }) => why,
+      );
+    expect(asked(8)).toEqual([]);
+    expect(asked(7)).toEqual(['old-secret', 'old-secret']);
+  });
+
   it('holds tasks while a list could not be read', () => {
     const world = worldOf({ tasks: [day(), young()], secrets: [aSecret({ stored: 60 })] });
     const plan = decide(
@@ -496,5 +511,31 @@ describe('a finding about a changed secret', () => {
     expect(codes(plan)).toEqual(expected);
     // what is known stays true
     expect(oldSecretOf(plan)).toBeDefined();
+  });
+});
+
+describe('the sentence of a finding about a changed secret', () => {
+  const changed = {
+    ...({ secret: 'keys/cpu', kind: 'key', pool: poolName('cpu') } as const),
+    ...{ changedAt: '2026-11-20T08:00:00.000Z', previousAt: '2026-11-12T09:00:00.000Z' },
+  };
+
+  it.each([
+    {
+      finding: { ...changed, code: 'tasks-with-old-secret', tasks: [arnOf(1)], of: 4 } as const,
+      expected: `pool "cpu": 1 of 4 tasks still uses the key of 12 November 2026 (${taskIdOf(1)}), although it changed at 20 November 2026 08:00:00 UTC. Wait for their builds before you delete the old key. If no build runs there, look for other findings about this pool: a pause, a doubt, failing starts or a pool without a guard keep old tasks`,
+    },
+    {
+      finding: { code: 'secrets-failed', error: 'listing: no answer' } as const,
+      expected:
+        "could not list the pools' secrets: listing: no answer. Until the list is back, a changed secret replaces no task",
+    },
+    {
+      finding: { code: 'secrets-stale', takenAt: '2026-11-20T08:00:00.000Z' } as const,
+      expected:
+        "could not list the pools' secrets since 20 November 2026 08:00:00 UTC. A secret that changed since then replaces no task until the list is back",
+    },
+  ])('tells what is wrong and what to do: $finding.code', ({ finding, expected }) => {
+    expect(sentenceOf(finding)).toBe(expected);
   });
 });
