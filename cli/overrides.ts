@@ -14,13 +14,8 @@ import { deriveOverrides, tagKeysOf } from '../lambda/decision/settings/override
 import { overrideText } from '../lambda/explain/reason-text.ts';
 import { whileWorking } from './shared/activity.ts';
 import { checkAwsSetup, withAdvice } from './shared/aws-advice.ts';
-import {
-  type CliEnvironment,
-  type CommandContext,
-  DEFAULT_CONFIG,
-  InputError,
-} from './shared/cli-environment.ts';
-import { clusterOf, type LiveOptions, readConfig } from './shared/live-options.ts';
+import { type CliEnvironment, type CommandContext, InputError } from './shared/cli-environment.ts';
+import { clusterOf, type LiveOptions, readConfig, repeated } from './shared/live-options.ts';
 import {
   detailsOf,
   type OverrideOptions,
@@ -136,14 +131,6 @@ async function set({ pool, service, tags, active, options }: Target, override: O
   const undo = ['autoscaler', UNDOING[override.kind], pool.name, ...repeated(options)].join(' ');
   const says = `pool "${pool.name}": ${overrideText(override)}. Undo it with: ${undo}${precedence(override, active)}`;
   return { set: override, ended: [], says };
-}
-
-/** The options that the undo command needs too. */
-function repeated({ config, cluster }: LiveOptions): readonly string[] {
-  return [
-    ...(config === DEFAULT_CONFIG ? [] : ['--config', config]),
-    ...(cluster === undefined ? [] : ['--cluster', cluster]),
-  ];
 }
 
 /** The command that undoes each kind of override. */

@@ -30,6 +30,7 @@ const COMMANDS: readonly {
       return [addPauseCommand, addResumeCommand, addPinCommand, addUnpinCommand];
     },
   },
+  { names: ['keys'], load: async () => [(await import('./keys/command.ts')).addKeysCommand] },
   { names: ['trace'], load: async () => [(await import('./trace/command.ts')).addTraceCommand] },
   { names: ['backtest'], load: async () => [(await import('./backtest/command.ts')).addBacktestCommand] },
   { names: ['tune'], load: async () => [(await import('./tune/command.ts')).addTuneCommand] },

@@ -7,6 +7,7 @@ import { some } from '../../lambda/explain/format.ts';
 import { whileWorking } from '../shared/activity.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { clusterNamed, type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
+import type { DoctorContext } from './access.ts';
 import { type Check, type Checked, fail, ok, skip, warn } from './base/check.ts';
 import { checkAll } from './diagnosis.ts';
 import { checksText } from './screen.ts';
@@ -14,8 +15,6 @@ import { checksText } from './screen.ts';
 const CONFIGURATION = 'configuration';
 /** With the start of the command this makes fewer than ten seconds. */
 const ANSWER_MS = 7_500;
-
-type DoctorOptions = LiveOptions & { readonly json: boolean; readonly deep: boolean };
 
 export function addDoctorCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   withJsonOption(withLiveOptions(program.command('doctor')), 'the checks')
@@ -27,17 +26,33 @@ export function addDoctorCommand(program: Command, { cliEnvironment, exitWith }:
       'also send coderd fewer than 100 read-only requests and compare the answers with those of tested releases',
       false,
     )
-    .action(async (options: DoctorOptions) => {
-      const work = () => diagnose(options, cliEnvironment);
-      const checks = await whileWorking('checking coderd and AWS', cliEnvironment, work);
-      cliEnvironment.out(
-        options.json ? `${JSON.stringify({ version: 1, checks }, null, 2)}\n` : checksText(checks),
-      );
-      exitWith(checks.some(({ status }) => status === 'FAIL') ? 1 : 0);
+    .action(async (options: CheckOptions) => {
+      exitWith(await printChecks(options, cliEnvironment, checkAll));
     });
 }
 
-async function diagnose(options: DoctorOptions, cliEnvironment: CliEnvironment): Promise<readonly Check[]> {
+export type CheckOptions = LiveOptions & { readonly json: boolean; readonly deep?: boolean };
+type RunChecks = (context: DoctorContext) => Promise<readonly Check[]>;
+
+/** Checks the configuration, then the rest. Returns the exit code: 1 if a check has failed. */
+export async function printChecks(
+  options: CheckOptions,
+  cliEnvironment: CliEnvironment,
+  run: RunChecks,
+): Promise<number> {
+  const work = () => diagnose(options, cliEnvironment, run);
+  const checks = await whileWorking('checking coderd and AWS', cliEnvironment, work);
+  cliEnvironment.out(
+    options.json ? `${JSON.stringify({ version: 1, checks }, null, 2)}\n` : checksText(checks),
+  );
+  return checks.some(({ status }) => status === 'FAIL') ? 1 : 0;
+}
+
+async function diagnose(
+  options: CheckOptions,
+  cliEnvironment: CliEnvironment,
+  run: RunChecks,
+): Promise<readonly Check[]> {
   const loaded = checkConfiguration(options.config);
   if ('blocker' in loaded) return [...loaded.checks, skip('everything else', loaded.blocker)];
   const { config, caBundle } = loaded.value;
@@ -47,8 +62,9 @@ async function diagnose(options: DoctorOptions, cliEnvironment: CliEnvironment):
   const deep = options.deep ? makeClients(config, caBundle) : undefined;
   try {
     const cluster = clusterNamed(options, cliEnvironment, config);
-    const context = { config, clients, cluster, cliEnvironment, until, deepHttp: deep?.coderd };
-    return [...loaded.checks, ...(await checkAll(context))];
+    const deepHttp = deep?.coderd;
+    const context = { config, clients, cluster, cliEnvironment, until, deepHttp, caBundle };
+    return [...loaded.checks, ...(await run(context))];
   } finally {
     await Promise.all([clients.close(), deep?.close()]);
   }

@@ -3,14 +3,11 @@
  * fails, those that depend on it are skipped and name it, so that one cause gives one failure.
  */
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
-import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
-import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
-import type { Clients } from '../../lambda/connect.ts';
 import { decide } from '../../lambda/decision/decide.ts';
 import { unique } from '../../lambda/decision/model/collections.ts';
 import type { Config, PoolConfig } from '../../lambda/decision/model/config.ts';
 import type { Finding } from '../../lambda/decision/model/plan.ts';
-import type { Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import {
   compareVersion,
   daemonApiOf,
@@ -18,9 +15,8 @@ import {
   releaseOfImage,
 } from '../../lambda/decision/model/version.ts';
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
-import { observeCoder, observeEcs } from '../../lambda/look/observe.ts';
-import { isEverywhere, readAwsSetup } from '../shared/aws-advice.ts';
-import type { CliEnvironment } from '../shared/cli-environment.ts';
+import { observeCoder } from '../../lambda/look/observe.ts';
+import { checkAccess, type DoctorContext, type Known } from './access.ts';
 import { checkAnswers, skipAnswers } from './answers.ts';
 import { blockerOf, type Check, type Checked, fail, ok, skip } from './base/check.ts';
 import {
@@ -29,42 +25,20 @@ import {
   organizationOf,
   skipOrganizations,
 } from './base/organizations.ts';
-import { checkServer, type Server, VERSION } from './base/server.ts';
+import { type Server, VERSION } from './base/server.ts';
 import { checkCluster } from './cluster.ts';
 import { checkCredentials } from './credentials/pool-credentials.ts';
-import { checkToken, checkTokenSecret, skipTokenSecret, type TokenSecret } from './credentials/token.ts';
 import { checkLicence } from './licence.ts';
-
-const AWS = 'AWS';
-
-type DoctorContext = {
-  readonly config: Config;
-  readonly clients: Clients;
-  readonly cluster: string | undefined;
-  readonly cliEnvironment: CliEnvironment;
-  /** Ends all requests. */
-  readonly until: AbortSignal;
-  /** Sends the questions of --deep. Undefined without --deep. */
-  readonly deepHttp: CoderdHttp | undefined;
-};
 
 /** The checks, in a fixed order. */
 export async function checkAll(context: DoctorContext): Promise<readonly Check[]> {
-  const { config, clients, cliEnvironment } = context;
-  const [server, onAws] = await Promise.all([
-    checkServer(clients.coderd, config.coder, cliEnvironment),
-    readAws(context),
-  ]);
-  const token = await checkToken(clients.coderd, server, onAws.secret);
-  const { organizations, licence, pools, inCluster, deeply } = await checkRest(context, {
-    ...onAws,
-    server,
-    token,
-  });
+  const known = await checkAccess(context);
+  const { aws, server, secret, token } = known;
+  const { organizations, licence, pools, inCluster, deeply } = await checkRest(context, known);
   return [
-    ...onAws.aws.checks,
+    ...aws.checks,
     ...server.checks,
-    ...onAws.secret.checks,
+    ...secret.checks,
     ...token.checks,
     ...organizations,
     licence,
@@ -74,56 +48,20 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
   ];
 }
 
-type OnAws = {
-  readonly aws: Checked<true>;
-  readonly secret: TokenSecret;
-  readonly readings: Snapshot['ecs'];
-};
-
-/** Reads the token's secret and the cluster. */
-async function readAws({ config, clients, cluster }: DoctorContext): Promise<OnAws> {
-  const { ecs, secrets } = clients;
-  const setup = await readAwsSetup(ecs);
-  if ('problem' in setup) return awsFails(setup.problem);
-  const [secret, readings] = await Promise.all([
-    checkTokenSecret(secrets, config.coder.token),
-    cluster === undefined ? NO_CLUSTER : observeEcs(new EcsAdapter(ecs, cluster)),
-  ]);
-  const listError = readings.services.error;
-  const isDown = cluster === undefined || (listError !== undefined && isEverywhere(listError));
-  if (secret.everywhere !== undefined && isDown) return awsFails(secret.everywhere);
-  const checks = [ok(AWS, `Region ${setup.region}, credentials found`)];
-  return { aws: { checks, value: true }, secret, readings };
-}
-
-function awsFails(problem: string): OnAws {
-  const aws = { checks: [fail(AWS, problem)], blocker: AWS };
-  return { aws, secret: skipTokenSecret(AWS), readings: NO_CLUSTER };
-}
-
-type Known = OnAws & { readonly server: Checked<Server>; readonly token: Checked<true> };
-
 async function checkRest(context: DoctorContext, known: Known) {
   const { config, clients, cluster, cliEnvironment, until } = context;
   const { aws, secret, readings, server, token } = known;
   const blocker = blockerOf(token);
-  const ports = { coderd: new CoderdAdapter(clients.coderd), clock: cliEnvironment };
-  const reading = blocker === undefined ? observeCoder(ports, config) : Promise.resolve(undefined);
+  const reading = readCoder(context, known);
   const findings = reading.then((coder) =>
     findingsOf({ config, readings, coder, server, now: cliEnvironment.now() }),
   );
-  const secretsBlocker = blockerOf(aws) ?? (secret.everywhere === undefined ? undefined : blockerOf(secret));
-  const { coderd, ecs, secrets } = clients;
+  const { coderd, ecs } = clients;
   const [coder, found, licence, keys, inCluster] = await Promise.all([
     reading,
     findings,
     checkLicence(coderd, blocker),
-    checkCredentials(config.pools, {
-      ...{ coderd, secrets, coder: reading, services: readings.services, until, secretsBlocker },
-      now: 'value' in server ? server.value.now : cliEnvironment.now(),
-      blocker: blockerOf(server),
-      readBlocker: blocker,
-    }),
+    checkPoolCredentials(context, known, reading),
     checkCluster(config.pools, { ecs, cluster, readings, findings, until, blocker: blockerOf(aws) }),
   ]);
   return {
@@ -133,6 +71,33 @@ async function checkRest(context: DoctorContext, known: Known) {
     inCluster,
     deeply: await checkDeeply(context, { coder, server, secret, blocker }),
   };
+}
+
+type CoderReading = Promise<Snapshot['coder'] | undefined>;
+
+/** Undefined if coderd cannot be read with the token. */
+export async function readCoder(
+  { config, clients, cliEnvironment }: DoctorContext,
+  { token }: Known,
+): CoderReading {
+  if ('blocker' in token) return undefined;
+  return observeCoder({ coderd: new CoderdAdapter(clients.coderd), clock: cliEnvironment }, config);
+}
+
+/** The checks of each pool's credential and other secrets, in the order of the pools. */
+export function checkPoolCredentials(
+  { config, clients: { coderd, secrets }, until, cliEnvironment }: DoctorContext,
+  { aws, secret, readings, server, token }: Known,
+  coder: CoderReading,
+): Promise<readonly (readonly Check[])[]> {
+  const everywhere = secret.everywhere === undefined ? undefined : blockerOf(secret);
+  return checkCredentials(config.pools, {
+    ...{ coderd, secrets, coder, services: readings.services, until },
+    secretsBlocker: blockerOf(aws) ?? everywhere,
+    now: 'value' in server ? server.value.now : cliEnvironment.now(),
+    blocker: blockerOf(server),
+    readBlocker: blockerOf(token),
+  });
 }
 
 async function checkDeeply(
@@ -155,14 +120,6 @@ async function checkDeeply(
   );
   return checkAnswers({ http, organizations, version, tokenId: secret.value });
 }
-
-const NOT_READ: Reading<never> = { status: 'failed', error: 'not read', items: [] };
-const NO_CLUSTER: Snapshot['ecs'] = {
-  cluster: '',
-  services: NOT_READ,
-  tasks: NOT_READ,
-  protections: NOT_READ,
-};
 
 /** The findings of a plan for these readings. */
 function findingsOf(given: {

@@ -1,5 +1,5 @@
 /** The result of `autoscaler init`, as `--json` prints it. */
-import { keyCommand, tokenCommand } from './commands.ts';
+import { keyCommand, tokenCommand } from '../shared/credential-commands.ts';
 import type { Draft, DraftPool } from './draft.ts';
 import type { CoderSettings, InitOptions } from './inputs.ts';
 import type { SecretStates } from './secret-states.ts';

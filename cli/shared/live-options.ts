@@ -58,3 +58,11 @@ export function readConfig(file: string, { err }: CliEnvironment, load = loadCon
 function printWarnings(warnings: readonly Problem[], err: (text: string) => void): void {
   for (const warning of warnings) err(`${formatProblem(warning)}\n`);
 }
+
+/** The options that a command to run later needs too. */
+export function repeated({ config, cluster }: LiveOptions): readonly string[] {
+  return [
+    ...(config === DEFAULT_CONFIG ? [] : ['--config', config]),
+    ...(cluster === undefined ? [] : ['--cluster', cluster]),
+  ];
+}

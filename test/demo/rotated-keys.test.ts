@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
 import { demoConfig, POOLS, planSteps, START } from '../../demo/scenario.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
-import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import { plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { deploymentOf } from '../../lambda/keys/model/key-names.ts';
 import type { KeyPorts, PoolTask } from '../../lambda/keys/model/ports.ts';
@@ -48,7 +48,7 @@ function configOf(): Config {
   }).config;
 }
 
-/** The key function, invoked as CloudFormation, Secrets Manager and the schedule do. */
+/** The key function, invoked as Secrets Manager and the schedule do. */
 class KeyFunction {
   readonly #world: World;
   readonly #ports: KeyPorts;
@@ -93,11 +93,6 @@ class KeyFunction {
     return this.#world.secrets.find(`coder/keys/${POOL}`)?.arn ?? '';
   }
 
-  async deploy(): Promise<void> {
-    const properties = { Pool: POOL, Organization: 'default', Tags: '{}', SecretArn: this.secretArn };
-    await this.#serve({ RequestType: 'Create', RequestId: 'first', ResourceProperties: properties });
-  }
-
   async rotate(): Promise<void> {
     const secret = this.#world.secrets.find(this.secretArn);
     if (secret === undefined) throw new Error('the secret of the managed key is missing');
@@ -116,10 +111,9 @@ class KeyFunction {
 }
 
 function tasksOf(world: World): readonly PoolTask[] {
-  return [...world.service(POOL).tasks].map(({ identity }) => ({
-    id: identity.id,
-    createdAt: identity.createdAt as EpochMs,
-  }));
+  return [...world.service(POOL).tasks]
+    .filter(({ state }) => state.lastStatus !== 'STOPPED')
+    .map(({ identity, state }) => ({ id: identity.id, createdAt: state.createdAt }));
 }
 
 function readyDaemons(world: World): number {
@@ -133,7 +127,7 @@ it('replaces a key under load and deletes the old one, with no build killed', as
   const world = demoWorld();
   const config = configOf();
   const keys = new KeyFunction(world, config);
-  await keys.deploy();
+  await keys.rotate(); // from the key that the world made to one of the key function
   const scheduler = new VirtualScheduler(world.timeline);
   const ports = virtualPorts({ world, scheduler, isCoderdDown: () => false, onCall: () => {} });
   const random = new Random(7);

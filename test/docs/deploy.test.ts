@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { keyCommand, tokenCommand } from '../../cli/init/commands.ts';
+import { keyCommand, tokenCommand } from '../../cli/shared/credential-commands.ts';
 import { run } from '../support/cli-run.ts';
 
 const guide = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8');

@@ -1,7 +1,7 @@
 /** What a stack with managed keys adds: secrets, key function, custom resources, rotation, sweep. */
 import { AccountPrincipal, Role } from 'aws-cdk-lib/aws-iam';
 import { describe, expect, it } from 'vitest';
-import { callsIn, deploy, statementsFor } from './support/public-api.ts';
+import { actionsIn, callsIn, deploy, statementsFor } from './support/public-api.ts';
 import { EVERYTHING, MANAGED_KEYS, MINIMAL, synthesize } from './support/synthesized.ts';
 import {
   idsOf,
@@ -145,10 +145,20 @@ describe('a stack with managed keys', () => {
     const { stack, autoscaler } = deploy(MANAGED_KEYS);
     const role = new Role(stack, 'Operator', { assumedBy: new AccountPrincipal('123456789012') });
     autoscaler.grantRotateKeys(role).assertSuccess();
-    const [statement, ...more] = statementsFor(stack, role);
-    expect(statement?.Action).toEqual(['secretsmanager:DescribeSecret', 'secretsmanager:RotateSecret']);
-    expect(JSON.stringify(statement?.Resource).match(/Ref/g)).toHaveLength(2);
-    expect(more).toEqual([]);
+    const statements = statementsFor(stack, role);
+    const allowing = (action: string) => statements.find(({ Action }) => Action.includes(action));
+    expect(actionsIn(statements)).toEqual([
+      'ecs:DescribeServices',
+      'ecs:ListServices',
+      'lambda:InvokeFunction',
+      'secretsmanager:DescribeSecret',
+      'secretsmanager:ListSecrets',
+      'secretsmanager:RotateSecret',
+    ]);
+    const rotating = allowing('secretsmanager:RotateSecret');
+    expect(JSON.stringify(rotating?.Resource).match(/Ref/g)).toHaveLength(2);
+    // an event of their own could delete keys
+    expect(allowing('lambda:InvokeFunction')?.Condition).toEqual({ Bool: { 'aws:ViaAWSService': 'true' } });
   });
 });
 

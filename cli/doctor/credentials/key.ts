@@ -5,6 +5,7 @@ import type { PoolConfig, SecretRef } from '../../../lambda/decision/model/confi
 import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import { displayTags, tagKey, withoutEmpty } from '../../../lambda/decision/model/tags.ts';
 import { tagText } from '../../../lambda/explain/format.ts';
+import { createKeyCommand } from '../../shared/credential-commands.ts';
 import { type Check, fail, ok, skip } from '../base/check.ts';
 import { organizationOf } from '../base/organizations.ts';
 import { readSecret } from '../base/secret.ts';
@@ -20,7 +21,10 @@ export type KeyReading =
       readonly isRefused?: boolean;
     };
 
-export async function readKey(ref: SecretRef, context: CredentialContext): Promise<KeyReading> {
+export async function readKey(
+  ref: SecretRef,
+  context: Pick<CredentialContext, 'coderd' | 'secrets' | 'blocker' | 'secretsBlocker'>,
+): Promise<KeyReading> {
   const { coderd, secrets, blocker, secretsBlocker } = context;
   if (secretsBlocker !== undefined) return { needs: secretsBlocker };
   const reading = await readSecret(secrets, ref, { name: '', reader: READER });
@@ -82,6 +86,5 @@ const shown = (tags: PoolConfig['tags']): string => `tags ${tagText(displayTags(
 function renewalAdvice({ name, organization, tags, auth }: PoolConfig): string {
   if (auth.kind === 'managed')
     return `Replace it: autoscaler keys rotate ${name}. If that does not help, deploy the stack again`;
-  const options = Object.entries(tags).map(([tag, value]) => ` --tag ${tag}=${value}`);
-  return `Create a key (coder provisioner keys create ${name} --org ${organization}${options.join('')}) and put it into secret "${auth.secret.secret}"`;
+  return `Create a key (${createKeyCommand({ name, organization, tags })}) and put it into secret "${auth.secret.secret}"`;
 }

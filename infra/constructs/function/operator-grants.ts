@@ -5,6 +5,7 @@
 import { Stack } from 'aws-cdk-lib';
 import type { ICluster } from 'aws-cdk-lib/aws-ecs';
 import { Grant, type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
@@ -58,6 +59,36 @@ export function grantOverriding(scope: Construct, grantee: IGrantable, cluster: 
         StringEquals: { [`aws:ResourceTag/${STACK_TAG}`]: Stack.of(scope).stackName },
         'ForAllValues:StringEquals': { 'aws:TagKeys': OVERRIDE_TAGS },
       },
+    }),
+  ]);
+}
+
+/** What `keys rotate` needs. */
+export type Rotatable = {
+  readonly cluster: ICluster;
+  /** The secrets of the managed keys. */
+  readonly secrets: readonly ISecret[];
+  readonly keyFunction: IFunction;
+};
+
+/**
+ * Grants what `keys rotate` calls. RotateSecret also needs the permission to invoke the key
+ * function. A condition denies other invocations: an event of CloudFormation could delete keys.
+ */
+export function grantRotating(scope: Construct, grantee: IGrantable, rotatable: Rotatable): Grant {
+  const { cluster, secrets, keyFunction } = rotatable;
+  return grantAll(grantee, [
+    ...listServices(scope, cluster),
+    // The action has no resource level. It returns names and tags, never values.
+    new PolicyStatement({ actions: ['secretsmanager:ListSecrets'], resources: ['*'] }),
+    new PolicyStatement({
+      actions: ['secretsmanager:DescribeSecret', 'secretsmanager:RotateSecret'],
+      resources: secrets.map(({ secretArn }) => secretArn),
+    }),
+    new PolicyStatement({
+      actions: ['lambda:InvokeFunction'],
+      resources: [keyFunction.functionArn],
+      conditions: { Bool: { 'aws:ViaAWSService': 'true' } },
     }),
   ]);
 }

@@ -1,7 +1,8 @@
 import { type CfnResource, CustomResource, Duration, Stack, Tags } from 'aws-cdk-lib';
+import type { ICluster } from 'aws-cdk-lib/aws-ecs';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { CfnRotationSchedule, CfnSecret, type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Provider } from 'aws-cdk-lib/custom-resources';
@@ -10,6 +11,7 @@ import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import type { ManagedKeys as ManagedKeysSettings } from '../../../lambda/decision/model/config.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import type { AutoscalerFunctionProps } from '../function/function-props.ts';
+import { grantRotating } from '../function/operator-grants.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
 import type { ManagedKey } from '../shared/managed-key.ts';
 import { acknowledgeWildcards } from '../shared/wildcards.ts';
@@ -33,10 +35,12 @@ export class ManagedKeys extends Construct {
   readonly byPool: Readonly<Record<string, ManagedKey>>;
   readonly function: IFunction;
   readonly #secrets: readonly ISecret[];
+  readonly #cluster: ICluster;
 
   constructor(scope: Construct, id: string, { keys, pools, ready, ...props }: ManagedKeysProps) {
     super(scope, id);
     const secrets = pools.map((pool): [DeployedPool, ISecret] => [pool, addSecret(this, pool)]);
+    this.#cluster = props.cluster;
     this.#secrets = secrets.map(([, secret]) => secret);
     const keyFunction = new KeyFunction(this, 'Function', { ...props, token: keys.token });
     this.function = keyFunction.function;
@@ -56,11 +60,8 @@ export class ManagedKeys extends Construct {
 
   /** Allows what `autoscaler keys rotate` calls: starting a rotation of these keys. */
   grantRotate(grantee: IGrantable): Grant {
-    return Grant.addToPrincipal({
-      grantee,
-      actions: ['secretsmanager:RotateSecret', 'secretsmanager:DescribeSecret'],
-      resourceArns: this.#secrets.map(({ secretArn }) => secretArn),
-    });
+    const { function: keyFunction } = this;
+    return grantRotating(this, grantee, { cluster: this.#cluster, secrets: this.#secrets, keyFunction });
   }
 }
 

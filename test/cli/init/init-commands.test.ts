@@ -7,7 +7,12 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { keyCommand, tokenCommand } from '../../../cli/init/commands.ts';
+import {
+  keyCommand,
+  newKeyCommand,
+  newTokenCommand,
+  tokenCommand,
+} from '../../../cli/shared/credential-commands.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-commands-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -79,4 +84,14 @@ it('stores the token of the shell, and puts a value into a secret that is given 
   const { aws, value } = shell(tokenCommand(arn, true), { CODER_SESSION_TOKEN: 'id-of-the-shell' });
   expect(value).toBe('id-of-the-shell');
   expect(aws).toEqual(['secretsmanager', 'put-secret-value', '--secret-id', arn, ...STORED]);
+});
+
+it('stores a new key and a new token in a secret that exists', () => {
+  const key = shell(newKeyCommand(pool({ a: 'two words' }), 'coder/keys/gpu'));
+  expect(key.value).toBe(KEY);
+  expect(key.aws).toEqual(['secretsmanager', 'put-secret-value', '--secret-id', 'coder/keys/gpu', ...STORED]);
+  expect(key.coder()).toContain('a=two words');
+  const token = shell(newTokenCommand('ann', 'coder/tokens/ann'));
+  expect(token.value).toBe('id-token');
+  expect(token.coder()).toEqual(['tokens', 'create', '--name', 'ann', '--lifetime', '8760h']);
 });

@@ -1,0 +1,150 @@
+/**
+ * Runs the check of the key function on this machine: with its token, and with the person's AWS
+ * credentials.
+ */
+import { readUser } from '../../lambda/adapters/coderd/account.ts';
+import { tokenId } from '../../lambda/adapters/coderd/token-expiry.ts';
+import { systemClock } from '../../lambda/connect.ts';
+import type { ManagedKeys } from '../../lambda/decision/model/config.ts';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { EcsPoolTasks } from '../../lambda/keys/adapters/pool-tasks.ts';
+import type { KeyReport, KeysAnswer, KeyVerdict, PoolReport } from '../../lambda/keys/events/answers.ts';
+import { KeysError } from '../../lambda/keys/model/keys-error.ts';
+import type { KeyFacts, KeyPorts } from '../../lambda/keys/model/ports.ts';
+import { managedPoolsOf } from '../../lambda/keys/serve.ts';
+import { check } from '../../lambda/keys/steps/sweep.ts';
+import type { checkAccess, DoctorContext } from '../doctor/access.ts';
+import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from '../doctor/base/check.ts';
+import { readSecret } from '../doctor/base/secret.ts';
+import { checkExpiry, RENEW } from '../doctor/credentials/token.ts';
+import { connectAsPerson, type KeysConnection } from './connect.ts';
+import { findDeployment } from './deployment.ts';
+import { isOfPerson } from './persons-secrets.ts';
+import { findStack } from './survey.ts';
+
+const NAME = 'key function';
+const TOKEN = 'key function: token';
+const EXPIRY = 'key function: token expiry';
+
+type Access = Awaited<ReturnType<typeof checkAccess>>;
+
+/** None if no pool has a managed key. */
+export async function checkKeyFunction(context: DoctorContext, access: Access): Promise<readonly Check[]> {
+  const { managedKeys, pools } = context.config;
+  if (managedKeys === undefined || managedPoolsOf({ pools }).length === 0) return [];
+  const blocker = blockerOf(access.aws) ?? blockerOf(access.server);
+  if (blocker !== undefined) return [skip(NAME, blocker)];
+  const token = await checkToken(context, access, managedKeys);
+  if ('blocker' in token) return [...token.checks, skip(NAME, token.blocker)];
+  return [...token.checks, ...(await runCheck(context, access, managedKeys))];
+}
+
+/** Checks that coderd accepts the token of the key function, and when it expires. */
+async function checkToken(
+  { clients: { coderd, secrets }, cliEnvironment }: DoctorContext,
+  { server }: Access,
+  { token: ref }: ManagedKeys,
+): Promise<Checked<true>> {
+  const failed = (check: Check) => ({ checks: [check, skip(EXPIRY, TOKEN)], blocker: TOKEN });
+  const reading = await readSecret(secrets, ref, { name: TOKEN, reader: READER });
+  if ('check' in reading) return failed(reading.check);
+  const id = tokenId(reading.value);
+  if (id === undefined)
+    return failed(fail(TOKEN, `"${ref.secret}" holds no session token of the form <id>-<secret>. ${RENEW}`));
+  const http = coderd.withToken(reading.value);
+  const now = 'value' in server ? server.value.now : cliEnvironment.now();
+  try {
+    const { name } = await readUser(http);
+    const accepted = ok(TOKEN, `coderd accepts it; its user is "${name}"`);
+    return { checks: [accepted, await checkExpiry(http, { id, now, name: EXPIRY })], value: true };
+  } catch (cause) {
+    return failed(fail(TOKEN, `secret "${ref.secret}": ${messageOf(cause)}. ${RENEW}`));
+  }
+}
+
+const READER = "the key function's role";
+
+async function runCheck(
+  { config, cluster = '', caBundle, cliEnvironment, until }: DoctorContext,
+  { readings }: Access,
+  { token }: ManagedKeys,
+): Promise<readonly Check[]> {
+  const unread: string[] = [];
+  const stack = findStack(config.pools, readings.services, unread);
+  if (stack === undefined) return unread.map((says) => fail(NAME, says));
+  const connection = connectAsPerson(config, { caBundle, cluster, token, until });
+  try {
+    const ports = await portsOf(connection, stack, cliEnvironment.now);
+    return checksOf(await check(ports, managedPoolsOf(config)));
+  } catch (cause) {
+    if (!(cause instanceof KeysError)) throw cause;
+    return [fail(NAME, cause.message)];
+  } finally {
+    await connection.close();
+  }
+}
+
+async function portsOf(
+  { keys, secrets, ecs }: KeysConnection,
+  stack: string,
+  now: KeyPorts['clock']['now'],
+): Promise<KeyPorts> {
+  const deployment = findDeployment(
+    { stack, secrets: await secrets.ofStack(stack) },
+    await listAll({ keys }),
+  );
+  return {
+    ...{ keys, secrets, tasks: new EcsPoolTasks(() => ecs, stack), clock: { ...systemClock, now } },
+    // The check makes no key and has nothing to log: its answer has everything.
+    random: { suffix: () => '', token: () => '' },
+    log: { info: () => {}, warn: () => {} },
+    deployment: deployment ?? { id: UNKNOWN, stack },
+  };
+}
+
+/** No name of a key begins with it. */
+const UNKNOWN = '?';
+
+/** A list that cannot be read is missing: the check reports it. */
+async function listAll({ keys }: Pick<KeysConnection, 'keys'>): Promise<readonly KeyFacts[]> {
+  try {
+    const organizations = await keys.organizations();
+    const lists = await Promise.allSettled(organizations.map((organization) => keys.list(organization)));
+    return lists.flatMap((list) => (list.status === 'fulfilled' ? list.value.items : []));
+  } catch (cause) {
+    if (!(cause instanceof KeysError)) throw cause;
+    return [];
+  }
+}
+
+function checksOf({ pools, keys, problems }: KeysAnswer): readonly Check[] {
+  const own = keys.filter(({ verdict }) => verdict !== 'foreign' && verdict !== 'current');
+  const told = pools.flatMap((pool) => pool.problems);
+  const others = problems.filter((problem) => !told.some((each) => problem.endsWith(each)));
+  return [...pools.map(ofPool), ...others.map((problem) => fail(NAME, problem)), ...own.map(ofKey)];
+}
+
+function ofPool({ pool, works, keyName, problems }: PoolReport): Check {
+  const name = `pool "${pool}": key function`;
+  if (works === 'yes' && problems.length === 0) return ok(name, `key "${keyName}" works; nothing to mend`);
+  const says = problems.join('. ');
+  return works === 'no' || !problems.every(isOfPerson) ? fail(name, says) : warn(name, says);
+}
+
+function ofKey({ name, pool, organization, verdict }: KeyReport): Check {
+  const says = `key "${name}" of organization "${organization}": ${VERDICTS[verdict]}`;
+  const check = `pool "${pool}": old keys`;
+  return verdict === 'in-doubt' ? warn(check, says) : ok(check, says);
+}
+
+const VERDICTS: Readonly<Record<KeyVerdict, string>> = {
+  current: 'the current key',
+  pending: 'the new key of a rotation that is running',
+  unused: 'nothing uses it; the next sweep deletes it',
+  deleted: 'deleted',
+  'in-use-by-a-task': 'kept, because a task may use it',
+  'in-use-by-a-daemon': 'kept, because a daemon uses it',
+  'too-young': 'kept for now, because it is too young to tell whether something uses it',
+  'in-doubt': 'kept, because it is unknown whether something uses it',
+  foreign: 'not of this deployment',
+};

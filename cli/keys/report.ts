@@ -1,0 +1,145 @@
+/** Computes which pool uses which key, from a survey. `--json` prints it unchanged. No value is in it. */
+import type { PoolConfig } from '../../lambda/decision/model/config.ts';
+import { displayTags, type Tags } from '../../lambda/decision/model/tags.ts';
+import { STALE_AFTER_MS } from '../../lambda/decision/supply/daemons.ts';
+import { poolOfKey } from '../../lambda/keys/model/key-names.ts';
+import { pendingVersion } from '../../lambda/keys/steps/read-keys.ts';
+import { currentKey, type Known, secretOfPool } from './current-key.ts';
+import { findDeployment } from './deployment.ts';
+import type { Survey } from './survey.ts';
+
+export type KeysReport = {
+  readonly version: 1;
+  readonly stack: string | null;
+  readonly pools: readonly PoolKeys[];
+  /** Keys in coderd that no pool uses now. */
+  readonly otherKeys: readonly OtherKey[];
+  /** Sentences about what could not be read. */
+  readonly unread: readonly string[];
+  readonly notes: readonly string[];
+};
+
+export type PoolKeys = {
+  readonly pool: string;
+  readonly organization: string;
+  readonly auth: PoolConfig['auth']['kind'];
+  /** The name of the secret, or its ARN. Null: unknown. */
+  readonly secret: string | null;
+  readonly jsonKey: string | null;
+  /** Whether a rotation is running, or has failed. */
+  readonly rotating: boolean;
+  /** The current key first, then those that tasks of the pool still use. */
+  readonly keys: readonly UsedKey[];
+  /** Null: not read. */
+  readonly tasks: number | null;
+  /** Tasks of which coderd lists no daemon by their name. Null: not read. */
+  readonly tasksWithoutDaemon: number | null;
+  /** Sentences. */
+  readonly problems: readonly string[];
+};
+
+export type ListedKey = {
+  readonly id: string;
+  readonly name: string;
+  readonly organization: string;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  readonly tags: Tags;
+  /** Daemons with this key that coderd lists. Null: not read. */
+  readonly daemons: readonly { readonly name: string; readonly online: boolean }[] | null;
+};
+
+/** `unknown`: it is in use, and the pool's current key is not known. */
+export type UsedKey = ListedKey & {
+  readonly is: 'current' | 'earlier' | 'unknown';
+  /** Tasks of the pool. Null: not read. */
+  readonly tasks: number | null;
+};
+
+/** `ours`: this deployment made it. `pool`: for which pool. */
+export type OtherKey = ListedKey & {
+  readonly owner: 'ours' | 'foreign';
+  readonly pool: string | null;
+};
+
+export function reportOf(pools: readonly PoolConfig[], survey: Survey): KeysReport {
+  const keys = survey.organizations.flatMap((organization) =>
+    (organization.keys?.items ?? []).map((key) => ({ ...key, in: organization })),
+  );
+  const known: Known = { survey, keys, deployment: findDeployment(survey, keys) };
+  const reports = pools.map((pool) => poolKeys(pool, known));
+  const used = new Set(reports.flatMap((report) => report.keys.map(({ id }) => id)));
+  return {
+    version: 1,
+    stack: survey.stack ?? null,
+    pools: reports,
+    otherKeys: keys.filter(({ id }) => !used.has(id)).map((key) => otherKey(key, known)),
+    unread: survey.unread,
+    notes: survey.notes,
+  };
+}
+
+function otherKey(key: Known['keys'][number], { deployment }: Known): OtherKey {
+  const pool = deployment === undefined ? undefined : poolOfKey(deployment, key.name);
+  return { ...listed(key), owner: pool === undefined ? 'foreign' : 'ours', pool: pool ?? null };
+}
+
+function listed({ id, name, createdAt, tags, in: organization }: Known['keys'][number]): ListedKey {
+  const { daemons } = organization;
+  const own = daemons?.items.filter(({ keyId }) => keyId === id);
+  return {
+    ...{ id, name, organization: organization.name, tags: displayTags(tags) },
+    createdAt: new Date(createdAt).toISOString(),
+    daemons:
+      own?.map((daemon) => ({
+        name: daemon.name,
+        online: daemon.lastSeenAt >= (daemons?.now ?? 0) - STALE_AFTER_MS,
+      })) ?? null,
+  };
+}
+
+function poolKeys(pool: PoolConfig, known: Known): PoolKeys {
+  const { name, organization, auth } = pool;
+  const secret = secretOfPool(pool, known);
+  const current = currentKey(pool, secret, known);
+  const use = useOf(pool, known);
+  const others = known.keys.filter((key) => key.id !== current.id && (use?.byKey.get(key.id) ?? 0) > 0);
+  const own = known.keys.filter((key) => key.id === current.id);
+  const used = (key: Known['keys'][number], is: UsedKey['is']): UsedKey => ({
+    ...{ ...listed(key), is },
+    tasks: use === undefined ? null : (use.byKey.get(key.id) ?? 0),
+  });
+  return {
+    ...{ pool: name, organization, auth: auth.kind },
+    secret: auth.kind === 'managed' ? (secret?.name ?? null) : auth.secret.secret,
+    jsonKey: auth.kind === 'managed' ? null : (auth.secret.jsonKey ?? null),
+    rotating: secret !== undefined && pendingVersion(secret) !== undefined,
+    keys: [
+      ...own.map((key) => used(key, 'current')),
+      ...others.map((key) => used(key, current.isKnown ? 'earlier' : 'unknown')),
+    ],
+    tasks: use?.tasks ?? null,
+    tasksWithoutDaemon: use?.withoutDaemon ?? null,
+    problems: current.problems,
+  };
+}
+
+type Use = {
+  readonly byKey: ReadonlyMap<string, number>;
+  readonly tasks: number;
+  readonly withoutDaemon: number;
+};
+
+/** Which keys the daemons of the pool's tasks have. */
+function useOf(
+  { name, organization }: PoolConfig,
+  { survey: { tasks, organizations } }: Known,
+): Use | undefined {
+  const own = organizations.find((it) => it.id === organization || it.name === organization);
+  if (tasks === undefined || own?.daemons === undefined) return undefined;
+  const keyOf = new Map(own.daemons.items.map((daemon) => [daemon.name, daemon.keyId]));
+  const running = tasks.get(name) ?? [];
+  const used = running.flatMap(({ id }) => keyOf.get(`${name}-${id}`) ?? []);
+  const byKey = new Map([...Map.groupBy(used, (id) => id)].map(([id, all]) => [id, all.length]));
+  return { byKey, tasks: running.length, withoutDaemon: running.length - used.length };
+}

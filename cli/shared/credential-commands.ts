@@ -1,0 +1,84 @@
+/** The shell commands that create tokens and keys and store them in secrets. */
+import type { Tags } from '../../lambda/decision/model/tags.ts';
+
+/** A provisioner key that does not exist yet. `organization`: its name or id. */
+export type NewKey = { readonly name: string; readonly organization: string; readonly tags: Tags };
+
+/** A year. Only tokens of owners are limited to 7 days (docs/coder.md §9). */
+const LIFETIME = '8760h';
+/** No argument of a process and no file holds the value: it goes through pipes only. */
+const STORE = '--secret-string file:///dev/stdin';
+/** A newline at the end would make another value. */
+const WITHOUT_NEWLINE = `tr -d '\\n'`;
+
+/**
+ * `hasTokenInShell`: the token of CODER_SESSION_TOKEN works, so it can be stored. Otherwise the
+ * command creates one for the user "autoscaler" (docs/deploy.md, step 1).
+ */
+export function tokenCommand(secret: string, hasTokenInShell: boolean): string {
+  const create = createTokenCommand({ user: 'autoscaler', name: 'autoscaler' });
+  const source = hasTokenInShell ? `printf %s "$CODER_SESSION_TOKEN"` : `${create} | ${WITHOUT_NEWLINE}`;
+  return `${source} |\n  ${storeCommand(secret)}`;
+}
+
+/** Creates a key and stores it in a secret that may not exist yet. */
+export function keyCommand({ key: secret, ...key }: NewKey & { readonly key: string }): string {
+  return `${printKeyCommand(key)} | ${storeCommand(secret)}`;
+}
+
+/** Creates a key and stores it in a secret that has another one. */
+export function newKeyCommand(key: NewKey, secret: string): string {
+  return `${printKeyCommand(key)} | ${putCommand(secret)}`;
+}
+
+/** Creates a token of the user who is signed in, and stores it in a secret that has another one. */
+export function newTokenCommand(name: string, secret: string): string {
+  return `${createTokenCommand({ name })} | ${WITHOUT_NEWLINE} |\n  ${putCommand(secret)}`;
+}
+
+/** Stores what is in a variable of the shell. */
+export function putVariableCommand(variable: string, secret: string): string {
+  return `printf %s "$${variable}" |\n  ${putCommand(secret)}`;
+}
+
+export function createKeyCommand({ name, organization, tags }: NewKey): string {
+  const flags = Object.entries(tags).map(([tag, value]) => ` --tag ${quoted(csv(`${tag}=${value}`))}`);
+  return `coder provisioner keys create ${quoted(name)} --org ${quoted(organization)}${flags.join('')}`;
+}
+
+/** Prints the key alone: it is the last line that coder prints (docs/coder.md §3). */
+function printKeyCommand(key: NewKey): string {
+  return `${createKeyCommand(key)} |\n  tail -n 1 | ${WITHOUT_NEWLINE}`;
+}
+
+export function createTokenCommand({
+  user,
+  name,
+}: {
+  readonly user?: string;
+  readonly name: string;
+}): string {
+  const owner = user === undefined ? '' : ` --user ${quoted(user)}`;
+  return `coder tokens create${owner} --name ${quoted(name)} --lifetime ${LIFETIME}`;
+}
+
+/** An ARN names a secret that exists. */
+function storeCommand(secret: string): string {
+  return secret.startsWith('arn:')
+    ? putCommand(secret)
+    : `aws secretsmanager create-secret --name ${quoted(secret)} ${STORE}`;
+}
+
+function putCommand(secret: string): string {
+  return `aws secretsmanager put-secret-value --secret-id ${quoted(secret)} ${STORE}`;
+}
+
+/** coder reads the values of a flag that may be repeated as CSV. */
+function csv(text: string): string {
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** A word for a POSIX shell. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,209 @@
+/** `autoscaler keys check` over HTTP: the credentials of the pools, and the key function's own check. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
+import { runIn } from '../../support/cli-run.ts';
+import { DEPLOYMENT, KEY_TOKEN, KeysLab, type KeysLabOptions, SECRET } from './keys-lab.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-keys-'));
+const file = join(folder, 'autoscaler.yaml');
+let labs: KeysLab[] = [];
+beforeEach(() => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const { lab } of labs.splice(0)) await lab.close();
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function start(options: Omit<KeysLabOptions, 'file'> = {}): Promise<KeysLab> {
+  const lab = await KeysLab.start({ file, ...options });
+  labs = [...labs, lab];
+  return lab;
+}
+
+async function created(): Promise<KeysLab> {
+  const lab = await start();
+  await lab.createKey();
+  return lab;
+}
+
+const WRITES = { canRead: 'all', keyRights: { read: 'all', create: 'all', delete: 'all' } } as const;
+
+const steady = (out: string): string =>
+  out.replaceAll(new RegExp(`${DEPLOYMENT.id}-gpu-[a-z0-9]{8}`, 'g'), 'stack-…-gpu-…');
+
+/** The lines about the pools and the key function. */
+const linesOf = (out: string): readonly string[] =>
+  steady(out)
+    .split('\n')
+    .filter((line) => /^\S+ +(?:pool "|key function)/.test(line));
+
+const TOKEN = [
+  'ok    key function: token: coderd accepts it; its user is "autoscaler-2"',
+  'ok    key function: token expiry: expires at 2 March 2027 09:00:00 UTC, in 365 days',
+];
+const CPU = `ok    pool "cpu": key: key "cpu" has the pool's organization and tags`;
+const GPU = `ok    pool "gpu": key: key "stack-…-gpu-…" has the pool's organization and tags`;
+const FINE = 'ok    pool "gpu": key function: key "stack-…-gpu-…" works; nothing to mend';
+
+it('tries the credential of each pool, and changes nothing', async () => {
+  const lab = await created();
+  const before = [lab.keysIn('data'), lab.secret().changedAt];
+  const { code, out, err } = await lab.keys('check');
+  expect(linesOf(out)).toEqual([CPU, GPU, ...TOKEN, FINE]);
+  expect(out.replace(/\+[0-9a-f]{7}/, '')).toContain('ok    coderd version: v2.30.0\n');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect([lab.keysIn('data'), lab.secret().changedAt]).toEqual(before);
+});
+
+it('says why an old key is kept', async () => {
+  const lab = await created();
+  lab.startTask('gpu');
+  await lab.keys('rotate', 'gpu');
+  await lab.finishRotation();
+  lab.lab.pass(1200);
+  const { code, out } = await lab.keys('check');
+  expect(linesOf(out)).toContain(
+    'ok    pool "gpu": old keys: key "stack-…-gpu-…" of organization "data": kept, because a task may use it',
+  );
+  expect(code).toBe(0);
+});
+
+it('prints the checks as one JSON document', async () => {
+  const lab = await created();
+  const { version, checks } = JSON.parse((await lab.keys('check', '--json')).out);
+  expect(version).toBe(1);
+  expect(checks).toContainEqual({
+    ...{ name: 'key function: token', status: 'ok' },
+    says: 'coderd accepts it; its user is "autoscaler-2"',
+  });
+});
+
+it('checks nothing about the key function if no pool has a managed key', async () => {
+  const lab = await start({
+    settings: ([, gpu = {}], config) => {
+      Object.assign(gpu, { key: { secret: 'coder/keys/gpu' } });
+      delete config.managedKeys;
+    },
+  });
+  const { code, out } = await lab.keys('check');
+  expect(linesOf(out)).toEqual([
+    CPU,
+    `ok    pool "gpu": key: key "gpu" has the pool's organization and tags`,
+  ]);
+  expect(code).toBe(0);
+});
+
+describe('a failed check', () => {
+  it.each<{
+    readonly scenario: string;
+    readonly broken: (lab: KeysLab) => unknown;
+    readonly code?: number;
+    readonly says: readonly string[];
+  }>([
+    {
+      scenario: 'tells that somebody deleted the key',
+      broken: (lab) => {
+        const name = lab.keysIn('data').find((key) => key.name.startsWith(DEPLOYMENT.id))?.name;
+        lab.world.coderd.deleteKey('data', name ?? '');
+      },
+      says: [
+        'FAIL  pool "gpu": key: the key in secret "arn:',
+        'FAIL  pool "gpu": key function: coderd does not know the key in its secret; somebody has deleted it; the next sweep, within 15 minutes, makes another key',
+      ],
+    },
+    {
+      scenario: 'tells which right the token of the key function lacks',
+      broken: ({ world }) =>
+        world.secrets.put(KEY_TOKEN, world.coderd.addToken({ canRead: 'all', keyRights: { read: 'all' } })),
+      says: [
+        `FAIL  key function: the token's user may not create, delete provisioner keys in organization "data"; give it the role organization template admin there`,
+      ],
+    },
+    {
+      scenario: 'tells that the token of the key function is none',
+      broken: ({ world }) => world.secrets.put(KEY_TOKEN, 'abc-def'),
+      says: [`FAIL  key function: token: secret "${KEY_TOKEN}": coderd answered 401: `, 'API key is invalid'],
+    },
+    {
+      scenario: 'tells that the token of the key function is missing',
+      broken: ({ world }) => world.secrets.delete(KEY_TOKEN),
+      says: [
+        `FAIL  key function: token: reading secret "${KEY_TOKEN}"`,
+        'skip  2 checks need "key function: token" to pass: key function: token expiry, key function',
+      ],
+    },
+    {
+      scenario: 'tells that the secret of the key function holds no token',
+      broken: ({ world }) => world.secrets.put(KEY_TOKEN, 'hunter2'),
+      says: [`FAIL  key function: token: "${KEY_TOKEN}" holds no session token of the form <id>-<secret>.`],
+    },
+    {
+      scenario: 'warns of a token of the key function that expires soon',
+      broken: ({ world: { secrets, coderd } }) =>
+        secrets.put(KEY_TOKEN, coderd.addToken({ ...WRITES, lifetimeMs: 10 * 24 * 3_600_000 })),
+      code: 0,
+      says: ['warn  key function: token expiry: expires at 12 March 2026 09:00:00 UTC, in 10 days. '],
+    },
+    {
+      scenario: 'tells which permission the person lacks, and does not fail',
+      broken: ({ world }) => world.secrets.deny(KEY_TOKEN),
+      code: 0,
+      says: [
+        `warn  key function: token: not checked: you have no permission to read secret "${KEY_TOKEN}". In production the key function's role reads it`,
+      ],
+    },
+    {
+      scenario: 'tells that the person may not read the managed secret',
+      broken: ({ world }) => world.secrets.deny(SECRET),
+      code: 0,
+      says: ['You need secretsmanager:DescribeSecret for this'],
+    },
+    {
+      scenario: 'shows a garbled value as what it is, without the value',
+      broken: ({ world }) => world.secrets.put(SECRET, '{"password":"hunter2-hunter2"}'),
+      says: [
+        'FAIL  pool "gpu": key function: the value of its secret has no field "key"; the next sweep, within 15 minutes, makes another key',
+      ],
+    },
+  ])('$scenario', async ({ broken, code = 1, says }) => {
+    const lab = await created();
+    await broken(lab);
+    const answer = await lab.keys('check');
+    for (const each of says) expect(steady(answer.out)).toContain(each);
+    expect(answer.out).not.toContain('hunter2');
+    expect({ code: answer.code, err: answer.err }).toEqual({ code, err: '' });
+  });
+
+  it('quotes the tags of a new key for the shell and for CSV', async () => {
+    const lab = await start({
+      settings: ([, gpu = {}], config) => {
+        Object.assign(gpu, { key: { secret: 'coder/keys/gpu' } });
+        delete config.managedKeys;
+      },
+    });
+    lab.world.coderd.deleteKey('data', 'gpu');
+    const { out } = await lab.keys('check');
+    expect(out).toContain(
+      `Create a key (coder provisioner keys create gpu --org data --tag gpu=a10 --tag '"note=it'\\''s ""new"", ok"') and put it into secret "coder/keys/gpu"`,
+    );
+  });
+
+  it('names the mistakes of the configuration and tries nothing', async () => {
+    const lab = await start({ settings: ([cpu = {}]) => Object.assign(cpu, { max: -1 }) });
+    const { code, out } = await lab.keys('check');
+    expect(code).toBe(1);
+    expect(out).toContain('skip  everything else: needs "configuration" to pass');
+  });
+
+  it('is that of the cluster if none is named', async () => {
+    await created();
+    const { code, out } = await runIn({ answerMs: 60_000 }, 'keys', 'check', '--config', file);
+    expect(code).toBe(1);
+    expect(out).toContain('FAIL  key function: ');
+  });
+});

@@ -1,0 +1,139 @@
+/**
+ * `autoscaler keys` over HTTP: a world with a pool `cpu`, which has a key of its own, and a pool
+ * `gpu` with a managed key, for which the test runs the real key function.
+ */
+import { writeFileSync } from 'node:fs';
+import { stringify } from 'yaml';
+import { loadConfig } from '../../../lambda/config/load.ts';
+import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
+import { connectKeys } from '../../../lambda/keys/connect.ts';
+import { type Deployment, deploymentOf } from '../../../lambda/keys/model/key-names.ts';
+import { managedPoolsOf, serveKeyEvent } from '../../../lambda/keys/serve.ts';
+import { ROTATION_STEPS } from '../../../simulator/secrets/rotation.ts';
+import type { StoredSecret } from '../../../simulator/secrets/secret.ts';
+import type { World } from '../../../simulator/world.ts';
+import { type Answer, runIn } from '../../support/cli-run.ts';
+import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
+
+export const CPU: LabPool = { name: 'cpu', organization: 'default', tags: {} };
+export const GPU: LabPool = {
+  name: 'gpu',
+  organization: 'data',
+  tags: { gpu: 'a10', note: `it's "new", ok` },
+};
+
+export const SECRET = 'Stack-KeysSecretgpu';
+export const KEY_TOKEN = 'coder/key-function-token';
+const STACK_ID = 'arn:aws:cloudformation:eu-central-1:123456789012:stack/Stack/5c1e';
+export const DEPLOYMENT: Deployment = deploymentOf('Stack', STACK_ID);
+
+type Settings = Record<string, unknown>;
+export type KeysLabOptions = {
+  readonly file: string;
+  readonly psk?: string;
+  readonly pools?: readonly LabPool[];
+  /** Changes the settings of the file. */
+  readonly settings?: (pools: readonly Settings[], config: Settings) => void;
+};
+
+export class KeysLab {
+  readonly lab: Lab;
+  readonly file: string;
+
+  constructor(lab: Lab, file: string) {
+    this.lab = lab;
+    this.file = file;
+  }
+
+  static async start({ file, settings, pools = [CPU, GPU], ...options }: KeysLabOptions): Promise<KeysLab> {
+    const lab = await startLab({ pools, organizations: ['default', 'data'], ...options });
+    const { world } = lab;
+    world.secrets.put(KEY_TOKEN, world.coderd.addToken({ canRead: 'all', keyRights: ALL }));
+    world.secrets.create(SECRET, { [POOL_TAG]: 'gpu', [STACK_TAG]: world.stackName });
+    const config = labConfig(lab.coderdUrl, pools);
+    const given = config.pools as Settings[];
+    const gpu = given.find(({ name }) => name === 'gpu');
+    if (gpu !== undefined) Object.assign(gpu, { key: 'managed' });
+    config.managedKeys = { token: { secret: KEY_TOKEN } };
+    settings?.(given, config);
+    writeFileSync(file, stringify(config));
+    return new KeysLab(lab, file);
+  }
+
+  get world(): World {
+    return this.lab.world;
+  }
+
+  secret(name = SECRET): StoredSecret {
+    const found = this.world.secrets.find(name);
+    if (found === undefined) throw new Error(`the secret ${name} is missing`);
+    return found;
+  }
+
+  /** Runs `autoscaler keys`. No value of a secret may be in its output. */
+  async keys(...args: readonly string[]): Promise<Answer> {
+    const { world } = this;
+    const environment = { AUTOSCALER_CLUSTER: world.ecs.clusterName };
+    const now = () => world.timeline.now();
+    const answer = await runIn(
+      { environment, now, answerMs: 60_000 },
+      'keys',
+      ...args,
+      '--config',
+      this.file,
+    );
+    const out = answer.out.replaceAll(this.lab.coderdUrl, 'CODERD').replaceAll(this.file, 'FILE');
+    return { ...answer, out };
+  }
+
+  /** Runs the key function. Then tasks that start get the current key, as ECS gives it to them. */
+  async serve(event: unknown): Promise<unknown> {
+    const { config } = loadConfig(this.file);
+    const cluster = this.world.ecs.clusterName;
+    const log = { info: () => {}, warn: () => {} };
+    const given = { cluster, caBundle: undefined, deployment: DEPLOYMENT, log };
+    const { ports, close } = connectKeys(config, given);
+    const clock = { now: () => this.world.timeline.now(), sleep: async () => {} };
+    try {
+      const answer = await serveKeyEvent(event, { ...ports, clock }, managedPoolsOf(config));
+      const { key } = JSON.parse(this.secret().value ?? '{}');
+      if (key !== undefined) this.world.secrets.put('coder/keys/gpu', key);
+      return answer;
+    } finally {
+      await close();
+    }
+  }
+
+  /** What the deployment of the stack does. */
+  createKey(): Promise<unknown> {
+    const { organization: Organization, tags } = GPU;
+    const properties = {
+      Pool: 'gpu',
+      Organization,
+      Tags: JSON.stringify(tags),
+      SecretArn: this.secret().arn,
+    };
+    return this.serve({ RequestType: 'Create', RequestId: 'request-1', ResourceProperties: properties });
+  }
+
+  /** What Secrets Manager does after RotateSecret. */
+  async finishRotation(): Promise<void> {
+    const secret = this.secret();
+    const ClientRequestToken = secret.withStage('AWSPENDING')?.id ?? '';
+    for (const Step of ROTATION_STEPS) await this.serve({ Step, SecretId: secret.arn, ClientRequestToken });
+  }
+
+  /** Starts a task, and lets its daemon connect. */
+  startTask(pool: string): void {
+    const { name } = this.world.service(pool).identity;
+    this.world.ecs.setDesiredCount(name, this.world.service(pool).state.desiredCount + 1);
+    this.lab.pass(120);
+  }
+
+  /** The keys of an organization by name. */
+  keysIn(organization: string) {
+    return this.world.coderd.keys(this.world.coderd.organizationId(organization));
+  }
+}
+
+const ALL = { read: 'all', create: 'all', delete: 'all' } as const;

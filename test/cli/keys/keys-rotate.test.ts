@@ -1,0 +1,199 @@
+/** `autoscaler keys rotate` over HTTP: what it starts, and what it refuses. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
+import { runIn } from '../../support/cli-run.ts';
+import { GPU, KeysLab, type KeysLabOptions, SECRET } from './keys-lab.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-keys-'));
+const file = join(folder, 'autoscaler.yaml');
+let labs: KeysLab[] = [];
+beforeEach(() => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const { lab } of labs.splice(0)) await lab.close();
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function start(options: Omit<KeysLabOptions, 'file'> = {}): Promise<KeysLab> {
+  const lab = await KeysLab.start({ file, ...options });
+  labs = [...labs, lab];
+  return lab;
+}
+
+async function created(options: Omit<KeysLabOptions, 'file'> = {}): Promise<KeysLab> {
+  const lab = await start(options);
+  await lab.createKey();
+  return lab;
+}
+
+const pendingOf = (lab: KeysLab): string => lab.secret().withStage('AWSPENDING')?.id ?? 'none';
+
+it('starts a rotation and says what happens next', async () => {
+  const lab = await created();
+  expect(await lab.keys('rotate', 'gpu')).toEqual({
+    code: 0,
+    out: [
+      `pool "gpu": started the rotation of its key, in secret "${SECRET}"`,
+      'Next:',
+      '  1. The key function makes a key, tries it and stores it as the current one. This takes a minute.',
+      '  2. New tasks get the new key. The autoscaler replaces the others, a share at a time. Running builds finish first.',
+      '  3. Once no task and no daemon uses the old key, the key function deletes it in coderd. It looks every 15 minutes.',
+      'Follow it with: autoscaler keys list --config FILE',
+      '',
+    ].join('\n'),
+    err: '',
+  });
+  const before = lab.world.coderd.keyWithSecret(JSON.parse(lab.secret().value ?? '{}').key);
+  await lab.finishRotation();
+  const after = lab.world.coderd.keyWithSecret(JSON.parse(lab.secret().value ?? '{}').key);
+  expect(after?.tags).toEqual(GPU.tags);
+  expect(after?.id).not.toBe(before?.id);
+});
+
+it('prints the rotation as one JSON document', async () => {
+  const lab = await created();
+  const [key] = lab.keysIn('data').filter(({ name }) => name.startsWith('stack-'));
+  const { code, out } = await lab.keys('rotate', 'gpu', '--json');
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toEqual({
+    version: 1,
+    pool: 'gpu',
+    secret: SECRET,
+    rotation: pendingOf(lab),
+    oldKeyId: key?.id,
+    says: expect.stringContaining('started the rotation'),
+  });
+});
+
+it('needs no token for coderd', async () => {
+  const lab = await created();
+  lab.world.secrets.deny(lab.world.tokenSecretName);
+  expect((await lab.keys('rotate', 'gpu')).code).toBe(0);
+});
+
+it('leaves a pool of the same name in another stack alone', async () => {
+  const lab = await created();
+  lab.world.secrets.create('other', { [POOL_TAG]: 'gpu', [STACK_TAG]: 'Stack-2' });
+  expect((await lab.keys('rotate', 'gpu')).code).toBe(0);
+  expect(lab.secret('other').versions).toEqual([]);
+});
+
+describe('a rotation is refused', () => {
+  it.each<{
+    readonly scenario: string;
+    readonly broken: (lab: KeysLab) => unknown;
+    readonly err: string;
+  }>([
+    {
+      scenario: 'while the secret has no value',
+      broken: (lab) => lab.world.secrets.create(SECRET, { [POOL_TAG]: 'gpu', [STACK_TAG]: 'Stack' }),
+      err: `rotating the key of pool "gpu": secret "${SECRET}" has no value, so the key function has not made the first key yet. Wait for the end of the deployment. If there is none, run autoscaler keys check\n`,
+    },
+    {
+      scenario: 'while another one is running',
+      broken: (lab) => lab.keys('rotate', 'gpu'),
+      err: `rotating the key of pool "gpu": a rotation of secret "${SECRET}" is running or has failed: version PENDING is pending. Secrets Manager repeats a failed rotation by itself. Read the log of the key function for the cause. To give this rotation up, run:\n\naws secretsmanager update-secret-version-stage --secret-id ${SECRET} --version-stage AWSPENDING --remove-from-version-id PENDING\n`,
+    },
+    {
+      scenario: 'without a secret of the pool',
+      broken: (lab) => lab.world.secrets.delete(SECRET),
+      err: `finding the secret of pool "gpu": no secret of stack "Stack" has the tag ${POOL_TAG}=gpu. Deploy the configuration\n`,
+    },
+    {
+      scenario: 'with two secrets of the pool',
+      broken: (lab) => lab.world.secrets.create('copy', { [POOL_TAG]: 'gpu', [STACK_TAG]: 'Stack' }),
+      err: `finding the secret of pool "gpu": 2 secrets of stack "Stack" have the tag ${POOL_TAG}=gpu (${SECRET}, copy). Wait for the end of a deployment. If there is none, remove the tag from the secrets that the tasks do not use\n`,
+    },
+    {
+      scenario: 'without the permission',
+      broken: () => vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIAOTHER'),
+      err: 'rotating the key of pool "gpu": calling DescribeSecret: not authorized to perform: secretsmanager:DescribeSecret. You need secretsmanager:DescribeSecret for this\n',
+    },
+    {
+      scenario: 'on a machine without a Region',
+      broken: () => {
+        vi.stubEnv('AWS_REGION', undefined);
+        vi.stubEnv('AWS_DEFAULT_REGION', undefined);
+      },
+      err: 'finding the AWS Region: none is set. Set AWS_REGION to the Region of the stack\n',
+    },
+  ])('$scenario', async ({ broken, err }) => {
+    const lab = await created();
+    await broken(lab);
+    const pending = pendingOf(lab);
+    const answer = await lab.keys('rotate', 'gpu');
+    expect(answer).toEqual({
+      code: 1,
+      out: '',
+      err: err.replaceAll('PENDING', pending).replaceAll(`AWS${pending}`, 'AWSPENDING'),
+    });
+    expect(pendingOf(lab)).toBe(pending);
+  });
+
+  it('for a pool that the configuration does not have', async () => {
+    const lab = await start();
+    const { code, err } = await lab.keys('rotate', 'gpu; rm');
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'finding pool "gpu; rm": the configuration has only cpu, gpu. Name one of them\n',
+    });
+  });
+
+  it('without a cluster, which tells the stack', async () => {
+    await start();
+    const { code, err } = await runIn({}, 'keys', 'rotate', 'gpu', '--config', file);
+    expect(code).toBe(2);
+    expect(err).toContain('no ECS cluster given');
+  });
+});
+
+const AFTERWARDS = '\n\nNew tasks get the new value. The autoscaler replaces the others, a share at a time.';
+const DELETE =
+  ' Delete the old one in coderd once no task uses it: autoscaler keys list shows the use of keys';
+
+describe('a credential that the stack does not manage', () => {
+  const put = (secret: string) =>
+    `aws secretsmanager put-secret-value --secret-id ${secret} --secret-string file:///dev/stdin`;
+  const rotating = (has: string) =>
+    `rotating the key of pool "gpu": it has ${has}, which the stack does not manage. `;
+  const TAGS = `--tag gpu=a10 --tag '"note=it'\\''s ""new"", ok"'`;
+
+  it.each([
+    {
+      auth: { key: { secret: 'team/key' } },
+      err: `${rotating('a key of its own')}Create a key of another name and store it. You need coder, signed in as an owner, and aws:\n\ncoder provisioner keys create gpu-2026-03-02 --org data ${TAGS} |\n  tail -n 1 | tr -d '\\n' | ${put('team/key')}`,
+    },
+    {
+      auth: { key: { secret: 'team/all', jsonKey: 'gpu' } },
+      err: `${rotating('a key of its own')}Create a key of another name, and put it into the field "gpu" of the JSON object in secret "team/all":\n\ncoder provisioner keys create gpu-2026-03-02 --org data ${TAGS}`,
+    },
+    {
+      auth: { token: { secret: 'team/token' } },
+      err: `${rotating("a user's token")}Create another token and store it. You need coder, signed in as the user of the token, and aws:\n\ncoder tokens create --name gpu-2026-03-02 --lifetime 8760h | tr -d '\\n' |\n  ${put('team/token')}`,
+    },
+    {
+      auth: { psk: { secret: 'team/psk' } },
+      err: `${rotating("coderd's pre-shared key")}Restart coderd with another CODER_PROVISIONER_DAEMON_PSK. Then store it, from a variable of your shell:\n\nprintf %s "$CODER_PROVISIONER_DAEMON_PSK" |\n  ${put('team/psk')}`,
+    },
+  ])('is refused with the commands that replace it: $auth', async ({ auth, err }) => {
+    const lab = await start({
+      settings: ([, gpu = {}], config) => {
+        delete gpu.key;
+        delete config.managedKeys;
+        Object.assign(gpu, auth);
+      },
+    });
+    const answer = await lab.keys('rotate', 'gpu');
+    expect({ code: answer.code, out: answer.out }).toEqual({ code: 1, out: '' });
+    // before it there may be a warning about the configuration
+    expect(answer.err.slice(answer.err.indexOf('rotating'))).toBe(
+      `${err}${AFTERWARDS}${'psk' in auth ? '' : DELETE}\n`,
+    );
+  });
+});
