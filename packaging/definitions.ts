@@ -1,6 +1,6 @@
 /** What each published package contains. The versions of its dependencies are in package.json. */
 import { buildPageScript } from '../backtest/report/page-script.ts';
-import { buildHandler, HANDLER_NAMES } from '../infra/constructs/handler-files.ts';
+import { buildHandler, HANDLER_NAMES, packFile } from '../infra/constructs/handler-files.ts';
 import { bundleModule } from './bundle-module.ts';
 
 const ECHARTS_MODULE = 'backtest/report/charts/echarts.js';
@@ -67,7 +67,7 @@ export const CONSTRUCT: PackageDefinition = {
   prebuild: (projectDir) => {
     const handlers = HANDLER_NAMES.map((handler) => ({ handler, ...buildHandler(handler) }));
     const prebuilt = handlers.flatMap(({ handler, files }) =>
-      files.map(({ name, contents }) => ({ path: `prebuilt/${handler}/${name}`, contents })),
+      files.map(packFile).map(({ name, contents }) => ({ path: `prebuilt/${handler}/${name}`, contents })),
     );
     const zip = bundleModule(ZIP_MODULE, projectDir);
     return {

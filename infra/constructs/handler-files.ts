@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 /** Only the published package has this folder: a folder of files for each function. */
@@ -39,7 +40,21 @@ function readPrebuilt(handler: HandlerName): readonly HandlerFile[] {
   const folder = join(prebuiltDir, handler);
   return readdirSync(folder)
     .sort()
-    .map((name) => ({ name, contents: readFileSync(join(folder, name)) }));
+    .map((name) => ({
+      name: name.slice(0, -PACKED.length),
+      contents: brotliDecompressSync(readFileSync(join(folder, name))),
+    }));
+}
+
+/** The ending of a packed file. */
+const PACKED = '.br';
+/** A quarter of the size; the best quality would take seconds for a tenth less. */
+const QUALITY = 9;
+
+/** A file as the published package has it: bundles and source maps would be half of its size. */
+export function packFile({ name, contents }: HandlerFile): HandlerFile {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: QUALITY };
+  return { name: `${name}${PACKED}`, contents: brotliCompressSync(contents, { params }) };
 }
 
 /** Bundles the handler of a function. The same sources give the same bytes. */

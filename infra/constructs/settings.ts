@@ -19,7 +19,15 @@ import { bundleFunction, bundleHandler } from './bundle.ts';
  * The content of autoscaler.yaml; docs/settings.md lists every setting. A relative `coder.caBundle`
  * is relative to the working directory.
  */
-export type Settings = z.input<typeof configSchema>;
+export type Settings = Omit<Written, 'pools'> & { readonly pools: PoolSettings[] };
+
+type Written = z.input<typeof configSchema>;
+type WrittenPool = Written['pools'][number];
+
+/** An entry of `pools`: it has one of `key`, `psk` and `token`. */
+export type PoolSettings = WrittenPool & (With<'key'> | With<'psk'> | With<'token'>);
+
+type With<Way extends keyof WrittenPool> = { [name in Way]: NonNullable<WrittenPool[name]> };
 
 /**
  * The settings themselves, or `configFile`: the path of a file with them. A relative path is

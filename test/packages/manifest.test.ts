@@ -4,8 +4,9 @@ import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } 
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildHandler } from '../../infra/constructs/handler-files.ts';
+import { buildHandler, HANDLER_NAMES } from '../../infra/constructs/handler-files.ts';
 import { CLI, CONSTRUCT, type PackageDefinition } from '../../packaging/definitions.ts';
 import { licencesOf } from '../../packaging/licences.ts';
 import { manifestOf } from '../../packaging/manifest.ts';
@@ -41,10 +42,12 @@ describe('the package of the construct', () => {
     expect(readdirSync(folder).sort()).toEqual(['assets', 'template.json']);
   });
 
-  it('contains the function as the checkout bundles it', () => {
-    for (const { name, contents } of buildHandler('function').files) {
-      const prebuilt = readFileSync(join(dirOf(CONSTRUCT), 'prebuilt/function', name));
-      expect(prebuilt.equals(contents)).toBe(true);
+  it.each(HANDLER_NAMES)('contains the handler of the %s as the checkout bundles it', (handler) => {
+    const { files } = buildHandler(handler);
+    expect(files.map(({ name }) => name).sort()).toEqual(['index.mjs', 'index.mjs.map']);
+    for (const { name, contents } of files) {
+      const packed = readFileSync(join(dirOf(CONSTRUCT), 'prebuilt', handler, `${name}.br`));
+      expect(brotliDecompressSync(packed).equals(contents)).toBe(true);
     }
   });
 

@@ -21,4 +21,6 @@ export const wrong = (): readonly unknown[] => [
   new ProvisionerAutoscaler(stack, 'Max', { coder, pools: [{ ...pool, max: 'many' }] }),
   // @ts-expect-error: a pool needs a key
   new ProvisionerAutoscaler(stack, 'Key', { coder, pools: [{ name: 'default', organization: 'default' }] }),
+  // @ts-expect-error: a key is "managed" or in a secret
+  new ProvisionerAutoscaler(stack, 'Managed', { coder, pools: [{ ...pool, key: 'mine' }] }),
 ];
