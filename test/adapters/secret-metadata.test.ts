@@ -117,6 +117,13 @@ describe('the metadata of secrets', () => {
     expect(calls).toEqual(['ListSecrets', 'ListSecrets']);
   });
 
+  it('has a secret once that two lists have', async () => {
+    lab.world.secrets.create('coder/tagged', { [POOL_TAG]: 'gpu' });
+    lab.world.secrets.put('coder/tagged', 'hunter2');
+    const { items } = await metadata.entries([wanted('coder/tagged'), wanted(undefined)], now());
+    expect(items.map(({ Name }) => Name)).toContain('coder/tagged');
+  });
+
   it('has no versions if they contradict the list, which may be five minutes old', async () => {
     const { secrets } = lab.world;
     const asked = [wanted('coder/keys/cpu', plusMs(now(), -86_400_000))];

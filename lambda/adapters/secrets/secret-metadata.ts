@@ -10,6 +10,7 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
+import { unique } from '../../decision/model/collections.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import {
   findSecret,
@@ -85,7 +86,8 @@ export class SecretMetadata implements SecretList {
         return found;
       }),
     );
-    const listed = lists.flat();
+    // the name of a tagged secret may match too
+    const listed = unique(lists.flat(), ({ ARN }) => ARN);
     return [...new Set(wanted.flatMap((it) => findSecret(listed, it, it) ?? []))];
   }
 
