@@ -110,9 +110,15 @@ function isOutdated({ newFrom, keyId }: Credential, { task, daemon }: TaskView):
   return (task.createdAt ?? task.startedAt ?? newFrom) < newFrom;
 }
 
-/** Whether a daemon that was started with the present value is connected. */
+/**
+ * Whether a daemon that was started with the present value is connected. Other tags are those of a
+ * wrong key.
+ */
 export function isProven({ tasks }: Pick<Tasks, 'tasks'>, credential: Credential): boolean {
-  return tasks.some((task) => (task.use === 'busy' || task.use === 'idle') && !isOutdated(credential, task));
+  return tasks.some(
+    (task) =>
+      (task.use === 'busy' || task.use === 'idle') && !task.hasOtherTags && !isOutdated(credential, task),
+  );
 }
 
 /** Whether tasks have an earlier value, and no daemon has connected with the present one. */
