@@ -29,6 +29,8 @@ export type Credential = {
   readonly previousAt: EpochMs | undefined;
   /** Tasks created before this time may have an earlier value. */
   readonly newFrom: EpochMs;
+  /** The id of the key tells only about tasks created before this time. */
+  readonly knownFrom: EpochMs;
   /** The id of the key in the present value. Only a managed key has one. */
   readonly keyId: string | undefined;
 };
@@ -48,7 +50,7 @@ export function deriveCredentials(
       const entry = findSecret(entries, used, { pool: pool.name, stack });
       return entry === undefined ? [] : (credentialOf(entry, used.kind) ?? []);
     })
-    .filter(({ newFrom }) => newFrom <= now)
+    .filter(({ newFrom, knownFrom, keyId }) => (keyId === undefined ? newFrom : knownFrom) <= now)
     .toSorted(by(({ changedAt }) => -changedAt));
 }
 
@@ -58,12 +60,12 @@ function credentialOf(entry: SecretEntry, kind: SecretKind): Credential | undefi
   if (lastChangedAt === undefined || (kind === 'managed' ? keyId === undefined : isFirst(entry)))
     return undefined;
   const changedAt = changedAtOf(entry, lastChangedAt);
-  // a list may be older than the newest tasks, so the tag tells nothing about tasks created later
-  const knownFrom = kind === 'managed' ? lastChangedAt : changedAt;
   return {
     ...{ kind, secret, changedAt, keyId },
     previousAt: versionAt(entry, 'AWSPREVIOUS')?.CreatedDate,
-    newFrom: (knownFrom + SPREADS_WITHIN_MS) as EpochMs,
+    newFrom: (changedAt + SPREADS_WITHIN_MS) as EpochMs,
+    // a list may be older than the newest tasks, so the tag tells nothing about tasks created later
+    knownFrom: (lastChangedAt + SPREADS_WITHIN_MS) as EpochMs,
   };
 }
 
@@ -103,11 +105,13 @@ export function outdatedCredential(
   return credentials.find((credential) => isOutdated(credential, task));
 }
 
-function isOutdated({ newFrom, keyId }: Credential, { task, daemon }: TaskView): boolean {
+function isOutdated({ newFrom, knownFrom, keyId }: Credential, { task, daemon }: TaskView): boolean {
   const usedId = keyId === undefined ? undefined : daemon?.key_id;
   if (usedId != null && usedId === keyId) return false;
+  // the last change may be of a tag only, so it does not date a task whose key is not known
+  const from = usedId == null ? newFrom : knownFrom;
   // a task without any time cannot be dated, and replacing it might never end
-  return (task.createdAt ?? task.startedAt ?? newFrom) < newFrom;
+  return (task.createdAt ?? task.startedAt ?? from) < from;
 }
 
 /**

@@ -388,6 +388,14 @@ describe('the turn of a task with an earlier value of a secret', () => {
       expected: [],
       because: 'its key does not work for the pool, and it is too young to be replaced',
     },
+    {
+      scenario: 'a managed secret that only got another tag, and daemons whose key coderd does not tell',
+      tasks: [day(), young()],
+      pool: managed,
+      secrets: [aSecret({ stored: 7 * 24 * 60, changed: 60, previous: 30 * 24 * 60, Tags: tags('b') })],
+      expected: [],
+      because: 'the value is the same',
+    },
   ])('comes for $expected with $scenario: $because', (row) => {
     expect(turnsOf(row)).toEqual(row.expected);
   });
