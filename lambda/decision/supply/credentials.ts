@@ -57,13 +57,12 @@ export function deriveCredentials(
 function credentialOf(entry: SecretEntry, kind: SecretKind): Credential | undefined {
   const { Name: secret, LastChangedDate: lastChangedAt } = entry;
   const keyId = kind === 'managed' ? secretTag(entry, KEY_ID_TAG) : undefined;
-  if (lastChangedAt === undefined || (kind === 'managed' ? keyId === undefined : isFirst(entry)))
-    return undefined;
+  if (lastChangedAt === undefined || (kind === 'managed' && keyId === undefined)) return undefined;
   const changedAt = changedAtOf(entry, lastChangedAt);
   return {
     ...{ kind, secret, changedAt, keyId },
     previousAt: versionAt(entry, 'AWSPREVIOUS')?.CreatedDate,
-    newFrom: (changedAt + SPREADS_WITHIN_MS) as EpochMs,
+    newFrom: firstAt(entry) ?? ((changedAt + SPREADS_WITHIN_MS) as EpochMs),
     // a list may be older than the newest tasks, so the tag tells nothing about tasks created later
     knownFrom: (lastChangedAt + SPREADS_WITHIN_MS) as EpochMs,
   };
@@ -72,11 +71,16 @@ function credentialOf(entry: SecretEntry, kind: SecretKind): Credential | undefi
 /** A secret is created with its value, or gets it soon after. */
 const FIRST_WITHIN_MS = 60_000;
 
-/** Whether no task can have an earlier value. A person may have removed AWSPREVIOUS. */
-function isFirst(entry: SecretEntry): boolean {
+/**
+ * When a secret with only one value was created. A task from before has that of another secret,
+ * for example one of the same name that a person deleted. A person may have removed AWSPREVIOUS:
+ * then the value is later than the secret.
+ */
+function firstAt(entry: SecretEntry): EpochMs | undefined {
+  const { CreatedDate: createdAt } = entry;
   const storedAt = versionAt(entry, 'AWSCURRENT')?.CreatedDate;
-  if (storedAt === undefined || versionAt(entry, 'AWSPREVIOUS') !== undefined) return false;
-  return entry.CreatedDate !== undefined && storedAt - entry.CreatedDate <= FIRST_WITHIN_MS;
+  if (storedAt === undefined || versionAt(entry, 'AWSPREVIOUS') !== undefined) return undefined;
+  return createdAt !== undefined && storedAt - createdAt <= FIRST_WITHIN_MS ? createdAt : undefined;
 }
 
 /**

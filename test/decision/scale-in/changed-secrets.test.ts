@@ -186,6 +186,19 @@ describe('the turn of a task with an earlier value of a secret', () => {
       because: 'there was no value before the first',
     },
     {
+      scenario: 'tasks from before the secret was created with its value',
+      tasks: [day(), young()],
+      secrets: [
+        aSecret({
+          stored: 60,
+          CreatedDate: minutesAgo(60),
+          Versions: [{ VersionId: 'a', VersionStages: ['AWSCURRENT'], CreatedDate: minutesAgo(60) }],
+        }),
+      ],
+      expected: [0],
+      because: 'a person deleted the secret and made it anew under its name',
+    },
+    {
       scenario: 'a later version, and none that is previous',
       tasks: [{ age: 120 }],
       secrets: [
