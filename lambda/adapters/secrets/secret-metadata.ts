@@ -59,7 +59,10 @@ export class SecretMetadata implements SecretList {
     try {
       const listed = await this.#list(wanted, abortSignal);
       const dated = await Promise.all(listed.map((entry) => this.#date(entry, wanted, abortSignal)));
-      const items = dated.map(({ entry }) => entry);
+      // without the permission the last change has to do; else the next list has the versions
+      const items = dated
+        .filter(({ cause }) => cause === undefined || isForbidden(cause))
+        .map(({ entry }) => entry);
       const failed = dated.find(({ cause }) => cause !== undefined);
       return failed === undefined
         ? { status: 'ok', takenAt: now, items }
@@ -163,6 +166,8 @@ function failureOf(
   what: string,
   cause: unknown,
 ): { readonly status: 'forbidden' | 'failed'; readonly error: string } {
-  const isForbidden = cause instanceof Error && cause.name === 'AccessDeniedException';
-  return { status: isForbidden ? 'forbidden' : 'failed', error: `${what}: ${messageOf(cause)}` };
+  return { status: isForbidden(cause) ? 'forbidden' : 'failed', error: `${what}: ${messageOf(cause)}` };
 }
+
+const isForbidden = (cause: unknown): boolean =>
+  cause instanceof Error && cause.name === 'AccessDeniedException';
