@@ -1,5 +1,5 @@
 /** The metadata of secrets: few calls, never a value, and a status instead of an error. */
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { ListSecretVersionIdsCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { namePrefixes } from '../../lambda/adapters/secrets/name-prefixes.ts';
 import { SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';
@@ -117,6 +117,13 @@ describe('the metadata of secrets', () => {
     expect(calls).toEqual(['ListSecrets', 'ListSecrets']);
   });
 
+  it('has a secret once that two lists have', async () => {
+    lab.world.secrets.create('coder/tagged', { [POOL_TAG]: 'gpu' });
+    lab.world.secrets.put('coder/tagged', 'hunter2');
+    const { items } = await metadata.entries([wanted('coder/tagged'), wanted(undefined)], now());
+    expect(items.map(({ Name }) => Name)).toContain('coder/tagged');
+  });
+
   it('has no versions if they contradict the list, which may be five minutes old', async () => {
     const { secrets } = lab.world;
     const asked = [wanted('coder/keys/cpu', plusMs(now(), -86_400_000))];
@@ -160,6 +167,22 @@ describe('metadata that cannot be read', () => {
     const reading = await metadata.entries([wanted('coder/keys/cpu', old)], now());
     expect(reading).toMatchObject({ status: 'forbidden', items: [{ Name: 'coder/keys/cpu' }] });
     expect(reading.error).toContain('listing versions of secret "coder/keys/cpu": not authorized');
+  });
+
+  it('leaves out a secret whose versions AWS did not tell for a moment', async () => {
+    const client = new SecretsManagerClient({});
+    const send = client.send.bind(client);
+    const throttled = (command: Parameters<typeof send>[0]) =>
+      command instanceof ListSecretVersionIdsCommand
+        ? Promise.reject(new Error('Rate exceeded'))
+        : send(command);
+    Object.assign(client, { send: throttled });
+    const asked = [wanted('coder/keys/cpu', plusMs(now(), -86_400_000))];
+    const briefly = new SecretMetadata(client);
+    expect(await briefly.entries(asked, now())).toMatchObject({ status: 'failed', items: [] });
+    Object.assign(client, { send });
+    const { items } = await briefly.entries(asked, plusMs(now(), 60_000));
+    expect(items).toMatchObject([{ Name: 'coder/keys/cpu', Versions: expect.anything() }]);
   });
 
   it('is the earlier list, stale, if AWS does not answer', async () => {

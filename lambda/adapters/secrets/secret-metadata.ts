@@ -10,6 +10,7 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
+import { unique } from '../../decision/model/collections.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import {
   findSecret,
@@ -58,7 +59,10 @@ export class SecretMetadata implements SecretList {
     try {
       const listed = await this.#list(wanted, abortSignal);
       const dated = await Promise.all(listed.map((entry) => this.#date(entry, wanted, abortSignal)));
-      const items = dated.map(({ entry }) => entry);
+      // without the permission the last change has to do; else the next list has the versions
+      const items = dated
+        .filter(({ cause }) => cause === undefined || isForbidden(cause))
+        .map(({ entry }) => entry);
       const failed = dated.find(({ cause }) => cause !== undefined);
       return failed === undefined
         ? { status: 'ok', takenAt: now, items }
@@ -85,7 +89,8 @@ export class SecretMetadata implements SecretList {
         return found;
       }),
     );
-    const listed = lists.flat();
+    // the name of a tagged secret may match too
+    const listed = unique(lists.flat(), ({ ARN }) => ARN);
     return [...new Set(wanted.flatMap((it) => findSecret(listed, it, it) ?? []))];
   }
 
@@ -161,6 +166,8 @@ function failureOf(
   what: string,
   cause: unknown,
 ): { readonly status: 'forbidden' | 'failed'; readonly error: string } {
-  const isForbidden = cause instanceof Error && cause.name === 'AccessDeniedException';
-  return { status: isForbidden ? 'forbidden' : 'failed', error: `${what}: ${messageOf(cause)}` };
+  return { status: isForbidden(cause) ? 'forbidden' : 'failed', error: `${what}: ${messageOf(cause)}` };
 }
+
+const isForbidden = (cause: unknown): boolean =>
+  cause instanceof Error && cause.name === 'AccessDeniedException';

@@ -43,12 +43,14 @@ export function decideLeaving(view: PoolView, given: number, now: EpochMs): read
 }
 
 /**
- * Tasks that hold a lease and may never get a daemon, because the new value of a secret may be
- * wrong.
+ * Tasks that hold a lease and may never get a daemon of use to the pool, because the new value of a
+ * secret may be wrong.
  */
 function doubtful(view: PoolView): number {
   if (!isUntried(view)) return 0;
-  return view.tasks.filter(({ state, use }) => state === 'working' && use === 'registering').length;
+  return view.tasks.filter(
+    ({ state, use, hasOtherTags }) => state === 'working' && (use === 'registering' || hasOtherTags),
+  ).length;
 }
 
 export type Launching = {

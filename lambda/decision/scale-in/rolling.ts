@@ -7,7 +7,7 @@
 
 import { isComing, unplacedTasks } from '../capacity/capacity.ts';
 import type { EpochMs } from '../model/brands.ts';
-import { by } from '../model/collections.ts';
+import { by, partition } from '../model/collections.ts';
 import { REPLACING, type Replacing } from '../model/plan.ts';
 import { isProven, outdatedCredential, unprovenPsk } from '../supply/credentials.ts';
 import { isOldRevision } from '../supply/older-tasks.ts';
@@ -72,8 +72,10 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
     return why === undefined ? [] : [{ task, why }];
   });
   const full = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
-  const share = isTrial(view, due) ? trialShare(view) : full;
-  return due
+  const [trials, others] = partition(due, (item) => isTrial(view, item));
+  // what has another cause goes first: it may be a task that got a wrong value
+  const [turns, share] = others.length === 0 ? [trials, trialShare(view)] : [others, full];
+  return turns
     .toSorted(
       by(
         ({ why }) => REPLACING.indexOf(why),
@@ -86,29 +88,27 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
     .map(({ task }) => task);
 }
 
+type Due = { readonly task: TaskView; readonly why: Replacing };
+
 /**
  * Whether a changed secret is the only cause, and no daemon has connected with its present value.
- * The value may be wrong, so only one task is replaced until one has.
+ * The value may be wrong, so only one such task is replaced until one has.
  */
-function isTrial(
-  view: PoolView,
-  due: readonly { readonly task: TaskView; readonly why: Replacing }[],
-): boolean {
-  return due.every(({ task, why }) => {
-    const credential = why === 'old-secret' ? outdatedCredential(view, task) : undefined;
-    return credential !== undefined && !isProven(view, credential);
-  });
+function isTrial(view: PoolView, { task, why }: Due): boolean {
+  const credential = why === 'old-secret' ? outdatedCredential(view, task) : undefined;
+  return credential !== undefined && !isProven(view, credential);
 }
 
-/** One task, and no other until it has left, or for a while if its build is long. */
+/**
+ * One task, and no other until it has left, or for a while if its build is long. None while its
+ * replacement has the key of another pool.
+ */
 function trialShare(view: PoolView): number {
-  return view.tasks.some(
-    (task) =>
-      (drainedMs(task) ?? Number.POSITIVE_INFINITY) < TRIAL_MS &&
-      outdatedCredential(view, task) !== undefined,
-  )
-    ? 0
-    : 1;
+  const blocks = (task: TaskView): boolean =>
+    outdatedCredential(view, task) === undefined
+      ? task.state === 'working' && task.hasOtherTags
+      : (drainedMs(task) ?? Number.POSITIVE_INFINITY) < TRIAL_MS;
+  return view.tasks.some(blocks) ? 0 : 1;
 }
 
 /**

@@ -29,6 +29,8 @@ export type Credential = {
   readonly previousAt: EpochMs | undefined;
   /** Tasks created before this time may have an earlier value. */
   readonly newFrom: EpochMs;
+  /** The id of the key tells only about tasks created before this time. */
+  readonly knownFrom: EpochMs;
   /** The id of the key in the present value. Only a managed key has one. */
   readonly keyId: string | undefined;
 };
@@ -48,33 +50,37 @@ export function deriveCredentials(
       const entry = findSecret(entries, used, { pool: pool.name, stack });
       return entry === undefined ? [] : (credentialOf(entry, used.kind) ?? []);
     })
-    .filter(({ newFrom }) => newFrom <= now)
+    .filter(({ newFrom, knownFrom, keyId }) => (keyId === undefined ? newFrom : knownFrom) <= now)
     .toSorted(by(({ changedAt }) => -changedAt));
 }
 
 function credentialOf(entry: SecretEntry, kind: SecretKind): Credential | undefined {
   const { Name: secret, LastChangedDate: lastChangedAt } = entry;
   const keyId = kind === 'managed' ? secretTag(entry, KEY_ID_TAG) : undefined;
-  if (lastChangedAt === undefined || (kind === 'managed' ? keyId === undefined : isFirst(entry)))
-    return undefined;
+  if (lastChangedAt === undefined || (kind === 'managed' && keyId === undefined)) return undefined;
   const changedAt = changedAtOf(entry, lastChangedAt);
-  // a list may be older than the newest tasks, so the tag tells nothing about tasks created later
-  const knownFrom = kind === 'managed' ? lastChangedAt : changedAt;
   return {
     ...{ kind, secret, changedAt, keyId },
     previousAt: versionAt(entry, 'AWSPREVIOUS')?.CreatedDate,
-    newFrom: (knownFrom + SPREADS_WITHIN_MS) as EpochMs,
+    newFrom: firstAt(entry) ?? ((changedAt + SPREADS_WITHIN_MS) as EpochMs),
+    // a list may be older than the newest tasks, so the tag tells nothing about tasks created later
+    knownFrom: (lastChangedAt + SPREADS_WITHIN_MS) as EpochMs,
   };
 }
 
 /** A secret is created with its value, or gets it soon after. */
 const FIRST_WITHIN_MS = 60_000;
 
-/** Whether no task can have an earlier value. A person may have removed AWSPREVIOUS. */
-function isFirst(entry: SecretEntry): boolean {
+/**
+ * When a secret with only one value was created. A task from before has that of another secret,
+ * for example one of the same name that a person deleted. A person may have removed AWSPREVIOUS:
+ * then the value is later than the secret.
+ */
+function firstAt(entry: SecretEntry): EpochMs | undefined {
+  const { CreatedDate: createdAt } = entry;
   const storedAt = versionAt(entry, 'AWSCURRENT')?.CreatedDate;
-  if (storedAt === undefined || versionAt(entry, 'AWSPREVIOUS') !== undefined) return false;
-  return entry.CreatedDate !== undefined && storedAt - entry.CreatedDate <= FIRST_WITHIN_MS;
+  if (storedAt === undefined || versionAt(entry, 'AWSPREVIOUS') !== undefined) return undefined;
+  return createdAt !== undefined && storedAt - createdAt <= FIRST_WITHIN_MS ? createdAt : undefined;
 }
 
 /**
@@ -103,16 +109,24 @@ export function outdatedCredential(
   return credentials.find((credential) => isOutdated(credential, task));
 }
 
-function isOutdated({ newFrom, keyId }: Credential, { task, daemon }: TaskView): boolean {
+function isOutdated({ newFrom, knownFrom, keyId }: Credential, { task, daemon }: TaskView): boolean {
   const usedId = keyId === undefined ? undefined : daemon?.key_id;
   if (usedId != null && usedId === keyId) return false;
+  // the last change may be of a tag only, so it does not date a task whose key is not known
+  const from = usedId == null ? newFrom : knownFrom;
   // a task without any time cannot be dated, and replacing it might never end
-  return (task.createdAt ?? task.startedAt ?? newFrom) < newFrom;
+  return (task.createdAt ?? task.startedAt ?? from) < from;
 }
 
-/** Whether a daemon that was started with the present value is connected. */
+/**
+ * Whether a daemon that was started with the present value is connected. Other tags are those of a
+ * wrong key.
+ */
 export function isProven({ tasks }: Pick<Tasks, 'tasks'>, credential: Credential): boolean {
-  return tasks.some((task) => (task.use === 'busy' || task.use === 'idle') && !isOutdated(credential, task));
+  return tasks.some(
+    (task) =>
+      (task.use === 'busy' || task.use === 'idle') && !task.hasOtherTags && !isOutdated(credential, task),
+  );
 }
 
 /** Whether tasks have an earlier value, and no daemon has connected with the present one. */

@@ -43,6 +43,10 @@ type Drawn = {
   readonly isStarting?: true;
   /** Whether its daemon was last seen three minutes ago. */
   readonly isOffline?: true;
+  /** Whether it holds a lease, and coderd lists no daemon of it. */
+  readonly isSilent?: true;
+  /** Whether its daemon has the tags of another pool. */
+  readonly hasOtherTags?: true;
 };
 
 const minutesAgo = (minutes: number) => ago(minutes * MINUTE);
@@ -102,8 +106,8 @@ function worldOf({ tasks, secrets }: World): Snapshot {
   return { ...snapshot, ecs: { ...snapshot.ecs, stack: 'Stack' }, secrets: reading(secrets) };
 }
 
-function daemonOf({ age, busy, key, isStarting, isOffline }: Drawn, index: number) {
-  if (isStarting) return [];
+function daemonOf({ age, busy, key, isStarting, isOffline, isSilent, hasOtherTags }: Drawn, index: number) {
+  if (isStarting || isSilent) return [];
   return [
     aDaemon({
       id: daemonId(`d${index}`),
@@ -113,6 +117,7 @@ function daemonOf({ age, busy, key, isStarting, isOffline }: Drawn, index: numbe
       status: busy ? 'busy' : 'idle',
       current_job: busy ? { id: jobId(`j${index}`), status: 'running' } : null,
       ...(key === undefined ? {} : { key_id: key }),
+      ...(hasOtherTags ? { tags: { scope: 'organization', owner: '', cluster: 'other' } } : {}),
     }),
   ];
 }
@@ -179,6 +184,19 @@ describe('the turn of a task with an earlier value of a secret', () => {
       ],
       expected: [],
       because: 'there was no value before the first',
+    },
+    {
+      scenario: 'tasks from before the secret was created with its value',
+      tasks: [day(), young()],
+      secrets: [
+        aSecret({
+          stored: 60,
+          CreatedDate: minutesAgo(60),
+          Versions: [{ VersionId: 'a', VersionStages: ['AWSCURRENT'], CreatedDate: minutesAgo(60) }],
+        }),
+      ],
+      expected: [0],
+      because: 'a person deleted the secret and made it anew under its name',
     },
     {
       scenario: 'a later version, and none that is previous',
@@ -362,6 +380,35 @@ describe('the turn of a task with an earlier value of a secret', () => {
       expected: [0, 1, 2, 3],
       because: 'the new value works, and all at once is allowed',
     },
+    {
+      scenario: 'a first task since that holds a lease and never got a daemon',
+      tasks: [day(), day(), { age: 30, isSilent: true }],
+      secrets: [aSecret({ stored: 60 })],
+      expected: [2],
+      because: 'the new value may be the key of another organization',
+    },
+    {
+      scenario: 'a first task since whose daemon has other tags',
+      tasks: [day(), day(), young({ hasOtherTags: true })],
+      secrets: [aSecret({ stored: 60 })],
+      expected: [2],
+      because: 'the new value is the key of another pool',
+    },
+    {
+      scenario: 'a first task since whose daemon has had other tags for five minutes',
+      tasks: [day(), day(), { age: 5, hasOtherTags: true }],
+      secrets: [aSecret({ stored: 60 })],
+      expected: [],
+      because: 'its key does not work for the pool, and it is too young to be replaced',
+    },
+    {
+      scenario: 'a managed secret that only got another tag, and daemons whose key coderd does not tell',
+      tasks: [day(), young()],
+      pool: managed,
+      secrets: [aSecret({ stored: 7 * 24 * 60, changed: 60, previous: 30 * 24 * 60, Tags: tags('b') })],
+      expected: [],
+      because: 'the value is the same',
+    },
   ])('comes for $expected with $scenario: $because', (row) => {
     expect(turnsOf(row)).toEqual(row.expected);
   });
@@ -412,6 +459,12 @@ describe('the plan for tasks with an earlier value of a secret', () => {
     expect(second.actions).toEqual([]);
     const third = planned({ tasks: [day(), day(), { age: 2 }], secrets, pool });
     expect(third.actions).toMatchObject([{ kind: 'ask-to-leave', why: 'old-secret' }]);
+  });
+
+  it('keeps an idle old task while its replacement has the key of another pool', () => {
+    const tasks = [day(), day(), { age: 5, hasOtherTags: true } as const];
+    const pool = { min: 2, idleTimeoutMs: MINUTE };
+    expect(planned({ tasks, secrets: [aSecret({ stored: 60 })], pool }).actions).toEqual([]);
   });
 
   it('keeps old tasks while the floor is not ready without them and tasks start', () => {
