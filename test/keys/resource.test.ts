@@ -2,7 +2,17 @@
 import { describe, expect, it } from 'vitest';
 import { KEY_ID_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { ManagedPool } from '../../lambda/keys/model/pool.ts';
-import { addForeignKey, CPU, HOUR, KeyLab, keyIn, MINUTE, OTHER_DEPLOYMENT, revive } from './key-lab.ts';
+import {
+  addForeignKey,
+  CPU,
+  HOUR,
+  KeyLab,
+  keyIn,
+  MINUTE,
+  OTHER_DEPLOYMENT,
+  revive,
+  SECOND,
+} from './key-lab.ts';
 
 const OTHER_TAGS: ManagedPool = { ...CPU, tags: { environment: 'cloud' } };
 const OTHER_ORG: ManagedPool = { ...CPU, organization: 'data' };
@@ -355,6 +365,23 @@ describe('a deletion', () => {
     expect(lab.now).toBe(before);
     expect(lab.ownKeys()).toEqual([]);
   });
+
+  it.each([1, 12])(
+    'ends in time for its function if coderd is slow and %i organizations exist',
+    async (count) => {
+      const names = Array.from({ length: count }, (_, index) => `org-${index}`);
+      const lab = await created({ organizations: ['default', ...names] });
+      for (let times = 0; times < 4; times += 1) await lab.rotate();
+      lab.services.delete('cpu');
+      lab.afterCall = (what) => {
+        if (what.includes('/api/')) lab.pass(18 * SECOND);
+      };
+      const before = lab.now;
+      await lab.resource('Delete');
+      expect(lab.now - before).toBeLessThanOrEqual(2 * MINUTE);
+      expect(lab.log.at(-1)?.message).toContain('gave up');
+    },
+  );
 
   it('tries again until coderd answers', async () => {
     const lab = await created();
