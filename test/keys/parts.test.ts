@@ -108,6 +108,8 @@ describe('a secret text', () => {
     { text: '{"id":"1"}', because: 'it has no key' },
     { text: '{"key":""}', because: 'the key is empty' },
     { text: '{"key":5}', because: 'the key is no text' },
+    { text: '{"key":"hunter2\\n"}', because: 'tasks would get the line break' },
+    { text: '{"key":"hünter2"}', because: 'no header can carry it' },
     { text: '', because: 'it is empty' },
   ])('with $text holds no key: $because', ({ text }) => {
     expect(parseStoredKey(new Secret(text))).toBeUndefined();
