@@ -1,6 +1,7 @@
 /** Tests the rotation in four steps: faults, and steps that come twice, late or with an old token. */
 import { describe, expect, it } from 'vitest';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
+import { RESOURCE_TAG } from '../../lambda/keys/model/pool.ts';
 import { ROTATION_STEPS, runRotation, testRotation } from '../../simulator/secrets/rotation.ts';
 import { addForeignKey, CPU, HOUR, KeyLab, keyIn, MINUTE, revive } from './key-lab.ts';
 
@@ -181,6 +182,16 @@ describe('a rotation', () => {
     await expect(lab.serve(event)).rejects.toThrow(says);
     expect(lab.ownKeys()).toHaveLength(1);
   });
+});
+
+it('a sweep looks after a pool though the deleted secret of an earlier pool of its name is left', async () => {
+  const lab = new KeyLab();
+  const tags = { ...Object.fromEntries(lab.secret().tags), [RESOURCE_TAG]: 'deleted request-1 request-2' };
+  lab.secrets.create('left/key-of-cpu', tags);
+  await lab.resource('Create');
+  lab.secrets.put(lab.secretName('cpu'), 'hello');
+  await lab.sweep();
+  expect(lab.workingKey()).toBeDefined();
 });
 
 describe('the sweep after a rotation', () => {

@@ -26,9 +26,15 @@ export async function lookAfterPools(
   const states: PoolState[] = [];
   for (const pool of pools) {
     const found = secrets.filter(({ tags }) => tags[POOL_TAG] === pool.name);
-    states.push(await lookAfter(ports, pool, found, writes));
+    states.push(await lookAfter(ports, pool, withoutDeleted(found), writes));
   }
   return states;
+}
+
+/** CloudFormation may have failed to delete the secret of a pool that was removed and added again. */
+function withoutDeleted(secrets: readonly SecretInfo[]): readonly SecretInfo[] {
+  const live = secrets.filter(({ tags }) => readState(tags)?.is !== 'deleted');
+  return live.length > 0 ? live : secrets;
 }
 
 async function lookAfter(
