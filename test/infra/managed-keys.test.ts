@@ -162,6 +162,25 @@ describe('a stack with managed keys', () => {
   });
 });
 
+describe('a stack whose last pool with a managed key is gone', () => {
+  const settings = { ...MINIMAL, managedKeys: MANAGED_KEYS.managedKeys };
+
+  it('keeps the key function and its sweep while the section managedKeys is there', () => {
+    const left = synthesize(settings);
+    left.resourceCountIs(KEY, 0);
+    left.hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: 'rate(15 minutes)' });
+    const before = idsOf(template, 'AWS::Lambda::Function').filter((id) => id.includes('Keys'));
+    const after = idsOf(left, 'AWS::Lambda::Function').filter((id) => id.includes('Keys'));
+    expect(after).toEqual(before);
+  });
+
+  it('refuses to grant rotations', () => {
+    const { stack, autoscaler } = deploy(settings);
+    const role = new Role(stack, 'Operator', { assumedBy: new AccountPrincipal('123456789012') });
+    expect(() => autoscaler.grantRotateKeys(role)).toThrow('no pool has "key: managed"');
+  });
+});
+
 describe('a stack without managed keys', () => {
   it.each([{ settings: MINIMAL }, { settings: EVERYTHING }])('has nothing of them', ({ settings }) => {
     const text = JSON.stringify(synthesize(settings).toJSON().Resources);

@@ -58,6 +58,11 @@ export class ManagedKeys extends Construct {
     addSweep(this, this.function);
   }
 
+  /** Whether any pool has a managed key now. */
+  get hasPools(): boolean {
+    return this.#secrets.length > 0;
+  }
+
   /** Allows what `autoscaler keys rotate` calls: starting a rotation of these keys. */
   grantRotate(grantee: IGrantable): Grant {
     const { function: keyFunction } = this;
