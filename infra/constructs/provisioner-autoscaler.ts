@@ -121,7 +121,8 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
       logGroup: this.logGroup,
       kmsKey,
     };
-    this.#managedKeys = manageKeys(this, config, { ...functionProps, functionDir, ready: network.ready });
+    const { ready } = network;
+    this.#managedKeys = manageKeys(this, config, { ...functionProps, functionDir, ready });
     this.pools = addPools(this, config, {
       ...location,
       logs,
@@ -205,7 +206,7 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
   }
 }
 
-type KeysContext = Omit<ManagedKeysProps, 'keys' | 'pools'>;
+type KeysContext = Omit<ManagedKeysProps, 'keys' | 'pools' | 'coderUrl'>;
 
 /**
  * Nothing is added to a stack without the section `managedKeys`. While the section is there, the key
@@ -214,14 +215,15 @@ type KeysContext = Omit<ManagedKeysProps, 'keys' | 'pools'>;
  */
 function manageKeys(
   scope: Construct,
-  { pools, managedKeys }: Deployment,
+  { coder, pools, managedKeys }: Deployment,
   context: KeysContext,
 ): ManagedKeys | undefined {
   if (managedKeys === undefined) return undefined;
   const managed = pools.filter(({ auth }) => auth.kind === 'managed');
   const functionDir = `${context.functionDir}-keys`;
   bundleKeyFunction(context.functionDir, functionDir);
-  return new ManagedKeys(scope, 'Keys', { ...context, functionDir, keys: managedKeys, pools: managed });
+  const settings = { coderUrl: coder.url, keys: managedKeys, pools: managed };
+  return new ManagedKeys(scope, 'Keys', { ...context, functionDir, ...settings });
 }
 
 /** The IAM resources of the secrets that the pools' tasks get. */

@@ -60,6 +60,8 @@ describe('a stack with managed keys', () => {
       Organization: 'ml',
       Tags: '{"gpu":"true","size":"large"}',
       SecretArn: expect.anything(),
+      // so that another coderd gives the pool a key before its tasks connect
+      CoderUrl: MANAGED_KEYS.coder.url,
     });
   });
 
