@@ -145,10 +145,10 @@ export function costOfStaticFleet(pool: DeployedPool, tasks: number): number {
 
 /**
  * The number of billed alarms. The quotas of on-demand and Spot vCPUs have one alarm each, and
- * managed keys have one.
+ * the key function has one.
  */
-export function alarmsOf({ pools }: Deployment): number {
-  const keys = pools.some(({ auth }) => auth.kind === 'managed');
+export function alarmsOf({ pools, managedKeys }: Deployment): number {
+  const keys = managedKeys !== undefined;
   const onDemand = pools.some(({ spot, spotBase }) => !spot || spotBase > 0);
   const spot = pools.some((pool) => pool.spot);
   return MADE.alarms + [onDemand, spot, keys].filter(Boolean).length;
@@ -237,9 +237,9 @@ const SWEEP_CALLS_PER_POOL = 3;
 const SWEEP = { everyHours: 0.25, seconds: 2, memoryGb: 0.25 } as const;
 
 /** The secrets of the managed keys, and the sweeps of the key function with all their calls. */
-export function costOfManagedKeys({ pools }: Deployment): number {
+export function costOfManagedKeys({ pools, managedKeys }: Deployment): number {
+  if (managedKeys === undefined) return 0;
   const managed = pools.filter(({ auth }) => auth.kind === 'managed').length;
-  if (managed === 0) return 0;
   const calls = (SWEEP_CALLS + SWEEP_CALLS_PER_POOL * managed) * PRICES.secretCall;
   const run = SWEEP.seconds * SWEEP.memoryGb * PRICES.lambdaGbSecond + PRICES.lambdaRequest;
   return managed * PRICES.secretMonth + (MONTH_HOURS / SWEEP.everyHours) * (calls + run);

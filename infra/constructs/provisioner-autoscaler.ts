@@ -121,7 +121,8 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
       logGroup: this.logGroup,
       kmsKey,
     };
-    this.#managedKeys = manageKeys(this, config, { ...functionProps, functionDir, ready: network.ready });
+    const { ready } = network;
+    this.#managedKeys = manageKeys(this, config, { ...functionProps, functionDir, ready });
     this.pools = addPools(this, config, {
       ...location,
       logs,
@@ -192,7 +193,7 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
    * cannot read a key. Throws a StackError if no pool has a managed key.
    */
   grantRotateKeys(grantee: IGrantable): Grant {
-    if (this.#managedKeys !== undefined) return this.#managedKeys.grantRotate(grantee);
+    if (this.#managedKeys?.hasPools) return this.#managedKeys.grantRotate(grantee);
     throw new StackError('cannot grant the rotation of keys: no pool has "key: managed"; set it in a pool');
   }
 
@@ -205,19 +206,24 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
   }
 }
 
-type KeysContext = Omit<ManagedKeysProps, 'keys' | 'pools'>;
+type KeysContext = Omit<ManagedKeysProps, 'keys' | 'pools' | 'coderUrl'>;
 
-/** Nothing is added to a stack whose pools all have keys of their own. */
+/**
+ * Nothing is added to a stack without the section `managedKeys`. While the section is there, the key
+ * function stays, also without such pools: builds of the last one may still use its keys, and the
+ * sweep deletes these later.
+ */
 function manageKeys(
   scope: Construct,
-  { pools, managedKeys }: Deployment,
+  { coder, pools, managedKeys }: Deployment,
   context: KeysContext,
 ): ManagedKeys | undefined {
+  if (managedKeys === undefined) return undefined;
   const managed = pools.filter(({ auth }) => auth.kind === 'managed');
-  if (managedKeys === undefined || managed.length === 0) return undefined;
   const functionDir = `${context.functionDir}-keys`;
   bundleKeyFunction(context.functionDir, functionDir);
-  return new ManagedKeys(scope, 'Keys', { ...context, functionDir, keys: managedKeys, pools: managed });
+  const settings = { coderUrl: coder.url, keys: managedKeys, pools: managed };
+  return new ManagedKeys(scope, 'Keys', { ...context, functionDir, ...settings });
 }
 
 /** The IAM resources of the secrets that the pools' tasks get. */

@@ -237,6 +237,10 @@ describe('the counted resources', () => {
     { name: 'minimal', settings: MINIMAL },
     { name: 'everything on', settings: EVERYTHING },
     { name: 'managed keys', settings: MANAGED_KEYS },
+    {
+      name: 'a key function without pools',
+      settings: { ...MINIMAL, managedKeys: MANAGED_KEYS.managedKeys },
+    },
     { name: 'existing network', settings: EXISTING },
   ])('match the template of the deployment: $name', ({ settings }) => {
     const { config } = checkConfig(settings);

@@ -60,6 +60,8 @@ describe('a stack with managed keys', () => {
       Organization: 'ml',
       Tags: '{"gpu":"true","size":"large"}',
       SecretArn: expect.anything(),
+      // so that another coderd gives the pool a key before its tasks connect
+      CoderUrl: MANAGED_KEYS.coder.url,
     });
   });
 
@@ -159,6 +161,25 @@ describe('a stack with managed keys', () => {
     expect(JSON.stringify(rotating?.Resource).match(/Ref/g)).toHaveLength(2);
     // an event of their own could delete keys
     expect(allowing('lambda:InvokeFunction')?.Condition).toEqual({ Bool: { 'aws:ViaAWSService': 'true' } });
+  });
+});
+
+describe('a stack whose last pool with a managed key is gone', () => {
+  const settings = { ...MINIMAL, managedKeys: MANAGED_KEYS.managedKeys };
+
+  it('keeps the key function and its sweep while the section managedKeys is there', () => {
+    const left = synthesize(settings);
+    left.resourceCountIs(KEY, 0);
+    left.hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: 'rate(15 minutes)' });
+    const before = idsOf(template, 'AWS::Lambda::Function').filter((id) => id.includes('Keys'));
+    const after = idsOf(left, 'AWS::Lambda::Function').filter((id) => id.includes('Keys'));
+    expect(after).toEqual(before);
+  });
+
+  it('refuses to grant rotations', () => {
+    const { stack, autoscaler } = deploy(settings);
+    const role = new Role(stack, 'Operator', { assumedBy: new AccountPrincipal('123456789012') });
+    expect(() => autoscaler.grantRotateKeys(role)).toThrow('no pool has "key: managed"');
   });
 });
 

@@ -1,12 +1,15 @@
 /** Small parts of the key function: its environment, the tasks that it reads, and secrets as texts. */
 import { inspect } from 'node:util';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import { EcsPoolTasks } from '../../lambda/keys/adapters/pool-tasks.ts';
+import { SecretsManagerKeys } from '../../lambda/keys/adapters/secrets-manager.ts';
 import { connectKeys } from '../../lambda/keys/connect.ts';
 import { readKeysEnvironment } from '../../lambda/keys/environment.ts';
+import { KeysError } from '../../lambda/keys/model/keys-error.ts';
 import { parseStoredKey, writeStoredKey } from '../../lambda/keys/model/stored-key.ts';
 import type { Ecs } from '../../lambda/look/ports.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
@@ -108,9 +111,30 @@ describe('a secret text', () => {
     { text: '{"id":"1"}', because: 'it has no key' },
     { text: '{"key":""}', because: 'the key is empty' },
     { text: '{"key":5}', because: 'the key is no text' },
+    { text: '{"key":"hunter2\\n"}', because: 'tasks would get the line break' },
+    { text: '{"key":"hünter2"}', because: 'no header can carry it' },
     { text: '', because: 'it is empty' },
   ])('with $text holds no key: $because', ({ text }) => {
     expect(parseStoredKey(new Secret(text))).toBeUndefined();
+  });
+
+  it('is not quoted by the error for an answer of AWS that is cut or changed', async () => {
+    const requestHandler = {
+      handle: async () => ({
+        response: {
+          statusCode: 200,
+          headers: { 'content-type': 'application/x-amz-json-1.1' },
+          body: new TextEncoder().encode('{"SecretString":hunter2}'),
+        },
+      }),
+    };
+    const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+    const client = new SecretsManagerClient({ region: 'eu-central-1', credentials, requestHandler });
+    const error: unknown = await new SecretsManagerKeys(client)
+      .value('arn', 'version')
+      .catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(KeysError);
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('hunter2');
   });
 
   it('holds the key that was written, with its id and name', () => {

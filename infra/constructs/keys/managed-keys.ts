@@ -20,6 +20,7 @@ import { KeyFunction } from './key-function.ts';
 export type ManagedKeysProps = Omit<AutoscalerFunctionProps, 'token'> & {
   readonly keys: ManagedKeysSettings;
   readonly pools: readonly DeployedPool[];
+  readonly coderUrl: string;
   /** The key function reaches coderd once these resources exist. */
   readonly ready: IDependable;
 };
@@ -37,7 +38,7 @@ export class ManagedKeys extends Construct {
   readonly #secrets: readonly ISecret[];
   readonly #cluster: ICluster;
 
-  constructor(scope: Construct, id: string, { keys, pools, ready, ...props }: ManagedKeysProps) {
+  constructor(scope: Construct, id: string, { keys, pools, coderUrl, ready, ...props }: ManagedKeysProps) {
     super(scope, id);
     const secrets = pools.map((pool): [DeployedPool, ISecret] => [pool, addSecret(this, pool)]);
     this.#cluster = props.cluster;
@@ -48,7 +49,7 @@ export class ManagedKeys extends Construct {
     const permission = permitRotation(this.function);
     this.byPool = Object.fromEntries(
       secrets.map(([pool, secret]) => {
-        const key = addKey(this, { pool, secret, provider });
+        const key = addKey(this, { pool, secret, provider, coderUrl });
         // On deletion the function still needs its permissions and its way to coderd.
         key.node.addDependency(keyFunction, provider, ready);
         addRotation(this, { pool, secret, keys, function: this.function, after: [key, permission] });
@@ -56,6 +57,11 @@ export class ManagedKeys extends Construct {
       }),
     );
     addSweep(this, this.function);
+  }
+
+  /** Whether any pool has a managed key now. */
+  get hasPools(): boolean {
+    return this.#secrets.length > 0;
   }
 
   /** Allows what `autoscaler keys rotate` calls: starting a rotation of these keys. */
@@ -108,9 +114,14 @@ function addProvider(
 const PROVIDER =
   "CDK's own function for custom resources. It answers CloudFormation, and only CloudFormation invokes it";
 
-type KeyParts = { readonly pool: DeployedPool; readonly secret: ISecret; readonly provider: Provider };
+type KeyParts = {
+  readonly pool: DeployedPool;
+  readonly secret: ISecret;
+  readonly provider: Provider;
+  readonly coderUrl: string;
+};
 
-function addKey(scope: Construct, { pool, secret, provider }: KeyParts): CustomResource {
+function addKey(scope: Construct, { pool, secret, provider, coderUrl }: KeyParts): CustomResource {
   const tags = Object.entries(pool.tags).sort(([a], [b]) => (a < b ? -1 : 1));
   return new CustomResource(scope, `Key-${pool.name}`, {
     serviceToken: provider.serviceToken,
@@ -121,6 +132,8 @@ function addKey(scope: Construct, { pool, secret, provider }: KeyParts): CustomR
       // CloudFormation turns numbers and booleans into text, but not the other way around.
       Tags: JSON.stringify(Object.fromEntries(tags)),
       SecretArn: secret.secretArn,
+      // Another coderd needs another key before the tasks connect to it.
+      CoderUrl: coderUrl,
     },
   });
 }

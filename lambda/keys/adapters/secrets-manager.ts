@@ -40,7 +40,9 @@ export class SecretsManagerKeys implements KeySecrets {
         return new Secret((await this.#client.send(command)).SecretString ?? '');
       } catch (cause) {
         if (nameOf(cause) === 'ResourceNotFoundException') return undefined;
-        throw cause;
+        if (!(cause instanceof SyntaxError)) throw cause;
+        // The parser's message quotes the answer, which contains the key.
+        throw new KeysError('unanswered', `calling GetSecretValue of secret ${id}: the answer is no JSON`);
       }
     });
   }

@@ -9,8 +9,14 @@ export type StoredKey = {
   readonly name?: string | undefined;
 };
 
+/**
+ * What a header can carry. Tasks get the value as it is, so a key with a line break never works; and
+ * without an answer of coderd, the key would count as one in doubt and never be replaced.
+ */
+const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
+
 const schema = z.object({
-  key: z.string().trim().min(1),
+  key: z.string().regex(VISIBLE_ASCII),
   id: z.string().optional(),
   name: z.string().optional(),
 });

@@ -26,9 +26,15 @@ export async function lookAfterPools(
   const states: PoolState[] = [];
   for (const pool of pools) {
     const found = secrets.filter(({ tags }) => tags[POOL_TAG] === pool.name);
-    states.push(await lookAfter(ports, pool, found, writes));
+    states.push(await lookAfter(ports, pool, withoutDeleted(found), writes));
   }
   return states;
+}
+
+/** CloudFormation may have failed to delete the secret of a pool that was removed and added again. */
+function withoutDeleted(secrets: readonly SecretInfo[]): readonly SecretInfo[] {
+  const live = secrets.filter(({ tags }) => readState(tags)?.is !== 'deleted');
+  return live.length > 0 ? live : secrets;
 }
 
 async function lookAfter(
@@ -38,11 +44,11 @@ async function lookAfter(
   writes: boolean,
 ): Promise<PoolState> {
   const [secret, another] = secrets;
-  if (secret === undefined) return waiting(pool, 'the stack has no secret for it yet; deploy the stack');
+  if (secret === undefined) return stuck(pool, NO_SECRET);
   if (another !== undefined)
-    return waiting(
+    return stuck(
       pool,
-      `the stack has ${secrets.length} secrets for it; wait for the end of the deployment`,
+      `the stack has ${secrets.length} secrets for it; wait for the end of the deployment, or remove the tags from the copy`,
     );
   try {
     return await lookAfterSecret(ports, pool, secret, writes);
@@ -98,6 +104,14 @@ function doubtsOf({ inDoubt }: PoolSecretFacts): readonly string[] {
   return [
     'a version of its secret has no readable key, so no old key is deleted; if no rotation is running, remove the label AWSPENDING from that version',
   ];
+}
+
+const NO_SECRET =
+  'the stack has no secret for it; wait for the end of the deployment, or restore the secret if somebody deleted it (aws secretsmanager restore-secret)';
+
+/** The sweep fails, so that an alarm tells if the end of the deployment does not help. */
+function stuck(pool: ManagedPool, problem: string): PoolState {
+  return { ...waiting(pool, problem), error: `pool "${pool.name}": ${problem}` };
 }
 
 function waiting({ name }: ManagedPool, problem: string): PoolState {

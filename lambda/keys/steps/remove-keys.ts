@@ -5,6 +5,7 @@
 import { messageOf } from '../../decision/model/message-of.ts';
 import type { ResourceEvent } from '../events/events.ts';
 import { poolOfKey } from '../model/key-names.ts';
+import { KeysError } from '../model/keys-error.ts';
 import { NO_REQUEST, RESOURCE_TAG, type ResourceState, readState, writeState } from '../model/pool.ts';
 import type { KeyPorts, Organization } from '../model/ports.ts';
 import { parseStoredKey } from '../model/stored-key.ts';
@@ -14,7 +15,12 @@ const GIVE_UP_MS = 60_000;
 const PAUSE_MS = 5_000;
 
 /** The pool of a deletion. */
-type Removed = { readonly name: string; readonly organization: string };
+type Removed = {
+  readonly name: string;
+  readonly organization: string;
+  /** The time after which no further request is sent. */
+  readonly giveUpAt: number;
+};
 
 type Left = { readonly names: readonly string[]; readonly because: string };
 
@@ -25,7 +31,7 @@ export async function removeKeys(ports: KeyPorts, event: ResourceEvent): Promise
   const giveUpAt = clock.now() + GIVE_UP_MS;
   const stored = await markDeleted(ports, event);
   if (stored === 'late') return;
-  const removed = { name, organization };
+  const removed = { name, organization, giveUpAt };
   let left = await tryRemoving(ports, removed, stored);
   while (left !== undefined && clock.now() + PAUSE_MS < giveUpAt) {
     await clock.sleep(PAUSE_MS);
@@ -36,8 +42,9 @@ export async function removeKeys(ports: KeyPorts, event: ResourceEvent): Promise
 }
 
 /** Tries once, after a creation that failed. Never throws. */
-export async function removeKeysOnce(ports: KeyPorts, pool: Removed): Promise<void> {
-  const left = await tryRemoving(ports, pool, []);
+export async function removeKeysOnce(ports: KeyPorts, pool: Omit<Removed, 'giveUpAt'>): Promise<void> {
+  const giveUpAt = ports.clock.now() + GIVE_UP_MS;
+  const left = await tryRemoving(ports, { ...pool, giveUpAt }, []);
   if (left !== undefined) warnOf(ports, pool.name, left);
 }
 
@@ -108,7 +115,10 @@ async function removeIn(
   try {
     const before = await ownKeys(ports, pool, organization);
     if (!isFree || before.length === 0) return before;
-    for (const name of before) await ports.keys.delete(organization, name);
+    for (const name of before) {
+      mustHaveTime(ports, pool);
+      await ports.keys.delete(organization, name);
+    }
     return await ownKeys(ports, pool, organization);
   } catch (cause) {
     if (isOfNoConcern(cause, organization, pool.organization)) return [];
@@ -117,10 +127,20 @@ async function removeIn(
 }
 
 async function ownKeys(
-  { keys, deployment }: KeyPorts,
+  ports: KeyPorts,
   pool: Removed,
   organization: Organization,
 ): Promise<readonly string[]> {
-  const { items } = await keys.list(organization);
-  return items.map(({ name }) => name).filter((name) => poolOfKey(deployment, name) === pool.name);
+  mustHaveTime(ports, pool);
+  const { items } = await ports.keys.list(organization);
+  return items.map(({ name }) => name).filter((name) => poolOfKey(ports.deployment, name) === pool.name);
+}
+
+/** The function must not time out: CloudFormation would take that for a failed deletion. */
+function mustHaveTime({ clock }: KeyPorts, { name, giveUpAt }: Removed): void {
+  if (clock.now() < giveUpAt) return;
+  throw new KeysError(
+    'unanswered',
+    `deleting the keys of pool "${name}": coderd answers too slowly; check coderd's log`,
+  );
 }

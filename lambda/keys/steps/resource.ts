@@ -89,8 +89,14 @@ async function createKey(ports: KeyPorts, pool: ManagedPool, secretId: string): 
     return await ensureKeyAtLeast(ports, pool, secretId);
   } catch (cause) {
     if (await hasNoKey(ports, secretId)) await removeKeysOnce(ports, pool);
+    else if (isUnanswered(cause)) return ensureKeyAtLeast(ports, pool, secretId);
     throw cause;
   }
+}
+
+/** Perhaps the key is stored, and only the answer was lost. The creation can then succeed. */
+function isUnanswered(cause: unknown): boolean {
+  return cause instanceof KeysError && cause.code === 'unanswered';
 }
 
 async function hasNoKey({ secrets }: KeyPorts, secretId: string): Promise<boolean> {
