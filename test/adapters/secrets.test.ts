@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Secrets } from '../../lambda/adapters/secrets/secrets.ts';
@@ -46,6 +47,18 @@ it.each([
   expect(
     JSON.stringify([error, (error as Error).message, (error as Error).stack, String((error as Error).cause)]),
   ).not.toContain('hunter2');
+});
+
+it('does not quote an answer of AWS that is cut or changed', async () => {
+  const response = {
+    statusCode: 200,
+    headers: { 'content-type': 'application/x-amz-json-1.1' },
+    body: new TextEncoder().encode('{"SecretString":hunter2}'),
+  };
+  const client = new SecretsManagerClient({ requestHandler: { handle: async () => ({ response }) } });
+  const error: unknown = await new Secrets(client).read({ secret: 'cut' }).catch((cause: unknown) => cause);
+  expect(String(error)).toMatch(/reading secret "cut": the answer of Secrets Manager is no JSON/);
+  expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('hunter2');
 });
 
 it('caches a value until a fresh one is requested', async () => {

@@ -92,3 +92,17 @@ it('refuses a deployment with more than 50 pools, which the function accepts', (
     `${file}:2:1: pools: 51 pools, but one deployment supports at most 50; split the file by organization`,
   );
 });
+
+it('refuses to deploy more than 42 pools with managed keys', () => {
+  const pools = Array.from(
+    { length: 43 },
+    (_, index) => `  - { name: p${index}, organization: default, tags: { p: "${index}" }, key: managed }\n`,
+  );
+  writeFileSync(
+    file,
+    `coder: { url: https://coder.example.com, token: { secret: t } }\nmanagedKeys: { token: { secret: k } }\npools:\n${pools.join('')}`,
+  );
+  expect(() => loadDeployment(file)).toThrow(
+    'pools: 43 pools with key: managed, but one deployment supports at most 42',
+  );
+});

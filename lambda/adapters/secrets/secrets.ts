@@ -47,6 +47,10 @@ export class Secrets {
       const value = await this.#provider.get(name, { maxAge: MAX_AGE_S, forceFetch: fresh });
       if (typeof value === 'string') return value;
     } catch (cause) {
+      if (quotesAnswer(cause))
+        throw new SecretError(
+          `reading secret "${name}": the answer of Secrets Manager is no JSON; try again`,
+        );
       const said = messageOf(cause).replace(/\.$/, '');
       const own = adviceForMachine(cause);
       const code = codeOf(cause) ?? (own === undefined ? 'unreadable' : 'unreachable');
@@ -57,6 +61,11 @@ export class Secrets {
       `reading secret "${name}": the secret has no string value; store the value as a string`,
     );
   }
+}
+
+/** The parser's message quotes the answer, which contains the value. The provider wraps it. */
+function quotesAnswer(cause: unknown): boolean {
+  return cause instanceof SyntaxError || (cause instanceof Error && cause.cause instanceof SyntaxError);
 }
 
 /** The provider wraps the SDK's error. */

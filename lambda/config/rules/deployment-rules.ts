@@ -2,6 +2,7 @@
 
 import { error, type Finding, warning } from '../problems/problems.ts';
 import { looksLikeSecret, type Path } from '../problems/shown.ts';
+import { MANAGED } from '../schema/secret-ref.ts';
 import { type ConfigDraft, type Mapping, type PoolDraft, toMapping } from './drafts.ts';
 
 /**
@@ -167,6 +168,8 @@ function checkForSecrets(value: unknown, path: Path): Finding[] {
 
 /** The most pools of one deployment. */
 export const MOST_POOLS = 50;
+/** A template has at most 500 resources (docs/aws.md §7), and such a pool has ten. */
+export const MOST_MANAGED = 42;
 
 /**
  * Refuses a parsed configuration with more pools than one stack supports. The decision supports
@@ -174,7 +177,16 @@ export const MOST_POOLS = 50;
  */
 export function checkPoolCount(value: unknown): Finding[] {
   const { pools } = toMapping(value);
-  if (!Array.isArray(pools) || pools.length <= MOST_POOLS) return [];
+  if (!Array.isArray(pools)) return [];
+  const managed = pools.filter((pool) => toMapping(pool).key === MANAGED).length;
+  if (managed > MOST_MANAGED)
+    return [
+      error(
+        ['pools'],
+        `${managed} pools with key: managed, but one deployment supports at most ${MOST_MANAGED}; split the file by organization, or give some pools a key of their own`,
+      ),
+    ];
+  if (pools.length <= MOST_POOLS) return [];
   return [
     error(
       ['pools'],
