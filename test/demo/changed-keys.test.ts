@@ -2,14 +2,15 @@
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
-import { demoConfig, POOLS, planSteps, START } from '../../demo/scenario.ts';
+import { demoConfig, planSteps, START } from '../../demo/scenario.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { Random } from '../../simulator/base/random.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
-import { World } from '../../simulator/world.ts';
+import type { World } from '../../simulator/world.ts';
 import { cleanLook } from '../support/lab.ts';
+import { worldWithManagedKey } from './managed-key-world.ts';
 
 const MINUTES = 40;
 /** In the middle of the demo's burst of thirty builds. */
@@ -17,18 +18,6 @@ const CHANGED_S = 70;
 const FLOOR = 2;
 /** One key is replaced by hand, the other by a rotation. */
 const CHANGED = ['default', 'data'];
-
-function demoWorld(): World {
-  return new World({
-    start: START,
-    seed: 1,
-    pools: POOLS.map((pool) => ({ ...pool, credential: pool.name === 'data' ? 'managed' : 'key' })),
-    latencies: { boot: [8_000, 20_000], stop: [2_000, 6_000], healthyMs: 15_000 },
-    readLagMs: 2_000,
-    deploymentBlocked: 'new-only',
-    blockedTasks: 'old-revision',
-  });
-}
 
 /** The demo's configuration, with a floor for each pool whose key changes. */
 function configOf(): Config {
@@ -64,7 +53,7 @@ function submitMore(world: World, random: Random): void {
 }
 
 it('ends without the old keys, with no build killed and never fewer daemons than the floor', async () => {
-  const world = demoWorld();
+  const world = worldWithManagedKey('data');
   const config = configOf();
   const scheduler = new VirtualScheduler(world.timeline);
   const ports = virtualPorts({ world, scheduler, isCoderdDown: () => false, onCall: () => {} });

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
-import { demoConfig, POOLS, planSteps, START } from '../../demo/scenario.ts';
+import { demoConfig, planSteps, START } from '../../demo/scenario.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
@@ -12,9 +12,10 @@ import { managedPoolsOf, serveKeyEvent } from '../../lambda/keys/serve.ts';
 import { Random } from '../../simulator/base/random.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { ROTATION_STEPS } from '../../simulator/secrets/rotation.ts';
-import { World } from '../../simulator/world.ts';
+import type { World } from '../../simulator/world.ts';
 import { simulatedKeyPorts } from '../keys/simulated-key-ports.ts';
 import { cleanLook } from '../support/lab.ts';
+import { worldWithManagedKey } from './managed-key-world.ts';
 
 const MINUTES = 90;
 /** In the middle of the demo's burst of thirty builds. */
@@ -23,18 +24,6 @@ const SWEEP_S = 15 * 60;
 const LOAD_MINUTES = 30;
 const POOL = 'default';
 const FLOOR = 2;
-
-function demoWorld(): World {
-  return new World({
-    start: START,
-    seed: 1,
-    pools: POOLS.map((pool) => ({ ...pool, credential: pool.name === POOL ? 'managed' : 'key' })),
-    latencies: { boot: [8_000, 20_000], stop: [2_000, 6_000], healthyMs: 15_000 },
-    readLagMs: 2_000,
-    deploymentBlocked: 'new-only',
-    blockedTasks: 'old-revision',
-  });
-}
 
 function configOf(): Config {
   const { pools, ...rest } = parse(demoConfig('https://coder.example.com'));
@@ -124,7 +113,7 @@ function readyDaemons(world: World): number {
 }
 
 it('replaces a key under load and deletes the old one, with no build killed', async () => {
-  const world = demoWorld();
+  const world = worldWithManagedKey(POOL);
   const config = configOf();
   const keys = new KeyFunction(world, config);
   await keys.rotate(); // from the key that the world made to one of the key function

@@ -19,7 +19,7 @@ export function permitLooks(role: Role, props: AutoscalerFunctionProps): void {
 }
 
 function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement[] {
-  const { cluster, token, logGroup, kmsKey, settings, parameters } = props;
+  const { cluster, token } = props;
   return [
     // The two list actions have no resource level, so a condition restricts them (docs/aws.md §1,
     // IAM).
@@ -45,6 +45,14 @@ function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement
     }),
     ...readSecrets([importSecret(role, 'Token', token)]),
     ...listSecrets(props.poolSecrets ?? []),
+    ...permitRunning(props),
+  ];
+}
+
+/** What every function of the stack needs: its configuration, its log, its key and its network. */
+export function permitRunning(props: AutoscalerFunctionProps): PolicyStatement[] {
+  const { parameters, logGroup, kmsKey, settings } = props;
+  return [
     ...(parameters === undefined ? [] : [parameters.statement]),
     new PolicyStatement({
       actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
@@ -63,7 +71,7 @@ function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement
  * of Lambda do not (Lambda developer guide, "Using source function ARN to control function access
  * behavior").
  */
-export function networkInterfaces(): PolicyStatement[] {
+function networkInterfaces(): PolicyStatement[] {
   const interfaces = {
     actions: [
       'ec2:AssignPrivateIpAddresses',

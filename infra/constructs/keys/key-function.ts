@@ -9,7 +9,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import { allOf, networkInterfaces } from '../function/function-permissions.ts';
+import { allOf, permitRunning } from '../function/function-permissions.ts';
 import { type AutoscalerFunctionProps, functionNetwork } from '../function/function-props.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
 import { importSecret, readSecrets, secretKeys } from '../shared/imported-secret.ts';
@@ -73,7 +73,7 @@ function keyRole(scope: Construct, props: AutoscalerFunctionProps): Role {
 }
 
 function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement[] {
-  const { cluster, logGroup, parameters, kmsKey, settings, token } = props;
+  const { cluster, token } = props;
   return [
     ...readSecrets([importSecret(role, 'Token', token)]),
     // By tag, not by ARN: when a pool is removed, the function deletes its key after this policy has
@@ -98,15 +98,7 @@ function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement
     }),
     new PolicyStatement({ actions: ['ecs:DescribeServices'], resources: [allOf('service', role, props)] }),
     new PolicyStatement({ actions: ['ecs:DescribeTasks'], resources: [allOf('task', role, props)] }),
-    ...(parameters === undefined ? [] : [parameters.statement]),
-    new PolicyStatement({
-      actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-      resources: [logGroup.logGroupArn],
-    }),
-    ...(kmsKey === undefined
-      ? []
-      : [new PolicyStatement({ actions: ['kms:Decrypt'], resources: [kmsKey.keyArn] })]),
-    ...(settings.inVpc ? networkInterfaces() : []),
+    ...permitRunning(props),
   ];
 }
 

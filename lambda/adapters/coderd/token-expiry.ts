@@ -5,12 +5,10 @@
  */
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { Secret } from '../shared/secret.ts';
+import { Hourly } from './hourly.ts';
 import type { CoderdHttp, TokenSource } from './http/http.ts';
 import { apiKeySchema } from './http/schemas.ts';
 
-const KEPT_MS = 3_600_000;
-/** The look waits for the answer, so the time is short. */
-const BUDGET_MS = 5_000;
 /**
  * coderd extends a token when an hour or more of its lifetime is used up (coderd/httpmw/apikey.go).
  */
@@ -18,12 +16,10 @@ const EXTENDED_AFTER_MS = 3_600_000;
 /** coderd writes the times of one key one after another, and clocks differ a little. */
 const SLACK_MS = 60_000;
 
-type Read = { readonly id: string; readonly at: EpochMs; readonly expiresAt: EpochMs | undefined };
-
 export class TokenExpiry {
   readonly #http: CoderdHttp;
   readonly #token: TokenSource;
-  #last: Read | undefined;
+  readonly #expiry = new Hourly<EpochMs>();
 
   constructor(http: CoderdHttp, token: TokenSource) {
     this.#http = http;
@@ -35,15 +31,9 @@ export class TokenExpiry {
     try {
       const id = tokenId(await this.#token.read({ fresh: false }));
       if (id === undefined) return undefined;
-      const last = this.#last?.id === id ? this.#last : undefined;
-      if (last !== undefined && Math.abs(now - last.at) < KEPT_MS) return last.expiresAt;
-      // Set this before the request: if coderd does not answer, the next look must not ask again.
-      this.#last = { id, at: now, expiresAt: last?.expiresAt };
-      const expiresAt = await readExpiry(this.#http, { id, now, signal: AbortSignal.timeout(BUDGET_MS) });
-      this.#last = { id, at: now, expiresAt };
-      return expiresAt;
+      return await this.#expiry.at(now, (signal) => readExpiry(this.#http, { id, now, signal }), id);
     } catch {
-      return this.#last?.expiresAt;
+      return this.#expiry.last;
     }
   }
 }

@@ -8,6 +8,7 @@ import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
 import type { SecretRef } from '../../decision/model/config.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
+import { parseQuietly } from '../shared/parse-quietly.ts';
 import { Secret } from '../shared/secret.ts';
 
 const MAX_AGE_S = 300;
@@ -105,12 +106,4 @@ function pickKey(text: string, { secret }: SecretRef, key: string): string {
   throw new SecretError(
     `reading secret "${secret}": the key "${key}" has no string value; the keys in the secret: ${keys}`,
   );
-}
-
-function parseQuietly(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

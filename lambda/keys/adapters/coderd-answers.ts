@@ -5,6 +5,7 @@
 import type * as z from 'zod';
 import type { RawAnswer } from '../../adapters/coderd/http/http.ts';
 import { errorSchema } from '../../adapters/coderd/http/schemas.ts';
+import { parseQuietly } from '../../adapters/shared/parse-quietly.ts';
 import { describeSchemaMismatch } from '../../adapters/shared/schema-mismatch.ts';
 import { KeysError } from '../model/keys-error.ts';
 
@@ -64,13 +65,4 @@ function describe({ statusCode, text }: RawAnswer): string {
 function parseError(text: string): z.output<typeof errorSchema> | undefined {
   const parsed = errorSchema.safeParse(parseQuietly(text));
   return parsed.success ? parsed.data : undefined;
-}
-
-/** Drops the parser's error, because it would quote the answer. */
-function parseQuietly(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

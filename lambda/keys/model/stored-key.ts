@@ -1,5 +1,6 @@
 /** The value of a managed key's secret: `{"key":"…","id":"<uuid>","name":"…"}`. */
 import * as z from 'zod';
+import { parseQuietly } from '../../adapters/shared/parse-quietly.ts';
 import { Secret } from '../../adapters/shared/secret.ts';
 
 export type StoredKey = {
@@ -29,13 +30,4 @@ export function parseStoredKey(value: Secret): StoredKey | undefined {
 
 export function writeStoredKey({ key, id, name }: Required<StoredKey>): Secret {
   return new Secret(JSON.stringify({ key: key.reveal(), id, name }));
-}
-
-/** Drops the parser's error, because it would quote the secret. */
-function parseQuietly(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@
  * late, or in another order.
  */
 import * as z from 'zod';
+import { parseQuietly } from '../../adapters/shared/parse-quietly.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { KEY_ID_TAG } from '../../decision/model/service-tags.ts';
 import type { ResourceAnswer } from '../events/answers.ts';
@@ -50,14 +51,6 @@ function poolOf({ ResourceProperties: { Pool, Organization, Tags } }: ResourceEv
     'payload',
     `reading the tags of pool "${Pool}": saw ${Tags}; send a JSON object of strings`,
   );
-}
-
-function parseQuietly(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Refuses events that come after the deletion of the resource: nobody would delete their key. */

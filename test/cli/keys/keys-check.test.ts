@@ -1,29 +1,9 @@
 /** `autoscaler keys check` over HTTP: the credentials of the pools, and the key function's own check. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
+import { describe, expect, it } from 'vitest';
 import { runIn } from '../../support/cli-run.ts';
-import { DEPLOYMENT, KEY_TOKEN, KeysLab, type KeysLabOptions, SECRET } from './keys-lab.ts';
+import { DEPLOYMENT, KEY_TOKEN, type KeysLab, keysLabs, SECRET } from './keys-lab.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-keys-'));
-const file = join(folder, 'autoscaler.yaml');
-let labs: KeysLab[] = [];
-beforeEach(() => {
-  vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const { lab } of labs.splice(0)) await lab.close();
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
-async function start(options: Omit<KeysLabOptions, 'file'> = {}): Promise<KeysLab> {
-  const lab = await KeysLab.start({ file, ...options });
-  labs = [...labs, lab];
-  return lab;
-}
+const { file, start } = keysLabs();
 
 async function created(): Promise<KeysLab> {
   const lab = await start();

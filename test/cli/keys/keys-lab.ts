@@ -2,13 +2,17 @@
  * `autoscaler keys` over HTTP: a world with a pool `cpu`, which has a key of its own, and a pool
  * `gpu` with a managed key, for which the test runs the real key function.
  */
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../../lambda/config/load.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { connectKeys } from '../../../lambda/keys/connect.ts';
 import { type Deployment, deploymentOf } from '../../../lambda/keys/model/key-names.ts';
 import { managedPoolsOf, serveKeyEvent } from '../../../lambda/keys/serve.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import { ROTATION_STEPS } from '../../../simulator/secrets/rotation.ts';
 import type { StoredSecret } from '../../../simulator/secrets/secret.ts';
 import type { World } from '../../../simulator/world.ts';
@@ -29,12 +33,35 @@ export const DEPLOYMENT: Deployment = deploymentOf('Stack', STACK_ID);
 
 type Settings = Record<string, unknown>;
 export type KeysLabOptions = {
-  readonly file: string;
   readonly psk?: string;
   readonly pools?: readonly LabPool[];
   /** Changes the settings of the file. */
   readonly settings?: (pools: readonly Settings[], config: Settings) => void;
 };
+
+/** Labs that are closed after each test, whose commands run with the credentials of a person. */
+export function keysLabs(): {
+  readonly file: string;
+  readonly start: (options?: KeysLabOptions) => Promise<KeysLab>;
+} {
+  const folder = mkdtempSync(join(tmpdir(), 'autoscaler-keys-'));
+  const file = join(folder, 'autoscaler.yaml');
+  const labs: KeysLab[] = [];
+  beforeEach(() => {
+    vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    for (const { lab } of labs.splice(0)) await lab.close();
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const start = async (options: KeysLabOptions = {}): Promise<KeysLab> => {
+    const lab = await KeysLab.start(file, options);
+    labs.push(lab);
+    return lab;
+  };
+  return { file, start };
+}
 
 export class KeysLab {
   readonly lab: Lab;
@@ -45,17 +72,18 @@ export class KeysLab {
     this.file = file;
   }
 
-  static async start({ file, settings, pools = [CPU, GPU], ...options }: KeysLabOptions): Promise<KeysLab> {
+  static async start(file: string, given: KeysLabOptions): Promise<KeysLab> {
+    const { settings, pools = [CPU, GPU], ...options } = given;
     const lab = await startLab({ pools, organizations: ['default', 'data'], ...options });
     const { world } = lab;
     world.secrets.put(KEY_TOKEN, world.coderd.addToken({ canRead: 'all', keyRights: ALL }));
     world.secrets.create(SECRET, { [POOL_TAG]: 'gpu', [STACK_TAG]: world.stackName });
     const config = labConfig(lab.coderdUrl, pools);
-    const given = config.pools as Settings[];
-    const gpu = given.find(({ name }) => name === 'gpu');
+    const written = config.pools as Settings[];
+    const gpu = written.find(({ name }) => name === 'gpu');
     if (gpu !== undefined) Object.assign(gpu, { key: 'managed' });
     config.managedKeys = { token: { secret: KEY_TOKEN } };
-    settings?.(given, config);
+    settings?.(written, config);
     writeFileSync(file, stringify(config));
     return new KeysLab(lab, file);
   }

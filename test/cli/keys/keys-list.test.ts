@@ -1,27 +1,13 @@
 /** `autoscaler keys list` over HTTP: who uses which key, and what could not be read. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it, vi } from 'vitest';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
-import { CPU, DEPLOYMENT, KeysLab, type KeysLabOptions, SECRET } from './keys-lab.ts';
+import { CPU, DEPLOYMENT, type KeysLab, type KeysLabOptions, keysLabs, SECRET } from './keys-lab.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-keys-'));
-const file = join(folder, 'autoscaler.yaml');
-let labs: KeysLab[] = [];
-beforeEach(() => {
-  vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const { lab } of labs.splice(0)) await lab.close();
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const { file, start } = keysLabs();
 
-async function created(options: Omit<KeysLabOptions, 'file'> = {}): Promise<KeysLab> {
-  const lab = await KeysLab.start({ file, ...options });
-  labs = [...labs, lab];
+async function created(options: KeysLabOptions = {}): Promise<KeysLab> {
+  const lab = await start(options);
   // the world's own key of this pool, which its tasks do not get
   lab.world.coderd.deleteKey('data', 'gpu');
   await lab.createKey();
@@ -242,8 +228,7 @@ it('notes organizations without a pool whose keys the token may not read', async
   const settings = (_: unknown, config: Record<string, unknown>) => {
     delete config.managedKeys;
   };
-  const lab = await KeysLab.start({ file, pools: [CPU], settings });
-  labs = [...labs, lab];
+  const lab = await start({ pools: [CPU], settings });
   const { secrets, coderd, tokenSecretName } = lab.world;
   secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all', keyRights: { read: ['default'] } }));
   const { code, out } = await lab.keys('list');
@@ -260,8 +245,7 @@ it('shows pools without a provisioner key', async () => {
     Object.assign(pools[0] ?? {}, { psk: { secret: 'coder/psk', jsonKey: 'psk' } });
     Object.assign(pools[1] ?? {}, { token: { secret: 'coder/token' } });
   };
-  const lab = await KeysLab.start({ file, settings });
-  labs = [...labs, lab];
+  const lab = await start({ settings });
   const { out } = await lab.keys('list');
   expect(out).toContain(
     `pool "cpu", organization "default": coderd's pre-shared key, secret "coder/psk", field "psk"\n  0 tasks\n`,

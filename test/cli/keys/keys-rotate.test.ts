@@ -1,32 +1,12 @@
 /** `autoscaler keys rotate` over HTTP: what it starts, and what it refuses. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import { runIn } from '../../support/cli-run.ts';
-import { GPU, KeysLab, type KeysLabOptions, SECRET } from './keys-lab.ts';
+import { GPU, type KeysLab, type KeysLabOptions, keysLabs, SECRET } from './keys-lab.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-keys-'));
-const file = join(folder, 'autoscaler.yaml');
-let labs: KeysLab[] = [];
-beforeEach(() => {
-  vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const { lab } of labs.splice(0)) await lab.close();
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const { file, start } = keysLabs();
 
-async function start(options: Omit<KeysLabOptions, 'file'> = {}): Promise<KeysLab> {
-  const lab = await KeysLab.start({ file, ...options });
-  labs = [...labs, lab];
-  return lab;
-}
-
-async function created(options: Omit<KeysLabOptions, 'file'> = {}): Promise<KeysLab> {
+async function created(options: KeysLabOptions = {}): Promise<KeysLab> {
   const lab = await start(options);
   await lab.createKey();
   return lab;
