@@ -1,0 +1,60 @@
+/** The texts of the Dockerfile and of Terraform's CLI configuration in the image. */
+import { describePackage, type Layer } from './layers.ts';
+
+/** `packed`: zip files, which Terraform unpacks. `unpacked`: folders, to which it makes a link. */
+export type Layout = 'packed' | 'unpacked';
+
+const HOME = '/opt/terraform-providers';
+
+export type DockerfileRequest = {
+  readonly image: string;
+  /** Such as `linux_arm64`. */
+  readonly platform: string;
+  readonly layout: Layout;
+  readonly layers: readonly Layer[];
+};
+
+export function dockerfileText({ image, platform, layout, layers }: DockerfileRequest): string {
+  return [
+    '# Written by "autoscaler image" (docs/warm-image.md). Write it again when a lock file changes.',
+    `ARG BASE_IMAGE=${image}`,
+    'ARG TERRAFORM_IMAGE=$BASE_IMAGE',
+    '',
+    `# Runs on the platform of the build machine and downloads for ${platform}: no emulation.`,
+    'FROM --platform=$BUILDPLATFORM $TERRAFORM_IMAGE AS fetch',
+    'USER root',
+    'COPY fetch.sh /fetch/fetch.sh',
+    ...layers.flatMap(({ number }) => [
+      '',
+      `FROM fetch AS layer-${number}`,
+      `COPY layers/${number} /fetch/packages`,
+      `RUN --mount=type=secret,id=terraformrc sh /fetch/fetch.sh ${platform} ${layout}`,
+    ]),
+    '',
+    '# Only copies: no file is changed in a second layer, which would double its bytes.',
+    'FROM $BASE_IMAGE',
+    `COPY terraform.rc ${HOME}/terraform.rc`,
+    ...layers.flatMap(({ number, packages }) => [
+      ...packages.map((each) => `# ${describePackage(each)}`),
+      `COPY --from=layer-${number} /fetch/mirror ${HOME}/mirror`,
+    ]),
+    `ENV TF_CLI_CONFIG_FILE=${HOME}/terraform.rc`,
+    '',
+  ].join('\n');
+}
+
+/**
+ * `direct` stays, so that a provider or a version that the image lacks still comes from its registry.
+ * Of several sources with the same version Terraform takes the first.
+ */
+export const TERRAFORM_RC = `# Written by "autoscaler image" (docs/warm-image.md).
+provider_installation {
+  filesystem_mirror {
+    path = "${HOME}/mirror"
+  }
+
+  # for what the image does not have
+  direct {
+  }
+}
+`;
