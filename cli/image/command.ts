@@ -13,7 +13,7 @@ import { readAdvice } from './advice/advice.ts';
 import { imageFiles } from './files/image-files.ts';
 import { packagesOf } from './files/packages.ts';
 import { choosePools } from './pools.ts';
-import { type ImageResult, resultOf } from './result.ts';
+import { type ImageResult, layoutOf, resultOf } from './result.ts';
 import { screen } from './screen.ts';
 import { chooseTemplates, surveyTemplates } from './survey.ts';
 import { refuseExisting, writeFolder } from './write-folder.ts';
@@ -25,6 +25,7 @@ export type ImageOptions = LiveOptions & {
   readonly image?: string;
   readonly out: string;
   readonly unpacked: boolean;
+  readonly sealed: boolean;
   readonly json: boolean;
 };
 
@@ -38,6 +39,7 @@ export function addImageCommand(program: Command, { cliEnvironment, exitWith }: 
     .option('--template <name...>', 'only these templates (default: all whose jobs the pools can run)')
     .option('--image <name>', 'image to start from (default: that of the pools)')
     .option('--unpacked', 'unpack the providers in the image: see docs/warm-image.md first', false)
+    .option('--sealed', 'ask no registry for the packed providers: see docs/warm-image.md first', false)
     .option('--out <folder>', 'folder to write; an existing one is never overwritten', 'provisioner-image')
     .action(async (options: ImageOptions) => {
       const result = await makeImage(options, cliEnvironment);
@@ -58,7 +60,7 @@ async function makeImage(options: ImageOptions, cliEnvironment: CliEnvironment):
   const survey = await surveyTemplates({ config, caBundle, pools: target.pools }, options, cliEnvironment);
   const templates = chooseTemplates(survey.templates, options.template);
   const packages = packagesOf(templates);
-  const made = imageFiles({ ...target, layout: options.unpacked ? 'unpacked' : 'packed', packages });
+  const made = imageFiles({ ...target, layout: layoutOf(options), sealed: options.sealed, packages });
   const advice = await whileWorking('reading tasks of ECS', cliEnvironment, () =>
     readAdvice(config, target.pools, cluster),
   );

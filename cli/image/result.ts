@@ -1,5 +1,6 @@
 /** The result of `autoscaler image`, as `--json` prints it. */
 import type { Advice } from './advice/advice.ts';
+import type { Layout } from './files/dockerfile.ts';
 import type { ImageFiles } from './files/image-files.ts';
 import type { Package } from './files/packages.ts';
 import { hashCounts, type ProviderLock } from './lock/provider-lock.ts';
@@ -15,7 +16,8 @@ export type ImageResult = {
   readonly image: string;
   readonly platform: string;
   readonly pools: readonly string[];
-  readonly layout: 'packed' | 'unpacked';
+  readonly layout: Layout;
+  readonly sealed: boolean;
   readonly tag: string;
   readonly packages: readonly PackedProvider[];
   readonly templates: {
@@ -34,8 +36,12 @@ export type ImageResult = {
 
 export type PackedProvider = Pick<Package, 'address' | 'version' | 'templates'>;
 
+export function layoutOf({ unpacked }: { readonly unpacked: boolean }): Layout {
+  return unpacked ? 'unpacked' : 'packed';
+}
+
 export function resultOf(done: {
-  readonly options: { readonly out: string; readonly unpacked: boolean };
+  readonly options: { readonly out: string; readonly unpacked: boolean; readonly sealed: boolean };
   readonly target: Target;
   readonly survey: TemplateSurvey;
   readonly packages: readonly Package[];
@@ -49,7 +55,8 @@ export function resultOf(done: {
     image: target.image,
     platform: target.platform,
     pools: target.pools.map(({ name }) => name),
-    layout: options.unpacked ? 'unpacked' : 'packed',
+    layout: layoutOf(options),
+    sealed: options.sealed,
     tag: made.tag,
     packages: packages.map(({ address, version, templates }) => ({ address, version, templates })),
     templates: templatesOf(survey),

@@ -1,7 +1,7 @@
 /** What `autoscaler image` prints: what is packed, what is not, what to do next, and the pulls. */
 import { few, some } from '../../lambda/explain/format.ts';
 import { plainTable } from '../shared/plain-table.ts';
-import type { Advice } from './advice/advice.ts';
+import { pullScreen } from './pull-screen.ts';
 import type { ImageResult } from './result.ts';
 
 export function screen(result: ImageResult, width?: number): string {
@@ -10,7 +10,7 @@ export function screen(result: ImageResult, width?: number): string {
     notPacked(result),
     checksums(result),
     nextSteps(result),
-    pulls(result.advice, width),
+    pullScreen(result.advice, width),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
@@ -67,31 +67,4 @@ function nextSteps({ out, pools, overridden }: ImageResult): string {
 
 function quoted(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
-}
-
-function pulls(advice: Advice, width?: number): string {
-  if (advice.kind === 'none') return `No advice on image pulls: ${advice.why}`;
-  const right = ['tasks', 'pull p50', 'pull p95', 'start p50', 'share of start'];
-  const table = plainTable(
-    [{ head: 'pool', align: 'left' }, ...right.map((head) => ({ head, align: 'right' as const }))],
-    advice.pools.map(({ pool, tasks, pullP50Seconds, pullP95Seconds, startP50Seconds, share }) => [
-      ...[pool, tasks, `${pullP50Seconds} s`, `${pullP95Seconds} s`, `${startP50Seconds} s`],
-      `${Math.round(share * 100)} %`,
-    ]),
-    width,
-  );
-  const options = advice.pools.flatMap((each) => [
-    `${each.pool}:`,
-    ...each.options.map(({ option, text }) => `  - ${option}: ${text}`),
-  ]);
-  const unmeasured =
-    advice.unmeasured.length === 0 ? [] : [`No tasks to measure: ${advice.unmeasured.join(', ')}`];
-  return [
-    'Image pulls of the tasks that ECS lists (the image without the providers above):',
-    table,
-    ...unmeasured,
-    '',
-    'What could make them shorter (estimates; docs/warm-image.md has the sources):',
-    ...options,
-  ].join('\n');
 }

@@ -1,4 +1,5 @@
 /** The texts of the Dockerfile and of Terraform's CLI configuration in the image. */
+import { compare } from '../../../lambda/decision/model/collections.ts';
 import { describePackage, type Layer } from './layers.ts';
 
 /** `packed`: zip files, which Terraform unpacks. `unpacked`: folders, to which it makes a link. */
@@ -44,17 +45,25 @@ export function dockerfileText({ image, platform, layout, layers }: DockerfileRe
 }
 
 /**
- * `direct` stays, so that a provider or a version that the image lacks still comes from its registry.
- * Of several sources with the same version Terraform takes the first.
+ * Of several sources with the same version Terraform takes the first, but asks all of them for
+ * versions. `sealed`: it asks no registry for these providers, also for versions that the image
+ * lacks.
  */
-export const TERRAFORM_RC = `# Written by "autoscaler image" (docs/warm-image.md).
+export function terraformRcText(layers: readonly Layer[], sealed: boolean): string {
+  const addresses = layers.flatMap(({ packages }) => packages.map(({ address }) => address));
+  const list = `[${[...new Set(addresses)]
+    .sort(compare)
+    .map((address) => `\n      "${address}",`)
+    .join('')}\n    ]`;
+  return `# Written by "autoscaler image" (docs/warm-image.md).
 provider_installation {
   filesystem_mirror {
-    path = "${HOME}/mirror"
+    path = "${HOME}/mirror"${sealed ? `\n    include = ${list}` : ''}
   }
 
   # for what the image does not have
-  direct {
+  direct {${sealed ? `\n    exclude = ${list}` : ''}
   }
 }
 `;
+}

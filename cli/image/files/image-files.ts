@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { by } from '../../../lambda/decision/model/collections.ts';
 import { InputError } from '../../shared/cli-environment.ts';
 import { buildScript } from './build-script.ts';
-import { dockerfileText, type Layout, TERRAFORM_RC } from './dockerfile.ts';
+import { dockerfileText, type Layout, terraformRcText } from './dockerfile.ts';
 import { layerFiles, layersOf, type TextFile } from './layers.ts';
 import type { Package } from './packages.ts';
 
@@ -13,6 +13,8 @@ export type ImageRequest = {
   readonly image: string;
   readonly platform: string;
   readonly layout: Layout;
+  /** Whether the image asks no registry for the providers that it has. */
+  readonly sealed: boolean;
   readonly packages: readonly Package[];
 };
 
@@ -25,14 +27,14 @@ const TAG_DIGITS = 8;
 const FETCH = readFileSync(new URL('./fetch.sh', import.meta.url), 'utf8');
 
 /** Throws InputError if the name of the image does not fit into a Dockerfile. */
-export function imageFiles({ image, platform, layout, packages }: ImageRequest): ImageFiles {
+export function imageFiles({ image, platform, layout, sealed, packages }: ImageRequest): ImageFiles {
   if (!/^[\w.:/@-]+$/.test(image))
     throw new InputError(`writing a Dockerfile: ${JSON.stringify(image)} is not the name of an image`);
   const layers = layersOf(packages);
   const files = [
     { path: 'Dockerfile', text: dockerfileText({ image, platform, layout, layers }) },
     { path: 'fetch.sh', text: FETCH },
-    { path: 'terraform.rc', text: TERRAFORM_RC },
+    { path: 'terraform.rc', text: terraformRcText(layers, sealed) },
     ...layers.flatMap(layerFiles),
   ].sort(by(({ path }) => path));
   const tag = tagOf(image, files);

@@ -7,6 +7,7 @@ import { isUuid } from '../rules/uuids.ts';
 import { type KeyAction, mayDoToKeys, mayRead, mayReadWorkspaces, type TokenUser } from '../tables/tokens.ts';
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
 import { workspaceBuilds } from './build-routes.ts';
+import { uploadedFile } from './file-routes.ts';
 import type { Route, UserRequest } from './route.ts';
 import { templateAnswer, versionAnswer } from './template-list.ts';
 import { inListOrder, workspaceAnswer } from './workspace-list.ts';
@@ -19,6 +20,7 @@ export function routeOf(collection: string | undefined, rest: readonly string[])
   if (collection === 'templates' && rest.length === 0) return { method: 'GET', handle: templates };
   if (collection === 'templateversions' && rest.length === 1)
     return { method: 'GET', handle: templateVersion };
+  if (collection === 'files' && rest.length === 1) return { method: 'GET', handle: uploadedFile };
   if (collection === 'authcheck' && rest.length === 0) return { method: 'POST', handle: authCheck };
   return undefined;
 }
