@@ -1,12 +1,15 @@
 /**
  * Finds the lock file in the archive of a template version. coderd stores tar archives only, also
- * after the upload of a zip file, and does not compress them (docs/coder.md §10). Nothing is
+ * after the upload of a zip file, and does not compress them (docs/coder.md §6). Nothing is
  * written to disk.
  */
+import { posix } from 'node:path';
 import { extract } from 'tar-stream';
 import { messageOf } from '../../../lambda/decision/model/message-of.ts';
 import { LARGEST_LOCK_FILE } from '../lock/parse.ts';
 import { type FoundFile, LOCK_FILE } from './template.ts';
+
+const { normalize } = posix;
 
 /** As coder's limit for an archive, this is far above real templates. */
 const MOST_ENTRIES = 100_000;
@@ -31,31 +34,33 @@ function formatFlaw(archive: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** The last entry of a name counts, because coder overwrites earlier ones. */
+/** Names count as coder reads them when it unpacks (docs/coder.md §6). */
 async function readEntries(archive: Uint8Array): Promise<FoundFile> {
   const entries = extract();
   entries.end(archive);
-  let found: FoundFile = { kind: 'none' };
+  const found: FoundFile[] = [];
   let count = 0;
   for await (const entry of entries) {
     count += 1;
-    if (count > MOST_ENTRIES)
-      return { kind: 'refused', why: `the archive has more than ${MOST_ENTRIES} entries` };
+    if (count > MOST_ENTRIES) return refused(`the archive has more than ${MOST_ENTRIES} entries`);
     const { name, type, size = 0 } = entry.header;
-    if (!isLockFile(name)) entry.resume();
-    else if (type === 'file' && size <= LARGEST_LOCK_FILE)
-      found = { kind: 'file', bytes: await bytesOf(entry) };
-    else {
-      found = { kind: 'refused', why: entryFlaw(type, size) };
-      entry.resume();
-    }
+    if (!isLocal(name))
+      return refused(`the archive has the path ${JSON.stringify(name)}, so coder refuses it`);
+    const isWanted = normalize(name) === LOCK_FILE;
+    if (isWanted && type === 'file' && size <= LARGEST_LOCK_FILE)
+      found.push({ kind: 'file', bytes: await bytesOf(entry) });
+    else if (isWanted) found.push(refused(entryFlaw(type, size)));
+    entry.resume();
   }
-  return found;
+  const [first = { kind: 'none' }, second] = found;
+  return second === undefined ? first : refused(`the archive has ${LOCK_FILE} twice`);
 }
 
-/** As coder unpacks: names with `..` are skipped, and absolute names are below the folder. */
-function isLockFile(name: string): boolean {
-  return !name.includes('..') && name.replace(/^(?:\.?\/+)+/, '') === LOCK_FILE;
+const refused = (why: string): FoundFile => ({ kind: 'refused', why });
+
+/** As Go's filepath.IsLocal: it stays in the folder. */
+function isLocal(name: string): boolean {
+  return name !== '' && !name.startsWith('/') && !/^\.\.(?:\/|$)/.test(normalize(name));
 }
 
 function entryFlaw(type: string | null | undefined, size: number): string {

@@ -1,5 +1,5 @@
 /**
- * Reads the active versions of templates and their files (docs/coder.md §10). Only the command line
+ * Reads the active versions of templates and their files (docs/coder.md §6). Only the command line
  * does this; a look does not.
  */
 import * as z from 'zod';

@@ -43,7 +43,7 @@ export type NewTemplate = Partial<Omit<TemplateSettings, 'buildMs'>> & {
   readonly tags?: Tags;
   /** Its first version, from `importVersion`. @default one that is already imported */
   readonly version?: TemplateVersion;
-  /** The file of the first version. @default none, as after its deletion */
+  /** The tar archive of the first version. @default a template without a lock file */
   readonly archive?: Uint8Array;
   /** @default 1 min for a start, 20 s for a stop and a delete */
   readonly buildMs?: Partial<TemplateSettings['buildMs']>;
@@ -53,7 +53,7 @@ export type TemplateVersion = {
   readonly id: string;
   readonly name: string;
   readonly fileId: string;
-  /** The uploaded tar archive, if the model has one. */
+  /** The uploaded tar archive. @default a template without a lock file */
   readonly archive?: Uint8Array | undefined;
   /**
    * The tags of its import job: the autostart gate needs them, and its builds get them

@@ -11,22 +11,32 @@ async function find(...entries: readonly Entry[]) {
   return found.kind === 'file' ? new TextDecoder().decode(found.bytes) : found;
 }
 
-it.each([LOCK_FILE, `./${LOCK_FILE}`, `/${LOCK_FILE}`, `.//${LOCK_FILE}`])('finds %s', async (name) => {
+it.each([LOCK_FILE, `./${LOCK_FILE}`, `.//${LOCK_FILE}`, `a/../${LOCK_FILE}`])('finds %s', async (name) => {
   expect(await find(MAIN, lock(name), { name: 'x/', type: 'directory' })).toBe('the lock');
 });
 
 it.each([
   { scenario: 'there is none', entries: [MAIN] },
   { scenario: 'only a module has one', entries: [MAIN, lock(`modules/a/${LOCK_FILE}`)] },
-  { scenario: 'its path leaves the folder, which coder skips', entries: [lock(`a/../${LOCK_FILE}`)] },
-  { scenario: 'it is outside of the folder', entries: [lock(`../${LOCK_FILE}`)] },
 ])('finds none if $scenario', async ({ entries }) => {
   expect(await find(...entries)).toEqual({ kind: 'none' });
 });
 
-it('takes the last of two files with the name, as coder does', async () => {
-  expect(await find(lock(LOCK_FILE, 'first'), MAIN, lock(LOCK_FILE, 'last'))).toBe('last');
+it('refuses two files with the name', async () => {
+  const why = `the archive has ${LOCK_FILE} twice`;
+  expect(await find(lock(LOCK_FILE, 'first'), MAIN, lock(`./${LOCK_FILE}`))).toEqual({
+    kind: 'refused',
+    why,
+  });
 });
+
+it.each(['/etc/passwd', '../x', 'a/../../x', '..', `../${LOCK_FILE}`, `/${LOCK_FILE}`])(
+  'refuses an archive with the path %s, as coder does',
+  async (name) => {
+    const found = await find(lock(), { name, text: 'x' });
+    expect(found).toEqual({ kind: 'refused', why: expect.stringContaining('so coder refuses it') });
+  },
+);
 
 it('takes the name of a pax header', async () => {
   expect(await find({ name: 'x', text: 'the lock', pax: { path: LOCK_FILE } })).toBe('the lock');

@@ -10,7 +10,7 @@ import { stringify } from 'yaml';
 import type { ProviderLock } from '../../../cli/image/lock/provider-lock.ts';
 import { runIn } from '../../support/cli-run.ts';
 import { h1, LOCK_FILE, lockText, zh } from './fixtures.ts';
-import { type Built, buildImage } from './terraform/build-image.ts';
+import { type Built, buildImage, HAS_TOOLS } from './terraform/build-image.ts';
 import { type InitRequest, sourcesOf, terraformInit } from './terraform/init.ts';
 import { contentHashOfZip, providerZip, zipHash } from './terraform/packages.ts';
 import { type Registry, startRegistry } from './terraform/registry.ts';
@@ -86,24 +86,27 @@ function taskOf({
 const GOOD = [lock(BIG, '5.31.0', LINUX, MAC), lock(SMALL, '2.0.0', LINUX)];
 const ON_MAC = [lock(BIG, '5.31.0', MAC)];
 
-it('downloads nothing in a task: the first build unpacks the providers, later ones find them', async () => {
-  const init = taskOf(await build({ docker: GOOD, old: [lock(BIG, '5.30.0', LINUX)] }));
-  expect(registry.downloads()).toHaveLength(3);
-  registry.forget();
-  expect(await init(GOOD)).toEqual(['mirror', 'mirror']);
-  expect(await init(GOOD)).toEqual(['cache', 'cache']);
-  expect(await init([lock(BIG, '5.30.0', LINUX)])).toEqual(['mirror']);
-  expect(registry.downloads()).toEqual([]);
-});
+it.runIf(HAS_TOOLS)(
+  'downloads nothing in a task: the first build unpacks the providers, later ones find them',
+  async () => {
+    const init = taskOf(await build({ docker: GOOD, old: [lock(BIG, '5.30.0', LINUX)] }));
+    expect(registry.downloads()).toHaveLength(3);
+    registry.forget();
+    expect(await init(GOOD)).toEqual(['mirror', 'mirror']);
+    expect(await init(GOOD)).toEqual(['cache', 'cache']);
+    expect(await init([lock(BIG, '5.30.0', LINUX)])).toEqual(['mirror']);
+    expect(registry.downloads()).toEqual([]);
+  },
+);
 
-it('still asks the registry which versions exist, unless the image is sealed', async () => {
+it.runIf(HAS_TOOLS)('still asks the registry which versions exist, unless the image is sealed', async () => {
   const init = taskOf(await build({ docker: GOOD }));
   registry.forget();
   await init(GOOD);
   expect(registry.lists()).toBe(2);
 });
 
-it('asks the registry nothing if the image is sealed', async () => {
+it.runIf(HAS_TOOLS)('asks the registry nothing if the image is sealed', async () => {
   const init = taskOf(await build({ docker: GOOD }, '--sealed'));
   registry.forget();
   expect(await init(GOOD)).toEqual(['mirror', 'mirror']);
@@ -111,25 +114,28 @@ it('asks the registry nothing if the image is sealed', async () => {
   await expect(init([lock(BIG, '5.30.0', LINUX)])).rejects.toThrow('5.30.0 is no longer available');
 });
 
-it('downloads a version that the image lacks', async () => {
+it.runIf(HAS_TOOLS)('downloads a version that the image lacks', async () => {
   const init = taskOf(await build({ docker: GOOD }));
   registry.forget();
   expect(await init([lock(BIG, '5.30.0', LINUX)])).toEqual(['registry']);
   expect(registry.downloads()).toEqual([`acme/big/5.30.0/${LINUX}`]);
 });
 
-it('downloads nothing for a lock file of a Mac either, but unpacks at each build and says so', async () => {
-  const built = await build({ docker: GOOD, mac: ON_MAC });
-  const init = taskOf(built);
-  registry.forget();
-  expect([await init(ON_MAC), await init(ON_MAC)]).toEqual([['mirror'], ['mirror']]);
-  expect(registry.downloads()).toEqual([]);
-  expect(built.log.match(/^note: .*/gm)).toEqual([
-    `note: ${BIG} 5.31.0: the lock file of mac has no h1 checksum of ${LINUX}. Each build unpacks the package again. Run in the template's folder, and push the template:`,
-  ]);
-});
+it.runIf(HAS_TOOLS)(
+  'downloads nothing for a lock file of a Mac either, but unpacks at each build and says so',
+  async () => {
+    const built = await build({ docker: GOOD, mac: ON_MAC });
+    const init = taskOf(built);
+    registry.forget();
+    expect([await init(ON_MAC), await init(ON_MAC)]).toEqual([['mirror'], ['mirror']]);
+    expect(registry.downloads()).toEqual([]);
+    expect(built.log.match(/^note: .*/gm)).toEqual([
+      `note: ${BIG} 5.31.0: the lock file of mac has no h1 checksum of ${LINUX}. Each build unpacks the package again. Run in the template's folder, and push the template:`,
+    ]);
+  },
+);
 
-it('makes layers that hold nothing but the packages, readable for all', async () => {
+it.runIf(HAS_TOOLS)('makes layers that hold nothing but the packages, readable for all', async () => {
   const { root, log } = await build({ docker: GOOD });
   const mirror = join(root, 'opt/terraform-providers/mirror');
   const files = readdirSync(mirror, { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -142,7 +148,7 @@ it('makes layers that hold nothing but the packages, readable for all', async ()
   expect(log).toBe('');
 });
 
-describe('an image with --unpacked', () => {
+describe.runIf(HAS_TOOLS)('an image with --unpacked', () => {
   it('has folders, to which Terraform makes a link', async () => {
     const init = taskOf(await build({ docker: GOOD }, '--unpacked'));
     registry.forget();
@@ -166,7 +172,7 @@ describe('an image with --unpacked', () => {
   });
 });
 
-describe('the build of an image fails', () => {
+describe.runIf(HAS_TOOLS)('the build of an image fails', () => {
   it.each([
     {
       scenario: 'if the registry has another package under the version',
@@ -188,13 +194,13 @@ describe('the build of an image fails', () => {
   });
 });
 
-it('accepts a lock file without checksums, as Terraform does, and says so', async () => {
+it.runIf(HAS_TOOLS)('accepts a lock file without checksums, as Terraform does, and says so', async () => {
   const bare = { ...lock(SMALL, '2.0.0'), hashes: [] };
   const { log } = await build({ docker: [bare] });
   expect(log).toContain('the lock file of docker has no checksums, so nothing is compared');
 });
 
-it('accepts a package by its content alone', async () => {
+it.runIf(HAS_TOOLS)('accepts a package by its content alone', async () => {
   const mirrored = { ...lock(SMALL, '2.0.0'), hashes: [contentHashOfZip(zipOf(SMALL, '2.0.0', LINUX))] };
   const init = taskOf(await build({ docker: [mirrored] }));
   registry.forget();

@@ -2,7 +2,7 @@
  * Builds the image of a generated Dockerfile into a folder, without Docker: it runs the same script
  * in each stage, and makes the same copies. It knows only the instructions that the Dockerfile has.
  */
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,13 +17,31 @@ export type Built = {
 };
 
 const run = promisify(execFile);
+const BUSYBOX = spawnSync('sh', ['-c', 'command -v busybox'], { encoding: 'utf8' }).stdout.trim();
+/** The image of coder has only these. */
+const TOOLS = [
+  'sh',
+  'cut',
+  'dirname',
+  'env',
+  'find',
+  'grep',
+  'chmod',
+  'mkdir',
+  'rm',
+  'sed',
+  'sha256sum',
+].concat(['sort', 'touch', 'unzip']);
+export const HAS_TOOLS = BUSYBOX !== '';
+
 const TERRAFORM = fileURLToPath(new URL('terraform.mjs', import.meta.url));
 
 /** `context`: the folder that the command has written. `to`: an empty folder. */
 export async function buildImage(context: string, to: string, registry: string): Promise<Built> {
   mkdirSync(join(to, 'bin'));
   symlinkSync(TERRAFORM, join(to, 'bin/terraform'));
-  const PATH = [join(to, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter);
+  for (const tool of TOOLS) symlinkSync(BUSYBOX, join(to, 'bin', tool));
+  const PATH = [join(to, 'bin'), dirname(process.execPath)].join(delimiter);
   const environment: Record<string, string> = {};
   let [stage, log] = ['', ''];
   const inStage = (path: string, of = stage): string => join(to, of, path);
@@ -44,7 +62,7 @@ export async function buildImage(context: string, to: string, registry: string):
     RUN: async (text) => {
       const [, script = '', ...args] = text.replace(/^--mount=\S+ /, '').split(' ');
       const env = { PATH, STUB_REGISTRY: registry };
-      log += (await run('sh', [inStage(script), ...args], { env, timeout: 60_000 })).stdout;
+      log += (await run(join(to, 'bin/sh'), [inStage(script), ...args], { env, timeout: 60_000 })).stdout;
     },
     ENV: (text) => {
       const [name = '', value = ''] = text.split('=');
