@@ -46,5 +46,5 @@ const MEANING = `The last two columns are estimates of the most that each could 
     an index beside the image, and gains with images of more than 250 MiB in ECR. Not together with zstd.
 The providers make the image larger: run this again after the deployment to see what the pulls take then.`;
 
-const PULL_THROUGH = `A pull-through cache of ECR saves the limits and outages of another registry; how many seconds it saves is
-not known. So does an image that you build with this command. Image from another registry:`;
+const PULL_THROUGH = `Their image comes from outside ECR. A pull-through cache, or an image in your own ECR, avoids the limits and
+outages of the other registry. How many seconds that saves is not known. Pools:`;
