@@ -1,6 +1,7 @@
 /**
  * Parses a lock file: `provider` blocks with `version`, `constraints` and `hashes`. It refuses what
- * Terraform refuses: unknown attributes and blocks, duplicates, expressions.
+ * Terraform refuses: unknown attributes and blocks, duplicates, expressions. It does not look into
+ * `constraints`, which nothing here needs.
  */
 import { LockFileError } from './lock-file-error.ts';
 import { checkedLock, type ProviderLock } from './provider-lock.ts';
@@ -26,7 +27,7 @@ export function parseLockFile(bytes: Uint8Array): readonly ProviderLock[] {
 
 function textOf(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
     throw new LockFileError('it is not UTF-8', { cause });
   }
@@ -114,7 +115,7 @@ function readBody(reader: Reader): Body {
     const name = reader.expect('name');
     reader.expect('mark', '=');
     if (Object.hasOwn(body, name)) throw new LockFileError(`line ${line}: "${name}" is given twice`);
-    if (name === 'hashes') body.hashes = readStrings(reader);
+    if (name === 'hashes') body.hashes = readHashes(reader);
     else if (name === 'version' || name === 'constraints') body[name] = reader.expect('string');
     else throw new LockFileError(`line ${line}: unknown attribute "${name}"`);
     endAttribute(reader);
@@ -126,6 +127,16 @@ function readBody(reader: Reader): Body {
 function endAttribute(reader: Reader): void {
   if (reader.isAt('mark')) return;
   reader.expect('newline');
+}
+
+/** As in Terraform, the list is not empty, and each checksum has a kind, which ends with a colon. */
+function readHashes(reader: Reader): readonly string[] {
+  const { line } = reader;
+  const hashes = readStrings(reader);
+  if (hashes.length === 0) throw new LockFileError(`line ${line}: "hashes" is empty`);
+  const odd = hashes.find((hash) => !/^[^:]+:/.test(hash));
+  if (odd !== undefined) throw new LockFileError(`line ${line}: ${JSON.stringify(odd)} is not a checksum`);
+  return hashes;
 }
 
 function readStrings(reader: Reader): readonly string[] {

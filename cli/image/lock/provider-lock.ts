@@ -14,7 +14,9 @@ export type ProviderLock = {
 
 /** Parts of addresses and versions become names of files and folders, so nothing else is accepted. */
 const ADDRESS = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?\/[a-z0-9][a-z0-9_-]*\/[a-z0-9][a-z0-9_-]*$/;
-const VERSION = /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
+const NUMBER = '(?:0|[1-9]\\d*)';
+const SUFFIXES = '(?:-[0-9A-Za-z.-]+)?(?:\\+[0-9A-Za-z.-]+)?';
+const VERSION = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}${SUFFIXES}$`);
 const HASHES: Readonly<Record<string, RegExp>> = {
   h1: /^h1:[A-Za-z0-9+/]{43}=$/,
   zh: /^zh:[0-9a-f]{64}$/,

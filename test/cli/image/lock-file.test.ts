@@ -20,6 +20,8 @@ it('reads what terraform init writes', () => {
 it.each([
   { scenario: 'an empty file', text: '', expected: [] },
   { scenario: 'comments only', text: '# a\n// b\n/* c\n d */\n', expected: [] },
+  { scenario: 'a byte order mark', text: `\ufeff${block(VERSION)}`, expected: ['1.2.3'] },
+  { scenario: 'build metadata', text: block('version = "1.2.3+build"'), expected: ['1.2.3+build'] },
   { scenario: 'Windows line ends', text: block(VERSION).replaceAll('\n', '\r\n'), expected: ['1.2.3'] },
   { scenario: 'no newline at the end', text: block(VERSION).trimEnd(), expected: ['1.2.3'] },
   { scenario: 'a comment behind a value', text: block(`${VERSION} # pinned`), expected: ['1.2.3'] },
@@ -46,7 +48,7 @@ it.each([
     text: block(`${VERSION}\nsha = "x"`),
     says: 'line 3: unknown attribute "sha"',
   },
-  { scenario: 'no version', text: block('hashes = []'), says: `provider "${ADDRESS}" has no version` },
+  { scenario: 'no version', text: block('constraints = "1"'), says: `provider "${ADDRESS}" has no version` },
   { scenario: 'a number', text: block('version = 1'), says: 'line 2: unexpected "1"' },
   {
     scenario: 'a version twice',

@@ -15,6 +15,10 @@ uri=$(uri 2>/dev/null) || {
   aws ecr create-repository --repository-name "$repository" --image-tag-mutability IMMUTABLE >/dev/null
   uri=$(uri)
 }
+if aws ecr describe-images --repository-name "$repository" --image-ids "imageTag=$tag" >/dev/null 2>&1; then
+  echo "image: $uri:$tag is in ECR already"
+  exit
+fi
 aws ecr get-login-password | docker login --username AWS --password-stdin "${uri%%/*}"
 set --
 if [ -n "${TERRAFORM_RC:-}" ]; then set -- --secret "id=terraformrc,src=$TERRAFORM_RC"; fi
