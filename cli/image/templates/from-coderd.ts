@@ -105,13 +105,19 @@ function nameOf({ name, organization_id: id }: ListedTemplate, organizations: re
 
 async function organizationsOf(http: CoderdHttp, pools: readonly Pool[]): Promise<readonly Organization[]> {
   const { status, error, items } = await new CoderdAdapter(http).organizations();
-  if (status !== 'ok') throw new InputError(error ?? `the list of organizations is ${status}`);
+  if (status !== 'ok') throw new InputError(withHint(error ?? `the list of organizations is ${status}`));
   const missing = pools.find((pool) => !items.some((each) => isOf(pool, each)));
   if (missing !== undefined)
     throw new InputError(
       `reading templates of organization "${missing.organization}": coderd does not list it for this token. Add the token's user to the organization, or name other pools with --pool`,
     );
   return items.filter((each) => pools.some((pool) => isOf(pool, each)));
+}
+
+/** A person may have a token of coderd, and no access to the secret with that of the autoscaler. */
+function withHint(error: string): string {
+  if (!error.includes('reading secret "')) return error;
+  return `${error}. Or set CODER_SESSION_TOKEN to your own token, or read a folder of templates with --dir`;
 }
 
 /** coderd would leave out the templates and report no error. */

@@ -34,7 +34,10 @@ function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (cause) {
-    throw new InputError(`reading templates of ${folder}: ${messageOf(cause)}`, { cause });
+    throw new InputError(
+      `reading templates of ${folder}: ${messageOf(cause)}. Give the folder of your templates with --dir`,
+      { cause },
+    );
   }
 }
 

@@ -121,6 +121,16 @@ it('uses the token of the shell, and never prints or writes a token', async () =
   expect([answer.out, answer.err, ...written].join('\n')).not.toContain(token);
 });
 
+it('says how to do without the secret if it cannot be read', async () => {
+  const { lab, run } = await start();
+  lab.world.secrets.deny(lab.world.tokenSecretName);
+  const { code, err } = await run();
+  expect(code).toBe(1);
+  expect(err).toContain(
+    '. Or set CODER_SESSION_TOKEN to your own token, or read a folder of templates with --dir',
+  );
+});
+
 it('says which right is missing if coderd hides the files', async () => {
   const { lab, run, runAs } = await start();
   await addTemplates(lab.world);
