@@ -46,7 +46,14 @@ export const ASSUMED = {
 } as const;
 
 /** Resources that every stack has. A test compares these numbers with the template. */
-export const MADE = { zones: 2, endpoints: 5, metrics: 10, metricsPerPool: 3, alarms: 10 } as const;
+export const MADE = {
+  zones: 2,
+  endpoints: 5,
+  metrics: 10,
+  waitMetrics: 6,
+  metricsPerPool: 3,
+  alarms: 10,
+} as const;
 
 /** Dollars a month for all interface endpoints in all zones. */
 export const ENDPOINTS_MONTH = MADE.endpoints * MADE.zones * MONTH_HOURS * PRICES.endpointHour;
@@ -208,7 +215,7 @@ function costOfLambda({ aws }: Deployment, { lambdaS }: Usage): number {
 
 function costOfMetrics({ aws, pools }: Deployment): number {
   const ofPools = aws.metrics.perPool ? pools.length * MADE.metricsPerPool : 0;
-  return (MADE.metrics + ofPools) * PRICES.metricMonth;
+  return (MADE.metrics + MADE.waitMetrics + ofPools) * PRICES.metricMonth;
 }
 
 function costOfLogs({ aws, pools }: Deployment, { looks, busyTaskHours }: Usage): number {

@@ -38,7 +38,9 @@ export type StartedWaits = {
 /** A raised count: ECS was to create so many tasks. */
 type Request = {
   readonly pool: PoolName;
-  /** When the look began. */
+  /** The time of the snapshot. */
+  readonly takenAt: EpochMs;
+  /** When the look began, by the function's clock. */
   readonly lookedAt: EpochMs;
   readonly at: EpochMs;
   readonly tasks: number;
@@ -61,9 +63,10 @@ export class WaitRecord {
     const started = snapshot.coder.organizations.flatMap((organization) =>
       this.#startedIn(organization, takenAt),
     );
+    const noticed = new Map(started.map(({ job }) => [job.id, this.#pending.get(job.id)?.from]));
     for (const { job } of started) this.#pending.delete(job.id);
     const missed = isFirst ? startedShortlyBefore(snapshot, takenAt) : this.#gone(snapshot);
-    return started.length === 0 ? { waits: [], missed } : this.#split(started, snapshot, missed);
+    return started.length === 0 ? { waits: [], missed } : this.#split(started, snapshot, { noticed, missed });
   }
 
   /** Counts the jobs that left the queue a while ago, each once. */
@@ -99,7 +102,7 @@ export class WaitRecord {
       if (action.kind !== 'set-desired' || action.to <= action.from) return [];
       if (action.why === 'count-below-tasks') return [];
       const at = (lookedAt + durationMs) as EpochMs;
-      return [{ pool: action.pool, lookedAt, at, tasks: action.to - action.from }];
+      return [{ pool: action.pool, takenAt, lookedAt, at, tasks: action.to - action.from }];
     });
     this.#requests = [...this.#requests, ...raised];
   }
@@ -111,17 +114,26 @@ export class WaitRecord {
     const found = new Map<JobId, StartedJob>();
     for (const job of [...(recentJobs?.items ?? []), ...previousJobs.items, ...jobs.items]) {
       if (!isStarted(job) || job.started_at <= earliest || this.#returned.has(job.id)) continue;
-      const noticedAt = this.#pending.get(job.id)?.from;
-      found.set(job.id, { job, organization, noticedAt, requestedAt: () => undefined });
+      found.set(job.id, { job, organization });
     }
     return [...found.values()];
   }
 
-  #split(started: readonly StartedJob[], snapshot: Snapshot, missed: number): StartedWaits {
+  #split(
+    started: readonly StartedJob[],
+    snapshot: Snapshot,
+    {
+      noticed,
+      missed,
+    }: { readonly noticed: ReadonlyMap<JobId, EpochMs | undefined>; readonly missed: number },
+  ): StartedWaits {
     const tasks = indexServing(snapshot);
-    const requestedAt = this.#requestTimes(snapshot, tasks);
+    const requests = this.#requestsOf(snapshot, tasks);
     const waits = started
-      .flatMap((one) => deriveJobWait({ ...one, requestedAt: (task) => requestedAt.get(task) }, tasks) ?? [])
+      .flatMap((one) => {
+        const remembered = (task: Task) => timesOf(requests.get(task), noticed.get(one.job.id));
+        return deriveJobWait({ ...one, remembered }, tasks) ?? [];
+      })
       .toSorted(
         by(
           ({ startedAt }) => startedAt,
@@ -133,11 +145,11 @@ export class WaitRecord {
   }
 
   /**
-   * When this process requested each task. A pool's tasks, in order of creation, belong to its
+   * The request of this process that made each task. A pool's tasks, in order of creation, belong to its
    * requests in order of time. A task beyond them replaces one that stopped.
    */
-  #requestTimes({ ecs }: Snapshot, { poolOf }: ServingTasks): ReadonlyMap<Task, EpochMs> {
-    const found = new Map<Task, EpochMs>();
+  #requestsOf({ ecs }: Snapshot, { poolOf }: ServingTasks): ReadonlyMap<Task, Request> {
+    const found = new Map<Task, Request>();
     const left = this.#requests.map((request) => ({ ...request }));
     for (const task of ecs.tasks.items.toSorted(by(({ createdAt }) => createdAt ?? 0))) {
       const { createdAt } = task;
@@ -146,10 +158,15 @@ export class WaitRecord {
       const request = left.find((one) => one.tasks > 0 && one.pool === pool && one.lookedAt <= createdAt);
       if (request === undefined) continue;
       request.tasks -= 1;
-      found.set(task, request.at);
+      found.set(task, request);
     }
     return found;
   }
+}
+
+/** The look that requested the task noticed the job in the same moment, not before it. */
+function timesOf(request: Request | undefined, noticedAt: EpochMs | undefined) {
+  return { requestedAt: request?.at, noticedAt: noticedAt === request?.takenAt ? undefined : noticedAt };
 }
 
 /**

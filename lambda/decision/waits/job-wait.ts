@@ -34,9 +34,8 @@ export type JobWait = {
 export type StartedJob = {
   readonly job: Job & { readonly started_at: EpochMs };
   readonly organization: OrganizationReadings;
-  readonly noticedAt: EpochMs | undefined;
-  /** When this process requested a task. */
-  readonly requestedAt: (task: Task) => EpochMs | undefined;
+  /** What the process remembers of the job and the task that served it. @default nothing */
+  readonly remembered?: (task: Task) => Pick<Served, 'noticedAt' | 'requestedAt'>;
 };
 
 /** The tasks of the daemons of a snapshot, and the pools of their services. */
@@ -79,8 +78,7 @@ export function deriveJobWait(started: StartedJob, tasks: ServingTasks): JobWait
   const served: Served = {
     task,
     daemon,
-    noticedAt: started.noticedAt,
-    requestedAt: task && started.requestedAt(task),
+    ...(task && started.remembered?.(task)),
   };
   const [createdAt, startedAt] = [job.created_at, job.started_at];
   return {

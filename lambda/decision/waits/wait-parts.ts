@@ -39,9 +39,12 @@ export type Served = {
   /** Undefined: coderd no longer lists the daemon. */
   readonly daemon: Pick<Daemon, 'created_at'> | undefined;
   /** When this process requested the task; undefined: it did not, or it does not know. */
-  readonly requestedAt: EpochMs | undefined;
-  /** When a look of this process saw the job for the first time; undefined: none saw it pending. */
-  readonly noticedAt: EpochMs | undefined;
+  readonly requestedAt?: EpochMs | undefined;
+  /**
+   * When a look of this process saw the job for the first time. Undefined: the look that requested
+   * the task, or none saw it pending.
+   */
+  readonly noticedAt?: EpochMs | undefined;
 };
 
 type Wait = { readonly createdAt: EpochMs; readonly startedAt: EpochMs };
