@@ -6,6 +6,7 @@ import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { JobWait } from '../../lambda/decision/waits/job-wait.ts';
+import type { StartedWaits } from '../../lambda/look/wait-record.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
@@ -46,6 +47,8 @@ export type RunOptions = {
    * Latencies of ECS and daemons. @default start times of the trace, else known values of Fargate
    */
   readonly latencies?: Partial<Latencies>;
+  /** Called after each look of the autoscaler with the waits of the jobs that started. */
+  readonly onWaits?: (waits: StartedWaits) => void;
   /** Called with the share of the period that is done, 0 to 1. */
   readonly onProgress?: (share: number) => void;
 };
@@ -200,8 +203,9 @@ class Simulation {
     void runAutoscaler({
       ...{ world: this.#world, scheduler: this.#scheduler, config: this.#options.config, context },
       seed: this.#options.seed,
-      onLook: (tick, { waits }) => {
-        for (const wait of waits) this.#waits.set(wait.id, wait);
+      onLook: (tick, started) => {
+        this.#options.onWaits?.(started);
+        for (const wait of started.waits) this.#waits.set(wait.id, wait);
         for (const { pool, ...change } of changesOf(tick)) this.#note(pool, change);
       },
       onError: (error) => {

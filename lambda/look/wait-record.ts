@@ -112,10 +112,10 @@ export class WaitRecord {
     const { jobs, previousJobs, recentJobs } = organization;
     const earliest = Math.max(this.#since ?? now, now - KEPT_MS);
     const found = new Map<JobId, StartedJob>();
-    for (const job of [...(recentJobs?.items ?? []), ...previousJobs.items, ...jobs.items]) {
-      if (!isStarted(job) || job.started_at <= earliest || this.#returned.has(job.id)) continue;
-      found.set(job.id, { job, organization });
-    }
+    for (const list of [recentJobs?.items ?? [], previousJobs.items, jobs.items])
+      for (const job of list)
+        if ((job.started_at ?? 0) > earliest && isStarted(job) && !this.#returned.has(job.id))
+          found.set(job.id, { job, organization });
     return [...found.values()];
   }
 

@@ -8,8 +8,12 @@ import { waitLine } from '../look/wait-line.ts';
 import { WaitRecord } from '../look/wait-record.ts';
 import { FullViewAge } from './full-view-age.ts';
 import { lookMetrics, poolMetrics, rareMetrics, waitMetrics } from './look-metrics.ts';
+import { ShortFormatter } from './short-formatter.ts';
 
 export const logger = new Logger();
+
+/** For events about single jobs. They come often, so they have no fields of the invocation. */
+const facts = new Logger({ logFormatter: new ShortFormatter() });
 
 export type ReporterOptions = {
   readonly clock: Clock;
@@ -27,7 +31,7 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
     const { waits, missed } = record.after(look.result, look.durationMs);
     const event = lookEvent(look, missed);
     logger.info('look', event);
-    for (const wait of waits) logger.info('wait', waitLine(wait));
+    for (const wait of waits) facts.info('wait', waitLine(wait));
     publish(metrics, { ...lookMetrics(look.result, event, age.after(plan)), ...waitMetrics(waits) });
     for (const [name, value] of Object.entries(rareMetrics(plan)))
       if (value !== undefined) publish(metrics, { [name]: value });
