@@ -133,7 +133,7 @@ const PEOPLE_WAIT: PeopleWait = {
     containerStart: 5_712_000,
     registration: 7_480_000,
     queued: 9_641_000,
-    unknown: 41_000,
+    unknown: 141_000,
   },
 };
 
