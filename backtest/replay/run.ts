@@ -16,10 +16,17 @@ import type { Trace, TraceJob } from '../trace/trace.ts';
 import { changesOf, runAutoscaler } from './autoscaler.ts';
 import { Demand } from './demand.ts';
 import { DesiredCounts } from './desired-counts.ts';
-import { hoursOfWeek, type JobOutcome, jobFigures, ofPeople, outcomeOf, waitCounts } from './figures.ts';
+import {
+  hoursOfWeek,
+  type JobOutcome,
+  jobFigures,
+  ofPeople,
+  outcomeOf,
+  peopleWait,
+  waitCounts,
+} from './figures.ts';
 import { fittingOf } from './fitting.ts';
 import { Ledger, type TaskFigures } from './ledger.ts';
-import { peopleWait } from './people-wait.ts';
 import { Replay } from './replay.ts';
 import {
   type Change,

@@ -1,7 +1,7 @@
 /** Where the waits of a trace went, in each scenario of the project. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { peopleWait } from '../../backtest/replay/people-wait.ts';
+import { peopleWait } from '../../backtest/replay/figures.ts';
 import { run } from '../../backtest/replay/run.ts';
 import { configFileOf, SCENARIOS } from '../../backtest/scenarios/index.ts';
 import { generateTrace } from '../../backtest/trace/generate/generate.ts';

@@ -151,11 +151,11 @@ describe('the dollars a month', () => {
       dollars: 21_900 * 0.0000133334 + 0.00876,
       because: 'twice the memory costs twice as much',
     },
-    { what: 'metrics', dollars: 4.8, because: 'there are ten metrics, and six of waits' },
+    { what: 'metrics', dollars: 3, because: 'there are ten metrics without builds' },
     {
       aws: { metrics: { perPool: true } },
       what: 'metrics',
-      dollars: 5.7,
+      dollars: 3.9,
       because: 'each pool adds three metrics',
     },
     { what: 'alarms', dollars: 1.1, because: 'there are ten alarms and one for the quota' },
@@ -228,7 +228,7 @@ describe('the dollars a month', () => {
       lines.reduce((sum, { dollars }) => sum + dollars, 0),
       9,
     );
-    expect(totalOf(lines)).toBeCloseTo(46.95, 2);
+    expect(totalOf(lines)).toBeCloseTo(45.15, 2);
   });
 });
 
