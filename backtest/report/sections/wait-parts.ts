@@ -19,7 +19,7 @@ export function waitPartsFigure(backtest: Backtest): Html {
   return figureOf({
     id: 'wait-parts',
     title: 'Where the wait under the autoscaler went',
-    description: `${peopleWaitText(wait)} These are ${jobsLabel(wait.jobs)} that people wait for, each from its submission until a daemon took it. The simulation assumes that ${startSharesText()}. autoscaler status shows the parts of your real waits.`,
+    description: `${peopleWaitText(wait)} These are ${jobsLabel(wait.jobs)} that people wait for, each from its submission until a daemon took it. The simulation assumes that ${startSharesText()}. The command autoscaler status shows the parts of your real waits.`,
     chart: wide('Where the wait went', partsTable(wait)),
     tables: html`${longest === undefined ? '' : adviceText(longest)}${others.length === 0 ? '' : fold('Show what helps with the other parts', adviceList(others))}`,
   });
