@@ -475,6 +475,11 @@ export class CoderdModel implements DaemonServer {
     return this.#prebuilds.of(preset);
   }
 
+  /** Whether coderd makes no more prebuilt workspaces of a preset. */
+  isAtFailureLimit(preset: Preset): boolean {
+    return this.#prebuilds.isAtLimit(preset);
+  }
+
   /** Gives a prebuilt workspace to a user. */
   claim(workspace: WorkspaceRecord, owner: UserRecord): void {
     this.#workspaces.claim(workspace.id, owner);

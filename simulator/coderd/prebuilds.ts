@@ -85,6 +85,11 @@ export class Prebuilds {
     return all.filter(({ prebuilt, latestBuild }) => prebuilt && latestBuild.presetId === id);
   }
 
+  /** Whether coderd makes no more of this preset because the newest ones have all failed. */
+  isAtLimit(preset: Preset): boolean {
+    return preset.template.activeVersion === preset.version && this.#isAtLimit(newestStarts(this.of(preset)));
+  }
+
   /** One run of ReconcileAll. */
   reconcile(now: EpochMs): void {
     for (const preset of this.#presets) this.#reconcile(preset, now);

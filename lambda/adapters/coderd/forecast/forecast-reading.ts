@@ -138,15 +138,11 @@ function readingsOf(organization: Organization, lists: Lists): ForecastReadings 
           ...(templates.status === 'ok'
             ? (unlisted(ownWorkspaces, own) ?? unreadVersion(own, versions))
             : {}),
-          items: own.map(withoutName),
+          items: own,
         }
       : forbidden('templates', organization),
     activeVersionTags: Object.fromEntries(tags),
   };
-}
-
-function withoutName({ name: _, ...template }: NamedTemplate): Template {
-  return template;
 }
 
 type Truncation = Pick<Reading<Template>, 'status' | 'error'> | undefined;

@@ -81,6 +81,7 @@ export const workspaceSchema = z.object({
     deadline: maybeTime,
     max_deadline: maybeTime,
     initiator_id: z.string().nullish(),
+    template_version_preset_id: z.string().nullish(),
     job: z.object({
       id: branded<JobId>().nullish(),
       status: z.string(),
@@ -107,6 +108,8 @@ export const templateSchema = z.object({
   id: z.string(),
   organization_id: branded<OrganizationId>(),
   active_version_id: z.string(),
+  name: z.string().nullish(),
+  deprecated: z.boolean().nullish(),
   updated_at: maybeTime,
   allow_user_autostart: z.boolean().nullish(),
   autostart_requirement: z.object({ days_of_week: z.array(z.string()).nullish() }).nullish(),
