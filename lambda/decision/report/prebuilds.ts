@@ -7,8 +7,9 @@ import { PREBUILDS_USER } from '../demand/record.ts';
 import type { EpochMs } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
+import { memoized } from '../model/memoize-by-object.ts';
 import type { FailingPreset, Finding } from '../model/plan.ts';
-import type { OrganizationReadings, Snapshot, Template, Workspace } from '../model/snapshot.ts';
+import type { OrganizationReadings, Reading, Snapshot, Template, Workspace } from '../model/snapshot.ts';
 import { compareVersion, LIMITS_PRESETS_SINCE } from '../model/version.ts';
 import { isoTime, REAPED_AFTER_MS } from './waiting.ts';
 
@@ -48,29 +49,32 @@ export function prebuildFindings(
     );
 }
 
-/**
- * Only a complete list shows the successes between the failures. Prebuilt workspaces that a user
- * has claimed, and those whose latest build is no start, do not count in coderd either.
- */
 function presetsOf(organization: OrganizationReadings): readonly Preset[] {
   const { workspaces } = organization;
+  // only a complete list shows the successes between the failures
   if (workspaces?.status !== 'ok') return [];
-  const counted = workspaces.items.filter(
+  return newestByPreset(workspaces).map(([id, newest]) => ({ id, organization, newest }));
+}
+
+/**
+ * Prebuilt workspaces that a user has claimed, and those whose latest build is no start, do not
+ * count in coderd either. The list stays the same for several looks.
+ */
+const newestByPreset = memoized(({ items }: Reading<Workspace>) => {
+  const counted = items.filter(
     ({ owner_id, outdated, latest_build: { transition } }) =>
       owner_id === PREBUILDS_USER && outdated === false && transition === 'start',
   );
   const byPreset = Map.groupBy(counted, ({ latest_build }) => latest_build.template_version_preset_id);
-  return [...byPreset].flatMap(([id, items]) => {
-    if (id == null) return [];
-    const newest = items.toSorted(
-      by(
-        (workspace) => -submittedAt(workspace),
-        ({ id: workspaceId }) => workspaceId,
-      ),
-    );
-    return [{ id, organization, newest }];
-  });
-}
+  return [...byPreset].flatMap(([preset, alike]) =>
+    preset == null ? [] : [[preset, alike.toSorted(newestFirst)] as const],
+  );
+});
+
+const newestFirst = by<Workspace>(
+  (workspace) => -submittedAt(workspace),
+  ({ id }) => id,
+);
 
 function presetFindings(preset: Preset, limit: number, now: EpochMs): readonly PresetFinding[] {
   const template = templateOf(preset);
