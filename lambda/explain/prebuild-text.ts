@@ -9,7 +9,8 @@ type Waiting = Of<'prebuilds-waiting'>;
 /** A preset whose prebuilds fail, or of which coderd makes no more. */
 export function failingPresetText(finding: Failing): string {
   const { organization, template, preset, failed } = finding;
-  const where = `organization "${organization}", template "${template}", preset ${preset}`;
+  // an admin of templates writes the name, and it may contain any character
+  const where = `organization "${organization}", template "${template}", preset ${JSON.stringify(preset)}`;
   return `${where}: the newest ${some(failed, 'prebuild')} failed${consequence(finding)}. ${remedy(finding)}`;
 }
 

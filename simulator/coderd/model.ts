@@ -470,6 +470,11 @@ export class CoderdModel implements DaemonServer {
     return this.#prebuilds.add(preset);
   }
 
+  /** The presets of a template version. */
+  presetsOf(version: TemplateVersion): readonly Preset[] {
+    return this.#prebuilds.ofVersion(version.id);
+  }
+
   /** The prebuilt workspaces of a preset that nobody has claimed, oldest first. */
   prebuildsOf(preset: Preset): readonly WorkspaceRecord[] {
     return this.#prebuilds.of(preset);

@@ -22,6 +22,8 @@ export type PrebuildOptions = {
 
 export type NewPreset = {
   readonly template: TemplateRecord;
+  /** @default `preset-1`, … */
+  readonly name?: string;
   /** Prebuilt workspaces to keep ready. */
   readonly instances: number;
   /** Whether the builds of its prebuilt workspaces fail. @default false */
@@ -72,11 +74,16 @@ export class Prebuilds {
   }
 
   /** Adds a preset to the active version of a template. */
-  add({ willFail = false, ...preset }: NewPreset): Preset {
+  add({ name = `preset-${this.#presets.length + 1}`, willFail = false, ...preset }: NewPreset): Preset {
     const { activeVersion: version } = preset.template;
-    const added: Preset = { ...preset, version, willFail, id: this.#parts.random.uuid() };
+    const added: Preset = { ...preset, name, version, willFail, id: this.#parts.random.uuid() };
     this.#presets.push(added);
     return added;
+  }
+
+  /** The presets of a template version, in the order in which they were added. */
+  ofVersion(id: string): readonly Preset[] {
+    return this.#presets.filter(({ version }) => version.id === id);
   }
 
   /** The prebuilt workspaces of a preset that nobody has claimed, oldest first. */

@@ -583,7 +583,7 @@ export type FailingPreset = {
   readonly organization: string;
   /** The name of the template, or its id if the name is unknown. */
   readonly template: string;
-  /** Its id. coderd lists no names with the workspaces. */
+  /** Its name, or its id if the name is unknown. */
   readonly preset: string;
   /** How many failed in a row, up to now. */
   readonly failed: number;

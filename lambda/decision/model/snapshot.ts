@@ -174,6 +174,8 @@ export type ForecastReadings = {
    * these tags.
    */
   readonly activeVersionTags: Readonly<Record<string, Tags>>;
+  /** The names of some presets, by preset id: those of which prebuilt workspaces have failed. */
+  readonly presetNames?: Readonly<Record<string, string>> | undefined;
   /** The members that the token may read. Without them every owner counts as active. */
   readonly members?: Reading<Member> | undefined;
   /**

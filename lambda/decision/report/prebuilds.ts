@@ -103,7 +103,7 @@ function facts(
   return {
     organization: organization.name,
     template: template?.name ?? newest?.template_id ?? '',
-    preset: id,
+    preset: organization.presetNames?.[id] ?? id,
     failed: failed.length,
     reaped: failed.filter(isReaped).length,
     workspace: newest?.name ?? newest?.id ?? '',

@@ -34,6 +34,7 @@ type Given = {
   readonly template?: Partial<Template>;
   readonly status?: ReadingStatus;
   readonly preset?: string | null | undefined;
+  readonly names?: Readonly<Record<string, string>>;
   /** The age of the newest build. */
   readonly newestMs?: number;
 };
@@ -75,6 +76,7 @@ function findingsOf({ builds, newestMs = 40 * MINUTE, status = 'ok', ...given }:
   const organization = anOrganization({
     workspaces: reading(workspaces.toReversed(), status),
     templates: reading([aTemplate({ name: 'devbox', ...given.template })]),
+    presetNames: given.names,
   });
   const snapshot = aSnapshot({ organizations: [organization], version: given.version ?? 'v2.36.0' });
   const config = { ...aConfig(aPool()), prebuildsFailureHardLimit: given.limit ?? 3 };
@@ -167,22 +169,28 @@ describe('the sentence about a preset', () => {
 
   it('says how near the limit is, and where to look', () => {
     expect(sentence({ builds: 'FFS' })).toBe(
-      'organization "default", template "devbox", preset p1: the newest 2 prebuilds failed. coderd makes no more of them once the newest 3 have failed. Read the build log of prebuilds/prebuild-40 of 20 November 2026 08:20:00 UTC, and activate a fixed version of the template',
+      'organization "default", template "devbox", preset "p1": the newest 2 prebuilds failed. coderd makes no more of them once the newest 3 have failed. Read the build log of prebuilds/prebuild-40 of 20 November 2026 08:20:00 UTC, and activate a fixed version of the template',
     );
   });
 
   it('says both ways out once coderd has stopped', () => {
     expect(sentence({ builds: 'FFFF' })).toBe(
-      'organization "default", template "devbox", preset p1: the newest 4 prebuilds failed, so coderd makes no more of them (its limit is 3). Read the build log of prebuilds/prebuild-40 of 20 November 2026 08:20:00 UTC, and activate a fixed version of the template. If the template is not the cause, delete the failed prebuilds, and coderd tries again',
+      'organization "default", template "devbox", preset "p1": the newest 4 prebuilds failed, so coderd makes no more of them (its limit is 3). Read the build log of prebuilds/prebuild-40 of 20 November 2026 08:20:00 UTC, and activate a fixed version of the template. If the template is not the cause, delete the failed prebuilds, and coderd tries again',
     );
   });
 
   it('blames the pool, not the template, if no daemon took the jobs in time', () => {
     expect(sentence({ builds: 'XXX' })).toBe(
-      'organization "default", template "devbox", preset p1: the newest 3 prebuilds failed, so coderd makes no more of them (its limit is 3). No daemon took their jobs within 30 min. Raise prebuilds.maxTasks or max of the pool that runs them. Then delete the failed prebuilds, and coderd tries again',
+      'organization "default", template "devbox", preset "p1": the newest 3 prebuilds failed, so coderd makes no more of them (its limit is 3). No daemon took their jobs within 30 min. Raise prebuilds.maxTasks or max of the pool that runs them. Then delete the failed prebuilds, and coderd tries again',
     );
     expect(sentence({ builds: 'XX' })).toMatch(/within 30 min\. Raise [^.]+\.maxTasks or max of the pool/);
     expect(sentence({ builds: 'XFF' })).toContain('No daemon took 1 of their jobs within 30 min. Read');
+  });
+
+  it('has the name of the preset if it is known, on one line', () => {
+    const names = { p1: 'Frankfurt\n"large"' };
+    expect(sentence({ builds: 'FFF', names })).toContain('preset "Frankfurt\\n\\"large\\"": the newest');
+    expect(sentence({ builds: 'FFF', names: { p2: 'Paris' } })).toContain('preset "p1": the newest');
   });
 
   it('says that coderd goes on if it has no limit', () => {

@@ -66,7 +66,10 @@ describe('a preset', () => {
 
   it('that fails is reported before coderd stops, and then until somebody deletes its failed prebuilds', async () => {
     const { invoke, coderd, preset } = await start({ instances: 1, willFail: true });
-    expect(toldIn(await invoke(60))).toEqual(['', 'prebuilds-failing 2 (0)', 'prebuilds-stopped 3 (0)']);
+    const looks = await invoke(60);
+    expect(toldIn(looks)).toEqual(['', 'prebuilds-failing 2 (0)', 'prebuilds-stopped 3 (0)']);
+    const { preset: name, template } = { preset: preset.name, template: preset.template.name };
+    expect(looks.at(-1)?.plan.findings).toContainEqual(expect.objectContaining({ preset: name, template }));
     preset.willFail = false;
     for (const failed of coderd.prebuildsOf(preset)) coderd.build(failed, 'delete', { willFail: false });
     expect(toldIn(await invoke(30))).toEqual(['prebuilds-stopped 3 (0)', '']);

@@ -132,6 +132,12 @@ export const workspacesPageSchema = z.object({ workspaces: z.array(workspaceSche
 /** docs/coder.md §10: `GET /api/v2/templateversions/{id}`. */
 export const templateVersionSchema = z.object({ job: z.object({ tags }) });
 
+/**
+ * docs/coder.md §10: `GET /api/v2/templateversions/{id}/presets`. coderd writes Go's own names, and
+ * null for none.
+ */
+export const presetsSchema = z.array(z.object({ ID: z.string(), Name: z.string() })).nullable();
+
 /** codersdk.AuthorizationResponse: by name of the check, whether the token's user is allowed. */
 export const authorizationSchema = z.record(z.string(), z.boolean());
 
