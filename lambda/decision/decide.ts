@@ -94,7 +94,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     findings: [
       ...reportFindings({ supply, doubts, assignment, snapshot, config }),
       ...forecastFindings(wakeDemands, snapshot),
-      ...prebuildWaitFindings(assignment, { pools: plans, snapshot, config }),
+      ...prebuildWaitFindings(assignment, { pools: plans, snapshot }),
       ...prebuildFindings(snapshot, config),
     ],
   };

@@ -1,19 +1,21 @@
 /**
  * Findings about prebuilds that coderd will fail because a limit holds back launches for them. Jobs
  * of prebuilds have the lowest priority, and coderd fails a job after half an hour. The estimate
- * counts every daemon of the pool as serving prebuilds only, so it never says that too many are
- * late.
+ * counts every daemon of the pool as serving prebuilds only.
  */
 import type { Assigned, Assignment } from '../assignment/assignment.ts';
 import { oldestOf, type TagGroup } from '../demand/demand.ts';
+import { deriveRecord, PREBUILDS_USER } from '../demand/record.ts';
 import type { PoolName } from '../model/brands.ts';
-import { sum } from '../model/collections.ts';
-import type { Config } from '../model/config.ts';
+import { meanOf, sum } from '../model/collections.ts';
+import { memoized } from '../model/memoize-by-object.ts';
 import type { Finding, PoolPlan, Reason } from '../model/plan.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { displayTags } from '../model/tags.ts';
+import { displayTags, tagKey } from '../model/tags.ts';
 import { failsAt, REAPED_AFTER_MS } from './waiting.ts';
 
+/** Before this time the estimate is rough: a burst may be over sooner than its first jobs suggest. */
+const EARLY_MS = REAPED_AFTER_MS / 2;
 /** Without a daemon, or without a known duration, jobs that have waited for so long are late. */
 const LATE_MS = 20 * 60_000;
 
@@ -30,7 +32,7 @@ const LIMITS: readonly Reason['code'][] = [
 ];
 
 type Row = Assigned<TagGroup>;
-type Given = { readonly pools: readonly PoolPlan[]; readonly snapshot: Snapshot; readonly config: Config };
+type Given = { readonly pools: readonly PoolPlan[]; readonly snapshot: Snapshot };
 
 /** Derives one finding for each tag group of prebuilds that a limit holds back for too long. */
 export function prebuildWaitFindings({ assigned }: Assignment<TagGroup>, given: Given): readonly Finding[] {
@@ -40,9 +42,9 @@ export function prebuildWaitFindings({ assigned }: Assignment<TagGroup>, given: 
 }
 
 function groupFindings(group: TagGroup, rows: readonly Row[], given: Given): readonly Finding[] {
-  const { snapshot, config, pools } = given;
+  const { snapshot, pools } = given;
   const pool = rows.find(({ offer }) => offer.served === 'when-there-is-room')?.offer.pool;
-  if (pool == null || snapshot.takenAt - oldestOf(group) <= config.alertAfterMs) return [];
+  if (pool == null || snapshot.takenAt - oldestOf(group) < EARLY_MS) return [];
   const late = lateJobs(group, rows, given);
   const [first] = late;
   const at = first === undefined ? null : failsAt(first, snapshot);
@@ -63,13 +65,29 @@ function lateJobs(group: TagGroup, rows: readonly Row[], { pools, snapshot }: Gi
     pools.filter(({ name }) => names.has(name)),
     daemonsOf,
   );
+  const tookMs = meanDuration(group, snapshot);
   const queue = group.createdAt.slice(group.createdAt.length - queued);
   return queue.filter((createdAt, index) => {
-    if (daemons === 0 || group.tookMs === undefined) return snapshot.takenAt - createdAt >= LATE_MS;
+    if (daemons === 0 || tookMs === undefined) return snapshot.takenAt - createdAt >= LATE_MS;
     const turns = Math.ceil((index + 1) / daemons);
-    return createdAt + REAPED_AFTER_MS < snapshot.takenAt + turns * group.tookMs;
+    return createdAt + REAPED_AFTER_MS < snapshot.takenAt + turns * tookMs;
   });
 }
+
+/** The mean over the jobs of what similar ones took: starts and deletions differ. */
+function meanDuration(group: TagGroup, { coder }: Snapshot): number | undefined {
+  const organization = coder.organizations.find(({ id }) => id === group.organizationId);
+  if (organization === undefined) return group.tookMs;
+  const { durationsOf } = deriveRecord(organization);
+  const means = organization.jobs.items
+    .filter(({ status, initiator_id }) => status === 'pending' && initiator_id === PREBUILDS_USER)
+    .filter(({ tags }) => `${organization.id} ${tagKey(tags)}` === group.key)
+    .map((job) => meanOfAll(durationsOf(job)));
+  return means.length === 0 || means.includes(0) ? group.tookMs : meanOf(means);
+}
+
+/** Many jobs share one list. */
+const meanOfAll = memoized((durations: readonly number[]) => meanOf(durations));
 
 /** The daemons that a pool has or is about to have. */
 function daemonsOf({ daemons: { busy, idle, starting }, desired: { from, to } }: PoolPlan): number {

@@ -4,7 +4,13 @@ import { decide } from '../../../lambda/decision/decide.ts';
 import { PREBUILDS_USER } from '../../../lambda/decision/demand/record.ts';
 import type { PoolConfig } from '../../../lambda/decision/model/config.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
-import type { ReadingStatus, Service, Template, Workspace } from '../../../lambda/decision/model/snapshot.ts';
+import type {
+  Job,
+  ReadingStatus,
+  Service,
+  Template,
+  Workspace,
+} from '../../../lambda/decision/model/snapshot.ts';
 import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import {
   aConfig,
@@ -234,10 +240,10 @@ describe('prebuilds that wait', () => {
   const small = { max: 5, prebuilds: { maxTasks: 4 } };
 
   it.each<Queue & { readonly late: number | undefined; readonly because: string }>([
-    { ages: batch(50, 4), pool: small, tookMs: 4 * MINUTE, late: undefined, because: 'it is early' },
-    { ages: batch(50, 6), pool: small, tookMs: 4 * MINUTE, late: 22, because: '6 turns of 4 are in time' },
-    { ages: batch(28, 6), pool: small, tookMs: 4 * MINUTE, late: undefined, because: 'all are in time' },
-    { ages: batch(29, 6), pool: small, tookMs: 4 * MINUTE, late: 1, because: 'the last is too late' },
+    { ages: batch(50, 14), pool: small, tookMs: 4 * MINUTE, late: undefined, because: 'it is early' },
+    { ages: batch(50, 15), pool: small, tookMs: 4 * MINUTE, late: 34, because: '3 turns of 4 are in time' },
+    { ages: batch(16, 15), pool: small, tookMs: 4 * MINUTE, late: undefined, because: 'all are in time' },
+    { ages: batch(17, 15), pool: small, tookMs: 4 * MINUTE, late: 1, because: 'the last is too late' },
     { ages: batch(50, 19), pool: small, late: undefined, because: 'the duration is unknown' },
     { ages: batch(50, 20), pool: small, late: 46, because: 'it is late, whatever the duration is' },
     {
@@ -273,6 +279,33 @@ describe('prebuilds that wait', () => {
     expect(found && sentenceOf(found)).toBe(
       'organization "default", tags (untagged): 50 prebuilds wait for pool "cpu". At this rate coderd fails 42 of them from 20 November 2026 09:04:00 UTC on, because no daemon takes them within 30 min. Raise prebuilds.maxTasks, or let the presets keep fewer prebuilds',
     );
+  });
+
+  it('are in time if half of them are deletions, which are quick', () => {
+    const jobOf = (transition: string, given: Partial<Job>) =>
+      aJob({
+        initiator_id: PREBUILDS_USER,
+        metadata: { template_id: 't', workspace_build_transition: transition },
+        ...given,
+      });
+    const past = (transition: string, minutes: number) =>
+      Array.from({ length: 10 }, () => {
+        const times = { started_at: ago(HOUR), completed_at: ago(HOUR - minutes * MINUTE) };
+        return jobOf(transition, { status: 'succeeded', created_at: ago(HOUR), ...times });
+      });
+    const queue = (...transitions: readonly string[]) =>
+      transitions.flatMap((transition) =>
+        Array.from({ length: 12 }, () => jobOf(transition, { created_at: ago(16 * MINUTE) })),
+      );
+    const late = (...jobs: readonly Job[]): number => {
+      const recentJobs = reading([...past('start', 4), ...past('delete', 1)]);
+      const organization = anOrganization({ jobs: reading(jobs), recentJobs });
+      const config = aConfig(aPool({ max: 5, prebuilds: { maxTasks: 4 } }));
+      const { findings } = decide(aSnapshot({ organizations: [organization], version: 'v2.36.0' }), config);
+      return findings.filter(({ code }) => code === 'prebuilds-waiting').length;
+    };
+    expect(late(...queue('start', 'start'))).toBe(1);
+    expect(late(...queue('start', 'delete'))).toBe(0);
   });
 
   it('say how to end a pause', () => {
