@@ -14,9 +14,10 @@ export function failingPresetText(finding: Failing): string {
   return `${where}: the newest ${some(failed, 'prebuild')} failed${consequence(finding)}. ${remedy(finding)}`;
 }
 
-function consequence({ code, limit }: Failing): string {
+function consequence({ code, failed, limit }: Failing): string {
   if (limit === null) return '. coderd tries again, and waits longer after each failure';
   if (code === 'prebuilds-stopped') return `, so coderd makes no more of them (its limit is ${limit})`;
+  if (failed >= limit) return '. The next one has begun. If it fails too, coderd makes no more of them';
   return `. coderd makes no more of them once the newest ${limit} have failed`;
 }
 

@@ -179,6 +179,12 @@ describe('the sentence about a preset', () => {
     );
   });
 
+  it('says that the next attempt decides if it has begun', () => {
+    expect(sentence({ builds: 'RFFF' })).toContain(
+      'the newest 3 prebuilds failed. The next one has begun. If it fails too, coderd makes no more of them. Read',
+    );
+  });
+
   it('says both ways out once coderd has stopped', () => {
     expect(sentence({ builds: 'FFFF' })).toBe(
       'organization "default", template "devbox", preset "p1": the newest 4 prebuilds failed, so coderd makes no more of them (its limit is 3). Read the build log of prebuilds/prebuild-40 of 20 November 2026 08:20:00 UTC, and activate a fixed version of the template. If the template is not the cause, delete the failed prebuilds, and coderd tries again',
