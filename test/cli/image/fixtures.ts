@@ -21,14 +21,14 @@ export async function tarOf(...entries: readonly Entry[]): Promise<Uint8Array> {
 
 /** The text that "terraform init" writes. */
 export function lockText(...locks: readonly ProviderLock[]): string {
+  const hashesText = (hashes: readonly string[]): string =>
+    hashes.length === 0 ? '' : `  hashes = [\n${hashes.map((hash) => `    "${hash}",\n`).join('')}  ]\n`;
   const blocks = locks.map(
     ({ address, version, hashes }) => `
 provider "${address}" {
   version     = "${version}"
   constraints = ">= 1.0.0"
-  hashes = [
-${hashes.map((hash) => `    "${hash}",\n`).join('')}  ]
-}
+${hashesText(hashes)}}
 `,
   );
   return `# This file is maintained automatically by "terraform init".\n# Manual edits may be lost in future updates.\n${blocks.join('')}`;
