@@ -27,10 +27,10 @@ afterEach(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Tasks that start while builds wait: the first build of each is surely its first. */
-async function workedLab(downloadMs: number): Promise<Lab> {
+async function workedLab(downloadMs: number, warmMs = 4_000): Promise<Lab> {
   const lab = await emptyLab();
   const { coderd } = lab.world;
-  const init = { warmMs: 4_000, providers: { 'aws 6.20': downloadMs }, spread: 0.1 };
+  const init = { warmMs, providers: { 'aws 6.20': downloadMs }, spread: 0.1 };
   const template = coderd.addTemplate({ organization: 'default', name: 'aws', init });
   const workspaces = Array.from({ length: TASKS }, () => coderd.addWorkspace({ template }));
   for (const transition of ['start', 'stop'] as const) {
@@ -96,6 +96,14 @@ describe('cold-cache', () => {
     expect(out).not.toContain('what to do');
   });
 
+  it('names a template whose later builds download too', async () => {
+    const { out } = await coldCache(await workedLab(0, 15_000));
+    expect(out).toMatch(
+      /- Later builds of "aws" spend 1\d\.\d s in init too\. Check .*\.terraform\.lock\.hcl/,
+    );
+    expect(out).not.toContain('Put the providers into the image');
+  });
+
   it('says that there are too few builds rather than guess', async () => {
     const lab = await emptyLab();
     const { coderd } = lab.world;
@@ -116,6 +124,15 @@ describe('cold-cache without an answer', () => {
         /reading the builds of the last 2 days: found none of these pools\. If there were builds, the token's user needs the organization template admin role/,
       ),
     });
+  });
+
+  it('fails if coderd lists none of the daemons any more, and says why', async () => {
+    const lab = await workedLab(20_000);
+    const { coderd } = lab.world;
+    for (const { name } of coderd.keys(coderd.organizationId('default'))) coderd.deleteKey('default', name);
+    const { code, err } = await coldCache(lab);
+    expect(code).toBe(1);
+    expect(err).toContain('20 were run by daemons that coderd does not list any more');
   });
 
   it('names the role that is missing', async () => {
