@@ -39,6 +39,10 @@ const COMMANDS: readonly {
   { names: ['trace'], load: async () => [(await import('./trace/command.ts')).addTraceCommand] },
   { names: ['backtest'], load: async () => [(await import('./backtest/command.ts')).addBacktestCommand] },
   { names: ['tune'], load: async () => [(await import('./tune/command.ts')).addTuneCommand] },
+  {
+    names: ['cold-cache'],
+    load: async () => [(await import('./cold-cache/command.ts')).addColdCacheCommand],
+  },
   { names: ['synth'], load: async () => [(await import('./synth.ts')).addSynthCommand] },
   { names: ['schema'], load: async () => [(await import('./validate.ts')).addSchemaCommand] },
 ];
