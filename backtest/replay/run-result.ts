@@ -11,6 +11,7 @@ export type WaitFigures = {
   readonly jobs: number;
   readonly meanS: number;
   readonly p50S: number;
+  readonly p90S: number;
   readonly p95S: number;
   readonly p99S: number;
   readonly maxS: number;
@@ -40,8 +41,9 @@ export type Figures = {
   readonly waitOfPeople: WaitFigures;
   /** By the pool whose daemon had the job. `-`: no daemon had it. */
   readonly waitByPool: Readonly<Record<string, WaitFigures>>;
-  /** By organization and tags: `default` or `default size=large`. */
+  /** By organization and tags: `default` or `default size=large`. Then the same for `waitOfPeople`. */
   readonly waitByGroup: Readonly<Record<string, WaitFigures>>;
+  readonly waitOfPeopleByGroup: Readonly<Record<string, WaitFigures>>;
   readonly waitByKind: Readonly<Partial<Record<JobKind, WaitFigures>>>;
   /** Jobs of prebuilt workspaces that were killed, failed by the reaper or did not end. */
   readonly failedPrebuilds: number;
@@ -64,6 +66,8 @@ export type Figures = {
     readonly launches: number;
     /** Launches whose daemon never had a job. */
     readonly idleLaunches: number;
+    /** Every pool, also one without tasks. */
+    readonly byPool: Readonly<Record<string, { readonly dollars: number; readonly launches: number }>>;
   };
   /** Peaks of the desired counts. */
   readonly peaks: { readonly all: number; readonly byPool: Readonly<Record<string, number>> };
