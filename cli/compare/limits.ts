@@ -45,11 +45,9 @@ const LEAST_RISE = 1;
 export const LEAST_JOBS = 20;
 
 export function parseCostLimit(text: string): Limit {
-  const [, dollars] = /^(?:\$(\d{1,9}(?:\.\d+)?)|\d{1,9}(?:\.\d+)?usd)$/i.exec(text) ?? [];
-  if (dollars !== undefined || /usd$/i.test(text)) {
-    const amount = Number(dollars ?? text.slice(0, -3));
-    if (!Number.isNaN(amount)) return { text, amount };
-  }
+  const [, sign, unit] = /^(?:\$(\d{1,9}(?:\.\d+)?)|(\d{1,9}(?:\.\d+)?)usd)$/i.exec(text) ?? [];
+  const amount = sign ?? unit;
+  if (amount !== undefined) return { text, amount: Number(amount) };
   return shareOr(text, "dollars a month, such as 20usd or '$20' (in quotes, since a shell reads $2)");
 }
 

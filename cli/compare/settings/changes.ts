@@ -68,7 +68,7 @@ function poolChanges(setting: Setting<DeployedPool>, kept: readonly Kept[]): rea
 
 /** One change, or one for each entry of a private mapping such as `environment`. */
 function changesOf<From>(setting: Setting<From>, before: From, after: From): readonly Values[] {
-  const [from, to] = [setting.of(before), setting.of(after)];
+  const [from, to] = [setting.of(before), setting.of(after)].map(unsetIfEmpty);
   if (isDeepStrictEqual(from, to)) return [];
   if (setting.show !== hidden || !isMapping(from) || !isMapping(to) || isReference(from, to))
     return [valuesOf(setting, setting.path, from, to)];
@@ -77,6 +77,10 @@ function changesOf<From>(setting: Setting<From>, before: From, after: From): rea
     .filter((name) => !isDeepStrictEqual(from[name], to[name]))
     .map((name) => valuesOf(setting, `${setting.path}.${safe(name)}`, from[name], to[name]));
 }
+
+/** An empty list is as good as none. */
+const unsetIfEmpty = (value: unknown): unknown =>
+  Array.isArray(value) && value.length === 0 ? undefined : value;
 
 type Mapping = Readonly<Record<string, unknown>>;
 

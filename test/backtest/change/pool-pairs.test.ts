@@ -23,12 +23,16 @@ it.each([
     because: 'the name comes before the tags',
   },
   {
-    ...{ before: [{ name: 'a' }], after: [{ name: 'b' }, { name: 'c' }], pairs: ['=b', '=c', 'a='] },
-    because: 'it could be either',
+    ...{ before: [{ name: 'a' }], after: [{ name: 'b', retiring: true }], pairs: ['=b', 'a='] },
+    because: 'the new one retires',
   },
   {
-    ...{ before: [{ name: 'a' }, { name: 'b' }], after: [{ name: 'c' }], pairs: ['=c', 'a=', 'b='] },
-    because: 'either could be it',
+    ...{
+      before: [{ name: 'a', retiring: true }, { name: 'b' }],
+      after: [{ name: 'c' }],
+      pairs: ['b=c', 'a='],
+    },
+    because: 'the other one retires',
   },
   {
     before: [{ name: 'a' }, { name: 'b', ...GPU }],
