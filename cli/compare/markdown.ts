@@ -60,7 +60,7 @@ function checkText({ outcome, option, limit, figure, group, before, after }: Che
   const of = group === undefined ? '' : ` of ${code(group)}`;
   const given = limit === undefined ? code(option) : code(`${option} ${limit.text}`);
   const chance = outcome === 'undecided' ? '. The difference may be chance: add `--seeds`' : '';
-  return `${given} ${OUTCOMES[outcome]}: ${name}${of} ${arrow({ before, after }, format)}${chance}`;
+  return `${given} ${OUTCOMES[outcome]}: ${name}${of} (${arrow({ before, after }, format)})${chance}`;
 }
 
 function settingsText(settings: readonly SettingChange[]): readonly string[] {

@@ -56,7 +56,7 @@ const when = (holds: boolean, text: string): readonly string[] => (holds ? [text
 function chanceText(seeds: readonly number[]): string {
   if (seeds.length === 1)
     return 'There is only one replay before and one after, so chance is unknown. Add `--seeds 5`.';
-  return `Each figure is the mean of ${seeds.length} replays. The replays before and after are pairs with the same jobs and the same seed, ± is the 95 % confidence interval of the mean change. A change within it is “no clear change”. Another week may differ by more.`;
+  return `Each figure is the mean of ${seeds.length} replays. One replay before and one after have the same jobs and the same seed. ± is the 95 % confidence interval of the mean change: a change within it is “no clear change”. Another week may differ by more.`;
 }
 
 /** What no replay judges, for the settings that change. */

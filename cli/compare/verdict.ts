@@ -85,7 +85,7 @@ function waitText({ measures: { meanWaitS, p95WaitS }, jobsOfPeople }: Change): 
   if (jobsOfPeople === 0) return 'The trace has no jobs that people wait for';
   const figures = [
     { name: 'on average', ...meanWaitS },
-    { name: 'p95', ...p95WaitS },
+    { name: 'at p95', ...p95WaitS },
   ].filter(({ clarity }) => clarity === 'clear');
   const [first] = figures;
   if (first === undefined)
@@ -93,7 +93,7 @@ function waitText({ measures: { meanWaitS, p95WaitS }, jobsOfPeople }: Change): 
       ? 'Waits stay the same'
       : 'Waits do not clearly change';
   const texts = figures.map(
-    ({ name, before, after }) => `${seconds(after)} ${name} instead of ${seconds(before)}`,
+    ({ name, before, after }) => `${name} ${seconds(after)} instead of ${seconds(before)}`,
   );
   return `People wait ${directionOf(figures)}: ${texts.join(', ')}`;
 }
