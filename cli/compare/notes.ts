@@ -23,31 +23,39 @@ export function doubtsOf({ trace, seeds, fits, jobsOfPeople, pools }: Change): r
       isShort,
       `The trace covers ${lengthLabel({ trace })}, which is less than a week. The figures of a month assume that all days are like these.`,
     ),
-    ...when(
-      jobsOfPeople < FEW_JOBS,
-      `People wait for only ${jobsLabel(Math.round(jobsOfPeople))} of the trace, so a few of them determine p95.`,
-    ),
+    ...peopleText(jobsOfPeople),
     ...when(
       unused.length > 0,
       `No job of the trace fits ${unused.map(({ names }) => code(names.at(-1) ?? '')).join(', ')}. The replay says nothing about jobs of ${unused.length === 1 ? 'this pool' : 'these pools'}.`,
     ),
-    ...when(
-      fits.neither > 0,
-      `${jobsLabel(fits.neither)} (${share(fits.neither / jobs)}) fit no pool, before or after. The replays leave them out.`,
-    ),
-    ...when(
-      fits.onlyBefore > 0,
-      `${jobsLabel(fits.onlyBefore)} fit a pool only before the change. The cost and the waits after it do not include them.`,
-    ),
-    ...when(
-      fits.onlyAfter > 0,
-      `${jobsLabel(fits.onlyAfter)} fit a pool only after the change. The cost and the waits before it do not include them.`,
-    ),
+    ...fitsText(fits, jobs),
     ...when(skipped > 0, `${count(skipped)} invalid lines of the trace are left out.`),
     ...outages.map(
       ({ at, seconds }) =>
         `coderd is down for ${seconds} s from ${timeText(isoTime(at))} on, in all replays.`,
     ),
+  ];
+}
+
+function peopleText(jobs: number): readonly string[] {
+  if (jobs === 0) return ['The trace has no jobs that people wait for, so all waits are 0.'];
+  const label = jobsLabel(Math.round(jobs));
+  return when(jobs < FEW_JOBS, `People wait for only ${label} of the trace, so a few of them determine p95.`);
+}
+
+function fitsText({ neither, onlyBefore, onlyAfter }: Change['fits'], jobs: number): readonly string[] {
+  const only = (count: number, side: string, other: string): readonly string[] =>
+    when(
+      count > 0,
+      `Only the configuration ${side} the change has a pool for ${jobsLabel(count)}. The cost and the waits ${other} it do not include them.`,
+    );
+  return [
+    ...when(
+      neither > 0,
+      `No pool fits ${jobsLabel(neither)} (${share(neither / jobs)}), before or after. The replays leave them out.`,
+    ),
+    ...only(onlyBefore, 'before', 'after'),
+    ...only(onlyAfter, 'after', 'before'),
   ];
 }
 

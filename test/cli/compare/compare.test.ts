@@ -126,7 +126,7 @@ describe('pools that come and go', () => {
     const { code, out } = await compare(one, both, ...mixed, '--fail-on', 'unserved');
     expect(code).toBe(0);
     expect(out).toMatch(/^\| jobs without a pool +\| 2 +\| 0 +\| -2 +\|$/m);
-    expect(out).toContain('- 2 jobs fit a pool only after the change.');
+    expect(out).toContain('- Only the configuration after the change has a pool for 2 jobs.');
   });
 
   it('takes a retiring pool for one without jobs', async () => {
@@ -157,6 +157,16 @@ describe('doubt', () => {
     expect(slower.out).toContain('- The trace covers 2 hours, which is less than a week.');
     expect(slower.out).toContain('- People wait for only 12 jobs of the trace');
     expect(slower.out).toContain('- Each figure is the mean of 3 replays.');
+  });
+
+  it('is told of a trace without people, and of jobs without a pool', async () => {
+    const file = trace('prebuilds.jsonl', [
+      aBuild(1, { kind: 'prebuild' }),
+      aBuild(2, { tags: { os: '`|<b>' } }),
+    ]);
+    const { out } = await compare(before, harmless, '--trace', file, ...QUICK);
+    expect(out).toContain('- The trace has no jobs that people wait for, so all waits are 0.');
+    expect(out).toContain('- No pool fits 1 job (50%), before or after.');
   });
 
   it('is told of a single seed', async () => {
