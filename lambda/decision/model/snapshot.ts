@@ -128,6 +128,7 @@ export type Workspace = {
       readonly created_at?: Maybe<EpochMs>;
       readonly started_at?: Maybe<EpochMs>;
       readonly completed_at?: Maybe<EpochMs>;
+      readonly worker_id?: Maybe<DaemonId>;
       readonly tags?: Maybe<Tags>;
     };
   };

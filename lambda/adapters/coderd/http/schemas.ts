@@ -87,6 +87,7 @@ export const workspaceSchema = z.object({
       created_at: maybeTime,
       started_at: maybeTime,
       completed_at: maybeTime,
+      worker_id: branded<DaemonId>().nullish(),
       tags: tags.nullish(),
     }),
   }),
