@@ -1,6 +1,5 @@
 /** The figures of one run of a policy on a trace. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import type { Tags } from '../../lambda/decision/model/tags.ts';
 import type { WaitParts } from '../../lambda/decision/waits/wait-parts.ts';
 import type { JobKind } from '../trace/trace.ts';
 
@@ -171,29 +170,6 @@ export type PolicyRun = {
  * Edges of `waitCounts`, in seconds. `waitCounts` has one more value: the jobs above the last edge.
  */
 export const WAIT_EDGES_S = [1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800] as const;
-
-/** A lower bound of the cost of every policy. */
-export type Bound = {
-  readonly bound: 'busy-hours' | 'clairvoyant';
-  readonly title: string;
-  /** The assumption of the bound, as a sentence. */
-  readonly meaning: string;
-  readonly hours: number;
-  readonly dollars: number;
-  /** 0 for the busy hours, as they have no schedule of tasks. */
-  readonly launches: number;
-  /** The wait of people that remains, as coderd's executor runs only once a minute. */
-  readonly meanWaitS: number;
-};
-
-export type BacktestPool = {
-  readonly name: string;
-  readonly organization: string;
-  readonly tags: Tags;
-  readonly min: number;
-  readonly max: number;
-  readonly dollarsPerTaskHour: number;
-};
 
 /** One run of the autoscaler at one price of waiting. */
 export type SweepPoint = {
