@@ -40,7 +40,7 @@ export type Check = {
  * A share of a small figure is smaller than anyone notices. A percentage always allows a rise of
  * one dollar a month, or of one second.
  */
-const LEAST_RISE = 1;
+export const LEAST_RISE = 1;
 /** The waits of fewer jobs say little about the next week. */
 export const LEAST_JOBS = 20;
 

@@ -1,6 +1,6 @@
 /** The whole comparison as Markdown for a pull request. */
 import { FIGURES } from './figures.ts';
-import { type Check, hasLimits, type Limits } from './limits.ts';
+import { type Check, hasLimits, LEAST_RISE, type Limits } from './limits.ts';
 import { doubtsOf, remarksOf } from './notes.ts';
 import type { SettingChange } from './settings/changes.ts';
 import { figuresTable, groupsTable, poolsTable, settingsTable } from './tables.ts';
@@ -55,12 +55,19 @@ function checkLines({ change, checks }: Judged, isOne: boolean): readonly string
   return checks.map((check) => `- ${isOne ? '' : `${code(change.trace.name)}: `}${checkText(check)}`);
 }
 
-function checkText({ outcome, option, limit, figure, group, before, after }: Check): string {
+export function checkText(check: Check): string {
+  const { outcome, option, limit, figure, group, before, after } = check;
   const { name, format } = FIGURES[figure];
   const of = group === undefined ? '' : ` of ${code(group)}`;
   const given = limit === undefined ? code(option) : code(`${option} ${limit.text}`);
-  const chance = outcome === 'undecided' ? '. The difference may be chance: add `--seeds`' : '';
-  return `${given} ${OUTCOMES[outcome]}: ${name}${of} (${arrow({ before, after }, format)})${chance}`;
+  const why = whyOf(check, format(LEAST_RISE));
+  return `${given} ${OUTCOMES[outcome]}: ${name}${of} (${arrow({ before, after }, format)})${why}`;
+}
+
+function whyOf({ outcome, limit, before, after }: Check, leastRise: string): string {
+  if (outcome === 'undecided') return '. The difference may be chance: add `--seeds`';
+  const isSmall = outcome === 'kept' && limit?.share !== undefined && after > before * (1 + limit.share);
+  return isSmall ? `. A percentage always allows a rise of ${leastRise}` : '';
 }
 
 function settingsText(settings: readonly SettingChange[]): readonly string[] {

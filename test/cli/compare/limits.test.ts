@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Difference } from '../../../backtest/change/difference.ts';
 import type { Change, GroupChange } from '../../../backtest/change/result.ts';
 import { checkLimits, parseCostLimit, parseWaitLimit } from '../../../cli/compare/limits.ts';
+import { checkText } from '../../../cli/compare/markdown.ts';
 
 const SAME: Difference = { before: 10, after: 10, change: 0, margin: 0, clarity: 'none' };
 const risen = (before: number, after: number, clarity: Difference['clarity'] = 'clear'): Difference => ({
@@ -96,3 +97,21 @@ it.each(['', '%', '10', 'usd', '$', '1e3usd', '10 %', '-1%', '10%%', 'NaN%'])(
     );
   },
 );
+
+it.each([
+  {
+    limit: '20%',
+    cost: risen(2.96, 3.86),
+    says: ' kept: monthly cost of tasks ($2.96 → $3.86). A percentage always allows a rise of $1.00',
+  },
+  { limit: '20%', cost: risen(10, 11), says: ' kept: monthly cost of tasks ($10.00 → $11.00)' },
+  { limit: '20%', cost: risen(10, 19), says: ' **crossed**: monthly cost of tasks ($10.00 → $19.00)' },
+  {
+    limit: '$2',
+    cost: risen(10, 19, 'unclear'),
+    says: ' not decided: monthly cost of tasks ($10.00 → $19.00). The difference may be chance: add `--seeds`',
+  },
+])('a limit of $limit reads "$says"', ({ limit, cost, says }) => {
+  const checks = checkLimits(aChange({ cost }), { cost: parseCostLimit(limit), isUnservedRefused: false });
+  expect(checks.map(checkText)).toEqual([`\`--max-cost-increase ${limit}\`${says}`]);
+});
