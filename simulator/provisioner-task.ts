@@ -129,9 +129,9 @@ function noticing(
         cancelAcquire: () => connection.cancelAcquire(),
         onCancel: (listener) => connection.onCancel(listener),
         close: () => connection.close(),
-        complete: (job, result) => {
+        complete: (job, result, stages) => {
           onIdle();
-          connection.complete(job, result);
+          connection.complete(job, result, stages);
         },
       };
     },

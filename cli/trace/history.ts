@@ -45,7 +45,8 @@ export async function readJobs(
   return read;
 }
 
-async function readServer(
+/** Finds organizations by name or id, and coderd's version. Throws InputError. */
+export async function readServer(
   http: CoderdHttp,
   names: readonly string[],
 ): Promise<{ readonly organizations: readonly Organization[]; readonly build: BuildInfo | undefined }> {

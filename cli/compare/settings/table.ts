@@ -31,6 +31,7 @@ export const TOP_SETTINGS: readonly Setting<Deployment>[] = [
     ['coder.url', ({ coder }) => coder.url],
     ['coder.token', ({ coder }) => coder.token, hidden],
     ['coder.caBundle', ({ coder }) => coder.caBundle],
+    ['coder.prebuildsFailureHardLimit', ({ prebuildsFailureHardLimit }) => prebuildsFailureHardLimit],
     ['coder.proxy', ({ coder }) => coder.proxy, hidden],
     ['roll.atOnce', ({ roll }) => roll.atOncePercent, percent],
     ['alertAfter', ({ alertAfterMs }) => alertAfterMs, duration],
