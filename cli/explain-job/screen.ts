@@ -1,15 +1,15 @@
 /** Formats the explanation of a job as text: what it is, how it stands, where its wait went. */
 import { ageText, seconds, some, tagText, timeText } from '../../lambda/explain/format.ts';
 import { percentText, waitPartAdvice, waitPartName } from '../../lambda/explain/wait-text.ts';
-import { plainTable } from '../shared/plain-table.ts';
+import { oneLine, plainTable } from '../shared/plain-table.ts';
 import type { ExplainedJob, ExplainedWait, JobExplanation, PendingJob } from './explanation.ts';
 
 export function explanationScreen({ job, wait, pending, notes }: JobExplanation): string {
   return [
     `job ${job.id}: ${whatOf(job)}`,
-    `  organization "${job.organization}", tags ${tagText(job.tags)}`,
+    `  organization "${job.organization}", tags ${oneLine(tagText(job.tags))}`,
     `  submitted ${timeText(job.createdAt)}; ${stateOf(job)}`,
-    ...(job.error === null ? [] : [`  error: ${job.error.replaceAll('\n', ' ')}`]),
+    ...(job.error === null ? [] : [`  error: ${oneLine(job.error)}`]),
     ...(wait === null ? [] : ['', ...waitLines(wait)]),
     ...(pending === null ? [] : ['', ...pendingLines(pending)]),
     ...notes.flatMap((note) => ['', `note: ${note}`]),
@@ -24,8 +24,8 @@ const TYPES: Readonly<Record<string, string>> = {
 
 function whatOf({ type, transition, template, workspace }: ExplainedJob): string {
   const what = transition ?? TYPES[type] ?? type;
-  const of = workspace === null ? '' : ` of workspace ${workspace}`;
-  return `${what}${of}${template === null ? '' : `, template "${template}"`}`;
+  const of = workspace === null ? '' : ` of workspace ${oneLine(workspace)}`;
+  return `${what}${of}${template === null ? '' : `, template "${oneLine(template)}"`}`;
 }
 
 function stateOf({ status, createdAt, startedAt, completedAt }: ExplainedJob): string {
@@ -41,7 +41,7 @@ function waitLines({ pool, task, waitMs, parts, source }: ExplainedWait): readon
   const of = task === null ? '' : `, task ${task}`;
   const total = `waited ${(waitMs / 1000).toFixed(1)} s for ${by}${of}`;
   const [longest] = parts.toSorted((a, b) => b.ms - a.ms);
-  if (longest === undefined) return [`${total}: none of it is worth a word`];
+  if (longest === undefined) return [total];
   return [
     `${total}:`,
     ...partTable(parts, waitMs),
@@ -73,7 +73,7 @@ function pendingLines({ waitedSeconds, alike, older, pools, unschedulable }: Pen
   const place = older === 0 ? 'it is the oldest' : `${older} of them are older`;
   return [
     `waits for ${ageText(waitedSeconds)}; ${some(alike, 'job')} with these tags ${alike === 1 ? 'waits' : 'wait'}, ${place}`,
-    ...(unschedulable === null ? [] : [`unschedulable: ${unschedulable}`]),
+    ...(unschedulable === null ? [] : [`unschedulable: ${oneLine(unschedulable)}`]),
     ...pools.flatMap(({ pool, why }) => [`pool "${pool}":`, ...why.map((line) => `  - ${line}`)]),
   ];
 }
