@@ -16,12 +16,12 @@ export function failingPresetText(finding: Failing): string {
 
 /** In quotes, with every control character as an escape: JSON leaves some as they are. */
 function quoted(name: string): string {
-  const escape = (character: string): string =>
+  const asCode = (character: string): string =>
     character
       .split('')
       .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
       .join('');
-  return JSON.stringify(name).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escape);
+  return JSON.stringify(name).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, asCode);
 }
 
 function consequence({ code, failed, limit }: Failing): string {
