@@ -121,8 +121,8 @@ export type Figures = {
    */
   readonly killedByUs: number;
   /**
-   * Jobs killed by Spot, a host that failed or was retired, StopTask, or a protection that a person
-   * removed.
+   * Jobs killed by Spot, a host that failed or was retired, memory, StopTask, or a protection that a
+   * person removed.
    */
   readonly killedByOthers: number;
 };
@@ -415,7 +415,8 @@ const VARIABLE = {
 const keySecretOf = (pool: string): string => `coder/keys/${pool}`;
 
 /** Whether the lease must prevent this stop while the task has a job. */
-function isOurs({ state: { stopCode, stoppedReason = '', isBared } }: EcsTask): boolean {
+function isOurs({ state: { stopCode, stoppedReason = '', isBared, containerReason } }: EcsTask): boolean {
+  if (containerReason !== undefined) return false;
   if (stopCode === 'EssentialContainerExited') return true;
   return stopCode === 'ServiceSchedulerInitiated' && stoppedReason.startsWith(SCALING_REASON) && !isBared;
 }

@@ -1,7 +1,11 @@
-/** Writes the logs and metrics of the function: one log event and a few metrics per look. */
+/**
+ * Writes the logs and metrics of the function: one log event and a few metrics per look, and one
+ * more event for each build that died with its task.
+ */
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { type Look, lookEvent } from '../look/look-event.ts';
+import { OrphanEvents } from '../look/orphan-event.ts';
 import type { Clock } from '../look/ports.ts';
 import { FullViewAge } from './full-view-age.ts';
 import { lookMetrics, poolMetrics, rareMetrics } from './look-metrics.ts';
@@ -18,10 +22,12 @@ export type ReporterOptions = {
 export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) => void {
   const metrics = new Metrics();
   const age = new FullViewAge(clock);
+  const orphans = new OrphanEvents();
   return (look) => {
     const { plan } = look.result;
     const event = lookEvent(look);
     logger.info('look', event);
+    for (const orphan of orphans.newOf(plan)) logger.warn('orphan', orphan);
     publish(metrics, lookMetrics(look.result, event, age.after(plan)));
     for (const [name, value] of Object.entries(rareMetrics(plan)))
       if (value !== undefined) publish(metrics, { [name]: value });

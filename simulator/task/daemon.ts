@@ -79,11 +79,15 @@ export class Daemon {
     if (job !== undefined) this.#options.onKilledJob(job);
   }
 
-  /** Ends the process unasked with this exit code (a crash, out of memory). */
-  crash(code: number): void {
-    if (this.#gone) return;
-    this.#die();
+  /**
+   * Ends the process unasked with this exit code (a crash, out of memory). Returns the job that stays
+   * unfinished.
+   */
+  crash(code: number): AcquiredJob | undefined {
+    if (this.#gone) return undefined;
+    const job = this.#die();
     this.#options.onExit(code);
+    return job;
   }
 
   /** Closes the connection. Returns the job that stays unfinished. */

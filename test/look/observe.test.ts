@@ -55,6 +55,7 @@ function coderdOf(names: readonly string[]) {
       recorded.push({ name, ...seen });
       return RECENT;
     },
+    knowsEnd: () => false,
     tokenExpiry: async () => undefined,
     license: async () => undefined,
   };

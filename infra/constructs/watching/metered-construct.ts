@@ -2,6 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import {
+  DEAD_METRIC,
   LICENSE_METRIC,
   type MetricName,
   type RareMetricName,
@@ -11,7 +12,7 @@ import {
 import { StackError } from '../shared/stack-error.ts';
 import { publishedMetric, type Statistic } from './look-metrics.ts';
 
-/** The metrics of a deployment: ten that each look writes, and three that are written on occasion. */
+/** The metrics of a deployment: ten that each look writes, and four that are written on occasion. */
 export type AutoscalerMetric = MetricName | RareMetricName;
 
 /** A minute may have several looks. These statistics say what matters of them. */
@@ -29,6 +30,7 @@ const STATISTICS: Readonly<Record<AutoscalerMetric, Statistic>> = {
   [TOKEN_METRIC]: 'Minimum',
   [STUCK_METRIC]: 'Maximum',
   [LICENSE_METRIC]: 'Maximum',
+  [DEAD_METRIC]: 'Maximum',
 };
 
 /**
@@ -122,6 +124,14 @@ export abstract class MeteredConstruct extends Construct {
    */
   metricStuckTasks(options?: MetricOptions): Metric {
     return this.metric(STUCK_METRIC, options);
+  }
+
+  /**
+   * The number of builds that died with their tasks in about the last hour. The function writes it
+   * only if there are any.
+   */
+  metricDeadBuilds(options?: MetricOptions): Metric {
+    return this.metric(DEAD_METRIC, options);
   }
 
   /**
