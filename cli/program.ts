@@ -21,6 +21,7 @@ const COMMANDS: readonly {
   { names: ['snapshot'], load: async () => [(await import('./snapshot.ts')).addSnapshotCommand] },
   { names: ['plan'], load: async () => [(await import('./plan.ts')).addPlanCommand] },
   { names: ['status'], load: async () => [(await import('./status/command.ts')).addStatusCommand] },
+  { names: ['orphans'], load: async () => [(await import('./orphans/command.ts')).addOrphansCommand] },
   { names: ['doctor'], load: async () => [(await import('./doctor/command.ts')).addDoctorCommand] },
   {
     names: ['pause', 'resume', 'pin', 'unpin'],
