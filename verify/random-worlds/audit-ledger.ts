@@ -28,10 +28,10 @@ export type LedgerFigures = {
 
 export type LedgerAudit = { readonly figures: LedgerFigures; readonly problems: readonly string[] };
 
-/** coderd may be down for 30 minutes. After that there are looks for another 30. */
-const SEEN_WITHIN_MS = 40 * 60_000;
+/** A look reports a death from 2 minutes after its task has stopped, and there is one every minute. */
+const SEEN_WITHIN_MS = 4 * 60_000;
 
-/** Whether coderd kept the rows of daemons for as long as looks could need them. */
+/** Whether coderd kept the rows of daemons until a look needed them. */
 export class DaemonRows {
   readonly #missing = new Set<string>();
 
@@ -43,7 +43,7 @@ export class DaemonRows {
     });
   }
 
-  /** Whether coderd had no row of this task's daemon 40 minutes after the task stopped. */
+  /** Whether coderd had no row of this task's daemon when looks needed it. */
   isMissing(taskId: string): boolean {
     return this.#missing.has(taskId);
   }

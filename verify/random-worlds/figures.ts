@@ -35,6 +35,8 @@ export type Figures = {
   readonly ledger: LedgerFigures & {
     /** Share of the builds that could be known and are listed, 0 to 1. */
     readonly recall: number;
+    /** Share of all builds that died and are listed, 0 to 1. */
+    readonly recallOfAll: number;
     /** Share of the listed builds that did die, 0 to 1. */
     readonly precision: number;
   };
@@ -85,6 +87,7 @@ function sumUpLedgers(results: readonly WorldResult[]): Figures['ledger'] {
   return {
     ...figures,
     recall: share(listed, died - unknowable),
+    recallOfAll: share(listed, died),
     precision: share(listed, listed + invented),
   };
 }
@@ -115,6 +118,7 @@ function ledgerRows(ledger: Figures['ledger']): readonly [string, string][] {
     ['… … of these, reported as unknown', count(ledger.saidUnknown)],
     ['builds listed that did not die', count(ledger.invented)],
     ['recall of what can be known', percent(ledger.recall)],
+    ['recall of all', percent(ledger.recallOfAll)],
     ['precision', percent(ledger.precision)],
   ];
 }

@@ -149,6 +149,16 @@ describe('npm run sim:leaves', () => {
       overrides: expect.any(Number),
       retired: expect.any(Number),
       secretsChanged: expect.any(Number),
+      ledger: {
+        died: expect.any(Number),
+        listed: expect.any(Number),
+        invented: 0,
+        unknowable: expect.any(Number),
+        saidUnknown: expect.any(Number),
+        recall: 1,
+        recallOfAll: expect.any(Number),
+        precision: 1,
+      },
       seed: SEED,
       seconds: expect.any(Number),
     });
