@@ -10,47 +10,68 @@ import type { Daemon, Job, OrganizationReadings, Snapshot } from '../model/snaps
 import { isKnownVersion } from '../model/version.ts';
 import { taskId } from '../supply/daemons.ts';
 import type { PoolView } from '../supply/supply.ts';
-import { coderdTimeOf, type EndedTask, hasDiedWith, isEnded, lastJobOf, type ToCoderdTime } from './death.ts';
+import {
+  coderdTimeOf,
+  type EndedTask,
+  hasDiedWith,
+  isEnded,
+  lastJobOf,
+  type OpenJobs,
+  type ToCoderdTime,
+} from './death.ts';
 import { causeOfDeath, reasonOfDeath, wasKilled } from './death-cause.ts';
 import { isoTime } from './waiting.ts';
 
 type Suspect = { readonly task: EndedTask; readonly daemon: Daemon | undefined };
+type Suspected = {
+  readonly view: PoolView;
+  readonly organization: OrganizationReadings;
+  readonly suspects: readonly Suspect[];
+};
 type Look = { readonly snapshot: Snapshot; readonly toCoderdTime: ToCoderdTime };
 
 /** Derives the findings about builds that died, and about tasks whose builds are unknown. */
 export function deadBuildFindings(supply: readonly PoolView[], snapshot: Snapshot): readonly Finding[] {
   const ended = unique(snapshot.ecs.tasks.items.filter(isEnded), ({ taskArn }) => taskArn);
   if (ended.length === 0) return [];
-  const byGroup = Map.groupBy(ended, ({ group }) => group ?? '');
   const look = { snapshot, toCoderdTime: coderdTimeOf(snapshot) };
-  return supply.flatMap((view) => {
-    const tasks = byGroup.get(`service:${view.service?.serviceName ?? ''}`) ?? [];
-    const suspects = tasks
-      .map((task) => ({ task, daemon: view.index?.ofTask(task) }))
-      .filter((suspect) => isSuspect(suspect));
-    if (suspects.length === 0 || view.organization === undefined) return [];
-    const judged = judge(suspects, view.organization, look);
-    return [...deaths(view, view.organization, judged), ...unknowns(view, judged)];
+  const byGroup = Map.groupBy(ended, ({ group }) => group ?? '');
+  const pools = supply.flatMap((view) => suspectsOf(view, byGroup));
+  const byOrganization = Map.groupBy(pools, ({ organization }) => organization);
+  const known = new Map([...byOrganization].map(([of, its]) => [of, knownJobs(of, its)]));
+  return pools.flatMap(({ view, organization, suspects }) => {
+    const jobs = known.get(organization);
+    const judged = jobs === undefined ? [] : suspects.map((it) => judge(it, { organization, jobs, look }));
+    return [...deaths(view, organization, judged), ...unknowns(view, judged)];
   });
+}
+
+function suspectsOf(
+  view: PoolView,
+  byGroup: ReadonlyMap<string, readonly EndedTask[]>,
+): readonly Suspected[] {
+  const { organization, index, service } = view;
+  const suspects = (byGroup.get(`service:${service?.serviceName ?? ''}`) ?? [])
+    .map((task) => ({ task, daemon: index?.ofTask(task) }))
+    .filter((suspect) => isSuspect(suspect));
+  return organization === undefined || suspects.length === 0 ? [] : [{ view, organization, suspects }];
 }
 
 /** `died`: the build that died with the task. `isUnknown`: nobody can say whether there is one. */
 type Judged = { readonly task: EndedTask; readonly died: Job | undefined; readonly isUnknown: boolean };
 
-function judge(
-  suspects: readonly Suspect[],
-  organization: OrganizationReadings,
-  look: Look,
-): readonly Judged[] {
-  const jobsOf = jobsOfWorkers(organization, suspects);
-  return suspects.map((suspect) => {
-    const { task, daemon } = suspect;
-    const last = lastJobOf(task, { daemon, jobs: jobsOf(suspect) }, look.toCoderdTime);
-    const hasDied =
-      last !== undefined && isBuild(last) && hasDiedWith(task, last, organization, look.toCoderdTime);
-    const isUnknown = daemon === undefined && last === undefined && isTraceless(task, organization, look);
-    return { task, died: hasDied ? last : undefined, isUnknown };
-  });
+type Evidence = {
+  readonly organization: OrganizationReadings;
+  readonly jobs: KnownJobs;
+  readonly look: Look;
+};
+
+function judge({ task, daemon }: Suspect, { organization, jobs, look }: Evidence): Judged {
+  const known = workersOf({ task, daemon }).flatMap((id) => [...(jobs.ofWorker.get(id)?.values() ?? [])]);
+  const last = lastJobOf(task, { daemon, jobs: known }, look.toCoderdTime);
+  const hasDied = last !== undefined && isBuild(last) && hasDiedWith(task, last, jobs, look.toCoderdTime);
+  const isUnknown = daemon === undefined && last === undefined && isTraceless(task, organization, look);
+  return { task, died: hasDied ? last : undefined, isUnknown };
 }
 
 function deaths(
@@ -84,24 +105,34 @@ function isSuspect({ task, daemon }: Suspect): boolean {
   return daemon.current_job != null || daemon.previous_job?.status === 'failed';
 }
 
-/** The known jobs of the daemons of these tasks. */
-function jobsOfWorkers(
+/** What its jobs may have as worker: the id of the daemon, and the task id in the daemon's name. */
+function workersOf({ task, daemon }: Suspect): readonly string[] {
+  return daemon === undefined ? [taskId(task)] : [daemon.id, taskId(task)];
+}
+
+/** The jobs of one organization that matter. */
+type KnownJobs = OpenJobs & {
+  /** By what `workersOf` gives, then by job id. */
+  readonly ofWorker: ReadonlyMap<string, ReadonlyMap<string, Job>>;
+};
+
+function knownJobs(
   { jobs, previousJobs, recentJobs }: OrganizationReadings,
-  suspects: readonly Suspect[],
-): (suspect: Suspect) => readonly Job[] {
-  const workers = new Set(suspects.flatMap(({ task, daemon }) => [daemon?.id ?? '', taskId(task)]));
-  const found = new Map<string, Map<string, Job>>();
-  for (const job of [...(recentJobs?.items ?? []), ...jobs.items, ...previousJobs.items])
-    for (const worker of [job.worker_id, endOf(job.worker_name)]) {
-      if (worker == null || !workers.has(worker)) continue;
-      const known = found.get(worker) ?? new Map<string, Job>();
-      if (known.get(job.id)?.completed_at == null) known.set(job.id, job);
-      found.set(worker, known);
+  pools: readonly Suspected[],
+): KnownJobs {
+  const workers = pools.flatMap(({ suspects }) => suspects.flatMap(workersOf));
+  const ofWorker = new Map(workers.map((id) => [id, new Map<string, Job>()]));
+  const add = (job: Job, worker: string | null | undefined): void => {
+    const own = worker == null ? undefined : ofWorker.get(worker);
+    if (own !== undefined && own.get(job.id)?.completed_at == null) own.set(job.id, job);
+  };
+  for (const list of [recentJobs?.items ?? [], jobs.items, previousJobs.items])
+    for (const job of list) {
+      if (job.worker_id == null) continue;
+      add(job, job.worker_id);
+      add(job, endOf(job.worker_name));
     }
-  return ({ task, daemon }) => [
-    ...(found.get(daemon?.id ?? '')?.values() ?? []),
-    ...(found.get(taskId(task))?.values() ?? []),
-  ];
+  return { ofWorker, ids: new Set(jobs.items.map(({ id }) => id)), takenAt: jobs.takenAt ?? 0 };
 }
 
 /** The task id in a daemon's name, `<pool>-<task id>`. */

@@ -1,6 +1,6 @@
 /** Whether a job died with the task of its daemon, from what coderd says of the job. */
-import type { EpochMs } from '../model/brands.ts';
-import type { Daemon, Job, OrganizationReadings, Snapshot, Task } from '../model/snapshot.ts';
+import type { EpochMs, JobId } from '../model/brands.ts';
+import type { Daemon, Job, Snapshot, Task } from '../model/snapshot.ts';
 import { taskId } from '../supply/daemons.ts';
 import { awsTimeOf } from '../supply/supply.ts';
 
@@ -17,6 +17,9 @@ const NOISE_MS = 60_000;
  * the job of a daemon that is gone (docs/coder.md §5). This time lies between, with room for clocks.
  */
 const SETTLED_MS = 2 * 60_000;
+
+/** The jobs that coderd lists as pending or running, and when it did. */
+export type OpenJobs = { readonly ids: ReadonlySet<JobId>; readonly takenAt: number };
 
 export function isEnded(task: Task): task is EndedTask {
   return task.lastStatus === 'STOPPED' && task.startedAt !== undefined && task.stoppedAt !== undefined;
@@ -51,14 +54,8 @@ export function lastJobOf(
  * after the task stopped, or coderd failed it later, or because it heard no more of it. A job that no
  * list shows any more has ended, and nobody knows how.
  */
-export function hasDiedWith(
-  task: EndedTask,
-  job: Job,
-  { jobs }: OrganizationReadings,
-  toCoderdTime: ToCoderdTime,
-): boolean {
+export function hasDiedWith(task: EndedTask, job: Job, open: OpenJobs, toCoderdTime: ToCoderdTime): boolean {
   const settledAt = toCoderdTime(task.stoppedAt) + SETTLED_MS;
-  if (job.completed_at == null)
-    return (jobs.takenAt ?? 0) >= settledAt && jobs.items.some(({ id }) => id === job.id);
+  if (job.completed_at == null) return open.takenAt >= settledAt && open.ids.has(job.id);
   return job.status === 'failed' && (job.error === 'hung' || job.completed_at >= settledAt);
 }

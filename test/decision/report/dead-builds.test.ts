@@ -326,6 +326,11 @@ describe('a task whose build is unknown', () => {
     expect(findingsOf({ tasks: [BY_HAND] })).toEqual(unknown);
   });
 
+  it('is not given a job of an unknown daemon', () => {
+    const stranger = { ...BUILD, worker_id: daemonId('unlisted') };
+    expect(findingsOf({ jobs: jobsAt([stranger]), recentJobs: reading([stranger]) })).toEqual(unknown);
+  });
+
   it.each<{ readonly world: World; readonly because: string }>([
     {
       world: { tasks: [{ ...SPOT, startedAt: ago(12 * MINUTE) }] },
