@@ -1,16 +1,22 @@
 /**
  * Writes the logs and metrics of the function: one log event and a few metrics per look, and one
- * more event for each build that died with its task.
+ * more event for each job that started and for each build that died with its task.
  */
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { type Look, lookEvent } from '../look/look-event.ts';
 import { OrphanEvents } from '../look/orphan-event.ts';
 import type { Clock } from '../look/ports.ts';
+import { waitLine } from '../look/wait-line.ts';
+import { WaitRecord } from '../look/wait-record.ts';
 import { FullViewAge } from './full-view-age.ts';
-import { lookMetrics, poolMetrics, rareMetrics } from './look-metrics.ts';
+import { lookMetrics, poolMetrics, rareMetrics, waitMetrics } from './look-metrics.ts';
+import { ShortFormatter } from './short-formatter.ts';
 
 export const logger = new Logger();
+
+/** For events about single jobs. They come often, so they have no fields of the invocation. */
+const facts = new Logger({ logFormatter: new ShortFormatter() });
 
 export type ReporterOptions = {
   readonly clock: Clock;
@@ -23,12 +29,15 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
   const metrics = new Metrics();
   const age = new FullViewAge(clock);
   const orphans = new OrphanEvents();
+  const record = new WaitRecord();
   return (look) => {
     const { plan } = look.result;
-    const event = lookEvent(look);
+    const { waits, missed } = record.after(look.result, look.durationMs);
+    const event = lookEvent(look, missed);
     logger.info('look', event);
-    for (const orphan of orphans.newOf(plan)) logger.warn('orphan', orphan);
-    publish(metrics, lookMetrics(look.result, event, age.after(plan)));
+    for (const wait of waits) facts.info('wait', waitLine(wait));
+    for (const orphan of orphans.newOf(plan)) facts.warn('orphan', orphan);
+    publish(metrics, { ...lookMetrics(look.result, event, age.after(plan)), ...waitMetrics(waits) });
     for (const [name, value] of Object.entries(rareMetrics(plan)))
       if (value !== undefined) publish(metrics, { [name]: value });
     for (const pool of perPool ? plan.pools : []) {
@@ -38,12 +47,14 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
   };
 }
 
+const IN_SECONDS = /Age$|^Wait/;
+
 /**
  * Writes one event in CloudWatch's embedded metric format. Added dimensions apply to this event
  * only.
  */
 function publish(metrics: Metrics, values: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(values))
-    metrics.addMetric(name, name.endsWith('Age') ? MetricUnit.Seconds : MetricUnit.Count, value);
+    metrics.addMetric(name, IN_SECONDS.test(name) ? MetricUnit.Seconds : MetricUnit.Count, value);
   metrics.publishStoredMetrics();
 }

@@ -124,7 +124,10 @@ function knownJobs(
   const ofWorker = new Map(workers.map((id) => [id, new Map<string, Job>()]));
   const add = (job: Job, worker: string | null | undefined): void => {
     const own = worker == null ? undefined : ofWorker.get(worker);
-    if (own !== undefined && own.get(job.id)?.completed_at == null) own.set(job.id, job);
+    const known = own?.get(job.id);
+    // the latest build of a workspace says that it failed, and not why
+    const isNews = known?.completed_at == null || (known.error == null && job.completed_at != null);
+    if (isNews) own?.set(job.id, job);
   };
   for (const list of [recentJobs?.items ?? [], jobs.items, previousJobs.items])
     for (const job of list) {
