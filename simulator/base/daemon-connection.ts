@@ -32,8 +32,11 @@ export interface DaemonConnection {
    * update.
    */
   onCancel(listener: (job: JobId) => void): void;
-  /** Ends the job; `canceled` means that it was interrupted. */
-  complete(job: JobId, result: 'succeeded' | 'failed' | 'canceled'): void;
+  /**
+   * Ends the job; `canceled` means that it was interrupted. `error`: that of a failed job. @default
+   * any
+   */
+  complete(job: JobId, result: 'succeeded' | 'failed' | 'canceled', error?: string): void;
   /**
    * Closes the websocket. A running job gets no more updates (real daemons send one every 500 ms
    * while the socket is open), so the hang reaper finds it 5 min later. Nothing else is written:

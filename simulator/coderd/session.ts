@@ -109,14 +109,14 @@ export class Session implements DaemonConnection, Asker {
    * Completes a job. coderd refuses it, without effect, if the job has another worker or has
    * already ended (by a reaper or a cancellation).
    */
-  complete(id: JobId, result: 'succeeded' | 'failed' | 'canceled'): void {
+  complete(id: JobId, result: 'succeeded' | 'failed' | 'canceled', reported?: string): void {
     if (this.#state === 'closed by coderd') return;
     this.#mustBeOpen('completing a job');
     const job = this.#parts.jobs.get(id);
     if (job === undefined) throw new SimulatorError(`completing job ${id}: there is none`);
     this.#held.delete(job);
     if (job.workerId === this.id && job.completedAt === undefined) {
-      const error = errorOf(result);
+      const error = reported ?? errorOf(result);
       this.#parts.jobs.complete(job, {
         at: this.#parts.timeline.now(),
         by: 'reported',
