@@ -31,6 +31,7 @@ const COMMANDS: readonly {
     },
   },
   { names: ['keys'], load: async () => [(await import('./keys/command.ts')).addKeysCommand] },
+  { names: ['sizes'], load: async () => [(await import('./task-sizes/command.ts')).addSizesCommand] },
   { names: ['trace'], load: async () => [(await import('./trace/command.ts')).addTraceCommand] },
   { names: ['backtest'], load: async () => [(await import('./backtest/command.ts')).addBacktestCommand] },
   { names: ['tune'], load: async () => [(await import('./tune/command.ts')).addTuneCommand] },
