@@ -6,9 +6,9 @@ import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { BuildInfo, Job } from '../../decision/model/snapshot.ts';
 import type { Organization } from '../../look/ports.ts';
+import { time } from '../shared/time.ts';
 import { refuseOldServer } from './coderd.ts';
 import type { CoderdHttp } from './http/http.ts';
-import { time } from '../shared/time.ts';
 import { jobSchema } from './http/schemas.ts';
 
 /** About a week of jobs of some hundred users. */
