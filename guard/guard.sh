@@ -10,12 +10,11 @@
 #
 # The main process only waits for the daemon, and answers signals with built-ins: a stop is never held up by a slow call, and a fork
 # that fails can't end it under a job. All else is done by the keeper, a subshell: it sends USR1 to the main process ("drain"), and
-# gets HUP from it ("stopping"). USR2 only wakes the main process. The sampler, another subshell, logs what the container uses. Nothing
-# waits for it or depends on it.
+# gets HUP from it ("stopping"). USR2 only wakes the main process. Nothing waits for the sampler, which logs what the container uses.
 # Beware: no `set -e`, no `set -u` (each would end the guard, hence the build); signals go to one process, never to a group.
 #
-# Arguments: the daemon's command. Environment: AUTOSCALER_POOL and what ECS and coder set; AUTOSCALER_USAGE=off for no sampler;
-# AUTOSCALER_TEST_<interval>_MS, in milliseconds, for tests only.
+# Arguments: the daemon's command. Environment: AUTOSCALER_POOL and what ECS and coder set; AUTOSCALER_USAGE=off for no
+# sampler; AUTOSCALER_TEST_<interval>_MS, in milliseconds, for tests only.
 
 look_ms=${AUTOSCALER_TEST_LOOK_MS:-30000}                   # jittered by a third, as are the next two
 renew_ms=${AUTOSCALER_TEST_RENEW_MS:-900000}
@@ -26,7 +25,7 @@ blind_ms=${AUTOSCALER_TEST_BLIND_MS:-21600000}
 left_ms=${AUTOSCALER_TEST_LEFT_MS:-600000}
 died_ms=${AUTOSCALER_TEST_DIED_MS:-60000}
 call_ms=${AUTOSCALER_TEST_CALL_MS:-8000}
-usage_ms=${AUTOSCALER_TEST_USAGE_MS:-30000}                 # from sample to sample; two of them are a line of the log
+usage_ms=${AUTOSCALER_TEST_USAGE_MS:-30000}
 settle_ms=${AUTOSCALER_TEST_SETTLE_MS:-1000}                # a child that is not quite born loses signals
 
 # A signal that comes just before a shell waits is heeded at the next one. bash heeds it at once, but a signal that comes just as
@@ -296,10 +295,9 @@ drain() {
   log draining "$1"
 }
 
-# What the container uses, for `autoscaler sizes`: a line a minute while it changes, one in ten minutes otherwise. Only this process
-# holds the log open, not what it starts.
+# A line a minute while usage changes, else one in ten minutes. What it starts doesn't hold the log open.
 sample_usage() {
-  last=-1000 unchanged=0 sampled='' cpu=0 system=0 periods=0 throttled=0
+  last=-99 same=0 at='' cpu=0 system=0 periods=0 throttled=0
   while :; do
     peak=-1 busiest=0 held=-1
     take_sample
@@ -315,7 +313,7 @@ take_sample() {
   nap=$!
   reap "$nap"
   nap=''
-  trap - TERM # a trap would wait for a call that hangs
+  trap - TERM # it would wait for a call that hangs
   kill -0 $$ 2>/dev/null || exit
   stats=$(exec 2>/dev/null; read_stats)
   tell_time
@@ -323,37 +321,36 @@ take_sample() {
   note_sample $stats
 }
 
-# Docker's statistics (docs/aws.md), a name or a value a line, at most 64 KiB of them.
+# Docker's statistics, a name or a value a line.
 read_stats() {
   in_seconds "$call_ms"
-  curl -q -s -f --noproxy '*' --connect-timeout 2 --max-time "$seconds" "$ECS_CONTAINER_METADATA_URI_V4/stats" |
+  curl -q -s -f --noproxy '*' --max-time "$seconds" "$ECS_CONTAINER_METADATA_URI_V4/stats" |
     head -c 65536 | tr -d ' \t\r\n' | tr '{},' '\n' | pick_stats
 }
 
-# Prints the arguments of note_sample; 0 for a number that is not there.
+# Prints what note_sample takes; 0: not there.
 pick_stats() {
-  part='' usage=0 cache=0 total=0 system=0 cpus=0 periods=0 throttled=0
+  part='' u=0 f=0 c=0 all=0 cpus=0 p=0 t=0
   while read -r line || [ -n "$line" ]; do
-    whole=${line#*:}
-    case $whole in '' | *[!0-9]* | 0?* | ???????????????????*) whole=0 ;; esac # 0?: it would be octal
+    n=${line#*:}
+    case $n in '' | *[!0-9]* | 0?* | ???????????????????*) n=0 ;; esac # 0?: it would be octal
     case $part$line in
-      *'"cpu_stats":') part=cpu ;;
-      *'"precpu_stats":') part=before ;;
-      *'"memory_stats":') part=memory ;;
-      'memory"usage":'*) usage=$whole ;;
-      'memory"total_inactive_file":'* | 'memory"inactive_file":'*) [ "$whole" -le "$cache" ] || cache=$whole ;;
-      'cpu"total_usage":'*) total=$whole ;;
-      'cpu"system_cpu_usage":'*) system=$whole ;;
-      'cpu"online_cpus":'*) cpus=$whole ;;
-      'cpu"periods":'*) periods=$whole ;;
-      'cpu"throttled_periods":'*) throttled=$whole ;;
+      *'"cpu_stats":') part=c ;;
+      *'"precpu_stats":') part='' ;;
+      *'"memory_stats":') part=m ;;
+      'm"usage":'*) u=$n ;;
+      'm"total_inactive_file":'* | 'm"inactive_file":'*) [ "$n" -le "$f" ] || f=$n ;;
+      'c"total_usage":'*) c=$n ;;
+      'c"system_cpu_usage":'*) all=$n ;;
+      'c"online_cpus":'*) cpus=$n ;;
+      'c"periods":'*) p=$n ;;
+      'c"throttled_periods":'*) t=$n ;;
     esac
   done
-  echo "$usage $cache $total $system $cpus $periods $throttled"
+  echo "$u $f $c $all $cpus $p $t"
 }
 
-# $1: bytes used, $2: of these, file cache that the kernel can drop at once, $3: nanoseconds of CPU, $4: those of all $5 CPUs of the
-# machine, idle or not, $6: periods of the scheduler, $7: those in which it held the container back.
+# $1: bytes, $2: file cache in them, $3: CPU ns, $4: those of all $5 CPUs, $6: the scheduler's periods, $7: throttled ones.
 note_sample() {
   [ "${1:-0}" -gt 0 ] && [ "$3" -gt 0 ] || return
   memory=$1
@@ -361,24 +358,22 @@ note_sample() {
   memory=$((memory / 1048576))
   [ "$memory" -le "$peak" ] || peak=$memory
   elapsed=0
-  [ -z "$sampled" ] || elapsed=$(((now - sampled) * 1000000))
-  [ -z "$sampled" ] || [ "$system" -eq 0 ] || [ "$5" -eq 0 ] || elapsed=$((($4 - system) / $5))
+  [ -z "$at" ] || elapsed=$(((now - at) * 1000000))
+  [ "$system" -eq 0 ] || [ "$5" -eq 0 ] || elapsed=$((($4 - system) / $5))
   more "$busiest" $(($3 - cpu)) "$elapsed" && busiest=$percent
   more "$held" $(($7 - throttled)) $(($6 - periods)) && held=$percent
-  sampled=$now cpu=$3 system=$4 periods=$6 throttled=$7
+  at=$now cpu=$3 system=$4 periods=$6 throttled=$7
 }
 
-# $percent: that of $2 in $3; true if it is more than $1.
+# $percent: $2 of $3; true if more than $1.
 more() {
   [ "$3" -gt 0 ] && percent=$(($2 * 100 / $3)) && [ "$percent" -gt "$1" ]
 }
 
 log_usage() {
   change=$((peak - last))
-  if [ "${change#-}" -lt 16 ] && [ "$busiest" -lt 5 ]; then
-    [ $((unchanged += 1)) -ge 10 ] || return
-  fi
-  last=$memory unchanged=0
+  [ "${change#-}" -ge 16 ] || [ "$busiest" -ge 5 ] || [ $((same += 1)) -ge 10 ] || return
+  last=$memory same=0
   [ "$held" -lt 0 ] && held='' || held=",\"throttledPercent\":$held"
   printf '{"message":"usage","pool":"%s","task":"%s","memoryMiB":%s,"peakMiB":%s,"cpuPercent":%s%s}\n' \
     "$AUTOSCALER_POOL" "$id" "$memory" "$peak" "$busiest" "$held" >&2

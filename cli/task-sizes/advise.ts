@@ -45,7 +45,7 @@ export function advise(pool: PoolConfig, usage: PoolUsage, hours: number): Advic
   const { measured, killedBuilds, measuredBuilds } = usage;
   const isCpuBound = measured !== undefined && isBound(pool, measured);
   if (measured === undefined && killedBuilds === 0)
-    return { verdict: usage.tasks === 0 ? 'no-lines' : 'no-builds', isCpuBound };
+    return { verdict: usage.measuredTasks === 0 ? 'no-lines' : 'no-builds', isCpuBound };
   const least = leastOf(pool, usage, isCpuBound);
   const isThin = measuredBuilds < FEWEST_BUILDS;
   const size = cheapest(pool, isThin ? atLeast(pool, least) : least);

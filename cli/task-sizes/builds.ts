@@ -6,6 +6,7 @@ import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import type { LogSpan } from '../logs/function-log.ts';
 import { orRefuse, readServer } from '../trace/history.ts';
+import { taskOfDaemon } from './daemon-name.ts';
 import type { Build } from './measure.ts';
 
 /**
@@ -30,12 +31,9 @@ export async function readTaskBuilds(
   return read;
 }
 
-/** The name that a guard gives its daemon: the pool and the id of the task. */
-const DAEMON = /^(.+)-([0-9a-f]{7,})$/;
-
 function buildOf(job: JobOutcome, { to }: LogSpan): Build | undefined {
   const { worker_name, started_at, completed_at } = job;
-  const [, pool, task] = DAEMON.exec(worker_name ?? '') ?? [];
+  const { pool, task } = taskOfDaemon(worker_name ?? '') ?? {};
   if (pool === undefined || task === undefined || started_at == null) return undefined;
   return {
     ...{ pool, task },

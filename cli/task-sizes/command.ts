@@ -33,13 +33,13 @@ async function printSizes(options: SizesOptions, cliEnvironment: CliEnvironment)
   const pools = config.pools.filter(({ retiring }) => !retiring);
   const clients = makeClients(config, caBundle, WAITING);
   try {
-    const { lines, isCut } = await withFunctionLog(options, cliEnvironment, (log) =>
+    const logged = await withFunctionLog(options, cliEnvironment, (log) =>
       readUsageLines(log, { ecs: clients.ecs, pools }, span),
     );
     const builds = await whileWorking('reading jobs of coderd', cliEnvironment, () =>
       readTaskBuilds(clients.coderd, pools, span),
     );
-    const sizes = sizesOf(pools, { lines, isCut, builds }, span);
+    const sizes = sizesOf(pools, { ...logged, builds }, span);
     const text = options.json ? JSON.stringify(sizes, null, 2) : sizesScreen(sizes, cliEnvironment.columns);
     cliEnvironment.out(`${text}\n`);
   } finally {

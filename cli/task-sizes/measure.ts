@@ -2,11 +2,11 @@
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { meanOf, percentile, sum } from '../../lambda/decision/model/collections.ts';
 
+/** Any line of a task's guard: the task ran at that time. */
+export type SeenTask = { readonly at: EpochMs; readonly pool: string; readonly task: string };
+
 /** A line of a guard's sampler (guard/guard.sh). It covers the minute before it. */
-export type UsageLine = {
-  readonly at: EpochMs;
-  readonly pool: string;
-  readonly task: string;
+export type UsageLine = SeenTask & {
   /** Memory without file cache: the higher one of two samples. */
   readonly peakMiB: number;
   /** Percent of one vCPU: the higher one of two averages over 30 s. */
@@ -31,8 +31,10 @@ export type PoolUsage = {
   /** Builds with at least one line of their task while they ran. */
   readonly measuredBuilds: number;
   readonly killedBuilds: number;
-  /** Tasks with at least one line, and their hours from the first line to the last. */
+  /** Tasks with at least one line of their guard, and those with one of its sampler. */
   readonly tasks: number;
+  readonly measuredTasks: number;
+  /** Hours from the first line of each task to its last. */
   readonly taskHours: number;
   /** Of the measured builds. Undefined if there are none. */
   readonly measured: Measured | undefined;
@@ -49,8 +51,15 @@ export type Measured = {
 const LINE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** `lines` and `builds` are those of one pool. */
-export function measure(lines: readonly UsageLine[], builds: readonly Build[]): PoolUsage {
+/** What is known of one pool. `seen`: all lines of its guards. */
+export type PoolReadings = {
+  readonly lines: readonly UsageLine[];
+  readonly seen: readonly SeenTask[];
+  readonly builds: readonly Build[];
+};
+
+export function measure({ lines, seen, builds }: PoolReadings): PoolUsage {
+  const tasks = Map.groupBy(seen, ({ task }) => task);
   const byTask = Map.groupBy(lines, ({ task }) => task);
   const measured = builds.flatMap((build) => {
     const own = (byTask.get(build.task) ?? []).filter((line) => covers(line, build));
@@ -60,8 +69,9 @@ export function measure(lines: readonly UsageLine[], builds: readonly Build[]): 
     builds: builds.length,
     measuredBuilds: measured.length,
     killedBuilds: builds.filter(({ isKilled }) => isKilled).length,
-    tasks: byTask.size,
-    taskHours: sum([...byTask.values()], hoursOf),
+    tasks: tasks.size,
+    measuredTasks: byTask.size,
+    taskHours: sum([...tasks.values()], hoursOf),
     measured: measured.length === 0 ? undefined : summary(measured),
   };
 }
@@ -70,10 +80,13 @@ function covers({ at }: UsageLine, { startedAt, endedAt }: Build): boolean {
   return at > startedAt && at - LINE_MS < endedAt;
 }
 
-/** The first line comes a minute after the start of the task's daemon. */
-function hoursOf(lines: readonly UsageLine[]): number {
-  const times = lines.map(({ at }) => at);
-  return (Math.max(...times) - Math.min(...times) + LINE_MS) / HOUR_MS;
+/** At least a minute: a task that was killed early may have logged one line only. */
+function hoursOf(lines: readonly SeenTask[]): number {
+  const [first, last] = lines.reduce(
+    ([least, most], { at }) => [Math.min(least, at), Math.max(most, at)],
+    [Infinity, -Infinity],
+  );
+  return Math.max(last - first, LINE_MS) / HOUR_MS;
 }
 
 /** `builds`: the lines of each measured build. */

@@ -5,7 +5,7 @@ import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import type { LogSpan } from '../logs/function-log.ts';
 import { type Advice, advise, FEWEST_BUILDS, HEADROOM, type Size } from './advise.ts';
-import { type Build, measure, type PoolUsage, type UsageLine } from './measure.ts';
+import { measure, type PoolReadings, type PoolUsage } from './measure.ts';
 
 export type PoolSizes = PoolUsage & {
   readonly pool: string;
@@ -28,27 +28,25 @@ export type Sizes = {
   readonly pools: readonly PoolSizes[];
 };
 
-export type Readings = {
-  readonly lines: readonly UsageLine[];
-  readonly isCut: boolean;
-  readonly builds: readonly Build[];
-};
+/** Of all pools. */
+export type Readings = PoolReadings & { readonly isCut: boolean };
 
 const SAMPLE_S = 30;
 const HOUR_MS = 3_600_000;
 /** A shorter period says nothing about a month. */
 const SHORTEST_HOURS = 24;
 
-export function sizesOf(
-  pools: readonly PoolConfig[],
-  { lines, isCut, builds }: Readings,
-  span: LogSpan,
-): Sizes {
-  const linesOf = Map.groupBy(lines, ({ pool }) => pool);
-  const buildsOf = Map.groupBy(builds, ({ pool }) => pool);
-  const hours = measuredHours(lines, span);
+export function sizesOf(pools: readonly PoolConfig[], readings: Readings, span: LogSpan): Sizes {
+  const lines = Map.groupBy(readings.lines, ({ pool }) => pool);
+  const seen = Map.groupBy(readings.seen, ({ pool }) => pool);
+  const builds = Map.groupBy(readings.builds, ({ pool }) => pool);
+  const hours = measuredHours(readings, span);
   const rows = pools.map((pool): PoolSizes => {
-    const usage = measure(linesOf.get(pool.name) ?? [], buildsOf.get(pool.name) ?? []);
+    const usage = measure({
+      lines: lines.get(pool.name) ?? [],
+      seen: seen.get(pool.name) ?? [],
+      builds: builds.get(pool.name) ?? [],
+    });
     const configured = { cpu: pool.cpu, memory: pool.memory };
     const hasGuard = pool.scaleIn === 'lease';
     return { pool: pool.name, hasGuard, configured, ...usage, advice: advise(pool, usage, hours) };
@@ -60,13 +58,13 @@ export function sizesOf(
     headroomPercent: HEADROOM * 100,
     buildsNeeded: FEWEST_BUILDS,
     sampleSeconds: SAMPLE_S,
-    isCut,
+    isCut: readings.isCut,
     pools: rows.toSorted((a, b) => compare(a.pool, b.pool)),
   };
 }
 
-/** From the first line of any pool on: earlier, the guards may not have logged their usage. */
-function measuredHours(lines: readonly UsageLine[], { from, to }: LogSpan): number {
-  const first = lines.reduce((least, { at }) => Math.min(least, at), to as number);
+/** From the first line of any pool on: earlier, the deployment may not have existed. */
+function measuredHours({ seen }: Readings, { from, to }: LogSpan): number {
+  const first = seen.reduce((least, { at }) => Math.min(least, at), to as number);
   return Math.max(SHORTEST_HOURS, (to - Math.max(from, first)) / HOUR_MS);
 }

@@ -180,8 +180,8 @@ describe('autoscaler sizes', () => {
       "what tasks used from 31 January 2026 to 2 March 2026 10:35:00 UTC
 
       pool  builds  tasks  task h  MiB p50   p95   max  CPU p95  throttled  size         would hold     a month
-      cpu       34      2     3.1      585   780   780     30 %        0 %  1 vCPU 2 GB  0.5 vCPU 1 GB   -$1.87
-      gpu        4      2     3.1     1300  2025  2025     30 %        0 %  1 vCPU 2 GB  1 vCPU 3 GB     +$0.33
+      cpu       34      2     3.1      585   780   780     30 %        0 %  1 vCPU 2 GB  0.5 vCPU 1 GB   -$1.85
+      gpu        4      2     3.0     1300  2025  2025     30 %        0 %  1 vCPU 2 GB  1 vCPU 3 GB     +$0.33
 
         cpu: set cpu: 512 and memory: 1024, and deploy.
         gpu: 1 build had a process killed, most likely because 1 vCPU 2 GB is too little memory. If you have raised it since, use fewer --days.
