@@ -21,6 +21,10 @@ const COMMANDS: readonly {
   { names: ['snapshot'], load: async () => [(await import('./snapshot.ts')).addSnapshotCommand] },
   { names: ['plan'], load: async () => [(await import('./plan.ts')).addPlanCommand] },
   { names: ['status'], load: async () => [(await import('./status/command.ts')).addStatusCommand] },
+  {
+    names: ['explain-job'],
+    load: async () => [(await import('./explain-job/command.ts')).addExplainJobCommand],
+  },
   { names: ['doctor'], load: async () => [(await import('./doctor/command.ts')).addDoctorCommand] },
   {
     names: ['pause', 'resume', 'pin', 'unpin'],
@@ -35,6 +39,10 @@ const COMMANDS: readonly {
   { names: ['trace'], load: async () => [(await import('./trace/command.ts')).addTraceCommand] },
   { names: ['backtest'], load: async () => [(await import('./backtest/command.ts')).addBacktestCommand] },
   { names: ['tune'], load: async () => [(await import('./tune/command.ts')).addTuneCommand] },
+  {
+    names: ['cold-cache'],
+    load: async () => [(await import('./cold-cache/command.ts')).addColdCacheCommand],
+  },
   { names: ['synth'], load: async () => [(await import('./synth.ts')).addSynthCommand] },
   { names: ['schema'], load: async () => [(await import('./validate.ts')).addSchemaCommand] },
 ];

@@ -169,9 +169,9 @@ function noticing(
         cancelAcquire: () => connection.cancelAcquire(),
         onCancel: (listener) => connection.onCancel(listener),
         close: () => connection.close(),
-        complete: (job, result, error) => {
+        complete: (job, result, report) => {
           onIdle();
-          connection.complete(job, result, error);
+          connection.complete(job, result, report);
         },
       };
     },

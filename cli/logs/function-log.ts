@@ -6,19 +6,17 @@ import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
 import { type InsightsRows, LogQueryError, queryLogs } from '../../lambda/adapters/logs/insights.ts';
 import { AWS_TIMEOUTS } from '../../lambda/connect.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import { LOG_GROUP_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
+import { LOG_GROUP_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
 import { whileWorking } from '../shared/activity.ts';
 import { checkAwsSetup, withAdvice } from '../shared/aws-advice.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
 import { clusterOf, type LiveOptions, readConfig } from '../shared/live-options.ts';
+import { findLogGroup, type LogGroup, linesOf } from './log-group.ts';
 
 export type LogSpan = { readonly from: EpochMs; readonly to: EpochMs };
 
-export type FunctionLog = {
-  readonly group: string;
-  /** The stack of the deployment; undefined: unknown. Several deployments may share a log group. */
-  readonly service: string | undefined;
+export type FunctionLog = LogGroup & {
   /** The ECS services of the pools, with their tags. */
   readonly services: readonly Service[];
   /**
@@ -52,7 +50,7 @@ export async function withFunctionLog<T>(
     const found = await findLog(new EcsAdapter(ecs, cluster));
     const queryGroups = queryWith(logs, cliEnvironment);
     const query: FunctionLog['query'] = (message, commands, span) =>
-      queryGroups([found.group], [linesOf(message, found.service), ...commands], span);
+      queryGroups([found.group], [linesOf([message], found.service), ...commands], span);
     return await work({ ...found, query, queryGroups });
   } finally {
     ecs.destroy();
@@ -63,22 +61,12 @@ export async function withFunctionLog<T>(
 async function findLog(ecs: EcsAdapter): Promise<Pick<FunctionLog, 'group' | 'service' | 'services'>> {
   const { status, error, items: services } = await ecs.services();
   if (status !== 'ok') throw new InputError(withAdvice(error ?? `listing services: ${status}`));
-  const tags = services.map((service) => service.tags).find((all) => tagOf(all, LOG_GROUP_TAG));
-  const group = tagOf(tags, LOG_GROUP_TAG);
-  if (group === undefined)
+  const found = findLogGroup(services);
+  if (found === undefined)
     throw new InputError(
       `finding the function's log group: none of ${services.length} ECS services of pools in cluster "${ecs.cluster}" has the tag ${LOG_GROUP_TAG}. Deploy this version, or check --cluster`,
     );
-  return { group, service: tagOf(tags, STACK_TAG), services };
-}
-
-function tagOf(tags: Service['tags'] = [], wanted: string): string | undefined {
-  return tags.find(({ key }) => key === wanted)?.value;
-}
-
-function linesOf(message: string, service: string | undefined): string {
-  const lines = `filter message = "${message}"`;
-  return service === undefined ? lines : `${lines} and service = "${service}"`;
+  return { ...found, services };
 }
 
 function queryWith(client: CloudWatchLogsClient, cliEnvironment: CliEnvironment): FunctionLog['queryGroups'] {

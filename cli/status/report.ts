@@ -1,5 +1,5 @@
 /**
- * Computes the status as data from a snapshot, its plan and the last look. `--json` prints it
+ * Computes the status as data from a snapshot, its plan and the function's log. `--json` prints it
  * unchanged.
  */
 
@@ -21,6 +21,8 @@ import { unservedSentence } from '../../lambda/explain/text.ts';
 import { groupRows } from '../../lambda/look/look-groups.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
 import { type LastLook, lookProblems } from './last-look.ts';
+import type { LogFacts } from './read-log.ts';
+import type { RecentWaits } from './recent-waits.ts';
 
 export type Status = {
   readonly takenAt: IsoTime;
@@ -30,6 +32,7 @@ export type Status = {
   readonly broken: readonly string[];
   readonly overrides: readonly (Override & { readonly pool: string })[];
   readonly lastLook: LastLook;
+  readonly waits: RecentWaits;
 };
 
 export type Waiting = {
@@ -76,12 +79,12 @@ export type PoolStatus = {
   readonly oldSecret: OldSecretReason | null;
 };
 
-/** Combines a live look with the function's last look. */
+/** Combines a live look with what the function logged. */
 export function statusOf(
   snapshot: Snapshot,
   { plan, pools }: Deliberation,
   config: Config,
-  lastLook: LastLook,
+  { lastLook, waits }: LogFacts,
 ): Status {
   return {
     takenAt: plan.takenAt,
@@ -92,6 +95,7 @@ export function statusOf(
       overrides.map((override) => ({ pool: name, ...override })),
     ),
     lastLook,
+    waits,
   };
 }
 

@@ -45,7 +45,7 @@ export async function readJobs(
   return read;
 }
 
-/** The organizations with these names or ids, and coderd's version. Throws InputError. */
+/** Finds organizations by name or id, and coderd's version. Throws InputError. */
 export async function readServer(
   http: CoderdHttp,
   names: readonly string[],

@@ -4,6 +4,7 @@
  */
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 import { some } from '../../lambda/explain/format.ts';
+import type { InitWork } from '../../simulator/base/daemon-connection.ts';
 import type { Random } from '../../simulator/base/random.ts';
 import type { SubmittedJob } from '../../simulator/coderd/model.ts';
 import type { WorkspaceRecord } from '../../simulator/coderd/tables/workspace-records.ts';
@@ -28,22 +29,29 @@ type People = Arrivals & {
   readonly workspaces: number;
   /** How long a workspace runs until coderd stops it. */
   readonly runsMinutes: number;
+  readonly init: InitWork;
 };
 
 type Others = Arrivals & { readonly what: string } & Omit<SubmittedJob, 'durationMs'>;
 
+/** Each template has the provider of coder too. */
+function initOf(providers: InitWork['providers']): InitWork {
+  return { warmMs: 2_500, providers: { 'coder 2.12': 1_500, ...providers }, spread: 0.25 };
+}
+
 const PEOPLE: readonly People[] = [
   {
     ...{ template: 'docker', organization: 'default', tags: {}, workspaces: 30, runsMinutes: 20 },
-    ...{ everyS: 75, atOnce: 2, seconds: [20, 60] },
+    ...{ everyS: 75, atOnce: 2, seconds: [20, 60], init: initOf({ 'docker 3.6': 6_000 }) },
   },
   {
     ...{ template: 'notebook', organization: 'default', tags: { cluster: 'gpu' } },
     ...{ workspaces: 10, runsMinutes: 8, everyS: 240, atOnce: 3, seconds: [40, 90] },
+    init: initOf({ 'kubernetes 2.38': 9_000 }),
   },
   {
     ...{ template: 'spark', organization: 'data', tags: { team: 'data' }, workspaces: 12, runsMinutes: 12 },
-    ...{ everyS: 300, atOnce: 4, seconds: [20, 60] },
+    ...{ everyS: 300, atOnce: 4, seconds: [20, 60], init: initOf({ 'aws 6.20': 18_000 }) },
   },
 ];
 
@@ -84,7 +92,7 @@ function planPeople(source: Source, people: People): void {
   const { coderd } = source.world;
   const template = coderd.addTemplate({
     ...{ name: people.template, organization: people.organization, tags: people.tags },
-    buildMs: { stop: 15_000 },
+    ...{ buildMs: { stop: 15_000 }, init: people.init },
   });
   const own = Array.from({ length: people.workspaces }, (_, index) =>
     coderd.addWorkspace({

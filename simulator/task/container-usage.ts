@@ -103,7 +103,10 @@ export class ContainerUsage {
       cancelAcquire: () => connection.cancelAcquire(),
       onCancel: (listener) => connection.onCancel(listener),
       close: () => connection.close(),
-      complete: (job, result) => connection.complete(job, result, this.#end(result)),
+      complete: (job, result, report) => {
+        const error = this.#end(result);
+        connection.complete(job, result, error === undefined ? report : { ...report, error });
+      },
     };
   }
 

@@ -7,6 +7,7 @@ import { isUuid } from '../rules/uuids.ts';
 import { type KeyAction, mayDoToKeys, mayRead, mayReadWorkspaces, type TokenUser } from '../tables/tokens.ts';
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
 import { workspaceBuilds } from './build-routes.ts';
+import { buildTimings } from './build-timings.ts';
 import type { Route, UserRequest } from './route.ts';
 import { templateAnswer, versionAnswer } from './template-list.ts';
 import { inListOrder, workspaceAnswer } from './workspace-list.ts';
@@ -16,9 +17,13 @@ export function routeOf(collection: string | undefined, rest: readonly string[])
   if (collection === 'workspaces' && rest.length === 0) return { method: 'GET', handle: workspaces };
   if (collection === 'workspaces' && rest.length === 2 && rest[1] === 'builds')
     return { method: 'GET', handle: workspaceBuilds };
+  if (collection === 'workspacebuilds' && rest.length === 2 && rest[1] === 'timings')
+    return { method: 'GET', handle: buildTimings };
   if (collection === 'templates' && rest.length === 0) return { method: 'GET', handle: templates };
   if (collection === 'templateversions' && rest.length === 1)
     return { method: 'GET', handle: templateVersion };
+  if (collection === 'templateversions' && rest.length === 2 && rest[1] === 'presets')
+    return { method: 'GET', handle: versionPresets };
   if (collection === 'authcheck' && rest.length === 0) return { method: 'POST', handle: authCheck };
   return undefined;
 }
@@ -83,6 +88,23 @@ function templateVersion({ model, rest: [id = ''] }: UserRequest): Answer {
   return found === undefined
     ? NOT_FOUND
     : { status: 200, body: versionAnswer(found.template, found.version, model) };
+}
+
+/** Every member may read them, like their version. codersdk.Preset has no JSON names. */
+function versionPresets({ model, rest: [id = ''] }: UserRequest): Answer {
+  if (!isUuid(id)) return badUuid(id);
+  const found = model.findVersion(id.toLowerCase());
+  if (found === undefined) return NOT_FOUND;
+  const body = model.presetsOf(found.version).map((preset) => ({
+    ID: preset.id,
+    Name: preset.name,
+    Parameters: [],
+    Default: false,
+    DesiredPrebuildInstances: preset.instances,
+    Description: '',
+    Icon: '',
+  }));
+  return { status: 200, body: body.length === 0 ? null : body };
 }
 
 const authorizationRequest = z.object({

@@ -1,6 +1,7 @@
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { normalizeTags, type TagSet, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
 import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
+import type { InitWork } from '../../base/daemon-connection.ts';
 import type { Random } from '../../base/random.ts';
 import { SimulatorError } from '../../base/simulator-error.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
@@ -33,6 +34,10 @@ export type TemplateSettings = {
   readonly deprecated: string;
   /** How long builds take, in milliseconds. */
   readonly buildMs: Readonly<Record<Transition, number>>;
+  /**
+   * What `terraform init` takes. `buildMs` includes `init.warmMs`. @default nothing to download
+   */
+  readonly init?: InitWork | undefined;
 };
 
 export type NewTemplate = Partial<Omit<TemplateSettings, 'buildMs'>> & {

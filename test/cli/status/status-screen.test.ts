@@ -18,6 +18,7 @@ const status = (changes: Partial<Status>): Status => ({
   broken: [],
   overrides: [],
   lastLook: { kind: 'unknown', why: 'not asked for' },
+  waits: { kind: 'unknown', why: 'not asked for' },
   ...changes,
 });
 
