@@ -94,6 +94,7 @@ export const CLI: PackageDefinition = {
     'examples/plan',
     'backtest/report/style.css',
     'backtest/scenarios/*.yaml',
+    'cli/image/files/fetch.sh',
     'verify/conformance/recorded',
     // messages refer to these pages
     'docs/*.md',

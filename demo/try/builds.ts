@@ -7,6 +7,7 @@ import { some } from '../../lambda/explain/format.ts';
 import type { InitWork } from '../../simulator/base/daemon-connection.ts';
 import type { Random } from '../../simulator/base/random.ts';
 import type { SubmittedJob } from '../../simulator/coderd/model.ts';
+import { tarArchive } from '../../simulator/coderd/rules/tar.ts';
 import type { WorkspaceRecord } from '../../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../../simulator/world.ts';
 
@@ -93,6 +94,7 @@ function planPeople(source: Source, people: People): void {
   const template = coderd.addTemplate({
     ...{ name: people.template, organization: people.organization, tags: people.tags },
     ...{ buildMs: { stop: 15_000 }, init: people.init },
+    archive: tarArchive({ 'main.tf': '# a template\n', '.terraform.lock.hcl': lockFile(people.template) }),
   });
   const own = Array.from({ length: people.workspaces }, (_, index) =>
     coderd.addWorkspace({
@@ -100,6 +102,15 @@ function planPeople(source: Source, people: People): void {
     }),
   );
   arrive(source, people, () => startSome(source, people, own));
+}
+
+/** What `autoscaler image` reads. The providers do not exist. */
+function lockFile(template: string): string {
+  const checksum = 'zh:'.padEnd(67, '0');
+  return ['coder', template]
+    .map((type) => `registry.example.com/example/${type}`)
+    .map((address) => `provider "${address}" {\n  version = "2.1.0"\n  hashes = ["${checksum}"]\n}\n`)
+    .join('');
 }
 
 function startSome(source: Source, people: People, own: readonly WorkspaceRecord[]): void {

@@ -8,6 +8,7 @@ import { type KeyAction, mayDoToKeys, mayRead, mayReadWorkspaces, type TokenUser
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
 import { workspaceBuilds } from './build-routes.ts';
 import { buildTimings } from './build-timings.ts';
+import { uploadedFile } from './file-routes.ts';
 import type { Route, UserRequest } from './route.ts';
 import { templateAnswer, versionAnswer } from './template-list.ts';
 import { inListOrder, workspaceAnswer } from './workspace-list.ts';
@@ -22,6 +23,7 @@ export function routeOf(collection: string | undefined, rest: readonly string[])
   if (collection === 'templates' && rest.length === 0) return { method: 'GET', handle: templates };
   if (collection === 'templateversions' && rest.length === 1)
     return { method: 'GET', handle: templateVersion };
+  if (collection === 'files' && rest.length === 1) return { method: 'GET', handle: uploadedFile };
   if (collection === 'templateversions' && rest.length === 2 && rest[1] === 'presets')
     return { method: 'GET', handle: versionPresets };
   if (collection === 'authcheck' && rest.length === 0) return { method: 'POST', handle: authCheck };
