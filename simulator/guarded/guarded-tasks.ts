@@ -142,13 +142,15 @@ export class GuardedTasks {
   /** The environment that the task definition and Fargate set, and the guard's intervals. */
   #environment(
     { taskId }: ContainerHost,
-    { pool, variables }: ProvisionerTaskOptions,
+    { pool, variables, usage }: ProvisionerTaskOptions,
   ): Record<string, string> {
     return {
       PATH: process.env.PATH ?? '',
       ECS_AGENT_URI: `${this.#url}/api/${taskId}`,
       ECS_CONTAINER_METADATA_URI_V4: `${this.#url}/v4/${taskId}`,
       AUTOSCALER_POOL: pool,
+      // nothing to sample: fast worlds would only start many processes
+      ...(usage === undefined ? { AUTOSCALER_USAGE: 'off' } : {}),
       CODER_URL: this.#url,
       ...variables(),
       ...this.#intervals,
