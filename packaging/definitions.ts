@@ -91,6 +91,7 @@ export const CLI: PackageDefinition = {
     'autoscaler.example.yaml',
     'autoscaler.schema.json',
     'examples/*.yaml',
+    'examples/compare',
     'examples/plan',
     'backtest/report/style.css',
     'backtest/scenarios/*.yaml',
