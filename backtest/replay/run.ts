@@ -3,8 +3,9 @@
  * figures.
  */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { EpochMs, JobId } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
+import type { LookResult } from '../../lambda/look/look.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
@@ -45,6 +46,10 @@ export type RunOptions = {
   readonly latencies?: Partial<Latencies>;
   /** Called with the share of the period that is done, 0 to 1. */
   readonly onProgress?: (share: number) => void;
+  /** Called after each look of the autoscaler. */
+  readonly onLook?: (look: LookResult) => void;
+  /** Called when a daemon has acquired a job. */
+  readonly onAcquired?: (job: JobId, at: EpochMs) => void;
 };
 
 /** The autoscaler, or a policy that it is compared with. */
@@ -106,7 +111,10 @@ class Simulation {
       })),
       organizations: organizationsOf(options),
       latencies: options.latencies ?? startLatencies(trace.startSeconds),
-      onAcquired: (job, taskId, pool) => this.#ledger.acquired(job, taskId, pool),
+      onAcquired: (job, taskId, pool) => {
+        this.#ledger.acquired(job, taskId, pool);
+        options.onAcquired?.(job.id, this.#world.timeline.now());
+      },
       onTaskStopped: (task) => this.#ledger.stopped(task),
     });
     this.#poolByService = new Map(
@@ -186,6 +194,7 @@ class Simulation {
       seed: this.#options.seed,
       onLook: (tick) => {
         for (const { pool, ...change } of changesOf(tick)) this.#note(pool, change);
+        this.#options.onLook?.(tick);
       },
       onError: (error) => {
         this.#error ??= error;
