@@ -8,7 +8,7 @@ import { SCENARIOS } from '../backtest/scenarios/index.ts';
 import { wholeNumber } from '../simulator/base/whole-number.ts';
 import { startWorkerPool } from '../simulator/base/worker-pool.ts';
 import type { CalibrationOrder } from './promises/calibrate.ts';
-import { calibrationText, type ScenarioCalibration } from './promises/show.ts';
+import { calibrationText, rowText, type ScenarioCalibration } from './promises/show.ts';
 import { type Calibration, joined } from './promises/tally.ts';
 
 /** Small scenarios need more days for as many promises. */
@@ -56,8 +56,9 @@ const pool = startWorkerPool<CalibrationOrder, Calibration>({
 });
 const rows: ScenarioCalibration[] = [];
 for (const scenario of scenarios) {
-  rows.push(await calibrateAll(scenario, days ?? DAYS[scenario] ?? 1));
-  process.stderr.write(`${scenario}: done after ${secondsSoFar()} s\n`);
+  const row = await calibrateAll(scenario, days ?? DAYS[scenario] ?? 1);
+  rows.push(row);
+  process.stderr.write(`${secondsSoFar()} s: ${rowText(row)}\n`);
 }
 await pool.close();
 (json ? process.stderr : process.stdout).write(

@@ -18,7 +18,8 @@ export function calibrationText(rows: readonly ScenarioCalibration[]): string {
   ].join('\n');
 }
 
-function rowText({ scenario, days, seeds, every, first }: ScenarioCalibration): string {
+/** One row of the table. */
+export function rowText({ scenario, days, seeds, every, first }: ScenarioCalibration): string {
   const [why] = Object.entries(every.without).toSorted(([, a], [, b]) => b - a);
   const cells = [
     ...[scenario, `${days} x ${seeds}`, every.promises.toLocaleString('en-GB')],

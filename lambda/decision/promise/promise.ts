@@ -88,12 +88,16 @@ function whyUnknown(queued: QueuedJob, sorted: Float64Array, context: Context): 
   if (isInDoubt(organization, pools)) return 'readings-in-doubt';
   if (open.length === 0 && servers.length === 0) return 'unschedulable';
   if (open.some(({ need }) => isHeldBack(need.view))) return 'starts-failing';
-  if (servers.some(isStartUnknown)) return 'start-time-unknown';
-  if (quantileOf(sorted, 0.95) === Number.POSITIVE_INFINITY) return whyNever(queued, servers, open, queue);
+  const latest = quantileOf(sorted, 0.95);
+  if (latest > NO_START_MS && servers.some(isStartUnknown)) return 'start-time-unknown';
+  if (!Number.isFinite(latest)) return whyNever(queued, servers, open, queue);
   const fails = failsAt(queued.job.created_at, snapshot);
   const median = snapshot.takenAt + quantileOf(sorted, 0.5);
   return fails !== null && median > Date.parse(fails) ? 'fails-first' : null;
 }
+
+/** No task starts faster. */
+const NO_START_MS = 5_000;
 
 /** A person's own choice is no doubt about the readings. */
 const HARMLESS: ReadonlySet<Doubt> = new Set(['scale-in-paused', 'override-malformed']);

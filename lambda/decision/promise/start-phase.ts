@@ -136,7 +136,9 @@ export function valueAt(values: ArrayLike<number>, place: number): number {
   const within = Math.min(values.length - 1, Math.max(0, place));
   const index = Math.floor(within);
   const low = values[index] ?? 0;
-  return low + (within - index) * ((values[index + 1] ?? low) - low);
+  const high = values[index + 1] ?? low;
+  // between a number and infinity only the number itself is finite
+  return within === index || high === low ? low : low + (within - index) * (high - low);
 }
 
 /** How many of the values are below this one, with a fraction between two values. */

@@ -9,6 +9,8 @@ const NOBODY: Waiting = {
   isComplete: true,
   groups: [],
   nobody: [],
+  pendingJobs: [],
+  pendingJobsLeftOut: 0,
 };
 
 const status = (changes: Partial<Status>): Status => ({
