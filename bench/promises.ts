@@ -11,8 +11,15 @@ import type { CalibrationOrder } from './promises/calibrate.ts';
 import { calibrationText, rowText, type ScenarioCalibration } from './promises/show.ts';
 import { type Calibration, joined } from './promises/tally.ts';
 
-/** Small scenarios need more days for as many promises. */
-const DAYS: Readonly<Record<string, number>> = { 'small-team': 7, bursts: 4, 'gpu-pools': 2 };
+/**
+ * Hours of each trace, from Monday 0:00 in Berlin. They have the morning of each site, and small
+ * scenarios need days for as many promises.
+ */
+const HOURS: Readonly<Record<string, number>> = {
+  ...{ 'small-team': 120, bursts: 72, agents: 8, 'gpu-pools': 18 },
+  ...{ '1k-users': 12, '3k-users': 12, '10k-users': 10, 'prebuild-heavy': 12 },
+};
+const DAY = 24;
 const MOST = 1000;
 
 type Options = {
@@ -20,11 +27,11 @@ type Options = {
   readonly scenarios: readonly string[];
   readonly seeds: number;
   readonly from: number;
-  readonly days?: number;
+  readonly hours?: number;
   readonly workers: number;
 };
 
-const { json, scenarios, seeds, from, days, workers } = new Command('bench:promises')
+const { json, scenarios, seeds, from, hours, workers } = new Command('bench:promises')
   .description('compare promised starts with actual ones')
   .option('--json', 'print one JSON object as the last line', false)
   .addOption(
@@ -34,11 +41,7 @@ const { json, scenarios, seeds, from, days, workers } = new Command('bench:promi
   )
   .option('--seeds <number>', 'number of traces of each scenario', parseCount, 30)
   .option('--from <seed>', 'the first seed', parseCount, 1)
-  .option(
-    '--days <number>',
-    'length of each trace (default: 1 day; small-team 7, bursts 4, gpu-pools 2)',
-    parseCount,
-  )
+  .option('--hours <number>', 'length of each trace (default: 8 hours to 5 days, by scenario)', parseCount)
   .option(
     '--workers <number>',
     'number of threads; no figure depends on it',
@@ -56,7 +59,7 @@ const pool = startWorkerPool<CalibrationOrder, Calibration>({
 });
 const rows: ScenarioCalibration[] = [];
 for (const scenario of scenarios) {
-  const row = await calibrateAll(scenario, days ?? DAYS[scenario] ?? 1);
+  const row = await calibrateAll(scenario, hours ?? HOURS[scenario] ?? DAY);
   rows.push(row);
   process.stderr.write(`${secondsSoFar()} s: ${rowText(row)}\n`);
 }
@@ -68,9 +71,9 @@ if (json) process.stdout.write(`${JSON.stringify(rows)}\n`);
 
 async function calibrateAll(scenario: string, length: number): Promise<ScenarioCalibration> {
   const numbers = Array.from({ length: seeds }, (_, index) => from + index);
-  const done = await Promise.all(numbers.map((seed) => pool.run({ scenario, seed, days: length })));
+  const done = await Promise.all(numbers.map((seed) => pool.run({ scenario, seed, hours: length })));
   const every = joined(done.map((one) => one.every));
-  return { scenario, days: length, seeds, every, first: joined(done.map((one) => one.first)) };
+  return { scenario, hours: length, seeds, every, first: joined(done.map((one) => one.first)) };
 }
 
 function secondsSoFar(): number {

@@ -5,9 +5,11 @@
 import { run } from '../../backtest/replay/run.ts';
 import { configFileOf, SCENARIOS } from '../../backtest/scenarios/index.ts';
 import { generateTrace } from '../../backtest/trace/generate/generate.ts';
+import type { Scenario } from '../../backtest/trace/generate/scenario.ts';
+import type { Trace } from '../../backtest/trace/trace.ts';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';
-import type { EpochMs, JobId } from '../../lambda/decision/model/brands.ts';
+import { type EpochMs, type JobId, plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import type { PendingJob } from '../../lambda/decision/model/promise.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
@@ -15,10 +17,15 @@ import { withPromises } from '../../lambda/decision/promise/promise.ts';
 import { BenchError } from '../shared/bench-error.ts';
 import { type Calibration, countKept, newTally, type Tally } from './tally.ts';
 
-export type CalibrationOrder = { readonly scenario: string; readonly seed: number; readonly days: number };
+export type CalibrationOrder = {
+  readonly scenario: string;
+  readonly seed: number;
+  /** The length of the trace, from Monday 0:00. */
+  readonly hours: number;
+};
 
 /** Runs one trace. The same order gives the same tallies. */
-export async function calibrate({ scenario: name, seed, days }: CalibrationOrder): Promise<Calibration> {
+export async function calibrate({ scenario: name, seed, hours }: CalibrationOrder): Promise<Calibration> {
   const scenario = SCENARIOS.find((known) => known.name === name);
   if (scenario === undefined)
     throw new BenchError(`calibrating promises: there is no scenario "${name}"; name another one`);
@@ -27,13 +34,20 @@ export async function calibrate({ scenario: name, seed, days }: CalibrationOrder
   await run(
     { kind: 'autoscaler' },
     {
-      ...{ trace: generateTrace(scenario, { seed, days }), config, seed, isPictured: false },
+      ...{ trace: traceOf(scenario, seed, hours), config, seed, isPictured: false },
       ...{ valueOfMinute: 1, dollarsPerHour: () => 1 },
       onLook: ({ snapshot }) => book.note(promisesOf(snapshot, config)),
       onAcquired: (job, at) => book.settle(job, at),
     },
   );
   return book.close();
+}
+
+/** Traces have whole days; this one ends earlier. */
+function traceOf(scenario: Scenario, seed: number, hours: number): Trace {
+  const trace = generateTrace(scenario, { seed, days: Math.ceil(hours / 24) });
+  const to = plusMs(trace.from, hours * 3_600_000);
+  return { ...trace, to, jobs: trace.jobs.filter(({ at }) => at < to) };
 }
 
 function promisesOf(snapshot: Snapshot, config: Config): readonly PendingJob[] {

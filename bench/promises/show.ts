@@ -3,7 +3,7 @@ import { coverageOf, medianWidth, shareWithout, type Tally } from './tally.ts';
 
 export type ScenarioCalibration = {
   readonly scenario: string;
-  readonly days: number;
+  readonly hours: number;
   readonly seeds: number;
   readonly every: Tally;
   readonly first: Tally;
@@ -12,17 +12,17 @@ export type ScenarioCalibration = {
 /** One row for each scenario: every look, then first looks. */
 export function calibrationText(rows: readonly ScenarioCalibration[]): string {
   return [
-    '| scenario | days x seeds | promises | p5 to p95 | before p5 | after p95 | median width | first look | without | mostly because |',
+    '| scenario | hours x seeds | promises | p5 to p95 | before p5 | after p95 | median width | first look | without | mostly because |',
     '| --- | --: | --: | --: | --: | --: | --: | --: | --: | --- |',
     ...rows.map(rowText),
   ].join('\n');
 }
 
 /** One row of the table. */
-export function rowText({ scenario, days, seeds, every, first }: ScenarioCalibration): string {
+export function rowText({ scenario, hours, seeds, every, first }: ScenarioCalibration): string {
   const [why] = Object.entries(every.without).toSorted(([, a], [, b]) => b - a);
   const cells = [
-    ...[scenario, `${days} x ${seeds}`, every.promises.toLocaleString('en-GB')],
+    ...[scenario, `${hours} x ${seeds}`, every.promises.toLocaleString('en-GB')],
     ...[
       percent(coverageOf(every)),
       percent(every.below / every.promises),
