@@ -21,6 +21,10 @@ const COMMANDS: readonly {
   { names: ['snapshot'], load: async () => [(await import('./snapshot.ts')).addSnapshotCommand] },
   { names: ['plan'], load: async () => [(await import('./plan.ts')).addPlanCommand] },
   { names: ['status'], load: async () => [(await import('./status/command.ts')).addStatusCommand] },
+  {
+    names: ['explain-job'],
+    load: async () => [(await import('./explain-job/command.ts')).addExplainJobCommand],
+  },
   { names: ['doctor'], load: async () => [(await import('./doctor/command.ts')).addDoctorCommand] },
   {
     names: ['pause', 'resume', 'pin', 'unpin'],

@@ -46,7 +46,14 @@ export const ASSUMED = {
 } as const;
 
 /** Resources that every stack has. A test compares these numbers with the template. */
-export const MADE = { zones: 2, endpoints: 5, metrics: 10, metricsPerPool: 3, alarms: 10 } as const;
+export const MADE = {
+  zones: 2,
+  endpoints: 5,
+  metrics: 10,
+  waitMetrics: 6,
+  metricsPerPool: 3,
+  alarms: 10,
+} as const;
 
 /** Dollars a month for all interface endpoints in all zones. */
 export const ENDPOINTS_MONTH = MADE.endpoints * MADE.zones * MONTH_HOURS * PRICES.endpointHour;
@@ -78,7 +85,7 @@ export function costOf(deployment: Deployment, wanted: Load): readonly CostLine[
     network: costOfNat(deployment, usage),
     endpoints: deployment.aws.network.endpoints ? ENDPOINTS_MONTH : 0,
     lambda: costOfLambda(deployment, usage),
-    metrics: costOfMetrics(deployment),
+    metrics: costOfMetrics(deployment, load),
     alarms: deployment.aws.alarms.enabled ? alarmsOf(deployment) * PRICES.alarmMonth : 0,
     dashboard: PRICES.dashboardMonth,
     logs: costOfLogs(deployment, usage),
@@ -206,9 +213,10 @@ function costOfLambda({ aws }: Deployment, { lambdaS }: Usage): number {
   return (lambdaS * aws.function.memory * PRICES.lambdaGbSecond) / 1024 + INVOCATIONS * PRICES.lambdaRequest;
 }
 
-function costOfMetrics({ aws, pools }: Deployment): number {
+/** The metrics of waits are written when jobs start. */
+function costOfMetrics({ aws, pools }: Deployment, { share }: Load): number {
   const ofPools = aws.metrics.perPool ? pools.length * MADE.metricsPerPool : 0;
-  return (MADE.metrics + ofPools) * PRICES.metricMonth;
+  return (MADE.metrics + (share > 0 ? MADE.waitMetrics : 0) + ofPools) * PRICES.metricMonth;
 }
 
 function costOfLogs({ aws, pools }: Deployment, { looks, busyTaskHours }: Usage): number {

@@ -7,6 +7,7 @@ import { reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
+import { type StartedWaits, WaitRecord } from '../../lambda/look/wait-record.ts';
 import { Random } from '../../simulator/base/random.ts';
 import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { World } from '../../simulator/world.ts';
@@ -31,10 +32,14 @@ export type AutoscalerOptions = {
   /** Seed of the times at which Lambda ends the process. */
   readonly seed: number;
   readonly context: Pick<PolicyContext, 'isCoderdDown' | 'count'>;
-  readonly onLook: (tick: LookResult) => void;
+  /** `waits`: the waits of the jobs that started since the last look. */
+  readonly onLook: (tick: LookResult, waits: StartedWaits) => void;
   /** Called with an unexpected error of an invocation. */
   readonly onError: (error: unknown) => void;
 };
+
+/** What a process of the function keeps from one invocation to the next. */
+type Process = { readonly ports: () => Ports; readonly record: WaitRecord };
 
 /** Never returns. It stops when the world no longer advances. */
 export async function runAutoscaler(options: AutoscalerOptions): Promise<never> {
@@ -45,15 +50,17 @@ export async function runAutoscaler(options: AutoscalerOptions): Promise<never> 
     if (isDown) refused++;
     return isDown;
   };
-  const start = (): (() => Ports) =>
-    virtualPorts({
+  const start = (): Process => ({
+    ports: virtualPorts({
       ...{ world, scheduler, isCoderdDown },
       onCall: (api, requests) => context.count({ [api]: requests }),
-    });
-  const ports = withColdStarts(start, { now: () => scheduler.now(), random: new Random(options.seed) });
+    }),
+    record: new WaitRecord(),
+  });
+  const process = withColdStarts(start, { now: () => scheduler.now(), random: new Random(options.seed) });
   await scheduler.wait(PHASE_MS);
   for (;;) {
-    void invoke(options, ports()(), () => refused);
+    void invoke(options, process(), () => refused);
     await scheduler.wait(SCHEDULE_MS);
   }
 }
@@ -79,17 +86,17 @@ export function withColdStarts<T>(
 
 async function invoke(
   { scheduler, config, context, onLook, onError }: AutoscalerOptions,
-  ports: ReturnType<ReturnType<typeof virtualPorts>>,
+  { ports, record }: Process,
   refused: () => number,
 ): Promise<void> {
   const refusedBefore = refused();
   const endsAt = scheduler.now() + TIMEOUT_MS;
   try {
     await runLooks({
-      ...{ ports, config, remainingMs: () => endsAt - scheduler.now() },
-      onLook: (tick) => {
+      ...{ ports: ports(), config, remainingMs: () => endsAt - scheduler.now() },
+      onLook: (tick, durationMs) => {
         context.count({ ticks: 1 });
-        onLook(tick);
+        onLook(tick, record.after(tick, durationMs));
       },
     });
   } catch (error) {

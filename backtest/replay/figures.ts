@@ -3,11 +3,21 @@
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { meanOf, percentile } from '../../lambda/decision/model/collections.ts';
 import { displayTags } from '../../lambda/decision/model/tags.ts';
+import type { JobWait } from '../../lambda/decision/waits/job-wait.ts';
+import { addParts } from '../../lambda/decision/waits/wait-parts.ts';
 import { offsetMs } from '../../simulator/coderd/tables/autostart-schedule.ts';
+import type { JobRecord } from '../../simulator/coderd/tables/jobs.ts';
 import { EXECUTOR_KINDS, executorTick, type TraceJob } from '../trace/trace.ts';
 import type { Acquisition } from './ledger.ts';
 import type { ReplayedJob } from './replay.ts';
-import { type Figures, type HoursOfWeek, PEOPLE_WAIT_FOR, WAIT_EDGES_S, type WaitFigures } from './result.ts';
+import {
+  type Figures,
+  type HoursOfWeek,
+  PEOPLE_WAIT_FOR,
+  type PeopleWait,
+  WAIT_EDGES_S,
+  type WaitFigures,
+} from './result.ts';
 
 /** The outcome of a job of the trace. */
 export type JobOutcome = {
@@ -165,4 +175,23 @@ export function hoursOfWeek(outcomes: readonly JobOutcome[], timezone: string): 
 
 function hourOfWeek(at: EpochMs, timezone: string): number {
   return (Math.floor((at + offsetMs(timezone, at)) / HOUR_MS) + EPOCH_HOUR) % HOURS_A_WEEK;
+}
+
+/**
+ * Adds up the parts of the waits of people's jobs. `jobs`: jobs that a daemon took. `waits`: what the looks logged, by job id.
+ */
+export function peopleWait(
+  jobs: readonly Pick<JobRecord, 'id' | 'createdAt' | 'startedAt'>[],
+  waits: ReadonlyMap<string, JobWait>,
+): PeopleWait {
+  const missed = jobs.filter(({ id }) => !waits.has(id));
+  return {
+    jobs: jobs.length,
+    missed: missed.length,
+    parts: addParts(jobs.map((job) => waits.get(job.id)?.parts ?? { unknown: waitOf(job) })),
+  };
+}
+
+function waitOf({ createdAt, startedAt = createdAt }: Pick<JobRecord, 'createdAt' | 'startedAt'>): number {
+  return Math.max(0, startedAt - createdAt);
 }

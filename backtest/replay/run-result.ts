@@ -1,6 +1,7 @@
 /** The figures of one run of a policy on a trace. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
+import type { WaitParts } from '../../lambda/decision/waits/wait-parts.ts';
 import type { JobKind } from '../trace/trace.ts';
 
 /**
@@ -96,6 +97,18 @@ export const FAILURE_MINUTES = { killed: 60, reaped: 30, unserved: 30 } as const
  */
 export const LONGEST_WAIT_MINUTES = 30;
 
+/**
+ * Where the wait of people (`PEOPLE_WAIT_FOR`) went: from the submission of a job until a daemon took
+ * it. Only jobs that a daemon took.
+ */
+export type PeopleWait = {
+  readonly jobs: number;
+  /** Jobs whose start no look could split: their wait is in `unknown`. */
+  readonly missed: number;
+  /** Milliseconds of all jobs together. They add up to the whole wait. */
+  readonly parts: WaitParts;
+};
+
 /** A change of a pool's desired count. */
 export type Change = {
   readonly at: EpochMs;
@@ -145,6 +158,8 @@ export type PolicyRun = {
   readonly hoursOfWeek: HoursOfWeek;
   /** The same by hour of the week in UTC, as the report shows it. */
   readonly hoursOfWeekUtc: HoursOfWeek;
+  /** Of the autoscaler only. */
+  readonly peopleWait?: PeopleWait;
   readonly pools: readonly PoolSeries[];
 };
 

@@ -5,7 +5,9 @@
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { EpochMs, JobId } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
+import type { JobWait } from '../../lambda/decision/waits/job-wait.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
+import type { StartedWaits } from '../../lambda/look/wait-record.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
@@ -15,7 +17,15 @@ import type { Trace, TraceJob } from '../trace/trace.ts';
 import { changesOf, runAutoscaler } from './autoscaler.ts';
 import { Demand } from './demand.ts';
 import { DesiredCounts } from './desired-counts.ts';
-import { hoursOfWeek, type JobOutcome, jobFigures, ofPeople, outcomeOf, waitCounts } from './figures.ts';
+import {
+  hoursOfWeek,
+  type JobOutcome,
+  jobFigures,
+  ofPeople,
+  outcomeOf,
+  peopleWait,
+  waitCounts,
+} from './figures.ts';
 import { fittingOf } from './fitting.ts';
 import { Ledger, type TaskFigures } from './ledger.ts';
 import { Replay } from './replay.ts';
@@ -25,6 +35,7 @@ import {
   type Figures,
   LONGEST_WAIT_MINUTES,
   PEOPLE_WAIT_FOR,
+  type PeopleWait,
   type PolicyRun,
 } from './result.ts';
 import { Sampler } from './sampler.ts';
@@ -44,6 +55,8 @@ export type RunOptions = {
    * Latencies of ECS and daemons. @default start times of the trace, else known values of Fargate
    */
   readonly latencies?: Partial<Latencies>;
+  /** Called after each look of the autoscaler with the waits of the jobs that started. */
+  readonly onWaits?: (waits: StartedWaits) => void;
   /** Called with the share of the period that is done, 0 to 1. */
   readonly onProgress?: (share: number) => void;
   /** Called after each look of the autoscaler. */
@@ -58,7 +71,10 @@ export type Driver =
   | { readonly kind: 'policy'; readonly policy: Policy; readonly settings: PolicySettings };
 
 /** The figures and series of a run, without title and settings. */
-export type Run = Pick<PolicyRun, 'figures' | 'waitCounts' | 'hoursOfWeek' | 'hoursOfWeekUtc' | 'pools'>;
+export type Run = Pick<
+  PolicyRun,
+  'figures' | 'waitCounts' | 'hoursOfWeek' | 'hoursOfWeekUtc' | 'peopleWait' | 'pools'
+>;
 
 const HOUR_MS = 3_600_000;
 /**
@@ -91,6 +107,8 @@ class Simulation {
   readonly #sampler: Sampler | undefined;
   readonly #changes = new Map<string, Change[]>();
   readonly #desired = new DesiredCounts();
+  /** The waits that the looks of the autoscaler logged. */
+  readonly #waits = new Map<string, JobWait>();
   readonly #calls = { ticks: 0, coderd: 0, ecs: 0 };
   readonly #poolByService: ReadonlyMap<string, string>;
   #error: unknown;
@@ -178,8 +196,16 @@ class Simulation {
       waitCounts: waitCounts(waited),
       hoursOfWeek: hoursOfWeek(waited, trace.timezone),
       hoursOfWeekUtc: hoursOfWeek(waited, 'UTC'),
+      ...(this.#driver.kind === 'autoscaler' ? { peopleWait: this.#peopleWait() } : {}),
       pools: this.#sampler?.series(this.#changes) ?? [],
     };
+  }
+
+  #peopleWait(): PeopleWait {
+    const jobs = this.#replay
+      .jobs()
+      .flatMap(({ job, record }) => (PEOPLE_WAIT_FOR.has(job.kind) && record?.workerId ? [record] : []));
+    return peopleWait(jobs, this.#waits);
   }
 
   #start(): void {
@@ -192,7 +218,9 @@ class Simulation {
     void runAutoscaler({
       ...{ world: this.#world, scheduler: this.#scheduler, config: this.#options.config, context },
       seed: this.#options.seed,
-      onLook: (tick) => {
+      onLook: (tick, started) => {
+        this.#options.onWaits?.(started);
+        for (const wait of started.waits) this.#waits.set(wait.id, wait);
         for (const { pool, ...change } of changesOf(tick)) this.#note(pool, change);
         this.#options.onLook?.(tick);
       },

@@ -1,5 +1,5 @@
 /** Converts the start times of a trace into latencies of a simulated world, and back. */
-import { FARGATE, type Latencies, type Range } from '../../simulator/ecs/parts/latencies.ts';
+import { BOOT_SHARES, FARGATE, type Latencies, type Range } from '../../simulator/ecs/parts/latencies.ts';
 
 /**
  * Time of a task with a guard from RUNNING to a registered daemon: two calls of 50 to 400 ms, 3 s
@@ -19,6 +19,9 @@ export function startLatencies(
   const most = Math.max(least, Math.round(to * 1000) - AFTER_BOOT_MS[1]);
   return { boot: [least, most] };
 }
+
+/** How the simulation divides the time until a task is RUNNING. Shares: 0 to 1. */
+export const START_SHARES: typeof BOOT_SHARES = BOOT_SHARES;
 
 /** Seconds from the creation of a task to its daemon, shortest and longest. */
 export function startSecondsOf(latencies: Partial<Latencies>): readonly [from: number, to: number] {

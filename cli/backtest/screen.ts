@@ -4,14 +4,16 @@ import type { Suggestion } from '../../backtest/replay/suggestion.ts';
 import { adviceOf } from '../../backtest/report/parts/advice.ts';
 import { headlineOf, summaryOf } from '../../backtest/report/parts/headline.ts';
 import { cents, count, dollars } from '../../backtest/report/parts/numbers.ts';
+import { peopleWaitOf, peopleWaitText, startSharesText } from '../../backtest/report/parts/people-wait.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 import { sweepText } from './sweep-table.ts';
 
 /** `width`: characters of a line. @default as wide as needed */
 export function backtestText(backtest: Backtest, width?: number): string {
   const { sweep, suggestion } = backtest;
+  const wait = peopleWaitOf(backtest);
   return [
-    `${headlineOf(backtest)}.\n${summaryOf(backtest)}`,
+    [`${headlineOf(backtest)}.`, summaryOf(backtest), ...(wait ? [peopleWaitText(wait)] : [])].join('\n'),
     ...(suggestion === undefined ? [] : [suggestionText(backtest, suggestion)]),
     ...(sweep === undefined ? [] : [sweepText(sweep, width)]),
     // a sweep is one table, unless it compares other policies too
@@ -99,13 +101,15 @@ function settingsText(rows: readonly Row[]): string {
   return ['settings (tuned: the best of a grid on this trace)', ...lines].join('\n');
 }
 
-function assumptionsText({ settings, seed }: Backtest): string {
+function assumptionsText(backtest: Backtest): string {
+  const { settings, seed } = backtest;
   const { valueOfMinute, region, pricesOf, startSeconds } = settings;
   const [least, most] = startSeconds;
   const { killed, reaped } = FAILURE_MINUTES;
   return [
     `assumptions: one minute that a person waits costs ${dollars(valueOfMinute)}; a killed job counts as ${killed} such minutes, one that is given up or not over as ${reaped};`,
     `tasks start in ${least} to ${most} s; Fargate prices of ${region}, ${pricesOf}; seed ${seed}; no Spot interruptions (docs/backtest.md)`,
+    ...(peopleWaitOf(backtest) === undefined ? [] : [`${startSharesText()} (docs/backtest.md)`]),
     "not included: the autoscaler's function, metrics and logs, 8 dollars a month or more (docs/sizes.md)",
   ].join('\n');
 }

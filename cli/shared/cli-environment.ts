@@ -23,6 +23,8 @@ export type CliEnvironment = {
    * @default 7,500
    */
   readonly silenceMs?: number;
+  /** Milliseconds between two questions whether a query of the log has ended. @default 250 to 2,000 */
+  readonly pollMs?: number;
   /** The clock of this machine. */
   readonly now: () => EpochMs;
 };

@@ -5,12 +5,9 @@ import type { CliEnvironment, CommandContext } from '../shared/cli-environment.t
 import { lookLive } from '../shared/live.ts';
 import { type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
 import { unreadLists } from '../shared/unread-lists.ts';
-import { findLastLook } from './last-look.ts';
+import { readLog } from './read-log.ts';
 import { statusOf } from './report.ts';
 import { statusScreen } from './screen.ts';
-
-/** The rest of the status is worth more than the log's last line. */
-const LOG_MS = 7_000;
 
 type StatusOptions = LiveOptions & { readonly json: boolean };
 
@@ -23,11 +20,10 @@ export function addStatusCommand(program: Command, { cliEnvironment, exitWith }:
 
 async function printStatus(options: StatusOptions, cliEnvironment: CliEnvironment): Promise<number> {
   const { snapshot, config } = await lookLive(options, cliEnvironment);
-  const until = AbortSignal.timeout(cliEnvironment.silenceMs ?? LOG_MS);
-  const lastLook = await whileWorking("reading the function's log", cliEnvironment, () =>
-    findLastLook(snapshot, cliEnvironment.now(), until),
+  const log = await whileWorking("reading the function's log", cliEnvironment, () =>
+    readLog(snapshot, cliEnvironment),
   );
-  const status = statusOf(snapshot, deliberate(snapshot, config), config, lastLook);
+  const status = statusOf(snapshot, deliberate(snapshot, config), config, log);
   const text = options.json ? JSON.stringify(status, null, 2) : statusScreen(status, cliEnvironment.columns);
   cliEnvironment.out(`${text}\n`);
   return unreadLists(snapshot).length > 0 ? 1 : 0;

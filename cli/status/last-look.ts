@@ -1,11 +1,8 @@
-/** Reads the function's last look from its log group, if the caller may read the log. */
-import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+/** The function's last look, from its log group. */
+import type { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { type LookLog, LookLogError, readLastLook } from '../../lambda/adapters/logs/look-log.ts';
-import { EACH_TRY, endingWith } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
-import { LOG_GROUP_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
-import type { Service, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { ageText, timeText } from '../../lambda/explain/format.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
@@ -23,29 +20,18 @@ export type LastLook =
   | { readonly kind: 'none'; readonly logGroup: string }
   | { readonly kind: 'unknown'; readonly why: string };
 
-/** A call without an answer must not block the command. */
-const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 10_000, throwOnRequestTimeout: true } as const;
-
-/** Finds the log group by the tags of the services. An unreadable log gives `unknown`. */
-export async function findLastLook({ ecs }: Snapshot, now: EpochMs, until: AbortSignal): Promise<LastLook> {
-  const tags = ecs.services.items.map((service) => service.tags).find((all) => tagOf(all, LOG_GROUP_TAG));
-  const logGroup = tagOf(tags, LOG_GROUP_TAG);
-  if (logGroup === undefined)
-    return { kind: 'unknown', why: `no ECS service has the tag ${LOG_GROUP_TAG}, which names the log group` };
-  const client = new CloudWatchLogsClient({ requestHandler: TIMEOUTS });
-  client.middlewareStack.add(endingWith(until), EACH_TRY);
+/** Reads the last look from the log group. An unreadable log gives `unknown`. */
+export async function findLastLook(
+  client: CloudWatchLogsClient,
+  log: LookLog,
+  now: EpochMs,
+): Promise<LastLook> {
   try {
-    return await readLook(client, { group: logGroup, service: tagOf(tags, STACK_TAG) }, now);
+    return await readLook(client, log, now);
   } catch (cause) {
     if (!(cause instanceof LookLogError)) throw cause;
     return { kind: 'unknown', why: withAdvice(cause.message) };
-  } finally {
-    client.destroy();
   }
-}
-
-function tagOf(tags: Service['tags'] = [], wanted: string): string | undefined {
-  return tags.find(({ key }) => key === wanted)?.value;
 }
 
 async function readLook(client: CloudWatchLogsClient, log: LookLog, now: EpochMs): Promise<LastLook> {

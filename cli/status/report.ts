@@ -1,5 +1,5 @@
 /**
- * Computes the status as data from a snapshot, its plan and the last look. `--json` prints it
+ * Computes the status as data from a snapshot, its plan and the function's log. `--json` prints it
  * unchanged.
  */
 
@@ -17,6 +17,8 @@ import { unservedSentence } from '../../lambda/explain/text.ts';
 import { groupRows } from '../../lambda/look/look-groups.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
 import { type LastLook, lookProblems } from './last-look.ts';
+import type { LogFacts } from './read-log.ts';
+import type { RecentWaits } from './recent-waits.ts';
 
 export type Status = {
   readonly takenAt: IsoTime;
@@ -26,6 +28,7 @@ export type Status = {
   readonly broken: readonly string[];
   readonly overrides: readonly (Override & { readonly pool: string })[];
   readonly lastLook: LastLook;
+  readonly waits: RecentWaits;
 };
 
 export type Waiting = {
@@ -72,12 +75,12 @@ export type PoolStatus = {
   readonly oldSecret: OldSecretReason | null;
 };
 
-/** Combines a live look with the function's last look. */
+/** Combines a live look with what the function logged. */
 export function statusOf(
   snapshot: Snapshot,
   { pools, ...deliberation }: Deliberation,
   config: Config,
-  lastLook: LastLook,
+  { lastLook, waits }: LogFacts,
 ): Status {
   const plan = withPromises({ plan: deliberation.plan, pools }, snapshot);
   return {
@@ -89,6 +92,7 @@ export function statusOf(
       overrides.map((override) => ({ pool: name, ...override })),
     ),
     lastLook,
+    waits,
   };
 }
 

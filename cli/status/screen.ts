@@ -7,11 +7,12 @@ import { promiseLines } from '../../lambda/explain/promise-text.ts';
 import { overrideText, reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 import { lookLine } from './last-look.ts';
+import { recentWaitLines } from './recent-waits.ts';
 import type { PoolStatus, Status, Waiting, WaitingGroup } from './report.ts';
 
 /** The status as text. `width`: characters of a line. @default as wide as needed */
 export function statusScreen(status: Status, width?: number): string {
-  const { waiting, pools, broken, overrides, lastLook } = status;
+  const { waiting, pools, broken, overrides, lastLook, waits } = status;
   return [
     `${waitingText(waiting)}; ${problemsText(broken.length)}`,
     '',
@@ -33,8 +34,14 @@ export function statusScreen(status: Status, width?: number): string {
     ...section('changed secrets', pools.flatMap(oldSecretLine)),
     ...section('retiring', pools.filter(({ retiring }) => retiring).map(retiringLine)),
     '',
+    ...(isSameCause(status) ? [] : recentWaitLines(waits)),
     lookLine(lastLook),
   ].join('\n');
+}
+
+/** Whether the last look and the waits are unknown for the same cause: then one line says it. */
+function isSameCause({ lastLook, waits }: Status): boolean {
+  return lastLook.kind === 'unknown' && waits.kind === 'unknown' && lastLook.why === waits.why;
 }
 
 function section(title: string, lines: readonly string[]): readonly string[] {

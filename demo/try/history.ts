@@ -1,10 +1,12 @@
 /**
  * Gives the world a past: lets hours of virtual time pass in seconds, with the autoscaler's own
- * looks, so that trace export and learned start times have something to show.
+ * looks, so that trace export, learned start times and the waits in the log have something to show.
  */
 import { runAutoscaler } from '../../backtest/replay/autoscaler.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
+import type { JobWait } from '../../lambda/decision/waits/job-wait.ts';
+import { waitLine } from '../../lambda/look/wait-line.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { World } from '../../simulator/world.ts';
 
@@ -21,6 +23,17 @@ export type PastOptions = {
 export async function passTime(world: World, { config, seed, until, onError }: PastOptions): Promise<void> {
   const scheduler = new VirtualScheduler(world.timeline);
   const context = { isCoderdDown: () => false, count: () => {} };
-  void runAutoscaler({ world, scheduler, config, seed, context, onLook: () => {}, onError });
+  void runAutoscaler({
+    ...{ world, scheduler, config, seed, context, onError },
+    onLook: (_, { waits }) => {
+      for (const wait of waits) log(world, wait);
+    },
+  });
   await scheduler.advanceTo(until);
+}
+
+/** Logs the start of a job as the function does. */
+function log({ logs, logGroupName, stackName }: World, wait: JobWait): void {
+  const event = { level: 'INFO', message: 'wait', service: stackName, ...waitLine(wait) };
+  logs.put(logGroupName, JSON.stringify(event));
 }

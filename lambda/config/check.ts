@@ -72,9 +72,19 @@ function distinct(findings: readonly Finding[]): Finding[] {
   ];
 }
 
-function toConfig({ defaults, pools, looks, roll, alertAfter, waiting, ...rest }: ParsedConfig): Deployment {
+function toConfig({
+  coder: { prebuildsFailureHardLimit, ...coder },
+  defaults,
+  pools,
+  looks,
+  roll,
+  alertAfter,
+  waiting,
+  ...rest
+}: ParsedConfig): Deployment {
   return {
     ...rest,
+    ...{ coder, prebuildsFailureHardLimit },
     looks: { everyMs: looks.every },
     roll: { atOncePercent: roll.atOnce },
     alertAfterMs: alertAfter,

@@ -29,6 +29,8 @@ import type { Snapshot } from './model/snapshot.ts';
 import { covers } from './model/tags.ts';
 import { decidePool } from './pool/decide-pool.ts';
 import type { PoolDecision } from './pool/pool-decision.ts';
+import { prebuildFindings } from './report/prebuilds.ts';
+import { prebuildWaitFindings } from './report/prebuilds-waiting.ts';
 import { reportAssignment, reportFindings, reportUnserved } from './report/report.ts';
 import { forecastFindings, reportForecast } from './report/report-forecast.ts';
 import { isoTime } from './report/waiting.ts';
@@ -75,10 +77,11 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const decisions = deriveNeeds(launchLimits, assigned, due, snapshot.takenAt).map((need) =>
     decidePool(need, doubts.doubtsOf(need.view), { snapshot, config }),
   );
+  const plans = decisions.map((pool) => pool.plan);
   const plan: Plan = {
     version: 1,
     takenAt: isoTime(snapshot.takenAt),
-    pools: decisions.map((pool) => pool.plan),
+    pools: plans,
     actions: inOrder(decisions.flatMap(({ actions }) => actions)),
     assignment: reportAssignment(assignment),
     unserved: reportUnserved(assignment, supply, snapshot),
@@ -91,6 +94,8 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     findings: [
       ...reportFindings({ supply, doubts, assignment, snapshot, config }),
       ...forecastFindings(wakeDemands, snapshot),
+      ...prebuildWaitFindings(assignment, { pools: plans, snapshot }),
+      ...prebuildFindings(snapshot, config),
     ],
   };
   return { assignment, pools: decisions, plan };

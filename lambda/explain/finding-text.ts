@@ -1,6 +1,7 @@
 /** Words the findings of a plan as sentences: what is wrong, the consequence, and what to do. */
 import type { Finding, MalformedOverride } from '../decision/model/plan.ts';
 import { few, itOrThem, readingPhrase, some, tagText, timeText, transitionsText } from './format.ts';
+import { failingPresetText, prebuildsWaitingText } from './prebuild-text.ts';
 import { overrideText } from './reason-text.ts';
 import { lastingSecretText, pskChangedText, secretsUnreadText } from './secret-text.ts';
 import { startHint } from './start-hint.ts';
@@ -61,6 +62,11 @@ export function sentenceOf(finding: Finding): string {
       return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${some(finding.jobs, 'job')} pending for too long, the oldest since ${timeText(finding.oldest)}${finding.pool === null ? '' : `. Pool "${finding.pool}" will run ${finding.jobs === 1 ? 'it' : 'them'}`}`;
     case 'jobs-about-to-fail':
       return `organization "${finding.organization}", tags ${tagText(finding.tags)}: coderd will fail ${some(finding.jobs, 'job')} from ${timeText(finding.failsAt)} on, after 30 min of waiting. New capacity comes too late`;
+    case 'prebuilds-waiting':
+      return prebuildsWaitingText(finding);
+    case 'prebuilds-failing':
+    case 'prebuilds-stopped':
+      return failingPresetText(finding);
     case 'workspaces-empty':
       return `organization "${finding.organization}": coderd lists no workspaces, but ${some(finding.jobs, 'workspace build')} ${finding.jobs === 1 ? 'is' : 'are'} in the queue. Each pool keeps its last daemon`;
     case 'transitions-without-pool':

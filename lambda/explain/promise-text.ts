@@ -13,7 +13,8 @@ export function promiseLines(
   const jobs = pendingJobs.filter(({ why }) => why !== 'unschedulable');
   const more = jobs.length + pendingJobsLeftOut - most;
   const lines = jobs.slice(0, most).map((job) => promiseSentence(job, takenAt));
-  return more > 0 ? [...lines, `and ${some(more, 'job')} more; --json has them`] : lines;
+  const listed = pendingJobsLeftOut > 0 ? `the first ${pendingJobs.length}` : 'them';
+  return more > 0 ? [...lines, `and ${some(more, 'job')} more; --json has ${listed}`] : lines;
 }
 
 /** `job 1a2b3c4d of alice/dev (untagged): starts in about 40 s (between 25 s and 95 s)`. */

@@ -47,6 +47,8 @@ export type LookEvent = {
   readonly findings: readonly string[];
   readonly failures: readonly string[];
   readonly forecast: readonly ForecastRow[];
+  /** Jobs that started and that no `wait` event describes (wait-record.ts). Absent: none. */
+  readonly waitsMissed?: number;
   /** How many rows were left out, by list. */
   readonly leftOut: Readonly<Record<string, number>>;
 };
@@ -108,8 +110,8 @@ const MAX_BYTES = {
 /** Limits each sentence, so that one with a server's whole answer leaves space for the others. */
 const LONGEST_TEXT = 2_000;
 
-/** Builds the log event of a look. */
-export function lookEvent({ result, calls, durationMs }: Look): LookEvent {
+/** Builds the log event of a look. `waitsMissed`: as `StartedWaits.missed`. */
+export function lookEvent({ result, calls, durationMs }: Look, waitsMissed = 0): LookEvent {
   const { snapshot, plan, outcome, failures } = result;
   const groups = groupRows(snapshot, plan);
   const ours = groups.filter(({ pools }) => pools !== '');
@@ -134,6 +136,7 @@ export function lookEvent({ result, calls, durationMs }: Look): LookEvent {
     refused: outcome.refused.length,
     calls: Object.entries(calls).map(([api, counts]) => ({ api, ...counts })),
     ...kept,
+    ...(waitsMissed === 0 ? {} : { waitsMissed }),
     leftOut,
   };
 }

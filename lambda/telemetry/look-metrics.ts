@@ -2,6 +2,7 @@
 
 import { sum } from '../decision/model/collections.ts';
 import type { DaemonCounts, Plan, PoolPlan } from '../decision/model/plan.ts';
+import type { JobWait } from '../decision/waits/job-wait.ts';
 import type { LookResult } from '../look/look.ts';
 import { isAtMax, type LookEvent, launchesOf } from '../look/look-event.ts';
 import {
@@ -11,6 +12,8 @@ import {
   type RareMetricName,
   STUCK_METRIC,
   TOKEN_METRIC,
+  WAIT_METRICS,
+  type WaitMetricName,
 } from './metric-names.ts';
 
 /** The values of METRICS; ages are in seconds. */
@@ -67,6 +70,20 @@ export function rareMetrics(plan: Plan): Readonly<Record<RareMetricName, number 
     [STUCK_METRIC]: stuckTasks(plan),
     [LICENSE_METRIC]: licenseProblem(plan),
   };
+}
+
+/** The values of WAIT_METRICS that are not zero, in seconds. */
+export function waitMetrics(waits: readonly JobWait[]): Partial<Record<WaitMetricName, number>> {
+  const values: Partial<Record<WaitMetricName, number>> = {};
+  for (const [name, parts] of entriesOf(WAIT_METRICS)) {
+    const ms = sum(waits, (wait) => sum(parts, (part) => wait.parts[part] ?? 0));
+    if (ms > 0) values[name] = ms / 1000;
+  }
+  return values;
+}
+
+function entriesOf<K extends string, V>(record: Readonly<Record<K, V>>): readonly (readonly [K, V])[] {
+  return Object.entries(record) as unknown as readonly (readonly [K, V])[];
 }
 
 const DAY_MS = 86_400_000;

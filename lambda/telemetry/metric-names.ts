@@ -2,6 +2,8 @@
  * The names of the function's metrics, for the code that emits them and for alarms and dashboards.
  */
 
+import type { WaitPart } from '../decision/waits/wait-parts.ts';
+
 /** The stack sets it as `POWERTOOLS_METRICS_NAMESPACE`. */
 export const METRICS_NAMESPACE = 'CoderProvisionerAutoscaler';
 /**
@@ -46,6 +48,21 @@ export const STUCK_METRIC = 'StuckTasks';
 export const LICENSE_METRIC = 'LicenseProblem';
 
 export type RareMetricName = typeof TOKEN_METRIC | typeof STUCK_METRIC | typeof LICENSE_METRIC;
+
+/**
+ * Seconds that the jobs which started since the last look had waited, by part (docs/waits.md).
+ * Emitted only if the part is longer than zero. Few, because CloudWatch charges for each: some
+ * parts of `WAIT_PARTS` share a metric, and pools have none. The log has all parts of each job.
+ */
+export const WAIT_METRICS = {
+  WaitForLaunch: ['notNoticed', 'held', 'launching', 'notLaunched'],
+  WaitForImagePull: ['imagePull'],
+  WaitForTaskStart: ['provisioning', 'containerStart'],
+  WaitForRegistration: ['registration'],
+  WaitInQueue: ['queued'],
+  WaitUnknown: ['unknown'],
+} as const satisfies Readonly<Record<string, readonly WaitPart[]>>;
+export type WaitMetricName = keyof typeof WAIT_METRICS;
 
 /**
  * With `aws.metrics.perPool`: one value per look and pool, with the dimensions `service` and

@@ -1,12 +1,19 @@
-/** Writes the logs and metrics of the function: one log event and a few metrics per look. */
+/** Writes the logs and metrics of the function: one log event and a few
+ * metrics per look, and one log event for each job that started. */
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { type Look, lookEvent } from '../look/look-event.ts';
 import type { Clock } from '../look/ports.ts';
+import { waitLine } from '../look/wait-line.ts';
+import { WaitRecord } from '../look/wait-record.ts';
 import { FullViewAge } from './full-view-age.ts';
-import { lookMetrics, poolMetrics, rareMetrics } from './look-metrics.ts';
+import { lookMetrics, poolMetrics, rareMetrics, waitMetrics } from './look-metrics.ts';
+import { ShortFormatter } from './short-formatter.ts';
 
 export const logger = new Logger();
+
+/** For events about single jobs. They come often, so they have no fields of the invocation. */
+const facts = new Logger({ logFormatter: new ShortFormatter() });
 
 export type ReporterOptions = {
   readonly clock: Clock;
@@ -18,11 +25,14 @@ export type ReporterOptions = {
 export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) => void {
   const metrics = new Metrics();
   const age = new FullViewAge(clock);
+  const record = new WaitRecord();
   return (look) => {
     const { plan } = look.result;
-    const event = lookEvent(look);
+    const { waits, missed } = record.after(look.result, look.durationMs);
+    const event = lookEvent(look, missed);
     logger.info('look', event);
-    publish(metrics, lookMetrics(look.result, event, age.after(plan)));
+    for (const wait of waits) facts.info('wait', waitLine(wait));
+    publish(metrics, { ...lookMetrics(look.result, event, age.after(plan)), ...waitMetrics(waits) });
     for (const [name, value] of Object.entries(rareMetrics(plan)))
       if (value !== undefined) publish(metrics, { [name]: value });
     for (const pool of perPool ? plan.pools : []) {
@@ -32,12 +42,14 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
   };
 }
 
+const IN_SECONDS = /Age$|^Wait/;
+
 /**
  * Writes one event in CloudWatch's embedded metric format. Added dimensions apply to this event
  * only.
  */
 function publish(metrics: Metrics, values: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(values))
-    metrics.addMetric(name, name.endsWith('Age') ? MetricUnit.Seconds : MetricUnit.Count, value);
+    metrics.addMetric(name, IN_SECONDS.test(name) ? MetricUnit.Seconds : MetricUnit.Count, value);
   metrics.publishStoredMetrics();
 }

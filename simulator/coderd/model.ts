@@ -14,6 +14,13 @@ import { Acquirer } from './acquirer.ts';
 import { admit } from './admission.ts';
 import { BuiltInDaemon } from './built-in-daemons.ts';
 import { runLifecycle } from './lifecycle-executor.ts';
+import {
+  type NewPreset,
+  type PrebuildOptions,
+  Prebuilds,
+  type Preset,
+  RECONCILE_EVERY_MS,
+} from './prebuilds.ts';
 import { type DaemonAnswer, type DaemonQuery, listDaemons } from './queries/daemon-list.ts';
 import { type JobAnswer, type JobQuery, jobAnswer, listJobs } from './queries/job-list.ts';
 import { PURGE_EVERY_MS, purgeDaemons, REAP_EVERY_MS, reapJobs } from './reapers.ts';
@@ -62,6 +69,8 @@ export type CoderdOptions = {
   readonly licensed?: boolean;
   /** The pre-shared key of daemons: CODER_PROVISIONER_DAEMON_PSK. @default none */
   readonly psk?: string | undefined;
+  /** @default coderd's own defaults */
+  readonly prebuilds?: PrebuildOptions;
 };
 
 /** Whether external daemons are licensed (docs/coder.md §3). */
@@ -114,6 +123,7 @@ export class CoderdModel implements DaemonServer {
   readonly #templates: TemplateTable;
   readonly #users: Users;
   readonly #workspaces: WorkspaceTable;
+  readonly #prebuilds: Prebuilds;
   readonly #sessions: Sessions;
   /** Import jobs by the id of their version. */
   readonly #imports = new Map<string, Job>();
@@ -157,6 +167,7 @@ export class CoderdModel implements DaemonServer {
       daemons: this.#daemons,
       acquirer: this.#acquirer,
     });
+    this.#prebuilds = this.#newPrebuilds(options.prebuilds ?? {});
     this.#startLoops(options.autobuildPollMs ?? MINUTE_MS);
   }
 
@@ -451,6 +462,34 @@ export class CoderdModel implements DaemonServer {
     this.#workspaces.build(workspace.id, { ...options, transition, reason: 'initiator' });
   }
 
+  /** Adds a preset with prebuilt workspaces to the active version of a template. */
+  addPreset(preset: NewPreset): Preset {
+    const { timeline } = this;
+    if (!this.#prebuilds.hasPresets)
+      timeline.every(RECONCILE_EVERY_MS, () => this.#prebuilds.reconcile(timeline.now()));
+    return this.#prebuilds.add(preset);
+  }
+
+  /** The presets of a template version. */
+  presetsOf(version: TemplateVersion): readonly Preset[] {
+    return this.#prebuilds.ofVersion(version.id);
+  }
+
+  /** The prebuilt workspaces of a preset that nobody has claimed, oldest first. */
+  prebuildsOf(preset: Preset): readonly WorkspaceRecord[] {
+    return this.#prebuilds.of(preset);
+  }
+
+  /** Whether coderd makes no more prebuilt workspaces of a preset. */
+  isAtFailureLimit(preset: Preset): boolean {
+    return this.#prebuilds.isAtLimit(preset);
+  }
+
+  /** Gives a prebuilt workspace to a user. */
+  claim(workspace: WorkspaceRecord, owner: UserRecord): void {
+    this.#workspaces.claim(workspace.id, owner);
+  }
+
   /**
    * Shows a build of another workspace as the latest build of this one, unless this one has a later
    * build.
@@ -584,6 +623,17 @@ export class CoderdModel implements DaemonServer {
       }),
     );
     timeline.every(PURGE_EVERY_MS, () => purgeDaemons(this.#daemons, timeline.now()));
+  }
+
+  #newPrebuilds(options: PrebuildOptions): Prebuilds {
+    const parts = {
+      workspaces: this.#workspaces,
+      random: this.#random,
+      cancel: ({ job }: BuildRecord) => this.cancelJob(job.id),
+      hasHardLimit: this.version.does('limitsFailingPresets'),
+      cancelsPending: this.version.does('cancelsOldPrebuilds'),
+    };
+    return new Prebuilds(parts, options, this.timeline.now());
   }
 
   #insert(given: Omit<NewJob, 'id' | 'createdAt' | 'tagKey'>, onInserted?: (job: Job) => void): JobId {

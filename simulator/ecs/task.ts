@@ -8,7 +8,7 @@ import type { Random } from '../base/random.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
 import type { Container, StartContainer, TaskAgent } from './parts/container.ts';
 import { History } from './parts/history.ts';
-import type { Latencies } from './parts/latencies.ts';
+import { BOOT_SHARES, type Latencies } from './parts/latencies.ts';
 import type { TaskTemplate } from './parts/task-template.ts';
 import type { Place } from './placement.ts';
 
@@ -215,10 +215,8 @@ export class EcsTask {
   #boot(): void {
     const { random, latencies } = this.#around;
     const bootMs = random.whole(...latencies.boot);
-    // The network interface comes first, then the image (docs/aws.md §2: interface ~10 s, the whole
-    // image every time).
-    const interfaceMs = Math.round(0.3 * bootMs);
-    const pullMs = Math.round(0.6 * bootMs);
+    const interfaceMs = Math.round(BOOT_SHARES.network * bootMs);
+    const pullMs = Math.round(BOOT_SHARES.imagePull * bootMs);
     this.#after(interfaceMs, () => {
       this.#change({ lastStatus: 'PENDING', pullStartedAt: this.#now() });
       this.#after(pullMs, () => this.#pulled(bootMs - interfaceMs - pullMs));

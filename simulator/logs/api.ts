@@ -1,80 +1,69 @@
-/**
- * FilterLogEvents (CloudWatch Logs API Reference): events of a group in order of time, in pages of
- * at most 1 MiB. A page may be empty before the last one: the search goes on as long as there is a
- * token. The only supported filter pattern is `{ $.field = "value" }`, which matches events that
- * are JSON objects.
- */
+/** The operations of CloudWatch Logs that the command line calls (CloudWatch Logs API Reference). */
 import { z } from 'zod';
 import type { Caller } from '../ecs/api.ts';
 import { AwsError } from '../ecs/requests/errors.ts';
-import type { LogEvent, LogsModel } from './model.ts';
+import { filterLogEvents, filterRequest } from './filter.ts';
+import { runInsights } from './insights.ts';
+import { eventsOf, type LogsModel } from './model.ts';
 
-const MOST_EVENTS = 10_000;
-const PAGE_BYTES = 1024 * 1024;
+const MOST_ROWS = 10_000;
 
-const filterRequest = z.object({
-  logGroupName: z.string(),
-  startTime: z.number().optional(),
-  endTime: z.number().optional(),
-  filterPattern: z.string().optional(),
-  limit: z.int().min(1).max(MOST_EVENTS).default(MOST_EVENTS),
-  nextToken: z.string().optional(),
+/** Times in seconds, both included. */
+const startRequest = z.object({
+  logGroupNames: z.array(z.string()).min(1).max(50),
+  startTime: z.int(),
+  endTime: z.int(),
+  queryString: z.string().max(10_000),
+  limit: z.int().min(1).max(MOST_ROWS).default(MOST_ROWS),
 });
+const resultsRequest = z.object({ queryId: z.string() });
 
-/** Calls one operation of CloudWatch Logs by its name. The function's role may only write. */
+type Operation = (model: LogsModel, body: unknown) => object;
+
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  FilterLogEvents: (model, body) => filterLogEvents(model, parsed(filterRequest, body)),
+  StartQuery: (model, body) => startQuery(model, parsed(startRequest, body)),
+  GetQueryResults: (model, body) => queryResults(model, parsed(resultsRequest, body)),
+};
+
+/** Calls one operation by its name. The function's role may only write. */
 export function callLogs(model: LogsModel, name: string, body: unknown, caller: Caller): object {
-  if (name !== 'FilterLogEvents' || caller !== 'person')
+  const operation = OPERATIONS[name];
+  if (operation === undefined || caller !== 'person')
     throw new AwsError(
       'AccessDeniedException',
       `User: arn:aws:sts::123456789012:assumed-role/${caller}/session is not authorized to perform: logs:${name}`,
     );
-  const request = filterRequest.safeParse(body);
+  return operation(model, body);
+}
+
+function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
+  const request = schema.safeParse(body);
   if (!request.success) throw new AwsError('InvalidParameterException', z.prettifyError(request.error));
-  return filterLogEvents(model, request.data);
+  return request.data;
 }
 
-function filterLogEvents(model: LogsModel, request: z.infer<typeof filterRequest>) {
-  const { logGroupName, startTime = 0, endTime = Number.POSITIVE_INFINITY } = request;
-  const all = model.events(logGroupName);
-  if (all === undefined)
-    throw new AwsError('ResourceNotFoundException', 'The specified log group does not exist.');
-  const from = request.nextToken === undefined ? 0 : Number(request.nextToken);
-  const page = pageFrom(all, from, request.limit);
-  const to = from + page.length;
-  const isMatch = matcher(request.filterPattern);
+function startQuery(model: LogsModel, request: z.infer<typeof startRequest>) {
+  const { logGroupNames, startTime, endTime, queryString, limit } = request;
+  if (startTime > endTime) throw new AwsError('InvalidParameterException', 'startTime is after endTime');
+  const events = logGroupNames
+    .flatMap((name) => eventsOf(model, name))
+    .filter(({ timestamp }) => {
+      const second = Math.floor(timestamp / 1000);
+      return second >= startTime && second <= endTime;
+    })
+    .toSorted((a, b) => b.timestamp - a.timestamp);
+  return { queryId: model.addQuery(runInsights(events, queryString, limit)) };
+}
+
+/** The first answer says that the query still runs. */
+function queryResults(model: LogsModel, { queryId }: z.infer<typeof resultsRequest>) {
+  const query = model.query(queryId);
+  if (query === undefined)
+    throw new AwsError('ResourceNotFoundException', 'The specified query does not exist.');
+  if (query.asked === 1) return { status: 'Running', results: [] };
   return {
-    events: page
-      .filter(({ timestamp, message }) => timestamp >= startTime && timestamp <= endTime && isMatch(message))
-      .map((event) => ({ ...event, ingestionTime: event.timestamp, logStreamName: '2026/03/02/[$LATEST]0' })),
-    ...(to < all.length ? { nextToken: `${to}` } : {}),
-    searchedLogStreams: [],
+    status: 'Complete',
+    results: query.rows.map((row) => Object.entries(row).map(([field, value]) => ({ field, value }))),
   };
-}
-
-/** The next events that fit into one answer, before filtering. */
-function pageFrom(all: readonly LogEvent[], from: number, limit: number): readonly LogEvent[] {
-  const page: LogEvent[] = [];
-  let bytes = 0;
-  for (const event of all.slice(from, from + limit)) {
-    bytes += Buffer.byteLength(event.message);
-    if (page.length > 0 && bytes > PAGE_BYTES) break;
-    page.push(event);
-  }
-  return page;
-}
-
-function matcher(pattern: string | undefined): (message: string) => boolean {
-  if (pattern === undefined) return () => true;
-  const [, field, value] = /^\{ \$\.(\w+) = "([^"]*)" \}$/.exec(pattern) ?? [];
-  if (field === undefined) throw new AwsError('InvalidParameterException', 'Invalid filter pattern');
-  return (message) => fieldOf(message, field) === value;
-}
-
-function fieldOf(message: string, field: string): unknown {
-  try {
-    const event: unknown = JSON.parse(message);
-    return typeof event === 'object' && event !== null ? Reflect.get(event, field) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,12 +1,17 @@
 /** CloudWatch Logs: groups of events in order of time. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Timeline } from '../base/timeline.ts';
+import { AwsError } from '../ecs/requests/errors.ts';
 
 export type LogEvent = { readonly eventId: string; readonly timestamp: EpochMs; readonly message: string };
+
+/** A row of a query's result: its fields as texts. */
+export type Row = Readonly<Record<string, string>>;
 
 export class LogsModel {
   readonly #timeline: Timeline;
   readonly #groups = new Map<string, LogEvent[]>();
+  readonly #queries = new Map<string, { readonly rows: readonly Row[]; asked: number }>();
 
   constructor(timeline: Timeline) {
     this.#timeline = timeline;
@@ -27,4 +32,25 @@ export class LogsModel {
   events(group: string): readonly LogEvent[] | undefined {
     return this.#groups.get(group);
   }
+
+  /** Keeps the result of a query of Logs Insights; returns its id. */
+  addQuery(rows: readonly Row[]): string {
+    const id = `query-${this.#queries.size + 1}`;
+    this.#queries.set(id, { rows, asked: 0 });
+    return id;
+  }
+
+  /** The result of a query, and how often it was asked for. */
+  query(id: string): { readonly rows: readonly Row[]; readonly asked: number } | undefined {
+    const query = this.#queries.get(id);
+    if (query !== undefined) query.asked += 1;
+    return query;
+  }
+}
+
+/** The events of a group. Throws AwsError if the group does not exist. */
+export function eventsOf(model: LogsModel, group: string): readonly LogEvent[] {
+  const events = model.events(group);
+  if (events !== undefined) return events;
+  throw new AwsError('ResourceNotFoundException', 'The specified log group does not exist.');
 }

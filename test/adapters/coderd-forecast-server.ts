@@ -15,6 +15,8 @@ export class ForecastServer {
   /** Deprecated templates, which coderd lists only on request. */
   deprecated: object[] = [];
   versions = new Map<string, object>();
+  /** By version id. */
+  presets = new Map<string, readonly object[] | null>();
   members: object[] = [];
   offlineDaemons: object[] = [];
   now = NOW;
@@ -74,6 +76,7 @@ export class ForecastServer {
     if (kind === 'templates')
       return ok(asked.get('q') === 'deprecated:true' ? this.deprecated : this.templates);
     if (kind === 'authcheck') return ok(this.#permissions());
+    if (path.endsWith('/presets')) return ok(this.presets.get(id) ?? null);
     const version = this.versions.get(id);
     return version === undefined ? { status: 404 } : ok(version);
   }

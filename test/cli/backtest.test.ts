@@ -50,7 +50,7 @@ describe('backtest', () => {
       err: 'warning: up to 3 jobs at once (2 March 2026 08:06:00 UTC) need 2 tasks (max of small): with any policy some of them wait\n',
     });
     expect(out).toMatch(
-      /^The autoscaler would have cost \$0\.\d\d, .*\.\n5 jobs in an hour: .*\.\n\npolicy {2}/,
+      /^The autoscaler would have cost \$0\.\d\d, .*\.\n5 jobs in an hour: .*\.\n\d+% of the waiting of people was .*\.\n\npolicy {2}/,
     );
     const [, costs = '', fates = ''] = out.split('\n\n');
     for (const table of [costs, fates])
@@ -68,6 +68,23 @@ describe('backtest', () => {
       dollars.tasks.toFixed(2),
       dollars.total.toFixed(2),
     ]);
+  });
+
+  it('tells where the wait of people went, as in the JSON document', () => {
+    const { jobs, missed, parts } = alone.runs[0].peopleWait;
+    const [, , sentence = ''] = text.out.split('\n');
+    expect({ jobs, missed }).toEqual({ jobs: 5, missed: 0 });
+    const waited = alone.runs[0].figures.waitOfPeople.meanS * 5;
+    const values: readonly number[] = Object.values(parts);
+    const seconds = values.reduce((total, ms) => total + ms, 0) / 1000;
+    // a scheduled start waits from the time it was due, and coderd submits its job later
+    expect(seconds).toBeLessThanOrEqual(waited);
+    expect(seconds).toBeGreaterThan(waited - 60);
+    const percent = Math.round(parts.imagePull / seconds / 10);
+    expect(sentence).toContain(`${percent}% `);
+    expect(sentence).toMatch(/^\d+% of the waiting of people was /);
+    expect(sentence).toContain('image pull');
+    expect(text.out).toContain('60% image pull and 10% container start (docs/backtest.md)\n');
   });
 
   it('gives the same bytes for the same seed, on one thread and on two', async () => {

@@ -12,6 +12,7 @@ it('fills in every default of the smallest configuration', () => {
   expect(warnings).toEqual([]);
   expect(config).toEqual({
     coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
+    prebuildsFailureHardLimit: 3,
     limits: { maxTasks: 100 },
     alertAfterMs: 300_000,
     looks: { everyMs: 10_000 },

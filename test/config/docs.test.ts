@@ -43,6 +43,7 @@ it('writes a table of every setting with its type and default', () => {
       "| \`coder.token\` | \`{ secret, jsonKey? }\` | **required**",
       "| \`coder.caBundle\` | string | none",
       "| \`coder.proxy\` | string | none",
+      "| \`coder.prebuildsFailureHardLimit\` | whole number, 0 or more | \`3\`",
       "| \`limits.maxTasks\` | whole number, 1 or more | \`100\`",
       "| \`limits.dollarsPerHour\` | dollars: \`0.10\` | none",
       "| \`looks.every\` | duration: \`90s\`, \`5m\`, \`1h\` | \`10s\`",

@@ -224,6 +224,11 @@ const VALUES: Mistake[] = [
     ],
   },
   {
+    mistake: 'a negative limit of failed prebuilds',
+    text: withPool('').replace('coder:\n', 'coder:\n  prebuildsFailureHardLimit: -1\n'),
+    says: ['2:3: coder.prebuildsFailureHardLimit: expected at least 0, got -1'],
+  },
+  {
     mistake: 'no pools',
     text: `${HEAD}pools: []\n`,
     says: [

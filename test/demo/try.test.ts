@@ -72,6 +72,11 @@ describe('npm run try', () => {
     await expect.poll(status, POLL).toMatch(/^last look: \d+ s ago, .*; succeeded$/m);
   });
 
+  it('tells where the waits of the last hour went', async () => {
+    const { out } = await autoscaler('status');
+    expect(out).toMatch(/^waits of the last hour: \d+ jobs, median .*\n {2}.* \d+%, .* \d+%$/m);
+  });
+
   it('applies a pin, and shows the change with its reason', async () => {
     const { out } = await autoscaler('pin', 'gpu', '7', '--for', '10m', '--why', 'a test');
     expect(out).toMatch(/^pool "gpu": pinned at 7 tasks until .* by ana \(a test\)/);

@@ -16,7 +16,7 @@ import {
 import { taskHours, WORK_HOURS } from '../../infra/task-hours.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
-import { METRICS, POOL_METRICS } from '../../lambda/telemetry/metric-names.ts';
+import { METRICS, POOL_METRICS, WAIT_METRICS } from '../../lambda/telemetry/metric-names.ts';
 import { EVERYTHING, EXISTING, MANAGED_KEYS, MINIMAL, synthesize } from './support/synthesized.ts';
 
 const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
@@ -151,7 +151,7 @@ describe('the dollars a month', () => {
       dollars: 21_900 * 0.0000133334 + 0.00876,
       because: 'twice the memory costs twice as much',
     },
-    { what: 'metrics', dollars: 3, because: 'there are ten metrics' },
+    { what: 'metrics', dollars: 3, because: 'there are ten metrics without builds' },
     {
       aws: { metrics: { perPool: true } },
       what: 'metrics',
@@ -203,7 +203,7 @@ describe('the dollars a month', () => {
       6,
     );
     expect(line(busy, 'logs')).toBeCloseTo((looks * 0.000004 + taskHours * 0.002) * 0.53, 6);
-    expect(line(busy, 'metrics')).toBe(3);
+    expect(line(busy, 'metrics')).toBeCloseTo(4.8, 6);
   });
 
   it('stay within maxTasks if the pools together may have more', () => {
@@ -265,6 +265,7 @@ describe('the counted resources', () => {
 
   it('match the metrics of the function', () => {
     expect(METRICS).toHaveLength(MADE.metrics);
+    expect(Object.keys(WAIT_METRICS)).toHaveLength(MADE.waitMetrics);
     expect(POOL_METRICS).toHaveLength(MADE.metricsPerPool);
   });
 

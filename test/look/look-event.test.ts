@@ -341,6 +341,19 @@ describe('what does not fit', () => {
     );
   });
 
+  it('cuts the promised starts of an answer, and says how many', () => {
+    const pendingJobs = Array.from({ length: 5_000 }, (_, index) => ({
+      ...{ id: `job-${index}` as never, organization: 'default', tags: { a: 'x'.repeat(100) } },
+      ...{ type: 'workspace_build', workspace: 'é'.repeat(60), createdAt: plan.takenAt, pool: null },
+      ...{ startsAt: { p5: plan.takenAt, p50: plan.takenAt, p95: plan.takenAt }, why: null },
+    }));
+    const answer = answerOf({ ...withTexts(plan), pendingJobs, pendingJobsLeftOut: 7 });
+    expect(bytesOf(answer)).toBeLessThan(ANSWER);
+    expect(answer.pendingJobs.length + (answer.leftOut.pendingJobs ?? 0)).toBe(5_000);
+    expect(answer.pendingJobs.length).toBeGreaterThan(500);
+    expect(answer.pendingJobsLeftOut).toBe(7);
+  });
+
   it('is empty for a small plan', () => {
     const { plan: small } = resultOn(BUSY);
     const { text, leftOut, ...rest } = answerOf({ ...small, ...NO_PROMISES });

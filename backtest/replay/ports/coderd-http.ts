@@ -96,6 +96,7 @@ function workspaceOf(workspace: WorkspaceRecord): Workspace {
       deadline: latestBuild.deadline ?? null,
       max_deadline: latestBuild.maxDeadline ?? null,
       initiator_id: latestBuild.job.initiatorId,
+      template_version_preset_id: latestBuild.presetId ?? null,
       job: {
         id: latestBuild.job.id,
         status: latestBuild.job.status,

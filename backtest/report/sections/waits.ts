@@ -5,6 +5,7 @@ import { shareScale, sharesWithin, waitSharesOption } from '../charts/wait-share
 import { type Html, html } from '../parts/html.ts';
 import { count, seconds, share } from '../parts/numbers.ts';
 import { cell, chartOf, figureOf, fold, policyHead, policyLegend, wide } from './figure.ts';
+import { waitPartsFigure } from './wait-parts.ts';
 
 const PICTURE = { width: 1072, height: 380 };
 
@@ -20,7 +21,7 @@ export function waitsSection(backtest: Backtest): Html {
       drawPicture('wait-shares', () => waitSharesOption(backtest), PICTURE),
     ),
     tables: html`${fold('Show as a table', sharesTable(backtest))}${fold('Show job counts', countsTable(backtest))}`,
-  })}</section>`;
+  })}${waitPartsFigure(backtest)}</section>`;
 }
 
 function sharesTable(backtest: Backtest): Html {

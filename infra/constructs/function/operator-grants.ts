@@ -14,7 +14,7 @@ import { readSecrets } from '../shared/imported-secret.ts';
 import { listSecrets } from '../shared/pool-secrets.ts';
 import { allOf } from './function-permissions.ts';
 
-/** What `status`, `plan`, `snapshot` and `trace export` read in AWS. */
+/** What `status`, `plan`, `snapshot`, `trace export` and the commands on the log read in AWS. */
 export type Readable = {
   readonly cluster: ICluster;
   /** The log group of the function. */
@@ -39,7 +39,12 @@ export function grantReading(scope: Construct, grantee: IGrantable, readable: Re
       actions: ['ecs:DescribeTasks', 'ecs:GetTaskProtection'],
       resources: [allOf('task', scope, { cluster })],
     }),
-    new PolicyStatement({ actions: ['logs:FilterLogEvents'], resources: [logGroup.logGroupArn] }),
+    new PolicyStatement({
+      actions: ['logs:FilterLogEvents', 'logs:StartQuery'],
+      resources: [logGroup.logGroupArn],
+    }),
+    // The action has no resource level. It returns rows of queries whose id the caller knows.
+    new PolicyStatement({ actions: ['logs:GetQueryResults'], resources: ['*'] }),
     ...readSecrets([token]),
     ...listSecrets(poolSecrets),
   ]);

@@ -9,7 +9,12 @@ import {
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
-import type { MetricName, PoolMetricName } from '../../../lambda/telemetry/metric-names.ts';
+import {
+  type MetricName,
+  type PoolMetricName,
+  WAIT_METRICS,
+  type WaitMetricName,
+} from '../../../lambda/telemetry/metric-names.ts';
 import type { AutoscalerFunction } from '../function/autoscaler-function.ts';
 import { type QueryName, queryLines } from './log-queries.ts';
 import { lookMetric, poolMetric, type Statistic } from './look-metrics.ts';
@@ -48,6 +53,13 @@ export function looks(
 ): IMetric[] {
   const entries = Object.entries(statistics) as [MetricName, Statistic][];
   return entries.map(([name, statistic]) => lookMetric({ service, name, statistic }));
+}
+
+/** The metrics of the parts of waits. Five minutes: most minutes have no value. */
+export function waitParts({ service }: AutoscalerFunction): IMetric[] {
+  const names = Object.keys(WAIT_METRICS) as WaitMetricName[];
+  const period = Duration.minutes(5);
+  return names.map((name) => lookMetric({ service, name, statistic: 'Sum', period }));
 }
 
 /** One metric for each pool. */

@@ -15,7 +15,7 @@ import { Construct } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import { priceOf } from '../../../lambda/decision/settings/prices.ts';
 import type { AutoscalerFunction } from '../function/autoscaler-function.ts';
-import { byPool, daemonFormula, graph, looks, question, table } from './dashboard-widgets.ts';
+import { byPool, daemonFormula, graph, looks, question, table, waitParts } from './dashboard-widgets.ts';
 import { capacitiesOf, usedQuota } from './fargate-usage.ts';
 
 export type DashboardProps = {
@@ -61,6 +61,18 @@ function waiting({ autoscaler, pools, perPool }: DashboardProps): IWidget[][] {
       graph({ title: 'Jobs', left: jobs }),
       graph({ title: 'Longest pending job, in seconds', left: wait, alarmAt: 300 }),
       table(autoscaler, { title: 'Pending jobs by tag group', query: 'who waits and since when' }),
+    ],
+    [
+      graph({
+        title: 'Where the waits of started jobs went, in seconds',
+        left: waitParts(autoscaler),
+        stacked: true,
+      }),
+      table(autoscaler, {
+        title: 'Where the waits of started jobs went, by pool',
+        query: 'where the waits went by pool',
+        width: 16,
+      }),
     ],
     ...(perPool
       ? [[graph({ title: 'Pending jobs by pool', left: byPool(autoscaler, pools, 'PendingJobs') })]]

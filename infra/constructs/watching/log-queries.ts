@@ -1,6 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import { CfnQueryDefinition, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { WAIT_PARTS } from '../../../lambda/decision/waits/wait-parts.ts';
 
 export type LogQueriesProps = {
   /** The log group of the function. */
@@ -8,8 +9,8 @@ export type LogQueriesProps = {
 };
 
 /**
- * Saved queries of Logs Insights on the function's look events (lambda/look/look-event.ts). Their
- * folder is named after the stack.
+ * Saved queries of Logs Insights on the function's events of looks (lambda/look/look-event.ts) and of
+ * started jobs. Their folder is named after the stack.
  */
 export class LogQueries extends Construct {
   constructor(scope: Construct, id: string, { logGroup }: LogQueriesProps) {
@@ -116,14 +117,41 @@ const QUERIES = {
   ],
 } satisfies Readonly<Record<string, readonly string[]>>;
 
-export type QueryName = keyof typeof QUERIES;
+/**
+ * Two processes may log the same start, so the first command keeps one event of each job. These
+ * events are flat, and CloudWatch discovers their fields.
+ */
+const WAITS = [
+  `stats ${['waitMs', ...WAIT_PARTS.map((part) => `${part}Ms`)]
+    .map((field) => `max(coalesce(${field}, 0)) as ${field.replace(/Ms$/, '')}`)
+    .join(', ')}, latest(@timestamp) as at by id, pool`,
+];
 
-export const queryNames = Object.keys(QUERIES) as readonly QueryName[];
+/** As `QUERIES`, on the events of started jobs (lambda/look/wait-line.ts). */
+const WAIT_QUERIES = {
+  'where the waits went by pool': [
+    ...WAITS,
+    `stats count(*) as jobs, sum(wait) / 1000 as waitSeconds, ${WAIT_PARTS.map(
+      (part) => `sum(${part}) / 1000 as ${part}Seconds`,
+    ).join(', ')} by pool`,
+    'sort waitSeconds desc',
+  ],
+  'the longest waits': [...WAITS, 'sort wait desc', 'limit 50'],
+} satisfies Readonly<Record<string, readonly string[]>>;
+
+export type QueryName = keyof typeof QUERIES | keyof typeof WAIT_QUERIES;
+
+export const queryNames = [...Object.keys(QUERIES), ...Object.keys(WAIT_QUERIES)] as readonly QueryName[];
 
 /**
- * The commands of a query on the look events of one deployment. Other deployments may use the same
+ * The commands of a query on the events of one deployment. Other deployments may use the same
  * log group, so the query filters by `service`, the value of the metrics' dimension.
  */
 export function queryLines(name: QueryName, service: string): readonly string[] {
-  return [`filter message = "look" and service = "${service}"`, ...QUERIES[name]];
+  const lines = (message: string): string => `filter message = "${message}" and service = "${service}"`;
+  return isOnWaits(name) ? [lines('wait'), ...WAIT_QUERIES[name]] : [lines('look'), ...QUERIES[name]];
+}
+
+function isOnWaits(name: QueryName): name is keyof typeof WAIT_QUERIES {
+  return Object.hasOwn(WAIT_QUERIES, name);
 }

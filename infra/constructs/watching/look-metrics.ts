@@ -6,6 +6,7 @@ import {
   type MetricName,
   type PoolMetricName,
   type RareMetricName,
+  type WaitMetricName,
 } from '../../../lambda/telemetry/metric-names.ts';
 
 /** A minute may have several looks. `SampleCount` counts them. */
@@ -14,7 +15,7 @@ export type Statistic = 'Minimum' | 'Maximum' | 'Sum' | 'SampleCount';
 export type LookMetric = {
   /** The value of the dimension `service`, which identifies the deployment. */
   readonly service: string;
-  readonly name: MetricName | RareMetricName;
+  readonly name: MetricName | RareMetricName | WaitMetricName;
   readonly statistic: Statistic;
   /** @default the metric's name */
   readonly label?: string;

@@ -7,12 +7,16 @@ import {
   type RareMetricName,
   STUCK_METRIC,
   TOKEN_METRIC,
+  type WaitMetricName,
 } from '../../../lambda/telemetry/metric-names.ts';
 import { StackError } from '../shared/stack-error.ts';
 import { publishedMetric, type Statistic } from './look-metrics.ts';
 
-/** The metrics of a deployment: ten that each look writes, and three that are written on occasion. */
-export type AutoscalerMetric = MetricName | RareMetricName;
+/**
+ * The metrics of a deployment: ten that each look writes, and those that are written on occasion:
+ * for problems, and when jobs start (`WAIT_METRICS`).
+ */
+export type AutoscalerMetric = MetricName | RareMetricName | WaitMetricName;
 
 /** A minute may have several looks. These statistics say what matters of them. */
 const STATISTICS: Readonly<Record<AutoscalerMetric, Statistic>> = {
@@ -29,6 +33,12 @@ const STATISTICS: Readonly<Record<AutoscalerMetric, Statistic>> = {
   [TOKEN_METRIC]: 'Minimum',
   [STUCK_METRIC]: 'Maximum',
   [LICENSE_METRIC]: 'Maximum',
+  WaitForLaunch: 'Sum',
+  WaitForImagePull: 'Sum',
+  WaitForTaskStart: 'Sum',
+  WaitForRegistration: 'Sum',
+  WaitInQueue: 'Sum',
+  WaitUnknown: 'Sum',
 };
 
 /**
@@ -37,7 +47,8 @@ const STATISTICS: Readonly<Record<AutoscalerMetric, Statistic>> = {
  */
 export abstract class MeteredConstruct extends Construct {
   /**
-   * One of the metrics of this deployment, with the period and the statistic of its own method.
+   * One of the metrics of this deployment, with the period and the statistic of its own method. The
+   * metrics of waits have none: their statistic is the sum, in seconds.
    * Throws a StackError for a wrong name.
    */
   metric(name: AutoscalerMetric, options: MetricOptions = {}): Metric {

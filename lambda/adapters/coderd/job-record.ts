@@ -71,6 +71,7 @@ function latestJob({ id, organization_id, template_id, latest_build: build }: Wo
     created_at,
     started_at: job.started_at,
     completed_at: job.completed_at,
+    worker_id: job.worker_id,
     status: job.status,
     organization_id,
     initiator_id: build.initiator_id,

@@ -147,6 +147,11 @@ export type Config = {
     /** The URL of the HTTP proxy through which coderd is reached. */
     readonly proxy?: string | undefined;
   };
+  /**
+   * coderd's CODER_WORKSPACE_PREBUILDS_FAILURE_HARD_LIMIT: after so many failed builds in a row it
+   * makes no more prebuilt workspaces of a preset. 0: it never stops.
+   */
+  readonly prebuildsFailureHardLimit: number;
   /** A job that waits longer is a finding. */
   readonly alertAfterMs: number;
   readonly limits: {

@@ -489,6 +489,29 @@ export type Finding =
       readonly jobs: number;
       readonly failsAt: IsoTime;
     }
+  /** A limit holds back launches, so that coderd will fail prebuilds before a daemon takes them. */
+  | {
+      readonly code: 'prebuilds-waiting';
+      readonly organization: string;
+      readonly tags: Tags;
+      /** The pending ones. */
+      readonly jobs: number;
+      /** How many of them coderd will fail. */
+      readonly late: number;
+      /** When it fails the first of them. */
+      readonly failsAt: IsoTime;
+      readonly pool: PoolName;
+      /** What holds back launches, as the pool's reasons tell it. */
+      readonly limits: readonly Reason['code'][];
+    }
+  /** A preset whose newest prebuilds failed. coderd makes more of them, for now. */
+  | (FailingPreset & {
+      readonly code: 'prebuilds-failing';
+      /** After so many failures in a row coderd makes no more. Null: it never stops. */
+      readonly limit: number | null;
+    })
+  /** A preset of which coderd makes no more prebuilds. */
+  | (FailingPreset & { readonly code: 'prebuilds-stopped'; readonly limit: number })
   | { readonly code: 'organization-unknown'; readonly organization: string }
   | { readonly code: 'daemons-empty-while-leased'; readonly organization: string; readonly tasks: number }
   | { readonly code: 'jobs-empty-while-busy'; readonly organization: string; readonly daemons: number }
@@ -552,6 +575,24 @@ export type Finding =
     }
   /** These tasks have drained for six hours. */
   | { readonly code: 'tasks-draining-for-long'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] };
+
+/**
+ * A preset of a template's active version, and its newest prebuilt workspaces, which have failed.
+ */
+export type FailingPreset = {
+  readonly organization: string;
+  /** The name of the template, or its id if the name is unknown. */
+  readonly template: string;
+  /** Its name, or its id if the name is unknown. */
+  readonly preset: string;
+  /** How many failed in a row, up to now. */
+  readonly failed: number;
+  /** How many of these coderd failed because no daemon took their jobs for half an hour. */
+  readonly reaped: number;
+  /** The name of the newest one, and when its build was submitted. */
+  readonly workspace: string;
+  readonly newest: IsoTime;
+};
 
 export type Plan = {
   readonly version: 1;

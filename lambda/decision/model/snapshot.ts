@@ -122,12 +122,15 @@ export type Workspace = {
     readonly deadline?: Maybe<EpochMs>;
     readonly max_deadline?: Maybe<EpochMs>;
     readonly initiator_id?: Maybe<string>;
+    /** The preset of the build; absent before 2.22. */
+    readonly template_version_preset_id?: Maybe<string>;
     readonly job: {
       readonly id?: Maybe<JobId>;
       readonly status: JobStatus;
       readonly created_at?: Maybe<EpochMs>;
       readonly started_at?: Maybe<EpochMs>;
       readonly completed_at?: Maybe<EpochMs>;
+      readonly worker_id?: Maybe<DaemonId>;
       readonly tags?: Maybe<Tags>;
     };
   };
@@ -138,6 +141,9 @@ export type Template = {
   readonly id: string;
   readonly organization_id: OrganizationId;
   readonly active_version_id: string;
+  readonly name?: Maybe<string>;
+  /** coderd makes no prebuilt workspaces of a deprecated template. */
+  readonly deprecated?: Maybe<boolean>;
   /** The last change of its settings or of its active version. */
   readonly updated_at?: Maybe<EpochMs>;
   readonly allow_user_autostart?: Maybe<boolean>;
@@ -169,6 +175,8 @@ export type ForecastReadings = {
    * these tags.
    */
   readonly activeVersionTags: Readonly<Record<string, Tags>>;
+  /** The names of some presets, by preset id: those of which prebuilt workspaces have failed. */
+  readonly presetNames?: Readonly<Record<string, string>> | undefined;
   /** The members that the token may read. Without them every owner counts as active. */
   readonly members?: Reading<Member> | undefined;
   /**

@@ -13,6 +13,11 @@ export const OLDEST_SERVER = '2.20';
  */
 export const REAPS_PENDING_SINCE = '2.23';
 /**
+ * From this release on, coderd makes no more prebuilt workspaces of a preset whose newest ones have
+ * all failed (docs/coder.md §10).
+ */
+export const LIMITS_PRESETS_SINCE = '2.23';
+/**
  * From this release on, coderd filters the list of daemons by status and age, and leaves out
  * offline ones by default. Older servers list them, and answer 400 to the parameters (docs/coder.md
  * §2).

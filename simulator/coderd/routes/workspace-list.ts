@@ -63,7 +63,7 @@ export function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) 
     allow_renames: false,
     favorite: false,
     next_start_at: nullableTime(workspace.nextStartAt),
-    is_prebuild: workspace.prebuilt,
+    is_prebuild: model.version.does('tellsPrebuilds') ? workspace.prebuilt : undefined,
   };
 }
 
@@ -98,7 +98,7 @@ export function buildAnswer(
     max_deadline: nullableTime(build.maxDeadline),
     status: statusOf(build.transition, build.job.status),
     daily_cost: 0,
-    template_version_preset_id: null,
+    template_version_preset_id: model.version.does('tellsPresets') ? (build.presetId ?? null) : undefined,
   };
 }
 

@@ -19,6 +19,8 @@ export function routeOf(collection: string | undefined, rest: readonly string[])
   if (collection === 'templates' && rest.length === 0) return { method: 'GET', handle: templates };
   if (collection === 'templateversions' && rest.length === 1)
     return { method: 'GET', handle: templateVersion };
+  if (collection === 'templateversions' && rest.length === 2 && rest[1] === 'presets')
+    return { method: 'GET', handle: versionPresets };
   if (collection === 'authcheck' && rest.length === 0) return { method: 'POST', handle: authCheck };
   return undefined;
 }
@@ -83,6 +85,23 @@ function templateVersion({ model, rest: [id = ''] }: UserRequest): Answer {
   return found === undefined
     ? NOT_FOUND
     : { status: 200, body: versionAnswer(found.template, found.version, model) };
+}
+
+/** Every member may read them, like their version. codersdk.Preset has no JSON names. */
+function versionPresets({ model, rest: [id = ''] }: UserRequest): Answer {
+  if (!isUuid(id)) return badUuid(id);
+  const found = model.findVersion(id.toLowerCase());
+  if (found === undefined) return NOT_FOUND;
+  const body = model.presetsOf(found.version).map((preset) => ({
+    ID: preset.id,
+    Name: preset.name,
+    Parameters: [],
+    Default: false,
+    DesiredPrebuildInstances: preset.instances,
+    Description: '',
+    Icon: '',
+  }));
+  return { status: 200, body: body.length === 0 ? null : body };
 }
 
 const authorizationRequest = z.object({

@@ -27,12 +27,18 @@ const SINCE = {
    */
   filtersLists: ['2.20.0'],
   listsNewestDaemonsFirst: ['2.21.0'],
+  /** template_version_preset_id of builds. */
+  tellsPresets: ['2.22.0'],
   reapsPendingJobs: ['2.23.0'],
+  /** coderd makes no more prebuilds of a preset whose newest ones have all failed. */
+  limitsFailingPresets: ['2.23.0'],
   /** The list of templates leaves out deprecated ones by default (fetchTemplates). */
   hidesDeprecatedTemplates: ['2.23.0'],
   tellsWorkerNames: ['2.23.0'],
   /** Jobs of the prebuilds user come last when a job is acquired. */
   runsPrebuildsLast: ['2.25.0'],
+  /** is_prebuild of workspaces. */
+  tellsPrebuilds: ['2.25.0'],
   /** coderd makes a transition only if a daemon for it was seen. */
   gatesAutostart: ['2.26.0'],
   /** The parameters offline, status and max_age; offline daemons are left out by default. */
@@ -40,6 +46,8 @@ const SINCE = {
   /** #19378 too. Before, a daemon with a job that was not seen for 90 s was shown as offline. */
   showsBusyRatherThanOffline: ['2.26.0'],
   tellsLogOverflow: ['2.26.0'],
+  /** Pending prebuilds of a version that is no longer active (UpdatePrebuildProvisionerJobWithCancel). */
+  cancelsOldPrebuilds: ['2.28.0'],
   /** The initiator filter, and initiator_id. */
   knowsInitiators: ['2.28.0'],
   /** #26376. Before, using an API token extended its expiry. */

@@ -46,6 +46,8 @@ export type NewWorkspace = {
   readonly initiator?: UserRecord;
   /** @default false */
   readonly prebuilt?: boolean;
+  /** The preset of its first build. @default none */
+  readonly presetId?: string;
   /** Whether its builds fail by default. @default false */
   readonly willFail?: boolean;
   /**
@@ -75,6 +77,8 @@ export type BuildRecord = {
   readonly reason: BuildReason;
   readonly createdAt: EpochMs;
   readonly version: TemplateVersion;
+  /** The preset that its parameters are those of. */
+  readonly presetId: string | undefined;
   readonly job: JobRecord;
   readonly deadline: EpochMs | undefined;
   readonly maxDeadline: EpochMs | undefined;
@@ -82,7 +86,10 @@ export type BuildRecord = {
 
 /** A workspace. The record is live: it changes with the workspace. */
 export type WorkspaceRecord = Required<
-  Omit<NewWorkspace, 'schedule' | 'since' | 'reason' | 'latest' | 'running' | 'dormantAt' | 'buildMs'>
+  Omit<
+    NewWorkspace,
+    'schedule' | 'since' | 'reason' | 'latest' | 'running' | 'dormantAt' | 'buildMs' | 'presetId'
+  >
 > & {
   readonly id: string;
   readonly name: string;

@@ -77,7 +77,8 @@ export class WorkspaceTable {
     const added: WorkspaceRecord[] = [];
     this.#parts.insert(job, (inserted) => {
       const build = { id: workspace.buildId, number: 1, transition: 'start', reason: 'initiator' } as const;
-      added.push(this.#put(given, workspace, newBuild({ ...build, version, job: inserted })));
+      const latestBuild = newBuild({ ...build, version, presetId: given.presetId, job: inserted });
+      added.push(this.#put(given, workspace, latestBuild));
     });
     return this.#get(added[0]?.id ?? '', 'creating');
   }
@@ -183,11 +184,21 @@ export class WorkspaceTable {
     };
     this.#parts.insert(job, (inserted) => {
       const number = latestBuild.number + 1;
-      workspace.latestBuild = newBuild({ id: buildId, number, transition, reason, version, job: inserted });
+      // another version has other presets (FindMatchingPresetID)
+      const presetId = version === latestBuild.version ? latestBuild.presetId : undefined;
+      const build = { id: buildId, number, transition, reason, version, presetId, job: inserted };
+      workspace.latestBuild = newBuild(build);
       this.#builds.get(id)?.push(workspace.latestBuild);
       if (transition === 'stop') setNextStart(workspace, inserted.createdAt);
       this.#changed(workspace);
     });
+  }
+
+  /** Gives a prebuilt workspace to a user, which makes a start of its new owner. */
+  claim(id: string, owner: UserRecord): void {
+    const workspace = this.#get(id, 'claiming');
+    Object.assign(workspace, { owner, initiator: owner, prebuilt: false });
+    this.build(id, { transition: 'start', reason: 'initiator' });
   }
 
   /**
@@ -342,8 +353,12 @@ function tagsOf(version: NewJob['version'], ownTags: Tags, ownerId: string | und
 }
 
 /** A new build; its deadlines are set when it ends. */
-export function newBuild(given: Omit<Build, 'createdAt' | 'deadline' | 'maxDeadline'>): Build {
-  return { ...given, createdAt: given.job.createdAt, deadline: undefined, maxDeadline: undefined };
+export function newBuild(
+  given: Omit<Build, 'createdAt' | 'deadline' | 'maxDeadline' | 'presetId'> &
+    Partial<Pick<Build, 'presetId'>>,
+): Build {
+  const times = { createdAt: given.job.createdAt, deadline: undefined, maxDeadline: undefined };
+  return { presetId: undefined, ...given, ...times };
 }
 
 /**

@@ -26,6 +26,12 @@ export type Latencies = {
 };
 
 /**
+ * How `boot` is divided: the network interface comes first, then the image, then the container.
+ * docs/aws.md §2 has about 10 s for the interface, and no number for the others.
+ */
+export const BOOT_SHARES = { network: 0.3, imagePull: 0.6, containerStart: 0.1 } as const;
+
+/**
  * The known values for Fargate and small images (docs/aws.md §2: 30 to 60 s, no primary number).
  */
 export const FARGATE: Latencies = {

@@ -51,6 +51,7 @@ const call = (lab: Lab, ...args: readonly string[]): Promise<Answer> =>
     {
       environment: { AUTOSCALER_CLUSTER: lab.world.ecs.clusterName, USER: 'ada' },
       now: () => lab.world.timeline.now(),
+      pollMs: 0,
     },
     ...args,
     '--config',

@@ -32,6 +32,7 @@ describe('a grant to an operator', () => {
       [
         ...reading,
         ...callsIn('lambda/adapters/logs/look-log.ts', 'logs'),
+        ...callsIn('lambda/adapters/logs/insights.ts', 'logs'),
         ...callsIn('lambda/adapters/secrets/secret-metadata.ts', 'secretsmanager'),
         'kms:Decrypt',
         'secretsmanager:GetSecretValue',

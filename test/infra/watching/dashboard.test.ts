@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { METRICS, METRICS_NAMESPACE, POOL_METRICS } from '../../../lambda/telemetry/metric-names.ts';
+import {
+  METRICS,
+  METRICS_NAMESPACE,
+  POOL_METRICS,
+  WAIT_METRICS,
+} from '../../../lambda/telemetry/metric-names.ts';
 import { poolName } from '../../support/parts.ts';
 import { deployedPool, operate } from '../support/operated.ts';
 
@@ -58,7 +63,7 @@ describe('the dashboard', () => {
   it('draws fewer than 50 metrics, all published by the function for this deployment', () => {
     const metrics = metricsOf(widgets);
     const own = metrics.filter(([namespace]) => namespace === METRICS_NAMESPACE);
-    expect(new Set(own.map(([, name]) => name))).toEqual(new Set(METRICS));
+    expect(new Set(own.map(([, name]) => name))).toEqual(new Set([...METRICS, ...Object.keys(WAIT_METRICS)]));
     for (const [, , dimension, service] of own) expect([dimension, service]).toEqual(['service', 'Test']);
     expect(metrics.length).toBeLessThan(50);
   });

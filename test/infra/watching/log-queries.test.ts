@@ -6,7 +6,12 @@ import { LogQueries, queryLines, queryNames } from '../../../infra/constructs/wa
 import { parseSnapshot } from '../../../lambda/adapters/snapshot/schema.ts';
 import { checkConfig } from '../../../lambda/config/check.ts';
 import { decide } from '../../../lambda/decision/decide.ts';
+import type { EpochMs, JobId } from '../../../lambda/decision/model/brands.ts';
+import type { JobWait } from '../../../lambda/decision/waits/job-wait.ts';
+import { WAIT_PARTS } from '../../../lambda/decision/waits/wait-parts.ts';
 import { lookEvent } from '../../../lambda/look/look-event.ts';
+import { waitLine } from '../../../lambda/look/wait-line.ts';
+import { poolName } from '../../support/parts.ts';
 import { draw } from '../../support/picture.ts';
 
 /** A log event of a look with pending jobs, busy daemons, a drain request and an override. */
@@ -48,8 +53,29 @@ function anEvent(): unknown {
   return JSON.parse(JSON.stringify({ message: 'look', service: 'Coder', ...event }));
 }
 
+/** A log event of a job that waited for each part. */
+function aWait(): object {
+  const parts = Object.fromEntries(WAIT_PARTS.map((part, index) => [part, index + 1]));
+  const wait: JobWait = {
+    id: 'job' as JobId,
+    organization: 'default',
+    pool: poolName('cpu'),
+    task: 'task',
+    tags: {},
+    type: 'workspace_build',
+    templateId: null,
+    workspaceId: null,
+    transition: 'start',
+    createdAt: 0 as EpochMs,
+    startedAt: 55 as EpochMs,
+    waitMs: 55,
+    parts,
+  };
+  return { message: 'wait', service: 'Coder', ...waitLine(wait) };
+}
+
 const WORDS =
-  /^(filter|fields|as|unnest|into|stats|by|sort|desc|asc|display|limit|and|or|not|in|like|avg|max|min|sum|count|latest|bin|ispresent|jsonParse|\d+[mh]?)$/;
+  /^(filter|fields|as|unnest|into|stats|by|sort|desc|asc|display|limit|and|or|not|in|like|avg|max|min|sum|count|latest|bin|coalesce|ispresent|jsonParse|\d+[mh]?)$/;
 
 /** The names in a command, without keywords and texts. */
 function namesIn(command: string): readonly string[] {
@@ -94,8 +120,9 @@ function unknownNames(commands: readonly string[], event: object): readonly stri
 describe('the saved queries', () => {
   const event = anEvent() as object;
 
-  it.each(queryNames)('%s uses only fields of a look event', (name) => {
-    expect(unknownNames(queryLines(name, 'Coder'), event)).toEqual([]);
+  it.each(queryNames)('%s uses only fields of its event', (name) => {
+    const lines = queryLines(name, 'Coder');
+    expect(unknownNames(lines, lines[0]?.includes('"wait"') ? aWait() : event)).toEqual([]);
   });
 
   it('fail the check if they use an unknown field', () => {
@@ -118,7 +145,7 @@ describe('the saved queries', () => {
       expect(Properties.Name).toMatch(/^coder-provisioner-autoscaler\/Coder\/\w/);
       expect(Properties.LogGroupNames).toEqual([{ Ref: expect.stringMatching(/^Logs/) }]);
       expect(Properties.QueryString).toMatch(
-        /^filter message = "look" and service = "Coder"\n\| fields jsonParse\(@message\) as look\n\| /,
+        /^filter message = "(look" and service = "Coder"\n\| fields jsonParse\(@message\) as look|wait" and service = "Coder"\n\| stats .* by id, pool)\n\| /,
       );
     }
   });

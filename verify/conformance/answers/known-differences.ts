@@ -102,6 +102,16 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     reason: 'Go and JavaScript word errors about invalid JSON differently.',
   },
   {
+    paths: ['template_version_preset_id', 'job.worker_id'],
+    step: 'the product reads workspaces',
+    reason: 'The product did not read it yet when it was recorded. The answers of the servers have it.',
+  },
+  {
+    paths: ['deprecated'],
+    step: 'the product reads templates',
+    reason: 'The product did not read it yet when it was recorded. The answers of the servers have it.',
+  },
+  {
     paths: ['found.errors.{early}'],
     step: 'a daemon when builds are to be stopped',
     reason:

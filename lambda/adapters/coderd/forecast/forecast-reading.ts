@@ -19,6 +19,7 @@ import { failure, reading } from '../http/reading.ts';
 import { listedTemplateSchema } from '../http/schemas.ts';
 import { ActiveVersions, type VersionTags } from './active-versions.ts';
 import { type Refused, readRefused } from './permissions.ts';
+import { PresetNames } from './preset-names.ts';
 import { readEvidence } from './refusal-evidence.ts';
 import { type Listing, listWorkspaces } from './workspace-list.ts';
 
@@ -34,6 +35,7 @@ type Lists = {
   readonly workspaces: Reading<Workspace>;
   readonly templates: Reading<NamedTemplate>;
   readonly versions: VersionTags;
+  readonly presetNames: Readonly<Record<string, string>>;
   readonly refused: Refused;
 };
 
@@ -41,6 +43,7 @@ export class ForecastReading {
   readonly #http: CoderdHttp;
   readonly #budgetMs: number;
   readonly #versions: ActiveVersions;
+  readonly #presetNames: PresetNames;
   #templatesInUse: ReadonlySet<string> = new Set();
   #resumeAt = 0;
 
@@ -49,6 +52,7 @@ export class ForecastReading {
     this.#http = http;
     this.#budgetMs = budgetMs;
     this.#versions = new ActiveVersions(http);
+    this.#presetNames = new PresetNames(http);
   }
 
   /**
@@ -69,8 +73,11 @@ export class ForecastReading {
       ...organizations.map((organization) => readEvidence(listing, organization, build)),
     ]);
     this.#resumeAt = resumeAt;
-    const versions = await this.#readVersions(workspaces, templates, whole);
-    const lists = { workspaces, templates, versions, refused };
+    const [versions, presetNames] = await Promise.all([
+      this.#readVersions(workspaces, templates, whole),
+      this.#presetNames.read(workspaces.items, templates.items, whole),
+    ]);
+    const lists = { workspaces, templates, versions, presetNames, refused };
     return new Map(
       organizations.map((organization, index) => [
         organization.id,
@@ -119,7 +126,7 @@ async function listTemplates(listing: Listing, now: EpochMs): Promise<Reading<Na
 
 /** Derives the readings of one organization from the lists of all organizations. */
 function readingsOf(organization: Organization, lists: Lists): ForecastReadings {
-  const { workspaces, templates, versions, refused } = lists;
+  const { workspaces, templates, versions, presetNames, refused } = lists;
   const owned = ({ organization_id }: Workspace | Template): boolean => organization_id === organization.id;
   const hasTemplates = !refused('template', organization.id);
   const own = hasTemplates ? templates.items.filter(owned) : [];
@@ -138,15 +145,12 @@ function readingsOf(organization: Organization, lists: Lists): ForecastReadings 
           ...(templates.status === 'ok'
             ? (unlisted(ownWorkspaces, own) ?? unreadVersion(own, versions))
             : {}),
-          items: own.map(withoutName),
+          items: own,
         }
       : forbidden('templates', organization),
     activeVersionTags: Object.fromEntries(tags),
+    ...(hasTemplates && Object.keys(presetNames).length > 0 ? { presetNames } : {}),
   };
-}
-
-function withoutName({ name: _, ...template }: NamedTemplate): Template {
-  return template;
 }
 
 type Truncation = Pick<Reading<Template>, 'status' | 'error'> | undefined;

@@ -81,12 +81,14 @@ export const workspaceSchema = z.object({
     deadline: maybeTime,
     max_deadline: maybeTime,
     initiator_id: z.string().nullish(),
+    template_version_preset_id: z.string().nullish(),
     job: z.object({
       id: branded<JobId>().nullish(),
       status: z.string(),
       created_at: maybeTime,
       started_at: maybeTime,
       completed_at: maybeTime,
+      worker_id: branded<DaemonId>().nullish(),
       tags: tags.nullish(),
     }),
   }),
@@ -107,6 +109,8 @@ export const templateSchema = z.object({
   id: z.string(),
   organization_id: branded<OrganizationId>(),
   active_version_id: z.string(),
+  name: z.string().nullish(),
+  deprecated: z.boolean().nullish(),
   updated_at: maybeTime,
   allow_user_autostart: z.boolean().nullish(),
   autostart_requirement: z.object({ days_of_week: z.array(z.string()).nullish() }).nullish(),
@@ -128,6 +132,12 @@ export const workspacesPageSchema = z.object({ workspaces: z.array(workspaceSche
 
 /** docs/coder.md §10: `GET /api/v2/templateversions/{id}`. */
 export const templateVersionSchema = z.object({ job: z.object({ tags }) });
+
+/**
+ * docs/coder.md §10: `GET /api/v2/templateversions/{id}/presets`. coderd writes Go's own names, and
+ * null for none.
+ */
+export const presetsSchema = z.array(z.object({ ID: z.string(), Name: z.string() })).nullable();
 
 /** codersdk.AuthorizationResponse: by name of the check, whether the token's user is allowed. */
 export const authorizationSchema = z.record(z.string(), z.boolean());

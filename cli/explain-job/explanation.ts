@@ -1,0 +1,104 @@
+/** The explanation of one job as data. `--json` prints it unchanged. */
+import type { JobDetails } from '../../lambda/adapters/coderd/job-details.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { IsoTime } from '../../lambda/decision/model/plan.ts';
+import type { OrganizationReadings } from '../../lambda/decision/model/snapshot.ts';
+import { displayTags, type Tags } from '../../lambda/decision/model/tags.ts';
+import { isoTime } from '../../lambda/decision/report/waiting.ts';
+import { WAIT_PARTS, type WaitPart, type WaitParts } from '../../lambda/decision/waits/wait-parts.ts';
+
+export type JobExplanation = {
+  readonly takenAt: IsoTime;
+  readonly job: ExplainedJob;
+  /** Null: no daemon has taken the job. */
+  readonly wait: ExplainedWait | null;
+  /** Null: the job does not wait. */
+  readonly pending: PendingJob | null;
+  /** Sentences about what could not be read. */
+  readonly notes: readonly string[];
+};
+
+export type ExplainedJob = {
+  readonly id: string;
+  /** Name. */
+  readonly organization: string;
+  readonly type: string;
+  readonly transition: string | null;
+  readonly template: string | null;
+  /** `owner/workspace`, or the workspace's name if its owner is unknown. */
+  readonly workspace: string | null;
+  readonly tags: Tags;
+  readonly status: string;
+  /** The error that coderd stores with the job. */
+  readonly error: string | null;
+  readonly createdAt: IsoTime;
+  readonly startedAt: IsoTime | null;
+  readonly completedAt: IsoTime | null;
+};
+
+export type ExplainedWait = {
+  /** `log`: the function saw the start. `live`: from what coderd and ECS tell now. */
+  readonly source: 'log' | 'live';
+  /** Null: no pool served the job, as far as is known. */
+  readonly pool: string | null;
+  readonly task: string | null;
+  readonly waitMs: number;
+  /** In order of time. They add up to `waitMs`. */
+  readonly parts: readonly { readonly part: WaitPart; readonly ms: number; readonly from: IsoTime | null }[];
+};
+
+export type PendingJob = {
+  readonly waitedSeconds: number;
+  /** Pending jobs with the same tags, and how many of them are older. */
+  readonly alike: number;
+  readonly older: number;
+  /** The pools that the plan has for these jobs, with the reasons of their counts as sentences. */
+  readonly pools: readonly { readonly pool: string; readonly why: readonly string[] }[];
+  /** Why no pool can run it; null: a pool can. */
+  readonly unschedulable: string | null;
+};
+
+export function explainedJob(job: JobDetails, organization: OrganizationReadings): ExplainedJob {
+  const { metadata } = job;
+  const { workspaces } = organization;
+  const known = workspaces?.items.find(({ id }) => id === metadata?.workspace_id);
+  const name = metadata?.workspace_name || known?.name;
+  return {
+    id: job.id,
+    organization: organization.name,
+    type: job.type,
+    transition: metadata?.workspace_build_transition ?? transitionOf(job, known?.latest_build) ?? null,
+    template: metadata?.template_name || null,
+    workspace: name ? [known?.owner_name, name].filter(Boolean).join('/') : null,
+    tags: displayTags(job.tags),
+    status: job.status,
+    error: job.error || null,
+    createdAt: isoTime(job.created_at),
+    startedAt: timeOrNull(job.started_at),
+    completedAt: timeOrNull(job.completed_at),
+  };
+}
+
+type LatestBuild = { readonly transition: string; readonly job: { readonly id?: string | null | undefined } };
+
+/** Old servers send no transition with a job, but they send it with the latest build. */
+function transitionOf({ id }: JobDetails, latest: LatestBuild | undefined): string | undefined {
+  return latest?.job.id === id ? latest.transition : undefined;
+}
+
+function timeOrNull(at: EpochMs | null | undefined): IsoTime | null {
+  return at == null ? null : isoTime(at);
+}
+
+/** The parts in order of time, each with its begin. An unknown part hides where the others begin. */
+export function orderedParts(parts: WaitParts, createdAt: EpochMs): ExplainedWait['parts'] {
+  const isKnown = parts.unknown === undefined;
+  let at: number = createdAt;
+  return WAIT_PARTS.flatMap((part) => {
+    const ms = parts[part] ?? 0;
+    if (ms === 0) return [];
+    const from = isKnown ? isoTime(at) : null;
+    at += ms;
+    return [{ part, ms, from }];
+  });
+}

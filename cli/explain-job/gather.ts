@@ -1,0 +1,116 @@
+/**
+ * Gathers what is known of one job: coderd's row, the function's log line about its wait, and a
+ * live look, from which the wait is split if the log has no line.
+ */
+import { type JobDetails, readJobDetails } from '../../lambda/adapters/coderd/job-details.ts';
+import { loadConfig } from '../../lambda/config/load.ts';
+import { makeClients } from '../../lambda/connect.ts';
+import { deliberate } from '../../lambda/decision/decide.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import type { OrganizationReadings, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { isoTime } from '../../lambda/decision/report/waiting.ts';
+import { deriveJobWait, indexServing } from '../../lambda/decision/waits/job-wait.ts';
+import { some } from '../../lambda/explain/format.ts';
+import { withFunctionLog } from '../logs/function-log.ts';
+import { loggedWait, WAIT_FIELDS } from '../logs/wait-rows.ts';
+import { whileWorking } from '../shared/activity.ts';
+import { withAdvice } from '../shared/aws-advice.ts';
+import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
+import { lookLive } from '../shared/live.ts';
+import type { LiveOptions } from '../shared/live-options.ts';
+import { type ExplainedWait, explainedJob, type JobExplanation, orderedParts } from './explanation.ts';
+import { explainPending } from './pending.ts';
+
+/** Throws InputError if coderd has no such job, or cannot be read. */
+export async function gatherJob(
+  id: string,
+  options: LiveOptions,
+  cliEnvironment: CliEnvironment,
+): Promise<JobExplanation> {
+  const { snapshot, config } = await lookLive(options, cliEnvironment);
+  const { job, organization } = await findJob(id, snapshot, options, cliEnvironment);
+  const isStarted = job.started_at != null && job.worker_id != null;
+  const logged = isStarted ? await readLog(job, options, cliEnvironment) : { notes: [] };
+  return {
+    takenAt: isoTime(snapshot.takenAt),
+    job: explainedJob(job, organization),
+    wait: isStarted ? (logged.wait ?? liveWait(job, organization, snapshot)) : null,
+    pending:
+      job.status === 'pending' ? explainPending(job, snapshot, deliberate(snapshot, config).plan) : null,
+    notes: logged.notes,
+  };
+}
+
+type Found = { readonly job: JobDetails; readonly organization: OrganizationReadings };
+
+async function findJob(
+  id: string,
+  { coder }: Snapshot,
+  { config: file }: LiveOptions,
+  cliEnvironment: CliEnvironment,
+): Promise<Found> {
+  const { config, caBundle } = loadConfig(file);
+  const { coderd, close } = makeClients(config, caBundle);
+  try {
+    for (const organization of coder.organizations) {
+      const job = await whileWorking('reading the job', cliEnvironment, () =>
+        readJobDetails(coderd, organization.id, id),
+      );
+      if (job !== undefined) return { job, organization };
+    }
+  } catch (cause) {
+    throw new InputError(withAdvice(`reading job ${id}: ${messageOf(cause)}`), { cause });
+  } finally {
+    await close();
+  }
+  throw new InputError(notFound(id, coder.organizations));
+}
+
+function notFound(id: string, organizations: readonly OrganizationReadings[]): string {
+  const names = organizations.map(({ name }) => `"${name}"`).join(', ');
+  return `finding job ${id}: coderd has no such job in the ${some(organizations.length, 'organization')} of the configuration (${names}). Check the id with "coder provisioner jobs list". coderd deletes the jobs of deleted templates and workspaces`;
+}
+
+/** A start is logged by the look that sees it. The forecast shows it ten minutes later at most. */
+const LOGGED_WITHIN_MS = 15 * 60_000;
+
+async function readLog(
+  job: JobDetails,
+  options: LiveOptions,
+  cliEnvironment: CliEnvironment,
+): Promise<{ readonly wait?: ExplainedWait | undefined; readonly notes: readonly string[] }> {
+  const startedAt = job.started_at ?? job.created_at;
+  const span = { from: startedAt, to: (startedAt + LOGGED_WITHIN_MS) as EpochMs };
+  const commands = [`fields ${WAIT_FIELDS.join(', ')}`, `filter id = "${job.id}"`, 'sort @timestamp asc'];
+  try {
+    const { rows } = await withFunctionLog(options, { ...cliEnvironment, err: () => {} }, (log) =>
+      log.query('wait', commands, span),
+    );
+    const wait = rows.flatMap((row) => loggedWait(row) ?? [])[0];
+    return {
+      wait: wait && { source: 'log', ...wait, parts: orderedParts(wait.parts, job.created_at) },
+      notes: [],
+    };
+  } catch (cause) {
+    if (!(cause instanceof InputError)) throw cause;
+    return { notes: [`${cause.message}. Without the log, the time before the launch is not split`] };
+  }
+}
+
+/** From coderd's daemons and the tasks that ECS lists now: those of the last hour. */
+function liveWait(job: JobDetails, organization: OrganizationReadings, snapshot: Snapshot): ExplainedWait {
+  const startedAt = job.started_at ?? job.created_at;
+  const wait = deriveJobWait(
+    { job: { ...job, started_at: startedAt }, organization },
+    indexServing(snapshot),
+  );
+  const waitMs = Math.max(0, startedAt - job.created_at);
+  return {
+    source: 'live',
+    pool: wait?.pool ?? null,
+    task: wait?.task ?? null,
+    waitMs,
+    parts: orderedParts(wait?.parts ?? (waitMs > 0 ? { unknown: waitMs } : {}), job.created_at),
+  };
+}

@@ -1,0 +1,79 @@
+/** Formats the explanation of a job as text: what it is, how it stands, where its wait went. */
+import { ageText, seconds, some, tagText, timeText } from '../../lambda/explain/format.ts';
+import { percentText, waitPartAdvice, waitPartName } from '../../lambda/explain/wait-text.ts';
+import { plainTable } from '../shared/plain-table.ts';
+import type { ExplainedJob, ExplainedWait, JobExplanation, PendingJob } from './explanation.ts';
+
+export function explanationScreen({ job, wait, pending, notes }: JobExplanation): string {
+  return [
+    `job ${job.id}: ${whatOf(job)}`,
+    `  organization "${job.organization}", tags ${tagText(job.tags)}`,
+    `  submitted ${timeText(job.createdAt)}; ${stateOf(job)}`,
+    ...(job.error === null ? [] : [`  error: ${job.error.replaceAll('\n', ' ')}`]),
+    ...(wait === null ? [] : ['', ...waitLines(wait)]),
+    ...(pending === null ? [] : ['', ...pendingLines(pending)]),
+    ...notes.flatMap((note) => ['', `note: ${note}`]),
+  ].join('\n');
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  workspace_build: 'build',
+  template_version_import: 'import of a template version',
+  template_version_dry_run: 'dry run of a template version',
+};
+
+function whatOf({ type, transition, template, workspace }: ExplainedJob): string {
+  const what = transition ?? TYPES[type] ?? type;
+  const of = workspace === null ? '' : ` of workspace ${workspace}`;
+  return `${what}${of}${template === null ? '' : `, template "${template}"`}`;
+}
+
+function stateOf({ status, createdAt, startedAt, completedAt }: ExplainedJob): string {
+  if (completedAt === null) return startedAt === null ? status : `${status} since ${timeText(startedAt)}`;
+  const took = startedAt === null ? '' : ` after ${seconds(Date.parse(completedAt) - Date.parse(startedAt))}`;
+  const since =
+    startedAt === null ? ` ${seconds(Date.parse(completedAt) - Date.parse(createdAt))} later` : '';
+  return `${status} at ${timeText(completedAt)}${took}${since}`;
+}
+
+function waitLines({ pool, task, waitMs, parts, source }: ExplainedWait): readonly string[] {
+  const by = pool === null ? 'a daemon of no pool, or of a task that is gone' : `a daemon of pool "${pool}"`;
+  const of = task === null ? '' : `, task ${task}`;
+  const total = `waited ${(waitMs / 1000).toFixed(1)} s for ${by}${of}`;
+  const [longest] = parts.toSorted((a, b) => b.ms - a.ms);
+  if (longest === undefined) return [`${total}: none of it is worth a word`];
+  return [
+    `${total}:`,
+    ...partTable(parts, waitMs),
+    '',
+    `most of it: ${waitPartName(longest.part)}. ${waitPartAdvice(longest.part)}.`,
+    ...(source === 'live' ? ['The log of the function has no line about this start.'] : []),
+  ];
+}
+
+function partTable(parts: ExplainedWait['parts'], waitMs: number): readonly string[] {
+  const rows = parts.map(({ part, ms, from }) => [
+    from === null ? '' : from.slice(11, 19),
+    (ms / 1000).toFixed(1),
+    percentText(ms / waitMs),
+    waitPartName(part),
+  ]);
+  const columns = [
+    { head: 'from (UTC)', align: 'left' },
+    { head: 'seconds', align: 'right' },
+    { head: 'share', align: 'right' },
+    { head: 'what it waited for', align: 'left' },
+  ] as const;
+  return plainTable(columns, rows)
+    .split('\n')
+    .map((line) => `  ${line}`);
+}
+
+function pendingLines({ waitedSeconds, alike, older, pools, unschedulable }: PendingJob): readonly string[] {
+  const place = older === 0 ? 'it is the oldest' : `${older} of them are older`;
+  return [
+    `waits for ${ageText(waitedSeconds)}; ${some(alike, 'job')} with these tags ${alike === 1 ? 'waits' : 'wait'}, ${place}`,
+    ...(unschedulable === null ? [] : [`unschedulable: ${unschedulable}`]),
+    ...pools.flatMap(({ pool, why }) => [`pool "${pool}":`, ...why.map((line) => `  - ${line}`)]),
+  ];
+}

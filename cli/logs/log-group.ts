@@ -1,0 +1,30 @@
+/** Finds the function's log group by the tags of the pools' ECS services. */
+import { LOG_GROUP_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
+import type { Service } from '../../lambda/decision/model/snapshot.ts';
+
+export type LogGroup = {
+  readonly group: string;
+  /** The stack of the deployment; undefined: unknown. Several deployments may share a log group. */
+  readonly service: string | undefined;
+};
+
+/** Undefined if no service names a log group. */
+export function findLogGroup(services: readonly Service[]): LogGroup | undefined {
+  const tags = services.map((service) => service.tags).find((all) => tagOf(all, LOG_GROUP_TAG));
+  const group = tagOf(tags, LOG_GROUP_TAG);
+  return group === undefined ? undefined : { group, service: tagOf(tags, STACK_TAG) };
+}
+
+/** The command of Logs Insights that keeps the lines of a deployment with one of these messages. */
+export function linesOf(messages: readonly string[], service: string | undefined): string {
+  const [message] = messages;
+  const lines =
+    messages.length === 1
+      ? `filter message = ${JSON.stringify(message)}`
+      : `filter message in ${JSON.stringify(messages)}`;
+  return service === undefined ? lines : `${lines} and service = "${service}"`;
+}
+
+function tagOf(tags: Service['tags'] = [], wanted: string): string | undefined {
+  return tags.find(({ key }) => key === wanted)?.value;
+}

@@ -1,0 +1,142 @@
+/**
+ * Runs a query of CloudWatch Logs Insights and reads all of its rows. Only the command line does
+ * this; a look does not. AWS charges for the bytes that a query scans (docs/aws.md §10).
+ */
+import {
+  type CloudWatchLogsClient,
+  GetQueryResultsCommand,
+  type GetQueryResultsCommandOutput,
+  StartQueryCommand,
+} from '@aws-sdk/client-cloudwatch-logs';
+import type { EpochMs } from '../../decision/model/brands.ts';
+import type { Clock } from '../../look/ports.ts';
+import { describeAwsError } from '../shared/aws-calls.ts';
+
+/** The most rows that AWS returns for one query. */
+export const MOST_ROWS = 10_000;
+
+export type InsightsQuery = {
+  /** Names of log groups, at most 50. */
+  readonly groups: readonly string[];
+  /** Both ends included. Insights counts in whole seconds. */
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+  /** Commands of Logs Insights without `limit`. */
+  readonly query: string;
+  /** The most rows of one request, 1 to 10,000. @default 10,000 */
+  readonly limit?: number;
+};
+
+/** The fields of a log line, as texts. A field that a line lacks is missing. */
+export type InsightsRow = Readonly<Record<string, string>>;
+
+export type InsightsRows = {
+  readonly rows: readonly InsightsRow[];
+  /** Whether rows are missing, because one second has more of them than one answer holds. */
+  readonly isCut: boolean;
+};
+
+/** A log group could not be queried. `not-found`: a group does not exist. */
+export class LogQueryError extends Error {
+  override readonly name = 'LogQueryError';
+  readonly code: 'forbidden' | 'not-found' | 'failed';
+
+  constructor(code: LogQueryError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/**
+ * Returns the rows of a query. If one answer does not hold them, it queries each half of the time
+ * again, so the rows come in parts: sort them yourself. Throws LogQueryError.
+ */
+export async function queryLogs(
+  client: CloudWatchLogsClient,
+  query: InsightsQuery,
+  clock: Pick<Clock, 'sleep'>,
+): Promise<InsightsRows> {
+  const limit = query.limit ?? MOST_ROWS;
+  const rows = await runQuery(client, { ...query, limit }, clock);
+  if (rows.length < limit) return { rows, isCut: false };
+  const [from, to] = [toSeconds(query.from), toSeconds(query.to)];
+  if (from >= to) return { rows, isCut: true };
+  const middle = Math.floor((from + to) / 2);
+  const first = await queryLogs(client, { ...query, to: toMs(middle) }, clock);
+  const second = await queryLogs(client, { ...query, from: toMs(middle + 1) }, clock);
+  return { rows: [...first.rows, ...second.rows], isCut: first.isCut || second.isCut };
+}
+
+function toSeconds(ms: EpochMs): number {
+  return Math.floor(ms / 1000);
+}
+
+function toMs(seconds: number): EpochMs {
+  return (seconds * 1000) as EpochMs;
+}
+
+async function runQuery(
+  client: CloudWatchLogsClient,
+  { groups, from, to, query, limit }: InsightsQuery,
+  clock: Pick<Clock, 'sleep'>,
+): Promise<readonly InsightsRow[]> {
+  const command = new StartQueryCommand({
+    logGroupNames: [...groups],
+    startTime: toSeconds(from),
+    endTime: toSeconds(to),
+    queryString: query,
+    limit,
+  });
+  try {
+    const { queryId } = await client.send(command);
+    return rowsOf(await finished(client, queryId, clock), groups);
+  } catch (cause) {
+    throw toError(cause, groups);
+  }
+}
+
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 2_000;
+
+async function finished(
+  client: CloudWatchLogsClient,
+  queryId: string | undefined,
+  clock: Pick<Clock, 'sleep'>,
+): Promise<GetQueryResultsCommandOutput> {
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+    const answer = await client.send(new GetQueryResultsCommand({ queryId }));
+    if (answer.status !== 'Scheduled' && answer.status !== 'Running') return answer;
+    await clock.sleep(waitMs);
+  }
+}
+
+function rowsOf(
+  { status, results = [] }: GetQueryResultsCommandOutput,
+  groups: readonly string[],
+): readonly InsightsRow[] {
+  if (status !== 'Complete')
+    throw new LogQueryError('failed', `${querying(groups)}: AWS ended the query with status ${status}`);
+  return results.map((fields) =>
+    Object.fromEntries(
+      fields.flatMap(({ field, value }) =>
+        field === undefined || value === undefined ? [] : [[field, value]],
+      ),
+    ),
+  );
+}
+
+function querying(groups: readonly string[]): string {
+  return `querying the log group ${groups.map((group) => `"${group}"`).join(', ')}`;
+}
+
+function toError(cause: unknown, groups: readonly string[]): LogQueryError {
+  if (cause instanceof LogQueryError) return cause;
+  const { reason, isForbidden } = describeAwsError(cause);
+  const message = `${querying(groups)}: ${reason}`;
+  if (isForbidden) {
+    const advice = 'ask for logs:StartQuery on it, and for logs:GetQueryResults';
+    return new LogQueryError('forbidden', `${message}; ${advice}`, { cause });
+  }
+  const isMissing = cause instanceof Error && cause.name === 'ResourceNotFoundException';
+  return new LogQueryError(isMissing ? 'not-found' : 'failed', message, { cause });
+}

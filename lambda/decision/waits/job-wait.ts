@@ -1,0 +1,99 @@
+/**
+ * The wait of one started job: which task and pool served it, and its parts. A job belongs to a
+ * pool if the daemon that took it runs in one of the pool's tasks, or has the name of one.
+ */
+import type { DaemonId, EpochMs, JobId, PoolName } from '../model/brands.ts';
+import { POOL_TAG, tagOf } from '../model/service-tags.ts';
+import type { Daemon, Job, OrganizationReadings, Snapshot, Task } from '../model/snapshot.ts';
+import { displayTags, type Tags } from '../model/tags.ts';
+import { indexDaemons, poolNamed, taskId } from '../supply/daemons.ts';
+import { type Served, splitWait, type WaitParts } from './wait-parts.ts';
+
+export type JobWait = {
+  readonly id: JobId;
+  /** Name. */
+  readonly organization: string;
+  readonly pool: PoolName;
+  /** The task id; null: ECS no longer lists the task. */
+  readonly task: string | null;
+  readonly tags: Tags;
+  /** `workspace_build`, `template_version_import`, … */
+  readonly type: string;
+  readonly templateId: string | null;
+  readonly workspaceId: string | null;
+  /** `start`, `stop` or `delete`; null: no workspace build, or coderd does not tell. */
+  readonly transition: string | null;
+  readonly createdAt: EpochMs;
+  readonly startedAt: EpochMs;
+  /** Milliseconds: the sum of `parts`. */
+  readonly waitMs: number;
+  readonly parts: WaitParts;
+};
+
+/** A started job of an organization, with what the process remembers of it. */
+export type StartedJob = {
+  readonly job: Job & { readonly started_at: EpochMs };
+  readonly organization: OrganizationReadings;
+  /** What the process remembers of the job and the task that served it. @default nothing */
+  readonly remembered?: (task: Task) => Pick<Served, 'noticedAt' | 'requestedAt'>;
+};
+
+/** The tasks of the daemons of a snapshot, and the pools of their services. */
+export type ServingTasks = {
+  readonly ofDaemon: ReadonlyMap<DaemonId, Task>;
+  readonly poolOf: (task: Task) => string | undefined;
+  readonly pools: ReadonlySet<string>;
+};
+
+export function indexServing({ ecs, coder, takenAt }: Snapshot): ServingTasks {
+  const pools = new Map<string, string>(
+    ecs.services.items.flatMap((service) => {
+      const pool = tagOf(service, POOL_TAG);
+      return pool === undefined ? [] : [[`service:${service.serviceName}`, pool] as const];
+    }),
+  );
+  const ofDaemon = new Map<DaemonId, Task>();
+  for (const organization of coder.organizations) {
+    const { ofTask } = indexDaemons(organization, takenAt);
+    for (const task of ecs.tasks.items) {
+      const daemon = ofTask(task);
+      if (daemon !== undefined) ofDaemon.set(daemon.id, task);
+    }
+  }
+  return { ofDaemon, poolOf: ({ group }) => pools.get(group ?? ''), pools: new Set(pools.values()) };
+}
+
+/** The daemon that took the job; undefined if coderd no longer lists it, or does not tell which. */
+export function daemonOf({ job, organization }: StartedJob): Daemon | undefined {
+  return organization.daemons.items.find(({ id }) => id === job.worker_id);
+}
+
+/** The wait of a started job; undefined if no pool served it, as far as is known. */
+export function deriveJobWait(started: StartedJob, tasks: ServingTasks): JobWait | undefined {
+  const { job, organization } = started;
+  const daemon = daemonOf(started);
+  const task = daemon && tasks.ofDaemon.get(daemon.id);
+  const pool = (task && tasks.poolOf(task)) ?? (daemon && poolNamed(daemon));
+  if (pool === undefined || !tasks.pools.has(pool)) return undefined;
+  const served: Served = {
+    task,
+    daemon,
+    ...(task && started.remembered?.(task)),
+  };
+  const [createdAt, startedAt] = [job.created_at, job.started_at];
+  return {
+    id: job.id,
+    organization: organization.name,
+    pool: pool as PoolName,
+    task: task === undefined ? null : taskId(task),
+    tags: displayTags(job.tags),
+    type: job.type,
+    templateId: job.metadata?.template_id ?? null,
+    workspaceId: job.metadata?.workspace_id ?? null,
+    transition: job.metadata?.workspace_build_transition ?? null,
+    createdAt,
+    startedAt,
+    waitMs: Math.max(0, startedAt - createdAt),
+    parts: splitWait({ createdAt, startedAt }, served),
+  };
+}

@@ -1,0 +1,36 @@
+/**
+ * The log event of a started job, `message: "wait"`: one for each job, with flat fields for queries
+ * of Logs Insights. Queries that count must first remove events with the same `id`: two processes
+ * may see the same start. A busy deployment writes as many of these events as looks, so they have
+ * only what coderd does not tell later.
+ */
+import type { IsoTime } from '../decision/model/plan.ts';
+import { isoTime } from '../decision/report/waiting.ts';
+import type { JobWait } from '../decision/waits/job-wait.ts';
+import { WAIT_PARTS, type WaitPart } from '../decision/waits/wait-parts.ts';
+
+export type WaitLine = {
+  /** The job. */
+  readonly id: string;
+  readonly pool: string;
+  /** The task id; absent: unknown. */
+  readonly task?: string;
+  readonly startedAt: IsoTime;
+  /** The sum of the parts. */
+  readonly waitMs: number;
+} & { readonly [Part in WaitPart as `${Part}Ms`]?: number };
+
+/** The fields of the log event. Parts of zero are left out. */
+export function waitLine({ id, pool, task, startedAt, waitMs, parts }: JobWait): WaitLine {
+  return {
+    ...{ id, pool },
+    ...(task === null ? {} : { task }),
+    startedAt: isoTime(startedAt),
+    waitMs,
+    ...Object.fromEntries(WAIT_PARTS.flatMap((part) => msOf(part, parts[part]))),
+  };
+}
+
+function msOf(part: WaitPart, ms: number | undefined): [string, number][] {
+  return ms === undefined ? [] : [[`${part}Ms`, ms]];
+}

@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type InsightsQuery, queryLogs } from '../../lambda/adapters/logs/insights.ts';
+import { plusMs } from '../../lambda/decision/model/brands.ts';
+import { ACCESS_KEY_OF_A_PERSON, awsHandler } from '../../simulator/aws-http.ts';
+import { Timeline } from '../../simulator/base/timeline.ts';
+import { LogsModel } from '../../simulator/logs/model.ts';
+import { SECOND, START } from '../simulator/ecs/ecs-fixture.ts';
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** The simulated CloudWatch Logs over HTTP, with these lines, one a second. */
+async function logged(
+  lines: readonly string[],
+  { perSecond = 1, accessKeyId = ACCESS_KEY_OF_A_PERSON } = {},
+) {
+  const timeline = new Timeline(START);
+  const logs = new LogsModel(timeline);
+  logs.createGroup('group');
+  lines.forEach((line, index) => {
+    logs.put('group', line);
+    if ((index + 1) % perSecond === 0) timeline.advanceTo(plusMs(timeline.now(), SECOND));
+  });
+  const models = { logs, ecs: { now: () => timeline.now() } } as unknown as Parameters<typeof awsHandler>[0];
+  const server = createServer(awsHandler(models)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = new CloudWatchLogsClient({
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    region: 'eu-west-1',
+    credentials: { accessKeyId, secretAccessKey: 'x' },
+    maxAttempts: 1,
+  });
+  closers.push(() => {
+    client.destroy();
+    server.close();
+    server.closeAllConnections();
+  });
+  const waits: number[] = [];
+  const span = { from: START, to: plusMs(START, lines.length * SECOND) };
+  const run = (given: Partial<InsightsQuery> = {}) =>
+    queryLogs(
+      client,
+      {
+        groups: ['group'],
+        query: 'fields n | filter message = "wait" | sort @timestamp asc',
+        ...span,
+        ...given,
+      },
+      { sleep: async (ms) => void waits.push(ms) },
+    );
+  return { run, waits };
+}
+
+const lines = (count: number) =>
+  Array.from({ length: count }, (_, n) => JSON.stringify({ message: 'wait', n }));
+
+describe('queryLogs', () => {
+  it('returns the fields of matching lines, after it has waited for the query to end', async () => {
+    const { run, waits } = await logged([...lines(2), '{"message":"look","n":9}', 'text']);
+    expect(await run()).toEqual({ rows: [{ n: '0' }, { n: '1' }], isCut: false });
+    expect(waits).toEqual([250]);
+  });
+
+  it('halves the time until each answer holds all of its rows', async () => {
+    const { run } = await logged(lines(50));
+    const { rows, isCut } = await run({ limit: 8 });
+    expect(rows.map(({ n }) => Number(n))).toEqual(Array.from({ length: 50 }, (_, n) => n));
+    expect(isCut).toBe(false);
+  });
+
+  it('says that rows are missing if one second has more of them than an answer', async () => {
+    const { run } = await logged(lines(10), { perSecond: 5 });
+    const { rows, isCut } = await run({ limit: 3 });
+    expect(rows).toHaveLength(6);
+    expect(isCut).toBe(true);
+  });
+
+  it('names a log group that does not exist', async () => {
+    const { run } = await logged([]);
+    await expect(run({ groups: ['other'] })).rejects.toMatchObject({
+      code: 'not-found',
+      message: expect.stringContaining('querying the log group "other": ResourceNotFoundException'),
+    });
+  });
+
+  it('names the permission that is missing', async () => {
+    const { run } = await logged([], { accessKeyId: 'AKIAFUNCTION' });
+    await expect(run()).rejects.toMatchObject({
+      code: 'forbidden',
+      message: expect.stringContaining('ask for logs:StartQuery on it'),
+    });
+  });
+
+  it('returns the error of AWS for a query that it does not understand', async () => {
+    const { run } = await logged([]);
+    await expect(run({ query: 'select * from x' })).rejects.toMatchObject({
+      code: 'failed',
+      message: expect.stringContaining('MalformedQueryException'),
+    });
+  });
+});

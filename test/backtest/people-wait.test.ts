@@ -1,0 +1,55 @@
+/** Where the waits of a trace went, in each scenario of the project. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { peopleWait } from '../../backtest/replay/figures.ts';
+import { run } from '../../backtest/replay/run.ts';
+import { configFileOf, SCENARIOS } from '../../backtest/scenarios/index.ts';
+import { generateTrace } from '../../backtest/trace/generate/generate.ts';
+import { readConfig } from '../../lambda/config/read.ts';
+import type { EpochMs, JobId } from '../../lambda/decision/model/brands.ts';
+import type { JobWait } from '../../lambda/decision/waits/job-wait.ts';
+import { rows } from '../support/runs.ts';
+
+/** The large ones take minutes. */
+const SMALL = SCENARIOS.filter(({ name }) => !/^(3k|10k)/.test(name));
+
+describe('the waits of a trace', () => {
+  it.each(rows(SMALL, 2))(
+    '$name: the parts of each wait add up, and few waits are unknown',
+    async (scenario) => {
+      const { config } = readConfig(readFileSync(configFileOf(scenario), 'utf8'), configFileOf(scenario));
+      const waits: JobWait[] = [];
+      const { peopleWait: people } = await run(
+        { kind: 'autoscaler' },
+        {
+          trace: generateTrace(scenario, { seed: 1, days: 1 }),
+          ...{ config, seed: 1, valueOfMinute: 0.1, dollarsPerHour: () => 0.1, isPictured: false },
+          onWaits: (started) => waits.push(...started.waits),
+        },
+      );
+      expect(waits.length).toBeGreaterThan(5);
+      expect(new Set(waits.map(({ id }) => id)).size).toBe(waits.length);
+      for (const { parts, waitMs, createdAt, startedAt } of waits) {
+        expect(Object.values(parts).reduce((all, ms) => all + ms, 0)).toBe(waitMs);
+        expect(waitMs).toBe(startedAt - createdAt);
+      }
+      expect(people?.missed).toBeLessThanOrEqual((people?.jobs ?? 0) / 6);
+      const all = Object.values(people?.parts ?? {}).reduce((total, ms) => total + ms, 0);
+      expect(people?.parts.unknown ?? 0).toBeLessThanOrEqual(all / 6);
+    },
+  );
+
+  it('have the whole wait of a job that no look saw as unknown', () => {
+    const job = (id: string, waitMs: number) => ({
+      id: id as JobId,
+      createdAt: 1000 as EpochMs,
+      startedAt: (1000 + waitMs) as EpochMs,
+    });
+    const seen = { parts: { queued: 5 } } as JobWait;
+    expect(peopleWait([job('a', 5), job('b', 7)], new Map([['a', seen]]))).toEqual({
+      jobs: 2,
+      missed: 1,
+      parts: { queued: 5, unknown: 7 },
+    });
+  });
+});

@@ -1,0 +1,84 @@
+/** Where the wait of people went: the sentence, and the figure of the report. */
+import { describe, expect, it } from 'vitest';
+import type { Backtest, PeopleWait } from '../../../backtest/replay/result.ts';
+import { peopleWaitOf, peopleWaitText } from '../../../backtest/report/parts/people-wait.ts';
+import { renderReport } from '../../../backtest/report/render.ts';
+import { browserTest, DESKTOP, reportBrowser } from './browser.ts';
+import { plausibleBacktest } from './fixture.ts';
+import { rowsOf } from './tables.ts';
+
+const BACKTEST = plausibleBacktest(7);
+
+/** The backtest with this wait in the autoscaler's run. */
+function withWait(peopleWait: PeopleWait | undefined): Backtest {
+  const runs = BACKTEST.runs.map(({ peopleWait: _, ...run }, at) =>
+    at === 0 && peopleWait !== undefined ? { ...run, peopleWait } : run,
+  );
+  return { ...BACKTEST, runs };
+}
+
+describe('the sentence', () => {
+  it.each([
+    {
+      scenario: 'begins with the longest part',
+      wait: { jobs: 9, missed: 0, parts: { notNoticed: 20, imagePull: 62, queued: 18 } },
+      sentence:
+        '62% of the waiting of people was image pull, 20% not noticed yet, 18% queued behind other jobs.',
+    },
+    {
+      scenario: 'adds up what is left after four parts',
+      wait: {
+        ...{ jobs: 9, missed: 0 },
+        parts: { notNoticed: 30, held: 20, launching: 4, provisioning: 20, imagePull: 20, registration: 6 },
+      },
+      sentence:
+        '30% of the waiting of people was not noticed yet, 20% held back by a limit or for another daemon, 20% network and placement, 20% image pull, 10% other parts.',
+    },
+    {
+      scenario: 'counts the jobs whose wait could not be split',
+      wait: { jobs: 1_200, missed: 3, parts: { queued: 1, unknown: 999 } },
+      sentence:
+        '>99% of the waiting of people was unknown, <1% queued behind other jobs; the wait of 3 of 1,200 jobs could not be split and counts as unknown.',
+    },
+  ])('$scenario', ({ wait, sentence }) => {
+    expect(peopleWaitText(wait)).toBe(sentence);
+  });
+});
+
+it.each([
+  { scenario: 'the result of an earlier version', wait: undefined },
+  { scenario: 'a trace without jobs of people', wait: { jobs: 0, missed: 0, parts: {} } },
+  { scenario: 'jobs that did not wait', wait: { jobs: 7, missed: 0, parts: {} } },
+])('neither the sentence nor the figure is there for $scenario', ({ wait }) => {
+  expect(peopleWaitOf(withWait(wait))).toBeUndefined();
+  const report = renderReport(withWait(wait));
+  expect(report.includes('How long people wait')).toBe(true);
+  expect(report.includes('wait-parts-title')).toBe(false);
+});
+
+it('says in the report what makes the longest part shorter', () => {
+  const report = renderReport(withWait({ jobs: 3, missed: 0, parts: { queued: 5_000, imagePull: 9_000 } }));
+  expect(report).toContain(
+    '<p class="help">What helps with the longest part, image pull: Use a smaller image, from a registry in the same Region such as ECR.</p>',
+  );
+  expect(report).toContain('<dt>queued behind other jobs</dt><dd>Raise waiting.person');
+});
+
+describe('the table of the report', () => {
+  const open = reportBrowser();
+
+  browserTest('has a bar for each part, as long as its share', async () => {
+    const parts = { notNoticed: 3_000, imagePull: 60_000, queued: 15_000 };
+    const { page } = await open(withWait({ jobs: 4, missed: 0, parts }), DESKTOP);
+    const rows = await rowsOf(page, '#wait-parts-table');
+    expect(rows.map(({ head, cells }) => [head, ...cells.slice(1).map(({ text }) => text)])).toEqual([
+      ['image pull', '77%', '60 s', '15 s'],
+      ['queued behind other jobs', '19%', '15 s', '3.8 s'],
+      ['not noticed yet', '3.8%', '3 s', '0.8 s'],
+    ]);
+    const widths = `[...document.querySelectorAll('#wait-parts-table i')].map((bar) => Math.round(bar.getBoundingClientRect().width))`;
+    const [first = 0, second, third] = await page.evaluate<readonly number[]>(widths);
+    expect(first).toBeGreaterThan(100);
+    expect([second, third]).toEqual([Math.round(first / 4), Math.round(first / 20)]);
+  });
+});

@@ -1,0 +1,214 @@
+/** The exact output of `autoscaler explain-job` for worlds that are served over HTTP. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { stringify } from 'yaml';
+import type { JobExplanation } from '../../../cli/explain-job/explanation.ts';
+import { lookAndAct } from '../../../lambda/look/look.ts';
+import { lookEvent } from '../../../lambda/look/look-event.ts';
+import { waitLine } from '../../../lambda/look/wait-line.ts';
+import { WaitRecord } from '../../../lambda/look/wait-record.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
+import { type Answer, runIn } from '../../support/cli-run.ts';
+import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-explain-job-'));
+const file = join(folder, 'autoscaler.yaml');
+const opened: Lab[] = [];
+beforeEach(() => vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON));
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await Promise.all(opened.splice(0).map((lab) => lab.close()));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const CPU: LabPool = { organization: 'default', desiredCount: 0, name: 'cpu', tags: {}, max: 1 };
+
+async function open(pool: Partial<LabPool> = {}): Promise<Lab> {
+  const pools = [{ ...CPU, ...pool }];
+  const lab = await startLab({ pools });
+  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', lab.awsUrl);
+  opened.push(lab);
+  writeFileSync(file, stringify(labConfig(lab.coderdUrl, pools)));
+  return lab;
+}
+
+const explain = (lab: Lab, ...args: readonly string[]): Promise<Answer> =>
+  runIn(
+    {
+      environment: { AUTOSCALER_CLUSTER: lab.world.ecs.clusterName },
+      now: () => lab.world.timeline.now(),
+      pollMs: 0,
+    },
+    'explain-job',
+    ...args,
+    '--config',
+    file,
+  );
+
+/** A look every 10 s, logged as the function logs it. */
+async function logLooks(lab: Lab, seconds: number, record = new WaitRecord()): Promise<void> {
+  const { logs, logGroupName, stackName } = lab.world;
+  const put = (message: string, fields: object): void =>
+    logs.put(logGroupName, JSON.stringify({ level: 'INFO', message, service: stackName, ...fields }));
+  for (let passed = 0; passed < seconds; passed += 10) {
+    lab.pass(10);
+    const result = await lookAndAct(lab.ports(), lab.config);
+    const { waits, missed } = record.after(result, 400);
+    put('look', lookEvent({ result, calls: {}, durationMs: 400 }, missed));
+    for (const wait of waits) put('wait', waitLine(wait));
+  }
+}
+
+const submit = ({ world }: Lab, durationS: number, tags = {}) =>
+  world.coderd.submitJob({ organization: 'default', tags, durationMs: durationS * 1000 });
+
+describe('autoscaler explain-job', () => {
+  it('tells where the wait of a finished job went, from the log of the function', async () => {
+    const lab = await open();
+    const record = new WaitRecord();
+    await logLooks(lab, 10, record);
+    const id = submit(lab, 60);
+    await logLooks(lab, 300, record);
+    const answer = await explain(lab, id);
+    expect(answer.code).toBe(0);
+    expect(answer.out).toMatchInlineSnapshot(`
+      "job b2238349-cb98-4f38-abe5-f3426763fa50: build of workspace workspace-1, template "template-1"
+        organization "default", tags (untagged)
+        submitted 2 March 2026 09:00:10 UTC; succeeded at 2 March 2026 09:02:05 UTC after 60 s
+
+      waited 55.4 s for a daemon of pool "cpu", task 95457cb8ab00d86ff54f524fef991ec8:
+        from (UTC)  seconds  share  what it waited for
+        09:00:10       10.4    19%  not noticed yet
+        09:00:20        1.4     2%  launch requested
+        09:00:21       10.8    19%  network and placement
+        09:00:32       21.5    39%  image pull
+        09:00:54        3.6     6%  container start
+        09:00:57        7.7    14%  lease and registration
+
+      most of it: image pull. Use a smaller image, from a registry in the same Region such as ECR.
+      "
+    `);
+    const { wait } = JSON.parse((await explain(lab, id, '--json')).out) as JobExplanation;
+    expect(wait?.source).toBe('log');
+    expect(wait?.parts.reduce((all, { ms }) => all + ms, 0)).toBe(wait?.waitMs);
+  });
+
+  it('splits the wait from what coderd and ECS tell if the log has no line about it', async () => {
+    const lab = await open();
+    await logLooks(lab, 10);
+    const id = submit(lab, 60);
+    await logLooks(lab, 20);
+    await lab.run(300);
+    const answer = await explain(lab, id);
+    expect(answer.out).toMatchInlineSnapshot(`
+      "job b2238349-cb98-4f38-abe5-f3426763fa50: build of workspace workspace-1, template "template-1"
+        organization "default", tags (untagged)
+        submitted 2 March 2026 09:00:10 UTC; succeeded at 2 March 2026 09:02:05 UTC after 60 s
+
+      waited 55.4 s for a daemon of pool "cpu", task 95457cb8ab00d86ff54f524fef991ec8:
+        from (UTC)  seconds  share  what it waited for
+        09:00:10       11.8    21%  not launched yet
+        09:00:21       10.8    19%  network and placement
+        09:00:32       21.5    39%  image pull
+        09:00:54        3.6     6%  container start
+        09:00:57        7.7    14%  lease and registration
+
+      most of it: image pull. Use a smaller image, from a registry in the same Region such as ECR.
+      The log of the function has no line about this start.
+      "
+    `);
+  });
+
+  it('tells of a job that waited behind others', async () => {
+    const lab = await open();
+    const record = new WaitRecord();
+    await logLooks(lab, 10, record);
+    submit(lab, 120);
+    const second = submit(lab, 30);
+    await logLooks(lab, 400, record);
+    expect((await explain(lab, second)).out).toMatchInlineSnapshot(`
+      "job a192fc79-bf4d-487e-a431-ed87e43476b5: build of workspace workspace-2, template "template-1"
+        organization "default", tags (untagged)
+        submitted 2 March 2026 09:00:10 UTC; succeeded at 2 March 2026 09:03:35 UTC after 30 s
+
+      waited 175.4 s for a daemon of pool "cpu", task 95457cb8ab00d86ff54f524fef991ec8:
+        from (UTC)  seconds  share  what it waited for
+        09:00:10       10.4     6%  not noticed yet
+        09:00:20        1.4     1%  launch requested
+        09:00:21       10.8     6%  network and placement
+        09:00:32       21.5    12%  image pull
+        09:00:54        3.6     2%  container start
+        09:00:57        7.7     4%  lease and registration
+        09:01:05      120.0    68%  queued behind other jobs
+
+      most of it: queued behind other jobs. Raise waiting.person or warm to keep more daemons free, and max if the pool is often at it.
+      "
+    `);
+  });
+
+  it('tells why a job still waits', async () => {
+    const lab = await open();
+    await logLooks(lab, 10);
+    submit(lab, 600);
+    await logLooks(lab, 100);
+    const waiting = submit(lab, 30);
+    await logLooks(lab, 20);
+    expect((await explain(lab, waiting)).out).toMatchInlineSnapshot(`
+      "job 6419ddd8-9eaf-43ee-ac60-b60738454065: build of workspace workspace-2, template "template-1"
+        organization "default", tags (untagged)
+        submitted 2 March 2026 09:01:50 UTC; pending
+
+      waits for 20 s; 1 job with these tags waits, it is the oldest
+      pool "cpu":
+        - 1 pending job needs a new task
+        - needs 2 tasks, limited to 1 by max
+      "
+    `);
+  });
+
+  it('tells that no pool can run a job', async () => {
+    const lab = await open();
+    const id = submit(lab, 30, { cluster: 'gpu' });
+    await logLooks(lab, 20);
+    expect((await explain(lab, id)).out).toMatchInlineSnapshot(`
+      "job b2238349-cb98-4f38-abe5-f3426763fa50: build of workspace workspace-1, template "template-1"
+        organization "default", tags cluster=gpu
+        submitted 2 March 2026 09:00:00 UTC; pending
+
+      waits for 20 s; 1 job with these tags waits, it is the oldest
+      unschedulable: organization "default", tags cluster=gpu: 1 job (workspace_build), the oldest waits for 20 s and fails at 2 March 2026 09:30:00 UTC. The closest pool is "cpu": it lacks cluster=gpu
+      "
+    `);
+  });
+
+  it('explains without the log if it may not be queried, and says what to ask for', async () => {
+    const lab = await open();
+    await logLooks(lab, 10);
+    const id = submit(lab, 10);
+    await logLooks(lab, 200);
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIAFUNCTION');
+    const { out, code } = await explain(lab, id);
+    expect(code).toBe(0);
+    expect(out).toContain('ask for logs:StartQuery on it');
+    expect(out).toContain('image pull');
+  });
+
+  it.each([
+    [
+      '7',
+      2,
+      /error: command-argument value '7' is invalid for argument 'id'\. Give the id of a provisioner job/,
+    ],
+    [
+      '00000000-0000-4000-8000-000000000000',
+      1,
+      /^finding job 00000000-0000-4000-8000-000000000000: coderd has no such job in the 1 organization/,
+    ],
+  ])('refuses the id %s with exit code %s', async (id, code, message) => {
+    const answer = await explain(await open(), id);
+    expect(answer.code).toBe(code);
+    expect(answer.err).toMatch(message);
+  });
+});

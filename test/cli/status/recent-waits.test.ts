@@ -1,0 +1,228 @@
+/** What `autoscaler status` tells about the waits of the last hour, from the function's log. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { stringify } from 'yaml';
+import { type RecentWaits, recentWaitLines, recentWaitsOf } from '../../../cli/status/recent-waits.ts';
+import type { Status } from '../../../cli/status/report.ts';
+import { lookAndAct } from '../../../lambda/look/look.ts';
+import { lookEvent } from '../../../lambda/look/look-event.ts';
+import { waitLine } from '../../../lambda/look/wait-line.ts';
+import { WaitRecord } from '../../../lambda/look/wait-record.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
+import { type Answer, runIn } from '../../support/cli-run.ts';
+import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
+import { Servers } from '../../support/servers.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-waits-'));
+const file = join(folder, 'autoscaler.yaml');
+const servers = new Servers();
+let lab: Lab | undefined;
+beforeEach(() => vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON));
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await lab?.close();
+  lab = undefined;
+  await servers.close();
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const CPU: LabPool = { organization: 'default', desiredCount: 0, name: 'cpu', tags: {}, max: 4 };
+
+async function open(): Promise<Lab> {
+  lab = await startLab({ pools: [CPU] });
+  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', lab.awsUrl);
+  writeFileSync(file, stringify(labConfig(lab.coderdUrl, [CPU])));
+  return lab;
+}
+
+const call = ({ world }: Lab, silenceMs: number | undefined, ...args: readonly string[]): Promise<Answer> =>
+  runIn(
+    {
+      environment: { AUTOSCALER_CLUSTER: world.ecs.clusterName },
+      now: () => world.timeline.now(),
+      pollMs: 0,
+      ...(silenceMs === undefined ? {} : { silenceMs }),
+    },
+    ...['status', ...args, '--config', file],
+  );
+
+/** The last lines of the status: those that come from the log. */
+async function logLines(world: Lab, silenceMs?: number): Promise<readonly string[]> {
+  const { code, out, err } = await call(world, silenceMs);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return out.trimEnd().split('\n\n').at(-1)?.split('\n') ?? [];
+}
+
+async function waitsInJson(world: Lab): Promise<RecentWaits> {
+  const status: Status = JSON.parse((await call(world, undefined, '--json')).out);
+  return status.waits;
+}
+
+const NONE = {
+  ...{ kind: 'seen', sinceMinutes: 60, jobs: 0, p50Seconds: null, p95Seconds: null },
+  ...{ parts: [], missed: 0, isComplete: true },
+};
+
+function put({ world }: Lab, message: string, fields: object): void {
+  const { logs, logGroupName, stackName } = world;
+  logs.put(logGroupName, JSON.stringify({ level: 'INFO', message, service: stackName, ...fields }));
+}
+
+/** A look every 10 s, logged as the function logs it. */
+async function logLooks(world: Lab, seconds: number, record = new WaitRecord()): Promise<void> {
+  for (let passed = 0; passed < seconds; passed += 10) {
+    world.pass(10);
+    const result = await lookAndAct(world.ports(), world.config);
+    const { waits, missed } = record.after(result, 400);
+    put(world, 'look', lookEvent({ result, calls: {}, durationMs: 400 }, missed));
+    for (const wait of waits) put(world, 'wait', waitLine(wait));
+  }
+}
+
+const wait = (id: string, waitMs: number, parts: object): object => ({ id, pool: 'cpu', waitMs, ...parts });
+const submit = ({ world }: Lab): string =>
+  world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
+
+describe('the waits of the last hour', () => {
+  it('are two lines with the longest parts, as the function logged them', async () => {
+    const world = await open();
+    const record = new WaitRecord();
+    await logLooks(world, 10, record);
+    for (let job = 0; job < 3; job++) submit(world);
+    await logLooks(world, 300, record);
+    const [summary = '', parts = '', last = ''] = await logLines(world);
+    expect(summary).toMatch(/^waits of the last hour: 3 jobs, median \d\d s, p95 \d\d s$/);
+    expect(parts).toMatch(/^ {2}image pull \d\d%, (.* \d+%, ){3}.* \d+%$/);
+    expect(last).toMatch(/^last look: 0 s ago/);
+    const waits = await waitsInJson(world);
+    if (waits.kind !== 'seen') throw new Error(waits.why);
+    expect(waits).toMatchObject({ sinceMinutes: 60, jobs: 3, missed: 0, isComplete: true });
+    expect(waits.parts[0]?.part).toBe('imagePull');
+    expect(Math.round(waits.parts.reduce((sum, { percent }) => sum + percent, 0))).toBe(100);
+  });
+
+  it('count a job once that two processes logged', async () => {
+    const world = await open();
+    put(world, 'wait', wait('one', 40_000, { imagePullMs: 40_000 }));
+    put(world, 'wait', wait('two', 10_000, { queuedMs: 10_000 }));
+    put(world, 'wait', wait('one', 40_000, { imagePullMs: 40_000 }));
+    expect((await logLines(world)).slice(0, 2)).toEqual([
+      'waits of the last hour: 2 jobs, median 10 s, p95 40 s',
+      '  image pull 80%, queued behind other jobs 20%',
+    ]);
+    expect(await waitsInJson(world)).toMatchObject({
+      ...{ p50Seconds: 10, p95Seconds: 40 },
+      parts: [
+        { part: 'imagePull', seconds: 40, percent: 80 },
+        { part: 'queued', seconds: 10, percent: 20 },
+      ],
+    });
+  });
+
+  it('leave out lines of other deployments, of tasks, of unknown versions, and older ones', async () => {
+    const world = await open();
+    put(world, 'wait', wait('old', 9_000, {}));
+    world.pass(3_601);
+    put(world, 'wait', { ...wait('other', 9_000, {}), service: 'Other' });
+    put(world, 'wait', { of: 'another version' });
+    world.world.logs.put(world.world.logGroupName, 'terraform: message = wait');
+    expect(await waitsInJson(world)).toEqual(NONE);
+  });
+
+  it('are no line if no job started, as with a function of an earlier version', async () => {
+    const world = await open();
+    await logLooks(world, 60);
+    expect(await logLines(world)).toEqual([expect.stringMatching(/^last look: 0 s ago/)]);
+    expect(await waitsInJson(world)).toEqual(NONE);
+  });
+
+  it('say how many more jobs may have started', async () => {
+    const world = await open();
+    put(world, 'wait', wait('one', 0, {}));
+    put(world, 'look', { waitsMissed: 2 });
+    put(world, 'look', { waitsMissed: 1 });
+    const [summary, next] = await logLines(world);
+    expect(summary).toBe(
+      'waits of the last hour: 1 job, median 0 s, p95 0 s; up to 3 more jobs have no wait in the log',
+    );
+    expect(next).toMatch(/^last look/);
+  });
+
+  it('are at least so many jobs if AWS cut the rows off', () => {
+    const rows = [{ message: 'wait', id: 'one', pool: 'cpu', waitMs: '9000', queuedMs: '9000' }];
+    const waits = recentWaitsOf({ rows, isCut: true });
+    expect(waits).toMatchObject({ jobs: 1, isComplete: false });
+    expect(recentWaitLines(waits)).toEqual([
+      'waits of the last hour: at least 1 job, median 9 s, p95 9 s',
+      '  queued behind other jobs 100%',
+    ]);
+  });
+});
+
+describe('waits that cannot be read', () => {
+  /** CloudWatch Logs, with another answer for one operation. */
+  async function withAnswer(world: Lab, operation: string, status: number, answer: object): Promise<void> {
+    const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const body = await buffer(request);
+      const { 'x-amz-target': target = '', authorization = '' } = request.headers;
+      if (String(target).endsWith(`.${operation}`)) {
+        response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' });
+        response.end(JSON.stringify(answer));
+        return;
+      }
+      const headers = { 'x-amz-target': String(target), authorization };
+      const real = await fetch(world.awsUrl, { method: 'POST', headers, body });
+      response.writeHead(real.status, { 'content-type': 'application/x-amz-json-1.1' });
+      response.end(await real.text());
+    };
+    const url = await servers.plain((request, response) => void handle(request, response));
+    vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', url);
+  }
+
+  it('name the permission to ask for, and the status shows all other facts', async () => {
+    const world = await open();
+    await logLooks(world, 60);
+    await withAnswer(world, 'StartQuery', 400, {
+      __type: 'AccessDeniedException',
+      message: 'User: ada is not authorized to perform: logs:StartQuery',
+    });
+    const lines = await logLines(world);
+    expect(lines).toEqual([
+      'waits of the last hour: unknown: querying the log group "Stack-AutoscalerLogs-0A1B2C": AccessDeniedException: User: ada is not authorized to perform: logs:StartQuery; ask for logs:StartQuery on it, and for logs:GetQueryResults',
+      'last look: 0 s ago, at 2 March 2026 09:01:00 UTC; succeeded',
+    ]);
+  });
+
+  it('say so if the query does not end in time', async () => {
+    const world = await open();
+    await logLooks(world, 60);
+    await withAnswer(world, 'GetQueryResults', 200, { status: 'Running', results: [] });
+    const lines = await logLines(world, 2_000);
+    expect(lines).toEqual([
+      'waits of the last hour: unknown: the query of the log group "Stack-AutoscalerLogs-0A1B2C" has not ended in time. Run the command again',
+      expect.stringMatching(/^last look: 0 s ago/),
+    ]);
+  });
+
+  it('have one cause with the last look if no service names the log group', async () => {
+    const world = await open();
+    world.world.service('cpu').setTags({ 'coder-autoscaler:pool': 'cpu' });
+    expect(await logLines(world)).toEqual([expect.stringMatching(/^last look: unknown: no ECS service has/)]);
+    const why = 'no ECS service has the tag coder-autoscaler:log-group, which names the log group';
+    expect(await waitsInJson(world)).toEqual({ kind: 'unknown', why });
+  });
+
+  it('name the log group that does not exist', async () => {
+    const world = await open();
+    const tags = { 'coder-autoscaler:pool': 'cpu', 'coder-autoscaler:log-group': 'elsewhere' };
+    world.world.service('cpu').setTags(tags);
+    const [waits] = await logLines(world);
+    expect(waits).toBe(
+      'waits of the last hour: unknown: querying the log group "elsewhere": ResourceNotFoundException: The specified log group does not exist.',
+    );
+  });
+});

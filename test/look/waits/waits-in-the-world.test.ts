@@ -1,0 +1,142 @@
+/** Where the waits of jobs went, as the looks of one process tell it, against the world's own times. */
+import { afterEach, describe, expect, it } from 'vitest';
+import type { JobWait } from '../../../lambda/decision/waits/job-wait.ts';
+import type { LookResult } from '../../../lambda/look/look.ts';
+import { WaitRecord } from '../../../lambda/look/wait-record.ts';
+import { type Lab, type LabPool, startLab } from '../../support/lab.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+async function startWorld(pool: Partial<LabPool> = {}): Promise<Lab> {
+  lab = await startLab({
+    pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 4, ...pool }],
+    overHttp: false,
+  });
+  return lab;
+}
+
+/** What the record of one process tells about these looks. */
+function told(looks: readonly LookResult[], record = new WaitRecord()) {
+  const all = looks.map((look) => record.after(look, 0));
+  return {
+    record,
+    waits: all.flatMap(({ waits }) => waits),
+    missed: all.reduce((total, { missed }) => total + missed, 0),
+  };
+}
+
+const sumOf = ({ parts }: JobWait): number => Object.values(parts).reduce((all, ms) => all + ms, 0);
+
+const submit = ({ world }: Lab, durationMs = 60_000) =>
+  world.coderd.submitJob({ organization: 'default', tags: {}, durationMs });
+
+/** The parts that the world itself knows of the task that served a job. */
+function truthOf({ world }: Lab, { task, startedAt }: JobWait) {
+  const state = world.ecs.tasks().find(({ identity }) => identity.arn.endsWith(task ?? '-'))?.state;
+  const { createdAt = 0, pullStartedAt = 0, pullStoppedAt = 0, startedAt: runningAt = 0 } = state ?? {};
+  return {
+    provisioning: pullStartedAt - createdAt,
+    imagePull: pullStoppedAt - pullStartedAt,
+    containerStart: runningAt - pullStoppedAt,
+    registration: startedAt - runningAt,
+  };
+}
+
+describe('the waits of jobs', () => {
+  it('are told once for each job, with the parts of the task that served it', async () => {
+    const world = await startWorld();
+    const before = await world.run(10);
+    const id = submit(world);
+    const { waits, missed } = told([...before, ...(await world.run(400))]);
+    expect(waits).toMatchObject([{ id, pool: 'cpu', organization: 'default', type: 'workspace_build' }]);
+    const [wait] = waits;
+    expect(wait?.parts).toMatchObject(truthOf(world, wait as JobWait));
+    expect(Object.keys(wait?.parts ?? {})).toContain('launching');
+    expect(missed).toBe(0);
+  });
+
+  it('add up to the time from submission until a daemon took the job', async () => {
+    const world = await startWorld({ max: 2 });
+    const looks = [...(await world.run(10))];
+    const ids: string[] = [];
+    for (let round = 0; round < 6; round++) {
+      ids.push(submit(world), submit(world, 15_000));
+      looks.push(...(await world.run(70)));
+    }
+    looks.push(...(await world.run(600)));
+    const { waits, missed } = told(looks);
+    expect(waits.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    for (const wait of waits) {
+      const { createdAt, startedAt = 0 } = world.world.coderd.job(wait.id) ?? { createdAt: 0 };
+      expect(sumOf(wait)).toBe(startedAt - createdAt);
+      expect(wait.waitMs).toBe(startedAt - createdAt);
+    }
+    expect(waits.filter(({ parts }) => parts.unknown !== undefined)).toEqual([]);
+    expect(missed).toBe(0);
+  });
+
+  it('say that a job waited behind others, or for a limit', async () => {
+    const world = await startWorld({ max: 1 });
+    const looks = [...(await world.run(10))];
+    const first = submit(world, 120_000);
+    const second = submit(world, 1_000);
+    looks.push(...(await world.run(500)));
+    const { waits } = told(looks);
+    expect(waits.map(({ id }) => id)).toEqual([first, second]);
+    expect(waits[1]?.parts.queued).toBeGreaterThanOrEqual(120_000);
+  });
+
+  it('of jobs that started before a cold start are not told again, and counted as missed', async () => {
+    const world = await startWorld();
+    const looks = [...(await world.run(10))];
+    submit(world, 600_000);
+    looks.push(...(await world.run(200)));
+    expect(told(looks).waits).toHaveLength(1);
+    const { waits, missed } = told(await world.run(60));
+    expect(waits).toEqual([]);
+    expect(missed).toBe(1);
+  });
+
+  it('do not split the time before the launch if another process requested the task', async () => {
+    const world = await startWorld();
+    const looks = [...(await world.run(10))];
+    submit(world);
+    looks.push(...(await world.run(20)));
+    told(looks);
+    const { waits } = told(await world.run(200));
+    expect(waits).toHaveLength(1);
+    expect(Object.keys(waits[0]?.parts ?? {})).toContain('notLaunched');
+    expect(Object.keys(waits[0]?.parts ?? {})).not.toContain('launching');
+  });
+
+  it('are not told for jobs that daemons of others took', async () => {
+    const world = await startWorld();
+    world.world.coderd.addBuiltInDaemons(1);
+    const looks = [...(await world.run(10))];
+    submit(world, 5_000);
+    looks.push(...(await world.run(120)));
+    expect(told(looks)).toMatchObject({ waits: [], missed: 0 });
+  });
+
+  it('are not told for a job that coderd failed while it waited', async () => {
+    const world = await startWorld({ max: 1 });
+    const looks = [...(await world.run(10))];
+    submit(world, 7_200_000);
+    looks.push(...(await world.run(200)));
+    const late = submit(world);
+    looks.push(...(await world.run(2_100)));
+    expect(world.world.coderd.job(late)?.status).toBe('failed');
+    expect(told(looks).waits).toHaveLength(1);
+  });
+
+  it('that were too short for any look are counted as missed', async () => {
+    const world = await startWorld({ max: 1 });
+    const looks = [...(await world.run(10))];
+    const ids = [submit(world), submit(world, 1_000), submit(world, 60_000)];
+    looks.push(...(await world.run(900)));
+    const { waits, missed } = told(looks);
+    expect(waits.map(({ id }) => id)).toEqual([ids[0], ids[2]]);
+    expect(missed).toBe(1);
+  });
+});
