@@ -8,7 +8,7 @@
 import { deriveRecord } from '../demand/record.ts';
 import { meanOf, sum } from '../model/collections.ts';
 import type { Job, OrganizationReadings } from '../model/snapshot.ts';
-import { quantileOf, rankIn, valueAt } from './start-phase.ts';
+import { OWN_SHAPE_FROM, quantileOf, rankIn, shapeOf, valueAt } from './start-phase.ts';
 import { transitionsIn } from './transition-of.ts';
 
 export type BuildTimes = {
@@ -49,11 +49,26 @@ export function timesOf(durations: readonly number[], covariance: number): Build
   const variance = sum(logs, (log) => (log - mean) ** 2) / Math.max(1, logs.length - 1);
   const shared = Math.min(variance, Math.max(0, covariance));
   return {
-    ...{ durations, mean },
+    durations: withTails(durations),
+    mean,
     // plus what so few builds leave open about their mean
     common: Math.sqrt(shared + variance / logs.length),
     own: variance === 0 ? 1 : Math.sqrt(1 - shared / variance),
   };
+}
+
+/**
+ * The durations, with the tails that so few of them cannot show: five builds show neither the
+ * shortest nor the longest twentieth.
+ */
+export function withTails(durations: readonly number[]): readonly number[] {
+  const count = durations.length;
+  if (count >= OWN_SHAPE_FROM) return durations;
+  const logs = durations.map(logOf);
+  const mean = meanOf(logs);
+  const squares = sum(logs, (log) => (log - mean) ** 2);
+  const deviation = Math.sqrt(squares / (count - 1)) * Math.sqrt((count + 1) / (count - 1));
+  return shapeOf(logs, { mean, squares }).map((value) => Math.exp(mean + deviation * value));
 }
 
 const logOf = (ms: number): number => Math.log(Math.max(1, ms));

@@ -14,7 +14,7 @@ import { SCENARIOS } from './scenarios.ts';
 /** What is assumed before any start was seen: starts of one pool differ by a fifth (docs/aws.md §2). */
 const PRIOR = { spread: 0.2, weight: 3 } as const;
 /** From this number of starts on, their own shape is used. */
-const OWN_SHAPE_FROM = 19;
+export const OWN_SHAPE_FROM = 19;
 const MEANS = 41;
 const SPREADS = 11;
 const LEAST_MS = 100;
@@ -113,7 +113,7 @@ function logLikelihood(
 const NORMAL = Array.from({ length: SCENARIOS }, (_, index) => normalQuantile((index + 0.5) / SCENARIOS));
 
 /** The normal shape, replaced step by step by that of the starts themselves. */
-function shapeOf(
+export function shapeOf(
   logs: readonly number[],
   { mean, squares }: Pick<Seen, 'mean' | 'squares'>,
 ): readonly number[] {
