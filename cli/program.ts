@@ -1,6 +1,6 @@
 /**
  * Parses and runs a command line. Exit codes: 0 success, 1 invalid input or failed check, 2 wrong
- * usage.
+ * usage, 3 a crossed limit of `compare`.
  */
 import { Command, CommanderError, Help, type Option } from 'commander';
 import { type CliEnvironment, type CommandContext, UsageError } from './shared/cli-environment.ts';
@@ -35,9 +35,16 @@ const COMMANDS: readonly {
     },
   },
   { names: ['keys'], load: async () => [(await import('./keys/command.ts')).addKeysCommand] },
+  { names: ['image'], load: async () => [(await import('./image/command.ts')).addImageCommand] },
+  { names: ['sizes'], load: async () => [(await import('./task-sizes/command.ts')).addSizesCommand] },
   { names: ['trace'], load: async () => [(await import('./trace/command.ts')).addTraceCommand] },
   { names: ['backtest'], load: async () => [(await import('./backtest/command.ts')).addBacktestCommand] },
   { names: ['tune'], load: async () => [(await import('./tune/command.ts')).addTuneCommand] },
+  { names: ['compare'], load: async () => [(await import('./compare/command.ts')).addCompareCommand] },
+  {
+    names: ['cold-cache'],
+    load: async () => [(await import('./cold-cache/command.ts')).addColdCacheCommand],
+  },
   { names: ['synth'], load: async () => [(await import('./synth.ts')).addSynthCommand] },
   { names: ['schema'], load: async () => [(await import('./validate.ts')).addSchemaCommand] },
 ];

@@ -42,6 +42,7 @@ export const ASSUMED = {
   busyMinuteS: 50,
   /** GB of log for a look, and the same again for each pool. */
   logGbPerLook: 0.000_002,
+  /** Nearly all of it is coder's. The guard's lines about usage are 0.00001 GB in such an hour. */
   logGbPerBusyTaskHour: 0.002,
 } as const;
 

@@ -91,9 +91,11 @@ export const CLI: PackageDefinition = {
     'autoscaler.example.yaml',
     'autoscaler.schema.json',
     'examples/*.yaml',
+    'examples/compare',
     'examples/plan',
     'backtest/report/style.css',
     'backtest/scenarios/*.yaml',
+    'cli/image/files/fetch.sh',
     'verify/conformance/recorded',
     // messages refer to these pages
     'docs/*.md',

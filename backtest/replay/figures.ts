@@ -98,6 +98,7 @@ export function jobFigures(outcomes: readonly JobOutcome[], maxDelayMs: (job: Tr
     waitOfPeople: waitFigures(ofPeople(outcomes)),
     waitByPool: waitBy(outcomes, ({ pool }) => pool),
     waitByGroup: waitBy(outcomes, ({ job }) => groupName(job)),
+    waitOfPeopleByGroup: waitBy(ofPeople(outcomes), ({ job }) => groupName(job)),
     waitByKind: waitBy(outcomes, ({ job }) => job.kind),
     failedPrebuilds: outcomes.filter(({ job, end }) => job.kind === 'prebuild' && end !== 'succeeded').length,
     executor: {
@@ -135,6 +136,7 @@ function waitFigures(outcomes: readonly JobOutcome[]): WaitFigures {
     jobs: waits.length,
     meanS: meanOf(waits),
     p50S: percentile(waits, 0.5),
+    p90S: percentile(waits, 0.9),
     p95S: percentile(waits, 0.95),
     p99S: percentile(waits, 0.99),
     maxS: waits.at(-1) ?? 0,

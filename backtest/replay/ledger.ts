@@ -1,8 +1,11 @@
 /** Records which task ran which job, and computes what Fargate bills for the tasks. */
+
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import type { AcquiredJob } from '../../simulator/base/daemon-connection.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
 import type { World } from '../../simulator/world.ts';
+import type { Figures } from './result.ts';
 
 /** The daemon that acquired a job. */
 export type Acquisition = { readonly pool: string; readonly taskId: string };
@@ -17,6 +20,7 @@ export type TaskFigures = {
 
 /** AWS bills whole seconds, and at least one minute: aws.amazon.com/fargate/pricing. */
 const LEAST_MS = 60_000;
+const HOUR_MS = 3_600_000;
 
 export class Ledger {
   readonly #from: EpochMs;
@@ -78,4 +82,23 @@ export class Ledger {
     if (pullStartedAt < this.#from) return end - this.#from;
     return Math.max(LEAST_MS, Math.ceil((end - pullStartedAt) / 1000) * 1000);
   }
+}
+
+type Prices = {
+  readonly config: { readonly pools: readonly Pick<PoolConfig, 'name' | 'dollarsPerLaunch'>[] };
+  /** Dollars per hour for one task of the pool. */
+  readonly dollarsPerHour: (pool: string) => number;
+};
+
+/** What the tasks and launches of each pool cost. */
+export function tasksByPool(
+  { billedMs, launches }: TaskFigures,
+  { config, dollarsPerHour }: Prices,
+): Figures['tasks']['byPool'] {
+  const rows = config.pools.map(({ name, dollarsPerLaunch }) => {
+    const launched = launches.get(name) ?? 0;
+    const tasks = ((billedMs.get(name) ?? 0) / HOUR_MS) * dollarsPerHour(name);
+    return [name, { dollars: tasks + launched * dollarsPerLaunch, launches: launched }] as const;
+  });
+  return Object.fromEntries(rows);
 }

@@ -2,8 +2,9 @@
  * The result of a backtest: the data of the table, the JSON document, the report and the searches.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { Tags } from '../../lambda/decision/model/tags.ts';
 import type { JobKind } from '../trace/trace.ts';
-import type { BacktestPool, Bound, PolicyRun, SweepPoint } from './run-result.ts';
+import type { PolicyRun, SweepPoint } from './run-result.ts';
 import type { Suggestion } from './suggestion.ts';
 
 export * from './run-result.ts';
@@ -44,4 +45,27 @@ export type Backtest = {
   /** The autoscaler at several prices of waiting, lowest price first. */
   readonly sweep?: readonly SweepPoint[];
   readonly suggestion?: Suggestion;
+};
+
+/** A lower bound of the cost of every policy. */
+export type Bound = {
+  readonly bound: 'busy-hours' | 'clairvoyant';
+  readonly title: string;
+  /** The assumption of the bound, as a sentence. */
+  readonly meaning: string;
+  readonly hours: number;
+  readonly dollars: number;
+  /** 0 for the busy hours, as they have no schedule of tasks. */
+  readonly launches: number;
+  /** The wait of people that remains, as coderd's executor runs only once a minute. */
+  readonly meanWaitS: number;
+};
+
+export type BacktestPool = {
+  readonly name: string;
+  readonly organization: string;
+  readonly tags: Tags;
+  readonly min: number;
+  readonly max: number;
+  readonly dollarsPerTaskHour: number;
 };

@@ -1,6 +1,5 @@
 /** The figures of one run of a policy on a trace. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import type { Tags } from '../../lambda/decision/model/tags.ts';
 import type { WaitParts } from '../../lambda/decision/waits/wait-parts.ts';
 import type { JobKind } from '../trace/trace.ts';
 
@@ -12,6 +11,7 @@ export type WaitFigures = {
   readonly jobs: number;
   readonly meanS: number;
   readonly p50S: number;
+  readonly p90S: number;
   readonly p95S: number;
   readonly p99S: number;
   readonly maxS: number;
@@ -41,8 +41,9 @@ export type Figures = {
   readonly waitOfPeople: WaitFigures;
   /** By the pool whose daemon had the job. `-`: no daemon had it. */
   readonly waitByPool: Readonly<Record<string, WaitFigures>>;
-  /** By organization and tags: `default` or `default size=large`. */
+  /** By organization and tags: `default` or `default size=large`. Then the same for `waitOfPeople`. */
   readonly waitByGroup: Readonly<Record<string, WaitFigures>>;
+  readonly waitOfPeopleByGroup: Readonly<Record<string, WaitFigures>>;
   readonly waitByKind: Readonly<Partial<Record<JobKind, WaitFigures>>>;
   /** Jobs of prebuilt workspaces that were killed, failed by the reaper or did not end. */
   readonly failedPrebuilds: number;
@@ -65,6 +66,8 @@ export type Figures = {
     readonly launches: number;
     /** Launches whose daemon never had a job. */
     readonly idleLaunches: number;
+    /** Every pool, also one without tasks. */
+    readonly byPool: Readonly<Record<string, { readonly dollars: number; readonly launches: number }>>;
   };
   /** Peaks of the desired counts. */
   readonly peaks: { readonly all: number; readonly byPool: Readonly<Record<string, number>> };
@@ -167,29 +170,6 @@ export type PolicyRun = {
  * Edges of `waitCounts`, in seconds. `waitCounts` has one more value: the jobs above the last edge.
  */
 export const WAIT_EDGES_S = [1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800] as const;
-
-/** A lower bound of the cost of every policy. */
-export type Bound = {
-  readonly bound: 'busy-hours' | 'clairvoyant';
-  readonly title: string;
-  /** The assumption of the bound, as a sentence. */
-  readonly meaning: string;
-  readonly hours: number;
-  readonly dollars: number;
-  /** 0 for the busy hours, as they have no schedule of tasks. */
-  readonly launches: number;
-  /** The wait of people that remains, as coderd's executor runs only once a minute. */
-  readonly meanWaitS: number;
-};
-
-export type BacktestPool = {
-  readonly name: string;
-  readonly organization: string;
-  readonly tags: Tags;
-  readonly min: number;
-  readonly max: number;
-  readonly dollarsPerTaskHour: number;
-};
 
 /** One run of the autoscaler at one price of waiting. */
 export type SweepPoint = {

@@ -27,7 +27,7 @@ import {
   waitCounts,
 } from './figures.ts';
 import { fittingOf } from './fitting.ts';
-import { Ledger, type TaskFigures } from './ledger.ts';
+import { Ledger, tasksByPool } from './ledger.ts';
 import { Replay } from './replay.ts';
 import {
   type Change,
@@ -173,7 +173,8 @@ class Simulation {
       poolOf: (task) => this.#poolOf(task),
       billedUntil: this.#lastJobs(outcomes),
     });
-    const taskDollars = this.#dollarsOf(tasks);
+    const byPool = tasksByPool(tasks, this.#options);
+    const taskDollars = sum(Object.values(byPool), ({ dollars }) => dollars);
     const waited = ofPeople(outcomes);
     const waitedMs = sum(waited, ({ waitMs }) => Math.min(waitMs, LONGEST_WAIT_MINUTES * 60_000));
     const waiting = (waitedMs / 60_000) * valueOfMinute;
@@ -186,6 +187,7 @@ class Simulation {
         peak: this.#world.figures().tasks.peak,
         launches: sum([...tasks.launches.values()], (count) => count),
         idleLaunches: tasks.idleLaunches,
+        byPool,
       },
       peaks: this.#desired.peaks(),
       dollars: { tasks: taskDollars, waiting, failures, total: taskDollars + waiting + failures },
@@ -294,14 +296,6 @@ class Simulation {
     for (const { taskId, until = to } of outcomes)
       if (taskId !== undefined && until > (last.get(taskId) ?? to)) last.set(taskId, until);
     return (taskId) => last.get(taskId) ?? to;
-  }
-
-  #dollarsOf({ billedMs, launches }: TaskFigures): number {
-    const { config, dollarsPerHour } = this.#options;
-    return (
-      sum([...billedMs], ([pool, ms]) => (ms / HOUR_MS) * dollarsPerHour(pool)) +
-      sum(config.pools, ({ name, dollarsPerLaunch }) => (launches.get(name) ?? 0) * dollarsPerLaunch)
-    );
   }
 
   #poolOf({ identity: { serviceName = '' } }: EcsTask): string {

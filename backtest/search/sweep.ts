@@ -3,7 +3,7 @@
  * waiting.
  */
 
-import type { SweepPoint } from '../replay/result.ts';
+import type { Figures, SweepPoint } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';
 import type { Trace } from '../trace/trace.ts';
 
@@ -12,22 +12,30 @@ export const SWEEP_PRICES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2] as const;
 
 const MONTH_MS = 30.4 * 86_400_000;
 
+type Period = Pick<Trace, 'from' | 'to'>;
+
+/** An amount of a whole trace, for a month of 30.4 days. */
+export const perMonth = (amount: number, { from, to }: Period): number => (amount * MONTH_MS) / (to - from);
+
+/** Jobs that were killed, failed by coderd after 30 min, or never run. */
+export const lostJobsOf = ({ jobs }: Figures): number => jobs.killed + jobs.reaped + jobs.unserved;
+
 export function sweepPoint(
   { price, isConfigured }: Pick<SweepPoint, 'price' | 'isConfigured'>,
   { figures }: Pick<Run, 'figures'>,
-  { from, to }: Pick<Trace, 'from' | 'to'>,
+  period: Period,
 ): SweepPoint {
-  const { dollars, waitOfPeople: wait, tasks, jobs } = figures;
+  const { dollars, waitOfPeople: wait, tasks } = figures;
   return {
     price,
     isConfigured,
-    dollarsPerMonth: (dollars.tasks * MONTH_MS) / (to - from),
+    dollarsPerMonth: perMonth(dollars.tasks, period),
     meanWaitS: wait.meanS,
     p95WaitS: wait.p95S,
     over10s: Math.round(wait.over10s * wait.jobs),
     launches: tasks.launches,
     idleLaunches: tasks.idleLaunches,
-    lostJobs: jobs.killed + jobs.reaped + jobs.unserved,
+    lostJobs: lostJobsOf(figures),
   };
 }
 

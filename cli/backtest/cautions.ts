@@ -13,7 +13,7 @@ import type { Subject } from './subject.ts';
 /** The warnings as sentences. Throws InputError if no job of the trace can run. */
 export function cautionsOf(subject: Subject): readonly string[] {
   const played = { ...subject, ...withoutUnservedJobs(subject) };
-  return [...unfit(subject, played), ...outages(played), ...peaks(played)];
+  return [...unfit(subject, played), ...outages(played), ...peaksOf(played)];
 }
 
 /** Jobs that fit no pool. A retiring pool runs no jobs. */
@@ -42,7 +42,7 @@ function outages({ trace }: Subject): readonly string[] {
 }
 
 /** Peaks of concurrent jobs that exceed the limits of their pools, however early tasks start. */
-function peaks({ trace, config }: Subject): readonly string[] {
+export function peaksOf({ trace, config }: Pick<Subject, 'trace' | 'config'>): readonly string[] {
   const jobs = boundJobs(trace.jobs, config);
   const kinds = new Map(jobs.map(({ pools }) => [pools.join(), pools]));
   return [...kinds.values()].flatMap((pools) => {

@@ -1,4 +1,4 @@
-/** The options that `autoscaler backtest` and `autoscaler tune` share. */
+/** The options that `autoscaler backtest`, `autoscaler tune` and `autoscaler compare` share. */
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { parseDays } from '../trace/generate.ts';
@@ -6,11 +6,15 @@ import { parseRegion, parseWorkers } from './options.ts';
 
 /** Adds `--trace`, `--scenario` and `--days`. */
 export function withTraceOptions(command: Command): Command {
+  return withScenarioOptions(command.option('--trace <file>', TRACE_DESCRIPTION));
+}
+
+export const TRACE_DESCRIPTION =
+  'trace file, as written by autoscaler trace; - for standard input (required without --scenario)';
+
+/** Adds `--scenario` and `--days`. */
+export function withScenarioOptions(command: Command): Command {
   return command
-    .option(
-      '--trace <file>',
-      'trace file, as written by autoscaler trace; - for standard input (required without --scenario)',
-    )
     .option(
       '--scenario <name>',
       'a fictional deployment with its own configuration (required without --trace)',

@@ -8,14 +8,15 @@ import { type CliEnvironment, DEFAULT_CONFIG, UsageError } from '../shared/cli-e
 import { readConfig } from '../shared/live-options.ts';
 import { findScenario } from '../trace/generate.ts';
 
-export type SubjectOptions = {
+export type TraceOptions = {
   readonly trace?: string;
   readonly scenario?: string;
   readonly days?: number;
-  readonly config?: string;
   readonly seed: number;
   readonly skipBad: boolean;
 };
+
+export type SubjectOptions = TraceOptions & { readonly config?: string };
 
 export type Subject = {
   readonly trace: Trace;
@@ -34,12 +35,31 @@ export const CONFIG_DESCRIPTION =
 /** Reads both and prints warnings. Throws UsageError, TraceError, ConfigError or InputError. */
 export function readSubject(options: SubjectOptions, cliEnvironment: CliEnvironment): Subject {
   checkOptions(options);
-  return options.scenario === undefined
-    ? fromFiles(options, cliEnvironment)
-    : fromScenario(options.scenario, options, cliEnvironment);
+  const configFile = options.config ?? defaultConfig(options, cliEnvironment);
+  const { config } = readConfig(configFile, cliEnvironment);
+  return { ...readTrace(options, cliEnvironment), config, configFile };
 }
 
-function checkOptions({ trace, scenario, days }: SubjectOptions): void {
+function defaultConfig({ scenario }: SubjectOptions, { environment }: CliEnvironment): string {
+  if (scenario !== undefined) return configFileOf(findScenario(scenario));
+  return environment.AUTOSCALER_CONFIG || DEFAULT_CONFIG;
+}
+
+/** Reads or generates a trace and prints warnings. Throws UsageError or TraceError. */
+export function readTrace(
+  options: TraceOptions,
+  cliEnvironment: CliEnvironment,
+): Pick<Subject, 'trace' | 'skipped'> {
+  checkOptions(options);
+  const { trace: file = '-', scenario, seed, days = DEFAULT_DAYS, skipBad } = options;
+  if (scenario !== undefined)
+    return { trace: generateTrace(findScenario(scenario), { seed, days }), skipped: 0 };
+  const { trace, skipped, remarks } = readTraceFile(file, { skipBad });
+  for (const remark of remarks) cliEnvironment.err(`${file}: warning: ${remark}\n`);
+  return { trace, skipped };
+}
+
+function checkOptions({ trace, scenario, days }: TraceOptions): void {
   const names = SCENARIOS.map(({ name }) => name).join(', ');
   if (trace === undefined && scenario === undefined)
     throw new UsageError(
@@ -49,26 +69,4 @@ function checkOptions({ trace, scenario, days }: SubjectOptions): void {
     throw new UsageError('--trace and --scenario are both given. Use one of them');
   if (trace !== undefined && days !== undefined)
     throw new UsageError('--days needs --scenario: a trace from a file has its own length');
-}
-
-function fromScenario(
-  name: string,
-  { seed, days = DEFAULT_DAYS, config: ownFile }: SubjectOptions,
-  cliEnvironment: CliEnvironment,
-): Subject {
-  const scenario = findScenario(name);
-  const configFile = ownFile ?? configFileOf(scenario);
-  const { config } = readConfig(configFile, cliEnvironment);
-  return { trace: generateTrace(scenario, { seed, days }), skipped: 0, config, configFile };
-}
-
-function fromFiles(
-  { trace: file = '-', config: ownFile, skipBad }: SubjectOptions,
-  cliEnvironment: CliEnvironment,
-): Subject {
-  const configFile = ownFile ?? (cliEnvironment.environment.AUTOSCALER_CONFIG || DEFAULT_CONFIG);
-  const { config } = readConfig(configFile, cliEnvironment);
-  const { trace, skipped, remarks } = readTraceFile(file, { skipBad });
-  for (const remark of remarks) cliEnvironment.err(`${file}: warning: ${remark}\n`);
-  return { trace, skipped, config, configFile };
 }

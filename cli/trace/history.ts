@@ -45,7 +45,8 @@ export async function readJobs(
   return read;
 }
 
-async function readServer(
+/** Finds organizations by name or id, and coderd's version. Throws InputError. */
+export async function readServer(
   http: CoderdHttp,
   names: readonly string[],
 ): Promise<{ readonly organizations: readonly Organization[]; readonly build: BuildInfo | undefined }> {
@@ -105,7 +106,8 @@ async function buildsOf(
   });
 }
 
-async function orRefuse<T>(request: ReadingRequest, read: () => Promise<T>): Promise<T> {
+/** Runs a request; throws InputError if it fails. */
+export async function orRefuse<T>(request: ReadingRequest, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {

@@ -14,7 +14,7 @@ import { RunningFunction } from '../function/running-function.ts';
 import { addScheduledWorkspaces, planBuilds } from './builds.ts';
 import { environmentOf } from './environment.ts';
 import { passTime } from './history.ts';
-import { POOLS, tryConfig } from './pools.ts';
+import { POOLS, tryConfig, usageOf } from './pools.ts';
 
 export type DeploymentOptions = {
   /** The folder for the configuration and the synthesized stack. */
@@ -90,6 +90,7 @@ function newWorld({ hours, seed }: DeploymentOptions): World {
     start: plusMs(now(), -hours * HOUR_MS),
     seed,
     pools: POOLS,
+    usage: usageOf,
     latencies: { boot: [3_000, 7_000], stop: [2_000, 6_000], healthyMs: 10_000 },
     // none: a script that pauses a pool and resumes it at once has to read the new tags
     readLagMs: 0,

@@ -92,6 +92,8 @@ export type SubmittedJob = {
   readonly transition?: Transition;
   /** @default false */
   readonly willFail?: boolean;
+  /** @default one for all jobs of these tags */
+  readonly template?: TemplateRecord;
 };
 
 /** A version that a daemon must import. */
@@ -290,7 +292,7 @@ export class CoderdModel implements DaemonServer {
     const type = job.type ?? 'workspace_build';
     const organizationId = this.organizationId(job.organization);
     const tags = normalizeTags(job.tags);
-    const template = this.#templates.forJobs(organizationId, tags, this.timeline.now());
+    const template = job.template ?? this.#templates.forJobs(organizationId, tags, this.timeline.now());
     return this.#insert({
       organizationId,
       tags,
@@ -582,6 +584,11 @@ export class CoderdModel implements DaemonServer {
       this.#workspaces.builds(workspaceId) ??
       this.#jobs.all().flatMap((job) => submittedBuild(job, workspaceId))
     );
+  }
+
+  /** The job of a build. */
+  jobOfBuild(buildId: string): JobRecord | undefined {
+    return this.#jobs.ofBuild(buildId);
   }
 
   /** Oldest first; the records are live. */

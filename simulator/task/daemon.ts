@@ -9,10 +9,13 @@ import {
   type Credential,
   type DaemonConnection,
   type DaemonServer,
+  type InitWork,
+  type StageSpan,
 } from '../base/daemon-connection.ts';
 import type { Random } from '../base/random.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
 import type { Range } from '../ecs/parts/latencies.ts';
+import { ProviderCache, stagesOf } from './provider-cache.ts';
 
 export type DaemonOptions = {
   readonly timeline: Timeline;
@@ -34,11 +37,16 @@ export type DaemonProcess = Pick<Daemon, 'isBusy' | 'terminate' | 'kill'>;
 /** The time between two attempts to connect to coderd; the real backoff ends at 10 s. */
 const REDIAL_MS = 10_000;
 const EXIT_MS: Range = [50, 300];
+/** The init of a template without settings of its own: nothing to download. */
+const USUAL_INIT: InitWork = { warmMs: 2_000, providers: {} };
 
 export class Daemon {
   readonly #options: DaemonOptions;
   #connection: DaemonConnection | undefined;
-  #job: { readonly acquired: AcquiredJob; readonly done: Planned } | undefined;
+  #job:
+    | { readonly acquired: AcquiredJob; readonly done: Planned; readonly stages: readonly StageSpan[] }
+    | undefined;
+  readonly #cache: ProviderCache;
   #dialling: Planned | undefined;
   #terminating = false;
   #hangs = false;
@@ -46,6 +54,7 @@ export class Daemon {
 
   constructor(options: DaemonOptions) {
     this.#options = options;
+    this.#cache = new ProviderCache(options.random);
     this.#dialling = options.timeline.after(options.random.whole(...options.connect), () => this.#dial());
   }
 
@@ -129,17 +138,26 @@ export class Daemon {
   #acquire(connection: DaemonConnection): void {
     connection.acquire((acquired) => {
       const result = acquired.willFail ? 'failed' : 'succeeded';
-      const done = this.#options.timeline.after(acquired.durationMs, () => this.#finish(connection, result));
-      this.#job = { acquired, done };
+      const { durationMs, stages } = this.#workOf(acquired);
+      const done = this.#options.timeline.after(durationMs, () => this.#finish(connection, result));
+      this.#job = { acquired, done, stages };
     });
+  }
+
+  /** A job takes longer by the downloads of its init. */
+  #workOf({ durationMs, init = USUAL_INIT }: AcquiredJob) {
+    const restMs = Math.max(0, durationMs - init.warmMs);
+    const initMs = init === USUAL_INIT ? durationMs - restMs : this.#cache.init(init);
+    const stages = stagesOf(this.#options.timeline.now(), { initMs, restMs });
+    return { durationMs: initMs + restMs, stages };
   }
 
   #finish(connection: DaemonConnection, result: 'succeeded' | 'failed' | 'canceled'): void {
     if (this.#job === undefined) return;
-    const { acquired, done } = this.#job;
+    const { acquired, done, stages } = this.#job;
     done.cancel();
     this.#job = undefined;
-    connection.complete(acquired.id, result);
+    connection.complete(acquired.id, result, { stages });
     if (this.#terminating) this.#exit(0);
     else this.#acquire(connection);
   }

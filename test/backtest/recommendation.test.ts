@@ -24,7 +24,7 @@ function configOf(pools: readonly object[], top: object = {}): Deployment {
 }
 
 const WAIT: WaitFigures = {
-  ...{ jobs: 1, meanS: 0, p50S: 0, p95S: 0, p99S: 0, maxS: 0, over10s: 0, over60s: 0, over5min: 0 },
+  ...{ jobs: 1, meanS: 0, p50S: 0, p90S: 0, p95S: 0, p99S: 0, maxS: 0, over10s: 0, over60s: 0, over5min: 0 },
 };
 
 /** Figures of one pool, `p0`, with this peak of its desired count. */

@@ -10,7 +10,18 @@ import { comparePolicies, type PolicyComparison } from '../../bench/policies/pol
 import { benchText } from '../../bench/policies/show.ts';
 import { matchesOf, overallOf } from '../../bench/policies/standings.ts';
 
-const WAIT = { jobs: 1, meanS: 0, p50S: 0, p95S: 0, p99S: 0, maxS: 0, over10s: 0, over60s: 0, over5min: 0 };
+const WAIT = {
+  jobs: 1,
+  meanS: 0,
+  p50S: 0,
+  p90S: 0,
+  p95S: 0,
+  p99S: 0,
+  maxS: 0,
+  over10s: 0,
+  over60s: 0,
+  over5min: 0,
+};
 
 /** Dollars of tasks, and minutes of waiting people. */
 type Sketch = { readonly tasks: number; readonly minutes: number };
@@ -19,10 +30,11 @@ function figures({ tasks, minutes }: Sketch): Figures {
   const wait = { ...WAIT, p95S: minutes * 2, meanS: minutes };
   return {
     jobs: { submitted: 4, succeeded: 1, reaped: 1, killed: 1, unserved: 1 },
-    ...{ wait: WAIT, waitOfPeople: wait, waitByPool: {}, waitByGroup: {}, waitByKind: {} },
+    ...{ wait: WAIT, waitOfPeople: wait, waitByPool: {}, waitByKind: {} },
+    ...{ waitByGroup: {}, waitOfPeopleByGroup: {} },
     failedPrebuilds: 0,
     executor: { due: 3, delayed: 2, tooLate: 1, longestStopDelayS: 240 },
-    tasks: { hours: 10 * tasks, busyHours: 1, peak: 1, launches: 4, idleLaunches: 1 },
+    tasks: { hours: 10 * tasks, busyHours: 1, peak: 1, launches: 4, idleLaunches: 1, byPool: {} },
     peaks: { all: 1, byPool: {} },
     dollars: { tasks, waiting: minutes - 1, failures: 1, total: tasks + minutes },
     calls: { ticks: 0, coderd: 0, ecs: 0 },

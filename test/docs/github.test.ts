@@ -1,45 +1,11 @@
 /** Reads the workflows and issue forms as GitHub would: they cannot run here. */
 import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseDocument } from 'yaml';
 import * as z from 'zod';
 import { run } from '../support/cli-run.ts';
-
-/** Throws errors and warnings, such as a key that occurs twice. */
-function readYaml(file: string): unknown {
-  const document = parseDocument(readFileSync(file, 'utf8'));
-  for (const problem of [...document.errors, ...document.warnings]) throw problem;
-  return document.toJS();
-}
+import { readYaml, Workflow } from './workflow.ts';
 
 const filesIn = (folder: string): readonly string[] => readdirSync(folder).map((name) => `${folder}/${name}`);
-
-const Permissions = z.record(z.string(), z.enum(['read', 'write', 'none']));
-const Job = z.strictObject({
-  needs: z.string().optional(),
-  'runs-on': z.string(),
-  'timeout-minutes': z.int(),
-  permissions: Permissions.optional(),
-  steps: z.array(
-    z
-      .strictObject({
-        name: z.string().optional(),
-        uses: z.string().optional(),
-        run: z.string().optional(),
-        with: z.record(z.string(), z.unknown()).optional(),
-        env: z.record(z.string(), z.string()).optional(),
-        if: z.string().optional(),
-      })
-      .refine(({ uses, run }) => (uses === undefined) !== (run === undefined)),
-  ),
-});
-const Workflow = z.strictObject({
-  name: z.string(),
-  on: z.record(z.string(), z.unknown()),
-  permissions: Permissions,
-  concurrency: z.unknown().optional(),
-  jobs: z.record(z.string(), Job),
-});
 
 describe.each(filesIn('.github/workflows'))('%s', (file) => {
   const { permissions, jobs } = Workflow.parse(readYaml(file));

@@ -262,6 +262,11 @@ function sendText(response: ServerResponse, text: string): void {
 
 function send(response: ServerResponse, { status, body }: Answer): void {
   response.statusCode = status;
+  if (body instanceof Uint8Array) {
+    response.setHeader('Content-Type', 'application/x-tar');
+    response.end(body);
+    return;
+  }
   if (body !== undefined) response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.end(body === undefined ? undefined : `${JSON.stringify(body)}\n`);
 }

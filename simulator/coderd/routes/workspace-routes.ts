@@ -7,6 +7,8 @@ import { isUuid } from '../rules/uuids.ts';
 import { type KeyAction, mayDoToKeys, mayRead, mayReadWorkspaces, type TokenUser } from '../tables/tokens.ts';
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
 import { workspaceBuilds } from './build-routes.ts';
+import { buildTimings } from './build-timings.ts';
+import { uploadedFile } from './file-routes.ts';
 import type { Route, UserRequest } from './route.ts';
 import { templateAnswer, versionAnswer } from './template-list.ts';
 import { inListOrder, workspaceAnswer } from './workspace-list.ts';
@@ -16,9 +18,12 @@ export function routeOf(collection: string | undefined, rest: readonly string[])
   if (collection === 'workspaces' && rest.length === 0) return { method: 'GET', handle: workspaces };
   if (collection === 'workspaces' && rest.length === 2 && rest[1] === 'builds')
     return { method: 'GET', handle: workspaceBuilds };
+  if (collection === 'workspacebuilds' && rest.length === 2 && rest[1] === 'timings')
+    return { method: 'GET', handle: buildTimings };
   if (collection === 'templates' && rest.length === 0) return { method: 'GET', handle: templates };
   if (collection === 'templateversions' && rest.length === 1)
     return { method: 'GET', handle: templateVersion };
+  if (collection === 'files' && rest.length === 1) return { method: 'GET', handle: uploadedFile };
   if (collection === 'templateversions' && rest.length === 2 && rest[1] === 'presets')
     return { method: 'GET', handle: versionPresets };
   if (collection === 'authcheck' && rest.length === 0) return { method: 'POST', handle: authCheck };

@@ -65,6 +65,10 @@ const SINCE = {
   tellsTransitions: ['2.33.0'],
   /** #26203. Before, only failed starts were cleaned up (isEligibleForFailedCleanup). */
   cleansUpFailedStops: ['2.33.8', '2.34.2', '2.35.0'],
+  /**
+   * The daemon reports a row for each whole stage, and the steps of an init (docs/coder.md §13).
+   */
+  tellsStages: ['2.29.0'],
   tellsMemberRoles: ['2.35.0'],
   /**
    * #26532. Before, sessions outlived their key (docs/coder.md §3). On main; in no release up to

@@ -1,5 +1,6 @@
 import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { TagSet } from '../../../lambda/decision/model/tags.ts';
+import type { StageSpan } from '../../base/daemon-connection.ts';
 import type { TemplateRecord, TemplateVersion } from './templates.ts';
 import type { Transition } from './transition.ts';
 
@@ -50,6 +51,8 @@ export type JobRecord = NewJob & {
   readonly workerId: DaemonId | undefined;
   readonly error: string | undefined;
   readonly failedBy: FailedBy | undefined;
+  /** Of a job that has succeeded; in any order. */
+  readonly stages: readonly StageSpan[];
   readonly status: JobStatus;
 };
 
@@ -65,6 +68,8 @@ export type Job = Omit<NewJob, 'template'> & {
   workerId: DaemonId | undefined;
   error: string | undefined;
   failedBy: FailedBy | undefined;
+  /** The rows of provisioner_job_timings. */
+  stages: readonly StageSpan[];
   /** When the last update came, if no session sends updates. */
   updatedAt: EpochMs;
   /** The open session that sends updates for it. */
@@ -80,6 +85,7 @@ type WorkerJobs = { readonly current: Set<Job>; previous: Job | undefined };
 export class JobTable {
   readonly #all: Job[] = [];
   readonly #byId = new Map<string, Job>();
+  readonly #byBuild = new Map<string, Job>();
   readonly #open = new Set<Job>();
   readonly #byWorker = new Map<DaemonId, WorkerJobs>();
   readonly #onCompleted: (job: Job) => void;
@@ -93,8 +99,13 @@ export class JobTable {
     const job = newJob(given, this.#all.length + 1);
     this.#all.push(job);
     this.#byId.set(job.id, job);
+    if (job.workspace !== undefined) this.#byBuild.set(job.workspace.buildId, job);
     this.#open.add(job);
     return job;
+  }
+
+  ofBuild(buildId: string): Job | undefined {
+    return this.#byBuild.get(buildId);
   }
 
   get(id: string): Job | undefined {
@@ -143,7 +154,16 @@ export class JobTable {
     if (job.workerId === undefined) this.#close(job, at);
   }
 
-  complete(job: Job, given: { readonly at: EpochMs; readonly error?: string; readonly by: FailedBy }): void {
+  complete(
+    job: Job,
+    given: {
+      readonly at: EpochMs;
+      readonly error?: string;
+      readonly by: FailedBy;
+      readonly stages?: readonly StageSpan[];
+    },
+  ): void {
+    job.stages = given.stages ?? [];
     job.startedAt ??= given.at; // the pending reaper sets it too
     job.error = given.error;
     job.failedBy = given.error === undefined ? undefined : given.by;
@@ -186,6 +206,7 @@ function newJob(given: NewJob, sequence: number): Job {
     workerId: undefined,
     error: undefined,
     failedBy: undefined,
+    stages: [],
     updatedAt: given.createdAt,
     updatedBy: undefined,
     get status() {

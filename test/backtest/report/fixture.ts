@@ -293,6 +293,7 @@ function figuresOf(
     wait,
     waitOfPeople: { ...wait, jobs: 17_368, meanS: 0.9 * wait.meanS },
     waitByPool: { default: part(19_733), large: part(3_204), data: part(1_875) },
+    waitOfPeopleByGroup: {},
     waitByGroup: {
       default: part(19_733),
       'default size=large': part(3_204),
@@ -319,6 +320,7 @@ function figuresOf(
       peak: 97,
       launches: sum(pools.flatMap(({ changes }) => changes).map(({ from, to }) => Math.max(0, to - from))),
       idleLaunches: random.whole(20, 160),
+      byPool: {},
     },
     peaks: { all: 97, byPool: { default: 70, large: 20, data: 12 } },
     dollars: { tasks, waiting, failures: rule.killed * 66, total: tasks + waiting + rule.killed * 66 },
@@ -336,6 +338,7 @@ function waitFigures(waits: readonly number[]): WaitFigures {
     jobs: waits.length,
     meanS: sum(waits) / waits.length,
     p50S: percentile(waits, 0.5),
+    p90S: percentile(waits, 0.9),
     p95S: percentile(waits, 0.95),
     p99S: percentile(waits, 0.99),
     maxS: waits.at(-1) ?? 0,

@@ -129,6 +129,13 @@ export class CoderdHttp {
     return { value: parse(schema, answer), date: answer.date };
   }
 
+  /** Reads a file of at most `mostBytes`, as it is. Throws as `get` does. */
+  async download(path: string, mostBytes: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const { bytes } = await this.#askUntil200({ method: 'GET', path, mostBytes, signal });
+    if (bytes !== undefined) return bytes;
+    throw new CoderdError('misfit', `coderd's file has more than ${mostBytes} bytes`);
+  }
+
   /**
    * Returns coderd's answer with any status and body. After 401 it does not read the token again.
    * `token` replaces the configured token by another one, by other headers, or by nothing. Throws
@@ -147,12 +154,18 @@ export class CoderdHttp {
   }
 
   async #ask<T extends z.ZodType>(question: Question, schema: T): Promise<Document<z.output<T>>> {
+    const answer = await this.#askUntil200(question);
+    return { value: parse(schema, answer), date: answer.date };
+  }
+
+  /** After 401 it reads the token again, once. */
+  async #askUntil200(question: Question): Promise<RawAnswer> {
     const budget = this.#budget(question.signal);
     const first = await this.#send(question, budget, { fresh: false });
     const answer = first.statusCode === 401 ? await this.#send(question, budget, { fresh: true }) : first;
     if (answer.statusCode === 401) throw refusedAgain(answer);
     if (answer.statusCode !== 200) throw this.#errorOf(question.path, answer);
-    return { value: parse(schema, answer), date: answer.date };
+    return answer;
   }
 
   #budget(signal?: AbortSignal): AbortSignal {
@@ -186,7 +199,7 @@ export class CoderdHttp {
   }
 
   async #sendOnce(
-    { method, path, query = {}, body }: Question,
+    { method, path, query = {}, body, mostBytes }: Question,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<RawAnswer> {
@@ -206,6 +219,10 @@ export class CoderdHttp {
         },
       });
       statusCode = response.statusCode;
+      if (mostBytes !== undefined && statusCode === 200) {
+        const bytes = await readAtMost(response.body, mostBytes);
+        return { statusCode, headers: response.headers, text: '', bytes, date: undefined };
+      }
       const received = await response.body.text();
       const text = statusCode === 200 ? received : hide(received, Object.values(headers));
       return { statusCode, headers: response.headers, text, date: parseDate(response.headers.date) };
@@ -285,6 +302,8 @@ export type Question = {
    * (lambda/keys/). @default false
    */
   readonly once?: boolean;
+  /** The answer is a file: `bytes` has it, and no more than this. @default the answer is a text */
+  readonly mostBytes?: number;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -293,8 +312,22 @@ export type RawAnswer = {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
+  /** The file that was asked for; undefined if it is too large. */
+  readonly bytes?: Uint8Array | undefined;
   readonly date: EpochMs | undefined;
 };
+
+/** Undefined: there are more. Then the connection is closed. */
+async function readAtMost(body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > most) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
 
 function parseDate(header: string | string[] | undefined): EpochMs | undefined {
   const date = Date.parse(String(header));

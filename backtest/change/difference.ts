@@ -1,0 +1,59 @@
+/**
+ * Computes the difference of a figure from pairs of replays. Both replays of a pair have the same
+ * jobs and the same seed, so the differences of the pairs vary less than the figures themselves.
+ */
+import { meanOf, sum } from '../../lambda/decision/model/collections.ts';
+
+/**
+ * `none`: equal in every pair. `unclear`: 0 is within the margin of the mean difference, so it may
+ * be chance. `clear`: it is not, or there is one pair only.
+ */
+export type Clarity = 'none' | 'unclear' | 'clear';
+
+export type Difference = {
+  /** Means of all replays. */
+  readonly before: number;
+  readonly after: number;
+  /** `after` less `before`. */
+  readonly change: number;
+  /** Half of the 95 % confidence interval of `change`. Undefined: one pair only. */
+  readonly margin?: number;
+  readonly clarity: Clarity;
+};
+
+/** One replay before the change and one after it. */
+export type Pair<T> = { readonly before: T; readonly after: T };
+
+/** Two-sided 95 % quantiles of Student's t, by degrees of freedom from 1 on. */
+const STUDENT_T = [
+  ...[12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228],
+  ...[2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093],
+] as const;
+
+/** The most pairs for which the margin is known. */
+export const MOST_PAIRS = STUDENT_T.length + 1;
+
+/** The difference of one figure over up to `MOST_PAIRS` pairs. */
+export function differenceOf<T>(pairs: readonly Pair<T>[], of: (side: T) => number): Difference {
+  const changes = pairs.map(({ before, after }) => of(after) - of(before));
+  const change = meanOf(changes);
+  const means = {
+    before: meanOf(pairs.map(({ before }) => of(before))),
+    after: meanOf(pairs.map(({ after }) => of(after))),
+    change,
+  };
+  const clarity = changes.every((each) => each === 0) ? 'none' : 'clear';
+  if (pairs.length < 2) return { ...means, clarity };
+  const margin = marginOf(changes, change);
+  return {
+    ...means,
+    margin,
+    clarity: clarity === 'clear' && Math.abs(change) <= margin ? 'unclear' : clarity,
+  };
+}
+
+function marginOf(changes: readonly number[], mean: number): number {
+  const freedom = changes.length - 1;
+  const variance = sum(changes, (each) => (each - mean) ** 2) / freedom;
+  return (STUDENT_T[freedom - 1] ?? Number.NaN) * Math.sqrt(variance / changes.length);
+}

@@ -1,0 +1,149 @@
+/**
+ * `autoscaler compare`: shows what a change of the configuration would do to cost and waits. Exit
+ * code 3 if a limit is crossed.
+ */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { changeOf } from '../../backtest/change/change.ts';
+import { MOST_PAIRS } from '../../backtest/change/difference.ts';
+import { Progress } from '../../backtest/search/progress.ts';
+import { wholeNumber } from '../../simulator/base/whole-number.ts';
+import { peaksOf } from '../backtest/cautions.ts';
+import { onThreads } from '../backtest/on-threads.ts';
+import { TRACE_DESCRIPTION, withRunOptions, withScenarioOptions } from '../backtest/shared-options.ts';
+import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
+import { checkWritable, writeWhole } from '../shared/whole-file.ts';
+import { documentOf } from './document.ts';
+import { type InputOptions, type Inputs, readInputs } from './inputs.ts';
+import { checkLimits, type Limit, type Limits, parseCostLimit, parseWaitLimit } from './limits.ts';
+import { type Comparison, markdownOf } from './markdown.ts';
+import { settingChanges } from './settings/changes.ts';
+import { type Judged, verdictOf } from './verdict.ts';
+
+type CompareOptions = InputOptions & {
+  readonly seeds: number;
+  readonly maxCostIncrease?: Limit;
+  readonly maxWaitIncrease?: Limit;
+  readonly failOn?: 'unserved';
+  readonly out?: string;
+  readonly json: boolean;
+  readonly region: string;
+  readonly workers: number;
+};
+
+type Files = { readonly before: string; readonly after: string };
+
+/** The exit code if a limit is crossed. */
+const LIMIT_CROSSED = 3;
+const DEFAULT_SEEDS = 5;
+
+/** `autoscaler compare` */
+export function addCompareCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
+  const command = program
+    .command('compare')
+    .description('show what a change of the configuration would do to cost and waits, as Markdown')
+    .argument('<before>', 'configuration file before the change')
+    .argument('<after>', 'configuration file after the change')
+    .option('--trace <file>', `${TRACE_DESCRIPTION}; repeat it for several traces`, collect);
+  withLimitOptions(withScenarioOptions(command))
+    .option(
+      '--seeds <number>',
+      `pairs of replays, 1 to ${MOST_PAIRS}: more pairs tell smaller effects from chance`,
+      parseSeeds,
+      DEFAULT_SEEDS,
+    )
+    .option('--seed <number>', 'the first seed; the same seed gives the same figures', wholeNumber, 1)
+    .option('--out <file>', 'write the Markdown to a file, too')
+    .option('--json', 'print the result as one JSON document', false);
+  withRunOptions(command).action(async (before: string, after: string, options: CompareOptions) => {
+    const isCrossed = await compare({ before, after }, options, cliEnvironment);
+    exitWith(isCrossed ? LIMIT_CROSSED : 0);
+  });
+}
+
+function withLimitOptions(command: Command): Command {
+  return command
+    .option(
+      '--max-cost-increase <limit>',
+      "the most that the tasks' cost may rise: 10%, or dollars a month such as 20usd",
+      parseCostLimit,
+    )
+    .option(
+      '--max-wait-increase <limit>',
+      'the most that the average and the p95 wait of people may rise: 20%, or a duration such as 5s',
+      parseWaitLimit,
+    )
+    .addOption(
+      new Option(
+        '--fail-on <what>',
+        'unserved: jobs that are lost, or that have no pool, and were served before',
+      ).choices(['unserved']),
+    );
+}
+
+/** Whether a limit is crossed. */
+async function compare(
+  files: Files,
+  options: CompareOptions,
+  cliEnvironment: CliEnvironment,
+): Promise<boolean> {
+  const { out: file, json } = options;
+  if (file !== undefined) checkWritable(file, [files.before, files.after, ...(options.trace ?? [])]);
+  const inputs = readInputs(files, options, cliEnvironment);
+  for (const { trace } of inputs.traces)
+    for (const peak of peaksOf({ trace, config: inputs.after }))
+      cliEnvironment.err(`warning: after the change, ${peak}\n`);
+  const comparison = await comparisonOf(inputs, options, cliEnvironment);
+  const markdown = markdownOf(comparison);
+  cliEnvironment.out(`${json ? JSON.stringify(documentOf(comparison)) : markdown}\n`);
+  if (file !== undefined) {
+    writeWhole(file, `${markdown}\n`);
+    cliEnvironment.err(`wrote ${file}\n`);
+  }
+  return comparison.verdict.isCrossed;
+}
+
+async function comparisonOf(
+  inputs: Inputs,
+  options: CompareOptions,
+  cliEnvironment: CliEnvironment,
+): Promise<Comparison> {
+  const limits = limitsOf(options);
+  const settings = settingChanges(inputs.before, inputs.after);
+  const judged = await replay(inputs, limits, options, cliEnvironment);
+  const isReplayed = settings.some((setting) => setting.isReplayed);
+  const verdict = verdictOf(judged, limits, isReplayed);
+  return { verdict, judged, settings, limits, region: options.region };
+}
+
+function limitsOf({ maxCostIncrease: cost, maxWaitIncrease: wait, failOn }: CompareOptions): Limits {
+  return {
+    ...(cost === undefined ? {} : { cost }),
+    ...(wait === undefined ? {} : { wait }),
+    isUnservedRefused: failOn === 'unserved',
+  };
+}
+
+function replay(
+  { before, after, traces }: Inputs,
+  limits: Limits,
+  { seed, seeds: count, region, workers }: CompareOptions,
+  cliEnvironment: CliEnvironment,
+): Promise<readonly Judged[]> {
+  const seeds = Array.from({ length: count }, (_, at) => seed + at);
+  return onThreads(workers, cliEnvironment, ({ workerPool, onProgress }) => {
+    const progress = new Progress({ onProgress }, 2 * count * traces.length);
+    const judge = async ({ trace, skipped }: Inputs['traces'][number]): Promise<Judged> => {
+      const change = await changeOf({ trace, skipped, before, after, seeds, region, workerPool, progress });
+      return { change, checks: checkLimits(change, limits) };
+    };
+    return Promise.all(traces.map(judge));
+  });
+}
+
+const collect = (file: string, files: readonly string[] = []): readonly string[] => [...files, file];
+
+function parseSeeds(text: string): number {
+  const seeds = wholeNumber(text);
+  if (seeds >= 1 && seeds <= MOST_PAIRS) return seeds;
+  throw new InvalidArgumentError(`Write a number from 1 to ${MOST_PAIRS}.`);
+}

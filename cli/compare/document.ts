@@ -1,0 +1,25 @@
+/** The comparison as a JSON document: times are RFC 3339 text. */
+import { isoTime } from '../../lambda/decision/report/waiting.ts';
+import type { Comparison } from './markdown.ts';
+import { doubtsOf, remarksOf } from './notes.ts';
+import type { Judged } from './verdict.ts';
+
+export function documentOf({ verdict, judged, settings, region }: Comparison) {
+  return {
+    version: 1,
+    verdict,
+    settings,
+    traces: judged.map(traceOf),
+    remarks: remarksOf(settings, region),
+  };
+}
+
+function traceOf({ change, checks }: Judged) {
+  const { trace, ...figures } = change;
+  const { from, to, outages, ...rest } = trace;
+  return {
+    ...{ ...rest, from: isoTime(from), to: isoTime(to) },
+    outages: outages.map(({ at, seconds }) => ({ at: isoTime(at), seconds })),
+    ...{ ...figures, checks, doubts: doubtsOf(change) },
+  };
+}

@@ -1,0 +1,116 @@
+/** Parses the limits of a comparison, and checks a change against them. */
+import { InvalidArgumentError } from 'commander';
+import type { Difference } from '../../backtest/change/difference.ts';
+import type { Change } from '../../backtest/change/result.ts';
+import { parseDuration } from '../../lambda/config/schema/durations.ts';
+
+/** The most that a figure may rise: a share of its value before, or an amount. */
+export type Limit = {
+  /** As given: `10%`, `$20`, `5s`. */
+  readonly text: string;
+  readonly share?: number;
+  /** Dollars a month, or seconds. */
+  readonly amount?: number;
+};
+
+export type Limits = {
+  /** Of the tasks' cost. */
+  readonly cost?: Limit;
+  /** Of the average and the p95 wait of people, also of each group with enough jobs. */
+  readonly wait?: Limit;
+  /** Whether a job that is lost, or that has no pool any more, is a failure. */
+  readonly isUnservedRefused: boolean;
+};
+
+/** `undecided`: the mean exceeds the limit, but its difference may be chance. */
+export type Outcome = 'kept' | 'crossed' | 'undecided';
+
+export type Check = {
+  readonly outcome: Outcome;
+  readonly option: '--max-cost-increase' | '--max-wait-increase' | '--fail-on unserved';
+  readonly limit?: Limit;
+  readonly figure: 'dollarsPerMonth' | 'meanWaitS' | 'p95WaitS' | 'lostJobs' | 'unfitJobs';
+  /** Organization and tags, if the check is of one group of jobs. */
+  readonly group?: string;
+  readonly before: number;
+  readonly after: number;
+};
+
+/**
+ * A share of a small figure is smaller than anyone notices. A percentage always allows a rise of
+ * one dollar a month, or of one second.
+ */
+export const LEAST_RISE = 1;
+/** The waits of fewer jobs say little about the next week. */
+export const LEAST_JOBS = 20;
+
+export function parseCostLimit(text: string): Limit {
+  const [, sign, unit] = /^(?:\$(\d{1,9}(?:\.\d+)?)|(\d{1,9}(?:\.\d+)?)usd)$/i.exec(text) ?? [];
+  const amount = sign ?? unit;
+  if (amount !== undefined) return { text, amount: Number(amount) };
+  return shareOr(text, "dollars a month, such as 20usd or '$20' (in quotes, since a shell reads $2)");
+}
+
+export function parseWaitLimit(text: string): Limit {
+  const ms = parseDuration(text);
+  return ms === undefined ? shareOr(text, 'a duration, such as 5s or 2m') : { text, amount: ms / 1000 };
+}
+
+function shareOr(text: string, otherwise: string): Limit {
+  const [, percent] = /^(\d{1,6}(?:\.\d+)?)%$/.exec(text) ?? [];
+  if (percent !== undefined) return { text, share: Number(percent) / 100 };
+  throw new InvalidArgumentError(`Write a percentage, such as 10%, or ${otherwise}.`);
+}
+
+export const hasLimits = ({ cost, wait, isUnservedRefused }: Limits): boolean =>
+  cost !== undefined || wait !== undefined || isUnservedRefused;
+
+/** One check for each limit and figure. Of the groups, only those that do not keep it. */
+export function checkLimits({ measures, groups, fits }: Change, limits: Limits): readonly Check[] {
+  const cost = riseCheck('--max-cost-increase', limits.cost);
+  const wait = riseCheck('--max-wait-increase', limits.wait);
+  return [
+    ...cost('dollarsPerMonth', measures.dollarsPerMonth),
+    ...wait('meanWaitS', measures.meanWaitS),
+    ...wait('p95WaitS', measures.p95WaitS),
+    ...groups
+      .filter(({ jobs }) => jobs >= LEAST_JOBS)
+      .flatMap(({ group, meanWaitS, p95WaitS }) => [
+        ...wait('meanWaitS', meanWaitS, group),
+        ...wait('p95WaitS', p95WaitS, group),
+      ])
+      .filter(({ outcome }) => outcome !== 'kept'),
+    ...(limits.isUnservedRefused ? unservedChecks(measures.lostJobs, fits) : []),
+  ];
+}
+
+function riseCheck(option: Check['option'], limit: Limit | undefined) {
+  return (figure: Check['figure'], difference: Difference, group?: string): readonly Check[] => {
+    if (limit === undefined) return [];
+    const { before, after } = difference;
+    const outcome = outcomeOf(difference, allowedRise(limit, before));
+    return [{ outcome, option, limit, figure, before, after, ...(group === undefined ? {} : { group }) }];
+  };
+}
+
+/** In dollars a month, or seconds. */
+function allowedRise({ share, amount = 0 }: Limit, before: number): number {
+  return share === undefined ? amount : Math.max(LEAST_RISE, before * share);
+}
+
+function outcomeOf({ change, clarity }: Difference, allowed: number): Outcome {
+  // sums of the same amounts may differ in their last digits
+  if (change <= allowed + 1e-9) return 'kept';
+  return clarity === 'clear' ? 'crossed' : 'undecided';
+}
+
+function unservedChecks(lostJobs: Difference, { neither, onlyBefore, onlyAfter }: Change['fits']) {
+  const option = '--fail-on unserved';
+  const unfit = { before: neither + onlyAfter, after: neither + onlyBefore };
+  const { before, after } = lostJobs;
+  const checks: readonly Check[] = [
+    { outcome: outcomeOf(lostJobs, 0), option, figure: 'lostJobs', before, after },
+    { outcome: onlyBefore > 0 ? 'crossed' : 'kept', option, figure: 'unfitJobs', ...unfit },
+  ];
+  return checks;
+}

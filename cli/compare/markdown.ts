@@ -1,0 +1,83 @@
+/** The whole comparison as Markdown for a pull request. */
+import { FIGURES } from './figures.ts';
+import { type Check, hasLimits, LEAST_RISE, type Limits } from './limits.ts';
+import { doubtsOf, remarksOf } from './notes.ts';
+import type { SettingChange } from './settings/changes.ts';
+import { figuresTable, groupsTable, poolsTable, settingsTable } from './tables.ts';
+import { type Judged, traceLine, type Verdict } from './verdict.ts';
+import { arrow, code } from './words.ts';
+
+export type Comparison = {
+  readonly verdict: Verdict;
+  readonly judged: readonly Judged[];
+  readonly settings: readonly SettingChange[];
+  readonly limits: Limits;
+  readonly region: string;
+};
+
+/** The first line is the verdict. */
+export function markdownOf(comparison: Comparison): string {
+  const { verdict, judged, settings, limits, region } = comparison;
+  const isOne = judged.length === 1;
+  const isReplayed = settings.some((setting) => setting.isReplayed);
+  const notes = remarksOf(settings, region);
+  return [
+    `**${verdict.text}**`,
+    ...(isOne ? [] : [judged.map((each) => traceLine(each, isReplayed)).join('\n')]),
+    hasLimits(limits) ? judged.flatMap((each) => checkLines(each, isOne)).join('\n') : NO_LIMITS,
+    ...(isOne ? judged.flatMap(figures) : []),
+    ...settingsText(settings),
+    ...(isOne
+      ? []
+      : judged.flatMap((each) => [`#### Trace ${code(each.change.trace.name)}`, ...figures(each)])),
+    `#### How sure this is\n\n${bullets([...(isOne ? judged.flatMap(({ change }) => doubtsOf(change)) : []), ...notes])}`,
+  ].join('\n\n');
+
+  function figures({ change }: Judged): readonly string[] {
+    const pools = poolsTable(change.pools);
+    const groups = groupsTable(change.groups);
+    return [
+      figuresTable(change),
+      ...(pools === undefined ? [] : [`Pools that differ:\n\n${pools}`]),
+      ...(groups === undefined ? [] : [`Waits that differ, by organization and tags:\n\n${groups}`]),
+      ...(isOne ? [] : [bullets(doubtsOf(change))]),
+    ];
+  }
+}
+
+const bullets = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n');
+
+const NO_LIMITS =
+  'No limits are set, so this comparison cannot fail. To set some: `--max-cost-increase 10%`, `--max-wait-increase 20%`, `--fail-on unserved`.';
+
+const OUTCOMES = { kept: 'kept', crossed: '**crossed**', undecided: 'not decided' } as const;
+function checkLines({ change, checks }: Judged, isOne: boolean): readonly string[] {
+  return checks.map((check) => `- ${isOne ? '' : `${code(change.trace.name)}: `}${checkText(check)}`);
+}
+
+export function checkText(check: Check): string {
+  const { outcome, option, limit, figure, group, before, after } = check;
+  const { name, format } = FIGURES[figure];
+  const of = group === undefined ? '' : ` of ${code(group)}`;
+  const given = limit === undefined ? code(option) : code(`${option} ${limit.text}`);
+  const why = whyOf(check, format(LEAST_RISE));
+  return `${given} ${OUTCOMES[outcome]}: ${name}${of} (${arrow({ before, after }, format)})${why}`;
+}
+
+function whyOf({ outcome, limit, before, after }: Check, leastRise: string): string {
+  if (outcome === 'undecided') return '. The difference may be chance: add `--seeds`';
+  const isSmall = outcome === 'kept' && limit?.share !== undefined && after > before * (1 + limit.share);
+  return isSmall ? `. A percentage always allows a rise of ${leastRise}` : '';
+}
+
+function settingsText(settings: readonly SettingChange[]): readonly string[] {
+  const judged = settings.filter(({ isReplayed }) => isReplayed);
+  const others = settings.filter(({ isReplayed }) => !isReplayed);
+  const none = settings.length === 0 ? 'The two files have the same settings.' : 'None that a replay judges.';
+  return [
+    `#### Changed settings\n\n${judged.length === 0 ? none : settingsTable(judged)}`,
+    ...(others.length === 0 ? [] : [`${NOT_JUDGED}\n\n${settingsTable(others)}`]),
+  ];
+}
+
+const NOT_JUDGED = '#### Not judged\n\nThese settings change too. A replay does not show what they do:';

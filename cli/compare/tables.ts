@@ -1,0 +1,112 @@
+/** The tables of a comparison, as Markdown. */
+import type { MeasureId } from '../../backtest/change/measures.ts';
+import type { Change, GroupChange, PoolChange } from '../../backtest/change/result.ts';
+import { jobsLabel } from '../../backtest/report/parts/numbers.ts';
+import { lengthLabel } from '../../backtest/report/parts/times.ts';
+import type { SettingChange } from './settings/changes.ts';
+import { arrow, changeText, code, dollars, type Format, mean, minutes, seconds, table } from './words.ts';
+
+/** GitHub cuts a comment off at 65,536 characters. */
+const MOST_ROWS = 30;
+
+const ROWS: readonly (readonly [id: MeasureId, name: string, format: Format])[] = [
+  ['dollarsPerMonth', 'cost of tasks, a month', dollars],
+  ['meanWaitS', 'average wait of people', seconds],
+  ['p50WaitS', 'wait of people, p50', seconds],
+  ['p90WaitS', 'wait of people, p90', seconds],
+  ['p95WaitS', 'wait of people, p95', seconds],
+  ['maxWaitS', 'wait of people, longest', seconds],
+  ['minutesPerMonth', 'minutes that people wait, a month', minutes],
+  ['lostJobs', 'jobs killed, given up or not over', mean],
+  ['lateSchedules', 'scheduled starts and stops a minute late', mean],
+  ['launches', 'launches of tasks', mean],
+  ['idleLaunches', 'launches without a job', mean],
+];
+
+/** All figures of one trace. */
+export function figuresTable({ trace, fits, measures }: Change): string {
+  const rows = ROWS.map(([id, name, format]) => {
+    const { before, after } = measures[id];
+    return [name, format(before), format(after), changeText(measures[id], format)];
+  });
+  const unfit = { before: fits.neither + fits.onlyAfter, after: fits.neither + fits.onlyBefore };
+  const change = unfit.after - unfit.before;
+  rows.splice(ROWS.findIndex(([id]) => id === 'lostJobs') + 1, 0, [
+    ...['jobs without a pool', mean(unfit.before), mean(unfit.after)],
+    change === 0 ? 'none' : `${change > 0 ? '+' : '-'}${mean(Math.abs(change))}`,
+  ]);
+  const name = `${jobsLabel(trace.jobs)} in ${lengthLabel({ trace })}`;
+  return table([name, 'before', 'after', 'change'], rows);
+}
+
+/** The settings, and the number of further ones. */
+export function settingsTable(changes: readonly SettingChange[]): string {
+  const rows = changes
+    .slice(0, MOST_ROWS)
+    .map(({ setting, before, after, ...where }) => [
+      code(setting),
+      whereText(where),
+      code(before),
+      code(after),
+    ]);
+  return limited(table(['setting', 'of', 'before', 'after'], rows), changes.length, 'setting');
+}
+
+/** `all pools`, `default, gpu` or `the deployment`. */
+export function whereText({ pools, isEveryPool }: Pick<SettingChange, 'pools' | 'isEveryPool'>): string {
+  if (isEveryPool) return 'all pools';
+  const shown = pools.slice(0, 5).map(code).join(', ');
+  const more = pools.length > 5 ? ` and ${pools.length - 5} more` : '';
+  return pools.length === 0 ? 'the deployment' : `${shown}${more}`;
+}
+
+/** The pools that differ. Undefined: none does, or there is only one. */
+export function poolsTable(pools: readonly PoolChange[]): string | undefined {
+  const differing = pools.filter(
+    ({ state, dollarsPerMonth, launches }) =>
+      state !== 'kept' || dollarsPerMonth.clarity === 'clear' || launches.clarity === 'clear',
+  );
+  if (differing.length === 0 || pools.length === 1) return undefined;
+  const rows = differing
+    .toSorted((a, b) => Math.abs(b.dollarsPerMonth.change) - Math.abs(a.dollarsPerMonth.change))
+    .slice(0, MOST_ROWS)
+    .map((pool) => [
+      poolName(pool),
+      arrow(pool.dollarsPerMonth, dollars),
+      changeText(pool.dollarsPerMonth, dollars),
+      arrow(pool.launches, mean),
+      arrow(pool.jobs, mean),
+    ]);
+  const heads = ['pool', 'cost of tasks, a month', 'change', 'launches', 'jobs'];
+  return limited(table(heads, rows), differing.length, 'pool');
+}
+
+function poolName({ state, names }: PoolChange): string {
+  const name = names.map(code).join(' → ');
+  return state === 'kept' ? name : `${name} (${state})`;
+}
+
+/** The groups of jobs whose waits clearly differ. Undefined: none does. */
+export function groupsTable(groups: readonly GroupChange[]): string | undefined {
+  const differing = groups.filter(({ meanWaitS, p95WaitS }) =>
+    [meanWaitS, p95WaitS].some(({ clarity }) => clarity === 'clear'),
+  );
+  if (differing.length === 0) return undefined;
+  const rows = differing
+    .toSorted((a, b) => Math.abs(b.meanWaitS.change) - Math.abs(a.meanWaitS.change))
+    .slice(0, MOST_ROWS)
+    .map(({ group, jobs, meanWaitS, p95WaitS }) => [
+      code(group),
+      mean(jobs),
+      arrow(meanWaitS, seconds),
+      changeText(meanWaitS, seconds),
+      arrow(p95WaitS, seconds),
+    ]);
+  const heads = ['organization and tags', 'jobs of people', 'average wait', 'change', 'p95 wait'];
+  return limited(table(heads, rows), differing.length, 'group');
+}
+
+function limited(text: string, rows: number, noun: string): string {
+  const more = rows - MOST_ROWS;
+  return more > 0 ? `${text}\n\n${more} more ${noun}${more === 1 ? '' : 's'}: see \`--json\`.` : text;
+}

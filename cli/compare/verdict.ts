@@ -1,0 +1,113 @@
+/** The first line of a comparison: the verdict in words. */
+import type { Difference } from '../../backtest/change/difference.ts';
+import type { Change } from '../../backtest/change/result.ts';
+import { jobsLabel, share } from '../../backtest/report/parts/numbers.ts';
+import { FIGURES } from './figures.ts';
+import { type Check, hasLimits, type Limits } from './limits.ts';
+import { code, dollars, mean, seconds } from './words.ts';
+
+/** A change of less than this share of the value before is clear, but hardly matters. */
+const SLIGHT = 0.01;
+
+export type Verdict = {
+  /** Whether a limit is crossed. */
+  readonly isCrossed: boolean;
+  /** One sentence or a few, without Markdown. */
+  readonly text: string;
+};
+
+export type Judged = { readonly change: Change; readonly checks: readonly Check[] };
+
+/** The verdict over all traces. */
+export function verdictOf(judged: readonly Judged[], limits: Limits, isReplayed: boolean): Verdict {
+  const crossed = judged.filter(({ checks }) => checks.some(({ outcome }) => outcome === 'crossed'));
+  const isCrossed = crossed.length > 0;
+  const [only] = judged;
+  if (judged.length !== 1 || only === undefined) {
+    const where = `${isCrossed ? crossed.length : 'all'} of ${judged.length} traces`;
+    return {
+      isCrossed,
+      text: hasLimits(limits) ? `${limitText(judged)} (${where}).` : `Compared in ${where}.`,
+    };
+  }
+  const prefix = hasLimits(limits) ? `${limitText(judged)}. ` : '';
+  return { isCrossed, text: `${prefix}${effectOf(only.change, isReplayed)}` };
+}
+
+function limitText(judged: readonly Judged[]): string {
+  const checks = judged.flatMap((each) => each.checks);
+  const crossed = checks.filter(({ outcome }) => outcome === 'crossed');
+  if (crossed.length > 0)
+    return `Limit crossed: ${[...new Set(crossed.map(({ figure }) => FIGURES[figure].name))].join(', ')}`;
+  return checks.some(({ outcome }) => outcome === 'undecided')
+    ? 'No limit is clearly crossed'
+    : 'Within the limits';
+}
+
+/** What the change does in one trace, in sentences. */
+export function effectOf(change: Change, isReplayed: boolean): string {
+  const { dollarsPerMonth, meanWaitS, p95WaitS, lateSchedules } = change.measures;
+  const [losses, lates] = [lossesOf(change), countText(lateSchedules, 'scheduled starts and stops are late')];
+  const isNone = [dollarsPerMonth, meanWaitS, p95WaitS].every(({ clarity }) => clarity === 'none');
+  if (losses.length + lates.length === 0 && isNone)
+    return isReplayed
+      ? 'No effect on cost and waits in this trace.'
+      : 'No effect on cost and waits: no setting that a replay judges has changed.';
+  const isUnclear = [dollarsPerMonth, meanWaitS, p95WaitS].every(({ clarity }) => clarity !== 'clear');
+  if (losses.length + lates.length === 0 && isUnclear) return 'No clear change of cost and waits.';
+  return [...losses, `This change ${costText(dollarsPerMonth)}.`, `${waitText(change)}.`, ...lates].join(' ');
+}
+
+function lossesOf({ fits, trace, measures: { lostJobs } }: Change): readonly string[] {
+  const unfit =
+    fits.onlyBefore === 0
+      ? []
+      : [`${mean(fits.onlyBefore)} of ${jobsLabel(trace.jobs)} have no pool any more.`];
+  return [...unfit, ...countText(lostJobs, 'jobs are lost')];
+}
+
+function countText({ clarity, change, before, after }: Difference, what: string): readonly string[] {
+  if (clarity !== 'clear') return [];
+  return [`${change > 0 ? 'More' : 'Fewer'} ${what}: ${mean(after)} instead of ${mean(before)}.`];
+}
+
+function costText({ clarity, change, before }: Difference): string {
+  if (clarity === 'none') return 'does not change the cost';
+  if (clarity === 'unclear') return 'does not clearly change the cost';
+  const percent = before > 0 ? ` (${share(Math.abs(change) / before)})` : '';
+  const amount = `${dollars(Math.abs(change))}${percent}`;
+  if (isSlight(change, before))
+    return `hardly changes the cost: ${amount} ${change > 0 ? 'more' : 'less'} a month`;
+  return change > 0 ? `costs ${amount} more a month` : `saves ${amount} a month`;
+}
+
+function waitText({ measures: { meanWaitS, p95WaitS }, jobsOfPeople }: Change): string {
+  if (jobsOfPeople === 0) return 'The trace has no jobs that people wait for';
+  const figures = [
+    { name: 'on average', ...meanWaitS },
+    { name: 'at p95', ...p95WaitS },
+  ].filter(({ clarity }) => clarity === 'clear');
+  const [first] = figures;
+  if (first === undefined)
+    return [meanWaitS, p95WaitS].every(({ clarity }) => clarity === 'none')
+      ? 'Waits stay the same'
+      : 'Waits do not clearly change';
+  const texts = figures.map(
+    ({ name, before, after }) => `${name} ${seconds(after)} instead of ${seconds(before)}`,
+  );
+  return `People wait ${directionOf(figures)}: ${texts.join(', ')}`;
+}
+
+function directionOf(figures: readonly Difference[]): string {
+  const isLonger = figures.map(({ change }) => change > 0);
+  if (isLonger.every(Boolean)) return 'longer';
+  return isLonger.some(Boolean) ? 'differently' : 'less';
+}
+
+const isSlight = (change: number, before: number): boolean => Math.abs(change) < before * SLIGHT;
+
+/** `our March: People wait longer …`, for a list of several traces. */
+export function traceLine({ change, checks }: Judged, isReplayed: boolean): string {
+  const isCrossed = checks.some(({ outcome }) => outcome === 'crossed');
+  return `- ${code(change.trace.name)}: ${isCrossed ? 'limit crossed. ' : ''}${effectOf(change, isReplayed)}`;
+}

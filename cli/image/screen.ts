@@ -1,0 +1,70 @@
+/** What `autoscaler image` prints: what is packed, what is not, what to do next, and the pulls. */
+import { few, some } from '../../lambda/explain/format.ts';
+import { plainTable } from '../shared/plain-table.ts';
+import { pullScreen } from './pull-screen.ts';
+import type { ImageResult } from './result.ts';
+
+export function screen(result: ImageResult, width?: number): string {
+  const parts = [
+    packed(result, width),
+    notPacked(result),
+    checksums(result),
+    nextSteps(result),
+    pullScreen(result.advice, width),
+  ];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+function packed({ out, image, platform, pools, packages }: ImageResult, width?: number): string {
+  if (out === undefined)
+    return 'Nothing was written: no template has a lock file that names a provider. Run "terraform init" in the folder of a template, and push the template with its .terraform.lock.hcl';
+  const table = plainTable(
+    ['provider', 'version', 'templates'].map((head) => ({ head, align: 'left' as const })),
+    packages.map(({ address, version, templates }) => [address, version, few(templates)]),
+    width,
+  );
+  return `${out}: written, for ${some(pools.length, 'pool')} (${pools.join(', ')}): ${image} with ${some(packages.length, 'provider package')} for ${platform}. Their sizes are known once they are downloaded, when the image is built.\n\n${table}`;
+}
+
+function notPacked({ templates }: ImageResult): string {
+  const { withoutLockFile, unreadable, ofOtherPools } = templates;
+  const lines = [
+    ...(withoutLockFile.length === 0
+      ? []
+      : [
+          `no lock file, so each build looks for the newest versions: ${withoutLockFile.join(', ')}. Run "terraform init" in the template's folder and push it with .terraform.lock.hcl`,
+        ]),
+    ...unreadable.map(({ template, why }) => `could not read ${template}: ${why}`),
+    ...(ofOtherPools.length === 0 ? [] : [`templates of other pools: ${ofOtherPools.join(', ')}`]),
+  ];
+  return lines.length === 0 ? '' : ['Not packed:', ...lines.map((line) => `  - ${line}`)].join('\n');
+}
+
+/** A lock file does not say which platform a checksum is for. The build of the image finds out. */
+function checksums({ platform, templates: { ofOnePlatform }, out }: ImageResult): string {
+  if (out === undefined || ofOnePlatform.length === 0) return '';
+  return `Lock files with the content checksum (h1) of one platform at most: ${ofOnePlatform.join(', ')}
+If that platform is not ${platform}, as after "terraform init" on a Mac, each build unpacks its
+providers again; without this image it even downloads them again. The build of the image names the
+templates that are concerned. For these, run in the template's folder, and push the template:
+  terraform providers lock -platform=linux_amd64 -platform=linux_arm64 -platform=darwin_arm64`;
+}
+
+function nextSteps({ out, pools, overridden }: ImageResult): string {
+  if (out === undefined) return '';
+  return [
+    'Next:',
+    `  sh ${quoted(`${out}/build.sh`)}`,
+    `It builds the image and pushes it to ECR. You need docker with buildx, and aws. At its end it prints the`,
+    `value of "image" for ${pools.length === 1 ? 'pool' : 'pools'} ${pools.join(', ')}. Set it and deploy. docs/warm-image.md has the details.`,
+    ...(overridden.length === 0
+      ? []
+      : [
+          `! ${overridden.join(', ')}: the setting environment has TF_CLI_CONFIG_FILE, which hides the providers of the image. Remove it, or add provider_installation of ${out}/terraform.rc to your file`,
+        ]),
+  ].join('\n');
+}
+
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
