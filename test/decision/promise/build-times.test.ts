@@ -46,8 +46,9 @@ describe('the times of builds', () => {
     const factor = factorOf(times, 0);
     const restOf = (ageS: number) =>
       buildRestOf(times, { factor, ageMs: ageS * SECOND, number: 0.5 }) / SECOND;
-    expect(restOf(0)).toBeCloseTo(40, 0);
-    expect(restOf(45)).toBeLessThan(16);
+    expect(restOf(0)).toBeGreaterThan(30);
+    expect(restOf(0)).toBeLessThan(50);
+    expect(restOf(45)).toBeLessThan(25);
     expect(restOf(45)).toBeGreaterThan(0);
     expect(restOf(600)).toBeGreaterThan(60);
   });
