@@ -11,7 +11,7 @@ import { countUpTo, meanOf, sum } from '../model/collections.ts';
 import { chanceAbove, normalQuantile } from './normal.ts';
 import { SCENARIOS } from './scenarios.ts';
 
-/** What is assumed before any start was seen: starts of one pool differ by a fifth (docs/aws.md §2). */
+/** An assumption: starts of one pool differ by a fifth. It has the weight of three starts. */
 const PRIOR = { spread: 0.2, weight: 3 } as const;
 /** From this number of starts on, their own shape is used. */
 export const OWN_SHAPE_FROM = 19;
