@@ -162,11 +162,24 @@ describe('autoscaler explain-job', () => {
         submitted 2 March 2026 09:01:50 UTC; pending
 
       waits for 20 s; 1 job with these tags waits, it is the oldest
+      start unknown: it waits for builds, and fewer than 5 similar builds are known
       pool "cpu":
         - 1 pending job needs a new task
         - needs 2 tasks, limited to 1 by max
       "
     `);
+  });
+
+  it('tells that a build died with its task, and what to check', async () => {
+    const lab = await open();
+    await logLooks(lab, 10);
+    const id = submit(lab, 3_600);
+    await logLooks(lab, 200);
+    const running = lab.world.ecs.tasks().find(({ state }) => state.lastStatus === 'RUNNING');
+    lab.world.ecs.hostFailure(running?.identity.arn ?? '');
+    await logLooks(lab, 600);
+    const { out } = await explain(lab, id);
+    expect(out).toContain('died with its task: host failure. In the cloud, compare the resources of ');
   });
 
   it('tells that no pool can run a job', async () => {
@@ -245,7 +258,10 @@ const JOB: ExplainedJob = {
 
 describe('the screen of a job', () => {
   const screen = (job: Partial<ExplainedJob>, wait: JobExplanation['wait'] = null): string =>
-    explanationScreen({ takenAt: JOB.createdAt, job: { ...JOB, ...job }, wait, pending: null, notes: [] });
+    explanationScreen({
+      ...{ takenAt: JOB.createdAt, job: { ...JOB, ...job }, wait },
+      ...{ pending: null, died: null, notes: [] },
+    });
 
   it('has no control characters of an error, a name or a tag', () => {
     const text = screen({
