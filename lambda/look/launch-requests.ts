@@ -57,8 +57,8 @@ export class LaunchRequests {
   }
 
   /**
-   * A pool's tasks, in order of creation, belong to its requests in order of time. A task beyond them
-   * replaces one that stopped.
+   * A pool's tasks, in order of creation, belong to its requests in order of time. A task beyond
+   * them replaces one that stopped.
    */
   #match({ ecs }: Snapshot, { poolOf }: ServingTasks) {
     const found = new Map<Task, LaunchRequest>();

@@ -9,8 +9,8 @@ export type LogQueriesProps = {
 };
 
 /**
- * Saved queries of Logs Insights on the function's events of looks (lambda/look/look-event.ts) and of
- * started jobs. Their folder is named after the stack.
+ * Saved queries of Logs Insights on the function's events of looks (lambda/look/look-event.ts) and
+ * of started jobs. Their folder is named after the stack.
  */
 export class LogQueries extends Construct {
   constructor(scope: Construct, id: string, { logGroup }: LogQueriesProps) {
