@@ -1,13 +1,10 @@
 /** What the function logs about a look and about the jobs that started. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Look } from '../../../lambda/look/look-event.ts';
-import { type Lab, startLab } from '../../support/lab.ts';
+import type { Lab } from '../../support/lab.ts';
+import { startWorld, submit } from './world.ts';
 
-let lab: Lab | undefined;
-afterEach(() => {
-  vi.unstubAllEnvs();
-  return lab?.close();
-});
+afterEach(() => vi.unstubAllEnvs());
 
 /** The module reads its environment when it is loaded. */
 async function loadTelemetry() {
@@ -51,13 +48,9 @@ async function linesOf(
 }
 
 async function startedJob(): Promise<{ readonly lab: Lab; readonly looks: readonly Look['result'][] }> {
-  const world = await startLab({
-    pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }],
-    overHttp: false,
-  });
-  lab = world;
+  const world = await startWorld();
   const before = await world.run(10);
-  world.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
+  submit(world);
   return { lab: world, looks: [...before, ...(await world.run(200))] };
 }
 

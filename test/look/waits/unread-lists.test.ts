@@ -1,24 +1,11 @@
 /** What the record of waits tells when a look could not read a list, or when it sees tasks of others. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JobId } from '../../../lambda/decision/model/brands.ts';
 import type { OrganizationReadings, Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { WaitRecord } from '../../../lambda/look/wait-record.ts';
-import { type Lab, type LabPool, startLab } from '../../support/lab.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
-
-async function startWorld(pool: Partial<LabPool> = {}): Promise<Lab> {
-  lab = await startLab({
-    pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 4, ...pool }],
-    overHttp: false,
-  });
-  return lab;
-}
-
-const submit = ({ world }: Lab, durationMs = 60_000) =>
-  world.coderd.submitJob({ organization: 'default', tags: {}, durationMs });
+import type { Lab } from '../../support/lab.ts';
+import { startWorld, submit } from './world.ts';
 
 const FAILED = { status: 'failed', error: 'timeout', items: [] } as const;
 
