@@ -15,7 +15,12 @@ export function buildScript({ platform, repository, tag }: BuildRequest): string
 #   REPOSITORY    another name of the repository in ECR
 #   TERRAFORM_RC  a CLI configuration with credentials, for private provider registries
 set -eu
-cd "$(dirname "$0")"
+case \${TERRAFORM_RC:-/} in
+  /*) ;;
+  *) TERRAFORM_RC=$PWD/$TERRAFORM_RC ;;
+esac
+unset CDPATH
+cd -- "$(dirname -- "$0")"
 repository=\${REPOSITORY:-${repository}}
 tag=${tag}
 uri() {

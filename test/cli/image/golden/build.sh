@@ -4,9 +4,14 @@
 #   REPOSITORY    another name of the repository in ECR
 #   TERRAFORM_RC  a CLI configuration with credentials, for private provider registries
 set -eu
-cd "$(dirname "$0")"
+case ${TERRAFORM_RC:-/} in
+  /*) ;;
+  *) TERRAFORM_RC=$PWD/$TERRAFORM_RC ;;
+esac
+unset CDPATH
+cd -- "$(dirname -- "$0")"
 repository=${REPOSITORY:-coder/coder}
-tag=v2.30.0-warm-f807bd62
+tag=v2.30.0-warm-98381f63
 uri() {
   aws ecr describe-repositories --repository-names "$repository" \
     --query 'repositories[0].repositoryUri' --output text
