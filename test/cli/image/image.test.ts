@@ -218,6 +218,10 @@ it.each([
     args: ['--template', 'x'],
     says: 'no template "x"; the templates are docker, kubernetes, legacy, scratch',
   },
+  {
+    args: ['--template', 'docker', 'train'],
+    says: 'template "train": its jobs have other tags than the pools cpu, so these cannot run them',
+  },
   { args: ['--dir', ''], says: '--dir needs the name of a folder' },
 ])('refuses $args', async ({ args, says }) => {
   const { lab, out, run } = await start();
