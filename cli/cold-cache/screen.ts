@@ -60,18 +60,14 @@ const GROUP_TEXTS: Readonly<Record<Group, string>> = {
 };
 
 function rowsOf(report: ColdCacheReport, template: TemplateEstimate) {
-  const { groups, builds, month, verdict } = template;
+  const { groups, builds } = template;
   const first = builds.filter(({ group }) => group === 'first').length;
-  const cost =
-    verdict === 'too-few'
-      ? 'too few builds to say'
-      : `${hourText(month?.seconds.value ?? 0)}, ${dollarText(month?.dollars.value ?? 0)}`;
   const own = [
     nameOf(report, template.template),
     `all, ${shareText(first / builds.length)} first of their task`,
   ];
   return [
-    [...own, builds.length, '', '', cost],
+    [...own, builds.length, '', '', costOf(template)],
     ...groups.map((group) => [
       '',
       GROUP_TEXTS[group.group],
@@ -81,6 +77,12 @@ function rowsOf(report: ColdCacheReport, template: TemplateEstimate) {
       '',
     ]),
   ];
+}
+
+function costOf({ month, verdict }: TemplateEstimate): string {
+  if (month === undefined) return 'too few builds to say';
+  if (verdict === 'none') return 'no cost found';
+  return `${hourText(month.seconds.value)}, ${dollarText(month.dollars.value)}`;
 }
 
 const initOf = ({ inits }: GroupEstimate): string => (inits.length === 0 ? '' : secondText(meanOf(inits)));

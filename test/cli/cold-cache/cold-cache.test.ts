@@ -116,6 +116,7 @@ describe('cold-cache', () => {
     const { code, out } = await coldCache(await workedLab(0));
     expect(code).toBe(0);
     expect(out).toMatch(/^no cost of empty provider caches found: 20 builds/);
+    expect(out).toMatch(/^aws +all, 50 % first of their task +20 +no cost found$/m);
     expect(out).not.toContain('what to do');
   });
 
