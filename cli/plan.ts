@@ -6,6 +6,7 @@ import { type Deliberation, deliberate } from '../lambda/decision/decide.ts';
 import { snapshotAt } from '../lambda/decision/forecast/shift-snapshot.ts';
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import type { Snapshot } from '../lambda/decision/model/snapshot.ts';
+import { withPromises } from '../lambda/decision/promise/promise.ts';
 import { isoTime } from '../lambda/decision/report/waiting.ts';
 import { explainPool } from '../lambda/explain/explain.ts';
 import { timeText } from '../lambda/explain/format.ts';
@@ -71,8 +72,10 @@ function laterNote({ takenAt }: Snapshot, at: EpochMs): string {
 }
 
 function render(deliberation: Deliberation, snapshot: Snapshot, { json, explain }: PlanOptions): string {
-  if (explain === undefined)
-    return json ? JSON.stringify(deliberation.plan, null, 2) : planText(deliberation.plan);
+  if (explain === undefined) {
+    const plan = withPromises(deliberation, snapshot);
+    return json ? JSON.stringify(plan, null, 2) : planText(plan);
+  }
   if (json) throw new UsageError('--explain prints text only. Omit --json');
   const explanation = explainPool(explain, deliberation, snapshot);
   if (explanation !== undefined) return explanation;

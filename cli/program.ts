@@ -26,6 +26,7 @@ const COMMANDS: readonly {
     names: ['explain-job'],
     load: async () => [(await import('./explain-job/command.ts')).addExplainJobCommand],
   },
+  { names: ['orphans'], load: async () => [(await import('./orphans/command.ts')).addOrphansCommand] },
   { names: ['doctor'], load: async () => [(await import('./doctor/command.ts')).addDoctorCommand] },
   {
     names: ['pause', 'resume', 'pin', 'unpin'],
@@ -37,6 +38,7 @@ const COMMANDS: readonly {
   },
   { names: ['keys'], load: async () => [(await import('./keys/command.ts')).addKeysCommand] },
   { names: ['image'], load: async () => [(await import('./image/command.ts')).addImageCommand] },
+  { names: ['sizes'], load: async () => [(await import('./task-sizes/command.ts')).addSizesCommand] },
   { names: ['trace'], load: async () => [(await import('./trace/command.ts')).addTraceCommand] },
   { names: ['backtest'], load: async () => [(await import('./backtest/command.ts')).addBacktestCommand] },
   { names: ['tune'], load: async () => [(await import('./tune/command.ts')).addTuneCommand] },

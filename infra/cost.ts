@@ -42,6 +42,7 @@ export const ASSUMED = {
   busyMinuteS: 50,
   /** GB of log for a look, and the same again for each pool. */
   logGbPerLook: 0.000_002,
+  /** Nearly all of it is coder's. The guard's lines about usage are 0.00001 GB in such an hour. */
   logGbPerBusyTaskHour: 0.002,
 } as const;
 
@@ -52,7 +53,7 @@ export const MADE = {
   metrics: 10,
   waitMetrics: 6,
   metricsPerPool: 3,
-  alarms: 10,
+  alarms: 11,
 } as const;
 
 /** Dollars a month for all interface endpoints in all zones. */

@@ -12,7 +12,7 @@ import { loadFunctionConfig } from './function-config.ts';
 import { OutOfTimeError } from './function-errors.ts';
 import { answerOf } from './look/answer.ts';
 import { runLooks } from './look/invocation.ts';
-import { dryLook } from './look/look.ts';
+import { promisedLook } from './look/look.ts';
 import { parsePayload } from './look/payload.ts';
 import { logger, reporterOf } from './telemetry/telemetry.ts';
 
@@ -40,10 +40,7 @@ export const handler = middy(
   async (event: unknown, context: Context, { signal }: { signal: AbortSignal }) => {
     const ports = connection.ports();
     const payload = parsePayload(event);
-    if (payload.kind === 'dry-run') {
-      const { plan } = await dryLook(ports, config);
-      return answerOf(plan);
-    }
+    if (payload.kind === 'dry-run') return answerOf(await promisedLook(ports, config));
     return runLooks({
       ports,
       config,

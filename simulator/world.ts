@@ -28,8 +28,14 @@ import type { EcsService } from './ecs/service.ts';
 import { type EcsTask, SCALING_REASON } from './ecs/task.ts';
 import { LogsModel } from './logs/model.ts';
 import { ParametersModel } from './parameters/model.ts';
-import { bareTask, type ProvisionerTaskOptions, provisionerTask } from './provisioner-task.ts';
+import {
+  bareTask,
+  type ProvisionerTaskOptions,
+  provisionerTask,
+  type TaskUsage,
+} from './provisioner-task.ts';
 import { SecretsModel } from './secrets/model.ts';
+import type { BuildUsage } from './task/container-usage.ts';
 import type { Guard } from './task/guard.ts';
 import type { Variables } from './task/start-variables.ts';
 
@@ -98,6 +104,11 @@ export type WorldOptions = Pick<
    * and daemon
    */
   readonly guardedTask?: (options: ProvisionerTaskOptions) => StartContainer;
+  /**
+   * What the tasks of a pool use. Their guards then log it to the pool's log group.
+   * @default unknown
+   */
+  readonly usage?: (pool: string) => BuildUsage | undefined;
   /** Called for each job that a daemon gets. */
   readonly onAcquired?: (job: AcquiredJob, taskId: string, pool: string) => void;
   /** Called for each task that is STOPPED. */
@@ -121,8 +132,8 @@ export type Figures = {
    */
   readonly killedByUs: number;
   /**
-   * Jobs killed by Spot, a host that failed or was retired, StopTask, or a protection that a person
-   * removed.
+   * Jobs killed by Spot, a host that failed or was retired, memory, StopTask, or a protection that a
+   * person removed.
    */
   readonly killedByOthers: number;
 };
@@ -164,7 +175,7 @@ export class World {
   readonly #coderVersion: string;
   readonly #psk: string;
   readonly #guardedTask: (options: ProvisionerTaskOptions) => StartContainer;
-  readonly #listeners: Pick<WorldOptions, 'onAcquired' | 'onTaskStopped'>;
+  readonly #listeners: Pick<WorldOptions, 'onAcquired' | 'onTaskStopped' | 'usage'>;
   readonly #services = new Map<string, EcsService>();
   readonly #pools = new Map<string, PoolSpec>();
   /** Names of the keys that were replaced, by pool. */
@@ -334,6 +345,8 @@ export class World {
     const { name } = pool;
     this.#pools.set(name, pool);
     this.#storeCredential(pool);
+    const template = templateOf(pool);
+    this.logs.createGroup(template.logGroup);
     const makeImage = pool.image === 'bare' ? bareTask : this.#guardedTask;
     const start = makeImage({
       ...this.#clockAndRandom(),
@@ -346,11 +359,12 @@ export class World {
       onEnd: (taskId) => this.#guards.delete(taskId),
       onAcquired: (job, taskId) => this.#listeners.onAcquired?.(job, taskId, name),
       onKilledJob: (job, taskId) => this.#killed(job, taskId, name),
+      usage: this.#usageOf(name, template),
       onLeft: (taskId, { idleSince }) => this.#leaving.set(taskId, { taskId, pool: name, idleSince }),
     });
     const id = `Pool${pascalCase(name)}`;
     const family = `Stack${id}Task${this.#hash()}`;
-    const definition = this.ecs.registerTaskDefinition(family, start, templateOf(pool));
+    const definition = this.ecs.registerTaskDefinition(family, start, template);
     const service = this.ecs.createService({
       ...pool,
       name: `Stack-${id}Service-${this.#hash()}`,
@@ -364,6 +378,12 @@ export class World {
       definition,
     });
     this.#services.set(name, service);
+  }
+
+  #usageOf(pool: string, { cpu, memory, logGroup }: TaskTemplate): TaskUsage | undefined {
+    const usage = this.#listeners.usage?.(pool);
+    if (usage === undefined) return undefined;
+    return { usage, size: { cpu, memory }, onLine: (line) => this.logs.put(logGroup, line) };
   }
 
   #killed(job: AcquiredJob, taskId: string, pool: string): void {
@@ -394,12 +414,13 @@ export class World {
 }
 
 /** The task template as `infra/constructs/pool/pool-service.ts` creates it. */
-function templateOf({ image, template }: PoolSpec): TaskTemplate {
+function templateOf({ name, image, template }: PoolSpec): TaskTemplate {
   const guarded = {
     entryPoint: ['sh', '-c', guard, 'guard'],
     command: ['/opt/coder', 'provisioner', 'start'],
   };
-  return { ...BARE_TEMPLATE, ...(image === 'bare' ? {} : guarded), ...template };
+  const logGroup = `Stack-Pool${pascalCase(name)}Logs`;
+  return { ...BARE_TEMPLATE, ...(image === 'bare' ? {} : guarded), logGroup, ...template };
 }
 
 const guard = readFileSync(new URL('../guard/guard.sh', import.meta.url), 'utf8');
@@ -415,7 +436,8 @@ const VARIABLE = {
 const keySecretOf = (pool: string): string => `coder/keys/${pool}`;
 
 /** Whether the lease must prevent this stop while the task has a job. */
-function isOurs({ state: { stopCode, stoppedReason = '', isBared } }: EcsTask): boolean {
+function isOurs({ state: { stopCode, stoppedReason = '', isBared, containerReason } }: EcsTask): boolean {
+  if (containerReason !== undefined) return false;
   if (stopCode === 'EssentialContainerExited') return true;
   return stopCode === 'ServiceSchedulerInitiated' && stoppedReason.startsWith(SCALING_REASON) && !isBared;
 }

@@ -3,9 +3,10 @@
  * figures.
  */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { EpochMs, JobId } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { JobWait } from '../../lambda/decision/waits/job-wait.ts';
+import type { LookResult } from '../../lambda/look/look.ts';
 import type { StartedWaits } from '../../lambda/look/wait-record.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';
@@ -58,6 +59,10 @@ export type RunOptions = {
   readonly onWaits?: (waits: StartedWaits) => void;
   /** Called with the share of the period that is done, 0 to 1. */
   readonly onProgress?: (share: number) => void;
+  /** Called after each look of the autoscaler. */
+  readonly onLook?: (look: LookResult) => void;
+  /** Called when a daemon has acquired a job. */
+  readonly onAcquired?: (job: JobId, at: EpochMs) => void;
 };
 
 /** The autoscaler, or a policy that it is compared with. */
@@ -124,7 +129,10 @@ class Simulation {
       })),
       organizations: organizationsOf(options),
       latencies: options.latencies ?? startLatencies(trace.startSeconds),
-      onAcquired: (job, taskId, pool) => this.#ledger.acquired(job, taskId, pool),
+      onAcquired: (job, taskId, pool) => {
+        this.#ledger.acquired(job, taskId, pool);
+        options.onAcquired?.(job.id, this.#world.timeline.now());
+      },
       onTaskStopped: (task) => this.#ledger.stopped(task),
     });
     this.#poolByService = new Map(
@@ -216,6 +224,7 @@ class Simulation {
         this.#options.onWaits?.(started);
         for (const wait of started.waits) this.#waits.set(wait.id, wait);
         for (const { pool, ...change } of changesOf(tick)) this.#note(pool, change);
+        this.#options.onLook?.(tick);
       },
       onError: (error) => {
         this.#error ??= error;

@@ -1,6 +1,6 @@
 /** Checks a pool's task definition against the configuration and this version of the guard. */
 import { readFileSync } from 'node:fs';
-import type { TaskDefinition } from '../../lambda/adapters/ecs/task-definitions.ts';
+import { provisionerOf, type TaskDefinition } from '../../lambda/adapters/ecs/task-definitions.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { type Check, fail, ok, warn } from './base/check.ts';
 
@@ -10,8 +10,6 @@ const guard = readFileSync(new URL('../../guard/guard.sh', import.meta.url), 'ut
  * §1).
  */
 const OF_ANY_GUARD = 'task-protection/v1/state';
-
-type Container = TaskDefinition['containerDefinitions'][number];
 
 export function checkGuard({ name: pool }: PoolConfig, definition: TaskDefinition): Check {
   const name = `pool "${pool}": guard`;
@@ -26,11 +24,6 @@ export function checkGuard({ name: pool }: PoolConfig, definition: TaskDefinitio
     name,
     'is not the entry point of the tasks, so ECS may stop running builds. Deploy (cdk deploy), or set scaleIn: confirm',
   );
-}
-
-/** The container of the provisioner: the only one, unless somebody added others. */
-function provisionerOf({ containerDefinitions }: TaskDefinition): Container | undefined {
-  return containerDefinitions.find(({ name }) => name === 'provisioner') ?? containerDefinitions[0];
 }
 
 export function checkMakeUp(name: string, pool: PoolConfig, definition: TaskDefinition): Check {

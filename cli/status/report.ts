@@ -6,15 +6,11 @@
 import type { Deliberation } from '../../lambda/decision/decide.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
-import type {
-  AssignmentRow,
-  IsoTime,
-  OldSecretReason,
-  Override,
-  Plan,
-} from '../../lambda/decision/model/plan.ts';
+import type { AssignmentRow, IsoTime, OldSecretReason, Override } from '../../lambda/decision/model/plan.ts';
+import type { PromisedPlan, Promises } from '../../lambda/decision/model/promise.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import type { PoolDecision } from '../../lambda/decision/pool/pool-decision.ts';
+import { withPromises } from '../../lambda/decision/promise/promise.ts';
 import { findingLines } from '../../lambda/explain/finding-text.ts';
 import { tagText } from '../../lambda/explain/format.ts';
 import { unservedSentence } from '../../lambda/explain/text.ts';
@@ -46,7 +42,7 @@ export type Waiting = {
   readonly groups: readonly WaitingGroup[];
   /** Sentences about unschedulable jobs. */
   readonly nobody: readonly string[];
-};
+} & Promises;
 
 export type WaitingGroup = {
   readonly organization: string;
@@ -82,10 +78,11 @@ export type PoolStatus = {
 /** Combines a live look with what the function logged. */
 export function statusOf(
   snapshot: Snapshot,
-  { plan, pools }: Deliberation,
+  { pools, ...deliberation }: Deliberation,
   config: Config,
   { lastLook, waits }: LogFacts,
 ): Status {
+  const plan = withPromises({ plan: deliberation.plan, pools }, snapshot);
   return {
     takenAt: plan.takenAt,
     waiting: waitingOf(snapshot, plan),
@@ -99,7 +96,7 @@ export function statusOf(
   };
 }
 
-function waitingOf(snapshot: Snapshot, plan: Plan): Waiting {
+function waitingOf(snapshot: Snapshot, plan: PromisedPlan): Waiting {
   const pending = groupRows(snapshot, plan).filter((group) => group.pending > 0);
   const places = Map.groupBy(plan.assignment, ({ organization, tags }) => `${organization} ${tagText(tags)}`);
   const groups = pending.flatMap(({ organization, tags, pending: jobs, oldestSeconds }) => {
@@ -114,6 +111,8 @@ function waitingOf(snapshot: Snapshot, plan: Plan): Waiting {
     isComplete: snapshot.coder.organizations.every(({ jobs }) => jobs.status === 'ok'),
     groups,
     nobody: plan.unserved.map((row) => unservedSentence(row, plan.takenAt)),
+    pendingJobs: plan.pendingJobs,
+    pendingJobsLeftOut: plan.pendingJobsLeftOut,
   };
 }
 

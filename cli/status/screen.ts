@@ -3,6 +3,7 @@
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Served } from '../../lambda/decision/model/plan.ts';
 import { ageText, some } from '../../lambda/explain/format.ts';
+import { promiseLines } from '../../lambda/explain/promise-text.ts';
 import { overrideText, reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 import { lookLine } from './last-look.ts';
@@ -17,6 +18,7 @@ export function statusScreen(status: Status, width?: number): string {
     '',
     poolTable(pools, width),
     ...section('waiting jobs', waitingLines(waiting)),
+    ...section('when they start', promiseLines(waiting, { takenAt: status.takenAt, most: MOST.promises })),
     ...section(
       'problems',
       atMost(
@@ -69,7 +71,7 @@ function poolTable(pools: readonly PoolStatus[], width: number | undefined): str
 }
 
 /** The most lines of each section: the whole status has to fit one screen. */
-const MOST = { nobody: 3, groups: 10, broken: 15 } as const;
+const MOST = { nobody: 3, groups: 10, promises: 8, broken: 15 } as const;
 
 function waitingLines({ groups, nobody }: Waiting): readonly string[] {
   return [

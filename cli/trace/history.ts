@@ -106,7 +106,8 @@ async function buildsOf(
   });
 }
 
-async function orRefuse<T>(request: ReadingRequest, read: () => Promise<T>): Promise<T> {
+/** Runs a request; throws InputError if it fails. */
+export async function orRefuse<T>(request: ReadingRequest, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {

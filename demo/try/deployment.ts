@@ -12,9 +12,10 @@ import { functionEnvironment } from '../function/environment.ts';
 import { type Change, changesIn } from '../function/logged-look.ts';
 import { RunningFunction } from '../function/running-function.ts';
 import { addScheduledWorkspaces, planBuilds } from './builds.ts';
+import { planDeath } from './death.ts';
 import { environmentOf } from './environment.ts';
 import { passTime } from './history.ts';
-import { POOLS, tryConfig } from './pools.ts';
+import { POOLS, tryConfig, usageOf } from './pools.ts';
 
 export type DeploymentOptions = {
   /** The folder for the configuration and the synthesized stack. */
@@ -43,6 +44,8 @@ export class FolderError extends Error {
 const HOUR_MS = 3_600_000;
 /** Looks of the past are rarer, which saves most of the time that it takes. */
 const PAST_LOOKS_MS = 30_000;
+/** ECS lists a stopped task for an hour, and the function logs its builds when it begins. */
+const DIED_BEFORE_MS = 20 * 60_000;
 /** How often due events of the world run if no request comes. */
 const ADVANCE_MS = 200;
 /** More often than in production, to show the effect of a command sooner. */
@@ -56,6 +59,7 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
   const world = newWorld(options);
   let announce = (_: string): void => {};
   planBuilds({ world, random: new Random(seed), announce: (line) => announce(line) });
+  planDeath(world, options.hours * HOUR_MS - DIED_BEFORE_MS);
   const served = await serveWorld(world, { clock: now });
   const configFile = writeConfig(folder, served);
   const stack = synthesizeStack(tryConfig(served.coderdUrl), join(folder, 'cdk.out'));
@@ -90,6 +94,7 @@ function newWorld({ hours, seed }: DeploymentOptions): World {
     start: plusMs(now(), -hours * HOUR_MS),
     seed,
     pools: POOLS,
+    usage: usageOf,
     latencies: { boot: [3_000, 7_000], stop: [2_000, 6_000], healthyMs: 10_000 },
     // none: a script that pauses a pool and resumes it at once has to read the new tags
     readLagMs: 0,

@@ -175,14 +175,15 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
   }
 
   /**
-   * Allows what `autoscaler status`, `plan`, `snapshot` and `trace export` read in AWS: services,
-   * tasks, the function's log, and **the secret with coderd's API token**, with which they read
-   * coderd. The grantee can change nothing in AWS.
+   * Allows what `autoscaler status`, `plan`, `snapshot`, `trace export` and `sizes` read in AWS:
+   * services, tasks, task definitions, the logs, and **the secret with coderd's API token**, with
+   * which they read coderd. The grantee can change nothing in AWS.
    */
   grantRead(grantee: IGrantable): Grant {
     return grantReading(this, grantee, {
       cluster: this.cluster,
       logGroup: this.logGroup,
+      poolLogGroups: Object.values(this.pools).map(({ logGroup }) => logGroup),
       token: this.#token,
       poolSecrets: this.#poolSecrets,
     });

@@ -1,5 +1,6 @@
 /** Words the findings of a plan as sentences: what is wrong, the consequence, and what to do. */
 import type { Finding, MalformedOverride } from '../decision/model/plan.ts';
+import { deadBuildsText, unknownBuildText } from './dead-build-text.ts';
 import { few, itOrThem, readingPhrase, some, tagText, timeText, transitionsText } from './format.ts';
 import { failingPresetText, prebuildsWaitingText } from './prebuild-text.ts';
 import { overrideText } from './reason-text.ts';
@@ -56,6 +57,10 @@ export function sentenceOf(finding: Finding): string {
       return `pool "${finding.pool}": ${finding.tasks === 0 ? 'tasks do not start' : `${some(finding.tasks, 'task')} failed to start since the last daemon registered`}: ${startHint(finding.reason)}`;
     case 'placement-failing':
       return `pool "${finding.pool}": ECS has failed to place ${some(finding.tasks, 'task')} since ${timeText(finding.since)}: ${startHint(finding.reason)}. The autoscaler assigns no jobs to ${finding.tasks === 1 ? 'it' : 'them'}. Other pools with these tags get the jobs`;
+    case 'build-died-with-task':
+      return deadBuildsText(finding);
+    case 'build-of-task-unknown':
+      return unknownBuildText(finding);
     case 'daemons-without-task':
       return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} ${finding.daemons.length === 1 ? 'has' : 'have'} no ECS task (already stopped?): ${few(finding.daemons)}. Ignoring ${finding.daemons.length === 1 ? 'it' : 'them'}`;
     case 'jobs-waiting':

@@ -10,15 +10,21 @@ import type {
   PoolPlan,
   UnservedRow,
 } from '../decision/model/plan.ts';
+import type { Promises } from '../decision/model/promise.ts';
 import { findingLines } from './finding-text.ts';
 import { ageText, itOrThem, some, tagText, timeText, transitionsText } from './format.ts';
+import { promiseLines } from './promise-text.ts';
 import { overrideText, reasonSentence } from './reason-text.ts';
 
+/** The most promised starts in the text. There may be thousands of pending jobs. */
+const MOST_PROMISES = 20;
+
 /**
- * The plan as text: one line per pool, then overrides, unschedulable jobs, the forecast and
- * findings.
+ * The plan as text: one line per pool, then overrides, unschedulable jobs, promised starts, the
+ * forecast and findings.
  */
-export function planText(plan: Plan): string {
+export function planText(plan: Plan & Partial<Promises>): string {
+  const { takenAt, pendingJobs = [], pendingJobsLeftOut = 0 } = plan;
   return [
     `plan for ${timeText(plan.takenAt)}`,
     '',
@@ -33,6 +39,10 @@ export function planText(plan: Plan): string {
     ...section(
       'unschedulable jobs',
       plan.unserved.map((row) => unservedSentence(row, plan.takenAt)),
+    ),
+    ...list(
+      'when pending jobs start',
+      promiseLines({ pendingJobs, pendingJobsLeftOut }, { takenAt, most: MOST_PROMISES }),
     ),
     ...list(
       'forecast of what coderd will do within the hour',

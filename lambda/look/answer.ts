@@ -1,9 +1,9 @@
 /** Builds the answer of a dry run from a plan, within Lambda's limit of 6 MB. */
-import type { Plan } from '../decision/model/plan.ts';
+import type { PromisedPlan } from '../decision/model/promise.ts';
 import { planText } from '../explain/text.ts';
 import { cutLists } from '../explain/truncate-rows.ts';
 
-export type Answer = Plan & {
+export type Answer = PromisedPlan & {
   /** The plan as text for people. */
   readonly text: string;
   /** How many rows were left out, by list. */
@@ -19,6 +19,7 @@ const MAX_BYTES = {
   unserved: 0.75 * MIB,
   forecast: 0.5 * MIB,
   findings: 0.5 * MIB,
+  pendingJobs: 0.5 * MIB,
   text: 1 * MIB,
 } as const;
 
@@ -26,12 +27,12 @@ const MAX_BYTES = {
  * The plan with its text, truncated to Lambda's limit. The last line of the text says what is
  * missing.
  */
-export function answerOf(plan: Plan): Answer {
-  const { version, takenAt, lookAgainAfterMs, ...lists } = plan;
+export function answerOf(plan: PromisedPlan): Answer {
+  const { version, takenAt, lookAgainAfterMs, pendingJobsLeftOut, ...lists } = plan;
   const { kept, leftOut } = cutLists({ ...lists, text: planText(plan).split('\n') }, MAX_BYTES);
   const { text, ...rows } = kept;
   return {
-    ...{ version, takenAt, lookAgainAfterMs },
+    ...{ version, takenAt, lookAgainAfterMs, pendingJobsLeftOut },
     ...rows,
     text: [...text, ...cutText(leftOut)].join('\n'),
     leftOut,

@@ -1,9 +1,11 @@
 /** One look: observe, decide and apply. A dry run only observes and decides. */
 
-import { decide } from '../decision/decide.ts';
+import { decide, deliberate } from '../decision/decide.ts';
 import type { Config } from '../decision/model/config.ts';
 import type { Action, Finding, Plan } from '../decision/model/plan.ts';
+import type { PromisedPlan } from '../decision/model/promise.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';
+import { withPromises } from '../decision/promise/promise.ts';
 import { findingLines } from '../explain/finding-text.ts';
 import { apply, type Failure, type Outcome } from './apply.ts';
 import { observe } from './observe.ts';
@@ -24,6 +26,12 @@ export async function dryLook(
 ): Promise<{ readonly snapshot: Snapshot; readonly plan: Plan }> {
   const snapshot = await observe(ports, config);
   return { snapshot, plan: decide(snapshot, config) };
+}
+
+/** A dry look for a person: its plan also says when each pending job will start. */
+export async function promisedLook(ports: Ports, config: Config): Promise<PromisedPlan> {
+  const snapshot = await observe(ports, config);
+  return withPromises(deliberate(snapshot, config), snapshot);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Reads one snapshot of coderd, ECS and Secrets Manager, with parallel requests where possible. */
-import type { EpochMs, OrganizationId } from '../decision/model/brands.ts';
+import type { EpochMs, JobId, OrganizationId } from '../decision/model/brands.ts';
 import type { Config, PoolConfig } from '../decision/model/config.ts';
 import type {
   Daemon,
@@ -106,15 +106,40 @@ async function observeOrganization(
     coderd.jobs(organization, build),
     coderd.daemons(organization, build),
   ]);
-  // older servers list the offline rows of seven days: their previous jobs are not needed
-  const ids = daemons.items.flatMap(({ status, current_job, previous_job }) =>
-    status !== 'offline' && current_job == null && previous_job != null ? [previous_job.id] : [],
-  );
+  const ids = daemons.items.flatMap((daemon) => previousJobToRead(daemon, { coderd, organization, daemons }));
   const previousJobs: Reading<Job> =
     ids.length === 0
       ? { status: 'ok', items: [] }
       : await coderd.jobsByIds(organization, [...new Set(ids)].sort());
   return { ...organization, jobs, daemons, previousJobs };
+}
+
+/** A stopped task is listed for an hour (docs/aws.md §2), and its daemon was seen until its end. */
+const GONE_FOR_MS = 65 * 60_000;
+
+/**
+ * Its previous job, if it is needed: of an idle daemon, to know since when it is idle; of one that
+ * has just gone, if the job failed and no look knows when. It may have died with its task.
+ */
+function previousJobToRead(
+  daemon: Daemon,
+  {
+    coderd,
+    organization,
+    daemons,
+  }: {
+    readonly coderd: Coderd;
+    readonly organization: Organization;
+    readonly daemons: Reading<Daemon>;
+  },
+): readonly JobId[] {
+  const { status, current_job, previous_job, last_seen_at } = daemon;
+  if (current_job != null || previous_job == null) return [];
+  if (status !== 'offline') return [previous_job.id];
+  // older servers list the offline rows of seven days
+  const isRecent = (last_seen_at ?? 0) > (daemons.takenAt ?? 0) - GONE_FOR_MS;
+  if (!isRecent || previous_job.status !== 'failed') return [];
+  return coderd.knowsEnd(organization, previous_job.id) ? [] : [previous_job.id];
 }
 
 /** Adds the jobs that are known from this look and earlier ones. */

@@ -59,6 +59,11 @@ export interface Coderd {
    */
   recentJobs(organization: Organization, seen: SeenJobs): RecentJobs;
   /**
+   * Whether an earlier look of this process saw the end of this job, and why it failed. Sends no
+   * request.
+   */
+  knowsEnd(organization: Organization, id: JobId): boolean;
+  /**
    * When the token expires, at most an hour older than `now` (coderd's clock). Undefined: unknown,
    * or coderd extends the token with each use.
    */

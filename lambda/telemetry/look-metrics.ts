@@ -5,7 +5,9 @@ import type { DaemonCounts, Plan, PoolPlan } from '../decision/model/plan.ts';
 import type { JobWait } from '../decision/waits/job-wait.ts';
 import type { LookResult } from '../look/look.ts';
 import { isAtMax, type LookEvent, launchesOf } from '../look/look-event.ts';
+import { orphansOf } from '../look/orphan-event.ts';
 import {
+  DEAD_METRIC,
   LICENSE_METRIC,
   type MetricName,
   type PoolMetricName,
@@ -63,12 +65,18 @@ export function licenseProblem({ findings }: Plan): number | undefined {
     : undefined;
 }
 
+/** The value of DEAD_METRIC; undefined if no build died with its task. */
+export function deadBuilds({ findings }: Plan): number | undefined {
+  return orphansOf(findings).length || undefined;
+}
+
 /** The values of the metrics that most looks do not emit. */
 export function rareMetrics(plan: Plan): Readonly<Record<RareMetricName, number | undefined>> {
   return {
     [TOKEN_METRIC]: tokenDaysLeft(plan),
     [STUCK_METRIC]: stuckTasks(plan),
     [LICENSE_METRIC]: licenseProblem(plan),
+    [DEAD_METRIC]: deadBuilds(plan),
   };
 }
 

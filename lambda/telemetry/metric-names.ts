@@ -47,7 +47,16 @@ export const STUCK_METRIC = 'StuckTasks';
 /** 1 while coderd's license is missing or in its grace period. Emitted only then. */
 export const LICENSE_METRIC = 'LicenseProblem';
 
-export type RareMetricName = typeof TOKEN_METRIC | typeof STUCK_METRIC | typeof LICENSE_METRIC;
+/**
+ * Builds that died with tasks that ECS still lists: for about an hour. Emitted only if there are any.
+ */
+export const DEAD_METRIC = 'DeadBuilds';
+
+export type RareMetricName =
+  | typeof TOKEN_METRIC
+  | typeof STUCK_METRIC
+  | typeof LICENSE_METRIC
+  | typeof DEAD_METRIC;
 
 /**
  * Seconds that the jobs which started since the last look had waited, by part (docs/waits.md).

@@ -1,8 +1,11 @@
-/** Writes the logs and metrics of the function: one log event and a few
- * metrics per look, and one log event for each job that started. */
+/**
+ * Writes the logs and metrics of the function: one log event and a few metrics per look, and one
+ * more event for each job that started and for each build that died with its task.
+ */
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { type Look, lookEvent } from '../look/look-event.ts';
+import { OrphanEvents } from '../look/orphan-event.ts';
 import type { Clock } from '../look/ports.ts';
 import { waitLine } from '../look/wait-line.ts';
 import { WaitRecord } from '../look/wait-record.ts';
@@ -25,6 +28,7 @@ export type ReporterOptions = {
 export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) => void {
   const metrics = new Metrics();
   const age = new FullViewAge(clock);
+  const orphans = new OrphanEvents();
   const record = new WaitRecord();
   return (look) => {
     const { plan } = look.result;
@@ -32,6 +36,7 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
     const event = lookEvent(look, missed);
     logger.info('look', event);
     for (const wait of waits) facts.info('wait', waitLine(wait));
+    for (const orphan of orphans.newOf(plan)) facts.warn('orphan', orphan);
     publish(metrics, { ...lookMetrics(look.result, event, age.after(plan)), ...waitMetrics(waits) });
     for (const [name, value] of Object.entries(rareMetrics(plan)))
       if (value !== undefined) publish(metrics, { [name]: value });

@@ -29,6 +29,14 @@ export type StageSpan = {
   readonly endedAt: EpochMs;
 };
 
+/** What a daemon reports with the end of a job. */
+export type JobReport = {
+  /** Of a job that has succeeded. @default none */
+  readonly stages?: readonly StageSpan[];
+  /** Of a job that has failed. @default an error of coderd's simulator */
+  readonly error?: string | undefined;
+};
+
 /** coderd refuses a daemon's connection. */
 export class ConnectionRefused extends Error {
   override readonly name = 'ConnectionRefused';
@@ -57,7 +65,7 @@ export interface DaemonConnection {
    */
   onCancel(listener: (job: JobId) => void): void;
   /** Ends the job; `canceled` means that it was interrupted. */
-  complete(job: JobId, result: 'succeeded' | 'failed' | 'canceled', stages?: readonly StageSpan[]): void;
+  complete(job: JobId, result: 'succeeded' | 'failed' | 'canceled', report?: JobReport): void;
   /**
    * Closes the websocket. A running job gets no more updates (real daemons send one every 500 ms
    * while the socket is open), so the hang reaper finds it 5 min later. Nothing else is written:

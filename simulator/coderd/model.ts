@@ -550,6 +550,10 @@ export class CoderdModel implements DaemonServer {
     return this.#daemons.recent(this.timeline.now());
   }
 
+  daemon(id: DaemonId): DaemonRecord | undefined {
+    return this.#daemons.get(id);
+  }
+
   /** The jobs that are not completed, oldest first. The records change with the jobs. */
   openJobs(): ReadonlySet<JobRecord> {
     return this.#jobs.open();

@@ -1,6 +1,6 @@
 import type { DaemonId, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { type TagSet, tagKey } from '../../lambda/decision/model/tags.ts';
-import type { AcquiredJob, DaemonConnection, StageSpan } from '../base/daemon-connection.ts';
+import type { AcquiredJob, DaemonConnection, JobReport } from '../base/daemon-connection.ts';
 import { SimulatorError } from '../base/simulator-error.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
 import type { Acquirer, Asker } from './acquirer.ts';
@@ -110,18 +110,18 @@ export class Session implements DaemonConnection, Asker {
    * Completes a job. coderd refuses it, without effect, if the job has another worker or has
    * already ended (by a reaper or a cancellation).
    */
-  complete(id: JobId, result: 'succeeded' | 'failed' | 'canceled', stages: readonly StageSpan[] = []): void {
+  complete(id: JobId, result: 'succeeded' | 'failed' | 'canceled', report: JobReport = {}): void {
     if (this.#state === 'closed by coderd') return;
     this.#mustBeOpen('completing a job');
     const job = this.#parts.jobs.get(id);
     if (job === undefined) throw new SimulatorError(`completing job ${id}: there is none`);
     this.#held.delete(job);
     if (job.workerId === this.id && job.completedAt === undefined) {
-      const error = errorOf(result);
+      const error = report.error ?? errorOf(result);
       this.#parts.jobs.complete(job, {
         at: this.#parts.timeline.now(),
         by: 'reported',
-        ...(error === undefined ? { stages } : { error }),
+        ...(error === undefined ? { stages: report.stages ?? [] } : { error }),
       });
     }
     if (this.#state === 'closing') this.#close('closed by coderd');

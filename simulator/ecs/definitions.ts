@@ -24,7 +24,7 @@ function describeTaskDefinition(model: EcsModel, request: { readonly taskDefinit
  * them.
  */
 function wireDefinition({ arn, family, revision, template }: TaskDefinition) {
-  const { image, entryPoint, command, cpu, memory, architecture } = template;
+  const { image, entryPoint, command, cpu, memory, architecture, logGroup } = template;
   return {
     taskDefinitionArn: arn,
     family,
@@ -36,7 +36,10 @@ function wireDefinition({ arn, family, revision, template }: TaskDefinition) {
     memory: `${memory}`,
     runtimePlatform: { cpuArchitecture: architecture, operatingSystemFamily: 'LINUX' },
     containerDefinitions: [
-      { name: 'provisioner', image, essential: true, entryPoint, command, stopTimeout: 120 },
+      {
+        ...{ name: 'provisioner', image, essential: true, entryPoint, command, stopTimeout: 120 },
+        logConfiguration: { logDriver: 'awslogs', options: { 'awslogs-group': logGroup } },
+      },
     ],
   };
 }

@@ -273,6 +273,14 @@ export class EcsModel {
     });
   }
 
+  /**
+   * The container of a task runs out of memory. Protection does not prevent it. The kernel kills all
+   * processes, or only that of `killOne`.
+   */
+  outOfMemory(task: string, killOne?: () => void): void {
+    this.#mustFind(task).runOutOfMemory(killOne);
+  }
+
   /** A person stops the task with StopTask. Protection does not prevent it. */
   stopTask(task: string): void {
     this.#mustFind(task).stop({ stopCode: 'UserInitiated', stoppedReason: 'Task stopped by user' });

@@ -46,6 +46,8 @@ export type TaskState = Partial<StopWhy> & {
   readonly executionStoppedAt?: EpochMs;
   readonly stoppedAt?: EpochMs;
   readonly exitCode?: number;
+  /** ECS's reason for the end of the container. */
+  readonly containerReason?: string;
   /** Whether a person had removed its protection when ECS chose it; no API shows this. */
   readonly isBared?: boolean;
 };
@@ -92,6 +94,13 @@ type TaskEnvironment = {
  */
 export const SCALING_REASON = 'Scaling activity initiated by';
 
+const CONTAINER_EXITED: StopWhy = {
+  stopCode: 'EssentialContainerExited',
+  stoppedReason: 'Essential container in task exited',
+};
+/** docs/aws.md §2 */
+export const OUT_OF_MEMORY = 'OutOfMemoryError: Container killed due to memory usage';
+
 const SECONDS_TO_KILL = 120;
 const SIGKILLED = 137;
 const UNPROTECTED: Protection = { enabled: false };
@@ -104,6 +113,7 @@ export class EcsTask {
   readonly #agent: TaskAgent;
   #container: Container | undefined;
   #toldToStop = false;
+  #hasLackedMemory = false;
   #next: Planned | undefined;
   #expiry: { readonly at: EpochMs; readonly planned: Planned } | undefined;
 
@@ -203,6 +213,24 @@ export class EcsTask {
     this.#terminate();
   }
 
+  /**
+   * The container runs out of memory, and the kernel kills all its processes at once. With `killOne` it
+   * kills one of them, and ECS shows the cause when the container ends.
+   */
+  runOutOfMemory(killOne?: () => void): void {
+    const container = this.#container;
+    if (container === undefined) return;
+    if (killOne !== undefined) {
+      this.#hasLackedMemory = true;
+      killOne();
+      return;
+    }
+    this.#toldToStop = true;
+    const why = this.state.stopCode === undefined ? CONTAINER_EXITED : {};
+    this.#deprovision({ ...why, exitCode: SIGKILLED, containerReason: OUT_OF_MEMORY });
+    container.kill();
+  }
+
   /** The host fails: all processes are gone at once, without a signal. */
   crash(why: StopWhy): void {
     if (this.state.lastStatus === 'DEPROVISIONING' || this.state.lastStatus === 'STOPPED') return;
@@ -260,11 +288,9 @@ export class EcsTask {
 
   #exited(exitCode: number): void {
     if (this.#container === undefined) return;
-    const why: Partial<StopWhy> =
-      this.state.stopCode === undefined
-        ? { stopCode: 'EssentialContainerExited', stoppedReason: 'Essential container in task exited' }
-        : {};
-    this.#deprovision({ exitCode, ...why });
+    const why = this.state.stopCode === undefined ? CONTAINER_EXITED : {};
+    const reason = this.#hasLackedMemory ? { containerReason: OUT_OF_MEMORY } : {};
+    this.#deprovision({ exitCode, ...why, ...reason });
   }
 
   #deprovision(change: Partial<TaskState>): void {

@@ -137,7 +137,7 @@ function wireAttachment({ identity: { id, place } }: EcsTask, state: TaskState) 
 }
 
 function wireContainer({ identity: { arn, id, place } }: EcsTask, state: TaskState) {
-  const { lastStatus, exitCode } = state;
+  const { lastStatus, exitCode, containerReason } = state;
   return {
     containerArn: arn.replace(':task/', ':container/'),
     taskArn: arn,
@@ -145,6 +145,7 @@ function wireContainer({ identity: { arn, id, place } }: EcsTask, state: TaskSta
     runtimeId: state.startedAt === undefined ? undefined : `${id}-0123456789`,
     lastStatus: PENDING.has(lastStatus) || lastStatus === 'STOPPED' ? lastStatus : 'RUNNING',
     exitCode,
+    reason: containerReason,
     networkInterfaces: lastStatus === WITHOUT_INTERFACE ? [] : [{ privateIpv4Address: place.privateIp }],
   };
 }

@@ -5,9 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { AgentAnswer, ContainerHost } from '../ecs/parts/container.ts';
+import type { DockerStats } from '../task/container-usage.ts';
 
 /** An HTTP answer: the status, and a body that is sent as JSON. */
-export type FaceAnswer = { readonly status: number; readonly body: object | undefined };
+export type FaceAnswer = { readonly status: number; readonly body: object | null | undefined };
 
 /** The agent refuses unknown fields. */
 const PROTECTION = z.strictObject({
@@ -40,6 +41,11 @@ export function answerMetadata(host: ContainerHost): FaceAnswer {
   const status = { DesiredStatus: host.agent.desiredStatus(), KnownStatus: 'RUNNING' };
   const containers = [{ Name: 'provisioner', DesiredStatus: 'RUNNING', KnownStatus: 'RUNNING' }];
   return { status: 200, body: { TaskARN: host.taskArn, ...status, Containers: containers } };
+}
+
+/** Answers GET `/stats`: Docker's statistics of the container; `null` if there are none. */
+export function answerStats(stats: DockerStats | undefined): FaceAnswer {
+  return { status: 200, body: stats ?? null };
 }
 
 function protectionAnswer(taskArn: string, answer: AgentAnswer): FaceAnswer {

@@ -5,7 +5,9 @@
  * tasks starts.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { writeSync } from 'node:fs';
 import { constants } from 'node:os';
+import { createInterface } from 'node:readline';
 import type { Container, ContainerHost } from '../ecs/parts/container.ts';
 import type { DaemonProcess } from '../task/daemon.ts';
 
@@ -17,6 +19,8 @@ export type GuardProcessOptions = {
   readonly environment: Readonly<Record<string, string>>;
   /** A file descriptor for the output of the processes. */
   readonly log: number;
+  /** Called with each line of this output. @default none */
+  readonly onLine?: ((line: string) => void) | undefined;
   /** Called when the process and its group have ended, before the world is told. */
   readonly onEnd: () => void;
 };
@@ -27,27 +31,41 @@ const CANNOT_RUN = 126;
 export const SIGNALLED = 128;
 
 export class GuardProcess implements Container {
-  /** Resolves once the process has ended. */
+  /** Resolves once the process has ended and its output is read. */
   readonly ended: Promise<void>;
   readonly #process: ChildProcess;
   #daemon: DaemonProcess | undefined;
   #toldToTerminate = false;
   #killed = false;
 
-  constructor({ host, command: [file, ...rest], environment, log, onEnd }: GuardProcessOptions) {
-    this.#process = spawn(file, rest, { detached: true, env: environment, stdio: ['ignore', log, log] });
+  constructor({ host, command: [file, ...rest], environment, log, onLine, onEnd }: GuardProcessOptions) {
+    const output = onLine === undefined ? log : 'pipe';
+    this.#process = spawn(file, rest, {
+      detached: true,
+      env: environment,
+      stdio: ['ignore', output, output],
+    });
+    for (const input of [this.#process.stdout, this.#process.stderr])
+      if (input !== null)
+        createInterface({ input }).on('line', (line) => {
+          writeSync(log, `${line}\n`);
+          onLine?.(line);
+        });
     this.ended = new Promise((resolve) => {
       const end = (code: number): void => {
         this.#killGroup();
         onEnd();
         if (!this.#killed) host.exit(code);
         this.#daemon?.kill();
-        resolve();
       };
+      this.#process.once('close', () => resolve());
       this.#process.once('exit', (code, signal) =>
         end(code ?? SIGNALLED + constants.signals[signal ?? 'SIGKILL']),
       );
-      this.#process.once('error', () => end(CANNOT_RUN));
+      this.#process.once('error', () => {
+        end(CANNOT_RUN);
+        resolve();
+      });
     });
   }
 

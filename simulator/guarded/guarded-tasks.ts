@@ -10,6 +10,7 @@ import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Timeline } from '../base/timeline.ts';
 import type { ContainerHost, StartContainer } from '../ecs/parts/container.ts';
 import type { ProvisionerTaskOptions } from '../provisioner-task.ts';
+import { ContainerUsage } from '../task/container-usage.ts';
 import { Daemon, type DaemonOptions, type DaemonProcess } from '../task/daemon.ts';
 import { GuardProcess, SIGNALLED } from './guard-process.ts';
 import { type ServedTask, type TaskDaemon, TaskServer } from './task-server.ts';
@@ -71,18 +72,31 @@ export class GuardedTasks {
   readonly task = (options: ProvisionerTaskOptions): StartContainer => {
     const { startDaemon = (daemon) => new Daemon(daemon) } = this.#options;
     return (host) => {
-      const { timeline } = options;
+      const { timeline, usage: known } = options;
+      const usage = known === undefined ? undefined : new ContainerUsage(timeline, known);
       const container = new GuardProcess({
         host,
         command: ['sh', '-c', GUARD, 'guard', CODER, 'provisioner', 'start'],
         environment: this.#environment(host, options),
         log: this.#log,
+        onLine:
+          known === undefined
+            ? undefined
+            : (line) => {
+                this.#move(timeline);
+                known.onLine(line);
+              },
         onEnd: () => {
           this.#move(timeline);
           this.#forget(host.taskId);
         },
       });
-      const served = { host, ...daemonControls(container, options, { taskId: host.taskId, startDaemon }) };
+      const server = usage?.through(options.server) ?? options.server;
+      const served = {
+        host,
+        stats: () => usage?.stats(),
+        ...daemonControls(container, { ...options, server }, { taskId: host.taskId, startDaemon }),
+      };
       this.#running.set(host.taskId, { container, served, timeline });
       this.#started++;
       return container;
@@ -128,13 +142,15 @@ export class GuardedTasks {
   /** The environment that the task definition and Fargate set, and the guard's intervals. */
   #environment(
     { taskId }: ContainerHost,
-    { pool, variables }: ProvisionerTaskOptions,
+    { pool, variables, usage }: ProvisionerTaskOptions,
   ): Record<string, string> {
     return {
       PATH: process.env.PATH ?? '',
       ECS_AGENT_URI: `${this.#url}/api/${taskId}`,
       ECS_CONTAINER_METADATA_URI_V4: `${this.#url}/v4/${taskId}`,
       AUTOSCALER_POOL: pool,
+      // nothing to sample: fast worlds would only start many processes
+      ...(usage === undefined ? { AUTOSCALER_USAGE: 'off' } : {}),
       CODER_URL: this.#url,
       ...variables(),
       ...this.#intervals,
@@ -154,7 +170,7 @@ function daemonControls(
   container: GuardProcess,
   options: ProvisionerTaskOptions,
   { taskId, startDaemon }: { readonly taskId: string; readonly startDaemon: StartDaemon },
-): Omit<ServedTask, 'host'> {
+): Omit<ServedTask, 'host' | 'stats'> {
   const { timeline, random, server, version, pool, latencies, onKilledJob = () => {} } = options;
   const start = (daemon: TaskDaemon, onExit: (code: number) => void) =>
     startDaemon(

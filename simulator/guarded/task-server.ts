@@ -3,6 +3,7 @@
  *
  *   /api/<task id>/task-protection/v1/state   the agent endpoint, at ECS_AGENT_URI
  *   /v4/<task id>/task                        the metadata, at ECS_CONTAINER_METADATA_URI_V4
+ *   /v4/<task id>/stats                       Docker's statistics of the container, there too
  *   /daemons/<daemon's name>                  at CODER_URL: coder.sh reports here for a daemon
  */
 import { once } from 'node:events';
@@ -11,8 +12,9 @@ import { text } from 'node:stream/consumers';
 import type { Credential } from '../base/daemon-connection.ts';
 import { SimulatorError } from '../base/simulator-error.ts';
 import type { ContainerHost } from '../ecs/parts/container.ts';
+import type { DockerStats } from '../task/container-usage.ts';
 import { readCredential } from '../task/start-variables.ts';
-import { answerMetadata, answerProtection, type FaceAnswer } from './agent-face.ts';
+import { answerMetadata, answerProtection, answerStats, type FaceAnswer } from './agent-face.ts';
 
 export type TaskDaemon = { readonly name: string; readonly credential: Credential };
 
@@ -23,6 +25,8 @@ export type ServedTask = {
   readonly terminateDaemon: () => void;
   /** Called when the daemon's process is gone without an exit. */
   readonly loseDaemon: () => void;
+  /** What the container uses; undefined if it is unknown. */
+  readonly stats: () => DockerStats | undefined;
 };
 
 export type TaskServerOptions = {
@@ -50,6 +54,7 @@ export class TaskServer {
       else if (face === 'api' && path === '/task-protection/v1/state')
         void answerAgent({ task, request, response });
       else if (face === 'v4' && path === '/task') send(response, answerMetadata(task.host));
+      else if (face === 'v4' && path === '/stats') send(response, answerStats(task.stats()));
       else if (face === 'daemons') answerDaemon(name, { task, request, response });
       else send(response, NOT_FOUND);
     });

@@ -46,6 +46,12 @@ function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
 function startQuery(model: LogsModel, request: z.infer<typeof startRequest>) {
   const { logGroupNames, startTime, endTime, queryString, limit } = request;
   if (startTime > endTime) throw new AwsError('InvalidParameterException', 'startTime is after endTime');
+  // docs/aws.md §10
+  if (logGroupNames.every((name) => (model.createdAt(name) ?? 0) / 1000 >= endTime + 1))
+    throw new AwsError(
+      'MalformedQueryException',
+      "Query's end date and time is either before the log groups creation time or exceeds the log groups log retention settings",
+    );
   const events = logGroupNames
     .flatMap((name) => eventsOf(model, name))
     .filter(({ timestamp }) => {

@@ -11,6 +11,7 @@ export type Row = Readonly<Record<string, string>>;
 export class LogsModel {
   readonly #timeline: Timeline;
   readonly #groups = new Map<string, LogEvent[]>();
+  readonly #createdAt = new Map<string, EpochMs>();
   readonly #queries = new Map<string, { readonly rows: readonly Row[]; asked: number }>();
 
   constructor(timeline: Timeline) {
@@ -18,7 +19,14 @@ export class LogsModel {
   }
 
   createGroup(name: string): void {
-    if (!this.#groups.has(name)) this.#groups.set(name, []);
+    if (this.#groups.has(name)) return;
+    this.#groups.set(name, []);
+    this.#createdAt.set(name, this.#timeline.now());
+  }
+
+  /** When a group was created; undefined if it does not exist. */
+  createdAt(name: string): EpochMs | undefined {
+    return this.#createdAt.get(name);
   }
 
   /** Adds a line with the current time. */

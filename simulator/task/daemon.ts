@@ -88,11 +88,15 @@ export class Daemon {
     if (job !== undefined) this.#options.onKilledJob(job);
   }
 
-  /** Ends the process unasked with this exit code (a crash, out of memory). */
-  crash(code: number): void {
-    if (this.#gone) return;
-    this.#die();
+  /**
+   * Ends the process unasked with this exit code (a crash, out of memory). Returns the job that stays
+   * unfinished.
+   */
+  crash(code: number): AcquiredJob | undefined {
+    if (this.#gone) return undefined;
+    const job = this.#die();
     this.#options.onExit(code);
+    return job;
   }
 
   /** Closes the connection. Returns the job that stays unfinished. */
@@ -157,7 +161,7 @@ export class Daemon {
     const { acquired, done, stages } = this.#job;
     done.cancel();
     this.#job = undefined;
-    connection.complete(acquired.id, result, stages);
+    connection.complete(acquired.id, result, { stages });
     if (this.#terminating) this.#exit(0);
     else this.#acquire(connection);
   }

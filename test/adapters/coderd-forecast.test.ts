@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { jobSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
 import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot/schema.ts';
@@ -168,12 +169,27 @@ it('reads a snapshot without a forecast', () => {
   expect(parseSnapshot(JSON.parse(JSON.stringify(snapshotToJson(snapshot))))).toEqual(snapshot);
 });
 
-it('keeps the workspace of a job in a snapshot, and no other metadata', () => {
-  const metadata = { workspace_id: 'w', workspace_name: 'secret-project' };
-  const jobs = reading([aJob({ metadata })]);
+it('keeps workspace and template of a job in a snapshot, and no other metadata', () => {
+  const metadata = { workspace_id: 'w', workspace_name: 'dev', template_id: 't', template_name: 'linux' };
+  const jobs = reading([aJob({ metadata: { ...metadata, template_icon: '/secret-project.svg' } as object })]);
   const text = JSON.stringify(snapshotToJson(aSnapshot({ organizations: [anOrganization({ jobs })] })));
   const [organization] = parseSnapshot(JSON.parse(text)).coder.organizations;
-  expect(organization?.jobs.items.map((job) => job.metadata)).toEqual([{ workspace_id: 'w' }]);
+  expect(organization?.jobs.items.map((job) => job.metadata)).toEqual([metadata]);
+});
+
+it('keeps of the error of a job only whether coderd gave up on it', () => {
+  const text = 'terraform apply: token "s3cr3t-0f-th3-cl0ud" is not valid';
+  const hung = 'Coder: Build has been detected as hung for 5 minutes and has been terminated by the reaper.';
+  const { tags, ...job } = aJob({ status: 'failed' });
+  const seen = [text, hung].map((error) =>
+    jobSchema.parse({ ...job, tags, created_at: '2026-11-20T08:59:00Z', error }),
+  );
+  expect(seen.map(({ error }) => error)).toEqual(['other', 'hung']);
+  const snapshot = aSnapshot({ organizations: [anOrganization({ jobs: reading(seen) })] });
+  const written = JSON.stringify(snapshotToJson(snapshot));
+  expect(written).not.toContain('s3cr3t');
+  const [organization] = parseSnapshot(JSON.parse(written)).coder.organizations;
+  expect(organization?.jobs.items.map(({ error }) => error)).toEqual(['other', 'hung']);
 });
 
 it('keeps the record of recent jobs in a snapshot', () => {

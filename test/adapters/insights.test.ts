@@ -74,6 +74,13 @@ describe('queryLogs', () => {
     expect(isCut).toBe(false);
   });
 
+  it('finds no rows in a half of the time in which the log group did not exist', async () => {
+    const { run } = await logged(lines(20));
+    const { rows, isCut } = await run({ limit: 8, from: plusMs(START, -7 * 24 * 3_600 * SECOND) });
+    expect(rows.map(({ n }) => Number(n))).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    expect(isCut).toBe(false);
+  });
+
   it('says that rows are missing if one second has more of them than an answer', async () => {
     const { run } = await logged(lines(10), { perSecond: 5 });
     const { rows, isCut } = await run({ limit: 3 });

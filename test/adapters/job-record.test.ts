@@ -472,3 +472,54 @@ describe('the newest jobs', () => {
     );
   });
 });
+
+describe('the end of a job is known', () => {
+  const done = (given: Partial<Job>): Job =>
+    aJob({ id: jobId('a'), started_at: ago(2 * MINUTE), completed_at: ago(MINUTE), ...given });
+  const knows = (...lists: readonly Lists[]): boolean => {
+    const record = new JobRecord();
+    for (const list of lists) record.recentJobs(ORGANIZATION, seen(list));
+    return record.knowsEnd(ORGANIZATION, jobId('a'));
+  };
+
+  it.each([
+    { lists: [], is: false, because: 'no look saw the job' },
+    { lists: [{ jobs: [done({ completed_at: undefined })] }], is: false, because: 'a look saw it running' },
+    { lists: [{ previousJobs: [done({ status: 'succeeded' })] }], is: true, because: 'it succeeded' },
+    {
+      lists: [{ previousJobs: [done({ status: 'failed', error: 'hung' })] }],
+      is: true,
+      because: 'it failed, and a look saw why',
+    },
+    {
+      lists: [{ previousJobs: [done({ status: 'failed' })] }],
+      is: false,
+      because: 'it failed, and no look saw why',
+    },
+    {
+      lists: [
+        { jobs: [done({ completed_at: undefined, status: 'running' })] },
+        { previousJobs: [done({ status: 'failed', error: 'other' })] },
+        { jobs: [] },
+      ],
+      is: true,
+      because: 'an earlier look saw its end',
+    },
+  ])('($is): $because', ({ lists, is }) => {
+    expect(knows(...lists)).toBe(is);
+  });
+
+  it('not of a job of another organization', () => {
+    const record = new JobRecord();
+    record.recentJobs(ORGANIZATION, seen({ previousJobs: [done({ status: 'succeeded' })] }));
+    expect(record.knowsEnd('other' as OrganizationId, jobId('a'))).toBe(false);
+  });
+});
+
+it("keeps the name of a job's daemon after coderd has deleted the daemon", () => {
+  const record = new JobRecord();
+  const job = aJob({ id: jobId('a'), status: 'running', worker_id: daemonId('d') });
+  record.recentJobs(ORGANIZATION, seen({ jobs: [{ ...job, worker_name: 'cpu-1' }] }));
+  const { items } = record.recentJobs(ORGANIZATION, seen({ jobs: [job] }));
+  expect(items).toMatchObject([{ worker_name: 'cpu-1' }]);
+});

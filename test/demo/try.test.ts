@@ -77,6 +77,14 @@ describe('npm run try', () => {
     expect(out).toMatch(/^waits of the last hour: \d+ jobs, median .*\n {2}.* \d+%, .* \d+%$/m);
   });
 
+  it('has a build that died with its task, and says what to check', async () => {
+    const orphans = (): Promise<string> => autoscaler('orphans').then(({ out }) => out);
+    await expect
+      .poll(orphans, POLL)
+      .toMatch(/^1 build died with its task .*\n\n(start|stop|build) of [\w-]+\/[\w-]+$/m);
+    expect(await orphans()).toMatch(/^ {2}died {6}.*: host failure .*$/m);
+  });
+
   it('applies a pin, and shows the change with its reason', async () => {
     const { out } = await autoscaler('pin', 'gpu', '7', '--for', '10m', '--why', 'a test');
     expect(out).toMatch(/^pool "gpu": pinned at 7 tasks until .* by ana \(a test\)/);

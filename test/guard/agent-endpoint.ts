@@ -13,7 +13,7 @@ const TASK_ARN = `arn:aws:ecs:eu-central-1:123456789012:task/coder/${TASK_ID}`;
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 
-export type Call = 'protect' | 'release' | 'look' | 'metadata';
+export type Call = 'protect' | 'release' | 'look' | 'metadata' | 'stats';
 
 export type Misbehaviour =
   /** Changes nothing, and answers this. */
@@ -38,6 +38,8 @@ export class AgentEndpoint {
   fractions = false;
   /** Looks wait here. */
   readonly gate = new Gate();
+  /** Docker's statistics of the container, as JSON. */
+  stats: () => string = () => 'null';
   /** Runs before each call is answered. */
   onCall: (call: Call) => void = () => {};
   readonly #trace: Trace;
@@ -82,6 +84,7 @@ export class AgentEndpoint {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = `${request.method} ${request.url}`;
+    if (path === 'GET /v4/stats') return this.#answer('stats', 'stats', request, response);
     if (path === 'GET /v4/task') return this.#answer('metadata', 'metadata', request, response);
     if (path === 'GET /agent/task-protection/v1/state')
       return this.#answer('look', 'look', request, response);
@@ -105,7 +108,7 @@ export class AgentEndpoint {
     minutes?: number,
   ): Promise<void> {
     this.onCall(call);
-    this.#trace.note(`agent: ${event}`);
+    this.#trace.note(call === 'stats' ? 'usage: asked' : `agent: ${event}`);
     if (call === 'look') await this.gate.passed();
     const fault = this.#fault(call);
     if (fault?.kind === 'held') await fault.until;
@@ -113,9 +116,12 @@ export class AgentEndpoint {
     if (fault?.kind === 'answer') return void response.writeHead(fault.status).end(fault.body);
     if (minutes !== undefined) this.leaves(minutes * MINUTE_MS);
     if (fault?.kind === 'lost') return void request.socket.destroy();
-    response
-      .setHeader('Content-Type', 'application/json')
-      .end(call === 'metadata' ? this.#metadata() : this.#state());
+    response.setHeader('Content-Type', 'application/json').end(this.#body(call));
+  }
+
+  #body(call: Call): string {
+    if (call === 'stats') return this.stats();
+    return call === 'metadata' ? this.#metadata() : this.#state();
   }
 
   #fault(call: Call): Misbehaviour | undefined {

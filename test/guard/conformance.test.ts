@@ -4,7 +4,8 @@
  * as only the new phase ends. Looks wait at a gate, so that each look is one input. Three things
  * cannot be seen from outside. The order of a call and a signal. That a renewal is due while the
  * guard drains or its daemon has gone: `renewal-due` is `lease-seen` there. That a guard has been
- * blind for 6 h, unless it is working: `blind-for-6h` is `blind` elsewhere.
+ * blind for 6 h, unless it is working: `blind-for-6h` is `blind` elsewhere. Meanwhile the sampler of
+ * each guard hangs in a call that nobody answers: it must not change anything.
  */
 import { describe, expect } from 'vitest';
 import {
@@ -14,7 +15,7 @@ import {
   type GuardPhase,
   type GuardTransition,
 } from '../../simulator/task/guard-table.ts';
-import { BLOCKED, HOUR_MS, type Misbehaviour } from './agent-endpoint.ts';
+import { type AgentEndpoint, BLOCKED, HOUR_MS, type Misbehaviour } from './agent-endpoint.ts';
 import {
   GUARD_SHELLS,
   type GuardOptions,
@@ -52,6 +53,7 @@ describe.concurrent.each(GUARD_SHELLS)('the guard as a table, under $name', ({ i
       LEFT: day,
       DIED: day,
       CALL: 60_000,
+      USAGE: 30,
       ...(renewMs === undefined ? {} : { RENEW: renewMs }),
     };
     const guard = await ENTRANCES[row.phase](start, { shell, intervalsMs, prelude: TIME_THAT_FLIES });
@@ -98,7 +100,7 @@ type Entrance = (start: StartGuard, options: GuardOptions) => Promise<RunningGua
 
 const ENTRANCES: Readonly<Record<GuardPhase, Entrance>> = {
   leasing: async (start, options) => {
-    const guard = await start({ ...options, prepare: (agent) => agent.gate.close() });
+    const guard = await start({ ...options, prepare });
     await guard.agent.gate.arrival();
     return guard;
   },
@@ -133,6 +135,11 @@ const ENTRANCES: Readonly<Record<GuardPhase, Entrance>> = {
   died: async (start, options) => released(await ENTRANCES.working(start, options)),
   ended: () => Promise.reject(new Error('nothing runs any more')),
 };
+
+function prepare(agent: AgentEndpoint): void {
+  agent.gate.close();
+  agent.misbehaves('stats', { kind: 'held', until: new Promise(() => {}) });
+}
 
 async function released(guard: RunningGuard): Promise<RunningGuard> {
   await endDaemon(guard);

@@ -29,7 +29,7 @@ export const SECRET = 'key-that-nobody-may-read';
 
 const SHELLS = [
   { name: 'dash', command: ['dash'], path: '/usr/bin:/bin' },
-  { name: 'busybox', command: ['busybox', 'sh'], path: toolsOf('busybox', 'date', 'sleep', 'tr') },
+  { name: 'busybox', command: ['busybox', 'sh'], path: toolsOf('busybox', 'date', 'head', 'sleep', 'tr') },
   // in POSIX mode, as Amazon Linux and UBI have it
   { name: 'bash', command: ['sh'], path: `${toolsOf('bash', 'sh')}:/usr/bin:/bin` },
 ];
@@ -233,8 +233,9 @@ export class RunningGuard {
   }
 }
 
-/** A line of the guard's log. Any other output becomes `noise`. */
+/** A line of the guard's log, or of its sampler. Any other output becomes `noise`. */
 function describeLine(text: string): string {
+  if (text.startsWith('{"message":"usage",')) return `usage: ${text}`;
   try {
     const { state, why } = lineSchema.parse(JSON.parse(text));
     return `guard: ${state} ${why}`;

@@ -137,7 +137,8 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
     await trace.until('daemon: orphan', { times: 3 });
     guard.giveJob();
     const [process1 = 0] = childrenOf(guard.process.pid);
-    while (childrenOf(process1).length > 2) await trace.until('agent: look', { from: trace.events.length });
+    // the keeper's parent, the sampler and the daemon
+    while (childrenOf(process1).length > 3) await trace.until('agent: look', { from: trace.events.length });
     process.kill(process1, 'SIGTERM');
     await trace.until('daemon: SIGTERM');
     guard.finishJob();

@@ -158,7 +158,7 @@ describe('the dollars a month', () => {
       dollars: 3.9,
       because: 'each pool adds three metrics',
     },
-    { what: 'alarms', dollars: 1.1, because: 'there are ten alarms and one for the quota' },
+    { what: 'alarms', dollars: 1.2, because: 'there are eleven alarms and one for the quota' },
     { aws: { alarms: { enabled: false } }, what: 'alarms', dollars: 0, because: 'there are no alarms' },
     { what: 'logs', dollars: 43_800 * 0.000004 * 0.53, because: 'a look writes 4 kB, kept for a month' },
     {
@@ -228,7 +228,7 @@ describe('the dollars a month', () => {
       lines.reduce((sum, { dollars }) => sum + dollars, 0),
       9,
     );
-    expect(totalOf(lines)).toBeCloseTo(45.15, 2);
+    expect(totalOf(lines)).toBeCloseTo(45.25, 2);
   });
 });
 

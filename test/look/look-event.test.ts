@@ -302,6 +302,8 @@ describe('what does not fit', () => {
     return { ...rest, coder: { ...coder, organizations } };
   }
 
+  const NO_PROMISES = { pendingJobs: [], pendingJobsLeftOut: 0 };
+
   /** Gives each pool the most overrides, with the longest texts that a tag can have. */
   function withTexts(given: Plan): Plan {
     const text = 'x'.repeat(256);
@@ -329,7 +331,7 @@ describe('what does not fit', () => {
   });
 
   it('is left out of the answer of a dry run, and its last line says so', () => {
-    const answer = answerOf(withTexts(plan));
+    const answer = answerOf({ ...withTexts(plan), ...NO_PROMISES });
     expect(bytesOf(answer)).toBeLessThan(ANSWER);
     expect(answer.pools).toHaveLength(50);
     expect(answer.unserved.length + (answer.leftOut.unserved ?? 0)).toBe(plan.unserved.length);
@@ -339,10 +341,23 @@ describe('what does not fit', () => {
     );
   });
 
+  it('cuts the promised starts of an answer, and says how many', () => {
+    const pendingJobs = Array.from({ length: 5_000 }, (_, index) => ({
+      ...{ id: `job-${index}` as never, organization: 'default', tags: { a: 'x'.repeat(100) } },
+      ...{ type: 'workspace_build', workspace: 'é'.repeat(60), createdAt: plan.takenAt, pool: null },
+      ...{ startsAt: { p5: plan.takenAt, p50: plan.takenAt, p95: plan.takenAt }, why: null },
+    }));
+    const answer = answerOf({ ...withTexts(plan), pendingJobs, pendingJobsLeftOut: 7 });
+    expect(bytesOf(answer)).toBeLessThan(ANSWER);
+    expect(answer.pendingJobs.length + (answer.leftOut.pendingJobs ?? 0)).toBe(5_000);
+    expect(answer.pendingJobs.length).toBeGreaterThan(500);
+    expect(answer.pendingJobsLeftOut).toBe(7);
+  });
+
   it('is empty for a small plan', () => {
     const { plan: small } = resultOn(BUSY);
-    const { text, leftOut, ...rest } = answerOf(small);
-    expect(rest).toEqual(small);
+    const { text, leftOut, ...rest } = answerOf({ ...small, ...NO_PROMISES });
+    expect(rest).toEqual({ ...small, ...NO_PROMISES });
     expect(leftOut).toEqual({});
     expect(text).not.toMatch(/left out/);
   });

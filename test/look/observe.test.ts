@@ -55,6 +55,7 @@ function coderdOf(names: readonly string[]) {
       recorded.push({ name, ...seen });
       return RECENT;
     },
+    knowsEnd: () => false,
     tokenExpiry: async () => undefined,
     license: async () => undefined,
   };
@@ -238,5 +239,44 @@ describe('the record of recent jobs', () => {
       ['succeeded'],
     ]);
     expect(items[3]).toBe(items[1]);
+  });
+});
+
+describe('previous jobs are read', () => {
+  const failed = { id: jobId('failed'), status: 'failed' };
+  const gone = aDaemon({ status: 'offline', last_seen_at: ago(30 * MINUTE), previous_job: failed });
+  it.each([
+    { daemon: aDaemon({ previous_job: failed }), asked: ['failed'], because: 'of an idle daemon' },
+    { daemon: gone, asked: ['failed'], because: 'of a daemon that is gone, whose job failed' },
+    {
+      daemon: { ...gone, previous_job: { ...failed, status: 'succeeded' } },
+      asked: [],
+      because: 'not if the job of a daemon that is gone succeeded',
+    },
+    {
+      daemon: { ...gone, last_seen_at: ago(70 * MINUTE) },
+      asked: [],
+      because: 'not if ECS has long forgotten its task',
+    },
+    { daemon: { ...gone, current_job: failed }, asked: [], because: 'not beside a current job' },
+    { daemon: gone, knows: true, asked: [], because: 'not if an earlier look saw how the job ended' },
+  ])('$because', async ({ daemon, knows = false, asked }) => {
+    const { coderd } = coderdOf(['default']);
+    const ids: string[] = [];
+    await observed(
+      {
+        coderd: {
+          ...coderd,
+          daemons: async () => at([daemon], NOW),
+          knowsEnd: () => knows,
+          jobsByIds: async (_, wanted) => {
+            ids.push(...wanted);
+            return reading([]);
+          },
+        },
+      },
+      aPool(),
+    );
+    expect(ids).toEqual(asked);
   });
 });

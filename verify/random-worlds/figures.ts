@@ -2,6 +2,7 @@
 
 import Table from 'cli-table3';
 import { percentile, sum } from '../../lambda/decision/model/collections.ts';
+import type { LedgerFigures } from './audit-ledger.ts';
 import type { WorldResult } from './run-world.ts';
 
 export type Figures = {
@@ -30,6 +31,15 @@ export type Figures = {
   readonly retired: number;
   /** Keys that people replaced. */
   readonly secretsChanged: number;
+  /** The looks' ledger of builds that died with their tasks, against the world's own. */
+  readonly ledger: LedgerFigures & {
+    /** Share of the builds that could be known and are listed, 0 to 1. */
+    readonly recall: number;
+    /** Share of all builds that died and are listed, 0 to 1. */
+    readonly recallOfAll: number;
+    /** Share of the listed builds that did die, 0 to 1. */
+    readonly precision: number;
+  };
   readonly seed: number;
   readonly seconds: number;
 };
@@ -57,31 +67,67 @@ export function sumUp(
     overrides: total(({ overrides }) => overrides),
     retired: total(({ retired }) => retired),
     secretsChanged: total(({ secretsChanged }) => secretsChanged),
+    ledger: sumUpLedgers(results),
     seed,
     seconds,
   };
 }
 
+function sumUpLedgers(results: readonly WorldResult[]): Figures['ledger'] {
+  const total = (of: (ledger: LedgerFigures) => number): number => sum(results, ({ ledger }) => of(ledger));
+  const figures = {
+    died: total(({ died }) => died),
+    listed: total(({ listed }) => listed),
+    invented: total(({ invented }) => invented),
+    unknowable: total(({ unknowable }) => unknowable),
+    saidUnknown: total(({ saidUnknown }) => saidUnknown),
+  };
+  const { died, listed, invented, unknowable } = figures;
+  const share = (part: number, whole: number): number => (whole === 0 ? 1 : part / whole);
+  return {
+    ...figures,
+    recall: share(listed, died - unknowable),
+    recallOfAll: share(listed, died),
+    precision: share(listed, listed + invented),
+  };
+}
+
 /** The figures as a table for the terminal. */
 export function tableOf(figures: Figures): string {
-  const { idleToGoneSeconds, ...rest } = figures;
+  const { idleToGoneSeconds, ledger, ...rest } = figures;
   const table = new Table({ style: { head: [], border: [] }, colAligns: ['left', 'right'] });
   const { seed, seconds, ...counts } = rest;
   table.push(
     ...Object.entries(counts).map(([name, count]) => [LABELS[name] ?? name, count.toLocaleString('en')]),
     ['idle until task stopped, p50', `${idleToGoneSeconds.p50} s`],
     ['idle until task stopped, p95', `${idleToGoneSeconds.p95} s`],
+    ...ledgerRows(ledger),
     ['seed', seed],
     ['duration', `${seconds} s`],
   );
   return table.toString();
 }
 
+function ledgerRows(ledger: Figures['ledger']): readonly [string, string][] {
+  const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+  const count = (number: number): string => number.toLocaleString('en');
+  return [
+    ['builds that died with their tasks', count(ledger.died)],
+    ['… listed by the looks', count(ledger.listed)],
+    ['… not listed: key deleted, no row of the daemon', count(ledger.unknowable)],
+    ['… … of these, reported as unknown', count(ledger.saidUnknown)],
+    ['builds listed that did not die', count(ledger.invented)],
+    ['recall of what can be known', percent(ledger.recall)],
+    ['recall of all', percent(ledger.recallOfAll)],
+    ['precision', percent(ledger.precision)],
+  ];
+}
+
 const LABELS: Readonly<Record<string, string>> = {
   leaves: 'tasks that have left',
   builds: 'builds',
   killedByUs: 'builds killed by a scale-in or a deployment',
-  killedByOthers: 'builds killed by others (Spot, hosts, people)',
+  killedByOthers: 'builds killed by others (Spot, hosts, memory, people)',
   asksRefused: 'drain requests that ECS refused',
   worlds: 'worlds',
   heldWorlds: 'worlds that ended with scale-in on hold',

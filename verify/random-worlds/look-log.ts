@@ -1,7 +1,8 @@
 /** Collects the results of a world's looks, and the problems: actions that a look must not take. */
 
-import { plusMs } from '../../lambda/decision/model/brands.ts';
+import { lastPart, plusMs } from '../../lambda/decision/model/brands.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
+import { type OrphanEvent, orphansOf } from '../../lambda/look/orphan-event.ts';
 import type { World } from '../../simulator/world.ts';
 import type { LookReport } from './settled.ts';
 import { pauseViolations } from './world/pauses.ts';
@@ -28,6 +29,10 @@ export class LookLog {
    * (docs/adr/0009) until a daemon comes with the next job, or a person stops the tasks.
    */
   report: LookReport = { held: new Set(), retired: new Set() };
+  /** The builds that looks reported as dead, by job id. */
+  readonly orphans = new Map<string, OrphanEvent>();
+  /** Tasks of which looks said that nobody knows whether they ran a build. */
+  readonly unknownTasks = new Set<string>();
   /** One line for each problem. */
   readonly problems: string[] = [];
   readonly #options: LookLogOptions;
@@ -45,6 +50,7 @@ export class LookLog {
     this.looks += 1;
     this.asksRefused += result.outcome.refused.length;
     this.report = reportOf(result);
+    this.#addDeaths(result);
     this.problems.push(
       ...pauseViolations(world, result, { from, readLagMs }),
       ...this.#askedTooOften(result),
@@ -55,6 +61,13 @@ export class LookLog {
   addError(error: unknown): void {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.problems.push(`an invocation threw ${text}`);
+  }
+
+  #addDeaths({ plan: { findings } }: LookResult): void {
+    for (const orphan of orphansOf(findings)) this.orphans.set(orphan.job, orphan);
+    for (const finding of findings)
+      if (finding.code === 'build-of-task-unknown')
+        for (const task of finding.tasks) this.unknownTasks.add(lastPart(task));
   }
 
   #askedTooOften({ outcome: { applied, refused } }: LookResult): readonly string[] {

@@ -2,9 +2,11 @@
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { World } from '../../simulator/world.ts';
+import { auditLedger, DaemonRows, type LedgerFigures } from './audit-ledger.ts';
 import { Autoscaler } from './autoscaler.ts';
 import { planBuilds } from './events/builds.ts';
 import { planIncidents } from './events/incidents.ts';
+import { planOutOfMemory } from './events/memory.ts';
 import { type Overrides, planOverrides } from './events/overrides.ts';
 import { planRetirements } from './events/retirements.ts';
 import { planSecretChanges } from './events/secret-changes.ts';
@@ -34,6 +36,8 @@ export type WorldResult = {
   readonly isHeld: boolean;
   /** From idle until the task stopped, one value a leave, in order of time. */
   readonly idleToGoneSeconds: readonly number[];
+  /** How the looks' ledger of builds that died compares with the world's own. */
+  readonly ledger: LedgerFigures;
   /** Every violation that was found, each as a text; empty if there is none. */
   readonly problems: readonly string[];
 };
@@ -67,7 +71,11 @@ const BUILDS_WITHIN_MS = 40 * HOUR_MS;
 export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promise<WorldResult> {
   const image = options.isUnguarded ? 'bare' : 'guarded';
   const pools = plan.pools.map((pool) => ({ ...pool, image, retiring: false }) as const);
-  const world = new World({ ...plan.world, pools, historyMs: HISTORY_MS });
+  const rows = new DaemonRows();
+  const world: World = new World({
+    ...{ ...plan.world, pools, historyMs: HISTORY_MS },
+    onTaskStopped: (task) => rows.taskStopped(world, task),
+  });
   const scheduler = new VirtualScheduler(world.timeline);
   const print = (line: string): void => options.print?.(`${timeText(world.timeline.now())}  ${line}`);
   const log = new LookLog({ world, readLagMs: plan.world.readLagMs, print: options.print && print });
@@ -77,6 +85,7 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   const workspaces = planWorkspaces({ world, plan, random: seeded(plan.seed + 4) });
   const overrides = planOverrides({ world, plan, fleet, print, random: seeded(plan.seed + 6) });
   const secrets = planSecretChanges({ world, plan, fleet, print, random: seeded(plan.seed + 9) });
+  const memory = planOutOfMemory({ world, plan, fleet, print, random: seeded(plan.seed + 21) });
   const retirements = planRetirements({ world, plan, fleet, print });
   const autoscaler = new Autoscaler({
     ...{ world, plan, fleet, scheduler, random: seeded(plan.seed + 3), isCoderdDown: incidents.isCoderdDown },
@@ -86,16 +95,21 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   void autoscaler.start();
   await scheduler.advanceTo(plusMs(world.timeline.now(), Math.round(plan.busyHours * HOUR_MS)));
   print('all events end; waiting until the world settles');
-  for (const part of [builds, workspaces, incidents, overrides, retirements, secrets, autoscaler]) part.end();
+  const parts = [builds, workspaces, incidents, memory, overrides, retirements, secrets, autoscaler];
+  for (const part of parts) part.end();
   const unrest = await waitForRest({ world, fleet, scheduler, log, overrides });
+  const crashes = [...incidents.crashes(), ...memory.crashes()];
+  const ledger = auditLedger({ world, crashes, log, rows });
   return {
     ...resultOf(world, plan, log),
+    ledger: ledger.figures,
     overrides: overrides.count(),
     retired: fleet.retired,
     secretsChanged: secrets.count(),
     problems: [
       ...killedBuilds(world),
-      ...lostJobs(world, incidents.crashedJobs()),
+      ...lostJobs(world, crashes.length),
+      ...ledger.problems,
       ...unrest,
       ...log.problems,
     ],

@@ -197,6 +197,7 @@ function taskOf({ identity, state }: EcsTask): Task {
       {
         name: 'provisioner',
         exitCode: state.exitCode,
+        reason: state.containerReason,
         networkInterfaces: hasInterface ? [{ privateIpv4Address: place.privateIp }] : [],
       },
     ],

@@ -72,7 +72,7 @@ class CoderdPort implements Coderd {
     return this.#listed({ what: `listing provisioner jobs of organization "${name}"`, limit: 0 }, () => {
       const listed: Job[] = [];
       for (const job of this.#model.openJobs())
-        if (job.organizationId === id && job.status !== 'canceling') listed.push(jobOf(job));
+        if (job.organizationId === id && job.status !== 'canceling') listed.push(this.#jobOf(job));
       return listed;
     });
   }
@@ -100,6 +100,10 @@ class CoderdPort implements Coderd {
     return this.#seldom.recentJobs(...given);
   }
 
+  knowsEnd(...given: Parameters<Coderd['knowsEnd']>): boolean {
+    return this.#seldom.knowsEnd(...given);
+  }
+
   /** The simulated token does not expire. */
   async tokenExpiry(): Promise<undefined> {
     return undefined;
@@ -117,7 +121,17 @@ class CoderdPort implements Coderd {
   #jobsNamed(ids: readonly JobId[]): readonly Job[] {
     return ids.flatMap((id) => {
       const job = this.#model.job(id);
-      return job === undefined ? [] : jobOf(job);
+      return job === undefined ? [] : this.#jobOf(job);
+    });
+  }
+
+  #jobOf(job: JobRecord): Job {
+    const { workerId } = job;
+    const tells = (what: 'tellsWorkerNames' | 'tellsTransitions'): boolean => this.#model.version.does(what);
+    const worker = workerId && tells('tellsWorkerNames') ? this.#model.daemon(workerId)?.name : undefined;
+    return jobOf(job, {
+      worker_name: worker,
+      workspace_build_transition: tells('tellsTransitions') ? job.transition : undefined,
     });
   }
 
@@ -167,7 +181,13 @@ function rowOf(daemon: DaemonRecord, status: 'offline' | 'idle' | 'busy', { job,
   };
 }
 
-function jobOf(job: JobRecord): Job {
+type ToldSince = {
+  readonly worker_name: string | undefined;
+  readonly workspace_build_transition: string | undefined;
+};
+
+/** The second argument is what older servers do not tell. */
+function jobOf(job: JobRecord, { worker_name, workspace_build_transition }: ToldSince): Job {
   const { startedAt, completedAt, canceledAt, workerId, workspace, template } = job;
   return {
     id: job.id,
@@ -175,15 +195,19 @@ function jobOf(job: JobRecord): Job {
     started_at: startedAt,
     completed_at: completedAt,
     canceled_at: canceledAt,
+    error: job.error === undefined ? undefined : job.failedBy === 'hung-reaper' ? 'hung' : 'other',
     status: job.status,
     worker_id: workerId,
+    worker_name,
     organization_id: job.organizationId,
     initiator_id: job.initiatorId,
     tags: job.tags,
     type: job.type,
     metadata: {
       template_id: template.id,
-      ...(workspace === undefined ? {} : { workspace_id: workspace.id }),
+      template_name: template.name,
+      ...(workspace === undefined ? {} : { workspace_id: workspace.id, workspace_name: workspace.name }),
+      workspace_build_transition,
     },
   };
 }

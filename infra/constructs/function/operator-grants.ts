@@ -14,11 +14,13 @@ import { readSecrets } from '../shared/imported-secret.ts';
 import { listSecrets } from '../shared/pool-secrets.ts';
 import { allOf } from './function-permissions.ts';
 
-/** What `status`, `plan`, `snapshot`, `trace export` and the commands on the log read in AWS. */
+/** What `status`, `plan`, `snapshot`, `trace export`, `sizes` and the commands on the log read in AWS. */
 export type Readable = {
   readonly cluster: ICluster;
   /** The log group of the function. */
   readonly logGroup: ILogGroup;
+  /** The log groups of the pools: `sizes` reads what their tasks used. */
+  readonly poolLogGroups: readonly ILogGroup[];
   /** The secret that holds coderd's API token. */
   readonly token: ISecret;
   /** IAM resources: the secrets that the pools' tasks get. Their values stay unreadable. */
@@ -27,7 +29,8 @@ export type Readable = {
 
 /** Grants what the reading commands call. */
 export function grantReading(scope: Construct, grantee: IGrantable, readable: Readable): Grant {
-  const { cluster, logGroup, token, poolSecrets } = readable;
+  const { cluster, logGroup, poolLogGroups, token, poolSecrets } = readable;
+  const queried = [logGroup, ...poolLogGroups].map(({ logGroupArn }) => logGroupArn);
   return grantAll(grantee, [
     ...listServices(scope, cluster),
     new PolicyStatement({
@@ -39,10 +42,10 @@ export function grantReading(scope: Construct, grantee: IGrantable, readable: Re
       actions: ['ecs:DescribeTasks', 'ecs:GetTaskProtection'],
       resources: [allOf('task', scope, { cluster })],
     }),
-    new PolicyStatement({
-      actions: ['logs:FilterLogEvents', 'logs:StartQuery'],
-      resources: [logGroup.logGroupArn],
-    }),
+    new PolicyStatement({ actions: ['logs:FilterLogEvents'], resources: [logGroup.logGroupArn] }),
+    new PolicyStatement({ actions: ['logs:StartQuery'], resources: [...new Set(queried)] }),
+    // The action has no resource level. `sizes` reads the log group from the task definition.
+    new PolicyStatement({ actions: ['ecs:DescribeTaskDefinition'], resources: ['*'] }),
     // The action has no resource level. It returns rows of queries whose id the caller knows.
     new PolicyStatement({ actions: ['logs:GetQueryResults'], resources: ['*'] }),
     ...readSecrets([token]),

@@ -13,6 +13,7 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import {
+  DEAD_METRIC,
   LICENSE_METRIC,
   type MetricName,
   STUCK_METRIC,
@@ -49,6 +50,7 @@ export function alarmRows(
     failingLooks(autoscaler),
     ...readings(autoscaler),
     stuckTasks(autoscaler),
+    deadBuilds(autoscaler),
     tokenExpires(autoscaler),
     licenseProblem(autoscaler),
     ...(keyFunction === undefined ? [] : [failingKeys(keyFunction)]),
@@ -194,6 +196,21 @@ function stuckTasks({ service }: AutoscalerFunction): AlarmRow {
     description:
       'Tasks are draining but do not stop: for 30 minutes without a live daemon, or for 6 hours. They cost money, and their pool cannot replace them. ' +
       'First: run `autoscaler status` to find the tasks. Read their log, and stop in ECS the ones that run no build.',
+  };
+}
+
+function deadBuilds({ service }: AutoscalerFunction): AlarmRow {
+  return {
+    name: 'builds-died',
+    metric: lookMetric({ service, name: DEAD_METRIC, statistic: 'Maximum', period: Duration.minutes(5) }),
+    comparisonOperator: GREATER_THAN_THRESHOLD,
+    threshold: 0,
+    periods: allOf(1),
+    // The function publishes this metric only for about an hour after a death.
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+    description:
+      'A build died with its task: Spot, a host failure, memory, or StopTask. coderd never got its new state, so resources may be left over in the cloud. ' +
+      'First: run `autoscaler orphans`. It lists each such build with its cause, and what to check.',
   };
 }
 

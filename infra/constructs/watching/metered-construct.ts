@@ -2,6 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import {
+  DEAD_METRIC,
   LICENSE_METRIC,
   type MetricName,
   type RareMetricName,
@@ -33,6 +34,7 @@ const STATISTICS: Readonly<Record<AutoscalerMetric, Statistic>> = {
   [TOKEN_METRIC]: 'Minimum',
   [STUCK_METRIC]: 'Maximum',
   [LICENSE_METRIC]: 'Maximum',
+  [DEAD_METRIC]: 'Maximum',
   WaitForLaunch: 'Sum',
   WaitForImagePull: 'Sum',
   WaitForTaskStart: 'Sum',
@@ -133,6 +135,14 @@ export abstract class MeteredConstruct extends Construct {
    */
   metricStuckTasks(options?: MetricOptions): Metric {
     return this.metric(STUCK_METRIC, options);
+  }
+
+  /**
+   * The number of builds that died with their tasks in about the last hour. The function writes it
+   * only if there are any.
+   */
+  metricDeadBuilds(options?: MetricOptions): Metric {
+    return this.metric(DEAD_METRIC, options);
   }
 
   /**

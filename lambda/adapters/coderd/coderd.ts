@@ -121,6 +121,10 @@ export class CoderdAdapter implements Coderd {
     return this.#record.recentJobs(id, seen);
   }
 
+  knowsEnd({ id: organization }: Organization, id: JobId): boolean {
+    return this.#record.knowsEnd(organization, id);
+  }
+
   async tokenExpiry(now: EpochMs): Promise<EpochMs | undefined> {
     return this.#tokenExpiry?.at(now);
   }

@@ -1,11 +1,12 @@
 /**
- * Reads past jobs and builds from coderd for a trace. Only the command line does this; a look does
+ * Reads past jobs and builds from coderd, for traces and sizes. Only the command line does this; a look does
  * not.
  */
 import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { BuildInfo, Job } from '../../decision/model/snapshot.ts';
 import type { Organization } from '../../look/ports.ts';
+import { time } from '../shared/time.ts';
 import { refuseOldServer } from './coderd.ts';
 import type { CoderdHttp } from './http/http.ts';
 import { jobSchema } from './http/schemas.ts';
@@ -13,20 +14,55 @@ import { jobSchema } from './http/schemas.ts';
 /** About a week of jobs of some hundred users. */
 const FIRST_LIMIT = 4_000;
 
+type Since = { readonly since: EpochMs; readonly build: BuildInfo | undefined };
+
 /**
  * Reads the jobs of an organization that were created at or after `since`, newest first, in any
- * status. coderd's list has no pages and no filter by time (docs/coder.md §1). So this reads it
- * again with a larger limit until the oldest job is older than `since`. Throws CoderdError.
+ * status. Throws CoderdError.
  */
-export async function readJobsSince(
+export function readJobsSince(
   http: CoderdHttp,
   organization: Organization,
-  { since, build }: { readonly since: EpochMs; readonly build: BuildInfo | undefined },
+  since: Since,
 ): Promise<readonly Job[]> {
+  return listSince(http, organization, { ...since, schema: jobSchema });
+}
+
+/** A job with what shows where and how it ended. */
+const outcomeSchema = z.object({
+  created_at: time,
+  started_at: time.nullish(),
+  completed_at: time.nullish(),
+  canceled_at: time.nullish(),
+  /** The name of the daemon, from 2.23 on (docs/coder.md §1). */
+  worker_name: z.string().nullish(),
+  error: z.string().nullish(),
+});
+
+export type JobOutcome = z.output<typeof outcomeSchema>;
+
+/** As `readJobsSince`, with the name of the daemon and the error of each job. */
+export function readOutcomesSince(
+  http: CoderdHttp,
+  organization: Organization,
+  since: Since,
+): Promise<readonly JobOutcome[]> {
+  return listSince(http, organization, { ...since, schema: outcomeSchema });
+}
+
+/**
+ * coderd's list has no pages and no filter by time (docs/coder.md §1). So this reads it again with
+ * a larger limit until the oldest job is older than `since`.
+ */
+async function listSince<T extends { readonly created_at: EpochMs }>(
+  http: CoderdHttp,
+  organization: Organization,
+  { since, build, schema }: Since & { readonly schema: z.ZodType<T> },
+): Promise<readonly T[]> {
   refuseOldServer(build);
   const path = `/api/v2/organizations/${encodeURIComponent(organization.id)}/provisionerjobs`;
   for (let limit = FIRST_LIMIT; ; limit *= 4) {
-    const { value } = await http.get(path, { limit: String(limit) }, z.array(jobSchema));
+    const { value } = await http.get(path, { limit: String(limit) }, z.array(schema));
     const oldest = value.at(-1);
     if (value.length < limit || oldest === undefined || oldest.created_at < since)
       return value.filter(({ created_at }) => created_at >= since);

@@ -4,7 +4,7 @@
  * list of all statuses coderd reads every job that the organization ever had (docs/coder.md §1).
  */
 
-import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
+import type { EpochMs, JobId, OrganizationId } from '../../decision/model/brands.ts';
 import type { Job, Reading, RecentJobs, Workspace } from '../../decision/model/snapshot.ts';
 import type { SeenJobs } from '../../look/ports.ts';
 import { NewestJobs } from './newest-jobs.ts';
@@ -37,6 +37,13 @@ export class JobRecord {
     addAll(record, seen);
     const items = record.jobs.items();
     return { status: 'ok', takenAt: now, since: record.since, limit: LIMITS.perTagSet, items };
+  }
+
+  /** As `Coderd.knowsEnd`. */
+  knowsEnd(organizationId: OrganizationId, id: JobId): boolean {
+    const job = this.#organizations.get(organizationId)?.jobs.get(id);
+    // the latest build of a workspace says that it failed, and not why
+    return job?.completed_at != null && (job.status !== 'failed' || job.error != null);
   }
 }
 
@@ -86,13 +93,17 @@ const FIELDS = [
   'started_at',
   'completed_at',
   'canceled_at',
+  'error',
   'worker_id',
+  'worker_name',
   'initiator_id',
   'reason',
 ] as const satisfies readonly (keyof Job)[];
 const METADATA = [
   'workspace_id',
+  'workspace_name',
   'template_id',
+  'template_name',
   'workspace_build_transition',
 ] as const satisfies readonly (keyof NonNullable<Job['metadata']>)[];
 

@@ -6,16 +6,31 @@ import { EcsError } from './ecs.ts';
 
 const words = z.array(z.string()).default([]);
 
+/** The log driver's options, such as `awslogs-group`. */
+const logging = z.object({ options: z.record(z.string(), z.string()).optional() }).optional();
+
 const taskDefinitionSchema = z.object({
   cpu: z.string().optional(),
   memory: z.string().optional(),
   runtimePlatform: z.object({ cpuArchitecture: z.string().optional() }).optional(),
   containerDefinitions: z
-    .array(z.object({ name: z.string(), image: z.string(), entryPoint: words, command: words }))
+    .array(
+      z.object({
+        ...{ name: z.string(), image: z.string(), entryPoint: words, command: words },
+        logConfiguration: logging,
+      }),
+    )
     .default([]),
 });
 
 export type TaskDefinition = z.output<typeof taskDefinitionSchema>;
+
+type Container = TaskDefinition['containerDefinitions'][number];
+
+/** The container of the provisioner: the only one, unless somebody added others. */
+export function provisionerOf({ containerDefinitions }: TaskDefinition): Container | undefined {
+  return containerDefinitions.find(({ name }) => name === 'provisioner') ?? containerDefinitions[0];
+}
 
 /** Reads a task definition. Throws EcsError, or the error of the SDK. */
 export async function describeTaskDefinition(client: ECSClient, arn: string): Promise<TaskDefinition> {

@@ -91,8 +91,15 @@ async function runQuery(
     const { queryId } = await client.send(command);
     return rowsOf(await finished(client, queryId, clock), groups);
   } catch (cause) {
+    if (isBeforeGroup(cause)) return [];
     throw toError(cause, groups);
   }
+}
+
+/** AWS refuses a time that ends before the group was made or beyond its retention (docs/aws.md §10). */
+function isBeforeGroup(cause: unknown): boolean {
+  if (!(cause instanceof Error) || cause.name !== 'MalformedQueryException') return false;
+  return /before the log groups? creation time|log retention settings/i.test(cause.message);
 }
 
 const FIRST_WAIT_MS = 250;

@@ -398,6 +398,43 @@ export type ForecastRow = Transitions & {
  */
 export type ForecastReadingName = 'workspaces' | 'templates';
 
+/**
+ * Why a task ended while it ran a build. `memory`: its container ran out of memory. `exited`: its
+ * process ended unasked. `scaling`: ECS stopped it for a scale-in or a deployment.
+ */
+export type DeathCause =
+  | 'spot'
+  | 'host'
+  | 'maintenance'
+  | 'memory'
+  | 'by-hand'
+  | 'exited'
+  | 'scaling'
+  | 'unknown';
+
+/** A workspace build that died with its task: coderd never got its result, nor its new state. */
+export type DeadBuild = {
+  readonly job: JobId;
+  /** The name of the workspace; null: unknown, as is each field below that is null. */
+  readonly workspace: string | null;
+  readonly workspaceId: string | null;
+  /** The user name of the owner. */
+  readonly owner: string | null;
+  /** `start`, `stop` or `delete`. */
+  readonly transition: string | null;
+  /** The name of the template, or its id. */
+  readonly template: string | null;
+  /** By coderd's clock. */
+  readonly startedAt: IsoTime;
+  /** When its task was STOPPED, by AWS's clock. */
+  readonly stoppedAt: IsoTime;
+  /** The task id: the last part of its ARN. */
+  readonly task: string;
+  readonly cause: DeathCause;
+  /** ECS's own words. */
+  readonly reason: string;
+};
+
 export type Finding =
   | {
       readonly code: `${ForecastReadingName}-${Exclude<ReadingStatus, 'ok'>}`;
@@ -473,6 +510,16 @@ export type Finding =
       readonly since: IsoTime;
       readonly reason: string;
     }
+  /** Builds that died with tasks that ECS still lists: for about an hour. */
+  | {
+      readonly code: 'build-died-with-task';
+      readonly pool: PoolName;
+      readonly organization: string;
+      /** The latest death first. */
+      readonly builds: readonly DeadBuild[];
+    }
+  /** Tasks that ended unasked, and coderd lists no daemon of theirs. */
+  | { readonly code: 'build-of-task-unknown'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
   | { readonly code: 'daemons-without-task'; readonly pool: PoolName; readonly daemons: readonly string[] }
   | {
       readonly code: 'jobs-waiting';

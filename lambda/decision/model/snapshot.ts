@@ -37,7 +37,14 @@ export type Job = {
   readonly completed_at?: Maybe<EpochMs>;
   readonly canceled_at?: Maybe<EpochMs>;
   readonly status: JobStatus;
+  /**
+   * Why the job failed. `hung`: coderd heard nothing of it for 5 minutes and failed it itself. Error
+   * texts may hold secrets, so no snapshot has them.
+   */
+  readonly error?: Maybe<'hung' | 'other'>;
   readonly worker_id?: Maybe<DaemonId>;
+  /** The name of that daemon, while coderd has its row. Absent before 2.23. */
+  readonly worker_name?: Maybe<string>;
   readonly organization_id: OrganizationId;
   readonly initiator_id?: Maybe<string>;
   readonly tags: Tags;
@@ -53,7 +60,9 @@ export type Job = {
    */
   readonly metadata?: Maybe<{
     readonly workspace_id?: Maybe<string>;
+    readonly workspace_name?: Maybe<string>;
     readonly template_id?: Maybe<string>;
+    readonly template_name?: Maybe<string>;
     readonly workspace_build_transition?: Maybe<string>;
   }>;
 };

@@ -16,6 +16,7 @@ import { daemonApiOf, isKnownVersion, releaseOfImage } from '../model/version.ts
 import type { Doubts } from '../supply/doubts.ts';
 import { awsTimeOf, type PoolView } from '../supply/supply.ts';
 import { drainedMs, type TaskView } from '../supply/task-state.ts';
+import { deadBuildFindings } from './dead-builds.ts';
 import { secretFindings, secretReadingFindings } from './secret-report.ts';
 import { failsAt, isoTime, waitingFindings } from './waiting.ts';
 
@@ -140,6 +141,7 @@ export function reportFindings({
       ...drainFindings(pool, snapshot.takenAt, doubts.doubtsOf(pool).length > 0),
       ...secretFindings(pool, awsTimeOf(snapshot)),
     ]),
+    ...deadBuildFindings(supply, snapshot),
     ...waitingFindings(assignment, snapshot, config),
   ];
 }

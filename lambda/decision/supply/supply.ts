@@ -17,7 +17,7 @@ import { type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId } from './da
 import { deriveFailingStarts, type FailingStarts } from './failing-starts.ts';
 import { countOlder, type OlderTasks } from './older-tasks.ts';
 import { derivePlacement, type PlacementFailure } from './placement.ts';
-import { learnStartTime } from './start-time.ts';
+import { learnStartTime, type SeenStart, seenStarts } from './start-time.ts';
 import { deriveTaskView, type TaskView } from './task-state.ts';
 
 export type PoolView = InForce & {
@@ -52,6 +52,8 @@ export type PoolView = InForce & {
   readonly credentials: readonly Credential[];
   readonly failing: FailingStarts;
   readonly startTime: StartTime;
+  /** The starts from which `startTime` is learned, the shortest first. Derived only when asked for. */
+  readonly seenStarts: () => readonly SeenStart[];
   /** The daemons of all listed tasks, including those that ECS is stopping. */
   readonly owned: ReadonlySet<Daemon>;
   /** The names of this pool's live daemons that have no task in any list. */
@@ -147,6 +149,7 @@ function derivePoolView({ pool: configured, snapshot, protections, byGroup, inde
     credentials: deriveCredentials(configured, snapshot, now),
     failing: deriveFailingStarts({ tasks: all, now, registration: registered }),
     startTime: learnStartTime({ tasks: all, registration: registered, settingMs: pool.startTimeMs }),
+    seenStarts: () => seenStarts({ tasks: all, registration: registered }),
     owned,
     orphans:
       service !== undefined && snapshot.ecs.tasks.status === 'ok'

@@ -8,6 +8,8 @@ export type TaskTemplate = {
   /** MiB. */
   readonly memory: number;
   readonly architecture: 'ARM64' | 'X86_64';
+  /** The CloudWatch log group of the container. */
+  readonly logGroup: string;
 };
 
 /** A task without a guard, of the configuration's default size. */
@@ -18,4 +20,5 @@ export const BARE_TEMPLATE: TaskTemplate = {
   cpu: 1024,
   memory: 2048,
   architecture: 'ARM64',
+  logGroup: 'coder-provisioners',
 };

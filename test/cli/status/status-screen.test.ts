@@ -9,6 +9,8 @@ const NOBODY: Waiting = {
   isComplete: true,
   groups: [],
   nobody: [],
+  pendingJobs: [],
+  pendingJobsLeftOut: 0,
 };
 
 const status = (changes: Partial<Status>): Status => ({
@@ -122,4 +124,23 @@ it('adds up the jobs of people and of prebuilds that have the same providers', (
   expect(statusScreen(status({ waiting: { ...NOBODY, jobs: 5, groups: [group] } }))).toContain(
     'the oldest for 4 s -> 4 by a free daemon of others, 1 by a busy daemon of others\n',
   );
+});
+
+it('stays one screen with thousands of waiting jobs, each list cut', () => {
+  const pendingJobs = Array.from({ length: 1_000 }, (_, index) => ({
+    ...{ id: `job-${index}` as never, organization: 'default', tags: {}, type: 'workspace_build' },
+    ...{ workspace: `user-${index}/dev`, createdAt: '2026-03-02T08:59:00.000Z', pool: null },
+    ...{ startsAt: null, why: 'no-room' as const },
+  }));
+  const many = Array.from({ length: 400 }, (_, index) => `sentence ${index}`);
+  const groups = many.map((tags) => ({
+    ...{ organization: 'default', tags, jobs: 10, oldestSeconds: 60 },
+    places: [{ jobs: 10, pool: null, served: 'when-there-is-room' as const }],
+  }));
+  const waiting = { ...NOBODY, jobs: 4_000, groups, nobody: many, pendingJobs, pendingJobsLeftOut: 3_000 };
+  const lines = statusScreen(status({ waiting, broken: many, pools: [pool({ retiring: false })] })).split(
+    '\n',
+  );
+  expect(lines.length).toBeLessThan(55);
+  expect(lines).toContain('  and 3992 jobs more; --json has the first 1000');
 });

@@ -121,6 +121,11 @@ it('shows waiting jobs, failed starts and a paused pool', async () => {
       ! organization "default", tags cluster=tpu: 1 job (template_version_import), the oldest waits for 4 min and fails at 2 March 2026 09:34:00 UTC. The closest pool is "gpu": it lacks cluster=tpu (has cluster=gpu)
         organization "default", tags cluster=gpu: 3 jobs, the oldest for 4 min -> 3 waiting for a launch in "gpu"
 
+    when they start:
+      job 187e7431 of organization "default" (tags cluster=gpu): start unknown: tasks of its pool fail to start
+      job b73d3e8e of organization "default" (tags cluster=gpu): start unknown: tasks of its pool fail to start
+      job e485340e of organization "default" (tags cluster=gpu): start unknown: tasks of its pool fail to start
+
     problems:
       ! pool "gpu": 5 tasks failed to start since the last daemon registered: ECS cannot pull the image (CannotPullContainerError: no such image)
 
@@ -165,6 +170,12 @@ it('shows that capacity for waiting jobs is starting', async () => {
     waiting jobs:
         organization "default", tags cluster=gpu: 3 jobs, the oldest for 15 s -> 2 by a starting daemon in "gpu", 1 waiting for a launch in "gpu"
         organization "default", tags (untagged): 1 job, the oldest for 5 s -> 1 by a new task in "cpu"
+
+    when they start:
+      job 5c7b81a5 of organization "default" (tags cluster=gpu): start unknown: ECS lists no finished start of its pool from which to learn the start time
+      job 9819e456 of organization "default" (tags cluster=gpu): start unknown: ECS lists no finished start of its pool from which to learn the start time
+      job b0c9953f of organization "default" (tags cluster=gpu): start unknown: ECS lists no finished start of its pool from which to learn the start time
+      job 3a949e82 of organization "default" (untagged): starts in about 38 s (between 22 s and 64 s)
 
     last look: 5 s ago, at 2 March 2026 09:04:20 UTC; succeeded
     "
@@ -257,6 +268,9 @@ describe('an unreadable source', () => {
 
       waiting jobs:
           organization "default", tags cluster=gpu: 1 job, the oldest for 70 s -> 1 waiting for a launch in "gpu"
+
+      when they start:
+        job 81f388be of organization "default" (tags cluster=gpu): start unknown: a list is incomplete or contradicts another one (see the findings)
 
       problems:
         ! could not list ECS services: listing services of cluster "nowhere": ClusterNotFoundException: Cluster not found. Give the name of the cluster with --cluster (an output of the stack)

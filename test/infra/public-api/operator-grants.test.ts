@@ -1,5 +1,5 @@
 /** Grants to the people and pipelines that operate an autoscaler. */
-import type { Stack } from 'aws-cdk-lib';
+import type { CfnElement, Stack } from 'aws-cdk-lib';
 import { AccountPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { describe, expect, it } from 'vitest';
 import { FLOOR_TAG, PAUSE_TAG, PIN_TAG } from '../../../lambda/decision/model/service-tags.ts';
@@ -31,6 +31,7 @@ describe('a grant to an operator', () => {
     expect(actionsIn(statementsFor(stack, role))).toEqual(
       [
         ...reading,
+        ...callsIn('lambda/adapters/ecs/task-definitions.ts', 'ecs'),
         ...callsIn('lambda/adapters/logs/look-log.ts', 'logs'),
         ...callsIn('lambda/adapters/logs/insights.ts', 'logs'),
         ...callsIn('lambda/adapters/secrets/secret-metadata.ts', 'secretsmanager'),
@@ -38,6 +39,15 @@ describe('a grant to an operator', () => {
         'secretsmanager:GetSecretValue',
       ].toSorted(),
     );
+  });
+
+  it('to read allows queries on the logs of the function and of each pool', () => {
+    const { stack, autoscaler } = deploy(deployment([cpu]));
+    const role = aRole(stack);
+    autoscaler.grantRead(role);
+    const [query] = statementsFor(stack, role).filter(({ Action }) => Action.includes('logs:StartQuery'));
+    for (const { node } of [autoscaler.logGroup, autoscaler.pool('cpu').logGroup])
+      expect(JSON.stringify(query?.Resource)).toContain(stack.getLogicalId(node.defaultChild as CfnElement));
   });
 
   it('to read allows one value only: that of the token', () => {

@@ -79,6 +79,7 @@ const withoutCoderd = (ports: Ports): Ports => ({
     jobsByIds: () => failed('listing jobs'),
     forecast: async () => new Map(),
     recentJobs: refuse,
+    knowsEnd: () => false,
     tokenExpiry: async () => undefined,
     license: async () => undefined,
   },

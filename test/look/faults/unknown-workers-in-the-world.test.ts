@@ -86,6 +86,7 @@ function jobsAfterDaemons(given: Ports, meanwhile: () => void): Ports {
       jobsByIds: (...asked) => coderd.jobsByIds(...asked),
       forecast: (...asked) => coderd.forecast(...asked),
       recentJobs: (...asked) => coderd.recentJobs(...asked),
+      knowsEnd: (...asked) => coderd.knowsEnd(...asked),
       tokenExpiry: (now) => coderd.tokenExpiry(now),
       license: (now) => coderd.license(now),
       daemons: async (...asked) => {

@@ -54,6 +54,35 @@ describe('a task', () => {
     expect(task.state).toMatchObject({ lastStatus: 'DEPROVISIONING', exitCode: 137 });
   });
 
+  it('ends at once with exit code 137 and its reason if its container runs out of memory', () => {
+    const world = new Fixture();
+    world.pass(2 * MINUTE);
+    const task = world.firstTask();
+    world.ecs.outOfMemory(task.identity.id);
+    expect(world.container(task).signals).toEqual(['SIGKILL']);
+    world.pass(30 * SECOND);
+    expect(task.state).toMatchObject({
+      lastStatus: 'STOPPED',
+      stopCode: 'EssentialContainerExited',
+      exitCode: 137,
+      containerReason: 'OutOfMemoryError: Container killed due to memory usage',
+    });
+  });
+
+  it('shows that it ran out of memory when its container ends, if the kernel killed one process', () => {
+    const world = new Fixture();
+    world.pass(2 * MINUTE);
+    const task = world.firstTask();
+    world.ecs.outOfMemory(task.identity.id, () => {});
+    expect(task.state.lastStatus).toBe('RUNNING');
+    world.desire(0);
+    world.pass(30 * SECOND);
+    expect(task.state).toMatchObject({
+      stopCode: 'ServiceSchedulerInitiated',
+      containerReason: 'OutOfMemoryError: Container killed due to memory usage',
+    });
+  });
+
   it('shows the desired status STOPPED at the agent only from SIGTERM on', () => {
     const world = new Fixture();
     world.pass(2 * MINUTE);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
 import { GuardedTasks, type GuardedTasksOptions } from '../../../simulator/guarded/guarded-tasks.ts';
+import type { BuildUsage } from '../../../simulator/task/container-usage.ts';
 import { type PoolSpec, World } from '../../../simulator/world.ts';
 import { START } from '../ecs/ecs-fixture.ts';
 
@@ -25,6 +26,7 @@ export function until(holds: () => boolean, beforeLook: () => void = () => {}): 
 
 export type GuardedOptions = Pick<GuardedTasksOptions, 'startDaemon'> & {
   readonly pool?: Partial<PoolSpec>;
+  readonly usage?: BuildUsage;
 };
 
 /**
@@ -36,7 +38,7 @@ export class GuardedWorld {
   readonly tasks: GuardedTasks;
   readonly #folder = mkdtempSync(join(tmpdir(), 'guarded-'));
 
-  private constructor({ pool, ...options }: GuardedOptions) {
+  private constructor({ pool, usage, ...options }: GuardedOptions) {
     const clock = (): EpochMs => this.world.timeline.now();
     this.tasks = new GuardedTasks({ clock, speed: GUARD_SPEED, logFile: this.#logFile, ...options });
     this.world = new World({
@@ -45,6 +47,7 @@ export class GuardedWorld {
       pools: [{ name: 'gpu', organization: 'data', tags: { gpu: 'yes' }, ...pool }],
       latencies: { boot: [500, 1_000], connect: [500, 1_000], stop: [500, 1_000] },
       guardedTask: this.tasks.task,
+      ...(usage === undefined ? {} : { usage: () => usage }),
     });
   }
 
@@ -84,7 +87,8 @@ export class GuardedWorld {
     return readFileSync(this.#logFile, 'utf8')
       .split('\n')
       .slice(0, -1)
-      .map((line): { state: string; why: string } => JSON.parse(line))
+      .map((line): { message: string; state: string; why: string } => JSON.parse(line))
+      .filter(({ message }) => message === 'guard')
       .map(({ state, why }) => `${state} ${why}`);
   }
 

@@ -28,6 +28,7 @@ describe('TaskServer', () => {
               },
               terminateDaemon: () => void calls.push('terminate'),
               loseDaemon: () => void calls.push('lose'),
+              stats: () => undefined,
             },
     });
     url = await server.open();

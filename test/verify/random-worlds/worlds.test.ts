@@ -28,6 +28,8 @@ describe('random worlds', () => {
     expect(figures.builds).toBeGreaterThan(LEAVES);
     expect(figures.overrides).toBeGreaterThan(10);
     if (IS_FULL) expect(figures.retired).toBeGreaterThan(0);
+    expect(figures.ledger.died).toBeGreaterThan(0);
+    expect(figures.ledger).toMatchObject({ recall: 1, precision: 1, invented: 0 });
     expect(figures.idleToGoneSeconds.p95).toBeGreaterThan(figures.idleToGoneSeconds.p50);
   });
 
@@ -83,7 +85,7 @@ describe('a world that once did not settle', () => {
 /** The plan without what people do: the world as it was when it did not settle. */
 function withoutPeople(seed: number): WorldPlan {
   const secrets = { changesAnHour: 0, listLagMs: 0, forbiddenAnHour: 0 };
-  return { ...drawPlan(seed), overridesAnHour: 0, retirements: [], secrets };
+  return { ...drawPlan(seed), overridesAnHour: 0, outOfMemoryAnHour: 0, retirements: [], secrets };
 }
 
 describe('a world in which keys change all the time', () => {
@@ -96,6 +98,24 @@ describe('a world in which keys change all the time', () => {
       expect(secretsChanged).toBeGreaterThan(3);
     },
   );
+});
+
+describe('a world in which tasks die all the time', () => {
+  it.each(rows([4, 5, 6], 1))('lists every build that died and invents none, seed %i', async (seed) => {
+    const drawn = drawPlan(seed);
+    const incidents = {
+      ...drawn.incidents,
+      ...{ 'spot interruption': 8, 'host failure': 6, retirement: 4, StopTask: 5, 'daemon crash': 6 },
+      ...{ 'key deleted': 0.5, 'coderd down': 0.4 },
+    };
+    const { problems, ledger } = await runWorld({
+      ...{ ...drawn, busyHours: Math.min(drawn.busyHours, 4) },
+      ...{ incidents, outOfMemoryAnHour: 8 },
+    });
+    expect(problems).toEqual([]);
+    expect(ledger.died).toBeGreaterThan(10);
+    expect(ledger).toMatchObject({ invented: 0, listed: ledger.died - ledger.unknowable });
+  });
 });
 
 describe('npm run sim:leaves', () => {
@@ -132,6 +152,16 @@ describe('npm run sim:leaves', () => {
       overrides: expect.any(Number),
       retired: expect.any(Number),
       secretsChanged: expect.any(Number),
+      ledger: {
+        died: expect.any(Number),
+        listed: expect.any(Number),
+        invented: 0,
+        unknowable: expect.any(Number),
+        saidUnknown: expect.any(Number),
+        recall: 1,
+        recallOfAll: expect.any(Number),
+        precision: 1,
+      },
       seed: SEED,
       seconds: expect.any(Number),
     });

@@ -2,6 +2,7 @@
  * Plans the faults of a random world: outages, AWS reclaiming hosts, changes by people in the
  * console, deployments.
  */
+import type { EpochMs, JobId } from '../../../lambda/decision/model/brands.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
 import { INCIDENTS, type Incident } from '../world/plan.ts';
 import { untilNextMs, type WorldContext } from '../world/world-context.ts';
@@ -9,11 +10,14 @@ import { untilNextMs, type WorldContext } from '../world/world-context.ts';
 export type PlannedIncidents = {
   /** Whether coderd is down. */
   readonly isCoderdDown: () => boolean;
-  /** Number of daemons that crashed while they ran a job. */
-  readonly crashedJobs: () => number;
+  /** The jobs of daemons that crashed. */
+  readonly crashes: () => readonly Crash[];
   /** Ends all outages, and plans no further incident. */
   readonly end: () => void;
 };
+
+/** A job whose daemon crashed. */
+export type Crash = { readonly job: JobId; readonly taskId: string; readonly at: EpochMs };
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -47,7 +51,7 @@ export function planIncidents(context: WorldContext): PlannedIncidents {
   world.ecs.agentFaults = plan.agent;
   return {
     isCoderdDown: () => incidents.isCoderdDown,
-    crashedJobs: () => incidents.crashedJobs,
+    crashes: () => incidents.crashes,
     end: () => {
       isOver = true;
       incidents.end();
@@ -57,7 +61,7 @@ export function planIncidents(context: WorldContext): PlannedIncidents {
 
 class IncidentRunner {
   isCoderdDown = false;
-  crashedJobs = 0;
+  readonly crashes: Crash[] = [];
   readonly #context: WorldContext;
   readonly #withoutKey = new Set<string>();
   readonly #notStarting = new Set<string>();
@@ -155,9 +159,9 @@ class IncidentRunner {
   }
 
   #crash(id: string): void {
-    const daemon = this.#context.world.guard(id)?.daemon;
-    if (daemon?.isBusy) this.crashedJobs += 1;
-    daemon?.crash(137);
+    const { world } = this.#context;
+    const job = world.guard(id)?.daemon?.crash(137);
+    if (job !== undefined) this.crashes.push({ job: job.id, taskId: id, at: world.timeline.now() });
   }
 
   #agentsDown(): string | undefined {

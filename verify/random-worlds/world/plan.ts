@@ -53,6 +53,9 @@ const MOST_AN_HOUR: Readonly<Record<Incident, number>> = {
   'no capacity': 0.4,
 };
 
+/** It has its own random source, so that all else in a world stayed the same when it was added. */
+const MOST_OUT_OF_MEMORY_AN_HOUR = 3;
+
 /** The removal of a pool from the configuration. */
 export type Retirement = {
   readonly pool: string;
@@ -106,6 +109,8 @@ export type WorldPlan = {
     /** Share of builds that take hours. */
     readonly longShare: number;
   };
+  /** How often per hour a task runs out of memory. */
+  readonly outOfMemoryAnHour: number;
   readonly overridesAnHour: number;
   readonly secrets: SecretFaults;
   /** At most one for each pool. */
@@ -174,6 +179,7 @@ export function drawPlan(seed: number): WorldPlan {
     agent: { failing: often(random, 0.2), losing: often(random, 0.2) },
     incidents: drawIncidents(random),
     builds: { bursts: random.between(3, 15), longShare: random.next() < 0.3 ? random.between(0, 0.01) : 0 },
+    outOfMemoryAnHour: often(seeded(seed + 20), MOST_OUT_OF_MEMORY_AN_HOUR),
     overridesAnHour: often(people, MOST_OVERRIDES_AN_HOUR),
     retirements: drawRetirements(people, { pools, busyHours }),
     secrets: drawSecretFaults(seeded(seed + 8)),

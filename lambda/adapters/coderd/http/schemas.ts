@@ -9,6 +9,17 @@ import { time } from '../../shared/time.ts';
 const branded = <T extends string>(): z.ZodType<T, T> => z.string() as unknown as z.ZodType<T, T>;
 const tags = z.record(z.string(), z.string());
 
+const HUNG = 'Coder: Build has been detected as hung';
+
+/**
+ * The error of a job, without its text, which may hold secrets. `hung`: coderd's reaper failed the
+ * job (docs/coder.md §5).
+ */
+const jobError = z.codec(z.string(), z.enum(['hung', 'other']), {
+  decode: (text) => (text.startsWith(HUNG) ? 'hung' : 'other'),
+  encode: (error) => (error === 'hung' ? HUNG : 'other'),
+});
+
 /** docs/coder.md §1. */
 export const jobSchema = z.object({
   id: branded<JobId>(),
@@ -16,8 +27,10 @@ export const jobSchema = z.object({
   started_at: time.nullish(),
   completed_at: time.nullish(),
   canceled_at: time.nullish(),
+  error: jobError.nullish(),
   status: z.string(),
   worker_id: branded<DaemonId>().nullish(),
+  worker_name: z.string().nullish(),
   organization_id: branded<OrganizationId>(),
   initiator_id: z.string().nullish(),
   tags,
@@ -26,7 +39,9 @@ export const jobSchema = z.object({
   metadata: z
     .object({
       workspace_id: z.string().nullish(),
+      workspace_name: z.string().nullish(),
       template_id: z.string().nullish(),
+      template_name: z.string().nullish(),
       workspace_build_transition: z.string().nullish(),
     })
     .nullish(),

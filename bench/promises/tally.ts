@@ -1,0 +1,72 @@
+/** Counts how many promises were kept. Plain data: it comes from several threads. */
+import type { NoPromise } from '../../lambda/decision/model/promise.ts';
+
+export type Tally = {
+  /** Promises whose job has started. */
+  promises: number;
+  /** Started before p5. */
+  below: number;
+  /** Started after p95. */
+  above: number;
+  /** How many promises have each width, in whole seconds from p5 to p95. */
+  widths: Record<number, number>;
+  /** Rows without a promise, by cause. */
+  without: Partial<Record<NoPromise, number>>;
+  /** Promises whose job did not start before the end. */
+  open: number;
+};
+
+/** What a person gets who asks at each look, and at the first look that sees the job. */
+export type Calibration = { readonly every: Tally; readonly first: Tally };
+
+export function newTally(): Tally {
+  return { promises: 0, below: 0, above: 0, widths: {}, without: {}, open: 0 };
+}
+
+export type Kept = { readonly startedAt: number; readonly p5: number; readonly p95: number };
+
+/** Counts one promise. All times are in milliseconds. */
+export function countKept(tally: Tally, { startedAt, p5, p95 }: Kept): void {
+  tally.promises++;
+  if (startedAt < p5) tally.below++;
+  if (startedAt > p95) tally.above++;
+  const width = Math.round((p95 - p5) / 1000);
+  tally.widths[width] = (tally.widths[width] ?? 0) + 1;
+}
+
+/** Adds up tallies of several traces. */
+export function joined(tallies: readonly Tally[]): Tally {
+  const sum = newTally();
+  for (const tally of tallies) {
+    sum.promises += tally.promises;
+    sum.below += tally.below;
+    sum.above += tally.above;
+    sum.open += tally.open;
+    for (const [width, count] of Object.entries(tally.widths))
+      sum.widths[Number(width)] = (sum.widths[Number(width)] ?? 0) + count;
+    for (const [why, count] of Object.entries(tally.without) as [NoPromise, number][])
+      sum.without[why] = (sum.without[why] ?? 0) + count;
+  }
+  return sum;
+}
+
+/** The share of promises whose job started from p5 to p95. NaN without promises. */
+export function coverageOf({ promises, below, above }: Tally): number {
+  return (promises - below - above) / promises;
+}
+
+/** The median width in seconds; 0 without promises. */
+export function medianWidth({ widths, promises }: Tally): number {
+  let rest = promises / 2;
+  for (const [width, count] of Object.entries(widths)) {
+    rest -= count;
+    if (rest <= 0) return Number(width);
+  }
+  return 0;
+}
+
+/** The share of rows without a promise. */
+export function shareWithout({ promises, open, without }: Tally): number {
+  const none = Object.values(without).reduce((sum, count) => sum + count, 0);
+  return none / Math.max(1, none + promises + open);
+}

@@ -1,0 +1,70 @@
+/** The document of `autoscaler sizes`: for each pool what it used, and which size would have held. */
+import { compare } from '../../lambda/decision/model/collections.ts';
+import type { PoolConfig } from '../../lambda/decision/model/config.ts';
+import type { IsoTime } from '../../lambda/decision/model/plan.ts';
+import { isoTime } from '../../lambda/decision/report/waiting.ts';
+import type { LogSpan } from '../logs/function-log.ts';
+import { type Advice, advise, FEWEST_BUILDS, HEADROOM, type Size } from './advise.ts';
+import { measure, type PoolReadings, type PoolUsage } from './measure.ts';
+
+export type PoolSizes = PoolUsage & {
+  readonly pool: string;
+  readonly hasGuard: boolean;
+  readonly configured: Size;
+  readonly advice: Advice;
+};
+
+export type Sizes = {
+  readonly version: 1;
+  readonly from: IsoTime;
+  readonly to: IsoTime;
+  readonly headroomPercent: number;
+  /** A smaller size needs this many measured builds. */
+  readonly buildsNeeded: number;
+  /** Peaks that are shorter may be missed. */
+  readonly sampleSeconds: number;
+  /** Whether lines of the log are missing, because one second had more than AWS returns. */
+  readonly isCut: boolean;
+  readonly pools: readonly PoolSizes[];
+};
+
+/** Of all pools. */
+export type Readings = PoolReadings & { readonly isCut: boolean };
+
+const SAMPLE_S = 30;
+const HOUR_MS = 3_600_000;
+/** A shorter period says nothing about a month. */
+const SHORTEST_HOURS = 24;
+
+export function sizesOf(pools: readonly PoolConfig[], readings: Readings, span: LogSpan): Sizes {
+  const lines = Map.groupBy(readings.lines, ({ pool }) => pool);
+  const seen = Map.groupBy(readings.seen, ({ pool }) => pool);
+  const builds = Map.groupBy(readings.builds, ({ pool }) => pool);
+  const hours = measuredHours(readings, span);
+  const rows = pools.map((pool): PoolSizes => {
+    const usage = measure({
+      lines: lines.get(pool.name) ?? [],
+      seen: seen.get(pool.name) ?? [],
+      builds: builds.get(pool.name) ?? [],
+    });
+    const configured = { cpu: pool.cpu, memory: pool.memory };
+    const hasGuard = pool.scaleIn === 'lease';
+    return { pool: pool.name, hasGuard, configured, ...usage, advice: advise(pool, usage, hours) };
+  });
+  return {
+    version: 1,
+    from: isoTime(span.from),
+    to: isoTime(span.to),
+    headroomPercent: HEADROOM * 100,
+    buildsNeeded: FEWEST_BUILDS,
+    sampleSeconds: SAMPLE_S,
+    isCut: readings.isCut,
+    pools: rows.toSorted((a, b) => compare(a.pool, b.pool)),
+  };
+}
+
+/** From the first line of any pool on: earlier, the deployment may not have existed. */
+function measuredHours({ seen }: Readings, { from, to }: LogSpan): number {
+  const first = seen.reduce((least, { at }) => Math.min(least, at), to as number);
+  return Math.max(SHORTEST_HOURS, (to - Math.max(from, first)) / HOUR_MS);
+}

@@ -1,0 +1,58 @@
+/**
+ * The promised starts: when each pending job will start. Only a plan that a person reads has them.
+ * A scheduled look computes none.
+ */
+import type { JobId, PoolName } from './brands.ts';
+import type { IsoTime, Plan } from './plan.ts';
+import type { Tags } from './tags.ts';
+
+/** The chance that the job starts by each of these times is 5, 50 and 95 %. In whole seconds. */
+export type PromisedStart = { readonly p5: IsoTime; readonly p50: IsoTime; readonly p95: IsoTime };
+
+/** Why no start is promised for a job. */
+export type NoPromise =
+  /** No pool and no daemon can run it. */
+  | 'unschedulable'
+  /** A person has paused or pinned the pools that can run it. */
+  | 'pool-held'
+  /** A list that the promise needs is incomplete or contradicts another one. */
+  | 'readings-in-doubt'
+  /** No start of its pool was seen in the last hour. */
+  | 'start-time-unknown'
+  /** Tasks of its pool do not start, or ECS cannot place them. */
+  | 'starts-failing'
+  /** It waits for builds of which no similar one is known. */
+  | 'build-length-unknown'
+  /** Nothing that can run it starts or becomes free: the limits leave no room. */
+  | 'no-room'
+  /** coderd will probably fail it before a daemon is free. */
+  | 'fails-first';
+
+export type PendingJob = {
+  readonly id: JobId;
+  /** Name. */
+  readonly organization: string;
+  readonly tags: Tags;
+  /** `workspace_build`, `template_version_import`, … */
+  readonly type: string;
+  /** `owner/workspace`; null if the job is of no workspace, or coderd has not listed it yet. */
+  readonly workspace: string | null;
+  readonly createdAt: IsoTime;
+  /**
+   * The pool whose daemon will most likely run it. Null: a daemon that the autoscaler does not own,
+   * or unknown.
+   */
+  readonly pool: PoolName | null;
+  readonly startsAt: PromisedStart | null;
+  /** Null if there is a promise. */
+  readonly why: NoPromise | null;
+};
+
+export type Promises = {
+  /** By organization, in the order in which coderd hands them out. */
+  readonly pendingJobs: readonly PendingJob[];
+  /** How many pending jobs have no row: those at the end of a long queue. */
+  readonly pendingJobsLeftOut: number;
+};
+
+export type PromisedPlan = Plan & Promises;

@@ -1,0 +1,149 @@
+/**
+ * The promised starts: when each pending job will start, or why that is unknown. Computed from a
+ * snapshot and the decision about it. docs/promises.md describes the model and how often it is
+ * right.
+ */
+import { isHeldBack } from '../capacity/capacity.ts';
+import type { PoolName } from '../model/brands.ts';
+import { sum } from '../model/collections.ts';
+import type { Doubt, Plan } from '../model/plan.ts';
+import type { NoPromise, PendingJob, PromisedPlan, PromisedStart } from '../model/promise.ts';
+import type { OrganizationReadings, Snapshot } from '../model/snapshot.ts';
+import { covers, displayTags, normalizeTags } from '../model/tags.ts';
+import type { PoolDecision } from '../pool/pool-decision.ts';
+import { failsAt, isoTime } from '../report/waiting.ts';
+import { wakeOverride } from '../settings/settings-in-force.ts';
+import { playQueue } from './play-queue.ts';
+import { deriveQueue, type Queue, type QueuedJob, type Server } from './queue.ts';
+import { quantileOf } from './start-phase.ts';
+
+export type Decided = { readonly plan: Plan; readonly pools: readonly PoolDecision[] };
+
+/** Later jobs of an organization get no row: their wait depends on what comes until then. */
+const MOST_JOBS = 1_000;
+
+/** Adds the promised starts to a plan. */
+export function withPromises({ plan, pools }: Decided, snapshot: Snapshot): PromisedPlan {
+  const { organizations } = snapshot.coder;
+  const rows = organizations.map((organization) => promisesIn(organization, pools, snapshot));
+  return {
+    ...plan,
+    pendingJobs: rows.flatMap(({ pendingJobs }) => pendingJobs),
+    pendingJobsLeftOut: sum(rows, ({ leftOut }) => leftOut),
+  };
+}
+
+function promisesIn(
+  organization: OrganizationReadings,
+  pools: readonly PoolDecision[],
+  snapshot: Snapshot,
+): { readonly pendingJobs: readonly PendingJob[]; readonly leftOut: number } {
+  const queue = deriveQueue(organization, pools, { snapshot, most: MOST_JOBS });
+  if (queue.jobs.length === 0) return { pendingJobs: [], leftOut: queue.leftOut };
+  const played = playQueue(queue);
+  const workspaceOf = workspacesIn(organization);
+  const context = { organization, pools, queue, snapshot };
+  const pendingJobs = queue.jobs.map((queued, index): PendingJob => {
+    const { job } = queued;
+    const { servers = [], startsInMs = [] } = played[index] ?? {};
+    const sorted = Float64Array.from(startsInMs).sort();
+    const why = whyUnknown(queued, sorted, context);
+    return {
+      id: job.id,
+      organization: organization.name,
+      tags: displayTags(job.tags),
+      type: job.type,
+      workspace: workspaceOf(job.metadata?.workspace_id),
+      createdAt: isoTime(job.created_at),
+      pool: why === 'unschedulable' ? null : poolOf(servers, queue),
+      startsAt: why === null ? promisedStart(sorted, snapshot) : null,
+      why,
+    };
+  });
+  return { pendingJobs, leftOut: queue.leftOut };
+}
+
+/** In whole seconds, as coderd's time is. */
+function promisedStart(sorted: Float64Array, { takenAt }: Snapshot): PromisedStart {
+  const at = (chance: number) => isoTime(Math.round((takenAt + quantileOf(sorted, chance)) / 1000) * 1000);
+  return { p5: at(0.05), p50: at(0.5), p95: at(0.95) };
+}
+
+type Context = {
+  readonly organization: OrganizationReadings;
+  readonly pools: readonly PoolDecision[];
+  readonly queue: Queue;
+  readonly snapshot: Snapshot;
+};
+
+/** Why no start can be promised; null: one can. `sorted`: the starts, the earliest first. */
+function whyUnknown(queued: QueuedJob, sorted: Float64Array, context: Context): NoPromise | null {
+  const { organization, queue, snapshot } = context;
+  const tags = normalizeTags(queued.job.tags);
+  const pools = context.pools.filter(
+    ({ need: { view } }) => view.organization === organization && covers(view.tags, tags),
+  );
+  const servers = queue.servers.filter(({ fits }) => fits.includes(queued.class));
+  const open = pools.filter(({ need }) => !need.view.pool.retiring);
+  if (isInDoubt(organization, pools)) return 'readings-in-doubt';
+  if (open.length === 0 && servers.length === 0) return 'unschedulable';
+  if (open.some(({ need }) => isHeldBack(need.view))) return 'starts-failing';
+  const latest = quantileOf(sorted, 0.95);
+  if (latest > NO_START_MS && servers.some(isStartUnknown)) return 'start-time-unknown';
+  if (!Number.isFinite(latest)) return whyNever(queued, servers, open, queue);
+  const fails = failsAt(queued.job.created_at, snapshot);
+  const median = snapshot.takenAt + quantileOf(sorted, 0.5);
+  return fails !== null && median > Date.parse(fails) ? 'fails-first' : null;
+}
+
+/** No task starts faster. */
+const NO_START_MS = 5_000;
+
+/** A person's own choice is no doubt about the readings. */
+const HARMLESS: ReadonlySet<Doubt> = new Set(['scale-in-paused', 'override-malformed']);
+
+function isInDoubt({ jobs, daemons }: OrganizationReadings, pools: readonly PoolDecision[]): boolean {
+  if (jobs.status !== 'ok' || daemons.status !== 'ok') return true;
+  return pools.some(({ doubts }) => doubts.some((doubt) => !HARMLESS.has(doubt)));
+}
+
+function isStartUnknown({ ready, starts }: Server): boolean {
+  return ready.kind !== 'free' && ready.kind !== 'busy' && starts === undefined;
+}
+
+/** Why the job starts in too few scenarios. */
+function whyNever(
+  queued: QueuedJob,
+  servers: readonly Server[],
+  pools: readonly PoolDecision[],
+  { jobs }: Queue,
+): NoPromise {
+  const isLengthUnknown =
+    servers.some(({ ready }) => ready.kind === 'busy' && ready.builds === undefined) ||
+    (servers.length > 0 && jobs.some((other) => other !== queued && other.builds === undefined));
+  if (isLengthUnknown) return 'build-length-unknown';
+  const isHeld = pools.some(({ need }) => wakeOverride(need.view.overrides) !== undefined);
+  return isHeld ? 'pool-held' : 'no-room';
+}
+
+/** The pool of the server that takes the job in most scenarios. */
+function poolOf(servers: ArrayLike<number>, queue: Queue): PoolName | null {
+  const counts = new Map<PoolName | null, number>();
+  for (const index of Array.from(servers)) {
+    const pool = queue.servers[index]?.view?.pool.name ?? null;
+    counts.set(pool, (counts.get(pool) ?? 0) + 1);
+  }
+  const [most] = [...counts].toSorted(([, a], [, b]) => b - a);
+  return most?.[0] ?? null;
+}
+
+function workspacesIn({
+  workspaces,
+}: OrganizationReadings): (id: string | null | undefined) => string | null {
+  const names = new Map(
+    (workspaces?.items ?? []).flatMap(({ id, owner_name: owner, name }) =>
+      owner == null || name == null ? [] : [[id, `${owner}/${name}`] as const],
+    ),
+  );
+  return (id) => (id == null ? null : (names.get(id) ?? null));
+}

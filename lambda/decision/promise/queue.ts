@@ -1,0 +1,194 @@
+/**
+ * The queue of one organization as data: the pending jobs in the order in which coderd hands them
+ * out, and the servers: daemons, and tasks that will have one. Derived from a snapshot and the
+ * decision about it, so it has the tasks that this look launches.
+ */
+import { isComing } from '../capacity/capacity.ts';
+import { PREBUILDS_USER } from '../demand/record.ts';
+import { by, unique } from '../model/collections.ts';
+import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
+import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
+import type { PoolDecision } from '../pool/pool-decision.ts';
+import { isAlive, workerOf } from '../supply/daemons.ts';
+import { awsTimeOf, foreignTo, type PoolView } from '../supply/supply.ts';
+import type { TaskView } from '../supply/task-state.ts';
+import { type BuildTimes, buildTimesIn } from './build-times.ts';
+import { learnStartTimes, type StartTimes } from './start-times.ts';
+
+export type QueuedJob = {
+  readonly job: Job;
+  /** Jobs with the same turn are taken in any order: coderd sorts by the time of their submission. */
+  readonly turn: string;
+  /** The index of its tag set. */
+  readonly class: number;
+  /** Undefined: no similar build is known. */
+  readonly builds: BuildTimes | undefined;
+};
+
+export type Server = {
+  /** Undefined: a daemon that the autoscaler does not own. */
+  readonly view: PoolView | undefined;
+  /** The classes of jobs that it can run. */
+  readonly fits: readonly number[];
+  /** Undefined: too few starts of its pool were seen. */
+  readonly starts: StartTimes | undefined;
+  readonly ready: Ready;
+};
+
+/** What has to happen before a server takes its first job. Ages are in milliseconds. */
+export type Ready =
+  | { readonly kind: 'free' }
+  | { readonly kind: 'busy'; readonly ageMs: number; readonly builds: BuildTimes | undefined }
+  /** A desired task that ECS has not created yet. */
+  | { readonly kind: 'to-create' }
+  /** A task whose container does not run yet. */
+  | { readonly kind: 'booting'; readonly ageMs: number }
+  /** A task that runs and whose daemon is not registered. */
+  | { readonly kind: 'registering'; readonly ageMs: number };
+
+export type Queue = {
+  readonly jobs: readonly QueuedJob[];
+  /** Those that can run one of the jobs. */
+  readonly servers: readonly Server[];
+  /** The number of classes. */
+  readonly classes: number;
+  /** The number of jobs that are left out. */
+  readonly leftOut: number;
+};
+
+/** Derives the queue of one organization. `most`: further jobs are left out. */
+export function deriveQueue(
+  organization: OrganizationReadings,
+  decisions: readonly PoolDecision[],
+  { snapshot, most }: { readonly snapshot: Snapshot; readonly most: number },
+): Queue {
+  const buildsOf = buildTimesIn(organization);
+  const all = pendingJobs(organization);
+  const pending = all.slice(0, most);
+  const tagSets = unique(
+    pending.map(({ tags }) => normalizeTags(tags)),
+    tagKey,
+  );
+  const classes = new Map(tagSets.map((tags, index) => [tagKey(tags), index]));
+  const input: Input = { organization, decisions, snapshot, buildsOf };
+  const servers = [
+    ...decisions
+      .filter(({ need }) => need.view.organization === organization)
+      .flatMap((decision) => serversOfPool(decision, input)),
+    ...serversOfOthers(input),
+  ].flatMap(({ tags, ...server }) => {
+    const fits = tagSets.flatMap((wanted, index) => (covers(tags, wanted) ? [index] : []));
+    const refuses = server.ready.kind === 'free' && pending.some((job) => isRefused(job, tags, snapshot));
+    return fits.length === 0 || refuses ? [] : [{ ...server, fits }];
+  });
+  const jobs = pending.map((job) => ({
+    job,
+    turn: `${rankOf(job)} ${job.created_at}`,
+    class: classes.get(tagKey(job.tags)) ?? 0,
+    builds: buildsOf(job),
+  }));
+  return { jobs, servers, classes: tagSets.length, leftOut: all.length - pending.length };
+}
+
+/** coderd hands out a job within a second. After this time an idle daemon does not take it. */
+const HANDED_OVER_MS = 15_000;
+
+function isRefused(job: Job, tags: TagSet, { takenAt }: Snapshot): boolean {
+  return takenAt - job.created_at > HANDED_OVER_MS && covers(tags, normalizeTags(job.tags));
+}
+
+/** People's jobs before prebuilds, then the oldest first (docs/coder.md §4). */
+function pendingJobs({ jobs }: OrganizationReadings): readonly Job[] {
+  return unique(jobs.items, ({ id }) => id)
+    .filter((job) => job.status === 'pending' && job.worker_id == null && job.completed_at == null)
+    .toSorted(
+      by<Job>(
+        rankOf,
+        ({ created_at }) => created_at,
+        ({ id }) => id,
+      ),
+    );
+}
+
+const rankOf = ({ initiator_id }: Job): number => (initiator_id === PREBUILDS_USER ? 1 : 0);
+
+type Input = {
+  readonly organization: OrganizationReadings;
+  readonly decisions: readonly PoolDecision[];
+  readonly snapshot: Snapshot;
+  readonly buildsOf: ReturnType<typeof buildTimesIn>;
+};
+
+/** A server before its tags are compared with those of the jobs. */
+type Tagged = Omit<Server, 'fits'> & { readonly tags: TagSet };
+
+function serversOfPool({ need, actions, plan }: PoolDecision, input: Input): readonly Tagged[] {
+  const { view } = need;
+  const leaving = new Set(actions.flatMap((action) => (action.kind === 'ask-to-leave' ? action.task : [])));
+  const now = awsTimeOf(input.snapshot);
+  const starts = learnStartTimes(view, now);
+  const running = runningJobs(input.organization);
+  const raised = Math.max(0, (plan.desired.to ?? 0) - (plan.desired.from ?? 0));
+  const toCreate: Tagged = { view, tags: view.tags, starts, ready: { kind: 'to-create' } };
+  return [
+    ...view.tasks
+      .filter(({ task }) => !leaving.has(task.taskArn))
+      .flatMap((task) => {
+        const ready = readyOf(task, now) ?? busyOf(task, running, input);
+        return ready === undefined ? [] : [{ view, tags: task.offers, starts, ready }];
+      }),
+    ...Array<Tagged>(need.capacity.missing + raised).fill(toCreate),
+  ];
+}
+
+function readyOf(task: TaskView, now: number): Ready | undefined {
+  const { createdAt = now, startedAt } = task.task;
+  if (isComing(task))
+    return startedAt === undefined
+      ? { kind: 'booting', ageMs: now - createdAt }
+      : { kind: 'registering', ageMs: now - startedAt };
+  return staysUp(task) && task.use === 'idle' ? { kind: 'free' } : undefined;
+}
+
+function busyOf(task: TaskView, running: ReadonlyMap<string, Job>, input: Input): Ready | undefined {
+  if (!staysUp(task) || task.use !== 'busy') return undefined;
+  return busyWith(running.get(task.daemon?.id ?? ''), input);
+}
+
+/** A daemon that has drained still reads idle for up to 90 s, but its task has no lease any more. */
+function staysUp({ state, leaseMs }: TaskView): boolean {
+  return state === 'working' || (state === 'unguarded' && leaseMs === undefined);
+}
+
+function busyWith(job: Job | undefined, { snapshot, buildsOf }: Input): Ready {
+  const ageMs = Math.max(0, snapshot.takenAt - (job?.started_at ?? snapshot.takenAt));
+  return { kind: 'busy', ageMs, builds: job && buildsOf(job) };
+}
+
+function runningJobs({ jobs }: OrganizationReadings): ReadonlyMap<string, Job> {
+  return new Map(
+    jobs.items.flatMap((job) => {
+      const worker = workerOf(job);
+      return worker === undefined ? [] : [[worker, job] as const];
+    }),
+  );
+}
+
+function serversOfOthers(input: Input): readonly Tagged[] {
+  const { organization, decisions, snapshot } = input;
+  const views = decisions.map(({ need }) => need.view);
+  const isForeign = foreignTo(views);
+  const running = runningJobs(organization);
+  const index = views.find((view) => view.organization === organization)?.index;
+  return organization.daemons.items
+    .filter((daemon) => isAlive(daemon, snapshot.takenAt) && isForeign(daemon))
+    .map((daemon) => ({
+      view: undefined,
+      tags: normalizeTags(daemon.tags),
+      starts: undefined,
+      ready:
+        index?.activity(daemon) === 'idle'
+          ? ({ kind: 'free' } as const)
+          : busyWith(running.get(daemon.id), input),
+    }));
+}

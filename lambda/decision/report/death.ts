@@ -1,0 +1,61 @@
+/** Whether a job died with the task of its daemon, from what coderd says of the job. */
+import type { EpochMs, JobId } from '../model/brands.ts';
+import type { Daemon, Job, Snapshot, Task } from '../model/snapshot.ts';
+import { taskId } from '../supply/daemons.ts';
+import { awsTimeOf } from '../supply/supply.ts';
+
+/** A task that has run and is STOPPED. */
+export type EndedTask = Task & { readonly startedAt: EpochMs; readonly stoppedAt: EpochMs };
+
+/** Converts a time by AWS's clock to coderd's. */
+export type ToCoderdTime = (awsTime: EpochMs) => EpochMs;
+
+/** The clocks of two lists may seem to differ by the duration of a look. */
+const NOISE_MS = 60_000;
+/**
+ * A daemon reports a result before its task is STOPPED, and coderd waits 5 minutes before it fails
+ * the job of a daemon that is gone (docs/coder.md §5). This time lies between, with room for clocks.
+ */
+const SETTLED_MS = 2 * 60_000;
+
+/** The jobs that coderd lists as pending or running, and when it did. */
+export type OpenJobs = { readonly ids: ReadonlySet<JobId>; readonly takenAt: number };
+
+export function isEnded(task: Task): task is EndedTask {
+  return task.lastStatus === 'STOPPED' && task.startedAt !== undefined && task.stoppedAt !== undefined;
+}
+
+/** Measures how far coderd's clock is ahead of AWS's in this look. */
+export function coderdTimeOf(snapshot: Snapshot): ToCoderdTime {
+  const ahead = snapshot.takenAt - awsTimeOf(snapshot);
+  return (time) => (Math.abs(ahead) < NOISE_MS ? time : time + ahead) as EpochMs;
+}
+
+/**
+ * Chooses the job that the task's daemon took last. Hosts' names are used again, so a daemon that is
+ * named after its host may have run these jobs in another task.
+ */
+export function lastJobOf(
+  task: EndedTask,
+  { daemon, jobs }: { readonly daemon: Daemon | undefined; readonly jobs: readonly Job[] },
+  toCoderdTime: ToCoderdTime,
+): Job | undefined {
+  const isOwnName = daemon === undefined || daemon.name.endsWith(taskId(task));
+  const from = toCoderdTime(task.startedAt) - SETTLED_MS;
+  const until = isOwnName ? Number.POSITIVE_INFINITY : toCoderdTime(task.stoppedAt);
+  return jobs.reduce<Job | undefined>((last, job) => {
+    const startedAt = job.started_at ?? 0;
+    return startedAt >= from && startedAt <= until && startedAt >= (last?.started_at ?? 0) ? job : last;
+  }, undefined);
+}
+
+/**
+ * Whether a job that the task's daemon took last died with the task: this look still lists it long
+ * after the task stopped, or coderd failed it later, or because it heard no more of it. A job that no
+ * list shows any more has ended, and nobody knows how.
+ */
+export function hasDiedWith(task: EndedTask, job: Job, open: OpenJobs, toCoderdTime: ToCoderdTime): boolean {
+  const settledAt = toCoderdTime(task.stoppedAt) + SETTLED_MS;
+  if (job.completed_at == null) return open.takenAt >= settledAt && open.ids.has(job.id);
+  return job.status === 'failed' && (job.error === 'hung' || job.completed_at >= settledAt);
+}

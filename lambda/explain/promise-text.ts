@@ -1,0 +1,51 @@
+/** Formats the promised starts as sentences for people. */
+import type { NoPromise, PendingJob, Promises } from '../decision/model/promise.ts';
+import { ageText, some, tagText } from './format.ts';
+
+/**
+ * The first jobs of the queue as sentences, and how many more there are. Unschedulable jobs have a
+ * section of their own.
+ */
+export function promiseLines(
+  { pendingJobs, pendingJobsLeftOut }: Promises,
+  { takenAt, most }: { readonly takenAt: string; readonly most: number },
+): readonly string[] {
+  const jobs = pendingJobs.filter(({ why }) => why !== 'unschedulable');
+  const more = jobs.length + pendingJobsLeftOut - most;
+  const lines = jobs.slice(0, most).map((job) => promiseSentence(job, takenAt));
+  const listed = pendingJobsLeftOut > 0 ? `the first ${pendingJobs.length}` : 'them';
+  return more > 0 ? [...lines, `and ${some(more, 'job')} more; --json has ${listed}`] : lines;
+}
+
+/** `job 1a2b3c4d of alice/dev (untagged): starts in about 40 s (between 25 s and 95 s)`. */
+export function promiseSentence(job: PendingJob, takenAt: string): string {
+  const of = job.workspace === null ? ` of organization "${job.organization}"` : ` of ${job.workspace}`;
+  return `job ${job.id.slice(0, 8)}${of} ${tagsOf(job)}: ${startText(job, takenAt)}`;
+}
+
+function tagsOf({ tags }: PendingJob): string {
+  return Object.keys(tags).length === 0 ? tagText(tags) : `(tags ${tagText(tags)})`;
+}
+
+/** The longest time that reads as now. */
+const AT_ONCE_SECONDS = 3;
+
+/** `starts in about 40 s (between 25 s and 95 s)`. */
+export function startText({ startsAt, why }: PendingJob, takenAt: string): string {
+  if (startsAt === null) return `start unknown: ${why === null ? 'no reason is known' : WHY[why]}`;
+  const inSeconds = (time: string): number => (Date.parse(time) - Date.parse(takenAt)) / 1000;
+  const [p5, p50, p95] = [startsAt.p5, startsAt.p50, startsAt.p95].map(inSeconds) as [number, number, number];
+  if (p95 <= AT_ONCE_SECONDS) return 'starts now';
+  return `starts in about ${ageText(p50)} (between ${ageText(p5)} and ${ageText(p95)})`;
+}
+
+const WHY: Readonly<Record<NoPromise, string>> = {
+  unschedulable: 'no pool and no daemon can run it',
+  'pool-held': 'a person has paused or pinned its pool',
+  'readings-in-doubt': 'a list is incomplete or contradicts another one (see the findings)',
+  'start-time-unknown': 'ECS lists no finished start of its pool from which to learn the start time',
+  'starts-failing': 'tasks of its pool fail to start',
+  'build-length-unknown': 'it waits for builds, and fewer than 5 similar builds are known',
+  'no-room': 'it waits for room within the limits',
+  'fails-first': 'coderd fails jobs that wait for 30 minutes, and probably this one too',
+};

@@ -1,0 +1,151 @@
+/**
+ * What a container uses, as the agent tells it at `/stats` (docs/aws.md §1): memory rises during
+ * the first half of a build and falls at its end, CPU is busy while it builds, and each build leaves
+ * file cache behind. A build that needs more memory than the task has ends as Linux ends it: the
+ * kernel kills Terraform (docs/coder.md §5).
+ */
+import type { EpochMs, JobId } from '../../lambda/decision/model/brands.ts';
+import type { AcquiredJob, DaemonConnection, DaemonServer } from '../base/daemon-connection.ts';
+import type { Timeline } from '../base/timeline.ts';
+
+/** What the tasks of a pool use. Percents are those of one vCPU. */
+export type BuildUsage = {
+  /** Memory without a build, and without file cache. */
+  readonly idleMiB: number;
+  /** Memory at the peak of a build, without file cache. */
+  readonly peakMiB: (job: JobId) => number;
+  readonly cpuPercent: number;
+  /** File cache that each build adds. */
+  readonly cacheMiB: number;
+};
+
+/** The size of the task: CPU units (1,024 is one vCPU) and MiB. */
+export type TaskSize = { readonly cpu: number; readonly memory: number };
+
+/** The part of Docker's statistics that the guard reads. */
+export type DockerStats = {
+  readonly cpu_stats: {
+    readonly cpu_usage: { readonly total_usage: number };
+    readonly system_cpu_usage?: number;
+    readonly online_cpus?: number;
+    readonly throttling_data?: { readonly periods: number; readonly throttled_periods: number };
+  };
+  readonly memory_stats: { readonly usage: number; readonly stats: Readonly<Record<string, number>> };
+};
+
+type Build = { readonly job: AcquiredJob; readonly startedAt: EpochMs; readonly killedAfterMs?: number };
+
+const MIB = 1024 * 1024;
+const NS_PER_MS = 1e6;
+/** Of one vCPU: the daemon's updates, and the guard. */
+const IDLE_PERCENT = 1;
+/** The share of a build in which its memory rises. */
+const RISE = 0.5;
+const CPUS = 2;
+const PERIOD_MS = 100;
+/** What coderd shows of a build whose Terraform was killed. */
+const KILLED = 'terraform apply: signal: killed';
+
+export class ContainerUsage {
+  readonly #timeline: Timeline;
+  readonly #usage: BuildUsage;
+  readonly #size: TaskSize;
+  readonly #startedAt: EpochMs;
+  #build: Build | undefined;
+  #builds = 0;
+  /** Milliseconds of earlier builds. */
+  #busyMs = 0;
+
+  constructor(timeline: Timeline, { usage, size }: { readonly usage: BuildUsage; readonly size: TaskSize }) {
+    this.#timeline = timeline;
+    this.#usage = usage;
+    this.#size = size;
+    this.#startedAt = timeline.now();
+  }
+
+  /** The server, as a daemon in this container uses it. */
+  through(server: DaemonServer): DaemonServer {
+    return { connect: (daemon) => this.#watched(server.connect(daemon)) };
+  }
+
+  stats(): DockerStats {
+    const upMs = this.#timeline.now() - this.#startedAt;
+    const busyMs = this.#busyMs + this.#buildMs();
+    const isShort = this.#usage.cpuPercent > this.#percentOfTask();
+    const cpuMs = (busyMs * this.#percentOfBuild() + (upMs - busyMs) * IDLE_PERCENT) / 100;
+    const cache = this.#builds * this.#usage.cacheMiB * MIB;
+    return {
+      cpu_stats: {
+        cpu_usage: { total_usage: Math.round(cpuMs * NS_PER_MS) },
+        system_cpu_usage: upMs * CPUS * NS_PER_MS,
+        online_cpus: CPUS,
+        throttling_data: {
+          periods: Math.floor(upMs / PERIOD_MS),
+          throttled_periods: isShort ? Math.floor(busyMs / PERIOD_MS) : 0,
+        },
+      },
+      memory_stats: { usage: Math.round(this.#memoryMiB() * MIB) + cache, stats: { inactive_file: cache } },
+    };
+  }
+
+  #memoryMiB(): number {
+    const { idleMiB, peakMiB } = this.#usage;
+    const { job, startedAt } = this.#build ?? {};
+    if (job === undefined || startedAt === undefined) return idleMiB;
+    const part = (this.#timeline.now() - startedAt) / (job.durationMs * RISE);
+    return Math.min(this.#size.memory, idleMiB + (peakMiB(job.id) - idleMiB) * Math.min(1, part));
+  }
+
+  #watched(connection: DaemonConnection): DaemonConnection {
+    return {
+      id: connection.id,
+      acquire: (onJob) => connection.acquire((job) => onJob(this.#begin(job))),
+      cancelAcquire: () => connection.cancelAcquire(),
+      onCancel: (listener) => connection.onCancel(listener),
+      close: () => connection.close(),
+      complete: (job, result, report) => {
+        const error = this.#end(result);
+        connection.complete(job, result, error === undefined ? report : { ...report, error });
+      },
+    };
+  }
+
+  /** Returns the job as the daemon runs it: it ends early if memory runs out. */
+  #begin(job: AcquiredJob): AcquiredJob {
+    const killedAfterMs = this.#killedAfterMs(job);
+    this.#build = {
+      job,
+      startedAt: this.#timeline.now(),
+      ...(killedAfterMs === undefined ? {} : { killedAfterMs }),
+    };
+    this.#builds++;
+    return killedAfterMs === undefined ? job : { ...job, durationMs: killedAfterMs, willFail: true };
+  }
+
+  #killedAfterMs({ id, durationMs }: AcquiredJob): number | undefined {
+    const { idleMiB, peakMiB } = this.#usage;
+    const missing = peakMiB(id) - this.#size.memory;
+    if (missing <= 0) return undefined;
+    return Math.round(durationMs * RISE * (1 - missing / (peakMiB(id) - idleMiB)));
+  }
+
+  /** Ends the build. Returns the error if the kernel has killed it. */
+  #end(result: 'succeeded' | 'failed' | 'canceled'): string | undefined {
+    const isKilled = result === 'failed' && this.#build?.killedAfterMs !== undefined;
+    this.#busyMs += this.#buildMs();
+    this.#build = undefined;
+    return isKilled ? KILLED : undefined;
+  }
+
+  #buildMs(): number {
+    return this.#build === undefined ? 0 : this.#timeline.now() - this.#build.startedAt;
+  }
+
+  #percentOfTask(): number {
+    return (this.#size.cpu / 1024) * 100;
+  }
+
+  #percentOfBuild(): number {
+    return Math.min(this.#usage.cpuPercent, this.#percentOfTask());
+  }
+}

@@ -1,0 +1,236 @@
+/** The promised starts of a plan: a time for each pending job, or a reason. */
+import { describe, expect, it } from 'vitest';
+import type { PendingJob, PromisedPlan } from '../../../lambda/decision/model/promise.ts';
+import { planSnapshot } from '../../../lambda/plan-snapshot.ts';
+import { NOW } from '../../support/parts.ts';
+import { draw, idOf, type Picture, taskArn } from '../../support/picture.ts';
+import { addFailedStarts, type Change, organizationIn } from '../../support/planned.ts';
+
+const iso = (secondsAgo: number): string => new Date(NOW - secondsAgo * 1000).toISOString();
+
+/** Tasks that started in these seconds, ten of them until RUNNING, and have stopped since. */
+const withStarts =
+  (...seconds: readonly number[]): Change =>
+  (snapshot) => {
+    for (const [index, took] of seconds.entries()) {
+      const arn = taskArn('cpu', 200 + index);
+      snapshot.ecs.tasks.items.push({
+        ...{ taskArn: arn, group: 'service:Stack-cpu', lastStatus: 'STOPPED', desiredStatus: 'STOPPED' },
+        ...{ createdAt: iso(1800), startedAt: iso(1800 - took + 8), stoppedAt: iso(600), containers: [] },
+        stopCode: 'ServiceSchedulerInitiated',
+      });
+      organizationIn(snapshot).daemons.items.push({
+        ...{
+          id: `earlier-${index}`,
+          organization_id: 'org-default',
+          name: `cpu-${idOf('cpu', 200 + index)}`,
+        },
+        ...{ created_at: iso(1800 - took), last_seen_at: iso(600), status: 'offline', tags: {} },
+      });
+    }
+  };
+
+/** Untagged builds that took these seconds. */
+const withBuilds =
+  (...seconds: readonly number[]): Change =>
+  (snapshot) => {
+    organizationIn(snapshot).recentJobs = {
+      status: 'ok',
+      since: iso(6 * 3600),
+      items: seconds.map((took, index) => ({
+        ...{ id: `build-${index}`, organization_id: 'org-default', type: 'workspace_build', tags: {} },
+        ...{ created_at: iso(7200 + index * 300), started_at: iso(7200), completed_at: iso(7200 - took) },
+        status: 'succeeded',
+      })),
+    };
+  };
+
+const both =
+  (...changes: readonly Change[]): Change =>
+  (snapshot, config) => {
+    for (const change of changes) change(snapshot, config);
+  };
+
+const promised = (picture: Picture, change: Change = () => {}): PromisedPlan => {
+  const { snapshot, config } = draw(picture);
+  change(snapshot, config);
+  return planSnapshot(snapshot, config);
+};
+
+/** The interval in seconds from now, or the reason. */
+const startOf = ({ startsAt, why }: PendingJob): readonly number[] | string | null =>
+  startsAt === null
+    ? why
+    : [startsAt.p5, startsAt.p50, startsAt.p95].map((at) => (Date.parse(at) - NOW) / 1000);
+
+const STARTS = withStarts(44, 48, 50, 52, 56);
+const BUILDS = withBuilds(50, 55, 60, 65, 70, 75);
+const paused = { pause: 'all', 'pause-until': iso(-3600) };
+
+describe('why no start is promised', () => {
+  it.each<{ scenario: string; picture: Picture; change?: Change; why: string }>([
+    {
+      scenario: 'no pool has the tags of the job',
+      picture: { pools: { cpu: {} }, pending: [{ tags: { os: 'bsd' } }] },
+      why: 'unschedulable',
+    },
+    {
+      scenario: 'the only pool with these tags is retiring',
+      picture: { pools: { cpu: { retiring: true } }, pending: [{}] },
+      why: 'unschedulable',
+    },
+    {
+      scenario: 'the pool is paused and has no daemon',
+      picture: { pools: { cpu: { overrides: paused } }, pending: [{}] },
+      change: STARTS,
+      why: 'pool-held',
+    },
+    {
+      scenario: 'no start of the pool was seen',
+      picture: { pools: { cpu: {} }, pending: [{}] },
+      why: 'start-time-unknown',
+    },
+    {
+      scenario: 'no similar build is known of the one that runs',
+      picture: { pools: { cpu: { tasks: 'B', max: 1 } }, pending: [{}] },
+      change: STARTS,
+      why: 'build-length-unknown',
+    },
+    {
+      scenario: 'another pool has all the tasks that the limits allow',
+      picture: {
+        pools: { cpu: {}, gpu: { tags: { cluster: 'gpu' }, tasks: 'B' } },
+        maxTasks: 1,
+        pending: [{}],
+      },
+      change: STARTS,
+      why: 'no-room',
+    },
+    {
+      scenario: 'the list of jobs is truncated',
+      picture: { pools: { cpu: { tasks: 'I1m' } }, pending: [{}] },
+      change: (snapshot) => Object.assign(organizationIn(snapshot).jobs, { status: 'truncated' }),
+      why: 'readings-in-doubt',
+    },
+    {
+      scenario: 'the tasks of ECS are unknown',
+      picture: { pools: { cpu: { tasks: 'B' } }, pending: [{}] },
+      change: ({ ecs }) => Object.assign(ecs.tasks, { status: 'failed', error: 'no answer' }),
+      why: 'readings-in-doubt',
+    },
+    {
+      scenario: 'three starts have failed',
+      picture: { pools: { cpu: {} }, pending: [{}] },
+      change: both(STARTS, (snapshot) => addFailedStarts(snapshot, 'cpu', 3)),
+      why: 'starts-failing',
+    },
+    {
+      scenario: 'coderd fails the job before the build in front of it can end',
+      picture: { pools: { cpu: { tasks: 'B', max: 1 } }, pending: [{ ageS: 1700 }] },
+      change: both(STARTS, withBuilds(3000, 3100, 3200, 3300, 3400)),
+      why: 'fails-first',
+    },
+  ])('is $why if $scenario', ({ picture, change, why }) => {
+    const { pendingJobs } = promised(picture, change);
+    expect(pendingJobs.map(startOf)).toEqual([why]);
+    expect(pendingJobs[0]?.startsAt).toBeNull();
+  });
+});
+
+describe('a promised start', () => {
+  it('of a job for a new task is the start time of the pool', () => {
+    const { pendingJobs } = promised({ pools: { cpu: {} }, pending: [{}] }, STARTS);
+    const [p5 = 0, p50 = 0, p95 = 0] = pendingJobs.map(startOf)[0] as number[];
+    expect(p5).toBeGreaterThan(30);
+    expect(p50).toBeGreaterThan(47);
+    expect(p50).toBeLessThan(57);
+    expect(p95).toBeLessThan(80);
+    expect(pendingJobs[0]?.pool).toBe('cpu');
+  });
+
+  it('is now if a daemon is free, even if no start of the pool was seen', () => {
+    const { pendingJobs } = promised({ pools: { cpu: { tasks: 'I1m' } }, pending: [{ ageS: 1 }] });
+    expect(pendingJobs.map(startOf)).toEqual([[0, 0, 0]]);
+  });
+
+  it('does not count on an idle daemon that has left a job waiting for half a minute', () => {
+    const picture: Picture = { pools: { cpu: { tasks: 'I1m', max: 1 } }, pending: [{ ageS: 30 }] };
+    expect(promised(picture, STARTS).pendingJobs.map(startOf)).toEqual(['no-room']);
+  });
+
+  it('of a job behind running builds comes from the times of similar builds', () => {
+    const picture: Picture = { pools: { cpu: { tasks: 'B B', max: 2 } }, pending: [{ ageS: 5 }] };
+    const started: Change = (snapshot) => {
+      for (const job of organizationIn(snapshot).jobs.items)
+        if (job.status === 'running') Object.assign(job, { started_at: iso(40) });
+    };
+    const [start] = promised(picture, both(STARTS, BUILDS, started)).pendingJobs.map(startOf);
+    const [p5 = 0, , p95 = 99] = start as number[];
+    expect(p5).toBeGreaterThan(1);
+    expect(p95).toBeLessThan(45);
+  });
+
+  it('is later for each job of the queue, and prebuilds come last', () => {
+    const picture: Picture = {
+      pools: { cpu: { tasks: 'B', max: 1 } },
+      pending: [
+        { jobs: 1, ageS: 60, prebuilds: true },
+        { jobs: 2, ageS: 30 },
+      ],
+    };
+    const { pendingJobs } = promised(picture, both(STARTS, BUILDS));
+    const medians = pendingJobs.map((row) => (startOf(row) as number[])[1]);
+    expect(medians).toEqual(medians.toSorted((a = 0, b = 0) => a - b));
+    expect(pendingJobs.map(({ createdAt }) => createdAt)).toEqual([iso(30), iso(29), iso(60)]);
+  });
+
+  it('is the same for jobs of the same second, as coderd may take any of them first', () => {
+    const picture: Picture = { pools: { cpu: { tasks: 'B', max: 1 } }, pending: [{ jobs: 4, ageS: 20 }] };
+    const sameTime: Change = (snapshot) => {
+      for (const job of organizationIn(snapshot).jobs.items)
+        if (job.status === 'pending') Object.assign(job, { created_at: iso(20) });
+    };
+    const starts = promised(picture, both(STARTS, BUILDS, sameTime)).pendingJobs.map(startOf) as number[][];
+    const last = starts.map(([, , p95 = 0]) => p95);
+    expect(Math.max(...last) - Math.min(...last)).toBeLessThan(60);
+    expect(Math.min(...last)).toBeGreaterThan(180);
+  });
+
+  it('gets later if tasks take longer to start than the starts before', () => {
+    const young: Picture = { pools: { cpu: { tasks: 'P P P' } }, pending: [{ ageS: 5 }] };
+    const startsAfter = (seconds: number): number => {
+      const aged: Change = ({ ecs }) => {
+        for (const task of ecs.tasks.items)
+          if (task.lastStatus === 'PENDING') Object.assign(task, { createdAt: iso(seconds) });
+      };
+      const [start] = promised(young, both(STARTS, aged)).pendingJobs.map(startOf);
+      return seconds + ((start as number[])[1] ?? 0);
+    };
+    expect(startsAfter(200)).toBeGreaterThan(startsAfter(10) + 100);
+  });
+
+  it('does not depend on the order of the lists', () => {
+    const picture: Picture = {
+      pools: { cpu: { tasks: 'B P N B', max: 4 } },
+      pending: [{ jobs: 5, ageS: 40 }],
+    };
+    const change = both(STARTS, BUILDS);
+    const reversed: Change = (snapshot) => {
+      const organization = organizationIn(snapshot);
+      for (const { items } of [organization.jobs, organization.daemons, snapshot.ecs.tasks]) items.reverse();
+    };
+    expect(promised(picture, both(change, reversed)).pendingJobs).toEqual(
+      promised(picture, change).pendingJobs,
+    );
+  });
+
+  it('is given to the first 1,000 jobs of an organization, and the others are counted', () => {
+    const plan = promised(
+      { pools: { cpu: {} }, pending: [{ jobs: 1_200, ageS: 1_500 }] },
+      both(STARTS, BUILDS),
+    );
+    expect(plan.pendingJobs).toHaveLength(1_000);
+    expect(plan.pendingJobsLeftOut).toBe(200);
+    expect(plan.pendingJobs[0]?.createdAt).toBe(iso(1_500));
+  });
+});

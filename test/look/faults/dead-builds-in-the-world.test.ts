@@ -1,0 +1,139 @@
+/** Builds that die with their tasks, with real looks: each cause, and what the looks say of it. */
+import { afterEach, describe, expect, it } from 'vitest';
+import type { DeadBuild, Finding } from '../../../lambda/decision/model/plan.ts';
+import type { LookResult } from '../../../lambda/look/look.ts';
+import type { WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
+import type { World } from '../../../simulator/world.ts';
+import { type Lab, type LabOptions, startLongLab } from '../../support/lab.ts';
+
+let lab: Lab | undefined;
+afterEach(() => lab?.close());
+
+const MINUTE = 60;
+const MINUTE_MS = 60_000;
+const CPU = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 1, min: 1, max: 4 } as const;
+
+/** A pool with one daemon, which has been starting alice's workspace for a minute. */
+async function building(options: Partial<LabOptions> = {}, buildMs = 20 * MINUTE_MS) {
+  const own = await startLongLab({ pools: [CPU], coderVersion: 'v2.33.2', ...options });
+  lab = own;
+  const { world } = own;
+  await own.run(4 * MINUTE);
+  const template = world.coderd.addTemplate({ organization: 'default', tags: {}, name: 'linux' });
+  const workspace = world.coderd.addWorkspace({ template, name: 'dev' });
+  await own.run(6 * MINUTE);
+  world.coderd.build(workspace, 'start', { durationMs: buildMs });
+  await own.run(MINUTE);
+  const [task] = [...world.service('cpu').tasks].filter(({ identity }) => world.guard(identity.id)?.isBusy());
+  if (task === undefined) throw new Error('no task runs the build');
+  return { own, world, workspace, id: task.identity.id, job: workspace.latestBuild.job.id };
+}
+
+type Built = { readonly own: Lab; readonly world: World; readonly workspace: WorkspaceRecord };
+
+const isDeath = ({ code }: Finding): boolean => code.startsWith('build-');
+const deathsIn = (looks: readonly LookResult[]): readonly DeadBuild[] =>
+  looks.flatMap(({ plan }) =>
+    plan.findings.flatMap((finding) => (finding.code === 'build-died-with-task' ? finding.builds : [])),
+  );
+/** The looks of these minutes, without what a build's end makes coderd do to the workspace. */
+const looksFor = ({ own }: Pick<Built, 'own'>, minutes: number): Promise<readonly LookResult[]> =>
+  own.run(minutes * MINUTE);
+
+describe('a build dies with its task', () => {
+  it.each<{
+    readonly cause: string;
+    readonly kill: (world: World, id: string) => unknown;
+    readonly reason: string;
+  }>([
+    {
+      cause: 'spot',
+      kill: ({ ecs }, id) => ecs.spotInterruption(id),
+      reason: 'Your Spot Task was interrupted.; exit code 137',
+    },
+    {
+      cause: 'host',
+      kill: ({ ecs }, id) => ecs.hostFailure(id),
+      reason: 'Task stopped due to a failure of the underlying infrastructure',
+    },
+    {
+      cause: 'memory',
+      kill: ({ ecs }, id) => ecs.outOfMemory(id),
+      reason:
+        'Essential container in task exited; OutOfMemoryError: Container killed due to memory usage; exit code 137',
+    },
+    {
+      cause: 'memory',
+      kill: (world, id) => world.ecs.outOfMemory(id, () => void world.guard(id)?.daemon?.crash(1)),
+      reason:
+        'Essential container in task exited; OutOfMemoryError: Container killed due to memory usage; exit code 1',
+    },
+    {
+      cause: 'by-hand',
+      kill: ({ ecs }, id) => ecs.stopTask(id),
+      reason: 'Task stopped by user; exit code 137',
+    },
+    {
+      cause: 'maintenance',
+      kill: ({ ecs }, id) => ecs.retireHost(id, 'ServiceSchedulerInitiated'),
+      reason:
+        'ECS is performing maintenance on the underlying infrastructure hosting the task.; exit code 137',
+    },
+    {
+      cause: 'exited',
+      kill: (world, id) => world.guard(id)?.daemon?.crash(2),
+      reason: 'Essential container in task exited; exit code 2',
+    },
+  ])('by $cause: $reason', async ({ cause, kill, reason }) => {
+    const built = await building();
+    const { world, id, job, own } = built;
+    kill(world, id);
+    const looks = await looksFor(built, 12);
+    const [first] = deathsIn(looks);
+    expect(first).toMatchObject({ job, task: id, cause, reason, workspace: 'dev', transition: 'start' });
+    expect(first?.template).toBe('linux');
+    expect(new Set(deathsIn(looks).map((death) => death.job))).toEqual(new Set([job]));
+    // the finding ends with the list of stopped tasks
+    own.pass(58 * MINUTE);
+    expect(deathsIn(await looksFor(built, 1))).toEqual([]);
+  });
+});
+
+it('a build that ends within 120 s of SIGTERM is not reported', async () => {
+  const built = await building({}, 2 * MINUTE_MS);
+  built.world.ecs.spotInterruption(built.id);
+  const looks = await looksFor(built, 12);
+  expect(built.world.kills()).toEqual([]);
+  expect(looks.flatMap(({ plan }) => plan.findings.filter(isDeath))).toEqual([]);
+});
+
+it('a build of a daemon that crashes while its task drains is reported, though coderd fails it before the task stops', async () => {
+  const built = await building();
+  const { world, id, job } = built;
+  world.ecs.protect(id, 1380);
+  await looksFor(built, 2);
+  world.guard(id)?.daemon?.crash(137);
+  world.ecs.setDesiredCount(world.service('cpu').identity.name, 2);
+  const deaths = deathsIn(await looksFor(built, 20));
+  const [first] = deaths;
+  expect(first).toMatchObject({ job, task: id });
+  expect(world.coderd.job(job)?.completedAt).toBeLessThan(Date.parse(first?.stoppedAt ?? ''));
+});
+
+it('a new process that begins after coderd has failed the build reports it', async () => {
+  const { own, world, id, job } = await building();
+  world.ecs.hostFailure(id);
+  own.pass(30 * MINUTE);
+  expect(world.coderd.job(job)?.status).toBe('failed');
+  expect(deathsIn(await own.run(10, own.ports()))).toMatchObject([{ job }]);
+});
+
+it('a build whose daemon lost its row with its key is reported by a process that saw its daemon', async () => {
+  const { own, world, id, job } = await building();
+  const warm = own.ports();
+  await own.run(10, warm);
+  world.deleteKey('cpu');
+  world.ecs.hostFailure(id);
+  world.renewKey('cpu');
+  expect(deathsIn(await own.run(4 * MINUTE, warm))).toContainEqual(expect.objectContaining({ job }));
+});

@@ -1,0 +1,94 @@
+/**
+ * Compares the builds that the looks reported as dead with those that died in the world. The world
+ * knows each job whose daemon was killed or crashed.
+ */
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { EcsTask } from '../../simulator/ecs/task.ts';
+import type { World } from '../../simulator/world.ts';
+import type { Crash } from './events/incidents.ts';
+import { timeText } from './kill-report.ts';
+import type { LookLog } from './look-log.ts';
+
+/** Numbers of builds. */
+export type LedgerFigures = {
+  /** Builds that died with their tasks. */
+  readonly died: number;
+  /** Those of them that a look reported. */
+  readonly listed: number;
+  /** Builds that a look reported although they did not die. */
+  readonly invented: number;
+  /**
+   * Builds that died and that no new process can know of: coderd has no row of their daemon, because
+   * its key was deleted. Each invocation here is a new process.
+   */
+  readonly unknowable: number;
+  /** Those of them of whose tasks a look said that nobody knows whether they ran a build. */
+  readonly saidUnknown: number;
+};
+
+export type LedgerAudit = { readonly figures: LedgerFigures; readonly problems: readonly string[] };
+
+/** A look reports a death from 2 minutes after its task has stopped, and there is one every minute. */
+const SEEN_WITHIN_MS = 4 * 60_000;
+
+/** Whether coderd kept the rows of daemons until a look needed them. */
+export class DaemonRows {
+  readonly #missing = new Set<string>();
+
+  taskStopped(world: World, { identity: { id, place } }: EcsTask): void {
+    const host = `ip-${place.privateIp.replaceAll('.', '-')}`;
+    const isOwn = (name: string): boolean => name.endsWith(`-${id}`) || name === host;
+    world.timeline.after(SEEN_WITHIN_MS, () => {
+      if (!world.coderd.daemons().some(({ name }) => isOwn(name))) this.#missing.add(id);
+    });
+  }
+
+  /** Whether coderd had no row of this task's daemon when looks needed it. */
+  isMissing(taskId: string): boolean {
+    return this.#missing.has(taskId);
+  }
+}
+
+type AuditInput = {
+  readonly world: World;
+  readonly crashes: readonly Crash[];
+  readonly log: Pick<LookLog, 'orphans' | 'unknownTasks'>;
+  readonly rows: DaemonRows;
+};
+
+/** A build that was missed although it could be known, or invented, is a problem. */
+export function auditLedger({ world, crashes, log, rows }: AuditInput): LedgerAudit {
+  const deaths = deathsOf(world, crashes);
+  const unlisted = deaths.filter(({ job }) => !log.orphans.has(job));
+  const unknowable = unlisted.filter(({ taskId }) => rows.isMissing(taskId));
+  const missed = unlisted.filter((death) => !unknowable.includes(death));
+  const dead = new Set<string>(deaths.map(({ job }) => job));
+  const invented = [...log.orphans.values()].filter(({ job }) => !dead.has(job));
+  return {
+    figures: {
+      died: deaths.length,
+      listed: deaths.length - unlisted.length,
+      invented: invented.length,
+      unknowable: unknowable.length,
+      saidUnknown: unknowable.filter(({ taskId }) => log.unknownTasks.has(taskId)).length,
+    },
+    problems: [
+      ...missed.map(
+        ({ job, taskId, at }) =>
+          `no look reported that job ${job} died with task ${taskId} at ${timeText(at)}`,
+      ),
+      ...invented.map(
+        ({ job, task, stoppedAt }) =>
+          `a look reported that job ${job} died with task ${task} at ${stoppedAt}, but it did not`,
+      ),
+    ],
+  };
+}
+
+/** Before 2.31.1 coderd hands over jobs that were cancelled. They had ended before their daemon. */
+function deathsOf(world: World, crashes: readonly Crash[]): readonly Crash[] {
+  const killed = world.kills().map(({ job, task, at }) => ({ job: job.id, taskId: task.identity.id, at }));
+  const hasEndedBefore = (job: Crash['job'], at: EpochMs): boolean =>
+    (world.coderd.job(job)?.completedAt ?? Number.POSITIVE_INFINITY) <= at;
+  return [...killed, ...crashes].filter(({ job, at }) => !hasEndedBefore(job, at));
+}
