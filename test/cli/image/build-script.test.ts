@@ -32,9 +32,9 @@ function stub(name: string, body: string): void {
   writeFileSync(join(folder, 'bin', name), text, { mode: 0o755 });
 }
 
-function build(env: Readonly<Record<string, string>>) {
+function build(env: Readonly<Record<string, string>>, ...args: readonly string[]) {
   const calls = join(folder, 'calls');
-  const out = execFileSync('sh', ['image/build.sh'], {
+  const out = execFileSync('sh', ['image/build.sh', ...args], {
     cwd: join(folder, 'project'),
     env: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, CALLS: calls, ...env },
     encoding: 'utf8',
@@ -48,6 +48,14 @@ it('builds and pushes the image, and gives the password to docker through a pipe
   const command = `buildx build --platform linux/arm64 --progress plain --tag ${URI}:v2-warm-1 --push .`;
   expect(calls).toContain(`[docker in /project/image]\n${command.replaceAll(' ', '\n')}\n`);
   expect(calls.match(/.*hunter2/g)).toEqual(['stdin: hunter2']);
+});
+
+it('gives its arguments to docker, such as the image that has Terraform', () => {
+  writeFileSync(join(folder, 'project/rc'), '');
+  const { calls } = build({ TERRAFORM_RC: 'rc' }, '--build-arg', 'TERRAFORM_IMAGE=example.com/a b');
+  expect(calls).toContain(
+    '\n--push\n--build-arg\nTERRAFORM_IMAGE=example.com/a b\n--secret\nid=terraformrc,src=/project/rc\n.\n',
+  );
 });
 
 it('builds nothing if ECR has the image', () => {

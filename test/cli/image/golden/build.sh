@@ -3,6 +3,7 @@
 # You need docker with buildx, and aws, signed in to the account of the pools.
 #   REPOSITORY    another name of the repository in ECR
 #   TERRAFORM_RC  a CLI configuration with credentials, for private provider registries
+# Arguments go to "docker buildx build", such as --build-arg TERRAFORM_IMAGE=IMAGE.
 set -eu
 case ${TERRAFORM_RC:-/} in
   /*) ;;
@@ -25,8 +26,7 @@ if aws ecr describe-images --repository-name "$repository" --image-ids "imageTag
   exit
 fi
 aws ecr get-login-password | docker login --username AWS --password-stdin "${uri%%/*}"
-set --
-if [ -n "${TERRAFORM_RC:-}" ]; then set -- --secret "id=terraformrc,src=$TERRAFORM_RC"; fi
+if [ -n "${TERRAFORM_RC:-}" ]; then set -- "$@" --secret "id=terraformrc,src=$TERRAFORM_RC"; fi
 docker buildx build --platform linux/arm64 --progress plain --tag "$uri:$tag" --push "$@" .
 echo "Set this image in autoscaler.yaml, and deploy:"
 echo "  image: $uri:$tag"
