@@ -69,7 +69,8 @@ type Evidence = {
 function judge({ task, daemon }: Suspect, { organization, jobs, look }: Evidence): Judged {
   const known = workersOf({ task, daemon }).flatMap((id) => [...(jobs.ofWorker.get(id)?.values() ?? [])]);
   const last = lastJobOf(task, { daemon, jobs: known }, look.toCoderdTime);
-  const hasDied = last !== undefined && isBuild(last) && hasDiedWith(task, last, jobs, look.toCoderdTime);
+  const witnesses = { daemon, open: jobs, toCoderdTime: look.toCoderdTime };
+  const hasDied = last !== undefined && isBuild(last) && hasDiedWith(task, last, witnesses);
   const isUnknown = daemon === undefined && last === undefined && isTraceless(task, organization, look);
   return { task, died: hasDied ? last : undefined, isUnknown };
 }
