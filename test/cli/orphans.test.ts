@@ -142,6 +142,16 @@ describe('autoscaler orphans', () => {
   });
 
   it.each([
+    { unknown: ['owner'], whose: 'dev' },
+    { unknown: ['workspace'], whose: 'workspace w-1' },
+    { unknown: ['workspace', 'workspaceId', 'owner'], whose: 'an unknown workspace' },
+  ])('names no workspace to pull the state of if $unknown is unknown', async ({ unknown, whose }) => {
+    const { out } = await withLines([{ ...LINE, ...Object.fromEntries(unknown.map((name) => [name, ''])) }]);
+    expect(out).toContain(`find resources of ${whose} that were created`);
+    expect(out).toContain('Delete those that `coder state pull OWNER/WORKSPACE` does not list.');
+  });
+
+  it.each([
     { transition: 'stop', check: 'Stop alice/dev again in Coder.' },
     { transition: 'delete', check: 'Delete alice/dev again in Coder.' },
     { transition: 'rebuild', check: 'In the cloud, compare the resources of alice/dev' },
