@@ -8,7 +8,7 @@ import { by, unique } from '../model/collections.ts';
 import type { DeadBuild, Finding } from '../model/plan.ts';
 import type { Daemon, Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { isKnownVersion } from '../model/version.ts';
-import { taskId } from '../supply/daemons.ts';
+import { nameInParts, taskId } from '../supply/daemons.ts';
 import type { PoolView } from '../supply/supply.ts';
 import {
   coderdTimeOf,
@@ -134,13 +134,10 @@ function knownJobs(
     for (const job of list) {
       if (job.worker_id == null) continue;
       add(job, job.worker_id);
-      add(job, endOf(job.worker_name));
+      add(job, nameInParts(job.worker_name ?? '').ending);
     }
   return { ofWorker, ids: new Set(jobs.items.map(({ id }) => id)), takenAt: jobs.takenAt ?? 0 };
 }
-
-/** The task id in a daemon's name, `<pool>-<task id>`. */
-const endOf = (name: string | null | undefined): string | undefined => name?.slice(name.lastIndexOf('-') + 1);
 
 function deadBuild(task: EndedTask, job: Job, { workspaces }: OrganizationReadings): DeadBuild {
   const { workspace_id, workspace_name, template_id, template_name, workspace_build_transition } =
