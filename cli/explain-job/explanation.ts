@@ -2,10 +2,12 @@
 import type { JobDetails } from '../../lambda/adapters/coderd/job-details.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
+import type { PendingJob as Promised } from '../../lambda/decision/model/promise.ts';
 import type { OrganizationReadings } from '../../lambda/decision/model/snapshot.ts';
 import { displayTags, type Tags } from '../../lambda/decision/model/tags.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { WAIT_PARTS, type WaitPart, type WaitParts } from '../../lambda/decision/waits/wait-parts.ts';
+import type { OrphanEvent } from '../../lambda/look/orphan-event.ts';
 
 export type JobExplanation = {
   readonly takenAt: IsoTime;
@@ -14,6 +16,8 @@ export type JobExplanation = {
   readonly wait: ExplainedWait | null;
   /** Null: the job does not wait. */
   readonly pending: PendingJob | null;
+  /** Null: no task of the last hour died with this build. `autoscaler orphans` looks further back. */
+  readonly died: OrphanEvent | null;
   /** Sentences about what could not be read. */
   readonly notes: readonly string[];
 };
@@ -54,6 +58,8 @@ export type PendingJob = {
   readonly older: number;
   /** The pools that the plan has for these jobs, with the reasons of their counts as sentences. */
   readonly pools: readonly { readonly pool: string; readonly why: readonly string[] }[];
+  /** When it will start, or why that is unknown. Null: the queue is too long to tell. */
+  readonly start: Promised | null;
   /** Why no pool can run it; null: a pool can. */
   readonly unschedulable: string | null;
 };

@@ -9,9 +9,11 @@ import { deliberate } from '../../lambda/decision/decide.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { OrganizationReadings, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { withPromises } from '../../lambda/decision/promise/promise.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { deriveJobWait, indexServing } from '../../lambda/decision/waits/job-wait.ts';
 import { some } from '../../lambda/explain/format.ts';
+import { orphansOf } from '../../lambda/look/orphan-event.ts';
 import { withFunctionLog } from '../logs/function-log.ts';
 import { loggedWait, WAIT_FIELDS } from '../logs/wait-rows.ts';
 import { whileWorking } from '../shared/activity.ts';
@@ -31,13 +33,14 @@ export async function gatherJob(
   const { snapshot, config } = await lookLive(options, cliEnvironment);
   const { job, organization } = await findJob(id, snapshot, options, cliEnvironment);
   const isStarted = job.started_at != null && job.worker_id != null;
+  const plan = withPromises(deliberate(snapshot, config), snapshot);
   const logged = isStarted ? await readLog(job, options, cliEnvironment) : { notes: [] };
   return {
     takenAt: isoTime(snapshot.takenAt),
     job: explainedJob(job, organization),
     wait: isStarted ? (logged.wait ?? liveWait(job, organization, snapshot)) : null,
-    pending:
-      job.status === 'pending' ? explainPending(job, snapshot, deliberate(snapshot, config).plan) : null,
+    pending: job.status === 'pending' ? explainPending(job, snapshot, plan) : null,
+    died: orphansOf(plan.findings).find((orphan) => orphan.job === job.id) ?? null,
     notes: logged.notes,
   };
 }

@@ -1,14 +1,18 @@
 /** Explains a job that still waits, from the plan of a live look. */
 import type { JobDetails } from '../../lambda/adapters/coderd/job-details.ts';
 import { unique } from '../../lambda/decision/model/collections.ts';
-import type { Plan } from '../../lambda/decision/model/plan.ts';
+import type { PromisedPlan } from '../../lambda/decision/model/promise.ts';
 import type { OrganizationReadings, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { displayTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
 import { reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { unservedSentence } from '../../lambda/explain/text.ts';
 import type { PendingJob } from './explanation.ts';
 
-export function explainPending(job: JobDetails, { coder, takenAt }: Snapshot, plan: Plan): PendingJob {
+export function explainPending(
+  job: JobDetails,
+  { coder, takenAt }: Snapshot,
+  plan: PromisedPlan,
+): PendingJob {
   const organization = coder.organizations.find(({ id }) => id === job.organization_id);
   const tags = displayTags(job.tags);
   const isIts = (row: { readonly organization: string; readonly tags: Tags }): boolean =>
@@ -23,6 +27,7 @@ export function explainPending(job: JobDetails, { coder, takenAt }: Snapshot, pl
     pools: plan.pools
       .filter(({ name }) => names.has(name))
       .map(({ name, why }) => ({ pool: name, why: why.map(reasonSentence) })),
+    start: plan.pendingJobs.find(({ id }) => id === job.id) ?? null,
     unschedulable: unserved === undefined ? null : unservedSentence(unserved, plan.takenAt),
   };
 }

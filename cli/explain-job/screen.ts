@@ -1,17 +1,23 @@
 /** Formats the explanation of a job as text: what it is, how it stands, where its wait went. */
+
+import type { IsoTime } from '../../lambda/decision/model/plan.ts';
+import { causeText, checkText } from '../../lambda/explain/dead-build-text.ts';
 import { ageText, seconds, some, tagText, timeText } from '../../lambda/explain/format.ts';
+import { startText } from '../../lambda/explain/promise-text.ts';
 import { percentText, waitPartAdvice, waitPartName } from '../../lambda/explain/wait-text.ts';
 import { plainTable } from '../shared/plain-table.ts';
 import type { ExplainedJob, ExplainedWait, JobExplanation, PendingJob } from './explanation.ts';
 
-export function explanationScreen({ job, wait, pending, notes }: JobExplanation): string {
+export function explanationScreen(explanation: JobExplanation): string {
+  const { takenAt, job, wait, pending, died, notes } = explanation;
   return [
     `job ${job.id}: ${whatOf(job)}`,
     `  organization "${job.organization}", tags ${tagText(job.tags)}`,
     `  submitted ${timeText(job.createdAt)}; ${stateOf(job)}`,
     ...(job.error === null ? [] : [`  error: ${job.error.replaceAll('\n', ' ')}`]),
     ...(wait === null ? [] : ['', ...waitLines(wait)]),
-    ...(pending === null ? [] : ['', ...pendingLines(pending)]),
+    ...(died === null ? [] : ['', `died with its task: ${causeText(died.cause)}. ${checkText(died)}.`]),
+    ...(pending === null ? [] : ['', ...pendingLines(pending, takenAt)]),
     ...notes.flatMap((note) => ['', `note: ${note}`]),
   ].join('\n');
 }
@@ -69,10 +75,12 @@ function partTable(parts: ExplainedWait['parts'], waitMs: number): readonly stri
     .map((line) => `  ${line}`);
 }
 
-function pendingLines({ waitedSeconds, alike, older, pools, unschedulable }: PendingJob): readonly string[] {
+function pendingLines(pending: PendingJob, takenAt: IsoTime): readonly string[] {
+  const { waitedSeconds, alike, older, pools, start, unschedulable } = pending;
   const place = older === 0 ? 'it is the oldest' : `${older} of them are older`;
   return [
     `waits for ${ageText(waitedSeconds)}; ${some(alike, 'job')} with these tags ${alike === 1 ? 'waits' : 'wait'}, ${place}`,
+    ...(start === null || unschedulable !== null ? [] : [startText(start, takenAt)]),
     ...(unschedulable === null ? [] : [`unschedulable: ${unschedulable}`]),
     ...pools.flatMap(({ pool, why }) => [`pool "${pool}":`, ...why.map((line) => `  - ${line}`)]),
   ];

@@ -30,7 +30,8 @@ function tagsOf({ tags }: PendingJob): string {
 /** The longest time that reads as now. */
 const AT_ONCE_SECONDS = 3;
 
-function startText({ startsAt, why }: PendingJob, takenAt: string): string {
+/** `starts in about 40 s (between 25 s and 95 s)`. */
+export function startText({ startsAt, why }: PendingJob, takenAt: string): string {
   if (startsAt === null) return `start unknown: ${why === null ? 'no reason is known' : WHY[why]}`;
   const inSeconds = (time: string): number => (Date.parse(time) - Date.parse(takenAt)) / 1000;
   const [p5, p50, p95] = [startsAt.p5, startsAt.p50, startsAt.p95].map(inSeconds) as [number, number, number];

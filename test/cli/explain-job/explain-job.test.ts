@@ -161,11 +161,24 @@ describe('autoscaler explain-job', () => {
         submitted 2 March 2026 09:01:50 UTC; pending
 
       waits for 20 s; 1 job with these tags waits, it is the oldest
+      start unknown: it waits for builds, and fewer than 5 similar builds are known
       pool "cpu":
         - 1 pending job needs a new task
         - needs 2 tasks, limited to 1 by max
       "
     `);
+  });
+
+  it('tells that a build died with its task, and what to check', async () => {
+    const lab = await open();
+    await logLooks(lab, 10);
+    const id = submit(lab, 3_600);
+    await logLooks(lab, 200);
+    const running = lab.world.ecs.tasks().find(({ state }) => state.lastStatus === 'RUNNING');
+    lab.world.ecs.hostFailure(running?.identity.arn ?? '');
+    await logLooks(lab, 600);
+    const { out } = await explain(lab, id);
+    expect(out).toContain('died with its task: host failure. In the cloud, compare the resources of ');
   });
 
   it('tells that no pool can run a job', async () => {
