@@ -9,7 +9,6 @@ import {
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import type { EpochMs } from '../../decision/model/brands.ts';
-import { batchesOf } from '../../decision/model/collections.ts';
 import type { Clock } from '../../look/ports.ts';
 import { describeAwsError } from '../shared/aws-calls.ts';
 
@@ -17,7 +16,7 @@ import { describeAwsError } from '../shared/aws-calls.ts';
 export const MOST_ROWS = 10_000;
 
 export type InsightsQuery = {
-  /** Names of log groups. */
+  /** Names of log groups, at most 50. */
   readonly groups: readonly string[];
   /** Both ends included. Insights counts in whole seconds. */
   readonly from: EpochMs;
@@ -48,27 +47,11 @@ export class LogQueryError extends Error {
   }
 }
 
-/** The most log groups that AWS takes for one query (StartQuery, logGroupNames). */
-const MOST_GROUPS = 50;
-
 /**
  * Returns the rows of a query. If one answer does not hold them, it queries each half of the time
- * again, and of many groups some at a time, so the rows come in parts: sort them yourself. Throws
- * LogQueryError.
+ * again, so the rows come in parts: sort them yourself. Throws LogQueryError.
  */
 export async function queryLogs(
-  client: CloudWatchLogsClient,
-  query: InsightsQuery,
-  clock: Pick<Clock, 'sleep'>,
-): Promise<InsightsRows> {
-  const parts: InsightsRows[] = [];
-  for (const groups of batchesOf(query.groups, MOST_GROUPS))
-    parts.push(await querySome(client, { ...query, groups }, clock));
-  return { rows: parts.flatMap(({ rows }) => rows), isCut: parts.some(({ isCut }) => isCut) };
-}
-
-/** `groups`: not more than one query takes. */
-async function querySome(
   client: CloudWatchLogsClient,
   query: InsightsQuery,
   clock: Pick<Clock, 'sleep'>,
@@ -79,8 +62,8 @@ async function querySome(
   const [from, to] = [toSeconds(query.from), toSeconds(query.to)];
   if (from >= to) return { rows, isCut: true };
   const middle = Math.floor((from + to) / 2);
-  const first = await querySome(client, { ...query, to: toMs(middle) }, clock);
-  const second = await querySome(client, { ...query, from: toMs(middle + 1) }, clock);
+  const first = await queryLogs(client, { ...query, to: toMs(middle) }, clock);
+  const second = await queryLogs(client, { ...query, from: toMs(middle + 1) }, clock);
   return { rows: [...first.rows, ...second.rows], isCut: first.isCut || second.isCut };
 }
 
