@@ -1,6 +1,7 @@
 /** Formats the explanation of a job as text: what it is, how it stands, where its wait went. */
 
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
+import { printable } from '../../lambda/decision/model/printable.ts';
 import { causeText, checkText } from '../../lambda/explain/dead-build-text.ts';
 import { ageText, seconds, some, tagText, timeText } from '../../lambda/explain/format.ts';
 import { startText } from '../../lambda/explain/promise-text.ts';
@@ -14,7 +15,7 @@ export function explanationScreen(explanation: JobExplanation): string {
     `job ${job.id}: ${whatOf(job)}`,
     `  organization "${job.organization}", tags ${tagText(job.tags)}`,
     `  submitted ${timeText(job.createdAt)}; ${stateOf(job)}`,
-    ...(job.error === null ? [] : [`  error: ${job.error.replaceAll('\n', ' ')}`]),
+    ...(job.error === null ? [] : [`  error: ${printable(job.error)}`]),
     ...(wait === null ? [] : ['', ...waitLines(wait)]),
     ...(died === null ? [] : ['', `died with its task: ${causeText(died.cause)}. ${checkText(died)}.`]),
     ...(pending === null ? [] : ['', ...pendingLines(pending, takenAt)]),

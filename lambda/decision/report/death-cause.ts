@@ -1,5 +1,6 @@
 /** The cause of a task's end, from ECS's stop code and reasons (docs/aws.md §2). */
 import type { DeathCause } from '../model/plan.ts';
+import { printable } from '../model/printable.ts';
 import type { Task } from '../model/snapshot.ts';
 
 const CAUSES: Readonly<Record<string, DeathCause>> = {
@@ -21,18 +22,11 @@ export function causeOfDeath(task: Task): DeathCause {
   return cause === 'scaling' && /maintenance|retire/i.test(task.stoppedReason ?? '') ? 'maintenance' : cause;
 }
 
-/**
- * ECS's own words, and the exit code. A person can give any text to StopTask, so this has no
- * characters that change a terminal.
- */
+/** ECS's own words, and the exit code. A person can give any text to StopTask. */
 export function reasonOfDeath(task: Task): string {
   const code = task.containers.find(({ exitCode }) => exitCode !== undefined)?.exitCode;
   const parts = [...reasonsOf(task), ...(code === undefined ? [] : [`exit code ${code}`])];
   return [...new Set(parts.map(printable))].join('; ') || task.stopCode || 'ECS gives no reason';
-}
-
-function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 
 /** Whether a running build may have been the victim: not of a task that left by itself. */
