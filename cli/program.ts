@@ -3,6 +3,7 @@
  * usage, 3 a crossed limit of `compare`.
  */
 import { Command, CommanderError, Help, type Option } from 'commander';
+import { withPlainOutput } from './plain-output.ts';
 import { type CliEnvironment, type CommandContext, UsageError } from './shared/cli-environment.ts';
 import { packageManifest } from './shared/version.ts';
 
@@ -64,7 +65,8 @@ const INPUT_ERRORS: ReadonlySet<string> = new Set([
 ]);
 
 /** Runs a command line (without the program's name) and returns the exit code. */
-export async function runCli(args: readonly string[], cliEnvironment: CliEnvironment): Promise<number> {
+export async function runCli(args: readonly string[], given: CliEnvironment): Promise<number> {
+  const cliEnvironment = withPlainOutput(given);
   let exitCode = 0;
   const program = await build(args, cliEnvironment, (code) => {
     exitCode = code;

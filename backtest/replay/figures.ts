@@ -180,7 +180,8 @@ function hourOfWeek(at: EpochMs, timezone: string): number {
 }
 
 /**
- * Adds up the parts of the waits of people's jobs. `jobs`: jobs that a daemon took. `waits`: what the looks logged, by job id.
+ * Adds up the parts of the waits of people's jobs. `jobs`: jobs that a daemon took. `waits`: what
+ * the looks logged, by job id.
  */
 export function peopleWait(
   jobs: readonly Pick<JobRecord, 'id' | 'createdAt' | 'startedAt'>[],

@@ -6,15 +6,15 @@ import {
   readAllDaemons,
   readBuildsOf,
   readJobsByIds,
-  readTemplateNames,
   readWorkspacePage,
 } from '../../lambda/adapters/coderd/build-timings.ts';
 import { ROLE } from '../../lambda/adapters/coderd/coderd.ts';
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { listTemplates } from '../../lambda/adapters/coderd/template-files.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { batchesOf, unique } from '../../lambda/decision/model/collections.ts';
 import type { BuildInfo, Daemon } from '../../lambda/decision/model/snapshot.ts';
-import { some } from '../../lambda/explain/format.ts';
+import { ageText, some } from '../../lambda/explain/format.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import { orRefuse, readServer } from '../trace/history.ts';
 import { type KnownBuild, knownBuild, type Source } from './build-groups.ts';
@@ -30,7 +30,7 @@ export type Reader = {
 export type BuildHistory = {
   readonly daemons: readonly Daemon[];
   readonly builds: readonly KnownBuild[];
-  /** Names of templates by id. Deprecated ones are missing. */
+  /** Names of templates by id. Deleted ones are missing. */
   readonly names: ReadonlyMap<string, string>;
   /** Workspaces whose builds the token's user may not read. */
   readonly unreadable: number;
@@ -65,7 +65,8 @@ export async function readHistory(
   const last = await readWorkspacesOfLastJobs(reader, { organizations, daemons, since });
   const sources = unique([...listed, ...last], ({ workspace }) => workspace);
   const { builds, unreadable } = await readBuilds(reader, sources, since);
-  const names = await orRefuse({ what: 'listing templates' }, () => readTemplateNames(http));
+  const templates = await orRefuse({ what: 'listing templates' }, () => listTemplates(http));
+  const names = new Map(templates.map(({ id, name }) => [id, name]));
   const ids = new Set(listed.map(({ workspace }) => workspace));
   return { daemons, builds, names, unreadable, coverage: coverageOf(ids, builds, last) };
 }
@@ -160,10 +161,10 @@ async function readBuilds(reader: Reader, sources: readonly Source[], since: Epo
   };
 }
 
-/** About how long so many requests take, if that is long. */
+/** How long so many requests take, if that is long. A slow coderd takes longer. */
 export function timeFor(requests: number, { perSecond }: Pace): string {
   const seconds = requests / perSecond;
-  return seconds < 20 ? '' : `, about ${Math.ceil(seconds / 60)} min`;
+  return seconds < 20 ? '' : `, ${ageText(seconds)} or longer`;
 }
 
 /** Undefined if coderd answers that there is no such thing: the user may not read it. */

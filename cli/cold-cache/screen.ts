@@ -60,18 +60,14 @@ const GROUP_TEXTS: Readonly<Record<Group, string>> = {
 };
 
 function rowsOf(report: ColdCacheReport, template: TemplateEstimate) {
-  const { groups, builds, month, verdict } = template;
+  const { groups, builds } = template;
   const first = builds.filter(({ group }) => group === 'first').length;
-  const cost =
-    verdict === 'too-few'
-      ? 'too few builds to say'
-      : `${hourText(month?.seconds.value ?? 0)}, ${dollarText(month?.dollars.value ?? 0)}`;
   const own = [
     nameOf(report, template.template),
     `all, ${shareText(first / builds.length)} first of their task`,
   ];
   return [
-    [...own, builds.length, '', '', cost],
+    [...own, builds.length, '', '', costOf(template)],
     ...groups.map((group) => [
       '',
       GROUP_TEXTS[group.group],
@@ -81,6 +77,12 @@ function rowsOf(report: ColdCacheReport, template: TemplateEstimate) {
       '',
     ]),
   ];
+}
+
+function costOf({ month, verdict }: TemplateEstimate): string {
+  if (month === undefined) return 'too few builds to say';
+  if (verdict === 'none') return 'no cost found';
+  return `${hourText(month.seconds.value)}, ${dollarText(month.dollars.value)}`;
 }
 
 const initOf = ({ inits }: GroupEstimate): string => (inits.length === 0 ? '' : secondText(meanOf(inits)));
@@ -95,6 +97,7 @@ function notes(report: ColdCacheReport): readonly string[] {
   return [
     `init: mean time of terraform init. longer by: than in later builds of the same template version, with the interval of ${shareText(CONFIDENCE)} confidence.`,
     `a month: 30 days like the last ${daysOf(period)}. The interval does not cover that other weeks have other builds.`,
+    "dollars: a minute of waiting has the price of the setting waiting. Fargate's prices are those of us-east-1.",
     `Read the timings of ${some(timed, 'build')}: at most ${sample} of each line, and at least ${LEAST_BUILDS} to compare.`,
     ...young(report),
     ...unseen(report),
@@ -104,7 +107,9 @@ function notes(report: ColdCacheReport): readonly string[] {
 
 /** A pool without builds in the first days costs more a month than these days tell. */
 function young({ period, templates }: ColdCacheReport): readonly string[] {
-  const first = Math.min(...templates.flatMap(({ builds }) => builds.map(({ startedAt }) => startedAt)));
+  const starts = templates.flatMap(({ builds }) => builds.map(({ startedAt }) => startedAt));
+  // a call with all of them as arguments would fail with more than about 100,000
+  const first = starts.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY);
   const days = Math.ceil((period.to - first) / DAY_MS);
   if (days >= daysOf(period)) return [];
   return [
@@ -128,7 +133,7 @@ function leftOut({ omitted, untimed, unreadableWorkspaces, templates }: ColdCach
       'coderd does not list their daemon any more, for example after its key was deleted',
     ],
     [omitted.foreign, 'build', 'no task of these pools with a guard ran them'],
-    [few, 'build', 'their templates have too few builds to compare'],
+    [few, 'build', 'their templates have too few builds with timings to compare'],
     [unreadableWorkspaces, 'workspace', "the token's user may not read their builds"],
     [untimed, 'chosen build', 'coderd has no timings of them for this user'],
   ];

@@ -1,6 +1,7 @@
 /** Formats figures and differences for Markdown. */
 import type { Difference } from '../../backtest/change/difference.ts';
 import { count, dollars, seconds, share } from '../../backtest/report/parts/numbers.ts';
+import { oneLine } from '../shared/plain-table.ts';
 
 export type Format = (value: number) => string;
 
@@ -39,7 +40,7 @@ export function arrow({ before, after }: Pick<Difference, 'before' | 'after'>, f
  * HTML.
  */
 export function code(text: string): string {
-  const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').replaceAll('`', "'");
+  const line = oneLine(text).replaceAll('`', "'");
   const short = line.length > LONGEST_TEXT ? `${line.slice(0, LONGEST_TEXT)}…` : line;
   // GitHub splits a row at each bar without a backslash, also in code
   return `\`${short.trim() === '' ? '(empty)' : short.replaceAll('|', '\\|')}\``;

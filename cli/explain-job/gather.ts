@@ -6,7 +6,7 @@ import { type JobDetails, readJobDetails } from '../../lambda/adapters/coderd/jo
 import { loadConfig } from '../../lambda/config/load.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { plusMs } from '../../lambda/decision/model/brands.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { OrganizationReadings, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { withPromises } from '../../lambda/decision/promise/promise.ts';
@@ -56,18 +56,25 @@ async function findJob(
   const { config, caBundle } = loadConfig(file);
   const { coderd, close } = makeClients(config, caBundle);
   try {
-    for (const organization of coder.organizations) {
-      const job = await whileWorking('reading the job', cliEnvironment, () =>
-        readJobDetails(coderd, organization.id, id),
-      );
-      if (job !== undefined) return { job, organization };
-    }
-  } catch (cause) {
-    throw new InputError(withAdvice(`reading job ${id}: ${messageOf(cause)}`), { cause });
+    const failures: unknown[] = [];
+    for (const organization of coder.organizations)
+      try {
+        const job = await whileWorking('reading the job', cliEnvironment, () =>
+          readJobDetails(coderd, organization.id, id),
+        );
+        if (job !== undefined) return { job, organization };
+      } catch (cause) {
+        // the job may be in another organization
+        failures.push(new InputError(unread(id, organization, cause), { cause }));
+      }
+    throw failures[0] ?? new InputError(notFound(id, coder.organizations));
   } finally {
     await close();
   }
-  throw new InputError(notFound(id, coder.organizations));
+}
+
+function unread(id: string, { name }: OrganizationReadings, cause: unknown): string {
+  return withAdvice(`reading job ${id} in organization "${name}": ${messageOf(cause)}`);
 }
 
 function notFound(id: string, organizations: readonly OrganizationReadings[]): string {
@@ -75,8 +82,13 @@ function notFound(id: string, organizations: readonly OrganizationReadings[]): s
   return `finding job ${id}: coderd has no such job in the ${some(organizations.length, 'organization')} of the configuration (${names}). Check the id with "coder provisioner jobs list". coderd deletes the jobs of deleted templates and workspaces`;
 }
 
-/** A start is logged by the look that sees it. The forecast shows it ten minutes later at most. */
-const LOGGED_WITHIN_MS = 15 * 60_000;
+/**
+ * A start is logged by the look that sees it. The forecast shows it ten minutes later at most, and a
+ * list that cannot be read delays the line by ten more.
+ */
+const LOGGED_WITHIN_MS = 30 * 60_000;
+/** The start is coderd's time and the line has AWS's: these clocks differ. */
+const CLOCK_SKEW_MS = 5 * 60_000;
 
 async function readLog(
   job: JobDetails,
@@ -84,7 +96,7 @@ async function readLog(
   cliEnvironment: CliEnvironment,
 ): Promise<{ readonly wait?: ExplainedWait | undefined; readonly notes: readonly string[] }> {
   const startedAt = job.started_at ?? job.created_at;
-  const span = { from: startedAt, to: (startedAt + LOGGED_WITHIN_MS) as EpochMs };
+  const span = { from: plusMs(startedAt, -CLOCK_SKEW_MS), to: plusMs(startedAt, LOGGED_WITHIN_MS) };
   const commands = [`fields ${WAIT_FIELDS.join(', ')}`, `filter id = "${job.id}"`, 'sort @timestamp asc'];
   try {
     const { rows } = await withFunctionLog(options, { ...cliEnvironment, err: () => {} }, (log) =>

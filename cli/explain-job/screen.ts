@@ -1,23 +1,24 @@
 /** Formats the explanation of a job as text: what it is, how it stands, where its wait went. */
 
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
-import { printable } from '../../lambda/decision/model/printable.ts';
 import { causeText, checkText } from '../../lambda/explain/dead-build-text.ts';
 import { ageText, seconds, some, tagText, timeText } from '../../lambda/explain/format.ts';
 import { startText } from '../../lambda/explain/promise-text.ts';
 import { percentText, waitPartAdvice, waitPartName } from '../../lambda/explain/wait-text.ts';
-import { plainTable } from '../shared/plain-table.ts';
+import { oneLine, plainTable } from '../shared/plain-table.ts';
 import type { ExplainedJob, ExplainedWait, JobExplanation, PendingJob } from './explanation.ts';
 
 export function explanationScreen(explanation: JobExplanation): string {
   const { takenAt, job, wait, pending, died, notes } = explanation;
   return [
     `job ${job.id}: ${whatOf(job)}`,
-    `  organization "${job.organization}", tags ${tagText(job.tags)}`,
+    `  organization "${job.organization}", tags ${oneLine(tagText(job.tags))}`,
     `  submitted ${timeText(job.createdAt)}; ${stateOf(job)}`,
-    ...(job.error === null ? [] : [`  error: ${printable(job.error)}`]),
+    ...(job.error === null ? [] : [`  error: ${oneLine(job.error)}`]),
     ...(wait === null ? [] : ['', ...waitLines(wait)]),
-    ...(died === null ? [] : ['', `died with its task: ${causeText(died.cause)}. ${checkText(died)}.`]),
+    ...(died === null
+      ? []
+      : ['', oneLine(`died with its task: ${causeText(died.cause)}. ${checkText(died)}.`)]),
     ...(pending === null ? [] : ['', ...pendingLines(pending, takenAt)]),
     ...notes.flatMap((note) => ['', `note: ${note}`]),
   ].join('\n');
@@ -31,8 +32,8 @@ const TYPES: Readonly<Record<string, string>> = {
 
 function whatOf({ type, transition, template, workspace }: ExplainedJob): string {
   const what = transition ?? TYPES[type] ?? type;
-  const of = workspace === null ? '' : ` of workspace ${workspace}`;
-  return `${what}${of}${template === null ? '' : `, template "${template}"`}`;
+  const of = workspace === null ? '' : ` of workspace ${oneLine(workspace)}`;
+  return `${what}${of}${template === null ? '' : `, template "${oneLine(template)}"`}`;
 }
 
 function stateOf({ status, createdAt, startedAt, completedAt }: ExplainedJob): string {
@@ -48,7 +49,7 @@ function waitLines({ pool, task, waitMs, parts, source }: ExplainedWait): readon
   const of = task === null ? '' : `, task ${task}`;
   const total = `waited ${(waitMs / 1000).toFixed(1)} s for ${by}${of}`;
   const [longest] = parts.toSorted((a, b) => b.ms - a.ms);
-  if (longest === undefined) return [`${total}: none of it is worth a word`];
+  if (longest === undefined) return [total];
   return [
     `${total}:`,
     ...partTable(parts, waitMs),
@@ -82,7 +83,7 @@ function pendingLines(pending: PendingJob, takenAt: IsoTime): readonly string[] 
   return [
     `waits for ${ageText(waitedSeconds)}; ${some(alike, 'job')} with these tags ${alike === 1 ? 'waits' : 'wait'}, ${place}`,
     ...(start === null || unschedulable !== null ? [] : [startText(start, takenAt)]),
-    ...(unschedulable === null ? [] : [`unschedulable: ${unschedulable}`]),
+    ...(unschedulable === null ? [] : [`unschedulable: ${oneLine(unschedulable)}`]),
     ...pools.flatMap(({ pool, why }) => [`pool "${pool}":`, ...why.map((line) => `  - ${line}`)]),
   ];
 }

@@ -58,7 +58,7 @@ async function makeImage(options: ImageOptions, cliEnvironment: CliEnvironment):
   const target = choosePools(config.pools, options);
   const cluster = clusterNamed(options, cliEnvironment, config);
   const survey = await surveyTemplates({ config, caBundle, pools: target.pools }, options, cliEnvironment);
-  const templates = chooseTemplates(survey.templates, options.template);
+  const templates = chooseTemplates(survey, target.pools, options.template);
   const packages = packagesOf(templates);
   const made = imageFiles({ ...target, layout: layoutOf(options), sealed: options.sealed, packages });
   const advice = await whileWorking('reading tasks of ECS', cliEnvironment, () =>

@@ -14,7 +14,7 @@ export type Target = {
 type Choice = { readonly pool?: readonly string[]; readonly image?: string };
 
 /** The end of a tag that this command has made. */
-const WARM = /(?:[:-])warm-[0-9a-f]{8}$/;
+const WARM = /[:-]warm-[0-9a-f]{8}(?:@|$)/;
 
 /** Throws UsageError for an unknown pool, and InputError if one image cannot serve all pools. */
 export function choosePools(all: readonly PoolConfig[], { pool: names, image }: Choice): Target {

@@ -15,11 +15,23 @@ export function pullScreen(advice: Advice, width?: number): string {
   return [
     'Image pulls of the tasks that ECS lists, with their present image:',
     plainTable(columns, advice.pools.map(rowOf), width),
+    ...fewTasks(advice.pools),
     ...(advice.unmeasured.length === 0 ? [] : [`No tasks to measure: ${advice.unmeasured.join(', ')}`]),
     '',
     MEANING,
     ...(outside.length === 0 ? [] : [`${PULL_THROUGH} ${outside.map(({ pool }) => pool).join(', ')}.`]),
   ].join('\n');
+}
+
+/** With fewer, the 95th percentile is the greatest value. */
+const ENOUGH_TASKS = 20;
+
+function fewTasks(pools: readonly PoolAdvice[]): readonly string[] {
+  const those = pools.filter(({ tasks }) => tasks < ENOUGH_TASKS).map(({ pool }) => pool);
+  if (those.length === 0) return [];
+  return [
+    `Fewer than ${ENOUGH_TASKS} tasks, so the figures are rough, and pull p95 is the slowest pull: ${those.join(', ')}`,
+  ];
 }
 
 function rowOf(advice: PoolAdvice): readonly (string | number)[] {

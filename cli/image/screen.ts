@@ -5,25 +5,47 @@ import { pullScreen } from './pull-screen.ts';
 import type { ImageResult } from './result.ts';
 
 export function screen(result: ImageResult, width?: number): string {
+  const shown = { ...result, templates: onOneLine(result.templates) };
   const parts = [
-    packed(result, width),
-    notPacked(result),
-    checksums(result),
-    nextSteps(result),
-    pullScreen(result.advice, width),
+    packed(shown, width),
+    notPacked(shown),
+    checksums(shown),
+    nextSteps(shown),
+    pullScreen(shown.advice, width),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-function packed({ out, image, platform, pools, packages }: ImageResult, width?: number): string {
-  if (out === undefined)
-    return 'Nothing was written: no template has a lock file that names a provider. Run "terraform init" in the folder of a template, and push the template with its .terraform.lock.hcl';
+/** The name of a folder and the reason why a file is unreadable may look like lines of this text. */
+function onOneLine(templates: ImageResult['templates']): ImageResult['templates'] {
+  return {
+    ...templates,
+    withoutLockFile: templates.withoutLockFile.map(joined),
+    unreadable: templates.unreadable.map(({ template, why }) => ({
+      template: joined(template),
+      why: joined(why),
+    })),
+    ofOnePlatform: templates.ofOnePlatform.map(joined),
+  };
+}
+
+function packed(result: ImageResult, width?: number): string {
+  const { out, image, platform, pools, packages } = result;
+  if (out === undefined) return nothingPacked(result);
   const table = plainTable(
     ['provider', 'version', 'templates'].map((head) => ({ head, align: 'left' as const })),
-    packages.map(({ address, version, templates }) => [address, version, few(templates)]),
+    packages.map(({ address, version, templates }) => [address, version, joined(few(templates))]),
     width,
   );
   return `${out}: written, for ${some(pools.length, 'pool')} (${pools.join(', ')}): ${image} with ${some(packages.length, 'provider package')} for ${platform}. Their sizes are known once they are downloaded, when the image is built.\n\n${table}`;
+}
+
+const joined = (text: string): string => text.replaceAll(/\s+/g, ' ');
+
+function nothingPacked({ templates }: ImageResult): string {
+  return templates.unreadable.length > 0
+    ? 'Nothing was written: no lock file could be read that names a provider. See below for the reasons'
+    : 'Nothing was written: no template has a lock file that names a provider. Run "terraform init" in the folder of a template, and push the template with its .terraform.lock.hcl';
 }
 
 function notPacked({ templates }: ImageResult): string {
@@ -65,6 +87,8 @@ function nextSteps({ out, pools, overridden }: ImageResult): string {
   ].join('\n');
 }
 
-function quoted(path: string): string {
+/** For a shell. A path that begins with a dash would be an option. */
+function quoted(given: string): string {
+  const path = given.startsWith('-') ? `./${given}` : given;
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

@@ -47,10 +47,15 @@ function connectTo({ config, caBundle }: Deployed, { environment }: CliEnvironme
 
 /** The templates with these names; all if there are no names. Throws UsageError. */
 export function chooseTemplates(
-  templates: readonly Template[],
+  { templates, others }: TemplateSurvey,
+  pools: readonly Pick<PoolConfig, 'name'>[],
   names: readonly string[] | undefined,
 ): readonly Template[] {
   const unknown = names?.find((name) => !templates.some((template) => template.name === name));
+  if (unknown !== undefined && others.includes(unknown))
+    throw new UsageError(
+      `template "${unknown}": its jobs have other tags than the pools ${pools.map(({ name }) => name).join(', ')}, so these cannot run them`,
+    );
   if (unknown !== undefined)
     throw new UsageError(
       `no template "${unknown}"; the templates are ${templates.map(({ name }) => name).join(', ') || '(none)'}`,

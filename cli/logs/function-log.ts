@@ -6,6 +6,7 @@ import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
 import { type InsightsRows, LogQueryError, queryLogs } from '../../lambda/adapters/logs/insights.ts';
 import { AWS_TIMEOUTS } from '../../lambda/connect.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { Config } from '../../lambda/decision/model/config.ts';
 import { LOG_GROUP_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
 import { whileWorking } from '../shared/activity.ts';
@@ -47,7 +48,7 @@ export async function withFunctionLog<T>(
   const logs = new CloudWatchLogsClient({ requestHandler: AWS_TIMEOUTS });
   try {
     await checkAwsSetup(ecs);
-    const found = await findLog(new EcsAdapter(ecs, cluster));
+    const found = await findLog(new EcsAdapter(ecs, cluster), config);
     const queryGroups = queryWith(logs, cliEnvironment);
     const query: FunctionLog['query'] = (message, commands, span) =>
       queryGroups([found.group], [linesOf([message], found.service), ...commands], span);
@@ -58,10 +59,13 @@ export async function withFunctionLog<T>(
   }
 }
 
-async function findLog(ecs: EcsAdapter): Promise<Pick<FunctionLog, 'group' | 'service' | 'services'>> {
+async function findLog(
+  ecs: EcsAdapter,
+  config: Config,
+): Promise<Pick<FunctionLog, 'group' | 'service' | 'services'>> {
   const { status, error, items: services } = await ecs.services();
   if (status !== 'ok') throw new InputError(withAdvice(error ?? `listing services: ${status}`));
-  const found = findLogGroup(services);
+  const found = findLogGroup(services, config);
   if (found === undefined)
     throw new InputError(
       `finding the function's log group: none of ${services.length} ECS services of pools in cluster "${ecs.cluster}" has the tag ${LOG_GROUP_TAG}. Deploy this version, or check --cluster`,

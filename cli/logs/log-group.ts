@@ -1,5 +1,6 @@
 /** Finds the function's log group by the tags of the pools' ECS services. */
-import { LOG_GROUP_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
+import type { Config } from '../../lambda/decision/model/config.ts';
+import { LOG_GROUP_TAG, POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
 
 export type LogGroup = {
@@ -8,9 +9,17 @@ export type LogGroup = {
   readonly service: string | undefined;
 };
 
-/** Undefined if no service names a log group. */
-export function findLogGroup(services: readonly Service[]): LogGroup | undefined {
-  const tags = services.map((service) => service.tags).find((all) => tagOf(all, LOG_GROUP_TAG));
+/**
+ * Undefined if no service names a log group. Several deployments may share a cluster: services of
+ * configured pools come first.
+ */
+export function findLogGroup(
+  services: readonly Service[],
+  { pools }: Pick<Config, 'pools'>,
+): LogGroup | undefined {
+  const naming = services.map((service) => service.tags).filter((all) => tagOf(all, LOG_GROUP_TAG));
+  const names = new Set<string | undefined>(pools.map(({ name }) => name));
+  const tags = naming.find((all) => names.has(tagOf(all, POOL_TAG))) ?? naming[0];
   const group = tagOf(tags, LOG_GROUP_TAG);
   return group === undefined ? undefined : { group, service: tagOf(tags, STACK_TAG) };
 }

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import Table from 'cli-table3';
 
 const NO_LINES = Object.fromEntries(
@@ -73,4 +74,12 @@ function blocks(columns: readonly Column[], rows: readonly Row[]): string {
       .map(({ head, cell }) => `${head.padEnd(widest + GAP)}${cell}`)
       .join('\n');
   return rows.map(block).join('\n\n');
+}
+
+/**
+ * Text that someone else wrote, as one line without control characters: they could move the cursor
+ * of a terminal, hide text or begin a line of their own.
+ */
+export function oneLine(text: string): string {
+  return stripVTControlCharacters(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
 }

@@ -21,7 +21,7 @@ export function addStatusCommand(program: Command, { cliEnvironment, exitWith }:
 async function printStatus(options: StatusOptions, cliEnvironment: CliEnvironment): Promise<number> {
   const { snapshot, config } = await lookLive(options, cliEnvironment);
   const log = await whileWorking("reading the function's log", cliEnvironment, () =>
-    readLog(snapshot, cliEnvironment),
+    readLog(snapshot, config, cliEnvironment),
   );
   const status = statusOf(snapshot, deliberate(snapshot, config), config, log);
   const text = options.json ? JSON.stringify(status, null, 2) : statusScreen(status, cliEnvironment.columns);

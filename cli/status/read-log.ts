@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { EACH_TRY, endingWith } from '../../lambda/adapters/shared/aws-calls.ts';
+import type { Config } from '../../lambda/decision/model/config.ts';
 import { LOG_GROUP_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { findLogGroup } from '../logs/log-group.ts';
@@ -22,8 +23,12 @@ const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 10_000, throwOnRequ
 type LogEnvironment = Pick<CliEnvironment, 'now' | 'silenceMs' | 'pollMs'>;
 
 /** Finds the log group by the tags of the services, and reads both facts at the same time. */
-export async function readLog({ ecs }: Snapshot, cliEnvironment: LogEnvironment): Promise<LogFacts> {
-  const log = findLogGroup(ecs.services.items);
+export async function readLog(
+  { ecs }: Snapshot,
+  config: Config,
+  cliEnvironment: LogEnvironment,
+): Promise<LogFacts> {
+  const log = findLogGroup(ecs.services.items, config);
   if (log === undefined) {
     const why = `no ECS service has the tag ${LOG_GROUP_TAG}, which names the log group`;
     return { lastLook: { kind: 'unknown', why }, waits: { kind: 'unknown', why } };

@@ -3,7 +3,7 @@
  * once. The memory is that of the process: when it began to look, which jobs it saw pending and
  * since when, which jobs it returned, and the tasks that it requested.
  */
-import type { EpochMs, JobId, PoolName } from '../decision/model/brands.ts';
+import type { EpochMs, JobId, OrganizationId } from '../decision/model/brands.ts';
 import { by } from '../decision/model/collections.ts';
 import type { Job, OrganizationReadings, Snapshot, Task } from '../decision/model/snapshot.ts';
 import {
@@ -11,9 +11,9 @@ import {
   deriveJobWait,
   indexServing,
   type JobWait,
-  type ServingTasks,
   type StartedJob,
 } from '../decision/waits/job-wait.ts';
+import { type LaunchRequest, LaunchRequests } from './launch-requests.ts';
 import type { LookResult } from './look.ts';
 
 /** ECS forgets a stopped task after an hour (docs/aws.md §1), so an older start cannot be split. */
@@ -22,6 +22,10 @@ const KEPT_MS = 3_600_000;
 const MISSED_MS = 10 * 60_000;
 /** The list of workspaces, which tells a late start, is read every five minutes at least. */
 const GONE_MS = 10 * 60_000;
+/** So long a start waits for lists that a look could not read. */
+const SETTLED_MS = 10 * 60_000;
+/** Lambda may freeze a process for longer. Another process looks and returns jobs in this time. */
+const FROZEN_MS = 3 * 60_000;
 
 /** The waits of the jobs that started since the last look. */
 export type StartedWaits = {
@@ -35,33 +39,27 @@ export type StartedWaits = {
   readonly missed: number;
 };
 
-/** A raised count: ECS was to create so many tasks. */
-type Request = {
-  readonly pool: PoolName;
-  /** The time of the snapshot. */
-  readonly takenAt: EpochMs;
-  /** When the look began, by the function's clock. */
-  readonly lookedAt: EpochMs;
-  readonly at: EpochMs;
-  readonly tasks: number;
-};
+type Pending = { readonly organization: OrganizationId; readonly from: EpochMs; lastSeenAt: EpochMs };
 
 export class WaitRecord {
   #since: EpochMs | undefined;
-  readonly #pending = new Map<JobId, { readonly from: EpochMs; lastSeenAt: EpochMs }>();
+  #lastLookAt: EpochMs | undefined;
+  readonly #pending = new Map<JobId, Pending>();
   readonly #returned = new Map<JobId, EpochMs>();
-  #requests: readonly Request[] = [];
+  readonly #requests = new LaunchRequests();
 
   /** `durationMs`: how long the look took. Call it once after each look. */
   after({ snapshot, outcome }: Pick<LookResult, 'snapshot' | 'outcome'>, durationMs: number): StartedWaits {
     const { takenAt } = snapshot;
-    const isFirst = this.#since === undefined;
-    this.#since ??= takenAt;
+    const isFirst = this.#lastLookAt === undefined || takenAt - this.#lastLookAt > FROZEN_MS;
+    this.#lastLookAt = takenAt;
+    if (isFirst) this.#since = takenAt;
     this.#forget(takenAt);
     this.#notice(snapshot);
-    this.#request(snapshot, outcome, durationMs);
+    if (isFirst) this.#forgetUnseen(takenAt);
+    this.#requests.add(snapshot, outcome.applied, { durationMs, oldest: takenAt - KEPT_MS });
     const started = snapshot.coder.organizations.flatMap((organization) =>
-      this.#startedIn(organization, takenAt),
+      this.#startedIn(organization, snapshot),
     );
     const noticed = new Map(started.map(({ job }) => [job.id, this.#pending.get(job.id)?.from]));
     for (const { job } of started) this.#pending.delete(job.id);
@@ -71,7 +69,12 @@ export class WaitRecord {
 
   /** Counts the jobs that left the queue a while ago, each once. */
   #gone({ coder, takenAt }: Snapshot): number {
-    const gone = [...this.#pending].filter(([, { lastSeenAt }]) => lastSeenAt < takenAt - GONE_MS);
+    const read = new Set(coder.organizations.flatMap(({ id, jobs }) => (jobs.status === 'ok' ? [id] : [])));
+    const gone = [...this.#pending].filter(
+      // a list that cannot be read shows no job, whether it is in the queue or not
+      ([, { organization, lastSeenAt }]) =>
+        lastSeenAt < takenAt - (read.has(organization) ? GONE_MS : KEPT_MS),
+    );
     if (gone.length === 0) return 0;
     for (const [id] of gone) this.#pending.delete(id);
     const ended = new Set(
@@ -85,37 +88,36 @@ export class WaitRecord {
   #forget(now: EpochMs): void {
     const oldest = now - KEPT_MS;
     for (const [id, startedAt] of this.#returned) if (startedAt < oldest) this.#returned.delete(id);
-    this.#requests = this.#requests.filter(({ at }) => at >= oldest);
+  }
+
+  /** Forgets the jobs that left the queue while another process looked. */
+  #forgetUnseen(now: EpochMs): void {
+    for (const [id, { lastSeenAt }] of this.#pending) if (lastSeenAt < now) this.#pending.delete(id);
   }
 
   #notice({ coder, takenAt }: Snapshot): void {
-    for (const { id, started_at } of coder.organizations.flatMap(({ jobs }) => jobs.items)) {
-      const known = this.#pending.get(id);
-      if (known !== undefined) known.lastSeenAt = takenAt;
-      else if (started_at == null) this.#pending.set(id, { from: takenAt, lastSeenAt: takenAt });
-    }
+    for (const { id: organization, jobs } of coder.organizations)
+      for (const { id, started_at } of jobs.items) {
+        const known = this.#pending.get(id);
+        if (known !== undefined) known.lastSeenAt = takenAt;
+        else if (started_at == null)
+          this.#pending.set(id, { organization, from: takenAt, lastSeenAt: takenAt });
+      }
   }
 
-  #request({ clock, takenAt }: Snapshot, { applied }: LookResult['outcome'], durationMs: number): void {
-    const lookedAt = clock ?? takenAt;
-    const raised = applied.flatMap((action) => {
-      if (action.kind !== 'set-desired' || action.to <= action.from) return [];
-      if (action.why === 'count-below-tasks') return [];
-      const at = (lookedAt + durationMs) as EpochMs;
-      return [{ pool: action.pool, takenAt, lookedAt, at, tasks: action.to - action.from }];
-    });
-    this.#requests = [...this.#requests, ...raised];
-  }
-
-  /** The jobs of an organization that started since the first look and were not returned yet. */
-  #startedIn(organization: OrganizationReadings, now: EpochMs): readonly StartedJob[] {
+  /**
+   * The jobs of an organization that started since the first look and were not returned yet. If a
+   * list is unread that tells who served a job, the job comes with a later look.
+   */
+  #startedIn(organization: OrganizationReadings, { takenAt: now, ecs }: Snapshot): readonly StartedJob[] {
     const { jobs, previousJobs, recentJobs } = organization;
+    const isRead = organization.daemons.status === 'ok' && isEcsRead(ecs);
     const earliest = Math.max(this.#since ?? now, now - KEPT_MS);
     const found = new Map<JobId, StartedJob>();
     for (const list of [recentJobs?.items ?? [], previousJobs.items, jobs.items])
       for (const job of list)
         if ((job.started_at ?? 0) > earliest && isStarted(job) && !this.#returned.has(job.id))
-          found.set(job.id, { job, organization });
+          if (isRead || job.started_at < now - SETTLED_MS) found.set(job.id, { job, organization });
     return [...found.values()];
   }
 
@@ -127,45 +129,34 @@ export class WaitRecord {
       missed,
     }: { readonly noticed: ReadonlyMap<JobId, EpochMs | undefined>; readonly missed: number },
   ): StartedWaits {
-    const tasks = indexServing(snapshot);
-    const requests = this.#requestsOf(snapshot, tasks);
-    const waits = started
-      .flatMap((one) => {
-        const remembered = (task: Task) => timesOf(requests.get(task), noticed.get(one.job.id));
-        return deriveJobWait({ ...one, remembered }, tasks) ?? [];
-      })
-      .toSorted(
-        by(
-          ({ startedAt }) => startedAt,
-          ({ id }) => id,
-        ),
-      );
+    // first, so that a job whose wait cannot be computed does not fail the next look too
     for (const { job } of started) this.#returned.set(job.id, job.started_at);
-    return { waits, missed: missed + started.filter((one) => daemonOf(one) === undefined).length };
-  }
-
-  /**
-   * The request of this process that made each task. A pool's tasks, in order of creation, belong to its
-   * requests in order of time. A task beyond them replaces one that stopped.
-   */
-  #requestsOf({ ecs }: Snapshot, { poolOf }: ServingTasks): ReadonlyMap<Task, Request> {
-    const found = new Map<Task, Request>();
-    const left = this.#requests.map((request) => ({ ...request }));
-    for (const task of ecs.tasks.items.toSorted(by(({ createdAt }) => createdAt ?? 0))) {
-      const { createdAt } = task;
-      if (createdAt === undefined) continue;
-      const pool = poolOf(task);
-      const request = left.find((one) => one.tasks > 0 && one.pool === pool && one.lookedAt <= createdAt);
-      if (request === undefined) continue;
-      request.tasks -= 1;
-      found.set(task, request);
+    const tasks = indexServing(snapshot);
+    const requests = this.#requests.ofTasks(snapshot, tasks);
+    const waits: JobWait[] = [];
+    let untold = 0;
+    for (const one of started) {
+      const remembered = (task: Task) => timesOf(requests.get(task), noticed.get(one.job.id));
+      const wait = deriveJobWait({ ...one, remembered }, tasks);
+      if (wait !== undefined) waits.push(wait);
+      if (daemonOf(one) === undefined || (wait === undefined && !isEcsRead(snapshot.ecs))) untold += 1;
     }
-    return found;
+    return { waits: waits.sort(byStart), missed: missed + untold };
   }
 }
 
+const byStart = by<JobWait>(
+  ({ startedAt }) => startedAt,
+  ({ id }) => id,
+);
+
+/** Whether both lists are known that tell the pool and the task of a daemon. */
+function isEcsRead({ services, tasks }: Snapshot['ecs']): boolean {
+  return services.status === 'ok' && tasks.status === 'ok';
+}
+
 /** The look that requested the task noticed the job in the same moment, not before it. */
-function timesOf(request: Request | undefined, noticedAt: EpochMs | undefined) {
+function timesOf(request: LaunchRequest | undefined, noticedAt: EpochMs | undefined) {
   return { requestedAt: request?.at, noticedAt: noticedAt === request?.takenAt ? undefined : noticedAt };
 }
 

@@ -8,7 +8,7 @@ import { type Look, lookEvent } from '../look/look-event.ts';
 import { OrphanEvents } from '../look/orphan-event.ts';
 import type { Clock } from '../look/ports.ts';
 import { waitLine } from '../look/wait-line.ts';
-import { WaitRecord } from '../look/wait-record.ts';
+import { type StartedWaits, WaitRecord } from '../look/wait-record.ts';
 import { FullViewAge } from './full-view-age.ts';
 import { lookMetrics, poolMetrics, rareMetrics, waitMetrics } from './look-metrics.ts';
 import { ShortFormatter } from './short-formatter.ts';
@@ -32,7 +32,7 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
   const record = new WaitRecord();
   return (look) => {
     const { plan } = look.result;
-    const { waits, missed } = record.after(look.result, look.durationMs);
+    const { waits, missed } = waitsOf(record, look);
     const event = lookEvent(look, missed);
     logger.info('look', event);
     for (const wait of waits) facts.info('wait', waitLine(wait));
@@ -45,6 +45,17 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
       publish(metrics, poolMetrics(pool));
     }
   };
+}
+
+/** An error here must not cost the event and the metrics of the look. */
+function waitsOf(record: WaitRecord, { result, durationMs }: Look): StartedWaits {
+  try {
+    return record.after(result, durationMs);
+  } catch (cause) {
+    const error = cause instanceof Error ? cause : String(cause);
+    logger.error('computing the waits of started jobs failed; this look tells none', { error });
+    return { waits: [], missed: 0 };
+  }
 }
 
 const IN_SECONDS = /Age$|^Wait/;

@@ -159,6 +159,12 @@ describe('autoscaler orphans', () => {
     expect((await withLines([{ ...LINE, transition }])).out).toContain(`  check     ${check}`);
   });
 
+  it('prints no control characters of a line in the log', async () => {
+    const { out } = await withLines([{ ...LINE, workspace: 'd\u001b[2Jev', reason: 'a\nb\u009b1m' }]);
+    expect(out).toContain('start of alice/dev\n');
+    expect(out).toContain('Spot interruption (a b)\n');
+  });
+
   it('fits the width of the terminal', async () => {
     const own = await open();
     put(own.world, LINE);

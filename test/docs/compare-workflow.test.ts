@@ -143,6 +143,14 @@ describe('its second script', () => {
     );
   });
 
+  it('fails and writes no second comment if GitHub does not list the comments', () => {
+    comment('');
+    rmSync(path('calls'));
+    stub('gh', `printf '%s\\n' "$@" >> ${path('calls')}; case "$*" in *--paginate*) exit 1;; esac`);
+    expect(runScript(scriptOf('comment'), environment)).toBe(1);
+    expect(read('calls')).not.toContain('POST');
+  });
+
   it('updates its own comment', () => {
     const calls = comment('4711\\n4712\\n');
     expect(calls).toContain(`--method\nPATCH\nrepos/me/infra/issues/comments/4711\n--raw-field\n${body}\n`);

@@ -14,8 +14,14 @@ export function buildScript({ platform, repository, tag }: BuildRequest): string
 # You need docker with buildx, and aws, signed in to the account of the pools.
 #   REPOSITORY    another name of the repository in ECR
 #   TERRAFORM_RC  a CLI configuration with credentials, for private provider registries
+# Arguments go to "docker buildx build", such as --build-arg TERRAFORM_IMAGE=IMAGE.
 set -eu
-cd "$(dirname "$0")"
+case \${TERRAFORM_RC:-/} in
+  /*) ;;
+  *) TERRAFORM_RC=$PWD/$TERRAFORM_RC ;;
+esac
+unset CDPATH
+cd -- "$(dirname -- "$0")"
 repository=\${REPOSITORY:-${repository}}
 tag=${tag}
 uri() {
@@ -31,8 +37,7 @@ if aws ecr describe-images --repository-name "$repository" --image-ids "imageTag
   exit
 fi
 aws ecr get-login-password | docker login --username AWS --password-stdin "\${uri%%/*}"
-set --
-if [ -n "\${TERRAFORM_RC:-}" ]; then set -- --secret "id=terraformrc,src=$TERRAFORM_RC"; fi
+if [ -n "\${TERRAFORM_RC:-}" ]; then set -- "$@" --secret "id=terraformrc,src=$TERRAFORM_RC"; fi
 docker buildx build --platform ${platform.replace('_', '/')} --progress plain --tag "$uri:$tag" --push "$@" .
 echo "Set this image in autoscaler.yaml, and deploy:"
 echo "  image: $uri:$tag"

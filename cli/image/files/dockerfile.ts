@@ -34,7 +34,8 @@ export function dockerfileText({ image, platform, layout, layers }: DockerfileRe
     '',
     '# Only copies: no file is changed in a second layer, which would double its bytes.',
     'FROM $BASE_IMAGE',
-    `COPY terraform.rc ${HOME}/terraform.rc`,
+    '# Readable for the user of the image, whatever the umask was. The folder gets this mode too.',
+    `COPY --chmod=755 terraform.rc ${HOME}/terraform.rc`,
     ...layers.flatMap(({ number, packages }) => [
       ...packages.map((each) => `# ${describePackage(each)}`),
       `COPY --from=layer-${number} /fetch/mirror ${HOME}/mirror`,

@@ -46,6 +46,7 @@ export function imageFiles({ image, platform, layout, sealed, packages }: ImageR
 function tagOf(image: string, files: readonly TextFile[]): string {
   const hash = createHash('sha256');
   for (const { path, text } of files) hash.update(`${path}\n${text.length}\n${text}`);
-  const [, base] = /:([\w.-]{1,80})(?:@|$)/.exec(image) ?? [];
+  const [name = ''] = image.split('@');
+  const [, base] = /:([\w.-]{1,80})$/.exec(name) ?? [];
   return [...(base === undefined ? [] : [base]), 'warm', hash.digest('hex').slice(0, TAG_DIGITS)].join('-');
 }

@@ -17,10 +17,13 @@ const ADDRESS = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?\/[a-z0-9][a-z0-9
 const NUMBER = '(?:0|[1-9]\\d*)';
 const SUFFIXES = '(?:-[0-9A-Za-z.-]+)?(?:\\+[0-9A-Za-z.-]+)?';
 const VERSION = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}${SUFFIXES}$`);
-const HASHES: Readonly<Record<string, RegExp>> = {
-  h1: /^h1:[A-Za-z0-9+/]{43}=$/,
-  zh: /^zh:[0-9a-f]{64}$/,
-};
+/** By kind, which a lock file may name as it likes. */
+const HASHES: ReadonlyMap<string, RegExp> = new Map([
+  ['h1', /^h1:[A-Za-z0-9+/]{43}=$/],
+  ['zh', /^zh:[0-9a-f]{64}$/],
+]);
+/** Of a kind that a newer Terraform may add. */
+const OTHER_HASH = /^[!-~]+$/;
 const LONGEST = 200;
 
 /** `line`: where the block begins. Throws LockFileError. */
@@ -33,8 +36,9 @@ export function checkedLock({ address, version, hashes }: ProviderLock, line: nu
     refuse(`${name} is not an address of the form host/namespace/type`);
   if (!VERSION.test(version) || version.length > LONGEST)
     refuse(`provider ${name} has the version ${JSON.stringify(version.slice(0, LONGEST))}`);
-  const flawed = hashes.find((hash) => HASHES[hash.split(':')[0] ?? '']?.test(hash) === false);
-  if (flawed !== undefined) refuse(`provider ${name} has the malformed checksum ${JSON.stringify(flawed)}`);
+  const flawed = hashes.find((hash) => !(HASHES.get(hash.split(':')[0] ?? '') ?? OTHER_HASH).test(hash));
+  if (flawed !== undefined)
+    refuse(`provider ${name} has the malformed checksum ${JSON.stringify(flawed.slice(0, LONGEST))}`);
   return { address, version, hashes };
 }
 

@@ -9,8 +9,8 @@ export type LogQueriesProps = {
 };
 
 /**
- * Saved queries of Logs Insights on the function's events of looks (lambda/look/look-event.ts) and of
- * started jobs. Their folder is named after the stack.
+ * Saved queries of Logs Insights on the function's events of looks (lambda/look/look-event.ts) and
+ * of started jobs. Their folder is named after the stack.
  */
 export class LogQueries extends Construct {
   constructor(scope: Construct, id: string, { logGroup }: LogQueriesProps) {
@@ -117,14 +117,16 @@ const QUERIES = {
   ],
 } satisfies Readonly<Record<string, readonly string[]>>;
 
+const WAIT_NAMES = ['wait', ...WAIT_PARTS];
+
 /**
- * Two processes may log the same start, so the first command keeps one event of each job. These
- * events are flat, and CloudWatch discovers their fields.
+ * Two processes may log the same start and split its wait differently, so the first commands keep
+ * one event of each job: parts of both would not add up. These events are flat, and CloudWatch
+ * discovers their fields.
  */
 const WAITS = [
-  `stats ${['waitMs', ...WAIT_PARTS.map((part) => `${part}Ms`)]
-    .map((field) => `max(coalesce(${field}, 0)) as ${field.replace(/Ms$/, '')}`)
-    .join(', ')}, latest(@timestamp) as at by id, pool`,
+  `fields ${WAIT_NAMES.map((name) => `coalesce(${name}Ms, 0) as ${name}OrZero`).join(', ')}`,
+  `stats ${WAIT_NAMES.map((name) => `latest(${name}OrZero) as ${name}`).join(', ')}, latest(@timestamp) as at by id, pool`,
 ];
 
 /** As `QUERIES`, on the events of started jobs (lambda/look/wait-line.ts). */

@@ -44,8 +44,6 @@ const timingsSchema = z.object({
   provisioner_timings: z.array(z.object({ stage: z.string(), started_at: time, ended_at: time })),
 });
 
-const templateNameSchema = z.object({ id: z.string(), name: z.string() });
-
 const PAGE = 250;
 
 /** The workspaces at this offset, and how many coderd has on all pages. */
@@ -66,14 +64,15 @@ export async function readBuildsOf(
 
 /**
  * Seconds of the `init` stage of a build: from its first row to the end of its last one, since
- * releases differ in the rows. Undefined if coderd has none, as for a build that failed.
+ * releases differ in the rows. Undefined if coderd has none, as for a build that failed, or if the
+ * clock of the daemon's host was set back meanwhile.
  */
 export async function readInitSeconds(http: CoderdHttp, buildId: string): Promise<number | undefined> {
   const path = `/api/v2/workspacebuilds/${encodeURIComponent(buildId)}/timings`;
   const { value } = await http.get(path, {}, timingsSchema);
   // releases before 2.24 may send a zero time of Go
   const rows = value.provisioner_timings.filter((row) => row.stage === 'init' && row.started_at > 0);
-  if (rows.length === 0) return undefined;
+  if (rows.length === 0 || rows.some((row) => row.ended_at < row.started_at)) return undefined;
   const start = Math.min(...rows.map(({ started_at }) => started_at));
   return (Math.max(...rows.map(({ ended_at }) => ended_at)) - start) / 1000;
 }
@@ -93,10 +92,4 @@ export async function readAllDaemons(
 export async function readJobsByIds(http: CoderdHttp, { id }: Organization, ids: readonly string[]) {
   const path = `/api/v2/organizations/${encodeURIComponent(id)}/provisionerjobs`;
   return (await http.get(path, { ids: ids.join(','), limit: '0' }, z.array(jobSchema))).value;
-}
-
-/** The names of templates by id, without deprecated ones. */
-export async function readTemplateNames(http: CoderdHttp): Promise<ReadonlyMap<string, string>> {
-  const { value } = await http.get('/api/v2/templates', {}, z.array(templateNameSchema));
-  return new Map(value.map(({ id, name }) => [id, name]));
 }

@@ -23,7 +23,7 @@ const uploadedVersionSchema = templateVersionSchema.extend({
  */
 export async function listTemplates(
   http: CoderdHttp,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<readonly ListedTemplate[]> {
   const lists = await Promise.all(
     TEMPLATE_LISTS.map((query) =>

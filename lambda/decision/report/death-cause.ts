@@ -1,6 +1,5 @@
 /** The cause of a task's end, from ECS's stop code and reasons (docs/aws.md §2). */
 import type { DeathCause } from '../model/plan.ts';
-import { printable } from '../model/printable.ts';
 import type { Task } from '../model/snapshot.ts';
 
 const CAUSES: Readonly<Record<string, DeathCause>> = {
@@ -27,6 +26,11 @@ export function reasonOfDeath(task: Task): string {
   const code = task.containers.find(({ exitCode }) => exitCode !== undefined)?.exitCode;
   const parts = [...reasonsOf(task), ...(code === undefined ? [] : [`exit code ${code}`])];
   return [...new Set(parts.map(printable))].join('; ') || task.stopCode || 'ECS gives no reason';
+}
+
+/** On one line, without characters that change a terminal. */
+function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 
 /** Whether a running build may have been the victim: not of a task that left by itself. */

@@ -6,7 +6,7 @@ import type { DaemonId, EpochMs, JobId, PoolName } from '../model/brands.ts';
 import { POOL_TAG, tagOf } from '../model/service-tags.ts';
 import type { Daemon, Job, OrganizationReadings, Snapshot, Task } from '../model/snapshot.ts';
 import { displayTags, type Tags } from '../model/tags.ts';
-import { indexDaemons, poolNamed, taskId } from '../supply/daemons.ts';
+import { indexDaemons, isAlive, poolNamed, taskId } from '../supply/daemons.ts';
 import { type Served, splitWait, type WaitParts } from './wait-parts.ts';
 
 export type JobWait = {
@@ -43,6 +43,8 @@ export type ServingTasks = {
   readonly ofDaemon: ReadonlyMap<DaemonId, Task>;
   readonly poolOf: (task: Task) => string | undefined;
   readonly pools: ReadonlySet<string>;
+  /** Whether a daemon can run in one of the pools' tasks although `ofDaemon` has none for it. */
+  readonly mayBeUnlisted: (daemon: Daemon) => boolean;
 };
 
 export function indexServing({ ecs, coder, takenAt }: Snapshot): ServingTasks {
@@ -60,7 +62,13 @@ export function indexServing({ ecs, coder, takenAt }: Snapshot): ServingTasks {
       if (daemon !== undefined) ofDaemon.set(daemon.id, task);
     }
   }
-  return { ofDaemon, poolOf: ({ group }) => pools.get(group ?? ''), pools: new Set(pools.values()) };
+  return {
+    ofDaemon,
+    poolOf: ({ group }) => pools.get(group ?? ''),
+    pools: new Set(pools.values()),
+    // ECS lists every task that runs, so a daemon that is alive is one of another deployment
+    mayBeUnlisted: (daemon) => ecs.tasks.status !== 'ok' || !isAlive(daemon, takenAt),
+  };
 }
 
 /** The daemon that took the job; undefined if coderd no longer lists it, or does not tell which. */
@@ -73,7 +81,8 @@ export function deriveJobWait(started: StartedJob, tasks: ServingTasks): JobWait
   const { job, organization } = started;
   const daemon = daemonOf(started);
   const task = daemon && tasks.ofDaemon.get(daemon.id);
-  const pool = (task && tasks.poolOf(task)) ?? (daemon && poolNamed(daemon));
+  const named = daemon && tasks.mayBeUnlisted(daemon) ? poolNamed(daemon) : undefined;
+  const pool = (task && tasks.poolOf(task)) ?? named;
   if (pool === undefined || !tasks.pools.has(pool)) return undefined;
   const served: Served = {
     task,

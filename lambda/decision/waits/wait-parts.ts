@@ -82,13 +82,23 @@ export function addParts(waits: readonly WaitParts[]): WaitParts {
 }
 
 function timelineOf({ task, daemon, requestedAt, noticedAt }: Served): readonly Point[] {
+  const registeredAt = registrationOf(task, daemon);
   return [
     ...launchOf(requestedAt, noticedAt, task?.createdAt),
     { part: 'provisioning', until: task?.pullStartedAt },
     { part: 'imagePull', until: task?.pullStoppedAt },
     { part: 'containerStart', until: task?.startedAt },
-    { part: 'registration', until: daemon?.created_at },
+    { part: 'registration', until: registeredAt },
   ];
+}
+
+/**
+ * Undefined: unknown. Without a guard a daemon has the name of its host. coderd keeps the row of an
+ * earlier daemon with the same name, and the time at which it was made (docs/coder.md §2).
+ */
+function registrationOf(task: Served['task'], daemon: Served['daemon']): EpochMs | undefined {
+  if (task?.createdAt === undefined || daemon === undefined) return daemon?.created_at;
+  return daemon.created_at < task.createdAt ? undefined : daemon.created_at;
 }
 
 function launchOf(

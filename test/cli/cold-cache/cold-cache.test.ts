@@ -27,11 +27,11 @@ afterEach(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Tasks that start while builds wait: the first build of each is surely its first. */
-async function workedLab(downloadMs: number, warmMs = 4_000): Promise<Lab> {
+async function workedLab(downloadMs: number, warmMs = 4_000, more: object = {}): Promise<Lab> {
   const lab = await emptyLab();
   const { coderd } = lab.world;
   const init = { warmMs, providers: { 'aws 6.20': downloadMs }, spread: 0.1 };
-  const template = coderd.addTemplate({ organization: 'default', name: 'aws', init });
+  const template = coderd.addTemplate({ organization: 'default', name: 'aws', init, ...more });
   const workspaces = Array.from({ length: TASKS }, () => coderd.addWorkspace({ template }));
   for (const transition of ['start', 'stop'] as const) {
     for (const workspace of workspaces) coderd.build(workspace, transition);
@@ -89,10 +89,34 @@ describe('cold-cache', () => {
     expect(month.dollars.value).toBeCloseTo(month.waitingDollars + month.fargateDollars, 3);
   });
 
+  it('says which prices the dollars are made of', async () => {
+    const { out } = await coldCache(await workedLab(20_000));
+    expect(out).toContain(
+      "dollars: a minute of waiting has the price of the setting waiting. Fargate's prices are those of us-east-1.",
+    );
+  });
+
+  it('names a template that is deprecated', async () => {
+    const lab = await workedLab(20_000, 4_000, { deprecated: 'use another one' });
+    expect((await coldCache(lab)).out).toMatch(/^aws +all, 50 % first of their task +20 /m);
+  });
+
+  it('says that timings are missing if coderd has none of the chosen builds', async () => {
+    const lab = await workedLab(20_000);
+    for (const job of lab.world.coderd.jobs()) Object.assign(job, { stages: [] });
+    const { code, out } = await coldCache(lab);
+    expect(code).toBe(0);
+    expect(out).toContain('Left out: 20 chosen builds; coderd has no timings of them for this user.');
+    expect(out).toContain(
+      'Left out: 20 builds; their templates have too few builds with timings to compare.',
+    );
+  });
+
   it('finds no cost if nothing is downloaded, and has no advice then', async () => {
     const { code, out } = await coldCache(await workedLab(0));
     expect(code).toBe(0);
     expect(out).toMatch(/^no cost of empty provider caches found: 20 builds/);
+    expect(out).toMatch(/^aws +all, 50 % first of their task +20 +no cost found$/m);
     expect(out).not.toContain('what to do');
   });
 
@@ -112,7 +136,7 @@ describe('cold-cache', () => {
     const { code, out } = await coldCache(lab);
     expect(code).toBe(0);
     expect(out).toMatch(/^too few builds to say what empty provider caches cost: 1 build from/);
-    expect(out).toContain('Left out: 1 build; their templates have too few builds to compare.');
+    expect(out).toContain('Left out: 1 build; their templates have too few builds with timings to compare.');
   });
 });
 

@@ -15,5 +15,5 @@ it('prints the error on one line, without the characters that change a terminal'
     ...{ takenAt: AT, wait: null, pending: null, died: null, notes: [] },
     job: { ...JOB, error },
   });
-  expect(screen.split('\n').at(-1)).toBe('  error: terraform apply: [31m exit status 1 2J');
+  expect(screen.split('\n').at(-1)).toBe('  error: terraform apply: exit status 1 ');
 });

@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
-import type { JobExplanation } from '../../../cli/explain-job/explanation.ts';
+import type { ExplainedJob, JobExplanation } from '../../../cli/explain-job/explanation.ts';
+import { explanationScreen } from '../../../cli/explain-job/screen.ts';
 import { lookAndAct } from '../../../lambda/look/look.ts';
 import { lookEvent } from '../../../lambda/look/look-event.ts';
 import { waitLine } from '../../../lambda/look/wait-line.ts';
 import { WaitRecord } from '../../../lambda/look/wait-record.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
-import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
+import { type Lab, type LabOptions, type LabPool, labConfig, startLab } from '../../support/lab.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-explain-job-'));
 const file = join(folder, 'autoscaler.yaml');
@@ -25,9 +26,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const CPU: LabPool = { organization: 'default', desiredCount: 0, name: 'cpu', tags: {}, max: 1 };
 
-async function open(pool: Partial<LabPool> = {}): Promise<Lab> {
+async function open(pool: Partial<LabPool> = {}, options: Partial<LabOptions> = {}): Promise<Lab> {
   const pools = [{ ...CPU, ...pool }];
-  const lab = await startLab({ pools });
+  const lab = await startLab({ pools, ...options });
   vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', lab.awsUrl);
   opened.push(lab);
   writeFileSync(file, stringify(labConfig(lab.coderdUrl, pools)));
@@ -208,6 +209,27 @@ describe('autoscaler explain-job', () => {
     expect(out).toContain('image pull');
   });
 
+  it('finds a job although another organization of the configuration cannot be read', async () => {
+    const lab = await open();
+    const absent = { ...CPU, name: 'data', organization: 'absent' };
+    writeFileSync(file, stringify(labConfig(lab.coderdUrl, [CPU, absent])));
+    await logLooks(lab, 10);
+    const id = submit(lab, 60);
+    expect(await explain(lab, id)).toMatchObject({ code: 0, out: expect.stringContaining(`job ${id}`) });
+    const unknown = await explain(lab, '00000000-0000-4000-8000-000000000000');
+    expect(unknown).toMatchObject({ code: 1, err: expect.stringMatching(/in organization "absent": /) });
+  });
+
+  it.each([-90_000, 90_000])('finds the log line if the clock of coderd is %i ms ahead', async (aheadMs) => {
+    const lab = await open({}, { coderdAheadMs: aheadMs });
+    const record = new WaitRecord();
+    await logLooks(lab, 10, record);
+    const id = submit(lab, 60);
+    await logLooks(lab, 300, record);
+    const { wait } = JSON.parse((await explain(lab, id, '--json')).out) as JobExplanation;
+    expect(wait?.source).toBe('log');
+  });
+
   it.each([
     [
       '7',
@@ -223,5 +245,37 @@ describe('autoscaler explain-job', () => {
     const answer = await explain(await open(), id);
     expect(answer.code).toBe(code);
     expect(answer.err).toMatch(message);
+  });
+});
+
+const JOB: ExplainedJob = {
+  ...{ id: 'job-1', organization: 'default', type: 'workspace_build', transition: 'start' },
+  ...{ template: 'docker', workspace: 'ada/dev', tags: {}, status: 'failed', error: null },
+  createdAt: '2026-03-02T09:00:00.000Z',
+  startedAt: '2026-03-02T09:00:00.000Z',
+  completedAt: '2026-03-02T09:00:10.000Z',
+};
+
+describe('the screen of a job', () => {
+  const screen = (job: Partial<ExplainedJob>, wait: JobExplanation['wait'] = null): string =>
+    explanationScreen({
+      ...{ takenAt: JOB.createdAt, job: { ...JOB, ...job }, wait },
+      ...{ pending: null, died: null, notes: [] },
+    });
+
+  it('has no control characters of an error, a name or a tag', () => {
+    const text = screen({
+      error: 'terraform apply:\r\n\u001b[31mError\u001b[0m: no\u0007quota\u009b2J\u202e',
+      workspace: 'ada/dev\u001b]0;title\u0007',
+      tags: { size: 'large\nunschedulable: no' },
+    });
+    expect(text).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
+    expect(text).toContain('  error: terraform apply: Error: no quota');
+    expect(text.split('\n')).toHaveLength(4);
+  });
+
+  it('has no table for a job that did not wait', () => {
+    const wait = { source: 'log', pool: 'cpu', task: null, waitMs: 0, parts: [] } as const;
+    expect(screen({}, wait).split('\n').at(-1)).toBe('waited 0.0 s for a daemon of pool "cpu"');
   });
 });

@@ -1,5 +1,5 @@
 /** `autoscaler image`: what it reads, writes and prints. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ProviderLock } from '../../../cli/image/lock/provider-lock.ts';
@@ -218,6 +218,10 @@ it.each([
     args: ['--template', 'x'],
     says: 'no template "x"; the templates are docker, kubernetes, legacy, scratch',
   },
+  {
+    args: ['--template', 'docker', 'train'],
+    says: 'template "train": its jobs have other tags than the pools cpu, so these cannot run them',
+  },
   { args: ['--dir', ''], says: '--dir needs the name of a folder' },
 ])('refuses $args', async ({ args, says }) => {
   const { lab, out, run } = await start();
@@ -260,51 +264,6 @@ it('lets packages beyond 59 share a layer, because an image has a limited number
   expect((await run()).code).toBe(0);
   expect(readdirSync(join(out, 'layers'))).toHaveLength(60);
   expect(readdirSync(join(out, 'layers/60'))).toHaveLength(11);
-});
-
-function writeTemplate(name: string, lock?: string): string {
-  const path = join(folder(), 'templates', name);
-  mkdirSync(path, { recursive: true });
-  writeFileSync(join(path, 'main.tf'), '');
-  if (lock !== undefined) writeFileSync(join(path, LOCK_FILE), lock);
-  return path;
-}
-
-it('reads a folder of templates without coderd', async () => {
-  const { lab, run } = await start();
-  writeTemplate('docker', lockText(BIG));
-  writeTemplate('scratch');
-  symlinkSync('/etc/passwd', join(writeTemplate('linked'), LOCK_FILE));
-  mkdirSync(join(writeTemplate('odd'), LOCK_FILE));
-  mkdirSync(join(folder(), 'templates/.git'));
-  symlinkSync(folder(), join(folder(), 'templates/loop'));
-  lab.world.secrets.put(lab.world.tokenSecretName, 'revoked-token');
-  const { code, out } = await run('--dir', join(folder(), 'templates'), '--json');
-  const { templates } = JSON.parse(out) as ImageResult;
-  expect(code).toBe(1);
-  expect(templates).toMatchObject({ locked: ['docker'], withoutLockFile: ['scratch'], ofOtherPools: [] });
-  expect(templates.unreadable.map(({ template }) => template)).toEqual(['linked', 'odd']);
-});
-
-it('reads the folder of one template, and refuses one without any', async () => {
-  const { run } = await start();
-  const one = writeTemplate("it's\none", lockText(BIG));
-  const answer = await run('--dir', one, '--json');
-  expect((JSON.parse(answer.out) as ImageResult).templates.locked).toEqual(["it's\none"]);
-  mkdirSync(join(folder(), 'empty'));
-  const refused = await run('--dir', join(folder(), 'empty'), '--out', join(folder(), 'other'));
-  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('has .tf files') });
-});
-
-it('writes no text of a folder name into the Dockerfile that could be an instruction', async () => {
-  const { out, run } = await start();
-  writeTemplate('x\nRUN rm -rf /', lockText(BIG));
-  expect((await run('--dir', join(folder(), 'templates'))).code).toBe(0);
-  expect(
-    read(out, 'Dockerfile')
-      .split('\n')
-      .filter((line) => line.startsWith('RUN rm')),
-  ).toEqual([]);
 });
 
 it('says how long image pulls take, and estimates what could shorten them', async () => {

@@ -101,6 +101,11 @@ it.each([
     text: block(`${VERSION}\nhashes = ["zh:12"]`),
     says: 'malformed checksum "zh:12"',
   },
+  {
+    scenario: 'lines in a checksum of another kind',
+    text: block(`${VERSION}\nhashes = ["h2:x zh:0\\n# every template"]`),
+    says: 'malformed checksum',
+  },
 ])('refuses $scenario', ({ text, says }) => {
   expect(() => parse(text)).toThrow(LockFileError);
   expect(() => parse(text)).toThrow(says);
@@ -108,6 +113,10 @@ it.each([
 
 it('keeps a checksum of a kind that a newer Terraform may write', () => {
   expect(parse(block(`${VERSION}\nhashes = ["h2:new"]`))[0]?.hashes).toEqual(['h2:new']);
+});
+
+it.each(['__proto__', 'constructor', 'toString'])('takes %s for the kind of a checksum only', (kind) => {
+  expect(parse(block(`${VERSION}\nhashes = ["${kind}:x"]`))[0]?.hashes).toEqual([`${kind}:x`]);
 });
 
 it('refuses a file that is not UTF-8, and one of more than a million bytes', () => {

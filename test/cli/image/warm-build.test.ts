@@ -2,7 +2,16 @@
  * Builds warm images from a registry on loopback and runs a model of "terraform init" in them. The
  * registry counts what is downloaded.
  */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -55,6 +64,13 @@ type Templates = Readonly<Record<string, readonly ProviderLock[]>>;
 
 /** Runs `autoscaler image` on these templates and builds the image. */
 async function build(templates: Templates, ...options: readonly string[]): Promise<Built> {
+  const out = await writeImage(templates, ...options);
+  mkdirSync(join(folder, 'image'));
+  return buildImage(out, join(folder, 'image'), registry.url);
+}
+
+/** The folder that the command writes. */
+async function writeImage(templates: Templates, ...options: readonly string[]): Promise<string> {
   for (const [name, locks] of Object.entries(templates)) {
     mkdirSync(join(folder, 'templates', name), { recursive: true });
     writeFileSync(join(folder, 'templates', name, 'main.tf'), '');
@@ -64,11 +80,10 @@ async function build(templates: Templates, ...options: readonly string[]): Promi
   const pool = { name: 'cpu', organization: 'default', key: { secret: 'coder/keys/cpu' }, max: 5 };
   const coder = { url: 'https://coder.example.com', token: { secret: 'coder/token' } };
   writeFileSync(config, stringify({ coder, limits: { maxTasks: 5 }, pools: [pool] }));
-  const [dir, out, image] = ['templates', 'out', 'image'].map((name) => join(folder, name));
-  const args = ['--config', config, '--dir', dir ?? '', '--out', out ?? '', ...options];
+  const out = join(folder, 'out');
+  const args = ['--config', config, '--dir', join(folder, 'templates'), '--out', out, ...options];
   expect(await runIn({}, 'image', ...args)).toMatchObject({ code: 0, err: '' });
-  mkdirSync(image ?? '');
-  return buildImage(out ?? '', image ?? '', registry.url);
+  return out;
 }
 
 /** A task of this image, which has one plugin cache for all its builds. */
@@ -147,6 +162,19 @@ it.runIf(HAS_TOOLS)('makes layers that hold nothing but the packages, readable f
   ]);
   expect(log).toBe('');
 });
+
+it.runIf(HAS_TOOLS)(
+  'lets the user of the image read its files if they were written with a umask of 077',
+  async () => {
+    const out = await writeImage({ docker: GOOD });
+    for (const path of readdirSync(out, { recursive: true, encoding: 'utf8' }))
+      if (statSync(join(out, path)).isFile()) chmodSync(join(out, path), 0o600);
+    mkdirSync(join(folder, 'image'));
+    const { root, environment } = await buildImage(out, join(folder, 'image'), registry.url);
+    const { mode } = statSync(join(root, environment.TF_CLI_CONFIG_FILE ?? ''));
+    expect(mode & 0o444).toBe(0o444);
+  },
+);
 
 describe.runIf(HAS_TOOLS)('an image with --unpacked', () => {
   it('has folders, to which Terraform makes a link', async () => {

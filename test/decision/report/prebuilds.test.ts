@@ -202,6 +202,9 @@ describe('the sentence about a preset', () => {
   it('has the name of the preset if it is known, on one line', () => {
     const names = { p1: 'Frankfurt\n"large"' };
     expect(sentence({ builds: 'FFF', names })).toContain('preset "Frankfurt\\n\\"large\\"": the newest');
+    expect(sentence({ builds: 'FFF', names: { p1: 'a\u009b2J\u202eb' } })).toContain(
+      'preset "a\\u009b2J\\u202eb": the newest',
+    );
     expect(sentence({ builds: 'FFF', names: { p2: 'Paris' } })).toContain('preset "p1": the newest');
   });
 

@@ -98,6 +98,12 @@ const ROWS: readonly Row[] = [
     expected: { notLaunched: 10, provisioning: 10, imagePull: 10, containerStart: 10, unknown: 20 },
   },
   {
+    scenario: 'a row of coderd that a daemon of an earlier task with the same address made',
+    times: [undefined, 1000, 1010, 1020, 1030, 5],
+    wait: [990, 1050],
+    expected: { notLaunched: 10, provisioning: 10, imagePull: 10, containerStart: 10, unknown: 20 },
+  },
+  {
     scenario: 'a task that was requested before a look saw the job',
     times: [5, 30, 31, 32, 33, 34],
     noticed: 20,

@@ -120,6 +120,13 @@ function unknownNames(commands: readonly string[], event: object): readonly stri
 describe('the saved queries', () => {
   const event = anEvent() as object;
 
+  it('take all parts of a wait from one event of the job', () => {
+    const commands = queryNames.flatMap((name) => queryLines(name, 'Coder'));
+    const perJob = commands.filter((command) => / by id\b/.test(command));
+    expect(perJob).toHaveLength(2);
+    for (const command of perJob) expect(command).not.toMatch(/\b(max|min|sum|avg)\(/);
+  });
+
   it.each(queryNames)('%s uses only fields of its event', (name) => {
     const lines = queryLines(name, 'Coder');
     expect(unknownNames(lines, lines[0]?.includes('"wait"') ? aWait() : event)).toEqual([]);
@@ -145,7 +152,7 @@ describe('the saved queries', () => {
       expect(Properties.Name).toMatch(/^coder-provisioner-autoscaler\/Coder\/\w/);
       expect(Properties.LogGroupNames).toEqual([{ Ref: expect.stringMatching(/^Logs/) }]);
       expect(Properties.QueryString).toMatch(
-        /^filter message = "(look" and service = "Coder"\n\| fields jsonParse\(@message\) as look|wait" and service = "Coder"\n\| stats .* by id, pool)\n\| /,
+        /^filter message = "(look" and service = "Coder"\n\| fields jsonParse\(@message\) as look|wait" and service = "Coder"\n\| fields .*\n\| stats .* by id, pool)\n\| /,
       );
     }
   });

@@ -1,20 +1,10 @@
 /** Where the waits of jobs went, as the looks of one process tell it, against the world's own times. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JobWait } from '../../../lambda/decision/waits/job-wait.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { WaitRecord } from '../../../lambda/look/wait-record.ts';
-import { type Lab, type LabPool, startLab } from '../../support/lab.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
-
-async function startWorld(pool: Partial<LabPool> = {}): Promise<Lab> {
-  lab = await startLab({
-    pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 4, ...pool }],
-    overHttp: false,
-  });
-  return lab;
-}
+import type { Lab } from '../../support/lab.ts';
+import { startWorld, submit } from './world.ts';
 
 /** What the record of one process tells about these looks. */
 function told(looks: readonly LookResult[], record = new WaitRecord()) {
@@ -27,9 +17,6 @@ function told(looks: readonly LookResult[], record = new WaitRecord()) {
 }
 
 const sumOf = ({ parts }: JobWait): number => Object.values(parts).reduce((all, ms) => all + ms, 0);
-
-const submit = ({ world }: Lab, durationMs = 60_000) =>
-  world.coderd.submitJob({ organization: 'default', tags: {}, durationMs });
 
 /** The parts that the world itself knows of the task that served a job. */
 function truthOf({ world }: Lab, { task, startedAt }: JobWait) {

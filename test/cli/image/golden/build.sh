@@ -3,10 +3,16 @@
 # You need docker with buildx, and aws, signed in to the account of the pools.
 #   REPOSITORY    another name of the repository in ECR
 #   TERRAFORM_RC  a CLI configuration with credentials, for private provider registries
+# Arguments go to "docker buildx build", such as --build-arg TERRAFORM_IMAGE=IMAGE.
 set -eu
-cd "$(dirname "$0")"
+case ${TERRAFORM_RC:-/} in
+  /*) ;;
+  *) TERRAFORM_RC=$PWD/$TERRAFORM_RC ;;
+esac
+unset CDPATH
+cd -- "$(dirname -- "$0")"
 repository=${REPOSITORY:-coder/coder}
-tag=v2.30.0-warm-f807bd62
+tag=v2.30.0-warm-98381f63
 uri() {
   aws ecr describe-repositories --repository-names "$repository" \
     --query 'repositories[0].repositoryUri' --output text
@@ -20,8 +26,7 @@ if aws ecr describe-images --repository-name "$repository" --image-ids "imageTag
   exit
 fi
 aws ecr get-login-password | docker login --username AWS --password-stdin "${uri%%/*}"
-set --
-if [ -n "${TERRAFORM_RC:-}" ]; then set -- --secret "id=terraformrc,src=$TERRAFORM_RC"; fi
+if [ -n "${TERRAFORM_RC:-}" ]; then set -- "$@" --secret "id=terraformrc,src=$TERRAFORM_RC"; fi
 docker buildx build --platform linux/arm64 --progress plain --tag "$uri:$tag" --push "$@" .
 echo "Set this image in autoscaler.yaml, and deploy:"
 echo "  image: $uri:$tag"

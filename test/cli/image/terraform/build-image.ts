@@ -3,7 +3,7 @@
  * in each stage, and makes the same copies. It knows only the instructions that the Dockerfile has.
  */
 import { execFile, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -34,6 +34,7 @@ const TOOLS = [
 ].concat(['sort', 'touch', 'unzip']);
 export const HAS_TOOLS = BUSYBOX !== '';
 
+const COPY = /^(?:--from=(\S+) )?(?:--chmod=(\d+) )?(\S+) (\S+)$/;
 const TERRAFORM = fileURLToPath(new URL('terraform.mjs', import.meta.url));
 
 /** `context`: the folder that the command has written. `to`: an empty folder. */
@@ -55,9 +56,10 @@ export async function buildImage(context: string, to: string, registry: string):
       if (from === 'fetch') cpSync(inStage('/', 'fetch'), inStage('/'), { recursive: true });
     },
     COPY: (text) => {
-      const [, from, source = '', target = ''] = /^(?:--from=(\S+) )?(\S+) (\S+)$/.exec(text) ?? [];
+      const [, from, mode, source = '', target = ''] = COPY.exec(text) ?? [];
       const origin = from === undefined ? join(context, source) : inStage(source, from);
       cpSync(origin, inStage(target), { recursive: true, preserveTimestamps: true });
+      if (mode !== undefined) chmodSync(inStage(target), Number.parseInt(mode, 8));
     },
     RUN: async (text) => {
       const [, script = '', ...args] = text.replace(/^--mount=\S+ /, '').split(' ');

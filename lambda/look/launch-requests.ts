@@ -1,0 +1,81 @@
+/** The tasks that this process requested from ECS in the last hour, and which tasks came of it. */
+import type { EpochMs, PoolName } from '../decision/model/brands.ts';
+import { by } from '../decision/model/collections.ts';
+import type { Snapshot, Task } from '../decision/model/snapshot.ts';
+import { indexServing, type ServingTasks } from '../decision/waits/job-wait.ts';
+import type { LookResult } from './look.ts';
+
+/** A raised count: ECS was to create so many tasks. */
+export type LaunchRequest = {
+  readonly pool: PoolName;
+  /** The time of the snapshot. */
+  readonly takenAt: EpochMs;
+  /** When the look began, by the function's clock. */
+  readonly lookedAt: EpochMs;
+  readonly at: EpochMs;
+  readonly tasks: number;
+};
+
+type Applied = LookResult['outcome']['applied'];
+
+export class LaunchRequests {
+  #requests: readonly LaunchRequest[] = [];
+
+  /** Adds the changed counts of a look, and forgets requests from before `oldest`. */
+  add(snapshot: Snapshot, applied: Applied, { durationMs, oldest }: AddOptions): void {
+    const { clock, takenAt } = snapshot;
+    const lookedAt = clock ?? takenAt;
+    const at = (lookedAt + durationMs) as EpochMs;
+    this.#requests = this.#requests.filter((request) => request.at >= oldest);
+    for (const action of applied) {
+      if (action.kind !== 'set-desired' || action.why === 'count-below-tasks') continue;
+      const { pool, from, to } = action;
+      if (to < from) this.#takeBack(pool, to, snapshot);
+      if (to > from) this.#requests = [...this.#requests, { pool, takenAt, lookedAt, at, tasks: to - from }];
+    }
+  }
+
+  /** The request that made each task. */
+  ofTasks(snapshot: Snapshot, serving: ServingTasks): ReadonlyMap<Task, LaunchRequest> {
+    return this.#match(snapshot, serving).found;
+  }
+
+  /** After a count is lowered, ECS makes no more tasks than are missing from the count. */
+  #takeBack(pool: PoolName, count: number, snapshot: Snapshot): void {
+    const serving = indexServing(snapshot);
+    const running = snapshot.ecs.tasks.items.filter(
+      (task) => task.desiredStatus === 'RUNNING' && serving.poolOf(task) === pool,
+    );
+    let missing = Math.max(0, count - running.length);
+    const { left } = this.#match(snapshot, serving);
+    this.#requests = left.map(({ request, tasks }) => {
+      if (request.pool !== pool) return request;
+      const kept = Math.min(tasks, missing);
+      missing -= kept;
+      return { ...request, tasks: request.tasks - tasks + kept };
+    });
+  }
+
+  /**
+   * A pool's tasks, in order of creation, belong to its requests in order of time. A task beyond
+   * them replaces one that stopped.
+   */
+  #match({ ecs }: Snapshot, { poolOf }: ServingTasks) {
+    const found = new Map<Task, LaunchRequest>();
+    const left = this.#requests.map((request) => ({ request, tasks: request.tasks }));
+    for (const task of ecs.tasks.items.toSorted(by(({ createdAt }) => createdAt ?? 0))) {
+      const { createdAt } = task;
+      if (createdAt === undefined) continue;
+      const pool = poolOf(task);
+      const from = left.find(
+        ({ request, tasks }) => tasks > 0 && request.pool === pool && request.lookedAt <= createdAt,
+      );
+      if (from === undefined) continue;
+      from.tasks -= 1;
+      found.set(task, from.request);
+    }
+    return { found, left };
+  }
+}
+
+type AddOptions = { readonly durationMs: number; readonly oldest: number };

@@ -1,0 +1,115 @@
+/** What the record of waits tells when a look could not read a list, or when it sees tasks of others. */
+import { describe, expect, it } from 'vitest';
+import type { JobId } from '../../../lambda/decision/model/brands.ts';
+import type { OrganizationReadings, Snapshot } from '../../../lambda/decision/model/snapshot.ts';
+import type { LookResult } from '../../../lambda/look/look.ts';
+import { WaitRecord } from '../../../lambda/look/wait-record.ts';
+import type { Lab } from '../../support/lab.ts';
+import { startWorld, submit } from './world.ts';
+
+const FAILED = { status: 'failed', error: 'timeout', items: [] } as const;
+
+type Change = (snapshot: Snapshot) => Snapshot;
+const ecsFails: Change = (snapshot) => ({
+  ...snapshot,
+  ecs: { ...snapshot.ecs, services: FAILED, tasks: FAILED, protections: FAILED },
+});
+const ofCoder =
+  (change: Partial<OrganizationReadings>): Change =>
+  (snapshot) => ({
+    ...snapshot,
+    coder: {
+      ...snapshot.coder,
+      organizations: snapshot.coder.organizations.map((one) => ({ ...one, ...change })),
+    },
+  });
+
+/** What a process tells about these looks if some of them see something else. */
+function told(looks: readonly LookResult[], isChanged: (look: LookResult) => boolean, change: Change) {
+  const record = new WaitRecord();
+  const seen = looks.map((look) => (isChanged(look) ? { ...look, snapshot: change(look.snapshot) } : look));
+  const all = seen.map((look) => record.after(look, 0));
+  return {
+    waits: all.flatMap(({ waits }) => waits),
+    missed: all.reduce((total, { missed }) => total + missed, 0),
+  };
+}
+
+/** Whether the look comes in the first half minute after the start of the first job. */
+const justStarted =
+  (world: Lab, id: JobId) =>
+  ({ snapshot }: LookResult): boolean => {
+    const startedAt = world.world.coderd.job(id)?.startedAt ?? 0;
+    return snapshot.takenAt >= startedAt && snapshot.takenAt < startedAt + 30_000;
+  };
+
+describe('the waits of jobs, if a list cannot be read', () => {
+  it.each([
+    { list: 'ECS', change: ecsFails },
+    { list: 'the list of daemons', change: ofCoder({ daemons: FAILED }) },
+  ])('are told by a later look if $list cannot be read at the start', async ({ change }) => {
+    const world = await startWorld();
+    const before = await world.run(10);
+    const id = submit(world);
+    const looks = [...before, ...(await world.run(400))];
+    const usual = told(looks, () => false, change);
+    expect(usual.waits).toHaveLength(1);
+    expect(told(looks, justStarted(world, id), change)).toEqual(usual);
+  });
+
+  it('count as missed if the tasks cannot be read for longer than ten minutes', async () => {
+    const world = await startWorld();
+    const before = await world.run(10);
+    const id = submit(world);
+    const looks = [...before, ...(await world.run(1_200))];
+    const isAfter = ({ snapshot }: LookResult) =>
+      snapshot.takenAt >= (world.world.coderd.job(id)?.startedAt ?? 0);
+    expect(told(looks, isAfter, ecsFails)).toEqual({ waits: [], missed: 1 });
+  });
+
+  it('do not count as missed while the list of jobs cannot be read', async () => {
+    const world = await startWorld({ max: 1 });
+    const looks = [...(await world.run(10))];
+    submit(world, 1_200_000);
+    const second = submit(world, 1_000);
+    looks.push(...(await world.run(1_500)));
+    const startedAt = world.world.coderd.job(second)?.startedAt ?? 0;
+    const inOutage = ({ snapshot: { takenAt } }: LookResult) =>
+      takenAt > startedAt - 1_000_000 && takenAt < startedAt - 60_000;
+    const usual = told(looks, () => false, ecsFails);
+    expect(usual.waits.map(({ id }) => id)).toContain(second);
+    const noJobs = ofCoder({ jobs: FAILED, previousJobs: FAILED });
+    expect(told(looks, inOutage, noJobs)).toEqual(usual);
+  });
+});
+
+describe('the waits of jobs, if Lambda freezes the process', () => {
+  it('are not told again if another process looked while this one was frozen', async () => {
+    const world = await startWorld();
+    const before = await world.run(10);
+    const early = submit(world, 30_000);
+    const meanwhile = await world.run(600);
+    const late = submit(world);
+    const after = await world.run(400);
+    const both = told([...before, ...meanwhile], () => false, ecsFails);
+    expect(both.waits.map(({ id }) => id)).toEqual([early]);
+    const { waits, missed } = told([...before, ...after], () => false, ecsFails);
+    expect(waits.map(({ id }) => id)).toEqual([late]);
+    expect(waits[0]?.parts.unknown).toBeUndefined();
+    expect(missed).toBe(0);
+  });
+});
+
+describe('the waits of jobs of another deployment', () => {
+  it('are not told if its pool has the same name, and its tasks run in another cluster', async () => {
+    const world = await startWorld();
+    const looks = [...(await world.run(10))];
+    submit(world);
+    looks.push(...(await world.run(400)));
+    const noTasks: Change = (snapshot) => ({
+      ...snapshot,
+      ecs: { ...snapshot.ecs, tasks: { ...snapshot.ecs.tasks, items: [] } },
+    });
+    expect(told(looks, () => true, noTasks)).toEqual({ waits: [], missed: 0 });
+  });
+});
