@@ -8,6 +8,7 @@ import type { DaemonId, EpochMs } from '../../lambda/decision/model/brands.ts';
 import { by } from '../../lambda/decision/model/collections.ts';
 import type { Waiting } from '../../lambda/decision/model/config.ts';
 import type { Daemon } from '../../lambda/decision/model/snapshot.ts';
+import { poolNamed } from '../../lambda/decision/supply/daemons.ts';
 
 /**
  * `first`: the task had run nothing. `new`: it had run builds, but none of this template version.
@@ -70,7 +71,7 @@ export function groupBuilds(
 
 /** A daemon of a guarded task has the name `<pool>-<task id>`. Other names may come again. */
 function poolOf(daemon: Daemon | undefined, pools: ReadonlySet<string>): string | undefined {
-  const [, pool] = /^(.+)-[0-9a-f]{32}$/.exec(daemon?.name ?? '') ?? [];
+  const pool = daemon && poolNamed(daemon);
   return pool !== undefined && pools.has(pool) ? pool : undefined;
 }
 

@@ -10,16 +10,13 @@ import {
 } from '../../lambda/adapters/coderd/build-timings.ts';
 import { ROLE } from '../../lambda/adapters/coderd/coderd.ts';
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
-import { failure, type ReadingRequest } from '../../lambda/adapters/coderd/http/reading.ts';
 import { listTemplates } from '../../lambda/adapters/coderd/template-files.ts';
-import { SecretError } from '../../lambda/adapters/secrets/secrets.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { batchesOf, unique } from '../../lambda/decision/model/collections.ts';
 import type { BuildInfo, Daemon } from '../../lambda/decision/model/snapshot.ts';
 import { ageText, some } from '../../lambda/explain/format.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
-import { InputError } from '../shared/cli-environment.ts';
-import { readServer } from '../trace/history.ts';
+import { orRefuse, readServer } from '../trace/history.ts';
 import { type KnownBuild, knownBuild, type Source } from './build-groups.ts';
 import { type Pace, readEach } from './pace.ts';
 
@@ -177,14 +174,5 @@ export async function unlessHidden<T>(read: () => Promise<T>): Promise<T | undef
   } catch (cause) {
     if (cause instanceof CoderdError && cause.code === 'not-found') return undefined;
     throw cause;
-  }
-}
-
-export async function orRefuse<T>(request: ReadingRequest, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (cause) {
-    if (!(cause instanceof CoderdError || cause instanceof SecretError)) throw cause;
-    throw new InputError(failure(request, cause).error, { cause });
   }
 }

@@ -3,8 +3,9 @@ import { readInitSeconds } from '../../lambda/adapters/coderd/build-timings.ts';
 import { partition, unique } from '../../lambda/decision/model/collections.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { Random } from '../../simulator/base/random.ts';
+import { orRefuse } from '../trace/history.ts';
 import type { GroupedBuild } from './build-groups.ts';
-import { orRefuse, type Reader, timeFor, unlessHidden } from './history.ts';
+import { type Reader, timeFor, unlessHidden } from './history.ts';
 import { isEnough } from './month.ts';
 import { readEach } from './pace.ts';
 

@@ -2,6 +2,7 @@
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { buildText, causeText } from '../../lambda/explain/dead-build-text.ts';
 import { some, timeText } from '../../lambda/explain/format.ts';
+import { oneLine } from '../shared/plain-table.ts';
 import type { Ledger, Orphan } from './ledger.ts';
 
 export type OrphansReport = Ledger & {
@@ -48,7 +49,10 @@ function buildLines(build: Orphan, columns: number | undefined): readonly string
     ['task', task],
     ['check', check],
   ] as const;
-  return [buildText(build), ...facts.flatMap(([head, text]) => wrapped(head, text, columns))];
+  return [
+    oneLine(buildText(build)),
+    ...facts.flatMap(([head, text]) => wrapped(head, oneLine(text), columns)),
+  ];
 }
 
 /** `head  text`, with further lines of the text below its first one. */

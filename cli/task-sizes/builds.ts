@@ -4,9 +4,9 @@ import { ROLE } from '../../lambda/adapters/coderd/coderd.ts';
 import { type JobOutcome, readOutcomesSince } from '../../lambda/adapters/coderd/history.ts';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
+import { nameInParts } from '../../lambda/decision/supply/daemons.ts';
 import type { LogSpan } from '../logs/function-log.ts';
 import { orRefuse, readServer } from '../trace/history.ts';
-import { taskOfDaemon } from './daemon-name.ts';
 import type { Build } from './measure.ts';
 
 /**
@@ -33,8 +33,8 @@ export async function readTaskBuilds(
 
 function buildOf(job: JobOutcome, { to }: LogSpan): Build | undefined {
   const { worker_name, started_at, completed_at } = job;
-  const { pool, task } = taskOfDaemon(worker_name ?? '') ?? {};
-  if (pool === undefined || task === undefined || started_at == null) return undefined;
+  const { pool, ending: task } = nameInParts(worker_name ?? '');
+  if (pool === undefined || started_at == null) return undefined;
   return {
     ...{ pool, task },
     startedAt: started_at,

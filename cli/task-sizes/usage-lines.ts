@@ -7,9 +7,9 @@ import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { POOL_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
+import { nameInParts } from '../../lambda/decision/supply/daemons.ts';
 import type { FunctionLog, LogSpan } from '../logs/function-log.ts';
 import { InputError } from '../shared/cli-environment.ts';
-import { taskOfDaemon } from './daemon-name.ts';
 import type { SeenTask, UsageLine } from './measure.ts';
 
 export type Lines = {
@@ -69,7 +69,10 @@ const lineSchema = z
 /** A guard's line names its daemon, once it knows the task. */
 const guardSchema = z
   .object({ '@timestamp': timestamp, daemon: z.string() })
-  .transform(({ '@timestamp': at, daemon }) => ({ at, ...taskOfDaemon(daemon) }))
+  .transform(({ '@timestamp': at, daemon }) => {
+    const { pool, ending } = nameInParts(daemon);
+    return { at, pool, task: ending };
+  })
   .pipe(z.object({ at: z.custom<EpochMs>(), pool: z.string(), task: z.string() }));
 
 /** Undefined if the container logs to another driver. */

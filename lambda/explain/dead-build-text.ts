@@ -43,7 +43,12 @@ type Named = Pick<DeadBuild, 'workspace' | 'workspaceId' | 'owner'>;
 /** `alice/dev`, as far as the names are known. */
 export function workspaceText({ workspace, workspaceId, owner }: Named): string {
   const name = workspace ?? (workspaceId === null ? 'an unknown workspace' : `workspace ${workspaceId}`);
-  return owner === null || workspace === null ? name : `${owner}/${name}`;
+  return isNamed({ workspace, owner }) ? `${owner}/${name}` : name;
+}
+
+/** Without an owner, `coder` takes the name for that of the caller's own workspace. */
+function isNamed({ workspace, owner }: Pick<Named, 'workspace' | 'owner'>): boolean {
+  return workspace !== null && owner !== null;
 }
 
 type Checked = Named & Pick<DeadBuild, 'transition' | 'startedAt' | 'stoppedAt'>;
@@ -51,15 +56,16 @@ type Checked = Named & Pick<DeadBuild, 'transition' | 'startedAt' | 'stoppedAt'>
 /** What a person should check in the cloud, and do in Coder. */
 export function checkText(build: Checked): string {
   const name = workspaceText(build);
+  const pull = `\`coder state pull ${isNamed(build) ? name : 'OWNER/WORKSPACE'}\``;
   const span = `from ${timeText(build.startedAt)} to ${timeText(build.stoppedAt)}`;
   switch (build.transition) {
     case 'start':
-      return `In the cloud, find resources of ${name} that were created ${span}. Delete those that \`coder state pull ${name}\` does not list. Then start the workspace again`;
+      return `In the cloud, find resources of ${name} that were created ${span}. Delete those that ${pull} does not list. Then start the workspace again`;
     case 'stop':
       return `Stop ${name} again in Coder. Then check in the cloud that nothing of it still runs, and that nothing was changed by half ${span}`;
     case 'delete':
       return `Delete ${name} again in Coder. Then check in the cloud that nothing of it is left`;
     default:
-      return `In the cloud, compare the resources of ${name} that were created or changed ${span} with \`coder state pull ${name}\`. Then repeat the build`;
+      return `In the cloud, compare the resources of ${name} that were created or changed ${span} with ${pull}. Then repeat the build`;
   }
 }

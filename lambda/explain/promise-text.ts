@@ -31,12 +31,14 @@ function tagsOf({ tags }: PendingJob): string {
 const AT_ONCE_SECONDS = 3;
 
 /** `starts in about 40 s (between 25 s and 95 s)`. */
-export function startText({ startsAt, why }: PendingJob, takenAt: string): string {
+export function startText({ startsAt, why, failsAt }: PendingJob, takenAt: string): string {
   if (startsAt === null) return `start unknown: ${why === null ? 'no reason is known' : WHY[why]}`;
   const inSeconds = (time: string): number => (Date.parse(time) - Date.parse(takenAt)) / 1000;
   const [p5, p50, p95] = [startsAt.p5, startsAt.p50, startsAt.p95].map(inSeconds) as [number, number, number];
   if (p95 <= AT_ONCE_SECONDS) return 'starts now';
-  return `starts in about ${ageText(p50)} (between ${ageText(p5)} and ${ageText(p95)})`;
+  const fails = failsAt === null ? Number.POSITIVE_INFINITY : inSeconds(failsAt);
+  const unless = fails < p95 ? `, unless coderd fails it first, in ${ageText(fails)}` : '';
+  return `starts in about ${ageText(p50)} (between ${ageText(p5)} and ${ageText(p95)})${unless}`;
 }
 
 const WHY: Readonly<Record<NoPromise, string>> = {

@@ -142,11 +142,27 @@ describe('autoscaler orphans', () => {
   });
 
   it.each([
+    { unknown: ['owner'], whose: 'dev' },
+    { unknown: ['workspace'], whose: 'workspace w-1' },
+    { unknown: ['workspace', 'workspaceId', 'owner'], whose: 'an unknown workspace' },
+  ])('names no workspace to pull the state of if $unknown is unknown', async ({ unknown, whose }) => {
+    const { out } = await withLines([{ ...LINE, ...Object.fromEntries(unknown.map((name) => [name, ''])) }]);
+    expect(out).toContain(`find resources of ${whose} that were created`);
+    expect(out).toContain('Delete those that `coder state pull OWNER/WORKSPACE` does not list.');
+  });
+
+  it.each([
     { transition: 'stop', check: 'Stop alice/dev again in Coder.' },
     { transition: 'delete', check: 'Delete alice/dev again in Coder.' },
     { transition: 'rebuild', check: 'In the cloud, compare the resources of alice/dev' },
   ])('says what to check after a $transition', async ({ transition, check }) => {
     expect((await withLines([{ ...LINE, transition }])).out).toContain(`  check     ${check}`);
+  });
+
+  it('prints no control characters of a line in the log', async () => {
+    const { out } = await withLines([{ ...LINE, workspace: 'd\u001b[2Jev', reason: 'a\nb\u009b1m' }]);
+    expect(out).toContain('start of alice/dev\n');
+    expect(out).toContain('Spot interruption (a b)\n');
   });
 
   it('fits the width of the terminal', async () => {

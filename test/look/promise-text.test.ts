@@ -15,6 +15,7 @@ const job = (given: Partial<PendingJob> = {}): PendingJob => ({
   type: 'workspace_build',
   workspace: 'alice/dev',
   createdAt: at(-20),
+  failsAt: at(1780),
   pool: poolName('gpu'),
   startsAt: startsIn(25, 40, 95),
   why: null,
@@ -29,6 +30,14 @@ it.each<{ given: Partial<PendingJob>; text: string }>([
   {
     given: { workspace: null, tags: {}, startsAt: startsIn(200, 400, 900) },
     text: 'job 1a2b3c4d of organization "default" (untagged): starts in about 7 min (between 3 min and 15 min)',
+  },
+  {
+    given: { startsAt: startsIn(300, 1200, 2400) },
+    text: 'job 1a2b3c4d of alice/dev (tags cluster=gpu): starts in about 20 min (between 5 min and 40 min), unless coderd fails it first, in 30 min',
+  },
+  {
+    given: { startsAt: startsIn(300, 1200, 2400), failsAt: null },
+    text: 'job 1a2b3c4d of alice/dev (tags cluster=gpu): starts in about 20 min (between 5 min and 40 min)',
   },
   {
     given: { startsAt: startsIn(0, 0, 1) },

@@ -2,21 +2,12 @@
 import * as z from 'zod';
 import type { OrganizationId } from '../../decision/model/brands.ts';
 import type { CoderdHttp } from './http/http.ts';
-import { jobSchema } from './http/schemas.ts';
+import { jobMetadataSchema, jobSchema } from './http/schemas.ts';
 
-/** docs/coder.md §1. The names are missing in answers of old servers and for other kinds of jobs. */
+/** docs/coder.md §1. */
 const detailsSchema = jobSchema.extend({
   error: z.string().nullish(),
-  metadata: z
-    .object({
-      workspace_id: z.string().nullish(),
-      workspace_name: z.string().nullish(),
-      template_id: z.string().nullish(),
-      template_name: z.string().nullish(),
-      template_version_name: z.string().nullish(),
-      workspace_build_transition: z.string().nullish(),
-    })
-    .nullish(),
+  metadata: jobMetadataSchema.extend({ template_version_name: z.string().nullish() }).nullish(),
 });
 
 export type JobDetails = z.output<typeof detailsSchema>;

@@ -38,6 +38,8 @@ export type PendingJob = {
   /** `owner/workspace`; null if the job is of no workspace, or coderd has not listed it yet. */
   readonly workspace: string | null;
   readonly createdAt: IsoTime;
+  /** When coderd fails the job unless a daemon has taken it. Null: this coderd lets jobs wait. */
+  readonly failsAt: IsoTime | null;
   /**
    * The pool whose daemon will most likely run it. Null: a daemon that the autoscaler does not own,
    * or unknown.

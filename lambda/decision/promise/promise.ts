@@ -55,6 +55,7 @@ function promisesIn(
       type: job.type,
       workspace: workspaceOf(job.metadata?.workspace_id),
       createdAt: isoTime(job.created_at),
+      failsAt: failsAt(job.created_at, snapshot),
       pool: why === 'unschedulable' ? null : poolOf(servers, queue),
       startsAt: why === null ? promisedStart(sorted, snapshot) : null,
       why,

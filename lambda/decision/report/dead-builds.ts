@@ -8,7 +8,7 @@ import { by, unique } from '../model/collections.ts';
 import type { DeadBuild, Finding } from '../model/plan.ts';
 import type { Daemon, Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { isKnownVersion } from '../model/version.ts';
-import { taskId } from '../supply/daemons.ts';
+import { nameInParts, taskId } from '../supply/daemons.ts';
 import type { PoolView } from '../supply/supply.ts';
 import {
   coderdTimeOf,
@@ -69,7 +69,8 @@ type Evidence = {
 function judge({ task, daemon }: Suspect, { organization, jobs, look }: Evidence): Judged {
   const known = workersOf({ task, daemon }).flatMap((id) => [...(jobs.ofWorker.get(id)?.values() ?? [])]);
   const last = lastJobOf(task, { daemon, jobs: known }, look.toCoderdTime);
-  const hasDied = last !== undefined && isBuild(last) && hasDiedWith(task, last, jobs, look.toCoderdTime);
+  const witnesses = { daemon, open: jobs, toCoderdTime: look.toCoderdTime };
+  const hasDied = last !== undefined && isBuild(last) && hasDiedWith(task, last, witnesses);
   const isUnknown = daemon === undefined && last === undefined && isTraceless(task, organization, look);
   return { task, died: hasDied ? last : undefined, isUnknown };
 }
@@ -133,13 +134,10 @@ function knownJobs(
     for (const job of list) {
       if (job.worker_id == null) continue;
       add(job, job.worker_id);
-      add(job, endOf(job.worker_name));
+      add(job, nameInParts(job.worker_name ?? '').ending);
     }
   return { ofWorker, ids: new Set(jobs.items.map(({ id }) => id)), takenAt: jobs.takenAt ?? 0 };
 }
-
-/** The task id in a daemon's name, `<pool>-<task id>`. */
-const endOf = (name: string | null | undefined): string | undefined => name?.slice(name.lastIndexOf('-') + 1);
 
 function deadBuild(task: EndedTask, job: Job, { workspaces }: OrganizationReadings): DeadBuild {
   const { workspace_id, workspace_name, template_id, template_name, workspace_build_transition } =

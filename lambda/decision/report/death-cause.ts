@@ -21,11 +21,16 @@ export function causeOfDeath(task: Task): DeathCause {
   return cause === 'scaling' && /maintenance|retire/i.test(task.stoppedReason ?? '') ? 'maintenance' : cause;
 }
 
-/** ECS's own words, and the exit code. */
+/** ECS's own words, and the exit code. A person can give any text to StopTask. */
 export function reasonOfDeath(task: Task): string {
   const code = task.containers.find(({ exitCode }) => exitCode !== undefined)?.exitCode;
   const parts = [...reasonsOf(task), ...(code === undefined ? [] : [`exit code ${code}`])];
-  return [...new Set(parts)].join('; ') || task.stopCode || 'ECS gives no reason';
+  return [...new Set(parts.map(printable))].join('; ') || task.stopCode || 'ECS gives no reason';
+}
+
+/** On one line, without characters that change a terminal. */
+function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 
 /** Whether a running build may have been the victim: not of a task that left by itself. */

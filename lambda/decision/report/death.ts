@@ -49,13 +49,23 @@ export function lastJobOf(
   }, undefined);
 }
 
+type Witnesses = {
+  readonly daemon: Pick<Daemon, 'last_seen_at'> | undefined;
+  readonly open: OpenJobs;
+  readonly toCoderdTime: ToCoderdTime;
+};
+
 /**
  * Whether a job that the task's daemon took last died with the task: this look still lists it long
- * after the task stopped, or coderd failed it later, or because it heard no more of it. A job that no
- * list shows any more has ended, and nobody knows how.
+ * after the task stopped, or coderd failed it later, or because it heard no more of it nor of the
+ * daemon. A job that no list shows any more has ended, and nobody knows how.
  */
-export function hasDiedWith(task: EndedTask, job: Job, open: OpenJobs, toCoderdTime: ToCoderdTime): boolean {
+export function hasDiedWith(task: EndedTask, job: Job, { daemon, open, toCoderdTime }: Witnesses): boolean {
   const settledAt = toCoderdTime(task.stoppedAt) + SETTLED_MS;
-  if (job.completed_at == null) return open.takenAt >= settledAt && open.ids.has(job.id);
-  return job.status === 'failed' && (job.error === 'hung' || job.completed_at >= settledAt);
+  const { completed_at: endedAt } = job;
+  if (endedAt == null) return open.takenAt >= settledAt && open.ids.has(job.id);
+  if (job.status !== 'failed') return false;
+  // after an outage coderd may fail the job of a daemon that is alive
+  const hasOutlived = (daemon?.last_seen_at ?? 0) > endedAt;
+  return endedAt >= settledAt || (job.error === 'hung' && !hasOutlived);
 }

@@ -130,7 +130,7 @@ it('stays one screen with thousands of waiting jobs, each list cut', () => {
   const pendingJobs = Array.from({ length: 1_000 }, (_, index) => ({
     ...{ id: `job-${index}` as never, organization: 'default', tags: {}, type: 'workspace_build' },
     ...{ workspace: `user-${index}/dev`, createdAt: '2026-03-02T08:59:00.000Z', pool: null },
-    ...{ startsAt: null, why: 'no-room' as const },
+    ...{ startsAt: null, failsAt: null, why: 'no-room' as const },
   }));
   const many = Array.from({ length: 400 }, (_, index) => `sentence ${index}`);
   const groups = many.map((tags) => ({

@@ -59,6 +59,9 @@ const ended = (msAgo: number, given: Partial<Job> = {}): Job => ({
   completed_at: ago(msAgo),
   ...given,
 });
+const reapedEarly = ended(12 * MINUTE, { error: 'hung', started_at: ago(40 * MINUTE) });
+/** A job that coderd failed 20 minutes before the end of the task. */
+const lost = ended(30 * MINUTE, { error: 'hung', started_at: ago(50 * MINUTE) });
 /** As coderd fails the job of a daemon that is gone. */
 const reaped = ended(4 * MINUTE, { error: 'hung' });
 
@@ -106,7 +109,10 @@ describe('a build has died with its task', () => {
       because: 'coderd failed it long after the task stopped, for whatever reason',
     },
     {
-      world: failed(ended(12 * MINUTE, { error: 'hung' })),
+      world: {
+        daemons: reading([{ ...having(null, reapedEarly), last_seen_at: ago(17 * MINUTE) }]),
+        previousJobs: reading([reapedEarly]),
+      },
       because: 'its daemon crashed while the task drained, and coderd failed it before the task stopped',
     },
     {
@@ -201,10 +207,22 @@ describe('a build has not died with its task, or that is not known yet,', () => 
       world: { ...running, tasks: [{ ...SPOT, group: 'service:another' }] },
       because: 'the task is of no pool',
     },
+    {
+      world: {
+        daemons: reading([{ ...having(null, lost), last_seen_at: ago(10 * MINUTE) }]),
+        previousJobs: reading([lost]),
+      },
+      because: 'coderd was down for 20 minutes and failed it, and its daemon lived on until an idle drain',
+    },
     { world: { daemons: reading([having(null)]) }, because: 'its daemon was idle' },
   ])('because $because', ({ world }) => {
     expect(findingsOf(world)).toEqual([]);
   });
+});
+
+it('prints no control characters of a reason that a person gave to StopTask', () => {
+  const tasks = [{ ...BY_HAND, stoppedReason: 'bad\u001b[2J\nbuild\u009b1m\u202e', containers: [] }];
+  expect(findingsOf({ ...running, tasks })).toMatchObject([{ builds: [{ reason: 'bad [2J build 1m' }] }]);
 });
 
 it('compares the times of coderd and AWS by the difference of their clocks in this look', () => {

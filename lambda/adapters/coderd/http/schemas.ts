@@ -20,6 +20,15 @@ const jobError = z.codec(z.string(), z.enum(['hung', 'other']), {
   encode: (error) => (error === 'hung' ? HUNG : 'other'),
 });
 
+/** Old servers leave out names, and other kinds of jobs have none. */
+export const jobMetadataSchema = z.object({
+  workspace_id: z.string().nullish(),
+  workspace_name: z.string().nullish(),
+  template_id: z.string().nullish(),
+  template_name: z.string().nullish(),
+  workspace_build_transition: z.string().nullish(),
+});
+
 /** docs/coder.md §1. */
 export const jobSchema = z.object({
   id: branded<JobId>(),
@@ -36,15 +45,7 @@ export const jobSchema = z.object({
   tags,
   type: z.string(),
   reason: z.string().nullish(),
-  metadata: z
-    .object({
-      workspace_id: z.string().nullish(),
-      workspace_name: z.string().nullish(),
-      template_id: z.string().nullish(),
-      template_name: z.string().nullish(),
-      workspace_build_transition: z.string().nullish(),
-    })
-    .nullish(),
+  metadata: jobMetadataSchema.nullish(),
 });
 
 const jobRef = z.object({ id: branded<JobId>(), status: z.string() });
