@@ -1,20 +1,34 @@
 /** Formats the promised starts as sentences for people. */
+import { sum } from '../decision/model/collections.ts';
 import type { NoPromise, PendingJob, Promises } from '../decision/model/promise.ts';
 import { ageText, some, tagText } from './format.ts';
 
 /**
- * The first jobs of the queue as sentences, and how many more there are. Unschedulable jobs have a
- * section of their own.
+ * The first lines of the queue, and how many jobs more there are. Jobs whose start is unknown for
+ * the same reason share a line. Unschedulable jobs have a section of their own.
  */
 export function promiseLines(
   { pendingJobs, pendingJobsLeftOut }: Promises,
   { takenAt, most }: { readonly takenAt: string; readonly most: number },
 ): readonly string[] {
   const jobs = pendingJobs.filter(({ why }) => why !== 'unschedulable');
-  const more = jobs.length + pendingJobsLeftOut - most;
-  const lines = jobs.slice(0, most).map((job) => promiseSentence(job, takenAt));
+  const groups = [...Map.groupBy(jobs, lineOf).values()];
+  const more = sum(groups.slice(most), (group) => group.length) + pendingJobsLeftOut;
+  const lines = groups.slice(0, most).map((group) => groupSentence(group, takenAt));
   const listed = pendingJobsLeftOut > 0 ? `the first ${pendingJobs.length}` : 'them';
   return more > 0 ? [...lines, `and ${some(more, 'job')} more; --json has ${listed}`] : lines;
+}
+
+/** Jobs with the same result share a line. */
+function lineOf({ id, organization, tags, startsAt, why }: PendingJob): string {
+  return startsAt === null ? JSON.stringify([organization, tagText(tags), why]) : id;
+}
+
+function groupSentence(group: readonly PendingJob[], takenAt: string): string {
+  const [job] = group;
+  if (job === undefined) return '';
+  if (group.length === 1) return promiseSentence(job, takenAt);
+  return `${some(group.length, 'job')} of organization "${job.organization}" ${tagsOf(job)}: ${startText(job, takenAt)}`;
 }
 
 /** `job 1a2b3c4d of alice/dev (untagged): starts in about 40 s (between 25 s and 95 s)`. */

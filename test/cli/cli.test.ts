@@ -46,9 +46,7 @@ describe('plan --snapshot', () => {
       '  ! organization "default", tags cluster=tpu, region=eu: 2 jobs (workspace_build), the oldest waits for 3 min and fails at 20 November 2026 09:26:40 UTC. The closest pool is "gpu-eu": it lacks cluster=tpu (has cluster=gpu)',
       '',
       'when pending jobs start:',
-      ...Array.from({ length: 5 }, () =>
-        expect.stringMatching(/^ {4}job [\w-]+ of organization "default" \(untagged\): start unknown: /),
-      ),
+      expect.stringMatching(/^ {4}5 jobs of organization "default" \(untagged\): start unknown: /),
       '',
       '1 count to raise, 1 task to drain, 1 count to lower',
       '',

@@ -39,6 +39,9 @@ it('plans one launch, in the cheaper pool, for a job that fits two pools', async
       + cheap  0 -> 1  1 pending job needs a new task
         dear   0       nothing to do
 
+    when pending jobs start:
+        job pending- of organization "default" (tags cluster=gpu): start unknown: ECS lists no finished start of its pool from which to learn the start time
+
     1 count to raise, 0 tasks to drain, 0 counts to lower
     "
   `);
@@ -56,6 +59,9 @@ it('scales out and holds scale-in when a list is truncated', async () => {
         cpu  2       scale-in on hold: the list of provisioner jobs is truncated (1 busy, 1 idle)
       + gpu  0 -> 2  2 pending jobs need a new task
 
+    when pending jobs start:
+        2 jobs of organization "default" (tags cluster=gpu): start unknown: a list is incomplete or contradicts another one (see the findings)
+
     findings:
       ! organization "default": the list of provisioner jobs is truncated. The oldest pending jobs are missing
 
@@ -72,6 +78,9 @@ it('does not count idle daemons whose tasks have stopped', async () => {
     "plan for 20 November 2026 09:00:00 UTC
 
       + cpu  0 -> 2  2 pending jobs need a new task
+
+    when pending jobs start:
+        2 jobs of organization "default" (untagged): start unknown: ECS lists no finished start of its pool from which to learn the start time
 
     findings:
       ! pool "cpu": 2 daemons have no ECS task (already stopped?): cpu-0d96691a68a201f00bbfc41bd16dc671, cpu-22aa29dda99b38a2838cbe86c359d785. Ignoring them
@@ -102,6 +111,9 @@ it('scales one organization when another is forbidden', async () => {
 
       + cpu   1 -> 2  1 pending job needs a new task (1 busy)
         data  2       scale-in on hold: no permission to list provisioner jobs (1 busy, 1 idle)
+
+    when pending jobs start:
+        job pending- of organization "default" (untagged): start unknown: ECS lists no finished start of its pool from which to learn the start time
 
     findings:
       ! organization "data": no permission to list provisioner jobs: listing provisioner jobs of organization "data": coderd answered 404
@@ -139,6 +151,9 @@ it('shows how many tasks a pool needs when max limits it', async () => {
 
       + cpu  2 -> 3  9 pending jobs need a new task; needs 11 tasks, limited to 3 by max (2 busy)
 
+    when pending jobs start:
+        9 jobs of organization "default" (untagged): start unknown: ECS lists no finished start of its pool from which to learn the start time
+
     findings:
       ! organization "default", tags (untagged): 9 jobs pending for too long, the oldest since 20 November 2026 08:54:00 UTC. Pool "cpu" will run them
 
@@ -156,6 +171,9 @@ it('reports daemons with a wrong key and launches a task for their job', async (
     "plan for 20 November 2026 09:00:00 UTC
 
       + gpu  1 -> 2  1 pending job needs a new task; 1 daemon has the wrong provisioner key: waiting for its turn to be replaced (1 idle)
+
+    when pending jobs start:
+        job pending- of organization "default" (tags cluster=gpu): start unknown: ECS lists no finished start of its pool from which to learn the start time
 
     findings:
       ! pool "gpu": 1 daemon offers other tags than the pool's (gpu-46de701131a4b4fa4bb825ca0578018d). The provisioner key belongs to another pool, or the token to another user
@@ -187,6 +205,9 @@ it('shows the reason of ECS for failed starts', async () => {
     "plan for 20 November 2026 09:00:00 UTC
 
       + cpu  1 -> 2  4 pending jobs need a new task; 3 starts failed since the last success, trying one task at a time (needs 5 tasks, gets 2): ECS cannot pull the image (CannotPullContainerError: pull image manifest has been retried 7 time(s)) (1 busy, 3 failing)
+
+    when pending jobs start:
+        4 jobs of organization "default" (untagged): start unknown: tasks of its pool fail to start
 
     findings:
       ! pool "cpu": 3 tasks failed to start since the last daemon registered: ECS cannot pull the image (CannotPullContainerError: pull image manifest has been retried 7 time(s))

@@ -1,6 +1,6 @@
 /** The sentences about promised starts. */
 import { expect, it } from 'vitest';
-import type { PendingJob, Promises } from '../../lambda/decision/model/promise.ts';
+import type { NoPromise, PendingJob, Promises } from '../../lambda/decision/model/promise.ts';
 import { promiseLines, promiseSentence } from '../../lambda/explain/promise-text.ts';
 import { jobId, poolName } from '../support/parts.ts';
 
@@ -53,11 +53,33 @@ it.each<{ given: Partial<PendingJob>; text: string }>([
 
 it('shows the first jobs, counts the others, and leaves unschedulable ones to their own section', () => {
   const promises: Promises = {
-    pendingJobs: [job({ startsAt: null, why: 'unschedulable' }), ...Array.from({ length: 5 }, () => job())],
+    pendingJobs: [
+      job({ startsAt: null, why: 'unschedulable' }),
+      ...Array.from({ length: 5 }, (_, at) => job({ id: jobId(`job-${at}`) })),
+    ],
     pendingJobsLeftOut: 200,
   };
   const lines = promiseLines(promises, { takenAt, most: 2 });
   expect(lines).toHaveLength(3);
   expect(lines.at(-1)).toBe('and 203 jobs more; --json has the first 6');
   expect(lines.join()).not.toContain('unschedulable');
+});
+
+it('has one line for all jobs whose start is unknown for the same reason', () => {
+  const waiting = (count: number, why: NoPromise) =>
+    Array.from({ length: count }, () => job({ startsAt: null, why }));
+  const promises: Promises = {
+    pendingJobs: [
+      ...waiting(9, 'no-room'),
+      job(),
+      ...waiting(2, 'start-time-unknown'),
+      ...waiting(1, 'no-room'),
+    ],
+    pendingJobsLeftOut: 0,
+  };
+  expect(promiseLines(promises, { takenAt, most: 2 })).toEqual([
+    '10 jobs of organization "default" (tags cluster=gpu): start unknown: it waits for room within the limits',
+    promiseSentence(job(), takenAt),
+    'and 2 jobs more; --json has them',
+  ]);
 });

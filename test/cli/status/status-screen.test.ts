@@ -128,7 +128,8 @@ it('adds up the jobs of people and of prebuilds that have the same providers', (
 
 it('stays one screen with thousands of waiting jobs, each list cut', () => {
   const pendingJobs = Array.from({ length: 1_000 }, (_, index) => ({
-    ...{ id: `job-${index}` as never, organization: 'default', tags: {}, type: 'workspace_build' },
+    // each job has a line of its own
+    ...{ id: `job-${index}` as never, organization: `${index}`, tags: {}, type: 'workspace_build' },
     ...{ workspace: `user-${index}/dev`, createdAt: '2026-03-02T08:59:00.000Z', pool: null },
     ...{ startsAt: null, failsAt: null, why: 'no-room' as const },
   }));
