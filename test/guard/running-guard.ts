@@ -65,9 +65,12 @@ export type GuardOptions = {
   readonly prepare?: (agent: AgentEndpoint) => void;
 };
 
-/** A prelude that adds seconds to the machine's uptime: those of `passTime`. */
+/**
+ * A prelude that adds seconds to the machine's uptime: those of `passTime`. A `read` at the end of
+ * its input must fail, or the sampler's loop never ends.
+ */
 export const TIME_THAT_FLIES = `read() {
-  command read "$@"
+  command read "$@" || return
   now=$((\${now%.*} + $(cat "$STAND_IN/passed" 2>/dev/null || echo 0))).00
 }
 `;
