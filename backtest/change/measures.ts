@@ -1,7 +1,7 @@
 /** The figures that a comparison shows, each computed from one replay. */
 
-import type { Figures } from '../replay/result.ts';
-import { lostJobsOf, perMonth } from '../search/sweep.ts';
+import { type Figures, lostJobs } from '../replay/result.ts';
+import { perMonth } from '../search/sweep.ts';
 import type { Trace } from '../trace/trace.ts';
 
 type Replay = { readonly figures: Figures; readonly trace: Pick<Trace, 'from' | 'to'> };
@@ -16,7 +16,7 @@ export const MEASURES = {
   maxWaitS: ({ figures }: Replay) => figures.waitOfPeople.maxS,
   minutesPerMonth: ({ figures, trace }: Replay) =>
     perMonth((figures.waitOfPeople.meanS * figures.waitOfPeople.jobs) / 60, trace),
-  lostJobs: ({ figures }: Replay) => lostJobsOf(figures),
+  lostJobs: ({ figures }: Replay) => lostJobs(figures),
   lateSchedules: ({ figures }: Replay) => figures.executor.delayed,
   launches: ({ figures }: Replay) => figures.tasks.launches,
   idleLaunches: ({ figures }: Replay) => figures.tasks.idleLaunches,

@@ -85,6 +85,9 @@ export type Figures = {
   readonly calls: { readonly ticks: number; readonly coderd: number; readonly ecs: number };
 };
 
+/** Jobs that were killed, failed by coderd after 30 min, or never run. */
+export const lostJobs = ({ jobs }: Figures): number => jobs.killed + jobs.reaped + jobs.unserved;
+
 /** Kinds of jobs that delay a person who sits at the screen or comes to work. */
 export const PEOPLE_WAIT_FOR: ReadonlySet<JobKind> = new Set(['user', 'autostart', 'import']);
 

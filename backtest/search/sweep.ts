@@ -3,7 +3,7 @@
  * waiting.
  */
 
-import type { Figures, SweepPoint } from '../replay/result.ts';
+import { lostJobs, type SweepPoint } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';
 import type { Trace } from '../trace/trace.ts';
 
@@ -16,9 +16,6 @@ type Period = Pick<Trace, 'from' | 'to'>;
 
 /** An amount of a whole trace, for a month of 30.4 days. */
 export const perMonth = (amount: number, { from, to }: Period): number => (amount * MONTH_MS) / (to - from);
-
-/** Jobs that were killed, failed by coderd after 30 min, or never run. */
-export const lostJobsOf = ({ jobs }: Figures): number => jobs.killed + jobs.reaped + jobs.unserved;
 
 export function sweepPoint(
   { price, isConfigured }: Pick<SweepPoint, 'price' | 'isConfigured'>,
@@ -35,7 +32,7 @@ export function sweepPoint(
     over10s: Math.round(wait.over10s * wait.jobs),
     launches: tasks.launches,
     idleLaunches: tasks.idleLaunches,
-    lostJobs: lostJobsOf(figures),
+    lostJobs: lostJobs(figures),
   };
 }
 

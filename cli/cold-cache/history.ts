@@ -9,8 +9,8 @@ import {
   readWorkspacePage,
 } from '../../lambda/adapters/coderd/build-timings.ts';
 import { ROLE } from '../../lambda/adapters/coderd/coderd.ts';
+import { listTemplates } from '../../lambda/adapters/coderd/forecast/template-list.ts';
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
-import { listTemplates } from '../../lambda/adapters/coderd/template-files.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { batchesOf, unique } from '../../lambda/decision/model/collections.ts';
 import type { BuildInfo, Daemon } from '../../lambda/decision/model/snapshot.ts';
@@ -65,7 +65,10 @@ export async function readHistory(
   const last = await readWorkspacesOfLastJobs(reader, { organizations, daemons, since });
   const sources = unique([...listed, ...last], ({ workspace }) => workspace);
   const { builds, unreadable } = await readBuilds(reader, sources, since);
-  const templates = await orRefuse({ what: 'listing templates' }, () => listTemplates(http));
+  const templates = await orRefuse(
+    { what: 'listing templates' },
+    async () => (await listTemplates(http)).value,
+  );
   const names = new Map(templates.map(({ id, name }) => [id, name]));
   const ids = new Set(listed.map(({ workspace }) => workspace));
   return { daemons, builds, names, unreadable, coverage: coverageOf(ids, builds, last) };

@@ -1,6 +1,6 @@
 /** Finds the function's log group by the tags of the pools' ECS services. */
 import type { Config } from '../../lambda/decision/model/config.ts';
-import { LOG_GROUP_TAG, POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
+import { LOG_GROUP_TAG, POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
 
 export type LogGroup = {
@@ -17,11 +17,11 @@ export function findLogGroup(
   services: readonly Service[],
   { pools }: Pick<Config, 'pools'>,
 ): LogGroup | undefined {
-  const naming = services.map((service) => service.tags).filter((all) => tagOf(all, LOG_GROUP_TAG));
+  const naming = services.filter((service) => tagOf(service, LOG_GROUP_TAG));
   const names = new Set<string | undefined>(pools.map(({ name }) => name));
-  const tags = naming.find((all) => names.has(tagOf(all, POOL_TAG))) ?? naming[0];
-  const group = tagOf(tags, LOG_GROUP_TAG);
-  return group === undefined ? undefined : { group, service: tagOf(tags, STACK_TAG) };
+  const first = naming.find((service) => names.has(tagOf(service, POOL_TAG))) ?? naming[0];
+  const group = first && tagOf(first, LOG_GROUP_TAG);
+  return group === undefined ? undefined : { group, service: tagOf(first ?? { tags: [] }, STACK_TAG) };
 }
 
 /** The command of Logs Insights that keeps the lines of a deployment with one of these messages. */
@@ -32,8 +32,4 @@ export function linesOf(messages: readonly string[], service: string | undefined
       ? `filter message = ${JSON.stringify(message)}`
       : `filter message in ${JSON.stringify(messages)}`;
   return service === undefined ? lines : `${lines} and service = "${service}"`;
-}
-
-function tagOf(tags: Service['tags'] = [], wanted: string): string | undefined {
-  return tags.find(({ key }) => key === wanted)?.value;
 }

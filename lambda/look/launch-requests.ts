@@ -2,7 +2,7 @@
 import type { EpochMs, PoolName } from '../decision/model/brands.ts';
 import { by } from '../decision/model/collections.ts';
 import type { Snapshot, Task } from '../decision/model/snapshot.ts';
-import { indexServing, type ServingTasks } from '../decision/waits/job-wait.ts';
+import { type PoolsOfTasks, poolsOfTasks } from '../decision/waits/job-wait.ts';
 import type { LookResult } from './look.ts';
 
 /** A raised count: ECS was to create so many tasks. */
@@ -30,24 +30,24 @@ export class LaunchRequests {
     for (const action of applied) {
       if (action.kind !== 'set-desired' || action.why === 'count-below-tasks') continue;
       const { pool, from, to } = action;
-      if (to < from) this.#takeBack(pool, to, snapshot);
+      if (to < from) this.#takeBack(pool, to, snapshot.ecs);
       if (to > from) this.#requests = [...this.#requests, { pool, takenAt, lookedAt, at, tasks: to - from }];
     }
   }
 
   /** The request that made each task. */
-  ofTasks(snapshot: Snapshot, serving: ServingTasks): ReadonlyMap<Task, LaunchRequest> {
-    return this.#match(snapshot, serving).found;
+  ofTasks({ ecs }: Snapshot, pools: PoolsOfTasks): ReadonlyMap<Task, LaunchRequest> {
+    return this.#match(ecs, pools).found;
   }
 
   /** After a count is lowered, ECS makes no more tasks than are missing from the count. */
-  #takeBack(pool: PoolName, count: number, snapshot: Snapshot): void {
-    const serving = indexServing(snapshot);
-    const running = snapshot.ecs.tasks.items.filter(
-      (task) => task.desiredStatus === 'RUNNING' && serving.poolOf(task) === pool,
+  #takeBack(pool: PoolName, count: number, ecs: Snapshot['ecs']): void {
+    const pools = poolsOfTasks(ecs);
+    const running = ecs.tasks.items.filter(
+      (task) => task.desiredStatus === 'RUNNING' && pools.poolOf(task) === pool,
     );
     let missing = Math.max(0, count - running.length);
-    const { left } = this.#match(snapshot, serving);
+    const { left } = this.#match(ecs, pools);
     this.#requests = left.map(({ request, tasks }) => {
       if (request.pool !== pool) return request;
       const kept = Math.min(tasks, missing);
@@ -60,10 +60,10 @@ export class LaunchRequests {
    * A pool's tasks, in order of creation, belong to its requests in order of time. A task beyond
    * them replaces one that stopped.
    */
-  #match({ ecs }: Snapshot, { poolOf }: ServingTasks) {
+  #match({ tasks: listed }: Snapshot['ecs'], { poolOf }: PoolsOfTasks) {
     const found = new Map<Task, LaunchRequest>();
     const left = this.#requests.map((request) => ({ request, tasks: request.tasks }));
-    for (const task of ecs.tasks.items.toSorted(by(({ createdAt }) => createdAt ?? 0))) {
+    for (const task of listed.items.toSorted(by(({ createdAt }) => createdAt ?? 0))) {
       const { createdAt } = task;
       if (createdAt === undefined) continue;
       const pool = poolOf(task);

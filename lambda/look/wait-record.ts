@@ -6,13 +6,7 @@
 import type { EpochMs, JobId, OrganizationId } from '../decision/model/brands.ts';
 import { by } from '../decision/model/collections.ts';
 import type { Job, OrganizationReadings, Snapshot, Task } from '../decision/model/snapshot.ts';
-import {
-  daemonOf,
-  deriveJobWait,
-  indexServing,
-  type JobWait,
-  type StartedJob,
-} from '../decision/waits/job-wait.ts';
+import { deriveJobWait, indexServing, type JobWait, type StartedJob } from '../decision/waits/job-wait.ts';
 import { type LaunchRequest, LaunchRequests } from './launch-requests.ts';
 import type { LookResult } from './look.ts';
 
@@ -139,7 +133,8 @@ export class WaitRecord {
       const remembered = (task: Task) => timesOf(requests.get(task), noticed.get(one.job.id));
       const wait = deriveJobWait({ ...one, remembered }, tasks);
       if (wait !== undefined) waits.push(wait);
-      if (daemonOf(one) === undefined || (wait === undefined && !isEcsRead(snapshot.ecs))) untold += 1;
+      if (tasks.daemonOf(one.job) === undefined || (wait === undefined && !isEcsRead(snapshot.ecs)))
+        untold += 1;
     }
     return { waits: waits.sort(byStart), missed: missed + untold };
   }

@@ -1,5 +1,5 @@
 /** The headline of the report, and its summary in a few sentences. */
-import type { Backtest, Bound, Figures, PolicyRun } from '../../replay/result.ts';
+import { type Backtest, type Bound, lostJobs, type PolicyRun } from '../../replay/result.ts';
 import { comparison, count, dollars, jobsLabel, seconds } from './numbers.ts';
 import { lengthLabel } from './times.ts';
 
@@ -41,9 +41,6 @@ export const foresightOf = ({ bounds }: Backtest): Bound | undefined =>
 export function bestRivalOf({ runs: [, ...others] }: Backtest): PolicyRun | undefined {
   return others.toSorted((a, b) => a.figures.dollars.total - b.figures.dollars.total)[0];
 }
-
-/** Jobs that were killed, failed by coderd after 30 min, or never run. */
-export const lostJobs = ({ jobs }: Figures): number => jobs.killed + jobs.reaped + jobs.unserved;
 
 /** Whether the trace has jobs that people wait for. */
 const hasPeople = ({ figures }: PolicyRun): boolean => figures.waitOfPeople.jobs > 0;

@@ -1,6 +1,12 @@
 /** The key figures of the autoscaler's run, each beside the figure of the static fleet. */
-import type { Backtest, Figures, PolicyRun, WaitFigures } from '../../replay/result.ts';
-import { bestRivalOf, foresightOf, lostJobs, staticFleetOf } from '../parts/headline.ts';
+import {
+  type Backtest,
+  type Figures,
+  lostJobs,
+  type PolicyRun,
+  type WaitFigures,
+} from '../../replay/result.ts';
+import { bestRivalOf, foresightOf, staticFleetOf } from '../parts/headline.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, dollars, seconds, share } from '../parts/numbers.ts';
 

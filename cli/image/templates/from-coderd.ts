@@ -2,13 +2,12 @@
 import { CoderdAdapter, ROLE } from '../../../lambda/adapters/coderd/coderd.ts';
 import { readRefused } from '../../../lambda/adapters/coderd/forecast/permissions.ts';
 import { settleAll } from '../../../lambda/adapters/coderd/forecast/settle-all.ts';
-import { CoderdError, type CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
 import {
   type ListedTemplate,
   listTemplates,
-  readFile,
-  readVersion,
-} from '../../../lambda/adapters/coderd/template-files.ts';
+} from '../../../lambda/adapters/coderd/forecast/template-list.ts';
+import { CoderdError, type CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
+import { readFile, readVersion } from '../../../lambda/adapters/coderd/template-files.ts';
 import { SecretError } from '../../../lambda/adapters/secrets/secrets.ts';
 import { by } from '../../../lambda/decision/model/collections.ts';
 import type { PoolConfig } from '../../../lambda/decision/model/config.ts';
@@ -39,7 +38,7 @@ export async function readTemplatesOfCoderd(
 ): Promise<TemplateSurvey> {
   const organizations = await organizationsOf(http, pools);
   await refuseHidden(http, organizations, signal);
-  const listed = await told('listing templates', () => listTemplates(http, signal));
+  const { value: listed } = await told('listing templates', () => listTemplates(http, signal));
   const ofPools = listed.filter(({ organization_id: id }) => organizations.some((each) => each.id === id));
   const sorted = ofPools.map((template) => ({ template, name: nameOf(template, organizations) }));
   sorted.sort(by(({ name }) => name));

@@ -3,12 +3,8 @@
  * does this; a look does not.
  */
 import * as z from 'zod';
-import { unique } from '../../decision/model/collections.ts';
-import { TEMPLATE_LISTS } from './forecast/forecast-reading.ts';
 import type { CoderdHttp } from './http/http.ts';
-import { listedTemplateSchema, templateVersionSchema } from './http/schemas.ts';
-
-export type ListedTemplate = z.output<typeof listedTemplateSchema>;
+import { templateVersionSchema } from './http/schemas.ts';
 
 /** coderd accepts no larger file. */
 export const LARGEST_FILE = 100 * 1024 * 1024;
@@ -16,25 +12,6 @@ export const LARGEST_FILE = 100 * 1024 * 1024;
 const uploadedVersionSchema = templateVersionSchema.extend({
   job: templateVersionSchema.shape.job.extend({ file_id: z.string() }),
 });
-
-/**
- * The templates that the token's user may read, deprecated ones too: their workspaces are still
- * built. Throws CoderdError.
- */
-export async function listTemplates(
-  http: CoderdHttp,
-  signal?: AbortSignal,
-): Promise<readonly ListedTemplate[]> {
-  const lists = await Promise.all(
-    TEMPLATE_LISTS.map((query) =>
-      http.get('/api/v2/templates', query, z.array(listedTemplateSchema), signal),
-    ),
-  );
-  return unique(
-    lists.flatMap(({ value }) => value),
-    ({ id }) => id,
-  );
-}
 
 /** The tags of a version's jobs, and the id of its file. Throws CoderdError. */
 export async function readVersion(http: CoderdHttp, id: string, signal: AbortSignal) {

@@ -5,7 +5,6 @@
 import type { DaemonId, EpochMs, JobId, PoolName } from '../model/brands.ts';
 import { POOL_TAG, tagOf } from '../model/service-tags.ts';
 import type { Daemon, Job, OrganizationReadings, Snapshot, Task } from '../model/snapshot.ts';
-import { displayTags, type Tags } from '../model/tags.ts';
 import { indexDaemons, isAlive, poolNamed, taskId } from '../supply/daemons.ts';
 import { type Served, splitWait, type WaitParts } from './wait-parts.ts';
 
@@ -16,13 +15,8 @@ export type JobWait = {
   readonly pool: PoolName;
   /** The task id; null: ECS no longer lists the task. */
   readonly task: string | null;
-  readonly tags: Tags;
   /** `workspace_build`, `template_version_import`, … */
   readonly type: string;
-  readonly templateId: string | null;
-  readonly workspaceId: string | null;
-  /** `start`, `stop` or `delete`; null: no workspace build, or coderd does not tell. */
-  readonly transition: string | null;
   readonly createdAt: EpochMs;
   readonly startedAt: EpochMs;
   /** Milliseconds: the sum of `parts`. */
@@ -33,29 +27,42 @@ export type JobWait = {
 /** A started job of an organization, with what the process remembers of it. */
 export type StartedJob = {
   readonly job: Job & { readonly started_at: EpochMs };
-  readonly organization: OrganizationReadings;
+  readonly organization: Pick<OrganizationReadings, 'name'>;
   /** What the process remembers of the job and the task that served it. @default nothing */
   readonly remembered?: (task: Task) => Pick<Served, 'noticedAt' | 'requestedAt'>;
 };
 
-/** The tasks of the daemons of a snapshot, and the pools of their services. */
-export type ServingTasks = {
-  readonly ofDaemon: ReadonlyMap<DaemonId, Task>;
+/** The pools of the tasks of a snapshot. */
+export type PoolsOfTasks = {
   readonly poolOf: (task: Task) => string | undefined;
   readonly pools: ReadonlySet<string>;
+};
+
+/** The daemons of a snapshot, their tasks, and the pools of these. */
+export type ServingTasks = PoolsOfTasks & {
+  /** The daemon that took a job; undefined if coderd no longer lists it, or does not tell which. */
+  readonly daemonOf: (job: Job) => Daemon | undefined;
+  readonly ofDaemon: ReadonlyMap<DaemonId, Task>;
   /** Whether a daemon can run in one of the pools' tasks although `ofDaemon` has none for it. */
   readonly mayBeUnlisted: (daemon: Daemon) => boolean;
 };
 
-export function indexServing({ ecs, coder, takenAt }: Snapshot): ServingTasks {
+export function poolsOfTasks({ services }: Snapshot['ecs']): PoolsOfTasks {
   const pools = new Map<string, string>(
-    ecs.services.items.flatMap((service) => {
+    services.items.flatMap((service) => {
       const pool = tagOf(service, POOL_TAG);
       return pool === undefined ? [] : [[`service:${service.serviceName}`, pool] as const];
     }),
   );
+  return { poolOf: ({ group }) => pools.get(group ?? ''), pools: new Set(pools.values()) };
+}
+
+export function indexServing({ ecs, coder, takenAt }: Snapshot): ServingTasks {
+  const daemons = new Map<string, Daemon>();
   const ofDaemon = new Map<DaemonId, Task>();
   for (const organization of coder.organizations) {
+    for (const daemon of organization.daemons.items)
+      if (!daemons.has(daemon.id)) daemons.set(daemon.id, daemon);
     const { ofTask } = indexDaemons(organization, takenAt);
     for (const task of ecs.tasks.items) {
       const daemon = ofTask(task);
@@ -63,23 +70,18 @@ export function indexServing({ ecs, coder, takenAt }: Snapshot): ServingTasks {
     }
   }
   return {
+    ...poolsOfTasks(ecs),
+    daemonOf: ({ worker_id }) => daemons.get(worker_id ?? ''),
     ofDaemon,
-    poolOf: ({ group }) => pools.get(group ?? ''),
-    pools: new Set(pools.values()),
     // ECS lists every task that runs, so a daemon that is alive is one of another deployment
     mayBeUnlisted: (daemon) => ecs.tasks.status !== 'ok' || !isAlive(daemon, takenAt),
   };
 }
 
-/** The daemon that took the job; undefined if coderd no longer lists it, or does not tell which. */
-export function daemonOf({ job, organization }: StartedJob): Daemon | undefined {
-  return organization.daemons.items.find(({ id }) => id === job.worker_id);
-}
-
 /** The wait of a started job; undefined if no pool served it, as far as is known. */
 export function deriveJobWait(started: StartedJob, tasks: ServingTasks): JobWait | undefined {
   const { job, organization } = started;
-  const daemon = daemonOf(started);
+  const daemon = tasks.daemonOf(job);
   const task = daemon && tasks.ofDaemon.get(daemon.id);
   const named = daemon && tasks.mayBeUnlisted(daemon) ? poolNamed(daemon) : undefined;
   const pool = (task && tasks.poolOf(task)) ?? named;
@@ -95,11 +97,7 @@ export function deriveJobWait(started: StartedJob, tasks: ServingTasks): JobWait
     organization: organization.name,
     pool: pool as PoolName,
     task: task === undefined ? null : taskId(task),
-    tags: displayTags(job.tags),
     type: job.type,
-    templateId: job.metadata?.template_id ?? null,
-    workspaceId: job.metadata?.workspace_id ?? null,
-    transition: job.metadata?.workspace_build_transition ?? null,
     createdAt,
     startedAt,
     waitMs: Math.max(0, startedAt - createdAt),

@@ -3,9 +3,7 @@
  * and the permissions of the token's user in parallel, then the tags of the active versions that
  * workspaces use.
  */
-import * as z from 'zod';
 import type { EpochMs, OrganizationId } from '../../../decision/model/brands.ts';
-import { unique } from '../../../decision/model/collections.ts';
 import type {
   BuildInfo,
   ForecastReadings,
@@ -16,11 +14,11 @@ import type {
 import type { Organization } from '../../../look/ports.ts';
 import type { CoderdHttp } from '../http/http.ts';
 import { failure, reading } from '../http/reading.ts';
-import { listedTemplateSchema } from '../http/schemas.ts';
 import { ActiveVersions, type VersionTags } from './active-versions.ts';
 import { type Refused, readRefused } from './permissions.ts';
 import { PresetNames } from './preset-names.ts';
 import { readEvidence } from './refusal-evidence.ts';
+import { type ListedTemplate, listTemplates } from './template-list.ts';
 import { type Listing, listWorkspaces } from './workspace-list.ts';
 
 const ROLE =
@@ -29,11 +27,9 @@ const ROLE =
 /** Share of the budget for the lists. The rest is reserved for the tags that their rows need. */
 const LISTS_SHARE = 0.8;
 
-type NamedTemplate = Template & { readonly name: string };
-
 type Lists = {
   readonly workspaces: Reading<Workspace>;
-  readonly templates: Reading<NamedTemplate>;
+  readonly templates: Reading<ListedTemplate>;
   readonly versions: VersionTags;
   readonly presetNames: Readonly<Record<string, string>>;
   readonly refused: Refused;
@@ -69,7 +65,7 @@ export class ForecastReading {
     const [refused, { list: workspaces, resumeAt }, templates, ...evidence] = await Promise.all([
       readRefused(this.#http, organizations, signal),
       listWorkspaces(listing, { now, resumeAt: this.#resumeAt }),
-      listTemplates(listing, now),
+      readTemplates(listing, now),
       ...organizations.map((organization) => readEvidence(listing, organization, build)),
     ]);
     this.#resumeAt = resumeAt;
@@ -100,27 +96,11 @@ export class ForecastReading {
   }
 }
 
-/**
- * Since 2.23 coderd lists deprecated templates only on request. Their workspaces still exist, and
- * the lifecycle executor still uses these templates.
- */
-export const TEMPLATE_LISTS = [{}, { q: 'deprecated:true' }] as const;
-
-async function listTemplates(listing: Listing, now: EpochMs): Promise<Reading<NamedTemplate>> {
-  const { http, signal, role } = listing;
-  const request = { what: 'listing templates', role };
-  const list = await reading(request, async () => {
-    const lists = await Promise.all(
-      TEMPLATE_LISTS.map((query) =>
-        http.get('/api/v2/templates', query, z.array(listedTemplateSchema), signal),
-      ),
-    );
-    const value = unique(
-      lists.flatMap((answer) => answer.value),
-      ({ id }) => id,
-    );
-    return { value, date: lists[0]?.date };
-  });
+async function readTemplates(
+  { http, signal, role }: Listing,
+  now: EpochMs,
+): Promise<Reading<ListedTemplate>> {
+  const list = await reading({ what: 'listing templates', role }, () => listTemplates(http, signal));
   return list.status === 'ok' ? { takenAt: now, ...list } : list;
 }
 
@@ -170,7 +150,7 @@ function unlisted(workspaces: readonly Workspace[], templates: readonly Template
  * The list counts as truncated if the tags of an active version are missing: its forecast is
  * unknown.
  */
-function unreadVersion(templates: readonly NamedTemplate[], { failures }: VersionTags): Truncation {
+function unreadVersion(templates: readonly ListedTemplate[], { failures }: VersionTags): Truncation {
   const unread = templates.filter(({ active_version_id }) => failures.has(active_version_id));
   const [first] = unread;
   if (first === undefined) return undefined;
