@@ -13,6 +13,7 @@ import { describeSchemaMismatch } from '../../shared/schema-mismatch.ts';
 import type { Secret } from '../../shared/secret.ts';
 import { makeDispatcher } from './dispatcher.ts';
 import { checkHeaders } from './header-values.ts';
+import { withoutSecrets } from './hide-secrets.ts';
 import { PATIENCE_OF_A_LOOK, type Patience, parseRetryAfterMs, withRetries } from './retries.ts';
 import { errorSchema } from './schemas.ts';
 import { describeUnreachable } from './unreachable.ts';
@@ -223,9 +224,9 @@ export class CoderdHttp {
         const bytes = await readAtMost(response.body, mostBytes);
         return { statusCode, headers: response.headers, text: '', bytes, date: undefined };
       }
-      const received = await response.body.text();
-      const text = statusCode === 200 ? received : hide(received, Object.values(headers));
-      return { statusCode, headers: response.headers, text, date: parseDate(response.headers.date) };
+      const text = await response.body.text();
+      const answer = { statusCode, headers: response.headers, text, date: parseDate(response.headers.date) };
+      return withoutSecrets(answer, Object.values(headers));
     } finally {
       const isAnswered = statusCode !== undefined;
       this.#calls?.count('coderd', { throttled: statusCode === 429, isAnswered });
@@ -280,11 +281,6 @@ async function withinBudget<T>(
   }
 }
 
-/** Hides the secrets in the body of an error, which may repeat the request's headers. */
-function hide(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((shown, secret) => shown.replaceAll(secret, '(hidden)'), text);
-}
-
 /** What signs a request in instead of the configured token. */
 type Instead = {
   readonly instead?: Secret | undefined;
@@ -307,7 +303,7 @@ export type Question = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** In the `text` of an error, secrets are hidden. */
+/** Without the secrets of the request. */
 export type RawAnswer = {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
