@@ -4,10 +4,10 @@ import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
-import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
 import { PATIENCE_OF_A_LOOK, parseRetryAfterMs } from '../../lambda/adapters/coderd/http/retries.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
-import type { JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
+import type { EpochMs, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { compareVersion } from '../../lambda/decision/model/version.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import { coderdHandler } from '../../simulator/coderd/routes/http.ts';
@@ -32,10 +32,11 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
   const serve = (listener: RequestListener): Promise<string> =>
     scheme === 'http' ? servers.plain(listener) : servers.tls(certificate, listener);
 
-  function adapter(url: string, read: Read = async () => 'token', wholeMs = 20_000): CoderdAdapter {
+  type Given = Pick<CoderdHttpOptions, 'wholeMs' | 'now'> & { readonly read?: Read };
+  function adapter(url: string, { read = async () => 'token', ...given }: Given = {}): CoderdAdapter {
     const token = { read: async (options: { readonly fresh: boolean }) => new Secret(await read(options)) };
     const patience = { ...PATIENCE_OF_A_LOOK, firstRetryMs: 5 };
-    const http = new CoderdHttp({ url, token, caBundle: certificate.cert, wholeMs, patience });
+    const http = new CoderdHttp({ url, token, caBundle: certificate.cert, patience, ...given });
     closers.push(() => http.close());
     return new CoderdAdapter(http);
   }
@@ -55,7 +56,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       handle(request, response);
     });
     const token = world.coderd.addToken({ canRead });
-    return { world, urls, coderd: adapter(url, async () => token) };
+    return { world, urls, coderd: adapter(url, { read: async () => token }) };
   }
 
   describe('readings of a simulated world', () => {
@@ -130,16 +131,17 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
 
     it('is read from the secret again, once', async () => {
       const reads: boolean[] = [];
-      const coderd = adapter(await serve(listener), async ({ fresh }) => {
+      const read: Read = async ({ fresh }) => {
         reads.push(fresh);
         return fresh ? 'good' : 'stale';
-      });
+      };
+      const coderd = adapter(await serve(listener), { read });
       expect((await coderd.organizations()).status).toBe('ok');
       expect(reads).toEqual([false, true]);
     });
 
     it('fails the reading if coderd refuses it again, without the token in the message', async () => {
-      const coderd = adapter(await serve(listener), async () => 'very-secret');
+      const coderd = adapter(await serve(listener), { read: async () => 'very-secret' });
       const reading = await coderd.organizations();
       expect(reading.status).toBe('failed');
       expect(reading.error).toMatch(
@@ -154,7 +156,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ message: `who is ${request.headers['coder-session-token']}?` }));
     });
-    const reading = await adapter(url, async () => 'very-secret').organizations();
+    const reading = await adapter(url, { read: async () => 'very-secret' }).organizations();
     expect(reading.error).toContain(`coderd answered ${status}: who is (hidden)?`);
   });
 
@@ -250,14 +252,14 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
         const drip = setInterval(() => response.write(' '), 20);
         response.on('close', () => clearInterval(drip));
       });
-      const reading = await adapter(url, undefined, 200).organizations();
+      const reading = await adapter(url, { wholeMs: 200 }).organizations();
       expect(reading.status).toBe('failed');
       expect(reading.error).toMatch(/no answer from coderd \(.*(timeout|aborted)/i);
     });
 
     it('fails the reading if the token cannot be read in time', async () => {
       const url = await serve((_, response) => response.end('[]'));
-      const reading = await adapter(url, () => new Promise(() => {}), 50).organizations();
+      const reading = await adapter(url, { read: () => new Promise(() => {}), wholeMs: 50 }).organizations();
       expect(reading.error).toBe(
         'listing organizations: Secrets Manager did not return the session token in time',
       );
@@ -277,7 +279,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
         requests += 1;
         response.end('[]');
       });
-      const reading = await adapter(url, async () => token).organizations();
+      const reading = await adapter(url, { read: async () => token }).organizations();
       expect(reading.status).toBe('failed');
       expect(reading.error).toBe(
         `listing organizations: the session token in the secret contains ${names}, which is not allowed; store the session token again`,
@@ -337,25 +339,38 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(requests).toBe(2);
     });
 
-    it('fails the reading after a 429 with a long Retry-After and does not request that path until then', async () => {
-      const paths: string[] = [];
-      const url = await serve((request, response) => {
-        paths.push(request.url ?? '');
-        const isJobs = request.url?.includes('provisionerjobs') ?? false;
-        response
-          .writeHead(isJobs ? 429 : 200, { 'retry-after': '60' })
-          .end(isJobs ? '{"message":"You\'ve been rate limited"}' : '[]');
-      });
-      const coderd = adapter(url);
-      expect((await coderd.jobs(organization, MODERN)).error).toMatch(
-        /429: You've been rate limited; next try in 60 s/,
-      );
-      expect((await coderd.jobs(organization, MODERN)).error).toMatch(
-        /coderd limits the rate of this request; the next try is possible in \d+ s/,
-      );
-      expect((await coderd.daemons(organization, MODERN)).status).toBe('ok');
-      expect(paths).toHaveLength(2);
-    });
+    it.each([
+      { asked: '60', pauseS: 60 },
+      { asked: '86400', pauseS: 300 },
+      { asked: 'Fri, 01 Jan 2100 00:00:00 GMT', pauseS: 300 },
+    ])(
+      'pauses requests to a path for $pauseS s after a 429 with Retry-After $asked, and reports it',
+      async ({ asked, pauseS }) => {
+        const paths: string[] = [];
+        const url = await serve((request, response) => {
+          paths.push(request.url ?? '');
+          const isJobs = request.url?.includes('provisionerjobs') ?? false;
+          response
+            .writeHead(isJobs ? 429 : 200, { 'retry-after': asked })
+            .end(isJobs ? '{"message":"You\'ve been rate limited"}' : '[]');
+        });
+        let now = START;
+        const coderd = adapter(url, { now: () => now });
+        const until = new Date(START + pauseS * 1000).toISOString();
+        expect((await coderd.jobs(organization, MODERN)).error).toMatch(
+          `429: You've been rate limited; it asks for a pause of ${Number(asked) || ''}`,
+        );
+        now = (START + pauseS * 1000 - 1) as EpochMs;
+        const { error } = await coderd.jobs(organization, MODERN);
+        expect(error).toMatch(/coderd limits the rate of this request; it asked for a pause of \d+ s/);
+        expect(error).toContain(`the next try is after ${until}`);
+        expect((await coderd.daemons(organization, MODERN)).status).toBe('ok');
+        expect(paths).toHaveLength(2);
+        now = (START + pauseS * 1000) as EpochMs;
+        await coderd.jobs(organization, MODERN);
+        expect(paths).toHaveLength(3);
+      },
+    );
   });
 });
 

@@ -2,8 +2,8 @@
  * The HTTP client for one coderd.
  *
  * It retries 429 and 503 after their `Retry-After`. If a look cannot wait that long, the request
- * fails, and later requests to the path fail at once until the time is over. After 401 it reads the
- * token again, once.
+ * fails, and after a 429 later requests to the path fail at once until the pause is over, at most
+ * `LONGEST_PAUSE_MS`. After 401 it reads the token again, once.
  */
 import { type Dispatcher, request } from 'undici';
 import type { z } from 'zod';
@@ -14,7 +14,13 @@ import type { Secret } from '../../shared/secret.ts';
 import { makeDispatcher } from './dispatcher.ts';
 import { checkHeaders } from './header-values.ts';
 import { withoutSecrets } from './hide-secrets.ts';
-import { PATIENCE_OF_A_LOOK, type Patience, parseRetryAfterMs, withRetries } from './retries.ts';
+import {
+  LONGEST_PAUSE_MS,
+  PATIENCE_OF_A_LOOK,
+  type Patience,
+  parseRetryAfterMs,
+  withRetries,
+} from './retries.ts';
 import { errorSchema } from './schemas.ts';
 import { describeUnreachable } from './unreachable.ts';
 
@@ -62,6 +68,11 @@ export type CoderdHttpOptions = {
   readonly wholeMs?: number | undefined;
   /** Ends all requests. @default never */
   readonly until?: AbortSignal | undefined;
+  /**
+   * The clock of pauses after a 429. It is not coderd's: if all paths pause, no answer tells the
+   * time. @default this machine's
+   */
+  readonly now?: (() => EpochMs) | undefined;
 };
 
 /** Includes all retries: an answer that arrives byte by byte must not use up the invocation. */
@@ -76,7 +87,8 @@ export class CoderdHttp {
   readonly #patience: Patience;
   readonly #wholeMs: number;
   readonly #until: AbortSignal | undefined;
-  readonly #notBefore = new Map<string, number>();
+  readonly #now: () => EpochMs;
+  readonly #pauses = new Map<string, { readonly until: number; readonly asked: string }>();
   readonly #options: CoderdHttpOptions;
 
   constructor(options: CoderdHttpOptions, dispatcher?: Dispatcher) {
@@ -88,6 +100,7 @@ export class CoderdHttp {
     this.#calls = calls;
     this.#wholeMs = wholeMs;
     this.#until = options.until;
+    this.#now = options.now ?? (() => Date.now() as EpochMs);
     this.#dispatcher = dispatcher ?? makeDispatcher({ caBundle, proxy, silentMs: this.#patience.silentMs });
     this.#options = options;
   }
@@ -234,13 +247,11 @@ export class CoderdHttp {
   }
 
   #refuseEarly(path: string): void {
-    const until = this.#notBefore.get(path) ?? 0;
-    const waitMs = until - Date.now();
-    if (waitMs > 0)
-      throw new CoderdError(
-        'rate-limited',
-        `coderd limits the rate of this request; the next try is possible in ${Math.ceil(waitMs / 1000)} s`,
-      );
+    const pause = this.#pauses.get(path);
+    if (pause === undefined || pause.until <= this.#now()) return;
+    const { asked, until } = pause;
+    const message = `coderd limits the rate of this request; it asked for ${asked}; ${nextTry(until)}`;
+    throw new CoderdError('rate-limited', message);
   }
 
   #errorOf(path: string, answer: RawAnswer): CoderdError {
@@ -248,13 +259,19 @@ export class CoderdHttp {
     const message = describeAnswer(answer);
     if (statusCode === 401) return new CoderdError('unauthorized', message);
     if (statusCode === 404 || statusCode === 403) return new CoderdError('not-found', message);
-    const retryAfterMs = parseRetryAfterMs(headers['retry-after']);
+    const retryAfterMs = parseRetryAfterMs(headers['retry-after'], this.#now());
     if (statusCode === 429 && retryAfterMs !== undefined) {
-      this.#notBefore.set(path, Date.now() + retryAfterMs);
-      return new CoderdError('rate-limited', `${message}; next try in ${Math.ceil(retryAfterMs / 1000)} s`);
+      const until = this.#now() + Math.min(retryAfterMs, LONGEST_PAUSE_MS);
+      const asked = `a pause of ${Math.ceil(retryAfterMs / 1000)} s`;
+      this.#pauses.set(path, { until, asked });
+      return new CoderdError('rate-limited', `${message}; it asks for ${asked}; ${nextTry(until)}`);
     }
     return new CoderdError(statusCode === 429 ? 'rate-limited' : 'refused', message);
   }
+}
+
+function nextTry(until: number): string {
+  return `the next try is after ${new Date(until).toISOString()}`;
 }
 
 const TOKEN_UNREAD = 'Secrets Manager did not return the session token in time';

@@ -18,6 +18,12 @@ export type Patience = {
 /** The next look comes after 10 s, so a look does not wait longer. */
 export const PATIENCE_OF_A_LOOK: Patience = { silentMs: 8_000, retryMs: 5_000 };
 
+/**
+ * The longest pause of a path after a 429, five invocations. A longer `Retry-After` is a mistake of
+ * coderd or a proxy, and would leave jobs without tasks.
+ */
+export const LONGEST_PAUSE_MS = 300_000;
+
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 type Answered = { readonly statusCode: number; readonly headers: Headers };
 
@@ -62,10 +68,13 @@ function retryWaitMs(outcome: PromiseSettledResult<Answered>, ownMs: number): nu
 }
 
 /** `Retry-After` in milliseconds: seconds or a date (RFC 9110). */
-export function parseRetryAfterMs(header: string | readonly string[] | undefined): number | undefined {
+export function parseRetryAfterMs(
+  header: string | readonly string[] | undefined,
+  now = Date.now(),
+): number | undefined {
   if (header === undefined) return undefined;
   const seconds = Number(header);
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
   const date = Date.parse(String(header));
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
