@@ -32,7 +32,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
   const serve = (listener: RequestListener): Promise<string> =>
     scheme === 'http' ? servers.plain(listener) : servers.tls(certificate, listener);
 
-  type Given = Pick<CoderdHttpOptions, 'wholeMs' | 'now'> & { readonly read?: Read };
+  type Given = Pick<CoderdHttpOptions, 'wholeMs' | 'now' | 'mostBytes'> & { readonly read?: Read };
   function adapter(url: string, { read = async () => 'token', ...given }: Given = {}): CoderdAdapter {
     const token = { read: async (options: { readonly fresh: boolean }) => new Secret(await read(options)) };
     const patience = { ...PATIENCE_OF_A_LOOK, firstRetryMs: 5 };
@@ -198,6 +198,52 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       const strange = { ...job, started_at: null, worker_id: null, news: [1], initiator_id: null };
       const coderd = adapter(await serve((_, response) => response.end(JSON.stringify([strange]))));
       expect((await coderd.jobs(organization, MODERN)).status).toBe('ok');
+    });
+  });
+
+  describe('a list that is too long for the memory', () => {
+    const MOST = 64 * 1024;
+    const rows = Array.from({ length: 5_000 }, (_, index) => ({
+      id: `row-${index}`,
+      created_at: '2026-01-01T00:00:00Z',
+      status: 'pending',
+      organization_id: 'o',
+      ...{ name: 'n', tags: {}, type: 't' },
+    }));
+    const listing: RequestListener = (request, response) => {
+      const limit = Number(new URL(request.url ?? '', 'http://coderd').searchParams.get('limit'));
+      response.end(JSON.stringify(limit === 0 ? rows : rows.slice(0, limit)));
+    };
+
+    it.each(['jobs', 'daemons'] as const)('is truncated to its newest rows: %s', async (list) => {
+      const coderd = adapter(await serve(listing), { mostBytes: 8 * MOST });
+      const reading = await coderd[list](organization, MODERN);
+      expect(reading).toMatchObject({ status: 'truncated', limit: 1000 });
+      expect(reading.items).toHaveLength(1000);
+      expect(reading.error).toBe(
+        `listing provisioner ${list} of organization "data": coderd's answer is longer than 0.5 MiB, which does not fit into memory; raise aws.function.memory, or for a command NODE_OPTIONS=--max-old-space-size. Only the newest 1000 rows are read`,
+      );
+    });
+
+    it('fails the reading if its newest rows are too long too', async () => {
+      const reading = await adapter(await serve(listing), { mostBytes: MOST }).jobs(organization, MODERN);
+      expect(reading).toMatchObject({ status: 'failed', items: [] });
+      expect(reading.error).toContain("coderd's answer is longer than 0.1 MiB");
+    });
+
+    it('is not requested to its end, and not again', async () => {
+      let requests = 0;
+      const url = await serve((_, response) => {
+        requests += 1;
+        const send = (): void => {
+          while (response.write(`[${' '.repeat(MOST)}`)) {}
+        };
+        response.on('drain', send);
+        send();
+      });
+      const reading = await adapter(url, { mostBytes: MOST }).organizations();
+      expect(reading).toMatchObject({ status: 'failed', items: [] });
+      expect(requests).toBe(1);
     });
   });
 

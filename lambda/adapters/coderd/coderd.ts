@@ -17,7 +17,7 @@ import { compareVersion, filtersDaemons, OLDEST_SERVER } from '../../decision/mo
 import type { Coderd, Organization, SeenJobs } from '../../look/ports.ts';
 import { Forecast } from './forecast/forecast.ts';
 import { CoderdError, type CoderdHttp, type Document } from './http/http.ts';
-import { reading } from './http/reading.ts';
+import { reading, readingOfAll } from './http/reading.ts';
 import { buildInfoSchema, daemonSchema, jobSchema, organizationSchema } from './http/schemas.ts';
 import { JobRecord } from './job-record.ts';
 import type { License } from './license.ts';
@@ -75,12 +75,12 @@ export class CoderdAdapter implements Coderd {
   }
 
   jobs(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Job>> {
-    return reading(
-      { what: `listing provisioner jobs of organization "${organization.name}"`, role: ROLE, limit: 0 },
-      () => {
+    return readingOfAll(
+      { what: `listing provisioner jobs of organization "${organization.name}"`, role: ROLE },
+      async (limit) => {
         refuseOldServer(build);
         // Limit 0 means all jobs. The default of 50 drops the oldest (docs/coder.md §1).
-        return this.#jobs(organization, { status: 'pending,running', limit: '0' });
+        return this.#jobs(organization, { status: 'pending,running', limit });
       },
     );
   }
@@ -99,12 +99,12 @@ export class CoderdAdapter implements Coderd {
 
   daemons(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Daemon>> {
     const offline = filtersDaemons(build?.version) ? { offline: 'true', max_age: DAEMON_MAX_AGE } : {};
-    return reading(
-      { what: `listing provisioner daemons of organization "${organization.name}"`, role: ROLE, limit: 0 },
-      () =>
+    return readingOfAll(
+      { what: `listing provisioner daemons of organization "${organization.name}"`, role: ROLE },
+      (limit) =>
         this.#http.get(
           `/api/v2/organizations/${encodeURIComponent(organization.id)}/provisionerdaemons`,
-          { limit: '0', ...offline },
+          { limit, ...offline },
           z.array(daemonSchema),
         ),
     );

@@ -5,6 +5,7 @@
  * command line use the same route, and a variable in Lambda cannot divert a direct connection.
  */
 import { rootCertificates } from 'node:tls';
+import { getHeapStatistics } from 'node:v8';
 import { Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
 
 export type DispatcherOptions = {
@@ -16,18 +17,29 @@ export type DispatcherOptions = {
   readonly proxy?: string | undefined;
   /** The longest time without data from coderd, in milliseconds. */
   readonly silentMs: number;
+  /** The longest answer. @default `MOST_BYTES` */
+  readonly mostBytes?: number | undefined;
 };
 
 const CONNECT_MS = 3_000;
-/** An answer with 10,000 jobs has about 10 MB. */
-const MAX_BODY_BYTES = 256 * 1024 * 1024;
+/**
+ * A 32nd of the heap: 16 MiB in a function with 512 MB, about 15,000 jobs. Such an answer and its
+ * rows take up to 8 times its size, and eight in parallel 3 times their sum, because their texts are
+ * parsed one after another. So eight fit beside the function itself.
+ */
+export const MOST_BYTES = Math.floor(getHeapStatistics().heap_size_limit / 32);
 
-export function makeDispatcher({ caBundle, proxy, silentMs }: DispatcherOptions): Dispatcher {
+export function makeDispatcher({
+  caBundle,
+  proxy,
+  silentMs,
+  mostBytes = MOST_BYTES,
+}: DispatcherOptions): Dispatcher {
   const limits = {
     connections: 16,
     headersTimeout: silentMs,
     bodyTimeout: silentMs,
-    maxResponseSize: MAX_BODY_BYTES,
+    maxResponseSize: mostBytes,
   } as const;
   const tls = {
     timeout: CONNECT_MS,

@@ -11,7 +11,7 @@ import type { EpochMs } from '../../../decision/model/brands.ts';
 import type { CallCounter } from '../../shared/calls.ts';
 import { describeSchemaMismatch } from '../../shared/schema-mismatch.ts';
 import type { Secret } from '../../shared/secret.ts';
-import { makeDispatcher } from './dispatcher.ts';
+import { MOST_BYTES, makeDispatcher } from './dispatcher.ts';
 import { checkHeaders } from './header-values.ts';
 import { withoutSecrets } from './hide-secrets.ts';
 import {
@@ -36,6 +36,7 @@ export class CoderdError extends Error {
     | 'rate-limited'
     | 'refused'
     | 'misfit'
+    | 'too-long'
     | 'too-old';
   constructor(code: CoderdError['code'], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -68,6 +69,8 @@ export type CoderdHttpOptions = {
   readonly wholeMs?: number | undefined;
   /** Ends all requests. @default never */
   readonly until?: AbortSignal | undefined;
+  /** The longest answer in bytes. @default as much as fits into memory */
+  readonly mostBytes?: number | undefined;
   /**
    * The clock of pauses after a 429. It is not coderd's: if all paths pause, no answer tells the
    * time. @default this machine's
@@ -87,12 +90,13 @@ export class CoderdHttp {
   readonly #patience: Patience;
   readonly #wholeMs: number;
   readonly #until: AbortSignal | undefined;
+  readonly #mostBytes: number;
   readonly #now: () => EpochMs;
   readonly #pauses = new Map<string, { readonly until: number; readonly asked: string }>();
   readonly #options: CoderdHttpOptions;
 
   constructor(options: CoderdHttpOptions, dispatcher?: Dispatcher) {
-    const { url, token, caBundle, proxy, calls, wholeMs = WHOLE_MS } = options;
+    const { url, token, caBundle, proxy, calls, wholeMs = WHOLE_MS, mostBytes = MOST_BYTES } = options;
     this.#patience = options.patience ?? PATIENCE_OF_A_LOOK;
     this.#base = url.replace(/\/+$/, '');
     this.#token = token;
@@ -101,7 +105,9 @@ export class CoderdHttp {
     this.#wholeMs = wholeMs;
     this.#until = options.until;
     this.#now = options.now ?? (() => Date.now() as EpochMs);
-    this.#dispatcher = dispatcher ?? makeDispatcher({ caBundle, proxy, silentMs: this.#patience.silentMs });
+    const { silentMs } = this.#patience;
+    this.#dispatcher = dispatcher ?? makeDispatcher({ caBundle, proxy, silentMs, mostBytes });
+    this.#mostBytes = mostBytes;
     this.#options = options;
   }
 
@@ -207,6 +213,7 @@ export class CoderdHttp {
     const describe = (cause: unknown): string => describeUnreachable(cause, this.#proxy);
     const retried = (): Promise<RawAnswer> => withRetries(once, { ...this.#patience, signal: budget });
     const answer = (question.once ? once() : retried()).catch((cause) => {
+      if (cause?.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') throw this.#tooLong(cause);
       throw new CoderdError('unreachable', describe(cause), { cause });
     });
     return withinBudget(answer, budget, describe);
@@ -252,6 +259,12 @@ export class CoderdHttp {
     const { asked, until } = pause;
     const message = `coderd limits the rate of this request; it asked for ${asked}; ${nextTry(until)}`;
     throw new CoderdError('rate-limited', message);
+  }
+
+  #tooLong(cause: unknown): CoderdError {
+    const mib = Math.round((this.#mostBytes / 2 ** 20) * 10) / 10;
+    const message = `coderd's answer is longer than ${mib} MiB, which does not fit into memory; raise aws.function.memory, or for a command NODE_OPTIONS=--max-old-space-size`;
+    return new CoderdError('too-long', message, { cause });
   }
 
   #errorOf(path: string, answer: RawAnswer): CoderdError {

@@ -29,6 +29,26 @@ export async function reading<T>(
   }
 }
 
+/** So many rows are read of a list that does not fit into memory. */
+const NEWEST = 1000;
+
+/** As `reading`, of a whole list: `read` gets the limit. A list that is too long is `truncated`. */
+export async function readingOfAll<T>(
+  request: Omit<ReadingRequest, 'limit'>,
+  read: (limit: string) => Promise<Document<readonly T[]>>,
+): Promise<Reading<T>> {
+  const whole = read('0');
+  const cause: unknown = await whole.then(
+    () => undefined,
+    (cause) => cause,
+  );
+  if (!(cause instanceof CoderdError && cause.code === 'too-long'))
+    return reading({ ...request, limit: 0 }, () => whole);
+  const newest = await reading({ ...request, limit: NEWEST }, () => read(String(NEWEST)));
+  const error = `${request.what}: ${cause.message}. Only the newest ${NEWEST} rows are read`;
+  return newest.status === 'ok' ? { ...newest, status: 'truncated', error } : newest;
+}
+
 /** The status and the error message for a reading that failed with `cause`. */
 export function failure(
   { what, role }: ReadingRequest,
