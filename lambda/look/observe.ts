@@ -10,20 +10,23 @@ import type {
   Snapshot,
 } from '../decision/model/snapshot.ts';
 import { observeSecrets } from './observe-secrets.ts';
-import type { Clock, Coderd, Ecs, Organization, Ports } from './ports.ts';
+import type { Clock, Coderd, Organization, Ports, ReadableEcs } from './ports.ts';
+import { TimeLimit } from './time-limit.ts';
 
 /** Takes one snapshot. Does not throw: each reading has a status. */
 export async function observe(
   { coderd, ecs, secrets: list, clock }: Ports,
   config: Config,
+  limit = new TimeLimit(),
 ): Promise<Snapshot> {
   const startedAt = clock.now();
-  const aws = observeEcs(ecs);
+  const aws = observeEcs(limit.ecs(ecs));
   const [coder, cluster, secrets] = await Promise.all([
-    observeCoder({ coderd, clock }, config),
+    observeCoder({ coderd: limit.coderd(coderd), clock }, config),
     aws,
     list && aws.then((seen) => observeSecrets(list, config.pools, { ecs: seen, now: startedAt })),
   ]);
+  limit.end();
   // coderd's clock: the decision compares it with times that coderd wrote
   const takenAt = timeOf(coder) ?? cluster.services.takenAt ?? clock.now();
   return {
@@ -171,7 +174,7 @@ export function unlisted(name: string, known: readonly Organization[]): string {
 }
 
 /** Reads services, tasks and protections of the cluster. Does not throw. */
-export async function observeEcs(ecs: Ecs): Promise<Snapshot['ecs']> {
+export async function observeEcs(ecs: ReadableEcs): Promise<Snapshot['ecs']> {
   const services = await ecs.services();
   const tasks = await ecs.tasks(services.items);
   const running = tasks.items.filter(

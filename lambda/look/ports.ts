@@ -82,8 +82,8 @@ export type Refusal = {
   readonly detail?: string | undefined;
 };
 
-/** One ECS cluster. Readings never throw. Writes throw if ECS refuses the whole request. */
-export interface Ecs {
+/** What a look reads of one ECS cluster. Readings never throw. */
+export interface ReadableEcs {
   readonly cluster: string;
   /** The stack of this deployment; undefined: unknown. */
   readonly stack?: string | undefined;
@@ -92,6 +92,10 @@ export interface Ecs {
   /** Tasks of these services that run, start, stop or stopped recently. */
   tasks(services: readonly Service[]): Promise<Reading<Task>>;
   protections(tasks: readonly TaskArn[]): Promise<Reading<Protection>>;
+}
+
+/** One ECS cluster. Writes throw if ECS refuses the whole request. */
+export interface Ecs extends ReadableEcs {
   /** Sets the desired count, in tasks. */
   setDesired(service: ServiceArn, count: number): Promise<void>;
   /** Sends up to 10 tasks a drain request: sets their protection to 23 h. */

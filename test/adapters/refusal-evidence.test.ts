@@ -1,16 +1,22 @@
 /** What tells whether coderd refuses a transition: members and daemons that have gone. Neither is needed for a forecast. */
 
+import { createServer } from 'node:http';
+import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
-import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
+import type { EpochMs, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { ForecastReadings } from '../../lambda/decision/model/snapshot.ts';
+import { Servers } from '../support/servers.ts';
 import { ForecastServer, memberJson, NOW } from './coderd-forecast-server.ts';
 
+const servers = new Servers();
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
+  await servers.close();
 });
 
 const A = { id: 'org-a' as OrganizationId, name: 'data' };
@@ -97,4 +103,34 @@ it('serves earlier evidence with its time if the refresh fails, and does not ref
   expect(offlineDaemons).toEqual({ ...first.offlineDaemons, status: 'stale' });
   await readAt(1.5);
   expect(daemonRequests(server)).toHaveLength(2);
+});
+
+it('reads organizations with any id, and one that is no text does not end the look', async () => {
+  const ids = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('\ud800', 'a\udc00', '..', ''));
+  const server = createServer((request, response) => {
+    const isList = request.url === '/api/v2/organizations';
+    response.writeHead(isList ? 200 : 404).end(JSON.stringify([{ id, name: 'data' }]));
+  });
+  let id = '';
+  const url = `http://127.0.0.1:${await servers.listen(server)}`;
+  const http = new CoderdHttp({ url, token: { read: async () => new Secret('token') } });
+  closers.push(() => http.close());
+  await fc.assert(
+    fc.asyncProperty(ids, async (given) => {
+      id = given;
+      const coderd = new CoderdAdapter(http);
+      const { items } = await coderd.organizations();
+      const [own = A] = items;
+      const build = { version: 'v2.30.0' };
+      const when = { now: NOW as EpochMs, refreshMs: REFRESH_MS, build };
+      const [jobs, previous, forecast] = await Promise.all([
+        coderd.jobs(own, build),
+        coderd.jobsByIds(own, [own.id as string as JobId]),
+        coderd.forecast(items, when),
+      ]);
+      expect([jobs.status, previous.status]).toEqual(['forbidden', 'forbidden']);
+      expect(forecast.get(own.id)?.members?.status).toBe('forbidden');
+    }),
+    { numRuns: 30 },
+  );
 });

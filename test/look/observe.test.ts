@@ -6,6 +6,7 @@ import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import type { ForecastReadings, Job, Reading, RecentJobs } from '../../lambda/decision/model/snapshot.ts';
 import { observe } from '../../lambda/look/observe.ts';
 import type { Coderd, Ecs, Organization, SeenJobs } from '../../lambda/look/ports.ts';
+import { TimeLimit } from '../../lambda/look/time-limit.ts';
 import { startLab } from '../support/lab.ts';
 import {
   aConfig,
@@ -174,6 +175,46 @@ describe('unreadable organizations', () => {
     const codes = decide(snapshot, aConfig(...pools)).findings.map(({ code }) => code);
     expect(codes).toContain('jobs-failed');
     expect(codes).not.toContain('pools-alike');
+  });
+});
+
+describe('readings that are late', () => {
+  const never = () => new Promise<never>(() => {});
+  const lateBy = (what: string) => ({
+    status: 'failed',
+    items: [],
+    error: `${what}: the readings of this look took longer than 0.02 s; check the load of coderd and its database, and the network`,
+  });
+
+  it('fail together when the time of the look is up, and the others count', async () => {
+    const own = coderdOf(['default', 'data']);
+    const waiting = at([aJob({ organization_id: organization('default').id, status: 'pending' })], NOW);
+    const coderd: Coderd = {
+      ...own.coderd,
+      jobs: async ({ name }) => (name === 'default' ? waiting : never()),
+      tokenExpiry: never,
+      license: never,
+    };
+    const pools = [aPool(), aPool({ name: poolName('data-cpu'), organization: 'data' })];
+    const clusters: Ecs = { ...ecs, tasks: never };
+    const snapshot = await observe({ coderd, ecs: clusters, clock }, aConfig(...pools), new TimeLimit(20));
+    const [data, known] = snapshot.coder.organizations;
+    expect(data?.jobs).toEqual(lateBy('listing provisioner jobs of organization "data"'));
+    expect(known?.jobs).toBe(waiting);
+    expect(snapshot.ecs.tasks).toEqual(lateBy('listing tasks of cluster "coder"'));
+  });
+
+  it('fail one after another without any answer', async () => {
+    const own = coderdOf(['default']);
+    const coderd: Coderd = { ...own.coderd, buildInfo: never, organizations: never };
+    const mute: Ecs = { ...ecs, services: never, tasks: never, protections: never };
+    const { coder, ...snapshot } = await observe(
+      { coderd, ecs: mute, clock },
+      aConfig(aPool()),
+      new TimeLimit(20),
+    );
+    expect(coder.organizations[0]?.jobs).toEqual(lateBy('listing organizations'));
+    expect(snapshot.ecs.services).toEqual(lateBy('listing services of cluster "coder"'));
   });
 });
 

@@ -6,7 +6,9 @@ import * as z from 'zod';
 import type { DaemonId, JobId, OrganizationId } from '../../../decision/model/brands.ts';
 import { time } from '../../shared/time.ts';
 
-const branded = <T extends string>(): z.ZodType<T, T> => z.string() as unknown as z.ZodType<T, T>;
+/** An id, which may be part of a path. JSON can have half characters, which a path cannot. */
+const id = z.string().overwrite((text) => text.toWellFormed());
+const branded = <T extends string>(): z.ZodType<T, T> => id as unknown as z.ZodType<T, T>;
 const tags = z.record(z.string(), z.string());
 
 const HUNG = 'Coder: Build has been detected as hung';
@@ -22,7 +24,7 @@ const jobError = z.codec(z.string(), z.enum(['hung', 'other']), {
 
 /** Old servers leave out names, and other kinds of jobs have none. */
 export const jobMetadataSchema = z.object({
-  workspace_id: z.string().nullish(),
+  workspace_id: id.nullish(),
   workspace_name: z.string().nullish(),
   template_id: z.string().nullish(),
   template_name: z.string().nullish(),
@@ -124,7 +126,7 @@ export const memberSchema = z.object({
 export const templateSchema = z.object({
   id: z.string(),
   organization_id: branded<OrganizationId>(),
-  active_version_id: z.string(),
+  active_version_id: id,
   name: z.string().nullish(),
   deprecated: z.boolean().nullish(),
   updated_at: maybeTime,
