@@ -5,7 +5,7 @@
 import type { CliEnvironment } from './shared/cli-environment.ts';
 
 /** All but newlines and tabs. The ones for the direction of text make it look like another text. */
-const CONTROL = /[^\P{Cc}\n\t]|\p{Bidi_Control}/gu;
+const CONTROL = /[^\P{Cc}\n\t]|[\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
 
 /** They are written as JSON writes them, so a JSON document keeps its meaning. */
 export function withPlainOutput({ out, err, ...rest }: CliEnvironment): CliEnvironment {

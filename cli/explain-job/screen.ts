@@ -12,7 +12,7 @@ export function explanationScreen(explanation: JobExplanation): string {
   const { takenAt, job, wait, pending, died, notes } = explanation;
   return [
     `job ${job.id}: ${whatOf(job)}`,
-    `  organization "${job.organization}", tags ${oneLine(tagText(job.tags))}`,
+    `  organization "${job.organization}", tags ${tagText(job.tags)}`,
     `  submitted ${timeText(job.createdAt)}; ${stateOf(job)}`,
     ...(job.error === null ? [] : [`  error: ${oneLine(job.error)}`]),
     ...(wait === null ? [] : ['', ...waitLines(wait)]),

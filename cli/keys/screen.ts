@@ -1,17 +1,15 @@
 /** What `autoscaler keys list` prints. */
-import { few, some, tagText, timeText } from '../../lambda/explain/format.ts';
+import { few, some, tagText, textOf, timeText } from '../../lambda/explain/format.ts';
 import type { KeysReport, ListedKey, OtherKey, PoolKeys, UsedKey } from './report.ts';
 
 export function keysScreen(report: KeysReport): string {
   const { pools, otherKeys, unread, notes } = report;
-  return [
+  return textOf([
     ...pools.flatMap((pool) => [...poolLines(pool), '']),
     ...otherLines(otherKeys, pools),
     ...section('Could not be read:', unread),
     ...section('Not read:', notes),
-  ]
-    .join('\n')
-    .trimEnd();
+  ]).trimEnd();
 }
 
 const AUTH: Readonly<Record<PoolKeys['auth'], string>> = {

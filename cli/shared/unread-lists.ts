@@ -1,5 +1,5 @@
 import type { OrganizationReadings, Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
-import { ageText } from '../../lambda/explain/format.ts';
+import { ageText, plainLine } from '../../lambda/explain/format.ts';
 
 /** One line for each list of a snapshot that is not complete and current. */
 export function unreadLists({ takenAt, coder, ecs }: Snapshot): readonly string[] {
@@ -10,7 +10,7 @@ export function unreadLists({ takenAt, coder, ecs }: Snapshot): readonly string[
     ecs.protections,
   ];
   const lines = readings.filter(({ status }) => status !== 'ok').map((list) => lineOf(list, takenAt));
-  return [...new Set(lines)];
+  return [...new Set(lines.map(plainLine))];
 }
 
 function listsOf(organization: OrganizationReadings): readonly Reading<unknown>[] {

@@ -2,7 +2,7 @@
 
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Served } from '../../lambda/decision/model/plan.ts';
-import { ageText, some } from '../../lambda/explain/format.ts';
+import { ageText, some, textOf } from '../../lambda/explain/format.ts';
 import { promiseLines } from '../../lambda/explain/promise-text.ts';
 import { overrideText, reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
@@ -13,10 +13,10 @@ import type { PoolStatus, Status, Waiting, WaitingGroup } from './report.ts';
 /** The status as text. `width`: characters of a line. @default as wide as needed */
 export function statusScreen(status: Status, width?: number): string {
   const { waiting, pools, broken, overrides, lastLook, waits } = status;
-  return [
+  return textOf([
     `${waitingText(waiting)}; ${problemsText(broken.length)}`,
     '',
-    poolTable(pools, width),
+    ...poolTable(pools, width).split('\n'),
     ...section('waiting jobs', waitingLines(waiting)),
     ...section('when they start', promiseLines(waiting, { takenAt: status.takenAt, most: MOST.promises })),
     ...section(
@@ -36,7 +36,7 @@ export function statusScreen(status: Status, width?: number): string {
     '',
     ...(isSameCause(status) ? [] : recentWaitLines(waits)),
     lookLine(lastLook),
-  ].join('\n');
+  ]);
 }
 
 /** Whether the last look and the waits are unknown for the same cause: then one line says it. */

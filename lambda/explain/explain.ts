@@ -18,7 +18,7 @@ import { taskId } from '../decision/supply/daemons.ts';
 import type { TaskView } from '../decision/supply/task-state.ts';
 import { forecastLines } from './explain-forecast.ts';
 import { sentenceOf } from './finding-text.ts';
-import { ageText, seconds, some, tagText, timeText } from './format.ts';
+import { ageText, seconds, some, tagText, textOf, timeText } from './format.ts';
 import { overrideText, reasonSentence } from './reason-text.ts';
 
 /** Explains one pool as text. Returns undefined if no pool has this name. */
@@ -30,7 +30,7 @@ export function explainPool(
   const decision = deliberation.pools.find(({ plan }) => plan.name === name);
   if (decision === undefined) return undefined;
   const { pool } = decision.need.view;
-  return [
+  return textOf([
     `pool "${name}" of organization "${pool.organization}", tags ${tagText(pool.tags)}, at ${timeText(deliberation.plan.takenAt)}`,
     ...block('overrides', overrideLines(decision)),
     ...block('demand', demandLines(decision, deliberation, snapshot)),
@@ -40,7 +40,7 @@ export function explainPool(
     ...block('drains', drainLines(decision)),
     ...block('decision', decidedLines(decision)),
     ...block('findings', findingLines(deliberation.plan.findings, decision)),
-  ].join('\n');
+  ]);
 }
 
 function block(title: string, lines: readonly string[]): readonly string[] {

@@ -1,7 +1,16 @@
 /** Words the findings of a plan as sentences: what is wrong, the consequence, and what to do. */
 import type { Finding, MalformedOverride } from '../decision/model/plan.ts';
 import { deadBuildsText, unknownBuildText } from './dead-build-text.ts';
-import { few, itOrThem, readingPhrase, some, tagText, timeText, transitionsText } from './format.ts';
+import {
+  few,
+  itOrThem,
+  plainLine,
+  readingPhrase,
+  some,
+  tagText,
+  timeText,
+  transitionsText,
+} from './format.ts';
 import { failingPresetText, prebuildsWaitingText } from './prebuild-text.ts';
 import { overrideText } from './reason-text.ts';
 import { lastingSecretText, pskChangedText, secretsUnreadText } from './secret-text.ts';
@@ -10,7 +19,7 @@ import { startHint } from './start-hint.ts';
 /** One line per cause: findings with the same error share a line, which names all their lists. */
 export function findingLines(findings: readonly Finding[]): readonly string[] {
   const byCause = Map.groupBy(findings, (finding) => ('error' in finding && finding.error) || finding);
-  return [...byCause.values()].map((findingsOfCause) => {
+  const lines = [...byCause.values()].map((findingsOfCause) => {
     const [first, ...others] = findingsOfCause;
     if (first === undefined || others.length === 0) return first === undefined ? '' : sentenceOf(first);
     const lists = [
@@ -22,10 +31,15 @@ export function findingLines(findings: readonly Finding[]): readonly string[] {
     const where = names.length === 0 ? '' : ` of ${[...new Set(names)].join(', ')}`;
     return `${'error' in first ? first.error : sentenceOf(first)}; could not read: ${lists}${where}${findingsOfCause.map(consequence).find((text) => text !== '') ?? ''}`;
   });
+  return lines.map(plainLine);
 }
 
-/** One finding as a sentence. */
+/** One finding as a sentence, in one line. */
 export function sentenceOf(finding: Finding): string {
+  return plainLine(wordsOf(finding));
+}
+
+function wordsOf(finding: Finding): string {
   switch (finding.code) {
     case 'version-unknown':
       return "coderd's version is unknown. Assuming 2.25 or older, which lists offline daemons unasked";

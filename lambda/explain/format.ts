@@ -2,10 +2,30 @@
 import type { TransitionKind, Transitions } from '../decision/model/plan.ts';
 import type { Tags } from '../decision/model/tags.ts';
 
+/**
+ * What a terminal or GitHub Actions obeys: control characters, the ends of lines, characters that
+ * hide or turn text, two colons at the beginning, and `##[`.
+ */
+const OBEYED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|(?<=^\s*):(?=:)|#(?=#\[)/gu;
+
+/** One line, whatever names, tags and errors are in it: what is obeyed is shown as JSON writes it. */
+export function plainLine(text: string): string {
+  return text.replaceAll(OBEYED, (each) =>
+    each.replaceAll(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
+}
+
+/** Lines as one text, each in one line. */
+export function textOf(lines: readonly string[]): string {
+  return lines.map(plainLine).join('\n');
+}
+
 /** Tags as `a=1, b=2`. */
 export function tagText(tags: Tags): string {
   const entries = Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1));
-  return entries.length === 0 ? '(untagged)' : entries.map(([name, value]) => `${name}=${value}`).join(', ');
+  return entries.length === 0
+    ? '(untagged)'
+    : plainLine(entries.map(([name, value]) => `${name}=${value}`).join(', '));
 }
 
 /** An age for people: `90 s`, `12 min`, `3 h`. */

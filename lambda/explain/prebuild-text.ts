@@ -10,18 +10,8 @@ type Waiting = Of<'prebuilds-waiting'>;
 export function failingPresetText(finding: Failing): string {
   const { organization, template, preset, failed } = finding;
   // an admin of templates writes the name, and it may contain any character
-  const where = `organization "${organization}", template "${template}", preset ${quoted(preset)}`;
+  const where = `organization "${organization}", template "${template}", preset ${JSON.stringify(preset)}`;
   return `${where}: the newest ${some(failed, 'prebuild')} failed${consequence(finding)}. ${remedy(finding)}`;
-}
-
-/** In quotes, with every control character as an escape: JSON leaves some as they are. */
-function quoted(name: string): string {
-  const asCode = (character: string): string =>
-    character
-      .split('')
-      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-      .join('');
-  return JSON.stringify(name).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, asCode);
 }
 
 function consequence({ code, failed, limit }: Failing): string {

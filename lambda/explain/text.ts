@@ -12,7 +12,7 @@ import type {
 } from '../decision/model/plan.ts';
 import type { Promises } from '../decision/model/promise.ts';
 import { findingLines } from './finding-text.ts';
-import { ageText, itOrThem, some, tagText, timeText, transitionsText } from './format.ts';
+import { ageText, itOrThem, some, tagText, textOf, timeText, transitionsText } from './format.ts';
 import { promiseLines } from './promise-text.ts';
 import { overrideText, reasonSentence } from './reason-text.ts';
 
@@ -25,7 +25,7 @@ const MOST_PROMISES = 20;
  */
 export function planText(plan: Plan & Partial<Promises>): string {
   const { takenAt, pendingJobs = [], pendingJobsLeftOut = 0 } = plan;
-  return [
+  return textOf([
     `plan for ${timeText(plan.takenAt)}`,
     '',
     ...poolLines(plan),
@@ -51,7 +51,7 @@ export function planText(plan: Plan & Partial<Promises>): string {
     ...section('findings', findingLines(plan.findings)),
     '',
     summary(plan.actions),
-  ].join('\n');
+  ]);
 }
 
 function poolLines(plan: Plan): readonly string[] {

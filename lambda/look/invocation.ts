@@ -6,6 +6,7 @@
 import { NEXT_INVOCATION_MS } from '../decision/look-again.ts';
 import type { Config } from '../decision/model/config.ts';
 import type { Plan } from '../decision/model/plan.ts';
+import { plainLine } from '../explain/format.ts';
 import type { Failure } from './apply.ts';
 import { type LookResult, lookAndAct } from './look.ts';
 import type { Clock, Ports } from './ports.ts';
@@ -80,7 +81,7 @@ export class InvocationError extends AggregateError {
   override readonly name = 'InvocationError';
 
   constructor(failures: readonly Failure[]) {
-    const lines = [...new Set(failures.map(({ message }) => message.replaceAll('\n', ' ')))];
+    const lines = [...new Set(failures.map(({ message }) => plainLine(message)))];
     const causes = failures.map(({ message, cause }) => new LookError(message, { cause }));
     super(causes, lines.join('\n'));
   }

@@ -16,6 +16,7 @@ import type {
   Reason,
 } from '../decision/model/plan.ts';
 import { findingLines } from '../explain/finding-text.ts';
+import { plainLine } from '../explain/format.ts';
 import { cutLists } from '../explain/truncate-rows.ts';
 import type { Outcome } from './apply.ts';
 import type { LookResult } from './look.ts';
@@ -121,7 +122,7 @@ export function lookEvent({ result, calls, durationMs }: Look, waitsMissed = 0):
       groups,
       actions: plan.actions.map((action) => actionRow(action, outcome)),
       findings: findingLines(plan.findings).map(truncated),
-      failures: failures.map(({ message }) => truncated(message)),
+      failures: failures.map(({ message }) => truncated(plainLine(message))),
       forecast: plan.forecast,
     },
     MAX_BYTES,
