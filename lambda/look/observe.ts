@@ -22,7 +22,8 @@ export async function observe(
   const [coder, cluster, secrets] = await Promise.all([
     observeCoder({ coderd, clock }, config),
     aws,
-    list && aws.then((seen) => observeSecrets(list, config.pools, { ecs: seen, now: startedAt })),
+    list &&
+      aws.then((ecs) => observeSecrets(list, config.pools, { ecs, now: ecs.services.takenAt ?? startedAt })),
   ]);
   // coderd's clock: the decision compares it with times that coderd wrote
   const takenAt = timeOf(coder) ?? cluster.services.takenAt ?? clock.now();

@@ -17,12 +17,13 @@ export function listedVersion({ id, createdAt, stages }: SecretVersion) {
   return { VersionId: id, CreatedDate: createdAt / 1000, VersionStages: [...stages] };
 }
 
-function common({ arn, name, createdAt, changedAt, tags }: SecretState) {
+function common({ arn, name, createdAt, changedAt, rotatedAt, tags }: SecretState) {
   return {
     ARN: arn,
     Name: name,
     CreatedDate: createdAt / 1000,
     LastChangedDate: changedAt / 1000,
+    ...(rotatedAt === undefined ? {} : { LastRotatedDate: rotatedAt / 1000 }),
     Tags: [...tags].map(([Key, Value]) => ({ Key, Value })),
   };
 }

@@ -113,6 +113,7 @@ function withDates(answer: object): object {
 const TIMES: readonly string[] = [
   'CreatedDate',
   'LastChangedDate',
+  'LastRotatedDate',
   'createdAt',
   'updatedAt',
   'pullStartedAt',
