@@ -117,6 +117,18 @@ describe('the metadata of secrets', () => {
     expect(await since()).toEqual([forth]);
   });
 
+  it('does not tell since when if the version was stored after the list before: AWS dates it', async () => {
+    const asked = [wanted('coder/keys/cpu', plusMs(now(), -86_400_000))];
+    await metadata.entries(asked, now());
+    lab.world.secrets.put('coder/keys/cpu', 'newer');
+    lab.pass(30);
+    lab.world.secrets.find('coder/keys/cpu')?.tag(new Map([['owner', 'platform']]), now());
+    lab.pass(30);
+    const [entry] = (await metadata.entries(asked, now())).items;
+    expect(entry).toMatchObject({ LastChangedDate: plusMs(now(), -30_000) });
+    expect(entry).not.toHaveProperty('CurrentSince');
+  });
+
   it('takes no call for pools without secrets', async () => {
     expect(await metadata.entries([], now())).toEqual({ status: 'ok', items: [] });
     expect(calls).toEqual([]);

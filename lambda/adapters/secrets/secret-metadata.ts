@@ -2,7 +2,7 @@
  * Reads the metadata of the pools' secrets, never their values. One list serves all pools, once a
  * minute. Only a secret that has changed since a task was created needs another call, which dates
  * its current version. If that did not work, the next look reads again. A warm function remembers
- * the answers, and when it saw another version become current, which AWS does not tell.
+ * the answers, and when it saw a version become current that was there before: AWS does not tell.
  */
 import {
   ListSecretVersionIdsCommand,
@@ -33,8 +33,8 @@ const PATIENCE_MS = 3_000;
 const PAGE = 100;
 const OWN_TAGS: ReadonlySet<string> = new Set([POOL_TAG, STACK_TAG, KEY_ID_TAG]);
 
-/** The newest entry of a secret, and the id of its current version. */
-type Known = { readonly entry: SecretEntry; readonly current: string | undefined };
+/** The newest entry of a secret, and the stages of its versions by id. */
+type Known = { readonly entry: SecretEntry; readonly stages: Readonly<Record<string, readonly string[]>> };
 
 export class SecretMetadata implements SecretList {
   readonly #client: SecretsManagerClient;
@@ -99,14 +99,14 @@ export class SecretMetadata implements SecretList {
     wanted: readonly WantedSecret[],
     abortSignal: AbortSignal,
   ): Promise<{ readonly entry: SecretEntry; readonly cause?: unknown }> {
-    const { entry, current } = this.#note(listed);
+    const { entry, stages } = this.#note(listed);
     if (entry.Versions !== undefined || !hasOlderTask(entry, wanted)) return { entry };
     try {
       const Versions = await this.#listVersions(entry.ARN, abortSignal);
       // the two answers may be of different times
-      if (!hasCurrent(Versions, current)) return { entry };
+      if (!hasCurrent(Versions, currentIn(stages))) return { entry };
       const dated = { ...entry, Versions };
-      this.#known.set(entry.ARN, { entry: dated, current });
+      this.#known.set(entry.ARN, { entry: dated, stages });
       return { entry: dated };
     } catch (cause) {
       return { entry, cause };
@@ -114,15 +114,13 @@ export class SecretMetadata implements SecretList {
   }
 
   /** Remembers the entry, unless it is not newer than the one before it: a list may be old. */
-  #note({ SecretVersionsToStages = {}, ...listed }: ListedSecret): Known {
+  #note({ SecretVersionsToStages: stages = {}, ...listed }: ListedSecret): Known {
     const { ARN, Tags, LastChangedDate: changedAt } = listed;
     const known = this.#known.get(ARN);
     if (known !== undefined && (changedAt ?? 0) <= (known.entry.LastChangedDate ?? 0)) return known;
-    const current = Object.entries(SecretVersionsToStages).find(([, stages]) => isCurrent(stages))?.[0];
-    const hasMoved = known?.current !== undefined && current !== undefined && current !== known.current;
-    const CurrentSince = hasMoved ? changedAt : known?.entry.CurrentSince;
+    const CurrentSince = hasMoved(known?.stages ?? {}, stages) ? changedAt : known?.entry.CurrentSince;
     const own = { ...listed, Tags: Tags.filter(({ Key }) => OWN_TAGS.has(Key)) };
-    const newest = { entry: CurrentSince === undefined ? own : { ...own, CurrentSince }, current };
+    const newest = { entry: CurrentSince === undefined ? own : { ...own, CurrentSince }, stages };
     this.#known.set(ARN, newest);
     return newest;
   }
@@ -167,13 +165,21 @@ function filtersFor(wanted: readonly WantedSecret[]) {
   ];
 }
 
-/** `id`: the current version in the list of secrets, if it tells. */
-function hasCurrent(versions: readonly SecretVersion[], id: string | undefined): boolean {
-  const current = versions.find(({ VersionStages }) => isCurrent(VersionStages));
-  return current !== undefined && (id === undefined || id === current.VersionId);
+/** Whether another version is current that was there before. AWS dates a version that was not. */
+function hasMoved(before: Known['stages'], after: Known['stages']): boolean {
+  const [from, to] = [currentIn(before), currentIn(after)];
+  return from !== undefined && to !== undefined && from !== to && before[to] !== undefined;
 }
 
-const isCurrent = (stages: readonly string[]): boolean => stages.includes('AWSCURRENT');
+function currentIn(stages: Known['stages']): string | undefined {
+  return Object.keys(stages).find((id) => stages[id]?.includes('AWSCURRENT'));
+}
+
+/** `id`: the current version in the list of secrets, if it tells. */
+function hasCurrent(versions: readonly SecretVersion[], id: string | undefined): boolean {
+  const current = versions.find(({ VersionStages }) => VersionStages.includes('AWSCURRENT'));
+  return current !== undefined && (id === undefined || id === current.VersionId);
+}
 
 function parse<T extends z.ZodType>(operation: string, schema: T, value: unknown): z.output<T> {
   const result = schema.safeParse(value ?? []);
