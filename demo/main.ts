@@ -4,7 +4,6 @@
  * The demo ends by itself.
  */
 
-import { appendFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
@@ -15,19 +14,14 @@ import { GuardedTasks, killAtExit } from '../simulator/guarded/guarded-tasks.ts'
 import { missingForGuard } from '../simulator/guarded/requirements.ts';
 import { serveWorld } from '../simulator/serve.ts';
 import { synthesizeStack } from '../simulator/synthesized-stack.ts';
-import { World } from '../simulator/world.ts';
 import { planAutostarts } from './autostarts.ts';
 import { functionEnvironment } from './function/environment.ts';
 import { changesIn } from './function/logged-look.ts';
 import { RunningFunction } from './function/running-function.ts';
-import { demoConfig, LAST_STEP_MS, POOLS, planSteps, START } from './scenario.ts';
+import { demoConfig, demoWorld, planSteps, SCHEDULE, SPEED, START } from './scenario.ts';
 import { isAsPromised, isOver, summarize } from './summary.ts';
 import { createView } from './view.ts';
 
-/** Simulated seconds per real second. */
-const SPEED = 10;
-/** The schedule: once per simulated minute. */
-const SCHEDULE_MS = 60_000 / SPEED;
 const DRAW_MS = 250;
 const GIVE_UP_MS = 85_000;
 const GUARD_LOG = 'dist/demo/guards.log';
@@ -36,15 +30,9 @@ const program = new Command('demo')
   .description('run the autoscaler against an embedded coderd and ECS')
   .option('--guard', 'run the real guard.sh as one process per task (needs sh and curl)', false)
   .option('--json', 'print the summary as one JSON object on the last line', false)
-  .option('--frames <file>', 'write the frames of the screen to a file, for a recording')
   .option('--seed <number>', 'seed of the random durations', wholeNumber, 1)
   .parse();
-const { guard, json, seed, frames } = program.opts<{
-  guard: boolean;
-  json: boolean;
-  seed: number;
-  frames?: string;
-}>();
+const { guard, json, seed } = program.opts<{ guard: boolean; json: boolean; seed: number }>();
 /** Both demos can run at the same time. */
 const outDir = guard ? 'dist/demo/guard/cdk.out' : 'dist/demo/cdk.out';
 const missing = guard ? missingForGuard() : [];
@@ -58,24 +46,9 @@ const clock = (): EpochMs => (START + tookMs() * SPEED) as EpochMs;
 const guarded = guard ? new GuardedTasks({ clock, speed: SPEED, logFile: GUARD_LOG }) : undefined;
 await guarded?.open();
 if (guarded) killAtExit(guarded);
-const world = new World({
-  start: START,
-  seed,
-  pools: POOLS,
-  latencies: { boot: [8_000, 20_000], stop: [2_000, 6_000], healthyMs: 15_000 },
-  readLagMs: 2_000,
-  // the mildest reading of AWS's text: in the others old tasks can take 40 min to leave, which is
-  // too long to watch
-  deploymentBlocked: 'new-only',
-  blockedTasks: 'old-revision',
-  ...(guarded && { guardedTask: guarded.task }),
-});
+const world = demoWorld({ seed, ...(guarded && { guardedTask: guarded.task }) });
 const served = await serveWorld(world, { clock });
-const view = createView(world, {
-  stream: json ? process.stderr : process.stdout,
-  speed: SPEED,
-  onFrame: frames === undefined ? undefined : recorder(frames),
-});
+const view = createView(world, json ? process.stderr : process.stdout);
 if (guarded) view.say(`each task runs the real guard.sh as a process. The guards log to ${GUARD_LOG}`);
 planSteps(world, new Random(seed), view.say);
 planAutostarts(world, view.say);
@@ -107,16 +80,15 @@ function invokeOnSchedule(): void {
     });
 }
 
-// ECS answers lag behind: by then they include the services
-let nextInvocationMs = 500;
+let nextInvocationMs = SCHEDULE.firstMs / SPEED;
 while (tookMs() < GIVE_UP_MS) {
   world.timeline.advanceTo(clock());
   if (tookMs() >= nextInvocationMs) {
     invokeOnSchedule();
-    nextInvocationMs = tookMs() + SCHEDULE_MS;
+    nextInvocationMs = tookMs() + SCHEDULE.everyMs / SPEED;
   }
   view.draw();
-  if (world.timeline.now() - START > LAST_STEP_MS && isOver(world)) break;
+  if (isOver(world)) break;
   await sleep(DRAW_MS);
 }
 const over = isOver(world);
@@ -126,16 +98,6 @@ const summary = summarize(world, guarded?.figures());
 view.end(summary, tookMs());
 if (json) process.stdout.write(`${JSON.stringify(summary)}\n`);
 process.exitCode = isAsPromised(world, summary) && failures === 0 ? 0 : 1;
-
-/** Writes each frame that differs from the one before as a line of JSON. */
-function recorder(file: string): (frame: string) => void {
-  writeFileSync(file, '');
-  let before = '';
-  return (frame) => {
-    if (frame !== before) appendFileSync(file, `${JSON.stringify({ atMs: Math.round(tookMs()), frame })}\n`);
-    before = frame;
-  };
-}
 
 // timed out: a running invocation would keep the process alive
 if (!over) process.exit();

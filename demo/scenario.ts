@@ -5,7 +5,7 @@
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import type { Tags } from '../lambda/decision/model/tags.ts';
 import { some } from '../lambda/explain/format.ts';
-import type { PoolSpec, World } from '../simulator/world.ts';
+import { type PoolSpec, World, type WorldOptions } from '../simulator/world.ts';
 import { AUTOSTARTS_MS, SLEEPING_POOL } from './autostarts.ts';
 
 type Pool = PoolSpec & { readonly max: number };
@@ -105,15 +105,39 @@ const LOOK_AT_DEPLOYMENT_MS = 1_000;
 /**
  * Time of the last submission, deployment or autostart, in simulated milliseconds since the start.
  */
-export const LAST_STEP_MS = Math.max(
+const LAST_STEP_MS = Math.max(
   AUTOSTARTS_MS,
   ...[...SUBMISSIONS, ...DEPLOYMENTS].map(({ atS }) => atS * 1000),
 );
 
+/** Whether all of these have happened. */
+export function hasPlayed(world: World): boolean {
+  return world.timeline.now() - START > LAST_STEP_MS;
+}
+
 /** When the simulated time begins. */
 export const START = Date.parse('2026-03-02T09:00:00Z') as EpochMs;
+/** Simulated seconds per second of the function. */
+export const SPEED = 10;
+/** Simulated time between two invocations. The first comes when ECS's answers have the services. */
+export const SCHEDULE = { firstMs: 5_000, everyMs: 60_000 };
 /** How long the demo takes in simulated time, for its progress: a little more than measured. */
 export const TYPICAL_LENGTH_MS = 465_000;
+
+/** The demo's world at its start. */
+export function demoWorld(given: Pick<WorldOptions, 'seed'> & Partial<WorldOptions>): World {
+  return new World({
+    start: START,
+    pools: POOLS,
+    latencies: { boot: [8_000, 20_000], stop: [2_000, 6_000], healthyMs: 15_000 },
+    readLagMs: 2_000,
+    // the mildest reading of AWS's text: in the others old tasks can take 40 min to leave, which is
+    // too long to watch
+    deploymentBlocked: 'new-only',
+    blockedTasks: 'old-revision',
+    ...given,
+  });
+}
 
 /**
  * Schedules all submissions and deployments on the simulated timeline. `announce` gets a line for

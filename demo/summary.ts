@@ -6,7 +6,7 @@ import type { JobRecord } from '../simulator/coderd/tables/jobs.ts';
 import type { GuardFigures } from '../simulator/guarded/guarded-tasks.ts';
 import type { World } from '../simulator/world.ts';
 import { type Autostarts, countAutostarts } from './autostarts.ts';
-import { countDeployments, POOLS } from './scenario.ts';
+import { countDeployments, hasPlayed, POOLS } from './scenario.ts';
 
 export type Summary = {
   readonly jobs: {
@@ -53,7 +53,7 @@ export function summarize(world: World, guards?: GuardFigures): Summary {
 }
 
 /**
- * Whether the demo is over: every schedulable job has ended, no task remains, and no deployment or
+ * Whether the demo is over: all steps have happened, every schedulable job has ended, no task remains, and no deployment or
  * autostart is open.
  */
 export function isOver(world: World): boolean {
@@ -61,6 +61,7 @@ export function isOver(world: World): boolean {
   const { started, completed } = countDeployments(world);
   const autostarts = countAutostarts(world);
   return (
+    hasPlayed(world) &&
     runnable.every(({ completedAt }) => completedAt !== undefined) &&
     remainingTasks(world) === 0 &&
     completed === started &&

@@ -4,7 +4,7 @@ import { createLogUpdate } from 'log-update';
 import type { World } from '../simulator/world.ts';
 import type { Change } from './function/logged-look.ts';
 import { rowsOf } from './rows.ts';
-import { START, TYPICAL_LENGTH_MS } from './scenario.ts';
+import { SPEED, START, TYPICAL_LENGTH_MS } from './scenario.ts';
 import { changeEvent, eventText, type Paint, paintFor, type ScreenEvent } from './screen/event.ts';
 import { type Canvas, drawFrame, type Progress } from './screen/frame.ts';
 import { type Summary, summaryText } from './summary.ts';
@@ -19,29 +19,22 @@ export type View = {
   readonly end: (summary: Summary, tookMs: number) => void;
 };
 
-export type ViewOptions = {
-  readonly stream: NodeJS.WriteStream;
-  /** Simulated milliseconds per real one. */
-  readonly speed: number;
-  /** Called with each frame of a recording: coloured, for a terminal of 80 columns. */
-  readonly onFrame?: ((frame: string) => void) | undefined;
-};
-
 /** Creates a view that writes to `stream`: live on a terminal, one line per event elsewhere. */
-export function createView(world: World, options: ViewOptions): View {
-  if (options.onFrame !== undefined) return recordingView(world, options, options.onFrame);
-  return options.stream.isTTY ? liveView(world, options) : quietView(world, options);
+export function createView(world: World, stream: NodeJS.WriteStream): View {
+  return stream.isTTY
+    ? liveView(world, stream)
+    : quietView(world, { paint: paintFor(stream), write: (text) => void stream.write(text) });
 }
 
 const SIZE = { columns: 80, rows: 24 };
 
-function liveView(world: World, { stream, speed }: ViewOptions): View {
+function liveView(world: World, stream: NodeJS.WriteStream): View {
   const update = createLogUpdate(stream);
   const paint = paintFor(stream);
   const events = new Events(world);
   const screen = (isOver: boolean): string => {
     const { columns = SIZE.columns, rows = SIZE.rows } = stream;
-    return draw(world, { events, speed, isOver, canvas: { paint, columns, rows } });
+    return draw(world, { events, isOver, canvas: { paint, columns, rows } });
   };
   return {
     ...events.listeners,
@@ -54,11 +47,11 @@ function liveView(world: World, { stream, speed }: ViewOptions): View {
   };
 }
 
-function recordingView(world: World, { speed }: ViewOptions, onFrame: (frame: string) => void): View {
+/** Calls `onFrame` with each frame: coloured, for a terminal of 80 columns. */
+export function recordingView(world: World, onFrame: (frame: string) => void): View {
   const paint: Paint = (colour, text) => styleText(colour, text, { validateStream: false });
   const events = new Events(world);
-  const screen = (isOver: boolean): string =>
-    draw(world, { events, speed, isOver, canvas: { ...SIZE, paint } });
+  const screen = (isOver: boolean): string => draw(world, { events, isOver, canvas: { ...SIZE, paint } });
   return {
     ...events.listeners,
     draw: () => onFrame(screen(false)),
@@ -66,15 +59,17 @@ function recordingView(world: World, { speed }: ViewOptions, onFrame: (frame: st
   };
 }
 
-function quietView(world: World, { stream }: ViewOptions): View {
-  const paint = paintFor(stream);
+type Lines = { readonly paint: Paint; readonly write: (text: string) => void };
+
+/** Writes a line for each event, and the summary. */
+export function quietView(world: World, { paint, write }: Lines): View {
   const show = (event: ScreenEvent): void =>
-    void stream.write(`${eventText({ time: worldTime(world), event, paint })}\n`);
+    write(`${eventText({ time: worldTime(world), event, paint })}\n`);
   return {
     say: (text) => show({ text }),
     change: (change) => show(changeEvent(change)),
     draw: () => {},
-    end: (summary, tookMs) => void stream.write(`\n${summaryText(summary, tookMs)}\n`),
+    end: (summary, tookMs) => write(`\n${summaryText(summary, tookMs)}\n`),
   };
 }
 
@@ -96,17 +91,16 @@ class Events {
 
 type Drawn = {
   readonly events: Events;
-  readonly speed: number;
   readonly isOver: boolean;
   readonly canvas: Canvas;
 };
 
-function draw(world: World, { events, speed, isOver, canvas }: Drawn): string {
+function draw(world: World, { events, isOver, canvas }: Drawn): string {
   const jobs = world.coderd.jobs();
   const count = (status: string): number => jobs.filter((job) => job.status === status).length;
   const frame = {
     time: worldTime(world),
-    progress: progressOf(world, speed, isOver),
+    progress: progressOf(world, isOver),
     pools: rowsOf(world),
     jobs: { pending: count('pending'), running: count('running'), succeeded: count('succeeded') },
     events: events.lines(canvas),
@@ -115,13 +109,13 @@ function draw(world: World, { events, speed, isOver, canvas }: Drawn): string {
 }
 
 /** Progress by the typical length of the demo: its end depends on random durations. */
-function progressOf(world: World, speed: number, isOver: boolean): Progress {
+function progressOf(world: World, isOver: boolean): Progress {
   if (isOver) return { done: 1, secondsLeft: 0 };
   const passedMs = world.timeline.now() - START;
   const leftMs = Math.max(0, TYPICAL_LENGTH_MS - passedMs);
   return {
     done: Math.min(0.99, passedMs / TYPICAL_LENGTH_MS),
-    secondsLeft: Math.ceil(leftMs / speed / 1000),
+    secondsLeft: Math.ceil(leftMs / SPEED / 1000),
   };
 }
 

@@ -16,6 +16,23 @@ export type SvgOptions = {
   readonly still: number;
 };
 
+/** How long a frame is shown, and the last one. */
+export const FRAME_MS = 500;
+const LAST_MS = 5_000;
+
+/** The recording of the demo for the README, from its frames. */
+export function demoSvg(frames: readonly string[]): string {
+  return animatedSvg(
+    frames.map((frame, index) => ({ frame, ms: index === frames.length - 1 ? LAST_MS : FRAME_MS })),
+    {
+      columns: 80,
+      rows: Math.max(...frames.map((frame) => frame.split('\n').length)),
+      still: Math.floor(frames.length / 4),
+      title: 'A recording of the demo: five pools scale out from zero, run 62 jobs and scale in to zero.',
+    },
+  );
+}
+
 const CELL = { width: 8, height: 18, font: 13.3 };
 const PADDING = 14;
 const COLOURS: Readonly<Record<string, string>> = {

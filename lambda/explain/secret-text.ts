@@ -53,9 +53,9 @@ export function secretsUnreadText(
   const cause = finding.error === undefined ? '' : `: ${finding.error}`;
   switch (finding.code) {
     case 'secrets-forbidden':
-      return `no permission to read the metadata of the pools' secrets${cause}. A changed secret replaces no task until you deploy the stack again, or grant the function's role secretsmanager:ListSecrets on "*" and secretsmanager:ListSecretVersionIds on the pools' secrets`;
+      return `no permission to read the metadata of the pools' secrets${cause}. A change that it cannot read replaces no task. Deploy the stack again, or grant the function's role secretsmanager:ListSecrets on "*" and secretsmanager:ListSecretVersionIds on the pools' secrets`;
     case 'secrets-failed':
-      return `could not list the pools' secrets${cause}. Until the list is back, a changed secret replaces no task`;
+      return `could not list the pools' secrets${cause}. A change that it cannot read replaces no task until the list is back`;
     case 'secrets-stale':
       return `could not list the pools' secrets since ${finding.takenAt === undefined ? 'an earlier look' : timeText(finding.takenAt)}${cause}. A secret that changed since then replaces no task until the list is back`;
     default:

@@ -24,7 +24,8 @@ export async function observe(
   const [coder, cluster, secrets] = await Promise.all([
     observeCoder({ coderd: limit.coderd(coderd), clock }, config),
     aws,
-    list && aws.then((seen) => observeSecrets(list, config.pools, { ecs: seen, now: startedAt })),
+    list &&
+      aws.then((ecs) => observeSecrets(list, config.pools, { ecs, now: ecs.services.takenAt ?? startedAt })),
   ]);
   limit.end();
   // coderd's clock: the decision compares it with times that coderd wrote

@@ -110,8 +110,8 @@ export type WantedSecret = UsedSecret & SecretOwner & { readonly oldestTaskAt: E
 /** The metadata of secrets. Readings never throw. */
 export interface SecretList {
   /**
-   * The metadata of these secrets, at most a minute older than `now` (the function's clock). A list
-   * that cannot be refreshed is returned as it was, `stale`, with its time.
+   * The metadata of these secrets, at most a minute older than `now` (AWS's clock). A list that
+   * cannot be refreshed is returned as it was, `stale`, with its time.
    */
   entries(wanted: readonly WantedSecret[], now: EpochMs): Promise<Reading<SecretEntry>>;
 }

@@ -4,7 +4,7 @@ import { AwsError } from '../ecs/requests/errors.ts';
 import { pageOf } from '../ecs/requests/paging.ts';
 import type { SecretsModel } from './model.ts';
 import { CURRENT, type SecretState, type StoredSecret } from './secret.ts';
-import { describeSecret, listedSecret, listedVersion } from './wire.ts';
+import { describeSecret, listedSecret, listedVersions } from './wire.ts';
 
 /** The role of the autoscaler's function, that of the key function, or a person with all rights. */
 export type SecretsCaller = 'autoscaler' | 'keys' | 'person';
@@ -169,7 +169,9 @@ function listSecrets(
     { maxResults: request.MaxResults, nextToken: request.NextToken },
     { fallback: 100 },
   );
-  const entries = items.flatMap((arn) => listed.filter((secret) => secret.arn === arn).map(listedSecret));
+  const entries = items.flatMap((arn) =>
+    listed.filter((secret) => secret.arn === arn).map((secret) => listedSecret(secret, model.hidden)),
+  );
   return { SecretList: entries, NextToken: nextToken };
 }
 
@@ -190,7 +192,7 @@ function listSecretVersionIds(
 ) {
   const secret = usable(model, request.SecretId, 'ListSecretVersionIds');
   const listed = secret.versions.filter(({ stages }) => request.IncludeDeprecated || stages.size > 0);
-  return { ARN: secret.arn, Name: secret.name, Versions: listed.map(listedVersion) };
+  return { ARN: secret.arn, Name: secret.name, Versions: listedVersions(listed, model.hidden) };
 }
 
 function putSecretValue(

@@ -11,6 +11,8 @@ const SUFFIX_LENGTH = '-AbCdEf'.length;
 export class SecretsModel {
   /** How old a list of secrets is, in milliseconds (docs/aws.md §4). */
   listLagMs = 0;
+  /** What lists leave out: versions, or their dates and that of the last change. */
+  hidden: 'nothing' | 'versions' | 'dates' = 'nothing';
   readonly timeline: Timeline;
   readonly #random: Random;
   readonly #secrets = new Map<string, StoredSecret>();

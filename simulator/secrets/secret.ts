@@ -20,7 +20,7 @@ type Version = { -readonly [Key in keyof Omit<SecretVersion, 'stages'>]: SecretV
 };
 
 /** What a list shows of a secret. */
-export type SecretState = Pick<StoredSecret, 'arn' | 'name' | 'createdAt' | 'changedAt'> & {
+export type SecretState = Pick<StoredSecret, 'arn' | 'name' | 'createdAt' | 'changedAt' | 'rotatedAt'> & {
   readonly tags: ReadonlyMap<string, string>;
   readonly versions: readonly SecretVersion[];
 };
@@ -40,6 +40,8 @@ export class StoredSecret {
   readonly tags = new Map<string, string>();
   /** Whether the secret is marked for deletion. */
   isDeleted = false;
+  /** The end of the last rotation; undefined: none. */
+  rotatedAt: EpochMs | undefined;
   #changedAt: EpochMs;
   readonly #versions = new Map<string, Version>();
   /** Its state after each change, in order of time. */
@@ -60,9 +62,9 @@ export class StoredSecret {
 
   #changed(now: EpochMs): void {
     this.#changedAt = now;
-    const { arn, name, createdAt } = this;
+    const { arn, name, createdAt, rotatedAt } = this;
     this.#states.push({
-      ...{ arn, name, createdAt, changedAt: now },
+      ...{ arn, name, createdAt, rotatedAt, changedAt: now },
       tags: new Map(this.tags),
       versions: this.versions.map((version) => ({ ...version, stages: new Set(version.stages) })),
     });
@@ -138,6 +140,12 @@ export class StoredSecret {
 
   tag(tags: ReadonlyMap<string, string>, now: EpochMs): void {
     for (const [key, value] of tags) this.tags.set(key, value);
+    this.#changed(now);
+  }
+
+  /** The end of a rotation, whether or not its function has stored a version. */
+  rotated(now: EpochMs): void {
+    this.rotatedAt = now;
     this.#changed(now);
   }
 

@@ -1,4 +1,5 @@
 /** Secrets as the answers of Secrets Manager show them: never with a value. Times are in seconds. */
+import type { SecretsModel } from './model.ts';
 import type { SecretState, SecretVersion, StoredSecret } from './secret.ts';
 
 export function describeSecret(secret: StoredSecret) {
@@ -9,20 +10,32 @@ export function describeSecret(secret: StoredSecret) {
   };
 }
 
-export function listedSecret(secret: SecretState) {
-  return { ...common(secret), SecretVersionsToStages: stagesOf(secret) };
+type Hidden = SecretsModel['hidden'];
+
+export function listedSecret(secret: SecretState, hidden: Hidden) {
+  const { LastChangedDate, ...rest } = common(secret);
+  return {
+    ...rest,
+    ...(hidden === 'dates' ? {} : { LastChangedDate }),
+    ...(hidden === 'versions' ? {} : { SecretVersionsToStages: stagesOf(secret) }),
+  };
 }
 
-export function listedVersion({ id, createdAt, stages }: SecretVersion) {
-  return { VersionId: id, CreatedDate: createdAt / 1000, VersionStages: [...stages] };
+export function listedVersions(versions: readonly SecretVersion[], hidden: Hidden) {
+  if (hidden === 'versions') return [];
+  return versions.map(({ id, createdAt, stages }) => ({
+    ...{ VersionId: id, VersionStages: [...stages] },
+    ...(hidden === 'dates' ? {} : { CreatedDate: createdAt / 1000 }),
+  }));
 }
 
-function common({ arn, name, createdAt, changedAt, tags }: SecretState) {
+function common({ arn, name, createdAt, changedAt, rotatedAt, tags }: SecretState) {
   return {
     ARN: arn,
     Name: name,
     CreatedDate: createdAt / 1000,
     LastChangedDate: changedAt / 1000,
+    ...(rotatedAt === undefined ? {} : { LastRotatedDate: rotatedAt / 1000 }),
     Tags: [...tags].map(([Key, Value]) => ({ Key, Value })),
   };
 }

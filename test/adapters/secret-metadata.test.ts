@@ -83,6 +83,52 @@ describe('the metadata of secrets', () => {
     expect(calls).toHaveLength(2);
   });
 
+  it('is read again at the next look if a task came that is older than the change', async () => {
+    lab.world.secrets.put('coder/keys/cpu', 'hunter2');
+    await metadata.entries([wanted('coder/keys/cpu')], now());
+    const { items } = await metadata.entries([wanted('coder/keys/cpu', now())], plusMs(now(), 1_000));
+    expect(items).toMatchObject([{ Versions: [{}, {}] }]);
+  });
+
+  it('tells since when a version is current that it saw become so, until another one does', async () => {
+    const { secrets } = lab.world;
+    const secret = secrets.find('coder/keys/cpu');
+    const asked = [wanted('coder/keys/cpu', plusMs(now(), -86_400_000))];
+    const since = async () => {
+      lab.pass(60);
+      return (await metadata.entries(asked, now())).items.map(({ CurrentSince }) => CurrentSince);
+    };
+    const move = (): EpochMs => {
+      const [to, from] = ['AWSPREVIOUS', 'AWSCURRENT'].map((stage) => secret?.withStage(stage)?.id);
+      secret?.move('AWSCURRENT', { to, from, now: now() });
+      return now();
+    };
+    expect(await since()).toEqual([undefined]);
+    const back = move();
+    expect(await since()).toEqual([back]);
+    secret?.tag(new Map([['owner', 'platform']]), now());
+    expect(await since()).toEqual([back]);
+    const forth = move();
+    expect(await since()).toEqual([forth]);
+    // a list from before the last move
+    secrets.listLagMs = 90_000;
+    expect(await since()).toEqual([forth]);
+    secrets.listLagMs = 0;
+    expect(await since()).toEqual([forth]);
+  });
+
+  it('does not tell since when if the version was stored after the list before: AWS dates it', async () => {
+    const asked = [wanted('coder/keys/cpu', plusMs(now(), -86_400_000))];
+    await metadata.entries(asked, now());
+    lab.world.secrets.put('coder/keys/cpu', 'newer');
+    lab.pass(30);
+    lab.world.secrets.find('coder/keys/cpu')?.tag(new Map([['owner', 'platform']]), now());
+    lab.pass(30);
+    const [entry] = (await metadata.entries(asked, now())).items;
+    expect(entry).toMatchObject({ LastChangedDate: plusMs(now(), -30_000) });
+    expect(entry).not.toHaveProperty('CurrentSince');
+  });
+
   it('takes no call for pools without secrets', async () => {
     expect(await metadata.entries([], now())).toEqual({ status: 'ok', items: [] });
     expect(calls).toEqual([]);
@@ -167,9 +213,12 @@ describe('metadata that cannot be read', () => {
     const reading = await metadata.entries([wanted('coder/keys/cpu', old)], now());
     expect(reading).toMatchObject({ status: 'forbidden', items: [{ Name: 'coder/keys/cpu' }] });
     expect(reading.error).toContain('listing versions of secret "coder/keys/cpu": not authorized');
+    const tries = calls.length;
+    await metadata.entries([wanted('coder/keys/cpu', old)], plusMs(now(), 10_000));
+    expect(calls).toHaveLength(tries);
   });
 
-  it('leaves out a secret whose versions AWS did not tell for a moment', async () => {
+  it('reads the versions at the next look if AWS did not tell them for a moment', async () => {
     const client = new SecretsManagerClient({});
     const send = client.send.bind(client);
     const throttled = (command: Parameters<typeof send>[0]) =>
@@ -179,9 +228,12 @@ describe('metadata that cannot be read', () => {
     Object.assign(client, { send: throttled });
     const asked = [wanted('coder/keys/cpu', plusMs(now(), -86_400_000))];
     const briefly = new SecretMetadata(client);
-    expect(await briefly.entries(asked, now())).toMatchObject({ status: 'failed', items: [] });
+    expect(await briefly.entries(asked, now())).toMatchObject({
+      status: 'failed',
+      items: [expect.not.objectContaining({ Versions: expect.anything() })],
+    });
     Object.assign(client, { send });
-    const { items } = await briefly.entries(asked, plusMs(now(), 60_000));
+    const { items } = await briefly.entries(asked, plusMs(now(), 1_000));
     expect(items).toMatchObject([{ Name: 'coder/keys/cpu', Versions: expect.anything() }]);
   });
 

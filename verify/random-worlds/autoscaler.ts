@@ -2,6 +2,7 @@
  * Invokes the product on its schedule in a world. The invocations are the real ones. Some overlap,
  * some are slow, and some end between two calls.
  */
+import type { SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
@@ -10,7 +11,7 @@ import { Random } from '../../simulator/base/random.ts';
 import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { Range } from '../../simulator/ecs/parts/latencies.ts';
 import type { World } from '../../simulator/world.ts';
-import { portsOf } from './ports.ts';
+import { portsOf, secretsOf } from './ports.ts';
 import { type ConnectionFaults, FaultyConnection } from './world/faulty-connection.ts';
 import type { Fleet, FleetPool } from './world/fleet.ts';
 import type { WorldPlan } from './world/plan.ts';
@@ -18,6 +19,8 @@ import type { WorldPlan } from './world/plan.ts';
 const SCHEDULE_MS = 60_000;
 /** The timeout that the CDK stack gives the function. */
 const TIMEOUT_MS = 55_000;
+/** Share of the invocations that a new instance of the function begins with. */
+const COLD_STARTS = 0.02;
 const DOUBLED_WITHIN_MS = 30_000;
 /** Latency of a call in a slow invocation, which then has time for about one look. */
 const SLOW: Range = [500, 20_000];
@@ -42,6 +45,7 @@ export class Autoscaler {
   readonly #options: AutoscalerOptions;
   #deployed: { readonly pools: readonly FleetPool[]; readonly config: Config } | undefined;
   readonly #secretsRandom: Random;
+  #secrets: SecretMetadata | undefined;
   #hasFaults = true;
 
   constructor(options: AutoscalerOptions) {
@@ -92,6 +96,17 @@ export class Autoscaler {
     return this.#deployed.config;
   }
 
+  /** It has its own random source, so that all else in a world stayed the same when it was added. */
+  #warmSecrets(): SecretMetadata {
+    const { world, scheduler, plan } = this.#options;
+    const random = this.#secretsRandom;
+    if (this.#secrets !== undefined && random.next() >= COLD_STARTS) return this.#secrets;
+    const faults = (): ConnectionFaults => (this.#hasFaults ? plan.line : NO_FAULTS);
+    const line = { scheduler, random, latency: plan.callLatency, faults, isCutOff: () => false };
+    this.#secrets = secretsOf(world, new FaultyConnection(line));
+    return this.#secrets;
+  }
+
   #connections() {
     const { scheduler, random, plan, isCoderdDown } = this.#options;
     const draws = { crash: random.next(), slow: random.next(), calls: random.whole(...CALLS_BEFORE_CRASH) };
@@ -103,15 +118,7 @@ export class Autoscaler {
     const isCutOff = (): boolean => ++calls >= draws.calls && isCrashing;
     return {
       scheduler,
-      // its own random source and no part in the count, so that all else in a world stayed the same
-      // when this was added
-      secrets: new FaultyConnection({
-        scheduler,
-        random: this.#secretsRandom,
-        latency,
-        faults,
-        isCutOff: () => calls >= draws.calls && isCrashing,
-      }),
+      secrets: this.#warmSecrets(),
       aws: new FaultyConnection({ scheduler, random, latency, faults, isCutOff }),
       coderd: new FaultyConnection({
         scheduler,

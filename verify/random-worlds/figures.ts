@@ -16,6 +16,8 @@ export type Figures = {
   readonly killedByOthers: number;
   /** Drain requests that ECS refused. */
   readonly asksRefused: number;
+  /** Drain requests because of a changed secret to tasks that have its present value. */
+  readonly falseRolls: number;
   /** From the last moment that a daemon had work until its task stopped. */
   readonly idleToGoneSeconds: { readonly p50: number; readonly p95: number };
   readonly worlds: number;
@@ -57,6 +59,7 @@ export function sumUp(
     killedByUs: total(({ killedByUs }) => killedByUs),
     killedByOthers: total(({ killedByOthers }) => killedByOthers),
     asksRefused: total(({ asksRefused }) => asksRefused),
+    falseRolls: total(({ falseRolls }) => falseRolls),
     idleToGoneSeconds: {
       p50: Math.round(percentile(waits, 0.5)),
       p95: Math.round(percentile(waits, 0.95)),
@@ -129,6 +132,7 @@ const LABELS: Readonly<Record<string, string>> = {
   killedByUs: 'builds killed by a scale-in or a deployment',
   killedByOthers: 'builds killed by others (Spot, hosts, memory, people)',
   asksRefused: 'drain requests that ECS refused',
+  falseRolls: 'tasks rolled for a secret that had not changed',
   worlds: 'worlds',
   heldWorlds: 'worlds that ended with scale-in on hold',
   ticks: 'looks',

@@ -5,6 +5,7 @@ import type { LookResult } from '../../lambda/look/look.ts';
 import { type OrphanEvent, orphansOf } from '../../lambda/look/orphan-event.ts';
 import type { World } from '../../simulator/world.ts';
 import type { LookReport } from './settled.ts';
+import { isFalseRoll } from './world/false-rolls.ts';
 import { pauseViolations } from './world/pauses.ts';
 
 type LookLogOptions = {
@@ -23,6 +24,8 @@ const MOST_ASKS = 20;
 export class LookLog {
   looks = 0;
   asksRefused = 0;
+  /** Drain requests because of a changed secret to tasks that have its present value. */
+  falseRolls = 0;
   /**
    * What the last look reported. `held` are organizations of which coderd lists no daemon although
    * tasks hold leases: their only key was deleted. This contradiction holds scale-in
@@ -53,6 +56,7 @@ export class LookLog {
     this.#addDeaths(result);
     this.problems.push(
       ...pauseViolations(world, result, { from, readLagMs }),
+      ...this.#rolledFalsely(result),
       ...this.#askedTooOften(result),
     );
     this.#describeLook(result);
@@ -68,6 +72,12 @@ export class LookLog {
     for (const finding of findings)
       if (finding.code === 'build-of-task-unknown')
         for (const task of finding.tasks) this.unknownTasks.add(lastPart(task));
+  }
+
+  #rolledFalsely({ outcome: { applied } }: LookResult): readonly string[] {
+    const found = applied.filter((action) => isFalseRoll(this.#options.world, action));
+    this.falseRolls += found.length;
+    return found.map(({ pool }) => `pool "${pool}": a task drained for an old secret has the present value`);
   }
 
   #askedTooOften({ outcome: { applied, refused } }: LookResult): readonly string[] {

@@ -24,7 +24,7 @@ export function portsOf(
   world: World,
   connections: {
     readonly aws: FaultyConnection;
-    readonly secrets: FaultyConnection;
+    readonly secrets: SecretMetadata;
     readonly coderd: FaultyConnection;
     readonly scheduler: VirtualScheduler;
   },
@@ -34,10 +34,15 @@ export function portsOf(
     ecs: new EcsAdapter(new WorldEcs(world.ecs, connections.aws), world.ecs.clusterName, {
       stack: world.stackName,
     }),
-    secrets: new SecretMetadata(new WorldSecrets(world.secrets, connections.secrets)),
+    secrets: connections.secrets,
     coderd: new CoderdAdapter(http, { license: new License(http) }),
     clock: { now: () => connections.scheduler.now(), sleep: (ms) => connections.scheduler.wait(ms) },
   };
+}
+
+/** The list of secrets of one instance of the function, which remembers what it read. */
+export function secretsOf(world: World, connection: FaultyConnection): SecretMetadata {
+  return new SecretMetadata(new WorldSecrets(world.secrets, connection));
 }
 
 const CLIENT_CONFIG = {
@@ -113,6 +118,7 @@ function withDates(answer: object): object {
 const TIMES: readonly string[] = [
   'CreatedDate',
   'LastChangedDate',
+  'LastRotatedDate',
   'createdAt',
   'updatedAt',
   'pullStartedAt',

@@ -25,6 +25,8 @@ export type WorldResult = {
   readonly killedByUs: number;
   readonly killedByOthers: number;
   readonly asksRefused: number;
+  /** Drain requests because of a changed secret to tasks that have its present value. */
+  readonly falseRolls: number;
   readonly ticks: number;
   /** Overrides that people set, malformed ones included. */
   readonly overrides: number;
@@ -116,10 +118,18 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   };
 }
 
-function resultOf(world: World, { seed }: WorldPlan, { looks, asksRefused, report }: LookLog) {
+function resultOf(world: World, { seed }: WorldPlan, { looks, asksRefused, falseRolls, report }: LookLog) {
   const { killedByUs, killedByOthers } = world.figures();
   return {
-    ...{ seed, killedByUs, killedByOthers, asksRefused, ticks: looks, isHeld: report.held.size > 0 },
+    ...{
+      seed,
+      killedByUs,
+      killedByOthers,
+      asksRefused,
+      falseRolls,
+      ticks: looks,
+      isHeld: report.held.size > 0,
+    },
     leaves: world.leaves().length,
     builds: world.coderd.jobs().filter(({ workerId }) => workerId !== undefined).length,
     idleToGoneSeconds: world.leaves().map(({ idleSince, goneAt }) => (goneAt - idleSince) / 1000),

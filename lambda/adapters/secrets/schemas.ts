@@ -16,14 +16,14 @@ export const secretEntrySchema = z.object({
   Name: z.string(),
   CreatedDate: time.optional(),
   LastChangedDate: time.optional(),
-  LastRotatedDate: time.optional(),
+  CurrentSince: time.optional(),
   Tags: z.array(z.object({ Key: z.string(), Value: z.string() })).default([]),
   Versions: versionsSchema.optional(),
 });
 
 /** One item of ListSecrets. `SecretVersionsToStages`: the stages by version id. */
 export const listedSecretSchema = secretEntrySchema
-  .omit({ Versions: true })
+  .omit({ CurrentSince: true, Versions: true })
   .extend({ SecretVersionsToStages: z.record(z.string(), z.array(z.string())).optional() });
 
 export type ListedSecret = z.output<typeof listedSecretSchema>;

@@ -1,7 +1,8 @@
 /**
- * Reads the metadata of the pools' secrets, never their values. One list serves all pools, at most
- * once a minute. Only a secret that has changed since a task was created needs another call, which
- * dates its current version. A warm function remembers the answers.
+ * Reads the metadata of the pools' secrets, never their values. One list serves all pools, once a
+ * minute. Only a secret that has changed since a task was created needs another call, which dates
+ * its current version. If that did not work, the next look reads again. A warm function remembers
+ * the answers, and when it saw a version become current that was there before: AWS does not tell.
  */
 import {
   ListSecretVersionIdsCommand,
@@ -32,14 +33,15 @@ const PATIENCE_MS = 3_000;
 const PAGE = 100;
 const OWN_TAGS: ReadonlySet<string> = new Set([POOL_TAG, STACK_TAG, KEY_ID_TAG]);
 
-type Dated = { readonly changedAt: EpochMs | undefined; readonly versions: readonly SecretVersion[] };
+/** The newest entry of a secret, and the stages of its versions by id. */
+type Known = { readonly entry: SecretEntry; readonly stages: Readonly<Record<string, readonly string[]>> };
 
 export class SecretMetadata implements SecretList {
   readonly #client: SecretsManagerClient;
   #triedAt: EpochMs | undefined;
   #latest: Reading<SecretEntry> = { status: 'ok', items: [] };
-  /** The versions of secrets that have not changed since, by ARN. */
-  readonly #dated = new Map<string, Dated>();
+  /** By ARN. */
+  readonly #known = new Map<string, Known>();
 
   constructor(client: SecretsManagerClient) {
     this.#client = client;
@@ -47,7 +49,7 @@ export class SecretMetadata implements SecretList {
 
   async entries(wanted: readonly WantedSecret[], now: EpochMs): Promise<Reading<SecretEntry>> {
     const ageMs = now - (this.#triedAt ?? Number.NEGATIVE_INFINITY);
-    if (wanted.length > 0 && (ageMs >= REFRESH_MS || ageMs < 0)) {
+    if (wanted.length > 0 && (ageMs >= REFRESH_MS || ageMs < 0 || lacksVersions(this.#latest, wanted))) {
       this.#triedAt = now;
       this.#latest = await this.#refresh(wanted, now);
     }
@@ -59,10 +61,7 @@ export class SecretMetadata implements SecretList {
     try {
       const listed = await this.#list(wanted, abortSignal);
       const dated = await Promise.all(listed.map((entry) => this.#date(entry, wanted, abortSignal)));
-      // without the permission the last change has to do; else the next list has the versions
-      const items = dated
-        .filter(({ cause }) => cause === undefined || isForbidden(cause))
-        .map(({ entry }) => entry);
+      const items = dated.map(({ entry }) => entry);
       const failed = dated.find(({ cause }) => cause !== undefined);
       return failed === undefined
         ? { status: 'ok', takenAt: now, items }
@@ -95,23 +94,35 @@ export class SecretMetadata implements SecretList {
   }
 
   /** Adds the versions if a task may have been created before the last change. */
-  async #date(entry: ListedSecret, wanted: readonly WantedSecret[], abortSignal: AbortSignal) {
-    const { SecretVersionsToStages, Tags, ...rest } = entry;
-    const own: SecretEntry = { ...rest, Tags: Tags.filter(({ Key }) => OWN_TAGS.has(Key)) };
-    const changedAt = entry.LastChangedDate;
-    const known = this.#dated.get(entry.ARN);
-    if (known !== undefined && known.changedAt === changedAt)
-      return { entry: { ...own, Versions: known.versions } };
-    if (!hasOlderTask(entry, wanted)) return { entry: own };
+  async #date(
+    listed: ListedSecret,
+    wanted: readonly WantedSecret[],
+    abortSignal: AbortSignal,
+  ): Promise<{ readonly entry: SecretEntry; readonly cause?: unknown }> {
+    const { entry, stages } = this.#note(listed);
+    if (entry.Versions !== undefined || !hasOlderTask(entry, wanted)) return { entry };
     try {
-      const versions = await this.#listVersions(entry.ARN, abortSignal);
+      const Versions = await this.#listVersions(entry.ARN, abortSignal);
       // the two answers may be of different times
-      if (!agrees(entry, versions)) return { entry: own };
-      this.#dated.set(entry.ARN, { changedAt, versions });
-      return { entry: { ...own, Versions: versions } };
+      if (!hasCurrent(Versions, currentIn(stages))) return { entry };
+      const dated = { ...entry, Versions };
+      this.#known.set(entry.ARN, { entry: dated, stages });
+      return { entry: dated };
     } catch (cause) {
-      return { entry: own, cause };
+      return { entry, cause };
     }
+  }
+
+  /** Remembers the entry, unless it is not newer than the one before it: a list may be old. */
+  #note({ SecretVersionsToStages: stages = {}, ...listed }: ListedSecret): Known {
+    const { ARN, Tags, LastChangedDate: changedAt } = listed;
+    const known = this.#known.get(ARN);
+    if (known !== undefined && (changedAt ?? 0) <= (known.entry.LastChangedDate ?? 0)) return known;
+    const CurrentSince = hasMoved(known?.stages ?? {}, stages) ? changedAt : known?.entry.CurrentSince;
+    const own = { ...listed, Tags: Tags.filter(({ Key }) => OWN_TAGS.has(Key)) };
+    const newest = { entry: CurrentSince === undefined ? own : { ...own, CurrentSince }, stages };
+    this.#known.set(ARN, newest);
+    return newest;
   }
 
   async #listVersions(SecretId: string, abortSignal: AbortSignal): Promise<readonly SecretVersion[]> {
@@ -124,7 +135,15 @@ export class SecretMetadata implements SecretList {
   }
 }
 
-function hasOlderTask(entry: ListedSecret, wanted: readonly WantedSecret[]): boolean {
+/** Whether versions that are needed could not be read, though the role may read them. */
+function lacksVersions({ status, items }: Reading<SecretEntry>, wanted: readonly WantedSecret[]): boolean {
+  return (
+    (status === 'ok' || status === 'failed') &&
+    items.some((entry) => entry.Versions === undefined && hasOlderTask(entry, wanted))
+  );
+}
+
+function hasOlderTask(entry: SecretEntry, wanted: readonly WantedSecret[]): boolean {
   const spreadAt = (entry.LastChangedDate ?? 0) + SPREADS_WITHIN_MS;
   return wanted.some(
     (it) =>
@@ -146,11 +165,20 @@ function filtersFor(wanted: readonly WantedSecret[]) {
   ];
 }
 
-/** Whether both answers name the same current version. */
-function agrees({ SecretVersionsToStages }: ListedSecret, versions: readonly SecretVersion[]): boolean {
+/** Whether another version is current that was there before. AWS dates a version that was not. */
+function hasMoved(before: Known['stages'], after: Known['stages']): boolean {
+  const [from, to] = [currentIn(before), currentIn(after)];
+  return from !== undefined && to !== undefined && from !== to && before[to] !== undefined;
+}
+
+function currentIn(stages: Known['stages']): string | undefined {
+  return Object.keys(stages).find((id) => stages[id]?.includes('AWSCURRENT'));
+}
+
+/** `id`: the current version in the list of secrets, if it tells. */
+function hasCurrent(versions: readonly SecretVersion[], id: string | undefined): boolean {
   const current = versions.find(({ VersionStages }) => VersionStages.includes('AWSCURRENT'));
-  if (current === undefined || SecretVersionsToStages === undefined) return current !== undefined;
-  return SecretVersionsToStages[current.VersionId]?.includes('AWSCURRENT') ?? false;
+  return current !== undefined && (id === undefined || id === current.VersionId);
 }
 
 function parse<T extends z.ZodType>(operation: string, schema: T, value: unknown): z.output<T> {

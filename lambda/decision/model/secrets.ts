@@ -21,8 +21,11 @@ export type SecretEntry = {
   readonly CreatedDate?: EpochMs | undefined;
   /** The last change of anything, tags included. */
   readonly LastChangedDate?: EpochMs | undefined;
-  /** The end of the last rotation. */
-  readonly LastRotatedDate?: EpochMs | undefined;
+  /**
+   * When AWSCURRENT moved to the present version, at the latest. Not AWS's: absent if the process
+   * did not see it move.
+   */
+  readonly CurrentSince?: EpochMs | undefined;
   /** Only tags of the autoscaler. */
   readonly Tags: readonly { readonly Key: string; readonly Value: string }[];
   /** Absent: not read, because no task is older than the last change; or unreadable. */

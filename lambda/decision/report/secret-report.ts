@@ -2,6 +2,7 @@
 
 import type { EpochMs } from '../model/brands.ts';
 import type { ChangedSecret, Finding, OldSecretReason } from '../model/plan.ts';
+import { SPREADS_WITHIN_MS } from '../model/secrets.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import type { LeaveDecision } from '../scale-in/leaving.ts';
 import { type Credential, outdatedCredential, unprovenPsk } from '../supply/credentials.ts';
@@ -58,7 +59,7 @@ function changeOf({ secret, kind, changedAt, previousAt }: Credential): ChangedS
 /** A single failed call needs no finding. */
 const STALE_AFTER_MS = 15 * 60_000;
 
-/** Finds a list of secrets that could not be read: a changed secret then replaces no task. */
+/** Finds a list of secrets that could not be read: what it does not tell replaces no task. */
 export function secretReadingFindings(snapshot: Snapshot): readonly Finding[] {
   const { status = 'ok', error, takenAt } = snapshot.secrets ?? {};
   if (status === 'ok' || status === 'truncated') return [];
@@ -78,7 +79,7 @@ export function secretFindings(view: PoolView, now: EpochMs): readonly Finding[]
   const tasks = present(view);
   const old = tasks.filter((task) => {
     const credential = outdatedCredential(view, task);
-    return credential !== undefined && now - credential.newFrom >= LASTS_MS;
+    return credential !== undefined && now - credential.changedAt >= LASTS_MS + SPREADS_WITHIN_MS;
   });
   const credential = latestOf(view, old);
   if (credential === undefined || view.pool.retiring) return [];

@@ -24,7 +24,7 @@ import type { TaskView } from './task-state.ts';
 export type Credential = {
   readonly kind: SecretKind;
   readonly secret: string;
-  /** When its present value was stored, as far as AWS tells; at the latest, if it does not. */
+  /** When its present value became current; if that is not known, the last change of anything. */
   readonly changedAt: EpochMs;
   readonly previousAt: EpochMs | undefined;
   /** Tasks created before this time may have an earlier value. */
@@ -57,42 +57,36 @@ export function deriveCredentials(
 function credentialOf(entry: SecretEntry, kind: SecretKind): Credential | undefined {
   const { Name: secret, LastChangedDate: lastChangedAt } = entry;
   const keyId = kind === 'managed' ? secretTag(entry, KEY_ID_TAG) : undefined;
-  if (lastChangedAt === undefined || (kind === 'managed' && keyId === undefined)) return undefined;
-  const changedAt = changedAtOf(entry, lastChangedAt);
+  const changedAt = changedAtOf(entry);
+  // the last change of anything may be a tag, so it does not date a value
+  if (lastChangedAt === undefined || (kind === 'managed' ? keyId : changedAt) === undefined) return undefined;
   return {
-    ...{ kind, secret, changedAt, keyId },
+    ...{ kind, secret, keyId },
+    changedAt: changedAt ?? lastChangedAt,
     previousAt: versionAt(entry, 'AWSPREVIOUS')?.CreatedDate,
-    newFrom: firstAt(entry) ?? ((changedAt + SPREADS_WITHIN_MS) as EpochMs),
+    newFrom: newFromOf(entry, changedAt),
     // a list may be older than the newest tasks, so the tag tells nothing about tasks created later
     knownFrom: (lastChangedAt + SPREADS_WITHIN_MS) as EpochMs,
   };
 }
 
-/** A secret is created with its value, or gets it soon after. */
-const FIRST_WITHIN_MS = 60_000;
-
-/**
- * When a secret with only one value was created. A task from before has that of another secret,
- * for example one of the same name that a person deleted. A person may have removed AWSPREVIOUS:
- * then the value is later than the secret.
- */
-function firstAt(entry: SecretEntry): EpochMs | undefined {
-  const { CreatedDate: createdAt } = entry;
+/** When the present value became current; undefined: the versions were not read, or have no dates. */
+function changedAtOf(entry: SecretEntry): EpochMs | undefined {
   const storedAt = versionAt(entry, 'AWSCURRENT')?.CreatedDate;
-  if (storedAt === undefined || versionAt(entry, 'AWSPREVIOUS') !== undefined) return undefined;
-  return createdAt !== undefined && storedAt - createdAt <= FIRST_WITHIN_MS ? createdAt : undefined;
+  return storedAt === undefined ? undefined : (Math.max(storedAt, entry.CurrentSince ?? 0) as EpochMs);
 }
 
+/** No task is known to have an earlier value. */
+const NEVER = 0 as EpochMs;
+
 /**
- * When the present value became current. A person may move AWSCURRENT back to an earlier version,
- * and a rotation may end long after it stored a version: then it is a later time. If AWS does not
- * date the version, it is the last change of anything.
+ * A secret that has had only one value has no earlier one. Then only a task from before the secret
+ * has another value, for example that of a secret of the same name that a person deleted.
  */
-function changedAtOf(entry: SecretEntry, lastChangedAt: EpochMs): EpochMs {
-  const storedAt = versionAt(entry, 'AWSCURRENT')?.CreatedDate;
-  const previousAt = versionAt(entry, 'AWSPREVIOUS')?.CreatedDate;
-  if (storedAt === undefined || (previousAt ?? 0) > storedAt) return lastChangedAt;
-  return Math.max(storedAt, entry.LastRotatedDate ?? 0) as EpochMs;
+function newFromOf(entry: SecretEntry, changedAt: EpochMs | undefined): EpochMs {
+  if (changedAt === undefined) return NEVER;
+  const isOnly = versionAt(entry, 'AWSPREVIOUS') === undefined && entry.CurrentSince === undefined;
+  return isOnly ? (entry.CreatedDate ?? NEVER) : ((changedAt + SPREADS_WITHIN_MS) as EpochMs);
 }
 
 function versionAt({ Versions }: SecretEntry, stage: string): SecretVersion | undefined {

@@ -186,6 +186,19 @@ describe('the turn of a task with an earlier value of a secret', () => {
       because: 'there was no value before the first',
     },
     {
+      scenario: 'a secret that was created empty an hour before its first value',
+      tasks: [{ age: 121 }, { age: 90 }, { age: 61 }, { age: 59 }, young()],
+      secrets: [
+        aSecret({
+          stored: 60,
+          CreatedDate: minutesAgo(120),
+          Versions: [{ VersionId: 'a', VersionStages: ['AWSCURRENT'], CreatedDate: minutesAgo(60) }],
+        }),
+      ],
+      expected: [0],
+      because: 'a task cannot have a value that never was',
+    },
+    {
       scenario: 'tasks from before the secret was created with its value',
       tasks: [day(), young()],
       secrets: [
@@ -199,19 +212,6 @@ describe('the turn of a task with an earlier value of a secret', () => {
       because: 'a person deleted the secret and made it anew under its name',
     },
     {
-      scenario: 'a later version, and none that is previous',
-      tasks: [{ age: 120 }],
-      secrets: [
-        aSecret({
-          stored: 60,
-          CreatedDate: minutesAgo(7 * 24 * 60),
-          Versions: [{ VersionId: 'b', VersionStages: ['AWSCURRENT'], CreatedDate: minutesAgo(60) }],
-        }),
-      ],
-      expected: [0],
-      because: 'a person may have removed the stage AWSPREVIOUS',
-    },
-    {
       scenario: 'a secret that only got another tag',
       tasks: [day(), young()],
       secrets: [aSecret({ stored: 7 * 24 * 60, changed: 60, previous: 30 * 24 * 60 })],
@@ -219,25 +219,54 @@ describe('the turn of a task with an earlier value of a secret', () => {
       because: 'the value is the same',
     },
     {
-      scenario: 'a changed secret whose versions could not be read',
+      scenario: 'a changed secret whose versions were not read',
       tasks: [day(), young()],
       secrets: [aSecret({ stored: 60, Versions: undefined })],
-      expected: [0],
-      because: 'in doubt, a task is replaced',
+      expected: [],
+      because: 'what is not known replaces nothing',
     },
     {
-      scenario: 'a secret that a person moved back to the version before',
+      scenario: 'a changed secret whose versions have no dates',
+      tasks: [day(), young()],
+      secrets: [aSecret({ stored: 60, Versions: [{ VersionId: 'a', VersionStages: ['AWSCURRENT'] }] })],
+      expected: [],
+      because: 'the change may be a tag',
+    },
+    {
+      scenario: 'a move of AWSCURRENT to the version before, which this process has seen',
       tasks: [{ age: 120 }, young()],
-      secrets: [aSecret({ stored: 7 * 24 * 60, previous: 180, changed: 60 })],
+      secrets: [aSecret({ stored: 7 * 24 * 60, previous: 180, changed: 60, CurrentSince: minutesAgo(60) })],
       expected: [0],
       because: 'the task has the version that is previous now',
     },
     {
-      scenario: 'a rotation that ended long after it had stored a version',
-      tasks: [{ age: 120 }, young()],
-      secrets: [aSecret({ stored: 180, changed: 60, LastRotatedDate: minutesAgo(60) })],
+      scenario: 'a tag after such a move',
+      tasks: [{ age: 50 }, young()],
+      secrets: [aSecret({ stored: 7 * 24 * 60, previous: 180, changed: 30, CurrentSince: minutesAgo(60) })],
+      expected: [],
+      because: 'the task was created after the move',
+    },
+    {
+      scenario: 'a move of AWSCURRENT to the version before, which this process has not seen',
+      tasks: [{ age: 8 * 24 * 60 }, { age: 120 }, young()],
+      secrets: [aSecret({ stored: 7 * 24 * 60, previous: 180, changed: 60 })],
       expected: [0],
-      because: 'the version became current at the end of the rotation',
+      because: 'the last change may be a tag, and only the first task is older than the present version',
+    },
+    {
+      scenario: 'a rotation that stored no version',
+      tasks: [{ age: 120 }, young()],
+      secrets: [aSecret({ stored: 180, changed: 60, ...{ LastRotatedDate: minutesAgo(60) } })],
+      expected: [],
+      because: 'the value is the same',
+    },
+    {
+      scenario: 'a managed key whose versions were not read, and a daemon with the key before it',
+      tasks: [day({ key: 'a' }), day(), young({ key: 'b' })],
+      pool: managed,
+      secrets: [aSecret({ stored: 60, Tags: tags('b'), Versions: undefined })],
+      expected: [0],
+      because: 'the key tells which version a task has, and nothing tells it of the second task',
     },
     {
       scenario: 'a variable whose secret changed',
@@ -508,8 +537,9 @@ describe('the plan for tasks with an earlier value of a secret', () => {
   });
 
   it('dates the change if the version before it is not known', () => {
-    const secrets = [aSecret({ stored: 60, Versions: undefined })];
-    expect(sentenceOfPlan(planned({ tasks: [day(), young()], secrets }))).toContain(
+    const secrets = [aSecret({ stored: 60, Tags: tags('b'), Versions: undefined })];
+    const tasks = [day({ key: 'a' }), young({ key: 'b' })];
+    expect(sentenceOfPlan(planned({ tasks, secrets, pool: managed }))).toContain(
       'a key from before 20 November 2026 08:00:00 UTC',
     );
   });
@@ -581,7 +611,7 @@ describe('the sentence of a finding about a changed secret', () => {
     {
       finding: { code: 'secrets-failed', error: 'listing: no answer' } as const,
       expected:
-        "could not list the pools' secrets: listing: no answer. Until the list is back, a changed secret replaces no task",
+        "could not list the pools' secrets: listing: no answer. A change that it cannot read replaces no task until the list is back",
     },
     {
       finding: { code: 'secrets-stale', takenAt: '2026-11-20T08:00:00.000Z' } as const,

@@ -1,9 +1,19 @@
 /** A secret changes while builds run: the pool replaces its tasks, a share at a time, and kills none. */
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterEach, describe, expect, it } from 'vitest';
+import { SecretMetadata } from '../../../lambda/adapters/secrets/secret-metadata.ts';
+import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { findingLines } from '../../../lambda/explain/finding-text.ts';
 import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
 import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
-import { cleanLook, type Lab, type LabOptions, type LabPool, startLongLab } from '../../support/lab.ts';
+import {
+  cleanLook,
+  type Lab,
+  type LabOptions,
+  type LabPool,
+  START,
+  startLongLab,
+} from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -20,6 +30,19 @@ async function amongBuilds(pool: Partial<LabPool> = {}, options: Partial<LabOpti
   submit(started, 8, (index) => 5 + 4 * index);
   await started.run(300);
   return started;
+}
+
+/** A pool with two idle daemons, and the adapter of secrets that remembers what it read. */
+async function atRest(): Promise<Lab> {
+  const cpu = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 2, min: 2 };
+  lab = await startLongLab({ pools: [cpu], overHttp: true });
+  await lab.run(200);
+  return lab;
+}
+
+/** A person adds a tag: the value stays the same. */
+function tagSecret({ world }: Lab): void {
+  world.secrets.find('coder/keys/cpu')?.tag(new Map([['owner', 'platform']]), world.timeline.now());
 }
 
 function submit({ world }: Lab, count: number, minutes: (index: number) => number): void {
@@ -193,10 +216,70 @@ describe('a changed secret', () => {
     expect(on.world.figures().killed).toBe(0);
   });
 
+  it('rolls nothing if its first value comes a minute after it was created empty', async () => {
+    const pools = [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }];
+    lab = await startLongLab({ pools, overHttp: true });
+    const { world } = lab;
+    world.secrets.create('coder/keys/cpu');
+    await lab.run(60);
+    world.timeline.advanceTo(plusMs(world.timeline.now(), 1_000));
+    world.renewKey('cpu');
+    submit(lab, 4, () => 10);
+    expect(sentences(await lab.run(900))).toEqual([]);
+    expect(world.ecs.tasks()).toHaveLength(4);
+  });
+
+  it('rolls nothing if its versions are forbidden and its tags change, as the finding says', async () => {
+    const on = await atRest();
+    on.world.secrets.denyOperation('ListSecretVersionIds');
+    tagSecret(on);
+    const looks = await on.run(300);
+    expect(sentences(looks)).toEqual([]);
+    expect(findingLines(looks.at(-1)?.plan.findings ?? [])).toContainEqual(
+      expect.stringContaining('A change that it cannot read replaces no task'),
+    );
+  });
+
+  it('rolls nothing if a rotation stored no version', async () => {
+    const on = await atRest();
+    await rollFrom(on, on.world.changeKey('cpu'));
+    await on.run(300);
+    on.world.secrets.find('coder/keys/cpu')?.rotated(on.world.timeline.now());
+    expect(sentences(await on.run(300))).toEqual([]);
+  });
+
+  it('rolls once if a person moves AWSCURRENT back, and not when its tags change later', async () => {
+    const on = await atRest();
+    const { world } = on;
+    const ports = on.ports();
+    const first = world.changeKey('cpu');
+    await on.run(1_200, ports);
+    expect(keysInUse(on)).toEqual(new Set([world.keyId('cpu')]));
+    const secret = world.secrets.find('coder/keys/cpu');
+    const [to, from] = ['AWSPREVIOUS', 'AWSCURRENT'].map((stage) => secret?.withStage(stage)?.id);
+    secret?.move('AWSCURRENT', { to, from, now: world.timeline.now() });
+    await on.run(1_200, ports);
+    expect(keysInUse(on)).toEqual(new Set([first]));
+    tagSecret(on);
+    expect(sentences(await on.run(300, ports))).toEqual([]);
+    // a new process does not know when it moved
+    expect(
+      sentences(await on.run(60, { ...ports, secrets: new SecretMetadata(new SecretsManagerClient()) })),
+    ).toEqual([]);
+  });
+
+  it("rolls by AWS's time, also if the function's clock stands still", async () => {
+    const on = await atRest();
+    const ports = { ...on.ports(), clock: { now: () => START, sleep: async () => {} } };
+    await on.run(60, ports);
+    const key = on.world.changeKey('cpu');
+    await on.run(900, ports);
+    expect(keysInUse(on)).not.toContain(key);
+  });
+
   it('rolls nothing if only its tags changed', async () => {
     const on = await amongBuilds({}, IN_PROCESS);
-    const { secrets, timeline } = on.world;
-    secrets.find('coder/keys/cpu')?.tag(new Map([['owner', 'platform']]), timeline.now());
+    tagSecret(on);
     expect(sentences(await on.run(900))).toEqual([]);
   });
 

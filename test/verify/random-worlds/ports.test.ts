@@ -5,7 +5,7 @@ import { observe } from '../../../lambda/look/observe.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
 import { VirtualScheduler } from '../../../simulator/base/virtual-scheduler.ts';
-import { portsOf } from '../../../verify/random-worlds/ports.ts';
+import { portsOf, secretsOf } from '../../../verify/random-worlds/ports.ts';
 import {
   type ConnectionFaults,
   FaultyConnection,
@@ -50,7 +50,7 @@ describe('portsOf', () => {
     const { scheduler, connection } = connectionTo();
     const inProcess = portsOf(world, {
       aws: connection,
-      secrets: connection,
+      secrets: secretsOf(world, connection),
       coderd: connection,
       scheduler,
     });

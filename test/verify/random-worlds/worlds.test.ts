@@ -84,7 +84,7 @@ describe('a world that once did not settle', () => {
 
 /** The plan without what people do: the world as it was when it did not settle. */
 function withoutPeople(seed: number): WorldPlan {
-  const secrets = { changesAnHour: 0, listLagMs: 0, forbiddenAnHour: 0 };
+  const secrets = { changesAnHour: 0, listLagMs: 0, forbiddenAnHour: 0, liesAnHour: 0 };
   return { ...drawPlan(seed), overridesAnHour: 0, outOfMemoryAnHour: 0, retirements: [], secrets };
 }
 
@@ -92,10 +92,22 @@ describe('a world in which keys change all the time', () => {
   it.each(rows([819682722, 303606872, 33472705], 1))(
     'kills no build and settles without an old key, seed %i',
     async (seed) => {
-      const secrets = { changesAnHour: 3, listLagMs: 300_000, forbiddenAnHour: 0.5 };
+      const secrets = { changesAnHour: 3, listLagMs: 300_000, forbiddenAnHour: 0.5, liesAnHour: 0 };
       const { problems, killedByUs, secretsChanged } = await runWorld({ ...drawPlan(seed), secrets });
       expect({ problems, killedByUs }).toEqual({ problems: [], killedByUs: 0 });
       expect(secretsChanged).toBeGreaterThan(3);
+    },
+  );
+});
+
+describe('a world in which lists of secrets tell too little or too much', () => {
+  it.each(rows([819682722, 303606872, 33472705], 2))(
+    'rolls no task that has the present value, and settles without an old key, seed %i',
+    async (seed) => {
+      const secrets = { changesAnHour: 0.5, listLagMs: 0, forbiddenAnHour: 2, liesAnHour: 8 };
+      const plan = { ...drawPlan(seed), secrets };
+      const { problems, falseRolls } = await runWorld({ ...plan, busyHours: Math.min(plan.busyHours, 6) });
+      expect({ problems, falseRolls }).toEqual({ problems: [], falseRolls: 0 });
     },
   );
 });
@@ -145,6 +157,7 @@ describe('npm run sim:leaves', () => {
       killedByUs: 0,
       killedByOthers: expect.any(Number),
       asksRefused: expect.any(Number),
+      falseRolls: 0,
       idleToGoneSeconds: { p50: expect.any(Number), p95: expect.any(Number) },
       worlds: 1,
       heldWorlds: 0,

@@ -1,10 +1,13 @@
 /**
  * Plans changes of secrets: people store another key, or only add a tag, while lists of secrets are
- * old, or the autoscaler may not read them for a time.
+ * old or tell too little, or the autoscaler may not read them for a time.
  */
+import { SECRET_LIES } from '../world/plan.ts';
 import { untilNextMs, type WorldContext } from '../world/world-context.ts';
 
 const MINUTE_MS = 60_000;
+/** AWS's own (docs/aws.md §4). */
+const OLD_LIST_MS = 5 * MINUTE_MS;
 const LIST_OPERATIONS = ['ListSecrets', 'ListSecretVersionIds'] as const;
 
 export type SecretChanges = {
@@ -16,10 +19,14 @@ export type SecretChanges = {
 
 /** Plans all changes of secrets of a world on its timeline. */
 export function planSecretChanges({ world, plan, fleet, random, print }: WorldContext): SecretChanges {
-  const { changesAnHour, listLagMs, forbiddenAnHour } = plan.secrets;
+  const { changesAnHour, listLagMs, forbiddenAnHour, liesAnHour } = plan.secrets;
   let isOver = false;
   let count = 0;
-  world.secrets.listLagMs = listLagMs;
+  const tellAll = (): void => {
+    world.secrets.hidden = 'nothing';
+    world.secrets.listLagMs = listLagMs;
+  };
+  tellAll();
   const repeat = (perHour: number, act: () => void): void => {
     if (perHour === 0) return;
     world.timeline.after(untilNextMs(random, perHour), () => {
@@ -43,6 +50,19 @@ export function planSecretChanges({ world, plan, fleet, random, print }: WorldCo
     world.changeKey(name);
     print(`secret changed: ${name}`);
   });
+  repeat(liesAnHour, () => {
+    const lie = random.pick(SECRET_LIES);
+    const name = random.pick(fleet.pools)?.name;
+    const secret = world.secrets.find(`coder/keys/${name}`);
+    if (lie === 'tagged') secret?.tag(new Map([['owner', 'somebody else']]), world.timeline.now());
+    else if (lie === 'rotated without a version') secret?.rotated(world.timeline.now());
+    else {
+      if (lie === 'older list') world.secrets.listLagMs = OLD_LIST_MS;
+      else world.secrets.hidden = lie === 'undated' ? 'dates' : 'versions';
+      world.timeline.after(random.whole(MINUTE_MS, 30 * MINUTE_MS), tellAll);
+    }
+    print(`secrets: ${lie}, pool ${name}`);
+  });
   repeat(forbiddenAnHour, () => {
     const operation = random.pick(LIST_OPERATIONS) ?? 'ListSecrets';
     world.secrets.denyOperation(operation);
@@ -54,6 +74,7 @@ export function planSecretChanges({ world, plan, fleet, random, print }: WorldCo
     end: () => {
       isOver = true;
       permit();
+      tellAll();
     },
   };
 }

@@ -81,11 +81,23 @@ export type SecretFaults = {
   readonly listLagMs: number;
   /** How often per hour a permission is missing for a time. */
   readonly forbiddenAnHour: number;
+  /** How often per hour lists of secrets tell too little for a time, or of a change that is none. */
+  readonly liesAnHour: number;
 };
 
-/** The highest rates of both, per hour. */
+/** What lists of secrets tell wrongly. The last two are changes that leave the value as it is. */
+export const SECRET_LIES = [
+  'versions missing',
+  'undated',
+  'older list',
+  'tagged',
+  'rotated without a version',
+] as const;
+
+/** The highest rates, per hour. */
 const MOST_CHANGES_AN_HOUR = 2;
 const MOST_FORBIDDEN_AN_HOUR = 0.5;
+const MOST_LIES_AN_HOUR = 4;
 
 export type WorldPlan = {
   readonly seed: number;
@@ -192,6 +204,7 @@ function drawSecretFaults(random: Random): SecretFaults {
     changesAnHour: often(random, MOST_CHANGES_AN_HOUR),
     listLagMs: random.pick([0, 0, 60_000, 300_000]) ?? 0,
     forbiddenAnHour: often(random, MOST_FORBIDDEN_AN_HOUR),
+    liesAnHour: often(random, MOST_LIES_AN_HOUR),
   };
 }
 
