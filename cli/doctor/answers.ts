@@ -5,7 +5,11 @@ import { unique } from '../../lambda/decision/model/collections.ts';
 import { compareVersion } from '../../lambda/decision/model/version.ts';
 import { some } from '../../lambda/explain/format.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
-import { compareWithAll, type Verdict } from '../../verify/conformance/answers/answer-differences.ts';
+import {
+  compareWithAll,
+  type Tested,
+  type Verdict,
+} from '../../verify/conformance/answers/answer-differences.ts';
 import {
   type DeepQuestion,
   isOfOrganization,
@@ -16,7 +20,6 @@ import {
   recordedReleases,
   releasesToCompare,
 } from '../../verify/conformance/answers/recordings.ts';
-import type { Transcript } from '../../verify/conformance/stage/transcript.ts';
 import { type Check, fail, ok, skip, warn } from './base/check.ts';
 import { Interview } from './interview.ts';
 
@@ -43,7 +46,7 @@ export async function checkAnswers(examined: Examined): Promise<readonly Check[]
   const releases = releasesToCompare(examined.version, recorded);
   const { asked, others } = await askAll(examined, {
     questions: readOnlyQuestions(readTranscript(recorded.at(-1) ?? '')),
-    tested: releases.map(readTranscript),
+    tested: { transcripts: releases.map(readTranscript), version: examined.version },
   });
   const isRecorded = recorded.some((release) => compareVersion(examined.version, release) === 0);
   const coder = `coder ${releases.join(' or ')}`;
@@ -55,7 +58,7 @@ export async function checkAnswers(examined: Examined): Promise<readonly Check[]
   ];
 }
 
-type Script = { readonly questions: readonly DeepQuestion[]; readonly tested: readonly Transcript[] };
+type Script = { readonly questions: readonly DeepQuestion[]; readonly tested: Tested };
 
 async function askAll({ http, organizations, tokenId }: Examined, script: Script): Promise<Answers> {
   const interview = new Interview(http, tokenId);

@@ -19,6 +19,7 @@ import { observeCoder } from '../../lambda/look/observe.ts';
 import { checkAccess, type DoctorContext, type Known } from './access.ts';
 import { checkAnswers, skipAnswers } from './answers.ts';
 import { blockerOf, type Check, type Checked, fail, ok, skip } from './base/check.ts';
+import { checkLicence } from './base/licence.ts';
 import {
   checkOrganizations,
   organizationNames,
@@ -28,7 +29,6 @@ import {
 import { type Server, VERSION } from './base/server.ts';
 import { checkCluster } from './cluster.ts';
 import { checkCredentials } from './credentials/pool-credentials.ts';
-import { checkLicence } from './licence.ts';
 
 /** The checks, in a fixed order. */
 export async function checkAll(context: DoctorContext): Promise<readonly Check[]> {

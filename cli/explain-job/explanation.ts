@@ -16,6 +16,8 @@ export type JobExplanation = {
   readonly wait: ExplainedWait | null;
   /** Null: the job does not wait. */
   readonly pending: PendingJob | null;
+  /** Null: the job does not run, or its daemon is alive as far as is known. */
+  readonly silent: SilentDaemon | null;
   /** Null: no task of the last hour died with this build. `autoscaler orphans` looks further back. */
   readonly died: OrphanEvent | null;
   /** Sentences about what could not be read. */
@@ -37,7 +39,16 @@ export type ExplainedJob = {
   readonly error: string | null;
   readonly createdAt: IsoTime;
   readonly startedAt: IsoTime | null;
+  readonly canceledAt: IsoTime | null;
   readonly completedAt: IsoTime | null;
+};
+
+/** The daemon of an open job, of which coderd hears no more. */
+export type SilentDaemon = {
+  readonly daemon: string;
+  readonly lastSeenAt: IsoTime;
+  /** Later if more than 10 jobs hang: coderd fails at most 10 a minute. */
+  readonly failsBy: IsoTime;
 };
 
 export type ExplainedWait = {
@@ -81,6 +92,7 @@ export function explainedJob(job: JobDetails, organization: OrganizationReadings
     error: job.error || null,
     createdAt: isoTime(job.created_at),
     startedAt: timeOrNull(job.started_at),
+    canceledAt: timeOrNull(job.canceled_at),
     completedAt: timeOrNull(job.completed_at),
   };
 }

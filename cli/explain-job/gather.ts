@@ -11,7 +11,7 @@ import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { OrganizationReadings, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { withPromises } from '../../lambda/decision/promise/promise.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
-import { deriveJobWait, indexServing } from '../../lambda/decision/waits/job-wait.ts';
+import { deriveJobWait, indexServing, type ServingTasks } from '../../lambda/decision/waits/job-wait.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { orphansOf } from '../../lambda/look/orphan-event.ts';
 import { withFunctionLog } from '../logs/function-log.ts';
@@ -23,6 +23,7 @@ import { lookLive } from '../shared/live.ts';
 import type { LiveOptions } from '../shared/live-options.ts';
 import { type ExplainedWait, explainedJob, type JobExplanation, orderedParts } from './explanation.ts';
 import { explainPending } from './pending.ts';
+import { silentDaemon } from './silent-daemon.ts';
 
 /** Throws InputError if coderd has no such job, or cannot be read. */
 export async function gatherJob(
@@ -34,11 +35,13 @@ export async function gatherJob(
   const { job, organization } = await findJob(id, snapshot, options, cliEnvironment);
   const isStarted = job.started_at != null && job.worker_id != null;
   const plan = withPromises(deliberate(snapshot, config), snapshot);
+  const serving = indexServing(snapshot);
   const logged = isStarted ? await readLog(job, options, cliEnvironment) : { notes: [] };
   return {
     takenAt: isoTime(snapshot.takenAt),
     job: explainedJob(job, organization),
-    wait: isStarted ? (logged.wait ?? liveWait(job, organization, snapshot)) : null,
+    wait: isStarted ? (logged.wait ?? liveWait(job, organization, serving)) : null,
+    silent: silentDaemon(job, serving, snapshot.takenAt),
     pending: job.status === 'pending' ? explainPending(job, snapshot, plan) : null,
     died: orphansOf(plan.findings).find((orphan) => orphan.job === job.id) ?? null,
     notes: logged.notes,
@@ -114,12 +117,10 @@ async function readLog(
 }
 
 /** From coderd's daemons and the tasks that ECS lists now: those of the last hour. */
-function liveWait(job: JobDetails, organization: OrganizationReadings, snapshot: Snapshot): ExplainedWait {
+function liveWait(job: JobDetails, organization: OrganizationReadings, serving: ServingTasks): ExplainedWait {
   const startedAt = job.started_at ?? job.created_at;
-  const wait = deriveJobWait(
-    { job: { ...job, error: undefined, started_at: startedAt }, organization },
-    indexServing(snapshot),
-  );
+  const started = { job: { ...job, error: undefined, started_at: startedAt }, organization };
+  const wait = deriveJobWait(started, serving);
   const waitMs = Math.max(0, startedAt - job.created_at);
   return {
     source: 'live',

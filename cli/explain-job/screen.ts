@@ -6,14 +6,15 @@ import { ageText, seconds, some, tagText, timeText } from '../../lambda/explain/
 import { startText } from '../../lambda/explain/promise-text.ts';
 import { percentText, waitPartAdvice, waitPartName } from '../../lambda/explain/wait-text.ts';
 import { oneLine, plainTable } from '../shared/plain-table.ts';
-import type { ExplainedJob, ExplainedWait, JobExplanation, PendingJob } from './explanation.ts';
+import type { ExplainedJob, ExplainedWait, JobExplanation, PendingJob, SilentDaemon } from './explanation.ts';
 
 export function explanationScreen(explanation: JobExplanation): string {
-  const { takenAt, job, wait, pending, died, notes } = explanation;
+  const { takenAt, job, wait, silent, pending, died, notes } = explanation;
   return [
     `job ${job.id}: ${whatOf(job)}`,
     `  organization "${job.organization}", tags ${tagText(job.tags)}`,
     `  submitted ${timeText(job.createdAt)}; ${stateOf(job)}`,
+    ...(silent === null ? [] : [`  ${silentText(silent)}`]),
     ...(job.error === null ? [] : [`  error: ${oneLine(job.error)}`]),
     ...(wait === null ? [] : ['', ...waitLines(wait)]),
     ...(died === null
@@ -36,12 +37,20 @@ function whatOf({ type, transition, template, workspace }: ExplainedJob): string
   return `${what}${of}${template === null ? '' : `, template "${oneLine(template)}"`}`;
 }
 
-function stateOf({ status, createdAt, startedAt, completedAt }: ExplainedJob): string {
-  if (completedAt === null) return startedAt === null ? status : `${status} since ${timeText(startedAt)}`;
+function stateOf({ status, createdAt, startedAt, canceledAt, completedAt }: ExplainedJob): string {
+  if (completedAt === null) {
+    if (startedAt === null) return status;
+    if (canceledAt === null) return `${status} since ${timeText(startedAt)}`;
+    return `started ${timeText(startedAt)}; ${status} since ${timeText(canceledAt)}`;
+  }
   const took = startedAt === null ? '' : ` after ${seconds(Date.parse(completedAt) - Date.parse(startedAt))}`;
   const since =
     startedAt === null ? ` ${seconds(Date.parse(completedAt) - Date.parse(createdAt))} later` : '';
   return `${status} at ${timeText(completedAt)}${took}${since}`;
+}
+
+function silentText({ daemon, lastSeenAt, failsBy }: SilentDaemon): string {
+  return `its daemon ${oneLine(daemon)} was last seen at ${timeText(lastSeenAt)} and has probably died: coderd fails the job by ${timeText(failsBy)}, or some minutes later if more than 10 jobs hang`;
 }
 
 function waitLines({ pool, task, waitMs, parts, source }: ExplainedWait): readonly string[] {
@@ -49,7 +58,7 @@ function waitLines({ pool, task, waitMs, parts, source }: ExplainedWait): readon
   const of = task === null ? '' : `, task ${task}`;
   const total = `waited ${(waitMs / 1000).toFixed(1)} s for ${by}${of}`;
   const [longest] = parts.toSorted((a, b) => b.ms - a.ms);
-  if (longest === undefined) return [total];
+  if (longest === undefined || (longest.part === 'unknown' && parts.length === 1)) return [total];
   return [
     `${total}:`,
     ...partTable(parts, waitMs),

@@ -13,15 +13,17 @@ import type { Job } from '../../lambda/decision/model/snapshot.ts';
 import { displayTags, normalizeTags } from '../../lambda/decision/model/tags.ts';
 
 /** Why a job is not in a trace. */
-export type Omission = 'unfinished' | 'never-ran' | 'too-long' | 'of-one-user';
+export type Omission = 'unfinished' | 'hung' | 'never-ran' | 'too-long' | 'of-one-user';
 
 /** A job that a daemon has completed. */
 export type FinishedJob = Job & { readonly started_at: EpochMs; readonly completed_at: EpochMs };
 
 /** The job if a trace can have it, otherwise the reason why not. */
 export function finished(job: Job): FinishedJob | Omission {
-  const { started_at, completed_at, worker_id, tags } = job;
+  const { started_at, completed_at, worker_id, tags, error } = job;
   if (completed_at == null) return 'unfinished';
+  // coderd ends it minutes after its daemon died (docs/coder.md §5)
+  if (error === 'hung') return 'hung';
   // the reaper of pending jobs writes a start too, and before 2.31.1 canceled ones were still run
   // (docs/coder.md §4)
   if (started_at == null || worker_id == null || completed_at <= started_at) return 'never-ran';

@@ -6,13 +6,14 @@ import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { by } from '../../lambda/decision/model/collections.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
-import { some } from '../../lambda/explain/format.ts';
+import { few, some } from '../../lambda/explain/format.ts';
 import { InputError } from '../shared/cli-environment.ts';
 import { type OrganizationJobs, type Period, type Reader, readBuilds, readJobs } from './history.ts';
 import { type FinishedJob, finished, needsBuild, type Omission, traceJob } from './trace-job.ts';
 
 type Kept = { readonly organization: string; readonly job: FinishedJob };
-type Selection = { readonly kept: readonly Kept[]; readonly omissions: readonly Omission[] };
+type Omitted = { readonly why: Omission; readonly id: string };
+type Selection = { readonly kept: readonly Kept[]; readonly omitted: readonly Omitted[] };
 
 /**
  * Reads the jobs of the period that daemons have completed, in order of time. Throws InputError.
@@ -23,8 +24,8 @@ export async function readTraceJobs(
   period: Period,
 ): Promise<readonly TraceJob[]> {
   const names = [...new Set(pools.map(({ organization }) => organization))].sort();
-  const { kept, omissions } = selectFinished(await readJobs(reader, names, period));
-  if (omissions.length > 0) reader.tell(omissionsText(omissions));
+  const { kept, omitted } = selectFinished(await readJobs(reader, names, period));
+  for (const line of omissionLines(omitted)) reader.tell(line);
   if (kept.length === 0) throw nothingToExport(period);
   const builds = await readBuilds(reader, workspacesOf(kept), period.from);
   const unknown = kept.filter(({ job }) => needsBuild(job) && !builds.has(job.id)).length;
@@ -34,12 +35,14 @@ export async function readTraceJobs(
 
 function selectFinished(read: readonly OrganizationJobs[]): Selection {
   const kept: Kept[] = [];
-  const omissions: Omission[] = [];
+  const omitted: Omitted[] = [];
   for (const { organization, jobs } of read)
-    for (const job of jobs.map(finished))
-      if (typeof job === 'string') omissions.push(job);
+    for (const listed of jobs) {
+      const job = finished(listed);
+      if (typeof job === 'string') omitted.push({ why: job, id: listed.id });
       else kept.push({ organization, job });
-  return { kept, omissions };
+    }
+  return { kept, omitted };
 }
 
 function workspacesOf(kept: readonly Kept[]): ReadonlySet<string> {
@@ -62,17 +65,23 @@ function traceJobs(
 
 const OMISSION_TEXTS: Readonly<Record<Omission, string>> = {
   unfinished: 'not finished',
+  hung: 'hung (coderd failed them 5 minutes after it last heard of them, so their duration is unknown)',
   'never-ran': 'never run (canceled or failed while pending)',
   'too-long': 'longer than a day, which is no real build',
   'of-one-user': 'of a single user (scope=user), which a shared pool cannot run',
 };
 
-function omissionsText(omissions: readonly Omission[]): string {
-  const counts = Object.entries(OMISSION_TEXTS).map(([omission, why]) => {
-    const count = omissions.filter((one) => one === omission).length;
+/** The number of jobs left out, and the ids of those whose daemons died. */
+function omissionLines(omitted: readonly Omitted[]): readonly string[] {
+  if (omitted.length === 0) return [];
+  const idsOf = (omission: string): readonly string[] =>
+    omitted.flatMap(({ why, id }) => (why === omission ? [id] : []));
+  const counts = Object.entries(OMISSION_TEXTS).flatMap(([omission, why]) => {
+    const count = idsOf(omission).length;
     return count === 0 ? [] : [`${count} ${why}`];
   });
-  return `left out: ${counts.flat().join('; ')}`;
+  const hung = idsOf('hung');
+  return [`left out: ${counts.join('; ')}`, ...(hung.length === 0 ? [] : [`hung jobs: ${few(hung)}`])];
 }
 
 function unknownReasonText(count: number): string {

@@ -198,8 +198,12 @@ function refusedSentence({
   const isStart = refused.kind === 'autostart';
   const areUnknown = ownersUnknown === 1 ? '1 owner is' : `${ownersUnknown} owners are`;
   const owners = `coderd starts only workspaces of active owners, and does not tell whether ${areUnknown} suspended or dormant. `;
+  const next =
+    nextTryAt === null
+      ? 'The autoscaler starts no pool for it: none that may start has these tags'
+      : `The autoscaler next starts a pool for it at ${timeText(nextTryAt)}`;
   const remedy = isStart ? ', or clear the schedule of the workspace' : '';
-  return `organization "${organization}", tags ${tagText(tags)}: coderd refused ${transitionsText([refused])} although it saw a daemon: ${names}. ${isStart && ownersUnknown > 0 ? owners : ''}Look for "failed to transition workspace" in coderd's log (a required parameter may have no value)${remedy}. The autoscaler next starts a pool for it at ${timeText(nextTryAt)}`;
+  return `organization "${organization}", tags ${tagText(tags)}: coderd refused ${transitionsText([refused])} although it saw a daemon: ${names}. ${isStart && ownersUnknown > 0 ? owners : ''}Look for "failed to transition workspace" in coderd's log (a required parameter may have no value)${remedy}. ${next}`;
 }
 
 function malformedText({ tag, seen, problem }: MalformedOverride): string {

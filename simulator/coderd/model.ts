@@ -73,8 +73,11 @@ export type CoderdOptions = {
   readonly prebuilds?: PrebuildOptions;
 };
 
-/** Whether external daemons are licensed (docs/coder.md §3). */
-export type Licence = 'entitled' | 'grace_period' | 'not_entitled';
+/**
+ * Whether external daemons are licensed (docs/coder.md §3). The open-source build has no routes for
+ * licences and keys.
+ */
+export type Licence = 'entitled' | 'grace_period' | 'not_entitled' | 'open-source';
 
 const MINUTE_MS = 60_000;
 const YEAR_MS = 365 * 86_400_000;
@@ -269,6 +272,10 @@ export class CoderdModel implements DaemonServer {
 
   get licence(): Licence {
     return this.#licence;
+  }
+
+  get isLicensed(): boolean {
+    return this.#licence === 'entitled' || this.#licence === 'grace_period';
   }
 
   setLicence(licence: Licence): void {
@@ -533,7 +540,7 @@ export class CoderdModel implements DaemonServer {
       keys: this.#keys,
       organizations: this.organizations,
       psk: this.#psk,
-      licensed: this.#licence !== 'not_entitled',
+      licensed: this.isLicensed,
       version: this.version,
       authenticate: (token: string) => this.authenticate(token),
     };

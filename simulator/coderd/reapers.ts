@@ -33,7 +33,7 @@ export function reapJobs(given: {
     .sort((a, b) => a.order - b.order);
   for (const { job } of due.slice(0, MAX_JOBS_PER_RUN)) {
     queue.remove(job);
-    jobs.complete(job, { at: now, ...verdictOn(job) });
+    jobs.complete(job, { at: now, ...verdictOn(job, given.pendingToo ? 'the reaper' : 'hang detector') });
   }
 }
 
@@ -46,10 +46,10 @@ function limitOf(job: Job): number {
   return job.startedAt === undefined ? PENDING_MS : HUNG_MS;
 }
 
-function verdictOn(job: Job): { readonly error: string; readonly by: FailedBy } {
+function verdictOn(job: Job, reaper: string): { readonly error: string; readonly by: FailedBy } {
   const kind = job.startedAt === undefined ? 'pending' : 'hung';
   return {
-    error: `Coder: Build has been detected as ${kind} for ${limitOf(job) / 60_000} minutes and has been terminated by the reaper.`,
+    error: `Coder: Build has been detected as ${kind} for ${limitOf(job) / 60_000} minutes and has been terminated by ${reaper}.`,
     by: `${kind}-reaper`,
   };
 }

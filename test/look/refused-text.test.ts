@@ -14,9 +14,13 @@ import { organizationIn } from '../support/planned.ts';
 type Refused = Extract<Finding, { readonly code: 'transitions-refused' }>;
 
 /** Workspaces due since 08:10, and a daemon that was there from 08:00 until 08:30; it is 09:00. */
-function planOf(workspaces: Picture['workspaces'], members: readonly object[] = []) {
+function planOf(
+  workspaces: Picture['workspaces'],
+  members: readonly object[] = [],
+  pools: Picture['pools'] = { cpu: {} },
+) {
   const { snapshot: document, config: settings } = draw({
-    pools: { cpu: {} },
+    pools,
     strangers: [{}],
     ...(workspaces && { workspaces }),
   });
@@ -62,6 +66,17 @@ describe('the finding transitions-refused', () => {
       'coderd refused 1 autostop at 20 November 2026 08:10:00 UTC',
     );
     expect(refused && sentenceOf(refused)).not.toMatch(/schedule|suspended/);
+  });
+
+  it.each<{ readonly pools: Picture['pools']; readonly because: string }>([
+    { pools: { cpu: { tags: { size: 'large' } } }, because: 'no pool has the tags' },
+    { pools: { cpu: { wake: { autostart: false } } }, because: 'no pool with the tags wakes for autostarts' },
+  ])('promises no start of a pool if $because', ({ pools }) => {
+    const { refused } = planOf(STARTS, [], pools);
+    expect(refused?.nextTryAt).toBeNull();
+    expect(refused && sentenceOf(refused)).toMatch(
+      / of the workspace\. The autoscaler starts no pool for it: none that may start has these tags$/,
+    );
   });
 
   it('replaces the finding transitions-late and starts no pool', () => {

@@ -7,6 +7,7 @@ import { displayTags, tagKey, withoutEmpty } from '../../../lambda/decision/mode
 import { tagText } from '../../../lambda/explain/format.ts';
 import { createKeyCommand } from '../../shared/credential-commands.ts';
 import { type Check, fail, ok, skip } from '../base/check.ts';
+import { isOpenSource, LICENCE } from '../base/licence.ts';
 import { organizationOf } from '../base/organizations.ts';
 import { readSecret } from '../base/secret.ts';
 import { type CredentialContext, nameOfKey, READER } from './context.ts';
@@ -35,6 +36,7 @@ export async function readKey(
     return { key: await readProvisionerKey(coderd, reading.value) };
   } catch (cause) {
     if (!(cause instanceof CoderdError)) throw cause;
+    if (isOpenSource(cause)) return { needs: LICENCE };
     const { message } = cause;
     if (cause.code === 'unreachable' || cause.code === 'rate-limited')
       return { status: 'warn', says: `the key in secret "${ref.secret}" could not be tried: ${message}` };

@@ -459,8 +459,8 @@ export type Finding =
       readonly workspaces: readonly string[];
       /** How many of them belong to an owner whose status coderd does not show. */
       readonly ownersUnknown: number;
-      /** When a pool is woken for the next of them. */
-      readonly nextTryAt: IsoTime;
+      /** When a pool is woken for the next of them. Null: no pool wakes for them. */
+      readonly nextTryAt: IsoTime | null;
     })
   | (Transitions & {
       readonly code: 'transitions-held';

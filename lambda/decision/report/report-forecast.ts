@@ -4,7 +4,7 @@
  */
 
 import type { WakeAssignment } from '../forecast/choose-pools-to-wake.ts';
-import { emptyWorkspaces, type TransitionGroup } from '../forecast/forecast.ts';
+import { emptyWorkspaces, type Refusal, type TransitionGroup } from '../forecast/forecast.ts';
 import type { Transition } from '../forecast/transitions.ts';
 import type { BlockedWakeDemand, WakeDemand, WakeDemands } from '../forecast/wake-demand.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
@@ -62,6 +62,7 @@ export function reportForecast(
 /** Derives the findings about the forecast. */
 export function forecastFindings(wakeDemands: WakeDemands, snapshot: Snapshot): readonly Finding[] {
   const organizations = snapshot.coder.organizations.toSorted(by(({ name }) => name));
+  const retried = new Set(wakeDemands.demands.flatMap(({ refused }) => refused));
   return [
     ...organizations.flatMap(readingFindings),
     ...wakeDemands.withoutPool.flatMap(({ group, due }) =>
@@ -70,7 +71,7 @@ export function forecastFindings(wakeDemands: WakeDemands, snapshot: Snapshot): 
       ),
     ),
     ...wakeDemands.heldBack.flatMap((call) => heldFindings(call, snapshot.takenAt)),
-    ...wakeDemands.groups.flatMap((group) => refusedFindings(group, snapshot)),
+    ...wakeDemands.groups.flatMap((group) => refusedFindings(group, retried, snapshot)),
     ...[...wakeDemands.demands, ...wakeDemands.heldBack.filter(({ isWaiting }) => !isWaiting)].flatMap(
       (call) =>
         countTransitions(lateOf(call, snapshot.takenAt), snapshot.takenAt).map(
@@ -83,7 +84,12 @@ export function forecastFindings(wakeDemands: WakeDemands, snapshot: Snapshot): 
 /** The maximum number of workspace names in one finding. */
 const MAX_NAMES = 10;
 
-function refusedFindings(group: TransitionGroup, { takenAt, coder }: Snapshot): readonly Finding[] {
+/** `retried`: those for which a pool wakes again. */
+function refusedFindings(
+  group: TransitionGroup,
+  retried: ReadonlySet<Refusal>,
+  { takenAt, coder }: Snapshot,
+): readonly Finding[] {
   const members = coder.organizations.find(({ id }) => id === group.organizationId)?.members;
   const membersWithStatus = new Set(
     members?.items.flatMap(({ user_id, status }) => (status == null ? [] : user_id)),
@@ -91,7 +97,8 @@ function refusedFindings(group: TransitionGroup, { takenAt, coder }: Snapshot): 
   const byKind = Map.groupBy(group.refused, ({ transition }) => transition.kind);
   return [...byKind.values()].flatMap((refused) => {
     const workspaces = refused.map(({ transition }) => transition.workspace);
-    const nextTryAt = isoTime(Math.min(...refused.map((refusal) => refusal.nextTryAt)));
+    const tries = refused.filter((refusal) => retried.has(refusal)).map(({ nextTryAt }) => nextTryAt);
+    const nextTryAt = tries.length === 0 ? null : isoTime(Math.min(...tries));
     return countTransitions(
       refused.map(({ transition }) => transition),
       takenAt,

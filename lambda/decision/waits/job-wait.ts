@@ -41,7 +41,7 @@ export type PoolsOfTasks = {
 /** The daemons of a snapshot, their tasks, and the pools of these. */
 export type ServingTasks = PoolsOfTasks & {
   /** The daemon that took a job; undefined if coderd no longer lists it, or does not tell which. */
-  readonly daemonOf: (job: Job) => Daemon | undefined;
+  readonly daemonOf: (job: Pick<Job, 'worker_id'>) => Daemon | undefined;
   readonly ofDaemon: ReadonlyMap<DaemonId, Task>;
   /** Whether a daemon can run in one of the pools' tasks although `ofDaemon` has none for it. */
   readonly mayBeUnlisted: (daemon: Daemon) => boolean;

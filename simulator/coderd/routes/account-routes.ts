@@ -54,14 +54,14 @@ function apiKey({ model, user, rest: [name, , id = ''] }: UserRequest): Answer {
 }
 
 /** Answered to everyone (enterprise/coderd/coderd.go); codersdk.Entitlements. */
-export function entitlements({ licence, timeline }: CoderdModel): Answer {
+export function entitlements({ licence, isLicensed, timeline }: CoderdModel): Answer {
   const body = {
     features: {
-      external_provisioner_daemons: { entitlement: licence, enabled: licence !== 'not_entitled' },
+      external_provisioner_daemons: { entitlement: licence, enabled: isLicensed },
     },
     warnings: [],
     errors: [],
-    has_license: licence !== 'not_entitled',
+    has_license: isLicensed,
     trial: false,
     require_telemetry: false,
     refreshed_at: rfc3339(timeline.now()),

@@ -28,6 +28,7 @@ const DEFAULT_LIMIT = 50;
 const INVALID_PARAMETERS = 'Invalid query parameters.';
 const JOB_STATUSES = ['pending', 'running', 'succeeded', 'canceling', 'canceled', 'failed', 'unknown'];
 const DAEMON_STATUSES = ['offline', 'idle', 'busy'];
+const LICENSED: ReadonlySet<string> = new Set(['entitlements', 'provisionerkeys']);
 const ROUTE_NOT_FOUND: Answer = { status: 404, body: { message: 'Route not found.' } };
 
 export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions = {}): RequestListener {
@@ -77,6 +78,7 @@ function route(given: {
   const [api, version, ...path] = url.pathname.split('/').slice(1);
   if (api !== 'api' || version !== 'v2') return ROUTE_NOT_FOUND;
   if (path.join('/') === 'buildinfo') return buildInfo(model, parts);
+  if (model.licence === 'open-source' && path.some((part) => LICENSED.has(part))) return ROUTE_NOT_FOUND;
   if (path.join('/') === 'entitlements') return entitlements(model);
   const [collection, ...rest] = path;
   if (collection === 'provisionerkeys' && rest.length === 1)

@@ -24,7 +24,7 @@ export function keyRoute(method: string | undefined, rest: readonly string[]): K
 
 /** RequireFeatureMW. */
 function licensed(handle: KeyRoute['handle']): KeyRoute['handle'] {
-  return (request) => (request.model.licence === 'not_entitled' ? NOT_LICENSED : handle(request));
+  return (request) => (request.model.isLicensed ? handle(request) : NOT_LICENSED);
 }
 
 const NOT_LICENSED: Answer = {

@@ -128,6 +128,20 @@ describe('a coderd that answers like the recorded releases', () => {
   });
 });
 
+it.each(['v2.20.3', 'v2.21.3', 'v2.22.1', 'v2.23.5', 'v2.24.4'])(
+  'does not miss fields in the answers of %s that later releases brought',
+  async (coderVersion) => {
+    const { lines } = await deep({
+      coderVersion,
+      broken: ({ coderd }) => {
+        coderd.addWorkspace({ template: coderd.addTemplate({ organization: 'default' }), running: true });
+        coderd.addBuiltInDaemons(1);
+      },
+    });
+    expect(lines).toEqual(['ok    answers: 48 answers as from coder v2.25.3 (the nearest tested release)']);
+  },
+);
+
 describe('a difference', () => {
   const summary =
     'warn  answers: 1 of 48 answers differ from those of coder v2.36.0. Look for a newer release of the autoscaler, or report these lines';

@@ -497,6 +497,16 @@ describe('checks that cannot be tried', () => {
     );
   });
 
+  it('tries no key on an open-source coderd, and fails one check that says what to install', async () => {
+    const { out } = await doctor({ broken: ({ coderd }) => coderd.setLicence('open-source') });
+    expect(linesOf(out, 'FAIL')).toEqual([
+      "FAIL  licence: coderd is the open-source build, which has no licences and lets no external daemon connect: the tasks of all pools would run no job. Install Coder's own release (image ghcr.io/coder/coder), and add a Premium licence in it",
+    ]);
+    expect(linesOf(out, 'skip')).toEqual([
+      'skip  2 checks need "licence" to pass: pool "cpu": key, pool "gpu": key',
+    ]);
+  });
+
   it('checks everything except ECS without a cluster', async () => {
     const { out, code } = await doctor({ args: [] });
     expect(linesOf(out, 'skip')).toEqual([

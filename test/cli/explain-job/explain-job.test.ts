@@ -182,6 +182,40 @@ describe('autoscaler explain-job', () => {
     expect(out).toContain('died with its task: host failure. In the cloud, compare the resources of ');
   });
 
+  it.each(['v2.20.3', 'v2.31.14'])(
+    'tells when coderd %s fails a job whose daemon died, and lists its events in order',
+    async (coderVersion) => {
+      const lab = await open({}, { coderVersion });
+      const { coderd, ecs } = lab.world;
+      await logLooks(lab, 10);
+      const id = submit(lab, 3_600);
+      await logLooks(lab, 200);
+      for (const { identity } of ecs.tasks()) ecs.hostFailure(identity.arn);
+      lab.pass(100);
+      coderd.cancelJob(id);
+      const { out } = await explain(lab, id);
+      const { job, silent } = JSON.parse((await explain(lab, id, '--json')).out) as JobExplanation;
+      const failsBy = Date.parse(silent?.failsBy ?? '');
+      expect(job.status).toBe('canceling');
+      expect(out.split('\n').slice(2, 4)).toEqual([
+        '  submitted 2 March 2026 09:00:10 UTC; started 2 March 2026 09:01:05 UTC; canceling since 2 March 2026 09:05:10 UTC',
+        `  its daemon ${silent?.daemon} was last seen at 2 March 2026 09:03:05 UTC and has probably died: coderd fails the job by 2 March 2026 09:10:05 UTC, or some minutes later if more than 10 jobs hang`,
+      ]);
+      lab.pass((failsBy - lab.world.timeline.now()) / 1000);
+      expect(coderd.jobs()).toMatchObject([{ status: 'failed', failedBy: 'hung-reaper' }]);
+      expect((await explain(lab, id)).out).not.toContain('last seen');
+    },
+  );
+
+  it('says nothing of the death of a daemon that coderd has just seen', async () => {
+    const lab = await open();
+    await logLooks(lab, 10);
+    const id = submit(lab, 3_600);
+    await logLooks(lab, 200);
+    const { job, silent } = JSON.parse((await explain(lab, id, '--json')).out) as JobExplanation;
+    expect({ status: job.status, silent }).toEqual({ status: 'running', silent: null });
+  });
+
   it('tells that no pool can run a job', async () => {
     const lab = await open();
     const id = submit(lab, 30, { cluster: 'gpu' });
@@ -253,6 +287,7 @@ const JOB: ExplainedJob = {
   ...{ template: 'docker', workspace: 'ada/dev', tags: {}, status: 'failed', error: null },
   createdAt: '2026-03-02T09:00:00.000Z',
   startedAt: '2026-03-02T09:00:00.000Z',
+  canceledAt: null,
   completedAt: '2026-03-02T09:00:10.000Z',
 };
 
@@ -260,7 +295,7 @@ describe('the screen of a job', () => {
   const screen = (job: Partial<ExplainedJob>, wait: JobExplanation['wait'] = null): string =>
     explanationScreen({
       ...{ takenAt: JOB.createdAt, job: { ...JOB, ...job }, wait },
-      ...{ pending: null, died: null, notes: [] },
+      ...{ silent: null, pending: null, died: null, notes: [] },
     });
 
   it('has no control characters of an error, a name or a tag', () => {
@@ -272,6 +307,14 @@ describe('the screen of a job', () => {
     expect(text).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
     expect(text).toContain('  error: terraform apply: Error: no quota');
     expect(text.split('\n')).toHaveLength(4);
+  });
+
+  it('has no table for a wait of which nothing is known', () => {
+    const parts = [{ part: 'unknown', ms: 12, from: null }] as const;
+    const wait = { source: 'live', pool: null, task: null, waitMs: 12, parts } as const;
+    expect(screen({}, wait).split('\n').at(-1)).toBe(
+      'waited 0.0 s for a daemon of no pool, or of a task that is gone',
+    );
   });
 
   it('has no table for a job that did not wait', () => {

@@ -210,6 +210,26 @@ describe('omitted jobs', () => {
     expect(exported().jobs.map(({ seconds }) => seconds)).toEqual([45]);
   });
 
+  it.each(['v2.20.3', 'v2.31.14'])(
+    'leaves out jobs that coderd %s failed because their daemon died, and names them',
+    async (coderVersion) => {
+      const lab = await workingLab({ coderVersion });
+      const { ecs } = lab.world;
+      submit(lab.world, { durationMs: 45_000 });
+      lab.pass(60);
+      const ids = [HOUR_MS, HOUR_MS].map((durationMs) => submit(lab.world, { durationMs }));
+      lab.pass(60);
+      for (const { identity } of ecs.tasks()) ecs.hostFailure(identity.arn);
+      lab.pass(10 * 60);
+      const { code, err } = await exportAt(lab);
+      expect(code).toBe(0);
+      expect(exported().jobs.map(({ seconds }) => seconds)).toEqual([45]);
+      expect(err).toContain(
+        `\nleft out: 2 hung (coderd failed them 5 minutes after it last heard of them, so their duration is unknown)\nhung jobs: ${ids.join(', ')}\n`,
+      );
+    },
+  );
+
   it('omits jobs outside the period', async () => {
     const lab = await workingLab();
     for (const durationMs of [10_000, 20_000, 30_000]) {

@@ -97,6 +97,16 @@ describe('an omitted job', () => {
       because: 'a trace has no longer ones',
     },
     { given: { tags: { scope: 'user', owner: 'somebody' } }, why: 'of-one-user' },
+    {
+      given: { error: 'hung' as const },
+      why: 'hung',
+      because: 'it includes the 5 minutes until coderd failed it',
+    },
+    {
+      given: { error: 'hung' as const, completed_at: plusMs(job.started_at, 86_400_001) },
+      why: 'hung',
+      because: 'the cause says more than the length',
+    },
   ])('is omitted as $why with $given', ({ given, why }) => {
     expect(finished({ ...job, ...given })).toBe(why);
   });

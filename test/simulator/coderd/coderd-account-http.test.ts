@@ -160,6 +160,15 @@ describe('entitlements', () => {
   });
 });
 
+it('has no licensed routes and admits no external daemon as the open-source build', async () => {
+  const { model, get } = await world();
+  const key = model.addKey({ organization: 'default', name: 'cpu', tags: {} });
+  model.setLicence('open-source');
+  for (const path of ['entitlements', 'provisionerkeys/self', 'organizations/default/provisionerkeys'])
+    expect(await get(path)).toMatchObject({ status: 404, body: { message: 'Route not found.' } });
+  expect(() => model.connect({ key, name: 'cpu-1', version: 'v2.30.0' })).toThrow('Enterprise feature');
+});
+
 describe('a provisioner key', () => {
   it('is returned with its original tags to a request with the key, whatever the path is', async () => {
     const { model, get } = await world();

@@ -82,6 +82,21 @@ describe('the reaper of hung jobs', () => {
     expect(statuses()).toEqual(['failed']);
   });
 
+  it('calls itself the hang detector before 2.23', () => {
+    const { model, connect, submit, at } = world({ version: 'v2.22.0' });
+    submit();
+    const connection = connect('one');
+    connection.acquire(() => {});
+    connection.close();
+    at(7 * MINUTE);
+    expect(model.jobs()).toMatchObject([
+      {
+        error:
+          'Coder: Build has been detected as hung for 5 minutes and has been terminated by hang detector.',
+      },
+    ]);
+  });
+
   it('fails at most 10 jobs a run', () => {
     const { connect, submit, at, statuses } = world();
     for (let n = 0; n < 15; n++) {

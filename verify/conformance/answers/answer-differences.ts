@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { describeSchemaMismatch } from '../../../lambda/adapters/shared/schema-mismatch.ts';
+import { compareVersion } from '../../../lambda/decision/model/version.ts';
 import type { Transcript } from '../stage/transcript.ts';
 import type { DeepQuestion } from './read-only-steps.ts';
 
@@ -25,6 +26,15 @@ export type Verdict =
 
 const SAME: Verdict = { kind: 'same' };
 
+/** The releases to compare with, and that of the coderd. */
+export type Tested = { readonly transcripts: readonly Transcript[]; readonly version: string };
+
+/** Fields that came after the oldest supported release (docs/coder.md §12). */
+const SINCE: ReadonlyMap<string, string> = new Map([
+  ['workspaces.latest_build.template_version_preset_id', '2.22'],
+  ['workspaces.is_prebuild', '2.25'],
+]);
+
 /**
  * Compares with all of these releases. An answer that one of them gives does not differ; otherwise
  * the difference from the first release is returned.
@@ -32,13 +42,17 @@ const SAME: Verdict = { kind: 'same' };
 export function compareWithAll(
   question: DeepQuestion,
   answer: JsonAnswer,
-  tested: readonly Transcript[],
+  { transcripts, version }: Tested,
 ): Verdict {
-  const verdicts = tested.map((transcript) => compareAnswer(question, answer, transcript));
+  const verdicts = transcripts.map(({ entries }) => compareAnswer(question, answer, { entries, version }));
   return verdicts.find(({ kind }) => kind !== 'differs') ?? verdicts[0] ?? SAME;
 }
 
-function compareAnswer(question: DeepQuestion, answer: JsonAnswer, { entries }: Transcript): Verdict {
+function compareAnswer(
+  question: DeepQuestion,
+  answer: JsonAnswer,
+  { entries, version }: Pick<Transcript, 'entries'> & Pick<Tested, 'version'>,
+): Verdict {
   const entry = entries.find(({ step }) => step === question.step);
   if (entry === undefined || !('asked' in entry)) return SAME;
   if (isForbidden(question, answer, entry)) return { kind: 'forbidden' };
@@ -46,7 +60,7 @@ function compareAnswer(question: DeepQuestion, answer: JsonAnswer, { entries }: 
   // A sign-in proxy in front of coderd answers without JSON; the product always sends a token.
   if (as === 'nobody' && schema === undefined && answer.body === undefined) return SAME;
   return schema !== undefined && answer.status === 200 && entry.status === 200
-    ? compareReading({ schema, answer, samples: samplesOf(question, entries) })
+    ? compareReading({ schema, answer, samples: samplesOf(question, entries), version })
     : compareRefusal(answer, entry);
 }
 
@@ -105,9 +119,10 @@ type ReadingAnswer = {
   readonly answer: JsonAnswer;
   /** Answers of the tested release at the same path. */
   readonly samples: readonly unknown[];
+  readonly version: string;
 };
 
-function compareReading({ schema, answer, samples }: ReadingAnswer): Verdict {
+function compareReading({ schema, answer, samples, version }: ReadingAnswer): Verdict {
   const tested = '200 with what the product reads';
   const parsed = schema.safeParse(answer.body);
   if (answer.body === undefined)
@@ -117,11 +132,18 @@ function compareReading({ schema, answer, samples }: ReadingAnswer): Verdict {
     return { kind: 'differs', isUnreadable: true, said: misfit, tested };
   }
   const missing = fieldsRead(schema).filter(
-    (field) => share(samples, field) === 'all' && share([answer.body], field) === 'none',
+    (field) =>
+      !isLater(field, version) && share(samples, field) === 'all' && share([answer.body], field) === 'none',
   );
   if (missing.length === 0) return { kind: 'same', isEmpty: isEmptyList(answer.body) };
   const names = missing.map((field) => field.join('.')).join(', ');
   return { kind: 'differs', isUnreadable: false, said: `200 without ${names}`, tested: `200 with ${names}` };
+}
+
+/** Whether the field came after this release. */
+function isLater(field: Field, version: string): boolean {
+  const since = SINCE.get(field.join('.'));
+  return since !== undefined && (compareVersion(version, since) ?? 0) < 0;
 }
 
 /** Whether the body is an empty list, or a page with an empty list. */

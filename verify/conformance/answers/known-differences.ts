@@ -79,14 +79,6 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     reason: 'The name of a token is chosen by its creator.',
   },
   {
-    paths: [
-      ...['status', 'body.message', 'body.errors', 'body.features', 'body.has_license', 'body.refreshed_at'],
-      ...['body.require_telemetry', 'body.trial', 'body.warnings'],
-    ],
-    step: 'the licence',
-    reason: 'The recorded open-source server has no licence route. The simulated coderd is licensed.',
-  },
-  {
     paths: ['validations[].detail'],
     step: 'provisionerjobs?tags=nope',
     reason: 'Go and JavaScript word errors about invalid JSON differently.',

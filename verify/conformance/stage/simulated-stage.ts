@@ -66,6 +66,7 @@ export class SimulatedStage implements Stage {
       version: release,
       autobuildPollMs: NEVER_MS,
     });
+    this.#model.setLicence('open-source');
     this.version = release;
     this.#server = createServer(coderdHandler(this.#model, { rateLimit: 1e9 }));
   }
