@@ -51,8 +51,13 @@ function section(title: string, lines: readonly string[]): readonly string[] {
 function waitingText({ jobs, unserved, oldestSeconds, isComplete }: Waiting): string {
   const atLeast = isComplete ? '' : 'at least ';
   if (jobs === 0) return isComplete ? 'no jobs wait' : 'waiting jobs unknown';
-  const waitingJobs = `${atLeast}${some(jobs, 'job')} ${jobs === 1 ? 'waits' : 'wait'}, the oldest for ${ageText(oldestSeconds)}`;
-  return unserved === 0 ? waitingJobs : `${waitingJobs}, ${unserved} of them unschedulable`;
+  const age = ageText(oldestSeconds);
+  if (jobs === 1)
+    return `${atLeast}1 job has waited for ${age}${unserved === 0 ? '' : ' and is unschedulable'}`;
+  const waitingJobs = `${atLeast}${jobs} jobs wait, the oldest for ${age}`;
+  return unserved === 0
+    ? waitingJobs
+    : `${waitingJobs}, ${unserved === jobs ? 'all' : unserved} of them unschedulable`;
 }
 
 function problemsText(count: number): string {

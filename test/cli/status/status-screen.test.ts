@@ -39,10 +39,18 @@ const pool = (changes: Partial<Status['pools'][number]>): Status['pools'][number
 
 it.each([
   { waiting: {}, line: 'no jobs wait' },
-  { waiting: { jobs: 1, oldestSeconds: 30 }, line: '1 job waits, the oldest for 30 s' },
+  { waiting: { jobs: 1, oldestSeconds: 30 }, line: '1 job has waited for 30 s' },
+  {
+    waiting: { jobs: 1, oldestSeconds: 30, unserved: 1 },
+    line: '1 job has waited for 30 s and is unschedulable',
+  },
+  {
+    waiting: { jobs: 5, oldestSeconds: 600, unserved: 2 },
+    line: '5 jobs wait, the oldest for 10 min, 2 of them unschedulable',
+  },
   {
     waiting: { jobs: 5, oldestSeconds: 600, unserved: 5 },
-    line: '5 jobs wait, the oldest for 10 min, 5 of them unschedulable',
+    line: '5 jobs wait, the oldest for 10 min, all of them unschedulable',
   },
   { waiting: { isComplete: false }, line: 'waiting jobs unknown' },
   {

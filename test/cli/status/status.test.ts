@@ -256,7 +256,7 @@ describe('an unreadable source', () => {
     const { code, out } = await call(lab, 'status', '--cluster', 'nowhere');
     expect(code).toBe(1);
     expect(out).toMatchInlineSnapshot(`
-      "1 job waits, the oldest for 70 s; 1 problem
+      "1 job has waited for 70 s; 1 problem
 
       pool  tasks  busy  idle  starting  leaving  floor  max
       cpu       ?     ?     ?         ?        ?      1    5
