@@ -1,10 +1,10 @@
 /** Formats a status as text: the most important facts first, 80 columns if names are short. */
 
 import { sum } from '../../lambda/decision/model/collections.ts';
-import type { Served } from '../../lambda/decision/model/plan.ts';
 import { ageText, some } from '../../lambda/explain/format.ts';
 import { promiseLines } from '../../lambda/explain/promise-text.ts';
 import { overrideText, reasonSentence } from '../../lambda/explain/reason-text.ts';
+import { servedText } from '../../lambda/explain/text.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 import { lookLine } from './last-look.ts';
 import { recentWaitLines } from './recent-waits.ts';
@@ -101,18 +101,6 @@ function groupLine({ organization, tags, jobs, oldestSeconds, places }: WaitingG
     .map(([text, same]) => `${sum(same, (place) => place.jobs)} ${text}`)
     .join(', ');
   return `  organization "${organization}", tags ${tags}: ${some(jobs, 'job')}, the oldest for ${ageText(oldestSeconds)} -> ${providers}`;
-}
-
-const SERVED: Readonly<Record<Served, string>> = {
-  'by-free': 'by a free daemon',
-  'by-starting': 'by a starting daemon',
-  'by-launch': 'by a new task',
-  'when-there-is-room': 'waiting for a launch',
-  'by-busy': 'by a busy daemon',
-};
-
-function servedText({ pool, served }: WaitingGroup['places'][number]): string {
-  return `${SERVED[served]} ${pool === null ? 'of others' : `in "${pool}"`}`;
 }
 
 function oldSecretLine({ name, oldSecret }: PoolStatus): readonly string[] {

@@ -8,7 +8,7 @@ import type { Deliberation } from '../decision/decide.ts';
 import { oldestOf, type TagGroup } from '../decision/demand/demand.ts';
 import type { TaskArn } from '../decision/model/brands.ts';
 import { by } from '../decision/model/collections.ts';
-import { type Action, type Finding, REPLACING, type Served, type StartTime } from '../decision/model/plan.ts';
+import { type Action, type Finding, REPLACING, type StartTime } from '../decision/model/plan.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';
 import { covers, displayTags } from '../decision/model/tags.ts';
 import type { PoolDecision } from '../decision/pool/pool-decision.ts';
@@ -20,6 +20,7 @@ import { forecastLines } from './explain-forecast.ts';
 import { sentenceOf } from './finding-text.ts';
 import { ageText, seconds, some, tagText, timeText } from './format.ts';
 import { overrideText, reasonSentence } from './reason-text.ts';
+import { servedText } from './text.ts';
 
 /** Explains one pool as text. Returns undefined if no pool has this name. */
 export function explainPool(
@@ -70,20 +71,9 @@ function demandLines(
 
 function groupLine(group: TagGroup, rows: readonly Assigned<TagGroup>[], snapshot: Snapshot): string {
   const age = ageText((snapshot.takenAt - oldestOf(group)) / 1000);
-  const providers = rows.map(
-    ({ offer, jobs }) =>
-      `${jobs} ${SERVED[offer.served]} ${offer.pool === null ? 'of others' : `in "${offer.pool}"`}`,
-  );
+  const providers = rows.map(({ offer, jobs }) => `${jobs} ${servedText(offer)}`);
   return `${tagText(displayTags(group.tags))}, ${group.for}: ${some(group.jobs, 'job')}, the oldest for ${age} -> ${providers.join(', ')}`;
 }
-
-const SERVED: Readonly<Record<Served, string>> = {
-  'by-free': 'by a free daemon',
-  'by-starting': 'by a starting daemon',
-  'by-launch': 'by a new task',
-  'when-there-is-room': 'waiting for a launch',
-  'by-busy': 'by a busy daemon',
-};
 
 function supplyLines({ need }: PoolDecision, snapshot: Snapshot): readonly string[] {
   const { service, tasks, missing } = need.view;

@@ -101,7 +101,7 @@ it('writes a pool for each tag set of the active template versions', async () =>
 });
 
 it('names the bootstrap of CDK before the first deployment', async () => {
-  const { out } = await init('--config', join(folder, 'named.yaml'));
+  const { out } = await init();
   expect(out).toMatch(
     /npx cdk bootstrap -c config=\S+ +# once for each account and Region\n +npx cdk deploy -c config=/,
   );
