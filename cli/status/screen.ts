@@ -14,17 +14,17 @@ import type { PoolStatus, Status, Waiting, WaitingGroup } from './report.ts';
 export function statusScreen(status: Status, width?: number): string {
   const { waiting, pools, broken, overrides, lastLook, waits } = status;
   return [
-    `${waitingText(waiting)}; ${problemsText(broken.length)}`,
+    `${waitingText(waiting)}; ${findingsText(broken.length)}`,
     '',
     poolTable(pools, width),
     ...section('waiting jobs', waitingLines(waiting)),
     ...section('when they start', promiseLines(waiting, { takenAt: status.takenAt, most: MOST.promises })),
     ...section(
-      'problems',
+      'findings',
       atMost(
         MOST.broken,
         broken.map((line) => `! ${line}`),
-        'problem',
+        'finding',
       ),
     ),
     ...section(
@@ -60,8 +60,8 @@ function waitingText({ jobs, unserved, oldestSeconds, isComplete }: Waiting): st
     : `${waitingJobs}, ${unserved === jobs ? 'all' : unserved} of them unschedulable`;
 }
 
-function problemsText(count: number): string {
-  return count === 0 ? 'no problems' : some(count, 'problem');
+function findingsText(count: number): string {
+  return count === 0 ? 'no findings' : some(count, 'finding');
 }
 
 const COLUMNS = ['pool', 'tasks', 'busy', 'idle', 'starting', 'leaving', 'floor', 'max'];

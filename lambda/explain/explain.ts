@@ -15,7 +15,7 @@ import type { PoolDecision } from '../decision/pool/pool-decision.ts';
 import type { LeaveDecision } from '../decision/scale-in/leaving.ts';
 import { isPaused } from '../decision/settings/settings-in-force.ts';
 import { taskId } from '../decision/supply/daemons.ts';
-import type { TaskView } from '../decision/supply/task-state.ts';
+import { isLeaving, type TaskView } from '../decision/supply/task-state.ts';
 import { forecastLines } from './explain-forecast.ts';
 import { sentenceOf } from './finding-text.ts';
 import { ageText, seconds, some, tagText, timeText } from './format.ts';
@@ -85,10 +85,13 @@ function supplyLines({ need }: PoolDecision, snapshot: Snapshot): readonly strin
   ];
 }
 
-function taskLine({ task, state, use, daemon, idleSince }: TaskView, snapshot: Snapshot): string {
+function taskLine(view: TaskView, snapshot: Snapshot): string {
+  const { task, use, daemon, idleSince } = view;
+  const [state, lease] =
+    isLeaving(view) && view.state === 'unguarded' ? ['leaving', 'no lease, '] : [view.state, ''];
   const idle = idleSince === undefined ? '' : ` for ${ageText((snapshot.takenAt - idleSince) / 1000)}`;
   const daemonText = daemon === undefined ? 'no daemon' : `daemon ${use}${idle}`;
-  return `${taskId(task)}  ${state.padEnd(9)}  ${daemonText}`;
+  return `${taskId(task)}  ${state.padEnd(9)}  ${lease}${daemonText}`;
 }
 
 function needLines({ need }: PoolDecision): readonly string[] {
@@ -99,7 +102,7 @@ function needLines({ need }: PoolDecision): readonly string[] {
     `floors: ${floorsText(need)} -> ${floor.count} by ${floor.from}`,
     startTimeText(view.startTime),
     limitsText(need),
-    `has ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} unguarded; not counted: ${capacity.leaving} leaving, ${capacity.left} left`,
+    `has ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} without a lease; not counted: ${capacity.leaving} leaving, ${capacity.left} left`,
   ];
 }
 

@@ -59,7 +59,7 @@ it.each([
   },
 ])('summarizes waiting jobs as "$line"', ({ waiting, line }) => {
   const [first] = statusScreen(status({ waiting: { ...NOBODY, ...waiting } })).split('\n');
-  expect(first).toBe(`${line}; no problems`);
+  expect(first).toBe(`${line}; no findings`);
 });
 
 it('shows the first three unschedulable tag groups and then the first ten others', () => {
@@ -111,11 +111,11 @@ it('tells how many tasks still use an old key', () => {
   );
 });
 
-it('shows the first fifteen problems', () => {
+it('shows the first fifteen findings', () => {
   const broken = Array.from({ length: 20 }, (_, index) => `thing ${index}`);
   const screen = statusScreen(status({ broken }));
-  expect(screen).toContain('20 problems');
-  expect(screen).toContain('! thing 14\n    and 5 problems more\n');
+  expect(screen).toContain('20 findings');
+  expect(screen).toContain('! thing 14\n    and 5 findings more\n');
   expect(screen).not.toContain('thing 15');
 });
 
