@@ -104,8 +104,8 @@ describe('validate', () => {
       limits: { maxTasks: 30 },
       pools: [
         { name: 'default', organization: 'default', key: { secret: 'k' }, max: 20 },
-        { name: 'cold', organization: 'data', key: { secret: 'k' }, max: 5, warm: 0 },
-        { name: 'dear', organization: 'ml', key: { secret: 'k' }, max: 5, waiting: { person: 1 } },
+        { name: 'cold', organization: 'data', key: { secret: 'l' }, max: 5, warm: 0 },
+        { name: 'dear', organization: 'ml', key: { secret: 'm' }, max: 5, waiting: { person: 1 } },
       ],
     }),
   );

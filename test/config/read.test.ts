@@ -568,8 +568,8 @@ it('reports a pair of a default and a written value at the written value', () =>
 it('supports aliases and merge keys, and reports a mistake where it is written', () => {
   const text = `${HEAD}pools:
   - &base { name: a, organization: default, key: { secret: k }, max: 3 }
-  - { <<: *base, name: b, tags: &tags { gpu: "true" } }
-  - { <<: *base, name: c, organization: data, tags: *tags, max: 7 }
+  - { <<: *base, name: b, tags: &tags { gpu: "true" }, key: { secret: l } }
+  - { <<: *base, name: c, organization: data, tags: *tags, key: { secret: m }, max: 7 }
 `;
   const { config } = readConfig(text, FILE);
   expect(config.pools.map(({ name, max, tags }) => ({ name, max, tags }))).toEqual([
