@@ -102,7 +102,7 @@ function needLines({ need }: PoolDecision): readonly string[] {
     `floors: ${floorsText(need)} -> ${floor.count} by ${floor.from}`,
     startTimeText(view.startTime),
     limitsText(need),
-    `has ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} without a lease; not counted: ${capacity.leaving} leaving, ${capacity.left} left`,
+    `has ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} without a lease; not counted: ${capacity.leaving} draining, ${capacity.left} left`,
   ];
 }
 

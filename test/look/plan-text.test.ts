@@ -150,7 +150,7 @@ describe('the explanation of a pool', () => {
         floors: min 0 (pin), warm 0, wake 0, due 0, stock 0 -> 0 by pin
         start time: 90 s (configured startTime; 0 starts seen, too few to learn from)
         limits: needs 0, within max 0 (pin)
-        has 1: 1 working, 0 starting, 0 without a lease; not counted: 0 leaving, 0 left
+        has 1: 1 working, 0 starting, 0 without a lease; not counted: 0 draining, 0 left
 
       drains:
         22aa29dda99b38a2838cbe86c359d785  drains: idle for idleTimeout or longer
