@@ -24,12 +24,12 @@ export function addValidateCommand(program: Command, { cliEnvironment, exitWith 
   program
     .command('validate')
     .description('check a configuration file and estimate the cost of its pools')
-    .argument('[file]', `configuration file (default: ${DEFAULT_CONFIG})`)
+    .argument('[file]', `configuration file (default: AUTOSCALER_CONFIG, then ${DEFAULT_CONFIG})`)
     .option('--config <file>', 'configuration file, instead of the argument')
     .option('--builds-per-day <n>', 'builds on a working day, for all pools together', parseBuilds)
     .option('--json', 'print the result as one JSON document', false)
     .action((argument: string | undefined, options: ValidateOptions) => {
-      const file = fileOf(argument, options);
+      const file = fileOf(argument, options, cliEnvironment);
       // to compile the schema takes longer than to read one file with it
       z.config({ jitless: true });
       if (options.json) exitWith(printDocument(file, options, cliEnvironment));
@@ -37,10 +37,14 @@ export function addValidateCommand(program: Command, { cliEnvironment, exitWith 
     });
 }
 
-function fileOf(argument: string | undefined, { config }: ValidateOptions): string {
+function fileOf(
+  argument: string | undefined,
+  { config }: ValidateOptions,
+  { environment }: CliEnvironment,
+): string {
   if (argument !== undefined && config !== undefined && argument !== config)
     throw new UsageError(`two configuration files given: ${argument} and ${config}. Name one of them`);
-  return argument ?? config ?? DEFAULT_CONFIG;
+  return argument ?? config ?? (environment.AUTOSCALER_CONFIG || DEFAULT_CONFIG);
 }
 
 function printText(file: string, { buildsPerDay }: ValidateOptions, cliEnvironment: CliEnvironment): void {

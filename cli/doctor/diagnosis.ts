@@ -18,7 +18,7 @@ import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { observeCoder } from '../../lambda/look/observe.ts';
 import { checkAccess, type DoctorContext, type Known } from './access.ts';
 import { checkAnswers, skipAnswers } from './answers.ts';
-import { blockerOf, type Check, type Checked, fail, ok, skip } from './base/check.ts';
+import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from './base/check.ts';
 import { checkLicence } from './base/licence.ts';
 import {
   checkOrganizations,
@@ -28,6 +28,7 @@ import {
 } from './base/organizations.ts';
 import { type Server, VERSION } from './base/server.ts';
 import { checkCluster } from './cluster.ts';
+import { renewalAdvice } from './credentials/key.ts';
 import { checkCredentials } from './credentials/pool-credentials.ts';
 
 /** The checks, in a fixed order. */
@@ -67,7 +68,11 @@ async function checkRest(context: DoctorContext, known: Known) {
   return {
     organizations: coder === undefined ? skipOrganizations(config, blocker ?? '') : checkOrganizations(coder),
     licence,
-    pools: config.pools.flatMap((pool, index) => [...(keys[index] ?? []), checkImage(pool, found, server)]),
+    pools: config.pools.flatMap((pool, index) => [
+      ...(keys[index] ?? []),
+      ...checkDaemons(pool, found, keys[index] ?? []),
+      checkImage(pool, found, server),
+    ]),
     inCluster,
     deeply: await checkDeeply(context, { coder, server, secret, blocker }),
   };
@@ -133,6 +138,28 @@ function findingsOf(given: {
   const buildInfo = 'value' in server ? { version: server.value.version } : undefined;
   const coder = given.coder ?? { organizations: [], ...(buildInfo === undefined ? {} : { buildInfo }) };
   return decide({ version: 1, takenAt: given.now, coder, ecs }, config).findings;
+}
+
+/** Daemons show a wrong credential also to those who may not read its secret. */
+function checkDaemons(
+  pool: PoolConfig,
+  findings: readonly Finding[],
+  credential: readonly Check[],
+): readonly Check[] {
+  const differ = findings.find(
+    (finding) => finding.code === 'daemon-tags-differ' && finding.pool === pool.name,
+  );
+  if (differ === undefined) return [];
+  const name = `pool "${pool.name}": daemons`;
+  const says = sentenceOf(differ).replace(`pool "${pool.name}": `, '');
+  return credential.every(({ status }) => status === 'ok')
+    ? [
+        warn(
+          name,
+          `${says}. The credential in the secret is right: the autoscaler replaces tasks with an earlier one`,
+        ),
+      ]
+    : [fail(name, `${says}. ${renewalAdvice(pool)}`)];
 }
 
 function checkImage(

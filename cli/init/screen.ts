@@ -6,7 +6,8 @@ import type { InitResult } from './result.ts';
 
 export function screen(result: InitResult): string {
   const { file, coderd, pools } = result;
-  const isDefault = file === DEFAULT_CONFIG;
+  const [argument, option, context] =
+    file === DEFAULT_CONFIG ? ['', '', ''] : [` ${file}`, ` --config ${file}`, ` -c config=${file}`];
   return [
     `coderd: ${coderd.url}, ${coderd.version}; the token's user is "${coderd.user}"`,
     `${file}: written, with ${some(pools.length, 'pool')}`,
@@ -18,9 +19,10 @@ export function screen(result: InitResult): string {
     '',
     ...commandLines(result),
     'Then (docs/deploy.md, steps 3 to 6):',
-    `  npx autoscaler validate${isDefault ? '' : ` ${file}`}`,
-    `  npx autoscaler doctor${isDefault ? '' : ` --config ${file}`}`,
-    `  npx cdk deploy${isDefault ? '' : ` -c config=${file}`}`,
+    `  npx autoscaler validate${argument}`,
+    `  npx autoscaler doctor${option}`,
+    `  npx cdk bootstrap${context}  # once for each account and Region`,
+    `  npx cdk deploy${context}`,
     '',
     firstDeployment(result),
     '',

@@ -11,10 +11,10 @@ import { statusScreen } from './screen.ts';
 
 type StatusOptions = LiveOptions & { readonly json: boolean };
 
-/** `autoscaler status`: exit code 1 if a list is missing or stale. Problems of pools do not count. */
+/** `autoscaler status`: exit code 1 if a list is missing or stale. Findings about pools do not count. */
 export function addStatusCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   withJsonOption(withLiveOptions(program.command('status')), 'the status')
-    .description('show waiting jobs, problems and pools on one screen')
+    .description('show waiting jobs, findings and pools on one screen')
     .action(async (options: StatusOptions) => exitWith(await printStatus(options, cliEnvironment)));
 }
 

@@ -45,8 +45,8 @@ async function readLook(client: CloudWatchLogsClient, log: LookLog, now: EpochMs
 /** The schedule invokes the function once a minute. */
 const LATE_SECONDS = 180;
 
-/** The problems of the last look, as sentences. */
-export function lookProblems(look: LastLook): readonly string[] {
+/** What is wrong with the last look, as sentences. */
+export function lookFindings(look: LastLook): readonly string[] {
   if (look.kind === 'unknown') return [];
   const advice = `Check the log group "${look.logGroup}" and the schedule`;
   if (look.kind === 'none') return [`the function has not looked for an hour. ${advice}`];
@@ -69,7 +69,7 @@ export function lookLine(look: LastLook): string {
       return 'last look: none in the last hour';
     case 'seen': {
       const { ageSeconds, takenAt, failures } = look;
-      const result = failures.length === 0 ? 'succeeded' : 'failed (see problems)';
+      const result = failures.length === 0 ? 'succeeded' : 'failed (see findings)';
       return `last look: ${ageText(ageSeconds)} ago, at ${timeText(takenAt)}; ${result}`;
     }
     default:

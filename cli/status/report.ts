@@ -16,7 +16,7 @@ import { tagText } from '../../lambda/explain/format.ts';
 import { unservedSentence } from '../../lambda/explain/text.ts';
 import { groupRows } from '../../lambda/look/look-groups.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
-import { type LastLook, lookProblems } from './last-look.ts';
+import { type LastLook, lookFindings } from './last-look.ts';
 import type { LogFacts } from './read-log.ts';
 import type { RecentWaits } from './recent-waits.ts';
 
@@ -87,7 +87,7 @@ export function statusOf(
     takenAt: plan.takenAt,
     waiting: waitingOf(snapshot, plan),
     pools: pools.map((pool) => poolStatus(pool, snapshot, config)),
-    broken: [...new Set([...findingLines(plan.findings), ...lookProblems(lastLook)])].map(withAdvice),
+    broken: [...new Set([...findingLines(plan.findings), ...lookFindings(lastLook)])].map(withAdvice),
     overrides: plan.pools.flatMap(({ name, overrides }) =>
       overrides.map((override) => ({ pool: name, ...override })),
     ),
@@ -123,14 +123,15 @@ function placeOf({ jobs, pool, served }: AssignmentRow): WaitingGroup['places'][
 function poolStatus({ plan, need }: PoolDecision, { ecs }: Snapshot, config: Config): PoolStatus {
   const { organization } = need.view;
   const lists = [ecs.services, ecs.tasks, ecs.protections, organization?.daemons, organization?.jobs];
-  const { busy, idle, starting, leaving, left } = plan.daemons;
+  const { busy, idle, starting, leaving, left, unguarded } = plan.daemons;
   const isSeen = plan.service !== null && lists.every((list) => list?.status === 'ok');
   return {
     name: plan.name,
     retiring: plan.retiring,
     isGone: plan.why.some(({ code }) => code === 'retired'),
     tasks: plan.desired.from,
-    daemons: isSeen ? { busy, idle, starting, leaving: leaving + left } : null,
+    // a task that runs a job without a lease is busy too
+    daemons: isSeen ? { busy: busy + unguarded, idle, starting, leaving: leaving + left } : null,
     building: need.view.tasks.filter(({ use }) => use === 'busy').length,
     floor: plan.floor.count,
     // the configured max: an override limits the effective one and has its own section

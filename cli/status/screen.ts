@@ -1,10 +1,10 @@
 /** Formats a status as text: the most important facts first, 80 columns if names are short. */
 
 import { sum } from '../../lambda/decision/model/collections.ts';
-import type { Served } from '../../lambda/decision/model/plan.ts';
 import { ageText, some, textOf } from '../../lambda/explain/format.ts';
 import { promiseLines } from '../../lambda/explain/promise-text.ts';
 import { overrideText, reasonSentence } from '../../lambda/explain/reason-text.ts';
+import { servedText } from '../../lambda/explain/text.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 import { lookLine } from './last-look.ts';
 import { recentWaitLines } from './recent-waits.ts';
@@ -14,17 +14,17 @@ import type { PoolStatus, Status, Waiting, WaitingGroup } from './report.ts';
 export function statusScreen(status: Status, width?: number): string {
   const { waiting, pools, broken, overrides, lastLook, waits } = status;
   return textOf([
-    `${waitingText(waiting)}; ${problemsText(broken.length)}`,
+    `${waitingText(waiting)}; ${findingsText(broken.length)}`,
     '',
     ...poolTable(pools, width).split('\n'),
     ...section('waiting jobs', waitingLines(waiting)),
     ...section('when they start', promiseLines(waiting, { takenAt: status.takenAt, most: MOST.promises })),
     ...section(
-      'problems',
+      'findings',
       atMost(
         MOST.broken,
         broken.map((line) => `! ${line}`),
-        'problem',
+        'finding',
       ),
     ),
     ...section(
@@ -51,12 +51,17 @@ function section(title: string, lines: readonly string[]): readonly string[] {
 function waitingText({ jobs, unserved, oldestSeconds, isComplete }: Waiting): string {
   const atLeast = isComplete ? '' : 'at least ';
   if (jobs === 0) return isComplete ? 'no jobs wait' : 'waiting jobs unknown';
-  const waitingJobs = `${atLeast}${some(jobs, 'job')} ${jobs === 1 ? 'waits' : 'wait'}, the oldest for ${ageText(oldestSeconds)}`;
-  return unserved === 0 ? waitingJobs : `${waitingJobs}, ${unserved} of them unschedulable`;
+  const age = ageText(oldestSeconds);
+  if (jobs === 1)
+    return `${atLeast}1 job has waited for ${age}${unserved === 0 ? '' : ' and is unschedulable'}`;
+  const waitingJobs = `${atLeast}${jobs} jobs wait, the oldest for ${age}`;
+  return unserved === 0
+    ? waitingJobs
+    : `${waitingJobs}, ${unserved === jobs ? 'all' : unserved} of them unschedulable`;
 }
 
-function problemsText(count: number): string {
-  return count === 0 ? 'no problems' : some(count, 'problem');
+function findingsText(count: number): string {
+  return count === 0 ? 'no findings' : some(count, 'finding');
 }
 
 const COLUMNS = ['pool', 'tasks', 'busy', 'idle', 'starting', 'leaving', 'floor', 'max'];
@@ -96,18 +101,6 @@ function groupLine({ organization, tags, jobs, oldestSeconds, places }: WaitingG
     .map(([text, same]) => `${sum(same, (place) => place.jobs)} ${text}`)
     .join(', ');
   return `  organization "${organization}", tags ${tags}: ${some(jobs, 'job')}, the oldest for ${ageText(oldestSeconds)} -> ${providers}`;
-}
-
-const SERVED: Readonly<Record<Served, string>> = {
-  'by-free': 'by a free daemon',
-  'by-starting': 'by a starting daemon',
-  'by-launch': 'by a new task',
-  'when-there-is-room': 'waiting for a launch',
-  'by-busy': 'by a busy daemon',
-};
-
-function servedText({ pool, served }: WaitingGroup['places'][number]): string {
-  return `${SERVED[served]} ${pool === null ? 'of others' : `in "${pool}"`}`;
 }
 
 function oldSecretLine({ name, oldSecret }: PoolStatus): readonly string[] {

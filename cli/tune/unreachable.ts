@@ -26,7 +26,7 @@ export function unreachableText(target: Target, points: readonly SweepPoint[]): 
       return waitText(
         `a p95 wait of ${seconds(target.seconds)}`,
         points,
-        `5 of 100 people wait ${seconds(shortest)} or longer`,
+        `5 of 100 jobs of people wait ${seconds(shortest)} or longer`,
       );
     }
     default:

@@ -8,18 +8,19 @@ import type { Deliberation } from '../decision/decide.ts';
 import { oldestOf, type TagGroup } from '../decision/demand/demand.ts';
 import type { TaskArn } from '../decision/model/brands.ts';
 import { by } from '../decision/model/collections.ts';
-import { type Action, type Finding, REPLACING, type Served, type StartTime } from '../decision/model/plan.ts';
+import { type Action, type Finding, REPLACING, type StartTime } from '../decision/model/plan.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';
 import { covers, displayTags } from '../decision/model/tags.ts';
 import type { PoolDecision } from '../decision/pool/pool-decision.ts';
 import type { LeaveDecision } from '../decision/scale-in/leaving.ts';
 import { isPaused } from '../decision/settings/settings-in-force.ts';
 import { taskId } from '../decision/supply/daemons.ts';
-import type { TaskView } from '../decision/supply/task-state.ts';
+import { isLeaving, type TaskView } from '../decision/supply/task-state.ts';
 import { forecastLines } from './explain-forecast.ts';
 import { sentenceOf } from './finding-text.ts';
 import { ageText, seconds, some, tagText, textOf, timeText } from './format.ts';
 import { overrideText, reasonSentence } from './reason-text.ts';
+import { servedText } from './text.ts';
 
 /** Explains one pool as text. Returns undefined if no pool has this name. */
 export function explainPool(
@@ -70,20 +71,9 @@ function demandLines(
 
 function groupLine(group: TagGroup, rows: readonly Assigned<TagGroup>[], snapshot: Snapshot): string {
   const age = ageText((snapshot.takenAt - oldestOf(group)) / 1000);
-  const providers = rows.map(
-    ({ offer, jobs }) =>
-      `${jobs} ${SERVED[offer.served]} ${offer.pool === null ? 'of others' : `in "${offer.pool}"`}`,
-  );
+  const providers = rows.map(({ offer, jobs }) => `${jobs} ${servedText(offer)}`);
   return `${tagText(displayTags(group.tags))}, ${group.for}: ${some(group.jobs, 'job')}, the oldest for ${age} -> ${providers.join(', ')}`;
 }
-
-const SERVED: Readonly<Record<Served, string>> = {
-  'by-free': 'by a free daemon',
-  'by-starting': 'by a starting daemon',
-  'by-launch': 'by a new task',
-  'when-there-is-room': 'waiting for a launch',
-  'by-busy': 'by a busy daemon',
-};
 
 function supplyLines({ need }: PoolDecision, snapshot: Snapshot): readonly string[] {
   const { service, tasks, missing } = need.view;
@@ -95,10 +85,13 @@ function supplyLines({ need }: PoolDecision, snapshot: Snapshot): readonly strin
   ];
 }
 
-function taskLine({ task, state, use, daemon, idleSince }: TaskView, snapshot: Snapshot): string {
+function taskLine(view: TaskView, snapshot: Snapshot): string {
+  const { task, use, daemon, idleSince } = view;
+  const [state, lease] =
+    isLeaving(view) && view.state === 'unguarded' ? ['leaving', 'no lease, '] : [view.state, ''];
   const idle = idleSince === undefined ? '' : ` for ${ageText((snapshot.takenAt - idleSince) / 1000)}`;
   const daemonText = daemon === undefined ? 'no daemon' : `daemon ${use}${idle}`;
-  return `${taskId(task)}  ${state.padEnd(9)}  ${daemonText}`;
+  return `${taskId(task)}  ${state.padEnd(9)}  ${lease}${daemonText}`;
 }
 
 function needLines({ need }: PoolDecision): readonly string[] {
@@ -109,7 +102,7 @@ function needLines({ need }: PoolDecision): readonly string[] {
     `floors: ${floorsText(need)} -> ${floor.count} by ${floor.from}`,
     startTimeText(view.startTime),
     limitsText(need),
-    `has ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} unguarded; not counted: ${capacity.leaving} leaving, ${capacity.left} left`,
+    `has ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} without a lease; not counted: ${capacity.leaving} draining, ${capacity.left} left`,
   ];
 }
 

@@ -113,7 +113,7 @@ function wordsOf(finding: Finding): string {
     case 'daemon-tags-differ':
       return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} ${finding.daemons.length === 1 ? 'offers' : 'offer'} other tags than the pool's (${few(finding.daemons)}). The provisioner key belongs to another pool, or the token to another user`;
     case 'tasks-unguarded':
-      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} without a lease (${few(finding.tasks)}). Scale-in is on hold while the pool has such tasks. A daemon that has just drained looks the same for up to 2 min. After that, read the task's log: the guard failed, or the task role lacks ecs:UpdateTaskProtection`;
+      return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} ${finding.tasks.length === 1 ? 'runs a job' : 'run jobs'} without a lease (${few(finding.tasks)}). Scale-in is on hold while the pool has such tasks. Read the task's log: the guard failed, or the task role lacks ecs:UpdateTaskProtection`;
     case 'tasks-vacant':
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} ran for 15 min without a lease or a daemon (${few(finding.tasks)}). Read the task's log`;
     case 'tasks-without-daemon':

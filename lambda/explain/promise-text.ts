@@ -61,6 +61,8 @@ const WHY: Readonly<Record<NoPromise, string>> = {
   'readings-in-doubt': 'a list is incomplete or contradicts another one (see the findings)',
   'start-time-unknown': 'ECS lists no finished start of its pool from which to learn the start time',
   'starts-failing': 'tasks of its pool fail to start',
+  'daemon-may-have-left':
+    'the free daemon that fits may have left: coderd has not seen it for a minute, or it does not take the job',
   'build-length-unknown': 'it waits for builds, and fewer than 5 similar builds are known',
   'no-room': 'it waits for room within the limits',
   'fails-first': 'coderd fails jobs that wait for 30 minutes, and probably this one too',

@@ -89,7 +89,7 @@ export function reasonSentence(reason: Reason): string {
     case 'holding-for-leaving':
       return `desired count not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'drains' : 'drain'}`;
     case 'holding-for-unguarded':
-      return `desired count not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'runs' : 'run'} without a lease`;
+      return `scale-in on hold: ${some(reason.tasks, 'task')} without a lease, until coderd lists ${reason.tasks === 1 ? 'its daemon' : 'their daemons'} as offline`;
     case 'holding-for-deployment':
       return 'scale-in on hold: a deployment is in progress';
     case 'holding-for-doubt':

@@ -8,6 +8,7 @@ import type {
   ForecastRow,
   Plan,
   PoolPlan,
+  Served,
   UnservedRow,
 } from '../decision/model/plan.ts';
 import type { Promises } from '../decision/model/promise.ts';
@@ -117,9 +118,30 @@ function summary(actions: readonly Action[]): string {
 /** Jobs that daemons outside these pools will run: coderd's own daemons, or another fleet's. */
 function foreignSentence({ organization, tags, jobs, pool, served }: AssignmentRow): readonly string[] {
   if (pool !== null) return [];
-  const provider = served === 'by-free' ? 'a free daemon takes them' : 'they wait for a busy daemon';
+  const provider = FOREIGN[served] ?? 'they wait for a busy daemon';
   return [`organization "${organization}", tags ${tagText(tags)}: ${some(jobs, 'job')}; ${provider}`];
 }
+
+const FOREIGN: Readonly<Partial<Record<Served, string>>> = {
+  'by-free': 'a free daemon takes them',
+  'by-doubtful':
+    'the free daemon that fits may have left: coderd has not seen it for a minute, or it does not take them',
+};
+
+/** Which daemon will run jobs: `by a free daemon in "gpu"`. */
+export function servedText({ pool, served }: Pick<AssignmentRow, 'pool' | 'served'>): string {
+  const whose = pool === null ? 'of others' : `in "${pool}"`;
+  return `${SERVED[served]} ${whose}${served === 'by-doubtful' ? ', which may have left' : ''}`;
+}
+
+const SERVED: Readonly<Record<Served, string>> = {
+  'by-free': 'by a free daemon',
+  'by-starting': 'by a starting daemon',
+  'by-launch': 'by a new task',
+  'when-there-is-room': 'waiting for a launch',
+  'by-busy': 'by a busy daemon',
+  'by-doubtful': 'by a free daemon',
+};
 
 /** One row of unschedulable jobs as a sentence: the jobs, the cause, and what to do. */
 export function unservedSentence(row: UnservedRow, takenAt: string): string {

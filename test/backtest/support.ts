@@ -44,8 +44,8 @@ export function aDeployment(pools: readonly PoolSettings[] = [{ min: 1 }], maxTa
     coder: { url: 'https://coder.example.com', token: { secret: 'token' } },
     limits: { maxTasks },
     defaults: { image: 'ghcr.io/coder/coder:v2.30.0' },
-    pools: pools.map((pool) => ({
-      ...{ name: 'default', organization: 'default', key: { secret: 'key' }, max: 10 },
+    pools: pools.map((pool, index) => ({
+      ...{ name: 'default', organization: 'default', key: { secret: `key-${index}` }, max: 10 },
       ...pool,
     })),
   };

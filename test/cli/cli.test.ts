@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { run } from '../support/cli-run.ts';
+import { run, runIn } from '../support/cli-run.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
 import { draw } from '../support/picture.ts';
 
@@ -104,8 +104,8 @@ describe('validate', () => {
       limits: { maxTasks: 30 },
       pools: [
         { name: 'default', organization: 'default', key: { secret: 'k' }, max: 20 },
-        { name: 'cold', organization: 'data', key: { secret: 'k' }, max: 5, warm: 0 },
-        { name: 'dear', organization: 'ml', key: { secret: 'k' }, max: 5, waiting: { person: 1 } },
+        { name: 'cold', organization: 'data', key: { secret: 'l' }, max: 5, warm: 0 },
+        { name: 'dear', organization: 'ml', key: { secret: 'm' }, max: 5, waiting: { person: 1 } },
       ],
     }),
   );
@@ -253,6 +253,13 @@ describe('validate --json', () => {
     const { code, out, err } = await run('validate', bad, '--json');
     expect({ code, err }).toEqual({ code: 1, err: '' });
     expect(JSON.parse(out)).toMatchObject({ isValid: false, problems: [{ severity: 'error', line: 1 }] });
+  });
+
+  it('checks the file that AUTOSCALER_CONFIG names if none is given', async () => {
+    const given = { environment: { AUTOSCALER_CONFIG: config } };
+    expect((await runIn(given, 'validate')).out).toMatch(new RegExp(`^${config}: valid`));
+    const bad = file('bad-named.yaml', 'coder: {');
+    expect((await runIn(given, 'validate', bad)).err).toContain('bad-named.yaml');
   });
 
   it('refuses two configuration files', async () => {

@@ -252,7 +252,7 @@ it('--explain shows every step of the decision about one pool', async () => {
       floors: min 1, warm 0, wake 0, due 0, stock 0 -> 1 by min
       start time: 90 s (configured startTime; 0 starts seen, too few to learn from)
       limits: needs 2, within max 5
-      has 3: 3 working, 0 starting, 0 unguarded; not counted: 1 leaving, 1 left
+      has 3: 3 working, 0 starting, 0 without a lease; not counted: 1 draining, 1 left
 
     drains:
       bc4812abc2c918d2c4144824b404c339  drains: idle for idleTimeout or longer
@@ -486,7 +486,7 @@ describe('the forecast in --explain', () => {
         floors: min 0, warm 0, wake 0, due 0, stock 0 -> 0 by min
         start time: 90 s (configured startTime; 0 starts seen, too few to learn from)
         limits: needs 0, within max 20
-        has 0: 0 working, 0 starting, 0 unguarded; not counted: 0 leaving, 0 left
+        has 0: 0 working, 0 starting, 0 without a lease; not counted: 0 draining, 0 left
 
       decision:
         desired count stays 0

@@ -174,7 +174,7 @@ describe('an impossible target', () => {
     },
     {
       option: '--p95-wait',
-      says: /^a p95 wait of 0 s is not possible: even at the highest price of waiting \(\$2\.00 a minute\) 5 of 100 people wait [\d.]+ s or longer\. Allow /,
+      says: /^a p95 wait of 0 s is not possible: even at the highest price of waiting \(\$2\.00 a minute\) 5 of 100 jobs of people wait [\d.]+ s or longer\. Allow /,
     },
   ])('reports the wait at the highest price for $option 0', async ({ option, says }) => {
     // the first builds of a history always wait

@@ -218,3 +218,34 @@ describe('a variable of the credential', () => {
     );
   });
 });
+
+describe('two pools with the key of one secret', () => {
+  const both = (first: string, second: string, retiring = '') =>
+    problemsIn(`${textOf([first, 'tags: { gpu: a10 }'])}  - name: cpu
+    organization: default
+    ${second}
+${retiring}`).map((line) => line.replace(/^f:/, ''));
+
+  it('are refused if their tags differ', () => {
+    const key = 'key: { secret: coder/keys/gpu }';
+    expect(both(key, key)).toEqual([
+      '11:5: pools[1].key: secret "coder/keys/gpu" is also the key of pools[0] "gpu", which has other tags; a key has one organization and one set of tags: create a key for "cpu", and name its secret here',
+    ]);
+  });
+
+  it('are refused if their organizations differ', () => {
+    const key = 'key: { secret: coder/keys/gpu }';
+    const text = textOf([key]).replace('organization: default', 'organization: data');
+    expect(problemsIn(`${text}  - name: cpu\n    organization: default\n    ${key}\n`)).toEqual([
+      'f:10:5: pools[1].key: secret "coder/keys/gpu" is also the key of pools[0] "gpu", which has another organization; a key has one organization and one set of tags: create a key for "cpu", and name its secret here',
+    ]);
+  });
+
+  it.each([
+    ['psk: { secret: coder/psk }', 'psk: { secret: coder/psk }', ''],
+    ['key: { secret: coder/keys, jsonKey: gpu }', 'key: { secret: coder/keys, jsonKey: cpu }', ''],
+    ['key: { secret: coder/keys/gpu }', 'key: { secret: coder/keys/gpu }', '    retiring: true\n'],
+  ])('are accepted with %s and %s %s', (first, second, retiring) => {
+    expect(both(first, second, retiring).filter((line) => !line.includes('warning'))).toEqual([]);
+  });
+});

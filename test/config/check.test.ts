@@ -71,7 +71,7 @@ it('uses the values of a pool instead of the defaults', () => {
   const { config } = checkConfig({
     ...SMALLEST,
     defaults,
-    pools: [pool, { ...pool, name: 'b', tags: { b: '1' }, ...own }],
+    pools: [pool, { ...pool, name: 'b', tags: { b: '1' }, key: { secret: 'b' }, ...own }],
   });
   expect(config.pools[0]).toMatchObject(defaults);
   expect(config.pools[1]).toMatchObject(own);

@@ -375,6 +375,7 @@ const withPools = (count: number) => ({
     ...POOL,
     name: `p${index}`,
     organization: `o${index}`,
+    key: { secret: `k${index}` },
   })),
 });
 

@@ -246,7 +246,13 @@ describe('warnings', () => {
 
   it('adds the min of the other pools to the min of a schedule', () => {
     const value = configOf(schedule({ min: 3 }), { limits: { maxTasks: 5 } });
-    const others = [2, 1].map((min) => ({ ...POOL, name: `b${min}`, tags: { b: `${min}` }, min }));
+    const others = [2, 1].map((min) => ({
+      ...POOL,
+      name: `b${min}`,
+      tags: { b: `${min}` },
+      key: { secret: `b${min}` },
+      min,
+    }));
     const warningsWith = (...more: readonly object[]) =>
       checkConfig({ ...value, pools: [...value.pools, ...more] }).warnings.length;
     expect([warningsWith(), warningsWith(others[0] ?? {}), warningsWith(...others)]).toEqual([0, 0, 1]);

@@ -81,7 +81,7 @@ it('refuses a deployment with more than 50 pools, which the function accepts', (
   const pools = Array.from(
     { length: 51 },
     (_, index) =>
-      `  - { name: p${index}, organization: default, tags: { p: "${index}" }, key: { secret: k } }\n`,
+      `  - { name: p${index}, organization: default, tags: { p: "${index}" }, key: { secret: k${index} } }\n`,
   );
   writeFileSync(
     file,

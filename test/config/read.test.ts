@@ -127,6 +127,14 @@ const NAMES: Mistake[] = [
     says: [`8:5: pools[0].idelTimeout: unknown setting; did you mean "idleTimeout"? ${POOL_SETTINGS}`],
   },
   {
+    mistake: 'two letters in the wrong order',
+    text: withPool('    wram: 2\n    mni: 1\n'),
+    says: [
+      `8:5: pools[0].wram: unknown setting; did you mean "warm"? ${POOL_SETTINGS}`,
+      `9:5: pools[0].mni: unknown setting; did you mean "min"? ${POOL_SETTINGS}`,
+    ],
+  },
+  {
     mistake: 'another spelling of a setting, without a value',
     text: withPool('    idle_timeout:\n'),
     says: [`8:5: pools[0].idle_timeout: unknown setting; did you mean "idleTimeout"? ${POOL_SETTINGS}`],
@@ -470,7 +478,7 @@ pools:
       '3:3: coder.token: expected a mapping, got a string; for example: { secret: coder/autoscaler-token }',
       '7:12: pools[0].key.secret: the value is not the name or ARN of a secret in AWS Secrets Manager',
       '9:12: pools[0].secrets.A.secret: the value is not the name or ARN of a secret in AWS Secrets Manager',
-      '10:12: pools[0].secrets.B.secret: the value looks like the secret itself; store it in AWS Secrets Manager and write its name or ARN here',
+      '10:12: pools[0].secrets.B.secret: the value is not the name or ARN of a secret in AWS Secrets Manager',
       '11:7: pools[0].secrets.C.secret: missing; name or ARN of a secret in AWS Secrets Manager',
       '11:12: pools[0].secrets.C.value: unknown setting; allowed: secret, jsonKey',
     ],
@@ -560,8 +568,8 @@ it('reports a pair of a default and a written value at the written value', () =>
 it('supports aliases and merge keys, and reports a mistake where it is written', () => {
   const text = `${HEAD}pools:
   - &base { name: a, organization: default, key: { secret: k }, max: 3 }
-  - { <<: *base, name: b, tags: &tags { gpu: "true" } }
-  - { <<: *base, name: c, organization: data, tags: *tags, max: 7 }
+  - { <<: *base, name: b, tags: &tags { gpu: "true" }, key: { secret: l } }
+  - { <<: *base, name: c, organization: data, tags: *tags, key: { secret: m }, max: 7 }
 `;
   const { config } = readConfig(text, FILE);
   expect(config.pools.map(({ name, max, tags }) => ({ name, max, tags }))).toEqual([

@@ -310,14 +310,14 @@ describe('the plan', () => {
 
   it('counts daemons as a person would', () => {
     const [pool] = planOf({ pools: { cpu: { tasks: 'B I1m R P N L X U1m', desired: 9 } } }).pools;
-    // U has no lease, so it is neither idle nor busy; R, P, N and the missing task are starting
+    // U has no lease, so it has most likely just left; R, P, N and the missing task are starting
     expect(pool?.daemons).toEqual({
       busy: 1,
       idle: 1,
       starting: 4,
-      leaving: 1,
+      leaving: 2,
       left: 1,
-      unguarded: 1,
+      unguarded: 0,
       failing: 0,
     });
   });

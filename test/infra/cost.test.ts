@@ -212,7 +212,7 @@ describe('the dollars a month', () => {
       limits: { maxTasks: 20 },
       pools: [
         { ...POOL, min: 0, max: 20, warm: 0 },
-        { ...POOL, name: 'b', organization: 'data', min: 0, max: 20, warm: 0 },
+        { ...POOL, name: 'b', organization: 'data', key: { secret: 'b' }, min: 0, max: 20, warm: 0 },
       ],
     });
     expect(line(costOf(config, BUSY), 'Fargate tasks')).toBeCloseTo(7 * WORK_HOURS * TASK_HOUR, 6);

@@ -11,13 +11,13 @@ import { checkConfig } from '../../lambda/config/check.ts';
 
 type Pool = Partial<Settings['pools'][number]>;
 
-const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
+const POOL = { name: 'a', organization: 'default' };
 
 const deploymentOf = (pools: readonly Pool[], limits: Settings['limits'] = {}) =>
   checkConfig({
     coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
     limits,
-    pools: pools.map((pool) => ({ ...POOL, ...pool })),
+    pools: pools.map((pool, index) => ({ ...POOL, key: { secret: `k${index}` }, ...pool })),
   }).config;
 
 function poolOf(pool: Pool) {

@@ -150,7 +150,7 @@ describe('the explanation of a pool', () => {
         floors: min 0 (pin), warm 0, wake 0, due 0, stock 0 -> 0 by pin
         start time: 90 s (configured startTime; 0 starts seen, too few to learn from)
         limits: needs 0, within max 0 (pin)
-        has 1: 1 working, 0 starting, 0 unguarded; not counted: 0 leaving, 0 left
+        has 1: 1 working, 0 starting, 0 without a lease; not counted: 0 draining, 0 left
 
       drains:
         22aa29dda99b38a2838cbe86c359d785  drains: idle for idleTimeout or longer
@@ -170,7 +170,8 @@ describe('the explanation of a pool', () => {
     {
       pool: { retiring: true, tasks: 'L U1m P P' },
       expected: [
-        'waits for 1 draining task, 2 starting tasks, 1 task without a lease. The autoscaler cannot drain tasks without a lease: remove the pool when no build runs in it',
+        'waits for 2 draining tasks, 2 starting tasks\n',
+        'leaving    no lease, daemon idle for 60 s\n',
       ],
     },
     {
@@ -190,6 +191,13 @@ describe('the explanation of a pool', () => {
     const { explained } = textsOf({ pools: { cpu: pool } });
     for (const part of expected) expect(explained).toContain(part);
   });
+});
+
+it('says that a retiring pool waits for a task that runs a job without a lease', () => {
+  const waits = { code: 'retiring-waits', starting: 0, leaving: 1, unguarded: 1 } as const;
+  expect(reasonSentence(waits)).toBe(
+    'waits for 1 draining task, 1 task without a lease. The autoscaler cannot drain tasks without a lease: remove the pool when no build runs in it',
+  );
 });
 
 it.each([

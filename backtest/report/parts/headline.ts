@@ -58,7 +58,8 @@ const NONE = seconds(0);
 
 function waits(ours: PolicyRun, fleet: PolicyRun | undefined): string {
   const [own, its] = [ours, fleet].map((run) => seconds(run?.figures.waitOfPeople.p95S ?? 0));
-  const sentence = own === NONE ? '95 of 100 people do not wait' : `5 of 100 people wait ${own} or longer`;
+  const sentence =
+    own === NONE ? '95 of 100 jobs of people do not wait' : `5 of 100 jobs of people wait ${own} or longer`;
   if (fleet === undefined) return sentence;
   if (own !== NONE) return `${sentence} (${its} with the fleet)`;
   return `${sentence} (${its === NONE ? 'the same' : `up to ${its}`} with the fleet)`;

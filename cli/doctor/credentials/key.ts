@@ -85,7 +85,9 @@ function nameOf({ organization }: ProvisionerKey, coder: Snapshot['coder'] | und
 const shown = (tags: PoolConfig['tags']): string => `tags ${tagText(displayTags(tags))}`;
 
 /** docs/coder.md §3: a key's tags can't be changed. */
-function renewalAdvice({ name, organization, tags, auth }: PoolConfig): string {
+export function renewalAdvice({ name, organization, tags, auth }: PoolConfig): string {
+  if (auth.kind === 'psk' || auth.kind === 'token')
+    return `Correct the credential in secret "${auth.secret.secret}"`;
   if (auth.kind === 'managed')
     return `Replace it: autoscaler keys rotate ${name}. If that does not help, deploy the stack again`;
   return `Create a key (${createKeyCommand({ name, organization, tags })}) and put it into secret "${auth.secret.secret}"`;

@@ -1,33 +1,22 @@
 /** Checks the credential of each pool, and the pool's other secrets. */
-import type { PoolConfig, SecretRef } from '../../../lambda/decision/model/config.ts';
+import type { PoolConfig } from '../../../lambda/decision/model/config.ts';
 import { type Check, ok, skip } from '../base/check.ts';
 import { readSecret } from '../base/secret.ts';
 import { type CredentialContext, READER } from './context.ts';
-import { judgeKey, type KeyReading, readKey } from './key.ts';
+import { judgeKey, readKey } from './key.ts';
 import { checkManagedKey } from './managed-key.ts';
 import { checkPsk } from './psk.ts';
 import { checkUserToken } from './user-token.ts';
 
-type Readings = (ref: SecretRef) => Promise<KeyReading>;
-
-/**
- * The checks of each pool, in the order of the pools. A key that several pools share is read once.
- */
+/** The checks of each pool, in the order of the pools. */
 export function checkCredentials(
   pools: readonly PoolConfig[],
   context: CredentialContext,
 ): Promise<readonly (readonly Check[])[]> {
-  const readings = new Map<string, Promise<KeyReading>>();
-  const readingOf: Readings = (ref) => {
-    const name = JSON.stringify([ref.secret, ref.jsonKey]);
-    const reading = readings.get(name) ?? readKey(ref, context);
-    readings.set(name, reading);
-    return reading;
-  };
   return Promise.all(
     pools.map(async (pool) => {
       const [own, others] = await Promise.all([
-        checkCredential(pool, readingOf, context),
+        checkCredential(pool, context),
         checkOtherSecrets(pool, context),
       ]);
       return [...own, ...others];
@@ -35,15 +24,11 @@ export function checkCredentials(
   );
 }
 
-async function checkCredential(
-  pool: PoolConfig,
-  readingOf: Readings,
-  context: CredentialContext,
-): Promise<readonly Check[]> {
+async function checkCredential(pool: PoolConfig, context: CredentialContext): Promise<readonly Check[]> {
   const { auth } = pool;
   switch (auth.kind) {
     case 'key':
-      return [judgeKey(pool, await readingOf(auth.secret), await context.coder)];
+      return [judgeKey(pool, await readKey(auth.secret, context), await context.coder)];
     case 'managed':
       return [await checkManagedKey(pool, context)];
     case 'psk':

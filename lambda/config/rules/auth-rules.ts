@@ -1,4 +1,5 @@
 /** Checks how the daemons of a pool authenticate to coderd, and the tags that this allows. */
+import { tagKey, withoutEmpty } from '../../decision/model/tags.ts';
 import { error, type Finding, warning } from '../problems/problems.ts';
 import { type Path, shownText } from '../problems/shown.ts';
 import { MANAGED } from '../schema/secret-ref.ts';
@@ -12,6 +13,7 @@ export function checkAuth(pool: PoolDraft, config: ConfigDraft): Finding[] {
   return [
     ...checkOneWay(pool),
     ...checkManagedKeys(pool, config),
+    ...checkOwnKey(pool, config),
     ...checkTags(pool),
     ...checkOrganization(pool, config),
     ...warnOfWay(pool),
@@ -39,6 +41,26 @@ function checkManagedKeys({ index, key }: PoolDraft, { raw }: ConfigDraft): Find
   const message =
     '"managed" needs the section managedKeys; write managedKeys: { token: { secret: coder/key-manager-token } }';
   return [error(['pools', index, 'key'], message)];
+}
+
+/** docs/coder.md §3: a key fixes the organization and the tags of its daemons. */
+function checkOwnKey(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
+  const { index, key, organization, tags, name, retiring } = pool;
+  if (typeof key !== 'object' || tags === undefined || retiring) return [];
+  const isAlike = (other: PoolDraft): boolean =>
+    typeof other.key === 'object' && other.key.secret === key.secret && other.key.jsonKey === key.jsonKey;
+  return pools
+    .slice(0, index)
+    .filter((other) => isAlike(other) && !other.retiring)
+    .flatMap((other) => {
+      const isElsewhere = isOther(other.organization, organization);
+      const hasOtherTags =
+        other.tags !== undefined && tagKey(withoutEmpty(other.tags)) !== tagKey(withoutEmpty(tags));
+      if (!isElsewhere && !hasOtherTags) return [];
+      const message = `secret ${shownText(key.secret)} is also the key of pools[${other.index}] ${shownText(other.name ?? '')}, which has ${isElsewhere ? 'another organization' : 'other tags'}; a key has one organization and one set of tags: create a key for ${shownText(name ?? '')}, and name its secret here`;
+      return [error(at(pool, 'key'), message)];
+    })
+    .slice(0, 1);
 }
 
 function checkTags(pool: PoolDraft): Finding[] {

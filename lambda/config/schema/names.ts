@@ -17,11 +17,18 @@ function onlyStart(name: string, valid: readonly string[]): string | undefined {
 
 function closest(name: string, valid: readonly string[]): string | undefined {
   const near = valid
-    .map((other) => ({ other, typos: distance(fold(name), fold(other)) }))
+    .map((other) => ({ other, typos: typosOf(fold(name), fold(other)) }))
     .filter(({ other, typos }) => typos <= Math.max(1, Math.floor(other.length / 3)))
     .sort((a, b) => a.typos - b.typos);
   return near[0]?.other;
 }
+
+/** Letters in the wrong order are one typo. */
+function typosOf(name: string, other: string): number {
+  return sorted(name) === sorted(other) ? 1 : distance(name, other);
+}
+
+const sorted = (text: string): string => [...text].sort().join('');
 
 /** Other tools write `idleTimeout` as `idle_timeout`, `idle-timeout` or `IdleTimeout`. */
 function fold(name: string): string {

@@ -20,7 +20,7 @@ export const secretRef = (description: string, example: string) =>
     .strictObject({
       secret: z
         .string()
-        .refine((text) => !/\s/.test(text) && !looksLikeSecret(text), PASTED)
+        .refine((text) => !looksLikeSecret(text), PASTED)
         .regex(SECRET_NAME, 'is not the name or ARN of a secret in AWS Secrets Manager')
         .meta({ description: 'Name or ARN of a secret in AWS Secrets Manager.' }),
       jsonKey: z

@@ -103,8 +103,10 @@ const RANK: Readonly<Record<Served, number>> = {
   'by-free': 0,
   'by-starting': 1,
   'by-busy': 2,
-  'by-launch': 3,
-  'when-there-is-room': 4,
+  // before a launch: a late heartbeat must not cause one
+  'by-doubtful': 3,
+  'by-launch': 4,
+  'when-there-is-room': 5,
 };
 
 /**
@@ -312,6 +314,8 @@ function isFor({ served, places, audiences, price, bounds }: Offer, use: Use): b
     case 'by-free':
     case 'by-starting':
       return true;
+    case 'by-doubtful':
+      return Number.isFinite(places);
     case 'by-busy':
       return Number.isFinite(places) && (audiences?.has(use as Audience) ?? false);
     case 'by-launch':
@@ -369,7 +373,9 @@ function assignWaiting<G extends Group>(
   const inTurn = Math.min(jobs, group.jobs - group.atOnce);
   const offers = offerGroups.flatMap(({ offers: all }) => all).toSorted(SOONEST_FIRST);
   const launch = offers.find(({ served }) => served === 'when-there-is-room');
-  const busy = offers.find(({ served, places: count }) => served === 'by-busy' && count > 0);
+  const busy = offers.find(
+    ({ served, places: count }) => (served === 'by-busy' || served === 'by-doubtful') && count > 0,
+  );
   // a daemon that runs one of these jobs is busy until the next one's turn
   const [before] = rows;
   const turn = busy ?? (before && { ...before.offer, served: 'by-busy' as const });

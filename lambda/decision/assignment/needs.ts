@@ -22,7 +22,7 @@ export type PoolNeed = {
   readonly view: PoolView;
   readonly capacity: Capacity;
   /** Jobs assigned to this pool, by what will run them. */
-  readonly jobs: Readonly<Record<Served, number>>;
+  readonly jobs: Readonly<Record<Exclude<Served, 'by-doubtful'>, number>>;
   /** Tasks that hold a job now, or will once the assigned jobs run. */
   readonly inUse: number;
   readonly poolForecast: PoolForecast;

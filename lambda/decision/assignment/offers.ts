@@ -6,13 +6,13 @@
 import { isComing } from '../capacity/capacity.ts';
 import { AUDIENCES, oldestOf, PRICE_OF, type TagGroup } from '../demand/demand.ts';
 import { endsOf, type RunningBuild } from '../demand/running.ts';
-import { sum } from '../model/collections.ts';
+import { partition, sum } from '../model/collections.ts';
 import type { Served } from '../model/plan.ts';
 import type { Daemon, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { launchCost } from '../settings/patience.ts';
 import { priceOf } from '../settings/prices.ts';
-import { type DaemonIndex, indexDaemons, isAlive } from '../supply/daemons.ts';
+import { type DaemonIndex, indexDaemons, isAlive, mayHaveLeft } from '../supply/daemons.ts';
 import { foreignTo } from '../supply/supply.ts';
 import type { Bounds, Offer } from './assignment.ts';
 import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
@@ -183,18 +183,24 @@ function offersOfOthers(
   );
   const others = organization.daemons.items
     .filter((daemon) => isAlive(daemon, snapshot.takenAt) && isForeign(daemon))
-    .map((daemon) => ({ daemon, offers: normalizeTags(daemon.tags) }));
-  const free = others.filter(
-    ({ daemon, offers }) =>
-      index.activity(daemon) === 'idle' && !waiting.some(({ tags }) => covers(offers, tags)),
-  );
-  const offer = { organizationId: organization.id, pool: null, price: 0, bounds: UNBOUNDED } as const;
+    .map((daemon) => {
+      const offers = normalizeTags(daemon.tags);
+      const isIdle = index.activity(daemon) === 'idle';
+      const isRefusing = isIdle && waiting.some(({ tags }) => covers(offers, tags));
+      const isDoubtful = isIdle && (isRefusing || mayHaveLeft(daemon, snapshot.takenAt));
+      return { offers, isDoubtful, isFree: isIdle && !isRefusing };
+    });
+  const offersOf = (served: Served, daemons: readonly { readonly offers: TagSet }[], isNow: boolean) =>
+    groupByTags(daemons).map(({ tags, count }) => ({
+      ...{ organizationId: organization.id, pool: null, price: 0, bounds: UNBOUNDED },
+      ...{ served, tags, places: isNow ? count : Number.POSITIVE_INFINITY },
+    }));
+  const [doubtful, sure] = partition(others, ({ isDoubtful }) => isDoubtful);
+  const free = ({ isFree }: { readonly isFree: boolean }): boolean => isFree;
   return [
-    ...groupByTags(free).map(
-      ({ tags, count }) => ({ ...offer, served: 'by-free', tags, places: count }) as const,
-    ),
-    ...groupByTags(others).map(
-      ({ tags }) => ({ ...offer, served: 'by-busy', tags, places: Number.POSITIVE_INFINITY }) as const,
-    ),
+    ...offersOf('by-free', sure.filter(free), true),
+    ...offersOf('by-doubtful', doubtful.filter(free), true),
+    ...offersOf('by-busy', sure, false),
+    ...offersOf('by-doubtful', doubtful, false),
   ];
 }

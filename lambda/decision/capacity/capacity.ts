@@ -3,7 +3,7 @@
 import type { DaemonCounts } from '../model/plan.ts';
 import type { OlderTasks } from '../supply/older-tasks.ts';
 import type { PoolView } from '../supply/supply.ts';
-import type { TaskView } from '../supply/task-state.ts';
+import { isLeaving, type TaskView } from '../supply/task-state.ts';
 
 export type Capacity = {
   /** Tasks that ECS runs or will run, without those that drain or have left. */
@@ -86,9 +86,9 @@ export function countDaemons(view: PoolView): DaemonCounts {
     busy: count((task) => isWorking(task) && task.use === 'busy'),
     idle: count((task) => isWorking(task) && task.use === 'idle'),
     starting: view.missing - unplaced + count((task) => task.state === 'starting' || isComing(task)),
-    leaving: count(({ state }) => state === 'leaving'),
+    leaving: count(isLeaving),
     left: count(({ state }) => state === 'left'),
-    unguarded: count(({ state }) => state === 'unguarded'),
+    unguarded: count((task) => task.state === 'unguarded' && !isLeaving(task)),
     failing: failing.recent + unplaced,
   };
 }

@@ -334,9 +334,16 @@ export type Action =
 
 /**
  * Which daemon will run a job: a free, a starting, a new or a busy one. `when-there-is-room`: a new
- * one, as soon as the limits allow.
+ * one, as soon as the limits allow. `by-doubtful`: a daemon that the autoscaler does not own and
+ * coderd lists as idle, but that may have left.
  */
-export type Served = 'by-free' | 'by-starting' | 'by-launch' | 'when-there-is-room' | 'by-busy';
+export type Served =
+  | 'by-free'
+  | 'by-starting'
+  | 'by-launch'
+  | 'when-there-is-room'
+  | 'by-busy'
+  | 'by-doubtful';
 
 export type AssignmentRow = {
   /** Name. */

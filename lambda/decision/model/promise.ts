@@ -21,6 +21,11 @@ export type NoPromise =
   | 'start-time-unknown'
   /** Tasks of its pool do not start, or ECS cannot place them. */
   | 'starts-failing'
+  /**
+   * The free daemon that can run it has missed its heartbeat, or has left a job waiting: coderd
+   * lists a daemon that has left as idle for up to 90 s.
+   */
+  | 'daemon-may-have-left'
   /** It waits for builds of which no similar one is known. */
   | 'build-length-unknown'
   /** Nothing that can run it starts or becomes free: the limits leave no room. */

@@ -178,6 +178,7 @@ function drawsOf({ jobs, servers }: Queue, { scenario, dimensions }: At): Draws 
       const { ready, starts } = server;
       const drawn = [number(ofServer(index)), number(ofServer(index) + 1)] as const;
       if (ready.kind === 'free') return 0;
+      if (ready.kind === 'doubtful') return Number.POSITIVE_INFINITY;
       if (ready.kind === 'busy') return rest(ready.builds, ready.ageMs, drawn[0]);
       const chosen = starts && phases.get(starts);
       return chosen === undefined ? Number.POSITIVE_INFINITY : startRest(server, chosen, drawn);

@@ -109,7 +109,7 @@ function isInDoubt({ jobs, daemons }: OrganizationReadings, pools: readonly Pool
 }
 
 function isStartUnknown({ ready, starts }: Server): boolean {
-  return ready.kind !== 'free' && ready.kind !== 'busy' && starts === undefined;
+  return !['free', 'doubtful', 'busy'].includes(ready.kind) && starts === undefined;
 }
 
 /** Why the job starts in too few scenarios. */
@@ -119,6 +119,7 @@ function whyNever(
   pools: readonly PoolDecision[],
   { jobs }: Queue,
 ): NoPromise {
+  if (servers.some(({ ready }) => ready.kind === 'doubtful')) return 'daemon-may-have-left';
   const isLengthUnknown =
     servers.some(({ ready }) => ready.kind === 'busy' && ready.builds === undefined) ||
     (servers.length > 0 && jobs.some((other) => other !== queued && other.builds === undefined));

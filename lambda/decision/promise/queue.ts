@@ -9,7 +9,7 @@ import { by, unique } from '../model/collections.ts';
 import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import type { PoolDecision } from '../pool/pool-decision.ts';
-import { isAlive, workerOf } from '../supply/daemons.ts';
+import { isAlive, mayHaveLeft, workerOf } from '../supply/daemons.ts';
 import { awsTimeOf, foreignTo, type PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';
 import { type BuildTimes, buildTimesIn } from './build-times.ts';
@@ -38,6 +38,8 @@ export type Server = {
 /** What has to happen before a server takes its first job. Ages are in milliseconds. */
 export type Ready =
   | { readonly kind: 'free' }
+  /** An idle daemon that may have left: it has missed its heartbeat, or has not taken a job. */
+  | { readonly kind: 'doubtful' }
   | { readonly kind: 'busy'; readonly ageMs: number; readonly builds: BuildTimes | undefined }
   /** A desired task that ECS has not created yet. */
   | { readonly kind: 'to-create' }
@@ -79,7 +81,7 @@ export function deriveQueue(
   ].flatMap(({ tags, ...server }) => {
     const fits = tagSets.flatMap((wanted, index) => (covers(tags, wanted) ? [index] : []));
     const refuses = server.ready.kind === 'free' && pending.some((job) => isRefused(job, tags, snapshot));
-    return fits.length === 0 || refuses ? [] : [{ ...server, fits }];
+    return fits.length === 0 ? [] : [{ ...server, fits, ...(refuses ? { ready: DOUBTFUL } : {}) }];
   });
   const jobs = pending.map((job) => ({
     job,
@@ -89,6 +91,8 @@ export function deriveQueue(
   }));
   return { jobs, servers, classes: tagSets.length, leftOut: all.length - pending.length };
 }
+
+const DOUBTFUL: Ready = { kind: 'doubtful' };
 
 /** coderd hands out a job within a second. After this time an idle daemon does not take it. */
 const HANDED_OVER_MS = 15_000;
@@ -188,7 +192,9 @@ function serversOfOthers(input: Input): readonly Tagged[] {
       starts: undefined,
       ready:
         index?.activity(daemon) === 'idle'
-          ? ({ kind: 'free' } as const)
+          ? mayHaveLeft(daemon, snapshot.takenAt)
+            ? DOUBTFUL
+            : ({ kind: 'free' } as const)
           : busyWith(running.get(daemon.id), input),
     }));
 }

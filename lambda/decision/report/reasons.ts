@@ -4,7 +4,7 @@
  */
 
 import { launchesFor, type PoolNeed } from '../assignment/needs.ts';
-import { unplacedTasks } from '../capacity/capacity.ts';
+import { countDaemons, unplacedTasks } from '../capacity/capacity.ts';
 import { RAISE_ABOVE } from '../demand/stock.ts';
 import { configuredFloor } from '../forecast/floors.ts';
 import type { EpochMs } from '../model/brands.ts';
@@ -65,8 +65,8 @@ function standingReasons(need: PoolNeed, doubts: readonly Doubt[]): readonly Rea
 }
 
 /** What a retiring pool still waits for. These tasks cannot get a drain request. */
-function retiringWaits({ view: { tasks }, capacity: { starting, unguarded } }: PoolNeed): readonly Reason[] {
-  const leaving = tasks.filter(({ state }) => state === 'leaving').length;
+function retiringWaits({ view, capacity: { starting } }: PoolNeed): readonly Reason[] {
+  const { leaving, unguarded } = countDaemons(view);
   if (starting + leaving + unguarded === 0) return [];
   return [{ code: 'retiring-waits', starting, leaving, unguarded }];
 }

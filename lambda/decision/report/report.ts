@@ -7,7 +7,7 @@ import { unplacedTasks } from '../capacity/capacity.ts';
 import { oldestOf, type TagGroup } from '../demand/demand.ts';
 import type { EpochMs, TaskArn } from '../model/brands.ts';
 import { by, partition } from '../model/collections.ts';
-import type { Config, PoolConfig } from '../model/config.ts';
+import type { Config } from '../model/config.ts';
 import type { AssignmentRow, Finding, UnservedRow } from '../model/plan.ts';
 import { isForeign, POOL_TAG, tagOf } from '../model/service-tags.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -137,7 +137,7 @@ export function reportFindings({
       ...serviceFindings(pool, snapshot),
       ...imageFindings(pool, snapshot),
       ...startFindings(pool),
-      ...taskFindings(pool, snapshot.takenAt),
+      ...taskFindings(pool),
       ...drainFindings(pool, snapshot.takenAt, doubts.doubtsOf(pool).length > 0),
       ...secretFindings(pool, awsTimeOf(snapshot)),
     ]),
@@ -241,11 +241,11 @@ function startFindings(view: PoolView): readonly Finding[] {
   return found;
 }
 
-function taskFindings({ pool, tasks }: PoolView, now: EpochMs): readonly Finding[] {
+function taskFindings({ pool, tasks }: PoolView): readonly Finding[] {
   const found: Finding[] = [];
   const stray = tasks.filter(({ hasOtherTags }) => hasOtherTags).flatMap(({ daemon }) => daemon?.name ?? []);
   if (stray.length > 0) found.push({ code: 'daemon-tags-differ', pool: pool.name, daemons: stray });
-  const unguarded = arns(tasks.filter((task) => isSurelyUnguarded(task, pool, now)));
+  const unguarded = arns(tasks.filter(isAtRisk));
   if (unguarded.length > 0) found.push({ code: 'tasks-unguarded', pool: pool.name, tasks: unguarded });
   const silent = arns(tasks.filter(({ state, use }) => state === 'working' && use === 'silent'));
   if (silent.length > 0) found.push({ code: 'tasks-without-daemon', pool: pool.name, tasks: silent });
@@ -285,21 +285,9 @@ function silentDrainMs(task: TaskView, now: EpochMs): number {
   return Math.min(drainedMs(task) ?? 0, now - (task.daemon?.last_seen_at ?? 0));
 }
 
-const UNGUARDED_GRACE_MS = 5 * 60_000;
-
-/**
- * Whether a task is surely unguarded. An idle daemon may have left a moment ago; then its drain
- * request came soon after the end of `idleTimeout`.
- */
-function isSurelyUnguarded(
-  { state, use, idleSince, leaseMs }: TaskView,
-  { idleTimeoutMs }: PoolConfig,
-  now: EpochMs,
-): boolean {
-  if (state !== 'unguarded' || leaseMs === undefined) return false;
-  return (
-    use === 'busy' || (idleSince !== undefined && now - idleSince > 2 * idleTimeoutMs + UNGUARDED_GRACE_MS)
-  );
+/** Whether a task runs a job without a lease. An idle daemon has most likely just left. */
+function isAtRisk({ state, use, leaseMs }: TaskView): boolean {
+  return state === 'unguarded' && use === 'busy' && leaseMs !== undefined;
 }
 
 function arns(tasks: readonly TaskView[]): readonly TaskArn[] {

@@ -20,6 +20,7 @@ const EARLIEST_MS: Readonly<Record<Served, number>> = {
   'by-launch': EXPECTED_START_MS,
   'when-there-is-room': EXPECTED_START_MS,
   'by-busy': 0,
+  'by-doubtful': 0,
 };
 
 /** Derives the findings about jobs that will run, but late. */

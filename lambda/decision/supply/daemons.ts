@@ -91,6 +91,14 @@ export function isAlive({ last_seen_at }: Daemon, now: EpochMs): boolean {
   return last_seen_at != null && now - last_seen_at <= STALE_AFTER_MS;
 }
 
+/** coderd writes when it saw a daemon every 60 s while the daemon is connected (docs/coder.md §2). */
+const HEARTBEAT_MS = 60_000;
+
+/** Whether a daemon's connection has most likely ended, although coderd does not list it as offline yet. */
+export function mayHaveLeft({ last_seen_at }: Daemon, now: EpochMs): boolean {
+  return now - (last_seen_at ?? 0) > HEARTBEAT_MS;
+}
+
 /** The pool in a daemon's name, `<pool>-<task id>`; undefined for any other name. */
 export function poolNamed(daemon: Daemon): string | undefined {
   return partsOf(daemon).pool;

@@ -115,6 +115,16 @@ function deriveUse({ task, organization, index, now }: TaskInput, daemon: Daemon
 }
 
 /**
+ * Whether a task leaves, as shown to people. coderd lists a daemon that has left as idle for up to
+ * 90 s, and its task has no lease any more. One look cannot tell it from an idle daemon without a
+ * guard, so decisions treat it as unguarded. Such a daemon has no job that ECS could kill; once it
+ * takes one, it is reported.
+ */
+export function isLeaving({ state, use, leaseMs }: TaskView): boolean {
+  return state === 'leaving' || (state === 'unguarded' && use === 'idle' && leaseMs !== undefined);
+}
+
+/**
  * Whether a guard holds the task's lease. Then the task accepts a drain request, whatever its
  * pool's current rung.
  */

@@ -27,8 +27,8 @@ export function documentOf(pools: readonly PoolText[], more: PoolText = {}): Poo
   return {
     coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
     defaults: { image: 'ghcr.io/coder/coder:v2.30.0' },
-    pools: pools.map((pool) => ({
-      ...{ name: 'small', organization: 'default', key: { secret: 'coder/keys/small' }, max: 8 },
+    pools: pools.map((pool, index) => ({
+      ...{ name: 'small', organization: 'default', key: { secret: `coder/keys/${index}` }, max: 8 },
       ...pool,
     })),
     ...more,

@@ -83,6 +83,16 @@ const newKey = (pool: 'cpu' | 'gpu'): string =>
   pool === 'cpu'
     ? 'Create a key (coder provisioner keys create cpu --org default) and put it into secret "coder/keys/cpu"'
     : 'Create a key (coder provisioner keys create gpu --org data --tag gpu=a10) and put it into secret "coder/keys/gpu"';
+/** Starts a task of pool `gpu` with a key of other tags, and then changes its secret. */
+function startWithOtherTags(world: World, then: (world: World, rightKey: string) => void): void {
+  const { coderd, secrets, timeline } = world;
+  const right = secrets.find('coder/keys/gpu')?.value ?? '';
+  const key = coderd.addKey({ organization: 'data', name: 'g2', tags: { gpu: 'h100' } });
+  secrets.put('coder/keys/gpu', key);
+  world.service('gpu').setDesiredCount(1);
+  timeline.advanceTo(plusMs(timeline.now(), 180_000));
+  then(world, right);
+}
 const mayNot = (secret: string, reader: string): string =>
   `not checked: you have no permission to read secret "${secret}". In production ${reader} reads it. For this check you need secretsmanager:GetSecretValue, and kms:Decrypt if the secret has its own key`;
 
@@ -362,6 +372,24 @@ describe('a failed check', () => {
       ],
     },
     {
+      scenario: 'a daemon with other tags, and a key that you may not read',
+      broken: (world) => startWithOtherTags(world, ({ secrets }) => secrets.deny('coder/keys/gpu')),
+      says: [
+        new RegExp(
+          `^FAIL {2}pool "gpu": daemons: 1 daemon offers other tags than the pool's \\(gpu-[0-9a-f]{32}\\)\\. The provisioner key belongs to another pool, or the token to another user\\. ${newKey('gpu').replaceAll(/[()]/g, '\\$&')}$`,
+        ),
+        `warn  pool "gpu": key: ${mayNot('coder/keys/gpu', "the tasks' execution role")}`,
+      ],
+    },
+    {
+      scenario: 'a daemon with other tags, whose key has been replaced',
+      broken: (world) =>
+        startWithOtherTags(world, ({ secrets }, right) => secrets.put('coder/keys/gpu', right)),
+      says: [
+        /^warn {2}pool "gpu": daemons: 1 daemon offers other tags .*\. The credential in the secret is right: the autoscaler replaces tasks with an earlier one$/,
+      ],
+    },
+    {
       scenario: 'a key for one user',
       broken: ({ coderd, secrets }) =>
         secrets.put(
@@ -399,8 +427,14 @@ describe('a failed check', () => {
     },
     {
       scenario: 'a pool that is not deployed',
-      broken: (_, config) => {
-        const other = { ...config.pools[1], name: 'gpu-2', tags: { gpu: 'h100' } };
+      broken: ({ secrets }, config) => {
+        secrets.put('coder/keys/gpu-2', secrets.find('coder/keys/gpu')?.value ?? '');
+        const other = {
+          ...config.pools[1],
+          name: 'gpu-2',
+          tags: { gpu: 'h100' },
+          key: { secret: 'coder/keys/gpu-2' },
+        };
         Object.assign(config, { pools: [...config.pools, other] });
       },
       says: [
@@ -656,17 +690,4 @@ it.each([[[]], [['--json']]])('prints no secret with the arguments %j', async (a
 
 it('exits with 2 for an unknown option', async () => {
   expect((await runIn({}, 'doctor', '--jsno')).code).toBe(2);
-});
-
-it('reads a key that pools share once', async () => {
-  const asked: string[] = [];
-  await doctor({
-    onRequest: ({ operation }) => asked.push(operation),
-    broken: (_, { pools: [cpu, gpu] }) => {
-      gpu.key = cpu.key;
-    },
-  });
-  expect(asked.filter((operation) => operation.includes('provisionerkeys'))).toEqual([
-    'GET /api/v2/provisionerkeys/self',
-  ]);
 });

@@ -100,6 +100,13 @@ it('writes a pool for each tag set of the active template versions', async () =>
   expect(loadDeployment(file).warnings).toEqual([]);
 });
 
+it('names the bootstrap of CDK before the first deployment', async () => {
+  const { out } = await init();
+  expect(out).toMatch(
+    /npx cdk bootstrap -c config=\S+ +# once for each account and Region\n +npx cdk deploy -c config=/,
+  );
+});
+
 it('writes a file that autoscaler validate accepts', async () => {
   await init();
   expect(await runIn({}, 'validate', file)).toMatchObject({ code: 0, err: '' });

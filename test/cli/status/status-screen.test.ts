@@ -39,10 +39,18 @@ const pool = (changes: Partial<Status['pools'][number]>): Status['pools'][number
 
 it.each([
   { waiting: {}, line: 'no jobs wait' },
-  { waiting: { jobs: 1, oldestSeconds: 30 }, line: '1 job waits, the oldest for 30 s' },
+  { waiting: { jobs: 1, oldestSeconds: 30 }, line: '1 job has waited for 30 s' },
+  {
+    waiting: { jobs: 1, oldestSeconds: 30, unserved: 1 },
+    line: '1 job has waited for 30 s and is unschedulable',
+  },
+  {
+    waiting: { jobs: 5, oldestSeconds: 600, unserved: 2 },
+    line: '5 jobs wait, the oldest for 10 min, 2 of them unschedulable',
+  },
   {
     waiting: { jobs: 5, oldestSeconds: 600, unserved: 5 },
-    line: '5 jobs wait, the oldest for 10 min, 5 of them unschedulable',
+    line: '5 jobs wait, the oldest for 10 min, all of them unschedulable',
   },
   { waiting: { isComplete: false }, line: 'waiting jobs unknown' },
   {
@@ -51,7 +59,7 @@ it.each([
   },
 ])('summarizes waiting jobs as "$line"', ({ waiting, line }) => {
   const [first] = statusScreen(status({ waiting: { ...NOBODY, ...waiting } })).split('\n');
-  expect(first).toBe(`${line}; no problems`);
+  expect(first).toBe(`${line}; no findings`);
 });
 
 it('shows the first three unschedulable tag groups and then the first ten others', () => {
@@ -103,11 +111,11 @@ it('tells how many tasks still use an old key', () => {
   );
 });
 
-it('shows the first fifteen problems', () => {
+it('shows the first fifteen findings', () => {
   const broken = Array.from({ length: 20 }, (_, index) => `thing ${index}`);
   const screen = statusScreen(status({ broken }));
-  expect(screen).toContain('20 problems');
-  expect(screen).toContain('! thing 14\n    and 5 problems more\n');
+  expect(screen).toContain('20 findings');
+  expect(screen).toContain('! thing 14\n    and 5 findings more\n');
   expect(screen).not.toContain('thing 15');
 });
 

@@ -89,7 +89,7 @@ it('shows a healthy deployment', async () => {
   await logLooks(lab, 240);
   lab.pass(25);
   expect(await screen(lab)).toMatchInlineSnapshot(`
-    "no jobs wait; no problems
+    "no jobs wait; no findings
 
     pool  tasks  busy  idle  starting  leaving  floor  max
     cpu       1     0     1         0        0      1    5
@@ -111,7 +111,7 @@ it('shows waiting jobs, failed starts and a paused pool', async () => {
   await logLooks(lab, 240);
   lab.pass(25);
   expect(await screen(lab)).toMatchInlineSnapshot(`
-    "4 jobs wait, the oldest for 4 min, 1 of them unschedulable; 1 problem
+    "4 jobs wait, the oldest for 4 min, 1 of them unschedulable; 1 finding
 
     pool  tasks  busy  idle  starting  leaving  floor  max
     cpu       1     0     1         0        0      1    5
@@ -124,7 +124,7 @@ it('shows waiting jobs, failed starts and a paused pool', async () => {
     when they start:
       3 jobs of organization "default" (tags cluster=gpu): start unknown: tasks of its pool fail to start
 
-    problems:
+    findings:
       ! pool "gpu": 5 tasks failed to start since the last daemon registered: ECS cannot pull the image (CannotPullContainerError: no such image)
 
     overrides:
@@ -143,9 +143,9 @@ it('shows transitions that wait for a paused pool', async () => {
   await call(lab, 'pause', 'gpu', '--for', '8h', '--why', 'release night');
   await logLooks(lab, 240);
   const screened = await screen(lab);
-  expect(screened).toMatch(/^no jobs wait; 1 problem\n/);
+  expect(screened).toMatch(/^no jobs wait; 1 finding\n/);
   expect(screened).toContain(
-    'problems:\n  ! organization "default", tags cluster=gpu: 1 autostop at 2 March 2026 09:02:00 UTC waits because pool "gpu" is paused until 2 March 2026 17:00:00 UTC by ada (release night). Run `autoscaler resume gpu` to let coderd make it\n',
+    'findings:\n  ! organization "default", tags cluster=gpu: 1 autostop at 2 March 2026 09:02:00 UTC waits because pool "gpu" is paused until 2 March 2026 17:00:00 UTC by ada (release night). Run `autoscaler resume gpu` to let coderd make it\n',
   );
 });
 
@@ -159,7 +159,7 @@ it('shows that capacity for waiting jobs is starting', async () => {
   submit(lab, {});
   lab.pass(5);
   expect(await screen(lab)).toMatchInlineSnapshot(`
-    "4 jobs wait, the oldest for 15 s; no problems
+    "4 jobs wait, the oldest for 15 s; no findings
 
     pool  tasks  busy  idle  starting  leaving  floor  max
     cpu       1     1     0         0        0      1    5
@@ -186,7 +186,7 @@ it('shows a retiring pool first with a build, then without tasks', async () => {
   const retiring = configure(lab, pools, 'gpu');
   await logLooks(lab, 240, retiring);
   expect(await screen(lab)).toMatchInlineSnapshot(`
-    "no jobs wait; no problems
+    "no jobs wait; no findings
 
     pool  tasks  busy  idle  starting  leaving  floor  max
     cpu       1     0     1         0        0      1    5
@@ -200,7 +200,7 @@ it('shows a retiring pool first with a build, then without tasks', async () => {
   `);
   await logLooks(lab, 600, retiring);
   expect(await screen(lab)).toMatchInlineSnapshot(`
-    "no jobs wait; no problems
+    "no jobs wait; no findings
 
     pool  tasks  busy  idle  starting  leaving  floor  max
     cpu       1     0     1         0        0      1    5
@@ -256,7 +256,7 @@ describe('an unreadable source', () => {
     const { code, out } = await call(lab, 'status', '--cluster', 'nowhere');
     expect(code).toBe(1);
     expect(out).toMatchInlineSnapshot(`
-      "1 job waits, the oldest for 70 s; 1 problem
+      "1 job has waited for 70 s; 1 finding
 
       pool  tasks  busy  idle  starting  leaving  floor  max
       cpu       ?     ?     ?         ?        ?      1    5
@@ -268,7 +268,7 @@ describe('an unreadable source', () => {
       when they start:
         job 81f388be of organization "default" (tags cluster=gpu): start unknown: a list is incomplete or contradicts another one (see the findings)
 
-      problems:
+      findings:
         ! could not list ECS services: listing services of cluster "nowhere": ClusterNotFoundException: Cluster not found. Give the name of the cluster with --cluster (an output of the stack)
 
       last look: unknown: no ECS service has the tag coder-autoscaler:log-group, which names the log group
@@ -283,13 +283,13 @@ describe('an unreadable source', () => {
     const { code, out } = await call(lab, 'status');
     expect(code).toBe(1);
     expect(out).toMatchInlineSnapshot(`
-      "waiting jobs unknown; 1 problem
+      "waiting jobs unknown; 1 finding
 
       pool  tasks  busy  idle  starting  leaving  floor  max
       cpu       1     ?     ?         ?        ?      1    5
       gpu       0     ?     ?         ?        ?      0    2
 
-      problems:
+      findings:
         ! listing organizations: coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.; coderd also refused the token that was read again from the secret; store a valid token in it; could not read: jobs, daemons, previous jobs of "default"
 
       last look: 0 s ago, at 2 March 2026 09:02:00 UTC; succeeded
@@ -312,9 +312,9 @@ describe('the last look', () => {
     logs.put(logGroupName, JSON.stringify({ message: 'look', service: stackName, takenAt, failures }));
     lab.pass(20);
     const out = await screen(lab);
-    expect(out).toContain('no jobs wait; 1 problem\n');
-    expect(out).toContain(`problems:\n  ! ${failures[0]}\n`);
-    expect(lastLine(out)).toBe('last look: 20 s ago, at 2 March 2026 09:01:00 UTC; failed (see problems)');
+    expect(out).toContain('no jobs wait; 1 finding\n');
+    expect(out).toContain(`findings:\n  ! ${failures[0]}\n`);
+    expect(lastLine(out)).toBe('last look: 20 s ago, at 2 March 2026 09:01:00 UTC; failed (see findings)');
   });
 
   it('ignores another deployment in the same log group', async () => {
@@ -326,7 +326,7 @@ describe('the last look', () => {
     expect(lastLine(await screen(lab))).toBe('last look: none in the last hour');
   });
 
-  it('is a problem if it is too old', async () => {
+  it('is a finding if it is too old', async () => {
     const lab = await open([CPU]);
     await logLooks(lab, 60);
     lab.pass(40 * 60);
@@ -380,7 +380,7 @@ describe('the last look', () => {
     await logLooks(lab, 240);
     arrange(lab);
     const out = await screen(lab);
-    expect(out).toMatch(/^no jobs wait; no problems\n/);
+    expect(out).toMatch(/^no jobs wait; no findings\n/);
     expect(lastLine(out)).toBe(line);
   });
 });

@@ -155,7 +155,7 @@ describe('a promised start', () => {
 
   it('does not count on an idle daemon that has left a job waiting for half a minute', () => {
     const picture: Picture = { pools: { cpu: { tasks: 'I1m', max: 1 } }, pending: [{ ageS: 30 }] };
-    expect(promised(picture, STARTS).pendingJobs.map(startOf)).toEqual(['no-room']);
+    expect(promised(picture, STARTS).pendingJobs.map(startOf)).toEqual(['daemon-may-have-left']);
   });
 
   it('of a job behind running builds comes from the times of similar builds', () => {

@@ -374,9 +374,9 @@ describe.each([
 });
 
 describe('the daemon counts of a pool', () => {
-  it('do not count draining tasks as busy, nor tasks without a lease as busy or idle', () => {
+  it('do not count draining tasks as busy, nor idle daemons without a lease as idle', () => {
     const plan = planOf({ pools: { cpu: { tasks: 'B B B L I1m I1m U1m' } } });
-    expect(poolOf(plan, 'cpu').daemons).toMatchObject({ busy: 3, idle: 2, leaving: 1, unguarded: 1 });
+    expect(poolOf(plan, 'cpu').daemons).toMatchObject({ busy: 3, idle: 2, leaving: 2, unguarded: 0 });
   });
 
   it('add warm to all tasks that hold a job or may hold one', () => {

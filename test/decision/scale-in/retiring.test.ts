@@ -91,7 +91,7 @@ it.each<Row>([
     pool: { tasks: 'B U1m' },
     expected: [],
     why: [
-      { code: 'retiring-waits', starting: 0, leaving: 0, unguarded: 1 },
+      { code: 'retiring-waits', starting: 0, leaving: 1, unguarded: 0 },
       { code: 'retiring', tasks: 1, asked: 0 },
       { code: 'holding-for-unguarded', tasks: 1 },
     ],

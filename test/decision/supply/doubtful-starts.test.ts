@@ -121,16 +121,6 @@ describe('a pool that is held back', () => {
   });
 });
 
-describe('a daemon without a lease', () => {
-  it.each([
-    { tasks: 'U9m', expected: [], because: 'it may have left a moment ago' },
-    { tasks: 'U25m', expected: [], because: 'twice its idleTimeout and five minutes are inclusive' },
-    { tasks: 'U26m', expected: ['tasks-unguarded'], because: 'it would have been gone long ago' },
-  ])('is $expected for tasks $tasks, because $because', ({ tasks, expected }) => {
-    expect(codesOf(plan({ pools: { cpu: { tasks } } }))).toEqual(expected);
-  });
-});
-
 describe('a build that is being cancelled', () => {
   it.each([
     { status: 'canceling', expected: [], because: 'it is in neither requested list' },

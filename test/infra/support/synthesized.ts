@@ -31,10 +31,17 @@ export const gpu: PoolSettings = {
   architecture: 'x86_64',
 };
 
+/** A copy of another pool gets a key of its own, because a key fixes the tags. */
 export function deployment(pools: readonly PoolSettings[], aws: Settings['aws'] = {}): Settings {
   return {
     coder: { url: 'https://coder.example.com', token: { secret: 'coder/autoscaler-token' } },
-    pools: [...pools],
+    pools: pools.map((pool, index) =>
+      typeof pool.key === 'object' &&
+      !pool.retiring &&
+      pools.slice(0, index).some(({ key }) => key === pool.key)
+        ? { ...pool, key: { secret: `coder/keys/${pool.name}` } }
+        : pool,
+    ),
     aws,
   };
 }

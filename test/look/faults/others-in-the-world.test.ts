@@ -1,5 +1,7 @@
 /** Daemons outside the pools, with real looks and clients. */
 import { afterEach, expect, it } from 'vitest';
+import { planText } from '../../../lambda/explain/text.ts';
+import { promisedLook } from '../../../lambda/look/look.ts';
 import { DEFAULT_RELEASE } from '../../../simulator/coderd/rules/versions.ts';
 import { type Lab, startLongLab } from '../../support/lab.ts';
 
@@ -37,4 +39,35 @@ it('launches a task for a job that waits beside an idle daemon of others that ha
   expect(desired()).toBe(0);
   await own.run(10);
   expect(desired()).toBe(1);
+});
+
+it('promises nothing for a daemon of others that has missed its heartbeat, and holds no launch for longer', async () => {
+  const { own, other, submit, desired } = await besideAnother();
+  other.close();
+  own.pass(65);
+  submit();
+  own.pass(1);
+  const plan = await promisedLook(own.ports(), own.config);
+  expect(plan.assignment).toMatchObject([{ pool: null, jobs: 1, served: 'by-doubtful' }]);
+  expect(plan.pendingJobs).toMatchObject([{ startsAt: null, why: 'daemon-may-have-left' }]);
+  expect(planText(plan)).toMatch(/1 job; the free daemon that fits may have left/);
+  expect(planText(plan)).not.toMatch(/takes them|starts now/);
+  await own.run(10);
+  expect(desired()).toBe(0);
+  await own.run(10);
+  expect(desired()).toBe(1);
+});
+
+it('says of a job that no pool can run that the daemon of others which ended may have left', async () => {
+  const { own, other } = await besideAnother();
+  const tags = { pool: 'tpu' };
+  const key = own.world.coderd.addKey({ organization: 'default', tags, name: 'tpu' });
+  const tpu = own.world.coderd.connect({ key, name: 'tpu', version: DEFAULT_RELEASE });
+  other.close();
+  tpu.close();
+  own.world.coderd.submitJob({ organization: 'default', tags, durationMs: 60_000 });
+  own.pass(20);
+  const plan = await promisedLook(own.ports(), own.config);
+  expect(plan.assignment).toMatchObject([{ pool: null, jobs: 1, served: 'by-doubtful' }]);
+  expect(plan.pendingJobs).toMatchObject([{ why: 'daemon-may-have-left' }]);
 });
