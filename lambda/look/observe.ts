@@ -18,7 +18,7 @@ export async function observe(
   config: Config,
 ): Promise<Snapshot> {
   const startedAt = clock.now();
-  const aws = observeEcs(ecs);
+  const aws = observeEcs(ecs, startedAt);
   const [coder, cluster, secrets] = await Promise.all([
     observeCoder({ coderd, clock }, config),
     aws,
@@ -171,8 +171,8 @@ export function unlisted(name: string, known: readonly Organization[]): string {
 }
 
 /** Reads services, tasks and protections of the cluster. Does not throw. */
-export async function observeEcs(ecs: Ecs): Promise<Snapshot['ecs']> {
-  const services = await ecs.services();
+export async function observeEcs(ecs: Ecs, now?: EpochMs): Promise<Snapshot['ecs']> {
+  const services = await ecs.services(now);
   const tasks = await ecs.tasks(services.items);
   const running = tasks.items.filter(
     ({ lastStatus, desiredStatus }) => lastStatus === 'RUNNING' && desiredStatus === 'RUNNING',
