@@ -4,7 +4,12 @@
  */
 import type { DesiredCounts } from '../../../lambda/adapters/ecs/desired-counts.ts';
 import { MANY_SERVICES, STOPPED_READ } from '../../../lambda/adapters/ecs/ecs.ts';
-import { type EpochMs, lastPart, type ServiceArn, type TaskArn } from '../../../lambda/decision/model/brands.ts';
+import {
+  type EpochMs,
+  lastPart,
+  type ServiceArn,
+  type TaskArn,
+} from '../../../lambda/decision/model/brands.ts';
 import { POOL_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import type {
   Deployment,

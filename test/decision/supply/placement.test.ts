@@ -82,7 +82,12 @@ describe('a placement failure', () => {
   });
 
   it.each([
-    { name: 'begins when tasks are first missing, after twice their start time', lasted: 6, until: 0, since: 6 },
+    {
+      name: 'begins when tasks are first missing, after twice their start time',
+      lasted: 6,
+      until: 0,
+      since: 6,
+    },
     { name: 'does not begin within twice the start time', lasted: 5.9, until: 0 },
     { name: 'begins after 5 minutes if a start takes seconds', lasted: 5, until: 0, start: 0.1, since: 5 },
     { name: 'does not begin within 14 minutes if a start takes 12', lasted: 14, until: 0, start: 12 },
@@ -90,7 +95,12 @@ describe('a placement failure', () => {
     { name: 'holds after the count was lowered', lasted: 6, until: 40, since: 46 },
     { name: 'begins when ECS created its last task', lasted: 9, until: 0, created: 6, since: 6 },
     { name: 'does not begin soon after ECS created a task', lasted: 9, until: 0, created: 5 },
-    { name: 'ends with a task that ECS created after the count was lowered', lasted: 9, until: 40, created: 20 },
+    {
+      name: 'ends with a task that ECS created after the count was lowered',
+      lasted: 9,
+      until: 40,
+      created: 20,
+    },
   ])('without an event $name', ({ lasted, until, start = 3, created, since }) => {
     const shortage = { lastedMs: lasted * MINUTE, until: ago(until * MINUTE) };
     const tasks = created === undefined ? [] : [aTask({ createdAt: ago(created * MINUTE) })];
