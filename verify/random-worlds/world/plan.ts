@@ -52,7 +52,7 @@ const MOST_AN_HOUR: Readonly<Record<Incident, number>> = {
   'starts failing': 0.3,
   'coderd down': 0.4,
   'no capacity': 0.4,
-  'no capacity and no event': 0.4,
+  'no capacity and no event': 1,
 };
 
 /** It has its own random source, so that all else in a world stayed the same when it was added. */
