@@ -104,6 +104,8 @@ function wordsOf(finding: Finding): string {
         : `service "${finding.service}" has the tag of pool "${finding.pool}", and no pool in this configuration manages it. Either another deployment owns it, or the pool was removed. If it was removed, deploy it again with retiring: true: deleting the service may stop builds`;
     case 'count-changed-by-others':
       return `pool "${finding.pool}": somebody else changed the desired count from ${finding.from} to ${finding.to} (a person, Application Auto Scaling, a second deployment, or another instance of this function). Leave the count to the autoscaler; \`autoscaler pin\` fixes it for a time, \`autoscaler doctor\` looks for scalable targets`;
+    case 'count-contested':
+      return `pool "${finding.pool}": others changed the desired count ${finding.changes} times in the last hour, at least 3 times within 10 min. Scale-in is on hold and only pending jobs launch tasks, because each correction would launch or stop tasks again. Run \`autoscaler doctor\` and deregister the scalable target that it finds. The autoscaler resumes an hour after the last of these changes`;
     case 'pools-alike':
       return `pools ${finding.pools.map((name) => `"${name}"`).join(', ')} have the same tags in organization "${finding.organization}" (one uses its name, one its UUID). Merge them into one pool`;
     case 'service-missing':

@@ -35,7 +35,7 @@ export function reasonSentence(reason: Reason): string {
     case 'capped-at-prewarm-max':
       return `${some(reason.due, 'job')} due, limited to ${some(reason.max, 'daemon')} by prewarm.max until coderd creates the jobs`;
     case 'launching-for-jobs-only':
-      return `needs ${some(reason.wanted, 'task')}, but clocks differ: only pending jobs launch tasks (see findings)`;
+      return `needs ${some(reason.wanted, 'task')}, but only pending jobs launch tasks now (see findings)`;
     case 'pinned':
       return `needs ${some(reason.wanted, 'task')}, pinned at ${reason.count} ${originText(reason)}`;
     case 'above-pin':
@@ -212,6 +212,8 @@ function doubtPhrase(doubt: Doubt): string {
       return 'coderd is too old';
     case 'tasks-fewer-than-counted':
       return 'ECS lists fewer tasks than it counts';
+    case 'count-contested':
+      return 'others keep changing the desired count (see findings)';
     case 'override-malformed':
       return 'an override is invalid (see findings)';
     case 'scale-in-paused':

@@ -20,7 +20,7 @@ export async function observe(
   limit = new TimeLimit(),
 ): Promise<Snapshot> {
   const startedAt = clock.now();
-  const aws = observeEcs(limit.ecs(ecs));
+  const aws = observeEcs(limit.ecs(ecs), startedAt);
   const [coder, cluster, secrets] = await Promise.all([
     observeCoder({ coderd: limit.coderd(coderd), clock }, config),
     aws,
@@ -175,8 +175,8 @@ export function unlisted(name: string, known: readonly Organization[]): string {
 }
 
 /** Reads services, tasks and protections of the cluster. Does not throw. */
-export async function observeEcs(ecs: ReadableEcs): Promise<Snapshot['ecs']> {
-  const services = await ecs.services();
+export async function observeEcs(ecs: ReadableEcs, now?: EpochMs): Promise<Snapshot['ecs']> {
+  const services = await ecs.services(now);
   const tasks = await ecs.tasks(services.items);
   const running = tasks.items.filter(
     ({ lastStatus, desiredStatus }) => lastStatus === 'RUNNING' && desiredStatus === 'RUNNING',

@@ -47,7 +47,7 @@ export class TimeLimit {
     const { cluster, stack } = ecs;
     return {
       ...{ cluster, stack },
-      services: () => this.#reading(`listing services of cluster "${cluster}"`, ecs.services()),
+      services: (now) => this.#reading(`listing services of cluster "${cluster}"`, ecs.services(now)),
       tasks: (services) => this.#reading(`listing tasks of cluster "${cluster}"`, ecs.tasks(services)),
       protections: (tasks) =>
         this.#reading(`reading task protection in cluster "${cluster}"`, ecs.protections(tasks)),

@@ -26,10 +26,10 @@ export class FullViewAge {
   }
 }
 
-/** Doubts that make a view incomplete. Overrides by a person do not. */
+/** Doubts that make a view incomplete. Overrides by a person and changes by others do not. */
 type Contradiction = Exclude<
   Doubt & Finding['code'],
-  `${string}-${'truncated' | 'forbidden' | 'failed' | 'stale'}` | 'override-malformed'
+  `${string}-${'truncated' | 'forbidden' | 'failed' | 'stale'}` | 'override-malformed' | 'count-contested'
 >;
 
 const CONTRADICTIONS: Readonly<Record<Contradiction, true>> = {

@@ -7,6 +7,7 @@ import type { LookResult } from '../look/look.ts';
 import { isAtMax, type LookEvent, launchesOf } from '../look/look-event.ts';
 import { orphansOf } from '../look/orphan-event.ts';
 import {
+  CONTESTED_METRIC,
   DEAD_METRIC,
   LICENSE_METRIC,
   type MetricName,
@@ -70,6 +71,11 @@ export function deadBuilds({ findings }: Plan): number | undefined {
   return orphansOf(findings).length || undefined;
 }
 
+/** The value of CONTESTED_METRIC; undefined if nothing else sizes a pool. */
+export function contestedPools({ findings }: Plan): number | undefined {
+  return findings.filter(({ code }) => code === 'count-contested').length || undefined;
+}
+
 /** The values of the metrics that most looks do not emit. */
 export function rareMetrics(plan: Plan): Readonly<Record<RareMetricName, number | undefined>> {
   return {
@@ -77,6 +83,7 @@ export function rareMetrics(plan: Plan): Readonly<Record<RareMetricName, number 
     [STUCK_METRIC]: stuckTasks(plan),
     [LICENSE_METRIC]: licenseProblem(plan),
     [DEAD_METRIC]: deadBuilds(plan),
+    [CONTESTED_METRIC]: contestedPools(plan),
   };
 }
 

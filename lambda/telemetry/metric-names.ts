@@ -52,11 +52,15 @@ export const LICENSE_METRIC = 'LicenseProblem';
  */
 export const DEAD_METRIC = 'DeadBuilds';
 
+/** Pools whose desired count others keep changing. Emitted only if there are any. */
+export const CONTESTED_METRIC = 'ContestedPools';
+
 export type RareMetricName =
   | typeof TOKEN_METRIC
   | typeof STUCK_METRIC
   | typeof LICENSE_METRIC
-  | typeof DEAD_METRIC;
+  | typeof DEAD_METRIC
+  | typeof CONTESTED_METRIC;
 
 /**
  * Seconds that the jobs which started since the last look had waited, by part (docs/waits.md).

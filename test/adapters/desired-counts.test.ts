@@ -1,14 +1,15 @@
 import { expect, it } from 'vitest';
 import { DesiredCounts } from '../../lambda/adapters/ecs/desired-counts.ts';
-import type { ServiceArn } from '../../lambda/decision/model/brands.ts';
+import { plusMs, type ServiceArn } from '../../lambda/decision/model/brands.ts';
+import { MINUTE, NOW } from '../support/parts.ts';
 
 const serviceArn = 'arn:cpu' as ServiceArn;
-const seen = (desiredCount: number) => ({
+const seen = (desiredCount: number, runningCount = 0) => ({
   serviceArn,
   serviceName: 'cpu',
   status: 'ACTIVE',
   desiredCount,
-  runningCount: 0,
+  runningCount,
   pendingCount: 0,
   deployments: [],
   tags: [],
@@ -40,9 +41,43 @@ it.each<Row>([
 ])('reports changes from $expected for the events $events: $because', ({ events, expected }) => {
   const counts = new DesiredCounts();
   const changes = events.split(' ').flatMap((word) => {
-    if (!word.startsWith('=')) return [{ from: counts.compare(seen(Number(word))).changedFrom }];
+    if (!word.startsWith('=')) return [{ from: counts.compare(seen(Number(word)), NOW).changedFrom }];
     counts.willSet(serviceArn, Number(word.slice(1)));
     return [];
   });
   expect(changes.map(({ from }) => from)).toEqual(expected);
+});
+
+/** In `looks`, `2/1@3` is a look in minute 3 that reads a count of 2 and 1 task. */
+function lookAt(looks: string) {
+  const counts = new DesiredCounts();
+  return looks
+    .split(' ')
+    .map((look) => look.split(/[/@]/).map(Number))
+    .map(([desired = 0, tasks = 0, minute = 0]) =>
+      counts.compare(seen(desired, tasks), plusMs(NOW, minute * MINUTE)),
+    )
+    .at(-1);
+}
+
+it.each([
+  { looks: '2/0@0', minutes: 0, because: 'a new process has just seen it' },
+  { looks: '2/0@0 2/0@1 4/0@2', minutes: 2, because: 'a higher count does not begin anew' },
+  { looks: '2/2@0 1/1@1', minutes: undefined, because: 'nothing is missing' },
+  { looks: '3/0@0 3/1@5', minutes: 0, because: 'ECS has created a task' },
+  { looks: '3/0@0 3/0@5 3/3@6', minutes: undefined, because: 'ECS has created all tasks' },
+  { looks: '3/0@0 3/0@5 0/0@6 0/0@7', minutes: 5, because: 'a lower count creates no task' },
+  { looks: '3/0@0 3/0@5 0/0@6 1/0@60 1/0@61', minutes: 6, because: 'the time between does not count' },
+  { looks: '3/0@0 3/0@5 0/0@6 1/0@66', minutes: 0, because: 'it is forgotten after an hour' },
+])('tasks are missing for $minutes minutes after $looks: $because', ({ looks, minutes }) => {
+  expect(lookAt(looks)?.shortage?.lastedMs).toBe(minutes === undefined ? undefined : minutes * MINUTE);
+});
+
+it.each([
+  { looks: '1/1@0 4/1@1 2/1@2', at: [1, 2], because: 'this process set neither' },
+  { looks: '1/1@0 4/1@2', at: undefined, because: 'another process may have looked in between' },
+  { looks: '1/1@0 4/1@1 4/1@60 4/1@62', at: undefined, because: 'it is forgotten after an hour' },
+])('others changed the count in the minutes $at of $looks: $because', ({ looks, at }) => {
+  const expected = at?.map((minute) => plusMs(NOW, minute * MINUTE));
+  expect(lookAt(looks)?.changesByOthers).toEqual(expected);
 });

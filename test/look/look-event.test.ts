@@ -13,7 +13,12 @@ import { answerOf } from '../../lambda/look/answer.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import { type LookEvent, lookEvent } from '../../lambda/look/look-event.ts';
 import { FullViewAge } from '../../lambda/telemetry/full-view-age.ts';
-import { lookMetrics, stuckTasks, tokenDaysLeft } from '../../lambda/telemetry/look-metrics.ts';
+import {
+  contestedPools,
+  lookMetrics,
+  stuckTasks,
+  tokenDaysLeft,
+} from '../../lambda/telemetry/look-metrics.ts';
 import { METRICS } from '../../lambda/telemetry/metric-names.ts';
 import { aConfig, ago, aJob, anOrganization, aPool, aSnapshot, MINUTE, reading } from '../support/parts.ts';
 import { draw, type Picture } from '../support/picture.ts';
@@ -203,6 +208,13 @@ describe('the metrics of a look', () => {
     const finding: Finding = { code: 'token-expires', at: '2026-11-23T21:00:00.000Z' };
     expect(tokenDaysLeft({ ...plan, findings: [finding] })).toBe(3.5);
   });
+});
+
+it('counts contested pools only if there are any', () => {
+  const { plan } = resultOn(BUSY);
+  expect(contestedPools(plan)).toBeUndefined();
+  const findings: readonly Finding[] = [{ code: 'count-contested', pool: 'cpu' as PoolName, changes: 3 }];
+  expect(contestedPools({ ...plan, findings })).toBe(1);
 });
 
 it('counts stuck tasks only if there are any', () => {

@@ -2,6 +2,8 @@
  * Invokes the product on its schedule in a world. The invocations are the real ones. Some overlap,
  * some are slow, and some end between two calls.
  */
+
+import { DesiredCounts } from '../../lambda/adapters/ecs/desired-counts.ts';
 import type { SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
@@ -41,12 +43,18 @@ type AutoscalerOptions = {
   readonly onError: (error: unknown) => void;
 };
 
+/** A warm process of the function. It loses its memory with a crash. */
+type Process = { counts: DesiredCounts };
+
 export class Autoscaler {
   readonly #options: AutoscalerOptions;
   #deployed: { readonly pools: readonly FleetPool[]; readonly config: Config } | undefined;
   readonly #secretsRandom: Random;
   #secrets: SecretMetadata | undefined;
   #hasFaults = true;
+  readonly #process: Process = { counts: new DesiredCounts() };
+  /** It runs the invocations that overlap with another one. */
+  readonly #second: Process = { counts: new DesiredCounts() };
 
   constructor(options: AutoscalerOptions) {
     this.#options = options;
@@ -57,9 +65,9 @@ export class Autoscaler {
   async start(): Promise<never> {
     const { scheduler, random, plan } = this.#options;
     for (;;) {
-      void this.#invoke();
+      void this.#invoke(this.#process);
       if (this.#hasFaults && random.next() < plan.looks.doubled)
-        void scheduler.wait(random.whole(0, DOUBLED_WITHIN_MS)).then(() => this.#invoke());
+        void scheduler.wait(random.whole(0, DOUBLED_WITHIN_MS)).then(() => this.#invoke(this.#second));
       await scheduler.wait(SCHEDULE_MS);
     }
   }
@@ -69,13 +77,13 @@ export class Autoscaler {
     this.#hasFaults = false;
   }
 
-  async #invoke(): Promise<void> {
+  async #invoke(process: Process): Promise<void> {
     const { world, scheduler, onLook, onError } = this.#options;
     const startedAt = scheduler.now();
     const remainingMs = (): number => startedAt + TIMEOUT_MS - scheduler.now();
     try {
       await runLooks({
-        ports: portsOf(world, this.#connections()),
+        ports: portsOf(world, this.#connections(process)),
         config: this.#config(),
         remainingMs,
         onLook,
@@ -107,17 +115,18 @@ export class Autoscaler {
     return this.#secrets;
   }
 
-  #connections() {
+  #connections(process: Process) {
     const { scheduler, random, plan, isCoderdDown } = this.#options;
     const draws = { crash: random.next(), slow: random.next(), calls: random.whole(...CALLS_BEFORE_CRASH) };
     const isCrashing = this.#hasFaults && draws.crash < plan.looks.crashing;
+    if (isCrashing) process.counts = new DesiredCounts();
     const isSlow = this.#hasFaults && draws.slow < plan.looks.slow;
     const latency = isSlow ? SLOW : plan.callLatency;
     const faults = (): ConnectionFaults => (this.#hasFaults ? plan.line : NO_FAULTS);
     let calls = 0;
     const isCutOff = (): boolean => ++calls >= draws.calls && isCrashing;
     return {
-      scheduler,
+      ...{ scheduler, counts: process.counts },
       secrets: this.#warmSecrets(),
       aws: new FaultyConnection({ scheduler, random, latency, faults, isCutOff }),
       coderd: new FaultyConnection({

@@ -6,6 +6,7 @@ import { ECSClient, ECSServiceException } from '@aws-sdk/client-ecs';
 import { SecretsManagerClient, SecretsManagerServiceException } from '@aws-sdk/client-secrets-manager';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { License } from '../../lambda/adapters/coderd/license.ts';
+import type { DesiredCounts } from '../../lambda/adapters/ecs/desired-counts.ts';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
 import { SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
@@ -27,12 +28,15 @@ export function portsOf(
     readonly secrets: SecretMetadata;
     readonly coderd: FaultyConnection;
     readonly scheduler: VirtualScheduler;
+    /** What the process remembers from earlier invocations. */
+    readonly counts: DesiredCounts;
   },
 ): Ports {
   const http = new InProcessCoderd(world.coderd, (answer) => connections.coderd.call(answer));
   return {
     ecs: new EcsAdapter(new WorldEcs(world.ecs, connections.aws), world.ecs.clusterName, {
       stack: world.stackName,
+      counts: connections.counts,
     }),
     secrets: connections.secrets,
     coderd: new CoderdAdapter(http, { license: new License(http) }),

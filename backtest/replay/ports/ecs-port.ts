@@ -2,8 +2,14 @@
  * ECS as a look sees it, made directly from the simulator's model. It equals the answers of
  * `simulator/ecs/api.ts` as the autoscaler's adapter reads them.
  */
+import type { DesiredCounts } from '../../../lambda/adapters/ecs/desired-counts.ts';
 import { MANY_SERVICES, STOPPED_READ } from '../../../lambda/adapters/ecs/ecs.ts';
-import { lastPart, type ServiceArn, type TaskArn } from '../../../lambda/decision/model/brands.ts';
+import {
+  type EpochMs,
+  lastPart,
+  type ServiceArn,
+  type TaskArn,
+} from '../../../lambda/decision/model/brands.ts';
 import { POOL_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import type {
   Deployment,
@@ -34,21 +40,30 @@ export class EcsPort implements Ecs {
   readonly cluster: string;
   readonly #model: EcsModel;
   readonly #onCall: OnCall;
+  readonly #counts: DesiredCounts;
   #hasListed = false;
 
-  constructor(model: EcsModel, onCall: OnCall) {
+  constructor(
+    model: EcsModel,
+    { onCall, counts }: { readonly onCall: OnCall; readonly counts: DesiredCounts },
+  ) {
     this.cluster = model.clusterName;
     this.#model = model;
     this.#onCall = onCall;
+    this.#counts = counts;
   }
 
-  async services(): Promise<Reading<Service>> {
+  async services(now?: EpochMs): Promise<Reading<Service>> {
     const services = this.#model.services().filter(({ state: { tags } }) => tags[POOL_TAG] !== undefined);
     const pages = this.#hasListed ? 0 : pagesOf(services.length, PAGE);
     this.#hasListed = true;
     this.#onCall('ecs', pages + pagesOf(services.length, SERVICES_A_CALL));
     const tasks = Map.groupBy(this.#model.tasks(), ({ identity: { serviceName } }) => serviceName);
-    return { status: 'ok', items: services.map((it) => serviceOf(it, tasks.get(it.identity.name) ?? [])) };
+    const items = services.map((it) => serviceOf(it, tasks.get(it.identity.name) ?? []));
+    return {
+      status: 'ok',
+      items: now === undefined ? items : items.map((item) => this.#counts.compare(item, now)),
+    };
   }
 
   async tasks(services: readonly Service[]): Promise<Reading<Task>> {
@@ -83,6 +98,7 @@ export class EcsPort implements Ecs {
 
   async setDesired(service: ServiceArn, count: number): Promise<void> {
     this.#onCall('ecs', 1);
+    this.#counts.willSet(service, count);
     this.#model.setDesiredCount(lastPart(service), count);
   }
 

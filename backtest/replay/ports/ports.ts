@@ -5,6 +5,7 @@
  */
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import { type ReadingRequest, reading } from '../../../lambda/adapters/coderd/http/reading.ts';
+import { DesiredCounts } from '../../../lambda/adapters/ecs/desired-counts.ts';
 import type { EpochMs, JobId, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { batchesOf } from '../../../lambda/decision/model/collections.ts';
 import type { BuildInfo, Daemon, Job, Reading } from '../../../lambda/decision/model/snapshot.ts';
@@ -36,7 +37,8 @@ export function virtualPorts({ world, scheduler, isCoderdDown, onCall }: PortsOp
   const coderd = new CoderdPort(world.coderd, { isCoderdDown, onCall });
   const clock = { now: () => scheduler.now(), sleep: (ms: number) => scheduler.wait(ms) };
   const secrets = new SecretsPort(world.secrets);
-  return () => ({ coderd, ecs: new EcsPort(world.ecs, onCall), secrets, clock });
+  const counts = new DesiredCounts();
+  return () => ({ coderd, ecs: new EcsPort(world.ecs, { onCall, counts }), secrets, clock });
 }
 
 const IDS_A_REQUEST = 100;

@@ -13,6 +13,7 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import {
+  CONTESTED_METRIC,
   DEAD_METRIC,
   LICENSE_METRIC,
   type MetricName,
@@ -51,6 +52,7 @@ export function alarmRows(
     ...readings(autoscaler),
     stuckTasks(autoscaler),
     deadBuilds(autoscaler),
+    contestedPools(autoscaler),
     tokenExpires(autoscaler),
     licenseProblem(autoscaler),
     ...(keyFunction === undefined ? [] : [failingKeys(keyFunction)]),
@@ -211,6 +213,26 @@ function deadBuilds({ service }: AutoscalerFunction): AlarmRow {
     description:
       'A build died with its task: Spot, a host failure, memory, or StopTask. coderd never got its new state, so resources may be left over in the cloud. ' +
       'First: run `autoscaler orphans`. It lists each such build with its cause, and what to check.',
+  };
+}
+
+function contestedPools({ service }: AutoscalerFunction): AlarmRow {
+  return {
+    name: 'count-contested',
+    metric: lookMetric({
+      service,
+      name: CONTESTED_METRIC,
+      statistic: 'Minimum',
+      period: Duration.minutes(15),
+    }),
+    comparisonOperator: GREATER_THAN_THRESHOLD,
+    threshold: 0,
+    periods: allOf(1),
+    // The function publishes this metric only while there are such pools.
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+    description:
+      'Something else keeps changing the desired count of a pool, for example Application Auto Scaling. The pool does not scale in, and only pending jobs launch tasks. ' +
+      'First: run `autoscaler doctor` to find scalable targets, and deregister them.',
   };
 }
 

@@ -2,6 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import {
+  CONTESTED_METRIC,
   DEAD_METRIC,
   LICENSE_METRIC,
   type MetricName,
@@ -35,6 +36,7 @@ const STATISTICS: Readonly<Record<AutoscalerMetric, Statistic>> = {
   [STUCK_METRIC]: 'Maximum',
   [LICENSE_METRIC]: 'Maximum',
   [DEAD_METRIC]: 'Maximum',
+  [CONTESTED_METRIC]: 'Maximum',
   WaitForLaunch: 'Sum',
   WaitForImagePull: 'Sum',
   WaitForTaskStart: 'Sum',
@@ -143,6 +145,14 @@ export abstract class MeteredConstruct extends Construct {
    */
   metricDeadBuilds(options?: MetricOptions): Metric {
     return this.metric(DEAD_METRIC, options);
+  }
+
+  /**
+   * The number of pools whose desired count others keep changing. The function writes it only if
+   * there are any.
+   */
+  metricContestedPools(options?: MetricOptions): Metric {
+    return this.metric(CONTESTED_METRIC, options);
   }
 
   /**

@@ -1,15 +1,26 @@
-import type { ServiceArn } from '../../decision/model/brands.ts';
-import type { Service } from '../../decision/model/snapshot.ts';
+import type { EpochMs, ServiceArn } from '../../decision/model/brands.ts';
+import type { Service, Shortage } from '../../decision/model/snapshot.ts';
 
 type Known = {
   readonly seen: number;
+  readonly seenAt: EpochMs;
+  /** Tasks that ECS ran or started then. */
+  readonly tasks: number;
   /** Counts that this process set later and has not seen yet, newest last. */
   readonly set: readonly number[];
+  /** When others changed the count. */
+  readonly changes: readonly EpochMs[];
+  readonly shortage: Shortage | undefined;
 };
 
+/** A process remembers a change by others, or a shortage, for this long. */
+const REMEMBERED_MS = 3_600_000;
+/** After a longer pause another process of this function may have looked, and changed the count. */
+const WATCHED_MS = 90_000;
+
 /**
- * The desired counts that this process has seen and set. Any other count was changed by someone
- * else. A new process knows no counts and reports no changes.
+ * The desired counts that this process has seen and set, and for how long ECS has had fewer tasks.
+ * Any other count was changed by someone else. A new process knows nothing and reports nothing.
  */
 export class DesiredCounts {
   readonly #known = new Map<ServiceArn, Known>();
@@ -21,14 +32,48 @@ export class DesiredCounts {
     this.#known.set(service, { ...known, set: [...known.set.filter((earlier) => earlier !== count), count] });
   }
 
-  /** The service, with `changedFrom` in the first look that sees a count that someone else set. */
-  compare(service: Service): Service {
-    const { serviceArn, desiredCount } = service;
-    const { seen = desiredCount, set = [] } = this.#known.get(serviceArn) ?? {};
+  /** The service with what this process remembers of it. `now`: the function's clock. */
+  compare(service: Service, now: EpochMs): Service {
+    const { serviceArn, desiredCount, runningCount, pendingCount } = service;
+    const known = this.#known.get(serviceArn);
+    const { seen = desiredCount, set = [], seenAt = now } = known ?? {};
     const index = set.indexOf(desiredCount);
     // ECS may still show the count from before the last write of this process.
     const isOwn = index >= 0 || desiredCount === seen;
-    this.#known.set(serviceArn, { seen: desiredCount, set: isOwn ? set.slice(index + 1) : [] });
-    return isOwn ? service : { ...service, changedFrom: set.at(-1) ?? seen };
+    const isWatched = now - seenAt <= WATCHED_MS;
+    const changes = [
+      ...(known?.changes ?? []).filter((at) => now - at <= REMEMBERED_MS),
+      ...(isOwn || !isWatched ? [] : [now]),
+    ];
+    const shortage = shortageOf(service, known, now);
+    this.#known.set(serviceArn, {
+      ...{ seen: desiredCount, seenAt: now, tasks: runningCount + pendingCount },
+      ...{ set: isOwn ? set.slice(index + 1) : [], changes, shortage },
+    });
+    return {
+      ...service,
+      ...(isOwn ? {} : { changedFrom: set.at(-1) ?? seen }),
+      ...(changes.length > 0 && { changesByOthers: changes }),
+      ...(shortage && { shortage }),
+    };
   }
+}
+
+/**
+ * For how long ECS has had fewer tasks than desired, without creating one. A count that is lowered
+ * ends no shortage: ECS has still created nothing, so the next one goes on from there.
+ */
+function shortageOf(
+  { desiredCount, runningCount, pendingCount }: Service,
+  known: Known | undefined,
+  now: EpochMs,
+): Shortage | undefined {
+  const tasks = runningCount + pendingCount;
+  const { shortage } = known ?? {};
+  const isOver = shortage === undefined || known === undefined || tasks > known.tasks;
+  const before = isOver || now - shortage.until > REMEMBERED_MS ? undefined : shortage;
+  if (desiredCount <= tasks) return before;
+  const wasShort = before !== undefined && before.until === known?.seenAt;
+  const lastedMs = (before?.lastedMs ?? 0) + (wasShort ? now - before.until : 0);
+  return { lastedMs, until: now };
 }

@@ -82,12 +82,12 @@ export class EcsAdapter implements Ecs {
     this.#counts = counts;
   }
 
-  async services(): Promise<Reading<Service>> {
-    const services = await this.#readServices();
+  async services(now?: EpochMs): Promise<Reading<Service>> {
+    const services = await this.#readServices(now);
     return this.#answeredAt === undefined ? services : { ...services, takenAt: this.#answeredAt };
   }
 
-  #readServices(): Promise<Reading<Service>> {
+  #readServices(now: EpochMs | undefined): Promise<Reading<Service>> {
     return reading(`listing services of cluster "${this.cluster}"`, async () => {
       const arns = await this.#listServices();
       const parts = await Promise.all(
@@ -96,7 +96,7 @@ export class EcsAdapter implements Ecs {
       const tagged = parts.flat().filter(({ tags }) => tags.some(({ key }) => key === POOL_TAG));
       // Later looks of this invocation describe only services of pools.
       this.#arns = Promise.resolve(tagged.map(({ serviceArn }) => serviceArn));
-      return tagged.map((service) => this.#counts.compare(service));
+      return now === undefined ? tagged : tagged.map((service) => this.#counts.compare(service, now));
     });
   }
 

@@ -56,7 +56,13 @@ const snapshotSchema = z.object({
   ecs: z.object({
     cluster: z.string(),
     stack: z.string().exactOptional(),
-    services: reading(serviceSchema.extend({ changedFrom: z.int().exactOptional() })),
+    services: reading(
+      serviceSchema.extend({
+        changedFrom: z.int().exactOptional(),
+        changesByOthers: z.array(time).exactOptional(),
+        shortage: z.object({ lastedMs: z.int().nonnegative(), until: time }).exactOptional(),
+      }),
+    ),
     tasks: reading(taskSchema),
     protections: reading(protectionSchema),
   }),

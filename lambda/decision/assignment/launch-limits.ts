@@ -26,7 +26,8 @@ export type PoolLaunchLimits = {
   readonly forPrebuilds: number;
   readonly isDoubtful: boolean;
   /**
-   * The clocks differ, so only pending jobs launch tasks: the tasks of floors may already exist.
+   * Only pending jobs launch tasks: the clocks differ, so the tasks of floors may already exist, or
+   * others change the count.
    */
   readonly isPendingOnly: boolean;
 };
@@ -62,7 +63,7 @@ export function computeLaunchLimits(
     const ownRoom = isOpen ? Math.max(0, view.pool.max - capacity.total) : 0;
     const price = priceOf(view.pool);
     const paid = Math.floor(budget / price);
-    const isPendingOnly = doubts.includes('clocks-differ');
+    const isPendingOnly = launchesForJobsOnly(doubts);
     const belowFloor = isPendingOnly ? 0 : leastTasks(poolForecast.floors) - capacity.total;
     const forMin = Math.max(0, Math.min(belowFloor, ownRoom, total, paid));
     total -= forMin;
@@ -75,6 +76,10 @@ export function computeLaunchLimits(
     };
   });
   return { pools, total, budget };
+}
+
+export function launchesForJobsOnly(doubts: readonly Doubt[]): boolean {
+  return doubts.includes('clocks-differ') || doubts.includes('count-contested');
 }
 
 /**

@@ -89,7 +89,7 @@ export type Reason =
   /** Daemons that must be ready when coderd inserts the jobs. */
   | { readonly code: 'prewarm'; readonly daemons: number; readonly due: number }
   | { readonly code: 'capped-at-prewarm-max'; readonly due: number; readonly max: number }
-  /** The clocks differ: floors and transitions that are due launch no task. */
+  /** The clocks differ, or others change the count: floors and transitions that are due launch no task. */
   | { readonly code: 'launching-for-jobs-only'; readonly wanted: number }
   /** The pool wants more tasks than its pin allows. */
   | ({ readonly code: 'pinned'; readonly wanted: number; readonly count: number } & OverrideNote)
@@ -227,6 +227,7 @@ export type Doubt =
   | 'clocks-differ'
   | 'server-too-old'
   | 'tasks-fewer-than-counted'
+  | 'count-contested'
   | 'override-malformed'
   /** Set by a person. It can come with other doubts. */
   | 'scale-in-paused';
@@ -600,6 +601,8 @@ export type Finding =
       readonly from: number;
       readonly to: number;
     }
+  /** Others have changed a desired count at least three times within ten minutes, in the last hour. */
+  | { readonly code: 'count-contested'; readonly pool: PoolName; readonly changes: number }
   | { readonly code: 'pools-alike'; readonly organization: string; readonly pools: readonly PoolName[] }
   | { readonly code: 'service-ambiguous'; readonly pool: PoolName; readonly services: readonly string[] }
   | { readonly code: 'daemon-tags-differ'; readonly pool: PoolName; readonly daemons: readonly string[] }

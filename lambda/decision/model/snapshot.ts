@@ -259,7 +259,14 @@ export type Service = {
    * another count.
    */
   readonly changedFrom?: number | undefined;
+  /** When this process saw that others had changed the count, in the last hour. */
+  readonly changesByOthers?: readonly EpochMs[] | undefined;
+  /** Since ECS last created a task, as far as this process knows. */
+  readonly shortage?: Shortage | undefined;
 };
+
+/** For how long ECS has had fewer tasks than the desired count, and when that was last seen. */
+export type Shortage = { readonly lastedMs: number; readonly until: EpochMs };
 
 export type Task = {
   readonly taskArn: TaskArn;

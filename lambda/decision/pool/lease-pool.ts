@@ -20,7 +20,9 @@ export function decideLeasePool(input: PoolInput): PoolDecision {
   const { view, capacity, granted: wanted } = need;
   const now = snapshot.takenAt;
   const leaving = leavingTasks(need, service, now);
-  const count = decideCount({ service, capacity, wanted, max: view.pool.max, doubts });
+  const count = leavesCount(input)
+    ? { to: service.desiredCount, why: [] }
+    : decideCount({ service, capacity, wanted, max: view.pool.max, doubts });
   const confirming = protectUnguarded(view);
   const why = reasonsOf(need, { leaving, count, confirming, doubts, config, now });
   const asked = mayDrain(need, doubts) ? leaving : [];
@@ -35,6 +37,15 @@ export function decideLeasePool(input: PoolInput): PoolDecision {
       ...askActions(need, asked),
     ],
   };
+}
+
+/**
+ * Whether others may have the count that they want: no job needs a launch, and every task has a
+ * lease, so ECS stops none.
+ */
+function leavesCount({ need: { capacity, granted }, doubts }: PoolInput): boolean {
+  const { total, starting, unguarded } = capacity;
+  return doubts.includes('count-contested') && granted <= total && starting + unguarded === 0;
 }
 
 /** The tasks that are due to be replaced, then the spare ones. */

@@ -3,6 +3,7 @@
  * tasks and count.
  */
 
+import { launchesForJobsOnly } from '../assignment/launch-limits.ts';
 import { launchesFor, type PoolNeed } from '../assignment/needs.ts';
 import { countDaemons, unplacedTasks } from '../capacity/capacity.ts';
 import { RAISE_ABOVE } from '../demand/stock.ts';
@@ -40,7 +41,7 @@ export function reasonsOf(
     ...floorReasons(need),
     ...stockReasons(need),
     ...forecastReasons(need, now),
-    ...clockReasons(need, doubts),
+    ...jobsOnlyReasons(need, doubts),
     ...boundReasons(need, config),
     ...leaveReasons(need, leaving, doubts),
     ...confirming.why,
@@ -144,9 +145,9 @@ function forecastReasons(need: PoolNeed, now: EpochMs): readonly Reason[] {
   return reasons;
 }
 
-/** Tasks that floors and the forecast cannot launch while the clocks differ. */
-function clockReasons({ floor, capacity }: PoolNeed, doubts: readonly Doubt[]): readonly Reason[] {
-  const isHeld = doubts.includes('clocks-differ') && floor.count > capacity.total;
+/** Tasks that floors and the forecast cannot launch while only pending jobs launch tasks. */
+function jobsOnlyReasons({ floor, capacity }: PoolNeed, doubts: readonly Doubt[]): readonly Reason[] {
+  const isHeld = launchesForJobsOnly(doubts) && floor.count > capacity.total;
   return isHeld ? [{ code: 'launching-for-jobs-only', wanted: floor.count }] : [];
 }
 

@@ -28,15 +28,14 @@ export function deriveDoubts(pools: readonly PoolView[], snapshot: Snapshot): Do
     doubtsOf: (view) => {
       const { organization } = view;
       const own = organization === undefined ? [unknownOrganization(view)] : ofOrganization.get(organization);
-      const found = [...(own ?? []), ...everywhere, ...judgeCounts(view), ...judgeOverrides(view)];
+      const found = [...(own ?? []), ...everywhere, ...judgePool(view)];
       return [...new Set([...found.map(({ code }) => code), ...pausedScaleIn(view)])];
     },
     findings: [
       ...unknownOrganizations(pools),
       ...organizations.flatMap((organization) => ofOrganization.get(organization) ?? []),
       ...everywhere,
-      ...pools.flatMap(judgeCounts),
-      ...pools.flatMap(judgeOverrides),
+      ...pools.flatMap(judgePool),
     ],
   };
 }
@@ -246,12 +245,32 @@ function secondsAhead(times: readonly EpochMs[], now: EpochMs): number {
   return latest - now > CLOCK_TOLERANCE_MS ? Math.round((latest - now) / 1000) : 0;
 }
 
+function judgePool(view: PoolView): readonly DoubtFinding[] {
+  return [...judgeCounts(view), ...judgeChanges(view), ...judgeOverrides(view)];
+}
+
 /** ECS counts more tasks than it lists: the list is older than the count, or incomplete. */
 function judgeCounts({ pool, service, listed }: PoolView): readonly DoubtFinding[] {
   const counted = service === undefined ? 0 : service.runningCount + service.pendingCount;
   return counted > listed
     ? [{ code: 'tasks-fewer-than-counted', pool: pool.name, counted, seen: listed }]
     : [];
+}
+
+/** So many changes by others within this time are no accident: something else sizes the pool too. */
+const CONTESTED = { changes: 3, withinMs: 10 * 60_000 } as const;
+
+/**
+ * Something else sizes the service too, for example Application Auto Scaling. Each of our changes
+ * would be undone and would cost launches (docs/adr/0041).
+ */
+function judgeChanges({ pool, service }: PoolView): readonly DoubtFinding[] {
+  const at = (service?.changesByOthers ?? []).toSorted(by((time) => time));
+  const isContested = at.some((time, index) => {
+    const last = at[index + CONTESTED.changes - 1];
+    return last !== undefined && last - time <= CONTESTED.withinMs;
+  });
+  return isContested ? [{ code: 'count-contested', pool: pool.name, changes: at.length }] : [];
 }
 
 /** A malformed override may be meant to stop scale-in (docs/adr/0016). */

@@ -1,17 +1,18 @@
 /**
  * Placement: whether ECS can place the tasks that a service desires, from the service's events and
  * task records. ECS cannot place a task if a vCPU quota is used up, if there is no Fargate or Spot
- * capacity, or if it may not assume a role. Then there is no task record, only a service event.
+ * capacity, or if it may not assume a role. Then there is no task record, only a service event. If
+ * that is missing too, the time for which tasks are missing tells.
  */
 import type { EpochMs } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
-import type { Service, ServiceEvent, Task } from '../model/snapshot.ts';
+import type { Service, ServiceEvent, Shortage, Task } from '../model/snapshot.ts';
 
 /** Since when and why ECS cannot place tasks of a service. */
 export type PlacementFailure = {
   /** The time of the first failure since ECS last placed a task. */
   readonly since: EpochMs;
-  /** ECS's own words. */
+  /** ECS's own words, if it has any. */
   readonly reason: string;
 };
 
@@ -31,6 +32,12 @@ const EVENT_HOLDS_MS = 6 * 3_600_000;
  * proves nothing.
  */
 const SAME_ATTEMPT_MS = 60_000;
+/**
+ * ECS creates a task within seconds. Without one after twice the pool's start time it is not
+ * expected to come, within these bounds: no start takes longer than 15 minutes.
+ */
+const MISSING_MS = { least: 5 * 60_000, most: 15 * 60_000 } as const;
+const SILENT = 'ECS wrote no service event that says why';
 
 /** Selects the events about placement: at most ten, newest first. */
 export function placementEvents(events: readonly ServiceEvent[]): readonly ServiceEvent[] {
@@ -43,12 +50,12 @@ export function placementEvents(events: readonly ServiceEvent[]): readonly Servi
 /**
  * Derives whether ECS cannot place tasks of this service now. A failure counts for six hours. It
  * counts no longer once ECS has placed a task: an event or a task record that is newer by more than
- * a minute shows that.
+ * a minute shows that. Without an event, tasks that are missing for long show a failure.
  */
 export function derivePlacement(
-  { events = [] }: Pick<Service, 'events'>,
+  { events = [], shortage }: Pick<Service, 'events' | 'shortage'>,
   tasks: readonly Task[],
-  now: EpochMs,
+  { now, startMs }: { readonly now: EpochMs; readonly startMs: number },
 ): PlacementFailure | undefined {
   const placed = [
     ...events.flatMap(({ message, createdAt }) => (STARTED.test(message) ? [createdAt] : [])),
@@ -60,8 +67,20 @@ export function derivePlacement(
     .toSorted(by(({ createdAt }) => createdAt));
   const [first, newest] = [failures[0], failures.at(-1)];
   if (first === undefined || newest === undefined || now - newest.createdAt > EVENT_HOLDS_MS)
-    return undefined;
+    return silentFailure(shortage, { lastPlaced, startMs });
   return { since: first.createdAt, reason: reasonOf(newest.message) };
+}
+
+/** Tasks that have been missing for much longer than a start takes. */
+function silentFailure(
+  shortage: Shortage | undefined,
+  { lastPlaced, startMs }: { readonly lastPlaced: number; readonly startMs: number },
+): PlacementFailure | undefined {
+  if (shortage === undefined) return undefined;
+  const { until, lastedMs } = shortage;
+  const since = Math.max(until - lastedMs, lastPlaced) as EpochMs;
+  const expectedMs = Math.min(MISSING_MS.most, Math.max(MISSING_MS.least, 2 * startMs));
+  return until - since < expectedMs ? undefined : { since, reason: SILENT };
 }
 
 /** Removes the name of the service and the text that all such events share. */

@@ -45,7 +45,7 @@ export type PoolView = InForce & {
   readonly unseen: number;
   /** The number of desired tasks that do not exist yet. */
   readonly missing: number;
-  /** Why ECS cannot place the missing tasks. Undefined: the events show no problem. */
+  /** Why ECS cannot place the missing tasks. Undefined: nothing shows a problem. */
   readonly placement: PlacementFailure | undefined;
   readonly olderTasks: OlderTasks;
   /** The secrets that its tasks get, as far as AWS tells since when: the latest change first. */
@@ -129,6 +129,7 @@ function derivePoolView({ pool: configured, snapshot, protections, byGroup, inde
   const missing = Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen);
   const isWhole = organization?.daemons.status === 'ok' && isKnownVersion(snapshot.coder.buildInfo?.version);
   const registered = (task: Task) => registration(daemons.get(task), isWhole);
+  const startTime = learnStartTime({ tasks: all, registration: registered, settingMs: pool.startTimeMs });
   const inForce = withBlindFloor({ pool, minFrom }, { organization, tasks: all, now });
   return {
     ...inForce,
@@ -144,11 +145,11 @@ function derivePoolView({ pool: configured, snapshot, protections, byGroup, inde
     listed: all.filter(({ lastStatus }) => lastStatus !== 'STOPPED').length,
     unseen,
     missing,
-    placement: service && derivePlacement(service, all, now),
+    placement: service && derivePlacement(service, all, { now, startMs: startTime.p95Ms }),
     olderTasks,
     credentials: deriveCredentials(configured, snapshot, now),
     failing: deriveFailingStarts({ tasks: all, now, registration: registered }),
-    startTime: learnStartTime({ tasks: all, registration: registered, settingMs: pool.startTimeMs }),
+    startTime,
     seenStarts: () => seenStarts({ tasks: all, registration: registered }),
     owned,
     orphans:

@@ -8,6 +8,9 @@ const CAPACITY =
   'Capacity is unavailable at this time. Please try again later or in a different availability zone.';
 const QUOTA = "You've reached the limit on the number of vCPUs you can run concurrently";
 
+/** The pool's tasks start within 3 minutes. */
+const AT = { now: NOW, startMs: 3 * MINUTE };
+
 const paused = { pause: 'all', 'pause-until': '2026-11-20T10:00:00.000Z' };
 
 const eventOf = (words: string, ms: number): ServiceEvent => ({
@@ -53,7 +56,7 @@ describe('a placement failure', () => {
       since: 20 * MINUTE,
     },
   ])('starts at the right event with $name', ({ events, since }) => {
-    const found = derivePlacement({ events }, [], NOW);
+    const found = derivePlacement({ events }, [], AT);
     expect(found?.since).toBe(since === undefined ? undefined : ago(since));
   });
 
@@ -67,19 +70,46 @@ describe('a placement failure', () => {
     },
   ])('$name', ({ created, holds }) => {
     const task = aTask({ lastStatus: 'PENDING', createdAt: ago(created) });
-    expect(derivePlacement({ events: [failed(20 * MINUTE)] }, [task], NOW) !== undefined).toBe(holds);
+    expect(derivePlacement({ events: [failed(20 * MINUTE)] }, [task], AT) !== undefined).toBe(holds);
   });
 
   it('has the text of the newest event of ECS without the name of the service', () => {
     const events = [failed(MINUTE, QUOTA), failed(20 * MINUTE)];
-    expect(derivePlacement({ events }, [], NOW)).toEqual({
+    expect(derivePlacement({ events }, [], AT)).toEqual({
       since: ago(20 * MINUTE),
       reason: QUOTA,
     });
   });
 
+  it.each([
+    {
+      name: 'begins when tasks are first missing, after twice their start time',
+      lasted: 6,
+      until: 0,
+      since: 6,
+    },
+    { name: 'does not begin within twice the start time', lasted: 5.9, until: 0 },
+    { name: 'begins after 5 minutes if a start takes seconds', lasted: 5, until: 0, start: 0.1, since: 5 },
+    { name: 'does not begin within 14 minutes if a start takes 12', lasted: 14, until: 0, start: 12 },
+    { name: 'begins after 15 minutes if a start takes 12', lasted: 15, until: 0, start: 12, since: 15 },
+    { name: 'holds after the count was lowered', lasted: 6, until: 40, since: 46 },
+    { name: 'begins when ECS created its last task', lasted: 9, until: 0, created: 6, since: 6 },
+    { name: 'does not begin soon after ECS created a task', lasted: 9, until: 0, created: 5 },
+    {
+      name: 'ends with a task that ECS created after the count was lowered',
+      lasted: 9,
+      until: 40,
+      created: 20,
+    },
+  ])('without an event $name', ({ lasted, until, start = 3, created, since }) => {
+    const shortage = { lastedMs: lasted * MINUTE, until: ago(until * MINUTE) };
+    const tasks = created === undefined ? [] : [aTask({ createdAt: ago(created * MINUTE) })];
+    const found = derivePlacement({ shortage }, tasks, { now: NOW, startMs: start * MINUTE });
+    expect(found?.since).toBe(since === undefined ? undefined : ago(since * MINUTE));
+  });
+
   it('is unknown in a snapshot without events', () => {
-    expect(derivePlacement({}, [], NOW)).toBeUndefined();
+    expect(derivePlacement({}, [], AT)).toBeUndefined();
   });
 });
 

@@ -9,7 +9,7 @@ import { cpu, deployment, templateOf } from '../support/synthesized.ts';
 describe('the metrics of the autoscaler', () => {
   const { stack, autoscaler } = deploy(deployment([cpu]));
 
-  it.each([...METRICS, 'TokenDaysLeft', 'StuckTasks', 'DeadBuilds'] as const)(
+  it.each([...METRICS, 'TokenDaysLeft', 'StuckTasks', 'DeadBuilds', 'ContestedPools'] as const)(
     'have a method for %s, with the dimension of this deployment',
     (name) => {
       const metric: Metric = autoscaler[`metric${name}`]();

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import {
+  CONTESTED_METRIC,
   DEAD_METRIC,
   LICENSE_METRIC,
   METRICS,
@@ -115,6 +116,11 @@ const EXPECTED = [
     because: 'one build is enough, and the metric exists only for about an hour after a death',
   },
   {
+    name: 'count-contested',
+    summary: 'Minimum ContestedPools a 900 s, GreaterThanThreshold 0, 1 of 1, else notBreaching',
+    because: 'the metric exists only while there are such pools',
+  },
+  {
     name: 'token-expires',
     summary: 'Minimum TokenDaysLeft a 900 s, LessThanOrEqualToThreshold 14, 1 of 1, else notBreaching',
     because: 'the metric exists only if the token expires soon',
@@ -177,9 +183,16 @@ describe('the alarms', () => {
       ...Metrics.flatMap(({ MetricStat }) => (MetricStat === undefined ? [] : [MetricStat.Metric])),
     ]);
     const own = read.filter(({ Namespace }) => Namespace === METRICS_NAMESPACE);
-    expect(own).toHaveLength(10);
+    expect(own).toHaveLength(11);
     for (const { MetricName, Dimensions } of own) {
-      expect([...METRICS, STUCK_METRIC, TOKEN_METRIC, LICENSE_METRIC, DEAD_METRIC]).toContain(MetricName);
+      expect([
+        ...METRICS,
+        STUCK_METRIC,
+        TOKEN_METRIC,
+        LICENSE_METRIC,
+        DEAD_METRIC,
+        CONTESTED_METRIC,
+      ]).toContain(MetricName);
       expect(Dimensions).toEqual([{ Name: 'service', Value: 'Test' }]);
     }
   });

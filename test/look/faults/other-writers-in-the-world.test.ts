@@ -6,7 +6,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import { cleanLook, type Lab, type LabPool, startLab } from '../../support/lab.ts';
+import type { LookResult } from '../../../lambda/look/look.ts';
+import { trackTarget } from '../../../simulator/scaling/target-tracking.ts';
+import { cleanLook, type Lab, type LabPool, startLab, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -23,6 +25,8 @@ const submit = ({ world }: Lab, tags: LabPool['tags'], minutes: number) =>
 const desired = ({ world }: Lab, name: string) => world.service(name).state.desiredCount;
 const byOthers = (findings: readonly Finding[]) =>
   findings.filter(({ code }) => code === 'count-changed-by-others');
+
+const isContested = (findings: readonly Finding[]) => findings.some(({ code }) => code === 'count-contested');
 
 const leftOver = (findings: readonly Finding[]) =>
   findings.filter(({ code }) => code === 'service-without-pool');
@@ -59,6 +63,41 @@ describe('a desired count that somebody else changes', () => {
     expect(looks.flatMap(({ plan }) => byOthers(plan.findings))).toMatchObject([{ from: 1, to: 0 }]);
     expect(desired(lab, 'cpu')).toBe(1);
     expect(lab.world.figures().killedByUs).toBe(0);
+  });
+});
+
+describe('Application Auto Scaling on the service of a pool', () => {
+  const HOURS = 4;
+  /** Three builds of 2 minutes every 10 minutes, and a look every 10 s. */
+  async function work(bounds: { readonly min: number; readonly max: number } | undefined, warm = 0) {
+    lab = await startLongLab({ pools: [{ ...pool('cpu'), warm, max: 12 }] });
+    const { world } = lab;
+    const { identity } = world.service('cpu');
+    const inUse = () => world.coderd.jobs().filter(({ status }) => status === 'running').length;
+    if (bounds !== undefined) trackTarget(world.ecs, { service: identity.name, inUse, ...bounds });
+    const looks: LookResult[] = [];
+    for (let round = 0; round < HOURS * 6; round++) {
+      for (let job = 0; job < 3; job++) submit(lab, { pool: 'cpu' }, 2);
+      looks.push(...(await lab.run(600)));
+    }
+    const whileContested = looks
+      .filter(({ plan }) => isContested(plan.findings))
+      .flatMap(({ outcome }) => outcome.applied.filter((action) => action.kind === 'set-desired'));
+    const { killed } = world.figures();
+    const isDone = world.coderd.jobs().every(({ status }) => status === 'succeeded');
+    return { launched: world.ecs.counts().launched, killed, isDone, whileContested };
+  }
+
+  it.each([
+    { name: 'a range of 2 to 10 tasks', bounds: { min: 2, max: 10 } },
+    { name: 'at least 6 tasks', bounds: { min: 6, max: 10 } },
+  ])('costs few launches once the autoscaler stops fighting $name', async ({ bounds }) => {
+    const alone = await work(undefined);
+    await lab?.close();
+    const both = await work(bounds);
+    expect(both).toMatchObject({ isDone: true, killed: 0 });
+    expect(both.launched).toBeLessThan(1.2 * alone.launched);
+    expect(both.whileContested.filter(({ from, to }) => to < from)).toEqual([]);
   });
 });
 

@@ -91,16 +91,6 @@ describe('a pool whose tasks ECS cannot place', () => {
     expect(world.figures().killed).toBe(0);
   });
 
-  it('counts as starting if no event reports the failure', async () => {
-    const { run, addJobs, failPlacement, world } = await start([cheap]);
-    failPlacement('cheap', CAPACITY);
-    world.service('cheap').tellsEvents = false;
-    addJobs(2);
-    const last = (await run(300)).at(-1);
-    expect(poolOf(last, 'cheap')?.daemons).toMatchObject({ starting: 2, failing: 0 });
-    expect(last?.plan.findings.map(({ code }) => code)).not.toContain('placement-failing');
-  });
-
   it('keeps its old tasks and a steady count while a deployment waits for it', async () => {
     const pool = { ...cheap, min: 4 };
     const { run, failPlacement, desired, world } = await start([pool], { deploymentBlocked: 'off' });
@@ -119,5 +109,63 @@ describe('a pool whose tasks ECS cannot place', () => {
     await run(900);
     expect(world.service('cheap').state).toMatchObject({ older: [], primary: { rolloutState: 'COMPLETED' } });
     expect(world.figures().killed).toBe(0);
+  });
+});
+
+describe('a pool whose tasks ECS neither creates nor mentions', () => {
+  async function startSilent(pools: readonly LabPool[], options: Omit<LabOptions, 'pools'> = {}) {
+    const started = await start(pools, options);
+    started.failPlacement('cheap', CAPACITY);
+    started.world.service('cheap').tellsEvents = false;
+    return started;
+  }
+
+  it('counts as starting for some minutes, then leaves its jobs to another pool', async () => {
+    const { run, addJobs, desired, succeeded } = await startSilent([cheap, other]);
+    addJobs(4);
+    const early = (await run(240)).at(-1);
+    expect(poolOf(early, 'cheap')?.daemons).toMatchObject({ starting: 4, failing: 0 });
+    const looks = await run(600);
+    expect(looks.flatMap(({ plan }) => plan.findings)).toContainEqual({
+      ...{ code: 'placement-failing', pool: 'cheap', tasks: 4 },
+      ...{ since: '2026-03-02T09:00:20.000Z', reason: 'ECS wrote no service event that says why' },
+    });
+    expect(succeeded()).toBe(4);
+    expect(desired('cheap')).toBe(0);
+  });
+
+  it('holds no room of maxTasks', async () => {
+    const third: LabPool = { ...cheap, name: 'third', tags: { size: 'l' } };
+    const { run, addJobs, succeeded } = await startSilent([cheap, third], { maxTasks: 4 });
+    addJobs(4);
+    await run(30);
+    addJobs(2, { size: 'l' });
+    await run(900);
+    expect(succeeded()).toBe(2);
+  });
+
+  it('launches nothing for jobs that are gone when capacity returns', async () => {
+    const { run, addJobs, failPlacement, desired, world } = await startSilent([cheap]);
+    addJobs(4);
+    await run(35 * 60);
+    expect(world.coderd.jobs().map(({ status }) => status)).toEqual(Array(4).fill('failed'));
+    failPlacement('cheap');
+    await run(600);
+    expect(desired('cheap')).toBe(0);
+    expect(world.ecs.counts().launched).toBe(0);
+  });
+
+  it('gets its next jobs back only once it has had time to recover', async () => {
+    const { run, addJobs, desired, succeeded, failPlacement } = await startSilent([cheap, other]);
+    addJobs(4);
+    await run(900);
+    addJobs(2);
+    await run(300);
+    expect(succeeded()).toBe(6);
+    failPlacement('cheap');
+    await run(3_600);
+    addJobs(2);
+    await run(20);
+    expect(desired('cheap')).toBe(2);
   });
 });

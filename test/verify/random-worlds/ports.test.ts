@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { DesiredCounts } from '../../../lambda/adapters/ecs/desired-counts.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import { observe } from '../../../lambda/look/observe.ts';
@@ -52,7 +53,7 @@ describe('portsOf', () => {
       aws: connection,
       secrets: secretsOf(world, connection),
       coderd: connection,
-      scheduler,
+      ...{ scheduler, counts: new DesiredCounts() },
     });
     const [seen] = await Promise.all([
       observe(inProcess, config),

@@ -46,7 +46,7 @@ describe('random worlds', () => {
     expect(kinds(({ world }) => `${world.deploymentBlocked} ${world.blockedTasks} ${world.lateLease}`)).toBe(
       12,
     );
-    expect(new Set(drawn.flatMap(({ incidents }) => Object.keys(incidents))).size).toBe(14);
+    expect(new Set(drawn.flatMap(({ incidents }) => Object.keys(incidents))).size).toBe(15);
     expect(drawn.filter(({ overridesAnHour }) => overridesAnHour > 1).length).toBeGreaterThan(50);
     const retirements = drawn.flatMap((plan) => plan.retirements);
     expect(new Set(retirements.map((it) => `${it.isRenamed} ${it.backAfterHours !== undefined}`)).size).toBe(

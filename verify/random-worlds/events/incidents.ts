@@ -102,7 +102,9 @@ class IncidentRunner {
       case 'coderd down':
         return this.#coderdDown();
       case 'no capacity':
-        return this.#toPool((pool) => this.#useUpCapacity(pool));
+        return this.#toPool((pool) => this.#useUpCapacity(pool, { tellsEvents: true }));
+      case 'no capacity and no event':
+        return this.#toPool((pool) => this.#useUpCapacity(pool, { tellsEvents: false }));
       default:
         return incident satisfies never;
     }
@@ -207,16 +209,21 @@ class IncidentRunner {
     if (this.#notStarting.delete(pool)) world.ecs.failStarts(world.service(pool).identity.name);
   }
 
-  #useUpCapacity(pool: string): void {
-    const { ecs } = this.#context.world;
-    ecs.failPlacement(this.#context.world.service(pool).identity.name, NO_CAPACITY);
+  #useUpCapacity(pool: string, { tellsEvents }: { readonly tellsEvents: boolean }): void {
+    const { world } = this.#context;
+    const service = world.service(pool);
+    service.tellsEvents = tellsEvents;
+    world.ecs.failPlacement(service.identity.name, NO_CAPACITY);
     this.#notPlaced.add(pool);
     this.#later(MINUTE_MS, 90 * MINUTE_MS, () => this.#place(pool));
   }
 
   #place(pool: string): void {
     const { world } = this.#context;
-    if (this.#notPlaced.delete(pool)) world.ecs.failPlacement(world.service(pool).identity.name);
+    if (!this.#notPlaced.delete(pool)) return;
+    const service = world.service(pool);
+    service.tellsEvents = true;
+    world.ecs.failPlacement(service.identity.name);
   }
 
   #coderdDown(): string {

@@ -31,6 +31,7 @@ export const INCIDENTS = [
   'starts failing',
   'coderd down',
   'no capacity',
+  'no capacity and no event',
 ] as const;
 
 export type Incident = (typeof INCIDENTS)[number];
@@ -51,6 +52,7 @@ const MOST_AN_HOUR: Readonly<Record<Incident, number>> = {
   'starts failing': 0.3,
   'coderd down': 0.4,
   'no capacity': 0.4,
+  'no capacity and no event': 1,
 };
 
 /** It has its own random source, so that all else in a world stayed the same when it was added. */
@@ -189,7 +191,7 @@ export function drawPlan(seed: number): WorldPlan {
     ]) ?? [20, 400],
     line: { failing: often(random, 0.05), losing: often(random, 0.05) },
     agent: { failing: often(random, 0.2), losing: often(random, 0.2) },
-    incidents: drawIncidents(random),
+    incidents: { ...drawIncidents(random), ...drawLater(seeded(seed + 22)) },
     builds: { bursts: random.between(3, 15), longShare: random.next() < 0.3 ? random.between(0, 0.01) : 0 },
     outOfMemoryAnHour: often(seeded(seed + 20), MOST_OUT_OF_MEMORY_AN_HOUR),
     overridesAnHour: often(people, MOST_OVERRIDES_AN_HOUR),
@@ -300,6 +302,16 @@ function drawRetirements(
 }
 
 function drawIncidents(random: Random): WorldPlan['incidents'] {
-  const drawn = INCIDENTS.map((incident) => [incident, often(random, MOST_AN_HOUR[incident])] as const);
+  const drawn = INCIDENTS.filter((incident) => incident !== LATER).map(
+    (incident) => [incident, often(random, MOST_AN_HOUR[incident])] as const,
+  );
   return Object.fromEntries(drawn.filter(([, perHour]) => perHour > 0));
+}
+
+/** It has its own random source, so that all else in a world stayed the same when it was added. */
+const LATER = 'no capacity and no event' satisfies Incident;
+
+function drawLater(random: Random): WorldPlan['incidents'] {
+  const perHour = often(random, MOST_AN_HOUR[LATER]);
+  return perHour > 0 ? { [LATER]: perHour } : {};
 }
