@@ -55,10 +55,13 @@ function usualColumn(header: readonly string[], role: Role): number | undefined 
   return USUAL[role].map((name) => plainNames.indexOf(name)).find((position) => position >= 0);
 }
 
-/** `run_started_at` and `runStartedAt` become `runstartedat`; a unit at the end is left out. */
+/**
+ * `run_started_at` and `runStartedAt` become `runstartedat`. Without seconds at the end: a column of
+ * milliseconds is found only by its name.
+ */
 const plain = (name: string): string =>
   name
-    .replace(/(?<=.)[ _(]*(?:ms|millis|milliseconds|sec|secs|seconds)\)?$/i, '')
+    .replace(/(?<=.)(?:[ _(]+s|[ _(]*(?:secs?|seconds))\)?$/i, '')
     .replaceAll(/[^a-z0-9]/gi, '')
     .toLowerCase();
 
