@@ -14,6 +14,7 @@ import { wholeNumber } from '../simulator/base/whole-number.ts';
 import { comparePolicies, type PolicyComparison } from './policies/policy-comparison.ts';
 import { benchText } from './policies/show.ts';
 import { matchesOf, overallOf } from './policies/standings.ts';
+import { type Subject, scenarioSubject, traceSubject } from './policies/subjects.ts';
 
 /**
  * Chosen so that all scenarios take a few minutes on two cores. Each trace begins on a Monday; a
@@ -31,19 +32,35 @@ const REGION = 'us-east-1';
 type Options = {
   readonly json: boolean;
   readonly scenarios: readonly Scenario[];
+  readonly traces?: readonly string[];
+  readonly config?: string;
+  readonly launch?: number;
   readonly values: readonly number[];
   readonly seeds: number;
   readonly days?: number;
   readonly workers: number;
 };
 
-const { json, scenarios, values, seeds, days, workers } = new Command('bench:policies')
+const { json, scenarios, traces, config, launch, values, seeds, days, workers } = new Command(
+  'bench:policies',
+)
   .description('compare the autoscaler with other policies, at several prices of waiting')
   .option('--json', 'print one JSON object as the last line', false)
   .addOption(
     new Option('--scenarios <names>', 'run only these scenarios, separated by commas')
       .argParser(parseScenarios)
       .default(SCENARIOS, SCENARIOS.map(({ name }) => name).join(',')),
+  )
+  .addOption(
+    new Option('--traces <files>', 'run these trace files instead of scenarios, separated by commas')
+      .argParser((text) => text.split(','))
+      .conflicts(['scenarios', 'days']),
+  )
+  .option('--config <file>', 'configuration for --traces (default: one pool of up to 100 tasks)')
+  .option(
+    '--launch <dollars>',
+    'what one launch costs in addition to the task (default: as configured)',
+    parseDollars,
   )
   .option(
     '--values <dollars>',
@@ -70,17 +87,20 @@ const stream = json ? process.stderr : process.stdout;
 const startedAt = performance.now();
 const progress = showProgress(process.stderr.isTTY ? process.stderr : undefined);
 const workerPool = startWorkerPool(workers);
-const shares = new Map<Scenario, number>();
+const subjects =
+  traces?.map((file) => traceSubject(file, config)) ??
+  scenarios.map((scenario) => scenarioSubject(scenario, days ?? DAYS[scenario.name] ?? WEEK));
+const shares = new Map<Subject, number>();
 const comparisons = await Promise.all(
-  scenarios.map((scenario) =>
-    comparePolicies(scenario, {
+  subjects.map((subject) =>
+    comparePolicies(subject, {
       ...{ seeds: Array.from({ length: seeds }, (_, index) => index + 1), workerPool },
-      ...{ days: days ?? DAYS[scenario.name] ?? WEEK, values, region: REGION },
+      ...{ values, launch, region: REGION },
       onProgress: (share) => {
-        shares.set(scenario, share);
+        shares.set(subject, share);
         progress.show(
-          [...shares.values()].reduce((sum, each) => sum + each, 0) / scenarios.length,
-          scenario.name,
+          [...shares.values()].reduce((sum, each) => sum + each, 0) / subjects.length,
+          subject.name,
         );
       },
     }).then(reportDone),
@@ -114,13 +134,16 @@ function parseScenarios(text: string): readonly Scenario[] {
 
 /** Throws InvalidArgumentError. commander adds the name of the option to its message. */
 function parseValues(text: string): readonly number[] {
-  return text.split(',').map((part) => {
-    const value = Number(part);
-    if (part.trim() !== '' && value > 0 && value <= MOST) return value;
-    throw new InvalidArgumentError(
-      `"${part}" is not a price; write dollars above 0 and up to ${MOST}, such as 0.02,0.1,1`,
-    );
-  });
+  return text.split(',').map(parseDollars);
+}
+
+/** Throws InvalidArgumentError. commander adds the name of the option to its message. */
+function parseDollars(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value > 0 && value <= MOST) return value;
+  throw new InvalidArgumentError(
+    `"${text}" is not a price; write dollars above 0 and up to ${MOST}, such as 0.02`,
+  );
 }
 
 function parseCount(text: string): number {

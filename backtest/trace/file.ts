@@ -1,4 +1,4 @@
-/** Reads a trace from a file or standard input, one chunk at a time. */
+/** Reads a trace or another text from a file or standard input, one chunk at a time. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { describeReadError } from '../../lambda/config/load.ts';
 import { TraceError } from './problems.ts';
@@ -11,9 +11,15 @@ const INPUT = 'standard input';
  * `-` means standard input. Throws TraceError if the file is missing, unreadable or no valid trace.
  */
 export function readTraceFile(file: string, options: { readonly skipBad?: boolean } = {}): ReadTrace {
-  const isInput = file === '-';
-  const lines = isInput ? linesOf(0, INPUT) : linesOfFile(file);
-  return readTrace(lines, { name: isInput ? INPUT : file, ...options });
+  return readTrace(readLines(file), { name: shownFile(file), ...options });
+}
+
+/** The name of a file in messages. */
+export const shownFile = (file: string): string => (file === '-' ? INPUT : file);
+
+/** The lines of a file; `-` means standard input. Throws TraceError if it cannot be read. */
+export function readLines(file: string): Generator<string> {
+  return file === '-' ? linesOf(0, INPUT) : linesOfFile(file);
 }
 
 const GZIP = [0x1f, 0x8b];
@@ -35,7 +41,7 @@ function* linesOf(descriptor: number, file: string): Generator<string> {
   let isFirst = true;
   for (let bytes = read(file, descriptor, piece); bytes > 0; bytes = read(file, descriptor, piece)) {
     if (isFirst && piece[0] === GZIP[0] && piece[1] === GZIP[1])
-      throw new TraceError(`${file}: reading the trace: the file is compressed; run gunzip first`);
+      throw new TraceError(`${file}: reading the file: it is compressed; run gunzip first`);
     isFirst = false;
     const lines = (rest + decode(file, decoder, piece.subarray(0, bytes))).split('\n');
     rest = lines.pop() ?? '';
@@ -49,7 +55,7 @@ function decode(file: string, decoder: InstanceType<typeof TextDecoder>, piece?:
   try {
     return decoder.decode(piece, { stream: piece !== undefined });
   } catch (cause) {
-    throw new TraceError(`${file}: reading the trace: the file is not UTF-8; save it as UTF-8`, { cause });
+    throw new TraceError(`${file}: reading the file: it is not UTF-8; save it as UTF-8`, { cause });
   }
 }
 
@@ -77,5 +83,5 @@ const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4));
 const RETRY_MS = 10;
 
 function unreadable(file: string, cause: unknown): TraceError {
-  return new TraceError(`${file}: reading the trace: ${describeReadError(cause)}`, { cause });
+  return new TraceError(`${file}: reading the file: ${describeReadError(cause)}`, { cause });
 }

@@ -8,8 +8,8 @@ export class TraceError extends Error {
 
 /** One problem of a line. */
 export type LineProblem = {
-  /** The first line is 1. */
-  readonly line: number;
+  /** The first line is 1. Absent in a JSON document, where `path` is the place. */
+  readonly line?: number;
   /** Such as `tags.size`; empty for the whole line. */
   readonly path: string;
   readonly message: string;
@@ -42,13 +42,32 @@ export class Problems {
     return this.#badLines;
   }
 
-  get first(): string | undefined {
-    return this.#first[0];
+  /**
+   * Whether the file can be used without its bad lines. Throws TraceError if not, or if `skipBad`
+   * is off. Returns a remark about them.
+   */
+  settle(good: number, skipBad: boolean): readonly string[] {
+    if (this.#badLines === 0) return [];
+    const bad = `${lines(this.#badLines)} with errors`;
+    if (good === 0) throw new TraceError(this.#text);
+    if (!skipBad)
+      throw new TraceError(
+        `${this.#text}\n${this.#file}: ${bad}, ${good} valid; correct the errors, or use --skip-bad to leave those lines out`,
+      );
+    return [`left out ${bad}; the first: ${this.#first[0] ?? ''}`];
+  }
+
+  /** Throws TraceError with the problems so far. */
+  refuse(): never {
+    throw new TraceError(this.#text);
   }
 
   /** The first problems, one line each, and the number of further problems. */
-  get text(): string {
+  get #text(): string {
     const more = this.#count - this.#first.length;
     return [...this.#first, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
   }
 }
+
+/** A number of lines, in words. */
+export const lines = (count: number): string => `${count} line${count === 1 ? '' : 's'}`;

@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { shownText } from '../../lambda/config/problems/shown.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
-import { type LineProblem, Problems, TraceError } from './problems.ts';
+import { type LineProblem, lines, Problems, TraceError } from './problems.ts';
 import { type Checked, check, checkHeader, type Header, jobSchema, OBJECT } from './schema.ts';
 import type { Trace, TraceJob } from './trace.ts';
 
@@ -75,17 +75,16 @@ class TraceReader {
   }
 
   finish(skipBad: boolean): ReadTrace {
-    const { badLines, first = '' } = this.#problems;
+    const { badLines } = this.#problems;
     if (this.#jobs.length === 0 && badLines === 0)
       throw new TraceError(
         `${this.#name}: the trace has no jobs; write one job per line, such as ${EXAMPLE}`,
       );
-    if (this.#jobs.length === 0 || (badLines > 0 && !skipBad)) throw new TraceError(this.#refusal());
     const remarks = [
-      ...(badLines > 0 ? [`left out ${lines(badLines)} with errors; the first: ${first}`] : []),
+      ...this.#problems.settle(this.#jobs.length, skipBad),
       ...(this.#backwards > 0 ? [`sorted ${lines(this.#backwards)} that went back in time`] : []),
     ];
-    return { trace: this.#trace(), skipped: badLines, remarks };
+    return { trace: traceOf(this.#name, this.#jobs, this.#header), skipped: badLines, remarks };
   }
 
   #takeHeader(value: object, isFirst: boolean): void {
@@ -97,7 +96,7 @@ class TraceReader {
     const header = checkHeader(value, this.#line);
     if (header.problems) {
       this.#problems.add(header.problems);
-      throw new TraceError(this.#problems.text);
+      this.#problems.refuse();
     }
     this.#header = header.value;
   }
@@ -131,35 +130,35 @@ class TraceReader {
     const message = `expected a unique id, got ${shownText(id)}, which line ${first} has too`;
     return [{ line: this.#line, path: 'id', message }];
   }
+}
 
-  #refusal(): string {
-    const { badLines, text } = this.#problems;
-    if (this.#jobs.length === 0) return text;
-    const good = this.#jobs.length;
-    return `${text}\n${this.#name}: ${lines(badLines)} with errors, ${good} valid; correct the errors, or use --skip-bad to leave those lines out`;
-  }
+/** The fields of a header that are known. */
+type HeaderFields = { readonly [K in keyof Omit<Header, 'trace'>]?: Header[K] | undefined };
 
-  #trace(): Trace {
-    const jobs = this.#jobs.sort((a, b) => a.at - b.at);
-    const {
-      name = nameOf(this.#name),
-      from = startOfMinute(jobs[0]?.at),
-      to = plusMs(startOfMinute(jobs.at(-1)?.at), MINUTE_MS),
-      timezone = 'UTC',
-      outages = [],
-      startSeconds,
-    }: Partial<Header> = this.#header ?? {};
-    this.#checkLength(from, to);
-    return { name, from, to, timezone, outages, startSeconds, jobs };
-  }
+/**
+ * The trace of jobs in any order, with the fields of a header. `file`: the name of the file. Throws
+ * TraceError if the period is too long.
+ */
+export function traceOf(file: string, unsorted: readonly TraceJob[], header: HeaderFields = {}): Trace {
+  const jobs = unsorted.toSorted((a, b) => a.at - b.at);
+  const {
+    name = nameOf(file),
+    from = startOfMinute(jobs[0]?.at),
+    to = plusMs(startOfMinute(jobs.at(-1)?.at), MINUTE_MS),
+    timezone = 'UTC',
+    outages = [],
+    startSeconds,
+  } = header;
+  checkLength(file, from, to);
+  return { name, from, to, timezone, outages, startSeconds, jobs };
+}
 
-  #checkLength(from: EpochMs, to: EpochMs): void {
-    const days = Math.ceil((to - from) / DAY_MS);
-    if (days <= LONGEST_DAYS) return;
-    throw new TraceError(
-      `${this.#name}: expected at most ${LONGEST_DAYS} days, got ${days}, from ${isoTime(from)} to ${isoTime(to)}; check the times for a wrong year`,
-    );
-  }
+function checkLength(file: string, from: EpochMs, to: EpochMs): void {
+  const days = Math.ceil((to - from) / DAY_MS);
+  if (days <= LONGEST_DAYS) return;
+  throw new TraceError(
+    `${file}: expected at most ${LONGEST_DAYS} days, got ${days}, from ${isoTime(from)} to ${isoTime(to)}; check the times for a wrong year`,
+  );
 }
 
 /** Undefined if the text is not JSON. */
@@ -175,8 +174,7 @@ function isHeader(value: unknown): value is object {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, 'trace');
 }
 
-const lines = (count: number): string => `${count} line${count === 1 ? '' : 's'}`;
-
 const startOfMinute = (time = 0): EpochMs => (Math.floor(time / MINUTE_MS) * MINUTE_MS) as EpochMs;
 
-const nameOf = (file: string): string => basename(file).replace(/\.(?:jsonl|ndjson|json)$/, '') || file;
+const nameOf = (file: string): string =>
+  basename(file).replace(/\.(?:jsonl|ndjson|json|csv|tsv|swf|txt)$/, '') || file;

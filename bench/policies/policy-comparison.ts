@@ -1,29 +1,24 @@
 /**
- * Runs the autoscaler and other policies on traces of one scenario. The autoscaler runs once for
+ * Runs the autoscaler and other policies on the traces of one subject. The autoscaler runs once for
  * each price of waiting and knows only that price. Each other policy runs with every setting of its
  * grid on the same trace, and its best setting for each price counts.
  */
 
-import { readFileSync } from 'node:fs';
-import { parseDocument } from 'yaml';
 import { BASELINES } from '../../backtest/policies/index.ts';
 import type { Figures } from '../../backtest/replay/result.ts';
-import { configFileOf } from '../../backtest/scenarios/index.ts';
 import { orderOf } from '../../backtest/search/compare.ts';
 import { type GridPointResult, runGrid, runsOf } from '../../backtest/search/search.ts';
 import type { Order, WorkerPool } from '../../backtest/search/worker-pool.ts';
-import { generateTrace } from '../../backtest/trace/generate/generate.ts';
-import type { Scenario } from '../../backtest/trace/generate/scenario.ts';
 import type { Trace } from '../../backtest/trace/trace.ts';
-import { readConfig } from '../../lambda/config/read.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import type { Subject } from './subjects.ts';
 
 export type PolicyComparisonOptions = {
-  /** One trace for each seed. */
   readonly seeds: readonly number[];
-  readonly days: number;
   /** Prices of waiting: dollars for each minute of a person. */
   readonly values: readonly number[];
+  /** Dollars of one launch. Undefined: as configured. */
+  readonly launch?: number | undefined;
   readonly region: string;
   readonly workerPool: WorkerPool;
   /** Called with the share of the runs that are done, 0 to 1. */
@@ -44,6 +39,7 @@ export type TraceComparison = {
 };
 
 export type PolicyComparison = {
+  /** The name of the scenario or the trace. */
   readonly scenario: string;
   readonly days: number;
   readonly traces: readonly TraceComparison[];
@@ -56,38 +52,39 @@ export const OURS = 'autoscaler';
  * does.
  */
 export async function comparePolicies(
-  scenario: Scenario,
+  subject: Subject,
   options: PolicyComparisonOptions,
 ): Promise<PolicyComparison> {
-  const runner = new ComparisonRunner(scenario, options);
+  const runner = new ComparisonRunner(subject, options);
   const traces = options.seeds.map((seed) => runner.runTrace(seed));
-  return { scenario: scenario.name, days: options.days, traces: await Promise.all(traces) };
+  return { scenario: subject.name, days: subject.days, traces: await Promise.all(traces) };
 }
 
 /** The work of a run of the autoscaler, as a multiple of a run of another policy. */
 const OUR_WEIGHT = 20;
 
 class ComparisonRunner {
-  readonly #scenario: Scenario;
+  readonly #subject: Subject;
   readonly #options: PolicyComparisonOptions;
   readonly #config: Deployment;
   readonly #all: number;
   #done = 0;
 
-  constructor(scenario: Scenario, options: PolicyComparisonOptions) {
-    this.#scenario = scenario;
+  constructor(subject: Subject, options: PolicyComparisonOptions) {
+    this.#subject = subject;
     this.#options = options;
-    this.#config = configOf(scenario);
-    const { seeds, values } = options;
+    const { seeds, values, launch } = options;
+    this.#config = subject.configAt({ launch });
     const searched = BASELINES.map((policy) => runsOf(policy, policy.grid(this.#config)));
     this.#all = seeds.length * (searched.reduce((sum, runs) => sum + runs, 0) + values.length * OUR_WEIGHT);
   }
 
   async runTrace(seed: number): Promise<TraceComparison> {
-    const { days, values } = this.#options;
-    const trace = generateTrace(this.#scenario, { seed, days });
+    const trace = this.#subject.traceOf(seed);
     // runs of the autoscaler take longest, so they start first
-    const ours = values.map(async (value) => [value, await this.#runOurs(trace, seed, value)] as const);
+    const ours = this.#options.values.map(
+      async (value) => [value, await this.#runOurs(trace, seed, value)] as const,
+    );
     const peers = BASELINES.map(async (policy) => {
       const results = await runGrid(policy, policy.grid(this.#config), {
         order: (driver, seedOffset) => this.#order(trace, seed + seedOffset, driver),
@@ -103,7 +100,7 @@ class ComparisonRunner {
   }
 
   async #runOurs(trace: Trace, seed: number, value: number): Promise<Figures> {
-    const config = configOf(this.#scenario, value);
+    const config = this.#subject.configAt({ waiting: value, launch: this.#options.launch });
     const order = this.#order(trace, seed, { policy: OURS }, config);
     return (await this.#run(order, OUR_WEIGHT)).figures;
   }
@@ -120,12 +117,4 @@ class ComparisonRunner {
     this.#options.onProgress(this.#done / this.#all);
     return run;
   }
-}
-
-/** The configuration of the scenario. `value` replaces its prices of waiting. */
-function configOf(scenario: Scenario, value?: number): Deployment {
-  const file = configFileOf(scenario);
-  const document = parseDocument(readFileSync(file, 'utf8'));
-  if (value !== undefined) document.set('waiting', { person: value, autostart: value });
-  return readConfig(document.toString(), file).config;
 }

@@ -13,7 +13,7 @@ export type PolicyBench = {
 export function benchText({ matches, overall, region }: PolicyBench): string {
   const byTrace = Map.groupBy(matches, ({ scenario, seed }) => `${scenario} ${seed}`);
   return [
-    'Each scenario runs at several prices of waiting. At each price the table compares the autoscaler with its cheapest peer.',
+    'Each trace runs at several prices of waiting. At each price the table compares the autoscaler with its cheapest peer.',
     'The autoscaler knows only the price. Each peer has the best settings of its grid for this trace and this price.',
     '',
     '$/min     price of waiting: what one minute of a person costs, in dollars',
@@ -22,7 +22,7 @@ export function benchText({ matches, overall, region }: PolicyBench): string {
     'hours     task-hours, as Fargate bills them',
     'mean, p95 how long people waited for builds, imports and autostarts, in seconds',
     'lost      jobs that coderd failed after 30 minutes, or that had not finished at the end',
-    'idle      launches whose daemon never had a job',
+    'idle      launches whose daemon never had a job, and their share of all launches',
     'stop s    longest delay of an autostop, dormancy or deletion, in seconds',
     'late      autostarts, autostops and dormancy that were later than wake.maxDelay',
     'prebuilds jobs of prebuilt workspaces that failed',
@@ -47,7 +47,7 @@ function traceText(matches: readonly Match[]): readonly string[] {
   const { scenario, seed, days, jobs } = match;
   return [
     '',
-    `${scenario}: ${days} day${days === 1 ? '' : 's'} from Monday, ${jobs} jobs, seed ${seed}`,
+    `${scenario}: ${days} day${days === 1 ? '' : 's'}, ${jobs} jobs, seed ${seed}`,
     plainTable(COLUMNS, matches.flatMap(matchRows)),
     ...matches.map(settingsText),
   ];
@@ -72,7 +72,7 @@ function standingRow(standing: Standing, value: string, ratio: string): readonly
     ...[value, policy, ratio, dollars.total.toFixed(2), dollars.tasks.toFixed(2)],
     ...[standing.hours, standing.meanWaitS, standing.p95WaitS].map((figure) => figure.toFixed(1)),
     ...[standing.killed, standing.lost, standing.launches].map(count),
-    `${Math.round(100 * standing.idleShare)} %`,
+    `${Math.round(standing.launches * standing.idleShare)} (${Math.round(100 * standing.idleShare)} %)`,
     ...[standing.longestStopDelayS, standing.tooLate, standing.failedPrebuilds].map(count),
   ];
 }

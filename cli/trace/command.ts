@@ -3,6 +3,7 @@ import type { CommandContext } from '../shared/cli-environment.ts';
 import { addTraceCheckCommand } from './check.ts';
 import { addTraceExportCommand } from './export.ts';
 import { addTraceGenerateCommand } from './generate.ts';
+import { addTraceImportCommand } from './import.ts';
 
 /**
  * `autoscaler trace`: makes and checks traces. A trace is a file of JSON lines with the jobs of a
@@ -14,5 +15,6 @@ export function addTraceCommand(program: Command, context: CommandContext): void
     .description('make and check traces: the jobs of a coderd over time, for backtests');
   addTraceGenerateCommand(trace, context);
   addTraceExportCommand(trace, context);
+  addTraceImportCommand(trace, context);
   addTraceCheckCommand(trace, context);
 }

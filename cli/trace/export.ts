@@ -119,7 +119,7 @@ function parseDays(text: string): number {
 }
 
 /** Throws InvalidArgumentError; commander adds the option's name. */
-function parseTimeZone(text: string): string {
+export function parseTimeZone(text: string): string {
   const problem = timeZoneProblem(text);
   if (problem === undefined) return text;
   throw new InvalidArgumentError(`It ${problem}.`);

@@ -1,4 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BASELINES } from '../../backtest/policies/index.ts';
 import type { Figures } from '../../backtest/replay/result.ts';
@@ -6,9 +9,11 @@ import type { Run } from '../../backtest/replay/run.ts';
 import { SMALL_TEAM } from '../../backtest/scenarios/special.ts';
 import { runsOf } from '../../backtest/search/search.ts';
 import { type Order, runOrder, startWorkerPool, type WorkerPool } from '../../backtest/search/worker-pool.ts';
+import { writeTrace } from '../../backtest/trace/write.ts';
 import { comparePolicies, type PolicyComparison } from '../../bench/policies/policy-comparison.ts';
 import { benchText } from '../../bench/policies/show.ts';
 import { matchesOf, overallOf } from '../../bench/policies/standings.ts';
+import { scenarioSubject, traceSubject } from '../../bench/policies/subjects.ts';
 
 const WAIT = {
   jobs: 1,
@@ -102,7 +107,7 @@ describe('matchesOf', () => {
     const matches = [...matchesOf(comparison('won', 10)), ...matchesOf(comparison('lost', 35))];
     const given = { region: 'us-east-1', values: [0.1, 1], matches, overall: overallOf(matches) };
     const shown = benchText(given).split('\n');
-    expect(shown).toContain('won: 2 days from Monday, 100 jobs, seed 1');
+    expect(shown).toContain('won: 2 days, 100 jobs, seed 1');
     expect(shown).toContain('at $0.10: keda with target 2');
     expect(shown).toContain('at $1.00: static with share 1');
     expect(shown.slice(-7)).toEqual([
@@ -119,13 +124,14 @@ describe('matchesOf', () => {
 
 describe('comparePolicies', () => {
   const options = {
-    ...{ seeds: [1, 2], days: 1, values: [0.02, 1] },
+    ...{ seeds: [1, 2], values: [0.02, 1] },
     ...{ region: 'us-east-1', onProgress: () => {} },
   };
+  const subject = scenarioSubject(SMALL_TEAM, 1);
 
   it('runs each point of each grid on the trace, and the autoscaler once for each price', async () => {
     const orders: Order[] = [];
-    const { traces } = await comparePolicies(SMALL_TEAM, { ...options, workerPool: fakeWorkerPool(orders) });
+    const { traces } = await comparePolicies(subject, { ...options, workerPool: fakeWorkerPool(orders) });
     expect(traces.map(({ seed }) => seed)).toEqual([1, 2]);
     const config = orders[0]?.config;
     if (config === undefined) throw new Error('nothing was run');
@@ -139,7 +145,7 @@ describe('comparePolicies', () => {
 
   it('gives the autoscaler the price of waiting and changes nothing else', async () => {
     const orders: Order[] = [];
-    await comparePolicies(SMALL_TEAM, { ...options, seeds: [1], workerPool: fakeWorkerPool(orders) });
+    await comparePolicies(subject, { ...options, seeds: [1], workerPool: fakeWorkerPool(orders) });
     const peer = orders.find(({ driver }) => driver.policy === 'static');
     const ours = orders.filter(({ driver }) => driver.policy === 'autoscaler');
     expect(ours.map(({ config }) => config.pools.map(({ waiting }) => waiting))).toEqual([
@@ -156,12 +162,35 @@ describe('comparePolicies', () => {
     }
   });
 
+  it('gives all policies the cost of a launch', async () => {
+    const orders: Order[] = [];
+    await comparePolicies(subject, { ...options, launch: 0.0135, workerPool: fakeWorkerPool(orders) });
+    const costs = orders.flatMap(({ config }) => config.pools.map((pool) => pool.dollarsPerLaunch));
+    expect(new Set(costs)).toEqual(new Set([0.0135]));
+  });
+
+  it('runs a trace file on one pool of up to 100 tasks', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'bench-trace-')), 'log.jsonl');
+    writeFileSync(file, [...writeTrace({ ...subject.traceOf(1), name: 'log' })].join(''));
+    const orders: Order[] = [];
+    const { scenario, days, traces } = await comparePolicies(traceSubject(file), {
+      ...{ ...options, workerPool: fakeWorkerPool(orders) },
+    });
+    expect({ scenario, days, seeds: traces.map(({ seed }) => seed) }).toEqual({
+      ...{ scenario: 'log', days: 1, seeds: [1, 2] },
+    });
+    for (const { trace, config } of orders) {
+      expect(trace.jobs).toEqual(subject.traceOf(1).jobs);
+      expect(config.pools.map(({ max }) => max)).toEqual([100]);
+    }
+  });
+
   it('has the same result on a worker thread as on the main thread', async () => {
     const workerPool = startWorkerPool(1);
     const given = { ...options, seeds: [1], values: [0.1] };
     const [threaded, here] = await Promise.all([
-      comparePolicies(SMALL_TEAM, { ...given, workerPool }),
-      comparePolicies(SMALL_TEAM, { ...given, workerPool: { run: runHere, close: async () => {} } }),
+      comparePolicies(subject, { ...given, workerPool }),
+      comparePolicies(subject, { ...given, workerPool: { run: runHere, close: async () => {} } }),
     ]);
     await workerPool.close();
     expect(threaded).toEqual(here);

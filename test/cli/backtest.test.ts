@@ -321,7 +321,7 @@ describe('invalid input', () => {
   it.each([
     {
       args: ['--trace', path('none.jsonl'), '--config', config],
-      err: `${path('none.jsonl')}: reading the trace: no such file; check the path\n`,
+      err: `${path('none.jsonl')}: reading the file: no such file; check the path\n`,
     },
     {
       args: ['--trace', file('empty.jsonl', [HEADER]), '--config', config],

@@ -232,7 +232,7 @@ describe('an impossible target', () => {
       '1',
     );
     expect(code).toBe(1);
-    expect(err).toBe(`${path('none.jsonl')}: reading the trace: no such file; check the path\n`);
+    expect(err).toBe(`${path('none.jsonl')}: reading the file: no such file; check the path\n`);
   });
 });
 

@@ -20,7 +20,5 @@ it('reads a file of several chunks that cut characters in two', () => {
 it('refuses a compressed file', () => {
   const file = join(folder, 'week.gz');
   writeFileSync(file, gzipSync(LINE));
-  expect(() => readTraceFile(file)).toThrow(
-    `${file}: reading the trace: the file is compressed; run gunzip first`,
-  );
+  expect(() => readTraceFile(file)).toThrow(`${file}: reading the file: it is compressed; run gunzip first`);
 });

@@ -241,10 +241,10 @@ describe('readTraceFile', () => {
   it('refuses a missing file and a folder, with the path in the message', () => {
     const missing = join(folder, 'missing.jsonl');
     expect(refusal(() => readTraceFile(missing))).toBe(
-      `${missing}: reading the trace: no such file; check the path`,
+      `${missing}: reading the file: no such file; check the path`,
     );
     expect(refusal(() => readTraceFile(folder))).toBe(
-      `${folder}: reading the trace: the path is a folder; write the path of a file`,
+      `${folder}: reading the file: the path is a folder; write the path of a file`,
     );
   });
 });

@@ -67,7 +67,7 @@ describe('autoscaler trace generate', () => {
     const { code, err } = await run('trace', 'check', file);
     expect({ code, err }).toEqual({
       code: 1,
-      err: `${file}: reading the trace: the file is not UTF-8; save it as UTF-8\n`,
+      err: `${file}: reading the file: it is not UTF-8; save it as UTF-8\n`,
     });
   });
 
