@@ -80,6 +80,22 @@ describe('the rung confirm', () => {
     expect(succeeded(own)).toBe(2);
     expect(world.figures().killed).toBe(0);
   });
+
+  it.each([
+    { prefix: 'x', because: 'no pool gives its daemons such a name' },
+    { prefix: 'cpu', because: 'either of the two may be the daemon of the task' },
+  ])('stops no building task for an idle daemon named $prefix-<task id>: $because', async ({ prefix }) => {
+    const own = await withBuilds('confirm', []);
+    const { coderd, ecs, secrets } = own.world;
+    const type = 'template_version_import';
+    coderd.submitJob({ organization: 'default', tags: {}, durationMs: 90 * MINUTE_MS, type });
+    await pass(own, 3);
+    const name = `${prefix}-${ecs.tasks()[0]?.identity.id}`;
+    coderd.connect({ key: secrets.find('coder/keys/cpu')?.value ?? '', name, version: coderd.version.text });
+    await pass(own, 90);
+    expect(own.world.figures().killed).toBe(0);
+    expect(succeeded(own)).toBe(1);
+  });
 });
 
 it('never lowers a count with the rung never', async () => {
