@@ -103,7 +103,7 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   for (const part of parts) part.end();
   const unrest = await waitForRest({ world, fleet, scheduler, log, overrides });
   const crashes = [...incidents.crashes(), ...memory.crashes()];
-  const ledger = auditLedger({ world, crashes, log, rows });
+  const ledger = auditLedger({ world, crashes, log, rows, imitated: fakes.imitated });
   return {
     ...resultOf(world, plan, log),
     ledger: ledger.figures,

@@ -2,6 +2,7 @@
  * Plans daemons that claim a task: somebody with a provisioner key of the organization starts a
  * daemon with the task's id or address in its name. It takes jobs, or only seems to.
  */
+import { tagKey } from '../../../lambda/decision/model/tags.ts';
 import { ConnectionRefused } from '../../../simulator/base/daemon-connection.ts';
 import { Daemon } from '../../../simulator/task/daemon.ts';
 import { untilNextMs, type WorldContext } from '../world/world-context.ts';
@@ -9,6 +10,8 @@ import { untilNextMs, type WorldContext } from '../world/world-context.ts';
 export type FakeDaemons = {
   /** Number of daemons so far. */
   readonly count: () => number;
+  /** The ids of the tasks that they claimed. */
+  readonly imitated: ReadonlySet<string>;
   /** Ends all of them, each after its job, and plans no further one. */
   readonly end: () => void;
 };
@@ -19,16 +22,18 @@ const MINUTE_MS = 60_000;
 export function planFakeDaemons(context: WorldContext): FakeDaemons {
   const { world, plan, random, print } = context;
   const ends = new Set<() => void>();
+  const imitated = new Set<string>();
   let count = 0;
   let isOver = plan.fakeDaemonsAnHour === 0;
   const planNext = (): void => {
     if (isOver) return;
     world.timeline.after(untilNextMs(random, plan.fakeDaemonsAnHour), () => {
-      const end = isOver ? undefined : start(context);
-      if (end !== undefined) {
+      const fake = isOver ? undefined : start(context);
+      if (fake !== undefined) {
         count += 1;
-        ends.add(end);
-        world.timeline.after(random.whole(MINUTE_MS, 120 * MINUTE_MS), end);
+        imitated.add(fake.taskId);
+        ends.add(fake.end);
+        world.timeline.after(random.whole(MINUTE_MS, 120 * MINUTE_MS), fake.end);
       }
       planNext();
     });
@@ -36,6 +41,7 @@ export function planFakeDaemons(context: WorldContext): FakeDaemons {
   planNext();
   return {
     count: () => count,
+    imitated,
     end: () => {
       isOver = true;
       print(`fake daemons end: ${ends.size}`);
@@ -44,13 +50,21 @@ export function planFakeDaemons(context: WorldContext): FakeDaemons {
   };
 }
 
-/** Starts one. Returns what ends it; undefined if there is no task, or coderd refuses it. */
-function start({ world, fleet, random, print }: WorldContext): (() => void) | undefined {
+type Fake = { readonly taskId: string; readonly end: () => void };
+
+/** Starts one; undefined if there is no task, or coderd refuses it. */
+function start({ world, fleet, random, print }: WorldContext): Fake | undefined {
   const { coderd, ecs, timeline } = world;
   const { id, serviceName, place } =
     random.pick(ecs.tasks().filter(({ state }) => state.lastStatus === 'RUNNING'))?.identity ?? {};
   const pool = fleet.pools.find(({ name }) => world.service(name).identity.name === serviceName);
-  const ofKey = random.pick(fleet.pools.filter(({ organization }) => organization === pool?.organization));
+  // a row with another key of the same tags would look like one with an old key when all ends
+  const ofKey = random.pick(
+    fleet.pools.filter(
+      ({ name, organization, tags }) =>
+        name === pool?.name || (organization === pool?.organization && tagKey(tags) !== tagKey(pool.tags)),
+    ),
+  );
   if (id === undefined || pool === undefined || ofKey === undefined) return undefined;
   const host = `ip-${place?.privateIp.replaceAll('.', '-')}`;
   const name = random.pick([`x-${id}`, `${pool.name}-${id}`, host]) ?? host;
@@ -64,11 +78,11 @@ function start({ world, fleet, random, print }: WorldContext): (() => void) | un
       onExit: () => {},
       onKilledJob: () => {},
     });
-    return () => daemon.terminate();
+    return { taskId: id, end: () => daemon.terminate() };
   }
   try {
     const connection = coderd.connect({ ...credential, name, version });
-    return () => connection.close();
+    return { taskId: id, end: () => connection.close() };
   } catch (error) {
     if (error instanceof ConnectionRefused) return undefined;
     throw error;
