@@ -27,8 +27,7 @@ export type Expected = {
   /** The tags of the pool. Undefined: not known, so any tags fit. */
   readonly tags?: TagSet;
   /**
-   * Whether the task surely has a guard. Then its daemon has the name `<pool>-<task id>`, and the
-   * lease keeps its build, whatever the row says.
+   * Whether the task surely has a guard. Then its daemon has the name `<pool>-<task id>`.
    */
   readonly hasGuard: boolean;
 };
@@ -89,9 +88,10 @@ export function indexDaemons(view: OrganizationReadings, now: EpochMs): DaemonIn
 type Claiming = { readonly byId: readonly Daemon[]; readonly byAddress: readonly Daemon[] };
 
 /**
- * Tells the rows that may be the daemon of a task from those that claim it wrongly. Without a guard
- * any row that may be its daemon and is busy keeps the task, also one with the tags of another key:
- * the pool's secret may hold a wrong one.
+ * Tells the rows that may be the daemon of a task from those that claim it wrongly. Of two with its
+ * name, the one with the pool's tags is: such rows differ in the owner of their tags. Without a
+ * guard the daemon may have the name of its host instead, and any tags, because the pool's secret
+ * may hold a wrong key. So the busy one counts.
  */
 function judgeClaims(
   { byId, byAddress }: Claiming,
@@ -100,16 +100,16 @@ function judgeClaims(
 ): Claims {
   const fits = (row: Daemon): boolean => tags === undefined || areEqual(normalizeTags(row.tags), tags);
   const [named, misnamed] = partition(byId, (row) => poolNamed(row) === pool);
-  const own = hasGuard && named.length > 0 ? named : [...named, ...byAddress];
-  const fitting = own.filter(fits);
-  const [daemon, ...rivals] = (hasGuard && fitting.length > 0 ? fitting : own).toSorted(
+  const hosts = hasGuard && named.length > 0 ? [] : byAddress;
+  const likely = named.some(fits) ? named.filter(fits) : named;
+  const [daemon, ...rivals] = [...likely, ...hosts].toSorted(
     by(
       (row) => -JOB_CERTAINTY[activity(row)],
       (row) => (fits(row) ? 0 : 1),
       ({ id }) => id,
     ),
   );
-  const wrong = [...misnamed, ...own.filter((row) => row !== daemon && !fits(row))];
+  const wrong = [...misnamed, ...[...named, ...hosts].filter((row) => row !== daemon && !fits(row))];
   return { daemon, rivals, strangers: wrong.filter((row) => activity(row) !== 'offline') };
 }
 

@@ -296,6 +296,12 @@ describe('the daemon of a task', () => {
       because: 'a wrong key in the secret is no intruder',
     },
     {
+      scenario: 'its own name with the tags of a user, busy, and without',
+      rows: [row('own', 'fake', { ...BUSY, ...WRONG_KEY }), row('own', 'true')],
+      expected: { daemon: 'true', strangers: ['fake'] },
+      because: 'a guard that has left has no lease either',
+    },
+    {
       scenario: 'a guard, and its host name, busy',
       rows: [row('own', 'true'), row('host', 'fake', BUSY)],
       hasGuard: true,
@@ -307,7 +313,7 @@ describe('the daemon of a task', () => {
       rows: [row('own', 'fake', { ...BUSY, ...WRONG_KEY }), row('own', 'true')],
       hasGuard: true,
       expected: { daemon: 'true', strangers: ['fake'] },
-      because: 'the guard keeps the build, so the tags decide',
+      because: 'of two with one name, the tags decide',
     },
     {
       scenario: 'a guard, and its own name twice, idle and busy',
