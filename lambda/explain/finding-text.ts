@@ -63,8 +63,8 @@ function wordsOf(finding: Finding): string {
       return `coderd ${finding.version} is too old: the autoscaler needs the provisioner jobs API of ${finding.oldest} or newer. It changes nothing until you upgrade coderd`;
     case 'image-newer-than-server':
       return `pool "${finding.pool}": its image ${finding.image} is newer than coderd ${finding.version}, so coderd refuses its daemons. Use the image of coderd's version`;
-    case 'daemons-share-name':
-      return `organization "${finding.organization}": several daemons have the same name (${few(finding.names)}). The autoscaler cannot tell their jobs apart. Scale-in of the organization's pools is on hold`;
+    case 'daemons-share-task':
+      return `pool "${finding.pool}": ${some(finding.tasks, 'task')} may have more than one daemon (${few(finding.daemons)}). coderd's rows do not tell which one runs in the task. Scale-in of the pool is on hold. Stop the daemon that runs outside the task. If nobody knows it, replace the pool's key`;
     case 'clocks-differ':
       return clockSentence(finding);
     case 'starts-failing':
@@ -114,6 +114,8 @@ function wordsOf(finding: Finding): string {
       return `pool "${finding.pool}": ${finding.services.length} services have its tag (${finding.services.join(', ')}). Keep the tag on one of them`;
     case 'daemon-tags-differ':
       return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} ${finding.daemons.length === 1 ? 'offers' : 'offer'} other tags than the pool's (${few(finding.daemons)}). The provisioner key belongs to another pool, or the token to another user`;
+    case 'possible-intruder':
+      return intruderSentence(finding);
     case 'tasks-unguarded':
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} ${finding.tasks.length === 1 ? 'runs a job' : 'run jobs'} without a lease (${few(finding.tasks)}). Scale-in is on hold while the pool has such tasks. Read the task's log: the guard failed, or the task role lacks ecs:UpdateTaskProtection`;
     case 'tasks-vacant':
@@ -138,6 +140,16 @@ function wordsOf(finding: Finding): string {
       return `${where}${readingPhrase(finding.code)}${cause}${consequence(finding)}`;
     }
   }
+}
+
+/** A provisioner key lets its holder take jobs, whatever name the daemon has. */
+function intruderSentence({
+  pool,
+  daemons,
+}: Extract<Finding, { readonly code: 'possible-intruder' }>): string {
+  const names = daemons.map(({ name, key }) => (key === null ? name : `${name} with key "${key}"`));
+  const [seen, it] = daemons.length === 1 ? ['has', 'it'] : ['have', 'them'];
+  return `pool "${pool}": ${some(daemons.length, 'daemon')} ${seen} the id or the address of one of its tasks, but not the name and the tags of that task's daemon (${few(names)}). The autoscaler ignores ${it}, but coderd gives ${it} jobs and their secrets. Find out who started ${it}. If nobody knows, replace the key and delete the old one in coderd`;
 }
 
 /** What follows from a list that is incomplete or unavailable. */

@@ -204,8 +204,8 @@ function doubtPhrase(doubt: Doubt): string {
       return 'coderd lists no jobs, but daemons are busy';
     case 'worker-unknown':
       return 'coderd does not list the daemon of a running job';
-    case 'daemons-share-name':
-      return 'two daemons have the same name';
+    case 'daemons-share-task':
+      return 'several daemons may be that of one task';
     case 'clocks-differ':
       return 'clocks differ (see findings)';
     case 'server-too-old':

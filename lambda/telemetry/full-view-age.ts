@@ -37,7 +37,7 @@ const CONTRADICTIONS: Readonly<Record<Contradiction, true>> = {
   'daemons-empty-while-leased': true,
   'jobs-empty-while-busy': true,
   'worker-unknown': true,
-  'daemons-share-name': true,
+  'daemons-share-task': true,
   'clocks-differ': true,
   'server-too-old': true,
   'tasks-fewer-than-counted': true,

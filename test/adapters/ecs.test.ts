@@ -18,11 +18,36 @@ const pool = (name: string, desiredCount: number) => ({
 
 describe('readings', () => {
   it('have the tasks of all pages of one service', async () => {
-    lab = await startLab({ pools: [pool('big', 230)] });
-    lab.pass(300);
+    // more than the 300 stopped tasks that are read
+    lab = await startLab({ pools: [pool('big', 430)] });
+    lab.pass(600);
     const { ecs } = lab.ports();
     const tasks = await ecs.tasks((await ecs.services()).items);
-    expect(tasks.items).toHaveLength(230);
+    expect(tasks.items).toHaveLength(430);
+  });
+
+  it('have the services of all pages, and the tasks of every service', async () => {
+    const pools = Array.from({ length: 105 }, (_, index) => pool(`p${index}`, 1));
+    lab = await startLab({ pools });
+    lab.pass(120);
+    const { ecs } = lab.ports();
+    const services = await ecs.services();
+    expect(services.items).toHaveLength(105);
+    const { items } = await ecs.tasks(services.items);
+    expect(new Set(items.map(({ group }) => group)).size).toBe(105);
+  });
+
+  it('list the services again after the list failed', async () => {
+    vi.stubEnv('AWS_MAX_ATTEMPTS', '1');
+    lab = await startLab({ pools: [pool('cpu', 0)] });
+    const { ecs } = lab.ports();
+    const { ecs: simulated } = lab.world;
+    while (simulated.admits('service-read')) {
+      // the account's requests are used up
+    }
+    expect(await ecs.services()).toMatchObject({ status: 'failed' });
+    lab.pass(60);
+    expect(await ecs.services()).toMatchObject({ status: 'ok', items: [{}] });
   });
 
   it('have the tagged services, their tasks and protections, with as few calls as the limits allow', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
+import type { Ports } from '../../lambda/look/ports.ts';
 import { type Lab, type LabPool, startLab } from '../support/lab.ts';
 
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 };
@@ -52,6 +53,23 @@ describe('a scheduled invocation', () => {
     lab = await startLab({ pools: [cpu] });
     lab.world.coderd.submitJob({ organization: 'default', tags: { cluster: 'tpu' }, durationMs: 60_000 });
     expect(await invoke(lab)).toEqual([0]);
+  });
+
+  it('looks again only if a look that takes as long ends 5 s before the timeout', async () => {
+    lab = await startLab({ pools: [cpu], latencies: { boot: [90_000, 90_000] } });
+    lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
+    const own = lab;
+    const slow = (): Ports => {
+      const { ecs, ...ports } = own.ports();
+      const services = ecs.services.bind(ecs);
+      ecs.services = async () => {
+        own.pass(3);
+        return services();
+      };
+      return { ...ports, ecs };
+    };
+    expect(await invoke({ ...own, ports: slow }, 18)).toEqual([3]);
+    expect(await invoke({ ...own, ports: slow }, 19)).toEqual([3, 13]);
   });
 
   it('passes the duration of the look to its report', async () => {

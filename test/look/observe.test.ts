@@ -161,6 +161,18 @@ describe('the forecast', () => {
   });
 });
 
+it('is a look of the earliest time that coderd sent with its lists', async () => {
+  const { coderd } = coderdOf(['default', 'data']);
+  const times = [ago(SECOND), ago(3 * SECOND)];
+  const ahead: Coderd = {
+    ...coderd,
+    jobs: async () => at([], times.shift() ?? NOW),
+    daemons: async () => at([], ago(-2 * SECOND)),
+  };
+  const { takenAt } = await observed({ coderd: ahead }, aPool(), aPool({ organization: 'data' }));
+  expect(takenAt).toBe(ago(3 * SECOND));
+});
+
 describe('unreadable organizations', () => {
   it('stay distinct: their pools are not reported as duplicates', async () => {
     const own = coderdOf([]);

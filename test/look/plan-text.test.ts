@@ -248,3 +248,24 @@ it.each([
   const stock = { code: 'stock', daemons: 3, perMinute: 0.4, replaceSeconds: 42, next } as const;
   expect(reasonSentence(stock).endsWith(ends)).toBe(true);
 });
+
+it('says which daemons claim a task, what follows and what to do', () => {
+  const pool = poolName('cpu');
+  expect(
+    sentenceOf({ code: 'daemons-share-task', pool, tasks: 1, daemons: ['cpu-0a', 'ip-10-0-1-2'] }),
+  ).toMatchInlineSnapshot(
+    `"pool "cpu": 1 task may have more than one daemon (cpu-0a, ip-10-0-1-2). coderd's rows do not tell which one runs in the task. Scale-in of the pool is on hold. Stop the daemon that runs outside the task. If nobody knows it, replace the pool's key"`,
+  );
+  expect(
+    sentenceOf({ code: 'possible-intruder', pool, daemons: [{ name: 'x-0a', key: 'gpu' }] }),
+  ).toMatchInlineSnapshot(
+    `"pool "cpu": 1 daemon has the id or the address of one of its tasks, but not the name and the tags of that task's daemon (x-0a with key "gpu"). The autoscaler ignores it, but coderd gives it jobs and their secrets. Find out who started it. If nobody knows, replace the key and delete the old one in coderd"`,
+  );
+  const two = [
+    { name: 'x-0a', key: 'gpu' },
+    { name: 'x-0b', key: null },
+  ];
+  expect(sentenceOf({ code: 'possible-intruder', pool, daemons: two })).toContain(
+    '2 daemons have the id or the address of one of its tasks',
+  );
+});

@@ -54,16 +54,21 @@ type AuditInput = {
   readonly crashes: readonly Crash[];
   readonly log: Pick<LookLog, 'orphans' | 'unknownTasks'>;
   readonly rows: DaemonRows;
+  /**
+   * Tasks whose daemons somebody imitated. Rows do not tell whose jobs these were, so they are not
+   * compared. @default none
+   */
+  readonly imitated?: ReadonlySet<string>;
 };
 
 /** A build that was missed although it could be known, or invented, is a problem. */
-export function auditLedger({ world, crashes, log, rows }: AuditInput): LedgerAudit {
-  const deaths = deathsOf(world, crashes);
+export function auditLedger({ world, crashes, log, rows, imitated = new Set() }: AuditInput): LedgerAudit {
+  const deaths = deathsOf(world, crashes).filter(({ taskId }) => !imitated.has(taskId));
   const unlisted = deaths.filter(({ job }) => !log.orphans.has(job));
   const unknowable = unlisted.filter(({ taskId }) => rows.isMissing(taskId));
   const missed = unlisted.filter((death) => !unknowable.includes(death));
   const dead = new Set<string>(deaths.map(({ job }) => job));
-  const invented = [...log.orphans.values()].filter(({ job }) => !dead.has(job));
+  const invented = [...log.orphans.values()].filter(({ job, task }) => !dead.has(job) && !imitated.has(task));
   return {
     figures: {
       died: deaths.length,

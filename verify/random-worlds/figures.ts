@@ -33,6 +33,8 @@ export type Figures = {
   readonly retired: number;
   /** Keys that people replaced. */
   readonly secretsChanged: number;
+  /** Daemons that claimed a task which was not theirs. */
+  readonly fakeDaemons: number;
   /** The looks' ledger of builds that died with their tasks, against the world's own. */
   readonly ledger: LedgerFigures & {
     /** Share of the builds that could be known and are listed, 0 to 1. */
@@ -70,6 +72,7 @@ export function sumUp(
     overrides: total(({ overrides }) => overrides),
     retired: total(({ retired }) => retired),
     secretsChanged: total(({ secretsChanged }) => secretsChanged),
+    fakeDaemons: total(({ fakeDaemons }) => fakeDaemons),
     ledger: sumUpLedgers(results),
     seed,
     seconds,
@@ -139,4 +142,5 @@ const LABELS: Readonly<Record<string, string>> = {
   overrides: 'overrides that people set',
   retired: 'pools that were retired',
   secretsChanged: 'keys that people replaced',
+  fakeDaemons: 'daemons that claimed a task of others',
 };

@@ -5,6 +5,7 @@ import { World } from '../../simulator/world.ts';
 import { auditLedger, DaemonRows, type LedgerFigures } from './audit-ledger.ts';
 import { Autoscaler } from './autoscaler.ts';
 import { planBuilds } from './events/builds.ts';
+import { planFakeDaemons } from './events/fake-daemons.ts';
 import { planIncidents } from './events/incidents.ts';
 import { planOutOfMemory } from './events/memory.ts';
 import { type Overrides, planOverrides } from './events/overrides.ts';
@@ -34,6 +35,8 @@ export type WorldResult = {
   readonly retired: number;
   /** Keys that people replaced. */
   readonly secretsChanged: number;
+  /** Daemons that claimed a task which was not theirs. */
+  readonly fakeDaemons: number;
   /** Whether scale-in is still on hold at the end: see `LookLog.report`. */
   readonly isHeld: boolean;
   /** From idle until the task stopped, one value a leave, in order of time. */
@@ -88,6 +91,7 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   const overrides = planOverrides({ world, plan, fleet, print, random: seeded(plan.seed + 6) });
   const secrets = planSecretChanges({ world, plan, fleet, print, random: seeded(plan.seed + 9) });
   const memory = planOutOfMemory({ world, plan, fleet, print, random: seeded(plan.seed + 21) });
+  const fakes = planFakeDaemons({ world, plan, fleet, print, random: seeded(plan.seed + 31) });
   const retirements = planRetirements({ world, plan, fleet, print });
   const autoscaler = new Autoscaler({
     ...{ world, plan, fleet, scheduler, random: seeded(plan.seed + 3), isCoderdDown: incidents.isCoderdDown },
@@ -97,17 +101,18 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   void autoscaler.start();
   await scheduler.advanceTo(plusMs(world.timeline.now(), Math.round(plan.busyHours * HOUR_MS)));
   print('all events end; waiting until the world settles');
-  const parts = [builds, workspaces, incidents, memory, overrides, retirements, secrets, autoscaler];
+  const parts = [builds, workspaces, incidents, memory, overrides, retirements, secrets, fakes, autoscaler];
   for (const part of parts) part.end();
   const unrest = await waitForRest({ world, fleet, scheduler, log, overrides });
   const crashes = [...incidents.crashes(), ...memory.crashes()];
-  const ledger = auditLedger({ world, crashes, log, rows });
+  const ledger = auditLedger({ world, crashes, log, rows, imitated: fakes.imitated });
   return {
     ...resultOf(world, plan, log),
     ledger: ledger.figures,
     overrides: overrides.count(),
     retired: fleet.retired,
     secretsChanged: secrets.count(),
+    fakeDaemons: fakes.count(),
     problems: [
       ...killedBuilds(world),
       ...lostJobs(world, crashes.length),

@@ -223,7 +223,7 @@ export type Doubt =
   | 'daemons-empty-while-leased'
   | 'jobs-empty-while-busy'
   | 'worker-unknown'
-  | 'daemons-share-name'
+  | 'daemons-share-task'
   | 'clocks-differ'
   | 'server-too-old'
   | 'tasks-fewer-than-counted'
@@ -497,7 +497,14 @@ export type Finding =
       readonly image: string;
       readonly version: string;
     }
-  | { readonly code: 'daemons-share-name'; readonly organization: string; readonly names: readonly string[] }
+  | {
+      readonly code: 'daemons-share-task';
+      readonly pool: PoolName;
+      /** The number of tasks that more than one daemon may belong to. */
+      readonly tasks: number;
+      /** The names of these daemons. */
+      readonly daemons: readonly string[];
+    }
   | {
       readonly code: 'clocks-differ';
       readonly where: 'jobs' | 'daemons' | 'tasks' | 'readings' | 'coderd';
@@ -606,6 +613,13 @@ export type Finding =
   | { readonly code: 'pools-alike'; readonly organization: string; readonly pools: readonly PoolName[] }
   | { readonly code: 'service-ambiguous'; readonly pool: PoolName; readonly services: readonly string[] }
   | { readonly code: 'daemon-tags-differ'; readonly pool: PoolName; readonly daemons: readonly string[] }
+  /** Daemons that claim a task of the pool with a name or with tags that its daemon does not have. */
+  | {
+      readonly code: 'possible-intruder';
+      readonly pool: PoolName;
+      /** `key`: the name of its key; null: coderd does not tell. */
+      readonly daemons: readonly { readonly name: string; readonly key: string | null }[];
+    }
   | { readonly code: 'tasks-unguarded'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
   | { readonly code: 'tasks-vacant'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
   | { readonly code: 'tasks-without-daemon'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }

@@ -8,7 +8,7 @@ import { by, unique } from '../model/collections.ts';
 import type { DeadBuild, Finding } from '../model/plan.ts';
 import type { Daemon, Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { isKnownVersion } from '../model/version.ts';
-import { nameInParts, taskId } from '../supply/daemons.ts';
+import { taskId } from '../supply/daemons.ts';
 import type { PoolView } from '../supply/supply.ts';
 import {
   coderdTimeOf,
@@ -22,7 +22,12 @@ import {
 import { causeOfDeath, reasonOfDeath, wasKilled } from './death-cause.ts';
 import { isoTime } from './waiting.ts';
 
-type Suspect = { readonly task: EndedTask; readonly daemon: Daemon | undefined };
+type Suspect = {
+  readonly task: EndedTask;
+  /** The name that a guard gives its daemon. */
+  readonly name: string;
+  readonly daemon: Daemon | undefined;
+};
 type Suspected = {
   readonly view: PoolView;
   readonly organization: OrganizationReadings;
@@ -50,9 +55,14 @@ function suspectsOf(
   view: PoolView,
   byGroup: ReadonlyMap<string, readonly EndedTask[]>,
 ): readonly Suspected[] {
-  const { organization, index, service } = view;
+  const { organization, index, service, tags, pool } = view;
+  const expected = { pool: pool.name, tags, hasGuard: false };
   const suspects = (byGroup.get(`service:${service?.serviceName ?? ''}`) ?? [])
-    .map((task) => ({ task, daemon: index?.ofTask(task) }))
+    .map((task) => ({
+      task,
+      name: `${pool.name}-${taskId(task)}`,
+      daemon: index?.ofTask(task, expected).daemon,
+    }))
     .filter((suspect) => isSuspect(suspect));
   return organization === undefined || suspects.length === 0 ? [] : [{ view, organization, suspects }];
 }
@@ -66,8 +76,9 @@ type Evidence = {
   readonly look: Look;
 };
 
-function judge({ task, daemon }: Suspect, { organization, jobs, look }: Evidence): Judged {
-  const known = workersOf({ task, daemon }).flatMap((id) => [...(jobs.ofWorker.get(id)?.values() ?? [])]);
+function judge(suspect: Suspect, { organization, jobs, look }: Evidence): Judged {
+  const { task, daemon } = suspect;
+  const known = workersOf(suspect).flatMap((id) => [...(jobs.ofWorker.get(id)?.values() ?? [])]);
   const last = lastJobOf(task, { daemon, jobs: known }, look.toCoderdTime);
   const witnesses = { daemon, open: jobs, toCoderdTime: look.toCoderdTime };
   const hasDied = last !== undefined && isBuild(last) && hasDiedWith(task, last, witnesses);
@@ -106,9 +117,9 @@ function isSuspect({ task, daemon }: Suspect): boolean {
   return daemon.current_job != null || daemon.previous_job?.status === 'failed';
 }
 
-/** What its jobs may have as worker: the id of the daemon, and the task id in the daemon's name. */
-function workersOf({ task, daemon }: Suspect): readonly string[] {
-  return daemon === undefined ? [taskId(task)] : [daemon.id, taskId(task)];
+/** What its jobs may have as worker: the id of the daemon, and its name. */
+function workersOf({ name, daemon }: Suspect): readonly string[] {
+  return daemon === undefined ? [name] : [daemon.id, name];
 }
 
 /** The jobs of one organization that matter. */
@@ -134,7 +145,7 @@ function knownJobs(
     for (const job of list) {
       if (job.worker_id == null) continue;
       add(job, job.worker_id);
-      add(job, nameInParts(job.worker_name ?? '').ending);
+      add(job, job.worker_name);
     }
   return { ofWorker, ids: new Set(jobs.items.map(({ id }) => id)), takenAt: jobs.takenAt ?? 0 };
 }

@@ -245,6 +245,11 @@ function taskFindings({ pool, tasks }: PoolView): readonly Finding[] {
   const found: Finding[] = [];
   const stray = tasks.filter(({ hasOtherTags }) => hasOtherTags).flatMap(({ daemon }) => daemon?.name ?? []);
   if (stray.length > 0) found.push({ code: 'daemon-tags-differ', pool: pool.name, daemons: stray });
+  const strangers = tasks
+    .flatMap((task) => task.strangers)
+    .map(({ name, key_name }) => ({ name, key: key_name ?? null }))
+    .toSorted(by(({ name }) => name));
+  if (strangers.length > 0) found.push({ code: 'possible-intruder', pool: pool.name, daemons: strangers });
   const unguarded = arns(tasks.filter(isAtRisk));
   if (unguarded.length > 0) found.push({ code: 'tasks-unguarded', pool: pool.name, tasks: unguarded });
   const silent = arns(tasks.filter(({ state, use }) => state === 'working' && use === 'silent'));

@@ -3,9 +3,10 @@
  * it is idle. Derived from the lists of jobs and daemons.
  */
 import { type DaemonId, type EpochMs, lastPart } from '../model/brands.ts';
-import { by } from '../model/collections.ts';
+import { by, partition } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Daemon, Job, OrganizationReadings, Task } from '../model/snapshot.ts';
+import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
 
 /**
  * coderd calls a daemon offline if it has not seen the daemon for longer (docs/coder.md §2,
@@ -19,12 +20,34 @@ export const STALE_AFTER_MS = 90_000;
  */
 export type Activity = 'busy' | 'idle' | 'offline';
 
-export type DaemonIndex = {
+/** What the daemon of a task looks like. */
+export type Expected = {
+  /** The name of the task's pool. */
+  readonly pool: string | undefined;
+  /** The tags of the pool. Undefined: not known, so any tags fit. */
+  readonly tags?: TagSet;
   /**
-   * Finds the daemon of a task: by the task id at the end of its name, else by the private IP in
-   * its name.
+   * Whether the task surely has a guard. Then its daemon has the name `<pool>-<task id>`.
    */
-  readonly ofTask: (task: Task) => Daemon | undefined;
+  readonly hasGuard: boolean;
+};
+
+/**
+ * The rows that claim one task: they have its id or its address in their names. Whoever has a
+ * provisioner key can register a daemon with any name.
+ */
+export type Claims = {
+  /** The daemon of the task: of several, the most certain to hold a job. */
+  readonly daemon: Daemon | undefined;
+  /** Other rows that may be its daemon as well. Nothing tells which one is. */
+  readonly rivals: readonly Daemon[];
+  /** Live daemons that claim the task with a name or with tags that its daemon does not have. */
+  readonly strangers: readonly Daemon[];
+};
+
+export type DaemonIndex = {
+  /** Finds the daemon of a task by the pool and the task id in its name, or by the private IP. */
+  readonly ofTask: (task: Task, expected: Expected) => Claims;
   readonly activity: (daemon: Daemon) => Activity;
   /** Since when an idle daemon has been idle; undefined if unknown. */
   readonly idleSince: (daemon: Daemon, task: Task) => EpochMs | undefined;
@@ -41,37 +64,53 @@ export function indexDaemons(view: OrganizationReadings, now: EpochMs): DaemonIn
     if (!isAlive(daemon, now)) return 'offline';
     return HOLDS_NO_JOB.has(daemon.status ?? '') ? 'idle' : 'busy';
   };
-  const byJobCertainty = by<Daemon>(
-    (daemon) => JOB_CERTAINTY[activity(daemon)],
-    ({ id }) => id,
-  );
   const rows = view.daemons.items;
-  const byTaskId = greatest(rows, (daemon) => partsOf(daemon).ending, byJobCertainty);
-  const ofHosts = rows.filter(({ name }) => name.startsWith(HOST));
-  const byHost = greatest(ofHosts, ({ name }) => name, byJobCertainty);
+  const byEnding = Map.groupBy(rows, (daemon) => partsOf(daemon).ending);
+  const byHost = Map.groupBy(
+    rows.filter(({ name }) => name.startsWith(HOST)),
+    ({ name }) => name,
+  );
   const byPool = Map.groupBy(rows, poolNamed);
   return {
     namedAfter: (pool) => byPool.get(pool) ?? [],
     activity,
-    ofTask: (task) => byTaskId.get(taskId(task)) ?? daemonByAddress(task, byHost),
+    ofTask: (task, expected) =>
+      judgeClaims(
+        { byId: byEnding.get(taskId(task)) ?? [], byAddress: daemonsByAddress(task, byHost) },
+        expected,
+        activity,
+      ),
     idleSince: (daemon, task) =>
       idleSince(daemon, task, { previous, isWhole: view.previousJobs.status === 'ok' }),
   };
 }
 
-/** Maps each key to its greatest row by `order`. */
-function greatest(
-  rows: readonly Daemon[],
-  keyOf: (daemon: Daemon) => string,
-  order: (a: Daemon, b: Daemon) => number,
-): ReadonlyMap<string, Daemon> {
-  const found = new Map<string, Daemon>();
-  for (const row of rows) {
-    const key = keyOf(row);
-    const other = found.get(key);
-    if (other === undefined || order(other, row) <= 0) found.set(key, row);
-  }
-  return found;
+type Claiming = { readonly byId: readonly Daemon[]; readonly byAddress: readonly Daemon[] };
+
+/**
+ * Tells the rows that may be the daemon of a task from those that claim it wrongly. Of two with its
+ * name, the one with the pool's tags is: such rows differ in the owner of their tags. Without a
+ * guard the daemon may have the name of its host instead, and any tags, because the pool's secret
+ * may hold a wrong key. So the busy one counts.
+ */
+function judgeClaims(
+  { byId, byAddress }: Claiming,
+  { pool, tags, hasGuard }: Expected,
+  activity: (daemon: Daemon) => Activity,
+): Claims {
+  const fits = (row: Daemon): boolean => tags === undefined || areEqual(normalizeTags(row.tags), tags);
+  const [named, misnamed] = partition(byId, (row) => poolNamed(row) === pool);
+  const hosts = hasGuard && named.length > 0 ? [] : byAddress;
+  const likely = named.some(fits) ? named.filter(fits) : named;
+  const [daemon, ...rivals] = [...likely, ...hosts].toSorted(
+    by(
+      (row) => -JOB_CERTAINTY[activity(row)],
+      (row) => (fits(row) ? 0 : 1),
+      ({ id }) => id,
+    ),
+  );
+  const wrong = [...misnamed, ...[...named, ...hosts].filter((row) => row !== daemon && !fits(row))];
+  return { daemon, rivals, strangers: wrong.filter((row) => activity(row) !== 'offline') };
 }
 
 /**
@@ -124,19 +163,20 @@ export const taskId: (task: Task) => string = memoized(({ taskArn }) => lastPart
 const HOST = 'ip-';
 
 /**
- * Finds a daemon by its host's name, `ip-10-0-1-2`, which it has unless it was started with a name
- * (docs/coder.md §5). AWS reuses addresses, so a row that was last seen before this task started
- * belongs to an earlier task.
+ * Finds daemons by their host's name, `ip-10-0-1-2`, which they have unless they were started with a
+ * name (docs/coder.md §5). AWS reuses addresses, so a row that was last seen before this task
+ * started belongs to an earlier task.
  */
-function daemonByAddress(task: Task, byHost: ReadonlyMap<string, Daemon>): Daemon | undefined {
-  if (byHost.size === 0) return undefined;
+function daemonsByAddress(task: Task, byHost: ReadonlyMap<string, readonly Daemon[]>): readonly Daemon[] {
+  if (byHost.size === 0) return [];
   const address = task.containers
     .flatMap((container) => container.networkInterfaces ?? [])
     .find((network) => network.privateIpv4Address !== undefined)?.privateIpv4Address;
-  if (address === undefined) return undefined;
-  const daemon = byHost.get(`${HOST}${address.replaceAll('.', '-')}`);
-  const isOfThisTask = (daemon?.last_seen_at ?? 0) >= (task.startedAt ?? Number.POSITIVE_INFINITY);
-  return isOfThisTask ? daemon : undefined;
+  if (address === undefined) return [];
+  const startedAt = task.startedAt ?? Number.POSITIVE_INFINITY;
+  return (byHost.get(`${HOST}${address.replaceAll('.', '-')}`) ?? []).filter(
+    ({ last_seen_at }) => (last_seen_at ?? 0) >= startedAt,
+  );
 }
 
 function busyWorkers(view: OrganizationReadings): ReadonlySet<DaemonId> {

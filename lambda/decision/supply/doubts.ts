@@ -7,7 +7,7 @@ import { by, sum } from '../model/collections.ts';
 import type { Doubt, Finding, ReadingName } from '../model/plan.ts';
 import type { Daemon, OrganizationReadings, Reading, ReadingStatus, Snapshot } from '../model/snapshot.ts';
 import { compareVersion, OLDEST_SERVER } from '../model/version.ts';
-import { isAlive, poolNamed, workerOf } from './daemons.ts';
+import { isAlive, workerOf } from './daemons.ts';
 import { awsTimeOf, type PoolView } from './supply.ts';
 
 export type Doubts = {
@@ -54,7 +54,6 @@ function judgeOrganization(
     ...judgeReading('previous-jobs', previousJobs, name),
     ...judgeEmptiness(organization, pools, snapshot.takenAt),
     ...judgeWorkers(organization, pools, snapshot.takenAt),
-    ...judgeNames(organization),
     ...judgeTimes(organization, snapshot.takenAt),
   ];
 }
@@ -173,22 +172,6 @@ function judgeWorkers(
 }
 
 /**
- * Two live daemons with the same name share a row, so their counts cannot be separated
- * (docs/coder.md §2).
- */
-function judgeNames({ name, daemons }: OrganizationReadings): readonly DoubtFinding[] {
-  const seen = new Set<string>();
-  const shared = new Set<string>();
-  for (const daemon of daemons.items) {
-    if (seen.has(daemon.name) && poolNamed(daemon) !== undefined) shared.add(daemon.name);
-    seen.add(daemon.name);
-  }
-  return shared.size === 0
-    ? []
-    : [{ code: 'daemons-share-name', organization: name, names: [...shared].sort() }];
-}
-
-/**
  * Server clocks agree within about a second. With a larger difference than this, lease times cannot
  * be compared.
  */
@@ -246,7 +229,19 @@ function secondsAhead(times: readonly EpochMs[], now: EpochMs): number {
 }
 
 function judgePool(view: PoolView): readonly DoubtFinding[] {
-  return [...judgeCounts(view), ...judgeChanges(view), ...judgeOverrides(view)];
+  return [...judgeDaemons(view), ...judgeCounts(view), ...judgeChanges(view), ...judgeOverrides(view)];
+}
+
+/**
+ * Several rows may be the daemon of one task: somebody has started a daemon with its name or its
+ * host's name, or two daemons share a row (docs/coder.md §2).
+ */
+function judgeDaemons({ pool, tasks }: PoolView): readonly DoubtFinding[] {
+  const shared = tasks.filter(({ rivals }) => rivals.length > 0);
+  if (shared.length === 0) return [];
+  const rows = shared.flatMap(({ daemon, rivals }) => [...(daemon === undefined ? [] : [daemon]), ...rivals]);
+  const daemons = [...new Set(rows.map(({ name }) => name))].sort();
+  return [{ code: 'daemons-share-task', pool: pool.name, tasks: shared.length, daemons }];
 }
 
 /** ECS counts more tasks than it lists: the list is older than the count, or incomplete. */

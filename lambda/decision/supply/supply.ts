@@ -13,12 +13,12 @@ import { isKnownVersion } from '../model/version.ts';
 import { deriveOverrides } from '../settings/overrides.ts';
 import { type InForce, settingsInForce } from '../settings/settings-in-force.ts';
 import { type Credential, deriveCredentials } from './credentials.ts';
-import { type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId } from './daemons.ts';
+import { type Claims, type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId } from './daemons.ts';
 import { deriveFailingStarts, type FailingStarts } from './failing-starts.ts';
 import { countOlder, type OlderTasks } from './older-tasks.ts';
 import { derivePlacement, type PlacementFailure } from './placement.ts';
 import { learnStartTime, type SeenStart, seenStarts } from './start-time.ts';
-import { deriveTaskView, type TaskView } from './task-state.ts';
+import { claimsOn, deriveTaskView, type TaskView } from './task-state.ts';
 
 export type PoolView = InForce & {
   /** The pool as configured, without overrides. */
@@ -54,7 +54,10 @@ export type PoolView = InForce & {
   readonly startTime: StartTime;
   /** The starts from which `startTime` is learned, the shortest first. Derived only when asked for. */
   readonly seenStarts: () => readonly SeenStart[];
-  /** The daemons of all listed tasks, including those that ECS is stopping. */
+  /**
+   * The daemons of all listed tasks, including those that ECS is stopping, and all others that claim
+   * such a task. None of them is capacity of somebody else.
+   */
   readonly owned: ReadonlySet<Daemon>;
   /** The names of this pool's live daemons that have no task in any list. */
   readonly orphans: readonly string[];
@@ -105,21 +108,13 @@ function derivePoolView({ pool: configured, snapshot, protections, byGroup, inde
   const { pool, minFrom } = settingsInForce(configured, overrides, organization);
   const all = service === undefined ? [] : (byGroup.get(`service:${service.serviceName}`) ?? []);
   const index = organization && indexes.get(organization);
-  const daemons = new Map(all.map((task) => [task, index?.ofTask(task)]));
-  const owned = new Set([...daemons.values()].filter((daemon) => daemon !== undefined));
+  const given = (task: Task) => ({ task, pool, index, now, protection: protections.get(task.taskArn) });
+  const claims = new Map(all.map((task) => [task, claimsOn(given(task))]));
+  const owned = new Set([...claims.values()].flatMap(everyDaemon));
   const tasks = all
     .filter(isKeptRunning)
     .toSorted((a, b) => compare(a.taskArn, b.taskArn))
-    .map((task) =>
-      deriveTaskView({
-        task,
-        pool,
-        organization,
-        index,
-        now,
-        protection: protections.get(task.taskArn),
-      }),
-    );
+    .map((task) => deriveTaskView({ ...given(task), organization }));
   const unseen =
     snapshot.ecs.tasks.status === 'ok' ? 0 : busyUnseen({ pool, tasks: all, index, owned }, service);
   const olderTasks =
@@ -128,7 +123,7 @@ function derivePoolView({ pool: configured, snapshot, protections, byGroup, inde
   // wait forever for a count that somebody lowered
   const missing = Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen);
   const isWhole = organization?.daemons.status === 'ok' && isKnownVersion(snapshot.coder.buildInfo?.version);
-  const registered = (task: Task) => registration(daemons.get(task), isWhole);
+  const registered = (task: Task) => registration(claims.get(task)?.daemon, isWhole);
   const startTime = learnStartTime({ tasks: all, registration: registered, settingMs: pool.startTimeMs });
   const inForce = withBlindFloor({ pool, minFrom }, { organization, tasks: all, now });
   return {
@@ -191,6 +186,10 @@ function servicesOf(pool: PoolConfig, { ecs }: Snapshot): readonly Service[] {
   );
   const own = tagged.filter((service) => isOwn(service, ecs.stack));
   return own.length > 0 ? own : tagged;
+}
+
+function everyDaemon({ daemon, rivals, strangers }: Claims): readonly Daemon[] {
+  return [...(daemon === undefined ? [] : [daemon]), ...rivals, ...strangers];
 }
 
 /** ECS counts a task against the desired count until it has decided to stop it. */

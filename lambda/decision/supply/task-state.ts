@@ -6,7 +6,7 @@ import type { EpochMs } from '../model/brands.ts';
 import type { PoolConfig } from '../model/config.ts';
 import type { Daemon, OrganizationReadings, Protection, Task } from '../model/snapshot.ts';
 import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
-import type { DaemonIndex } from './daemons.ts';
+import type { Claims, DaemonIndex } from './daemons.ts';
 import { isOverdue } from './failing-starts.ts';
 
 /** A protection with less time left than this means that the task drains. */
@@ -30,11 +30,10 @@ export type TaskState = 'starting' | 'working' | 'replacing' | 'leaving' | 'left
  */
 export type Use = 'busy' | 'idle' | 'registering' | 'silent' | 'unknown';
 
-export type TaskView = {
+export type TaskView = Claims & {
   readonly task: Task;
   readonly state: TaskState;
   readonly use: Use;
-  readonly daemon: Daemon | undefined;
   /** The tags of its daemon; the pool's tags if no daemon is known. */
   readonly offers: TagSet;
   /** Whether these tags differ from the pool's: the daemon uses the key of another pool, or its token is of another user. */
@@ -59,11 +58,12 @@ export type TaskInput = {
 /** Derives the view of one task that ECS intends to keep running. */
 export function deriveTaskView(input: TaskInput): TaskView {
   const { task, pool, index } = input;
-  const daemon = index?.ofTask(task);
+  const claims = claimsOn(input);
+  const { daemon } = claims;
   const use = deriveUse(input, daemon);
   return {
+    ...claims,
     task,
-    daemon,
     use,
     state: deriveState(input, daemon),
     offers: normalizeTags(daemon?.tags ?? pool.tags),
@@ -73,7 +73,15 @@ export function deriveTaskView(input: TaskInput): TaskView {
   };
 }
 
-function leaseOf({ protection, now }: TaskInput): number | undefined {
+/** Judges the rows that claim a task. Only guards and drain requests set a long protection. */
+export function claimsOn(input: Omit<TaskInput, 'organization'>): Claims {
+  const { task, pool, index } = input;
+  const hasGuard = (leaseOf(input) ?? 0) > GUARDLESS_MS;
+  const expected = { pool: pool.name, tags: normalizeTags(pool.tags), hasGuard };
+  return index?.ofTask(task, expected) ?? { daemon: undefined, rivals: [], strangers: [] };
+}
+
+function leaseOf({ protection, now }: Pick<TaskInput, 'protection' | 'now'>): number | undefined {
   if (protection === undefined) return undefined;
   return protection.protectionEnabled ? Math.max(0, (protection.expirationDate ?? now) - now) : 0;
 }

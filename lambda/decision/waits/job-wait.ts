@@ -58,6 +58,7 @@ export function poolsOfTasks({ services }: Snapshot['ecs']): PoolsOfTasks {
 }
 
 export function indexServing({ ecs, coder, takenAt }: Snapshot): ServingTasks {
+  const pools = poolsOfTasks(ecs);
   const daemons = new Map<string, Daemon>();
   const ofDaemon = new Map<DaemonId, Task>();
   for (const organization of coder.organizations) {
@@ -65,12 +66,12 @@ export function indexServing({ ecs, coder, takenAt }: Snapshot): ServingTasks {
       if (!daemons.has(daemon.id)) daemons.set(daemon.id, daemon);
     const { ofTask } = indexDaemons(organization, takenAt);
     for (const task of ecs.tasks.items) {
-      const daemon = ofTask(task);
+      const { daemon } = ofTask(task, { pool: pools.poolOf(task), hasGuard: false });
       if (daemon !== undefined) ofDaemon.set(daemon.id, task);
     }
   }
   return {
-    ...poolsOfTasks(ecs),
+    ...pools,
     daemonOf: ({ worker_id }) => daemons.get(worker_id ?? ''),
     ofDaemon,
     // ECS lists every task that runs, so a daemon that is alive is one of another deployment

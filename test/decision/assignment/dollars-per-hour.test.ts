@@ -42,6 +42,15 @@ describe('limits.dollarsPerHour', () => {
     expect(doneBy({ pools: { cpu: { config: { min: 5 } } }, limits: tasks(2) })).toEqual(['cpu 0->2']);
   });
 
+  it('leaves for jobs what floors do not cost', () => {
+    const pools = {
+      cpu: { config: { min: 2 } },
+      gpu: { config: { tags: { cluster: 'gpu' } } },
+    };
+    const pending = jobs(5, { tags: { cluster: 'gpu' } });
+    expect(doneBy({ pools, pending, limits: tasks(3) })).toEqual(['cpu 0->2', 'gpu 0->1']);
+  });
+
   it('launches stock only up to the limit', () => {
     const recent = comingEvery({ everyMinutes: 1, forHours: 48 });
     const dear = { waiting: { person: 10, autostart: 0.1, prebuild: 0.005, stop: 0.001 } };

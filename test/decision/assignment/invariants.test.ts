@@ -11,7 +11,7 @@ import type { Action, Plan } from '../../../lambda/decision/model/plan.ts';
 import type { Daemon, Snapshot, Task } from '../../../lambda/decision/model/snapshot.ts';
 import { NOW } from '../../support/parts.ts';
 import { runs } from '../../support/runs.ts';
-import { oneMoreJob, type Ugly, uglyStates } from '../../support/ugly/ugly.ts';
+import { oneMoreJob, STRANGER, type Ugly, uglyStates } from '../../support/ugly/ugly.ts';
 
 const RUNS = runs(1000);
 const any = uglyStates({ view: 'any' });
@@ -61,7 +61,7 @@ function rowsOf(snapshot: Snapshot, taskArn: string): readonly Daemon[] {
   const id = taskArn.slice(taskArn.lastIndexOf('/') + 1);
   return snapshot.coder.organizations
     .flatMap(({ daemons }) => daemons.items)
-    .filter(({ name }) => name.endsWith(id));
+    .filter(({ name }) => name.endsWith(id) && name !== `${STRANGER}-${id}`);
 }
 
 it('never drains a busy daemon except to replace it', () => {

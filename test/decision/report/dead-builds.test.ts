@@ -344,6 +344,13 @@ describe('a task whose build is unknown', () => {
     expect(findingsOf({ tasks: [BY_HAND] })).toEqual(unknown);
   });
 
+  it('is not given the job of a daemon with its id and another prefix', () => {
+    const job = { ...BUILD, worker_name: `x-${taskIdOf(1)}` };
+    expect(findingsOf({ jobs: jobsAt([BUILD]), recentJobs: reading([job]) })).toMatchObject([
+      { code: 'build-of-task-unknown' },
+    ]);
+  });
+
   it('is not given a job of an unknown daemon', () => {
     const stranger = { ...BUILD, worker_id: daemonId('unlisted') };
     expect(findingsOf({ jobs: jobsAt([stranger]), recentJobs: reading([stranger]) })).toEqual(unknown);

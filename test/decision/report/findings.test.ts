@@ -352,6 +352,26 @@ const tasks: readonly Row[] = [
     expected: [{ code: 'daemon-tags-differ', pool: 'cpu', daemons: [`cpu-${idOf('cpu', 0)}`] }],
   },
   {
+    scenario: "a daemon with the id of a task and another pool's key",
+    picture: { pools: { cpu: { tasks: 'I1m P' } } },
+    change: (snapshot) => {
+      const { items } = organizationIn(snapshot).daemons;
+      const name = `x-${idOf('cpu', 0)}`;
+      items.push({ ...items[0], id: 'fake', name, key_name: 'gpu', tags: gpu });
+      items.push({ ...items[0], id: 'older', name: `a${name}`, key_name: undefined });
+    },
+    expected: [
+      {
+        code: 'possible-intruder',
+        pool: 'cpu',
+        daemons: [
+          { name: `ax-${idOf('cpu', 0)}`, key: null },
+          { name: `x-${idOf('cpu', 0)}`, key: 'gpu' },
+        ],
+      },
+    ],
+  },
+  {
     scenario: 'a busy daemon without a lease',
     picture: { pools: { cpu: { tasks: 'B B' } } },
     change: ({ ecs }) => edit(ecs.protections.items, 1, { protectionEnabled: false }),

@@ -323,9 +323,16 @@ describe.each<ScaleIn>(['confirm', 'never'])('random states with rung %s', (scal
         for (const task of ugly.snapshot.ecs.tasks.items) {
           if (task.lastStatus !== 'RUNNING' || task.desiredStatus !== 'RUNNING') continue;
           const id = task.taskArn.slice(task.taskArn.lastIndexOf('/') + 1);
+          const pool = ugly.config.pools.find(({ name }) => task.group === `service:s-${name}`);
           const rows = ugly.snapshot.coder.organizations
+            .filter(({ name }) => name === pool?.organization)
             .flatMap(({ daemons }) => daemons.items)
-            .filter(({ name }) => name.endsWith(id));
+            .filter(
+              ({ name, last_seen_at }) =>
+                name === `${pool?.name}-${id}` ||
+                (name === 'ip-10-0-0-1' &&
+                  (last_seen_at ?? 0) >= (task.startedAt ?? Number.POSITIVE_INFINITY)),
+            );
           if (!rows.some((row) => busy.has(row.id))) continue;
           expect(kept.has(task.taskArn) || leftOf(ugly, task.taskArn) >= 20 * 60_000).toBe(true);
         }

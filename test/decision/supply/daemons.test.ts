@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Daemon, Job, Task } from '../../../lambda/decision/model/snapshot.ts';
+import { normalizeTags } from '../../../lambda/decision/model/tags.ts';
 import { indexDaemons, nameInParts, workerOf } from '../../../lambda/decision/supply/daemons.ts';
 import {
   aDaemon,
@@ -195,18 +196,24 @@ describe('idleSince', () => {
 });
 
 describe('the daemon of a task', () => {
-  const ofTask = (daemons: readonly Daemon[], task: Partial<Task> = {}) =>
-    indexDaemons(anOrganization({ daemons: reading(daemons) }), NOW).ofTask(aTask(task))?.id;
+  const claims = (daemons: readonly Daemon[], task: Partial<Task> = {}, hasGuard = false) =>
+    indexDaemons(anOrganization({ daemons: reading(daemons) }), NOW).ofTask(aTask(task), {
+      pool: 'cpu',
+      tags: normalizeTags({}),
+      hasGuard,
+    });
+  const ofTask = (...given: Parameters<typeof claims>) => claims(...given).daemon?.id;
   const address = (privateIpv4Address: string) => ({
     startedAt: ago(HOUR),
     containers: [{}, { networkInterfaces: [{}, { privateIpv4Address }] }],
   });
   const host = aDaemon({ name: 'ip-10-0-1-17' });
 
-  it('is the one whose name ends with the task id', () => {
+  it('is the one named after its pool and its task id', () => {
     expect(ofTask([aDaemon()])).toBe('daemon');
     expect(ofTask([aDaemon()], { taskArn: arnOf(2) })).toBeUndefined();
-    expect(ofTask([aDaemon({ name: taskIdOf(1) })])).toBe('daemon');
+    expect(ofTask([aDaemon({ name: taskIdOf(1) })])).toBeUndefined();
+    expect(ofTask([aDaemon({ name: `x-${taskIdOf(1)}` })])).toBeUndefined();
   });
 
   it('is the one most certain to hold a job, if two have the same name', () => {
@@ -215,8 +222,8 @@ describe('the daemon of a task', () => {
     const offline = aDaemon({ id: daemonId('c'), last_seen_at: ago(HOUR) });
     expect(ofTask([busy, idle, offline])).toBe('a');
     expect(ofTask([offline, idle])).toBe('b');
-    expect(ofTask([aDaemon({ id: daemonId('d') }), idle])).toBe('d');
-    expect(ofTask([idle, aDaemon({ id: daemonId('d') })])).toBe('d');
+    expect(ofTask([aDaemon({ id: daemonId('d') }), idle])).toBe('b');
+    expect(ofTask([idle, aDaemon({ id: daemonId('d') })])).toBe('b');
   });
 
   it('is the one named after the private address, if it was seen since the task started', () => {
@@ -230,6 +237,121 @@ describe('the daemon of a task', () => {
 
   it('is unknown for a task without an address', () => {
     expect(ofTask([aDaemon({ name: 'ip-undefined' })], { containers: [{}] })).toBeUndefined();
+  });
+
+  const NAMES = { own: NAME, other: `x-${taskIdOf(1)}`, host: host.name };
+  const BUSY = { status: 'busy' };
+  const OFFLINE = { last_seen_at: ago(5 * MINUTE) };
+  const WRONG_KEY = { tags: { cluster: 'gpu' } };
+  const row = (name: keyof typeof NAMES, id: string, given: Partial<Daemon> = {}): Daemon =>
+    aDaemon({ id: daemonId(id), name: NAMES[name], ...given });
+
+  it.each<{
+    scenario: string;
+    rows: readonly Daemon[];
+    hasGuard?: true;
+    expected: { daemon?: string; rivals?: readonly string[]; strangers?: readonly string[] };
+    because: string;
+  }>([
+    {
+      scenario: 'its host name, busy, and another prefix, idle',
+      rows: [row('host', 'true', BUSY), row('other', 'fake')],
+      expected: { daemon: 'true', strangers: ['fake'] },
+      because: 'no pool gives its daemons that name',
+    },
+    {
+      scenario: 'its host name, busy, and its own name, idle',
+      rows: [row('host', 'true', BUSY), row('own', 'fake')],
+      expected: { daemon: 'true', rivals: ['fake'] },
+      because: 'either may be the daemon, so the busy one counts',
+    },
+    {
+      scenario: 'its host name, idle, and its own name, busy',
+      rows: [row('host', 'fake'), row('own', 'true', BUSY)],
+      expected: { daemon: 'true', rivals: ['fake'] },
+      because: 'the task may be of a time when the pool had a guard',
+    },
+    {
+      scenario: 'its host name, offline, and its own name, idle',
+      rows: [row('host', 'true', OFFLINE), row('own', 'fake')],
+      expected: { daemon: 'fake', rivals: ['true'] },
+      because: 'a daemon without a connection may still build',
+    },
+    {
+      scenario: 'its host name with a wrong key, busy, and its own name, idle',
+      rows: [row('host', 'true', { ...BUSY, ...WRONG_KEY }), row('own', 'fake')],
+      expected: { daemon: 'true', rivals: ['fake'] },
+      because: "the pool's secret may hold a wrong key",
+    },
+    {
+      scenario: 'its host name, idle, and its own name with another key, idle',
+      rows: [row('own', 'fake', WRONG_KEY), row('host', 'true')],
+      expected: { daemon: 'true', rivals: ['fake'], strangers: ['fake'] },
+      because: 'of two alike, the tags decide',
+    },
+    {
+      scenario: 'its own name with a wrong key',
+      rows: [row('own', 'true', WRONG_KEY)],
+      expected: { daemon: 'true' },
+      because: 'a wrong key in the secret is no intruder',
+    },
+    {
+      scenario: 'its own name with the tags of a user, busy, and without',
+      rows: [row('own', 'fake', { ...BUSY, ...WRONG_KEY }), row('own', 'true')],
+      expected: { daemon: 'true', strangers: ['fake'] },
+      because: 'a guard that has left has no lease either',
+    },
+    {
+      scenario: 'a guard, and its host name, busy',
+      rows: [row('own', 'true'), row('host', 'fake', BUSY)],
+      hasGuard: true,
+      expected: { daemon: 'true' },
+      because: 'a guard names the daemon',
+    },
+    {
+      scenario: 'a guard, and its own name with another key, busy',
+      rows: [row('own', 'fake', { ...BUSY, ...WRONG_KEY }), row('own', 'true')],
+      hasGuard: true,
+      expected: { daemon: 'true', strangers: ['fake'] },
+      because: 'of two with one name, the tags decide',
+    },
+    {
+      scenario: 'a guard, and its own name twice, idle and busy',
+      rows: [row('own', 'idle'), row('own', 'busy', BUSY)],
+      hasGuard: true,
+      expected: { daemon: 'busy', rivals: ['idle'] },
+      because: 'two daemons share the row',
+    },
+    {
+      scenario: 'a guard, and its own name with a wrong key, busy',
+      rows: [row('own', 'true', { ...BUSY, ...WRONG_KEY })],
+      hasGuard: true,
+      expected: { daemon: 'true' },
+      because: 'no other row can be the daemon',
+    },
+    {
+      scenario: 'a guard, and its host name alone',
+      rows: [row('host', 'true')],
+      hasGuard: true,
+      expected: { daemon: 'true' },
+      because: 'a person may have protected a task without a guard',
+    },
+    {
+      scenario: 'another prefix, offline',
+      rows: [row('own', 'true'), row('other', 'fake', OFFLINE)],
+      expected: { daemon: 'true' },
+      because: 'nobody is there any more',
+    },
+  ])('is told apart with $scenario, because $because', ({ rows, hasGuard, expected }) => {
+    const ids = (daemons: readonly Daemon[]) => daemons.map(({ id }) => id);
+    for (const daemons of [rows, rows.toReversed()]) {
+      const { daemon, rivals, strangers } = claims(daemons, address('10.0.1.17'), hasGuard);
+      expect({ daemon: daemon?.id, rivals: ids(rivals), strangers: ids(strangers) }).toEqual({
+        rivals: [],
+        strangers: [],
+        ...expected,
+      });
+    }
   });
 });
 

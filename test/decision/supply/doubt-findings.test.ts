@@ -1,7 +1,7 @@
 /** The doubts of a pool: each with the finding that reports it, and its limits. */
 import { describe, expect, it } from 'vitest';
 import { NOW, taskIdOf } from '../../support/parts.ts';
-import type { Drawn, Picture } from '../../support/picture.ts';
+import { type Drawn, idOf, type Picture } from '../../support/picture.ts';
 import { actionsOf, type Change, edit, organizationIn, planOf } from '../../support/planned.ts';
 
 const SECOND = 1000;
@@ -249,27 +249,25 @@ const twin = (s: Drawn['snapshot'], name: string, id = 'twin'): void => {
 };
 const nameOf = (s: Drawn['snapshot']): string => String(daemonsOf(s).items[0]?.name);
 
+/** Gives the first task an address, and takes off its protection, so that it may have no guard. */
+const bare = ({ ecs }: Drawn['snapshot']): void => {
+  const container = { networkInterfaces: [{ privateIpv4Address: '10.0.1.17' }] };
+  edit(ecs.tasks.items, 0, { containers: [container] });
+  edit(ecs.protections.items, 0, { protectionEnabled: false, expirationDate: undefined });
+};
+
+const sharing = (...daemons: readonly string[]) => ({
+  code: 'daemons-share-task',
+  pool: 'cpu',
+  tasks: 1,
+  daemons,
+});
+
 const names: readonly Row[] = [
   {
-    scenario: 'two own daemons with one name, twice',
+    scenario: 'daemons with one name, of tasks that no pool has',
     change: (s) => {
-      for (const index of [9, 8])
-        for (const id of ['a', 'b']) twin(s, `fleet-${taskIdOf(index)}`, `${id}${index}`);
-    },
-    expected: [
-      {
-        code: 'daemons-share-name',
-        organization: 'default',
-        names: [`fleet-${taskIdOf(8)}`, `fleet-${taskIdOf(9)}`],
-      },
-    ],
-    because: 'they share one row, so its owner is unknown',
-  },
-  {
-    scenario: 'two daemons of others with one name',
-    change: (s) => {
-      twin(s, 'theirs', 'a');
-      twin(s, 'theirs', 'b');
+      for (const id of ['a', 'b']) twin(s, `fleet-${taskIdOf(9)}`, id);
     },
     expected: [],
     because: 'names must be unique only for daemons of tasks',
@@ -277,8 +275,17 @@ const names: readonly Row[] = [
   {
     scenario: 'the daemon of a task twice',
     change: (s) => twin(s, nameOf(s)),
-    expected: [{ code: 'daemons-share-name', organization: 'default' }],
+    expected: [sharing(`cpu-${idOf('cpu', 0)}`)],
     because: 'one of them may be busy',
+  },
+  {
+    scenario: 'a daemon named after a task and one named after its address',
+    change: (s) => {
+      bare(s);
+      twin(s, 'ip-10-0-1-17');
+    },
+    expected: [sharing(`cpu-${idOf('cpu', 0)}`, 'ip-10-0-1-17')],
+    because: 'a task without a lease may have either',
   },
 ];
 
@@ -507,4 +514,14 @@ it('gives each doubt of a pool once', () => {
     edit(daemonsOf(snapshot).items, 0, { last_seen_at: later(99 * SECOND) });
   });
   expect(plan.pools[0]?.why).toEqual([{ code: 'holding-for-doubt', doubts: ['clocks-differ'] }]);
+});
+
+it('holds only the pool whose daemons share a task', () => {
+  const tags = { cluster: 'gpu' };
+  const plan = planOf({ pools: { cpu: { tasks: 'I20m' }, gpu: { tasks: 'I20m', tags } } }, (snapshot) => {
+    const { items } = daemonsOf(snapshot);
+    items.push({ ...items[1], id: 'twin' });
+  });
+  expect(plan.findings).toMatchObject([{ code: 'daemons-share-task', pool: 'gpu' }]);
+  expect(actionsOf(plan)).toEqual(['ask cpu#0']);
 });

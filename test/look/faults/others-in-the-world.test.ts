@@ -71,3 +71,34 @@ it('says of a job that no pool can run that the daemon of others which ended may
   expect(plan.assignment).toMatchObject([{ pool: null, jobs: 1, served: 'by-doubtful' }]);
   expect(plan.pendingJobs).toMatchObject([{ why: 'daemon-may-have-left' }]);
 });
+
+it.each([
+  { prefix: 'x', scope: 'organization', because: 'no pool gives its daemons such a name' },
+  { prefix: 'gpu', scope: 'user', because: 'its tags are those of a user' },
+])('drains an idle task although a busy daemon claims it as $prefix-<task id>: $because', async (given) => {
+  const own = await startLongLab({ pools: [{ ...GPU, name: 'gpu', desiredCount: 1 }] });
+  lab = own;
+  const { coderd, ecs } = own.world;
+  own.pass(120);
+  const tags = { pool: 'theirs', scope: given.scope };
+  const token = coderd.addToken(
+    given.scope === 'user'
+      ? { canRead: [], user: coderd.addUser({ id: 'mallory' }) }
+      : { canRead: [], keyRights: { create: ['default'] } },
+  );
+  const name = `${given.prefix}-${ecs.tasks()[0]?.identity.id}`;
+  const fake = coderd.connect({ token, tags, organization: 'default', name, version: DEFAULT_RELEASE });
+  coderd.submitJob({
+    ...{ organization: 'default', durationMs: 3_600_000, type: 'template_version_import' },
+    tags: { ...tags, ...(given.scope === 'user' && { owner: 'mallory' }) },
+  });
+  fake.acquire(() => {});
+  const looks = await own.run(1200);
+  expect(own.world.service('gpu').state.desiredCount).toBe(0);
+  expect(looks[0]?.plan.findings).toMatchObject([
+    { code: 'possible-intruder', pool: 'gpu', daemons: [{ name, key: 'user-auth' }] },
+  ]);
+  expect(looks.flatMap(({ plan }) => plan.findings).map(({ code }) => code)).not.toContain(
+    'daemon-tags-differ',
+  );
+});

@@ -1,7 +1,7 @@
 /** Pools whose image has no guard: the autoscaler protects tasks that may have a job. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ScaleIn } from '../../../lambda/decision/model/config.ts';
-import { dryLook } from '../../../lambda/look/look.ts';
+import { dryLook, lookAndAct } from '../../../lambda/look/look.ts';
 import type { Coderd } from '../../../lambda/look/ports.ts';
 import { cleanLook, type Lab, startLongLab } from '../../support/lab.ts';
 
@@ -79,6 +79,66 @@ describe('the rung confirm', () => {
     await pass(own, 15);
     expect(succeeded(own)).toBe(2);
     expect(world.figures().killed).toBe(0);
+  });
+
+  /** A pool with one idle task that a look would stop now, and one whose build runs on. */
+  async function withStopPlanned(): Promise<Lab> {
+    const own = await withBuilds('confirm', [1, 90]);
+    const real = own.ports();
+    for (own.pass(30); ; own.pass(30)) {
+      const { plan } = await dryLook(real, own.config);
+      if (plan.actions.some((action) => action.kind === 'set-desired' && action.stops)) return own;
+      await cleanLook(real, own.config);
+    }
+  }
+
+  it('lowers no count of a pool in which a task could not be protected', async () => {
+    const own = await withStopPlanned();
+    const { world, config } = own;
+    const busy = world.ecs.tasks().find(({ isBusy }) => isBusy);
+    // sure for five minutes, and due for another protection
+    world.ecs.protect(busy?.identity.id ?? '', 10);
+    own.pass(5);
+    const { ecs, ...ports } = own.ports();
+    ecs.protect = async () => {
+      throw new Error('ThrottlingException: Rate exceeded');
+    };
+    const { plan, failures } = await lookAndAct({ ...ports, ecs }, config);
+    expect(plan.actions.map(({ kind }) => kind).sort()).toEqual(['protect', 'set-desired']);
+    expect(failures).toMatchObject([{ pool: 'cpu' }]);
+    expect(world.service('cpu').state.desiredCount).toBe(2);
+  });
+
+  it('does not look a second time once the invocation is over', async () => {
+    const own = await withStopPlanned();
+    const over = new AbortController();
+    const { coderd, ...ports } = own.ports();
+    const jobs = coderd.jobs.bind(coderd);
+    let looks = 0;
+    coderd.jobs = (...args) => {
+      looks += 1;
+      over.abort();
+      return jobs(...args);
+    };
+    await lookAndAct({ ...ports, coderd }, own.config, over.signal);
+    expect(looks).toBe(1);
+    expect(own.world.service('cpu').state.desiredCount).toBe(2);
+  });
+
+  it.each([
+    { prefix: 'x', because: 'no pool gives its daemons such a name' },
+    { prefix: 'cpu', because: 'either of the two may be the daemon of the task' },
+  ])('stops no building task for an idle daemon named $prefix-<task id>: $because', async ({ prefix }) => {
+    const own = await withBuilds('confirm', []);
+    const { coderd, ecs, secrets } = own.world;
+    const type = 'template_version_import';
+    coderd.submitJob({ organization: 'default', tags: {}, durationMs: 90 * MINUTE_MS, type });
+    await pass(own, 3);
+    const name = `${prefix}-${ecs.tasks()[0]?.identity.id}`;
+    coderd.connect({ key: secrets.find('coder/keys/cpu')?.value ?? '', name, version: coderd.version.text });
+    await pass(own, 90);
+    expect(own.world.figures().killed).toBe(0);
+    expect(succeeded(own)).toBe(1);
   });
 });
 

@@ -115,10 +115,15 @@ type TaskPicture = {
   readonly jobs: readonly Job[];
 };
 
+/** A prefix that no pool has. */
+export const STRANGER = 'x';
+
 /** A task with any protection, daemon rows and jobs. They may contradict each other. */
 function taskPicture(pool: PoolConfig, index: number): fc.Arbitrary<TaskPicture> {
   const id = taskIdOf(index);
   const taskArn = arnOf(index);
+  const own = `${pool.name}-${id}`;
+  const names = fc.constantFrom(own, own, own, `${STRANGER}-${id}`, '', 'ip-10-0-0-1');
   return fc
     .record({
       lastStatus: fc.constantFrom(
@@ -142,14 +147,8 @@ function taskPicture(pool: PoolConfig, index: number): fc.Arbitrary<TaskPicture>
       isHolding: fc.constantFrom('nothing', 'nothing', 'nothing', 'current', 'worker', 'both'),
       previousAt: fc.option(times, { nil: undefined }),
       isPreviousKnown: fc.boolean(),
-      name: fc.constantFrom(
-        `${pool.name}-${id}`,
-        `${pool.name}-${id}`,
-        `${pool.name}-${id}`,
-        `x-${id}`,
-        '',
-        'ip-10-0-0-1',
-      ),
+      name: names,
+      twinName: names,
       offers: fc.constantFrom(pool.tags, pool.tags, pool.tags, { z: '9' }),
       revision: fc.constantFrom('d:1', 'd:2'),
       startedBy: fc.constantFrom('old', 'new', 'new', undefined),
@@ -211,7 +210,9 @@ function taskPicture(pool: PoolConfig, index: number): fc.Arbitrary<TaskPicture>
           : undefined,
         daemons: Array.from({ length: given.rows }, (_, twin) => ({
           ...row,
-          id: `${daemonId}${twin === 0 ? '' : twin}` as DaemonId,
+          ...(twin === 0
+            ? {}
+            : { id: `${daemonId}${twin}` as DaemonId, name: given.twinName, current_job: null }),
         })),
         jobs: [
           ...(isWorking ? [job(current, 'running')] : []),

@@ -85,7 +85,8 @@ describe('a world that once did not settle', () => {
 /** The plan without what people do: the world as it was when it did not settle. */
 function withoutPeople(seed: number): WorldPlan {
   const secrets = { changesAnHour: 0, listLagMs: 0, forbiddenAnHour: 0, liesAnHour: 0 };
-  return { ...drawPlan(seed), overridesAnHour: 0, outOfMemoryAnHour: 0, retirements: [], secrets };
+  const none = { overridesAnHour: 0, outOfMemoryAnHour: 0, fakeDaemonsAnHour: 0 };
+  return { ...drawPlan(seed), ...none, retirements: [], secrets };
 }
 
 describe('a world in which keys change all the time', () => {
@@ -108,6 +109,20 @@ describe('a world in which lists of secrets tell too little or too much', () => 
       const plan = { ...drawPlan(seed), secrets };
       const { problems, falseRolls } = await runWorld({ ...plan, busyHours: Math.min(plan.busyHours, 6) });
       expect({ problems, falseRolls }).toEqual({ problems: [], falseRolls: 0 });
+    },
+  );
+});
+
+describe('a world in which daemons claim the tasks of others all the time', () => {
+  it.each(rows([819682722, 303606872, 33472705], 1))(
+    'kills no build and settles without them, seed %i',
+    async (seed) => {
+      const { problems, killedByUs, fakeDaemons } = await runWorld({
+        ...drawPlan(seed),
+        fakeDaemonsAnHour: 20,
+      });
+      expect({ problems, killedByUs }).toEqual({ problems: [], killedByUs: 0 });
+      expect(fakeDaemons).toBeGreaterThan(20);
     },
   );
 });
@@ -165,6 +180,7 @@ describe('npm run sim:leaves', () => {
       overrides: expect.any(Number),
       retired: expect.any(Number),
       secretsChanged: expect.any(Number),
+      fakeDaemons: expect.any(Number),
       ledger: {
         died: expect.any(Number),
         listed: expect.any(Number),

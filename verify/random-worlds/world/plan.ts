@@ -58,6 +58,9 @@ const MOST_AN_HOUR: Readonly<Record<Incident, number>> = {
 /** It has its own random source, so that all else in a world stayed the same when it was added. */
 const MOST_OUT_OF_MEMORY_AN_HOUR = 3;
 
+/** Daemons that claim a task which is not theirs. They have their own random source too. */
+const MOST_FAKE_DAEMONS_AN_HOUR = 6;
+
 /** The removal of a pool from the configuration. */
 export type Retirement = {
   readonly pool: string;
@@ -125,6 +128,8 @@ export type WorldPlan = {
   };
   /** How often per hour a task runs out of memory. */
   readonly outOfMemoryAnHour: number;
+  /** How often per hour a daemon registers that claims a task which is not its own. */
+  readonly fakeDaemonsAnHour: number;
   readonly overridesAnHour: number;
   readonly secrets: SecretFaults;
   /** At most one for each pool. */
@@ -194,6 +199,7 @@ export function drawPlan(seed: number): WorldPlan {
     incidents: { ...drawIncidents(random), ...drawLater(seeded(seed + 22)) },
     builds: { bursts: random.between(3, 15), longShare: random.next() < 0.3 ? random.between(0, 0.01) : 0 },
     outOfMemoryAnHour: often(seeded(seed + 20), MOST_OUT_OF_MEMORY_AN_HOUR),
+    fakeDaemonsAnHour: often(seeded(seed + 30), MOST_FAKE_DAEMONS_AN_HOUR),
     overridesAnHour: often(people, MOST_OVERRIDES_AN_HOUR),
     retirements: drawRetirements(people, { pools, busyHours }),
     secrets: drawSecretFaults(seeded(seed + 8)),
