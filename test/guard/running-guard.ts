@@ -233,7 +233,7 @@ export class RunningGuard {
         CODER_URL: 'https://coder.example.com',
         CODER_PROVISIONER_DAEMON_KEY: SECRET,
         STAND_IN: this.#folder,
-        ...inTests({ LOOK: 30, RETRY: 30, SETTLE: 30, TOLD: 10, ...intervalsMs }),
+        ...inTests({ LOOK: 30, RETRY: 30, SETTLE: 100, TOLD: 10, ...intervalsMs }),
         ...environment,
       },
     });
