@@ -14,22 +14,22 @@
 # Beware: no `set -e`, no `set -u` (each would end the guard, hence the build); signals go to one process, never to a group.
 #
 # Arguments: the daemon's command. Environment: AUTOSCALER_POOL and what ECS and coder set; AUTOSCALER_USAGE=off for no
-# sampler; AUTOSCALER_TEST_<interval>_MS, in milliseconds, for tests only.
+# sampler; AUTOSCALER_TEST_<interval>_MS for tests only.
 
-look_ms=${AUTOSCALER_TEST_LOOK_MS:-30000}                   # jittered by a third, as are the next two
+look_ms=${AUTOSCALER_TEST_LOOK_MS:-30000} # jittered by a third, as are the next two
 renew_ms=${AUTOSCALER_TEST_RENEW_MS:-900000}
-retry_ms=${AUTOSCALER_TEST_RETRY_MS:-10000}                 # until there is a lease, or until it is released
-told_ms=${AUTOSCALER_TEST_TOLD_MS:-3000}                    # by then a task that ECS has chosen to stop has been told
+retry_ms=${AUTOSCALER_TEST_RETRY_MS:-10000} # until there is a lease, or until it is released
+told_ms=${AUTOSCALER_TEST_TOLD_MS:-3000} # by then a task that ECS has chosen to stop has been told
 lease_within_ms=${AUTOSCALER_TEST_LEASE_WITHIN_MS:-600000}
 blind_ms=${AUTOSCALER_TEST_BLIND_MS:-21600000}
 left_ms=${AUTOSCALER_TEST_LEFT_MS:-600000}
 died_ms=${AUTOSCALER_TEST_DIED_MS:-60000}
 call_ms=${AUTOSCALER_TEST_CALL_MS:-8000}
 usage_ms=${AUTOSCALER_TEST_USAGE_MS:-30000}
-settle_ms=${AUTOSCALER_TEST_SETTLE_MS:-1000}                # a child that is not quite born loses signals
+settle_ms=${AUTOSCALER_TEST_SETTLE_MS:-1000} # a child that is not quite born loses signals
 
-# A signal that comes just before a shell waits is heeded at the next one. bash heeds it at once, but a signal that comes just as
-# the daemon ends costs it the daemon's code.
+# A signal that comes just before a shell waits is heeded at the next one. bash heeds it at once, but one that comes just as the
+# daemon ends costs it the daemon's code.
 wake=USR2
 [ -z "$BASH_VERSION" ] || wake=0
 
@@ -38,10 +38,12 @@ wake=USR2
 phase=leasing asked='' stopped='' told=0 stops=0
 daemon='' keeper='' sampler='' nap='' offset='' name='' why='' seed=$$
 
-# $1: state, $2: why. Both are words of ours, or a code without any character that JSON minds.
+# $1: state, $2: why, both without any character that JSON minds. A log that nobody reads blocks its writer: the line is lost.
+# It forks, so the main process doesn't log while the daemon runs. Without timeout such a log would hold the guard up.
+command -v timeout >/dev/null || timeout() { shift && "$@"; }
 log() {
-  printf '{"level":"info","message":"guard","state":"%s","why":"%s","daemon":"%s"}\n' "$1" "$2" "$name" >&2
-}
+  timeout 1 printf '{"level":"info","message":"guard","state":"%s","why":"%s","daemon":"%s"}\n' "$1" "$2" "$name" >&3
+} 3>&2 2>/dev/null # or the shell might log that timeout was ended
 
 # $now: milliseconds of a clock that doesn't step.
 tell_time() {
@@ -112,7 +114,7 @@ fetch() {
 }
 
 # Calls the agent: `look`, or protects for $1 minutes; 0 releases. $saw: lease (24 h or more left), asked (less), gone,
-# refused (DEPLOYMENT_BLOCKED), or blind: anything else, a code in $why. The status says nothing: errors come with 200 too.
+# refused (DEPLOYMENT_BLOCKED), or blind: anything else, a code in $why. Errors come with status 200 too.
 call() {
   case $1 in
     look) fetch "$ECS_AGENT_URI/task-protection/v1/state" ;;
@@ -182,7 +184,7 @@ read_metadata() {
   seed=$((0x${id#"${id%???????}"}))
 }
 
-# Whatever the answer to the write was, the look decides: an answer may be lost and the lease there.
+# The look decides, not the answer to the write, which may be lost.
 take_lease() {
   tell_time
   give_up=$((now + lease_within_ms))
@@ -213,7 +215,7 @@ watch_keeper() {
   trap 'kill -USR1 $$ 2>/dev/null && log draining keeper-ended' EXIT
   keep &
   keeper=$!
-  trap 'kill -HUP "$keeper" 2>/dev/null' HUP
+  trap 'kill -HUP "$keeper" 2>/dev/null; log stopping signal' HUP
   trap 'trap - EXIT; kill "$keeper" 2>/dev/null' TERM
   reap "$keeper"
 }
@@ -395,19 +397,14 @@ on_stop() {
   case $phase in
     working)
       terminate
-      [ $((stops += 1)) -gt 1 ] || tell_of_stop
+      [ $((stops += 1)) -gt 1 ] || kill -HUP "$keeper" 2>/dev/null
       ;;
     starting | ended) ;;
     *) end 0 signal ;;
   esac
 }
 
-tell_of_stop() {
-  [ -z "$keeper" ] || kill -HUP "$keeper" 2>/dev/null
-  log stopping signal
-}
-
-# Once the daemon has exited: keeps the protection released for $1 milliseconds or a little more, then exits with $2.
+# Once the daemon has exited: keeps the protection released for $1 ms or a little more, then exits with $2.
 stay_released() {
   tell_time
   until=$((now + $1)) exit_code=$2
@@ -441,6 +438,7 @@ for tool in curl sleep tr date; do
 done
 take_lease
 export CODER_PROVISIONER_DAEMON_NAME="$name"
+log working leased
 phase=starting # from here on no stop ends the guard before the daemon
 in_seconds "$settle_ms"
 sleep "$seconds" &
@@ -450,7 +448,6 @@ keeper=$!
 [ "$AUTOSCALER_USAGE" = off ] || { sample_usage & sampler=$!; }
 "$@" & # sh has it ignore INT and QUIT; coder, a Go program, sets handlers of its own
 daemon=$!
-log working leased
 reap "$settling"
 phase=working
 [ -z "$asked" ] || on_drain

@@ -30,8 +30,8 @@ type Access = Awaited<ReturnType<typeof checkAccess>>;
 
 /** None if no pool has a managed key. */
 export async function checkKeyFunction(context: DoctorContext, access: Access): Promise<readonly Check[]> {
-  const { managedKeys, pools } = context.config;
-  if (managedKeys === undefined || managedPoolsOf({ pools }).length === 0) return [];
+  const { managedKeys } = context.config;
+  if (managedKeys === undefined || managedPoolsOf(context.config).length === 0) return [];
   const blocker = blockerOf(access.aws) ?? blockerOf(access.server);
   if (blocker !== undefined) return [skip(NAME, blocker)];
   const token = await checkToken(context, access, managedKeys);

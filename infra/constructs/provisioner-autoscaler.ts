@@ -28,7 +28,7 @@ import { grantOverriding, grantReading } from './function/operator-grants.ts';
 import { ManagedKeys, type ManagedKeysProps } from './keys/managed-keys.ts';
 import { ConfigParameters } from './plain/config-parameters.ts';
 import { isPlain } from './plain/plain-stack.ts';
-import { addPools } from './pool/pools.ts';
+import { addPools, taskFamilies } from './pool/pools.ts';
 import type { ProvisionerPool } from './pool/provisioner-pool.ts';
 import { bundleWithoutSettings, bundleWithSettings, type SettingsSource } from './settings.ts';
 import { importSecret } from './shared/imported-secret.ts';
@@ -138,6 +138,7 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
       ...functionProps,
       token: config.coder.token,
       poolSecrets: this.#poolSecrets,
+      taskFamilies: taskFamilies(this),
       functionDir,
     });
     this.function = autoscaler.function;

@@ -24,10 +24,10 @@ export async function serveKeyEvent(
 }
 
 /** The pools with a managed key. */
-export function managedPoolsOf({ pools }: Pick<Config, 'pools'>): readonly ManagedPool[] {
+export function managedPoolsOf({ coder, pools }: Pick<Config, 'coder' | 'pools'>): readonly ManagedPool[] {
   return pools
     .filter(({ auth }) => auth.kind === 'managed')
-    .map(({ name, organization, tags }) => ({ name, organization, tags }));
+    .map(({ name, organization, tags }) => ({ name, coderUrl: coder.url, organization, tags }));
 }
 
 /** The message does not repeat values: an event of a rotation could contain more than we know. */

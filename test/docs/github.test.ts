@@ -33,6 +33,16 @@ describe.each(filesIn('.github/workflows'))('%s', (file) => {
     }
   });
 
+  it('pins each action by a hash', () => {
+    expect(steps.filter(({ uses }) => uses !== undefined && !/@[0-9a-f]{40}$/.test(uses))).toEqual([]);
+  });
+
+  it('runs no install script of a dependency in a job that may get a token', () => {
+    const trusted = Object.values(jobs).filter(({ permissions: of }) => of?.['id-token'] === 'write');
+    const commands = trusted.flatMap((job) => job.steps.map(({ run }) => run ?? ''));
+    expect(commands.filter((run) => /npm (ci|install)\b(?!.*--ignore-scripts)/.test(run))).toEqual([]);
+  });
+
   it('needs jobs that exist', () => {
     const needed = Object.values(jobs).flatMap(({ needs }) => needs ?? []);
     expect(needed.filter((name) => !(name in jobs))).toEqual([]);

@@ -57,6 +57,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ is
     guard.signal('SIGTERM');
     await trace.until('guard: stopping');
     guard.signal('SIGINT');
+    await trace.until('agent: look', { times: 2, from: trace.events.length }); // see race.test.ts
     guard.finishJob();
     await trace.until('exit 0');
     expect(trace.having('daemon: SIG')).toEqual(['daemon: SIGTERM']);

@@ -4,13 +4,17 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
+  closeSync,
+  constants,
   existsSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +33,11 @@ export const SECRET = 'key-that-nobody-may-read';
 
 const SHELLS = [
   { name: 'dash', command: ['dash'], path: '/usr/bin:/bin' },
-  { name: 'busybox', command: ['busybox', 'sh'], path: toolsOf('busybox', 'date', 'head', 'sleep', 'tr') },
+  {
+    name: 'busybox',
+    command: ['busybox', 'sh'],
+    path: toolsOf('busybox', 'date', 'head', 'printf', 'sleep', 'timeout', 'tr'),
+  },
   // in POSIX mode, as Amazon Linux and UBI have it
   { name: 'bash', command: ['sh'], path: `${toolsOf('bash', 'sh')}:/usr/bin:/bin` },
 ];
@@ -73,6 +81,11 @@ export const TIME_THAT_FLIES = `read() {
   command read "$@" || return
   now=$((\${now%.*} + $(cat "$STAND_IN/passed" 2>/dev/null || echo 0))).00
 }
+`;
+
+/** A prelude that makes the guard's log a pipe. Nothing reads it, and `fillLog` fills it. */
+export const LOG_THAT_NOBODY_READS = `mkfifo "$STAND_IN/log"
+exec 2<>"$STAND_IN/log"
 `;
 
 const lineSchema = z.strictObject({
@@ -179,6 +192,18 @@ export class RunningGuard {
     this.#tell('passed', `${seconds}`);
   }
 
+  /** Has an effect only with `LOG_THAT_NOBODY_READS`. A further line then blocks its writer. */
+  fillLog(): void {
+    const log = openSync(join(this.#folder, 'log'), constants.O_WRONLY | constants.O_NONBLOCK);
+    try {
+      while (true) writeSync(log, '\n'.repeat(4_096));
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
+    } finally {
+      closeSync(log);
+    }
+  }
+
   /** Replaces the file in one step, because the guard may read it at any time. */
   #tell(name: string, text = ''): void {
     const file = join(this.#folder, name);
@@ -208,7 +233,7 @@ export class RunningGuard {
         CODER_URL: 'https://coder.example.com',
         CODER_PROVISIONER_DAEMON_KEY: SECRET,
         STAND_IN: this.#folder,
-        ...inTests({ LOOK: 30, RETRY: 30, SETTLE: 30, TOLD: 10, ...intervalsMs }),
+        ...inTests({ LOOK: 30, RETRY: 30, SETTLE: 100, TOLD: 10, ...intervalsMs }),
         ...environment,
       },
     });

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { BLOCKED, HOUR_MS } from './agent-endpoint.ts';
-import { GUARD_SHELLS, guardTest, type StartGuard } from './running-guard.ts';
+import { GUARD_SHELLS, guardTest, LOG_THAT_NOBODY_READS, type StartGuard } from './running-guard.ts';
 
 const canBeProcess1 = spawnSync('unshare', ['-pf', 'true']).status === 0;
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP'] as const;
@@ -68,6 +68,18 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
     resolve();
     await guard.trace.until('all gone');
     expect(guard.trace.having('daemon: ').slice(1)).toEqual(['daemon: SIGTERM', 'daemon: finished']);
+  });
+
+  test('ends with its daemon after a stop when nobody reads its log and the log is full', async ({
+    start,
+  }) => {
+    const guard = await start({ shell, prelude: LOG_THAT_NOBODY_READS });
+    await guard.trace.until('daemon: started');
+    await guard.trace.until('agent: look', { times: 3 });
+    guard.fillLog();
+    guard.signal('SIGTERM');
+    await guard.trace.until('daemon: SIGTERM');
+    await guard.trace.until('exit 0');
   });
 
   test('passes on a stop that comes while the daemon starts', async ({ start }) => {

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { BLOCKED, FAULTS, HOUR_MS, MINUTE_MS } from './agent-endpoint.ts';
-import { GUARD_SHELLS, guardTest, TIME_THAT_FLIES } from './running-guard.ts';
+import { GUARD_SHELLS, guardTest, LOG_THAT_NOBODY_READS, TIME_THAT_FLIES } from './running-guard.ts';
 
 const AT_EVERY_LOOK = { RENEW: 0 };
 const HOUR_S = 3_600;
@@ -240,6 +240,22 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     await trace.until('exit 0');
   });
 
+  test('renews, drains and releases when nobody reads its log and the log is full', async ({ start }) => {
+    const guard = await start({ shell, prelude: LOG_THAT_NOBODY_READS, intervalsMs: { RENEW: 0, LEFT: 0 } });
+    const { trace, agent } = guard;
+    await trace.until('daemon: started');
+    guard.giveJob();
+    await trace.until('agent: protect', { times: 2 });
+    guard.fillLog();
+    agent.misbehaves('look', { kind: 'reset' }, 1); // something to log
+    await trace.until('agent: protect', { times: 3, from: trace.events.length });
+    agent.leaves(23 * HOUR_MS);
+    await trace.until('daemon: SIGTERM');
+    guard.finishJob();
+    await trace.until('agent: release');
+    await trace.until('exit 0');
+  });
+
   test.for([
     { end: 'exit 2', as: 'because it cannot fork' },
     { end: `sh -c 'command kill -KILL $PPID'`, as: 'because of the OOM killer' },
@@ -272,7 +288,7 @@ const WAIT_THAT_IS_INTERRUPTED_AT_LAST = `wait() {
   [ "$heard" = "" ] || [ "$phase $1" != "gone $daemon" ] || return "$heard"
   command wait "$@"
   last=$?
-  [ "$1" != "$daemon" ] || heard=$last
+  [ "$1" != "$daemon" ] || [ "$last" -gt 128 ] || heard=$last
   [ "$phase" != working ] || return 138
   return "$last"
 }

@@ -53,7 +53,16 @@ const ofALook = [
     Effect: 'Allow',
     Action: 'ecs:UpdateService',
     Resource: ofEcs('service/builds/*'),
-    Condition: { StringEquals: { 'aws:ResourceTag/coder-autoscaler:stack': 'Test' } },
+    Condition: {
+      StringEquals: { 'aws:ResourceTag/coder-autoscaler:stack': 'Test' },
+      ArnLikeIfExists: { 'ecs:task-definition': ofEcs('task-definition/TestAutoscalerPool*') },
+      StringNotEqualsIfExists: {
+        'ecs:enable-ebs-volumes': 'true',
+        'ecs:enable-execute-command': 'true',
+        'ecs:enable-service-connect': 'true',
+        'ecs:enable-vpc-lattice': 'true',
+      },
+    },
   },
   {
     Effect: 'Allow',
@@ -160,10 +169,9 @@ describe('the function', () => {
 
   it('can change ECS with two actions only and has no AWS managed policy', () => {
     const text = JSON.stringify(everything.toJSON());
-    const ecsWrites = [...text.matchAll(/ecs:(?!Describe|List|Get)(\w+|\*)/g)].map(([action]) => action);
-    expect(new Set(ecsWrites)).toEqual(
-      new Set(['ecs:cluster', 'ecs:UpdateService', 'ecs:UpdateTaskProtection']),
-    );
+    const ecsWrites = [...text.matchAll(/ecs:(?!Describe|List|Get)([\w-]+|\*)/g)].map(([action]) => action);
+    const writes = ecsWrites.filter((action) => !/^ecs:(cluster|task-definition|enable-.*)$/.test(action));
+    expect(new Set(writes)).toEqual(new Set(['ecs:UpdateService', 'ecs:UpdateTaskProtection']));
     everything.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
   });
 });
@@ -202,6 +210,7 @@ describe('the schedule', () => {
             Action: 'sts:AssumeRole',
             Principal: { Service: 'scheduler.amazonaws.com' },
             Condition: {
+              StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } },
               ArnEquals: { 'aws:SourceArn': attribute(outside, 'AWS::Scheduler::ScheduleGroup') },
             },
           },

@@ -31,6 +31,20 @@ describe.each(stacks)('the stack, $name,', ({ template }) => {
     expect([...changing].sort()).toEqual(['UpdateService', 'UpdateTaskProtection']);
   });
 
+  it('allows updates of services with the task definitions of its pools, and of no others', () => {
+    const [, pattern = ''] = /task-definition\/(\w+)\*/.exec(JSON.stringify(template.toJSON())) ?? [];
+    const families = Object.values(template.findResources('AWS::ECS::TaskDefinition'));
+    expect(pattern).toMatch(/^\w+AutoscalerPool$/);
+    expect(families.filter(({ Properties }) => !Properties.Family.startsWith(pattern))).toEqual([]);
+  });
+
+  it('lets AWS services assume its roles for its own account only', () => {
+    const account = { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } };
+    const roles = Object.values(template.findResources('AWS::IAM::Role'));
+    for (const { Properties } of roles)
+      expect(Properties.AssumeRolePolicyDocument.Statement).toMatchObject([{ Condition: account }]);
+  });
+
   it('leaves only logs behind when it is destroyed', () => {
     const kept = resources.filter(([, { DeletionPolicy }]) => DeletionPolicy?.startsWith('Retain'));
     expect(new Set(kept.map(([, { Type }]) => Type))).toEqual(

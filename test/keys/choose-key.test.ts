@@ -3,6 +3,7 @@ import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands
 import { deploymentOf, keyName, poolOfKey } from '../../lambda/keys/model/key-names.ts';
 import { madeFor, readState, writeState } from '../../lambda/keys/model/pool.ts';
 import { chooseKey, type Held } from '../../lambda/keys/rules/choose-key.ts';
+import { CPU } from './key-lab.ts';
 
 const ORG = 'org-1' as OrganizationId;
 const WANTED = { organization: ORG, tags: { environment: 'on-prem' } };
@@ -103,14 +104,11 @@ describe('tags of the secret', () => {
     expect(readState({ 'coder-autoscaler:key-resource': writeState(state) })).toEqual(state);
   });
 
-  it('are equal for equal tags of a pool in another order, and differ for another organization', () => {
-    const [one, two] = [
-      { a: '1', b: '2' },
-      { b: '2', a: '1' },
-    ];
-    expect(madeFor({ organization: 'Data', tags: one })).toBe(madeFor({ organization: 'data', tags: two }));
-    expect(madeFor({ organization: 'ops', tags: one })).not.toBe(
-      madeFor({ organization: 'data', tags: one }),
-    );
+  it('are equal for tags in another order and spellings of one URL, and differ for another organization or URL', () => {
+    const pool = { ...CPU, organization: 'data', tags: { a: '1', b: '2' } };
+    const same = { organization: 'Data', tags: { b: '2', a: '1' }, coderUrl: 'https://CODER.example.com/' };
+    expect(madeFor({ ...pool, ...same })).toBe(madeFor(pool));
+    const others = [{ organization: 'ops' }, { coderUrl: 'https://other.example.com' }];
+    for (const other of others) expect(madeFor({ ...pool, ...other })).not.toBe(madeFor(pool));
   });
 });

@@ -31,7 +31,12 @@ export const OTHER_DEPLOYMENT = deploymentOf(
   'Stack',
   'arn:aws:cloudformation:eu-central-1:123456789012:stack/Stack/2',
 );
-export const CPU: ManagedPool = { name: 'cpu', organization: 'default', tags: { environment: 'on-prem' } };
+export const CPU: ManagedPool = {
+  name: 'cpu',
+  coderUrl: 'https://coder.example.com',
+  organization: 'default',
+  tags: { environment: 'on-prem' },
+};
 
 export type RunningTask = PoolTask & {
   readonly pool: string;
@@ -132,7 +137,11 @@ export class KeyLab {
 
   resource(
     type: 'Create' | 'Update' | 'Delete',
-    { pool = CPU, request = 'request-1' }: { readonly pool?: ManagedPool; readonly request?: string } = {},
+    {
+      pool = CPU,
+      request = 'request-1',
+      before = pool,
+    }: { readonly pool?: ManagedPool; readonly request?: string; readonly before?: ManagedPool } = {},
   ): Promise<ResourceAnswer> {
     const event = {
       RequestType: type,
@@ -144,7 +153,9 @@ export class KeyLab {
         Organization: pool.organization,
         Tags: JSON.stringify(pool.tags),
         SecretArn: this.secret(pool.name).arn,
+        CoderUrl: pool.coderUrl,
       },
+      ...(type === 'Update' && { OldResourceProperties: { CoderUrl: before.coderUrl } }),
     };
     return this.serve(event) as Promise<ResourceAnswer>;
   }

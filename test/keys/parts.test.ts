@@ -137,9 +137,9 @@ describe('a secret text', () => {
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('hunter2');
   });
 
-  it('holds the key that was written, with its id and name', () => {
-    const stored = parseStoredKey(writeStoredKey({ key: secret, id: 'id', name: 'name' }));
-    expect(stored).toMatchObject({ id: 'id', name: 'name' });
+  it('holds the key that was written, with its id, its name and what it was made for', () => {
+    const stored = parseStoredKey(writeStoredKey({ key: secret, id: 'id', name: 'name', madeFor: 'hash' }));
+    expect(stored).toMatchObject({ id: 'id', name: 'name', madeFor: 'hash' });
     expect(stored?.key.reveal()).toBe('hunter2');
   });
 });

@@ -1,7 +1,7 @@
 /** Tests the custom resource: faults, and events that come twice, late or in another order. */
 import { describe, expect, it } from 'vitest';
 import { KEY_ID_TAG } from '../../lambda/decision/model/service-tags.ts';
-import type { ManagedPool } from '../../lambda/keys/model/pool.ts';
+import { MADE_FOR_TAG, type ManagedPool } from '../../lambda/keys/model/pool.ts';
 import {
   addForeignKey,
   CPU,
@@ -16,6 +16,19 @@ import {
 
 const OTHER_TAGS: ManagedPool = { ...CPU, tags: { environment: 'cloud' } };
 const OTHER_ORG: ManagedPool = { ...CPU, organization: 'data' };
+const OTHER_URL: ManagedPool = { ...CPU, coderUrl: 'https://wrong.example.com' };
+
+function coderdIsDown(lab: KeyLab): void {
+  lab.onAnswer = () => {
+    throw new Error('the request timed out');
+  };
+}
+
+function failAt(call: string): (what: string) => void {
+  return (what) => {
+    if (what === call) throw new Error('the request timed out');
+  };
+}
 
 async function created(options: ConstructorParameters<typeof KeyLab>[0] = {}): Promise<KeyLab> {
   const lab = new KeyLab(options);
@@ -34,7 +47,8 @@ describe('a creation', () => {
     });
     expect(key?.tags).toEqual(CPU.tags);
     const stored = JSON.parse(lab.secret().value ?? '');
-    expect(stored).toEqual({ key: expect.stringMatching(/^\w{43}$/), id: key?.id, name: key?.name });
+    const madeFor = lab.secret().tags.get(MADE_FOR_TAG);
+    expect(stored).toEqual({ key: expect.stringMatching(/^\w{43}$/), id: key?.id, name: key?.name, madeFor });
     expect(lab.secret().tags.get(KEY_ID_TAG)).toBe(key?.id);
   });
 
@@ -137,6 +151,17 @@ describe('a creation', () => {
     expect(lab.secret().tags.get(KEY_ID_TAG)).toBe(lab.workingKey()?.id);
   });
 
+  it('succeeds if it has stored the key and coderd then answers no more', async () => {
+    const lab = new KeyLab();
+    lab.afterCall = (what) => {
+      if (what !== 'PutSecretValue') return;
+      coderdIsDown(lab);
+      throw new Error('the request timed out');
+    };
+    const { Data } = await lab.resource('Create');
+    expect(Data?.KeyId).toBe(lab.workingKey()?.id);
+  });
+
   it('that comes twice and fails the second time leaves the key of the first', async () => {
     const lab = await created();
     lab.onAnswer = () => {
@@ -229,10 +254,64 @@ describe('an update', () => {
   it('does not trust a key that was made for other tags while coderd does not answer', async () => {
     const lab = await created();
     await lab.resource('Update', { pool: OTHER_TAGS });
-    lab.onAnswer = () => {
-      throw new Error('the request timed out');
-    };
-    await expect(lab.resource('Update')).rejects.toThrow('timed out');
+    coderdIsDown(lab);
+    await expect(lab.resource('Update', { pool: { ...CPU, tags: { a: 'b' } } })).rejects.toThrow('timed out');
+  });
+
+  it.each(['written', 'not written'])(
+    'takes the previous key back when it is rolled back while coderd does not answer, with tags %s',
+    async (tags) => {
+      const lab = await created();
+      const before = lab.workingKey();
+      if (tags === 'not written') lab.onCall = failAt('TagResource');
+      await lab.resource('Update', { pool: OTHER_TAGS });
+      revive(lab);
+      coderdIsDown(lab);
+      expect((await lab.resource('Update')).Data?.KeyId).toBe(before?.id);
+      expect(lab.workingKey()?.id).toBe(before?.id);
+      expect(lab.secret().tags.get(KEY_ID_TAG)).toBe(before?.id);
+    },
+  );
+
+  it('fails if coderd does not answer at another URL, and can be rolled back meanwhile', async () => {
+    const lab = await created();
+    coderdIsDown(lab);
+    const update = lab.resource('Update', { pool: OTHER_URL, before: CPU });
+    await expect(update).rejects.toThrow('https://wrong.example.com');
+    const rolledBack = await lab.resource('Update', { before: OTHER_URL });
+    expect(rolledBack.Data?.KeyId).toBe(lab.workingKey()?.id);
+    expect(lab.ownKeys()).toHaveLength(1);
+  });
+
+  it.each(['https://CODER.example.com/', 'https://coder.example.com:443'])(
+    'succeeds while coderd does not answer if only the spelling of its URL changes to %s',
+    async (coderUrl) => {
+      const lab = await created();
+      coderdIsDown(lab);
+      const { Data } = await lab.resource('Update', { pool: { ...CPU, coderUrl }, before: CPU });
+      expect(Data?.KeyId).toBe(lab.workingKey()?.id);
+    },
+  );
+
+  it('trusts a key of a version that noted no URL while coderd does not answer at the same URL', async () => {
+    const lab = await created();
+    const { key, id, name } = JSON.parse(lab.secret().value ?? '');
+    lab.secrets.put(lab.secretName('cpu'), JSON.stringify({ key, id, name }));
+    lab.secret().tags.set(MADE_FOR_TAG, 'ff856a466bd81623');
+    coderdIsDown(lab);
+    expect((await lab.resource('Update')).Data?.KeyId).toBe(id);
+    const update = lab.resource('Update', { pool: OTHER_URL, before: CPU });
+    await expect(update).rejects.toThrow('https://wrong.example.com');
+    expect(lab.ownKeys()).toHaveLength(1);
+  });
+
+  it('succeeds without the secret that somebody deleted, so that a rollback ends, and the sweep fails', async () => {
+    const lab = await created();
+    lab.secrets.delete(lab.secretName('cpu'));
+    for (const pool of [OTHER_TAGS, CPU])
+      expect(await lab.resource('Update', { pool })).toEqual({ PhysicalResourceId: 'key-of-cpu' });
+    expect(lab.log.at(-1)).toMatchObject({ level: 'warn', message: expect.stringContaining('restore') });
+    await expect(lab.sweep()).rejects.toThrow('restore the secret');
   });
 
   it('does not trust a key that a person has stored while coderd does not answer', async () => {

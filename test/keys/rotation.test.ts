@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import { RESOURCE_TAG } from '../../lambda/keys/model/pool.ts';
 import { ROTATION_STEPS, runRotation, testRotation } from '../../simulator/secrets/rotation.ts';
-import { addForeignKey, CPU, HOUR, KeyLab, keyIn, MINUTE, revive } from './key-lab.ts';
+import { addForeignKey, CPU, Crash, HOUR, KeyLab, keyIn, MINUTE, revive, SECOND } from './key-lab.ts';
 
 async function created(options: ConstructorParameters<typeof KeyLab>[0] = {}): Promise<KeyLab> {
   const lab = new KeyLab(options);
@@ -292,6 +292,21 @@ describe('the sweep', () => {
     expect(lab.workingKey()?.tags).toEqual(CPU.tags);
   });
 
+  it('gives each of 42 pools its turn, though coderd takes 3 s for an answer', async () => {
+    const pools = Array.from({ length: 42 }, (_, index) => ({ ...CPU, name: `pool-${index}` }));
+    const lab = new KeyLab({ pools });
+    for (const pool of pools) await lab.resource('Create', { pool });
+    for (const { name } of lab.ownKeys()) lab.coderd.deleteKey('default', name);
+    lab.afterCall = (what) => {
+      if (what.includes('/api/')) lab.pass(3 * SECOND);
+    };
+    for (let sweeps = 0; sweeps < 12; sweeps += 1) {
+      await sweepInTime(lab);
+      lab.pass(15 * MINUTE);
+    }
+    expect(pools.filter(({ name }) => lab.workingKey(name) === undefined)).toEqual([]);
+  });
+
   it('reads no secret of a stack whose name only begins like its own', async () => {
     const lab = await created();
     lab.secrets.create('other', { [POOL_TAG]: 'cpu', [STACK_TAG]: 'Stack2' });
@@ -433,3 +448,12 @@ it.each([
   await expect(lab.serve(event)).rejects.toThrow(seen);
   await expect(lab.serve(event)).rejects.not.toThrow('hunter2');
 });
+
+/** A sweep of a function that Lambda ends after 3 minutes. */
+async function sweepInTime(lab: KeyLab): Promise<void> {
+  const end = lab.now + 3 * MINUTE;
+  lab.onCall = () => {
+    if (lab.now >= end) throw new Crash('the function has timed out');
+  };
+  await lab.sweep().catch(() => {});
+}

@@ -1,6 +1,6 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { ICluster } from 'aws-cdk-lib/aws-ecs';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Role } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   Code,
@@ -13,8 +13,9 @@ import { Construct } from 'constructs';
 import type { AwsSettings } from '../../../lambda/config/rules/deployment.ts';
 import { METRICS_NAMESPACE } from '../../../lambda/telemetry/metric-names.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
+import { ownService } from '../shared/own-service.ts';
 import { permitLooks } from './function-permissions.ts';
-import { type AutoscalerFunctionProps, functionNetwork } from './function-props.ts';
+import { functionNetwork, type LookFunctionProps } from './function-props.ts';
 import { LookSchedule, NEVER_LATE } from './look-schedule.ts';
 
 /** The Lambda function of the autoscaler, its role, and the schedule that runs it every minute. */
@@ -25,7 +26,7 @@ export class AutoscalerFunction extends Construct {
    */
   readonly service: string;
 
-  constructor(scope: Construct, id: string, props: AutoscalerFunctionProps) {
+  constructor(scope: Construct, id: string, props: LookFunctionProps) {
     super(scope, id);
     const { settings } = props;
     this.service = Stack.of(this).stackName;
@@ -58,10 +59,10 @@ export class AutoscalerFunction extends Construct {
   }
 }
 
-function functionRole(scope: Construct, props: AutoscalerFunctionProps): Role {
+function functionRole(scope: Construct, props: LookFunctionProps): Role {
   const role = new Role(scope, 'Role', {
     description: "Permissions of the autoscaler's function",
-    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+    assumedBy: ownService(scope, 'lambda.amazonaws.com'),
   });
   permitLooks(role, props);
   return role;

@@ -10,15 +10,15 @@ import { STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { importSecret, readSecrets, secretKeys } from '../shared/imported-secret.ts';
 import { allSecrets, listSecrets } from '../shared/pool-secrets.ts';
 import { acknowledgeWildcards, type Wildcard } from '../shared/wildcards.ts';
-import type { AutoscalerFunctionProps } from './function-props.ts';
+import type { AutoscalerFunctionProps, LookFunctionProps } from './function-props.ts';
 
 /** Grants the role the permissions that a look needs. */
-export function permitLooks(role: Role, props: AutoscalerFunctionProps): void {
+export function permitLooks(role: Role, props: LookFunctionProps): void {
   for (const statement of statements(role, props)) role.addToPolicy(statement);
   acknowledgeWildcards(role, ...wildcards(role, props));
 }
 
-function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement[] {
+function statements(role: Role, props: LookFunctionProps): PolicyStatement[] {
   const { cluster, token } = props;
   return [
     // The two list actions have no resource level, so a condition restricts them (docs/aws.md §1,
@@ -36,7 +36,10 @@ function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement
     new PolicyStatement({
       actions: ['ecs:UpdateService'],
       resources: [allOf('service', role, props)],
-      conditions: { StringEquals: { [`aws:ResourceTag/${STACK_TAG}`]: Stack.of(role).stackName } },
+      conditions: {
+        StringEquals: { [`aws:ResourceTag/${STACK_TAG}`]: Stack.of(role).stackName },
+        ...onlyTheCount(role, props),
+      },
     }),
     // No condition on tags: tasks of earlier deployments may have none.
     new PolicyStatement({
@@ -47,6 +50,25 @@ function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement
     ...listSecrets(props.poolSecrets ?? []),
     ...permitRunning(props),
   ];
+}
+
+/**
+ * The function sends a count only. AWS does not say whether the request of such a call has the keys
+ * of parameters that it lacks, perhaps with the service's own values (docs/aws.md §1, IAM). So these
+ * conditions hold for a missing key and for the values of the stack's services.
+ */
+function onlyTheCount(scope: Construct, { taskFamilies }: LookFunctionProps) {
+  const resourceName = taskFamilies;
+  const arn = Stack.of(scope).formatArn({ service: 'ecs', resource: 'task-definition', resourceName });
+  return {
+    ArnLikeIfExists: { 'ecs:task-definition': arn },
+    StringNotEqualsIfExists: Object.fromEntries(
+      ['ebs-volumes', 'execute-command', 'service-connect', 'vpc-lattice'].map((feature) => [
+        `ecs:enable-${feature}`,
+        'true',
+      ]),
+    ),
+  };
 }
 
 /** What every function of the stack needs: its configuration, its log, its key and its network. */

@@ -29,6 +29,12 @@ export type AutoscalerFunctionProps = {
   readonly kmsKey?: IKey;
 };
 
+/** Of the function that looks. */
+export type LookFunctionProps = AutoscalerFunctionProps & {
+  /** IAM pattern of the families of the pools' task definitions, those of removed pools too. */
+  readonly taskFamilies: string;
+};
+
 /** The network of a function: that of the tasks, if the settings say so. */
 export function functionNetwork(props: AutoscalerFunctionProps): Partial<FunctionProps> {
   const { settings, vpc, vpcSubnets, securityGroups } = props;

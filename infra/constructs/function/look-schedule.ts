@@ -1,5 +1,5 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import {
@@ -14,6 +14,7 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { plainName } from '../plain/plain-stack.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
+import { ownService } from '../shared/own-service.ts';
 
 export type LookScheduleProps = {
   readonly target: IFunction;
@@ -74,8 +75,8 @@ type Invoker = { readonly target: IFunction; readonly queue: Queue; readonly kms
 function invokerRole(scope: Construct, group: ScheduleGroup, { target, queue, kmsKey }: Invoker): Role {
   const role = new Role(scope, 'Role', {
     description: "Invokes the autoscaler's function on its schedule",
-    assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
-      conditions: { ArnEquals: { 'aws:SourceArn': group.scheduleGroupArn } },
+    assumedBy: ownService(scope, 'scheduler.amazonaws.com', {
+      ArnEquals: { 'aws:SourceArn': group.scheduleGroupArn },
     }),
   });
   role.addToPolicy(

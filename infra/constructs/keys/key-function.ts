@@ -1,5 +1,5 @@
 import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   Code,
@@ -13,6 +13,7 @@ import { allOf, permitRunning } from '../function/function-permissions.ts';
 import { type AutoscalerFunctionProps, functionNetwork } from '../function/function-props.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
 import { importSecret, readSecrets, secretKeys } from '../shared/imported-secret.ts';
+import { ownService } from '../shared/own-service.ts';
 import { acknowledgeWildcards } from '../shared/wildcards.ts';
 
 /**
@@ -65,7 +66,7 @@ const RETRIED =
 function keyRole(scope: Construct, props: AutoscalerFunctionProps): Role {
   const role = new Role(scope, 'Role', {
     description: 'Permissions of the function that manages provisioner keys',
-    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+    assumedBy: ownService(scope, 'lambda.amazonaws.com'),
   });
   for (const statement of statements(role, props)) role.addToPolicy(statement);
   acknowledgeWildcards(role, ...wildcards(role, props));

@@ -1,13 +1,6 @@
 import { Aspects, Aws, CfnResource, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { ICluster } from 'aws-cdk-lib/aws-ecs';
-import {
-  type IRole,
-  ManagedPolicy,
-  PolicyDocument,
-  PolicyStatement,
-  Role,
-  ServicePrincipal,
-} from 'aws-cdk-lib/aws-iam';
+import { type IRole, ManagedPolicy, PolicyDocument, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct, IConstruct } from 'constructs';
@@ -15,6 +8,7 @@ import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
 import { readSecrets, secretKeys } from '../shared/imported-secret.ts';
+import { ownService } from '../shared/own-service.ts';
 import { acknowledgeWildcards } from '../shared/wildcards.ts';
 
 export type TaskRoleProps = {
@@ -62,7 +56,7 @@ function ownRole(scope: Construct, id: string, { cluster, pool, isBound }: TaskR
   ];
   const role = new Role(scope, id, {
     description: `Terraform in the provisioner daemons of pool ${pool.name}`,
-    assumedBy: ecsTasks,
+    assumedBy: ownService(scope, 'ecs-tasks.amazonaws.com'),
     managedPolicies: policies.map((arn, index) =>
       ManagedPolicy.fromManagedPolicyArn(scope, `${isBound ? 'Bound' : ''}TaskPolicy${index + 1}`, arn),
     ),
@@ -148,7 +142,7 @@ export type ExecutionRoleProps = {
 export function executionRole(scope: Construct, { pool, logGroup, secrets }: ExecutionRoleProps): Role {
   const role = new Role(scope, 'ExecutionRole', {
     description: `Starts the provisioner daemons of pool ${pool.name}`,
-    assumedBy: ecsTasks,
+    assumedBy: ownService(scope, 'ecs-tasks.amazonaws.com'),
   });
   const statements = [
     ...readSecrets(secrets),
@@ -191,5 +185,3 @@ function pullImage(image: string): PolicyStatement[] {
     }),
   ];
 }
-
-const ecsTasks = new ServicePrincipal('ecs-tasks.amazonaws.com');

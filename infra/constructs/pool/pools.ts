@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { CfnMapping } from 'aws-cdk-lib';
+import { Aws, CfnMapping, Names } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
+import { isPlain } from '../plain/plain-stack.ts';
 import type { ManagedKey } from '../shared/managed-key.ts';
 import { PoolService, type PoolServiceProps } from './pool-service.ts';
 import type { ProvisionerPool } from './provisioner-pool.ts';
@@ -34,6 +35,14 @@ export function addPools(
     }),
   ]);
   return Object.fromEntries(services);
+}
+
+/**
+ * An IAM pattern of the families of the pools' task definitions, those of removed pools too. Without
+ * a family, CDK makes one of the ids of the constructs and a hash.
+ */
+export function taskFamilies(scope: Construct): string {
+  return isPlain(scope) ? `${Aws.STACK_NAME}-*` : `${Names.uniqueId(scope).replace(/[0-9A-F]{8}$/, '')}Pool*`;
 }
 
 /**

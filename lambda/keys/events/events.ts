@@ -8,6 +8,7 @@ const properties = z.object({
   /** JSON text. */
   Tags: z.string(),
   SecretArn: z.string().min(1),
+  CoderUrl: z.string().default(''),
 });
 
 /** Of CDK's Provider framework (`onEvent`). */

@@ -5,6 +5,7 @@ import { type Tags, tagKey } from '../../decision/model/tags.ts';
 
 export type ManagedPool = {
   readonly name: string;
+  readonly coderUrl: string;
   /** Name or UUID. */
   readonly organization: string;
   readonly tags: Tags;
@@ -22,11 +23,26 @@ export const MADE_FOR_TAG = 'coder-autoscaler:key-made-for';
 export const RESOURCE_TAG = 'coder-autoscaler:key-resource';
 
 /** A value of MADE_FOR_TAG. */
-export function madeFor({ organization, tags }: Pick<ManagedPool, 'organization' | 'tags'>): string {
-  return createHash('sha256')
-    .update(`${organization.toLowerCase()}\n${tagKey(tags)}`)
-    .digest('hex')
-    .slice(0, 16);
+export function madeFor(pool: ManagedPool): string {
+  return hashOf(`${originOf(pool.coderUrl)}\n${withoutUrl(pool)}`);
+}
+
+/** The value that earlier versions have written. */
+export function madeForAnyUrl(pool: ManagedPool): string {
+  return hashOf(withoutUrl(pool));
+}
+
+/** The same for all spellings of a URL. */
+export function originOf(url: string): string {
+  return URL.parse(url)?.origin ?? url;
+}
+
+function withoutUrl({ organization, tags }: ManagedPool): string {
+  return `${organization.toLowerCase()}\n${tagKey(tags)}`;
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The value of a managed key's secret: `{"key":"…","id":"<uuid>","name":"…"}`. */
+/** The value of a managed key's secret: `{"key":"…","id":"<uuid>","name":"…","madeFor":"<hash>"}`. */
 import * as z from 'zod';
 import { parseQuietly } from '../../adapters/shared/parse-quietly.ts';
 import { Secret } from '../../adapters/shared/secret.ts';
@@ -8,6 +8,8 @@ export type StoredKey = {
   /** Absent if a person has stored the key alone. */
   readonly id?: string | undefined;
   readonly name?: string | undefined;
+  /** A value of MADE_FOR_TAG. */
+  readonly madeFor?: string | undefined;
 };
 
 /**
@@ -20,6 +22,7 @@ const schema = z.object({
   key: z.string().regex(VISIBLE_ASCII),
   id: z.string().optional(),
   name: z.string().optional(),
+  madeFor: z.string().optional(),
 });
 
 /** Undefined if the value has no key where the tasks look for it. */
@@ -28,6 +31,6 @@ export function parseStoredKey(value: Secret): StoredKey | undefined {
   return parsed.success ? { ...parsed.data, key: new Secret(parsed.data.key) } : undefined;
 }
 
-export function writeStoredKey({ key, id, name }: Required<StoredKey>): Secret {
-  return new Secret(JSON.stringify({ key: key.reveal(), id, name }));
+export function writeStoredKey({ key, ...rest }: Required<StoredKey>): Secret {
+  return new Secret(JSON.stringify({ key: key.reveal(), ...rest }));
 }

@@ -28,13 +28,23 @@ export async function ensureKeyAtLeast(
   secretId: string,
 ): Promise<KeyFacts> {
   const { secret, facts } = await settleKey(ports, pool, secretId);
+  await publishAtLeast(ports, pool, secret, facts.id);
+  return facts;
+}
+
+/** As `publish` of a key that fits, but only warns if the tags cannot be written. */
+export async function publishAtLeast(
+  ports: KeyPorts,
+  pool: ManagedPool,
+  secret: SecretInfo,
+  id: string,
+): Promise<void> {
   try {
-    await publish(ports, pool, secret, { id: facts.id, fits: true });
+    await publish(ports, pool, secret, { id, fits: true });
   } catch (cause) {
     const error = messageOf(cause);
     ports.log.warn('could not write the tags of a key; the next sweep does it', { pool: pool.name, error });
   }
-  return facts;
 }
 
 async function settleKey(
@@ -73,8 +83,7 @@ async function carryOut(
 ): Promise<KeyFacts> {
   if (choice.do === 'keep') return choice.facts;
   if (choice.do === 'take-back') {
-    const [to, from] = [versionWith(secret, PREVIOUS), versionWith(secret, CURRENT)];
-    await ports.secrets.move(secret.id, { stage: CURRENT, to: to?.id ?? '', from: from?.id });
+    await takeBack(ports, secret);
     return choice.facts;
   }
   const made = await makeKey(ports, pool, secret, { token: ports.random.token(), stage: CURRENT });
@@ -83,6 +92,12 @@ async function carryOut(
     'secret',
     `storing a key in secret ${secret.id}: the new version exists already; try again`,
   );
+}
+
+/** Makes the previous version the current one again. */
+export async function takeBack({ secrets }: KeyPorts, secret: SecretInfo): Promise<void> {
+  const [to, from] = [versionWith(secret, PREVIOUS), versionWith(secret, CURRENT)];
+  await secrets.move(secret.id, { stage: CURRENT, to: to?.id ?? '', from: from?.id });
 }
 
 /**

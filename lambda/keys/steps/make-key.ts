@@ -7,7 +7,7 @@ import { Secret } from '../../adapters/shared/secret.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { keyName } from '../model/key-names.ts';
 import { KeysError } from '../model/keys-error.ts';
-import { type ManagedPool, readState } from '../model/pool.ts';
+import { type ManagedPool, madeFor, readState } from '../model/pool.ts';
 import type { KeyFacts, KeyPorts, Organization, SecretInfo } from '../model/ports.ts';
 import { writeStoredKey } from '../model/stored-key.ts';
 import { flawOf, type Held } from '../rules/choose-key.ts';
@@ -36,7 +36,8 @@ export async function makeKey(
   const made = await createKey(ports, pool, organization);
   const { facts } = made;
   try {
-    if (await store(ports, secret, version, made)) return { stored: true, version: version.token, facts };
+    if (await store(ports, pool, secret, { ...version, ...made }))
+      return { stored: true, version: version.token, facts };
   } catch (cause) {
     if (isSurelyNotStored(cause)) await discard(ports, organization, facts.name);
     throw cause;
@@ -47,9 +48,9 @@ export async function makeKey(
 
 async function store(
   { secrets }: KeyPorts,
+  pool: ManagedPool,
   { id }: SecretInfo,
-  version: NewVersion,
-  { key, facts }: MadeKey,
+  { token, stage, key, facts }: NewVersion & MadeKey,
 ): Promise<boolean> {
   // CloudFormation may have deleted the resource meanwhile.
   if (readState((await secrets.describe(id)).tags)?.is === 'deleted')
@@ -57,8 +58,8 @@ async function store(
       'resource-deleted',
       `storing a key in secret ${id}: the resource was deleted meanwhile`,
     );
-  const value = writeStoredKey({ key, id: facts.id, name: facts.name });
-  return (await secrets.put(id, { ...version, value })) === 'stored';
+  const value = writeStoredKey({ key, id: facts.id, name: facts.name, madeFor: madeFor(pool) });
+  return (await secrets.put(id, { token, stage, value })) === 'stored';
 }
 
 /** Without an answer the value may be stored, even later. A key that was not is an orphan then. */

@@ -6,6 +6,7 @@ import { type ManagedPool, readState } from '../model/pool.ts';
 import type { KeyPorts, SecretInfo } from '../model/ports.ts';
 import { type Flaw, flawOf } from '../rules/choose-key.ts';
 import type { PoolSecretFacts } from '../rules/retire-key.ts';
+import { inTurn } from '../rules/turn.ts';
 import { ensureKey } from './ensure-key.ts';
 import { CURRENT, findOrganization, readHeld, readSecretFacts, versionWith } from './read-keys.ts';
 
@@ -24,12 +25,23 @@ export async function lookAfterPools(
 ): Promise<readonly PoolState[]> {
   const secrets = await ports.secrets.ofStack(ports.deployment.stack);
   const states: PoolState[] = [];
-  for (const pool of pools) {
+  const end = ports.clock.now() + MENDING_MS;
+  for (const pool of writes ? inTurn(pools, ports.clock.now()) : pools) {
     const found = secrets.filter(({ tags }) => tags[POOL_TAG] === pool.name);
-    states.push(await lookAfter(ports, pool, withoutDeleted(found), writes));
+    const isLate = writes && ports.clock.now() >= end;
+    states.push(isLate ? leftOut(pool) : await lookAfter(ports, pool, withoutDeleted(found), writes));
   }
   return states;
 }
+
+/** The rest of the function's 3 minutes is for the deletion of keys. */
+const MENDING_MS = 90_000;
+
+function leftOut({ name: pool }: ManagedPool): PoolState {
+  return { report: { pool, works: 'unknown', problems: [LEFT_OUT] }, error: LEFT_OUT };
+}
+
+const LEFT_OUT = `coderd answered too slowly to look after all pools within ${MENDING_MS / 1000} s; a later sweep starts with the others`;
 
 /** CloudFormation may have failed to delete the secret of a pool that was removed and added again. */
 function withoutDeleted(secrets: readonly SecretInfo[]): readonly SecretInfo[] {

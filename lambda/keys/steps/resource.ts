@@ -13,43 +13,54 @@ import {
   MADE_FOR_TAG,
   type ManagedPool,
   madeFor,
+  madeForAnyUrl,
   NO_REQUEST,
+  originOf,
   RESOURCE_TAG,
   type ResourceState,
   readState,
   writeState,
 } from '../model/pool.ts';
 import type { KeyFacts, KeyPorts, SecretInfo } from '../model/ports.ts';
-import { parseStoredKey } from '../model/stored-key.ts';
-import { ensureKeyAtLeast } from './ensure-key.ts';
-import { CURRENT, versionWith } from './read-keys.ts';
+import { parseStoredKey, type StoredKey } from '../model/stored-key.ts';
+import { ensureKeyAtLeast, publishAtLeast, takeBack } from './ensure-key.ts';
+import { CURRENT, PREVIOUS, versionWith } from './read-keys.ts';
 import { removeKeys, removeKeysOnce } from './remove-keys.ts';
 
 /** Serves a create, update or delete event. A deletion always succeeds. */
 export async function serveResource(ports: KeyPorts, event: ResourceEvent): Promise<ResourceAnswer> {
-  const { Pool, SecretArn } = event.ResourceProperties;
+  const { Pool } = event.ResourceProperties;
   const PhysicalResourceId = `key-of-${Pool}`;
   if (event.RequestType === 'Delete') {
     await removeKeys(ports, event);
     return { PhysicalResourceId: event.PhysicalResourceId ?? PhysicalResourceId };
   }
   const pool = poolOf(event);
-  await markCreated(ports, event);
-  const { id, name } =
-    event.RequestType === 'Create'
-      ? await createKey(ports, pool, SecretArn)
-      : await updateKey(ports, pool, SecretArn);
+  const isCreation = event.RequestType === 'Create';
+  try {
+    await markCreated(ports, event);
+  } catch (cause) {
+    if (isCreation || !isGone(cause)) throw cause;
+    ports.log.warn(NO_SECRET, { pool: Pool, error: messageOf(cause) });
+    return { PhysicalResourceId };
+  }
+  const { id, name } = await (isCreation ? createKey : updateKey)(ports, pool, event);
   return { PhysicalResourceId, Data: { KeyId: id, KeyName: name } };
 }
 
+/** An update that failed could not be rolled back. The sweep fails until the secret is back. */
+const NO_SECRET =
+  'the secret of a managed key is deleted; restore it with `aws secretsmanager restore-secret`: without it no task of the pool starts';
+
 const tagsSchema = z.record(z.string(), z.string());
 
-function poolOf({ ResourceProperties: { Pool, Organization, Tags } }: ResourceEvent): ManagedPool {
+function poolOf({ ResourceProperties }: ResourceEvent): ManagedPool {
+  const { Pool: name, Organization: organization, Tags, CoderUrl: coderUrl } = ResourceProperties;
   const tags = tagsSchema.safeParse(parseQuietly(Tags));
-  if (tags.success) return { name: Pool, organization: Organization, tags: tags.data };
+  if (tags.success) return { name, coderUrl, organization, tags: tags.data };
   throw new KeysError(
     'payload',
-    `reading the tags of pool "${Pool}": saw ${Tags}; send a JSON object of strings`,
+    `reading the tags of pool "${name}": saw ${Tags}; send a JSON object of strings`,
   );
 }
 
@@ -77,17 +88,18 @@ function isLate({ RequestType, RequestId }: ResourceEvent, { request }: Resource
  * After a creation that failed, CDK's framework never asks for a deletion (docs/aws.md §7). While the
  * secret has no current version, no task can have a key of the pool.
  */
-async function createKey(ports: KeyPorts, pool: ManagedPool, secretId: string): Promise<KeyFacts> {
+async function createKey(ports: KeyPorts, pool: ManagedPool, event: ResourceEvent): Promise<KnownKey> {
+  const { SecretArn } = event.ResourceProperties;
   try {
-    return await ensureKeyAtLeast(ports, pool, secretId);
+    return await ensureKeyAtLeast(ports, pool, SecretArn);
   } catch (cause) {
-    if (await hasNoKey(ports, secretId)) await removeKeysOnce(ports, pool);
-    else if (isUnanswered(cause)) return ensureKeyAtLeast(ports, pool, secretId);
+    if (await hasNoKey(ports, SecretArn)) await removeKeysOnce(ports, pool);
+    // Perhaps the key is stored, and only the answer was lost. The creation can then succeed.
+    else if (isUnanswered(cause)) return updateKey(ports, pool, event);
     throw cause;
   }
 }
 
-/** Perhaps the key is stored, and only the answer was lost. The creation can then succeed. */
 function isUnanswered(cause: unknown): boolean {
   return cause instanceof KeysError && cause.code === 'unanswered';
 }
@@ -96,42 +108,74 @@ async function hasNoKey({ secrets }: KeyPorts, secretId: string): Promise<boolea
   try {
     return versionWith(await secrets.describe(secretId), CURRENT) === undefined;
   } catch (cause) {
-    return cause instanceof KeysError && cause.code === 'secret-gone';
+    return isGone(cause);
   }
 }
 
+function isGone(cause: unknown): boolean {
+  return cause instanceof KeysError && cause.code === 'secret-gone';
+}
+
 /**
- * An update that changes nothing, as in a rollback, must not fail because coderd does not answer:
- * the stack could then not be rolled back.
+ * A rollback must not fail because coderd does not answer: the stack would end in
+ * UPDATE_ROLLBACK_FAILED. So a key is trusted that was made for this coderd, organization and tags.
  */
-async function updateKey(
-  ports: KeyPorts,
-  pool: ManagedPool,
-  secretId: string,
-): Promise<Pick<KeyFacts, 'id' | 'name'>> {
+async function updateKey(ports: KeyPorts, pool: ManagedPool, event: ResourceEvent): Promise<KnownKey> {
+  const { SecretArn } = event.ResourceProperties;
   try {
-    return await ensureKeyAtLeast(ports, pool, secretId);
+    return await ensureKeyAtLeast(ports, pool, SecretArn);
   } catch (cause) {
-    const known = isDoubt(cause)
-      ? await keyMadeFor(ports, pool, await ports.secrets.describe(secretId))
-      : undefined;
-    if (known === undefined) throw cause;
-    ports.log.warn('kept the key of a pool without asking coderd, as its tags have not changed', {
+    if (!isDoubt(cause)) throw cause;
+    const known = await keyMadeFor(ports, pool, await ports.secrets.describe(SecretArn), isSameUrl(event));
+    if (known === undefined) throw unproved(pool, cause);
+    ports.log.warn('chose the key of a pool without asking coderd, by what the key was made for', {
       pool: pool.name,
+      keyName: known.name,
       error: messageOf(cause),
     });
     return known;
   }
 }
 
+function unproved({ name, coderUrl }: ManagedPool, cause: unknown): KeysError {
+  const doing = `updating the key of pool "${name}" for coderd at ${coderUrl}`;
+  const code = cause instanceof KeysError ? cause.code : 'unanswered';
+  return new KeysError(code, `${doing}: ${messageOf(cause)}; correct coder.url if it is wrong`, { cause });
+}
+
+function isSameUrl({ ResourceProperties, OldResourceProperties }: ResourceEvent): boolean {
+  return originOf(OldResourceProperties?.CoderUrl ?? '') === originOf(ResourceProperties.CoderUrl);
+}
+
+type KnownKey = Pick<KeyFacts, 'id' | 'name'>;
+
+/** The current key, or the previous one, which it then takes back. Undefined if neither fits. */
 async function keyMadeFor(
-  { secrets }: KeyPorts,
+  ports: KeyPorts,
   pool: ManagedPool,
   secret: SecretInfo,
-): Promise<Pick<KeyFacts, 'id' | 'name'> | undefined> {
-  const version = versionWith(secret, CURRENT);
+  isForSameUrl: boolean,
+): Promise<KnownKey | undefined> {
+  const wanted = [madeFor(pool), ...(isForSameUrl ? [madeForAnyUrl(pool)] : [])];
+  const current = await readNoted(ports, secret, CURRENT);
+  if (current === undefined || wanted.includes(current.madeFor)) return current;
+  const previous = await readNoted(ports, secret, PREVIOUS);
+  if (previous === undefined || !wanted.includes(previous.madeFor)) return undefined;
+  await takeBack(ports, secret);
+  await publishAtLeast(ports, pool, secret, previous.id);
+  return previous;
+}
+
+/** Undefined for a key of which nothing tells what it was made for, such as one of a person. */
+async function readNoted(
+  { secrets }: KeyPorts,
+  secret: SecretInfo,
+  stage: string,
+): Promise<(KnownKey & { readonly madeFor: string }) | undefined> {
+  const version = versionWith(secret, stage);
   const value = version && (await secrets.value(secret.id, version.id));
-  const { id, name = '' } = (value && parseStoredKey(value)) ?? {};
-  const isFor = secret.tags[MADE_FOR_TAG] === madeFor(pool) && secret.tags[KEY_ID_TAG] === id;
-  return id !== undefined && isFor ? { id, name } : undefined;
+  const stored: Partial<StoredKey> | undefined = value && parseStoredKey(value);
+  const { id, name = '', madeFor: first } = stored ?? {};
+  const noted = id !== undefined && secret.tags[KEY_ID_TAG] === id ? secret.tags[MADE_FOR_TAG] : first;
+  return id === undefined || noted === undefined ? undefined : { id, name, madeFor: noted };
 }

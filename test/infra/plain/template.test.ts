@@ -50,6 +50,13 @@ const templates = [
 describe.each(templates)('the plain template $name', ({ template }) => {
   const text = JSON.stringify(template);
 
+  it('allows updates of services with the task definitions of its stack, and of no others', () => {
+    const stackName = { Ref: 'AWS::StackName' };
+    expect(text).toContain(`":task-definition/",${JSON.stringify(stackName)},"-*"`);
+    for (const { Properties } of ofType(template, 'AWS::ECS::TaskDefinition'))
+      expect(Properties.Family).toMatchObject({ 'Fn::Join': ['', [stackName, expect.stringMatching(/^-/)]] });
+  });
+
   it('needs no bootstrap, no custom resource and no macro', () => {
     expect(Object.keys(template).sort()).toEqual(['Mappings', 'Outputs', 'Parameters', 'Resources']);
     expect(Object.keys(template.Parameters as object)).toEqual(['AssetBucket', 'AssetPrefix']);

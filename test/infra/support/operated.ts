@@ -62,6 +62,7 @@ function operatedStack({ settings, alarms, pools, perPool = false, encrypted = f
     vpcSubnets: { subnets: [subnet] },
     token: { secret: 'coder/autoscaler-token' },
     functionDir,
+    taskFamilies: 'TestAutoscalerPool*',
     settings: { memory: 512, inVpc: true, tracing: false, ...settings },
     logGroup: new LogGroup(stack, 'Logs'),
     kmsKey,
