@@ -53,7 +53,7 @@ export const MADE = {
   metrics: 10,
   waitMetrics: 6,
   metricsPerPool: 3,
-  alarms: 11,
+  alarms: 12,
 } as const;
 
 /** Dollars a month for all interface endpoints in all zones. */

@@ -158,7 +158,7 @@ describe('the dollars a month', () => {
       dollars: 3.9,
       because: 'each pool adds three metrics',
     },
-    { what: 'alarms', dollars: 1.2, because: 'there are eleven alarms and one for the quota' },
+    { what: 'alarms', dollars: 1.3, because: 'there are twelve alarms and one for the quota' },
     { aws: { alarms: { enabled: false } }, what: 'alarms', dollars: 0, because: 'there are no alarms' },
     { what: 'logs', dollars: 43_800 * 0.000004 * 0.53, because: 'a look writes 4 kB, kept for a month' },
     {
@@ -175,7 +175,7 @@ describe('the dollars a month', () => {
     {
       pool: { secrets: { A: { secret: 'coder/key', jsonKey: 'a' }, B: { secret: 'b' } } },
       what: 'Secrets Manager',
-      dollars: 1.2 + 0.2628,
+      dollars: 1.3 + 0.2628,
       because: 'one secret can hold several values',
     },
     { what: 'KMS', dollars: 0, because: "AWS's own keys are free" },
@@ -228,7 +228,7 @@ describe('the dollars a month', () => {
       lines.reduce((sum, { dollars }) => sum + dollars, 0),
       9,
     );
-    expect(totalOf(lines)).toBeCloseTo(45.25, 2);
+    expect(totalOf(lines)).toBeCloseTo(45.35, 2);
   });
 });
 

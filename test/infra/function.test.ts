@@ -210,7 +210,7 @@ describe('the schedule', () => {
             Action: 'sts:AssumeRole',
             Principal: { Service: 'scheduler.amazonaws.com' },
             Condition: {
-              StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } },
+              StringEqualsIfExists: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } },
               ArnEquals: { 'aws:SourceArn': attribute(outside, 'AWS::Scheduler::ScheduleGroup') },
             },
           },

@@ -39,7 +39,7 @@ describe.each(stacks)('the stack, $name,', ({ template }) => {
   });
 
   it('lets AWS services assume its roles for its own account only', () => {
-    const account = { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } };
+    const account = { StringEqualsIfExists: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } };
     const roles = Object.values(template.findResources('AWS::IAM::Role'));
     for (const { Properties } of roles)
       expect(Properties.AssumeRolePolicyDocument.Statement).toMatchObject([{ Condition: account }]);
