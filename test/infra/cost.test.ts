@@ -175,7 +175,7 @@ describe('the dollars a month', () => {
     {
       pool: { secrets: { A: { secret: 'coder/key', jsonKey: 'a' }, B: { secret: 'b' } } },
       what: 'Secrets Manager',
-      dollars: 1.3 + 0.2628,
+      dollars: 1.2 + 0.2628,
       because: 'one secret can hold several values',
     },
     { what: 'KMS', dollars: 0, because: "AWS's own keys are free" },
