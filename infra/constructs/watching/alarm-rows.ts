@@ -17,6 +17,7 @@ import {
   DEAD_METRIC,
   LICENSE_METRIC,
   type MetricName,
+  type RareMetricName,
   STUCK_METRIC,
   TOKEN_METRIC,
 } from '../../../lambda/telemetry/metric-names.ts';
@@ -219,17 +220,7 @@ function deadBuilds({ service }: AutoscalerFunction): AlarmRow {
 function contestedPools({ service }: AutoscalerFunction): AlarmRow {
   return {
     name: 'count-contested',
-    metric: lookMetric({
-      service,
-      name: CONTESTED_METRIC,
-      statistic: 'Minimum',
-      period: Duration.minutes(15),
-    }),
-    comparisonOperator: GREATER_THAN_THRESHOLD,
-    threshold: 0,
-    periods: allOf(1),
-    // The function publishes this metric only while there are such pools.
-    treatMissingData: TreatMissingData.NOT_BREACHING,
+    ...whilePublished(service, CONTESTED_METRIC),
     description:
       'Something else keeps changing the desired count of a pool, for example Application Auto Scaling. The pool does not scale in, and only pending jobs launch tasks. ' +
       'First: run `autoscaler doctor` to find scalable targets, and deregister them.',
@@ -239,20 +230,21 @@ function contestedPools({ service }: AutoscalerFunction): AlarmRow {
 function licenseProblem({ service }: AutoscalerFunction): AlarmRow {
   return {
     name: 'license-ends',
-    metric: lookMetric({
-      service,
-      name: LICENSE_METRIC,
-      statistic: 'Minimum',
-      period: Duration.minutes(15),
-    }),
-    comparisonOperator: GREATER_THAN_THRESHOLD,
-    threshold: 0,
-    periods: allOf(1),
-    // The function publishes this metric only while the license is missing or in its grace period.
-    treatMissingData: TreatMissingData.NOT_BREACHING,
+    ...whilePublished(service, LICENSE_METRIC),
     description:
       "coderd's license for external provisioner daemons is missing, or has expired and is in its grace period. Without it no daemon can connect, and all jobs wait. " +
       'First: open Deployment > Licenses in coderd, and renew the license.',
+  };
+}
+
+/** A metric that the function publishes only while the problem lasts. */
+function whilePublished(service: string, name: RareMetricName): Omit<AlarmRow, 'name' | 'description'> {
+  return {
+    metric: lookMetric({ service, name, statistic: 'Minimum', period: Duration.minutes(15) }),
+    comparisonOperator: GREATER_THAN_THRESHOLD,
+    threshold: 0,
+    periods: allOf(1),
+    treatMissingData: TreatMissingData.NOT_BREACHING,
   };
 }
 
