@@ -164,17 +164,17 @@ Prices are those of us-east-1 in 2026, on demand, without free tiers and discoun
 (\`infra/aws-prices.ts\`, \`lambda/decision/settings/prices.ts\`). Other Regions cost up to a quarter more.
 The price of Spot changes. A month has 730 hours.
 
-**Free daemons.** A build takes ${BUILDS.minutes} minute, and the forecast does not know ${percent(BUILDS.unforeseen)} of the builds. For each free
-daemon there is a chance that a job needs it before a new task is up. A pool keeps one more daemon while
-this chance times the price of waiting is above the price of a task (\`infra/expected-stock.ts\`). The time
+**Free daemons.** A build takes ${BUILDS.minutes} minute, and the forecast does not know ${percent(BUILDS.unforeseen)} of the builds. The estimate
+makes up three days of such builds and lets the autoscaler's own code learn how many daemons to keep free
+(\`infra/expected-stock.ts\`). The time
 to start a task is \`startTime\`, \`90s\` by default. The autoscaler itself knows the real builds and the
 real start times.
 
 **Network.** A task downloads ${ASSUMED.gbPerBusyTaskHour} GB an hour through the NAT gateway while it builds: images, providers,
 modules. coderd and the registry are outside the VPC.
 
-**Function.** AWS bills ${ASSUMED.quietLookS} s for a quiet look, once a minute. In working hours the function looks again
-and again: AWS bills ${ASSUMED.busyMinuteS} s of each minute.
+**Function.** AWS bills ${ASSUMED.lookS} s for a look. There is one a minute, and one every ${ASSUMED.autoMs / 1000} s in working hours, each
+started by a message. Lambda waits for messages with ${ASSUMED.pollsPerMinute} requests a minute.
 
 **Not included:** what templates create, traffic between zones and out of AWS, storage in ECR, log
 queries.

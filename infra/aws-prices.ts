@@ -4,7 +4,8 @@
  *
  * Sources: cloudburn.io, wring.co, cloudchipr.com and zacfukuda.com, read on 2026-11-21. They
  * quoted in 2026 the pages below aws.amazon.com that are named here. The prices of extra storage
- * and Secrets Manager are from docs/aws.md §9. The price of traces is from memory.
+ * and Secrets Manager are from docs/aws.md §9. The prices of traces and
+ * parameters are from memory.
  */
 export const PRICES = {
   // vpc/pricing, privatelink/pricing. Data through an endpoint costs a fifth of data through a NAT
@@ -19,6 +20,8 @@ export const PRICES = {
   // lambda/pricing, arm64
   lambdaGbSecond: 0.0000133334,
   lambdaRequest: 0.2e-6,
+  // sqs/pricing, standard queues
+  sqsRequest: 0.4e-6,
   // cloudwatch/pricing
   metricMonth: 0.3,
   alarmMonth: 0.1,
@@ -28,6 +31,9 @@ export const PRICES = {
   // secrets-manager/pricing
   secretMonth: 0.4,
   secretCall: 0.05 / 10_000,
+  // systems-manager/pricing: an advanced parameter, and a request for it
+  parameterMonth: 0.05,
+  parameterCall: 0.05 / 10_000,
   // kms/pricing, eventbridge/pricing, xray/pricing
   keyMonth: 1,
   scheduleRun: 1e-6,

@@ -36,10 +36,14 @@ export const ASSUMED = {
   gbPerBusyTaskHour: 0.5,
   /** GB that a look downloads. */
   gbPerLook: 0.0001,
-  /** Billed seconds of one look without pending or due jobs. */
-  quietLookS: 0.5,
-  /** Billed seconds in a minute with several looks. */
-  busyMinuteS: 50,
+  /** Milliseconds between looks in working hours with `looks.every: auto`. */
+  autoMs: 10_000,
+  /** Billed seconds of one look. */
+  lookS: 0.5,
+  /** Requests with which Lambda waits for messages of the queue: five connections, for 20 s each. */
+  pollsPerMinute: 15,
+  /** Sending, receiving and deleting a message. */
+  requestsPerMessage: 3,
   /** GB of log for a look, and the same again for each pool. */
   logGbPerLook: 0.000_002,
   /** Nearly all of it is coder's. The guard's lines about usage are 0.00001 GB in such an hour. */
@@ -70,7 +74,7 @@ const LINES = {
   logs: 'logs',
   secrets: 'Secrets Manager',
   key: 'KMS',
-  rest: 'Scheduler, SQS, SNS, X-Ray',
+  rest: 'Scheduler, SQS, SNS, SSM, X-Ray',
 } as const;
 
 export type CostLine = { readonly what: (typeof LINES)[keyof typeof LINES]; readonly dollars: number };
@@ -92,7 +96,7 @@ export function costOf(deployment: Deployment, wanted: Load): readonly CostLine[
     logs: costOfLogs(deployment, usage),
     secrets: costOfSecrets(deployment) + costOfManagedKeys(deployment),
     key: deployment.aws.kmsKey === undefined ? 0 : PRICES.keyMonth,
-    rest: costOfInvocations(deployment),
+    rest: costOfInvocations(deployment, usage) + costOfRecord(load),
   };
   return Object.entries(LINES).map(([name, what]) => ({
     what,
@@ -174,7 +178,6 @@ function sumOfMax(pools: readonly DeployedPool[]): number {
 
 type Usage = {
   readonly looks: number;
-  readonly lambdaS: number;
   /** Task-hours in which a task builds. */
   readonly busyTaskHours: number;
 };
@@ -183,10 +186,9 @@ const INVOCATIONS = MONTH_HOURS * 60;
 
 function usageOf({ pools, looks }: Deployment, load: Load): Usage {
   const busyMinutes = load.share > 0 ? WORK_HOURS * 60 : 0;
-  const quietMinutes = INVOCATIONS - busyMinutes;
+  const everyMs = looks.everyMs === 'auto' ? ASSUMED.autoMs : looks.everyMs;
   return {
-    looks: quietMinutes + busyMinutes * (60_000 / looks.everyMs),
-    lambdaS: quietMinutes * ASSUMED.quietLookS + busyMinutes * ASSUMED.busyMinuteS,
+    looks: INVOCATIONS - busyMinutes + busyMinutes * (60_000 / everyMs),
     busyTaskHours: sum(pools, (pool) => buildHours(pool, load)),
   };
 }
@@ -210,8 +212,10 @@ function costOfNat({ aws }: Deployment, { looks, busyTaskHours }: Usage): number
   return hours + gb * PRICES.natGatewayGb;
 }
 
-function costOfLambda({ aws }: Deployment, { lambdaS }: Usage): number {
-  return (lambdaS * aws.function.memory * PRICES.lambdaGbSecond) / 1024 + INVOCATIONS * PRICES.lambdaRequest;
+/** Each look is an invocation: messages start those that the schedule does not. */
+function costOfLambda({ aws }: Deployment, { looks }: Usage): number {
+  const look = (ASSUMED.lookS * aws.function.memory * PRICES.lambdaGbSecond) / 1024;
+  return looks * (look + PRICES.lambdaRequest);
 }
 
 /** The metrics of waits are written when jobs start. */
@@ -254,7 +258,15 @@ export function costOfManagedKeys({ pools, managedKeys }: Deployment): number {
   return managed * PRICES.secretMonth + (MONTH_HOURS / SWEEP.everyHours) * (calls + run);
 }
 
-/** The queue and the topic cost nothing without errors and alarms. */
-function costOfInvocations({ aws }: Deployment): number {
-  return INVOCATIONS * (PRICES.scheduleRun + (aws.function.tracing ? PRICES.trace : 0));
+/** The function writes the record at most every five minutes, while builds come. */
+function costOfRecord({ share }: Load): number {
+  const writes = share > 0 ? WORK_HOURS * 12 : 0;
+  return PRICES.parameterMonth + writes * PRICES.parameterCall;
+}
+
+/** The queue of undelivered invocations and the topic cost nothing without errors and alarms. */
+function costOfInvocations({ aws }: Deployment, { looks }: Usage): number {
+  const messages = (looks - INVOCATIONS) * ASSUMED.requestsPerMessage;
+  const queue = (messages + INVOCATIONS * ASSUMED.pollsPerMinute) * PRICES.sqsRequest;
+  return INVOCATIONS * PRICES.scheduleRun + queue + (aws.function.tracing ? looks * PRICES.trace : 0);
 }

@@ -1,27 +1,73 @@
 /**
- * Computes how many daemons a pool keeps free on average, from builds a minute, the price of
- * waiting, the price of a task and the start time. The rule is that of the autoscaler: keep one
- * more daemon while it saves more waiting than it costs.
+ * Estimates how many daemons a pool keeps free on average. Three days of made-up builds are learned
+ * as the autoscaler learns real ones, and the last day is measured.
  */
 import type { DeployedPool } from '../lambda/config/rules/deployment.ts';
-import { chancesOf, shortfallOf } from '../lambda/decision/demand/stock.ts';
-import { priceOf } from '../lambda/decision/settings/prices.ts';
+import { SLOT_MS } from '../lambda/decision/stock/fading-sum.ts';
+import { Learning } from '../lambda/decision/stock/learning.ts';
+import { Replay, type ReplayedBuild } from '../lambda/decision/stock/replay.ts';
+import { priceReplay } from '../lambda/decision/stock/replayed-pools.ts';
+import { UNKNOWN_RULE } from '../lambda/decision/stock/rules.ts';
+
+const DAYS = 3;
+const DAY_SLOTS = 48;
+/** If a day has more builds, its working hours are made shorter: an estimate must be quick. */
+const MOST_BUILDS_A_DAY = 100;
 
 /** Builds that the autoscaler cannot forecast: those that people start, and imports. */
 export type Unforeseen = {
+  /** In working hours; at other times there are none. */
   readonly perMinute: number;
-  /** Running builds that end, and free their daemons, while a new task starts. */
-  readonly ending: number;
+  readonly workMinutes: number;
+  readonly tookMs: number;
 };
 
-/** The smallest stock at which the next daemon would save less waiting than it costs. */
-export function expectedStock(pool: DeployedPool, { perMinute, ending }: Unforeseen): number {
-  const started = perMinute * (pool.startTimeMs / 60_000);
-  const dollarsPerMinute = priceOf(pool) / 1e6 / 60;
-  const builds = shortfallOf(chancesOf({ mean: started, dispersion: 1 }), []);
-  const isEnough = (free: number) =>
-    pool.waiting.person * builds.atLeast(Math.floor(free + ending) + 1) <= dollarsPerMinute;
-  let free = 0;
-  while (free < pool.max && !isEnough(free)) free++;
-  return free;
+/** Daemons. Not whole numbers. */
+export type ExpectedStock = { readonly atWork: number; readonly else: number };
+
+export function expectedStock(pool: DeployedPool, load: Unforeseen): ExpectedStock {
+  const pools = priceReplay([{ pool, startMs: pool.startTimeMs }]);
+  const learning = new Learning(pools, 0);
+  // its cost is the time of the tasks
+  const tasks = new Replay(UNKNOWN_RULE, { ...pools, taskPrice: 1, launchPrice: 0 }, 0);
+  const random = randomNumbers();
+  const workSlots = workSlotsOf(load);
+  const freeMs = { atWork: 0, else: 0 };
+  for (let slot = 0; slot < DAYS * DAY_SLOTS; slot++) {
+    const isWork = slot % DAY_SLOTS < workSlots;
+    const builds = isWork ? buildsFrom(slot * SLOT_MS, load, random) : [];
+    for (const build of builds) tasks.build(build);
+    const end = (slot + 1) * SLOT_MS;
+    tasks.playTo(end);
+    const spentMs = tasks.takeCost().tasks - builds.length * load.tookMs;
+    if (slot >= (DAYS - 1) * DAY_SLOTS) freeMs[isWork ? 'atWork' : 'else'] += spentMs;
+    learning.learn(() => builds, end, Number.POSITIVE_INFINITY);
+    tasks.rule = learning.chosen.rule;
+  }
+  const average = (ms: number, slots: number): number => Math.max(0, ms / slots / SLOT_MS);
+  return {
+    atWork: average(freeMs.atWork, workSlots),
+    else: average(freeMs.else, DAY_SLOTS - workSlots),
+  };
+}
+
+function workSlotsOf({ perMinute, workMinutes }: Unforeseen): number {
+  return Math.ceil((Math.min(workMinutes, MOST_BUILDS_A_DAY / perMinute) * 60_000) / SLOT_MS);
+}
+
+/** The builds of a half hour: independent of each other, so the gaps between them are exponential. */
+function buildsFrom(start: number, { perMinute, tookMs }: Unforeseen, random: () => number): ReplayedBuild[] {
+  const builds: ReplayedBuild[] = [];
+  const gap = (): number => (-Math.log(1 - random()) / perMinute) * 60_000;
+  for (let at = start + gap(); at < start + SLOT_MS; at += gap()) builds.push({ at, tookMs });
+  return builds;
+}
+
+/** Numbers from 0 to 1, the same for every pool. */
+function randomNumbers(): () => number {
+  let last = 1;
+  return () => {
+    last = (Math.imul(last, 1_664_525) + 1_013_904_223) >>> 0;
+    return last / 2 ** 32;
+  };
 }

@@ -5,7 +5,7 @@
 import type { DeployedPool } from '../lambda/config/rules/deployment.ts';
 import type { Schedule } from '../lambda/decision/model/config.ts';
 import { leastOf } from '../lambda/decision/settings/settings-in-force.ts';
-import { expectedStock } from './expected-stock.ts';
+import { type ExpectedStock, expectedStock } from './expected-stock.ts';
 
 /** The hours of an average month. */
 export const MONTH_HOURS = 730;
@@ -43,7 +43,7 @@ export type TaskHours = { readonly onDemand: number; readonly spot: number };
 
 /** The task-hours of a pool in a month. */
 export function taskHours(pool: DeployedPool, load: Load): TaskHours {
-  const stock = { atWork: stockOf(pool, load, true), else: stockOf(pool, load, false) };
+  const stock = stockOf(pool, load);
   const starts = changesOf([WORK, ...pool.schedules]);
   let [all, onDemand] = [0, 0];
   for (const [index, start] of starts.entries()) {
@@ -83,13 +83,11 @@ export function buildHours(pool: DeployedPool, { share }: Load): number {
   return pool.retiring ? 0 : Math.min(share, 1) * pool.max * WORK_HOURS;
 }
 
-type Stock = { readonly atWork: number; readonly else: number };
-
 /**
  * The pool's average tasks in one minute of the week. Minute 0 is the first of Sunday. Not a whole
  * number.
  */
-function tasksAt(pool: DeployedPool, { share }: Load, stock: Stock, minute: number): number {
+function tasksAt(pool: DeployedPool, { share }: Load, stock: ExpectedStock, minute: number): number {
   if (pool.retiring) return 0;
   const active = pool.schedules.filter((schedule) => isActive(schedule, minute));
   const isWork = isActive(WORK, minute);
@@ -100,20 +98,16 @@ function tasksAt(pool: DeployedPool, { share }: Load, stock: Stock, minute: numb
   return Math.min(pool.max, Math.max(min, busy + warm));
 }
 
-/**
- * The daemons that a pool keeps free. Like the autoscaler, it counts current builds and those of
- * the last seven days. So a pool that is used every day keeps some free daemons at night too.
- */
-function stockOf(pool: DeployedPool, { share }: Load, isWork: boolean): number {
-  if (pool.warm !== 'auto') return pool.warm;
-  const busy = Math.min(share, 1) * pool.max * unforeseenShare(pool);
-  const atWork = busy / BUILDS.minutes;
-  if (atWork * WORK_DAY_MINUTES < BUILDS.leastADay) return 0;
-  const ofTheWeek = (atWork * WORK_HOURS) / MONTH_HOURS;
-  const endingShare = Math.min(1, pool.startTimeMs / 60_000 / BUILDS.minutes);
-  return isWork
-    ? expectedStock(pool, { perMinute: atWork + ofTheWeek, ending: Math.floor(busy * endingShare) })
-    : expectedStock(pool, { perMinute: ofTheWeek, ending: 0 });
+/** The daemons that a pool keeps free on average. */
+function stockOf(pool: DeployedPool, { share }: Load): ExpectedStock {
+  if (pool.warm !== 'auto') return { atWork: pool.warm, else: pool.warm };
+  const perMinute = (Math.min(share, 1) * pool.max * unforeseenShare(pool)) / BUILDS.minutes;
+  if (perMinute * WORK_DAY_MINUTES < BUILDS.leastADay) return { atWork: 0, else: 0 };
+  return expectedStock(pool, {
+    perMinute,
+    workMinutes: WORK_DAY_MINUTES,
+    tookMs: BUILDS.minutes * 60_000,
+  });
 }
 
 /** 0 for a pool of prebuilds, because coderd starts those. */

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SSMClient } from '@aws-sdk/client-ssm';
 import { CoderdAdapter } from './adapters/coderd/coderd.ts';
 import { Forecast } from './adapters/coderd/forecast/forecast.ts';
 import { CoderdHttp, type CoderdHttpOptions, type TokenSource } from './adapters/coderd/http/http.ts';
@@ -13,6 +14,7 @@ import { License } from './adapters/coderd/license.ts';
 import { TokenExpiry } from './adapters/coderd/token-expiry.ts';
 import { DesiredCounts } from './adapters/ecs/desired-counts.ts';
 import { EcsAdapter } from './adapters/ecs/ecs.ts';
+import { RecordParameter } from './adapters/parameters/record-parameter.ts';
 import { SecretMetadata } from './adapters/secrets/secret-metadata.ts';
 import { Secrets } from './adapters/secrets/secrets.ts';
 import { BELOW_RETRIES, counting, EACH_TRY, endingWith } from './adapters/shared/aws-calls.ts';
@@ -20,6 +22,8 @@ import { CallCounter } from './adapters/shared/calls.ts';
 import type { EpochMs } from './decision/model/brands.ts';
 import type { Config } from './decision/model/config.ts';
 import type { Clock, Ports } from './look/ports.ts';
+import { KeptRecord } from './look/stock/kept-record.ts';
+import { StockLearner } from './look/stock/stock-learner.ts';
 
 /** The clients of coderd and AWS. */
 export type Clients = {
@@ -53,32 +57,50 @@ export type Waiting = Pick<CoderdHttpOptions, 'patience' | 'wholeMs' | 'until'> 
   readonly onAnswer?: () => void;
 };
 
-/** `stack`: the stack of this deployment. @default unknown */
-export type ConnectOptions = Waiting & { readonly stack?: string | undefined };
+export type ConnectOptions = Waiting & {
+  /** The stack of this deployment. @default unknown */
+  readonly stack?: string | undefined;
+  /** The SSM parameter that keeps the record of builds. @default the record is not kept */
+  readonly record?: string | undefined;
+  /** Called at most once an hour with what went wrong. */
+  readonly onRecordFailure?: (message: string) => void;
+};
 
 /** Creates the ports; sends no request yet. */
 export function connect(
   config: Config,
   cluster: string,
   caBundle: string | undefined,
-  { stack, ...waiting }: ConnectOptions = {},
+  { stack, record: parameter, onRecordFailure = () => {}, ...waiting }: ConnectOptions = {},
 ): Connection {
   const { coderd, ecs, secrets, secretMetadata, calls, close } = makeClients(config, caBundle, waiting);
   const forecast = new Forecast(coderd);
   const tokenExpiry = new TokenExpiry(coderd, tokenSource(config, secrets));
   const license = new License(coderd);
-  const record = new JobRecord();
+  const jobs = new JobRecord();
   const counts = new DesiredCounts();
+  const stock = new StockLearner();
+  const ssm = new SSMClient({ maxAttempts: 1 });
+  const kept = { learner: stock, clock: systemClock, onFailure: onRecordFailure };
+  const record =
+    parameter === undefined
+      ? undefined
+      : new KeptRecord({ ...kept, store: new RecordParameter(ssm, parameter) });
   return {
     ports: () => ({
-      coderd: new CoderdAdapter(coderd, { forecast, tokenExpiry, license, record }),
+      coderd: new CoderdAdapter(coderd, { forecast, tokenExpiry, license, record: jobs }),
       ecs: new EcsAdapter(ecs, cluster, { stack, counts }),
       secrets: secretMetadata,
+      stock,
+      record,
       clock: systemClock,
     }),
     ecs,
     calls,
-    close,
+    close: async () => {
+      ssm.destroy();
+      await close();
+    },
   };
 }
 

@@ -9,6 +9,10 @@ const variablesSchema = z.object({
     .min(1, 'is empty; name the ECS cluster'),
   /** Name of this deployment's stack, as in the tag of its services. Older deployments lack it. */
   AUTOSCALER_STACK: z.string().min(1, 'is empty; name the stack, or unset it').optional(),
+  /** URL of the queue for the next looks. Older deployments lack it. */
+  AUTOSCALER_QUEUE_URL: z.string().min(1, 'is empty; give the URL of the queue, or unset it').optional(),
+  /** Name of the SSM parameter that keeps the record of builds. Older deployments lack it. */
+  AUTOSCALER_RECORD: z.string().min(1, 'is empty; name an SSM parameter, or unset it').optional(),
   /** The configuration file. Default: the file beside the bundle. */
   AUTOSCALER_CONFIG: z.string().min(1, 'is empty; give a file, or unset it').optional(),
   /** Names of SSM parameters with the configuration, separated by commas. Default: the file. */
@@ -34,6 +38,10 @@ const environmentSchema = variablesSchema.refine(
 export type Environment = {
   readonly cluster: string;
   readonly stack: string | undefined;
+  /** Messages of this queue invoke the function. */
+  readonly queueUrl?: string | undefined;
+  /** Undefined: the record of builds is lost at each cold start. */
+  readonly record?: string | undefined;
   readonly configFile: string;
   /** The configuration in SSM parameters, which then takes precedence over the file. */
   readonly stored?: { readonly parameters: readonly string[]; readonly sha256: string };
@@ -60,6 +68,8 @@ function toEnvironment(set: z.output<typeof environmentSchema>, defaultConfig: s
   return {
     cluster: set.AUTOSCALER_CLUSTER,
     stack: set.AUTOSCALER_STACK,
+    queueUrl: set.AUTOSCALER_QUEUE_URL,
+    record: set.AUTOSCALER_RECORD,
     configFile: set.AUTOSCALER_CONFIG ?? defaultConfig,
     ...(parameters !== undefined &&
       sha256 !== undefined && { stored: { parameters: parameters.split(','), sha256 } }),

@@ -7,19 +7,29 @@ import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
 import { connect, systemClock } from './connect.ts';
+import { connectRelay } from './connect-relay.ts';
 import { readEnvironment } from './environment.ts';
 import { loadFunctionConfig } from './function-config.ts';
 import { OutOfTimeError } from './function-errors.ts';
 import { answerOf } from './look/answer.ts';
 import { runLooks } from './look/invocation.ts';
 import { promisedLook } from './look/look.ts';
-import { parsePayload } from './look/payload.ts';
+import type { Ports } from './look/ports.ts';
+import { parsePayload } from './look/relay/payload.ts';
 import { logger, reporterOf } from './telemetry/telemetry.ts';
 
 const environment = readEnvironment(process.env, fileURLToPath(new URL('autoscaler.yaml', import.meta.url)));
 const { config, warnings, caBundle } = await loadFunctionConfig(environment);
 for (const { path, message } of warnings) logger.warn(`${path}: ${message}`);
-const connection = connect(config, environment.cluster, caBundle, { stack: environment.stack });
+const connection = connect(config, environment.cluster, caBundle, {
+  stack: environment.stack,
+  record: environment.record,
+  onRecordFailure: (message) => logger.warn(message),
+});
+const relay = connectRelay(environment.queueUrl);
+const newPorts = (): Ports => ({ ...connection.ports(), relay });
+/** The looks of a minute share their ports, in one invocation or in several. */
+let ports = newPorts();
 const report = reporterOf({ clock: systemClock, perPool: config.aws.metrics.perPool });
 
 const OUT_OF_TIME = {
@@ -32,18 +42,19 @@ const OUT_OF_TIME = {
 };
 
 /**
- * `{"tick":true}` looks and acts until no further look is needed or time is up. `{"dryRun":true}`
- * returns the plan and changes nothing. Throws PayloadError for any other payload, and
- * InvocationError with one line per cause.
+ * `{"tick":true}` looks and acts until no further look is needed, a message requests it, or time is
+ * up. A message of the queue does the same. `{"dryRun":true}` returns the plan and changes nothing.
+ * Throws PayloadError for any other payload, and InvocationError with one line per cause.
  */
 export const handler = middy(
   async (event: unknown, context: Context, { signal }: { signal: AbortSignal }) => {
-    const ports = connection.ports();
     const payload = parsePayload(event);
+    if (payload.kind === 'dry-run' || payload.message === undefined) ports = newPorts();
     if (payload.kind === 'dry-run') return answerOf(await promisedLook(ports, config));
     return runLooks({
       ports,
       config,
+      message: payload.message,
       remainingMs: () => context.getRemainingTimeInMillis(),
       signal,
       onLook: (result, durationMs) => report({ result, durationMs, calls: connection.calls.take() }),

@@ -12,6 +12,8 @@ import { callLogs } from './logs/api.ts';
 import type { LogsModel } from './logs/model.ts';
 import { callSystemsManager } from './parameters/api.ts';
 import type { ParametersModel } from './parameters/model.ts';
+import { callQueue } from './queue/api.ts';
+import type { QueueModel } from './queue/model.ts';
 import { callScaling } from './scaling/api.ts';
 import { callSecretsManager, type SecretsCaller } from './secrets/api.ts';
 import type { SecretsModel } from './secrets/model.ts';
@@ -24,6 +26,7 @@ type Models = {
   readonly secrets: SecretsModel;
   readonly parameters: ParametersModel;
   readonly logs: LogsModel;
+  readonly queue: QueueModel;
 };
 
 /**
@@ -49,6 +52,7 @@ const SERVICES: Readonly<Record<string, string>> = {
   secretsmanager: 'secretsmanager',
   AmazonSSM: 'ssm',
   Logs_20140328: 'logs',
+  AmazonSQS: 'sqs',
 };
 
 /** The target of a request; `unknown` for a service that is not simulated. */
@@ -68,10 +72,11 @@ async function answer(request: IncomingMessage, models: Models): Promise<object>
   if (service === 'application-autoscaling') return callScaling(models.ecs, operation, body, caller);
   if (service === 'secretsmanager')
     return callSecretsManager(models.secrets, operation, body, secretsCallerOf(request));
+  if (service === 'sqs') return callQueue(models.queue, operation, body);
   if (service === 'ssm') return callSystemsManager(models.parameters, operation, body);
   throw new AwsError(
     'UnknownOperationException',
-    'this world has ECS, Application Auto Scaling, Secrets Manager, Systems Manager and Logs only',
+    'this world has ECS, Application Auto Scaling, Secrets Manager, Systems Manager, SQS and Logs only',
   );
 }
 

@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 
 /**
  * The target of a request: `GET /api/v2/…` of `coderd`, or an operation of `ecs`, `secretsmanager`,
- * `ssm` or `logs`.
+ * `ssm`, `sqs` or `logs`.
  */
 export type Requested = { readonly service: string; readonly operation: string };
 

@@ -34,6 +34,7 @@ import {
   provisionerTask,
   type TaskUsage,
 } from './provisioner-task.ts';
+import { QueueModel } from './queue/model.ts';
 import { SecretsModel } from './secrets/model.ts';
 import type { BuildUsage } from './task/container-usage.ts';
 import type { Guard } from './task/guard.ts';
@@ -166,6 +167,7 @@ export class World {
   /** Empty, unless a test stores the configuration of a plain template. */
   readonly parameters = new ParametersModel();
   readonly logs: LogsModel;
+  readonly queue: QueueModel;
   /** The Secrets Manager name of a coderd token that may read all organizations. */
   readonly tokenSecretName = 'coder/autoscaler-token';
   readonly stackName = 'Stack';
@@ -196,6 +198,10 @@ export class World {
     this.#listeners = options;
     this.timeline = new Timeline(start);
     this.logs = new LogsModel(this.timeline);
+    this.queue = new QueueModel({
+      now: () => this.timeline.now(),
+      wait: (ms) => new Promise((resolve) => this.timeline.after(ms, resolve)),
+    });
     this.logs.createGroup(this.logGroupName);
     const organizations = options.organizations ?? [...new Set(pools.map((pool) => pool.organization))];
     const { coderdAheadMs = 0, autobuildPollMs = 60_000 } = options;

@@ -11,6 +11,12 @@ it('reads the names of the parameters in their order', () => {
   expect(read({}).stored).toBeUndefined();
 });
 
+it('keeps no record of builds if no parameter is named for it', () => {
+  expect(read({ AUTOSCALER_RECORD: '/stack/record' }).record).toBe('/stack/record');
+  expect(read({}).record).toBeUndefined();
+  expect(() => read({ AUTOSCALER_RECORD: '' })).toThrow(/AUTOSCALER_RECORD is empty; name an SSM parameter/);
+});
+
 it.each([
   { variables: { AUTOSCALER_CONFIG_PARAMETERS: '/a/1' }, says: /set both, or neither/ },
   { variables: { AUTOSCALER_CONFIG_SHA256: sha256 }, says: /set both, or neither/ },

@@ -1,5 +1,6 @@
 /**
- * Runs the autoscaler itself as a policy: scheduled invocations on the ports of a simulated world.
+ * Runs the autoscaler itself as a policy: invocations by schedule and by messages, on the ports of a
+ * simulated world.
  */
 
 import type { Config } from '../../lambda/decision/model/config.ts';
@@ -7,12 +8,18 @@ import { reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
+import { type LookMessage, type LookQueue, Relay } from '../../lambda/look/relay/relay.ts';
+import { KeptRecord } from '../../lambda/look/stock/kept-record.ts';
+import { StockLearner } from '../../lambda/look/stock/stock-learner.ts';
+import type { RecordStore } from '../../lambda/look/stock/stock-record.ts';
 import { type StartedWaits, WaitRecord } from '../../lambda/look/wait-record.ts';
 import { Random } from '../../simulator/base/random.ts';
 import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
+import { QueueModel } from '../../simulator/queue/model.ts';
 import type { World } from '../../simulator/world.ts';
 import type { PolicyContext } from '../policies/policy.ts';
 import { virtualPorts } from './ports/ports.ts';
+import { RecordPort } from './ports/record-port.ts';
 
 const SCHEDULE_MS = 60_000;
 /** The timeout of the function in the CDK stack. */
@@ -32,6 +39,8 @@ export type AutoscalerOptions = {
   /** Seed of the times at which Lambda ends the process. */
   readonly seed: number;
   readonly context: Pick<PolicyContext, 'isCoderdDown' | 'count'>;
+  /** @default one that survives the cold starts */
+  readonly store?: RecordStore | undefined;
   /** `waits`: the waits of the jobs that started since the last look. */
   readonly onLook: (tick: LookResult, waits: StartedWaits) => void;
   /** Called with an unexpected error of an invocation. */
@@ -43,21 +52,28 @@ type Process = { readonly ports: () => Ports; readonly record: WaitRecord };
 
 /** Never returns. It stops when the world no longer advances. */
 export async function runAutoscaler(options: AutoscalerOptions): Promise<never> {
-  const { world, scheduler, context } = options;
+  const { world, scheduler, context, store = new RecordPort() } = options;
   let refused = 0;
   const isCoderdDown = (): boolean => {
     const isDown = context.isCoderdDown();
     if (isDown) refused++;
     return isDown;
   };
-  const start = (): Process => ({
-    ports: virtualPorts({
-      ...{ world, scheduler, isCoderdDown },
+  const clock = { now: () => scheduler.now(), sleep: (ms: number) => scheduler.wait(ms) };
+  const queue = new QueueModel(scheduler);
+  const send: LookQueue['send'] = async (message, delayS) => queue.send(JSON.stringify(message), delayS);
+  const start = (): Process => {
+    const stock = new StockLearner();
+    const relay = new Relay({ send }, options.onError);
+    const record = new KeptRecord({ learner: stock, store, clock, onFailure: () => {} });
+    const ports = virtualPorts({
+      ...{ world, scheduler, isCoderdDown, stock, record },
       onCall: (api, requests) => context.count({ [api]: requests }),
-    }),
-    record: new WaitRecord(),
-  });
+    });
+    return { ports: () => ({ ...ports(), relay }), record: new WaitRecord() };
+  };
   const process = withColdStarts(start, { now: () => scheduler.now(), random: new Random(options.seed) });
+  queue.handler = (body) => invoke(options, process(), () => refused, JSON.parse(body) as LookMessage);
   await scheduler.wait(PHASE_MS);
   for (;;) {
     void invoke(options, process(), () => refused);
@@ -88,12 +104,13 @@ async function invoke(
   { scheduler, config, context, onLook, onError }: AutoscalerOptions,
   { ports, record }: Process,
   refused: () => number,
+  message?: LookMessage,
 ): Promise<void> {
   const refusedBefore = refused();
   const endsAt = scheduler.now() + TIMEOUT_MS;
   try {
     await runLooks({
-      ...{ ports: ports(), config, remainingMs: () => endsAt - scheduler.now() },
+      ...{ ports: ports(), config, message, remainingMs: () => endsAt - scheduler.now() },
       onLook: (tick, durationMs) => {
         context.count({ ticks: 1 });
         onLook(tick, record.after(tick, durationMs));

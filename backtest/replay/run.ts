@@ -7,6 +7,7 @@ import type { EpochMs, JobId } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { JobWait } from '../../lambda/decision/waits/job-wait.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
+import type { RecordStore } from '../../lambda/look/stock/stock-record.ts';
 import type { StartedWaits } from '../../lambda/look/wait-record.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';
@@ -55,6 +56,8 @@ export type RunOptions = {
    * Latencies of ECS and daemons. @default start times of the trace, else known values of Fargate
    */
   readonly latencies?: Partial<Latencies>;
+  /** Keeps the autoscaler's record of builds. @default a parameter that survives its cold starts */
+  readonly store?: RecordStore | undefined;
   /** Called after each look of the autoscaler with the waits of the jobs that started. */
   readonly onWaits?: (waits: StartedWaits) => void;
   /** Called with the share of the period that is done, 0 to 1. */
@@ -220,6 +223,7 @@ class Simulation {
     void runAutoscaler({
       ...{ world: this.#world, scheduler: this.#scheduler, config: this.#options.config, context },
       seed: this.#options.seed,
+      store: this.#options.store,
       onLook: (tick, started) => {
         this.#options.onWaits?.(started);
         for (const wait of started.waits) this.#waits.set(wait.id, wait);

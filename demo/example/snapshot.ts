@@ -1,6 +1,6 @@
 /**
  * The snapshot of `examples/plan/`: a small simulated deployment at 9:00 on a Monday. The autoscaler
- * has looked at it for half an hour. The last jobs come after its last look, so the plan has changes.
+ * has looked at it for two hours. The last jobs come after its last look, so the plan has changes.
  */
 import { runAutoscaler } from '../../backtest/replay/autoscaler.ts';
 import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
@@ -8,12 +8,13 @@ import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
+import type { LookResult } from '../../lambda/look/look.ts';
 import { observe } from '../../lambda/look/observe.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { TemplateRecord } from '../../simulator/coderd/tables/templates.ts';
 import { World } from '../../simulator/world.ts';
 
-const START = Date.parse('2026-03-02T08:30:00Z') as EpochMs;
+const START = Date.parse('2026-03-02T07:00:00Z') as EpochMs;
 const END = Date.parse('2026-03-02T09:00:05Z') as EpochMs;
 const SEED = 1;
 
@@ -38,12 +39,12 @@ const SIMULATION = { template: 'simulation', organization: 'default', tags: { cl
 const SPARK = { template: 'spark', organization: 'data', tags: { team: 'data' } };
 const BUILDS: readonly Builds[] = [
   // often enough that a free daemon is worth its price
-  ...Array.from({ length: 16 }, (_, at) => ({ ...DOCKER, agoS: 1780 - at * 100, people: 0, seconds: 45 })),
+  ...Array.from({ length: 70 }, (_, at) => ({ ...DOCKER, agoS: 7180 - at * 100, people: 0, seconds: 45 })),
   { ...DOCKER, agoS: 45, people: 3, seconds: 120 },
   { ...DOCKER, agoS: 1, people: 5, seconds: 60 },
   { ...NOTEBOOK, agoS: 200, people: 3, seconds: 400 },
   { ...SIMULATION, agoS: 185, people: 2, seconds: 60 },
-  { ...SPARK, agoS: 215, people: 2, seconds: 45 },
+  { ...SPARK, agoS: 235, people: 2, seconds: 45 },
 ];
 
 /** Runs the deployment and looks at it. The same configuration gives the same snapshot. */
@@ -55,11 +56,15 @@ export async function exampleSnapshot(config: Config): Promise<Snapshot> {
   planBuilds(world);
   const scheduler = new VirtualScheduler(world.timeline);
   const context = { isCoderdDown: () => false, count: () => {} };
-  void runAutoscaler({ world, scheduler, config, seed: SEED, context, onLook: () => {}, onError: fail });
+  let stock: Snapshot['stock'];
+  const onLook = ({ snapshot }: LookResult): void => {
+    stock = snapshot.stock;
+  };
+  void runAutoscaler({ world, scheduler, config, seed: SEED, context, onLook, onError: fail });
   await scheduler.advanceTo(END);
   const ports = virtualPorts({ world, scheduler, isCoderdDown: () => false, onCall: () => {} });
   // no secret changes in the example, so it does without their metadata
-  return observe({ ...ports(), secrets: undefined }, config);
+  return { ...(await observe({ ...ports(), secrets: undefined }, config)), stock };
 }
 
 function planBuilds(world: World): void {

@@ -8,7 +8,6 @@ import { computeLaunchLimits, type LaunchLimits } from './assignment/launch-limi
 import { deriveNeeds, isPaid, paidFor } from './assignment/needs.ts';
 import { deriveOffers } from './assignment/offers.ts';
 import { deriveDue, deriveWarmth } from './assignment/ready.ts';
-import { deriveStock } from './assignment/stock-groups.ts';
 import {
   type DueGroup,
   deriveDemand,
@@ -36,6 +35,7 @@ import { forecastFindings, reportForecast } from './report/report-forecast.ts';
 import { isoTime } from './report/waiting.ts';
 import { markReplaced } from './scale-in/rolling.ts';
 import { daemonsWorth, launchCost } from './settings/patience.ts';
+import { deriveStock, deriveStockSets, type StockSet, unlearnedPools } from './stock/stock-groups.ts';
 import { deriveDoubts } from './supply/doubts.ts';
 import { removedPools } from './supply/removed-pools.ts';
 import { deriveSupply, type PoolView } from './supply/supply.ts';
@@ -47,6 +47,8 @@ export type Deliberation = {
   readonly assignment: JobAssignment;
   /** In order of name. */
   readonly pools: readonly PoolDecision[];
+  /** The sets of pools whose stock can be learned. */
+  readonly stockSets: readonly StockSet[];
   readonly plan: Plan;
 };
 
@@ -68,15 +70,17 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const { wakeDemands, poolForecasts, wakeAssignments } = derivePoolForecasts(snapshot, withTurns);
   const launchLimits = computeLaunchLimits(poolForecasts, { config, doubtsOf: doubts.doubtsOf });
   const due = deriveDue(wakeDemands.demands, withTurns, snapshot.takenAt);
-  const groups = inServingOrder(demand, due, [
-    ...deriveWarmth(launchLimits),
-    ...deriveStock(launchLimits, snapshot),
-  ]);
+  const stockSets = deriveStockSets(launchLimits, snapshot);
+  const stock = deriveStock(stockSets, snapshot);
+  const groups = inServingOrder(demand, due, [...deriveWarmth(launchLimits), ...stock]);
   const assigned = assignWithin(groups, deriveOffers(launchLimits, demand, snapshot), launchLimits);
   const assignment = ofJobs(assigned);
-  const decisions = deriveNeeds(launchLimits, assigned, due, snapshot.takenAt).map((need) =>
-    decidePool(need, doubts.doubtsOf(need.view), { snapshot, config }),
-  );
+  const decisions = deriveNeeds(
+    launchLimits,
+    assigned,
+    { due, stock, unlearned: unlearnedPools(launchLimits, stockSets, snapshot) },
+    snapshot.takenAt,
+  ).map((need) => decidePool(need, doubts.doubtsOf(need.view), { snapshot, config }));
   const plans = decisions.map((pool) => pool.plan);
   const plan: Plan = {
     version: 1,
@@ -86,9 +90,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     assignment: reportAssignment(assignment),
     unserved: reportUnserved(assignment, supply, snapshot),
     lookAgainAfterMs: lookAgainAfter(decisions, wakeDemands, {
-      config,
-      now: snapshot.takenAt,
-      placed: assigned,
+      ...{ config, snapshot, stockSets },
     }),
     forecast: reportForecast(wakeDemands, wakeAssignments, snapshot.takenAt),
     findings: [
@@ -98,7 +100,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
       ...prebuildFindings(snapshot, config),
     ],
   };
-  return { assignment, pools: decisions, plan };
+  return { assignment, pools: decisions, stockSets, plan };
 }
 
 /**

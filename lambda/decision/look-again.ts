@@ -2,13 +2,14 @@
  * The delay until the next look, from the decisions of this one. It is short while a task moves or
  * a transition is about to be due, else one invocation.
  */
-import type { Assignment } from './assignment/assignment.ts';
 import { stayMs } from './forecast/choose-pools-to-wake.ts';
 import type { WakeDemands } from './forecast/wake-demand.ts';
 import type { EpochMs } from './model/brands.ts';
-import { sum } from './model/collections.ts';
+import { by, sum } from './model/collections.ts';
 import type { Config } from './model/config.ts';
+import type { Snapshot } from './model/snapshot.ts';
 import type { PoolDecision } from './pool/pool-decision.ts';
+import { choiceOf, type StockSet } from './stock/stock-groups.ts';
 
 /** The scheduler invokes the function once a minute. */
 export const NEXT_INVOCATION_MS = 60_000;
@@ -18,45 +19,91 @@ export const NEXT_INVOCATION_MS = 60_000;
  */
 const SLACK_MS = NEXT_INVOCATION_MS + 15_000;
 
-/** The mean time that looks every 10 s save over looks every minute. */
-const MEAN_SAVED_MS = 25_000;
+const HOUR_MS = 3_600_000;
+/** The delays of `looks.every: auto`: while something moves, and where more looks save more waiting. */
+const AUTO_MS = { usual: 10_000, shorter: [5_000, 2_000] } as const;
+
 /**
- * The cost of frequent looks in micro-dollars an hour: 512 MB of a function that waits between its
- * looks, at $0.0000133 a GB-second (aws.amazon.com/lambda/pricing).
+ * What a look costs, in micro-dollars at the prices of us-east-1 (infra/aws-prices.ts has their
+ * sources): half a second of 512 MB and the request to Lambda, three requests to SQS, and 100 KB
+ * through a NAT gateway.
  */
-const FREQUENT_LOOKS_COST = 24_000;
+const LOOK_COST = 0.5 * 0.5 * 13.3334 + 0.2 + 3 * 0.4 + 0.0001 * 45_000;
+/** The log of a look for each pool, and the same again for the look: 2 KB, kept for 30 days. */
+const LOG_COST = 0.000_002 * (500_000 + 30_000);
+/** What 512 MB of a function cost that waits for 45 s of each minute, in micro-dollars an hour. */
+const WAITING_COST = 60 * 45 * 0.5 * 13.3334;
+/**
+ * Half of what coderd accepts for one path, and ECS for lists of tasks in the whole account
+ * (docs/coder.md §12, docs/aws.md §2). Requests a minute.
+ */
+const MOST_REQUESTS = { coderd: 256, ecs: 600 } as const;
+/** As the adapters ask. With more services they list the tasks of the whole cluster. */
+const [JOBS_A_REQUEST, TASKS_A_REQUEST, MOST_SERVICES] = [100, 100, 20];
+
+type Context = {
+  readonly config: Config;
+  readonly snapshot: Snapshot;
+  readonly stockSets: readonly StockSet[];
+};
 
 /** Computes the milliseconds from this look to the next. */
 export function lookAgainAfter(
   pools: readonly PoolDecision[],
   { demands }: Pick<WakeDemands, 'demands'>,
-  { config, now, placed }: { readonly config: Config; readonly now: EpochMs; readonly placed: Assignment },
+  context: Context,
 ): number {
-  if (savedByLooks(placed) > FREQUENT_LOOKS_COST) return config.looks.everyMs;
+  const now = context.snapshot.takenAt;
+  const usualMs = usualDelay(context);
   const isSoon = demands.some(({ ahead, pools: woken, wakeFor }) => {
     const withinMs = Math.max(0, ...woken.map((view) => stayMs(view, wakeFor))) + SLACK_MS;
     return wakeFor === 'autostart' && ahead.some(({ at }) => at > now - SLACK_MS && at <= now + withinMs);
   });
-  return isSoon || pools.some((pool) => isMoving(pool, now)) ? config.looks.everyMs : NEXT_INVOCATION_MS;
+  const isAwaited = isSoon || pools.some((pool) => isMoving(pool, now));
+  return isAwaited ? Math.min(usualMs, delaysOf(context)[0]) : usualMs;
 }
 
 /**
- * The savings of a look every few seconds in micro-dollars an hour. Builds that find no free daemon
- * wait for the next look.
+ * The delay at which looks and the waiting for looks cost least together, if nothing is moving. A
+ * build that finds no free daemon waits for half the delay.
  */
-function savedByLooks({ assigned }: Assignment): number {
-  const byGroup = Map.groupBy(assigned, ({ group }) => group);
-  return sum([...byGroup], ([group, rows]) => {
-    if (group.for !== 'stock') return 0;
-    const short = sum(
-      group.values.slice(
-        sum(rows, ({ jobs }) => jobs),
-        group.jobs,
-      ),
-      (value) => value,
-    );
-    return short * (MEAN_SAVED_MS / group.replaceMs);
-  });
+function usualDelay(context: Context): number {
+  const lost = lostPerMs(context);
+  const costOf = (ms: number): number => costOfLooks(ms, context) + lost * (ms / 2);
+  const [cheapest = NEXT_INVOCATION_MS] = [NEXT_INVOCATION_MS, ...delaysOf(context)].toSorted(by(costOf));
+  return cheapest;
+}
+
+/** The delays to choose from. The first one is for looks that somebody waits for. */
+function delaysOf({ config: { looks }, snapshot }: Context): readonly [number, ...number[]] {
+  if (looks.everyMs !== 'auto') return [looks.everyMs];
+  return [AUTO_MS.usual, ...AUTO_MS.shorter.filter((ms) => areAccepted(60_000 / ms, snapshot))];
+}
+
+/** Whether coderd and ECS accept the requests of so many looks a minute. */
+function areAccepted(looks: number, { coder, ecs }: Snapshot): boolean {
+  const previous = coder.organizations.map(({ previousJobs }) => previousJobs.items.length);
+  const toCoderd = 1 + Math.ceil(Math.max(0, ...previous) / JOBS_A_REQUEST);
+  const services = Math.min(ecs.services.items.length, MOST_SERVICES);
+  const toEcs = 2 * services + Math.ceil(ecs.tasks.items.length / TASKS_A_REQUEST);
+  return looks * toCoderd <= MOST_REQUESTS.coderd && looks * toEcs <= MOST_REQUESTS.ecs;
+}
+
+/** Micro-dollars an hour. */
+function costOfLooks(ms: number, { config, snapshot }: Context): number {
+  const waiting = ms < NEXT_INVOCATION_MS && snapshot.canHandOver !== true ? WAITING_COST : 0;
+  return (HOUR_MS / ms) * (LOOK_COST + LOG_COST * (1 + config.pools.length)) + waiting;
+}
+
+/**
+ * Micro-dollars an hour for each millisecond that the builds which find no free daemon wait
+ * longer. The replay has counted their waiting, which is about the start of a task for each.
+ */
+function lostPerMs({ snapshot, stockSets }: Context): number {
+  return sum(
+    stockSets,
+    (set) => ((choiceOf(set, snapshot.stock)?.waiting ?? 0) * 1e6) / set.replayed.startMs,
+  );
 }
 
 /**

@@ -1,7 +1,6 @@
 /**
  * Words the reasons and overrides of a plan as sentences. Overrides and reasons are the only input.
  */
-import { RAISE_ABOVE } from '../decision/demand/stock.ts';
 import type { Doubt, Override, Reason } from '../decision/model/plan.ts';
 import { readingPhrase, some, timeText, transitionsText } from './format.ts';
 import { oldSecretText } from './secret-text.ts';
@@ -21,7 +20,7 @@ export function reasonSentence(reason: Reason): string {
     case 'stock':
       return stockText(reason);
     case 'holding-for-record':
-      return `${some(reason.tasks, 'idle daemon')} kept: the autoscaler has just started and knows too few earlier builds`;
+      return `${some(reason.tasks, 'idle daemon')} kept: the autoscaler has not learned from enough builds yet`;
     case 'making-room':
       return `draining ${some(reason.tasks, 'idle daemon')}: a limit over all pools is reached and another pool needs capacity`;
     case 'awake-for':
@@ -112,32 +111,49 @@ export function reasonSentence(reason: Reason): string {
 }
 
 /**
- * `keeps 5 daemons free: 0.9 builds a minute, a replacement takes 64 s. One more would be used once
- * in 20 h, save $0.010 an hour and cost $0.050`.
+ * `keeps 2 daemons free. Rule: 3 free until 1 h after the last build, spare ones stay 10 min. Over 31
+ * builds in 40 h, weighted for this hour, it costs $0.31 an hour ($0.18 tasks, $0.13 waiting), with 2
+ * free $0.33, with 5 free $0.39`.
  */
-function stockText({
-  daemons,
-  perMinute,
-  replaceSeconds,
-  next,
+function stockText(reason: Extract<Reason, { readonly code: 'stock' }>): string {
+  const { daemons, learned } = reason;
+  const kept = `keeps ${some(daemons, 'daemon')} free. Rule: ${ruleText(reason)}`;
+  if (learned === null) return `${kept}. Too few builds are known to choose a better one`;
+  const { builds, hours, dollarsPerHour, others } = learned;
+  const { tasks, waiting } = dollarsPerHour;
+  const alternatives = others.map((other) => {
+    const isCheaper = other.dollarsPerHour < tasks + waiting;
+    return `with ${other.free} free ${dollars(other.dollarsPerHour)}${isCheaper ? ' (not clearly cheaper yet)' : ''}`;
+  });
+  const costs = [
+    `${dollars(tasks + waiting)} an hour (${dollars(tasks)} tasks, ${dollars(waiting)} waiting)`,
+  ];
+  return `${kept}. Over ${some(builds, 'build')} in ${periodText(hours)}, weighted for this hour, it costs ${[...costs, ...alternatives].join(', ')}`;
+}
+
+function ruleText({
+  free,
+  spareMinutes,
+  afterBuildMinutes,
+  countsEnding,
 }: Extract<Reason, { readonly code: 'stock' }>): string {
-  const { savesPerHour, costsPerHour, usedEveryHours } = next;
-  const used = usedEveryHours === null ? 'never be used' : `be used once in ${hoursText(usedEveryHours)}`;
-  // otherwise a reader would ask why this daemon is not launched
-  const isNearlyWorth = savesPerHour > costsPerHour && savesPerHour < RAISE_ABOVE * costsPerHour;
-  const condition = isNearlyWorth ? `. A launch has to save ${RAISE_ABOVE} times its cost` : '';
-  return `keeps ${some(daemons, 'daemon')} free: ${rateText(perMinute)}, a replacement takes ${replaceSeconds} s. One more would ${used}, save $${savesPerHour.toFixed(3)} an hour and cost $${costsPerHour.toFixed(3)}${condition}`;
+  if (free === 0) return `idle daemons stay ${minutesText(spareMinutes)}`;
+  const ending = countsEnding ? ', counting builds that end soon' : '';
+  const until =
+    afterBuildMinutes === null ? '' : ` until ${minutesText(afterBuildMinutes)} after the last build`;
+  return `${free} free${until}${ending}, spare ones stay ${minutesText(spareMinutes)}`;
 }
 
-function rateText(perMinute: number): string {
-  if (perMinute >= 0.5) return `${perMinute.toFixed(1)} builds a minute`;
-  if (perMinute >= 0.5 / 60) return `${(perMinute * 60).toFixed(1)} builds an hour`;
-  return `${(perMinute * 1440).toFixed(1)} builds a day`;
+function dollars(amount: number): string {
+  return `$${amount.toFixed(amount < 0.1 ? 3 : 2)}`;
 }
 
-function hoursText(hours: number): string {
-  if (hours < 1) return `${Math.max(1, Math.round(hours * 60))} min`;
-  return hours < 100 ? `${Math.round(hours)} h` : `${Math.round(hours / 24)} days`;
+function minutesText(minutes: number): string {
+  return minutes < 60 ? `${minutes} min` : `${minutes / 60} h`;
+}
+
+function periodText(hours: number): string {
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
 }
 
 function addedWaitText({ waitMinutesPerHour }: { readonly waitMinutesPerHour: number }): string {

@@ -1,15 +1,17 @@
 /**
- * One scheduled invocation: looks as often as the plans request, and starts no look that could run
- * into the last seconds.
+ * The looks of one minute: as often as the plans request, and none that could run into the last
+ * seconds. Between two looks the invocation ends and a message starts the next one, or it waits.
  */
 
 import { NEXT_INVOCATION_MS } from '../decision/look-again.ts';
+import { type EpochMs, plusMs } from '../decision/model/brands.ts';
 import type { Config } from '../decision/model/config.ts';
 import type { Plan } from '../decision/model/plan.ts';
 import { plainLine } from '../explain/format.ts';
 import type { Failure } from './apply.ts';
 import { type LookResult, lookAndAct } from './look.ts';
 import type { Clock, Ports } from './ports.ts';
+import type { LookMessage } from './relay/relay.ts';
 
 /** Kept free at the end of an invocation, so that Lambda does not stop a look halfway. */
 const MARGIN_MS = 5_000;
@@ -17,6 +19,8 @@ const MARGIN_MS = 5_000;
 export type InvocationInput = {
   readonly ports: Ports;
   readonly config: Config;
+  /** The message that requested this look. @default none: the schedule did */
+  readonly message?: LookMessage | undefined;
   readonly remainingMs: () => number;
   /** Aborts when the invocation is over. */
   readonly signal?: AbortSignal | undefined;
@@ -28,23 +32,42 @@ export type InvocationInput = {
 };
 
 /**
- * Looks until no further look is needed or time is up. Throws InvocationError if anything failed.
+ * Looks until no further look is needed, a message requests the next one, or time is up. Throws
+ * InvocationError if anything failed.
  */
-export async function runLooks(input: InvocationInput): Promise<{ readonly looks: number }> {
+export async function runLooks(given: InvocationInput): Promise<{ readonly looks: number }> {
+  const { clock, relay } = given.ports;
+  const { message } = given;
+  if (message !== undefined && !relay?.isDue(message, clock.now())) return { looks: 0 };
+  const until = message?.until ?? plusMs(clock.now(), NEXT_INVOCATION_MS);
+  const input = { ...given, remainingMs: () => Math.min(given.remainingMs(), until - clock.now()) };
   const failures: Failure[] = [];
   let looks = 0;
   for (;;) {
-    const startedAt = input.ports.clock.now();
+    const startedAt = clock.now();
     const done = await lookAndAct(input.ports, input.config, input.signal);
     looks += 1;
     failures.push(...done.failures);
-    reportSafely(input, done, elapsedMs(input.ports.clock, startedAt));
+    reportSafely(input, done, elapsedMs(clock, startedAt));
+    if (isTimeLeft(input)) await input.ports.record?.save();
     const delayMs = delayOf(input, done.plan, startedAt);
-    if (delayMs === undefined) break;
-    await input.ports.clock.sleep(delayMs);
+    if (delayMs === undefined || (await isHandedOver(input.ports, delayMs, until))) break;
   }
   if (failures.length > 0) throw new InvocationError(failures);
   return { looks };
+}
+
+/** Writing the record takes two seconds at most. */
+function isTimeLeft({ remainingMs, signal }: InvocationInput): boolean {
+  return !signal?.aborted && remainingMs() > MARGIN_MS;
+}
+
+/** Hands the next look over, or waits for it. */
+async function isHandedOver({ clock, relay }: Ports, delayMs: number, until: EpochMs): Promise<boolean> {
+  const nextAt = plusMs(clock.now(), delayMs);
+  if (await relay?.handOver({ delayMs, until, now: clock.now() })) return true;
+  await clock.sleep(Math.max(0, nextAt - clock.now()));
+  return false;
 }
 
 /** How long to wait for the next look; undefined if this invocation has no further look. */

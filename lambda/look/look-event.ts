@@ -30,6 +30,8 @@ export type Look = { readonly result: LookResult; readonly calls: CallsByApi; re
 export type LookEvent = {
   readonly takenAt: IsoTime;
   readonly durationMs: number;
+  /** When the next look follows, in milliseconds from the start of this one. */
+  readonly lookAgainAfterMs: number;
   /** Jobs that wait for a daemon of a pool. */
   readonly pending: number;
   /** How long the oldest of these jobs has waited. */
@@ -130,6 +132,7 @@ export function lookEvent({ result, calls, durationMs }: Look, waitsMissed = 0):
   return {
     takenAt: plan.takenAt,
     durationMs,
+    lookAgainAfterMs: plan.lookAgainAfterMs,
     pending: sum(plan.pools, ({ pending }) => pending),
     oldestPendingSeconds: ours.reduce((most, { oldestSeconds }) => Math.max(most, oldestSeconds), 0),
     unserved: sum(plan.unserved, ({ jobs }) => jobs),

@@ -1,6 +1,6 @@
 /** One look: observe, decide and apply. A dry run only observes and decides. */
 
-import { decide, deliberate } from '../decision/decide.ts';
+import { type Deliberation, deliberate } from '../decision/decide.ts';
 import type { Config } from '../decision/model/config.ts';
 import type { Action, Finding, Plan } from '../decision/model/plan.ts';
 import type { PromisedPlan } from '../decision/model/promise.ts';
@@ -24,14 +24,31 @@ export async function dryLook(
   ports: Ports,
   config: Config,
 ): Promise<{ readonly snapshot: Snapshot; readonly plan: Plan }> {
-  const snapshot = await observe(ports, config);
-  return { snapshot, plan: decide(snapshot, config) };
+  const { snapshot, deliberation } = await observeAndDecide(ports, config);
+  return { snapshot, plan: deliberation.plan };
 }
+
+async function observeAndDecide(ports: Ports, config: Config): Promise<Decided> {
+  const [observed] = await Promise.all([observe(ports, config), ports.record?.ready()]);
+  ports.record?.restore(observed.takenAt);
+  const snapshot = {
+    ...observed,
+    stock: ports.stock?.learned(),
+    canHandOver: ports.relay?.isOpen(ports.clock.now()),
+  };
+  return { snapshot, deliberation: deliberate(snapshot, config) };
+}
+
+type Decided = { readonly snapshot: Snapshot; readonly deliberation: Deliberation };
 
 /** A dry look for a person: its plan also says when each pending job will start. */
 export async function promisedLook(ports: Ports, config: Config): Promise<PromisedPlan> {
-  const snapshot = await observe(ports, config);
-  return withPromises(deliberate(snapshot, config), snapshot);
+  const { snapshot, deliberation } = await observeAndDecide(ports, config);
+  if (ports.stock === undefined) return withPromises(deliberation, snapshot);
+  // the process may have just started, and a person wants the plan of a process that has learned
+  ports.stock.learn(deliberation.stockSets, snapshot, Number.POSITIVE_INFINITY);
+  const learned = { ...snapshot, stock: ports.stock.learned() };
+  return withPromises(deliberate(learned, config), learned);
 }
 
 /**
@@ -41,7 +58,8 @@ export async function promisedLook(ports: Ports, config: Config): Promise<Promis
  * function.
  */
 export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSignal): Promise<LookResult> {
-  const { snapshot, plan } = await dryLook(ports, config);
+  const { snapshot, deliberation } = await observeAndDecide(ports, config);
+  const { plan } = deliberation;
   const first = await apply(
     plan.actions.filter((action) => !needsConfirmation(action)),
     ports.ecs,
@@ -51,6 +69,7 @@ export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSig
   const open = plan.actions.filter((action) => needsConfirmation(action) && !failed.has(action.pool));
   const confirmed = signal?.aborted ? [] : await confirm(open, ports, config);
   const outcome = joined(first, await apply(confirmed, ports.ecs, signal));
+  ports.stock?.learn(deliberation.stockSets, snapshot);
   return {
     snapshot,
     plan,

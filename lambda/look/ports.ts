@@ -12,11 +12,14 @@ import type {
   Job,
   Protection,
   Reading,
-  RecentJobs,
   Service,
   Task,
   Workspace,
 } from '../decision/model/snapshot.ts';
+
+import type { Relay } from './relay/relay.ts';
+import type { KeptRecord } from './stock/kept-record.ts';
+import type { StockLearner } from './stock/stock-learner.ts';
 
 export type Organization = { readonly id: OrganizationId; readonly name: string };
 
@@ -57,7 +60,7 @@ export interface Coderd {
    * The jobs of the last seven days, as far as this look and earlier ones know them. Sends no
    * request. `items` is the same array until a job changes.
    */
-  recentJobs(organization: Organization, seen: SeenJobs): RecentJobs;
+  recentJobs(organization: Organization, seen: SeenJobs): Reading<Job>;
   /**
    * Whether an earlier look of this process saw the end of this job, and why it failed. Sends no
    * request.
@@ -129,5 +132,11 @@ export type Ports = {
   readonly ecs: Ecs;
   /** @default none: a changed secret replaces no task */
   readonly secrets?: SecretList | undefined;
+  /** Learns from the builds how many daemons to keep free. @default nothing is learned */
+  readonly stock?: StockLearner | undefined;
+  /** Hands the next look to a message. @default none: an invocation waits for it */
+  readonly relay?: Relay | undefined;
+  /** What `stock` knows, kept for the next process. @default it is forgotten */
+  readonly record?: KeptRecord | undefined;
   readonly clock: Clock;
 };

@@ -1,19 +1,21 @@
-/** Parameters of Systems Manager: named texts of at most 4 KB (docs/aws.md §4). */
+/** Parameters of Systems Manager: named texts (docs/aws.md §4). */
 import { AwsError } from '../ecs/requests/errors.ts';
 
-/** Of a standard parameter, in bytes. */
-const MOST_BYTES = 4096;
+/** The most bytes of a value, by tier. */
+const MOST_BYTES = { Standard: 4096, Advanced: 8192 } as const;
+
+export type Tier = keyof typeof MOST_BYTES;
 
 export class ParametersModel {
   readonly #values = new Map<string, string>();
   readonly #denied = new Set<string>();
 
   /** Creates the parameter, or gives it a new value. Throws AwsError like PutParameter. */
-  put(name: string, value: string): void {
-    if (value === '' || Buffer.byteLength(value) > MOST_BYTES)
+  put(name: string, value: string, tier: Tier = 'Standard'): void {
+    if (value === '' || Buffer.byteLength(value) > MOST_BYTES[tier])
       throw new AwsError(
         'ValidationException',
-        'Standard tier parameters support a maximum parameter value of 4096 characters.',
+        `${tier} tier parameters support a maximum parameter value of ${MOST_BYTES[tier]} characters.`,
       );
     if (value.includes('{{'))
       throw new AwsError('ValidationException', `Parameter value can't nest another parameter: ${name}`);
@@ -29,7 +31,7 @@ export class ParametersModel {
     this.#values.delete(name);
   }
 
-  /** Denies everyone the right to read the parameter. */
+  /** Denies everyone the right to read and write the parameter. */
   deny(name: string): void {
     this.#denied.add(name);
   }

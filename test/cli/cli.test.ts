@@ -119,10 +119,10 @@ describe('validate', () => {
       Expected cost of the tasks, in dollars a month:
 
       pool     max  builds a day  kept free          a month  at $1.00
-      default   20           480  at $0.10 a minute      $82      $111
+      default   20           480  at $0.10 a minute      $32       $58
       cold       5           120  warm: 0                 $2        $2
-      dear       5           120  at $1.00 a minute      $68       $68
-      all                                               $151      $180
+      dear       5           120  at $1.00 a minute      $47       $47
+      all                                                $81      $107
 
       Assumed: 24 builds a working day for each task of max (or of maxTasks, if lower). Set your number with --builds-per-day N.
       A working day is Monday to Friday, 10 hours. A build takes 1 minute. People start 60 % of the builds.

@@ -15,7 +15,7 @@ it('fills in every default of the smallest configuration', () => {
     prebuildsFailureHardLimit: 3,
     limits: { maxTasks: 100 },
     alertAfterMs: 300_000,
-    looks: { everyMs: 10_000 },
+    looks: { everyMs: 'auto' },
     roll: { atOncePercent: 25 },
     pools: [
       {

@@ -46,7 +46,7 @@ it('writes a table of every setting with its type and default', () => {
       "| \`coder.prebuildsFailureHardLimit\` | whole number, 0 or more | \`3\`",
       "| \`limits.maxTasks\` | whole number, 1 or more | \`100\`",
       "| \`limits.dollarsPerHour\` | dollars: \`0.10\` | none",
-      "| \`looks.every\` | duration: \`90s\`, \`5m\`, \`1h\` | \`10s\`",
+      "| \`looks.every\` | \`auto\` or duration: \`90s\`, \`5m\`, \`1h\` | \`auto\`",
       "| \`roll.atOnce\` | percentage: \`1%\` to \`100%\` | \`25%\`",
       "| \`waiting.person\` | dollars: \`0.10\` | \`0.1\`",
       "| \`waiting.autostart\` | dollars: \`0.10\` | \`waiting.person\`",

@@ -1,9 +1,12 @@
 /** The delay until the next look. */
 import { describe, expect, it } from 'vitest';
-import { ago, aJob, MINUTE, SECOND } from '../support/parts.ts';
+import { decide } from '../../lambda/decision/decide.ts';
+import type { Job, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { UNKNOWN_RULE } from '../../lambda/decision/stock/rules.ts';
+import { ago, aJob, jobId, MINUTE, poolName, reading, SECOND } from '../support/parts.ts';
 import type { Picture } from '../support/picture.ts';
 import { planOf } from '../support/planned.ts';
-import { comingEvery, deliberateOn } from '../support/stocked.ts';
+import { comingEvery, deliberateOn, stocked } from '../support/stocked.ts';
 
 const SOON = 10_000;
 const NEXT = 60_000;
@@ -108,4 +111,59 @@ it('is never more than a minute and never less than the setting', () => {
 it('is not shortened by an unserved job, because a look would change nothing', () => {
   const pending = [aJob({ tags: { cluster: 'none' }, created_at: ago(10 * SECOND) })];
   expect(deliberateOn({ pools: { cpu: {} }, pending }).plan.lookAgainAfterMs).toBe(NEXT);
+});
+
+describe('with looks.every: auto', () => {
+  const recent = comingEvery({ everyMinutes: 2, forHours: 48 });
+
+  /** The delay of a pool whose builds wait for so many dollars an hour. */
+  function delayOf({ waiting, canHandOver = true, previous = 0, pending = [], everyMs = 'auto' }: Given) {
+    const change = (snapshot: Snapshot): Snapshot => {
+      const coder = {
+        ...snapshot.coder,
+        organizations: snapshot.coder.organizations.map((organization) => ({
+          ...organization,
+          previousJobs: reading(
+            Array.from({ length: previous }, (_, index) => aJob({ id: jobId(`previous-${index}`) })),
+          ),
+        })),
+      };
+      const [organization] = coder.organizations;
+      if (organization === undefined) return snapshot;
+      const choice = {
+        ...{ organizationId: organization.id, pools: [poolName('cpu')], rule: UNKNOWN_RULE },
+        ...{ builds: 100, hours: 48, tasks: 0, waiting, others: [] },
+      };
+      return { ...snapshot, coder, canHandOver, stock: { tagSets: [], choices: [choice] } };
+    };
+    const { snapshot, config } = stocked({ recent, pending, pools: { cpu: {} }, change });
+    return decide(snapshot, { ...config, looks: { everyMs } }).lookAgainAfterMs;
+  }
+  type Given = {
+    readonly waiting: number;
+    readonly canHandOver?: boolean;
+    readonly previous?: number;
+    readonly pending?: readonly Job[];
+    readonly everyMs?: number | 'auto';
+  };
+
+  it.each<Given & { readonly expected: number; readonly because: string }>([
+    { waiting: 0, expected: NEXT, because: 'nothing waits for looks' },
+    { waiting: 0.005, expected: NEXT, because: 'a quarter of $0.005 is less than looks cost' },
+    { waiting: 0.05, expected: 10_000, because: 'looks cost $0.004 an hour more' },
+    { waiting: 0.05, canHandOver: false, expected: NEXT, because: 'invocations that wait cost $0.018' },
+    { waiting: 0.12, canHandOver: false, expected: 10_000, because: 'waiting costs more than that' },
+    { waiting: 0.5, expected: 5_000, because: 'looks every 5 s cost $0.004 more' },
+    { waiting: 3, expected: 2_000, because: 'looks every 2 s cost $0.012 more' },
+    { waiting: 3, previous: 800, expected: 5_000, because: 'coderd accepts 512 requests a minute' },
+    { waiting: 3, everyMs: 20_000, expected: 20_000, because: 'a number is kept' },
+    { waiting: 0, everyMs: 20_000, expected: NEXT, because: 'nothing waits for looks' },
+    { waiting: 0, pending: [aJob({})], expected: 10_000, because: 'a task starts' },
+    { waiting: 3, pending: [aJob({})], expected: 2_000, because: 'further builds wait for looks' },
+  ])(
+    'is $expected ms if waiting costs $waiting dollars an hour, because $because',
+    ({ expected, ...given }) => {
+      expect(delayOf(given)).toBe(expected);
+    },
+  );
 });

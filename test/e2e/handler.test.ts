@@ -177,6 +177,27 @@ describe('the log of a look', () => {
   });
 });
 
+describe('a function with a queue', () => {
+  it('ends after a look, and a message starts the next one', async () => {
+    const bodies: string[] = [];
+    lab.world.queue.handler = async (body) => bodies.push(body);
+    const queueUrl = `${lab.awsUrl}/123456789012/looks`;
+    const variables = { AUTOSCALER_QUEUE_URL: queueUrl };
+    const function_ = await deploy('with-queue', labConfig(lab.coderdUrl, pools), variables);
+    delete process.env.AUTOSCALER_QUEUE_URL;
+    lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 1000 });
+    const minute = { ...context, getRemainingTimeInMillis: () => 55_000 };
+    await expect(function_({ tick: true }, minute)).resolves.toEqual({ looks: 1 });
+    lab.pass(10);
+    await vi.waitFor(() => expect(bodies).toHaveLength(1));
+    const event = { Records: [{ eventSource: 'aws:sqs', body: bodies[0] }] };
+    await expect(function_(event, minute)).resolves.toEqual({ looks: 1 });
+    const over = JSON.stringify({ ...JSON.parse(bodies[0] ?? ''), until: Date.now() - 1 });
+    const late = { Records: [{ eventSource: 'aws:sqs', body: over }] };
+    await expect(function_(late, minute)).resolves.toEqual({ looks: 0 });
+  });
+});
+
 describe('any other payload', () => {
   it.each([{}, null, undefined, [], 'tick', { tick: false }, { tick: true, dryRun: true }, { Tick: true }])(
     'is refused: %j',

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { run } from '../support/cli-run.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
@@ -32,6 +32,7 @@ afterAll(async () => {
 afterEach(() => {
   delete process.env.AUTOSCALER_CONFIG_PARAMETERS;
   delete process.env.AUTOSCALER_CONFIG_SHA256;
+  delete process.env.AUTOSCALER_RECORD;
 });
 
 async function deploy(name: string, poolSettings: object = {}): Promise<PlainDeployment> {
@@ -79,6 +80,25 @@ it('refuses to start with a parameter of another deployment, and starts with its
   lab.world.parameters.put(name, before);
   const again = { ...old, codeDir: (await deploy('torn-again', { max: 5 })).codeDir };
   await expect(start(again)).resolves.toBeTypeOf('function');
+});
+
+it('looks as usual without permission to read its record of builds, and warns once', async () => {
+  const deployed = await deploy('no-record');
+  const { AUTOSCALER_RECORD: record = '' } = deployed.environment;
+  expect(record).toBe('/coder-provisioner-autoscaler/stack-no-record/record');
+  expect(lab.world.parameters.find(record)).toBe('none');
+  lab.world.parameters.deny(record);
+  vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'WARN');
+  const written: string[] = [];
+  const spies = [process.stdout, process.stderr].map((stream) =>
+    vi.spyOn(stream, 'write').mockImplementation((chunk) => written.push(String(chunk)) > 0),
+  );
+  const handler = await start(deployed);
+  for (let looks = 0; looks < 2; looks++)
+    await expect(handler({ tick: true }, context)).resolves.toEqual({ looks: 1 });
+  for (const spy of spies) spy.mockRestore();
+  vi.unstubAllEnvs();
+  expect(written.filter((line) => line.includes('reading the record of builds'))).toHaveLength(1);
 });
 
 it('refuses to start if a parameter is missing, and names it', async () => {

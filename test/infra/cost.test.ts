@@ -180,11 +180,16 @@ describe('the dollars a month', () => {
     },
     { what: 'KMS', dollars: 0, because: "AWS's own keys are free" },
     { aws: { kmsKey: EVERYTHING.aws?.kmsKey }, what: 'KMS', dollars: 1, because: 'your own key is not free' },
-    { what: 'Scheduler, SQS, SNS, X-Ray', dollars: 0.0438, because: '43,800 runs cost a dollar a million' },
+    {
+      what: 'Scheduler, SQS, SNS, SSM, X-Ray',
+      dollars: 0.0438 + 0.2628 + 0.05,
+      because:
+        'there are 43,800 runs, and 657,000 empty receives at $0.40 a million, and an advanced parameter costs five cents',
+    },
     {
       aws: { function: { tracing: true } },
-      what: 'Scheduler, SQS, SNS, X-Ray',
-      dollars: 0.0438 * 6,
+      what: 'Scheduler, SQS, SNS, SSM, X-Ray',
+      dollars: 0.0438 * 6 + 0.2628 + 0.05,
       because: 'a trace costs five times as much as a run',
     },
   ])('are $dollars for $what without builds: $because', ({ what, dollars, ...written }) => {
@@ -198,10 +203,11 @@ describe('the dollars a month', () => {
     const looks = (730 - WORK_HOURS) * 60 + WORK_HOURS * 360;
     expect(line(busy, 'Fargate tasks')).toBeCloseTo(taskHours * TASK_HOUR, 6);
     expect(line(busy, 'NAT gateways')).toBeCloseTo(36.5 + (taskHours * 0.5 + looks * 0.0001) * 0.045, 6);
-    expect(line(busy, 'Lambda')).toBeCloseTo(
-      (((730 - WORK_HOURS) * 60 * 0.5 + WORK_HOURS * 60 * 50) / 2) * 0.0000133334 + 0.00876,
-      6,
-    );
+    expect(line(busy, 'Lambda')).toBeCloseTo(looks * (0.5 * 0.5 * 0.0000133334 + 0.0000002), 6);
+    // 300 looks an hour are started by a message, with three requests
+    const messages = WORK_HOURS * 300 * 3 * 0.0000004;
+    const record = 0.05 + WORK_HOURS * 12 * 0.000005;
+    expect(line(busy, 'Scheduler, SQS, SNS, SSM, X-Ray')).toBeCloseTo(0.0438 + 0.2628 + messages + record, 6);
     expect(line(busy, 'logs')).toBeCloseTo((looks * 0.000004 + taskHours * 0.002) * 0.53, 6);
     expect(line(busy, 'metrics')).toBeCloseTo(4.8, 6);
   });
@@ -228,7 +234,7 @@ describe('the dollars a month', () => {
       lines.reduce((sum, { dollars }) => sum + dollars, 0),
       9,
     );
-    expect(totalOf(lines)).toBeCloseTo(45.35, 2);
+    expect(totalOf(lines)).toBeCloseTo(45.66, 2);
   });
 });
 

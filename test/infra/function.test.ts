@@ -12,8 +12,16 @@ const arn = (...parts: unknown[]): object => ({
 });
 const ofEcs = (resource: string): object => arn(':ecs:', region, ':', account, `:${resource}`);
 const token = arn(':secretsmanager:', region, ':', account, ':secret:coder/autoscaler-token-??????');
-const attribute = (of: Template, type: string, name = 'Arn'): object => ({
-  'Fn::GetAtt': [Object.keys(of.findResources(type))[0], name],
+const attribute = (of: Template, type: string, name = 'Arn', like: object = {}): object => ({
+  'Fn::GetAtt': [Object.keys(of.findResources(type, like))[0], name],
+});
+const queueArn = (of: Template, retentionS: number): object =>
+  attribute(of, 'AWS::SQS::Queue', 'Arn', { Properties: { MessageRetentionPeriod: retentionS } });
+/** Sending the message for the next look, and receiving it for the function. */
+const messages = (of: Template): object => ({
+  Effect: 'Allow',
+  Action: ['sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage', 'sqs:SendMessage'],
+  Resource: queueArn(of, 60),
 });
 
 type Policy = {
@@ -85,6 +93,13 @@ const ofALook = [
     },
   },
 ];
+const record = (of: Template): object => ({
+  Effect: 'Allow',
+  Action: ['ssm:GetParameters', 'ssm:PutParameter'],
+  Resource: arn(':ssm:', region, ':', account, ':parameter', {
+    Ref: Object.keys(of.findResources('AWS::SSM::Parameter'))[0],
+  }),
+});
 const logs = (of: Template): object => ({
   Effect: 'Allow',
   Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
@@ -139,7 +154,29 @@ describe('the function', () => {
   });
 
   it('has exactly the permissions that a look needs', () => {
-    expect(permissions(outside, 'lambda')).toEqual([...ofALook, logs(outside)]);
+    expect(permissions(outside, 'lambda')).toEqual([
+      ...ofALook,
+      logs(outside),
+      record(outside),
+      messages(outside),
+    ]);
+  });
+
+  it('keeps its record of builds in one parameter of its own', () => {
+    const [id] = Object.keys(outside.findResources('AWS::SSM::Parameter'));
+    outside.hasResource('AWS::SSM::Parameter', {
+      Properties: {
+        Name: '/coder-provisioner-autoscaler/Test/record',
+        Type: 'String',
+        Tier: 'Advanced',
+        Value: 'none',
+      },
+      // it goes with the stack
+      DeletionPolicy: Match.absent(),
+    });
+    outside.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: { AUTOSCALER_RECORD: { Ref: id } } },
+    });
   });
 
   it('has permissions for decryption, traces and network interfaces with a key, tracing and a VPC', () => {
@@ -157,13 +194,19 @@ describe('the function', () => {
     expect(permissions(everything, 'lambda')).toEqual([
       ...ofALook,
       logs(everything),
-      { Effect: 'Allow', Action: 'kms:Decrypt', Resource: attribute(everything, 'AWS::KMS::Key') },
+      {
+        Effect: 'Allow',
+        Action: ['kms:Decrypt', 'kms:GenerateDataKey'],
+        Resource: attribute(everything, 'AWS::KMS::Key'),
+      },
       {
         Effect: 'Allow',
         Action: [...interfaces.Action, 'xray:PutTelemetryRecords', 'xray:PutTraceSegments'],
         Resource: '*',
       },
       { Effect: 'Deny', ...interfaces, Condition: { Null: { 'lambda:SourceFunctionArn': 'false' } } },
+      record(everything),
+      messages(everything),
     ]);
   });
 
@@ -188,7 +231,7 @@ describe('the schedule', () => {
         Arn: attribute(outside, 'AWS::Lambda::Function'),
         Input: '{"tick":true}',
         RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 },
-        DeadLetterConfig: { Arn: attribute(outside, 'AWS::SQS::Queue') },
+        DeadLetterConfig: { Arn: queueArn(outside, 14 * 86_400) },
       }),
     });
   });
@@ -200,7 +243,7 @@ describe('the schedule', () => {
         Action: 'lambda:InvokeFunction',
         Resource: attribute(outside, 'AWS::Lambda::Function'),
       },
-      { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: attribute(outside, 'AWS::SQS::Queue') },
+      { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: queueArn(outside, 14 * 86_400) },
     ]);
     outside.hasResourceProperties('AWS::IAM::Role', {
       AssumeRolePolicyDocument: {
@@ -242,6 +285,56 @@ describe('the schedule', () => {
       Effect: 'Allow',
       Action: ['kms:Decrypt', 'kms:GenerateDataKey'],
       Resource: key,
+    });
+  });
+});
+
+describe('the queue of the next looks', () => {
+  it('invokes the function with one message at a time, and at most twice at once', () => {
+    outside.resourceCountIs('AWS::Lambda::EventSourceMapping', 1);
+    outside.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      EventSourceArn: queueArn(outside, 60),
+      FunctionName: Match.objectLike({ Ref: Match.stringLikeRegexp('^AutoscalerFunction') }),
+      BatchSize: 1,
+      ScalingConfig: { MaximumConcurrency: 2 },
+    });
+  });
+
+  it('forgets a message before it becomes visible a second time', () => {
+    outside.hasResourceProperties('AWS::SQS::Queue', { MessageRetentionPeriod: 60, VisibilityTimeout: 60 });
+  });
+
+  it('is encrypted, and requires TLS', () => {
+    outside.hasResourceProperties('AWS::SQS::Queue', {
+      MessageRetentionPeriod: 60,
+      SqsManagedSseEnabled: true,
+    });
+    const key = attribute(everything, 'AWS::KMS::Key');
+    everything.hasResourceProperties('AWS::SQS::Queue', { MessageRetentionPeriod: 60, KmsMasterKeyId: key });
+    outside.resourcePropertiesCountIs(
+      'AWS::SQS::QueuePolicy',
+      {
+        PolicyDocument: Match.objectLike({
+          Statement: Match.arrayWith([
+            Match.objectLike({
+              Effect: 'Deny',
+              Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+              Resource: queueArn(outside, 60),
+            }),
+          ]),
+        }),
+      },
+      1,
+    );
+  });
+
+  it('is known to the function by its URL', () => {
+    outside.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: {
+        Variables: Match.objectLike({
+          AUTOSCALER_QUEUE_URL: { Ref: Match.stringLikeRegexp('^AutoscalerLooksQueue') },
+        }),
+      },
     });
   });
 });

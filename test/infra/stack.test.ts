@@ -120,10 +120,12 @@ describe('the stack', () => {
       'AWS::ECS::Service',
       'AWS::ECS::TaskDefinition',
       'AWS::IAM::Role',
+      'AWS::Lambda::EventSourceMapping',
       'AWS::Lambda::Function',
       'AWS::Logs::LogGroup',
       'AWS::SNS::Topic',
       'AWS::SQS::Queue',
+      'AWS::SSM::Parameter',
       'AWS::Scheduler::ScheduleGroup',
     ]);
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decide } from '../../lambda/decision/decide.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
-import type { ForecastReadings, Job, Reading, RecentJobs } from '../../lambda/decision/model/snapshot.ts';
+import type { ForecastReadings, Job, Reading } from '../../lambda/decision/model/snapshot.ts';
 import { observe } from '../../lambda/look/observe.ts';
 import type { Coderd, Ecs, Organization, SeenJobs } from '../../lambda/look/ports.ts';
 import { TimeLimit } from '../../lambda/look/time-limit.ts';
@@ -36,7 +36,7 @@ type Asked = { readonly organizations: readonly string[]; readonly now: EpochMs;
 
 const at = <T>(items: readonly T[], takenAt: EpochMs): Reading<T> => ({ status: 'ok', takenAt, items });
 
-const RECENT: RecentJobs = { ...at([aJob()], NOW), since: ago(MINUTE) };
+const RECENT: Reading<Job> = at([aJob()], NOW);
 
 /** A coderd with these empty organizations. It records its calls. */
 function coderdOf(names: readonly string[]) {

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parseSnapshot } from '../../lambda/adapters/snapshot/schema.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';
+import type { Reason } from '../../lambda/decision/model/plan.ts';
 import { explainPool } from '../../lambda/explain/explain.ts';
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { reasonSentence } from '../../lambda/explain/reason-text.ts';
@@ -239,14 +240,55 @@ it('explains why a service has no pool, and what to do about it', () => {
   expect(sentenceOf({ ...left, drains: true })).toMatch(/Its tasks drain, and builds finish\. Delete/);
 });
 
-it.each([
-  { saves: 0.063, ends: 'cost $0.040. A launch has to save 3 times its cost', because: 'it saves more' },
-  { saves: 0.03, ends: 'cost $0.040', because: 'it saves less than it costs' },
-  { saves: 2.465, ends: 'cost $0.040', because: 'a limit prevents it, which another reason says' },
-])('says when a free daemon that would save $saves dollars is not launched: $because', ({ saves, ends }) => {
-  const next = { savesPerHour: saves, costsPerHour: 0.04, usedEveryHours: 1 };
-  const stock = { code: 'stock', daemons: 3, perMinute: 0.4, replaceSeconds: 42, next } as const;
-  expect(reasonSentence(stock).endsWith(ends)).toBe(true);
+describe('the sentence about free daemons', () => {
+  const learned = {
+    builds: 31,
+    hours: 40,
+    dollarsPerHour: { tasks: 0.18, waiting: 0.131 },
+    others: [
+      { free: 2, dollarsPerHour: 0.33 },
+      { free: 5, dollarsPerHour: 0.39 },
+    ],
+  };
+  const stock: Extract<Reason, { readonly code: 'stock' }> = {
+    ...{ code: 'stock', daemons: 3, free: 3, countsEnding: false },
+    ...{ spareMinutes: 10, afterBuildMinutes: null, learned: null },
+  };
+  const costs = 'it costs $0.31 an hour ($0.18 tasks, $0.13 waiting), with 2 free $0.33, with 5 free $0.39';
+
+  it.each<{ given: Partial<typeof stock>; expected: string; because: string }>([
+    {
+      given: {},
+      expected:
+        'keeps 3 daemons free. Rule: 3 free, spare ones stay 10 min. Too few builds are known to choose a better one',
+      because: 'nothing is learned',
+    },
+    {
+      given: { learned, afterBuildMinutes: 60 },
+      expected: `keeps 3 daemons free. Rule: 3 free until 1 h after the last build, spare ones stay 10 min. Over 31 builds in 40 h, weighted for this hour, ${costs}`,
+      because: 'it is learned',
+    },
+    {
+      given: { learned, daemons: 1, countsEnding: true },
+      expected: `keeps 1 daemon free. Rule: 3 free, counting builds that end soon, spare ones stay 10 min. Over 31 builds in 40 h, weighted for this hour, ${costs}`,
+      because: 'busy daemons count, and other pools may keep some',
+    },
+    {
+      given: { daemons: 2, free: 0, spareMinutes: 60 },
+      expected:
+        'keeps 2 daemons free. Rule: idle daemons stay 1 h. Too few builds are known to choose a better one',
+      because: 'no daemon is launched for the stock',
+    },
+  ])('is complete when $because', ({ given, expected }) => {
+    expect(reasonSentence({ ...stock, ...given })).toBe(expected);
+  });
+
+  it('says why a rule that looks cheaper is not in force', () => {
+    const others = [{ free: 2, dollarsPerHour: 0.305 }];
+    expect(reasonSentence({ ...stock, learned: { ...learned, hours: 71, others } })).toMatch(
+      /in 3 days, .*, with 2 free \$0\.30 \(not clearly cheaper yet\)$/,
+    );
+  });
 });
 
 it('says which daemons claim a task, what follows and what to do', () => {

@@ -32,11 +32,12 @@ export type PlainDeployment = {
 export function deployPlain(outDir: string, stackName: string, model: ParametersModel): PlainDeployment {
   const { Resources } = templateSchema.parse(JSON.parse(readFileSync(join(outDir, 'template.json'), 'utf8')));
   const resolve = (value: unknown) => resolveIn(Resources, stackName, value);
-  const parameters = ofType(Resources, 'AWS::SSM::Parameter').map((properties) => {
+  const names = ofType(Resources, 'AWS::SSM::Parameter').map((properties) => {
     const { Name, Value } = parameterSchema.parse(properties);
     model.put(resolve(Name), Value);
     return resolve(Name);
   });
+  const parameters = names.filter((name) => name.includes('/config-'));
   const [lambda] = ofType(Resources, 'AWS::Lambda::Function').map((found) => functionSchema.parse(found));
   const variables = Object.entries(lambda?.Environment.Variables ?? {});
   const codeDir = join(outDir, '..', `code-${stackName}`);

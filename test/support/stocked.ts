@@ -6,12 +6,14 @@ import type { Config, PoolConfig } from '../../lambda/decision/model/config.ts';
 import type {
   Daemon,
   Job,
+  LearnedStock,
   OrganizationReadings,
-  RecentJobs,
   Snapshot,
+  StockChoice,
   Task,
 } from '../../lambda/decision/model/snapshot.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
+import { UNKNOWN_RULE } from '../../lambda/decision/stock/rules.ts';
 import {
   aConfig,
   aDaemon,
@@ -25,7 +27,6 @@ import {
   aSnapshot,
   aTask,
   daemonId,
-  HOUR,
   jobId,
   MINUTE,
   NOW,
@@ -49,8 +50,10 @@ export type StockedPool = {
 export type Stocked = {
   readonly pools: Readonly<Record<string, StockedPool>>;
   readonly recent?: readonly Job[];
-  /** The start of the record. @default a day ago */
-  readonly since?: EpochMs | undefined;
+  /** What was learned of each set of pools. @default nothing is known of the builds */
+  readonly rule?: Partial<StockChoice['rule']>;
+  /** Whether the process has learned nothing yet. @default it has */
+  readonly isCold?: boolean;
   readonly pending?: readonly Job[];
   readonly limits?: Config['limits'];
   readonly organization?: Partial<OrganizationReadings>;
@@ -65,15 +68,11 @@ function stockedPool(name: string, given: Partial<PoolConfig> = {}): PoolConfig 
 export function stocked(world: Stocked): { readonly snapshot: Snapshot; readonly config: Config } {
   const names = Object.keys(world.pools);
   const drawn = names.map((name, index) => drawPool(name, world.pools[name] ?? {}, 100 * index));
-  const recentJobs: RecentJobs | undefined = world.recent && {
-    ...reading(world.recent),
-    since: 'since' in world ? world.since : ago(24 * HOUR),
-  };
   const organization = anOrganization({
     jobs: reading([...drawn.flatMap(({ running }) => running), ...(world.pending ?? [])]),
     daemons: reading(drawn.flatMap(({ daemons }) => daemons)),
     previousJobs: reading(drawn.flatMap(({ previous }) => previous)),
-    ...(recentJobs === undefined ? {} : { recentJobs }),
+    ...(world.recent === undefined ? {} : { recentJobs: reading(world.recent) }),
     ...world.organization,
   });
   const tasks = drawn.flatMap((pool) => pool.tasks);
@@ -84,9 +83,29 @@ export function stocked(world: Stocked): { readonly snapshot: Snapshot; readonly
     protections: tasks.map(({ taskArn }) => aLease({ taskArn })),
   });
   const config = aConfig(...names.map((name) => stockedPool(name, world.pools[name]?.config)));
+  const settings = { ...config, limits: world.limits ?? config.limits };
+  const changed = world.change?.(snapshot) ?? snapshot;
+  const stock = changed.stock ?? (world.isCold ? undefined : learnedIn(changed, settings, world.rule));
+  return { snapshot: { ...changed, stock }, config: settings };
+}
+
+/** What a process has learned that gives each set of pools the same rule. */
+export function learnedIn(
+  snapshot: Snapshot,
+  config: Config,
+  rule: Partial<StockChoice['rule']> = {},
+): LearnedStock {
+  const { stockSets } = deliberate(snapshot, config);
+  return { tagSets: [], choices: stockSets.map((set) => aChoice(set, rule)) };
+}
+
+export function aChoice(
+  { organizationId, pools }: Pick<StockChoice, 'organizationId' | 'pools'>,
+  rule: Partial<StockChoice['rule']> = {},
+): StockChoice {
   return {
-    snapshot: world.change?.(snapshot) ?? snapshot,
-    config: { ...config, limits: world.limits ?? config.limits },
+    ...{ organizationId, pools, rule: { ...UNKNOWN_RULE, ...rule } },
+    ...{ builds: 31, hours: 40, tasks: 0.18, waiting: 0.01, others: [] },
   };
 }
 

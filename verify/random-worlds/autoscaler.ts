@@ -9,6 +9,7 @@ import { checkConfig } from '../../lambda/config/check.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
+import { StockLearner } from '../../lambda/look/stock/stock-learner.ts';
 import { Random } from '../../simulator/base/random.ts';
 import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { Range } from '../../simulator/ecs/parts/latencies.ts';
@@ -46,11 +47,14 @@ type AutoscalerOptions = {
 /** A warm process of the function. It loses its memory with a crash. */
 type Process = { counts: DesiredCounts };
 
+/** What an instance of the function remembers. */
+type Memory = { readonly secrets: SecretMetadata; readonly stock: StockLearner };
+
 export class Autoscaler {
   readonly #options: AutoscalerOptions;
   #deployed: { readonly pools: readonly FleetPool[]; readonly config: Config } | undefined;
   readonly #secretsRandom: Random;
-  #secrets: SecretMetadata | undefined;
+  #memory: Memory | undefined;
   #hasFaults = true;
   readonly #process: Process = { counts: new DesiredCounts() };
   /** It runs the invocations that overlap with another one. */
@@ -105,14 +109,15 @@ export class Autoscaler {
   }
 
   /** It has its own random source, so that all else in a world stayed the same when it was added. */
-  #warmSecrets(): SecretMetadata {
+  #warmMemory(): Memory {
     const { world, scheduler, plan } = this.#options;
     const random = this.#secretsRandom;
-    if (this.#secrets !== undefined && random.next() >= COLD_STARTS) return this.#secrets;
+    if (this.#memory !== undefined && random.next() >= COLD_STARTS) return this.#memory;
     const faults = (): ConnectionFaults => (this.#hasFaults ? plan.line : NO_FAULTS);
     const line = { scheduler, random, latency: plan.callLatency, faults, isCutOff: () => false };
-    this.#secrets = secretsOf(world, new FaultyConnection(line));
-    return this.#secrets;
+    const secrets = secretsOf(world, new FaultyConnection(line));
+    this.#memory = { secrets, stock: new StockLearner() };
+    return this.#memory;
   }
 
   #connections(process: Process) {
@@ -127,7 +132,7 @@ export class Autoscaler {
     const isCutOff = (): boolean => ++calls >= draws.calls && isCrashing;
     return {
       ...{ scheduler, counts: process.counts },
-      secrets: this.#warmSecrets(),
+      ...this.#warmMemory(),
       aws: new FaultyConnection({ scheduler, random, latency, faults, isCutOff }),
       coderd: new FaultyConnection({
         scheduler,

@@ -10,6 +10,7 @@ import type { DesiredCounts } from '../../lambda/adapters/ecs/desired-counts.ts'
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
 import { SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
+import type { StockLearner } from '../../lambda/look/stock/stock-learner.ts';
 import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { InProcessCoderd } from '../../simulator/coderd/routes/in-process.ts';
 import { callEcs } from '../../simulator/ecs/api.ts';
@@ -26,6 +27,7 @@ export function portsOf(
   connections: {
     readonly aws: FaultyConnection;
     readonly secrets: SecretMetadata;
+    readonly stock: StockLearner;
     readonly coderd: FaultyConnection;
     readonly scheduler: VirtualScheduler;
     /** What the process remembers from earlier invocations. */
@@ -39,6 +41,7 @@ export function portsOf(
       counts: connections.counts,
     }),
     secrets: connections.secrets,
+    stock: connections.stock,
     coderd: new CoderdAdapter(http, { license: new License(http) }),
     clock: { now: () => connections.scheduler.now(), sleep: (ms) => connections.scheduler.wait(ms) },
   };

@@ -10,6 +10,7 @@ import type { EpochMs, JobId, OrganizationId } from '../../../lambda/decision/mo
 import { batchesOf } from '../../../lambda/decision/model/collections.ts';
 import type { BuildInfo, Daemon, Job, Reading } from '../../../lambda/decision/model/snapshot.ts';
 import type { Coderd, Organization, Ports } from '../../../lambda/look/ports.ts';
+import { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
 import type { VirtualScheduler } from '../../../simulator/base/virtual-scheduler.ts';
 import type { CoderdModel } from '../../../simulator/coderd/model.ts';
 import { NoAnswer } from '../../../simulator/coderd/routes/in-process.ts';
@@ -27,18 +28,22 @@ export type PortsOptions = {
   readonly scheduler: VirtualScheduler;
   readonly isCoderdDown: () => boolean;
   readonly onCall: OnCall;
+  /** @default a new one */
+  readonly stock?: StockLearner;
+  readonly record?: Ports['record'];
 };
 
 /**
  * Returns a function that gives the ports of each invocation. They share the memory of a warm
  * function.
  */
-export function virtualPorts({ world, scheduler, isCoderdDown, onCall }: PortsOptions): () => Ports {
+export function virtualPorts(options: PortsOptions): () => Ports {
+  const { world, scheduler, isCoderdDown, onCall, stock = new StockLearner(), record } = options;
   const coderd = new CoderdPort(world.coderd, { isCoderdDown, onCall });
   const clock = { now: () => scheduler.now(), sleep: (ms: number) => scheduler.wait(ms) };
   const secrets = new SecretsPort(world.secrets);
   const counts = new DesiredCounts();
-  return () => ({ coderd, ecs: new EcsPort(world.ecs, { onCall, counts }), secrets, clock });
+  return () => ({ coderd, stock, record, ecs: new EcsPort(world.ecs, { onCall, counts }), secrets, clock });
 }
 
 const IDS_A_REQUEST = 100;

@@ -4,7 +4,18 @@
  */
 import type { DeployedPool, Deployment } from '../../../lambda/config/rules/deployment.ts';
 import type { PoolAuth } from '../../../lambda/decision/model/config.ts';
-import { dollars, duration, hidden, list, percent, plain, type Show, schedules, tags } from './values.ts';
+import {
+  dollars,
+  duration,
+  durationOrAuto,
+  hidden,
+  list,
+  percent,
+  plain,
+  type Show,
+  schedules,
+  tags,
+} from './values.ts';
 
 export type Setting<From> = {
   /** Of a pool: without `pools[].`. */
@@ -25,7 +36,7 @@ export const TOP_SETTINGS: readonly Setting<Deployment>[] = [
   ...settings<Deployment>(true, [
     ['limits.maxTasks', ({ limits }) => limits.maxTasks],
     ['limits.dollarsPerHour', ({ limits }) => limits.dollarsPerHour, dollars],
-    ['looks.every', ({ looks }) => looks.everyMs, duration],
+    ['looks.every', ({ looks }) => looks.everyMs, durationOrAuto],
   ]),
   ...settings<Deployment>(false, [
     ['coder.url', ({ coder }) => coder.url],

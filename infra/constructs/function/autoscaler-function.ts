@@ -14,11 +14,16 @@ import type { AwsSettings } from '../../../lambda/config/rules/deployment.ts';
 import { METRICS_NAMESPACE } from '../../../lambda/telemetry/metric-names.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
 import { ownService } from '../shared/own-service.ts';
+import { BuildRecord } from './build-record.ts';
 import { permitLooks } from './function-permissions.ts';
 import { functionNetwork, type LookFunctionProps } from './function-props.ts';
+import { LookQueue } from './look-queue.ts';
 import { LookSchedule, NEVER_LATE } from './look-schedule.ts';
 
-/** The Lambda function of the autoscaler, its role, and the schedule that runs it every minute. */
+/**
+ * The Lambda function of the autoscaler, its role, the schedule that runs it every minute, and the
+ * queue that runs it more often.
+ */
 export class AutoscalerFunction extends Construct {
   readonly function: LambdaFunction;
   /**
@@ -30,6 +35,11 @@ export class AutoscalerFunction extends Construct {
     super(scope, id);
     const { settings } = props;
     this.service = Stack.of(this).stackName;
+    const record = new BuildRecord(this, 'Record');
+    const { kmsKey } = props;
+    const role = functionRole(this, props, record);
+    const looks = new LookQueue(this, 'Looks', { kmsKey });
+    looks.grant(role);
     this.function = new LambdaFunction(this, 'Function', {
       description: "Sizes the ECS services of Coder's provisioner daemons",
       code: Code.fromAsset(props.functionDir),
@@ -42,11 +52,16 @@ export class AutoscalerFunction extends Construct {
       // Off by default: concurrent looks do no harm, an account with a quota of 10 cannot reserve
       // any (docs/aws.md §5), and Lambda would refuse a dry run while a look runs.
       reservedConcurrentExecutions: settings.reservedConcurrency,
-      role: functionRole(this, props),
+      role,
       ...functionNetwork(props),
       tracing: settings.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
-      environment: { ...environment(props.cluster, this.service), ...props.parameters?.environment },
-      environmentEncryption: props.kmsKey,
+      environment: {
+        ...environment(props.cluster, this.service),
+        AUTOSCALER_QUEUE_URL: looks.url,
+        ...record.environment,
+        ...props.parameters?.environment,
+      },
+      environmentEncryption: kmsKey,
       logGroup: props.logGroup,
       // Lambda writes its own lines as JSON too. It does not wrap the lines of logger and metrics,
       // which are JSON already: Powertools uses its own console, and Lambda wraps only the global
@@ -54,17 +69,19 @@ export class AutoscalerFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
       ...NEVER_LATE,
     });
-    new LookSchedule(this, 'Schedule', { target: this.function, kmsKey: props.kmsKey });
+    new LookSchedule(this, 'Schedule', { target: this.function, kmsKey });
+    looks.invoke(this.function);
     acknowledgeFindings(this.function, settings);
   }
 }
 
-function functionRole(scope: Construct, props: LookFunctionProps): Role {
+function functionRole(scope: Construct, props: LookFunctionProps, record: BuildRecord): Role {
   const role = new Role(scope, 'Role', {
     description: "Permissions of the autoscaler's function",
     assumedBy: ownService(scope, 'lambda.amazonaws.com'),
   });
   permitLooks(role, props);
+  role.addToPolicy(record.statement);
   return role;
 }
 

@@ -25,7 +25,7 @@ export type AutoscalerFunctionProps = {
   readonly parameters?: ConfigParameters | undefined;
   readonly settings: AwsSettings['function'];
   readonly logGroup: ILogGroup;
-  /** Encrypts the environment, the schedule and the queue. @default AWS's own keys */
+  /** Encrypts the environment, the schedule and the queues. @default AWS's own keys */
   readonly kmsKey?: IKey;
 };
 

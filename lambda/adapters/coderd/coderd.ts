@@ -11,7 +11,6 @@ import type {
   ForecastReadings,
   Job,
   Reading,
-  RecentJobs,
 } from '../../decision/model/snapshot.ts';
 import { compareVersion, filtersDaemons, OLDEST_SERVER } from '../../decision/model/version.ts';
 import type { Coderd, Organization, SeenJobs } from '../../look/ports.ts';
@@ -117,7 +116,7 @@ export class CoderdAdapter implements Coderd {
     return this.#forecast.readings(organizations, when);
   }
 
-  recentJobs({ id }: Organization, seen: SeenJobs): RecentJobs {
+  recentJobs({ id }: Organization, seen: SeenJobs): Reading<Job> {
     return this.#record.recentJobs(id, seen);
   }
 

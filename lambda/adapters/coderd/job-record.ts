@@ -4,8 +4,8 @@
  * list of all statuses coderd reads every job that the organization ever had (docs/coder.md §1).
  */
 
-import type { EpochMs, JobId, OrganizationId } from '../../decision/model/brands.ts';
-import type { Job, Reading, RecentJobs, Workspace } from '../../decision/model/snapshot.ts';
+import type { JobId, OrganizationId } from '../../decision/model/brands.ts';
+import type { Job, Reading, Workspace } from '../../decision/model/snapshot.ts';
 import type { SeenJobs } from '../../look/ports.ts';
 import { NewestJobs } from './newest-jobs.ts';
 
@@ -19,7 +19,6 @@ const LIMITS = { perTagSet: 500, inAll: 20_000 };
 
 type OrganizationRecord = {
   readonly jobs: NewestJobs;
-  since: EpochMs;
   /** The reading whose builds are in `jobs` already. */
   workspaces?: Reading<Workspace> | undefined;
 };
@@ -28,15 +27,13 @@ export class JobRecord {
   readonly #organizations = new Map<OrganizationId, OrganizationRecord>();
 
   /** As `Coderd.recentJobs`. */
-  recentJobs(organizationId: OrganizationId, seen: SeenJobs): RecentJobs {
+  recentJobs(organizationId: OrganizationId, seen: SeenJobs): Reading<Job> {
     const { now } = seen;
-    const record = this.#organizations.get(organizationId) ?? { jobs: new NewestJobs(LIMITS), since: now };
+    const record = this.#organizations.get(organizationId) ?? { jobs: new NewestJobs(LIMITS) };
     this.#organizations.set(organizationId, record);
-    // If the clock of the first look was ahead, the record must not begin in the future.
-    if (now < record.since) record.since = now;
     addAll(record, seen);
     const items = record.jobs.items();
-    return { status: 'ok', takenAt: now, since: record.since, limit: LIMITS.perTagSet, items };
+    return { status: 'ok', takenAt: now, items };
   }
 
   /** As `Coderd.knowsEnd`. */

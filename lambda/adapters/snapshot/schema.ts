@@ -3,8 +3,9 @@
  * one schema.
  */
 import * as z from 'zod';
-import type { OrganizationId } from '../../decision/model/brands.ts';
+import type { OrganizationId, PoolName } from '../../decision/model/brands.ts';
 import type { Snapshot } from '../../decision/model/snapshot.ts';
+import type { TagSet } from '../../decision/model/tags.ts';
 import {
   activeVersionTagsSchema,
   buildInfoSchema,
@@ -28,6 +29,22 @@ const reading = <T extends z.ZodType>(item: T) =>
     items: z.array(item),
   });
 
+export const stockChoiceSchema = z.object({
+  organizationId: z.string() as unknown as z.ZodType<OrganizationId, OrganizationId>,
+  pools: z.array(z.string() as unknown as z.ZodType<PoolName, PoolName>),
+  rule: z.object({
+    free: z.int(),
+    spareMs: z.number(),
+    afterBuildMs: z.number().nullable(),
+    countsEnding: z.boolean(),
+  }),
+  builds: z.int(),
+  hours: z.number(),
+  tasks: z.number(),
+  waiting: z.number(),
+  others: z.array(z.object({ free: z.int(), dollars: z.number() })),
+});
+
 const snapshotSchema = z.object({
   version: z.literal(1),
   takenAt: time,
@@ -43,7 +60,7 @@ const snapshotSchema = z.object({
         jobs: reading(jobSchema),
         daemons: reading(daemonSchema),
         previousJobs: reading(jobSchema),
-        recentJobs: reading(jobSchema).extend({ since: time.optional() }).exactOptional(),
+        recentJobs: reading(jobSchema).exactOptional(),
         workspaces: reading(workspaceSchema).exactOptional(),
         templates: reading(templateSchema).exactOptional(),
         activeVersionTags: activeVersionTagsSchema.exactOptional(),
@@ -67,6 +84,19 @@ const snapshotSchema = z.object({
     protections: reading(protectionSchema),
   }),
   secrets: reading(secretEntrySchema).optional(),
+  canHandOver: z.boolean().optional(),
+  stock: z
+    .object({
+      tagSets: z.array(
+        z.object({
+          organizationId: z.string() as unknown as z.ZodType<OrganizationId, OrganizationId>,
+          tags: z.record(z.string(), z.string()) as unknown as z.ZodType<TagSet, TagSet>,
+          lastBuildAt: time.optional(),
+        }),
+      ),
+      choices: z.array(stockChoiceSchema),
+    })
+    .optional(),
 });
 
 /** A document is not a snapshot. The message names the wrong fields. */

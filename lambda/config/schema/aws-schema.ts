@@ -22,7 +22,7 @@ const network = z
       .default([])
       .meta({
         description:
-          'Private subnets of `vpc`. They need a route to coderd, to the registry and to what Terraform calls.',
+          'Private subnets of `vpc`. They need a route to coderd, to the registry, to what Terraform calls, and to AWS. Without a route to SQS the function waits between its looks, which costs up to $13 a month.',
         examples: [['subnet-0123456789abcdef0', 'subnet-0fedcba9876543210']],
       }),
     securityGroups: z

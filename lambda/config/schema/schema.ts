@@ -39,10 +39,13 @@ const limits = z
 
 const looks = z
   .strictObject({
-    every: duration({ fromMs: 1000, toMs: 60_000 }).prefault('10s').meta({
-      description:
-        'Time between looks while a job is pending or due, or a task is starting or draining: `1s` to `60s`. Otherwise the autoscaler looks once a minute.',
-    }),
+    every: z
+      .union([z.literal('auto'), duration({ fromMs: 1000, toMs: 60_000 })])
+      .prefault('auto')
+      .meta({
+        description:
+          'Time between looks while a job is pending or due, a task is starting or draining, or looks save more waiting than they cost: `1s` to `60s`. Otherwise the autoscaler looks once a minute. `auto` is `10s`, and `5s` or `2s` if that saves more waiting than it costs.',
+      }),
   })
   .prefault({})
   .meta({ description: 'How often the autoscaler looks.' });
@@ -248,7 +251,7 @@ export const poolSchema = z.strictObject({
     .default('auto')
     .meta({
       description:
-        'Free daemons to keep in addition to the busy ones. `auto` keeps as many as save more waiting than they cost, at the prices in `waiting`. A number is kept exactly; 0 keeps none.',
+        'Free daemons to keep in addition to the busy ones. `auto` keeps as many as would have been cheapest on the builds of the last days, at the prices in `waiting`. A number is kept exactly; 0 keeps none.',
     }),
   waiting: poolWaiting,
   dollarsPerLaunch: dollars(
@@ -257,7 +260,7 @@ export const poolSchema = z.strictObject({
   ).default(0),
   idleTimeout: duration().prefault('20s').meta({
     description:
-      'How long a spare daemon stays idle before it drains. 20 s is the cheapest. A longer time rarely pays.',
+      'How long a daemon that nothing needs stays idle before it drains. With `warm: auto` the learned rule may keep it for longer.',
   }),
   prebuilds,
   whenBlind,

@@ -10,7 +10,6 @@
  */
 
 import { type Group, isPending, type StockGroup, youngestOf } from '../demand/demand.ts';
-import { RAISE_ABOVE } from '../demand/stock.ts';
 import type { OrganizationId, PoolName } from '../model/brands.ts';
 import { by, sum } from '../model/collections.ts';
 import type { Audience, Served } from '../model/plan.ts';
@@ -45,8 +44,6 @@ export type Bounds = {
   readonly prebuilds: number;
   /** Whether daemons may be launched for stock alone. */
   readonly launchesStock: boolean;
-  /** The cost of a launch without the time of its task, in micro-dollars. */
-  readonly launch: number;
   /** The price of a task, in micro-dollars an hour. */
   readonly price: number;
 };
@@ -238,10 +235,12 @@ class OfferNetwork {
         for (const offer of offers) offer.jobs = this.#network.flowOf(offer.arc);
   }
 
-  /** Sends stock one by one, while the next daemon is worth its cost. */
-  #sendStock({ node }: Source, { values }: StockGroup): number {
-    const weighed = values.map((value) => value * PRICE_WEIGHT);
-    return this.#network.sendWorth(node, this.#sink, weighed);
+  /** Only some of the daemons are launched; the others stay if they exist. */
+  #sendStock({ node }: Source, { jobs, launches }: StockGroup): number {
+    const values = Array.from({ length: jobs }, (_, index) =>
+      index < launches ? Number.POSITIVE_INFINITY : STOCK_LAUNCH,
+    );
+    return this.#network.sendWorth(node, this.#sink, values);
   }
 
   /**
@@ -325,19 +324,12 @@ function isFor({ served, places, audiences, price, bounds }: Offer, use: Use): b
   }
 }
 
-/** The threshold to lower the stock, in the same relation as `RAISE_ABOVE` is to raise it. */
-const LOWER_THRESHOLD = 1 / 2;
-/** A launch for stock must pay off within this many hours. */
-const PAYS_IN_HOURS = 1 / 2;
+/** More than the price of any task: an existing daemon is always better than a launch for stock. */
+const STOCK_LAUNCH = 1e10 * PRICE_WEIGHT;
 
 function costOf({ served, price, bounds }: Offer, use: Use): number {
-  if (use !== 'stock') return price * PRICE_WEIGHT + RANK[served];
-  const launchPerHour = bounds.launch / PAYS_IN_HOURS;
-  const isLaunch = served === 'by-launch' && price > 0;
-  const perHour = isLaunch
-    ? RAISE_ABOVE * bounds.price + launchPerHour
-    : Math.max(0, bounds.price - launchPerHour) * LOWER_THRESHOLD;
-  return Math.round(perHour) * PRICE_WEIGHT + RANK[served];
+  const cost = (use === 'stock' ? bounds.price : price) * PRICE_WEIGHT + RANK[served];
+  return use === 'stock' && served === 'by-launch' && price > 0 ? cost + STOCK_LAUNCH : cost;
 }
 
 /**

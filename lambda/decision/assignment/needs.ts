@@ -4,8 +4,8 @@
  */
 
 import type { Capacity } from '../capacity/capacity.ts';
-import { type DueGroup, type Group, isPending, isUrgent } from '../demand/demand.ts';
-import { deriveRecord, unforeseenIn } from '../demand/record.ts';
+import { type DueGroup, type Group, isPending, isUrgent, type StockGroup } from '../demand/demand.ts';
+import { unforeseenIn } from '../demand/record.ts';
 import { configuredFloor, floorOf, leastTasks } from '../forecast/floors.ts';
 import type { PoolForecast } from '../forecast/pool-forecast.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
@@ -30,8 +30,10 @@ export type PoolNeed = {
   readonly prewarmed: number;
   /** Daemons that are free, or will be, for unforeseen builds. */
   readonly stock: number;
-  /** Why the stock is not larger. */
-  readonly stockFacts: StockFacts | undefined;
+  /** The same for each stock to which the pool contributes. */
+  readonly stocks: readonly { readonly group: StockGroup; readonly daemons: number }[];
+  /** Launches for stock to which the pool could contribute, and for which there is no room. */
+  readonly stockHeld: number;
   /**
    * Idle daemons that drain because `maxTasks` or `dollarsPerHour` keeps a job of another pool
    * waiting, or because there are more tasks than `maxTasks`.
@@ -59,44 +61,36 @@ export type PoolNeed = {
   readonly isRoomUsedUp: boolean;
   /** Whether that limit is `dollarsPerHour`. */
   readonly isOverBudget: boolean;
-  /** Idle daemons that stay because the record of recent jobs is too short to drain them. */
+  /** Idle daemons that stay because the autoscaler has not learned enough to drain them. */
   readonly heldForRecord: number;
 };
 
-/** Facts about the stock to which a pool contributes. */
-export type StockFacts = {
-  /** Unforeseen builds a minute. */
-  readonly perMinute: number;
-  readonly replaceMs: number;
-  /**
-   * The savings of one more daemon, and of each after it, in micro-dollars an hour. Empty: none.
-   */
-  readonly others: readonly number[];
-  /** The price of waiting of a person, in dollars a minute. */
-  readonly person: number;
-  /** Hours from one use of one more daemon to the next; null: never. */
-  readonly nextUsedEveryHours: number | null;
+/** The demand for daemons without jobs. */
+export type ReadyDemand = {
+  readonly due: readonly DueGroup[];
+  readonly stock: readonly StockGroup[];
+  /** The pools whose stock this process has not learned yet. */
+  readonly unlearned: ReadonlySet<PoolName>;
 };
 
 /** Derives the needs of all pools, in their order. */
 export function deriveNeeds(
   launchLimits: LaunchLimits,
   { assigned }: Assignment,
-  dueGroups: readonly DueGroup[],
+  { due: dueGroups, stock, unlearned }: ReadyDemand,
   now: EpochMs,
 ): readonly PoolNeed[] {
   const byPool = Map.groupBy(assigned, ({ offer }) => offer.pool);
   const unplaced = unplacedDue(dueGroups, assigned);
   let rest = launchLimits.total - launchesOf(assigned).granted;
   let budget = launchLimits.budget - paidFor({ assigned });
-  const facts = stockFactsOf(assigned);
   const { givenUp, waiting } = chooseGivenUp(launchLimits, assigned, { rest, budget });
   const needs = launchLimits.pools.map((pool) => {
     const { name } = pool.view.pool;
     const rows = byPool.get(name) ?? [];
     const need = {
       ...deriveNeed(pool, rows, unplaced.get(name) ?? 0),
-      stockFacts: rows.flatMap(({ group }) => facts.get(group) ?? [])[0],
+      stockHeld: sum(stock, (group) => (group.pools.has(name) ? heldOf(group, assigned) : 0)),
       givenUp: givenUp.get(name) ?? 0,
     };
     const price = priceOf(pool.view.pool);
@@ -109,7 +103,7 @@ export function deriveNeeds(
   return needs.map((need) => {
     const isOverBudget = budget < priceOf(need.view.pool);
     // a job that waits for room goes before daemons that are only kept because the record is short
-    const idleHeld = Math.max(0, countHeldForRecord(need, now) - need.givenUp);
+    const idleHeld = Math.max(0, countHeldForRecord(need, unlearned, now) - need.givenUp);
     const freed = Math.min(unmet, idleHeld);
     unmet -= freed;
     return {
@@ -150,11 +144,12 @@ const MIN_KEPT_MS = 120_000;
  */
 function countHeldForRecord(
   { view: { pool, organization, tasks } }: Pick<PoolNeed, 'view'>,
+  unlearned: ReadonlySet<PoolName>,
   now: EpochMs,
 ): number {
   if (organization === undefined || pool.warm !== 'auto') return 0;
   const { status } = organization.workspaces ?? {};
-  const isUnsure = deriveRecord(organization).isYoung(now) || status === 'failed' || status === 'stale';
+  const isUnsure = unlearned.has(pool.name) || status === 'failed' || status === 'stale';
   if (!isUnsure) return 0;
   const isStock = ({ daemon, idleSince = now }: TaskView): boolean =>
     now - idleSince >= MIN_KEPT_MS || hasServedPeople(daemon, organization);
@@ -177,18 +172,9 @@ export function paidFor({ assigned }: Pick<Assignment, 'assigned'>): number {
   return sum(assigned, ({ offer, jobs }) => (isPaid(offer) ? jobs * offer.price : 0));
 }
 
-function stockFactsOf(assigned: readonly Assigned[]): ReadonlyMap<Group, StockFacts> {
-  const byGroup = Map.groupBy(assigned, ({ group }) => group);
-  return new Map(
-    [...byGroup].flatMap(([group, rows]) => {
-      if (group.for !== 'stock') return [];
-      const { values, perMinute, replaceMs, person } = group;
-      const others = values.slice(sum(rows, ({ jobs }) => jobs));
-      const share = (others[0] ?? 0) / (person * 60e6);
-      const nextUsedEveryHours = share > 0 ? replaceMs / 3_600_000 / share : null;
-      return [[group, { perMinute, replaceMs, others, person, nextUsedEveryHours }] as const];
-    }),
-  );
+/** How many launches for the stock got no room. */
+function heldOf(group: StockGroup, assigned: readonly Assigned[]): number {
+  return Math.max(0, group.launches - sum(assigned, (row) => (row.group === group ? row.jobs : 0)));
 }
 
 /**
@@ -261,7 +247,7 @@ function wantsProbe({ view, capacity, wantedBelowMax }: NeedBeforeProbe): boolea
 }
 
 type NeedBeforeProbe = Omit<PoolNeed, 'isRoomUsedUp' | 'isOverBudget' | 'heldForRecord'>;
-type NeedBeforeLimits = Omit<NeedBeforeProbe, 'stockFacts' | 'givenUp'>;
+type NeedBeforeLimits = Omit<NeedBeforeProbe, 'stockHeld' | 'givenUp'>;
 
 /**
  * Counts jobs that will come and get no daemon in advance. The first pool that serves some of them
@@ -291,7 +277,10 @@ function deriveNeed(
   const jobs = countJobs(assigned.filter(({ group }) => isPending(group)));
   const prewarmed = sum(assigned, ({ group, jobs: due }) => (group.for === 'due' ? due : 0));
   const inUse = capacity.inUse + sum(Object.values(jobs), (count) => count) - jobs['by-busy'];
-  const stock = sum(assigned, ({ group, jobs: count }) => (group.for === 'stock' ? count : 0));
+  const stocks = [...Map.groupBy(assigned, ({ group }) => group)].flatMap(([group, rows]) =>
+    group.for === 'stock' ? [{ group, daemons: sum(rows, ({ jobs: count }) => count) }] : [],
+  );
+  const stock = sum(stocks, ({ daemons }) => daemons);
   const ready = sum(assigned, ({ group, jobs: count }) => (isPending(group) ? 0 : count));
   const floor = floorOf(poolForecast.floors, { inUse, due: prewarmed, stock });
   const launches = launchesOf(assigned);
@@ -312,7 +301,7 @@ function deriveNeed(
     jobs,
     inUse,
     poolForecast,
-    ...{ prewarmed, stock, ready },
+    ...{ prewarmed, stock, stocks, ready },
     due: prewarmed + unplaced,
     floor,
     ...{ peopleWaiting: countWaiting(isUrgent), prebuildsWaiting },

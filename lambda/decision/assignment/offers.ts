@@ -147,7 +147,6 @@ function boundsOf(
     due: isPendingOnly ? 0 : pool.prewarm.max,
     prebuilds: forPrebuilds,
     launchesStock: !isDoubtful && waiting <= Math.max(ready, launched),
-    launch: Math.round(pool.dollarsPerLaunch * 1e6),
     price: priceOf(pool),
   };
 }
@@ -167,7 +166,6 @@ const UNBOUNDED: Bounds = {
   due: Number.POSITIVE_INFINITY,
   prebuilds: 0,
   launchesStock: false,
-  launch: 0,
   price: 0,
 };
 

@@ -5,7 +5,7 @@ import type { EpochMs, OrganizationId, PoolName } from '../model/brands.ts';
 import { by, meanOf, unique } from '../model/collections.ts';
 import type { Waiting } from '../model/config.ts';
 import type { Audience } from '../model/plan.ts';
-import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
+import type { Job, OrganizationReadings, Snapshot, StockChoice } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { deriveRecord, foreseenIn, PREBUILDS_USER } from './record.ts';
 
@@ -42,7 +42,7 @@ export type WarmGroup = {
 };
 
 /**
- * Free daemons for unforeseen builds that the same set of pools can run (stock.ts). An unforeseen
+ * Free daemons for unforeseen builds that the same set of pools can run (stock-groups.ts). An unforeseen
  * build is one that the forecast cannot predict, because a person causes it.
  */
 export type StockGroup = {
@@ -51,19 +51,12 @@ export type StockGroup = {
   readonly pools: ReadonlySet<PoolName>;
   /** The tag sets of these builds. */
   readonly tagSets: readonly TagSet[];
-  /** The number of daemons that save anything, up to the sum of `max`. */
+  /** How many free daemons stay. */
   readonly jobs: number;
-  /**
-   * The savings of the first, the second, … daemon, in micro-dollars an hour, never rising. The
-   * list has one more entry than `max` allows.
-   */
-  readonly values: readonly number[];
-  /** Unforeseen builds a minute. */
-  readonly perMinute: number;
-  /** Milliseconds from when a build takes a daemon until another daemon is ready. */
-  readonly replaceMs: number;
-  /** The price of waiting of a person, in dollars a minute. */
-  readonly person: number;
+  /** How many of them are launched if they do not exist. */
+  readonly launches: number;
+  /** The rule that says so; undefined: nothing is known of the builds yet. */
+  readonly choice: StockChoice | undefined;
 };
 
 /** All audiences. Each has its own price of waiting. */

@@ -7,14 +7,7 @@ import { AUTOMATIC, type Transition, transitionsOf } from '../forecast/transitio
 import type { EpochMs } from '../model/brands.ts';
 import { countUpTo, percentile } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
-import type {
-  Job,
-  OrganizationReadings,
-  Reading,
-  RecentJobs,
-  Template,
-  Workspace,
-} from '../model/snapshot.ts';
+import type { Job, OrganizationReadings, Reading, Template, Workspace } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 
 /**
@@ -26,29 +19,17 @@ export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 /** The unforeseen builds of one tag set. */
 export type Arrivals = {
   readonly tags: TagSet;
-  /** When the builds came, the newest first. */
-  readonly times: readonly EpochMs[];
-  /**
-   * The time of the oldest job that is kept, if the list has only the newest jobs of this tag set.
-   */
-  readonly cutOffAt: EpochMs | undefined;
-  /** The list has all builds that came since this time. */
-  readonly since: EpochMs | undefined;
+  /** When the latest one came; undefined: all builds of this tag set were foreseen. */
+  readonly lastAt: EpochMs | undefined;
 };
 
 export type JobRecord = {
   /** Keyed by tag key. */
   readonly arrivals: ReadonlyMap<string, Arrivals>;
-  /** Joins the builds of several tag keys. The same keys give the same object. */
-  readonly together: (keys: readonly string[]) => Omit<Arrivals, 'tags'>;
   /** The durations of similar jobs in milliseconds, the shortest first. Empty: unknown. */
   readonly durationsOf: (job: Pick<Job, 'type' | 'tags' | 'metadata'>) => readonly number[];
-  /** Whether the process has recorded for too short a time to know the rate. */
-  readonly isYoung: (now: EpochMs) => boolean;
 };
 
-/** The time constant of the arrival rate: most of its weight is on builds younger than this. */
-export const RECENT_MS = 45 * 60_000;
 /** With fewer durations the duration of similar jobs is unknown. */
 const MIN_SAMPLES = 5;
 
@@ -59,7 +40,7 @@ const MIN_SAMPLES = 5;
 const known = new WeakMap<readonly Job[], { readonly from: Sources; readonly record: JobRecord }>();
 
 /** The inputs of a record beside the jobs. */
-type Sources = Pick<RecentJobs, 'since' | 'limit'> & {
+type Sources = {
   readonly [Key in 'workspaces' | 'templates']: OrganizationReadings[Key] | undefined;
 };
 
@@ -67,43 +48,16 @@ type Sources = Pick<RecentJobs, 'since' | 'limit'> & {
 export function deriveRecord(organization: OrganizationReadings): JobRecord {
   const { recentJobs, workspaces, templates } = organization;
   if (recentJobs === undefined) return NO_RECORD;
-  const { items, since, limit } = recentJobs;
-  const from: Sources = { since, limit, workspaces, templates };
+  const { items } = recentJobs;
   const before = known.get(items);
-  if (before !== undefined && areSame(before.from, from)) return before.record;
-  const record = newRecord(organization, recentJobs);
-  known.set(items, { from, record });
+  if (before?.from.workspaces === workspaces && before?.from.templates === templates && before !== undefined)
+    return before.record;
+  const record = { arrivals: arrivalsOf(organization, items), durationsOf: durationsIn(items) };
+  known.set(items, { from: { workspaces, templates }, record });
   return record;
 }
 
-function areSame(a: Sources, b: Sources): boolean {
-  return (
-    a.since === b.since && a.limit === b.limit && a.workspaces === b.workspaces && a.templates === b.templates
-  );
-}
-
-function newRecord(organization: OrganizationReadings, { items, since, limit }: RecentJobs): JobRecord {
-  const arrivals = arrivalsOf(organization, { items, limit, since });
-  const known = new Map<string, Omit<Arrivals, 'tags'>>();
-  return {
-    arrivals,
-    together: (keys) => {
-      const name = keys.join(' ');
-      const joined = known.get(name) ?? join(keys.flatMap((key) => arrivals.get(key) ?? []));
-      known.set(name, joined);
-      return joined;
-    },
-    durationsOf: durationsIn(items),
-    isYoung: (now) => since !== undefined && now - since < RECENT_MS,
-  };
-}
-
-const NO_RECORD: JobRecord = {
-  arrivals: new Map(),
-  together: () => ({ times: [], cutOffAt: undefined, since: undefined }),
-  durationsOf: () => [],
-  isYoung: () => false,
-};
+const NO_RECORD: JobRecord = { arrivals: new Map(), durationsOf: () => [] };
 
 /**
  * Makes a function that classifies a job: the kind of transition if coderd made the job by itself,
@@ -145,41 +99,21 @@ export function unforeseenIn(organization: OrganizationReadings): (job: Job) => 
 
 function arrivalsOf(
   organization: OrganizationReadings,
-  { items, limit, since }: Pick<RecentJobs, 'items' | 'limit' | 'since'>,
+  items: readonly Job[],
 ): ReadonlyMap<string, Arrivals> {
   const isUnforeseen = unforeseenIn(organization);
+  const latest = (a: EpochMs | undefined, b: EpochMs): EpochMs => (a === undefined || b > a ? b : a);
   return new Map(
-    [...Map.groupBy(items, ({ tags }) => tagKey(tags))].map(([key, alike]) => {
-      const times = alike.filter(isUnforeseen).map(({ created_at }) => created_at);
-      const isCutOff = limit !== undefined && limit > 0 && alike.length >= limit;
-      return [
-        key,
-        {
-          tags: normalizeTags(alike[0]?.tags ?? {}),
-          times: times.sort((a, b) => b - a),
-          cutOffAt: isCutOff ? earliestOf(alike) : undefined,
-          since,
-        },
-      ];
-    }),
+    [...Map.groupBy(items, ({ tags }) => tagKey(tags))].map(([key, alike]) => [
+      key,
+      {
+        tags: normalizeTags(alike[0]?.tags ?? {}),
+        lastAt: alike
+          .filter(isUnforeseen)
+          .reduce<EpochMs | undefined>((last, { created_at }) => latest(last, created_at), undefined),
+      },
+    ]),
   );
-}
-
-/** Does not rely on the order of the list. */
-function earliestOf(jobs: readonly Job[]): EpochMs | undefined {
-  return jobs.reduce<EpochMs | undefined>(
-    (least, { created_at }) => (least === undefined || created_at < least ? created_at : least),
-    undefined,
-  );
-}
-
-function join(arrivals: readonly Arrivals[]): Omit<Arrivals, 'tags'> {
-  const cutOffs = arrivals.flatMap(({ cutOffAt }) => cutOffAt ?? []);
-  return {
-    times: arrivals.flatMap(({ times }) => times).sort((a, b) => b - a),
-    cutOffAt: cutOffs.length === 0 ? undefined : (Math.max(...cutOffs) as EpochMs),
-    since: arrivals[0]?.since,
-  };
 }
 
 const durationsIn = memoized((jobs: readonly Job[]) => {

@@ -110,8 +110,7 @@ function movedRecord(
   move: Move,
 ): Partial<Pick<OrganizationReadings, 'recentJobs'>> {
   if (recentJobs === undefined) return {};
-  const moved = movedReading(recentJobs, move, movedJob(move));
-  return { recentJobs: { ...moved, since: move(recentJobs.since) } };
+  return { recentJobs: movedReading(recentJobs, move, movedJob(move)) };
 }
 
 type Span = {

@@ -93,7 +93,7 @@ export type PoolConfig = {
   readonly min: number | 'auto';
   /** Tasks. */
   readonly max: number;
-  /** Free daemons on top of the busy ones. `auto`: as many as are worth their price (stock.ts). */
+  /** Free daemons on top of the busy ones. `auto`: by the learned rule (stock-groups.ts). */
   readonly warm: number | 'auto';
   /** A spare daemon drains after it has been idle for this long. */
   readonly idleTimeoutMs: number;
@@ -159,7 +159,8 @@ export type Config = {
     /** The limit on the cost of all tasks together, in dollars an hour. Absent: no limit. */
     readonly dollarsPerHour?: number | undefined;
   };
-  readonly looks: { readonly everyMs: number };
+  /** `auto`: as often as looks save more waiting than they cost. */
+  readonly looks: { readonly everyMs: number | 'auto' };
   /** The percentage of a pool's tasks that drain at a time after a deployment, 1 to 100. */
   readonly roll: { readonly atOncePercent: number };
   /** Present if a pool has a managed key. */

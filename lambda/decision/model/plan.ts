@@ -55,24 +55,27 @@ export type Reason =
       readonly from: Exclude<Floor['from'], 'wake' | 'stock'>;
       readonly count: number;
     }
-  /**
-   * Free daemons that are kept for unforeseen builds, and why the pool does not keep one more
-   * (stock.ts).
-   */
+  /** Free daemons that are kept for unforeseen builds, by which rule, and why by this one. */
   | {
       readonly code: 'stock';
+      /** Daemons of this pool. */
       readonly daemons: number;
-      /** Unforeseen builds a minute. */
-      readonly perMinute: number;
-      /** Seconds from when a build takes a daemon until another daemon is ready. */
-      readonly replaceSeconds: number;
-      /** One more free daemon: what it would save and cost, in dollars an hour. */
-      readonly next: {
-        readonly savesPerHour: number;
-        readonly costsPerHour: number;
-        /** Hours from one use to the next; null: the daemon would never be used. */
-        readonly usedEveryHours: number | null;
-      };
+      /** The rule, for all pools that can run these builds. Further idle daemons are spare ones. */
+      readonly free: number;
+      readonly spareMinutes: number;
+      /** Minutes after the last build; null: always. */
+      readonly afterBuildMinutes: number | null;
+      /** Whether a build that will end soon counts as a free daemon. */
+      readonly countsEnding: boolean;
+      /** Null: too few builds are known. */
+      readonly learned: {
+        readonly builds: number;
+        readonly hours: number;
+        /** Of the rule, weighted for this half hour. */
+        readonly dollarsPerHour: { readonly tasks: number; readonly waiting: number };
+        /** The best rules that keep the next smaller and larger numbers free. */
+        readonly others: readonly { readonly free: number; readonly dollarsPerHour: number }[];
+      } | null;
     }
   /** Idle daemons that are kept because the record of earlier builds is too short to drain them. */
   | { readonly code: 'holding-for-record'; readonly tasks: number }

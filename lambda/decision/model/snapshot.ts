@@ -3,9 +3,9 @@
  * a decision needs are here, so no secret gets in. `lambda/adapters/snapshot/` reads and writes it
  * as JSON.
  */
-import type { DaemonId, EpochMs, JobId, OrganizationId, ServiceArn, TaskArn } from './brands.ts';
+import type { DaemonId, EpochMs, JobId, OrganizationId, PoolName, ServiceArn, TaskArn } from './brands.ts';
 import type { SecretEntry } from './secrets.ts';
-import type { Tags } from './tags.ts';
+import type { TagSet, Tags } from './tags.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -65,21 +65,6 @@ export type Job = {
     readonly template_name?: Maybe<string>;
     readonly workspace_build_transition?: Maybe<string>;
   }>;
-};
-
-/**
- * Jobs of every status, newest first: jobs that recent looks saw, and the latest build of each
- * workspace. The list is a lower bound. A truncated list, or one that lacks jobs of an earlier
- * process, is no doubt.
- */
-export type RecentJobs = Reading<Job> & {
-  /** The list keeps this many jobs of each tag set, the newest. */
-  readonly limit?: number | undefined;
-  /**
-   * When this process began to record. Of the time before, only the latest builds of the workspaces
-   * are known. Absent: unknown.
-   */
-  readonly since?: EpochMs | undefined;
 };
 
 export type JobRef = { readonly id: JobId; readonly status: JobStatus };
@@ -204,7 +189,7 @@ export type OrganizationReadings = {
   /** The previous jobs of idle daemons. Their `completed_at` says since when a daemon is idle. */
   readonly previousJobs: Reading<Job>;
   /** Absent: no earlier job is known. */
-  readonly recentJobs?: RecentJobs | undefined;
+  readonly recentJobs?: Reading<Job> | undefined;
 } & Partial<ForecastReadings>;
 
 /**
@@ -301,6 +286,42 @@ export type Protection = {
   readonly expirationDate?: EpochMs | undefined;
 };
 
+/** How many daemons a set of pools keeps free for unforeseen builds, learned from its builds. */
+export type StockChoice = {
+  readonly organizationId: OrganizationId;
+  /** The names of the pools that can run these builds, in order. */
+  readonly pools: readonly PoolName[];
+  readonly rule: {
+    /** How many daemons are kept free, and launched if fewer are. */
+    readonly free: number;
+    /** Further idle daemons stay for so long, in milliseconds. */
+    readonly spareMs: number;
+    /** Daemons are kept free for so long after the last build, in milliseconds; null: always. */
+    readonly afterBuildMs: number | null;
+    /** Whether a busy daemon that will be free before a new one would start counts as free. */
+    readonly countsEnding: boolean;
+  };
+  /** The builds that it was learned from, and the hours in which they came. 0: nothing is known. */
+  readonly builds: number;
+  readonly hours: number;
+  /** What the rule would have cost in the past, weighted for this half hour. Dollars an hour. */
+  readonly tasks: number;
+  readonly waiting: number;
+  /** The same with the next smaller and larger numbers of free daemons. */
+  readonly others: readonly { readonly free: number; readonly dollars: number }[];
+};
+
+export type LearnedStock = {
+  /** The tags of all builds that are known. */
+  readonly tagSets: readonly {
+    readonly organizationId: OrganizationId;
+    readonly tags: TagSet;
+    /** When the newest of them came. Absent: unknown. */
+    readonly lastBuildAt?: EpochMs | undefined;
+  }[];
+  readonly choices: readonly StockChoice[];
+};
+
 export type Snapshot = {
   readonly version: 1;
   /** The time by coderd's clock (its `Date` header), if coderd answered. */
@@ -325,6 +346,13 @@ export type Snapshot = {
     readonly tasks: Reading<Task>;
     readonly protections: Reading<Protection>;
   };
+  /** What the process has learned of its pools' builds. Absent: it has just started. */
+  readonly stock?: LearnedStock | undefined;
+  /**
+   * Whether a message starts the next look, so that no invocation waits for it. Absent: there is no
+   * queue.
+   */
+  readonly canHandOver?: boolean | undefined;
   /**
    * Metadata of the secrets that the pools' tasks get. Absent: not read, as in snapshots of earlier
    * versions.

@@ -6,16 +6,15 @@
 import { launchesForJobsOnly } from '../assignment/launch-limits.ts';
 import { launchesFor, type PoolNeed } from '../assignment/needs.ts';
 import { countDaemons, unplacedTasks } from '../capacity/capacity.ts';
-import { RAISE_ABOVE } from '../demand/stock.ts';
 import { configuredFloor } from '../forecast/floors.ts';
 import type { EpochMs } from '../model/brands.ts';
-import { sum } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import { type Doubt, type Override, REPLACING, type Reason } from '../model/plan.ts';
+import type { StockChoice } from '../model/snapshot.ts';
 import type { Confirming } from '../scale-in/confirm-rung.ts';
 import type { CountDecision } from '../scale-in/counts.ts';
 import type { LeaveDecision } from '../scale-in/leaving.ts';
-import { priceOf } from '../settings/prices.ts';
+import { UNKNOWN_RULE } from '../stock/rules.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { countTransitions } from './report-forecast.ts';
 import { oldSecretReasons } from './secret-report.ts';
@@ -98,33 +97,29 @@ function floorReasons({ poolForecast, inUse }: PoolNeed): readonly Reason[] {
   return floor.count > inUse ? [{ code: 'floor', ...floor }] : [];
 }
 
-/** The stock in numbers: how many daemons are kept free, and why not one more. */
-function stockReasons({
-  stock,
-  stockFacts,
-  view,
-  givenUp,
-  heldForRecord,
-  ready,
-}: PoolNeed): readonly Reason[] {
-  const reasons: Reason[] = [];
-  if (stock > 0 && stockFacts !== undefined) {
-    const { perMinute, replaceMs, others, nextUsedEveryHours } = stockFacts;
-    reasons.push({
-      code: 'stock',
-      daemons: stock,
-      perMinute,
-      replaceSeconds: Math.round(replaceMs / 1000),
-      next: {
-        savesPerHour: (others[0] ?? 0) / 1e6,
-        costsPerHour: priceOf(view.pool) / 1e6,
-        usedEveryHours: nextUsedEveryHours,
-      },
-    });
-  }
+/** The free daemons that are kept, by which rule, and those that are given up. */
+function stockReasons({ stocks, givenUp, heldForRecord, ready }: PoolNeed): readonly Reason[] {
+  const reasons: Reason[] = stocks.map(stockReason);
   if (heldForRecord > ready) reasons.push({ code: 'holding-for-record', tasks: heldForRecord });
   if (givenUp > 0) reasons.push({ code: 'making-room', tasks: givenUp });
   return reasons;
+}
+
+const MINUTE_MS = 60_000;
+
+function stockReason({ daemons, group: { choice } }: PoolNeed['stocks'][number]): Reason {
+  const { free, spareMs, afterBuildMs, countsEnding } = choice?.rule ?? UNKNOWN_RULE;
+  return {
+    ...{ code: 'stock', daemons, free, countsEnding },
+    spareMinutes: spareMs / MINUTE_MS,
+    afterBuildMinutes: afterBuildMs === null ? null : afterBuildMs / MINUTE_MS,
+    learned: choice === undefined || choice.hours === 0 ? null : learnedFrom(choice),
+  };
+}
+
+function learnedFrom({ builds, hours, tasks, waiting, others }: StockChoice) {
+  const alternatives = others.map(({ free, dollars }) => ({ free, dollarsPerHour: dollars }));
+  return { builds, hours, dollarsPerHour: { tasks, waiting }, others: alternatives };
 }
 
 /** Tasks that only the forecast keeps or launches. */
@@ -209,17 +204,14 @@ function whyHeldBack(
   return reasons;
 }
 
-/** The limit that keeps the stock below the size that is worth its price. */
+/** The limit that keeps the stock below the size that its rule asks for. */
 function stockBoundReasons(need: PoolNeed, limits: Config['limits']): readonly Reason[] {
-  const { view, granted, stockFacts, isRoomUsedUp, capacity } = need;
-  const worth = RAISE_ABOVE * priceOf(view.pool);
-  const held = stockFacts?.others.filter((saves) => saves >= worth) ?? [];
-  if (held.length === 0 || stockFacts === undefined || capacity.isHeldBack) return [];
-  if (granted >= view.pool.max) return maxReasons(view, granted + held.length);
+  const { view, granted, stockHeld, isRoomUsedUp, capacity } = need;
+  if (stockHeld === 0 || capacity.isHeldBack) return [];
+  if (granted >= view.pool.max) return maxReasons(view, granted + stockHeld);
   if (!isRoomUsedUp) return [];
-  const waitMinutesPerHour = Math.round(sum(held, (saves) => saves) / (stockFacts.person * 1e6));
-  const wanted = Math.min(view.pool.max, granted + held.length);
-  return [overallLimit(need, { wanted, limits, waitMinutesPerHour })];
+  const wanted = Math.min(view.pool.max, granted + stockHeld);
+  return [overallLimit(need, { wanted, limits, waitMinutesPerHour: 0 })];
 }
 
 /**

@@ -54,7 +54,7 @@ function offer(pool: string, tags: Tags, served: Served, places: number, price: 
     served,
     places,
     price: served === 'by-launch' || served === 'when-there-is-room' ? price : 0,
-    bounds: { due, prebuilds: 99, launchesStock: true, launch: 0, price },
+    bounds: { due, prebuilds: 99, launchesStock: true, price },
   };
 }
 

@@ -53,8 +53,7 @@ describe('limits.dollarsPerHour', () => {
 
   it('launches stock only up to the limit', () => {
     const recent = comingEvery({ everyMinutes: 1, forHours: 48 });
-    const dear = { waiting: { person: 10, autostart: 0.1, prebuild: 0.005, stop: 0.001 } };
-    expect(doneBy({ pools: { cpu: { config: dear } }, recent, limits: tasks(2) })).toEqual(['cpu 0->2']);
+    expect(doneBy({ pools: { cpu: {} }, recent, rule: { free: 5 }, limits: tasks(2) })).toEqual(['cpu 0->2']);
   });
 
   it('launches for people before prebuilds, even if the prebuilds have waited longer', () => {

@@ -362,7 +362,7 @@ function offerOf(text: string): Offer {
     served: served as Served,
     places: places === 'all' ? Number.POSITIVE_INFINITY : Number(places),
     price: Number(price.slice(1)),
-    bounds: { due: 0, prebuilds: 99, launchesStock: true, launch: 0, price: 0 },
+    bounds: { due: 0, prebuilds: 99, launchesStock: true, price: 0 },
   };
 }
 

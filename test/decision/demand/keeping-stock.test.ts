@@ -1,5 +1,6 @@
 /** The stock: which idle daemons stay, which drain, and what the stock must never cause. */
 import { describe, expect, it } from 'vitest';
+import { decide } from '../../../lambda/decision/decide.ts';
 import type { ReadingStatus } from '../../../lambda/decision/model/snapshot.ts';
 import {
   ago,
@@ -12,11 +13,22 @@ import {
   reading,
   SECOND,
 } from '../../support/parts.ts';
-import { comingEvery, deliberateOn, doneBy, PREBUILDS_USER, type Stocked } from '../../support/stocked.ts';
+import {
+  comingEvery,
+  deliberateOn,
+  doneBy,
+  PREBUILDS_USER,
+  type Stocked,
+  stocked,
+} from '../../support/stocked.ts';
 
 const gpu = { cluster: 'gpu' };
-const often = comingEvery({ everyMinutes: 3, forHours: 48 });
-const rarely = comingEvery({ everyMinutes: 60 * 30, forHours: 24 * 7 });
+const builds = comingEvery({ everyMinutes: 3, forHours: 48 });
+/** Two daemons are worth their price. */
+const often = { recent: builds, rule: { free: 2, spareMs: 5 * MINUTE } };
+/** No daemon is worth its price, and an idle one only for a short time. */
+const rarely = { recent: builds, rule: { free: 0, spareMs: MINUTE } };
+const cold = { recent: [], isCold: true };
 const jobs = (count: number, given: object = {}) =>
   Array.from({ length: count }, (_, index) => aJob({ created_at: ago((index + 1) * SECOND), ...given }));
 const codesOf = (world: Stocked, name = 'cpu'): readonly string[] =>
@@ -50,36 +62,39 @@ const withLease =
 
 describe('an idle daemon of the stock', () => {
   it('stays while builds come often', () => {
-    expect(doneBy({ recent: often, pools: { cpu: { idle: [HOUR] } } })).not.toContain('ask cpu');
-    expect(codesOf({ recent: often, pools: { cpu: { idle: [HOUR] } } })).toContain('stock');
+    expect(doneBy({ ...often, pools: { cpu: { idle: [HOUR] } } })).not.toContain('ask cpu');
+    expect(codesOf({ ...often, pools: { cpu: { idle: [HOUR] } } })).toContain('stock');
   });
 
-  it('drains after 20 seconds if builds are rare', () => {
-    expect(doneBy({ recent: rarely, pools: { cpu: { idle: [20 * SECOND] } } })).toEqual(['ask cpu']);
-    expect(doneBy({ recent: rarely, pools: { cpu: { idle: [19 * SECOND] } } })).toEqual([]);
+  it('drains when it is no longer worth keeping', () => {
+    expect(doneBy({ ...rarely, pools: { cpu: { idle: [MINUTE] } } })).toEqual(['ask cpu']);
+    expect(doneBy({ ...rarely, pools: { cpu: { idle: [MINUTE - 1] } } })).toEqual([]);
   });
 
   it('drains without a record', () => {
     expect(doneBy({ pools: { cpu: { idle: [MINUTE] } } })).toEqual(['ask cpu']);
   });
 
-  it('drains while there are more idle daemons than the stock, until the stock is left', () => {
-    const idle = Array<number>(12).fill(MINUTE);
-    const asked = doneBy({ recent: often, pools: { cpu: { idle } } });
-    expect(asked.length).toBeGreaterThan(0);
-    expect(asked.length).toBeLessThan(12);
+  it('stays for five minutes when nothing was learned of the builds', () => {
+    const unknown = { recent: builds, rule: {} };
+    expect(doneBy({ ...unknown, pools: { cpu: { idle: [5 * MINUTE - 1] } } })).toEqual([]);
+    expect(doneBy({ ...unknown, pools: { cpu: { idle: [5 * MINUTE] } } })).toEqual(['ask cpu']);
   });
 
-  it('stays at a price at which the pool would not launch it', () => {
-    const launched = deliberateOn({ recent: often, pools: { cpu: {} } }).pools[0]?.need.stock ?? 0;
-    const idle = Array<number>(12).fill(MINUTE);
-    const kept = deliberateOn({ recent: often, pools: { cpu: { idle } } }).pools[0]?.need.stock ?? 0;
-    expect(kept).toBeGreaterThan(launched);
+  it('drains while there are more idle daemons than the stock, until the stock is left', () => {
+    const idle = Array<number>(12).fill(HOUR);
+    expect(doneBy({ ...often, pools: { cpu: { idle } } })).toEqual(Array(10).fill('ask cpu'));
+  });
+
+  it('stays for a while as a spare one, and is not launched as such', () => {
+    const idle = Array<number>(4).fill(4 * MINUTE);
+    expect(doneBy({ ...often, pools: { cpu: { idle } } })).toEqual([]);
+    expect(doneBy({ ...often, pools: { cpu: {} } })).toEqual(['cpu 0->2']);
   });
 
   it('drains in a pool with warm 0, however many builds come', () => {
     const pools = { cpu: { idle: [MINUTE], config: { warm: 0 } } };
-    expect(doneBy({ recent: often, pools })).toEqual(['ask cpu']);
+    expect(doneBy({ ...often, pools })).toEqual(['ask cpu']);
   });
 });
 
@@ -87,7 +102,7 @@ it.each([0, 1])(
   'launches for a prebuild and the stock with min %i in one look, and nothing more in the next',
   (min) => {
     const pending = jobs(1, { initiator_id: PREBUILDS_USER });
-    const world = { recent: often, pending, pools: { cpu: { config: { min } } } };
+    const world = { ...often, pending, pools: { cpu: { config: { min } } } };
     const [action] = deliberateOn(world).plan.actions;
     if (action?.kind !== 'set-desired') throw new Error('nothing launched');
     expect(action.to).toBeGreaterThan(1);
@@ -96,7 +111,7 @@ it.each([0, 1])(
 );
 
 it('launches stock once, because the next look counts the starting tasks', () => {
-  const world = { recent: often, pools: { cpu: {} } };
+  const world = { ...often, pools: { cpu: {} } };
   const [action] = deliberateOn(world).plan.actions;
   if (action?.kind !== 'set-desired') throw new Error('nothing launched');
   expect(doneBy({ ...world, change: withDesired(action.to) })).toEqual([]);
@@ -106,7 +121,7 @@ it.each([
   { min: 0, why: 'stock' },
   { min: 1, why: 'floor' },
 ])('explains a launch for the stock with min $min by the reasons $why', ({ min, why }) => {
-  const { plan } = deliberateOn({ recent: often, pools: { cpu: { config: { min } } } });
+  const { plan } = deliberateOn({ ...often, pools: { cpu: { config: { min } } } });
   expect(plan.actions).toMatchObject([{ kind: 'set-desired', why }]);
   expect(plan.pools[0]?.why.map(({ code }) => code)).toContain(why);
 });
@@ -128,10 +143,10 @@ describe('the stock with doubts about jobs or daemons', () => {
         })),
       },
     });
-    expect(doneBy({ recent: often, pools: { cpu: {} }, change })).toEqual([]);
+    expect(doneBy({ ...often, pools: { cpu: {} }, change })).toEqual([]);
     // nor because of a pending job that an idle daemon can run
     const pools = { cpu: { idle: [MINUTE] } };
-    expect(doneBy({ recent: often, pending: jobs(1), pools, change })).toEqual([]);
+    expect(doneBy({ ...often, pending: jobs(1), pools, change })).toEqual([]);
   });
 
   it.each(cases)('drains nothing while $list is $status', ({ status, list }) => {
@@ -146,7 +161,7 @@ describe('the stock with doubts about jobs or daemons', () => {
       },
     });
     const pools = { cpu: { idle: [HOUR, HOUR, HOUR] } };
-    expect(doneBy({ recent: rarely, pools, change })).toEqual([]);
+    expect(doneBy({ ...rarely, pools, change })).toEqual([]);
   });
 });
 
@@ -163,36 +178,34 @@ describe('the stock with doubts about workspaces', () => {
   it.each<ReadingStatus>(['failed', 'stale'])(
     'keeps daemons that have been idle for minutes while the list is %s',
     (status) => {
-      expect(doneBy({ recent: rarely, pools, ...withWorkspaces(status) })).toEqual([]);
-      expect(codesOf({ recent: rarely, pools, ...withWorkspaces(status) })).toContain('holding-for-record');
+      expect(doneBy({ ...rarely, pools, ...withWorkspaces(status) })).toEqual([]);
+      expect(codesOf({ ...rarely, pools, ...withWorkspaces(status) })).toContain('holding-for-record');
     },
   );
 
   it('drains daemons that have been idle for minutes while the list is ok', () => {
-    expect(doneBy({ recent: rarely, pools, ...withWorkspaces('ok') })).toEqual(['ask cpu', 'ask cpu']);
+    expect(doneBy({ ...rarely, pools, ...withWorkspaces('ok') })).toEqual(['ask cpu', 'ask cpu']);
   });
 
   it.each<ReadingStatus>(['failed', 'stale'])(
     'still grows by the jobs that were seen while the list is %s',
     (status) => {
-      const launched = doneBy({ recent: often, pools: { cpu: {} }, ...withWorkspaces(status) });
-      expect(launched).toEqual(doneBy({ recent: often, pools: { cpu: {} } }));
+      const launched = doneBy({ ...often, pools: { cpu: {} }, ...withWorkspaces(status) });
+      expect(launched).toEqual(doneBy({ ...often, pools: { cpu: {} } }));
       expect(launched).toHaveLength(1);
     },
   );
 });
 
 describe('the stock after a cold start', () => {
-  const young = { recent: [], since: ago(30 * SECOND) };
-
   it('keeps the daemons of an earlier process, and the plan gives the reason', () => {
-    const world = { ...young, pools: { cpu: { idle: [HOUR, 10 * MINUTE, 5 * MINUTE] } } };
+    const world = { ...cold, pools: { cpu: { idle: [HOUR, 10 * MINUTE, 5 * MINUTE] } } };
     expect(doneBy(world)).toEqual([]);
     expect(codesOf(world)).toContain('holding-for-record');
   });
 
   it('keeps a daemon whose last job was for a person', () => {
-    expect(doneBy({ ...young, pools: { cpu: { idle: [30 * SECOND] } } })).toEqual([]);
+    expect(doneBy({ ...cold, pools: { cpu: { idle: [30 * SECOND] } } })).toEqual([]);
   });
 
   it('drains a daemon whose last job coderd made by itself', () => {
@@ -204,26 +217,33 @@ describe('the stock after a cold start', () => {
       metadata: { workspace_id: 'w' },
     });
     const organization = { previousJobs: reading([job]) };
-    expect(doneBy({ ...young, organization, pools: { cpu: { idle: [30 * SECOND] } } })).toEqual(['ask cpu']);
+    expect(doneBy({ ...cold, organization, pools: { cpu: { idle: [30 * SECOND] } } })).toEqual(['ask cpu']);
   });
 
   it('launches nothing to replace daemons that the record forgot', () => {
-    expect(doneBy({ ...young, pools: { cpu: {} } })).toEqual([]);
+    expect(doneBy({ ...cold, pools: { cpu: {} } })).toEqual([]);
   });
 
   it('keeps nothing in pools with warm 0', () => {
     const pools = { cpu: { idle: [HOUR], config: { warm: 0 } } };
-    expect(doneBy({ ...young, pools })).toEqual(['ask cpu']);
+    expect(doneBy({ ...cold, pools })).toEqual(['ask cpu']);
   });
 
   it('keeps no more than max', () => {
     const pools = { cpu: { idle: [HOUR, HOUR, HOUR], config: { max: 1 } } };
-    expect(doneBy({ ...young, pools })).toEqual(['ask cpu', 'ask cpu']);
+    expect(doneBy({ ...cold, pools })).toEqual(['ask cpu', 'ask cpu']);
   });
 
-  it('drains them once the process has recorded for hours', () => {
-    const world = { recent: [], since: ago(5 * HOUR), pools: { cpu: { idle: [HOUR, HOUR] } } };
+  it('drains them once the process has learned', () => {
+    const world = { recent: [], pools: { cpu: { idle: [HOUR, HOUR] } } };
     expect(doneBy(world)).toEqual(['ask cpu', 'ask cpu']);
+  });
+
+  it('keeps them while the builds of their pool have not been replayed', () => {
+    const { snapshot, config } = stocked({ recent: builds, pools: { cpu: { idle: [HOUR] } } });
+    const known = { ...snapshot, stock: { tagSets: [], choices: [] } };
+    expect(decide(known, config).actions).toEqual([]);
+    expect(decide(snapshot, config).actions).toHaveLength(1);
   });
 });
 
@@ -235,20 +255,20 @@ describe('idle stock that makes room for another pool', () => {
   const pending = jobs(1, { tags: gpu });
 
   it('drains when maxTasks holds back a job of the other pool', () => {
-    const world = { recent: often, pools, pending, limits: { maxTasks: 2 } };
+    const world = { ...often, pools, pending, limits: { maxTasks: 2 } };
     expect(doneBy(world)).toEqual(['ask cpu']);
     expect(codesOf(world)).toContain('making-room');
   });
 
   it('drains when dollarsPerHour holds back a job of the other pool', () => {
     const limits = { maxTasks: 100, dollarsPerHour: 2.1 * 0.0395 };
-    expect(doneBy({ recent: often, pools, pending, limits })).toEqual(['ask cpu']);
+    expect(doneBy({ ...often, pools, pending, limits })).toEqual(['ask cpu']);
   });
 
   it('drains after a cold start too', () => {
-    const young = { recent: [], since: ago(30 * SECOND), limits: { maxTasks: 2 } };
+    const young = { ...cold, limits: { maxTasks: 2 } };
     expect(doneBy({ ...young, pools, pending })).toEqual(['ask cpu']);
-    expect(doneBy({ ...young, pools, pending, recent: often })).toEqual(['ask cpu']);
+    expect(doneBy({ ...often, isCold: true, limits: { maxTasks: 2 }, pools, pending })).toEqual(['ask cpu']);
     expect(doneBy({ ...young, pools })).toEqual([]);
   });
 
@@ -256,7 +276,7 @@ describe('idle stock that makes room for another pool', () => {
     const floored = { ...pools, cpu: { idle: [HOUR, HOUR], config: { min: 2 } } };
     const limits = { maxTasks: 2 };
     expect(doneBy({ pools: floored, pending, limits })).toEqual([]);
-    expect(doneBy({ recent: [], since: ago(30 * SECOND), pools: floored, pending, limits })).toEqual([]);
+    expect(doneBy({ ...cold, pools: floored, pending, limits })).toEqual([]);
   });
 
   it.each([
@@ -265,13 +285,13 @@ describe('idle stock that makes room for another pool', () => {
     { min: 1, idle: 3, expected: ['ask cpu', 'ask cpu'] },
   ])('keeps min $min of $idle idle daemons that the stock wants too', ({ min, idle, expected }) => {
     const floored = { ...pools, cpu: { idle: Array<number>(idle).fill(HOUR), config: { min } } };
-    const world = { recent: often, pools: floored, pending: jobs(3, { tags: gpu }) };
+    const world = { ...often, pools: floored, pending: jobs(3, { tags: gpu }) };
     expect(doneBy({ ...world, limits: { maxTasks: idle } })).toEqual(expected);
   });
 
   it('drains no more daemons than jobs wait', () => {
     const many = jobs(7, { tags: gpu });
-    expect(doneBy({ recent: often, pools, pending: many, limits: { maxTasks: 2 } })).toEqual([
+    expect(doneBy({ ...often, pools, pending: many, limits: { maxTasks: 2 } })).toEqual([
       'ask cpu',
       'ask cpu',
     ]);
@@ -281,35 +301,38 @@ describe('idle stock that makes room for another pool', () => {
     { hours: 22.9, expected: [], because: 'it makes the room' },
     { hours: 22, expected: ['ask cpu'], because: 'its guard may hang' },
   ])('handles a draining daemon with $hours h left on its lease: $because', ({ hours, expected }) => {
-    const world = { recent: often, pools, pending, limits: { maxTasks: 2 }, change: withLease(hours) };
+    const world = { ...often, pools, pending, limits: { maxTasks: 2 }, change: withLease(hours) };
     expect(doneBy(world)).toEqual(expected);
   });
 
   it('stays when there is room for the job', () => {
-    expect(doneBy({ recent: often, pools, pending, limits: { maxTasks: 3 } })).toEqual(['gpu 0->1']);
+    expect(doneBy({ ...often, pools, pending, limits: { maxTasks: 3 } })).toEqual(['gpu 0->1']);
   });
 
   it('stays when the other pool is at its own max', () => {
     const full = { ...pools, gpu: { config: { tags: gpu, max: 1 }, busy: [MINUTE] } };
-    expect(doneBy({ recent: often, pools: full, pending, limits: { maxTasks: 3 } })).toEqual([]);
+    expect(doneBy({ ...often, pools: full, pending, limits: { maxTasks: 3 } })).toEqual([]);
   });
 
   it('stays when the job can run on the idle daemon', () => {
-    const world = { recent: often, pools, pending: jobs(1), limits: { maxTasks: 2 } };
+    const world = { ...often, pools, pending: jobs(1), limits: { maxTasks: 2 } };
     expect(doneBy(world)).toEqual([]);
   });
 
   it('stays while jobs of its own pool need the daemons', () => {
     const busy = { ...pools, cpu: { idle: [HOUR, HOUR] } };
     const own = [...jobs(2), ...pending];
-    expect(doneBy({ recent: often, pools: busy, pending: own, limits: { maxTasks: 2 } })).toEqual([]);
+    expect(doneBy({ ...often, pools: busy, pending: own, limits: { maxTasks: 2 } })).toEqual([]);
   });
 });
 
 it('drains idle stock while there are more tasks than maxTasks', () => {
-  const pools = { cpu: { idle: [HOUR, HOUR, HOUR] } };
-  expect(doneBy({ recent: often, pools, limits: { maxTasks: 2 } })).toEqual(['ask cpu']);
-  expect(doneBy({ recent: often, pools, limits: { maxTasks: 2 }, change: withLease(22.9) })).toEqual([]);
+  const world = {
+    ...{ recent: builds, rule: { free: 3 }, limits: { maxTasks: 2 } },
+    pools: { cpu: { idle: [HOUR, HOUR, HOUR] } },
+  };
+  expect(doneBy(world)).toEqual(['ask cpu']);
+  expect(doneBy({ ...world, change: withLease(22.9) })).toEqual([]);
 });
 
 describe('launches for prebuilds', () => {
@@ -365,7 +388,7 @@ describe('launches for prebuilds', () => {
 
   it('keep the stock from launching, because prebuilds would take its daemons', () => {
     const only = doneBy({ pools: { cpu }, pending: prebuilds(30) });
-    expect(doneBy({ pools: { cpu }, pending: prebuilds(30), recent: often })).toEqual(only);
+    expect(doneBy({ pools: { cpu }, pending: prebuilds(30), ...often })).toEqual(only);
   });
 
   it('leave free daemons to any job, because the cap limits only launches', () => {
@@ -376,23 +399,24 @@ describe('launches for prebuilds', () => {
 });
 
 describe('a limit that holds back the stock', () => {
-  const busy = comingEvery({ everyMinutes: 0.2, forHours: 24 });
-
   it('is a reason when it is max', () => {
-    expect(codesOf({ recent: busy, pools: { cpu: { idle: [HOUR], config: { max: 1 } } } })).toContain(
-      'capped-at-max',
-    );
+    const pools = { cpu: { busy: [MINUTE], idle: [HOUR], config: { max: 2 } } };
+    expect(codesOf({ ...often, pools })).toContain('capped-at-max');
   });
 
-  it('is a reason when it is maxTasks, with the minutes that people wait', () => {
-    const world = { recent: busy, limits: { maxTasks: 2 }, pools: { cpu: { idle: [HOUR, HOUR] } } };
+  it('is a reason when it is maxTasks', () => {
+    const world = { ...often, limits: { maxTasks: 2 }, pools: { cpu: { busy: [MINUTE], idle: [HOUR] } } };
     const { why = [] } = deliberateOn(world).plan.pools[0] ?? {};
     const reason = why.find(({ code }) => code === 'capped-at-max-tasks');
-    expect(reason).toMatchObject({ granted: 2, maxTasks: 2 });
-    expect(reason).toHaveProperty('waitMinutesPerHour', expect.any(Number));
+    expect(reason).toMatchObject({ wanted: 3, granted: 2, maxTasks: 2 });
   });
 
-  it('is no reason when one more daemon is not worth its price', () => {
-    expect(codesOf({ recent: often, pools: { cpu: { idle: [HOUR, HOUR] } } })).not.toContain('capped-at-max');
+  it('is no reason when the stock is complete', () => {
+    const world = {
+      ...often,
+      limits: { maxTasks: 2 },
+      pools: { cpu: { idle: [HOUR, HOUR], config: { max: 2 } } },
+    };
+    expect(codesOf(world)).toEqual(['stock']);
   });
 });

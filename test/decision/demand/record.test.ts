@@ -1,7 +1,7 @@
 /** The record of recent jobs: which builds were unforeseen, and how long builds take. */
 import { describe, expect, it } from 'vitest';
 import { deriveRecord, foreseenIn } from '../../../lambda/decision/demand/record.ts';
-import type { Job, OrganizationReadings, RecentJobs } from '../../../lambda/decision/model/snapshot.ts';
+import type { Job, OrganizationReadings } from '../../../lambda/decision/model/snapshot.ts';
 import { tagKey } from '../../../lambda/decision/model/tags.ts';
 import {
   ago,
@@ -12,21 +12,16 @@ import {
   HOUR,
   jobId,
   MINUTE,
-  NOW,
   reading,
   SECOND,
 } from '../../support/parts.ts';
 import { buildAt, PREBUILDS_USER } from '../../support/stocked.ts';
 
-const recorded = (
-  items: readonly Job[],
-  given: Partial<OrganizationReadings & RecentJobs> = {},
-): OrganizationReadings => {
-  const { since, ...organization } = given;
-  return anOrganization({ ...organization, recentJobs: { ...reading(items), since } });
-};
+const recorded = (items: readonly Job[], given: Partial<OrganizationReadings> = {}): OrganizationReadings =>
+  anOrganization({ ...given, recentJobs: reading(items) });
+/** 1 if the job is unforeseen, else 0. */
 const arrivalsOf = (job: Job, given: Partial<OrganizationReadings> = {}): number =>
-  deriveRecord(recorded([job], given)).together([tagKey(job.tags)]).times.length;
+  deriveRecord(recorded([job], given)).arrivals.get(tagKey(job.tags))?.lastAt === undefined ? 0 : 1;
 
 describe('unforeseenIn with the reason of the build', () => {
   it.each([
@@ -124,33 +119,34 @@ describe('the workspace of a job without a reason', () => {
   });
 });
 
-describe('the times of arrivals', () => {
-  it('are those of the requested tag sets, the newest first', () => {
-    const gpu = { cluster: 'gpu' };
-    const times = [3, 1, 2].map((hours) => ago(hours * HOUR));
-    const record = deriveRecord(
-      recorded([...times.map((at) => buildAt(at, 60, { tags: gpu })), buildAt(ago(5 * HOUR))]),
-    );
-    expect(record.together([tagKey(gpu)]).times).toEqual([ago(HOUR), ago(2 * HOUR), ago(3 * HOUR)]);
-    expect(record.together([tagKey(gpu), tagKey({})]).times).toHaveLength(4);
-    expect(record.together(['[]']).times).toEqual([]);
-  });
+describe('the arrivals of a tag set', () => {
+  const gpu = { cluster: 'gpu' };
 
-  it('are the same object for the same tag sets, so results can be cached', () => {
-    const organization = recorded([buildAt(ago(HOUR)), buildAt(ago(2 * HOUR))]);
-    const keys = [tagKey({})];
-    expect(deriveRecord(organization).together(keys)).toBe(deriveRecord(organization).together(keys));
+  it('have the time of the latest unforeseen build', () => {
+    const times = [3, 1, 2].map((hours) => ago(hours * HOUR));
+    const foreseen = { tags: gpu, reason: 'autostart', metadata: { workspace_id: 'w' } };
+    const { arrivals } = deriveRecord(
+      recorded([
+        buildAt(ago(MINUTE), 60, foreseen),
+        ...times.map((at) => buildAt(at, 60, { tags: gpu })),
+        buildAt(ago(5 * HOUR)),
+      ]),
+    );
+    expect([...arrivals.keys()].toSorted()).toEqual([tagKey(gpu), tagKey({})].toSorted());
+    expect(arrivals.get(tagKey(gpu))?.lastAt).toBe(ago(HOUR));
+    expect(arrivals.get(tagKey({}))?.lastAt).toBe(ago(5 * HOUR));
   });
 
   it('change when the workspaces are read anew', () => {
     const job = aJob({ id: jobId('build'), metadata: { workspace_id: 'w' } });
     const recentJobs = reading([job]);
-    const withReason = (reason: string): number => {
+    const withReason = (reason: string): boolean => {
       const latest_build = { reason, job: { id: jobId('build'), status: 'running' } };
       const workspaces = reading([aWorkspace({ id: 'w', latest_build })]);
-      return deriveRecord(anOrganization({ recentJobs, workspaces })).together([tagKey({})]).times.length;
+      const { arrivals } = deriveRecord(anOrganization({ recentJobs, workspaces }));
+      return arrivals.get(tagKey({}))?.lastAt !== undefined;
     };
-    expect([withReason('initiator'), withReason('autostart'), withReason('initiator')]).toEqual([1, 0, 1]);
+    expect(['initiator', 'autostart', 'initiator'].map(withReason)).toEqual([true, false, true]);
   });
 });
 
@@ -193,25 +189,15 @@ describe('durationsOf', () => {
   });
 });
 
-it('calls a process young that began to record less than half an hour ago', () => {
-  const isYoung = (ms: number): boolean => deriveRecord(recorded([], { since: ago(ms) })).isYoung(NOW);
-  expect([isYoung(0), isYoung(10 * MINUTE), isYoung(3 * HOUR)]).toEqual([true, true, false]);
-  expect(deriveRecord(recorded([])).isYoung(NOW)).toBe(false);
-});
-
-it('derives the record anew if its start or the templates differ', () => {
-  const jobs = [buildAt(ago(HOUR))];
-  const isYoung = (ms: number): boolean => deriveRecord(recorded(jobs, { since: ago(ms) })).isYoung(NOW);
-  expect([isYoung(0), isYoung(3 * HOUR), isYoung(0)]).toEqual([true, false, true]);
+it('derives the record anew if the templates differ', () => {
   const templates = reading([aTemplate()]);
-  const first = recorded(jobs);
+  const first = recorded([buildAt(ago(HOUR))]);
   expect(deriveRecord({ ...first })).toBe(deriveRecord(first));
   expect(deriveRecord({ ...first, templates })).not.toBe(deriveRecord(first));
 });
 
 it('has no arrivals and no durations without a record', () => {
   const record = deriveRecord(anOrganization());
-  expect(record.together([tagKey({})]).times).toEqual([]);
+  expect(record.arrivals.size).toBe(0);
   expect(record.durationsOf(aJob())).toEqual([]);
-  expect(record.isYoung(NOW)).toBe(false);
 });

@@ -20,8 +20,7 @@ const builds = (seconds: readonly number[], everyMs: number, transition?: string
 const job = aJob({ metadata: { template_id: 'template', workspace_id: 'one' } });
 
 describe('the times of builds', () => {
-  const organization = (...jobs: ReturnType<typeof builds>) =>
-    anOrganization({ recentJobs: { ...reading(jobs), since: ago(6 * HOUR) } });
+  const organization = (...jobs: ReturnType<typeof builds>) => anOrganization({ recentJobs: reading(jobs) });
 
   it('are unknown with fewer than 5 similar builds', () => {
     expect(buildTimesIn(organization(...builds([60, 61, 62, 63], MINUTE)))(job)).toBeUndefined();

@@ -27,7 +27,7 @@ const offerOf = (served: Served, pool: string | null = 'gpu'): Offer => ({
   served,
   places: 9,
   price: 0,
-  bounds: { due: 0, prebuilds: 99, launchesStock: true, launch: 0, price: 0 },
+  bounds: { due: 0, prebuilds: 99, launchesStock: true, price: 0 },
 });
 
 function findings(agesMs: readonly number[], served: readonly Served[], version: string | null = 'v2.30.0') {

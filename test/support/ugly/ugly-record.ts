@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check';
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
-import type { Job, ReadingStatus, RecentJobs } from '../../../lambda/decision/model/snapshot.ts';
+import type { Job, Reading, ReadingStatus } from '../../../lambda/decision/model/snapshot.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
-import { ago, aJob, HOUR, jobId, MINUTE, NOW } from '../parts.ts';
+import { aJob, HOUR, jobId, MINUTE, NOW } from '../parts.ts';
 
 const DAY = 24 * HOUR;
 
@@ -36,19 +36,15 @@ const rows = fc.array(
 type Row = typeof rows extends fc.Arbitrary<(infer T)[]> ? T : never;
 
 /** The recent jobs of an organization. Undefined: no record. */
-export function uglyRecord(organization: string): fc.Arbitrary<RecentJobs | undefined> {
+export function uglyRecord(organization: string): fc.Arbitrary<Reading<Job> | undefined> {
   return fc.option(
     fc
       .record({
         rows,
         status: fc.constantFrom<ReadingStatus>('ok', 'ok', 'ok', 'truncated', 'stale', 'failed', 'forbidden'),
-        since: fc.constantFrom(undefined, ago(0), ago(MINUTE), ago(5 * HOUR), ago(-DAY)),
-        limit: fc.constantFrom(undefined, 0, 1, 500),
       })
       .map((given) => ({
         status: given.status,
-        since: given.since,
-        ...(given.limit === undefined ? {} : { limit: given.limit }),
         items: given.rows.flatMap((row, index) => drawRow(row, `r-${organization}-${index}`, organization)),
       })),
     { nil: undefined, freq: 5 },

@@ -16,13 +16,14 @@ import type {
   Protection,
   Reading,
   ReadingStatus,
-  RecentJobs,
   Service,
   Snapshot,
+  StockChoice,
   Task,
 } from '../../../lambda/decision/model/snapshot.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { aConfig, ago, aJob, aPool, arnOf, HOUR, jobId, MINUTE, NOW, poolName, taskIdOf } from '../parts.ts';
+import { learnedIn } from '../stocked.ts';
 import { forecastSettings, uglyForecast } from './ugly-forecast.ts';
 import { uglyRecord } from './ugly-record.ts';
 
@@ -366,7 +367,9 @@ type Parts = {
   readonly atOncePercent: number;
   readonly isVersionKnown: boolean;
   readonly forecasts: readonly (ForecastReadings | Record<string, never>)[];
-  readonly records: readonly (RecentJobs | undefined)[];
+  readonly records: readonly (Reading<Job> | undefined)[];
+  /** The rule of each set of pools. Undefined: the process has just started. */
+  readonly learned: { readonly rule: StockChoice['rule']; readonly isPartly: boolean } | undefined;
 };
 
 function assemble({
@@ -384,6 +387,7 @@ function assemble({
   isVersionKnown,
   forecasts,
   records,
+  learned,
 }: Parts): Ugly {
   let at = 0;
   const reading = <T>(items: readonly T[]): Reading<T> => {
@@ -432,21 +436,36 @@ function assemble({
     };
   });
   const all = pictures.flat();
-  return {
-    snapshot: {
-      version: 1,
-      takenAt: NOW,
-      coder: { ...(isVersionKnown ? { buildInfo: { version: 'v2.30.0' } } : {}), organizations },
-      ecs: {
-        cluster: 'c',
-        services: reading(services),
-        tasks: reading(all.map(({ task }) => task)),
-        protections: reading(all.flatMap(({ protection }) => protection ?? [])),
-      },
+  const snapshot: Snapshot = {
+    version: 1,
+    takenAt: NOW,
+    coder: { ...(isVersionKnown ? { buildInfo: { version: 'v2.30.0' } } : {}), organizations },
+    ecs: {
+      cluster: 'c',
+      services: reading(services),
+      tasks: reading(all.map(({ task }) => task)),
+      protections: reading(all.flatMap(({ protection }) => protection ?? [])),
     },
-    config: { ...aConfig(...configs), limits: { maxTasks }, roll: { atOncePercent } },
   };
+  const config = { ...aConfig(...configs), limits: { maxTasks }, roll: { atOncePercent } };
+  if (learned === undefined) return { snapshot, config };
+  const { tagSets, choices } = learnedIn(snapshot, config, learned.rule);
+  const known = choices.filter((_, index) => !learned.isPartly || index % 2 === 0);
+  return { snapshot: { ...snapshot, stock: { tagSets, choices: known } }, config };
 }
+
+const LEARNED = fc.option(
+  fc.record({
+    rule: fc.record({
+      free: fc.constantFrom(0, 1, 2, 8, 30),
+      spareMs: fc.constantFrom(0, 60_000, 600_000),
+      afterBuildMs: fc.constantFrom(null, 900_000, 3_600_000),
+      countsEnding: fc.boolean(),
+    }),
+    isPartly: fc.boolean(),
+  }),
+  { nil: undefined, freq: 5 },
+);
 
 /** Ugly states; `view: 'full'` leaves every reading ok. */
 export function uglyStates({ view }: { readonly view: 'full' | 'any' }): fc.Arbitrary<Ugly> {
@@ -481,6 +500,7 @@ export function uglyStates({ view }: { readonly view: 'full' | 'any' }): fc.Arbi
         isVersionKnown: fc.boolean(),
         forecasts: fc.tuple(...ORGANIZATIONS.map((name) => uglyForecast(name, view === 'full'))),
         records: fc.tuple(...ORGANIZATIONS.map(uglyRecord)),
+        learned: LEARNED,
       })
       .map(({ surplus, ...parts }) => ({
         ...parts,

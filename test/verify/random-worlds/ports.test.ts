@@ -3,6 +3,7 @@ import { DesiredCounts } from '../../../lambda/adapters/ecs/desired-counts.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import { observe } from '../../../lambda/look/observe.ts';
+import { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
 import { VirtualScheduler } from '../../../simulator/base/virtual-scheduler.ts';
@@ -52,6 +53,7 @@ describe('portsOf', () => {
     const inProcess = portsOf(world, {
       aws: connection,
       secrets: secretsOf(world, connection),
+      stock: new StockLearner(),
       coderd: connection,
       ...{ scheduler, counts: new DesiredCounts() },
     });

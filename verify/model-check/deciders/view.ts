@@ -5,6 +5,7 @@ import type {
   EpochMs,
   JobId,
   OrganizationId,
+  PoolName,
   ServiceArn,
   TaskArn,
 } from '../../../lambda/decision/model/brands.ts';
@@ -12,13 +13,13 @@ import type { Config } from '../../../lambda/decision/model/config.ts';
 import type {
   Daemon,
   Job,
+  LearnedStock,
   Reading,
-  RecentJobs,
   Service,
   Snapshot,
   Task,
 } from '../../../lambda/decision/model/snapshot.ts';
-import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { normalizeTags, type Tags } from '../../../lambda/decision/model/tags.ts';
 import { ASKED_BELOW, holdsJob, type TaskState, UNPROTECTED } from '../world/task.ts';
 
 /** What a look reads from ECS. */
@@ -119,22 +120,16 @@ export function configOf(bounds: Bounds): Config {
   return { ...CONFIG, pools: CONFIG.pools.map((pool) => ({ ...pool, ...bounds })) };
 }
 
-/**
- * A build with these tags every five minutes for five hours: enough that the product keeps a daemon
- * free.
- */
-export function builtOften(pool: SeenPool): RecentJobs {
-  const items = Array.from({ length: 60 }, (_, index): Job => {
-    const startedMs = (index + 1) * 5 * MINUTE_MS;
-    const job = jobOf(pool, `before-${index}`);
-    const times = {
-      created_at: ago(startedMs),
-      started_at: ago(startedMs),
-      completed_at: ago(startedMs - MINUTE_MS),
-    };
-    return { ...job, ...times, status: 'succeeded' };
-  });
-  return { ...ok(items), since: ago(5 * HOUR_MS) };
+/** What was learned if all pools together keep a daemon free for builds with the tags of the first. */
+export function keepsOneFree(pools: readonly SeenPool[]): LearnedStock {
+  const [{ tags } = CPU] = pools;
+  const organizationId = ORGANIZATION.id;
+  const rule = { free: 1, spareMs: 0, afterBuildMs: null, countsEnding: false };
+  const seen = { builds: 60, hours: 5, tasks: 0.04, waiting: 0.01, others: [] };
+  return {
+    tagSets: [{ organizationId, tags: normalizeTags(tags) }],
+    choices: [{ organizationId, pools: pools.map(({ name }) => name as PoolName), rule, ...seen }],
+  };
 }
 
 /** What a look sees of one pool. */
@@ -155,7 +150,10 @@ export function snapshotOf(ecs: EcsReadings, coder: CoderReadings, names: readon
 }
 
 /** The snapshot of a look at pools of one organization. Each name belongs to one pool only. */
-export function snapshotOfPools(looks: readonly PoolLook[], recentJobs?: RecentJobs): Snapshot {
+export function snapshotOfPools(
+  looks: readonly PoolLook[],
+  stock: LearnedStock = { tagSets: [], choices: [] },
+): Snapshot {
   const parts = looks.map(partOf);
   return {
     version: 1,
@@ -168,10 +166,10 @@ export function snapshotOfPools(looks: readonly PoolLook[], recentJobs?: RecentJ
           jobs: ok(parts.flatMap(({ jobs }) => jobs)),
           daemons: ok([OTHER_DAEMON, ...parts.flatMap(({ daemons }) => daemons)]),
           previousJobs: ok([]),
-          ...(recentJobs === undefined ? {} : { recentJobs }),
         },
       ],
     },
+    stock,
     ecs: {
       cluster: 'coder',
       services: ok(parts.map(({ service }) => service)),

@@ -2,7 +2,7 @@
 
 import type { Decide, Write } from '../deciders/decider.ts';
 import type { CoderReadings, DaemonView, EcsTaskView, SeenPool } from '../deciders/view.ts';
-import { arnOf, builtOften, configWith, NO_DAEMON, snapshotOfPools } from '../deciders/view.ts';
+import { arnOf, configWith, keepsOneFree, NO_DAEMON, snapshotOfPools } from '../deciders/view.ts';
 import { type SlotState, type SmallPool, type TwoPools, withSlot } from './two-pools-state.ts';
 
 /** Daemons of the second pool can run jobs of the first pool too. */
@@ -38,10 +38,10 @@ export function lookOf(limits: TwoPoolsLimits, decide: Decide): (pools: TwoPools
     POOLS.map((pool, at) => ({ ...pool, min: min[at] ?? 0, max })),
     { maxTasks },
   );
-  const recentJobs = hasStock && POOLS[0] ? builtOften(POOLS[0]) : undefined;
+  const stock = hasStock ? keepsOneFree(POOLS) : undefined;
   return (pools) => {
     const looks = pools.map((pool, at) => lookAt(pool, at));
-    const actions = decide(snapshotOfPools(looks, recentJobs), config);
+    const actions = decide(snapshotOfPools(looks, stock), config);
     const calls = pools.flatMap((_, pool): readonly Call[] => {
       const own = actions.filter((action) => action.pool === NAMES[pool]);
       const arns = looks[pool]?.names.map(arnOf) ?? [];

@@ -1,0 +1,119 @@
+/**
+ * The text of the record of builds: JSON, deflated, in base64. Times are the seconds before the
+ * next newer build, durations are in seconds. It contains tags, ids of organizations and names of
+ * pools, and nothing of workspaces or people.
+ */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import * as z from 'zod';
+import type { OrganizationId } from '../../decision/model/brands.ts';
+import type { TagSet } from '../../decision/model/tags.ts';
+import type { ReplayedBuild } from '../../decision/stock/replay.ts';
+import type { StockRecord } from '../../look/stock/stock-record.ts';
+import { stockChoiceSchema } from '../snapshot/schema.ts';
+
+/** Of an advanced parameter (docs/aws.md §4). */
+export const MOST_CHARACTERS = 8192;
+/** Of the JSON. A longer text does not come from here. */
+const MOST_BYTES = 1_000_000;
+
+const textSchema = z.object({
+  version: z.literal(1),
+  organizations: z.array(
+    z.object({
+      id: z.string() as unknown as z.ZodType<OrganizationId, OrganizationId>,
+      upTo: z.int().nonnegative(),
+      logs: z.array(
+        z.object({
+          tags: z
+            .looseObject({ scope: z.string(), owner: z.string() })
+            .catchall(z.string()) as unknown as z.ZodType<TagSet, TagSet>,
+          /** By turns: seconds before the next newer build or `upTo`, and how many it took. */
+          builds: z.array(z.int().nonnegative()),
+        }),
+      ),
+    }),
+  ),
+  /** A choice of another form is left out: a process chooses again. */
+  choices: z.array(z.unknown()),
+});
+
+/**
+ * If not all fits, the oldest builds of all tag sets are left out. Choices that do not fit without
+ * any build are left out too. Undefined: nothing fits.
+ */
+export function encodeRecord(record: StockRecord, mostCharacters = MOST_CHARACTERS): string | undefined {
+  const logs = record.organizations.flatMap((organization) => organization.logs);
+  const times = logs.flatMap(({ builds }) => builds.map(({ at }) => at)).sort((a, b) => b - a);
+  const least = pack(record, times[0] ?? 0).length;
+  if (least > mostCharacters)
+    return record.choices.length > 0 ? encodeRecord({ ...record, choices: [] }, mostCharacters) : undefined;
+  for (let kept = times.length; ; ) {
+    const text = pack(record, times[kept] ?? Number.NEGATIVE_INFINITY);
+    if (text.length <= mostCharacters) return text;
+    const share = (mostCharacters - least) / (text.length - least);
+    kept = Math.floor(kept * Math.min(0.99, share));
+  }
+}
+
+/** Packs the builds that came after this time. */
+function pack(record: StockRecord, after: number): string {
+  const organizations = record.organizations.map(({ id, upTo, logs }) => ({
+    ...{ id, upTo: Math.floor(upTo) },
+    logs: logs.flatMap(({ tags, builds }) => {
+      const newer = builds.filter(({ at }) => at > after);
+      return newer.length === 0 ? [] : { tags, builds: differences(newer, upTo) };
+    }),
+  }));
+  const json = JSON.stringify({ version: 1, organizations, choices: record.choices }, rounded);
+  return deflateRawSync(json, { level: 9 }).toString('base64');
+}
+
+/** Dollars need three digits. */
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(3)) : value;
+}
+
+function differences(builds: readonly ReplayedBuild[], upTo: number): readonly number[] {
+  let next = Math.ceil(upTo / 1000);
+  return builds.toReversed().flatMap(({ at, tookMs }) => {
+    const second = Math.min(next, Math.floor(at / 1000));
+    const gap = next - second;
+    next = second;
+    return [gap, Math.max(1, Math.round(tookMs / 1000))];
+  });
+}
+
+const choiceSchema = stockChoiceSchema.extend({ startMs: z.number().positive().optional() });
+
+/** Undefined: the text is no record of this version. Never throws. */
+export function decodeRecord(text: string): StockRecord | undefined {
+  const { data } = textSchema.safeParse(unpack(text));
+  if (data === undefined) return undefined;
+  return {
+    organizations: data.organizations.map(({ id, upTo, logs }) => ({
+      ...{ id, upTo },
+      logs: logs.map(({ tags, builds }) => ({ tags, builds: buildsOf(builds, upTo) })),
+    })),
+    choices: data.choices.flatMap((choice) => choiceSchema.safeParse(choice).data ?? []),
+  };
+}
+
+function unpack(text: string): unknown {
+  try {
+    return JSON.parse(
+      inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: MOST_BYTES }).toString(),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+function buildsOf(numbers: readonly number[], upTo: number): readonly ReplayedBuild[] {
+  let second = Math.ceil(upTo / 1000);
+  const builds: ReplayedBuild[] = [];
+  for (let index = 0; index + 1 < numbers.length; index += 2) {
+    second -= numbers[index] ?? 0;
+    builds.push({ at: second * 1000, tookMs: (numbers[index + 1] ?? 1) * 1000 });
+  }
+  return builds.toReversed();
+}

@@ -1,0 +1,53 @@
+/** Keeps the record of builds in one parameter of Systems Manager. */
+import { GetParametersCommand, PutParameterCommand, type SSMClient } from '@aws-sdk/client-ssm';
+import { messageOf } from '../../decision/model/message-of.ts';
+import type { RecordStore, StockRecord } from '../../look/stock/stock-record.ts';
+import { ParameterError } from './parameters.ts';
+import { decodeRecord, encodeRecord } from './record-codec.ts';
+
+/** A function in a network without a route to Systems Manager gets no answer at all. */
+const MOST_MS = 2_000;
+
+export class RecordParameter implements RecordStore {
+  readonly #client: SSMClient;
+  readonly #name: string;
+
+  /** `client`: one that does not try again. */
+  constructor(client: SSMClient, name: string) {
+    this.#client = client;
+    this.#name = name;
+  }
+
+  /** As `RecordStore.read`. Throws ParameterError. */
+  async read(): Promise<StockRecord | undefined> {
+    const command = new GetParametersCommand({ Names: [this.#name] });
+    const { Parameters: [found] = [] } = await this.#answered(
+      'reading',
+      this.#client.send(command, within()),
+    );
+    return found?.Value === undefined ? undefined : decodeRecord(found.Value);
+  }
+
+  /** As `RecordStore.write`. Throws ParameterError. */
+  async write(record: StockRecord): Promise<void> {
+    const Value = encodeRecord(record);
+    if (Value === undefined) return;
+    const named = { Name: this.#name, Value, Type: 'String', Tier: 'Advanced', Overwrite: true } as const;
+    await this.#answered('writing', this.#client.send(new PutParameterCommand(named), within()));
+  }
+
+  async #answered<T>(act: 'reading' | 'writing', answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (cause) {
+      throw new ParameterError(
+        `${act} the record of builds: SSM parameter ${this.#name}: ${messageOf(cause)}; scaling goes on without it. Check that the function can reach Systems Manager and that its role may read and write this parameter (docs/operations.md, "The record of builds")`,
+        { cause },
+      );
+    }
+  }
+}
+
+function within(): { readonly abortSignal: AbortSignal } {
+  return { abortSignal: AbortSignal.timeout(MOST_MS) };
+}

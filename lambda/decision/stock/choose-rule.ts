@@ -1,0 +1,79 @@
+/**
+ * Takes the rule that would have been cheapest, from what all rules would have cost and a guess that
+ * counts for half a day.
+ */
+import { GONE_AFTER_MS, type ReplayedPools, type RuleCost } from './replay.ts';
+import type { StockRule } from './rules.ts';
+
+const HOUR_MS = 3_600_000;
+/** Before anything is known, builds are assumed to come at this rate. */
+const GUESSED_BUILDS_AN_HOUR = 2 / 24;
+/** The guess counts as much as so many hours. */
+const GUESS_HOURS = 12;
+/** The rule in force stays unless another one is cheaper by this share. */
+const CLEARLY = 0.03;
+
+/** A rule and what it would have cost, in dollars. */
+export type RuleInReplay = { readonly rule: StockRule; readonly cost: RuleCost };
+
+/** Costs are in dollars an hour. */
+export type ChosenRule = RuleInReplay & {
+  /** The cost of the best rules that keep the next smaller and larger numbers of daemons free. */
+  readonly others: readonly { readonly free: number; readonly dollars: number }[];
+};
+
+export type ChooseInput = {
+  /** The weighted hours in which the costs arose. */
+  readonly hours: number;
+  readonly pools: ReplayedPools;
+  /** The rule in force. */
+  readonly before: StockRule;
+};
+
+/** Chooses one of the rules. Those that keep least free come first, and one is in force. */
+export function chooseRule(
+  replayed: readonly RuleInReplay[],
+  { hours, pools, before }: ChooseInput,
+): ChosenRule {
+  const weighed = replayed.map(({ rule, cost }) => {
+    const dollars = cost.tasks + cost.waiting;
+    return { rule, cost, dollars, total: dollars + guess(rule, pools) * GUESS_HOURS };
+  });
+  const cheapest = cheapestOf(weighed);
+  const inForce = weighed.find(({ rule }) => rule === before);
+  const isClear = inForce === undefined || (cheapest?.total ?? 0) < inForce.total * (1 - CLEARLY);
+  const { rule, cost } = (isClear ? cheapest : inForce) ?? { rule: before, cost: NOTHING };
+  const anHour = (dollars: number): number => (hours === 0 ? 0 : dollars / hours);
+  const sizes = [...new Set(replayed.map((each) => each.rule.free))];
+  const place = sizes.indexOf(rule.free);
+  return {
+    rule,
+    cost: { tasks: anHour(cost.tasks), waiting: anHour(cost.waiting) },
+    others: [place - 1, place + 1].flatMap((next) => {
+      const best = cheapestOf(weighed.filter((each) => each.rule.free === sizes[next]));
+      return best === undefined ? [] : [{ free: best.rule.free, dollars: anHour(best.dollars) }];
+    }),
+  };
+}
+
+/** Undefined: there are none. */
+function cheapestOf<T extends { readonly total: number }>(weighed: readonly T[]): T | undefined {
+  return weighed.reduce<T | undefined>(
+    (best, each) => (best === undefined || each.total < best.total ? each : best),
+    undefined,
+  );
+}
+
+const NOTHING: RuleCost = { tasks: 0, waiting: 0 };
+
+/** Dollars an hour of a rule if builds come at the guessed rate and never two at once. */
+function guess({ free, spareMs, afterBuildMs }: StockRule, pools: ReplayedPools): number {
+  const { startMs, taskPrice, launchPrice, waitPrice } = pools;
+  const rate = GUESSED_BUILDS_AN_HOUR / HOUR_MS;
+  const within = (ms: number): number => 1 - Math.exp(-rate * ms);
+  const kept = afterBuildMs === null ? 1 : within(afterBuildMs);
+  const isReady = free === 0 ? within(spareMs) : kept;
+  const launch = launchPrice + taskPrice * (startMs + GONE_AFTER_MS) + waitPrice * startMs;
+  const spare = rate * Math.min(spareMs, 1 / rate) * (free === 0 ? 1 : 0.5);
+  return HOUR_MS * (taskPrice * (free * kept + spare) + rate * (1 - isReady) * launch);
+}

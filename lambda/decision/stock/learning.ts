@@ -1,0 +1,106 @@
+/**
+ * Learns the rule of one set of pools: plays its builds under all rules, half hour by half hour, and
+ * chooses a rule after each. The choice follows from the builds alone, however many are played at a
+ * time.
+ */
+import { percentile } from '../model/collections.ts';
+import { type ChosenRule, chooseRule } from './choose-rule.ts';
+import { FadingSum, SLOT_MS } from './fading-sum.ts';
+import { Replay, type ReplayedBuild, type ReplayedPools } from './replay.ts';
+import { rulesFor, type StockRule, UNKNOWN_RULE } from './rules.ts';
+
+const SLOT_HOURS = SLOT_MS / 3_600_000;
+/** The latest builds say how long builds usually take. */
+const MOST_DURATIONS = 500;
+
+type Candidate = { readonly replay: Replay; readonly tasks: FadingSum; readonly waiting: FadingSum };
+
+/** Gives the builds of a period, the oldest first. The end is not part of it. */
+export type BuildsIn = (from: number, to: number) => ReplayedBuild[];
+
+export class Learning {
+  readonly pools: ReplayedPools;
+  readonly #candidates: readonly Candidate[];
+  readonly #hours = new FadingSum();
+  readonly #from: number;
+  /** Half hours that have been played. */
+  #slots = 0;
+  #builds = 0;
+  /** The builds of the next half hour that are still to be played; undefined: all of them. */
+  #queue: ReplayedBuild[] | undefined;
+  #durations: readonly number[] = [];
+  chosen: ChosenRule;
+
+  /** `from`: the time of the first build. */
+  constructor(pools: ReplayedPools, from: number) {
+    this.pools = pools;
+    this.#from = Math.floor(from / SLOT_MS) * SLOT_MS;
+    this.#candidates = rulesFor(pools.most).map((rule) => ({
+      replay: new Replay(rule, pools, this.#from),
+      tasks: new FadingSum(),
+      waiting: new FadingSum(),
+    }));
+    this.chosen = this.#choose(UNKNOWN_RULE);
+  }
+
+  /** What the choice rests on. */
+  get seen(): { readonly builds: number; readonly hours: number } {
+    return { builds: this.#builds, hours: this.#slots * SLOT_HOURS };
+  }
+
+  /** Whether the half hours that are over at a time have been played. */
+  isUpTo(time: number): boolean {
+    return this.#end > time;
+  }
+
+  /**
+   * Plays the half hours that are over at a time. `steps`: how many builds and half hours to play at
+   * most, counted once for each rule. Returns how many of these steps are left.
+   */
+  learn(buildsIn: BuildsIn, until: number, steps: number): number {
+    let left = steps;
+    while (left > 0 && !this.isUpTo(until)) {
+      this.#queue ??= buildsIn(this.#end - SLOT_MS, this.#end);
+      const builds = this.#queue.splice(0, Math.ceil(left / this.#candidates.length));
+      this.#play(builds);
+      if (this.#queue.length === 0) this.#endSlot();
+      left -= (builds.length + 1) * this.#candidates.length;
+    }
+    return left;
+  }
+
+  get #end(): number {
+    return this.#from + (this.#slots + 1) * SLOT_MS;
+  }
+
+  #play(builds: readonly ReplayedBuild[]): void {
+    for (const { replay } of this.#candidates) for (const build of builds) replay.build(build);
+    this.#builds += builds.length;
+    this.#durations = [...this.#durations, ...builds.map(({ tookMs }) => tookMs)].slice(-MOST_DURATIONS);
+  }
+
+  #endSlot(): void {
+    const sorted = this.#durations.toSorted((a, b) => a - b);
+    const usual = { medianMs: percentile(sorted, 0.5), p95Ms: percentile(sorted, 0.95) };
+    for (const { replay, tasks, waiting } of this.#candidates) {
+      replay.playTo(this.#end);
+      const cost = replay.takeCost();
+      tasks.add(this.#slots, cost.tasks);
+      waiting.add(this.#slots, cost.waiting);
+      replay.usual = usual;
+    }
+    this.#hours.add(this.#slots, SLOT_HOURS);
+    this.#slots++;
+    this.#queue = undefined;
+    this.chosen = this.#choose(this.chosen.rule);
+  }
+
+  #choose(before: StockRule): ChosenRule {
+    const now = this.#slots;
+    const replayed = this.#candidates.map(({ replay: { rule }, tasks, waiting }) => ({
+      rule,
+      cost: { tasks: tasks.at(now), waiting: waiting.at(now) },
+    }));
+    return chooseRule(replayed, { hours: this.#hours.at(now), pools: this.pools, before });
+  }
+}

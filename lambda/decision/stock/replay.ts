@@ -1,0 +1,184 @@
+/**
+ * Plays the builds of a set of pools under one rule and adds up what the tasks and the waiting would
+ * have cost. It is the world of a backtest in short: every start takes the same time, and a build
+ * takes any of the free daemons.
+ */
+import type { StockRule } from './rules.ts';
+
+/** An unforeseen build. Milliseconds. */
+export type ReplayedBuild = { readonly at: number; readonly tookMs: number };
+
+/** What a replay needs to know of the pools. Money is in dollars. */
+export type ReplayedPools = {
+  /** Milliseconds from when a build finds no free daemon until a new one is ready. */
+  readonly startMs: number;
+  /** Of a task, for each millisecond. */
+  readonly taskPrice: number;
+  /** Of a launch, beside the time of its task. */
+  readonly launchPrice: number;
+  /** Of a build that waits, for each millisecond. */
+  readonly waitPrice: number;
+  /** Tasks. */
+  readonly most: number;
+};
+
+/** How long builds usually take, and when a build is unusually long. Milliseconds. */
+export type UsualBuild = { readonly medianMs: number; readonly p95Ms: number };
+
+/** Dollars. */
+export type RuleCost = { readonly tasks: number; readonly waiting: number };
+
+/** From the decision to drain a daemon until its task is gone. */
+export const GONE_AFTER_MS = 45_000;
+
+type PlayedDaemon = {
+  /** Until when its task is paid for. */
+  paidTo: number;
+  idleSince: number;
+  startedAt: number;
+  endsAt: number;
+};
+
+export class Replay {
+  rule: StockRule;
+  readonly #pools: ReplayedPools;
+  usual: UsualBuild = { medianMs: 0, p95Ms: 0 };
+  #now: number;
+  #lastBuildAt = Number.NEGATIVE_INFINITY;
+  /** The one that is idle for longest comes first. */
+  readonly #idle: PlayedDaemon[] = [];
+  /** In order of their ends. */
+  readonly #busy: PlayedDaemon[] = [];
+  /** When each task that starts was launched, in order. */
+  readonly #starting: number[] = [];
+  readonly #waiting: ReplayedBuild[] = [];
+  #draw = 1;
+  #taskMs = 0;
+  #launches = 0;
+  #waitMs = 0;
+
+  /** `from`: the beginning, in milliseconds since 1970. */
+  constructor(rule: StockRule, pools: ReplayedPools, from: number) {
+    this.rule = rule;
+    this.#pools = pools;
+    this.#now = from;
+  }
+
+  /** Plays until a build comes, and the build. A build of the past comes now. */
+  build({ at, tookMs }: ReplayedBuild): void {
+    this.playTo(at);
+    this.#lastBuildAt = this.#now;
+    const [daemon] = this.#idle.splice(this.#pick(this.#idle.length), 1);
+    if (daemon === undefined) this.#waiting.push({ at: this.#now, tookMs });
+    else this.#run(daemon, tookMs);
+    this.#launch();
+  }
+
+  /** Plays until a time without another build. */
+  playTo(at: number): void {
+    for (;;) {
+      const ready = (this.#starting[0] ?? Number.POSITIVE_INFINITY) + this.#pools.startMs;
+      const ends = this.#busy[0]?.endsAt ?? Number.POSITIVE_INFINITY;
+      const drains = this.#nextDrain();
+      const next = Math.min(ready, ends, drains);
+      if (next > at) break;
+      this.#now = Math.max(this.#now, next);
+      if (next === drains) this.#drain();
+      else this.#free(next === ends ? this.#busy.shift() : this.#started());
+    }
+    this.#now = Math.max(this.#now, at);
+  }
+
+  /** What it has cost since the last call. */
+  takeCost(): RuleCost {
+    for (const daemon of this.#idle) this.#pay(daemon);
+    for (const daemon of this.#busy) this.#pay(daemon);
+    const { taskPrice, launchPrice, waitPrice } = this.#pools;
+    const tasks = this.#taskMs * taskPrice + this.#launches * launchPrice;
+    const waiting = this.#waitMs * waitPrice;
+    this.#taskMs = this.#launches = this.#waitMs = 0;
+    return { tasks, waiting };
+  }
+
+  #started(): PlayedDaemon {
+    return { paidTo: this.#starting.shift() ?? this.#now, idleSince: 0, startedAt: 0, endsAt: 0 };
+  }
+
+  #free(daemon: PlayedDaemon | undefined): void {
+    if (daemon === undefined) return;
+    const build = this.#waiting.shift();
+    daemon.idleSince = this.#now;
+    if (build === undefined) this.#idle.push(daemon);
+    else {
+      this.#waitMs += this.#now - build.at;
+      this.#run(daemon, build.tookMs);
+      this.#launch();
+    }
+  }
+
+  #run(daemon: PlayedDaemon, tookMs: number): void {
+    daemon.startedAt = this.#now;
+    daemon.endsAt = this.#now + tookMs;
+    let place = this.#busy.length;
+    while (place > 0 && (this.#busy[place - 1]?.endsAt ?? 0) > daemon.endsAt) place--;
+    this.#busy.splice(place, 0, daemon);
+  }
+
+  #launch(): void {
+    const ending = this.rule.countsEnding ? this.#ending() : 0;
+    const forStock = Math.max(0, this.#keeps() - ending);
+    const have = this.#idle.length + this.#starting.length;
+    const room = this.#pools.most - have - this.#busy.length;
+    for (let count = Math.min(this.#waiting.length + forStock - have, room); count > 0; count--) {
+      this.#starting.push(this.#now);
+      this.#launches++;
+    }
+  }
+
+  /** How many daemons the rule keeps free now. */
+  #keeps(): number {
+    const { free, afterBuildMs } = this.rule;
+    return afterBuildMs === null || this.#now - this.#lastBuildAt <= afterBuildMs ? free : 0;
+  }
+
+  /** How many builds probably end before a new task would be ready. */
+  #ending(): number {
+    const { medianMs, p95Ms } = this.usual;
+    let count = 0;
+    for (const { startedAt } of this.#busy) {
+      const age = this.#now - startedAt;
+      if (age <= p95Ms && medianMs - age <= this.#pools.startMs) count++;
+    }
+    return count;
+  }
+
+  /** When a daemon drains, or when the rule keeps fewer. */
+  #nextDrain(): number {
+    const [longest] = this.#idle;
+    if (longest === undefined) return Number.POSITIVE_INFINITY;
+    const { spareMs, afterBuildMs } = this.rule;
+    if (this.#idle.length > this.#keeps()) return Math.max(this.#now, longest.idleSince + spareMs);
+    return afterBuildMs === null ? Number.POSITIVE_INFINITY : this.#lastBuildAt + afterBuildMs + 1;
+  }
+
+  /** Drains the daemon that is idle for longest, if its time has come. */
+  #drain(): void {
+    const [longest] = this.#idle;
+    if (longest === undefined || this.#idle.length <= this.#keeps()) return;
+    if (this.#now < longest.idleSince + this.rule.spareMs) return;
+    this.#idle.shift();
+    this.#pay(longest);
+    this.#taskMs += GONE_AFTER_MS;
+  }
+
+  #pay(daemon: PlayedDaemon): void {
+    this.#taskMs += this.#now - daemon.paidTo;
+    daemon.paidTo = this.#now;
+  }
+
+  /** Any of so many: the same in every replay, and in no order. */
+  #pick(count: number): number {
+    this.#draw = (Math.imul(this.#draw, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((this.#draw / 2 ** 32) * count);
+  }
+}

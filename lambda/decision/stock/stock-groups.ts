@@ -1,0 +1,166 @@
+/**
+ * The stock as demand: free daemons for every set of pools that can run the same builds, by the
+ * rule that was chosen for the set.
+ */
+
+import type { LaunchLimits } from '../assignment/launch-limits.ts';
+import type { StockGroup } from '../demand/demand.ts';
+import { deriveRecord } from '../demand/record.ts';
+import { endsOf } from '../demand/running.ts';
+import type { EpochMs, OrganizationId, PoolName } from '../model/brands.ts';
+import { by, sum, unique } from '../model/collections.ts';
+import type { LearnedStock, OrganizationReadings, Snapshot, StockChoice } from '../model/snapshot.ts';
+import { covers, type TagSet, tagKey } from '../model/tags.ts';
+import type { PoolView } from '../supply/supply.ts';
+import type { TaskView } from '../supply/task-state.ts';
+import type { ReplayedPools } from './replay.ts';
+import { priceReplay } from './replayed-pools.ts';
+import { UNKNOWN_RULE } from './rules.ts';
+
+/** A set of pools that can run the same builds, and what a replay of these builds needs. */
+export type StockSet = {
+  readonly organizationId: OrganizationId;
+  /** In order. */
+  readonly pools: readonly PoolName[];
+  readonly tagSets: readonly TagSet[];
+  readonly replayed: ReplayedPools;
+  /** Whether the start time was seen, not configured. */
+  readonly isStartSeen: boolean;
+};
+
+type PoolSet = StockSet & {
+  readonly organization: OrganizationReadings;
+  /** The same pools. */
+  readonly keeping: readonly PoolView[];
+};
+
+/**
+ * Derives the sets of pools that keep stock: for each tag set of an earlier build, the pools that
+ * can run it. A `warm` that is a number replaces the stock, also that of a pool that shares it.
+ */
+export function deriveStockSets({ pools }: LaunchLimits, snapshot: Snapshot): readonly PoolSet[] {
+  return snapshot.coder.organizations.flatMap((organization) => {
+    const own = pools.filter(({ view }) => view.organization === organization);
+    if (own.length === 0) return [];
+    const rows = knownTagSets(organization, snapshot).flatMap((tags) => {
+      const fitting = own.filter(({ view }) => covers(view.tags, tags));
+      if (fitting.some(({ poolForecast: { floors } }) => floors.warm > 0)) return [];
+      const keeping = fitting.map(({ view }) => view).filter(keepsStock);
+      return keeping.length === 0 ? [] : [{ tags, keeping, names: keeping.map(({ pool }) => pool.name) }];
+    });
+    return [...Map.groupBy(rows, ({ names }) => names.join(' ')).values()].map((alike) => {
+      const { keeping = [], names = [] } = alike[0] ?? {};
+      return {
+        ...{ organization, organizationId: organization.id, keeping, pools: names.toSorted() },
+        tagSets: alike.map(({ tags }) => tags),
+        isStartSeen: keeping.some(({ startTime }) => startTime.from === 'learned'),
+        replayed: priceReplay(keeping.map(({ pool, startTime }) => ({ pool, startMs: startTime.p50Ms }))),
+      };
+    });
+  });
+}
+
+/** The tag sets of all builds that are known, also of those that only the learner remembers. */
+function knownTagSets(organization: OrganizationReadings, { stock }: Snapshot): readonly TagSet[] {
+  const learned = stock?.tagSets.filter(({ organizationId }) => organizationId === organization.id) ?? [];
+  const known = [...deriveRecord(organization).arrivals.values(), ...learned];
+  return unique(
+    known.map(({ tags }) => tags),
+    tagKey,
+  );
+}
+
+function keepsStock({ pool, service }: PoolView): boolean {
+  return pool.warm === 'auto' && !pool.retiring && pool.max > 0 && service !== undefined;
+}
+
+/** Derives the demand for free daemons of each set, in an order that does not depend on the record. */
+export function deriveStock(sets: readonly PoolSet[], snapshot: Snapshot): readonly StockGroup[] {
+  return sets
+    .map((set) => stockOf(set, snapshot))
+    .filter(({ jobs }) => jobs > 0)
+    .toSorted(MOST_VALUABLE_FIRST);
+}
+
+/** Under a limit the set gets the room in which the last daemons save most. */
+const MOST_VALUABLE_FIRST = by<StockGroup>(
+  ({ choice }) => -savingOf(choice),
+  ({ organizationId }) => organizationId,
+  ({ pools }) => [...pools].join(' '),
+);
+
+function savingOf(choice: StockChoice | undefined): number {
+  const fewer = choice?.others.find(({ free }) => free < choice.rule.free);
+  return choice === undefined || fewer === undefined ? 0 : fewer.dollars - choice.tasks - choice.waiting;
+}
+
+function stockOf(set: PoolSet, { stock, takenAt }: Snapshot): StockGroup {
+  const { organization, organizationId, tagSets, keeping, replayed } = set;
+  const choice = choiceOf(set, stock);
+  const { free, spareMs, afterBuildMs, countsEnding } = choice?.rule ?? UNKNOWN_RULE;
+  const keys = new Set(tagSets.map(tagKey));
+  const isOver = afterBuildMs !== null && takenAt - lastBuildAt(organization, keys, stock) > afterBuildMs;
+  const kept = isOver ? 0 : Math.min(free, replayed.most);
+  const ending = countsEnding ? endingSoon(set, keys, takenAt) : 0;
+  const isSpare = ({ state, use, idleSince = takenAt }: TaskView): boolean =>
+    state === 'working' && use === 'idle' && takenAt - idleSince < spareMs;
+  return {
+    for: 'stock',
+    ...{ organizationId, tagSets, choice },
+    pools: new Set(set.pools),
+    jobs: Math.max(
+      kept,
+      sum(keeping, ({ tasks }) => tasks.filter(isSpare).length),
+    ),
+    launches: Math.max(0, kept - ending),
+  };
+}
+
+/** The pools whose stock this process has not learned yet. */
+export function unlearnedPools(
+  { pools }: LaunchLimits,
+  sets: readonly StockSet[],
+  { stock }: Pick<Snapshot, 'stock'>,
+): ReadonlySet<PoolName> {
+  if (stock === undefined) return new Set(pools.map(({ view }) => view.pool.name));
+  const open = sets.filter((set) => !stock.choices.some((choice) => isOf(choice, set)));
+  return new Set(open.flatMap((set) => set.pools));
+}
+
+/** What was chosen for a set of pools; undefined: nothing yet. */
+export function choiceOf(set: StockSet, stock: Snapshot['stock']): StockChoice | undefined {
+  return stock?.choices.find((choice) => isOf(choice, set));
+}
+
+function isOf(
+  choice: Pick<StockChoice, 'organizationId' | 'pools'>,
+  set: Pick<StockSet, 'organizationId' | 'pools'>,
+): boolean {
+  return choice.organizationId === set.organizationId && choice.pools.join(' ') === set.pools.join(' ');
+}
+
+/** The lists of a process that has just started have few past builds. */
+function lastBuildAt(
+  organization: OrganizationReadings,
+  keys: ReadonlySet<string>,
+  stock: LearnedStock | undefined,
+): number {
+  const { arrivals } = deriveRecord(organization);
+  const seen = [...keys].map((key) => arrivals.get(key)?.lastAt);
+  const learned = stock?.tagSets.filter(
+    ({ organizationId, tags }) => organizationId === organization.id && keys.has(tagKey(tags)),
+  );
+  const times = [...seen, ...(learned ?? []).map((each) => each.lastBuildAt)];
+  return Math.max(...times.map((at) => at ?? Number.NEGATIVE_INFINITY));
+}
+
+/** How many running builds of these tag sets probably end before a new task would be ready. */
+function endingSoon(
+  { keeping, replayed: { startMs } }: PoolSet,
+  keys: ReadonlySet<string>,
+  now: EpochMs,
+): number {
+  return keeping
+    .flatMap((view) => endsOf(view, now))
+    .filter(({ job, chanceToEnd }) => keys.has(tagKey(job.tags)) && chanceToEnd(startMs) >= 0.5).length;
+}

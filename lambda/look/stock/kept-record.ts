@@ -1,0 +1,106 @@
+/**
+ * Reads the record when the process starts, and writes it from time to time. The record is a cache:
+ * a lost, old or wrong one changes how fast a process learns. No failure of the store fails or
+ * delays a look.
+ */
+import type { EpochMs } from '../../decision/model/brands.ts';
+import { messageOf } from '../../decision/model/message-of.ts';
+import type { RecordStore, StockRecord } from './stock-record.ts';
+
+/** The first look waits so long for the record. Later it comes into effect at a later look. */
+const MOST_WAIT_MS = 1_000;
+const WRITE_EVERY_MS = 5 * 60_000;
+/** After a failure, also for lack of a route to the store, no request is sent for so long. */
+const REST_MS = 3_600_000;
+
+export type KeptRecordOptions = {
+  readonly learner: {
+    /** Undefined: nothing is worth keeping. */
+    save(): StockRecord | undefined;
+    load(record: StockRecord, now: EpochMs): void;
+  };
+  readonly store: RecordStore;
+  readonly clock: { now(): EpochMs; sleep(ms: number): Promise<void> };
+  /** Called at most once an hour. */
+  readonly onFailure: (message: string) => void;
+};
+
+export class KeptRecord {
+  readonly #options: KeptRecordOptions;
+  #reading: Promise<void> | undefined;
+  /** Read, and not yet given to the learner. */
+  #found: StockRecord | undefined;
+  #isRead = false;
+  #failedAt = Number.NEGATIVE_INFINITY;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #written = '';
+
+  constructor(options: KeptRecordOptions) {
+    this.#options = options;
+  }
+
+  /** Starts to read, once, and waits for it at the first call. Does not throw. */
+  async ready(): Promise<void> {
+    if (this.#isRead || this.#isResting()) return;
+    const isFirst = this.#reading === undefined && this.#failedAt === Number.NEGATIVE_INFINITY;
+    this.#reading ??= this.#read();
+    if (isFirst) await Promise.race([this.#reading, this.#options.clock.sleep(MOST_WAIT_MS)]);
+  }
+
+  /** Gives the learner what has been read. `now`: coderd's clock. */
+  restore(now: EpochMs): void {
+    if (this.#found !== undefined) this.#options.learner.load(this.#found, now);
+    this.#found = undefined;
+  }
+
+  /**
+   * Writes the record if it has changed, every five minutes. Never before it has read: a process
+   * that knows little must not replace what others learned. Does not throw.
+   */
+  async save(): Promise<void> {
+    const { learner, store, clock } = this.#options;
+    if (!this.#isRead || this.#isResting() || isWithin(WRITE_EVERY_MS, this.#checkedAt, clock.now())) return;
+    this.#checkedAt = clock.now();
+    const record = learner.save();
+    if (record === undefined) return;
+    const text = JSON.stringify(record, withoutTime);
+    if (text === this.#written) return;
+    await store.write(record).then(
+      () => {
+        this.#written = text;
+      },
+      (cause: unknown) => this.#fail(cause),
+    );
+  }
+
+  async #read(): Promise<void> {
+    const { store, clock } = this.#options;
+    try {
+      this.#found = await store.read();
+      this.#isRead = true;
+      this.#checkedAt = clock.now();
+    } catch (cause) {
+      this.#fail(cause);
+    }
+    this.#reading = undefined;
+  }
+
+  #fail(cause: unknown): void {
+    this.#failedAt = this.#options.clock.now();
+    this.#options.onFailure(messageOf(cause));
+  }
+
+  #isResting(): boolean {
+    return isWithin(REST_MS, this.#failedAt, this.#options.clock.now());
+  }
+}
+
+/** `upTo` moves on although no build comes. */
+function withoutTime(key: string, value: unknown): unknown {
+  return key === 'upTo' ? undefined : value;
+}
+
+/** Also after the clock has stepped back. */
+function isWithin(ms: number, since: number, now: number): boolean {
+  return Math.abs(now - since) < ms;
+}

@@ -1,0 +1,221 @@
+/**
+ * Learns from the builds of the last days which rule for free daemons is cheapest for each set of
+ * pools, a part of the work after each look. What it knows may be lost at any time: then it learns
+ * again from the builds that the looks still see.
+ */
+
+import { unforeseenIn } from '../../decision/demand/record.ts';
+import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
+import type {
+  Job,
+  LearnedStock,
+  OrganizationReadings,
+  Snapshot,
+  StockChoice,
+} from '../../decision/model/snapshot.ts';
+import { normalizeTags, type TagSet, tagKey } from '../../decision/model/tags.ts';
+import { type BuildsIn, Learning } from '../../decision/stock/learning.ts';
+import type { ReplayedBuild, ReplayedPools } from '../../decision/stock/replay.ts';
+import { UNKNOWN_RULE } from '../../decision/stock/rules.ts';
+import type { StockSet } from '../../decision/stock/stock-groups.ts';
+import type { StockRecord } from './stock-record.ts';
+
+/** A build is learned when it is this old: then its duration is known, or it is a long one. */
+const SETTLED_MS = 10 * 60_000;
+const RECORD_EVERY_MS = 5 * 60_000;
+const KEPT_MS = 7 * 24 * 3_600_000;
+const MOST_BUILDS = 5_000;
+/** A set of pools that no look has seen for so long is forgotten. */
+const FORGET_MS = 24 * 3_600_000;
+/** If the clock steps back by more, everything is learned again. */
+const STEP_BACK_MS = 3_600_000;
+/** Replayed builds of one look, over all rules: about 20 ms. */
+const STEPS_A_LOOK = 40_000;
+/** A learned start time that differs by more than this share starts the replays again. */
+const SAME_START = 0.2;
+const UNKNOWN_BUILD_MS = 60_000;
+
+/** The builds of one tag set of an organization, the oldest first. */
+type BuildLog = {
+  readonly organizationId: OrganizationId;
+  readonly tags: TagSet;
+  readonly builds: ReplayedBuild[];
+};
+
+/** What is known of a set of pools. */
+type KnownSet = {
+  /** Undefined: no build is known. */
+  readonly learning: Learning | undefined;
+  /** Undefined: the builds have not been replayed yet. */
+  readonly choice: StockChoice | undefined;
+  readonly seenAt: number;
+  /** The last start time that was seen: ECS forgets a task after an hour. */
+  readonly startMs?: number | undefined;
+};
+
+export class StockLearner {
+  /** Keyed by organization and tag key. */
+  readonly #logs = new Map<string, BuildLog>();
+  /** The builds of an organization up to this time are in its logs. */
+  readonly #upTo = new Map<OrganizationId, number>();
+  readonly #sets = new Map<string, KnownSet>();
+  #lastLook: number | undefined;
+
+  /** Undefined: this process has not learned anything yet. */
+  learned(): LearnedStock | undefined {
+    if (this.#lastLook === undefined) return undefined;
+    return {
+      tagSets: [...this.#logs.values()].map(({ organizationId, tags, builds }) => ({
+        ...{ organizationId, tags },
+        lastBuildAt: builds.at(-1)?.at as EpochMs | undefined,
+      })),
+      choices: [...this.#sets.values()].flatMap(({ choice }) => choice ?? []),
+    };
+  }
+
+  /** What a new process needs to go on from here. Undefined: no build is known. */
+  save(): StockRecord | undefined {
+    const logs = Map.groupBy(this.#logs.values(), ({ organizationId }) => organizationId);
+    if (logs.size === 0) return undefined;
+    return {
+      organizations: [...logs].map(([id, own]) => ({
+        ...{ id, upTo: this.#upTo.get(id) ?? 0 },
+        logs: own.map(({ tags, builds }) => ({ tags, builds })),
+      })),
+      choices: [...this.#sets.values()].flatMap(({ choice, startMs }) =>
+        choice === undefined || choice.builds === 0 ? [] : { ...choice, startMs },
+      ),
+    };
+  }
+
+  /**
+   * Goes on from the record of another process. This process may have learned already: it keeps the
+   * builds that are newer than the record. `now`: coderd's clock.
+   */
+  load({ organizations, choices }: StockRecord, now: number): void {
+    for (const { id, upTo: savedTo, logs } of organizations) {
+      const upTo = Math.min(savedTo, now - SETTLED_MS);
+      for (const { tags, builds } of logs) {
+        const key = `${id} ${tagKey(tags)}`;
+        const newer = this.#logs.get(key)?.builds.filter(({ at }) => at > upTo) ?? [];
+        const known = [...builds.filter(({ at }) => at <= upTo && at > now - KEPT_MS), ...newer];
+        if (known.length > 0) this.#logs.set(key, { organizationId: id, tags, builds: known });
+      }
+      this.#upTo.set(id, Math.max(this.#upTo.get(id) ?? upTo, upTo));
+    }
+    for (const [name, known] of this.#sets) this.#sets.set(name, { ...known, learning: undefined });
+    for (const { startMs, ...choice } of choices)
+      this.#sets.set(nameOf(choice), { choice, startMs, learning: undefined, seenAt: now });
+    this.#lastLook ??= now;
+  }
+
+  /** `steps`: how many builds to replay at most, over all rules. */
+  learn(sets: readonly StockSet[], { coder, takenAt }: Snapshot, steps = STEPS_A_LOOK): void {
+    if (takenAt < (this.#lastLook ?? takenAt) - STEP_BACK_MS) this.#forget();
+    this.#lastLook = takenAt;
+    for (const organization of coder.organizations) this.#record(organization, takenAt);
+    let left = steps;
+    for (const set of sets) left = this.#learnSet(set, takenAt, left);
+    for (const [name, { seenAt }] of this.#sets) if (seenAt < takenAt - FORGET_MS) this.#sets.delete(name);
+  }
+
+  #forget(): void {
+    this.#logs.clear();
+    this.#upTo.clear();
+    this.#sets.clear();
+  }
+
+  /** Keeps the unforeseen builds that are new and old enough. */
+  #record(organization: OrganizationReadings, now: number): void {
+    const { id, recentJobs, workspaces } = organization;
+    // then nobody knows which builds coderd made by itself
+    if (workspaces?.status === 'failed' || workspaces?.status === 'stale') return;
+    const settledAt = now - SETTLED_MS;
+    const before = this.#upTo.get(id) ?? settledAt - KEPT_MS;
+    if (settledAt - before < RECORD_EVERY_MS) return;
+    this.#upTo.set(id, settledAt);
+    const isUnforeseen = unforeseenIn(organization);
+    const isNew = (job: Job) => job.created_at > before && job.created_at <= settledAt && isUnforeseen(job);
+    const jobs = recentJobs?.items.filter(isNew).sort((a, b) => a.created_at - b.created_at) ?? [];
+    for (const job of jobs) this.#logOf(id, job).builds.push(buildOf(job, now));
+    for (const [key, { organizationId, builds }] of this.#logs) {
+      if (organizationId !== id) continue;
+      const first = builds.findIndex(({ at }) => at > settledAt - KEPT_MS);
+      builds.splice(0, Math.max(first < 0 ? builds.length : first, builds.length - MOST_BUILDS));
+      if (builds.length === 0) this.#logs.delete(key);
+    }
+  }
+
+  #logOf(organizationId: OrganizationId, { tags }: Job): BuildLog {
+    const key = `${organizationId} ${tagKey(tags)}`;
+    const log = this.#logs.get(key) ?? { organizationId, tags: normalizeTags(tags), builds: [] };
+    this.#logs.set(key, log);
+    return log;
+  }
+
+  /** Returns the steps that are left. */
+  #learnSet(set: StockSet, now: number, steps: number): number {
+    const name = nameOf(set);
+    const known = this.#sets.get(name);
+    const upTo = this.#upTo.get(set.organizationId);
+    if (upTo === undefined || steps <= 0) {
+      if (known !== undefined) this.#sets.set(name, { ...known, seenAt: now });
+      return steps;
+    }
+    const logs = set.tagSets.flatMap((tags) => this.#logs.get(`${set.organizationId} ${tagKey(tags)}`) ?? []);
+    const startMs = set.isStartSeen ? set.replayed.startMs : known?.startMs;
+    const replayed = { ...set.replayed, startMs: startMs ?? set.replayed.startMs };
+    const learning = isAlike(known?.learning, set) ? known?.learning : start(replayed, logs);
+    const left = learning?.learn(buildsOf(logs), upTo, steps) ?? steps;
+    const choice = learning?.isUpTo(upTo) === false ? known?.choice : choiceOf(set, learning);
+    this.#sets.set(name, { learning, choice, startMs, seenAt: now });
+    return left;
+  }
+}
+
+function nameOf({ organizationId, pools }: Pick<StockSet, 'organizationId' | 'pools'>): string {
+  return `${organizationId} ${pools.join(' ')}`;
+}
+
+function buildsOf(logs: readonly BuildLog[]): BuildsIn {
+  return (from, to) =>
+    logs
+      .flatMap(({ builds }) => builds.filter(({ at }) => at >= from && at < to))
+      .sort((a, b) => a.at - b.at);
+}
+
+function choiceOf({ organizationId, pools }: StockSet, learning: Learning | undefined): StockChoice {
+  if (learning === undefined) return { organizationId, pools, ...NOTHING_KNOWN };
+  const { rule, cost, others } = learning.chosen;
+  return { organizationId, pools, rule, ...learning.seen, ...cost, others };
+}
+
+const NOTHING_KNOWN = { rule: UNKNOWN_RULE, builds: 0, hours: 0, tasks: 0, waiting: 0, others: [] };
+
+/** Undefined: no build is known, so there is nothing to learn. */
+function start(replayed: ReplayedPools, logs: readonly BuildLog[]): Learning | undefined {
+  const first = Math.min(...logs.map(({ builds }) => builds[0]?.at ?? Number.POSITIVE_INFINITY));
+  return Number.isFinite(first) ? new Learning(replayed, first) : undefined;
+}
+
+/** A start time that was seen differs little from one look to the next; the configured one may be far off. */
+function isAlike(learning: Learning | undefined, { replayed: b, isStartSeen }: StockSet): boolean {
+  if (learning === undefined) return false;
+  const { pools: a } = learning;
+  return (
+    (!isStartSeen || Math.abs(a.startMs - b.startMs) <= SAME_START * a.startMs) &&
+    a.taskPrice === b.taskPrice &&
+    a.launchPrice === b.launchPrice &&
+    a.waitPrice === b.waitPrice &&
+    a.most === b.most
+  );
+}
+
+/** A build that still runs takes at least as long again. */
+function buildOf(
+  { created_at: at, started_at: startedAt, completed_at: endedAt }: Job,
+  now: number,
+): ReplayedBuild {
+  if (startedAt == null) return { at, tookMs: UNKNOWN_BUILD_MS };
+  return { at, tookMs: Math.max(1, endedAt == null ? 2 * (now - startedAt) : endedAt - startedAt) };
+}

@@ -1,0 +1,58 @@
+/**
+ * A standard queue of SQS that is an event source of a function (docs/aws.md §5). A message whose
+ * invocation fails does not come back: it becomes visible again after its retention has ended.
+ */
+/** Of the world. Code that is woken by a wait runs at its end. */
+export type QueueClock = { now(): number; wait(ms: number): Promise<void> };
+
+/** What happens to a message. 0 copies: it is lost. */
+export type Fate = { readonly copies: number; readonly lateMs: number };
+
+export type Handler = (body: string) => Promise<unknown>;
+
+/** Assumption: the usual time from the end of the delay to the invocation. */
+const DELIVERY_MS = 200;
+const RETENTION_MS = 60_000;
+/** The event source's `MaximumConcurrency`. */
+const MOST_AT_ONCE = 2;
+
+export class QueueModel {
+  readonly #clock: QueueClock;
+  /** What happens to each message. */
+  fate: () => Fate = () => ({ copies: 1, lateMs: 0 });
+  /** Whether SQS refuses messages. */
+  isDown = false;
+  /** The function. Its errors end with its invocation. */
+  handler: Handler = async () => {};
+  readonly #waiting: { readonly body: string; readonly endsAt: number }[] = [];
+  #running = 0;
+
+  constructor(clock: QueueClock) {
+    this.#clock = clock;
+  }
+
+  send(body: string, delayS: number): void {
+    const endsAt = this.#clock.now() + RETENTION_MS;
+    const { copies, lateMs } = this.fate();
+    for (let copy = 0; copy < copies; copy++)
+      void this.#clock.wait(delayS * 1000 + DELIVERY_MS + lateMs).then(() => {
+        this.#waiting.push({ body, endsAt });
+        this.#invokeNext();
+      });
+  }
+
+  #invokeNext(): void {
+    while (this.#running < MOST_AT_ONCE) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      if (next.endsAt > this.#clock.now()) void this.#invoke(next.body);
+    }
+  }
+
+  async #invoke(body: string): Promise<void> {
+    this.#running++;
+    await this.handler(body).catch(() => {});
+    this.#running--;
+    this.#invokeNext();
+  }
+}

@@ -1,0 +1,179 @@
+/** The choice of a rule from replays, and what it follows from. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { chooseRule, type RuleInReplay } from '../../../lambda/decision/stock/choose-rule.ts';
+import { FadingSum, SLOT_MS } from '../../../lambda/decision/stock/fading-sum.ts';
+import { Learning } from '../../../lambda/decision/stock/learning.ts';
+import type { ReplayedBuild, ReplayedPools } from '../../../lambda/decision/stock/replay.ts';
+import { rulesFor, UNKNOWN_RULE } from '../../../lambda/decision/stock/rules.ts';
+import { runs } from '../../support/runs.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const DAY_SLOTS = 48;
+/** A task of the default size, and $0.10 for a minute of waiting. */
+const POOLS: ReplayedPools = {
+  ...{ startMs: MINUTE, taskPrice: 0.0395 / HOUR, launchPrice: 0.002 },
+  ...{ waitPrice: 0.1 / MINUTE, most: 3 },
+};
+
+describe('a fading sum', () => {
+  const at = (slot: number): number => {
+    const sum = new FadingSum();
+    sum.add(0, 1);
+    return sum.at(slot);
+  };
+
+  it.each([
+    { slot: DAY_SLOTS, expected: 1.5 * Math.exp(-1 / 7), because: 'it is the same time of day' },
+    { slot: 1.5 * DAY_SLOTS, expected: 0.5 * Math.exp(-1.5 / 7), because: 'it is the opposite time' },
+    { slot: 7 * DAY_SLOTS, expected: 1.5 / Math.E, because: 'a week is over' },
+    { slot: 4, expected: (0.5 + Math.exp(-0.5)) * Math.exp(-4 / 336), because: 'two hours are over' },
+    {
+      slot: DAY_SLOTS - 4,
+      expected: (0.5 + Math.exp(-0.5)) * Math.exp(-44 / 336),
+      because: 'it is two hours less',
+    },
+  ])('counts 1 as $expected after $slot half hours: $because', ({ slot, expected }) => {
+    expect(at(slot)).toBeCloseTo(expected, 6);
+  });
+
+  it('adds up and stays finite over ten years', () => {
+    const sum = new FadingSum();
+    for (let slot = 0; slot < 3650 * DAY_SLOTS; slot++) sum.add(slot, 1);
+    // the mean weight of a time of day, for as many half hours as fading leaves of an endless past
+    const mean = 0.5 + (4 * Math.sqrt(2 * Math.PI)) / DAY_SLOTS;
+    expect(sum.at(3650 * DAY_SLOTS) / (mean * 7 * DAY_SLOTS)).toBeCloseTo(1, 1);
+  });
+});
+
+describe('the choice', () => {
+  const rules = rulesFor(3);
+  const costing = (dollarsOf: (index: number) => number): readonly RuleInReplay[] =>
+    rules.map((rule, index) => ({ rule, cost: { tasks: dollarsOf(index), waiting: 0 } }));
+  const [, , before = UNKNOWN_RULE] = rules;
+  const choose = (dollarsOf: (index: number) => number, hours = 1000) =>
+    chooseRule(costing(dollarsOf), { hours, pools: POOLS, before });
+
+  it('is the cheapest rule', () => {
+    expect(choose((index) => (index === 40 ? 500 : 1000)).rule).toBe(rules[40]);
+  });
+
+  it.each([
+    { share: 0.98, isChanged: false, because: 'less than 3 % cheaper' },
+    { share: 0.96, isChanged: true, because: 'more than 3 % cheaper' },
+  ])('changes to a rule that costs $share of the one in force: $isChanged, because it is $because', (row) => {
+    const { rule } = choose((index) => (index === 40 ? 1000 * row.share : 1000));
+    expect(rule === rules[40]).toBe(row.isChanged);
+    expect(rule === before).toBe(!row.isChanged);
+  });
+
+  it('keeps no daemon free without builds, by the guess alone', () => {
+    expect(choose(() => 0, 0)).toMatchObject({ rule: { free: 0 }, cost: { tasks: 0, waiting: 0 } });
+  });
+
+  it('keeps a daemon free without builds if waiting costs a dollar a minute', () => {
+    const dear = { ...POOLS, waitPrice: 1 / MINUTE };
+    expect(
+      chooseRule(
+        costing(() => 0),
+        { hours: 0, pools: dear, before },
+      ).rule,
+    ).toMatchObject({ free: 1 });
+  });
+
+  it('names the cost an hour of the next smaller and larger numbers', () => {
+    const { cost, others } = choose((index) => (rules[index]?.free === 2 ? 500 : 1000 + index));
+    expect(cost).toEqual({ tasks: 0.5, waiting: 0 });
+    expect(others.map(({ free }) => free)).toEqual([1, 3]);
+    for (const { dollars } of others) expect(dollars).toBeGreaterThanOrEqual(1);
+  });
+});
+
+/** Builds that come every so many minutes in some hours of each day. */
+function daily({ everyMs, fromH, toH, days }: { everyMs: number; fromH: number; toH: number; days: number }) {
+  const builds: ReplayedBuild[] = [];
+  for (let at = 0; at < days * DAY; at += everyMs) {
+    const hour = (at % DAY) / HOUR;
+    if (hour >= fromH && hour < toH) builds.push({ at, tookMs: MINUTE });
+  }
+  return builds;
+}
+
+const playing = (builds: readonly ReplayedBuild[]) => (from: number, to: number) =>
+  builds.filter(({ at }) => at >= from && at < to);
+
+function learned(builds: readonly ReplayedBuild[], until: number, pools = POOLS): Learning {
+  const learning = new Learning(pools, builds[0]?.at ?? 0);
+  learning.learn(playing(builds), until, Number.POSITIVE_INFINITY);
+  return learning;
+}
+
+describe('what is learned', () => {
+  const office = daily({ everyMs: 7 * MINUTE, fromH: 8, toH: 18, days: 7 });
+
+  it('keeps a daemon from build to build at the time of day at which they come', () => {
+    const { free, spareMs } = learned(office, 6 * DAY + 10 * HOUR).chosen.rule;
+    expect(free > 0 || spareMs > 7 * MINUTE).toBe(true);
+  });
+
+  it('keeps none at night', () => {
+    const { free, afterBuildMs } = learned(office, 6 * DAY + 2 * HOUR).chosen.rule;
+    expect(free === 0 || afterBuildMs !== null).toBe(true);
+  });
+
+  it('keeps none free for one build a week', () => {
+    expect(learned([{ at: 0, tookMs: MINUTE }], 7 * DAY).chosen.rule.free).toBe(0);
+  });
+
+  it('keeps no more free than there may be tasks', () => {
+    const storm = daily({ everyMs: 2000, fromH: 0, toH: 24, days: 0.25 });
+    expect(learned(storm, 6 * HOUR).chosen.rule.free).toBeLessThanOrEqual(POOLS.most);
+  });
+
+  it('says what it rests on', () => {
+    const learning = learned(office, 2 * DAY + 9 * HOUR);
+    expect(learning.seen.builds).toBe(office.filter(({ at }) => at < 2 * DAY + 9 * HOUR).length);
+    expect(learning.seen.hours).toBe(49);
+  });
+});
+
+describe('the steps of learning', () => {
+  it('give the same choice in pieces and at once', () => {
+    const gaps = fc.array(fc.oneof(fc.constantFrom(0, MINUTE, HOUR), fc.nat(3 * HOUR)), {
+      minLength: 1,
+      maxLength: 25,
+    });
+    fc.assert(
+      fc.property(gaps, fc.nat(3000), fc.nat(5 * HOUR), (given, steps, everyMs) => {
+        let at = 0;
+        const builds = given.map((gap) => {
+          at += gap;
+          return { at, tookMs: 1 + (at % (5 * MINUTE)) };
+        });
+        const until = at + HOUR;
+        const pieces = new Learning(POOLS, builds[0]?.at ?? 0);
+        for (let time = 0; time < until; time += everyMs + MINUTE) {
+          const known = builds.filter((build) => build.at < time);
+          pieces.learn(playing(known), Math.floor(time / SLOT_MS) * SLOT_MS, steps + 1);
+        }
+        while (!pieces.isUpTo(until)) pieces.learn(playing(builds), until, steps + 1);
+        const whole = learned(builds, until);
+        expect(pieces.chosen).toEqual(whole.chosen);
+        expect(pieces.seen).toEqual(whole.seen);
+      }),
+      runs(1000),
+    );
+  });
+
+  it('are no more than asked for, up to the rules of one build and one half hour', () => {
+    const builds = daily({ everyMs: 5 * MINUTE, fromH: 0, toH: 24, days: 1 });
+    const learning = new Learning(POOLS, 0);
+    const rules = rulesFor(POOLS.most).length;
+    const left = learning.learn(playing(builds), DAY, 10 * rules);
+    expect(left).toBeGreaterThan(-2 * rules);
+    expect(learning.seen.builds).toBeLessThanOrEqual(10);
+    expect(learning.isUpTo(DAY)).toBe(false);
+  });
+});

@@ -1,0 +1,191 @@
+/** A replay of builds under one rule: costs computed by hand, and what holds for all builds. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import {
+  GONE_AFTER_MS,
+  Replay,
+  type ReplayedBuild,
+  type ReplayedPools,
+} from '../../../lambda/decision/stock/replay.ts';
+import { rulesFor, type StockRule, UNKNOWN_RULE } from '../../../lambda/decision/stock/rules.ts';
+import { runs } from '../../support/runs.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+/** A task and a build that waits cost a dollar a second, so the costs below are seconds. */
+const POOLS: ReplayedPools = {
+  ...{ startMs: MINUTE, taskPrice: 1 / SECOND, waitPrice: 1 / SECOND },
+  ...{ launchPrice: 0, most: 10 },
+};
+const LAUNCHES: ReplayedPools = { ...POOLS, taskPrice: 0, launchPrice: 1 };
+const rule = (given: Partial<StockRule>): StockRule => ({ ...UNKNOWN_RULE, spareMs: MINUTE, ...given });
+/** Builds of half a minute that come after so many seconds. */
+const at = (...seconds: readonly number[]): readonly ReplayedBuild[] =>
+  seconds.map((second) => ({ at: second * SECOND, tookMs: 30 * SECOND }));
+
+it.each<{
+  given: Partial<StockRule>;
+  builds: readonly ReplayedBuild[];
+  most?: number;
+  untilS: number;
+  expected: { launches: number; tasks: number; waiting: number };
+  because: string;
+}>([
+  {
+    ...{ given: { free: 3 }, builds: [], untilS: 9000 },
+    expected: { launches: 0, tasks: 0, waiting: 0 },
+    because: 'a pool without builds keeps nothing',
+  },
+  {
+    ...{ given: {}, builds: at(0), untilS: 900 },
+    expected: { launches: 1, tasks: 195, waiting: 60 },
+    because: '60 s start, 30 s build, 60 s idle, 45 s until it is gone',
+  },
+  {
+    ...{ given: {}, builds: at(0, 100), untilS: 900 },
+    expected: { launches: 1, tasks: 235, waiting: 60 },
+    because: 'the second build takes the idle daemon, which is idle from 130 to 190',
+  },
+  {
+    ...{ given: {}, builds: at(0, 150), untilS: 900 },
+    expected: { launches: 2, tasks: 390, waiting: 120 },
+    because: 'the daemon drains in the moment in which the second build comes',
+  },
+  {
+    ...{ given: { free: 1 }, builds: at(0), untilS: 200 },
+    expected: { launches: 2, tasks: 365, waiting: 60 },
+    because: 'the one that is idle for longer drains at 120 s, the other stays',
+  },
+  {
+    ...{ given: { free: 1, afterBuildMs: 15 * MINUTE }, builds: at(0), untilS: 2000 },
+    expected: { launches: 2, tasks: 165 + 900.001 + 45, waiting: 60 },
+    because: 'the other drains right after 15 minutes without a build',
+  },
+  {
+    ...{ given: { free: 1, afterBuildMs: 15 * MINUTE }, builds: at(0, 700), untilS: 2000 },
+    expected: { launches: 3, tasks: 165 + 835 + 945.001, waiting: 60 },
+    because: 'the build at 700 s launches the one that stays until 1600 s; the other drains at 790 s',
+  },
+  {
+    ...{ given: { free: 2 }, builds: at(0, 10), most: 1, untilS: 200 },
+    expected: { launches: 1, tasks: 200, waiting: 60 + 80 },
+    because: 'there is room for one task: the second build waits for the first',
+  },
+  {
+    ...{ given: {}, builds: [...at(100), ...at(50)], untilS: 130 },
+    expected: { launches: 2, tasks: 0, waiting: 0 },
+    because: 'a build of the past comes now',
+  },
+])('costs $expected.tasks for tasks and $expected.waiting for waiting, because $because', (row) => {
+  const { given, builds, most = 10, untilS, expected } = row;
+  const play = (pools: ReplayedPools) => {
+    const replay = new Replay(rule(given), { ...pools, most }, 0);
+    for (const build of builds) replay.build(build);
+    replay.playTo(untilS * SECOND);
+    return replay.takeCost();
+  };
+  const { tasks, waiting } = play(POOLS);
+  expect([tasks, waiting]).toEqual([expect.closeTo(expected.tasks, 6), expect.closeTo(expected.waiting, 6)]);
+  expect(play(LAUNCHES).tasks).toBe(expected.launches);
+});
+
+it.each([
+  {
+    medianMs: 30 * SECOND,
+    p95Ms: 100 * SECOND,
+    launches: 2,
+    because: 'both builds end before a start would',
+  },
+  { medianMs: 90 * SECOND, p95Ms: 100 * SECOND, launches: 3, because: 'they end after a start would' },
+  { medianMs: 5 * SECOND, p95Ms: 9 * SECOND, launches: 2, because: 'the second one probably ends soon' },
+  { medianMs: 0, p95Ms: -1, launches: 3, because: 'both are unusually long' },
+])('launches $launches daemons if those of ending builds count: $because', ({ launches, ...usual }) => {
+  const replay = new Replay(rule({ free: 1, countsEnding: true }), LAUNCHES, 0);
+  replay.usual = usual;
+  for (const build of at(0, 70)) replay.build(build);
+  expect(replay.takeCost().tasks).toBe(launches);
+});
+
+const RULE = fc.constantFrom(...rulesFor(30));
+const TIMES = [0, 1, SECOND, 45 * SECOND, MINUTE, 15 * MINUTE, 61 * MINUTE, 9 * 60 * MINUTE];
+const BUILDS = fc.array(
+  fc.record({
+    // builds come in order, at the same time, or from the past
+    gap: fc.oneof(fc.constantFrom(...TIMES), fc.nat(20 * MINUTE), fc.constantFrom(-MINUTE)),
+    tookMs: fc.oneof(fc.constantFrom(...TIMES), fc.nat(20 * MINUTE)),
+  }),
+  { maxLength: 40 },
+);
+const CASES = fc.record({ rule: RULE, builds: BUILDS, most: fc.integer({ min: 1, max: 40 }) });
+
+function inOrder(builds: readonly { readonly gap: number; readonly tookMs: number }[]) {
+  let time = 0;
+  return builds.map(({ gap, tookMs }) => {
+    time += gap;
+    return { at: time, tookMs };
+  });
+}
+
+it('costs a finite number of dollars, never less than the builds themselves', () => {
+  fc.assert(
+    fc.property(CASES, ({ rule: given, builds, most }) => {
+      const replay = new Replay(given, { ...POOLS, most }, 0);
+      for (const build of inOrder(builds)) replay.build(build);
+      replay.playTo(1000 * 60 * MINUTE);
+      const { tasks, waiting } = replay.takeCost();
+      const building = builds.reduce((total, { tookMs }) => total + tookMs / SECOND, 0);
+      expect(Number.isFinite(tasks + waiting)).toBe(true);
+      expect(waiting).toBeGreaterThanOrEqual(0);
+      expect(tasks).toBeGreaterThanOrEqual(building - 1e-6);
+    }),
+    runs(1000),
+  );
+});
+
+it('costs the same in pieces and at once', () => {
+  fc.assert(
+    fc.property(CASES, ({ rule: given, builds, most }) => {
+      const [whole, pieces] = [0, 1].map(() => new Replay(given, { ...POOLS, most }, 0));
+      if (whole === undefined || pieces === undefined) throw new Error('there are two');
+      let [tasks, waiting] = [0, 0];
+      for (const build of inOrder(builds)) {
+        whole.build(build);
+        pieces.playTo(build.at - 1);
+        pieces.build(build);
+        const cost = pieces.takeCost();
+        tasks += cost.tasks;
+        waiting += cost.waiting;
+      }
+      const cost = whole.takeCost();
+      expect(cost.tasks).toBeCloseTo(tasks, 4);
+      expect(cost.waiting).toBeCloseTo(waiting, 4);
+    }),
+    runs(1000),
+  );
+});
+
+it('ends without a daemon if the rule keeps none', () => {
+  fc.assert(
+    fc.property(CASES, ({ rule: given, builds, most }) => {
+      fc.pre(given.free === 0 || given.afterBuildMs !== null);
+      const replay = new Replay(given, { ...POOLS, most }, 0);
+      for (const build of inOrder(builds)) replay.build(build);
+      replay.playTo(1000 * 60 * MINUTE);
+      replay.takeCost();
+      replay.playTo(2000 * 60 * MINUTE);
+      expect(replay.takeCost()).toEqual({ tasks: 0, waiting: 0 });
+    }),
+    runs(1000),
+  );
+});
+
+it('has rules that keep no more free than there may be tasks, and says which keep least first', () => {
+  for (const most of [1, 2, 4, 30, 1000]) {
+    const free = rulesFor(most).map((each) => each.free);
+    expect(Math.max(...free)).toBe(Math.min(most, 30));
+    expect(free).toEqual(free.toSorted((a, b) => a - b));
+    expect(new Set(rulesFor(most).map((each) => JSON.stringify(each))).size).toBe(free.length);
+  }
+  expect(rulesFor(1000)).toHaveLength(325);
+  expect(GONE_AFTER_MS).toBe(45_000);
+});

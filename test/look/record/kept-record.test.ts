@@ -1,0 +1,138 @@
+/** When a process reads and writes its record of builds. */
+import { expect, it } from 'vitest';
+import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import { KeptRecord } from '../../../lambda/look/stock/kept-record.ts';
+import type { RecordStore, StockRecord } from '../../../lambda/look/stock/stock-record.ts';
+import { MINUTE, NOW } from '../../support/parts.ts';
+
+const HOUR = 60 * MINUTE;
+const known = (upTo: number): StockRecord => ({
+  organizations: [{ id: 'data' as OrganizationId, upTo, logs: [] }],
+  choices: [],
+});
+const NOTHING = known(0);
+
+/** A process with a store that notes its requests, and a clock that the test sets. */
+function start({
+  store = {},
+  saved = () => NOTHING,
+}: {
+  store?: Partial<RecordStore>;
+  saved?: () => StockRecord;
+} = {}) {
+  const requests: string[] = [];
+  const failures: string[] = [];
+  const loaded: StockRecord[] = [];
+  const slept = Promise.withResolvers<void>();
+  const clock = { at: NOW as number };
+  const kept = new KeptRecord({
+    learner: { save: saved, load: (record) => loaded.push(record) },
+    store: {
+      read: () => {
+        requests.push('read');
+        return store.read?.() ?? Promise.resolve(NOTHING);
+      },
+      write: (record) => {
+        requests.push('write');
+        return store.write?.(record) ?? Promise.resolve();
+      },
+    },
+    clock: { now: () => clock.at as EpochMs, sleep: () => slept.promise },
+    onFailure: (message) => failures.push(message),
+  });
+  const look = async (): Promise<void> => {
+    await kept.ready();
+    kept.restore(clock.at as EpochMs);
+    await kept.save();
+  };
+  /** A look at this many minutes after the start. */
+  const lookAt = (minutes: number): Promise<void> => {
+    clock.at = NOW + minutes * MINUTE;
+    return look();
+  };
+  return { requests, failures, loaded, lookAt, endWait: slept.resolve };
+}
+
+const refuses = () => Promise.reject(new Error('no route'));
+
+it('reads the record once, and gives it to the learner once', async () => {
+  const { requests, loaded, lookAt } = start();
+  for (const minutes of [0, 1, 2]) await lookAt(minutes);
+  expect(requests).toEqual(['read']);
+  expect(loaded).toEqual([NOTHING]);
+});
+
+it('looks without the record when the store is slow, and gives it to the learner at a later look', async () => {
+  const answer = Promise.withResolvers<StockRecord>();
+  const { requests, loaded, lookAt, endWait } = start({ store: { read: () => answer.promise } });
+  const first = lookAt(0);
+  endWait();
+  await first;
+  // a later look does not wait
+  await lookAt(1);
+  expect(loaded).toEqual([]);
+  answer.resolve(NOTHING);
+  await answer.promise;
+  await lookAt(2);
+  expect(loaded).toEqual([NOTHING]);
+  expect(requests).toEqual(['read']);
+});
+
+it('writes at most every five minutes, and only what has changed', async () => {
+  let choices: StockRecord['choices'] = [];
+  const { requests, lookAt } = start({ saved: () => ({ ...NOTHING, choices }) });
+  for (const minutes of [0, 4.9]) await lookAt(minutes);
+  expect(requests).toEqual(['read']);
+  await lookAt(5);
+  expect(requests).toEqual(['read', 'write']);
+  await lookAt(10);
+  expect(requests).toEqual(['read', 'write']);
+  choices = [{ pools: [] } as unknown as StockRecord['choices'][number]];
+  await lookAt(14);
+  expect(requests).toEqual(['read', 'write']);
+  await lookAt(15);
+  expect(requests).toEqual(['read', 'write', 'write']);
+});
+
+it('does not write because time passes', async () => {
+  let upTo = 0;
+  const { requests, lookAt } = start({ saved: () => known(upTo++) });
+  for (const minutes of [0, 5, 10, 15]) await lookAt(minutes);
+  expect(requests).toEqual(['read', 'write']);
+});
+
+it('never replaces a record that it could not read, and tries again after an hour', async () => {
+  let read = refuses as RecordStore['read'];
+  const { requests, failures, lookAt } = start({ store: { read: () => read() } });
+  for (const minutes of [0, 1, 30, 59.9]) await lookAt(minutes);
+  expect(requests).toEqual(['read']);
+  expect(failures).toEqual(['no route']);
+  await lookAt(60);
+  expect(requests).toEqual(['read', 'read']);
+  read = async () => NOTHING;
+  await lookAt(121);
+  await lookAt(126);
+  expect(requests).toEqual(['read', 'read', 'read', 'write']);
+  expect(failures).toEqual(['no route', 'no route']);
+});
+
+it('reports a failed write once an hour, and writes then', async () => {
+  let isUp = false;
+  const { requests, failures, lookAt } = start({
+    store: { write: async () => (isUp ? undefined : refuses()) },
+  });
+  for (const minutes of [0, 5, 10, 64]) await lookAt(minutes);
+  expect(requests).toEqual(['read', 'write']);
+  expect(failures).toEqual(['no route']);
+  isUp = true;
+  await lookAt(66);
+  expect(requests).toEqual(['read', 'write', 'write']);
+  expect(failures).toHaveLength(1);
+});
+
+it('goes on when its clock steps back', async () => {
+  const { requests, lookAt } = start();
+  await lookAt(0);
+  await lookAt(-2 * (HOUR / MINUTE));
+  expect(requests).toEqual(['read', 'write']);
+});

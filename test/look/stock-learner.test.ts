@@ -1,0 +1,196 @@
+/** The learner: which builds it records, what it gives to the next look, and how much it does at a time. */
+import { describe, expect, it } from 'vitest';
+import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
+import type { Job, ReadingStatus, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { normalizeTags } from '../../lambda/decision/model/tags.ts';
+import type { StockSet } from '../../lambda/decision/stock/stock-groups.ts';
+import { StockLearner } from '../../lambda/look/stock/stock-learner.ts';
+import {
+  aJob,
+  anOrganization,
+  aSnapshot,
+  HOUR,
+  jobId,
+  MINUTE,
+  NOW,
+  poolName,
+  reading,
+} from '../support/parts.ts';
+import { PREBUILDS_USER } from '../support/stocked.ts';
+
+const DAY = 24 * HOUR;
+const ORGANIZATION = anOrganization().id;
+const SET: StockSet = {
+  organizationId: ORGANIZATION,
+  pools: [poolName('cpu')],
+  tagSets: [normalizeTags({})],
+  isStartSeen: true,
+  replayed: {
+    ...{ startMs: MINUTE, taskPrice: 0.0395 / HOUR, launchPrice: 0.002 },
+    ...{ waitPrice: 0.1 / MINUTE, most: 3 },
+  },
+};
+const plus = (ms: number): EpochMs => (NOW + ms) as EpochMs;
+
+/** Builds of a minute, one every so many minutes, from the beginning on. */
+const every = (minutes: number, forMs: number): readonly Job[] =>
+  Array.from({ length: Math.floor(forMs / (minutes * MINUTE)) }, (_, index) =>
+    build(plus(index * minutes * MINUTE + ((index * 7919) % 50) * 1000), `${index}`),
+  );
+
+function build(at: EpochMs, id: string, given: Partial<Job> = {}): Job {
+  const times = { created_at: at, started_at: at, completed_at: (at + MINUTE) as EpochMs };
+  return aJob({ id: jobId(id), status: 'succeeded', ...times, ...given });
+}
+
+/** What a look sees: the builds so far. */
+function lookAt(now: EpochMs, jobs: readonly Job[], workspaces?: ReadingStatus): Snapshot {
+  const recentJobs = reading(jobs.filter(({ created_at }) => created_at <= now));
+  const organization = anOrganization({
+    recentJobs,
+    ...(workspaces === undefined ? {} : { workspaces: reading([], workspaces) }),
+  });
+  return { ...aSnapshot({ organizations: [organization] }), takenAt: now };
+}
+
+const ALL = Number.POSITIVE_INFINITY;
+
+describe('a learner', () => {
+  it('has learned nothing before the first look, and then at least that no build is known', () => {
+    const learner = new StockLearner();
+    expect(learner.learned()).toBeUndefined();
+    learner.learn([SET], lookAt(NOW, []));
+    expect(learner.learned()).toMatchObject({ tagSets: [], choices: [{ builds: 0, hours: 0 }] });
+  });
+
+  it('makes the same choice in every process that saw the same builds', () => {
+    const jobs = every(9, DAY);
+    const [often, once] = [new StockLearner(), new StockLearner()];
+    for (let at = 0; at <= DAY; at += 7 * MINUTE) often.learn([SET], lookAt(plus(at), jobs), ALL);
+    for (const learner of [often, once]) learner.learn([SET], lookAt(plus(DAY + HOUR), jobs), ALL);
+    expect(often.learned()).toEqual(once.learned());
+    expect(once.learned()?.choices[0]?.builds).toBeGreaterThan(100);
+  });
+
+  it('keeps to its steps, and gives no choice before all builds are replayed', () => {
+    const jobs = every(9, DAY);
+    const learner = new StockLearner();
+    let looks = 0;
+    while (learner.learned()?.choices.length !== 1 && looks < 1000) {
+      learner.learn([SET], lookAt(plus(DAY), jobs), 1000);
+      looks++;
+    }
+    // 125 rules; 160 builds and 47 half hours, at least 8 of both in a look
+    expect(looks).toBeGreaterThan(10);
+    expect(looks).toBeLessThan(40);
+  });
+
+  it('records unforeseen builds of ten minutes ago, of all tag sets', () => {
+    const gpu = { cluster: 'gpu' };
+    const jobs = [
+      build(NOW, 'a'),
+      build(NOW, 'b', { tags: gpu }),
+      build(NOW, 'c', { initiator_id: PREBUILDS_USER }),
+      build(NOW, 'd', { reason: 'autostart', metadata: { workspace_id: 'w' } }),
+      build(plus(50 * MINUTE), 'e'),
+    ];
+    const learner = new StockLearner();
+    learner.learn([SET], lookAt(plus(59 * MINUTE), jobs), ALL);
+    expect(learner.learned()?.tagSets.map(({ tags }) => tags)).toEqual([{}, gpu].map(normalizeTags));
+    expect(learner.learned()?.choices[0]?.builds).toBe(1);
+  });
+
+  it('learns the earlier builds once the workspaces can be read', () => {
+    const jobs = every(9, DAY);
+    const learner = new StockLearner();
+    for (const status of ['failed', 'stale', 'failed'] as const)
+      learner.learn([SET], lookAt(plus(DAY), jobs, status), ALL);
+    expect(learner.learned()).toEqual({ tagSets: [], choices: [] });
+    learner.learn([SET], lookAt(plus(DAY), jobs, 'ok'), ALL);
+    expect(learner.learned()?.choices[0]?.builds).toBeGreaterThan(100);
+  });
+
+  it('goes on when coderd does not answer for some time', () => {
+    const jobs = every(9, DAY);
+    const learner = new StockLearner();
+    learner.learn([SET], lookAt(plus(HOUR), jobs), ALL);
+    const none = { ...aSnapshot({ organizations: [] }), takenAt: plus(2 * HOUR) };
+    learner.learn([], none, ALL);
+    expect(learner.learned()?.choices).toHaveLength(1);
+  });
+
+  it('forgets sets of pools that no look has seen for a day, and builds of a week ago', () => {
+    const learner = new StockLearner();
+    learner.learn([SET], lookAt(plus(HOUR), [build(NOW, 'a')]), ALL);
+    const other = { ...SET, pools: [poolName('new')] };
+    learner.learn([other], lookAt(plus(26 * HOUR), []), ALL);
+    expect(learner.learned()?.choices.map(({ pools }) => pools)).toEqual([['new']]);
+    learner.learn([], lookAt(plus(8 * DAY), []), ALL);
+    expect(learner.learned()).toEqual({ tagSets: [], choices: [] });
+  });
+
+  it('starts the replays again if a price changes, and keeps the choice until they are done', () => {
+    const jobs = every(9, DAY);
+    const learner = new StockLearner();
+    learner.learn([SET], lookAt(plus(DAY), jobs), ALL);
+    const before = learner.learned();
+    const dear = { ...SET, replayed: { ...SET.replayed, waitPrice: 10 / MINUTE } };
+    learner.learn([dear], lookAt(plus(DAY), jobs), 1000);
+    expect(learner.learned()).toEqual(before);
+    learner.learn([dear], lookAt(plus(DAY), jobs), ALL);
+    expect(learner.learned()).not.toEqual(before);
+  });
+
+  it('does not start again when the start time flips between the configured and the learned one', () => {
+    const jobs = every(9, DAY);
+    const flip = { ...SET, isStartSeen: false, replayed: { ...SET.replayed, startMs: 5 * MINUTE } };
+    const learner = new StockLearner();
+    learner.learn([SET], lookAt(plus(DAY), jobs), ALL);
+    const before = learner.learned();
+    for (const set of [flip, SET, flip]) learner.learn([set], lookAt(plus(DAY), jobs), ALL);
+    expect(learner.learned()).toEqual(before);
+    const slower = { ...SET, replayed: { ...SET.replayed, startMs: 5 * MINUTE } };
+    learner.learn([slower], lookAt(plus(DAY), jobs), ALL);
+    expect(learner.learned()).not.toEqual(before);
+  });
+
+  it.each([
+    { backMs: 20 * MINUTE, because: 'a step of minutes changes nothing' },
+    { backMs: 9 * DAY, because: 'after a step of days it learns again' },
+  ])('knows the builds after the clock was $backMs ms ahead: $because', ({ backMs }) => {
+    const jobs = every(9, DAY);
+    const learner = new StockLearner();
+    learner.learn([SET], lookAt(plus(DAY), jobs), ALL);
+    const { builds = 0 } = learner.learned()?.choices[0] ?? {};
+    learner.learn([SET], { ...lookAt(plus(DAY), jobs), takenAt: plus(DAY + backMs) }, ALL);
+    learner.learn([SET], lookAt(plus(DAY), jobs), ALL);
+    expect(learner.learned()?.choices[0]?.builds).toBeGreaterThanOrEqual(builds);
+  });
+
+  it('counts a build that still runs for twice its age, and one that never ran for a minute', () => {
+    const running = build(NOW, 'a', { status: 'running', completed_at: null });
+    const canceled = build(NOW, 'b', { status: 'canceled', started_at: null, completed_at: null });
+    const learner = new StockLearner();
+    learner.learn([SET], lookAt(plus(HOUR), [running, canceled]), ALL);
+    expect(learner.learned()?.choices[0]).toMatchObject({ builds: 2 });
+  });
+
+  it('serves fifty sets of pools', () => {
+    const sets = Array.from({ length: 50 }, (_, index) => ({ ...SET, pools: [poolName(`p${index}`)] }));
+    const learner = new StockLearner();
+    const jobs = every(30, DAY);
+    for (let look = 0; look < 5000 && (learner.learned()?.choices.length ?? 0) < 50; look++)
+      learner.learn(sets, lookAt(plus(DAY), jobs));
+    expect(learner.learned()?.choices).toHaveLength(50);
+  });
+});
+
+it('keeps the organizations apart', () => {
+  const other = 'other' as OrganizationId;
+  const learner = new StockLearner();
+  const sets = [SET, { ...SET, organizationId: other }];
+  learner.learn(sets, lookAt(plus(HOUR), [build(NOW, 'a')]), ALL);
+  expect(learner.learned()?.choices.map(({ organizationId, builds }) => [organizationId, builds])).toEqual([
+    [ORGANIZATION, 1],
+  ]);
+});
