@@ -1,11 +1,9 @@
-/**
- * Checks that imports point one way, from the import notes in the README of each folder and the
- * imports of its files. `a/b/**` in a note stands for a folder and all folders below it.
- */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+/** Checks that imports point one way: layers.yaml says what the files of each folder may import. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const ROOTS = ['lambda', 'simulator', 'backtest', 'verify', 'demo', 'cli', 'bench', 'infra', 'packaging'];
@@ -16,7 +14,6 @@ const PACKAGES: readonly (readonly [folder: string, packages: RegExp])[] = [
   ['lambda/look', /^zod$/],
 ];
 const MOST_FILES = 15;
-const MOST_LINES = 10;
 
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s+'([^']+)'|import\('([^']+)'\)|(?:^|\n)import '([^']+)'/g;
@@ -44,17 +41,15 @@ function importedBy(folder: string): readonly string[] {
   return [...new Set(targets)].filter((target) => target !== folder);
 }
 
-function noteOf(folder: string): string {
-  const file = join(root, folder, 'README.md');
-  return existsSync(file) ? readFileSync(file, 'utf8') : '';
-}
+const rules: Readonly<Record<string, string>> = parse(
+  readFileSync(new URL('layers.yaml', import.meta.url), 'utf8'),
+);
+const mayImport = (folder: string): readonly string[] => rules[folder]?.match(/\S+/g) ?? [];
 
-function isAllowed(folder: string, note: string): boolean {
-  const may = /^May import: (.*)\.$/m.exec(note)?.[1] ?? '';
-  return [...may.matchAll(/`([^`]+)`/g)].some(([, place = '']) => {
-    const whole = place.replace(/\/\*\*$/, '');
-    return folder === whole || (whole !== place && folder.startsWith(`${whole}/`));
-  });
+/** Whether an entry of a list allows an import of the folder. */
+function isMeant(folder: string, entry: string): boolean {
+  const whole = entry.replace(/\/\*\*$/, '');
+  return folder === whole || (whole !== entry && folder.startsWith(`${whole}/`));
 }
 
 it('the folders contain imports to check', () => {
@@ -62,23 +57,16 @@ it('the folders contain imports to check', () => {
   expect(folders.flatMap(importedBy).length).toBeGreaterThan(100);
 });
 
+it('layers.yaml lists each folder, and no other', () => {
+  expect(Object.keys(rules).sort()).toEqual(folders);
+});
+
 describe.each(folders)('%s', (folder) => {
-  const note = noteOf(folder);
-
-  it('has a short README', () => {
-    expect(note.split('\n')[0]).toBe(`# ${folder}`);
-    expect(note.trim().split('\n').length).toBeGreaterThan(2);
-    expect(note.trim().split('\n').length).toBeLessThanOrEqual(MOST_LINES);
-  });
-
-  it('imports only the folders of its README, and uses each of them', () => {
+  it('imports only the folders of its list, and uses each of them', () => {
     const imported = importedBy(folder);
-    expect(imported.filter((target) => !isAllowed(target, note))).toEqual([]);
-    const named = [...(/^May import: (.*)\.$/m.exec(note)?.[1] ?? '').matchAll(/`([^`]+)`/g)];
-    const unused = named.filter(
-      ([, place = '']) => !imported.some((target) => isAllowed(target, `May import: \`${place}\`.`)),
-    );
-    expect(unused.map(([, place]) => place)).toEqual([]);
+    const listed = mayImport(folder);
+    expect(imported.filter((target) => !listed.some((entry) => isMeant(target, entry)))).toEqual([]);
+    expect(listed.filter((entry) => !imported.some((target) => isMeant(target, entry)))).toEqual([]);
   });
 
   it(`has at most ${MOST_FILES} files`, () => {
