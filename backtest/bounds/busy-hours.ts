@@ -1,4 +1,5 @@
-import { type BoundJob, type BoundPool, HOUR_MS } from './demand.ts';
+import { HOUR_MS } from '../../lambda/decision/model/units.ts';
+import type { BoundJob, BoundPool } from './demand.ts';
 
 /**
  * A lower bound: the hours in which jobs run, each job in the cheapest pool that fits. Tasks would

@@ -2,7 +2,8 @@
  * A lower bound of the cost of tasks, for a schedule without any wait that knows every arrival in
  * advance.
  */
-import { type Bill, type BoundJob, type BoundPool, HOUR_MS, inOrder } from './demand.ts';
+import { HOUR_MS } from '../../lambda/decision/model/units.ts';
+import { type Bill, type BoundJob, type BoundPool, inOrder } from './demand.ts';
 import { billMixedPools } from './mixed-pools.ts';
 import { billOnePool } from './one-pool.ts';
 import { type Piece, piecesOf } from './pieces.ts';

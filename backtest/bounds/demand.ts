@@ -20,8 +20,6 @@ export type BoundPool = {
 /** Fargate bills at least one minute per task (https://aws.amazon.com/fargate/pricing/). */
 export const LEAST_BILLED_MS = 60_000;
 
-export const HOUR_MS = 3_600_000;
-
 /** Billed time and launches of the tasks of a pool. */
 export type Bill = { readonly billedMs: number; readonly launches: number };
 

@@ -3,6 +3,7 @@
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { meanOf, percentile } from '../../lambda/decision/model/collections.ts';
 import { displayTags } from '../../lambda/decision/model/tags.ts';
+import { HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import type { JobWait } from '../../lambda/decision/waits/job-wait.ts';
 import { addParts } from '../../lambda/decision/waits/wait-parts.ts';
 import { offsetMs } from '../../simulator/coderd/tables/autostart-schedule.ts';
@@ -38,8 +39,6 @@ export type JobOutcome = {
   readonly delayMs: number;
 };
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const HOURS_A_WEEK = 168;
 /** 1970-01-01 was a Thursday: hours from Monday 0:00 to Thursday 0:00. */
 const EPOCH_HOUR = 3 * 24;

@@ -2,6 +2,7 @@
 
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
+import { HOUR_MS } from '../../lambda/decision/model/units.ts';
 import type { AcquiredJob } from '../../simulator/base/daemon-connection.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
 import type { World } from '../../simulator/world.ts';
@@ -20,7 +21,6 @@ export type TaskFigures = {
 
 /** AWS bills whole seconds, and at least one minute: aws.amazon.com/fargate/pricing. */
 const LEAST_MS = 60_000;
-const HOUR_MS = 3_600_000;
 
 export class Ledger {
   readonly #from: EpochMs;

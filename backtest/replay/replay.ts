@@ -10,6 +10,7 @@
  */
 import { type EpochMs, type JobId, plusMs } from '../../lambda/decision/model/brands.ts';
 import { tagKey } from '../../lambda/decision/model/tags.ts';
+import { DAY_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import type { SubmittedJob } from '../../simulator/coderd/model.ts';
 import { type JobRecord, pastJob } from '../../simulator/coderd/tables/jobs.ts';
 import type { TemplateRecord } from '../../simulator/coderd/tables/templates.ts';
@@ -28,8 +29,6 @@ export type ReplayedJob = {
   readonly record: JobRecord | undefined;
 };
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 /**
  * Longer than the autoscaler looks ahead: one hour of `wake.maxDelay` and a start. coderd shows
  * moving deadlines no earlier.

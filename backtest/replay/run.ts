@@ -5,6 +5,7 @@
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { EpochMs, JobId } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
+import { HOUR_MS } from '../../lambda/decision/model/units.ts';
 import type { JobWait } from '../../lambda/decision/waits/job-wait.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import type { RecordStore } from '../../lambda/look/stock/stock-record.ts';
@@ -79,7 +80,6 @@ export type Run = Pick<
   'figures' | 'waitCounts' | 'hoursOfWeek' | 'hoursOfWeekUtc' | 'peopleWait' | 'pools'
 >;
 
-const HOUR_MS = 3_600_000;
 /**
  * The world begins this long before the trace, so that a static fleet is ready when the trace
  * begins.

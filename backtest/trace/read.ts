@@ -5,6 +5,7 @@
 import { basename } from 'node:path';
 import { shownText } from '../../lambda/config/problems/shown.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import { DAY_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { type LineProblem, lines, Problems, TraceError } from './problems.ts';
 import { type Checked, check, checkHeader, type Header, jobSchema, OBJECT } from './schema.ts';
@@ -37,8 +38,6 @@ export function readTrace(
   return reader.finish(skipBad);
 }
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 1440 * MINUTE_MS;
 /**
  * A longer period is probably a wrong year in one time. Its simulation would also take too long.
  */

@@ -1,6 +1,7 @@
 /** Generates templates as coderd lists them (docs/coder.md §10). */
 
 import { normalizeTags } from '../../lambda/decision/model/tags.ts';
+import { DAY_MS } from '../../lambda/decision/model/units.ts';
 import type { Random } from '../../simulator/base/random.ts';
 import type { TagGroup } from './jobs.ts';
 import { TEMPLATE } from './response-padding.ts';
@@ -12,7 +13,6 @@ export type FleetTemplate = {
   readonly activeVersion: ReturnType<typeof makeVersion>;
 };
 
-const DAY_MS = 86_400_000;
 const WORKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'];
 const ALL_DAYS = [...WORKDAYS, 'saturday', 'sunday'];
 

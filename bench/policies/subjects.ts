@@ -9,6 +9,7 @@ import type { Scenario } from '../../backtest/trace/generate/scenario.ts';
 import type { Trace } from '../../backtest/trace/trace.ts';
 import { readConfig } from '../../lambda/config/read.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { DAY_MS } from '../../lambda/decision/model/units.ts';
 
 export type Subject = {
   readonly name: string;
@@ -37,7 +38,6 @@ export function scenarioSubject(scenario: Scenario, days: number): Subject {
 
 /** One pool of up to 100 tasks, for the trace of a public log. */
 const ONE_POOL = fileURLToPath(new URL('one-pool.yaml', import.meta.url));
-const DAY_MS = 86_400_000;
 
 /** Each seed gives other start times to the same trace. Throws TraceError. */
 export function traceSubject(file: string, configFile = ONE_POOL): Subject {

@@ -2,7 +2,8 @@
 import type { Change } from '../../backtest/change/result.ts';
 import { priceDate } from '../../backtest/replay/prices.ts';
 import { count, jobsLabel, share } from '../../backtest/report/parts/numbers.ts';
-import { DAY_MS, lengthLabel } from '../../backtest/report/parts/times.ts';
+import { lengthLabel } from '../../backtest/report/parts/times.ts';
+import { DAY_MS } from '../../lambda/decision/model/units.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { timeText } from '../../lambda/explain/format.ts';
 import type { SettingChange } from './settings/changes.ts';

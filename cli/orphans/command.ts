@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
+import { DAY_MS } from '../../lambda/decision/model/units.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { withFunctionLog } from '../logs/function-log.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
@@ -11,7 +12,6 @@ import { type OrphansReport, orphansScreen } from './screen.ts';
 
 type OrphansOptions = LiveOptions & { readonly days: number; readonly json: boolean };
 
-const DAY_MS = 24 * 3_600_000;
 /** CloudWatch keeps no log for longer, unless it keeps it for ever. */
 const MOST_DAYS = 3_653;
 

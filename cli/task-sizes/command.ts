@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
+import { DAY_MS } from '../../lambda/decision/model/units.ts';
 import { type LogSpan, withFunctionLog } from '../logs/function-log.ts';
 import { whileWorking } from '../shared/activity.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
@@ -13,7 +14,6 @@ import { readUsageLines } from './usage-lines.ts';
 
 type SizesOptions = LiveOptions & { readonly days: number; readonly json: boolean };
 
-const DAY_MS = 24 * 3_600_000;
 const MOST_DAYS = 90;
 /** No job waits for this command, and coderd can take a while to list many jobs. */
 const WAITING = { patience: { silentMs: 120_000, retryMs: 90_000 }, wholeMs: 600_000 } as const;

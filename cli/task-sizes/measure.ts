@@ -1,6 +1,7 @@
 /** Computes what the builds of a pool used, from the guards' lines and coderd's jobs. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { meanOf, percentile, sum } from '../../lambda/decision/model/collections.ts';
+import { HOUR_MS } from '../../lambda/decision/model/units.ts';
 
 /** Any line of a task's guard: the task ran at that time. */
 export type SeenTask = { readonly at: EpochMs; readonly pool: string; readonly task: string };
@@ -49,7 +50,6 @@ export type Measured = {
 };
 
 const LINE_MS = 60_000;
-const HOUR_MS = 3_600_000;
 
 /** What is known of one pool. `seen`: all lines of its guards. */
 export type PoolReadings = {

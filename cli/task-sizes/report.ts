@@ -2,6 +2,7 @@
 import { compare } from '../../lambda/decision/model/collections.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
+import { HOUR_MS } from '../../lambda/decision/model/units.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import type { LogSpan } from '../logs/function-log.ts';
 import { type Advice, advise, FEWEST_BUILDS, HEADROOM, type Size } from './advise.ts';
@@ -32,7 +33,6 @@ export type Sizes = {
 export type Readings = PoolReadings & { readonly isCut: boolean };
 
 const SAMPLE_S = 30;
-const HOUR_MS = 3_600_000;
 /** A shorter period says nothing about a month. */
 const SHORTEST_HOURS = 24;
 

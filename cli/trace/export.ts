@@ -9,6 +9,7 @@ import { writeTrace } from '../../backtest/trace/write.ts';
 import { timeZoneProblem } from '../../lambda/config/schema/time-zones.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import { DAY_MS } from '../../lambda/decision/model/units.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { whileWorking } from '../shared/activity.ts';
@@ -31,7 +32,6 @@ type ExportOptions = {
   readonly json: boolean;
 };
 
-const DAY_MS = 24 * 3_600_000;
 /**
  * Longer than in a look, because no job waits for it. coderd can take a while to list a whole year,
  * and its rate limit holds for a minute.

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { HOUR_MS } from '../../lambda/decision/model/units.ts';
 import { Random } from '../../simulator/base/random.ts';
 import { type ServedWorld, serveWorld } from '../../simulator/serve.ts';
 import { synthesizeStack } from '../../simulator/synthesized-stack.ts';
@@ -41,7 +42,6 @@ export class FolderError extends Error {
   override readonly name = 'FolderError';
 }
 
-const HOUR_MS = 3_600_000;
 /** Looks of the past are rarer, which saves most of the time that it takes. */
 const PAST_LOOKS_MS = 30_000;
 /** ECS lists a stopped task for an hour, and the function logs its builds when it begins. */

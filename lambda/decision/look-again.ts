@@ -8,6 +8,7 @@ import type { EpochMs } from './model/brands.ts';
 import { by, sum } from './model/collections.ts';
 import type { Config } from './model/config.ts';
 import type { Snapshot } from './model/snapshot.ts';
+import { HOUR_MS } from './model/units.ts';
 import type { PoolDecision } from './pool/pool-decision.ts';
 import { choiceOf, type StockSet } from './stock/stock-groups.ts';
 
@@ -19,7 +20,6 @@ export const NEXT_INVOCATION_MS = 60_000;
  */
 const SLACK_MS = NEXT_INVOCATION_MS + 15_000;
 
-const HOUR_MS = 3_600_000;
 /** The delays of `looks.every: auto`: while something moves, and where more looks save more waiting. */
 const AUTO_MS = { usual: 10_000, shorter: [5_000, 2_000] } as const;
 

@@ -2,6 +2,7 @@
 
 import { sum } from '../decision/model/collections.ts';
 import type { DaemonCounts, Plan, PoolPlan } from '../decision/model/plan.ts';
+import { DAY_MS } from '../decision/model/units.ts';
 import type { JobWait } from '../decision/waits/job-wait.ts';
 import type { LookResult } from '../look/look.ts';
 import { isAtMax, type LookEvent, launchesOf } from '../look/look-event.ts';
@@ -100,8 +101,6 @@ export function waitMetrics(waits: readonly JobWait[]): Partial<Record<WaitMetri
 function entriesOf<K extends string, V>(record: Readonly<Record<K, V>>): readonly (readonly [K, V])[] {
   return Object.entries(record) as unknown as readonly (readonly [K, V])[];
 }
-
-const DAY_MS = 86_400_000;
 
 /** The value of TOKEN_METRIC, in days; undefined if the token does not expire soon. */
 export function tokenDaysLeft({ findings, takenAt }: Plan): number | undefined {

@@ -1,13 +1,11 @@
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { type TagSet, tagKey } from '../../lambda/decision/model/tags.ts';
+import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { tagsetContains } from './rules/tagset-contains.ts';
 import { type DaemonTable, isOffline } from './tables/daemons.ts';
 import { isDue } from './tables/transitions.ts';
 import type { WorkspaceRecord } from './tables/workspace-records.ts';
 import type { WorkspaceTable } from './tables/workspaces.ts';
-
-/** The executor counts in whole minutes, whatever its poll interval is. */
-const MINUTE_MS = 60_000;
 
 type Gate = (organizationId: OrganizationId, tags: TagSet) => boolean;
 
@@ -25,6 +23,7 @@ export function runLifecycle(given: {
 }): void {
   const { workspaces, daemons, now, gated } = given;
   const isOpen = gated ? gateOf(daemons, now) : () => true;
+  // The executor counts in whole minutes, whatever its poll interval is.
   const tick = (Math.floor(now / MINUTE_MS) * MINUTE_MS) as EpochMs;
   for (const workspace of workspaces.dueAt(tick)) transition(workspace, { workspaces, tick, isOpen });
 }

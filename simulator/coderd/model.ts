@@ -7,6 +7,7 @@
 
 import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { normalizeTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
+import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import type { Credential, DaemonConnection, DaemonServer } from '../base/daemon-connection.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
@@ -79,7 +80,6 @@ export type CoderdOptions = {
  */
 export type Licence = 'entitled' | 'grace_period' | 'not_entitled' | 'open-source';
 
-const MINUTE_MS = 60_000;
 const YEAR_MS = 365 * 86_400_000;
 
 /** A job as a person, a template push or the prebuilds reconciler inserts it. */

@@ -10,6 +10,7 @@
  * Answers of the agent come late, so each is judged in the phase in which it arrives.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
 import type { AgentAnswer, Container, ContainerHost } from '../ecs/parts/container.ts';
@@ -29,8 +30,6 @@ export type GuardOptions = {
   readonly onEnd: () => void;
 };
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** The lease that the guard takes. */
 const LEASE_MINUTES = 48 * 60;
 /**

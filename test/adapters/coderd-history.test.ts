@@ -7,6 +7,7 @@ import { readBuildsSince, readJobsSince } from '../../lambda/adapters/coderd/his
 import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/decision/model/brands.ts';
+import { SECOND_MS } from '../../lambda/decision/model/units.ts';
 import { START } from '../support/lab.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -32,7 +33,6 @@ async function clientOf(
 
 const organization = { id: 'some-id' as OrganizationId, name: 'data' };
 const build = { version: 'v2.30.0' };
-const SECOND_MS = 1_000;
 
 /** A coderd with this many jobs, one a second until START. It records the requested limits. */
 async function history(count: number) {

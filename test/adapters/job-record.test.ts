@@ -6,6 +6,7 @@ import { NewestJobs } from '../../lambda/adapters/coderd/newest-jobs.ts';
 import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Job, Workspace } from '../../lambda/decision/model/snapshot.ts';
 import { tagKey } from '../../lambda/decision/model/tags.ts';
+import { DAY_MS as DAY } from '../../lambda/decision/model/units.ts';
 import type { SeenJobs } from '../../lambda/look/ports.ts';
 import {
   ago,
@@ -22,7 +23,6 @@ import {
 import { runs } from '../support/runs.ts';
 
 const ORGANIZATION = 'org-default' as OrganizationId;
-const DAY = 24 * HOUR;
 
 type Lists = {
   readonly jobs?: readonly Job[];

@@ -6,10 +6,10 @@ import { License } from '../../lambda/adapters/coderd/license.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { decide } from '../../lambda/decision/decide.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
+import { HOUR_MS } from '../../lambda/decision/model/units.ts';
 import { observe } from '../../lambda/look/observe.ts';
 import { type Lab, START, startLab } from '../support/lab.ts';
 
-const HOUR_MS = 3_600_000;
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();

@@ -6,11 +6,10 @@ import { TokenExpiry, tokenId } from '../../lambda/adapters/coderd/token-expiry.
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { decide } from '../../lambda/decision/decide.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import { DAY_MS, HOUR_MS } from '../../lambda/decision/model/units.ts';
 import { observe } from '../../lambda/look/observe.ts';
 import { type Lab, START, startLab } from '../support/lab.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const closers: (() => Promise<void>)[] = [];
 let lab: Lab;
 afterEach(async () => {

@@ -4,11 +4,11 @@ import { Replay, type ReplayedJob } from '../../backtest/replay/replay.ts';
 import { EXECUTOR_KINDS, JOB_KINDS, type TraceJob } from '../../backtest/trace/trace.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { normalizeTags } from '../../lambda/decision/model/tags.ts';
+import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { Random } from '../../simulator/base/random.ts';
 import { World } from '../../simulator/world.ts';
 import { aTraceJob, atSecond, NINE } from './support.ts';
 
-const MINUTE_MS = 60_000;
 const HOUR_S = 3600;
 
 /** The jobs and the world at 12:00. The two pools have 15 daemons each from `daemonsAt` on. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
+import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { OrphanEvents } from '../../lambda/look/orphan-event.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
 import { type Answer, runIn } from '../support/cli-run.ts';
@@ -20,8 +21,7 @@ afterEach(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const CPU = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 1, min: 1, max: 4 } as const;
-const MINUTE = 60;
-const MINUTE_MS = 60_000;
+const MINUTE_S = 60;
 
 async function open(aws: object = {}): Promise<Lab> {
   const own = await startLab({ pools: [CPU], coderVersion: 'v2.33.2' });
@@ -34,7 +34,7 @@ async function open(aws: object = {}): Promise<Lab> {
 /** Looks for some minutes, and logs the deaths as one process of the function does. */
 async function look({ run, world }: Lab, minutes: number): Promise<void> {
   const events = new OrphanEvents();
-  for (const { plan } of await run(minutes * MINUTE))
+  for (const { plan } of await run(minutes * MINUTE_S))
     for (const event of events.newOf(plan)) put(world, { service: world.stackName, ...event });
 }
 

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
+import { HOUR_MS as HOUR, MINUTE_MS as MINUTE } from '../../lambda/decision/model/units.ts';
 import { deploymentOf, keyName } from '../../lambda/keys/model/key-names.ts';
 import { judgeKey, type PoolSecretFacts, type RetireFacts } from '../../lambda/keys/rules/retire-key.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 const NOW = Date.parse('2026-03-02T09:00:00Z');
 const ago = (ms: number): EpochMs => (NOW - ms) as EpochMs;
 const DEPLOYMENT = deploymentOf('Stack', 'arn:aws:1');

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { Job, ReadingStatus, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { normalizeTags } from '../../lambda/decision/model/tags.ts';
+import { DAY_MS as DAY } from '../../lambda/decision/model/units.ts';
 import type { StockSet } from '../../lambda/decision/stock/stock-groups.ts';
 import { StockLearner } from '../../lambda/look/stock/stock-learner.ts';
 import {
@@ -18,7 +19,6 @@ import {
 } from '../support/parts.ts';
 import { PREBUILDS_USER } from '../support/stocked.ts';
 
-const DAY = 24 * HOUR;
 const ORGANIZATION = anOrganization().id;
 const SET: StockSet = {
   organizationId: ORGANIZATION,

@@ -5,6 +5,7 @@ import { checkConfig } from '../../lambda/config/check.ts';
 import { connect } from '../../lambda/connect.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Config, ScaleIn } from '../../lambda/decision/model/config.ts';
+import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { runLooks } from '../../lambda/look/invocation.ts';
 import { type LookResult, lookAndAct } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
@@ -62,7 +63,6 @@ export type Lab = {
   readonly close: () => Promise<void>;
 };
 
-const MINUTE_MS = 60_000;
 /** The function's timeout in the CDK stack. */
 const TIMEOUT_MS = 55_000;
 

@@ -8,6 +8,7 @@ import { plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import type { Action } from '../../lambda/decision/model/plan.ts';
 import type { Reading, Snapshot, Task } from '../../lambda/decision/model/snapshot.ts';
+import { HOUR_MS } from '../../lambda/decision/model/units.ts';
 import {
   GUARD_TABLE,
   type GuardEffect,
@@ -227,8 +228,6 @@ function keepsStock(...given: Parameters<Decide>): readonly Action[] {
   const names = new Set(giving.map(({ name }) => name));
   return actions.filter(({ kind, pool }) => kind !== 'ask-to-leave' || !names.has(pool));
 }
-
-const HOUR_MS = 3_600_000;
 
 function aged(task: Task): Task {
   const { startedAt } = task;

@@ -1,5 +1,6 @@
 /** Simulates one random world from its start until it has settled. */
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import { HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { World } from '../../simulator/world.ts';
 import { auditLedger, DaemonRows, type LedgerFigures } from './audit-ledger.ts';
@@ -59,8 +60,6 @@ export type RunOptions = {
   readonly print?: (line: string) => void;
 };
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** How much history the world keeps of each task. */
 const HISTORY_MS = 12 * HOUR_MS;
 const STEP_MS = 10 * MINUTE_MS;

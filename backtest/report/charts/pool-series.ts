@@ -3,10 +3,11 @@
  * Its tooltip gives the reasons for changes of the desired count.
  */
 import type { EChartsOption } from 'echarts';
+import { DAY_MS } from '../../../lambda/decision/model/units.ts';
 import type { Backtest, Change, PoolSeries } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
 import { oneDecimal } from '../parts/numbers.ts';
-import { DAY_MS, dayLabel, type Range, timeLabel, withoutZone } from '../parts/times.ts';
+import { dayLabel, type Range, timeLabel, withoutZone } from '../parts/times.ts';
 import type { Canvas } from './label-places.ts';
 import { AXIS, BASE, CROSSHAIR, indexOfHit, swatch, TOOLTIP } from './style.ts';
 

@@ -1,7 +1,6 @@
 /** Formats times and periods. Every time of the report is UTC; the page says so once. */
+import { DAY_MS } from '../../../lambda/decision/model/units.ts';
 import type { Backtest } from '../../replay/result.ts';
-
-export const DAY_MS = 86_400_000;
 
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
 const format = (fields: Intl.DateTimeFormatOptions) =>

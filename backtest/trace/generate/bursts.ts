@@ -1,12 +1,11 @@
 /** Draws bursts of builds at random times. Each build has its own workspace. */
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import { BacktestError } from '../backtest-error.ts';
 import { drawSeconds, exponential, poisson } from './draws.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import type { LocalDay } from './local-day.ts';
 import type { Bursts, Template } from './scenario.ts';
-
-const MINUTE_MS = 60_000;
 
 /**
  * Adds the builds of the bursts that begin on a day. Throws BacktestError if the template is

@@ -2,6 +2,7 @@
  * Draws workspaces that people create for one task. If the template has prebuilt workspaces, most
  * people claim one, and coderd builds the next.
  */
+import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
 import { drawSeconds } from './draws.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import { replacePrebuild } from './prebuilds.ts';
@@ -14,7 +15,6 @@ import type { WorkInterval } from './work-interval.ts';
 const CLAIMS = 0.9;
 /** Assumption. The others forget the workspace, and coderd stops it. */
 const DELETED_BY_HAND = 0.7;
-const HOUR_MS = 3_600_000;
 
 /**
  * Adds the builds of a workspace that a person creates at work and deletes or forgets some hours

@@ -1,6 +1,7 @@
 /** Computes days and times of day in IANA time zones. */
 
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { windowOf } from '../../../lambda/decision/settings/schedules.ts';
 import { BacktestError } from '../backtest-error.ts';
 
@@ -17,7 +18,6 @@ export type LocalDay = {
   readonly at: (minute: number) => EpochMs;
 };
 
-const MINUTE_MS = 60_000;
 const NOON = 720;
 const EVERY_DAY = [0, 1, 2, 3, 4, 5, 6] as const;
 

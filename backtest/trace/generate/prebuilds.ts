@@ -2,12 +2,12 @@
  * Draws the jobs of prebuilt workspaces. coderd's reconciler creates all missing ones at once, and
  * deletes all surplus ones at once (docs/coder.md §10).
  */
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { drawSeconds } from './draws.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import { isWorkday, type LocalDay } from './local-day.ts';
 import type { Prebuilds, Template } from './scenario.ts';
 
-const MINUTE_MS = 60_000;
 /** Minutes since midnight at which presets change their number of instances, Monday to Friday. */
 const PREBUILDS_BY_DAY = { fromMinute: 450, toMinute: 1140 } as const;
 

@@ -1,5 +1,6 @@
 /** Draws new template versions: one or more imports, of which the last one becomes active. */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { drawSeconds, poisson } from './draws.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import { isWorkday, type LocalDay } from './local-day.ts';
@@ -9,7 +10,6 @@ import type { Template } from './scenario.ts';
 /** A template version that became active. */
 export type Push = { readonly template: Template; readonly at: EpochMs };
 
-const MINUTE_MS = 60_000;
 const WORKDAYS = 5;
 /** Minutes since midnight between which people push new versions. */
 const PUSHING = { from: 570, to: 1020 } as const;

@@ -3,6 +3,7 @@
  * them.
  */
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import { exponential, normal, poisson } from './draws.ts';
 import { addTaskWorkspace } from './fresh.ts';
@@ -17,7 +18,6 @@ const ATTENDANCE = [0.03, 0.88, 0.88, 0.88, 0.86, 0.74, 0.03] as const;
 const FRIDAY = 5;
 const ON_HOLIDAYS = 0.06;
 
-const MINUTE_MS = 60_000;
 /** Mean restarts per person and day: a parameter changed, or the workspace hangs. */
 const RESTARTS = 0.25;
 /**

@@ -3,12 +3,12 @@
  * deadline (docs/coder.md §10).
  */
 
+import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
 import type { Transition } from '../trace.ts';
 import { drawSeconds } from './draws.ts';
 import type { Build, GeneratorContext } from './generator-context.ts';
 import type { Template } from './scenario.ts';
 
-const HOUR_MS = 3_600_000;
 /** Coder's default `activity_bump`: use moves the deadline to one hour later. */
 const BUMP_MS = HOUR_MS;
 

@@ -9,6 +9,7 @@ import type { Secrets } from '../../../lambda/adapters/secrets/secrets.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { SecretRef } from '../../../lambda/decision/model/config.ts';
 import { messageOf } from '../../../lambda/decision/model/message-of.ts';
+import { DAY_MS } from '../../../lambda/decision/model/units.ts';
 import { isoTime } from '../../../lambda/decision/report/waiting.ts';
 import { some, timeText } from '../../../lambda/explain/format.ts';
 import { type Check, type Checked, fail, ok, skip, warn } from '../base/check.ts';
@@ -19,7 +20,6 @@ const SECRET = 'token secret';
 const VALID = 'token valid';
 const EXPIRY = 'token expiry';
 
-const DAY_MS = 24 * 3_600_000;
 const SOON_DAYS = 14;
 export const RENEW = 'Create a new token (coder tokens create --lifetime 8760h) and put it into the secret';
 

@@ -5,6 +5,7 @@
 import { type CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
+import { MINUTE_MS } from '../../decision/model/units.ts';
 import { describeAwsError } from '../shared/aws-calls.ts';
 import { time } from '../shared/time.ts';
 
@@ -29,7 +30,6 @@ export class LookLogError extends Error {
   }
 }
 
-const MINUTE_MS = 60_000;
 /**
  * The first window is small and nearly always enough. If the last one is empty, there was no look.
  */

@@ -12,6 +12,7 @@ import type { EpochMs, OrganizationId } from '../model/brands.ts';
 import { percentile } from '../model/collections.ts';
 import type { Workspace } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
+import { MINUTE_MS } from '../model/units.ts';
 import type { PoolView } from '../supply/supply.ts';
 import type { LaunchLimits } from './launch-limits.ts';
 
@@ -79,8 +80,6 @@ function dueGroups({ organizationId, tags, starts, prewarming }: Starts, now: Ep
     { for: 'later', ...group, jobs: later },
   ];
 }
-
-const MINUTE_MS = 60_000;
 
 /**
  * Computes how many daemons the starts until a time need: all starts of one minute at once, plus

@@ -5,6 +5,7 @@
  * skips does not occur on that day; one that the clock shows twice occurs twice.
  */
 import type { EpochMs } from '../model/brands.ts';
+import { DAY_MS, MINUTE_MS } from '../model/units.ts';
 import { instantsShowing, isZone, WEEKDAYS, wallOf } from '../model/zones.ts';
 
 type Schedule = {
@@ -15,8 +16,6 @@ type Schedule = {
   readonly weekdays: ReadonlySet<number>;
 };
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 /**
  * The days to try, from today. A clock that is set back at midnight repeats a day; after a week all
  * weekdays have come.

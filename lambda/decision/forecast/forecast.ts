@@ -9,6 +9,7 @@ import type { EpochMs, OrganizationId } from '../model/brands.ts';
 import { by, partition, unique } from '../model/collections.ts';
 import type { Daemon, OrganizationReadings, Reading, Snapshot, Workspace } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, type Tags, tagKey } from '../model/tags.ts';
+import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
 import { isKnownVersion } from '../model/version.ts';
 import { STALE_AFTER_MS } from '../supply/daemons.ts';
 import { type PollInterval, pollInterval } from './poll-interval.ts';
@@ -55,20 +56,17 @@ export type TransitionGroup = {
   readonly made: readonly EpochMs[];
 };
 
-/** The executor rounds the time down to the minute (lifecycle_executor.go). */
-const MINUTE_MS = 60_000;
 /** The time from a poll with an open gate until coderd has inserted the job. */
 const INSERTED_MS = 15_000;
-const HOUR_MS = 3_600_000;
 /** How long no pool wakes for a transition after its first, second and any later refusal. */
 const BACK_OFF_MS = [HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS] as const;
 /**
  * If the gate's past is unknown, an overdue transition wakes a pool for this time, or for two
  * polls, in each hour.
  */
-const UNKNOWN_GATE_WAKE_MS = 15 * 60_000;
+const UNKNOWN_GATE_WAKE_MS = 15 * MINUTE_MS;
 /** A reading of workspaces that is older than this is no reason to scale to zero. */
-const OLD_AFTER_MS = 15 * 60_000;
+const OLD_AFTER_MS = 15 * MINUTE_MS;
 
 /** Derives the forecast, by organization and tag set. */
 export function deriveForecast(snapshot: Snapshot): readonly TransitionGroup[] {
@@ -341,6 +339,7 @@ type Judgement = {
 function judge({ at, changedAt = at }: ExpectedTransition, input: JudgeInput): Judgement {
   const { gate, now, poll, isGatePastUnknown } = input;
   if (at > now) return { outcome: 'ahead' };
+  // The executor rounds the time down to the minute (lifecycle_executor.go).
   const foundAt = (Math.ceil(Math.max(at, changedAt) / MINUTE_MS) * MINUTE_MS) as EpochMs;
   const spans = gate
     .filter(({ to }) => to > foundAt)

@@ -6,9 +6,9 @@
 import type { EpochMs } from '../model/brands.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Reading, Snapshot, Workspace } from '../model/snapshot.ts';
+import { MINUTE_MS } from '../model/units.ts';
 import { AUTOMATIC } from './transitions.ts';
 
-const MINUTE_MS = 60_000;
 /** The resolution of the inferred interval. */
 const STEP_MS = 30_000;
 const LONGEST_MS = 30 * MINUTE_MS;

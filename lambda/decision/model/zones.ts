@@ -3,6 +3,7 @@
  * `wallMs`: the epoch milliseconds at which a UTC clock shows the same time.
  */
 import { type EpochMs, plusMs } from './brands.ts';
+import { DAY_MS, MINUTE_MS } from './units.ts';
 
 /** In the order of cron and `Date`: Sunday first. */
 export const WEEKDAYS = [
@@ -14,9 +15,6 @@ export const WEEKDAYS = [
   'friday',
   'saturday',
 ] as const;
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /** The day of the week in an IANA zone, such as `monday`. Undefined for an unknown zone. */
 export function weekdayIn(zone: string, at: EpochMs): string | undefined {

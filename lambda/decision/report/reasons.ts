@@ -11,6 +11,7 @@ import type { EpochMs } from '../model/brands.ts';
 import type { Config } from '../model/config.ts';
 import { type Doubt, type Override, REPLACING, type Reason } from '../model/plan.ts';
 import type { StockChoice } from '../model/snapshot.ts';
+import { MINUTE_MS } from '../model/units.ts';
 import type { Confirming } from '../scale-in/confirm-rung.ts';
 import type { CountDecision } from '../scale-in/counts.ts';
 import type { LeaveDecision } from '../scale-in/leaving.ts';
@@ -104,8 +105,6 @@ function stockReasons({ stocks, givenUp, heldForRecord, ready }: PoolNeed): read
   if (givenUp > 0) reasons.push({ code: 'making-room', tasks: givenUp });
   return reasons;
 }
-
-const MINUTE_MS = 60_000;
 
 function stockReason({ daemons, group: { choice } }: PoolNeed['stocks'][number]): Reason {
   const { free, spareMs, afterBuildMs, countsEnding } = choice?.rule ?? UNKNOWN_RULE;

@@ -10,6 +10,7 @@
 import type { EpochMs } from '../model/brands.ts';
 import type { Schedule } from '../model/config.ts';
 import { memoized } from '../model/memoize-by-object.ts';
+import { DAY_MS, MINUTE_MS } from '../model/units.ts';
 import { instantsOf, wallOf } from '../model/zones.ts';
 
 /** `from` is inclusive, `to` is exclusive. */
@@ -61,8 +62,5 @@ export function windowOf(schedule: Schedule, date: string): Window | undefined {
     to: Math.max(...instantsOf(timezone, end)) as EpochMs,
   };
 }
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 const dateOf = (wallMs: number): string => new Date(wallMs).toISOString().slice(0, 10);

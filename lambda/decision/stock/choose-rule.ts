@@ -2,10 +2,10 @@
  * Takes the rule that would have been cheapest, from what all rules would have cost and a guess that
  * counts for half a day.
  */
+import { HOUR_MS } from '../model/units.ts';
 import { GONE_AFTER_MS, type ReplayedPools, type RuleCost } from './replay.ts';
 import type { StockRule } from './rules.ts';
 
-const HOUR_MS = 3_600_000;
 /** Before anything is known, builds are assumed to come at this rate. */
 const GUESSED_BUILDS_AN_HOUR = 2 / 24;
 /** The guess counts as much as so many hours. */

@@ -1,6 +1,7 @@
 /** Derives the prices and times of a replay from the settings of the pools. */
 import { sum } from '../model/collections.ts';
 import type { PoolConfig } from '../model/config.ts';
+import { HOUR_MS } from '../model/units.ts';
 import { priceOf } from '../settings/prices.ts';
 import type { ReplayedPools } from './replay.ts';
 
@@ -9,7 +10,6 @@ import type { ReplayedPools } from './replay.ts';
  * seconds.
  */
 const UNTIL_LOOK_MS = 8_000;
-const HOUR_MS = 3_600_000;
 /** A launch costs at least this many dollars: a rule that launches less is better at equal cost. */
 const LEAST_LAUNCH_DOLLARS = 0.002;
 

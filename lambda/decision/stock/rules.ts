@@ -1,9 +1,9 @@
 /** The rules that a set of pools can follow to keep daemons free for unforeseen builds. */
 import type { StockChoice } from '../model/snapshot.ts';
+import { MINUTE_MS } from '../model/units.ts';
 
 export type StockRule = StockChoice['rule'];
 
-const MINUTE_MS = 60_000;
 const FREE = [1, 2, 3, 5, 8, 13, 20, 30];
 const SPARE_MS = [1, 5, 10, 20, 60].map((minutes) => minutes * MINUTE_MS);
 const AFTER_BUILD_MS = [15 * MINUTE_MS, 60 * MINUTE_MS, 180 * MINUTE_MS, null];

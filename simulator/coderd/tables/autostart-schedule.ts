@@ -7,6 +7,7 @@
  * day, and one that it repeats occurs twice.
  */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
 import { SimulatorError } from '../../base/simulator-error.ts';
 
@@ -19,10 +20,8 @@ type Schedule = {
   readonly days: ReadonlySet<number>;
 };
 
-const MINUTE_MS = 60_000;
 /** All zones differ from UTC by multiples of 15 minutes, and change at multiples of 15 minutes. */
 const QUARTER_MS = 15 * MINUTE_MS;
-const HOUR_MS = 4 * QUARTER_MS;
 /** A weekly schedule recurs within a week, which has one hour more after a clock change. */
 const HORIZON_MS = 8 * 24 * HOUR_MS;
 

@@ -1,5 +1,6 @@
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { normalizeTags, type TagSet, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
+import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
 import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
 import type { InitWork } from '../../base/daemon-connection.ts';
 import type { Random } from '../../base/random.ts';
@@ -96,8 +97,6 @@ type Template = TemplateRecord & {
   deprecated: string;
   updatedAt: EpochMs;
 };
-
-const HOUR_MS = 3_600_000;
 
 const DEFAULTS: TemplateSettings = {
   allowUserAutostart: true,

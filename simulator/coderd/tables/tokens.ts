@@ -1,6 +1,7 @@
 /** Session tokens and their users (docs/coder.md §9; coderd/httpmw/apikey.go). */
 
 import { type EpochMs, type OrganizationId, plusMs } from '../../../lambda/decision/model/brands.ts';
+import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
 import type { Random } from '../../base/random.ts';
 import { secretMade } from '../../base/secret-made.ts';
 
@@ -45,8 +46,6 @@ export type ApiKey = {
 export type Authenticated =
   | { readonly user: TokenUser }
   | { readonly refusal: { readonly message: string; readonly detail?: string } };
-
-const HOUR_MS = 3_600_000;
 
 export class Tokens {
   readonly #keys = new Map<string, ApiKey>();

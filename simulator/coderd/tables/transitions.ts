@@ -3,6 +3,7 @@
  * docs/coder.md §10), in order of precedence.
  */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { DAY_MS } from '../../../lambda/decision/model/units.ts';
 import { nextAllowedAutostart } from './autostart-schedule.ts';
 import type { Due, WorkspaceRecord } from './workspace-records.ts';
 
@@ -10,8 +11,6 @@ import type { Due, WorkspaceRecord } from './workspace-records.ts';
 export type LifecycleRules = { readonly cleansUpFailedStops: boolean };
 
 type Rule = (workspace: WorkspaceRecord, rules: LifecycleRules) => Due | undefined;
-
-const DAY_MS = 24 * 3_600_000;
 
 /** The transitions of a workspace; none for prebuilt ones, which their reconciler manages. */
 export function transitionsOf(workspace: WorkspaceRecord, rules: LifecycleRules): readonly Due[] {

@@ -3,9 +3,8 @@ import { contextInto } from '../../../backtest/trace/generate/generator-context.
 import type { Template } from '../../../backtest/trace/generate/scenario.ts';
 import { Workspace } from '../../../backtest/trace/generate/workspace.ts';
 import type { TraceJob } from '../../../backtest/trace/trace.ts';
+import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
 import { Random } from '../../../simulator/base/random.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** p50 equals p95, so builds take almost the same time. */
 const TEMPLATE: Template = {

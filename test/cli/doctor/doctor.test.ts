@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vites
 import { stringify } from 'yaml';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { POOL_TAG } from '../../../lambda/decision/model/service-tags.ts';
+import { DAY_MS } from '../../../lambda/decision/model/units.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import type { World } from '../../../simulator/world.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
@@ -19,7 +20,6 @@ const pools: readonly LabPool[] = [
 ];
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-doctor-'));
 const file = join(folder, 'autoscaler.yaml');
-const DAY_MS = 24 * 3_600_000;
 
 let labs: Lab[] = [];
 beforeEach(() => {

@@ -3,6 +3,7 @@ import { advise } from '../../../cli/task-sizes/advise.ts';
 import { type Build, measure, type UsageLine } from '../../../cli/task-sizes/measure.ts';
 import { memoriesFor } from '../../../lambda/config/schema/fargate-sizes.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { aPool } from '../../support/parts.ts';
 
 const DAY_HOURS = 24;
@@ -156,7 +157,6 @@ function usageOf({
   };
 }
 
-const MINUTE_MS = 60_000;
 const at = (minute: number): EpochMs => (minute * MINUTE_MS) as EpochMs;
 const line = (minute: number, peakMiB: number, task = 'a'): UsageLine => ({
   ...{ pool: 'gpu', task, at: at(minute), peakMiB },

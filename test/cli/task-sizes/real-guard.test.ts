@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { Sizes } from '../../../cli/task-sizes/report.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import { missingForGuard } from '../../../simulator/guarded/requirements.ts';
 import { serveWorld } from '../../../simulator/serve.ts';
@@ -12,7 +13,6 @@ import { GuardedWorld } from '../../simulator/task/guarded-fixture.ts';
 import { runIn } from '../../support/cli-run.ts';
 import { labConfig } from '../../support/lab.ts';
 
-const MINUTE_MS = 60_000;
 const BUILDS = 2;
 /** The size is 1 vCPU and 2,048 MiB, of which a build needs this much. */
 const NEED = { peakMiB: 1_800, cpuPercent: 60 };

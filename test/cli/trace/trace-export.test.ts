@@ -18,6 +18,7 @@ import { shortHash } from '../../../cli/trace/trace-job.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { by } from '../../../lambda/decision/model/collections.ts';
 import { displayTags } from '../../../lambda/decision/model/tags.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import type { JobRecord } from '../../../simulator/coderd/tables/jobs.ts';
 import type { World } from '../../../simulator/world.ts';
@@ -32,8 +33,6 @@ import {
   timeOf,
 } from '../../support/lab.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const pools: readonly LabPool[] = [
   { name: 'cpu', organization: 'default', tags: {}, desiredCount: 4 },
   { name: 'gpu', organization: 'data', tags: { gpu: 'a10' }, desiredCount: 1 },

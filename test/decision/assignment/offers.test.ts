@@ -5,6 +5,7 @@ import { deriveDemand } from '../../../lambda/decision/demand/demand.ts';
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Served } from '../../../lambda/decision/model/plan.ts';
 import { normalizeTags } from '../../../lambda/decision/model/tags.ts';
+import { HOUR_MS as HOUR } from '../../../lambda/decision/model/units.ts';
 import {
   ago,
   aJob,
@@ -37,7 +38,6 @@ type Row = {
   readonly because: string;
 };
 
-const HOUR = 3_600_000;
 const leaving: Change = ({ ecs, takenAt }) =>
   edit(ecs.protections.items, 0, {
     expirationDate: new Date(Date.parse(takenAt) + 23 * HOUR).toISOString(),

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
+import { DAY_MS as DAY } from '../../../lambda/decision/model/units.ts';
 import { unservedSentence } from '../../../lambda/explain/text.ts';
 import {
   aConfig,
@@ -86,7 +87,6 @@ const servers: readonly Row[] = [
   },
 ];
 
-const DAY = 24 * 60 * MINUTE;
 const withToken =
   (msLeft: number): Change =>
   ({ coder }) => {

@@ -6,10 +6,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Schedule, Weekday } from '../../../lambda/decision/model/config.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { isActive, windowOf } from '../../../lambda/decision/settings/schedules.ts';
 import { runs } from '../../support/runs.ts';
 
-const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
 const QUARTER_MINUTES = 15;
 

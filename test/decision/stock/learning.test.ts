@@ -1,6 +1,7 @@
 /** The choice of a rule from replays, and what it follows from. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { DAY_MS as DAY, HOUR_MS as HOUR, MINUTE_MS as MINUTE } from '../../../lambda/decision/model/units.ts';
 import { chooseRule, type RuleInReplay } from '../../../lambda/decision/stock/choose-rule.ts';
 import { FadingSum, SLOT_MS } from '../../../lambda/decision/stock/fading-sum.ts';
 import { Learning } from '../../../lambda/decision/stock/learning.ts';
@@ -8,9 +9,6 @@ import type { ReplayedBuild, ReplayedPools } from '../../../lambda/decision/stoc
 import { rulesFor, UNKNOWN_RULE } from '../../../lambda/decision/stock/rules.ts';
 import { runs } from '../../support/runs.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 const DAY_SLOTS = 48;
 /** A task of the default size, and $0.10 for a minute of waiting. */
 const POOLS: ReplayedPools = {

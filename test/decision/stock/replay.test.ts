@@ -1,6 +1,7 @@
 /** A replay of builds under one rule: costs computed by hand, and what holds for all builds. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { MINUTE_MS as MINUTE, SECOND_MS as SECOND } from '../../../lambda/decision/model/units.ts';
 import {
   GONE_AFTER_MS,
   Replay,
@@ -10,8 +11,6 @@ import {
 import { rulesFor, type StockRule, UNKNOWN_RULE } from '../../../lambda/decision/stock/rules.ts';
 import { runs } from '../../support/runs.ts';
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
 /** A task and a build that waits cost a dollar a second, so the costs below are seconds. */
 const POOLS: ReplayedPools = {
   ...{ startMs: MINUTE, taskPrice: 1 / SECOND, waitPrice: 1 / SECOND },

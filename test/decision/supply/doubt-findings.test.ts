@@ -1,10 +1,10 @@
 /** The doubts of a pool: each with the finding that reports it, and its limits. */
 import { describe, expect, it } from 'vitest';
+import { SECOND_MS as SECOND } from '../../../lambda/decision/model/units.ts';
 import { NOW, taskIdOf } from '../../support/parts.ts';
 import { type Drawn, idOf, type Picture } from '../../support/picture.ts';
 import { actionsOf, type Change, edit, organizationIn, planOf } from '../../support/planned.ts';
 
-const SECOND = 1000;
 const later = (ms: number): string => new Date(NOW + ms).toISOString();
 
 type Row = {

@@ -1,10 +1,10 @@
 /** Removed pools: they are no longer in the configuration while their service still exists. */
 import { expect, it } from 'vitest';
-import { MINUTE, NOW } from '../../support/parts.ts';
+import { HOUR_MS as HOUR } from '../../../lambda/decision/model/units.ts';
+import { NOW } from '../../support/parts.ts';
 import type { Drawn } from '../../support/picture.ts';
 import { actionsOf, type Change, edit, organizationIn, planOf, poolOf } from '../../support/planned.ts';
 
-const HOUR = 60 * MINUTE;
 const ownTags = { stack: 'Ours', organization: 'default', 'scale-in': 'lease' };
 /** The primary deployment of every service began this many hours ago. */
 const deployed = ({ ecs }: Drawn['snapshot'], hours: number): void => {

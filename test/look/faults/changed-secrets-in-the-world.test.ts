@@ -3,6 +3,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SecretMetadata } from '../../../lambda/adapters/secrets/secret-metadata.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { findingLines } from '../../../lambda/explain/finding-text.ts';
 import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
 import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
@@ -18,7 +19,6 @@ import {
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
 
-const MINUTE_MS = 60_000;
 const FLOOR = 3;
 
 /** A pool with three daemons at least, and eight builds of 5 to 33 minutes that began five minutes ago. */

@@ -1,11 +1,11 @@
 /** coderd's clock differs from AWS's: nothing is scaled in, and only pending jobs launch tasks. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
 import { type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
 
-const HOUR_MS = 3_600_000;
 const cpu: LabPool = {
   name: 'cpu',
   organization: 'default',

@@ -1,6 +1,7 @@
 /** Builds that die with their tasks, with real looks: each cause, and what the looks say of it. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DeadBuild, Finding } from '../../../lambda/decision/model/plan.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../../../simulator/world.ts';
@@ -9,8 +10,7 @@ import { type Lab, type LabOptions, startLongLab } from '../../support/lab.ts';
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
 
-const MINUTE = 60;
-const MINUTE_MS = 60_000;
+const MINUTE_S = 60;
 const CPU = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 1, min: 1, max: 4 } as const;
 
 /** A pool with one daemon, which has been starting alice's workspace for a minute. */
@@ -18,12 +18,12 @@ async function building(options: Partial<LabOptions> = {}, buildMs = 20 * MINUTE
   const own = await startLongLab({ pools: [CPU], coderVersion: 'v2.33.2', ...options });
   lab = own;
   const { world } = own;
-  await own.run(4 * MINUTE);
+  await own.run(4 * MINUTE_S);
   const template = world.coderd.addTemplate({ organization: 'default', tags: {}, name: 'linux' });
   const workspace = world.coderd.addWorkspace({ template, name: 'dev' });
-  await own.run(6 * MINUTE);
+  await own.run(6 * MINUTE_S);
   world.coderd.build(workspace, 'start', { durationMs: buildMs });
-  await own.run(MINUTE);
+  await own.run(MINUTE_S);
   const [task] = [...world.service('cpu').tasks].filter(({ identity }) => world.guard(identity.id)?.isBusy());
   if (task === undefined) throw new Error('no task runs the build');
   return { own, world, workspace, id: task.identity.id, job: workspace.latestBuild.job.id };
@@ -38,7 +38,7 @@ const deathsIn = (looks: readonly LookResult[]): readonly DeadBuild[] =>
   );
 /** The looks of these minutes, without what a build's end makes coderd do to the workspace. */
 const looksFor = ({ own }: Pick<Built, 'own'>, minutes: number): Promise<readonly LookResult[]> =>
-  own.run(minutes * MINUTE);
+  own.run(minutes * MINUTE_S);
 
 describe('a build dies with its task', () => {
   it.each<{
@@ -94,7 +94,7 @@ describe('a build dies with its task', () => {
     expect(first?.template).toBe('linux');
     expect(new Set(deathsIn(looks).map((death) => death.job))).toEqual(new Set([job]));
     // the finding ends with the list of stopped tasks
-    own.pass(58 * MINUTE);
+    own.pass(58 * MINUTE_S);
     expect(deathsIn(await looksFor(built, 1))).toEqual([]);
   });
 });
@@ -123,7 +123,7 @@ it('a build of a daemon that crashes while its task drains is reported, though c
 it('a new process that begins after coderd has failed the build reports it', async () => {
   const { own, world, id, job } = await building();
   world.ecs.hostFailure(id);
-  own.pass(30 * MINUTE);
+  own.pass(30 * MINUTE_S);
   expect(world.coderd.job(job)?.status).toBe('failed');
   expect(deathsIn(await own.run(10, own.ports()))).toMatchObject([{ job }]);
 });
@@ -135,5 +135,5 @@ it('a build whose daemon lost its row with its key is reported by a process that
   world.deleteKey('cpu');
   world.ecs.hostFailure(id);
   world.renewKey('cpu');
-  expect(deathsIn(await own.run(4 * MINUTE, warm))).toContainEqual(expect.objectContaining({ job }));
+  expect(deathsIn(await own.run(4 * MINUTE_S, warm))).toContainEqual(expect.objectContaining({ job }));
 });

@@ -13,7 +13,7 @@ import { cleanLook, type Lab, type LabPool, startLab, startLongLab } from '../..
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
 
-const HOUR = 3_600;
+const HOUR_S = 3_600;
 const pool = (name: string): LabPool => ({
   name,
   organization: 'default',
@@ -119,7 +119,7 @@ describe('a pool that was removed without retiring', () => {
       pools: [pool('cpu'), { ...pool('old'), desiredCount: 2 }],
       victims: 'worst',
     });
-    lab.pass(4 * HOUR);
+    lab.pass(4 * HOUR_S);
     submit(lab, { pool: 'old' }, 10);
     await lab.run(30);
     return lab;

@@ -4,6 +4,7 @@
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Reading } from '../../../lambda/decision/model/snapshot.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
 import type { Ports } from '../../../lambda/look/ports.ts';
 import { type Lab, type LabOptions, type LabPool, startLongLab } from '../../support/lab.ts';
@@ -11,7 +12,6 @@ import { type Lab, type LabOptions, type LabPool, startLongLab } from '../../sup
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
 
-const MINUTE_MS = 60_000;
 const HOUR_S = 3_600;
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, idleTimeout: '60s' };
 

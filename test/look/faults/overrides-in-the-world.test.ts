@@ -2,14 +2,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { OverrideKind } from '../../../lambda/decision/model/plan.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { tagKeysOf, tagsOfOverride } from '../../../lambda/decision/settings/overrides.ts';
 import { lookEvent } from '../../../lambda/look/look-event.ts';
 import { type Lab, type LabPool, START, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
-
-const MINUTE_MS = 60_000;
 
 /** Removes an override like `autoscaler resume` and `unpin`. */
 function takeAway({ world }: Lab, kind: OverrideKind): void {

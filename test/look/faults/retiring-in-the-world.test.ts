@@ -5,12 +5,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import type { Plan } from '../../../lambda/decision/model/plan.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { cleanLook, type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
 
-const MINUTE_MS = 60_000;
 const cpu: LabPool = {
   name: 'cpu',
   organization: 'default',

@@ -2,6 +2,7 @@
  * A deployment during the day. Old tasks are replaced, a share at a time, and no build is killed.
  */
 import { afterEach, describe, expect, it } from 'vitest';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { DeploymentBlocked } from '../../../simulator/ecs/protection.ts';
 import { CLEANUPS, ROLLOUTS, type RolloutReading } from '../../../simulator/ecs/rollout.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
@@ -10,7 +11,6 @@ import { cleanLook, type Lab, type LabOptions, startLongLab } from '../../suppor
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
 
-const MINUTE_MS = 60_000;
 const UNBLOCKED: readonly DeploymentBlocked[] = ['off', 'new-only'];
 const READINGS: readonly DeploymentBlocked[] = [...UNBLOCKED, 'all'];
 const [newest = {}] = ROLLOUTS;

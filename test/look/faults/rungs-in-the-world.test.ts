@@ -1,14 +1,13 @@
 /** Pools whose image has no guard: the autoscaler protects tasks that may have a job. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ScaleIn } from '../../../lambda/decision/model/config.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { dryLook, lookAndAct } from '../../../lambda/look/look.ts';
 import type { Coderd } from '../../../lambda/look/ports.ts';
 import { cleanLook, type Lab, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
-
-const MINUTE_MS = 60_000;
 
 /** A pool without guards, with builds. ECS stops busy tasks first. */
 async function withBuilds(scaleIn: ScaleIn, minutes: readonly number[], seed = 1): Promise<Lab> {

@@ -1,5 +1,6 @@
 /** Running jobs whose daemon coderd no longer lists, with real looks and clients. */
 import { afterEach, expect, it } from 'vitest';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { Ports } from '../../../lambda/look/ports.ts';
@@ -8,7 +9,6 @@ import { cleanLook, type Lab, type LabPool, startLongLab } from '../../support/l
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
 
-const MINUTE_MS = 60_000;
 const pool = (name: string): LabPool => ({ name, organization: 'default', tags: { pool: name } });
 
 /** One build in `cpu`, whose key is then deleted, and one idle daemon in `gpu`. */

@@ -5,6 +5,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { CoderdRefusal } from '../../../simulator/coderd/rules/refusal.ts';
 import type { World } from '../../../simulator/world.ts';
@@ -14,7 +15,6 @@ import { watch } from '../../support/watch.ts';
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
 
-const MINUTE_MS = 60_000;
 const MINUTES = 100;
 /**
  * Minutes. Transitions that are due earlier cannot be foreseen: a first look and a task start take

@@ -11,6 +11,7 @@ import { CoderdError, CoderdHttp, type Document } from '../../../lambda/adapters
 import { Secret } from '../../../lambda/adapters/shared/secret.ts';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Workspace } from '../../../lambda/decision/model/snapshot.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { Ports } from '../../../lambda/look/ports.ts';
 import { type Lab, type LabOptions, type LabPool, START, startLongLab } from '../../support/lab.ts';
@@ -24,10 +25,8 @@ afterEach(async () => {
   await lab?.close();
 });
 
-const MINUTE_MS = 60_000;
 /** The default of `wake.maxDelay`. */
 const MAX_DELAY_MS = 10 * 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, idleTimeout: '60s' };
 

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { NewWorkspace } from '../../../simulator/coderd/tables/workspace-records.ts';
 import { type Lab, type LabPool, startLongLab, timeOf } from '../../support/lab.ts';
@@ -11,7 +12,6 @@ let lab: Lab | undefined;
 afterEach(() => lab?.close());
 
 const NINE = timeOf('2026-03-02T09:00:00Z');
-const MINUTE_MS = 60_000;
 const FARGATE_START_MS = [27_000, 67_000] as const;
 
 type Morning = { readonly pool?: Partial<LabPool>; readonly autostarts: number; readonly phaseS?: number };

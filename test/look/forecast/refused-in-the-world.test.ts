@@ -5,6 +5,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { NewWorkspace, WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
@@ -15,8 +16,6 @@ import { type Watch, watch } from '../../support/watch.ts';
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** The default of `wake.maxDelay`. */
 const MAX_DELAY_MS = 10 * MINUTE_MS;
 

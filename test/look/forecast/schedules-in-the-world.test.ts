@@ -4,13 +4,12 @@
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { type Lab, type LabOptions, type LabPool, startLongLab, timeOf } from '../../support/lab.ts';
 import { type Watch, watch } from '../../support/watch.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
-
-const MINUTE_MS = 60_000;
 
 async function start(options: LabOptions): Promise<Lab & { readonly watched: Watch }> {
   const started = await startLongLab(options);

@@ -1,11 +1,11 @@
 /** When a process reads and writes its record of builds. */
 import { expect, it } from 'vitest';
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import { HOUR_MS as HOUR } from '../../../lambda/decision/model/units.ts';
 import { KeptRecord } from '../../../lambda/look/stock/kept-record.ts';
 import type { RecordStore, StockRecord } from '../../../lambda/look/stock/stock-record.ts';
 import { MINUTE, NOW } from '../../support/parts.ts';
 
-const HOUR = 60 * MINUTE;
 const known = (upTo: number): StockRecord => ({
   organizations: [{ id: 'data' as OrganizationId, upTo, logs: [] }],
   choices: [],

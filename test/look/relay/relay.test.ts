@@ -2,13 +2,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { virtualPorts } from '../../../backtest/replay/ports/ports.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { InvocationError, runLooks } from '../../../lambda/look/invocation.ts';
 import { type LookMessage, type LookQueue, Relay } from '../../../lambda/look/relay/relay.ts';
 import { VirtualScheduler } from '../../../simulator/base/virtual-scheduler.ts';
 import { QueueModel } from '../../../simulator/queue/model.ts';
 import { type Lab, START, startLab } from '../../support/lab.ts';
 
-const MINUTE_MS = 60_000;
 const TIMEOUT_MS = 55_000;
 
 let lab: Lab;

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { MINUTE_MS as MINUTE } from '../../../lambda/decision/model/units.ts';
 import type { InitWork } from '../../../simulator/base/daemon-connection.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
@@ -10,7 +11,6 @@ import type { TemplateRecord } from '../../../simulator/coderd/tables/templates.
 import { Daemon } from '../../../simulator/task/daemon.ts';
 
 const START = Date.parse('2026-11-20T09:00:00Z') as EpochMs;
-const MINUTE = 60_000;
 const NOBODYS = '00000000-0000-4000-a000-000000000000';
 
 const docker: InitWork = { warmMs: 3_000, providers: { coder: 2_000, docker: 8_000 } };

@@ -5,14 +5,13 @@
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import { DAY_MS as DAY, HOUR_MS as HOUR } from '../../../lambda/decision/model/units.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
 import { CoderdModel } from '../../../simulator/coderd/model.ts';
 import { coderdHandler } from '../../../simulator/coderd/routes/http.ts';
 import { START } from '../../support/lab.ts';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const NOT_FOUND = { message: 'Resource not found or you do not have access to this resource' };
 const cleanUps: (() => Promise<void>)[] = [];
 afterEach(async () => {

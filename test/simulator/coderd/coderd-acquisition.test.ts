@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { EpochMs, JobId } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { SECOND_MS as SECOND } from '../../../lambda/decision/model/units.ts';
 import type { AcquiredJob, DaemonConnection } from '../../../simulator/base/daemon-connection.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
 import { CoderdModel, type CoderdOptions } from '../../../simulator/coderd/model.ts';
 
 const START = Date.parse('2026-11-20T09:00:00Z') as EpochMs;
-const SECOND = 1_000;
 
 function world(options: Partial<CoderdOptions> = {}) {
   const timeline = new Timeline(START);

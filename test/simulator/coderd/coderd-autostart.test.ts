@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { MINUTE_MS as MINUTE } from '../../../lambda/decision/model/units.ts';
 import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
 import { nextAllowedAutostart, type Weekday } from '../../../simulator/coderd/tables/autostart-schedule.ts';
 import { runs } from '../../support/runs.ts';
 
-const MINUTE = 60_000;
 const WEEK = 7 * 24 * 60 * MINUTE;
 
 const time = (text: string): EpochMs => Date.parse(text) as EpochMs;

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import {
+  DAY_MS as DAY,
+  MINUTE_MS as MINUTE,
+  SECOND_MS as SECOND,
+} from '../../../lambda/decision/model/units.ts';
 import { ConnectionRefused } from '../../../simulator/base/daemon-connection.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
 import { CoderdModel, type CoderdOptions } from '../../../simulator/coderd/model.ts';
 
 const START = Date.parse('2026-11-20T09:00:00Z') as EpochMs;
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const DAY = 24 * 60 * MINUTE;
 const VERSION = 'v2.30.0';
 
 function world(options: Partial<CoderdOptions> = {}) {

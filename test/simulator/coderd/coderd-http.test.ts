@@ -2,14 +2,13 @@ import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EpochMs, JobId } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { MINUTE_MS as MINUTE, SECOND_MS as SECOND } from '../../../lambda/decision/model/units.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
 import { CoderdModel, type CoderdOptions } from '../../../simulator/coderd/model.ts';
 import { coderdHandler } from '../../../simulator/coderd/routes/http.ts';
 
 const START = Date.parse('2026-11-20T09:00:00Z') as EpochMs;
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
 const PREBUILDS = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 const NOT_FOUND = { message: 'Resource not found or you do not have access to this resource' };
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -6,9 +6,8 @@ import fc from 'fast-check';
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Job, Reading, ReadingStatus } from '../../../lambda/decision/model/snapshot.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { DAY_MS as DAY } from '../../../lambda/decision/model/units.ts';
 import { aJob, HOUR, jobId, MINUTE, NOW } from '../parts.ts';
-
-const DAY = 24 * HOUR;
 
 const rows = fc.array(
   fc.record({

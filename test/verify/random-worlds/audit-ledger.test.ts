@@ -1,13 +1,12 @@
 /** What the audit of the ledger finds in worlds whose deaths are known. */
 import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { OrphanEvent } from '../../../lambda/look/orphan-event.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
 import { World } from '../../../simulator/world.ts';
 import { auditLedger, DaemonRows } from '../../../verify/random-worlds/audit-ledger.ts';
 import { drawPlan } from '../../../verify/random-worlds/world/plan.ts';
-
-const MINUTE_MS = 60_000;
 
 /** A world in which a host failure has just killed a build. */
 function afterADeath() {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Action, OverrideKind } from '../../../lambda/decision/model/plan.ts';
+import { SECOND_MS } from '../../../lambda/decision/model/units.ts';
 import { tagsOfOverride } from '../../../lambda/decision/settings/overrides.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { World } from '../../../simulator/world.ts';
 import { LookLog } from '../../../verify/random-worlds/look-log.ts';
 import { drawPlan } from '../../../verify/random-worlds/world/plan.ts';
 
-const SECOND_MS = 1_000;
 const READ_LAG_MS = 10 * SECOND_MS;
 
 function aWorld() {

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { World } from '../../../simulator/world.ts';
 import { unsettled } from '../../../verify/random-worlds/settled.ts';
 import type { FleetPool } from '../../../verify/random-worlds/world/fleet.ts';
 import { drawPlan } from '../../../verify/random-worlds/world/plan.ts';
-
-const MINUTE_MS = 60_000;
 
 const CPU = { name: 'cpu', organization: 'default', tags: {}, min: 0, max: 5, warm: 0, idleTimeoutS: 60 };
 

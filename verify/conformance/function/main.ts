@@ -15,6 +15,7 @@ import { Worker } from 'node:worker_threads';
 import { Command } from 'commander';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { messageOf } from '../../../lambda/decision/model/message-of.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
 import { GuardedTasks, killAtExit } from '../../../simulator/guarded/guarded-tasks.ts';
 import { missingForGuard } from '../../../simulator/guarded/requirements.ts';
@@ -31,7 +32,6 @@ import { configOf, POOLS, play, prepare } from './story.ts';
 
 const STEP_MS = 250;
 const READ_LAG_MS = 2_000;
-const MINUTE_MS = 60_000;
 const GIVE_UP_MS = 15 * MINUTE_MS;
 
 const program = new Command('function-on-coderd')

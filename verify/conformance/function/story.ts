@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { ControlPort } from '../stage/control-port.ts';
 import type { CoderdApi, RealWorkspace } from './coderd-api.ts';
 
@@ -36,7 +37,6 @@ const AUTOSTARTS = 3;
 const AUTOSTART_BUILD_MS = 8_000;
 /** Longer than the 90 s for which coderd counts the daemons of the preparation as present. */
 const AUTOSTART_AFTER_MS = 170_000;
-const MINUTE_MS = 60_000;
 
 /**
  * What the preparation created: templates by pool, and stopped workspaces that start by schedule at

@@ -9,6 +9,7 @@ import { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
 import { Secret } from '../../../lambda/adapters/shared/secret.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { DAY_MS } from '../../../lambda/decision/model/units.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
 import type { BuiltInDaemon } from '../../../simulator/coderd/built-in-daemons.ts';
@@ -39,7 +40,6 @@ const TIMEOUT_MS = 120_000;
 const POLL_MS = 100;
 /** The lifecycle executor runs only when the story calls it. */
 const NEVER_MS = 1e12;
-const DAY_MS = 86_400_000;
 
 type Version = { readonly given: NewVersion; readonly version: TemplateVersion };
 

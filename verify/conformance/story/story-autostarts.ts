@@ -3,16 +3,15 @@
  * future: they are passed to the executor, and daemons are set as seen at them.
  */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { HOUR_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { Recorder } from '../stage/transcript.ts';
 import { read, untilSettled } from './reading.ts';
 
-const HOUR = 3_600_000;
-const SECOND = 1_000;
 const LINUX = { pool: 'linux' };
 
 export async function playAutostarts(stage: Stage, recorder: Recorder): Promise<void> {
-  const soon = wholeMinute(stage.now() + 2 * HOUR);
+  const soon = wholeMinute(stage.now() + 2 * HOUR_MS);
   stage.names.set('schedule', scheduleAt(soon));
   await prepare(stage, recorder, soon);
   await playGate(stage, recorder, soon);
@@ -26,9 +25,9 @@ async function prepare(stage: Stage, recorder: Recorder, soon: EpochMs): Promise
   await stage.startDaemon('gate', LINUX);
   await stage.startDaemon('other', { pool: 'other' });
   const own = { template: 'linux', owner: 'ann' };
-  const early = { name: 'early', ...own, schedule: scheduleAt(soon), ttlMs: 8 * HOUR };
+  const early = { name: 'early', ...own, schedule: scheduleAt(soon), ttlMs: 8 * HOUR_MS };
   await recorder.does('ann creates early', stage.addWorkspace(early));
-  await recorder.does('ann creates late', stage.addWorkspace({ name: 'late', ...own, ttlMs: 8 * HOUR }));
+  await recorder.does('ann creates late', stage.addWorkspace({ name: 'late', ...own, ttlMs: 8 * HOUR_MS }));
   await untilSettled(stage, 'job 1 of late');
   await recorder.asks('a running workspace with a schedule', read.workspaces());
   await recorder.does('early is to stop', stage.build('early', 'stop'));
@@ -37,32 +36,32 @@ async function prepare(stage: Stage, recorder: Recorder, soon: EpochMs): Promise
   await recorder.does('early gets no schedule', stage.setSchedule('early', undefined));
   await recorder.asks('a stopped workspace without a schedule', read.workspaces());
   await recorder.does('early gets its schedule again', stage.setSchedule('early', scheduleAt(soon)));
-  await recorder.does('early gets another time to live', stage.setTtl('early', 4 * HOUR));
-  await recorder.does('late gets another time to live', stage.setTtl('late', 6 * HOUR));
+  await recorder.does('early gets another time to live', stage.setTtl('early', 4 * HOUR_MS));
+  await recorder.does('late gets another time to live', stage.setTtl('late', 6 * HOUR_MS));
   await recorder.asks('workspaces after their settings were changed', read.workspaces());
 }
 
 async function playGate(stage: Stage, recorder: Recorder, soon: EpochMs): Promise<void> {
   const ticks = async (step: string, at: EpochMs) => recorder.finds(step, await stage.tick(at));
   const seen = (daemon: string, at: number) => stage.setLastSeen(daemon, at as EpochMs);
-  const minuteBefore = (soon - 60 * SECOND) as EpochMs;
+  const minuteBefore = (soon - 60 * SECOND_MS) as EpochMs;
   await seen('gate', minuteBefore);
   await ticks('a minute too early', minuteBefore);
-  await seen('gate', soon - 100 * SECOND);
-  await seen('other', soon - 10 * SECOND);
+  await seen('gate', soon - 100 * SECOND_MS);
+  await seen('other', soon - 10 * SECOND_MS);
   await ticks('a daemon seen 100 s ago, and one with other tags', soon);
   await stage.stopDaemon('other', 'terminate');
-  await seen('gate', soon - 90 * SECOND - 1);
+  await seen('gate', soon - 90 * SECOND_MS - 1);
   await ticks('a daemon seen a little more than 90 s ago', soon);
-  await seen('gate', soon - 80 * SECOND);
+  await seen('gate', soon - 80 * SECOND_MS);
   await ticks('a daemon seen 80 s ago', soon);
   await untilSettled(stage, 'job 3 of early');
   await recorder.asks('an autostarted build', read.job('job 3 of early'));
   await recorder.asks('the builds of early', read.builds('early'));
   await ticks('again, while it runs', soon);
 
-  const end = (soon + 7 * HOUR) as EpochMs;
-  await seen('gate', end - 100 * SECOND);
+  const end = (soon + 7 * HOUR_MS) as EpochMs;
+  await seen('gate', end - 100 * SECOND_MS);
   await ticks('no daemon when builds are to be stopped', end);
   await seen('gate', end);
   await ticks('a daemon when builds are to be stopped', end);
@@ -73,7 +72,7 @@ async function playGate(stage: Stage, recorder: Recorder, soon: EpochMs): Promis
 
 /** Owners whose workspaces coderd does not start. */
 async function playOwners(stage: Stage, recorder: Recorder, soon: EpochMs): Promise<void> {
-  const at = (soon + 72 * HOUR) as EpochMs;
+  const at = (soon + 72 * HOUR_MS) as EpochMs;
   const own = { template: 'linux', schedule: scheduleAt(soon) };
   await stage.addUser({ name: 'dan', role: 'member', status: 'active' });
   await recorder.does(
@@ -96,7 +95,7 @@ async function playOwners(stage: Stage, recorder: Recorder, soon: EpochMs): Prom
   await stage.until('the lifecycle executor has built', async () => (await openJobs(stage)) === 0);
   await recorder.asks('workspaces of a suspended and a dormant owner', read.workspaces());
   await stage.setUserStatus('dan', 'active');
-  const later = (at + 24 * HOUR) as EpochMs;
+  const later = (at + 24 * HOUR_MS) as EpochMs;
   await stage.setLastSeen('gate', later);
   recorder.finds('an owner that is active again', await stage.tick(later));
   await stage.until('the lifecycle executor has built', async () => (await openJobs(stage)) === 0);
@@ -104,7 +103,7 @@ async function playOwners(stage: Stage, recorder: Recorder, soon: EpochMs): Prom
 
 /** `sleeps` keeps its version, whose tags differ from those of the active version. */
 async function playVersions(stage: Stage, recorder: Recorder, soon: EpochMs): Promise<void> {
-  const at = (soon + 240 * HOUR) as EpochMs;
+  const at = (soon + 240 * HOUR_MS) as EpochMs;
   await recorder.does('sleeps is to stop again', stage.build('sleeps', 'stop'));
   await untilSettled(stage, 'job 4 of sleeps');
   await stage.startDaemon('moved', { pool: 'moved' });
@@ -119,7 +118,7 @@ async function playVersions(stage: Stage, recorder: Recorder, soon: EpochMs): Pr
   await recorder.does('linux-3 becomes active', stage.activate('linux', 'linux-3'));
   await stage.setLastSeen('gate', at);
   recorder.finds('a daemon for the version of the workspace', await stage.tick(at));
-  await stage.setLastSeen('gate', (at - HOUR) as EpochMs);
+  await stage.setLastSeen('gate', (at - HOUR_MS) as EpochMs);
   await stage.setLastSeen('moved', at);
   recorder.finds('a daemon for the active version', await stage.tick(at));
   await stage.until('the lifecycle executor has built', async () => (await openJobs(stage)) === 0);

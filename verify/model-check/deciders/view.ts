@@ -20,6 +20,7 @@ import type {
   Task,
 } from '../../../lambda/decision/model/snapshot.ts';
 import { normalizeTags, type Tags } from '../../../lambda/decision/model/tags.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { ASKED_BELOW, holdsJob, type TaskState, UNPROTECTED } from '../world/task.ts';
 
 /** What a look reads from ECS. */
@@ -78,8 +79,6 @@ export function seenByCoder(task: TaskState | undefined): DaemonView {
 }
 
 const NOW = Date.parse('2026-11-20T09:00:00Z');
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const ago = (ms: number): EpochMs => (NOW - ms) as EpochMs;
 const ORGANIZATION = { id: 'organization' as OrganizationId, name: 'default' };
 /** Milliseconds left of a protection; the drain request was six minutes ago. */

@@ -1,14 +1,11 @@
 /** Plans the builds of a random world: bursts of builds that take seconds to hours. */
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import type { Range } from '../../../simulator/ecs/parts/latencies.ts';
 import type { World } from '../../../simulator/world.ts';
 import type { PlannedPool } from '../world/plan.ts';
 import { untilNextMs, type WorldContext } from '../world/world-context.ts';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /**
  * The longest build: the lease protects builds of up to 17 h (docs/architecture.md, "The lease").

@@ -3,6 +3,7 @@
  * daemon with the task's id or address in its name. It takes jobs, or only seems to.
  */
 import { tagKey } from '../../../lambda/decision/model/tags.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { ConnectionRefused } from '../../../simulator/base/daemon-connection.ts';
 import { Daemon } from '../../../simulator/task/daemon.ts';
 import { untilNextMs, type WorldContext } from '../world/world-context.ts';
@@ -15,8 +16,6 @@ export type FakeDaemons = {
   /** Ends all of them, each after its job, and plans no further one. */
   readonly end: () => void;
 };
-
-const MINUTE_MS = 60_000;
 
 /** Plans all of them for a world on its timeline. */
 export function planFakeDaemons(context: WorldContext): FakeDaemons {

@@ -3,6 +3,7 @@
  * console, deployments.
  */
 import type { EpochMs, JobId } from '../../../lambda/decision/model/brands.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
 import { INCIDENTS, type Incident } from '../world/plan.ts';
 import { untilNextMs, type WorldContext } from '../world/world-context.ts';
@@ -19,9 +20,6 @@ export type PlannedIncidents = {
 /** A job whose daemon crashed. */
 export type Crash = { readonly job: JobId; readonly taskId: string; readonly at: EpochMs };
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 /**
  * The protection of a drain request (docs/architecture.md, "The lease"). It is sent to any running
  * task.

@@ -4,6 +4,7 @@
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { OverrideKind } from '../../../lambda/decision/model/plan.ts';
 import { PIN_TAG } from '../../../lambda/decision/model/service-tags.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { tagKeysOf, tagsOfOverride } from '../../../lambda/decision/settings/overrides.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import type { FleetPool } from '../world/fleet.ts';
@@ -18,8 +19,6 @@ export type Overrides = {
   readonly end: () => void;
 };
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const KINDS: readonly OverrideKind[] = ['pause', 'pause-scale-in', 'pin', 'pin', 'floor'];
 const REMOVED_SHARE = 0.25;
 const MALFORMED_SHARE = 0.2;

@@ -1,7 +1,6 @@
 /** Plans retirements: pools retire under load, and some are taken back. */
+import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
 import type { WorldContext } from '../world/world-context.ts';
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Plans the retirements of a world on its timeline. At the end, pools are taken back without which

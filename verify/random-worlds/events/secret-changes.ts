@@ -2,10 +2,10 @@
  * Plans changes of secrets: people store another key, or only add a tag, while lists of secrets are
  * old or tell too little, or the autoscaler may not read them for a time.
  */
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { SECRET_LIES } from '../world/plan.ts';
 import { untilNextMs, type WorldContext } from '../world/world-context.ts';
 
-const MINUTE_MS = 60_000;
 /** AWS's own (docs/aws.md §4). */
 const OLD_LIST_MS = 5 * MINUTE_MS;
 const LIST_OPERATIONS = ['ListSecrets', 'ListSecretVersionIds'] as const;

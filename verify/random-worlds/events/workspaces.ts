@@ -3,14 +3,12 @@
  * itself, once a daemon is there.
  */
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import type { WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../../../simulator/world.ts';
 import type { PlannedPool, WorldPlan } from '../world/plan.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 const MOST_WORKSPACES = 12;
 
 type WorkspacesContext = { readonly world: World; readonly plan: WorldPlan; readonly random: Random };

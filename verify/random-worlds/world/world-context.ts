@@ -1,4 +1,5 @@
 /** What all planners of events of a random world share. */
+import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import type { World } from '../../../simulator/world.ts';
 import type { Fleet } from './fleet.ts';
@@ -13,8 +14,6 @@ export type WorldContext = {
   /** Called with a line for each event. */
   readonly print: (line: string) => void;
 };
-
-const HOUR_MS = 3_600_000;
 
 /** Milliseconds until the next event, exponentially distributed with `perHour` events an hour. */
 export function untilNextMs(random: Random, perHour: number): number {
