@@ -1,5 +1,6 @@
 /** Collects the problems of a trace file. Its text has one line for each problem. */
 import { formatProblem } from '../../lambda/config/problems/problems.ts';
+import { some } from '../../lambda/explain/format.ts';
 
 /** A trace cannot be used. The message has one line for each problem. */
 export class TraceError extends Error {
@@ -48,7 +49,7 @@ export class Problems {
    */
   settle(good: number, skipBad: boolean): readonly string[] {
     if (this.#badLines === 0) return [];
-    const bad = `${lines(this.#badLines)} with errors`;
+    const bad = `${some(this.#badLines, 'line')} with errors`;
     if (good === 0) throw new TraceError(this.#text);
     if (!skipBad)
       throw new TraceError(
@@ -68,6 +69,3 @@ export class Problems {
     return [...this.#first, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
   }
 }
-
-/** A number of lines, in words. */
-export const lines = (count: number): string => `${count} line${count === 1 ? '' : 's'}`;

@@ -5,9 +5,11 @@
 import { basename } from 'node:path';
 import { shownText } from '../../lambda/config/problems/shown.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
 import { DAY_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
-import { type LineProblem, lines, Problems, TraceError } from './problems.ts';
+import { some } from '../../lambda/explain/format.ts';
+import { type LineProblem, Problems, TraceError } from './problems.ts';
 import { type Checked, check, checkHeader, type Header, jobSchema, OBJECT } from './schema.ts';
 import type { Trace, TraceJob } from './trace.ts';
 
@@ -68,7 +70,7 @@ class TraceReader {
     if (text === '') return;
     const isFirst = this.#isFirst;
     this.#isFirst = false;
-    const value = parse(text);
+    const value = parseQuietly(text);
     if (isHeader(value)) this.#takeHeader(value, isFirst);
     else this.#problems.add(this.#takeJob(value, text));
   }
@@ -81,7 +83,7 @@ class TraceReader {
       );
     const remarks = [
       ...this.#problems.settle(this.#jobs.length, skipBad),
-      ...(this.#backwards > 0 ? [`sorted ${lines(this.#backwards)} that went back in time`] : []),
+      ...(this.#backwards > 0 ? [`sorted ${some(this.#backwards, 'line')} that went back in time`] : []),
     ];
     return { trace: traceOf(this.#name, this.#jobs, this.#header), skipped: badLines, remarks };
   }
@@ -158,15 +160,6 @@ function checkLength(file: string, from: EpochMs, to: EpochMs): void {
   throw new TraceError(
     `${file}: expected at most ${LONGEST_DAYS} days, got ${days}, from ${isoTime(from)} to ${isoTime(to)}; check the times for a wrong year`,
   );
-}
-
-/** Undefined if the text is not JSON. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isHeader(value: unknown): value is object {

@@ -1,5 +1,6 @@
 /** Formats the matches as tables. */
 import { type Column, plainTable } from '../../cli/shared/plain-table.ts';
+import { some } from '../../lambda/explain/format.ts';
 import type { Match, Overall, Standing } from './standings.ts';
 
 export type PolicyBench = {
@@ -47,7 +48,7 @@ function traceText(matches: readonly Match[]): readonly string[] {
   const { scenario, seed, days, jobs } = match;
   return [
     '',
-    `${scenario}: ${days} day${days === 1 ? '' : 's'}, ${jobs} jobs, seed ${seed}`,
+    `${scenario}: ${some(days, 'day')}, ${jobs} jobs, seed ${seed}`,
     plainTable(COLUMNS, matches.flatMap(matchRows)),
     ...matches.map(settingsText),
   ];

@@ -3,6 +3,7 @@ import type { MeasureId } from '../../backtest/change/measures.ts';
 import type { Change, GroupChange, PoolChange } from '../../backtest/change/result.ts';
 import { jobsLabel } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
+import { some } from '../../lambda/explain/format.ts';
 import type { SettingChange } from './settings/changes.ts';
 import { arrow, changeText, code, dollars, type Format, mean, minutes, seconds, table } from './words.ts';
 
@@ -108,5 +109,5 @@ export function groupsTable(groups: readonly GroupChange[]): string | undefined 
 
 function limited(text: string, rows: number, noun: string): string {
   const more = rows - MOST_ROWS;
-  return more > 0 ? `${text}\n\n${more} more ${noun}${more === 1 ? '' : 's'}: see \`--json\`.` : text;
+  return more > 0 ? `${text}\n\n${some(more, `more ${noun}`)}: see \`--json\`.` : text;
 }

@@ -3,8 +3,10 @@
  */
 
 import * as z from 'zod';
+import { refusalOf } from '../../lambda/adapters/coderd/http/answer.ts';
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
+import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import type { JsonAnswer } from '../../verify/conformance/answers/answer-differences.ts';
 import { type DeepQuestion, VERSION } from '../../verify/conformance/answers/read-only-steps.ts';
@@ -46,7 +48,7 @@ export class Interview {
     const asked = { method, path: `/api/v2${this.#filled(path)}`, query: queryOf(question), ...content };
     const otherToken = { instead: as === 'nobody' ? undefined : new Secret(as) };
     const answer = await this.#http.answer(asked, as === 'reader' ? undefined : otherToken);
-    const reply = { status: answer.statusCode, body: parsed(answer.text) };
+    const reply = { status: answer.statusCode, body: parseQuietly(answer.text) };
     throwIfFinal(question, reply);
     this.#learn(reply.body);
     return reply;
@@ -81,17 +83,10 @@ function queryOf({ query }: DeepQuestion): Readonly<Record<string, readonly stri
   return Object.fromEntries([...values].map(([name, pairs]) => [name, pairs.map(([, value]) => value)]));
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function throwIfFinal({ as }: DeepQuestion, { status }: JsonAnswer): void {
-  if (status === 429)
-    throw new CoderdError('rate-limited', 'coderd answered 429, too many requests. Try again in a minute');
-  if (status === 401 && as === 'reader')
-    throw new CoderdError('unauthorized', 'coderd answered 401 to a token that it accepted before');
+  const refusal = refusalOf(status);
+  if (refusal === 'rate-limited')
+    throw new CoderdError(refusal, 'coderd answered 429, too many requests. Try again in a minute');
+  if (refusal === 'unauthorized' && as === 'reader')
+    throw new CoderdError(refusal, 'coderd answered 401 to a token that it accepted before');
 }

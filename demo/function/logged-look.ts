@@ -1,5 +1,6 @@
 /** Reads the log event of a look (lambda/look/look-event.ts): the changes it made, with reasons. */
 import * as z from 'zod';
+import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
 import type { Reason } from '../../lambda/decision/model/plan.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { reasonSentence } from '../../lambda/explain/reason-text.ts';
@@ -44,11 +45,7 @@ export function changesIn(line: string): readonly Change[] {
 
 /** Undefined for other lines, and for a piece of a line. */
 function parse(line: string): Look | undefined {
-  try {
-    return lookSchema.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
-  }
+  return lookSchema.safeParse(parseQuietly(line)).data;
 }
 
 function describe(own: Look['actions']): Pick<Change, 'kind' | 'what'> | undefined {

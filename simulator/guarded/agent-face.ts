@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
 import type { AgentAnswer, ContainerHost } from '../ecs/parts/container.ts';
 import type { DockerStats } from '../task/container-usage.ts';
 
@@ -28,7 +29,7 @@ export function answerProtection(
       host.agent.look(answer);
       return;
     }
-    const asked = PROTECTION.safeParse(parseJson(body));
+    const asked = PROTECTION.safeParse(parseQuietly(body));
     if (!asked.success) resolve(refusal(host.taskArn, { status: 400, code: 'InvalidParameterException' }));
     else if (asked.data.ProtectionEnabled)
       host.agent.protect(asked.data.ExpiresInMinutes ?? DEFAULT_MINUTES, answer);
@@ -71,12 +72,4 @@ function refusal(
   { status, code }: { readonly status: number; readonly code: string },
 ): FaceAnswer {
   return { status, body: { requestID: randomUUID(), error: { Arn: taskArn, Code: code, Message: code } } };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

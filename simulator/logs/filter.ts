@@ -5,6 +5,7 @@
  * are JSON objects.
  */
 import { z } from 'zod';
+import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
 import { AwsError } from '../ecs/requests/errors.ts';
 import { eventsOf, type LogEvent, type LogsModel } from './model.ts';
 
@@ -57,10 +58,6 @@ function matcher(pattern: string | undefined): (message: string) => boolean {
 }
 
 function fieldOf(message: string, field: string): unknown {
-  try {
-    const event: unknown = JSON.parse(message);
-    return typeof event === 'object' && event !== null ? Reflect.get(event, field) : undefined;
-  } catch {
-    return undefined;
-  }
+  const event = parseQuietly(message);
+  return typeof event === 'object' && event !== null ? Reflect.get(event, field) : undefined;
 }

@@ -4,6 +4,7 @@
  * by `|`. A filter compares a field with a text or a number, or says `ispresent(field)`; `and` joins
  * conditions. Insights finds the fields of lines that are JSON objects by itself.
  */
+import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
 import { AwsError } from '../ecs/requests/errors.ts';
 import type { LogEvent, Row } from './model.ts';
 
@@ -42,16 +43,8 @@ function discovered(message: string): Row {
       for (const [key, item] of Object.entries(value)) visit(item, path === '' ? key : `${path}.${key}`);
     else if (path !== '') found[path] = typeof value === 'boolean' ? `${Number(value)}` : String(value);
   };
-  visit(parsed(message), '');
+  visit(parseQuietly(message), '');
   return found;
-}
-
-function parsed(message: string): unknown {
-  try {
-    return JSON.parse(message);
-  } catch {
-    return undefined;
-  }
 }
 
 function toStep(command: string): Step {

@@ -2,7 +2,7 @@
  * The key function in a small world: the simulated coderd and Secrets Manager behind the real
  * adapters, and tasks that read their key when they start. No sockets, and time moves only when told.
  */
-import type { RawAnswer } from '../../lambda/adapters/coderd/http/http.ts';
+import type { RawAnswer } from '../../lambda/adapters/coderd/http/answer.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';

@@ -1,6 +1,6 @@
 /** The key function's adapters on a simulated coderd and Secrets Manager, without sockets. */
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import type { RawAnswer } from '../../lambda/adapters/coderd/http/http.ts';
+import type { RawAnswer } from '../../lambda/adapters/coderd/http/answer.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { type AskCoderd, CoderdKeys } from '../../lambda/keys/adapters/coderd-keys.ts';
 import { SecretsManagerKeys } from '../../lambda/keys/adapters/secrets-manager.ts';

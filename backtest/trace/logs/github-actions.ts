@@ -4,6 +4,7 @@
  */
 import { shown } from '../../../lambda/config/problems/shown.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
 import { TraceError } from '../problems.ts';
 import { bad, type Log, type LogLine, leftOut } from './log.ts';
 import { readTime } from './times.ts';
@@ -27,20 +28,11 @@ function documentsOf(lines: readonly string[], file: string): readonly Entry[] {
   const numbered = lines.map((text, index) => ({ text: text.trim(), line: index + 1 }));
   const filled = numbered.filter(({ text }) => text !== '');
   // one document a line: the first line is one, and there are more
-  if (filled.length > 1 && parse(filled[0]?.text ?? '') !== undefined)
-    return filled.map(({ text, line }) => ({ value: parse(text), path: '', line }));
-  const value = parse(lines.join('\n').trim());
+  if (filled.length > 1 && parseQuietly(filled[0]?.text ?? '') !== undefined)
+    return filled.map(({ text, line }) => ({ value: parseQuietly(text), path: '', line }));
+  const value = parseQuietly(lines.join('\n').trim());
   if (value !== undefined) return [{ value, path: '' }];
   throw new TraceError(`${file}: reading the runs: expected JSON; ${ADVICE}`);
-}
-
-/** Undefined if the text is not JSON. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A page of the REST API has a list, and `--slurp` makes a list of pages. */

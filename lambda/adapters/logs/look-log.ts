@@ -5,6 +5,7 @@
 import { type CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
+import { parseQuietly } from '../../decision/model/parse-quietly.ts';
 import { MINUTE_MS } from '../../decision/model/units.ts';
 import { describeAwsError } from '../shared/aws-calls.ts';
 import { time } from '../shared/time.ts';
@@ -75,12 +76,8 @@ function later(one: LoggedLook | undefined, other: LoggedLook | undefined): Logg
 
 /** Undefined for the event of an unknown version or of another deployment. */
 function readLook(message: string, service: string | undefined): LoggedLook | undefined {
-  try {
-    const look = lookSchema.safeParse(JSON.parse(message)).data;
-    return service === undefined || look?.service === service ? look : undefined;
-  } catch {
-    return undefined;
-  }
+  const look = lookSchema.safeParse(parseQuietly(message)).data;
+  return service === undefined || look?.service === service ? look : undefined;
 }
 
 function toError(cause: unknown, group: string): LookLogError {

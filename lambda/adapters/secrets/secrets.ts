@@ -8,7 +8,7 @@ import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
 import type { SecretRef } from '../../decision/model/config.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
-import { parseQuietly } from '../shared/parse-quietly.ts';
+import { parseQuietly } from '../../decision/model/parse-quietly.ts';
 import { Secret } from '../shared/secret.ts';
 
 const MAX_AGE_S = 300;

@@ -3,10 +3,9 @@
  * answer may contain a key.
  */
 import type * as z from 'zod';
-import type { RawAnswer } from '../../adapters/coderd/http/http.ts';
-import { errorSchema } from '../../adapters/coderd/http/schemas.ts';
-import { parseQuietly } from '../../adapters/shared/parse-quietly.ts';
+import { describeAnswer, errorBodyOf, type RawAnswer } from '../../adapters/coderd/http/answer.ts';
 import { describeSchemaMismatch } from '../../adapters/shared/schema-mismatch.ts';
+import { parseQuietly } from '../../decision/model/parse-quietly.ts';
 import { KeysError } from '../model/keys-error.ts';
 
 export const ROLE =
@@ -14,7 +13,7 @@ export const ROLE =
 
 /** The error for an answer that is none of the expected ones. */
 export function errorOf(doing: string, answer: RawAnswer): KeysError {
-  const said = `${doing}: ${describe(answer)}`;
+  const said = `${doing}: ${describeAnswer(answer)}`;
   switch (answer.statusCode) {
     case 400:
       return new KeysError('refused', said);
@@ -31,12 +30,15 @@ export function errorOf(doing: string, answer: RawAnswer): KeysError {
 
 /** The answer proves nothing. */
 export function unanswered(doing: string, answer: RawAnswer): KeysError {
-  return new KeysError('unanswered', `${doing}: ${describe(answer)}; check coderd's log, and try again`);
+  return new KeysError(
+    'unanswered',
+    `${doing}: ${describeAnswer(answer)}; check coderd's log, and try again`,
+  );
 }
 
 /** Whether this is coderd's own refusal of a key, not that of a proxy before it. */
-export function isAboutKeys({ text }: RawAnswer): boolean {
-  return parseError(text)?.message.startsWith('provisioner daemon key') ?? false;
+export function isAboutKeys(answer: RawAnswer): boolean {
+  return errorBodyOf(answer)?.message.startsWith('provisioner daemon key') ?? false;
 }
 
 /** The answer of a creation contains a key, so one that does not fit is not shown. */
@@ -51,18 +53,4 @@ export function readBody<T extends z.ZodType>(
   const seen = statusCode === 201 ? '' : `: ${describeSchemaMismatch(result.error, value)}`;
   const message = `${doing}: coderd's answer ${statusCode} has an unexpected format${seen}`;
   throw new KeysError('unanswered', message);
-}
-
-const LONGEST = 300;
-
-function describe({ statusCode, text }: RawAnswer): string {
-  const error = parseError(text);
-  const words = [error?.message, error?.detail].filter(Boolean).join(' ');
-  const said = words.replaceAll(/\s+/g, ' ').slice(0, LONGEST);
-  return `coderd answered ${statusCode}${said === '' ? '' : `: ${said}`}`;
-}
-
-function parseError(text: string): z.output<typeof errorSchema> | undefined {
-  const parsed = errorSchema.safeParse(parseQuietly(text));
-  return parsed.success ? parsed.data : undefined;
 }

@@ -4,7 +4,8 @@
  * apart with `POST /authcheck`.
  */
 import * as z from 'zod';
-import { CoderdError, type RawAnswer } from '../../adapters/coderd/http/http.ts';
+import type { RawAnswer } from '../../adapters/coderd/http/answer.ts';
+import { CoderdError } from '../../adapters/coderd/http/http.ts';
 import { daemonSchema, organizationSchema } from '../../adapters/coderd/http/schemas.ts';
 import { Secret } from '../../adapters/shared/secret.ts';
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';

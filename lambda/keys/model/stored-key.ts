@@ -1,7 +1,7 @@
 /** The value of a managed key's secret: `{"key":"…","id":"<uuid>","name":"…","madeFor":"<hash>"}`. */
 import * as z from 'zod';
-import { parseQuietly } from '../../adapters/shared/parse-quietly.ts';
 import { Secret } from '../../adapters/shared/secret.ts';
+import { parseQuietly } from '../../decision/model/parse-quietly.ts';
 
 export type StoredKey = {
   readonly key: Secret;

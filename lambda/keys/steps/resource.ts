@@ -3,8 +3,8 @@
  * late, or in another order.
  */
 import * as z from 'zod';
-import { parseQuietly } from '../../adapters/shared/parse-quietly.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
+import { parseQuietly } from '../../decision/model/parse-quietly.ts';
 import { KEY_ID_TAG } from '../../decision/model/service-tags.ts';
 import type { ResourceAnswer } from '../events/answers.ts';
 import type { ResourceEvent } from '../events/events.ts';

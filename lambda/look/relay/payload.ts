@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
+import { parseQuietly } from '../../decision/model/parse-quietly.ts';
 import type { LookMessage } from './relay.ts';
 
 /** What an invocation can request. `message`: a message requests the look, not the schedule. */
@@ -17,7 +18,7 @@ const recordsSchema = z.object({
       eventSource: z.literal('aws:sqs'),
       body: z
         .string()
-        .transform((text) => parseJson(text))
+        .transform((text) => parseQuietly(text))
         .pipe(messageSchema),
     }),
   ]),
@@ -42,12 +43,4 @@ export function parsePayload(event: unknown): Payload {
   throw new PayloadError(
     `reading the payload: saw ${seen}. Send {"tick":true} for a look, or {"dryRun":true} for a plan that changes nothing`,
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@
  * the right, coderd answers as if a key did not exist, or as if it had failed itself.
  */
 import { z } from 'zod';
+import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
 import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/rfc3339.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
@@ -39,7 +40,7 @@ const creation = z.object({
 
 function create(request: OrganizationRequest): Answer {
   const { model, organization, body } = request;
-  const asked = creation.safeParse(parseJson(body));
+  const asked = creation.safeParse(parseQuietly(body));
   if (!asked.success) return { status: 400, body: { message: 'Request body must be valid JSON.' } };
   if (!may(request, 'create')) return internal('unauthorized: rbac: forbidden');
   const { name, tags } = asked.data;
@@ -95,12 +96,4 @@ function may({ user, organization }: OrganizationRequest, action: KeyAction): bo
 
 function internal(detail: string): Answer {
   return { status: 500, body: { message: 'An internal server error occurred.', detail } };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@
  * them.
  */
 import { z } from 'zod';
+import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
 import { isUuid } from '../rules/uuids.ts';
 import { type KeyAction, mayDoToKeys, mayRead, mayReadWorkspaces, type TokenUser } from '../tables/tokens.ts';
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
@@ -130,7 +131,7 @@ const authorizationRequest = z.object({
  * delete provisioner daemons and keys.
  */
 function authCheck({ user, body }: UserRequest): Answer {
-  const request = authorizationRequest.safeParse(parseJson(body));
+  const request = authorizationRequest.safeParse(parseQuietly(body));
   if (!request.success) return { status: 400, body: { message: 'Request body must be valid JSON.' } };
   const checks = Object.entries(request.data.checks);
   const untyped = checks.find(([, { object }]) => object.resource_type === '');
@@ -161,12 +162,4 @@ function mayReadAll(user: TokenUser, type: string, organizationId: string): bool
   if (organizationId === '') return user.isOwner;
   if (type === 'workspace' || type === 'template') return mayReadWorkspaces(user, organizationId);
   return type === 'provisioner_jobs' && mayRead(user, organizationId);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@
  * the product depends on them.
  */
 import * as z from 'zod';
+import { refusalOf } from '../../../lambda/adapters/coderd/http/answer.ts';
 import { describeSchemaMismatch } from '../../../lambda/adapters/shared/schema-mismatch.ts';
 import { compareVersion } from '../../../lambda/decision/model/version.ts';
 import type { Transcript } from '../stage/transcript.ts';
@@ -74,7 +75,7 @@ function isForbidden(
   expected: JsonAnswer,
 ): boolean {
   const isAboutRights = schema !== undefined || path.includes('{organization}');
-  const isRefused = (status === 403 || status === 404) && status !== expected.status;
+  const isRefused = refusalOf(status) === 'not-found' && status !== expected.status;
   return as === 'reader' && isAboutRights && isRefused && refusal.safeParse(body).success;
 }
 

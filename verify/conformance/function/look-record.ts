@@ -1,5 +1,6 @@
 /** Counts reasons, findings and failures in the function's log. */
 import * as z from 'zod';
+import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
 
 const lookSchema = z.object({
   message: z.literal('look'),
@@ -21,7 +22,9 @@ export type LookRecord = {
 
 /** Counts the lines of the function's log. */
 export function recordOf(lines: readonly string[]): LookRecord {
-  const events = lines.filter((line) => line.trim() !== '').map((line) => ({ line, ...parse(line) }));
+  const events = lines
+    .filter((line) => line.trim() !== '')
+    .map((line) => ({ line, look: lookSchema.safeParse(parseQuietly(line)).data }));
   const looks = events.flatMap(({ look }) => (look === undefined ? [] : [look]));
   const pools = looks.flatMap((look) => look.pools);
   const byPool = Map.groupBy(pools, ({ name }) => name);
@@ -37,14 +40,6 @@ export function recordOf(lines: readonly string[]): LookRecord {
     failures: count(looks.flatMap(({ failures }) => failures)),
     otherLines: events.flatMap(({ line, look }) => (look === undefined ? [line] : [])),
   };
-}
-
-function parse(line: string): { readonly look: z.output<typeof lookSchema> | undefined } {
-  try {
-    return { look: lookSchema.safeParse(JSON.parse(line)).data };
-  } catch {
-    return { look: undefined };
-  }
 }
 
 function count(words: readonly string[]): Readonly<Record<string, number>> {

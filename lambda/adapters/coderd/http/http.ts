@@ -11,6 +11,7 @@ import type { EpochMs } from '../../../decision/model/brands.ts';
 import type { CallCounter } from '../../shared/calls.ts';
 import { describeSchemaMismatch } from '../../shared/schema-mismatch.ts';
 import type { Secret } from '../../shared/secret.ts';
+import { describeAnswer, type RawAnswer, type RefusalCode, refusalOf } from './answer.ts';
 import { MOST_BYTES, makeDispatcher } from './dispatcher.ts';
 import { checkHeaders } from './header-values.ts';
 import { withoutSecrets } from './hide-secrets.ts';
@@ -21,7 +22,6 @@ import {
   parseRetryAfterMs,
   withRetries,
 } from './retries.ts';
-import { errorSchema } from './schemas.ts';
 import { describeUnreachable } from './unreachable.ts';
 
 /**
@@ -29,15 +29,7 @@ import { describeUnreachable } from './unreachable.ts';
  */
 export class CoderdError extends Error {
   override readonly name = 'CoderdError';
-  readonly code:
-    | 'unreachable'
-    | 'unauthorized'
-    | 'not-found'
-    | 'rate-limited'
-    | 'refused'
-    | 'misfit'
-    | 'too-long'
-    | 'too-old';
+  readonly code: RefusalCode | 'unreachable' | 'misfit' | 'too-long' | 'too-old';
   constructor(code: CoderdError['code'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
@@ -268,18 +260,14 @@ export class CoderdHttp {
   }
 
   #errorOf(path: string, answer: RawAnswer): CoderdError {
-    const { statusCode, headers } = answer;
+    const code = refusalOf(answer.statusCode);
     const message = describeAnswer(answer);
-    if (statusCode === 401) return new CoderdError('unauthorized', message);
-    if (statusCode === 404 || statusCode === 403) return new CoderdError('not-found', message);
-    const retryAfterMs = parseRetryAfterMs(headers['retry-after'], this.#now());
-    if (statusCode === 429 && retryAfterMs !== undefined) {
-      const until = this.#now() + Math.min(retryAfterMs, LONGEST_PAUSE_MS);
-      const asked = `a pause of ${Math.ceil(retryAfterMs / 1000)} s`;
-      this.#pauses.set(path, { until, asked });
-      return new CoderdError('rate-limited', `${message}; it asks for ${asked}; ${nextTry(until)}`);
-    }
-    return new CoderdError(statusCode === 429 ? 'rate-limited' : 'refused', message);
+    const retryAfterMs = parseRetryAfterMs(answer.headers['retry-after'], this.#now());
+    if (code !== 'rate-limited' || retryAfterMs === undefined) return new CoderdError(code, message);
+    const until = this.#now() + Math.min(retryAfterMs, LONGEST_PAUSE_MS);
+    const asked = `a pause of ${Math.ceil(retryAfterMs / 1000)} s`;
+    this.#pauses.set(path, { until, asked });
+    return new CoderdError(code, `${message}; it asks for ${asked}; ${nextTry(until)}`);
   }
 }
 
@@ -333,16 +321,6 @@ export type Question = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Without the secrets of the request. */
-export type RawAnswer = {
-  readonly statusCode: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly text: string;
-  /** The file that was asked for; undefined if it is too large. */
-  readonly bytes?: Uint8Array | undefined;
-  readonly date: EpochMs | undefined;
-};
-
 /** Undefined: there are more. Then the connection is closed. */
 async function readAtMost(body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
@@ -386,25 +364,4 @@ function refusedAgain(answer: RawAnswer): CoderdError {
     'unauthorized',
     `${describeAnswer(answer)}; coderd also refused the token that was read again from the secret; store a valid token in it`,
   );
-}
-
-function describeAnswer(answer: RawAnswer): string {
-  return `coderd answered ${answer.statusCode}${describeErrorBody(answer)}`;
-}
-
-/** The answer of Go's server, nginx or an AWS load balancer to plain http on a TLS port. */
-const PLAIN_TO_TLS = /HTTP request (?:to an|was sent to) HTTPS/;
-
-/** The message of coderd's error body in one line. Bodies of proxies are not shown. */
-function describeErrorBody({ text, headers }: RawAnswer): string {
-  try {
-    const { message, detail } = errorSchema.parse(JSON.parse(text));
-    return `: ${[message, detail].filter(Boolean).join(' ').replaceAll(/\s+/g, ' ').slice(0, 300)}`;
-  } catch {
-    if (PLAIN_TO_TLS.test(text)) return ': this port speaks TLS; write https in coder.url';
-    const location = headers.location;
-    return location === undefined
-      ? ''
-      : `, a redirect to ${String(location).slice(0, 200)}; check that coder.url is the URL of coderd`;
-  }
 }
