@@ -2,7 +2,7 @@
  * Measures `decide` on generated snapshots of many sizes, without workspaces. Parsing the document
  * is a separate figure.
  */
-import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
+import { parseSnapshot } from '../lambda/adapters/snapshot-schema.ts';
 import { tagKey } from '../lambda/decision/model/tags.ts';
 import { decisionTime } from './decision-time.ts';
 import { decisionConfig } from './fleet/decision-config.ts';

@@ -3,7 +3,7 @@
  * pools are all at zero.
  */
 
-import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
+import { parseSnapshot } from '../lambda/adapters/snapshot-schema.ts';
 import { checkConfig } from '../lambda/config/check.ts';
 import { decide } from '../lambda/decision/decide.ts';
 import { sum } from '../lambda/decision/model/collections.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
+import { parseSnapshot } from '../lambda/adapters/snapshot-schema.ts';
 import { decodeUtf8 } from '../lambda/config/utf8.ts';
 import { type Deliberation, deliberate } from '../lambda/decision/decide.ts';
 import { snapshotAt } from '../lambda/decision/forecast/shift-snapshot.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { snapshotToJson } from '../lambda/adapters/snapshot/schema.ts';
+import { snapshotToJson } from '../lambda/adapters/snapshot-schema.ts';
 import {
   type CliEnvironment,
   type CommandContext,

@@ -1,5 +1,5 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { SqsQueue } from './adapters/queue/sqs-queue.ts';
+import { SqsQueue } from './adapters/sqs-queue.ts';
 import { AWS_TIMEOUTS } from './connect.ts';
 import { messageOf } from './decision/model/message-of.ts';
 import { Relay } from './look/relay/relay.ts';

@@ -1,4 +1,4 @@
-import { parseSnapshot } from './adapters/snapshot/schema.ts';
+import { parseSnapshot } from './adapters/snapshot-schema.ts';
 import { checkConfig } from './config/check.ts';
 import { deliberate } from './decision/decide.ts';
 import type { PromisedPlan } from './decision/model/promise.ts';

@@ -1,5 +1,5 @@
 import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
-import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot/schema.ts';
+import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot-schema.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import type { Fleet, FleetOrganization } from './fleet.ts';
 import { CLUSTER } from './tasks.ts';

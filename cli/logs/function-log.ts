@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
-import { type InsightsRows, LogQueryError, queryLogs } from '../../lambda/adapters/logs/insights.ts';
+import { type InsightsRows, LogQueryError, queryLogs } from '../../lambda/adapters/insights.ts';
 import { AWS_TIMEOUTS } from '../../lambda/connect.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';

@@ -1,6 +1,6 @@
 /** Reads rows of Logs Insights about started jobs (lambda/look/wait-line.ts). */
 import * as z from 'zod';
-import type { InsightsRow } from '../../lambda/adapters/logs/insights.ts';
+import type { InsightsRow } from '../../lambda/adapters/insights.ts';
 import { WAIT_PARTS, type WaitPart, type WaitParts } from '../../lambda/decision/waits/wait-parts.ts';
 
 const ms = z.coerce.number().nonnegative();

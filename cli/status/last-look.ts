@@ -1,6 +1,6 @@
 /** The function's last look, from its log group. */
 import type { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
-import { type LookLog, LookLogError, readLastLook } from '../../lambda/adapters/logs/look-log.ts';
+import { type LookLog, LookLogError, readLastLook } from '../../lambda/adapters/look-log.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';

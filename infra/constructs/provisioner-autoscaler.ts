@@ -24,8 +24,8 @@ import {
   split,
 } from './existing-resources.ts';
 import { AutoscalerFunction } from './function/autoscaler-function.ts';
+import { ManagedKeys, type ManagedKeysProps } from './function/managed-keys.ts';
 import { grantOverriding, grantReading } from './function/operator-grants.ts';
-import { ManagedKeys, type ManagedKeysProps } from './keys/managed-keys.ts';
 import { ConfigParameters } from './plain/config-parameters.ts';
 import { isPlain } from './plain/plain-stack.ts';
 import { addPools, taskFamilies } from './pool/pools.ts';

@@ -6,7 +6,7 @@ import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { jobSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
 import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
-import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot/schema.ts';
+import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot-schema.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { ForecastReadings } from '../../lambda/decision/model/snapshot.ts';
 import { normalizeTags } from '../../lambda/decision/model/tags.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type InsightsQuery, queryLogs } from '../../lambda/adapters/logs/insights.ts';
+import { type InsightsQuery, queryLogs } from '../../lambda/adapters/insights.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
 import { ACCESS_KEY_OF_A_PERSON, awsHandler } from '../../simulator/aws-http.ts';
 import { Timeline } from '../../simulator/base/timeline.ts';

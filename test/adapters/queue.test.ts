@@ -1,6 +1,6 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SqsQueue } from '../../lambda/adapters/queue/sqs-queue.ts';
+import { SqsQueue } from '../../lambda/adapters/sqs-queue.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { PayloadError, parsePayload } from '../../lambda/look/relay/payload.ts';
 import { type Lab, START, startLab } from '../support/lab.ts';

@@ -3,7 +3,7 @@ import { ListSecretVersionIdsCommand, SecretsManagerClient } from '@aws-sdk/clie
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { namePrefixes } from '../../lambda/adapters/secrets/name-prefixes.ts';
 import { SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';
-import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot/schema.ts';
+import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot-schema.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { WantedSecret } from '../../lambda/look/ports.ts';

@@ -5,7 +5,7 @@ import { documentOf } from '../../bench/fleet/document.ts';
 import { makeFleet } from '../../bench/fleet/fleet.ts';
 import { type ServedFleet, serveFleet } from '../../bench/fleet/serve.ts';
 import { CLUSTER } from '../../bench/fleet/tasks.ts';
-import { parseSnapshot } from '../../lambda/adapters/snapshot/schema.ts';
+import { parseSnapshot } from '../../lambda/adapters/snapshot-schema.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { connect } from '../../lambda/connect.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';

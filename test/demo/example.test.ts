@@ -1,8 +1,8 @@
 /** The example in examples/plan/, and docs/how-it-works.md, which shows its plan. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { exampleSnapshot } from '../../demo/example/snapshot.ts';
-import { snapshotToJson } from '../../lambda/adapters/snapshot/schema.ts';
+import { exampleSnapshot } from '../../demo/example-snapshot.ts';
+import { snapshotToJson } from '../../lambda/adapters/snapshot-schema.ts';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { run } from '../support/cli-run.ts';
 
@@ -30,7 +30,7 @@ describe('the example of a plan', () => {
     expect(first?.output).toMatch(/^unschedulable jobs:$/m);
   });
 
-  it('is what node demo/example/main.ts writes', async () => {
+  it('is what node demo/write-example.ts writes', async () => {
     const { config } = loadConfig('examples/plan/autoscaler.yaml');
     const snapshot = snapshotToJson(await exampleSnapshot(config));
     expect(JSON.parse(JSON.stringify(snapshot))).toEqual(JSON.parse(read('examples/plan/snapshot.json')));

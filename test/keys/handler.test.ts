@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
-import type { KeysAnswer } from '../../lambda/keys/events/answers.ts';
+import type { KeysAnswer } from '../../lambda/keys/model/answers.ts';
 import { ACCESS_KEY_OF_THE_KEY_FUNCTION, awsHandler } from '../../simulator/aws-http.ts';
 import { coderdHandler } from '../../simulator/coderd/routes/http.ts';
 import { ROTATION_STEPS } from '../../simulator/secrets/rotation.ts';

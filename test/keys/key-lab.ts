@@ -6,7 +6,7 @@ import type { RawAnswer } from '../../lambda/adapters/coderd/http/answer.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
-import type { KeysAnswer, ResourceAnswer } from '../../lambda/keys/events/answers.ts';
+import type { KeysAnswer, ResourceAnswer } from '../../lambda/keys/model/answers.ts';
 import { deploymentOf } from '../../lambda/keys/model/key-names.ts';
 import type { ManagedPool } from '../../lambda/keys/model/pool.ts';
 import type { KeyPorts, PoolTask } from '../../lambda/keys/model/ports.ts';

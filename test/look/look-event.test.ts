@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { documentOf } from '../../bench/fleet/document.ts';
 import { makeFleet } from '../../bench/fleet/fleet.ts';
-import { parseSnapshot } from '../../lambda/adapters/snapshot/schema.ts';
+import { parseSnapshot } from '../../lambda/adapters/snapshot-schema.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { decide } from '../../lambda/decision/decide.ts';
 import type { EpochMs, PoolName, TaskArn } from '../../lambda/decision/model/brands.ts';

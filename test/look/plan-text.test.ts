@@ -3,7 +3,7 @@
  * do.
  */
 import { describe, expect, it } from 'vitest';
-import { parseSnapshot } from '../../lambda/adapters/snapshot/schema.ts';
+import { parseSnapshot } from '../../lambda/adapters/snapshot-schema.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';
 import type { Reason } from '../../lambda/decision/model/plan.ts';

@@ -2,7 +2,7 @@
  * The text for transitions that coderd refuses: which workspaces, likely causes, and the next try.
  */
 import { describe, expect, it } from 'vitest';
-import { parseSnapshot } from '../../lambda/adapters/snapshot/schema.ts';
+import { parseSnapshot } from '../../lambda/adapters/snapshot-schema.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';
 import type { Finding } from '../../lambda/decision/model/plan.ts';

@@ -9,7 +9,7 @@ import type { OrganizationId } from '../../decision/model/brands.ts';
 import type { TagSet } from '../../decision/model/tags.ts';
 import type { ReplayedBuild } from '../../decision/stock/replay.ts';
 import type { StockRecord } from '../../look/stock/stock-record.ts';
-import { stockChoiceSchema } from '../snapshot/schema.ts';
+import { stockChoiceSchema } from '../snapshot-schema.ts';
 
 /** Of an advanced parameter (docs/aws.md §4). */
 export const MOST_CHARACTERS = 8192;

@@ -3,7 +3,6 @@
  * placement allow. All numbers are tasks. Launches for floors are reserved first, because these
  * tasks come with or without jobs.
  */
-import { type Capacity, measure } from '../capacity/capacity.ts';
 import { leastTasks } from '../forecast/floors.ts';
 import type { PoolForecast } from '../forecast/pool-forecast.ts';
 import { sum } from '../model/collections.ts';
@@ -12,6 +11,7 @@ import type { Doubt } from '../model/plan.ts';
 import { areSure } from '../scale-in/confirm-rung.ts';
 import { mayGiveUp } from '../scale-in/counts.ts';
 import { priceOf } from '../settings/prices.ts';
+import { type Capacity, measure } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 
 export type PoolLaunchLimits = {

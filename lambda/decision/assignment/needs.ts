@@ -3,7 +3,6 @@
  * the room. All numbers are tasks.
  */
 
-import type { Capacity } from '../capacity/capacity.ts';
 import { type DueGroup, type Group, isPending, isUrgent, type StockGroup } from '../demand/demand.ts';
 import { unforeseenIn } from '../demand/record.ts';
 import { configuredFloor, floorOf, leastTasks } from '../forecast/floors.ts';
@@ -13,6 +12,7 @@ import { sum } from '../model/collections.ts';
 import type { Floor, Served } from '../model/plan.ts';
 import type { Daemon, OrganizationReadings } from '../model/snapshot.ts';
 import { priceOf } from '../settings/prices.ts';
+import type { Capacity } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { drainedMs, type TaskView } from '../supply/task-state.ts';
 import type { Assigned, Assignment } from './assignment.ts';

@@ -3,7 +3,6 @@
  * that the autoscaler does not own.
  */
 
-import { isComing } from '../capacity/capacity.ts';
 import { AUDIENCES, oldestOf, PRICE_OF, type TagGroup } from '../demand/demand.ts';
 import { endsOf, type RunningBuild } from '../demand/running.ts';
 import { partition, sum } from '../model/collections.ts';
@@ -12,6 +11,7 @@ import type { Daemon, OrganizationReadings, Snapshot } from '../model/snapshot.t
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { launchCost } from '../settings/patience.ts';
 import { priceOf } from '../settings/prices.ts';
+import { isComing } from '../supply/capacity.ts';
 import { type DaemonIndex, indexDaemons, isAlive, mayHaveLeft } from '../supply/daemons.ts';
 import { foreignTo } from '../supply/supply.ts';
 import type { Bounds, Offer } from './assignment.ts';

@@ -5,10 +5,10 @@
  * cheapest.
  */
 
-import { isHeldBack } from '../capacity/capacity.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
 import { launchCost } from '../settings/patience.ts';
 import { priceOf } from '../settings/prices.ts';
+import { isHeldBack } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 import type { Floors } from './floors.ts';
 import { cheapestCover } from './set-cover.ts';

@@ -3,7 +3,6 @@
  * whose daemons can open the gate for them. Derived from the forecast and the pool views.
  */
 
-import { isHeldBack } from '../capacity/capacity.ts';
 import type { EpochMs, OrganizationId } from '../model/brands.ts';
 import { partition, sum, unique } from '../model/collections.ts';
 import type { TransitionKind } from '../model/plan.ts';
@@ -11,6 +10,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { launchCost } from '../settings/patience.ts';
 import { isPaused } from '../settings/settings-in-force.ts';
+import { isHeldBack } from '../supply/capacity.ts';
 import { isAlive } from '../supply/daemons.ts';
 import { foreignTo, type PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';

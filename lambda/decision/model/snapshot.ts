@@ -1,7 +1,7 @@
 /**
  * The snapshot: all readings of one look. Field names are coderd's and AWS's own. Only fields that
- * a decision needs are here, so no secret gets in. `lambda/adapters/snapshot/` reads and writes it
- * as JSON.
+ * a decision needs are here, so no secret gets in. `lambda/adapters/snapshot-schema.ts` reads and
+ * writes it as JSON.
  */
 import type { DaemonId, EpochMs, JobId, OrganizationId, PoolName, ServiceArn, TaskArn } from './brands.ts';
 import type { SecretEntry } from './secrets.ts';

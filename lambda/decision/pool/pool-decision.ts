@@ -1,12 +1,12 @@
 /** What the autoscaler does about one pool, and how the plan tells it. */
 
 import type { PoolNeed } from '../assignment/needs.ts';
-import { countDaemons } from '../capacity/capacity.ts';
 import { sum } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import type { Action, Doubt, PoolPlan, Reason } from '../model/plan.ts';
 import type { Service, Snapshot } from '../model/snapshot.ts';
 import type { LeaveDecision } from '../scale-in/leaving.ts';
+import { countDaemons } from '../supply/capacity.ts';
 
 export type PoolDecision = {
   readonly need: PoolNeed;

@@ -3,12 +3,12 @@
  * out, and the servers: daemons, and tasks that will have one. Derived from a snapshot and the
  * decision about it, so it has the tasks that this look launches.
  */
-import { isComing } from '../capacity/capacity.ts';
 import { PREBUILDS_USER } from '../demand/record.ts';
 import { by, unique } from '../model/collections.ts';
 import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import type { PoolDecision } from '../pool/pool-decision.ts';
+import { isComing } from '../supply/capacity.ts';
 import { isAlive, mayHaveLeft, workerOf } from '../supply/daemons.ts';
 import { awsTimeOf, foreignTo, type PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';

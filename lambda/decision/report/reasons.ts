@@ -5,7 +5,6 @@
 
 import { launchesForJobsOnly } from '../assignment/launch-limits.ts';
 import { launchesFor, type PoolNeed } from '../assignment/needs.ts';
-import { countDaemons, unplacedTasks } from '../capacity/capacity.ts';
 import { configuredFloor } from '../forecast/floors.ts';
 import type { EpochMs } from '../model/brands.ts';
 import type { Config } from '../model/config.ts';
@@ -16,6 +15,7 @@ import type { Confirming } from '../scale-in/confirm-rung.ts';
 import type { CountDecision } from '../scale-in/counts.ts';
 import type { LeaveDecision } from '../scale-in/leaving.ts';
 import { UNKNOWN_RULE } from '../stock/rules.ts';
+import { countDaemons, unplacedTasks } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { countTransitions } from './report-forecast.ts';
 import { oldSecretReasons } from './secret-report.ts';

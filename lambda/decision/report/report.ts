@@ -3,7 +3,6 @@
  * assignment and the supply.
  */
 import type { Assignment } from '../assignment/assignment.ts';
-import { unplacedTasks } from '../capacity/capacity.ts';
 import { oldestOf, type TagGroup } from '../demand/demand.ts';
 import type { EpochMs, TaskArn } from '../model/brands.ts';
 import { by, partition } from '../model/collections.ts';
@@ -13,6 +12,7 @@ import { isForeign, POOL_TAG, tagOf } from '../model/service-tags.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { covers, displayTags, type Tags, tagKey } from '../model/tags.ts';
 import { daemonApiOf, isKnownVersion, releaseOfImage } from '../model/version.ts';
+import { unplacedTasks } from '../supply/capacity.ts';
 import type { Doubts } from '../supply/doubts.ts';
 import { awsTimeOf, type PoolView } from '../supply/supply.ts';
 import { drainedMs, type TaskView } from '../supply/task-state.ts';

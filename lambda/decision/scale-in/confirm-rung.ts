@@ -5,9 +5,9 @@
  * just before plans the same. One gap remains: a daemon may take a job in the second between that
  * look and ECS's signal (docs/how-it-works.md). Rung `never` protects too, and lowers nothing.
  */
-import type { Capacity } from '../capacity/capacity.ts';
 import type { Doubt, Reason } from '../model/plan.ts';
 import type { Service } from '../model/snapshot.ts';
+import type { Capacity } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';
 import { type CountDecision, isDeploying } from './counts.ts';

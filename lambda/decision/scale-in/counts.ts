@@ -3,9 +3,9 @@
  * (docs/architecture.md, "The lease"). The count is a number, never a difference, so setting it
  * twice does no harm. It is never below the number of tasks that have not left.
  */
-import type { Capacity } from '../capacity/capacity.ts';
 import type { Doubt, Reason } from '../model/plan.ts';
 import type { Service } from '../model/snapshot.ts';
+import type { Capacity } from '../supply/capacity.ts';
 
 export type CountDecision = { readonly to: number; readonly why: readonly Reason[] };
 

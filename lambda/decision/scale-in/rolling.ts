@@ -5,10 +5,10 @@
  * lease itself shows when that was, so nothing is remembered (docs/adr/0009).
  */
 
-import { isComing, unplacedTasks } from '../capacity/capacity.ts';
 import type { EpochMs } from '../model/brands.ts';
 import { by, partition } from '../model/collections.ts';
 import { REPLACING, type Replacing } from '../model/plan.ts';
+import { isComing, unplacedTasks } from '../supply/capacity.ts';
 import { isProven, outdatedCredential, unprovenPsk } from '../supply/credentials.ts';
 import { isOldRevision } from '../supply/older-tasks.ts';
 import type { PoolView } from '../supply/supply.ts';

@@ -3,7 +3,7 @@
  * keeps it: a build whose daemon must reconnect with a deleted key is lost.
  */
 import type { EpochMs } from '../../decision/model/brands.ts';
-import type { KeyVerdict } from '../events/answers.ts';
+import type { KeyVerdict } from '../model/answers.ts';
 import { type Deployment, poolOfKey } from '../model/key-names.ts';
 import type { KeyFacts, Listed, PoolTask, SeenDaemon } from '../model/ports.ts';
 

@@ -1,7 +1,7 @@
 /** The pools with managed keys: whether their tasks get a working key, and what their secrets hold. */
 import { messageOf } from '../../decision/model/message-of.ts';
 import { POOL_TAG } from '../../decision/model/service-tags.ts';
-import type { PoolReport } from '../events/answers.ts';
+import type { PoolReport } from '../model/answers.ts';
 import { type ManagedPool, readState } from '../model/pool.ts';
 import type { KeyPorts, SecretInfo } from '../model/ports.ts';
 import { type Flaw, flawOf } from '../rules/choose-key.ts';

@@ -3,7 +3,7 @@
  * names that are left: a stack that cannot be deleted would be worse.
  */
 import { messageOf } from '../../decision/model/message-of.ts';
-import type { ResourceEvent } from '../events/events.ts';
+import type { ResourceEvent } from '../model/events.ts';
 import { poolOfKey } from '../model/key-names.ts';
 import { KeysError } from '../model/keys-error.ts';
 import { NO_REQUEST, RESOURCE_TAG, type ResourceState, readState, writeState } from '../model/pool.ts';

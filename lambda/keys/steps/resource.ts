@@ -6,8 +6,8 @@ import * as z from 'zod';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { parseQuietly } from '../../decision/model/parse-quietly.ts';
 import { KEY_ID_TAG } from '../../decision/model/service-tags.ts';
-import type { ResourceAnswer } from '../events/answers.ts';
-import type { ResourceEvent } from '../events/events.ts';
+import type { ResourceAnswer } from '../model/answers.ts';
+import type { ResourceEvent } from '../model/events.ts';
 import { isDoubt, KeysError } from '../model/keys-error.ts';
 import {
   MADE_FOR_TAG,

@@ -1,6 +1,6 @@
 /** Judges every key that coderd lists, and deletes those that nobody can hold any more. */
 import { messageOf } from '../../decision/model/message-of.ts';
-import type { KeyReport, KeyVerdict } from '../events/answers.ts';
+import type { KeyReport, KeyVerdict } from '../model/answers.ts';
 import { poolOfKey } from '../model/key-names.ts';
 import type { ManagedPool } from '../model/pool.ts';
 import type { KeyFacts, KeyPorts, Listed, Organization, PoolTask, SeenDaemon } from '../model/ports.ts';

@@ -4,7 +4,7 @@
  * never changes, so a pending key that coderd refuses can only be replaced by one in a new version.
  */
 import { POOL_TAG } from '../../decision/model/service-tags.ts';
-import type { RotationEvent } from '../events/events.ts';
+import type { RotationEvent } from '../model/events.ts';
 import { KeysError } from '../model/keys-error.ts';
 import { type ManagedPool, readState } from '../model/pool.ts';
 import type { KeyFacts, KeyPorts, SecretInfo, VersionInfo } from '../model/ports.ts';

@@ -4,7 +4,7 @@
  * nothing.
  */
 import { messageOf } from '../../decision/model/message-of.ts';
-import type { KeyReport, KeysAnswer, PoolReport } from '../events/answers.ts';
+import type { KeyReport, KeysAnswer, PoolReport } from '../model/answers.ts';
 import { KeysError } from '../model/keys-error.ts';
 import type { ManagedPool } from '../model/pool.ts';
 import type { KeyPorts } from '../model/ports.ts';

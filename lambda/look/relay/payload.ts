@@ -11,7 +11,7 @@ export type Payload =
 const time = z.int().transform((ms) => ms as EpochMs);
 const messageSchema = z.object({ sentAt: time, until: time });
 
-/** A batch with the one message that lambda/adapters/queue sent. */
+/** A batch with the one message that lambda/adapters/sqs-queue.ts sent. */
 const recordsSchema = z.object({
   Records: z.tuple([
     z.object({

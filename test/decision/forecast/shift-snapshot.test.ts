@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseSnapshot, snapshotToJson } from '../../../lambda/adapters/snapshot/schema.ts';
+import { parseSnapshot, snapshotToJson } from '../../../lambda/adapters/snapshot-schema.ts';
 import { decide } from '../../../lambda/decision/decide.ts';
 import { snapshotAt } from '../../../lambda/decision/forecast/shift-snapshot.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';

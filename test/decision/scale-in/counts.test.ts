@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Capacity } from '../../../lambda/decision/capacity/capacity.ts';
 import type { Service } from '../../../lambda/decision/model/snapshot.ts';
 import { decideCount } from '../../../lambda/decision/scale-in/counts.ts';
+import type { Capacity } from '../../../lambda/decision/supply/capacity.ts';
 import { aService } from '../../support/parts.ts';
 
 type Row = {

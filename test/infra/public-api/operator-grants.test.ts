@@ -32,8 +32,8 @@ describe('a grant to an operator', () => {
       [
         ...reading,
         ...callsIn('lambda/adapters/ecs/task-definitions.ts', 'ecs'),
-        ...callsIn('lambda/adapters/logs/look-log.ts', 'logs'),
-        ...callsIn('lambda/adapters/logs/insights.ts', 'logs'),
+        ...callsIn('lambda/adapters/look-log.ts', 'logs'),
+        ...callsIn('lambda/adapters/insights.ts', 'logs'),
         ...callsIn('lambda/adapters/secrets/secret-metadata.ts', 'secretsmanager'),
         'kms:Decrypt',
         'secretsmanager:GetSecretValue',

@@ -3,7 +3,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { describe, expect, it } from 'vitest';
 import { LogQueries, queryLines, queryNames } from '../../../infra/constructs/watching/log-queries.ts';
-import { parseSnapshot } from '../../../lambda/adapters/snapshot/schema.ts';
+import { parseSnapshot } from '../../../lambda/adapters/snapshot-schema.ts';
 import { checkConfig } from '../../../lambda/config/check.ts';
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { EpochMs, JobId } from '../../../lambda/decision/model/brands.ts';

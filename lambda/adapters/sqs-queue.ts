@@ -1,5 +1,5 @@
 import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import type { LookMessage, LookQueue } from '../../look/relay/relay.ts';
+import type { LookMessage, LookQueue } from '../look/relay/relay.ts';
 
 /** A queue of SQS that is an event source of the function. lambda/look/relay/payload.ts reads its messages. */
 export class SqsQueue implements LookQueue {

@@ -8,9 +8,9 @@ import {
   type GetQueryResultsCommandOutput,
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
-import type { EpochMs } from '../../decision/model/brands.ts';
-import type { Clock } from '../../look/ports.ts';
-import { describeAwsError } from '../shared/aws-calls.ts';
+import type { EpochMs } from '../decision/model/brands.ts';
+import type { Clock } from '../look/ports.ts';
+import { describeAwsError } from './shared/aws-calls.ts';
 
 /** The most rows that AWS returns for one query. */
 export const MOST_ROWS = 10_000;

@@ -2,17 +2,17 @@
  * The snapshot of `examples/plan/`: a small simulated deployment at 9:00 on a Monday. The autoscaler
  * has looked at it for two hours. The last jobs come after its last look, so the plan has changes.
  */
-import { runAutoscaler } from '../../backtest/replay/autoscaler.ts';
-import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import type { Config } from '../../lambda/decision/model/config.ts';
-import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
-import type { Tags } from '../../lambda/decision/model/tags.ts';
-import type { LookResult } from '../../lambda/look/look.ts';
-import { observe } from '../../lambda/look/observe.ts';
-import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
-import type { TemplateRecord } from '../../simulator/coderd/tables/templates.ts';
-import { World } from '../../simulator/world.ts';
+import { runAutoscaler } from '../backtest/replay/autoscaler.ts';
+import { virtualPorts } from '../backtest/replay/ports/ports.ts';
+import type { EpochMs } from '../lambda/decision/model/brands.ts';
+import type { Config } from '../lambda/decision/model/config.ts';
+import type { Snapshot } from '../lambda/decision/model/snapshot.ts';
+import type { Tags } from '../lambda/decision/model/tags.ts';
+import type { LookResult } from '../lambda/look/look.ts';
+import { observe } from '../lambda/look/observe.ts';
+import { VirtualScheduler } from '../simulator/base/virtual-scheduler.ts';
+import type { TemplateRecord } from '../simulator/coderd/tables/templates.ts';
+import { World } from '../simulator/world.ts';
 
 const START = Date.parse('2026-03-02T07:00:00Z') as EpochMs;
 const END = Date.parse('2026-03-02T09:00:05Z') as EpochMs;

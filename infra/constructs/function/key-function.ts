@@ -9,12 +9,12 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import { allOf, permitRunning } from '../function/function-permissions.ts';
-import { type AutoscalerFunctionProps, functionNetwork } from '../function/function-props.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
 import { importSecret, readSecrets, secretKeys } from '../shared/imported-secret.ts';
 import { ownService } from '../shared/own-service.ts';
 import { acknowledgeWildcards } from '../shared/wildcards.ts';
+import { allOf, permitRunning } from './function-permissions.ts';
+import { type AutoscalerFunctionProps, functionNetwork } from './function-props.ts';
 
 /**
  * The function that creates, rotates and deletes provisioner keys. Only it has a token that may

@@ -4,11 +4,11 @@
  */
 import { type CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import * as z from 'zod';
-import type { EpochMs } from '../../decision/model/brands.ts';
-import { parseQuietly } from '../../decision/model/parse-quietly.ts';
-import { MINUTE_MS } from '../../decision/model/units.ts';
-import { describeAwsError } from '../shared/aws-calls.ts';
-import { time } from '../shared/time.ts';
+import type { EpochMs } from '../decision/model/brands.ts';
+import { parseQuietly } from '../decision/model/parse-quietly.ts';
+import { MINUTE_MS } from '../decision/model/units.ts';
+import { describeAwsError } from './shared/aws-calls.ts';
+import { time } from './shared/time.ts';
 
 /** The fields that are used of a look's log event (lambda/look/look-event.ts). */
 const lookSchema = z.object({

@@ -1,9 +1,9 @@
 /** The capacity of one pool, counted from its tasks. All numbers are tasks. */
 
 import type { DaemonCounts } from '../model/plan.ts';
-import type { OlderTasks } from '../supply/older-tasks.ts';
-import type { PoolView } from '../supply/supply.ts';
-import { isLeaving, type TaskView } from '../supply/task-state.ts';
+import type { OlderTasks } from './older-tasks.ts';
+import type { PoolView } from './supply.ts';
+import { isLeaving, type TaskView } from './task-state.ts';
 
 export type Capacity = {
   /** Tasks that ECS runs or will run, without those that drain or have left. */

@@ -10,12 +10,12 @@ import { Construct, type IDependable } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import type { ManagedKeys as ManagedKeysSettings } from '../../../lambda/decision/model/config.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import type { AutoscalerFunctionProps } from '../function/function-props.ts';
-import { grantRotating } from '../function/operator-grants.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
 import type { ManagedKey } from '../shared/managed-key.ts';
 import { acknowledgeWildcards } from '../shared/wildcards.ts';
+import type { AutoscalerFunctionProps } from './function-props.ts';
 import { KeyFunction } from './key-function.ts';
+import { grantRotating } from './operator-grants.ts';
 
 export type ManagedKeysProps = Omit<AutoscalerFunctionProps, 'token'> & {
   readonly keys: ManagedKeysSettings;

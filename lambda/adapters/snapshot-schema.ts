@@ -3,9 +3,9 @@
  * one schema.
  */
 import * as z from 'zod';
-import type { OrganizationId, PoolName } from '../../decision/model/brands.ts';
-import type { Snapshot } from '../../decision/model/snapshot.ts';
-import type { TagSet } from '../../decision/model/tags.ts';
+import type { OrganizationId, PoolName } from '../decision/model/brands.ts';
+import type { Snapshot } from '../decision/model/snapshot.ts';
+import type { TagSet } from '../decision/model/tags.ts';
 import {
   activeVersionTagsSchema,
   buildInfoSchema,
@@ -14,11 +14,11 @@ import {
   memberSchema,
   templateSchema,
   workspaceSchema,
-} from '../coderd/http/schemas.ts';
-import { protectionSchema, serviceSchema, taskSchema } from '../ecs/schemas.ts';
-import { secretEntrySchema } from '../secrets/schemas.ts';
-import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
-import { time } from '../shared/time.ts';
+} from './coderd/http/schemas.ts';
+import { protectionSchema, serviceSchema, taskSchema } from './ecs/schemas.ts';
+import { secretEntrySchema } from './secrets/schemas.ts';
+import { describeSchemaMismatch } from './shared/schema-mismatch.ts';
+import { time } from './shared/time.ts';
 
 const reading = <T extends z.ZodType>(item: T) =>
   z.object({
