@@ -2,7 +2,7 @@
 
 import { type Deliberation, deliberate } from '../decision/decide.ts';
 import type { Config } from '../decision/model/config.ts';
-import type { Action, Finding, Plan } from '../decision/model/plan.ts';
+import { type Action, type Finding, type Plan, READING_NAMES } from '../decision/model/plan.ts';
 import type { PromisedPlan } from '../decision/model/promise.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';
 import { withPromises } from '../decision/promise/promise.ts';
@@ -99,27 +99,21 @@ function joined(first: Outcome, second: Outcome): Outcome {
   };
 }
 
-/** Findings that mean that the autoscaler cannot manage a pool. */
 function findingFailures(findings: readonly Finding[]): readonly Failure[] {
-  return findingLines(findings.filter(isFailure)).map((message) => ({ message }));
+  return findingLines(findings.filter(({ code }) => FAILURES.has(code))).map((message) => ({ message }));
 }
 
+/**
+ * Findings that mean that the autoscaler cannot manage a pool. Without the forecast everything else
+ * works, and without the secrets' metadata a changed secret replaces no task: neither is a failure.
+ */
 const FAILURES: ReadonlySet<Finding['code']> = new Set([
   'service-missing',
   'service-ambiguous',
   'organization-unknown',
   'server-too-old',
+  ...READING_NAMES.flatMap((name) => [`${name}-failed`, `${name}-forbidden`, `${name}-truncated`] as const),
 ]);
-
-/**
- * Without the forecast everything else works, and pools keep their last daemon. Without the secrets'
- * metadata a changed secret replaces no task.
- */
-const IS_EXTRA = /^(workspaces|templates|secrets)-/;
-
-function isFailure({ code }: Finding): boolean {
-  return FAILURES.has(code) || (/-(failed|forbidden|truncated)$/.test(code) && !IS_EXTRA.test(code));
-}
 
 /**
  * A task that is gone needs no drain request, and a blocked drain request still reaches the guard

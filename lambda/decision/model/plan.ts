@@ -235,8 +235,16 @@ export type Doubt =
   /** Set by a person. It can come with other doubts. */
   | 'scale-in-paused';
 
-/** The lists of a snapshot. */
-export type ReadingName = 'jobs' | 'daemons' | 'previous-jobs' | 'services' | 'tasks' | 'protections';
+/** The lists without which a pool cannot be managed. */
+export const READING_NAMES = [
+  'jobs',
+  'daemons',
+  'previous-jobs',
+  'services',
+  'tasks',
+  'protections',
+] as const;
+export type ReadingName = (typeof READING_NAMES)[number];
 type ReadingDoubt = `${ReadingName}-${Exclude<ReadingStatus, 'ok'>}`;
 
 export type Floor = {
