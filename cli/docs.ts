@@ -17,7 +17,7 @@ import {
   settingsBelow,
 } from '../lambda/config/schema/settings.ts';
 import { DOLLARS_TITLE } from '../lambda/config/schema/waiting-schema.ts';
-import { renderSizes } from './sizes.ts';
+import { renderSizes } from './sizes-page.ts';
 
 const BEGIN = '<!-- settings -->';
 const END = '<!-- /settings -->';

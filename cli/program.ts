@@ -38,7 +38,7 @@ const COMMANDS: readonly {
   },
   { names: ['keys'], load: async () => [(await import('./keys/command.ts')).addKeysCommand] },
   { names: ['image'], load: async () => [(await import('./image/command.ts')).addImageCommand] },
-  { names: ['sizes'], load: async () => [(await import('./task-sizes/command.ts')).addSizesCommand] },
+  { names: ['sizes'], load: async () => [(await import('./sizes/command.ts')).addSizesCommand] },
   { names: ['trace'], load: async () => [(await import('./trace/command.ts')).addTraceCommand] },
   { names: ['backtest'], load: async () => [(await import('./backtest/command.ts')).addBacktestCommand] },
   { names: ['tune'], load: async () => [(await import('./tune/command.ts')).addTuneCommand] },

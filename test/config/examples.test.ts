@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { renderSizes, SIZES } from '../../cli/sizes.ts';
+import { renderSizes, SIZES } from '../../cli/sizes-page.ts';
 import { loadDeployment } from '../../lambda/config/load.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
-import type { Sizes } from '../../../cli/task-sizes/report.ts';
+import type { Sizes } from '../../../cli/sizes/report.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import type { BuildUsage } from '../../../simulator/task/container-usage.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { advise } from '../../../cli/task-sizes/advise.ts';
-import { type Build, measure, type UsageLine } from '../../../cli/task-sizes/measure.ts';
+import { advise } from '../../../cli/sizes/advise.ts';
+import { type Build, measure, type UsageLine } from '../../../cli/sizes/measure.ts';
 import { memoriesFor } from '../../../lambda/config/schema/fargate-sizes.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
-import type { Sizes } from '../../../cli/task-sizes/report.ts';
+import type { Sizes } from '../../../cli/sizes/report.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import { missingForGuard } from '../../../simulator/guarded/requirements.ts';
