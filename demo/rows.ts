@@ -16,13 +16,13 @@ export function rowsOf(world: World): readonly PoolRow[] {
   const daemons = new Set(world.coderd.daemons().map(({ name }) => name));
   return POOLS.map(({ name, tags }) => {
     const { state, tasks } = world.service(name);
-    const stateOf = (task: EcsTask): TaskState =>
+    const stateOf = (task: EcsTask): ShownState =>
       taskState(task, {
         hasLease: hasLease(world, task),
         hasDaemon: daemons.has(`${name}-${task.identity.id}`),
       });
     const byState = Map.groupBy(tasks, stateOf);
-    const count = (of: TaskState): number => byState.get(of)?.length ?? 0;
+    const count = (of: ShownState): number => byState.get(of)?.length ?? 0;
     return {
       ...{ name, tags: tagText(tags), desired: state.desiredCount, jobsDone: countJobsDone(world, name) },
       revision: revisionText(state.primary.definition.revision, [...tasks]),
@@ -36,13 +36,13 @@ export function rowsOf(world: World): readonly PoolRow[] {
   });
 }
 
-type TaskState = 'busy' | 'idle' | 'draining' | 'starting' | 'stopped';
+type ShownState = 'busy' | 'idle' | 'draining' | 'starting' | 'stopped';
 
 /** `hasDaemon`: whether it has ever had one. */
 function taskState(
   { state: { lastStatus, desiredStatus }, isBusy }: EcsTask,
   { hasLease, hasDaemon }: { readonly hasLease: boolean; readonly hasDaemon: boolean },
-): TaskState {
+): ShownState {
   if (lastStatus === 'STOPPED') return 'stopped';
   if (isBusy) return 'busy';
   if (desiredStatus === 'STOPPED') return 'draining';

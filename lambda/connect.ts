@@ -52,12 +52,12 @@ export const AWS_TIMEOUTS = {
 export const systemClock: Clock = { now: () => Date.now() as EpochMs, sleep: (ms) => sleep(ms) };
 
 /** How long the clients wait. */
-export type Waiting = Pick<CoderdHttpOptions, 'patience' | 'wholeMs' | 'until'> & {
+export type ClientLimits = Pick<CoderdHttpOptions, 'patience' | 'wholeMs' | 'until'> & {
   /** Called after each answer of coderd or AWS. */
   readonly onAnswer?: () => void;
 };
 
-export type ConnectOptions = Waiting & {
+export type ConnectOptions = ClientLimits & {
   /** The stack of this deployment. @default unknown */
   readonly stack?: string | undefined;
   /** The SSM parameter that keeps the record of builds. @default the record is not kept */
@@ -111,7 +111,7 @@ export function connect(
 export function makeClients(
   config: Pick<Config, 'coder'>,
   caBundle: string | undefined,
-  { onAnswer, ...waiting }: Waiting = {},
+  { onAnswer, ...waiting }: ClientLimits = {},
 ): Clients {
   const { url, proxy } = config.coder;
   const calls = new CallCounter(onAnswer);

@@ -11,11 +11,11 @@ import { pickSkewed } from './skewed.ts';
 import {
   definitionArn,
   type FleetMember,
+  type FleetTaskState,
   makeMember,
   pickState,
   type Surroundings,
   serviceArn,
-  type TaskState,
 } from './tasks.ts';
 import { type FleetTemplate, makeTemplate } from './templates.ts';
 import { type FleetWorkspace, makeWorkspace } from './workspaces.ts';
@@ -78,7 +78,7 @@ function makeMembers(
   given: Surroundings,
 ): readonly FleetMember[] {
   const { random } = given;
-  const some = (share: number, stateOf: () => TaskState) =>
+  const some = (share: number, stateOf: () => FleetTaskState) =>
     Array.from({ length: Math.round(daemons * share) }).flatMap(() => {
       const pool = pickSkewed(pools, 1.5, random);
       return pool === undefined ? [] : makeMember(pool, stateOf(), given);

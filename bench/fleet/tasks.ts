@@ -14,7 +14,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-export type TaskState = 'busy' | 'idle' | 'leaving' | 'left' | 'starting' | 'stopped';
+export type FleetTaskState = 'busy' | 'idle' | 'leaving' | 'left' | 'starting' | 'stopped';
 
 /** One task, its protection, and its daemon and jobs as coderd lists them. */
 export type FleetMember = {
@@ -39,7 +39,7 @@ export const definitionArn = ({ serviceName }: FleetPool, revision: number): str
   `${ARN}:task-definition/${serviceName.replace('Service', 'Task')}:${revision}`;
 
 /** A random state of a task with a daemon. Most are busy. */
-export function pickState(random: Random): TaskState {
+export function pickState(random: Random): FleetTaskState {
   const share = random.next();
   if (share < 0.75) return 'busy';
   if (share < 0.9) return 'idle';
@@ -47,7 +47,7 @@ export function pickState(random: Random): TaskState {
 }
 
 /** A task in this state, with its daemon and the jobs of the daemon. */
-export function makeMember(pool: FleetPool, state: TaskState, given: Surroundings): FleetMember {
+export function makeMember(pool: FleetPool, state: FleetTaskState, given: Surroundings): FleetMember {
   const id = given.random.hex(32);
   const task = makeTask({ pool, id, state }, given);
   const protection = makeProtection(task.taskArn, state, given);
@@ -66,7 +66,7 @@ export function makeMember(pool: FleetPool, state: TaskState, given: Surrounding
   };
 }
 
-type TaskFacts = { readonly pool: FleetPool; readonly id: string; readonly state: TaskState };
+type TaskFacts = { readonly pool: FleetPool; readonly id: string; readonly state: FleetTaskState };
 
 function makeTask({ pool, id, state }: TaskFacts, { random, takenAt }: Surroundings) {
   const arn = `${ARN}:task/${CLUSTER}/${id}`;
@@ -108,7 +108,7 @@ function stoppedFields(stoppedAt: number) {
   };
 }
 
-function makeProtection(taskArn: string, state: TaskState, { random, takenAt }: Surroundings) {
+function makeProtection(taskArn: string, state: FleetTaskState, { random, takenAt }: Surroundings) {
   const hours = state === 'leaving' ? random.between(1, 22) : random.between(30, 47);
   const isProtected = state === 'busy' || state === 'idle' || state === 'leaving';
   if (!isProtected) return { taskArn, protectionEnabled: false };
@@ -131,7 +131,7 @@ type DaemonFacts = {
   readonly pool: FleetPool;
   readonly id: string;
   readonly name: string;
-  readonly state: TaskState;
+  readonly state: FleetTaskState;
   readonly running: FleetJob | undefined;
   readonly previous: FleetJob | undefined;
 };

@@ -1,7 +1,7 @@
 /** Finds the key that tasks of a pool get now: by the secret's tag, or by what coderd says to the key. */
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { KEY_ID_TAG, POOL_TAG } from '../../lambda/decision/model/service-tags.ts';
-import type { Deployment } from '../../lambda/keys/model/key-names.ts';
+import type { OwnDeployment } from '../../lambda/keys/model/key-names.ts';
 import type { KeyFacts, SecretInfo } from '../../lambda/keys/model/ports.ts';
 import type { OrganizationKeys, Survey } from './survey.ts';
 
@@ -9,7 +9,7 @@ import type { OrganizationKeys, Survey } from './survey.ts';
 export type Known = {
   readonly survey: Survey;
   readonly keys: readonly (KeyFacts & { readonly in: OrganizationKeys })[];
-  readonly deployment: Deployment | undefined;
+  readonly deployment: OwnDeployment | undefined;
 };
 
 export function secretOfPool({ name, auth }: PoolConfig, { survey }: Known): SecretInfo | undefined {

@@ -4,7 +4,7 @@
  * has it.
  */
 import { KEY_ID_TAG, POOL_TAG } from '../../lambda/decision/model/service-tags.ts';
-import { type Deployment, deploymentOf } from '../../lambda/keys/model/key-names.ts';
+import { deploymentOf, type OwnDeployment } from '../../lambda/keys/model/key-names.ts';
 import type { KeyFacts } from '../../lambda/keys/model/ports.ts';
 import type { Survey } from './survey.ts';
 
@@ -15,7 +15,7 @@ const SUFFIX = /-[a-z0-9]{8}$/;
 export function findDeployment(
   { stack, secrets = [] }: Pick<Survey, 'stack' | 'secrets'>,
   keys: readonly Pick<KeyFacts, 'id' | 'name'>[],
-): Deployment | undefined {
+): OwnDeployment | undefined {
   if (stack === undefined) return undefined;
   const arn = secrets.flatMap(({ tags }) => tags[STACK_ID_TAG] ?? [])[0];
   if (arn !== undefined) return deploymentOf(stack, arn);

@@ -22,7 +22,7 @@ import type { RecentWaits } from './recent-waits.ts';
 
 export type Status = {
   readonly takenAt: IsoTime;
-  readonly waiting: Waiting;
+  readonly waiting: WaitingJobs;
   readonly pools: readonly PoolStatus[];
   /** Sentences. */
   readonly broken: readonly string[];
@@ -31,7 +31,7 @@ export type Status = {
   readonly waits: RecentWaits;
 };
 
-export type Waiting = {
+export type WaitingJobs = {
   readonly jobs: number;
   /** How many of the jobs are unschedulable. */
   readonly unserved: number;
@@ -96,7 +96,7 @@ export function statusOf(
   };
 }
 
-function waitingOf(snapshot: Snapshot, plan: PromisedPlan): Waiting {
+function waitingOf(snapshot: Snapshot, plan: PromisedPlan): WaitingJobs {
   const pending = groupRows(snapshot, plan).filter((group) => group.pending > 0);
   const places = Map.groupBy(plan.assignment, ({ organization, tags }) => `${organization} ${tagText(tags)}`);
   const groups = pending.flatMap(({ organization, tags, pending: jobs, oldestSeconds }) => {

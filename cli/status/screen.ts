@@ -8,7 +8,7 @@ import { servedText } from '../../lambda/explain/text.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 import { lookLine } from './last-look.ts';
 import { recentWaitLines } from './recent-waits.ts';
-import type { PoolStatus, Status, Waiting, WaitingGroup } from './report.ts';
+import type { PoolStatus, Status, WaitingGroup, WaitingJobs } from './report.ts';
 
 /** The status as text. `width`: characters of a line. @default as wide as needed */
 export function statusScreen(status: Status, width?: number): string {
@@ -48,7 +48,7 @@ function section(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
 }
 
-function waitingText({ jobs, unserved, oldestSeconds, isComplete }: Waiting): string {
+function waitingText({ jobs, unserved, oldestSeconds, isComplete }: WaitingJobs): string {
   const atLeast = isComplete ? '' : 'at least ';
   if (jobs === 0) return isComplete ? 'no jobs wait' : 'waiting jobs unknown';
   const age = ageText(oldestSeconds);
@@ -78,7 +78,7 @@ function poolTable(pools: readonly PoolStatus[], width: number | undefined): str
 /** The most lines of each section: the whole status has to fit one screen. */
 const MOST = { nobody: 3, groups: 10, promises: 8, broken: 15 } as const;
 
-function waitingLines({ groups, nobody }: Waiting): readonly string[] {
+function waitingLines({ groups, nobody }: WaitingJobs): readonly string[] {
   return [
     ...atMost(
       MOST.nobody,

@@ -17,11 +17,11 @@ export type FunctionOptions = {
   readonly onLine: (line: string) => void;
 };
 
-type Waiting = { readonly resolve: () => void; readonly reject: (error: FunctionError) => void };
+type PendingInvocation = { readonly resolve: () => void; readonly reject: (error: FunctionError) => void };
 
 export class RunningFunction {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingInvocation>();
   #invocations = 0;
 
   constructor({ function: { dir, timeoutMs, environment } }: SynthesizedStack, options: FunctionOptions) {

@@ -29,7 +29,7 @@ export type DeploymentOptions = {
   readonly onChange: (change: Change) => void;
 };
 
-export type Deployment = {
+export type RunningTry = {
   /** The variables for commands in another terminal. */
   readonly environment: Readonly<Record<string, string>>;
   /** Jobs that the world has had so far. */
@@ -54,7 +54,7 @@ const INVOKE_MS = 5_000;
 const now = (): EpochMs => Date.now() as EpochMs;
 
 /** Starts everything. It runs until `close`. */
-export async function startDeployment(options: DeploymentOptions): Promise<Deployment> {
+export async function startDeployment(options: DeploymentOptions): Promise<RunningTry> {
   const { folder, seed } = options;
   const world = newWorld(options);
   let announce = (_: string): void => {};

@@ -10,7 +10,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { some } from '../../lambda/explain/format.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { changeEvent, eventText, paintFor, type ScreenEvent } from '../screen/event.ts';
-import { type Deployment, FolderError, startDeployment } from './deployment.ts';
+import { FolderError, type RunningTry, startDeployment } from './deployment.ts';
 import { exportLine } from './environment.ts';
 
 const MOST_HOURS = 24;
@@ -30,7 +30,7 @@ const show = (event: ScreenEvent): void => {
   const time = new Date().toISOString().slice(11, 19);
   say(eventText({ time, event, paint, columns: stream.columns }));
 };
-let deployment: Deployment | undefined;
+let deployment: RunningTry | undefined;
 let isEnding = false;
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
@@ -43,7 +43,7 @@ const envFile = join(out, 'env');
 writeFileSync(envFile, `${exportLine(deployment.environment)}\n`);
 say(introduction(deployment));
 
-function start(): Promise<Deployment> {
+function start(): Promise<RunningTry> {
   return startDeployment({
     ...{ folder: out, hours, seed },
     onEvent: (text) => show({ text }),
@@ -56,7 +56,7 @@ function start(): Promise<Deployment> {
   });
 }
 
-function introduction({ jobs, environment }: Deployment): string {
+function introduction({ jobs, environment }: RunningTry): string {
   return [
     `It runs: ${some(jobs, 'job')} so far. Times are UTC. Stop with Ctrl-C.`,
     '',

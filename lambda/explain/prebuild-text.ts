@@ -4,7 +4,7 @@ import { some, tagText, timeText } from './format.ts';
 
 type Of<Code extends Finding['code']> = Extract<Finding, { readonly code: Code }>;
 type Failing = Of<'prebuilds-failing' | 'prebuilds-stopped'>;
-type Waiting = Of<'prebuilds-waiting'>;
+type PrebuildsWaiting = Of<'prebuilds-waiting'>;
 
 /** A preset whose prebuilds fail, or of which coderd makes no more. */
 export function failingPresetText(finding: Failing): string {
@@ -34,7 +34,7 @@ function remedy(finding: Failing): string {
 }
 
 /** Prebuilds that coderd fails before a daemon takes them. */
-export function prebuildsWaitingText(finding: Waiting): string {
+export function prebuildsWaitingText(finding: PrebuildsWaiting): string {
   const { organization, tags, jobs, late, failsAt, pool } = finding;
   const where = `organization "${organization}", tags ${tagText(tags)}`;
   const wait = `${some(jobs, 'prebuild')} ${jobs === 1 ? 'waits' : 'wait'} for pool "${pool}"`;
@@ -42,7 +42,7 @@ export function prebuildsWaitingText(finding: Waiting): string {
   return `${where}: ${wait}. ${fail}. ${wayOut(finding)}`;
 }
 
-function wayOut({ limits, pool }: Waiting): string {
+function wayOut({ limits, pool }: PrebuildsWaiting): string {
   const [first] = limits;
   switch (first) {
     case 'paused':
@@ -57,7 +57,7 @@ function wayOut({ limits, pool }: Waiting): string {
   }
 }
 
-const SETTINGS: { readonly [Code in Waiting['limits'][number]]?: string } = {
+const SETTINGS: { readonly [Code in PrebuildsWaiting['limits'][number]]?: string } = {
   'capped-at-prebuilds-max-tasks': 'prebuilds.maxTasks',
   'capped-at-max': 'max',
   'capped-at-max-tasks': 'limits.maxTasks',

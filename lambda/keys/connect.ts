@@ -8,7 +8,7 @@ import type { Config } from '../decision/model/config.ts';
 import { type AskCoderd, CoderdKeys } from './adapters/coderd-keys.ts';
 import { EcsPoolTasks } from './adapters/pool-tasks.ts';
 import { SecretsManagerKeys } from './adapters/secrets-manager.ts';
-import type { Deployment } from './model/key-names.ts';
+import type { OwnDeployment } from './model/key-names.ts';
 import { KeysError } from './model/keys-error.ts';
 import type { KeyLog, KeyPorts, KeyRandom } from './model/ports.ts';
 
@@ -17,7 +17,7 @@ export type KeyConnection = { readonly ports: KeyPorts; readonly close: () => Pr
 type Surroundings = {
   readonly cluster: string;
   readonly caBundle: string | undefined;
-  readonly deployment: Deployment;
+  readonly deployment: OwnDeployment;
   readonly log: KeyLog;
 };
 

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { type Environment, readEnvironment } from '../environment.ts';
 import { EnvironmentError } from '../function-errors.ts';
-import { type Deployment, deploymentOf } from './model/key-names.ts';
+import { deploymentOf, type OwnDeployment } from './model/key-names.ts';
 
 const schema = z.object({
   AUTOSCALER_STACK: z.string({ error: 'is not set; name the stack' }).min(1, 'is empty; name the stack'),
@@ -11,7 +11,7 @@ const schema = z.object({
     .startsWith('arn:', 'is no ARN; give the ARN of the stack'),
 });
 
-export type KeysEnvironment = Environment & { readonly deployment: Deployment };
+export type KeysEnvironment = Environment & { readonly deployment: OwnDeployment };
 
 /** Throws EnvironmentError, which names the missing or wrong variables. */
 export function readKeysEnvironment(

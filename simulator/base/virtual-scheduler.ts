@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Timeline } from './timeline.ts';
 
-type Waiting = { readonly at: number; readonly order: number; readonly go: () => void };
+type Sleeper = { readonly at: number; readonly order: number; readonly go: () => void };
 
 /**
  * Runs asynchronous code on the world's virtual time. When time reaches the end of a wait, its
@@ -9,7 +9,7 @@ type Waiting = { readonly at: number; readonly order: number; readonly go: () =>
  */
 export class VirtualScheduler {
   readonly #timeline: Timeline;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: Sleeper[] = [];
   #order = 0;
 
   constructor(timeline: Timeline) {
@@ -37,7 +37,7 @@ export class VirtualScheduler {
     this.#timeline.advanceTo(time);
   }
 
-  #takeNext(time: EpochMs): Waiting | undefined {
+  #takeNext(time: EpochMs): Sleeper | undefined {
     const waiting = this.#waiting;
     let least = 0;
     for (let index = 1; index < waiting.length; index++)
@@ -50,7 +50,7 @@ export class VirtualScheduler {
   }
 }
 
-function isBefore(a: Waiting | undefined, b: Waiting | undefined): boolean {
+function isBefore(a: Sleeper | undefined, b: Sleeper | undefined): boolean {
   if (a === undefined || b === undefined) return false;
   return a.at < b.at || (a.at === b.at && a.order < b.order);
 }

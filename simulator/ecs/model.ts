@@ -20,7 +20,7 @@ import {
 import { invalidParameter, serviceNotActive, serviceNotFound } from './requests/errors.ts';
 import { type BucketName, Throttle } from './requests/throttle.ts';
 import type { CleanupReading, RolloutReading } from './rollout.ts';
-import { type Deployment, EcsService, isCleaningUp } from './service.ts';
+import { EcsService, isCleaningUp, type SimulatedDeployment } from './service.ts';
 import { EcsTask, expiryOf, type TaskDefinition, type TaskIdentity } from './task.ts';
 
 export type EcsOptions = {
@@ -356,7 +356,7 @@ export class EcsModel {
     return found;
   }
 
-  #launchFor(service: EcsService, { definition, id }: Deployment): EcsTask | undefined {
+  #launchFor(service: EcsService, { definition, id }: SimulatedDeployment): EcsTask | undefined {
     if (!this.admits('fargate-launch')) return undefined;
     const places = [...service.tasks].map((task) => task.identity.place);
     const zone = emptiestZone(ZONES, places, this.random);

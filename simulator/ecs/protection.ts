@@ -37,7 +37,7 @@ type ServiceView = {
 };
 
 /** One reading of AWS's text. */
-export type Reading = {
+export type RuleReading = {
   readonly calls: DeploymentBlocked;
   readonly tasks: BlockedTasks;
   /** What holds after an early success, if deployments may succeed early. */
@@ -48,7 +48,7 @@ export type Reading = {
  * Whether the service refuses to protect the task: because it has more protected tasks than its
  * desired count, or because protected old tasks block a deployment.
  */
-export function isBlocked(task: Protectable, service: ServiceView, reading: Reading): boolean {
+export function isBlocked(task: Protectable, service: ServiceView, reading: RuleReading): boolean {
   if (reading.calls === 'off' || (reading.calls === 'new-only' && task.isProtected)) return false;
   // Tasks of another deployment exist only while a deployment is open.
   const isOld = ({ startedBy }: Protectable): boolean => startedBy !== service.primaryId;

@@ -14,7 +14,7 @@ import type { CleanupReading, RolloutReading } from './rollout.ts';
 import { type ScheduledTask, scheduleTasks } from './schedule.ts';
 import { type EcsTask, SCALING_REASON, type StopWhy, type TaskDefinition } from './task.ts';
 
-export type Deployment = {
+export type SimulatedDeployment = {
   readonly id: string;
   readonly status: 'PRIMARY' | 'ACTIVE';
   readonly rolloutState: 'IN_PROGRESS' | 'COMPLETED' | 'FAILED';
@@ -30,9 +30,9 @@ export type ServiceState = {
   readonly status: 'ACTIVE' | 'INACTIVE';
   readonly desiredCount: number;
   readonly tags: Readonly<Record<string, string>>;
-  readonly primary: Deployment;
+  readonly primary: SimulatedDeployment;
   /** Deployments that the primary one replaces, newest first. */
-  readonly older: readonly Deployment[];
+  readonly older: readonly SimulatedDeployment[];
   /** The newest first. */
   readonly events: readonly ServiceEvent[];
 };
@@ -65,7 +65,7 @@ type ServiceEnvironment = {
   readonly rollout: RolloutReading;
   readonly cleanup: CleanupReading;
   /** Creates a task of a deployment; returns undefined when Fargate's launch rate is used up. */
-  readonly launch: (service: EcsService, deployment: Deployment) => EcsTask | undefined;
+  readonly launch: (service: EcsService, deployment: SimulatedDeployment) => EcsTask | undefined;
 };
 
 const RETRY_LAUNCH_MS = 1_000;
@@ -134,7 +134,7 @@ export class EcsService {
   }
 
   /** The deployments that DescribeServices lists. */
-  listed(state: ServiceState): readonly Deployment[] {
+  listed(state: ServiceState): readonly SimulatedDeployment[] {
     const isHidden = isCleaningUp(state) && this.#around.cleanup.lists === false;
     return isHidden ? [state.primary] : [state.primary, ...state.older];
   }
@@ -167,7 +167,7 @@ export class EcsService {
     this.#replace(primary, definition);
   }
 
-  #replace(replaced: Deployment, definition: TaskDefinition): void {
+  #replace(replaced: SimulatedDeployment, definition: TaskDefinition): void {
     const { older, desiredCount } = this.state;
     this.#failures = 0;
     this.#startsFrom = 0;
@@ -233,7 +233,7 @@ export class EcsService {
    * Starts up to `count` tasks of a deployment, as the launch rate allows. Returns how many it
    * started.
    */
-  #start(count: number, deployment: Deployment): number {
+  #start(count: number, deployment: SimulatedDeployment): number {
     const waitMs = this.#startsFrom - this.#now();
     if (count > 0 && this.placementFailure !== undefined) {
       this.#addEventOnce(`was unable to place a task. Reason: ${this.placementFailure}`);
@@ -351,7 +351,7 @@ export class EcsService {
     this.touch();
   }
 
-  #newDeployment(definition: TaskDefinition, desiredCount: number): Deployment {
+  #newDeployment(definition: TaskDefinition, desiredCount: number): SimulatedDeployment {
     const now = this.#now();
     const digits = Array.from({ length: 18 }, () => this.#around.random.whole(0, 9)).join('');
     return {

@@ -35,7 +35,7 @@ export type StopWhy = {
 };
 
 /** The changing state of a task, as immutable records. */
-export type TaskState = Partial<StopWhy> & {
+export type EcsTaskState = Partial<StopWhy> & {
   readonly lastStatus: LastStatus;
   readonly desiredStatus: 'RUNNING' | 'STOPPED';
   readonly createdAt: EpochMs;
@@ -107,7 +107,7 @@ const UNPROTECTED: Protection = { enabled: false };
 
 export class EcsTask {
   readonly identity: TaskIdentity;
-  readonly states: History<TaskState>;
+  readonly states: History<EcsTaskState>;
   readonly protections: History<Protection>;
   readonly #around: TaskEnvironment;
   readonly #agent: TaskAgent;
@@ -122,7 +122,7 @@ export class EcsTask {
     this.#around = around;
     this.#agent = agent(this);
     const now = around.timeline.now();
-    this.states = new History<TaskState>(around.historyMs, now, {
+    this.states = new History<EcsTaskState>(around.historyMs, now, {
       lastStatus: 'PROVISIONING',
       desiredStatus: 'RUNNING',
       createdAt: now,
@@ -131,7 +131,7 @@ export class EcsTask {
     this.#boot();
   }
 
-  get state(): TaskState {
+  get state(): EcsTaskState {
     return this.states.latest;
   }
 
@@ -293,7 +293,7 @@ export class EcsTask {
     this.#deprovision({ exitCode, ...why, ...reason });
   }
 
-  #deprovision(change: Partial<TaskState>): void {
+  #deprovision(change: Partial<EcsTaskState>): void {
     const now = this.#now();
     const stoppingAt = this.state.stoppingAt ?? now;
     const executed = this.#container === undefined ? {} : { executionStoppedAt: now };
@@ -324,7 +324,7 @@ export class EcsTask {
     else this.unprotect();
   }
 
-  #change(change: Partial<TaskState>): void {
+  #change(change: Partial<EcsTaskState>): void {
     this.states.put(this.#now(), { ...this.state, ...change });
     this.#around.onChange(this);
   }

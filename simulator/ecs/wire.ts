@@ -3,11 +3,11 @@
  * seconds.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import type { Deployment, EcsService, ServiceState } from './service.ts';
-import type { EcsTask, Protection, TaskState } from './task.ts';
+import type { EcsService, ServiceState, SimulatedDeployment } from './service.ts';
+import type { EcsTask, EcsTaskState, Protection } from './task.ts';
 
 /** A task with the state that the read sees. */
-export type TaskView = { readonly task: EcsTask; readonly state: TaskState };
+export type TaskView = { readonly task: EcsTask; readonly state: EcsTaskState };
 
 const PENDING = new Set(['PROVISIONING', 'PENDING', 'ACTIVATING']);
 /** The status before the network interface is attached. */
@@ -49,7 +49,7 @@ export function wireService(
 export const wireTags = (tags: Readonly<Record<string, string>>) =>
   Object.entries(tags).map(([key, value]) => ({ key, value }));
 
-export function wireTask(clusterArn: string, task: EcsTask, state: TaskState) {
+export function wireTask(clusterArn: string, task: EcsTask, state: EcsTaskState) {
   const { identity } = task;
   return {
     taskArn: identity.arn,
@@ -88,7 +88,7 @@ function wireEarlySuccess(healthyPercent: number | undefined) {
   return { earlySuccessCriteria: { enable: true, healthyPercent, sourceServiceRevisionCleanup: 'DEFERRED' } };
 }
 
-function wireDeployment(deployment: Deployment, tasks: readonly TaskView[]) {
+function wireDeployment(deployment: SimulatedDeployment, tasks: readonly TaskView[]) {
   return {
     id: deployment.id,
     status: deployment.status,
@@ -110,7 +110,7 @@ function countsOf(tasks: readonly TaskView[]) {
   };
 }
 
-function wireTimes(state: TaskState) {
+function wireTimes(state: EcsTaskState) {
   return {
     createdAt: seconds(state.createdAt),
     pullStartedAt: seconds(state.pullStartedAt),
@@ -122,7 +122,7 @@ function wireTimes(state: TaskState) {
   };
 }
 
-function wireAttachment({ identity: { id, place } }: EcsTask, state: TaskState) {
+function wireAttachment({ identity: { id, place } }: EcsTask, state: EcsTaskState) {
   return {
     id: `${id.slice(0, 8)}-${id.slice(8, 12)}-4${id.slice(13, 16)}-a${id.slice(17, 20)}-${id.slice(20)}`,
     type: 'ElasticNetworkInterface',
@@ -136,7 +136,7 @@ function wireAttachment({ identity: { id, place } }: EcsTask, state: TaskState) 
   };
 }
 
-function wireContainer({ identity: { arn, id, place } }: EcsTask, state: TaskState) {
+function wireContainer({ identity: { arn, id, place } }: EcsTask, state: EcsTaskState) {
   const { lastStatus, exitCode, containerReason } = state;
   return {
     containerArn: arn.replace(':task/', ':container/'),

@@ -6,9 +6,9 @@
  */
 import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
 import { AwsError } from '../ecs/requests/errors.ts';
-import type { LogEvent, Row } from './model.ts';
+import type { LogEvent, LogRow } from './model.ts';
 
-type Step = (rows: readonly Row[]) => readonly Row[];
+type Step = (rows: readonly LogRow[]) => readonly LogRow[];
 
 const DEFAULT_ROWS = 10_000;
 
@@ -17,16 +17,16 @@ export function runInsights(
   events: readonly LogEvent[],
   query: string,
   limit: number = DEFAULT_ROWS,
-): readonly Row[] {
+): readonly LogRow[] {
   const commands = query.split('|').map((command) => command.trim());
   const shown = commands.flatMap((command) => namesAfter('fields', command));
   const steps = commands.map(toStep);
-  const rows = steps.reduce<readonly Row[]>((rest, step) => step(rest), events.map(toRow));
+  const rows = steps.reduce<readonly LogRow[]>((rest, step) => step(rest), events.map(toRow));
   return rows.slice(0, limit).map((row) => pick(row, shown));
 }
 
 /** Time as Insights writes it: `2026-03-02 09:00:00.000`. */
-function toRow({ timestamp, message }: LogEvent): Row {
+function toRow({ timestamp, message }: LogEvent): LogRow {
   const own = {
     '@timestamp': new Date(timestamp).toISOString().replace('T', ' ').replace('Z', ''),
     '@message': message,
@@ -35,7 +35,7 @@ function toRow({ timestamp, message }: LogEvent): Row {
 }
 
 /** The fields of a JSON line; nested ones with dots. Insights writes booleans as 1 and 0. */
-function discovered(message: string): Row {
+function discovered(message: string): LogRow {
   const found: Record<string, string> = {};
   const visit = (value: unknown, path: string): void => {
     if (value === null || value === undefined) return;
@@ -73,7 +73,7 @@ function namesAfter(word: string, command: string): readonly string[] {
 
 const CONDITION = /^(@?[\w.]+) (=|!=|<=|>=|<|>|like|in) ("[^"]*"|-?[\d.]+|\["[^\]]*"\])$/;
 
-function toCondition(text: string): (row: Row) => boolean {
+function toCondition(text: string): (row: LogRow) => boolean {
   const present = /^ispresent\((@?[\w.]+)\)$/.exec(text.trim())?.[1];
   if (present !== undefined) return (row) => row[present] !== undefined;
   const [, field, operator, literal] = CONDITION.exec(text.trim()) ?? [];
@@ -93,7 +93,7 @@ function compares(seen: string | undefined, operator: string, value: unknown): b
   return difference > 0 || (operator === '>=' && difference === 0);
 }
 
-function deduplicated(rows: readonly Row[], fields: readonly string[]): readonly Row[] {
+function deduplicated(rows: readonly LogRow[], fields: readonly string[]): readonly LogRow[] {
   const seen = new Set<string>();
   return rows.filter((row) => {
     const key = JSON.stringify(fields.map((field) => row[field]));
@@ -103,7 +103,7 @@ function deduplicated(rows: readonly Row[], fields: readonly string[]): readonly
   });
 }
 
-function sorted(rows: readonly Row[], field: string, sign: 1 | -1): readonly Row[] {
+function sorted(rows: readonly LogRow[], field: string, sign: 1 | -1): readonly LogRow[] {
   return rows.toSorted((one, other) => {
     const [a = '', b = ''] = [one[field], other[field]];
     const [x, y] = [Number(a), Number(b)];
@@ -111,7 +111,7 @@ function sorted(rows: readonly Row[], field: string, sign: 1 | -1): readonly Row
   });
 }
 
-function pick(row: Row, fields: readonly string[]): Row {
+function pick(row: LogRow, fields: readonly string[]): LogRow {
   const shown = fields.length === 0 ? ['@timestamp', '@message'] : fields;
   return Object.fromEntries(
     shown.flatMap((field) => (row[field] === undefined ? [] : [[field, row[field]]])),

@@ -6,13 +6,13 @@ import { AwsError } from '../ecs/requests/errors.ts';
 export type LogEvent = { readonly eventId: string; readonly timestamp: EpochMs; readonly message: string };
 
 /** A row of a query's result: its fields as texts. */
-export type Row = Readonly<Record<string, string>>;
+export type LogRow = Readonly<Record<string, string>>;
 
 export class LogsModel {
   readonly #timeline: Timeline;
   readonly #groups = new Map<string, LogEvent[]>();
   readonly #createdAt = new Map<string, EpochMs>();
-  readonly #queries = new Map<string, { readonly rows: readonly Row[]; asked: number }>();
+  readonly #queries = new Map<string, { readonly rows: readonly LogRow[]; asked: number }>();
 
   constructor(timeline: Timeline) {
     this.#timeline = timeline;
@@ -42,14 +42,14 @@ export class LogsModel {
   }
 
   /** Keeps the result of a query of Logs Insights; returns its id. */
-  addQuery(rows: readonly Row[]): string {
+  addQuery(rows: readonly LogRow[]): string {
     const id = `query-${this.#queries.size + 1}`;
     this.#queries.set(id, { rows, asked: 0 });
     return id;
   }
 
   /** The result of a query, and how often it was asked for. */
-  query(id: string): { readonly rows: readonly Row[]; readonly asked: number } | undefined {
+  query(id: string): { readonly rows: readonly LogRow[]; readonly asked: number } | undefined {
     const query = this.#queries.get(id);
     if (query !== undefined) query.asked += 1;
     return query;

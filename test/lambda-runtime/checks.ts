@@ -3,11 +3,11 @@
  * process.
  */
 import assert from 'node:assert/strict';
-import type { Deployment } from './deployment.ts';
+import type { RuntimeDeployment } from './deployment.ts';
 import type { Answer, FunctionError } from './runtime-api.ts';
 
 type Given = {
-  readonly deployment: Deployment;
+  readonly deployment: RuntimeDeployment;
   readonly invoke: (event: unknown, timeoutMs: number) => Promise<Answer>;
 };
 
@@ -85,7 +85,7 @@ export const CHECKS: readonly Check[] = [
   },
 ];
 
-function desiredOf({ world }: Deployment, pool: string): number {
+function desiredOf({ world }: RuntimeDeployment, pool: string): number {
   return world.service(pool).state.desiredCount;
 }
 

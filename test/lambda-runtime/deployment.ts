@@ -21,7 +21,7 @@ const POOLS = [
   { name: 'data', organization: 'data', tags: { team: 'data' }, desiredCount: 0 },
 ];
 
-export type Deployment = {
+export type RuntimeDeployment = {
   readonly world: World;
   /** The folder of the function's code, as Lambda has it. */
   readonly taskRoot: string;
@@ -36,7 +36,7 @@ export type Deployment = {
 };
 
 /** Serves a world that moves with real time, and bundles the function for it. */
-export async function deploy(): Promise<Deployment> {
+export async function deploy(): Promise<RuntimeDeployment> {
   const world = new World({ start: Date.now() as EpochMs, seed: 1, pools: POOLS });
   const served = await serveWorld(world, { clock: () => Date.now() as EpochMs });
   const coderd = await serveCoderd(world);

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { CHECKS } from './checks.ts';
-import { type Deployment, deploy } from './deployment.ts';
+import { deploy, type RuntimeDeployment } from './deployment.ts';
 import { serveRuntimeApi } from './runtime-api.ts';
 import { startClient } from './runtime-client.ts';
 
@@ -23,7 +23,7 @@ async function check(claim: string, run: () => Promise<void>): Promise<void> {
 }
 
 /** Runs all checks in one process, like a warm function. */
-async function checkInvocations(deployment: Deployment): Promise<void> {
+async function checkInvocations(deployment: RuntimeDeployment): Promise<void> {
   const api = await serveRuntimeApi();
   const client = startClient({ ...deployment, runtimeApi: api.address });
   for (const { claim, run } of CHECKS)
@@ -39,7 +39,7 @@ async function checkInvocations(deployment: Deployment): Promise<void> {
 }
 
 /** Checks that a function that cannot start reports the reason to Lambda. */
-async function checkStart({ taskRoot, environment }: Deployment): Promise<void> {
+async function checkStart({ taskRoot, environment }: RuntimeDeployment): Promise<void> {
   const api = await serveRuntimeApi();
   const { AUTOSCALER_CLUSTER: _, ...incomplete } = environment;
   const client = startClient({ taskRoot, runtimeApi: api.address, environment: incomplete });

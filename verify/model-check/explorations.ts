@@ -2,7 +2,7 @@
  * Builds the explorations, each for any variant of the protocol: the protocol as it is, or a
  * mutant.
  */
-import type { Reading } from '../../simulator/ecs/protection.ts';
+import type { RuleReading } from '../../simulator/ecs/protection.ts';
 import { GUARD_TABLE } from '../../simulator/task/guard-table.ts';
 import { type Decide, type Decider, deciderOf, PRODUCT } from './deciders/decider.ts';
 import { Product } from './deciders/product.ts';
@@ -39,7 +39,7 @@ export type Exploration = {
  * Every reading of DEPLOYMENT_BLOCKED (docs/aws.md §1): which calls ECS refuses, and of which
  * tasks. Also readings in which old tasks do not count after an early success.
  */
-const READINGS: readonly Reading[] = [
+const READINGS: readonly RuleReading[] = [
   { calls: 'off', tasks: 'all' },
   { calls: 'new-only', tasks: 'all' },
   { calls: 'new-only', tasks: 'old-revision' },

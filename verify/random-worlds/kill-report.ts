@@ -1,6 +1,6 @@
 /** Describes how a build was killed, from the last states and protections of its task. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import type { Protection, TaskState } from '../../simulator/ecs/task.ts';
+import type { EcsTaskState, Protection } from '../../simulator/ecs/task.ts';
 import type { Kill } from '../../simulator/world.ts';
 
 const LAST = 6;
@@ -17,7 +17,7 @@ export function describeKill({ task, pool, job, at }: Kill): string {
   ].join('\n');
 }
 
-function stateText({ lastStatus, desiredStatus, exitCode }: TaskState): string {
+function stateText({ lastStatus, desiredStatus, exitCode }: EcsTaskState): string {
   return `${lastStatus}, desired ${desiredStatus}${exitCode === undefined ? '' : `, exit code ${exitCode}`}`;
 }
 

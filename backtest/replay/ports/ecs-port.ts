@@ -12,7 +12,7 @@ import {
 } from '../../../lambda/decision/model/brands.ts';
 import { POOL_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import type {
-  Deployment,
+  EcsDeployment,
   Protection,
   Reading,
   Service,
@@ -21,8 +21,8 @@ import type {
 import { placementEvents } from '../../../lambda/decision/supply/placement.ts';
 import type { Ecs, Refusal } from '../../../lambda/look/ports.ts';
 import type { EcsModel } from '../../../simulator/ecs/model.ts';
-import type { Deployment as DeploymentState, EcsService } from '../../../simulator/ecs/service.ts';
-import type { EcsTask, TaskState } from '../../../simulator/ecs/task.ts';
+import type { EcsService, SimulatedDeployment } from '../../../simulator/ecs/service.ts';
+import type { EcsTask, EcsTaskState } from '../../../simulator/ecs/task.ts';
 import type { OnCall } from './on-call.ts';
 
 const PAGE = 100;
@@ -155,7 +155,7 @@ function sumOf(counts: readonly Counts[]): Counts {
   };
 }
 
-function deploymentOf(deployment: DeploymentState, counts: Counts | undefined): Deployment {
+function deploymentOf(deployment: SimulatedDeployment, counts: Counts | undefined): EcsDeployment {
   return {
     id: deployment.id,
     status: deployment.status,
@@ -167,7 +167,7 @@ function deploymentOf(deployment: DeploymentState, counts: Counts | undefined): 
   };
 }
 
-type Lists = Readonly<Record<TaskState['desiredStatus'], Task[]>>;
+type Lists = Readonly<Record<EcsTaskState['desiredStatus'], Task[]>>;
 
 const newLists = (): Lists => ({ RUNNING: [], STOPPED: [] });
 
@@ -177,9 +177,9 @@ function list(task: EcsTask, lists: Lists): void {
     lists[desiredStatus].push(knownTask(task));
 }
 
-const known = new WeakMap<TaskState, Task>();
+const known = new WeakMap<EcsTaskState, Task>();
 
-/** A TaskState is immutable, and most tasks are read many times in the same state. */
+/** An EcsTaskState is immutable, and most tasks are read many times in the same state. */
 function knownTask(task: EcsTask): Task {
   const found = known.get(task.state);
   if (found !== undefined) return found;

@@ -45,7 +45,7 @@ export async function readTemplatesOfCoderd(
   return readAll({ http, pools, organizations, signal }, sorted);
 }
 
-type Reading = {
+type TemplateReading = {
   readonly http: CoderdHttp;
   readonly pools: readonly Pool[];
   readonly organizations: readonly Organization[];
@@ -53,7 +53,7 @@ type Reading = {
 };
 type Named = { readonly template: ListedTemplate; readonly name: string };
 
-async function readAll(reading: Reading, named: readonly Named[]): Promise<TemplateSurvey> {
+async function readAll(reading: TemplateReading, named: readonly Named[]): Promise<TemplateSurvey> {
   const { http, signal } = reading;
   const versions = await settleAll(named, VERSIONS_AT_ONCE, ({ template }) =>
     readVersion(http, template.active_version_id, signal),
@@ -85,7 +85,7 @@ function whyUnread(cause: unknown): string {
 }
 
 function isRunnable(
-  { pools, organizations }: Reading,
+  { pools, organizations }: TemplateReading,
   template: ListedTemplate,
   tags: Readonly<Record<string, string>>,
 ): boolean {

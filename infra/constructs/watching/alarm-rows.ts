@@ -112,7 +112,7 @@ function failingKeys(keyFunction: IFunction): AlarmRow {
   };
 }
 
-type Reading = {
+type ReadingAlarm = {
   readonly name: string;
   readonly metric: MetricName;
   readonly above: number;
@@ -122,7 +122,7 @@ type Reading = {
   readonly description: string;
 };
 
-const READINGS: readonly Reading[] = [
+const READINGS: readonly ReadingAlarm[] = [
   {
     name: 'sight-lost',
     metric: 'TickAge',

@@ -200,7 +200,7 @@ export type Entitlement = 'entitled' | 'grace_period' | 'not_entitled';
 
 export type BuildInfo = { readonly version: string };
 
-export type Deployment = {
+export type EcsDeployment = {
   readonly id?: string | undefined;
   readonly status?: string | undefined;
   readonly taskDefinition?: string | undefined;
@@ -231,7 +231,7 @@ export type Service = {
   readonly runningCount: number;
   readonly pendingCount: number;
   readonly taskDefinition?: string | undefined;
-  readonly deployments: readonly Deployment[];
+  readonly deployments: readonly EcsDeployment[];
   /**
    * The newest events about placing and starting tasks, newest first. Snapshots of earlier versions
    * lack them.

@@ -91,7 +91,7 @@ function findOrganization(pool: PoolConfig, snapshot: Snapshot): OrganizationRea
   );
 }
 
-type PoolInput = {
+type PoolViewInput = {
   readonly pool: PoolConfig;
   readonly snapshot: Snapshot;
   readonly protections: ReadonlyMap<string, Protection>;
@@ -99,7 +99,13 @@ type PoolInput = {
   readonly indexes: ReadonlyMap<OrganizationReadings, DaemonIndex>;
 };
 
-function derivePoolView({ pool: configured, snapshot, protections, byGroup, indexes }: PoolInput): PoolView {
+function derivePoolView({
+  pool: configured,
+  snapshot,
+  protections,
+  byGroup,
+  indexes,
+}: PoolViewInput): PoolView {
   const services = servicesOf(configured, snapshot);
   const service = services.length === 1 ? services[0] : undefined;
   const now = awsTimeOf(snapshot);

@@ -8,13 +8,13 @@ const STACK_CHARACTERS = 14;
 const HASH_DIGITS = 8;
 
 /** This deployment: its keys begin with `id`, its secrets have the tag `stack`. */
-export type Deployment = { readonly id: string; readonly stack: string };
+export type OwnDeployment = { readonly id: string; readonly stack: string };
 
 /**
  * The id has the beginning of the stack's name, for people, and a hash of its ARN, which no other
  * stack has. With the longest pool name a key's name has 63 of 64 characters (docs/coder.md §3).
  */
-export function deploymentOf(stack: string, stackArn: string): Deployment {
+export function deploymentOf(stack: string, stackArn: string): OwnDeployment {
   const readable = stack
     .toLowerCase()
     .replaceAll(/[^a-z0-9-]/g, '')
@@ -24,12 +24,12 @@ export function deploymentOf(stack: string, stackArn: string): Deployment {
 }
 
 /** `suffix`: 8 random characters `[a-z0-9]`. */
-export function keyName(deployment: Deployment, pool: string, suffix: string): string {
+export function keyName(deployment: OwnDeployment, pool: string, suffix: string): string {
   return `${deployment.id}-${pool}-${suffix}`;
 }
 
 /** The pool for which this deployment made the key; undefined for any other key. */
-export function poolOfKey({ id }: Deployment, name: string): string | undefined {
+export function poolOfKey({ id }: OwnDeployment, name: string): string | undefined {
   if (!name.startsWith(`${id}-`)) return undefined;
   return OWN_PART.exec(name.slice(id.length + 1))?.groups?.pool;
 }

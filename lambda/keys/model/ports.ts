@@ -3,7 +3,7 @@
 import type { Secret } from '../../adapters/shared/secret.ts';
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
 import type { Tags } from '../../decision/model/tags.ts';
-import type { Deployment } from './key-names.ts';
+import type { OwnDeployment } from './key-names.ts';
 
 export type Organization = { readonly id: OrganizationId; readonly name: string };
 
@@ -112,5 +112,5 @@ export type KeyPorts = {
   readonly clock: KeyClock;
   readonly random: KeyRandom;
   readonly log: KeyLog;
-  readonly deployment: Deployment;
+  readonly deployment: OwnDeployment;
 };

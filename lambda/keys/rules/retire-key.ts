@@ -4,7 +4,7 @@
  */
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { KeyVerdict } from '../model/answers.ts';
-import { type Deployment, poolOfKey } from '../model/key-names.ts';
+import { type OwnDeployment, poolOfKey } from '../model/key-names.ts';
 import type { KeyFacts, Listed, PoolTask, SeenDaemon } from '../model/ports.ts';
 
 /** A task created up to this long after the switch may have read the old version of the secret. */
@@ -27,7 +27,7 @@ export type PoolSecretFacts = {
 };
 
 export type RetireFacts = {
-  readonly deployment: Deployment;
+  readonly deployment: OwnDeployment;
   /** AWS's time. */
   readonly now: EpochMs;
   /** coderd's time. */

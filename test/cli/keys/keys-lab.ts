@@ -10,7 +10,7 @@ import { stringify } from 'yaml';
 import { loadConfig } from '../../../lambda/config/load.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { connectKeys } from '../../../lambda/keys/connect.ts';
-import { type Deployment, deploymentOf } from '../../../lambda/keys/model/key-names.ts';
+import { deploymentOf, type OwnDeployment } from '../../../lambda/keys/model/key-names.ts';
 import { managedPoolsOf, serveKeyEvent } from '../../../lambda/keys/serve.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import { ROTATION_STEPS } from '../../../simulator/secrets/rotation.ts';
@@ -29,7 +29,7 @@ export const GPU: LabPool = {
 export const SECRET = 'Stack-KeysSecretgpu';
 export const KEY_TOKEN = 'coder/key-function-token';
 const STACK_ID = 'arn:aws:cloudformation:eu-central-1:123456789012:stack/Stack/5c1e';
-export const DEPLOYMENT: Deployment = deploymentOf('Stack', STACK_ID);
+export const DEPLOYMENT: OwnDeployment = deploymentOf('Stack', STACK_ID);
 
 type Settings = Record<string, unknown>;
 export type KeysLabOptions = {

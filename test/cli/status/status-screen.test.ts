@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Status, Waiting } from '../../../cli/status/report.ts';
+import type { Status, WaitingJobs } from '../../../cli/status/report.ts';
 import { statusScreen } from '../../../cli/status/screen.ts';
 
-const NOBODY: Waiting = {
+const NOBODY: WaitingJobs = {
   jobs: 0,
   unserved: 0,
   oldestSeconds: 0,
@@ -63,7 +63,7 @@ it.each([
 });
 
 it('shows the first three unschedulable tag groups and then the first ten others', () => {
-  const group = (index: number): Waiting['groups'][number] => ({
+  const group = (index: number): WaitingJobs['groups'][number] => ({
     organization: 'default',
     tags: `n=${index}`,
     jobs: 1,
@@ -121,7 +121,7 @@ it('shows the first fifteen findings', () => {
 
 it('adds up the jobs of people and of prebuilds that have the same providers', () => {
   const free = { pool: null, served: 'by-free' } as const;
-  const group: Waiting['groups'][number] = {
+  const group: WaitingJobs['groups'][number] = {
     ...{ organization: 'default', tags: 'cluster=gpu', jobs: 5, oldestSeconds: 4 },
     places: [
       { jobs: 2, ...free },

@@ -5,7 +5,7 @@ import { GuardsModel } from '../../../verify/model-check/world/guards.ts';
 import { Interned } from '../../../verify/model-check/world/interned.ts';
 import { PoolCodes } from '../../../verify/model-check/world/pool-state.ts';
 import { type Model, search } from '../../../verify/model-check/world/search.ts';
-import { NEW_TASK, type TaskState } from '../../../verify/model-check/world/task.ts';
+import { type ModelTask, NEW_TASK } from '../../../verify/model-check/world/task.ts';
 import { runs } from '../../support/runs.ts';
 
 /** A model whose steps double a number or add one, up to 100. */
@@ -87,7 +87,7 @@ describe('the encoding of states', () => {
   it('unpacks the state that it packed', () => {
     const codes = new PoolCodes({ tasks: 3, jobs: 2 });
     const guards = ['leasing', 'working', 'draining', 'left', 'died'] as const;
-    const kinds = guards.map((guard): TaskState => ({ ...NEW_TASK, ecs: 'running', guard }));
+    const kinds = guards.map((guard): ModelTask => ({ ...NEW_TASK, ecs: 'running', guard }));
     for (const kind of kinds) codes.kinds.idOf(kind);
     const task = fc.nat(kinds.length);
     const states = fc.record({

@@ -49,10 +49,10 @@ const authorizations = z.object({
   ...{ provisioner_jobs: z.boolean().nullish(), provisioner_daemon: z.boolean().nullish() },
 });
 
-type Reading = { readonly schema: z.ZodType; readonly more?: readonly Pair[]; readonly body?: unknown };
+type ReadQuestion = { readonly schema: z.ZodType; readonly more?: readonly Pair[]; readonly body?: unknown };
 
 /** The steps that read, with more parameters that keep the answer small. */
-const READINGS: ReadonlyMap<string, Reading> = new Map<string, Reading>([
+const READINGS: ReadonlyMap<string, ReadQuestion> = new Map<string, ReadQuestion>([
   ['no open jobs', { schema: z.array(jobSchema) }],
   ['the build info', { schema: buildInfoSchema }],
   ['the organizations', { schema: z.array(organizationSchema) }],

@@ -5,7 +5,7 @@
  */
 
 import type { PoolCodes, PoolState } from '../world/pool-state.ts';
-import { isAtRisk, type TaskState, UNPROTECTED } from '../world/task.ts';
+import { isAtRisk, type ModelTask, UNPROTECTED } from '../world/task.ts';
 import type { Write } from './decider.ts';
 
 /** What is wrong with the count that a look sets on the current state; undefined if nothing is. */
@@ -29,7 +29,7 @@ export function wrongCount(now: PoolState, codes: PoolCodes, writes: readonly Wr
  * Whether stopping the task loses nothing: it is unprotected, and its daemon has exited, exits
  * without a job, or is refused by coderd.
  */
-function hasLeft(task: TaskState): boolean {
+function hasLeft(task: ModelTask): boolean {
   const isVacant = task.guard !== 'leasing' && task.protection === UNPROTECTED && !isAtRisk(task);
   return task.guard === 'left' || task.guard === 'died' || isVacant;
 }

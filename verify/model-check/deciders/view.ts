@@ -21,7 +21,7 @@ import type {
 } from '../../../lambda/decision/model/snapshot.ts';
 import { normalizeTags, type Tags } from '../../../lambda/decision/model/tags.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
-import { ASKED_BELOW, holdsJob, type TaskState, UNPROTECTED } from '../world/task.ts';
+import { ASKED_BELOW, holdsJob, type ModelTask, UNPROTECTED } from '../world/task.ts';
 
 /** What a look reads from ECS. */
 export type EcsReadings = {
@@ -61,7 +61,7 @@ export const NO_DAEMON: DaemonView = { row: 'none', hasJob: false };
  * @param isCoderOlder whether the look has read coderd before ECS: a row that coderd did not show
  * then is new, and so is its task
  */
-export function seenByEcs(task: TaskState | undefined, isCoderOlder = false): EcsTaskView | undefined {
+export function seenByEcs(task: ModelTask | undefined, isCoderOlder = false): EcsTaskView | undefined {
   if (task === undefined || task.ecs === 'chosen') return undefined;
   const { protection, revision } = task;
   return {
@@ -73,7 +73,7 @@ export function seenByEcs(task: TaskState | undefined, isCoderOlder = false): Ec
 }
 
 /** What coderd shows of the daemon of a task. */
-export function seenByCoder(task: TaskState | undefined): DaemonView {
+export function seenByCoder(task: ModelTask | undefined): DaemonView {
   if (task === undefined) return NO_DAEMON;
   return { row: task.row === 'young' ? 'none' : task.row, hasJob: holdsJob(task) };
 }

@@ -3,7 +3,7 @@
  * no deployment starts, and looks see the current state. ECS refuses calls as one reading of
  * DEPLOYMENT_BLOCKED says (docs/aws.md §1).
  */
-import { isBlocked, type Reading } from '../../../simulator/ecs/protection.ts';
+import { isBlocked, type RuleReading } from '../../../simulator/ecs/protection.ts';
 import type { GuardInput, GuardTable } from '../../../simulator/task/guard-table.ts';
 import type { Decider, Write } from '../deciders/decider.ts';
 import { seenByCoder, seenByEcs } from '../deciders/view.ts';
@@ -13,13 +13,13 @@ import {
   ASKED_BELOW,
   keyOf as keyOfTask,
   LEASE,
+  type ModelTask,
   NEW_TASK,
-  type TaskState,
   UNPROTECTED,
 } from '../world/task.ts';
 
 export type QuietWorld = {
-  readonly tasks: readonly (TaskState | undefined)[];
+  readonly tasks: readonly (ModelTask | undefined)[];
   readonly desired: number;
   readonly pending: number;
   readonly isDeploying: boolean;
@@ -29,7 +29,7 @@ export type QuietWorld = {
 
 export type QuietRules = {
   readonly table: GuardTable;
-  readonly reading: Reading;
+  readonly reading: RuleReading;
   readonly decider: Decider;
 };
 
@@ -89,7 +89,7 @@ function minutesPass(world: QuietWorld, rules: QuietRules): QuietWorld {
 }
 
 /** What becomes of a task without ECS's answers; the same for all readings. */
-export function calmed(task: TaskState, table: GuardTable): TaskState {
+export function calmed(task: ModelTask, table: GuardTable): ModelTask {
   let now = task;
   for (;;) {
     const change = nextChange(now, ALONE, { table });
@@ -102,9 +102,9 @@ export function calmed(task: TaskState, table: GuardTable): TaskState {
 const ALONE = undefined;
 
 type Around = QuietWorld | typeof ALONE;
-type GuardRules = { readonly table: GuardTable; readonly reading?: Reading };
-type Change = { readonly task: TaskState | undefined; readonly takesJob?: boolean };
-type ChangeOf = (task: TaskState, world: QuietWorld) => Change | undefined;
+type GuardRules = { readonly table: GuardTable; readonly reading?: RuleReading };
+type Change = { readonly task: ModelTask | undefined; readonly takesJob?: boolean };
+type ChangeOf = (task: ModelTask, world: QuietWorld) => Change | undefined;
 
 /** The world after each task has changed once; undefined if none changes. */
 function changeEach(world: QuietWorld, changeOf: ChangeOf): QuietWorld | undefined {
@@ -118,7 +118,7 @@ function changeEach(world: QuietWorld, changeOf: ChangeOf): QuietWorld | undefin
   return now === world ? undefined : now;
 }
 
-function nextChange(task: TaskState, world: Around, rules: GuardRules): Change | undefined {
+function nextChange(task: ModelTask, world: Around, rules: GuardRules): Change | undefined {
   if (task.ecs === 'pending') return { task: { ...task, ecs: 'running' } };
   const daemon = daemonChange(task, world);
   if (daemon !== undefined) return daemon;
@@ -130,7 +130,7 @@ function nextChange(task: TaskState, world: Around, rules: GuardRules): Change |
   return afterInput(task, judgeLook(task), world, rules);
 }
 
-function daemonChange(task: TaskState, world: Around): Change | undefined {
+function daemonChange(task: ModelTask, world: Around): Change | undefined {
   switch (task.daemon) {
     case 'starting':
       return task.row === 'young' ? { task: { ...task, daemon: 'idle', row: 'live' } } : undefined;
@@ -149,7 +149,7 @@ function daemonChange(task: TaskState, world: Around): Change | undefined {
 
 /** The task after an input, with ECS's answer to its PUT; undefined if nothing changes. */
 function afterInput(
-  task: TaskState,
+  task: ModelTask,
   input: GuardInput,
   world: Around,
   rules: GuardRules,
@@ -165,17 +165,17 @@ function afterInput(
 
 const PUTS = { lease: LEASE, hold: ASK, release: UNPROTECTED } as const;
 
-function settleWrite(task: TaskState, world: Around, { reading }: GuardRules): TaskState {
+function settleWrite(task: ModelTask, world: Around, { reading }: GuardRules): ModelTask {
   const { write } = task;
   if (write === 'none') return task;
   const isRefused = write !== 'release' && world !== ALONE && refuses(task, world, reading);
   return { ...task, write: 'none', protection: isRefused ? task.protection : PUTS[write] };
 }
 
-const NOTHING_REFUSED: Reading = { calls: 'off', tasks: 'all' };
+const NOTHING_REFUSED: RuleReading = { calls: 'off', tasks: 'all' };
 
-function refuses(task: TaskState, world: QuietWorld, reading: Reading = NOTHING_REFUSED): boolean {
-  const protectableOf = ({ protection, revision }: TaskState) => ({
+function refuses(task: ModelTask, world: QuietWorld, reading: RuleReading = NOTHING_REFUSED): boolean {
+  const protectableOf = ({ protection, revision }: ModelTask) => ({
     isProtected: protection !== UNPROTECTED,
     startedBy: revision,
   });
@@ -189,8 +189,8 @@ function refuses(task: TaskState, world: QuietWorld, reading: Reading = NOTHING_
 }
 
 /** The scheduler of ECS: stops unprotected old tasks, stops surplus tasks, starts missing ones. */
-function schedule(world: QuietWorld, reading: Reading): readonly QuietWorld[] {
-  const isFree = (task: TaskState | undefined): boolean => task?.protection === UNPROTECTED;
+function schedule(world: QuietWorld, reading: RuleReading): readonly QuietWorld[] {
+  const isFree = (task: ModelTask | undefined): boolean => task?.protection === UNPROTECTED;
   const kept = world.tasks.map((task) => (isFree(task) && task?.revision === 'old' ? undefined : task));
   const count = countedOf({ ...world, tasks: kept }, reading);
   const free = [...kept.keys()].filter((slot) => isFree(kept[slot]));
@@ -203,18 +203,18 @@ function schedule(world: QuietWorld, reading: Reading): readonly QuietWorld[] {
   });
 }
 
-function started(world: QuietWorld, reading: Reading): QuietWorld {
+function started(world: QuietWorld, reading: RuleReading): QuietWorld {
   let missing = world.desired - countedOf(world, reading);
   return { ...world, tasks: world.tasks.map((task) => task ?? (missing-- > 0 ? NEW_TASK : undefined)) };
 }
 
 /** How many tasks ECS counts against the desired count. */
-function countedOf({ tasks, isDeploying }: QuietWorld, { cleanup }: Reading): number {
+function countedOf({ tasks, isDeploying }: QuietWorld, { cleanup }: RuleReading): number {
   const isEvery = isDeploying || cleanup?.counts !== false;
   return tasks.filter((task) => task !== undefined && (isEvery || task.revision === 'new')).length;
 }
 
-function completed(world: QuietWorld, { cleanup }: Reading): QuietWorld {
+function completed(world: QuietWorld, { cleanup }: RuleReading): QuietWorld {
   const there = world.tasks.filter((task) => task !== undefined);
   const fresh = there.filter(({ revision }) => revision === 'new');
   const running = fresh.filter(({ ecs }) => ecs === 'running').length;
@@ -238,7 +238,7 @@ function oneLook(world: QuietWorld, rules: QuietRules): readonly QuietWorld[] {
 
 function afterWrite(world: QuietWorld, write: Write, rules: QuietRules): QuietWorld {
   if (write.kind === 'set') return { ...world, desired: write.desired };
-  const asked = (task: TaskState): TaskState =>
+  const asked = (task: ModelTask): ModelTask =>
     refuses(task, world, rules.reading) ? task : { ...task, protection: ASK };
   return {
     ...world,

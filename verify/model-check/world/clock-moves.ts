@@ -5,7 +5,7 @@
  */
 import type { GuardInput, GuardTable } from '../../../simulator/task/guard-table.ts';
 import { type FeedResult, feed, judgeLook, sendsWrite } from './guard-step.ts';
-import { ASK, ASKED_BELOW, holdsJob, isAtRisk, LEASE, type TaskState, UNPROTECTED } from './task.ts';
+import { ASK, ASKED_BELOW, holdsJob, isAtRisk, LEASE, type ModelTask, UNPROTECTED } from './task.ts';
 
 export type Rules = {
   readonly table: GuardTable;
@@ -25,7 +25,7 @@ export type Rules = {
 export type Move = {
   readonly what: string;
   /** Undefined: the task is gone. */
-  readonly to: TaskState | undefined;
+  readonly to: ModelTask | undefined;
   /** Whether the step needs a pending job. */
   readonly takesJob?: boolean;
   /** The violation, if the step is one. */
@@ -35,7 +35,7 @@ export type Move = {
 export const OVER_JOB = 'the guard exits while its daemon holds a job';
 
 /** Every step of a task except the passing of time. */
-export function movesOf(task: TaskState, rules: Rules): readonly Move[] {
+export function movesOf(task: ModelTask, rules: Rules): readonly Move[] {
   return [
     ...asks(task, rules),
     ...ecsMoves(task),
@@ -48,7 +48,7 @@ export function movesOf(task: TaskState, rules: Rules): readonly Move[] {
 /**
  * The task six hours later; undefined while something is in progress that takes minutes at most.
  */
-export function later(task: TaskState, { drainsInTime }: Rules): TaskState | undefined {
+export function later(task: ModelTask, { drainsInTime }: Rules): ModelTask | undefined {
   if (task.ecs === 'pending') return { ...task, protection: Math.max(UNPROTECTED, task.protection - 1) };
   const isBrief =
     task.ecs === 'chosen' ||
@@ -70,12 +70,12 @@ export function later(task: TaskState, { drainsInTime }: Rules): TaskState | und
   };
 }
 
-function asks(task: TaskState, { ask }: Rules): readonly Move[] {
+function asks(task: ModelTask, { ask }: Rules): readonly Move[] {
   return [{ what: 'the autoscaler sends it a drain request', to: { ...task, protection: ask } }];
 }
 
 /** The count and the revisions are always the worst ones: ECS may stop any unprotected task. */
-function ecsMoves(task: TaskState): readonly Move[] {
+function ecsMoves(task: ModelTask): readonly Move[] {
   if (task.ecs === 'chosen') {
     const wasHandedJob = task.daemon === 'idle' || holdsJob(task);
     const fails = wasHandedJob ? { fails: 'ECS stops a task whose daemon holds a job or may get one' } : {};
@@ -96,15 +96,15 @@ function ecsMoves(task: TaskState): readonly Move[] {
   return [...starts, { what, to: mayStartDaemon ? { ...task, ecs: 'chosen' } : undefined }];
 }
 
-function writeMoves(task: TaskState, rules: Rules): readonly Move[] {
+function writeMoves(task: ModelTask, rules: Rules): readonly Move[] {
   const { write } = task;
   if (write === 'none') return [];
-  const done: TaskState = { ...task, write: 'none' };
-  const taken: TaskState = {
+  const done: ModelTask = { ...task, write: 'none' };
+  const taken: ModelTask = {
     ...done,
     protection: write === 'lease' ? LEASE : write === 'hold' ? ASK : UNPROTECTED,
   };
-  const answered = (what: string, to: TaskState, input: GuardInput): readonly Move[] =>
+  const answered = (what: string, to: ModelTask, input: GuardInput): readonly Move[] =>
     write === 'lease' ? feedMoves(what, to, input, rules) : [{ what, to }];
   const refusal = task.isRefused ? 'renewal-refused-again' : 'renewal-refused';
   return [
@@ -121,7 +121,7 @@ function writeMoves(task: TaskState, rules: Rules): readonly Move[] {
   ];
 }
 
-function guardMoves(task: TaskState, rules: Rules): readonly Move[] {
+function guardMoves(task: ModelTask, rules: Rules): readonly Move[] {
   const { guard, blind } = task;
   const hasDaemonExited = guard === 'left' || guard === 'died';
   if (guard === 'ended') return [];
@@ -134,7 +134,7 @@ function guardMoves(task: TaskState, rules: Rules): readonly Move[] {
   ];
 }
 
-function lookMoves(task: TaskState, rules: Rules): readonly Move[] {
+function lookMoves(task: ModelTask, rules: Rules): readonly Move[] {
   const hears = (look: GuardInput): readonly Move[] =>
     inputs('the guard sees ', look, { ...task, look: 'none', blind: 0 }, rules);
   if (task.look !== 'none')
@@ -144,20 +144,20 @@ function lookMoves(task: TaskState, rules: Rules): readonly Move[] {
   return answers.map((look) => ({ what: `the agent answers a look: ${look}`, to: { ...task, look } }));
 }
 
-function answersTo(task: TaskState): readonly GuardInput[] {
+function answersTo(task: ModelTask): readonly GuardInput[] {
   if (task.guard === 'leasing') return [task.protection >= ASKED_BELOW ? 'lease-read' : 'no-lease-read'];
   const seen = judgeLook(task);
   return seen === 'lease-seen' ? [seen, 'renewal-due'] : [seen];
 }
 
 /** The steps of an input. The guard sends one PUT at a time, so an input that sends one waits. */
-function inputs(what: string, input: GuardInput, task: TaskState, rules: Rules): readonly Move[] {
+function inputs(what: string, input: GuardInput, task: ModelTask, rules: Rules): readonly Move[] {
   if (task.write !== 'none' && sendsWrite(task, input, rules.table)) return [];
   return feedMoves(`${what}${input}`, task, input, rules);
 }
 
-function daemonMoves(task: TaskState, rules: Rules): readonly Move[] {
-  const becomes = (what: string, daemon: TaskState['daemon'], takesJob = false): Move => ({
+function daemonMoves(task: ModelTask, rules: Rules): readonly Move[] {
+  const becomes = (what: string, daemon: ModelTask['daemon'], takesJob = false): Move => ({
     what,
     to: { ...task, daemon, unitsOfJob: 0 },
     takesJob,
@@ -186,7 +186,7 @@ function daemonMoves(task: TaskState, rules: Rules): readonly Move[] {
   }
 }
 
-function feedMoves(what: string, task: TaskState, input: GuardInput, { table }: Rules): readonly Move[] {
+function feedMoves(what: string, task: ModelTask, input: GuardInput, { table }: Rules): readonly Move[] {
   const result: FeedResult = feed(task, input, table);
   if (result.kind === 'goes-on') return [{ what, to: result.task }];
   return [{ what, to: undefined, ...(result.overJob ? { fails: OVER_JOB } : {}) }];

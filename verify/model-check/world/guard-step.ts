@@ -10,14 +10,14 @@ import {
   forget,
   holdsJob,
   LOW_BELOW,
-  type TaskState,
+  type ModelTask,
   UNITS_OF_DRAINED_JOB,
   UNPROTECTED,
 } from './task.ts';
 
 /** The result of a guard's input. */
 export type FeedResult =
-  | { readonly kind: 'goes-on'; readonly task: TaskState }
+  | { readonly kind: 'goes-on'; readonly task: ModelTask }
   /** The guard has exited, so ECS stops the task. */
   | { readonly kind: 'exited'; readonly overJob: boolean };
 
@@ -25,9 +25,9 @@ export type FeedResult =
  * Gives the guard an input. A PUT is only sent: it stays in `write` until it takes effect or is
  * lost.
  */
-export function feed(task: TaskState, input: GuardInput, table: GuardTable): FeedResult {
+export function feed(task: ModelTask, input: GuardInput, table: GuardTable): FeedResult {
   const { to, effects } = stepGuard(task.guard, input, table);
-  let next: TaskState = { ...task, guard: to };
+  let next: ModelTask = { ...task, guard: to };
   for (const effect of effects) {
     if (EXITS.has(effect)) return { kind: 'exited', overJob: holdsJob(next) };
     next = EFFECTS[effect](next);
@@ -36,12 +36,12 @@ export function feed(task: TaskState, input: GuardInput, table: GuardTable): Fee
 }
 
 /** Whether the guard sends a PUT for this input. It sends one at a time. */
-export function sendsWrite(task: TaskState, input: GuardInput, table: GuardTable): boolean {
+export function sendsWrite(task: ModelTask, input: GuardInput, table: GuardTable): boolean {
   return stepGuard(task.guard, input, table).effects.some((effect) => WRITES.has(effect));
 }
 
 /** The input that a look of the guard gives, except for whether a renewal is due. */
-export function judgeLook({ protection }: TaskState): GuardInput {
+export function judgeLook({ protection }: ModelTask): GuardInput {
   if (protection === UNPROTECTED) return 'gone-seen';
   if (protection < LOW_BELOW) return 'ask-seen-low';
   return protection < ASKED_BELOW ? 'ask-seen' : 'lease-seen';
@@ -50,9 +50,9 @@ export function judgeLook({ protection }: TaskState): GuardInput {
 const EXITS: ReadonlySet<GuardEffect> = new Set(['exit-0', 'exit-75', 'exit-code']);
 const WRITES: ReadonlySet<GuardEffect> = new Set(['take-lease', 'renew', 'hold', 'release']);
 
-const keep = (task: TaskState): TaskState => task;
+const keep = (task: ModelTask): ModelTask => task;
 
-const EFFECTS: Readonly<Record<GuardEffect, (task: TaskState) => TaskState>> = {
+const EFFECTS: Readonly<Record<GuardEffect, (task: ModelTask) => ModelTask>> = {
   'take-lease': (task) => ({ ...task, write: 'lease' }),
   'start-daemon': (task) => ({ ...task, daemon: 'starting' }),
   renew: (task) => ({ ...task, write: 'lease' }),
@@ -64,7 +64,7 @@ const EFFECTS: Readonly<Record<GuardEffect, (task: TaskState) => TaskState>> = {
   'exit-code': keep,
 };
 
-function terminate(task: TaskState): TaskState {
+function terminate(task: ModelTask): ModelTask {
   if (task.daemon === 'starting' || task.daemon === 'idle') return { ...task, daemon: 'exiting' };
   if (task.daemon === 'busy') return { ...task, daemon: 'finishing', unitsOfJob: UNITS_OF_DRAINED_JOB };
   return task;

@@ -9,7 +9,7 @@ import { sortSlots } from './autoscalers.ts';
 import { later, type Move, movesOf, type Rules } from './clock-moves.ts';
 import { Interned, remembered } from './interned.ts';
 import type { Emit, Fail, Model } from './search.ts';
-import { ASK, describeTask, holdsJob, keyOf, NEW_TASK, type TaskState } from './task.ts';
+import { ASK, describeTask, holdsJob, keyOf, type ModelTask, NEW_TASK } from './task.ts';
 
 export type GuardsBound = { readonly tasks: number; readonly jobs: number };
 
@@ -33,7 +33,7 @@ export class GuardsModel implements Model {
   readonly initial = 0;
   readonly #rules: Rules;
   readonly #jobs: number;
-  readonly #kinds = new Interned<TaskState | undefined>(keyOf, KINDS);
+  readonly #kinds = new Interned<ModelTask | undefined>(keyOf, KINDS);
   readonly #fresh: number;
   readonly #movesOf: (id: number) => readonly KnownMove[];
   readonly #laterOf = remembered((id) => this.#later(id));
@@ -103,7 +103,7 @@ export class GuardsModel implements Model {
   }
 }
 
-function knownMoves(kinds: Interned<TaskState | undefined>, id: number, rules: Rules): readonly KnownMove[] {
+function knownMoves(kinds: Interned<ModelTask | undefined>, id: number, rules: Rules): readonly KnownMove[] {
   const task = kinds.at(id);
   if (task === undefined) return [];
   return movesOf(task, rules)

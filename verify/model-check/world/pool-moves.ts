@@ -6,7 +6,7 @@
 import type { GuardInput, GuardTable } from '../../../simulator/task/guard-table.ts';
 import { OVER_JOB } from './clock-moves.ts';
 import { feed, judgeLook } from './guard-step.ts';
-import { ASK, ASKED_BELOW, LEASE, type TaskState, UNPROTECTED } from './task.ts';
+import { ASK, ASKED_BELOW, LEASE, type ModelTask, UNPROTECTED } from './task.ts';
 
 export type TaskRules = {
   readonly table: GuardTable;
@@ -20,25 +20,25 @@ export type TaskRules = {
 export type PoolMove = {
   readonly what: string;
   /** Undefined: the task is gone. */
-  readonly to: TaskState | undefined;
+  readonly to: ModelTask | undefined;
   /** Whether the step takes a pending job. */
   readonly takesJob?: boolean;
   readonly fails?: string;
 };
 
 /** Every step of a task, its guard and its daemon. */
-export function poolMovesOf(task: TaskState, rules: TaskRules): readonly PoolMove[] {
+export function poolMovesOf(task: ModelTask, rules: TaskRules): readonly PoolMove[] {
   if (task.ecs === 'pending') return [{ what: 'starts to run', to: { ...task, ecs: 'running' } }];
   return [...guardMoves(task, rules.table), ...daemonMoves(task, rules), ...rowMoves(task)];
 }
 
 /** The task after its provisioner key was deleted: coderd deletes the daemon's row with the key. */
-export function withoutKey(task: TaskState, { endsSessions }: TaskRules): TaskState {
+export function withoutKey(task: ModelTask, { endsSessions }: TaskRules): ModelTask {
   if (task.row !== 'live' && task.row !== 'offline') return task;
   return withoutSession({ ...task, row: 'none' }, endsSessions);
 }
 
-function withoutSession(task: TaskState, endsSessions: boolean): TaskState {
+function withoutSession(task: ModelTask, endsSessions: boolean): ModelTask {
   const isEnded = endsSessions && task.daemon === 'idle' && task.row === 'none';
   return isEnded ? { ...task, daemon: 'starting' } : task;
 }
@@ -46,7 +46,7 @@ function withoutSession(task: TaskState, endsSessions: boolean): TaskState {
 /** The steps of a guard's input. A PUT that the guard sends takes effect, or is refused or lost. */
 function inputMoves(
   what: string,
-  task: TaskState,
+  task: ModelTask,
   input: GuardInput,
   table: GuardTable,
 ): readonly PoolMove[] {
@@ -55,7 +55,7 @@ function inputMoves(
     return [{ what, to: undefined, ...(result.overJob ? { fails: OVER_JOB } : {}) }];
   const { write } = result.task;
   if (write === 'none') return [{ what, to: result.task }];
-  const done: TaskState = { ...result.task, write: 'none' };
+  const done: ModelTask = { ...result.task, write: 'none' };
   return [
     { what: `${what}; PUT ${write} takes effect`, to: { ...done, protection: PUTS[write] } },
     { what: `${what}; PUT ${write} does not take effect`, to: done },
@@ -64,7 +64,7 @@ function inputMoves(
 
 const PUTS = { lease: LEASE, hold: ASK, release: UNPROTECTED } as const;
 
-function guardMoves(task: TaskState, table: GuardTable): readonly PoolMove[] {
+function guardMoves(task: ModelTask, table: GuardTable): readonly PoolMove[] {
   const inputs = (what: string, ...list: readonly GuardInput[]): readonly PoolMove[] =>
     list.flatMap((input) => inputMoves(`${what}${input}`, task, input, table));
   switch (task.guard) {
@@ -88,8 +88,8 @@ function guardMoves(task: TaskState, table: GuardTable): readonly PoolMove[] {
   }
 }
 
-function daemonMoves(task: TaskState, { table, endsSessions }: TaskRules): readonly PoolMove[] {
-  const becomes = (what: string, change: Partial<TaskState>): PoolMove => ({
+function daemonMoves(task: ModelTask, { table, endsSessions }: TaskRules): readonly PoolMove[] {
+  const becomes = (what: string, change: Partial<ModelTask>): PoolMove => ({
     what,
     to: { ...task, unitsOfJob: 0, ...change },
   });
@@ -117,7 +117,7 @@ function daemonMoves(task: TaskState, { table, endsSessions }: TaskRules): reado
   }
 }
 
-function rowMoves(task: TaskState): readonly PoolMove[] {
+function rowMoves(task: ModelTask): readonly PoolMove[] {
   const hasDaemon = task.daemon !== 'none';
   // A guard without a lease gives up after 10 min, before this.
   if (task.row === 'young' && task.guard !== 'leasing')

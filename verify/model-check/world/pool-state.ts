@@ -4,7 +4,7 @@
  */
 import { ExplorationError } from './exploration-error.ts';
 import { Interned } from './interned.ts';
-import { describeTask, keyOf, type TaskState } from './task.ts';
+import { describeTask, keyOf, type ModelTask } from './task.ts';
 
 export type PoolBound = {
   /** Slots for tasks. */
@@ -33,7 +33,7 @@ export const NO_TASK = 0;
 /** Packs states of one bound into whole numbers and back. */
 export class PoolCodes {
   readonly bound: PoolBound;
-  readonly kinds: Interned<TaskState | undefined>;
+  readonly kinds: Interned<ModelTask | undefined>;
   readonly #base: number;
 
   /** @param most number of different states of one task */
@@ -79,11 +79,11 @@ export class PoolCodes {
     into.looksId = rest;
   }
 
-  taskAt(state: PoolState, slot: number): TaskState | undefined {
+  taskAt(state: PoolState, slot: number): ModelTask | undefined {
     return this.kinds.at(state.ids[slot] ?? NO_TASK);
   }
 
-  tasksOf(state: PoolState): readonly (TaskState | undefined)[] {
+  tasksOf(state: PoolState): readonly (ModelTask | undefined)[] {
     return state.ids.map((id) => this.kinds.at(id));
   }
 

@@ -8,7 +8,7 @@ import { remembered } from './interned.ts';
 import { type PoolMove, poolMovesOf, type TaskRules, withoutKey } from './pool-moves.ts';
 import { copyInto, NO_TASK, type PoolCodes, type PoolState } from './pool-state.ts';
 import type { Emit, Fail, Model } from './search.ts';
-import { holdsJob, isAtRisk, NEW_TASK, type TaskState, UNPROTECTED } from './task.ts';
+import { holdsJob, isAtRisk, type ModelTask, NEW_TASK, UNPROTECTED } from './task.ts';
 
 export type PoolRules = TaskRules & {
   readonly autoscaler: (codes: PoolCodes) => Autoscaler;
@@ -21,7 +21,7 @@ export type PoolRules = TaskRules & {
 
 /** What the model derives from one task, computed once for each state of a task. */
 type Kind = {
-  readonly task: TaskState | undefined;
+  readonly task: ModelTask | undefined;
   readonly moves: readonly (Omit<PoolMove, 'to'> & { readonly to: number })[];
   readonly isHolding: boolean;
   readonly isOld: boolean;

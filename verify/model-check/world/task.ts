@@ -15,7 +15,7 @@ import type { GuardInput, GuardPhase } from '../../../simulator/task/guard-table
  */
 export type DaemonState = 'none' | 'starting' | 'idle' | 'busy' | 'finishing' | 'exiting';
 
-export type TaskState = {
+export type ModelTask = {
   /** `chosen`: ECS has decided to stop it, and cannot undo that. The task has not been told yet. */
   readonly ecs: 'pending' | 'running' | 'chosen';
   readonly revision: 'old' | 'new';
@@ -52,7 +52,7 @@ export const LOW_BELOW = UNITS.lowBelow + 1;
 export const UNITS_OF_DRAINED_JOB = UNITS.drainedJob;
 
 /** A task that ECS has just created. */
-export const NEW_TASK: TaskState = {
+export const NEW_TASK: ModelTask = {
   ecs: 'pending',
   revision: 'new',
   protection: UNPROTECTED,
@@ -67,7 +67,7 @@ export const NEW_TASK: TaskState = {
 };
 
 /** Whether its daemon holds a job. */
-export function holdsJob({ daemon }: TaskState): boolean {
+export function holdsJob({ daemon }: ModelTask): boolean {
   return daemon === 'busy' || daemon === 'finishing';
 }
 
@@ -75,14 +75,14 @@ export function holdsJob({ daemon }: TaskState): boolean {
  * Whether stopping the task now may kill a job: its daemon holds one, or may get one before it is
  * told to stop.
  */
-export function isAtRisk(task: TaskState): boolean {
+export function isAtRisk(task: ModelTask): boolean {
   if (task.daemon === 'idle' || holdsJob(task)) return true;
   // coderd refuses a daemon that could not register for 15 minutes, so it gets no job.
   return task.daemon === 'starting' && task.row !== 'none';
 }
 
 /** Resets values that no longer matter, so that equivalent states are the same state. */
-export function forget(task: TaskState): TaskState {
+export function forget(task: ModelTask): ModelTask {
   const isWorking = task.guard === 'working';
   return {
     ...task,
@@ -93,14 +93,14 @@ export function forget(task: TaskState): TaskState {
 }
 
 /** One string for each state. */
-export function keyOf(task: TaskState | undefined): string {
+export function keyOf(task: ModelTask | undefined): string {
   if (task === undefined) return '';
   const { ecs, revision, protection, guard, blind, isRefused, write, look, daemon, unitsOfJob, row } = task;
   return [ecs, revision, protection, guard, blind, isRefused, write, look, daemon, unitsOfJob, row].join(' ');
 }
 
 /** A text for traces. */
-export function describeTask(task: TaskState | undefined): string {
+export function describeTask(task: ModelTask | undefined): string {
   if (task === undefined) return '-';
   const { ecs, revision, guard, write, daemon, row } = task;
   if (ecs === 'pending') return `${revision} pending${task.protection > 0 ? ' protected' : ''}`;
@@ -118,6 +118,6 @@ export function describeTask(task: TaskState | undefined): string {
   return parts.join(', ');
 }
 
-function protectionText({ protection }: TaskState): string {
+function protectionText({ protection }: ModelTask): string {
   return protection === UNPROTECTED ? 'UNPROTECTED' : `protected for ${protection - 1} units`;
 }
