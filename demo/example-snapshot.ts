@@ -50,7 +50,11 @@ const BUILDS: readonly Builds[] = [
 /** Runs the deployment and looks at it. The same configuration gives the same snapshot. */
 export async function exampleSnapshot(config: Config): Promise<Snapshot> {
   const pools = config.pools.map(({ name, organization, tags, image, cpu, memory }) => ({
-    ...{ name, organization, tags, desiredCount: 0, template: { image, cpu, memory } },
+    name,
+    organization,
+    tags,
+    desiredCount: 0,
+    template: { image, cpu, memory },
   }));
   const world = new World({ start: START, seed: SEED, pools });
   planBuilds(world);

@@ -24,14 +24,15 @@ export function rowsOf(world: World): readonly PoolRow[] {
     const byState = Map.groupBy(tasks, stateOf);
     const count = (of: ShownState): number => byState.get(of)?.length ?? 0;
     return {
-      ...{ name, tags: tagText(tags), desired: state.desiredCount, jobsDone: countJobsDone(world, name) },
+      name,
+      tags: tagText(tags),
+      desired: state.desiredCount,
+      jobsDone: countJobsDone(world, name),
       revision: revisionText(state.primary.definition.revision, [...tasks]),
-      ...{
-        busy: count('busy'),
-        idle: count('idle'),
-        draining: count('draining'),
-        starting: count('starting'),
-      },
+      busy: count('busy'),
+      idle: count('idle'),
+      draining: count('draining'),
+      starting: count('starting'),
     };
   });
 }

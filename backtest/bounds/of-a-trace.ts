@@ -79,7 +79,10 @@ function insertedAt({ at, kind }: TraceJob): number {
 
 function busyBound(jobs: readonly BoundJob[], pools: readonly BoundPool[]): Omit<Bound, 'meanWaitS'> {
   return {
-    ...{ bound: 'busy-hours', title: 'busy hours', ...busyHours(jobs, pools), launches: 0 },
+    bound: 'busy-hours',
+    title: 'busy hours',
+    ...busyHours(jobs, pools),
+    launches: 0,
     meaning: 'a daemon starts the moment a job comes and stops the moment the job ends',
   };
 }
@@ -90,7 +93,11 @@ async function clairvoyantBound(
 ): Promise<Omit<Bound, 'meanWaitS'>> {
   const { hours, dollars, launches } = await clairvoyant(jobs, pools);
   return {
-    ...{ bound: 'clairvoyant', title: 'clairvoyant', hours, dollars, launches },
+    bound: 'clairvoyant',
+    title: 'clairvoyant',
+    hours,
+    dollars,
+    launches,
     meaning:
       'knows every arrival in advance: no job waits, jobs share tasks at the lowest cost, and each task pays for the shortest possible start and at least one minute',
   };

@@ -38,8 +38,9 @@ export async function changeOf(options: ChangeOptions): Promise<Change> {
   const pairs = await Promise.all(seeds.map((seed) => replayPair(options, seed)));
   const { name, from, to, jobs, outages } = trace;
   return {
-    trace: { ...{ name, from, to, outages, skipped }, jobs: jobs.length },
-    ...{ seeds, fits: fitsOf(options) },
+    trace: { name, from, to, outages, skipped, jobs: jobs.length },
+    seeds,
+    fits: fitsOf(options),
     jobsOfPeople: differenceOf(pairs, ({ waitOfPeople }) => waitOfPeople.jobs).after,
     measures: measuresOf(pairs, trace),
     pools: poolsOf(pairs, options),

@@ -67,7 +67,11 @@ export async function runAutoscaler(options: AutoscalerOptions): Promise<never> 
     const relay = new Relay({ send }, options.onError);
     const record = new KeptRecord({ learner: stock, store, clock, onFailure: () => {} });
     const ports = virtualPorts({
-      ...{ world, scheduler, isCoderdDown, stock, record },
+      world,
+      scheduler,
+      isCoderdDown,
+      stock,
+      record,
       onCall: (api, requests) => context.count({ [api]: requests }),
     });
     return { ports: () => ({ ...ports(), relay }), record: new WaitRecord() };
@@ -110,7 +114,10 @@ async function invoke(
   const endsAt = scheduler.now() + TIMEOUT_MS;
   try {
     await runLooks({
-      ...{ ports: ports(), config, message, remainingMs: () => endsAt - scheduler.now() },
+      ports: ports(),
+      config,
+      message,
+      remainingMs: () => endsAt - scheduler.now(),
       onLook: (tick, durationMs) => {
         context.count({ ticks: 1 });
         onLook(tick, record.after(tick, durationMs));

@@ -63,7 +63,10 @@ export function outcomeOf(
   const startedAt = isReaped ? record.completedAt : record?.startedAt;
   const runUntil = killedAt ?? record?.completedAt ?? end;
   return {
-    ...{ job, pool: by?.pool ?? '-', taskId: by?.taskId, delayMs },
+    job,
+    pool: by?.pool ?? '-',
+    taskId: by?.taskId,
+    delayMs,
     end: endOf(record, killedAt),
     waitMs: Math.max(0, (startedAt ?? end) - job.at),
     runMs: startedAt === undefined || isReaped ? 0 : runUntil - startedAt,

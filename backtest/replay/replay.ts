@@ -127,10 +127,19 @@ export class Replay {
     const { coderd, timeline } = this.#world;
     const { organizationId, activeVersion: version } = template;
     const job = pastJob({
-      ...{ id: `past-${++this.#past}` as JobId, createdAt: plusMs(timeline.now(), -DORMANT_AFTER_MS) },
-      ...{ organizationId, template, version, tags: version.tags, tagKey: tagKey(version.tags) },
-      ...{ initiatorId: coderd.userId, type: 'workspace_build', transition: 'stop', workspace: undefined },
-      ...{ durationMs: 0, willFail: false },
+      id: `past-${++this.#past}` as JobId,
+      createdAt: plusMs(timeline.now(), -DORMANT_AFTER_MS),
+      organizationId,
+      template,
+      version,
+      tags: version.tags,
+      tagKey: tagKey(version.tags),
+      initiatorId: coderd.userId,
+      type: 'workspace_build',
+      transition: 'stop',
+      workspace: undefined,
+      durationMs: 0,
+      willFail: false,
     });
     // without startedAt its duration is unknown
     return { job: { ...job, startedAt: undefined }, reason: 'autostop' };

@@ -126,7 +126,10 @@ class Simulation {
       start: startOf(trace),
       seed,
       pools: config.pools.map(({ name, organization, tags, scaleIn }) => ({
-        ...{ name, organization, tags, desiredCount: 0 },
+        name,
+        organization,
+        tags,
+        desiredCount: 0,
         // as infra/constructs/pool/pool-task.ts has it; tasks of other policies need no guard
         image: isGuarded && scaleIn === 'lease' ? 'guarded' : 'bare',
       })),
@@ -221,7 +224,10 @@ class Simulation {
       return;
     }
     void runAutoscaler({
-      ...{ world: this.#world, scheduler: this.#scheduler, config: this.#options.config, context },
+      world: this.#world,
+      scheduler: this.#scheduler,
+      config: this.#options.config,
+      context,
       seed: this.#options.seed,
       store: this.#options.store,
       onLook: (tick, started) => {
@@ -285,7 +291,9 @@ class Simulation {
     return this.#replay.jobs().map((replayed) => {
       const id = replayed.record?.id ?? '';
       return outcomeOf(replayed, {
-        ...{ end, killedAt: killedAt.get(id), by: this.#ledger.acquisitionOf(id) },
+        end,
+        killedAt: killedAt.get(id),
+        by: this.#ledger.acquisitionOf(id),
       });
     });
   }

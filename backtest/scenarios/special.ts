@@ -134,8 +134,13 @@ export const AGENTS: Scenario = {
   groups: [],
   bursts: [
     {
-      ...{ template: 'agent', perDay: 50, between: [0, 1440], size: [1, 20], withinSeconds: 60 },
-      ...{ again: { chance: 0.7, afterMinutes: 6 }, livesMinutes: [5, 60] },
+      template: 'agent',
+      perDay: 50,
+      between: [0, 1440],
+      size: [1, 20],
+      withinSeconds: 60,
+      again: { chance: 0.7, afterMinutes: 6 },
+      livesMinutes: [5, 60],
     },
   ],
   outages: [],

@@ -58,17 +58,28 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
   return {
     version: 1,
     trace: {
-      ...{ name: trace.name, from: trace.from, to: trace.to, timezone: trace.timezone, skipped, unfit },
+      name: trace.name,
+      from: trace.from,
+      to: trace.to,
+      timezone: trace.timezone,
+      skipped,
+      unfit,
       jobs: trace.jobs.length,
       kinds: countsOf(trace.jobs.map(({ kind }) => kind)),
     },
     seed,
     settings: {
-      ...{ valueOfMinute, region, pricesOf: priceDate(region) },
+      valueOfMinute,
+      region,
+      pricesOf: priceDate(region),
       startSeconds: startSecondsOf(startLatencies(trace.startSeconds)),
     },
     pools: config.pools.map(({ name, organization, tags, min, max }) => ({
-      ...{ name, organization, tags, max, dollarsPerTaskHour: prices[name] ?? 0 },
+      name,
+      organization,
+      tags,
+      max,
+      dollarsPerTaskHour: prices[name] ?? 0,
       min: min === 'auto' ? 0 : min,
     })),
     stepS: stepOf(trace),
@@ -86,7 +97,7 @@ export function orderOf(
   isPictured: boolean,
 ): Order {
   const { trace, config, seed, valueOfMinute } = options;
-  return { ...{ driver, trace, config, seed, valueOfMinute, isPictured }, dollarsPerHour: pricesOf(options) };
+  return { driver, trace, config, seed, valueOfMinute, isPictured, dollarsPerHour: pricesOf(options) };
 }
 
 function policiesOf({ against }: CompareOptions): readonly Policy[] {

@@ -105,7 +105,14 @@ function run(
   const { valueOfMinute = priceOfWaiting(config) } = rest;
   return onThreads(workers, cliEnvironment, (threads) =>
     compare({
-      ...{ trace, skipped, config, against, seed, valueOfMinute, region, ...threads },
+      trace,
+      skipped,
+      config,
+      against,
+      seed,
+      valueOfMinute,
+      region,
+      ...threads,
       ...(sweep === undefined ? {} : { sweep: values }),
       isSuggesting: isSuggesting(options),
     }),

@@ -18,8 +18,12 @@ function traceOf({ change, checks }: Judged) {
   const { trace, ...figures } = change;
   const { from, to, outages, ...rest } = trace;
   return {
-    ...{ ...rest, from: isoTime(from), to: isoTime(to) },
+    ...rest,
+    from: isoTime(from),
+    to: isoTime(to),
     outages: outages.map(({ at, seconds }) => ({ at: isoTime(at), seconds })),
-    ...{ ...figures, checks, doubts: doubtsOf(change) },
+    ...figures,
+    checks,
+    doubts: doubtsOf(change),
   };
 }

@@ -143,7 +143,8 @@ function forbidden(asked: readonly Asked[]): readonly Check[] {
     .filter(({ verdict }) => verdict.kind === 'forbidden')
     .map((one) => one.shown.replace(/\?.*/, ''));
   return unique(shown, (path) => path).map((path) => ({
-    ...{ name: ANSWERS, status: 'skip' },
+    name: ANSWERS,
+    status: 'skip',
     says: `${path}: the token's user has no permission to read it`,
   }));
 }

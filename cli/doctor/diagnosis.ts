@@ -97,7 +97,11 @@ export function checkPoolCredentials(
 ): Promise<readonly (readonly Check[])[]> {
   const everywhere = secret.everywhere === undefined ? undefined : blockerOf(secret);
   return checkCredentials(config.pools, {
-    ...{ coderd, secrets, coder, services: readings.services, until },
+    coderd,
+    secrets,
+    coder,
+    services: readings.services,
+    until,
     secretsBlocker: blockerOf(aws) ?? everywhere,
     now: 'value' in server ? server.value.now : cliEnvironment.now(),
     blocker: blockerOf(server),

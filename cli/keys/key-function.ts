@@ -94,7 +94,10 @@ async function portsOf(
     await listAll({ keys }),
   );
   return {
-    ...{ keys, secrets, tasks: new EcsPoolTasks(() => ecs, stack), clock: { ...systemClock, now } },
+    keys,
+    secrets,
+    tasks: new EcsPoolTasks(() => ecs, stack),
+    clock: { ...systemClock, now },
     // The check makes no key and has nothing to log: its answer has everything.
     random: { suffix: () => '', token: () => '' },
     log: { info: () => {}, warn: () => {} },

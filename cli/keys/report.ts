@@ -88,7 +88,10 @@ function listed({ id, name, createdAt, tags, in: organization }: Known['keys'][n
   const { daemons } = organization;
   const own = daemons?.items.filter(({ keyId }) => keyId === id);
   return {
-    ...{ id, name, organization: organization.name, tags: displayTags(tags) },
+    id,
+    name,
+    organization: organization.name,
+    tags: displayTags(tags),
     createdAt: new Date(createdAt).toISOString(),
     daemons:
       own?.map((daemon) => ({
@@ -106,11 +109,14 @@ function poolKeys(pool: PoolConfig, known: Known): PoolKeys {
   const others = known.keys.filter((key) => key.id !== current.id && (use?.byKey.get(key.id) ?? 0) > 0);
   const own = known.keys.filter((key) => key.id === current.id);
   const used = (key: Known['keys'][number], is: UsedKey['is']): UsedKey => ({
-    ...{ ...listed(key), is },
+    ...listed(key),
+    is,
     tasks: use === undefined ? null : (use.byKey.get(key.id) ?? 0),
   });
   return {
-    ...{ pool: name, organization, auth: auth.kind },
+    pool: name,
+    organization,
+    auth: auth.kind,
     secret: auth.kind === 'managed' ? (secret?.name ?? null) : auth.secret.secret,
     jsonKey: auth.kind === 'managed' ? null : (auth.secret.jsonKey ?? null),
     rotating: secret !== undefined && pendingVersion(secret) !== undefined,

@@ -37,7 +37,9 @@ function readReport(options: OrphansOptions, cliEnvironment: CliEnvironment): Pr
   return withFunctionLog(options, cliEnvironment, async (log) => {
     const { rows, isCut } = await log.query('orphan', [LEDGER_FIELDS], { from, to });
     return {
-      ...{ from: isoTime(from), to: isoTime(to), logGroup: log.group },
+      from: isoTime(from),
+      to: isoTime(to),
+      logGroup: log.group,
       keptDays: keptDaysOf(options.config),
       days: options.days,
       isCut,

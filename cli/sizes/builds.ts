@@ -36,7 +36,8 @@ function buildOf(job: JobOutcome, { to }: LogSpan): Build | undefined {
   const { pool, ending: task } = nameInParts(worker_name ?? '');
   if (pool === undefined || started_at == null) return undefined;
   return {
-    ...{ pool, task },
+    pool,
+    task,
     startedAt: started_at,
     endedAt: completed_at ?? to,
     isKilled: isKilled(job),

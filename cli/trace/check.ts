@@ -35,7 +35,12 @@ const MOST_GROUPS = 20;
 function traceDocument(trace: Trace) {
   const { name, from, to, timezone, jobs, outages, startSeconds } = trace;
   return {
-    ...{ version: 1, name, from: isoTime(from), to: isoTime(to), timezone, jobs: jobs.length },
+    version: 1,
+    name,
+    from: isoTime(from),
+    to: isoTime(to),
+    timezone,
+    jobs: jobs.length,
     buildSeconds: sum(jobs, ({ seconds }) => seconds),
     outages: outages.map(({ at, seconds }) => ({ at: isoTime(at), seconds })),
     startSeconds: startSeconds ?? null,
@@ -143,14 +148,12 @@ function clockOf(timeZone: string): (time: EpochMs) => string {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone,
     hourCycle: 'h23',
-    ...{
-      weekday: 'short',
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-      hour: '2-digit',
-      minute: '2-digit',
-    },
+    weekday: 'short',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
   });
   return (time) => {
     const parts = new Map(format.formatToParts(time).map(({ type, value }) => [type, value]));

@@ -97,7 +97,11 @@ export function findScenario(name: string | undefined): Scenario {
 function scenariosText({ json }: GenerateOptions, { columns }: CliEnvironment): string {
   if (!json) return scenarioTable(columns);
   const scenarios = SCENARIOS.map(({ name, groups, from, title, config }) => ({
-    ...{ name, users: usersOf(groups), from, description: title, configuration: config },
+    name,
+    users: usersOf(groups),
+    from,
+    description: title,
+    configuration: config,
   }));
   return JSON.stringify({ version: 1, scenarios }, null, 2);
 }

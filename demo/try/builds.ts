@@ -42,32 +42,66 @@ function initOf(providers: InitWork['providers']): InitWork {
 
 const PEOPLE: readonly People[] = [
   {
-    ...{ template: 'docker', organization: 'default', tags: {}, workspaces: 30, runsMinutes: 20 },
-    ...{ everyS: 75, atOnce: 2, seconds: [20, 60], init: initOf({ 'docker 3.6': 6_000 }) },
+    template: 'docker',
+    organization: 'default',
+    tags: {},
+    workspaces: 30,
+    runsMinutes: 20,
+    everyS: 75,
+    atOnce: 2,
+    seconds: [20, 60],
+    init: initOf({ 'docker 3.6': 6_000 }),
   },
   {
-    ...{ template: 'notebook', organization: 'default', tags: { cluster: 'gpu' } },
-    ...{ workspaces: 10, runsMinutes: 8, everyS: 240, atOnce: 3, seconds: [40, 90] },
+    template: 'notebook',
+    organization: 'default',
+    tags: { cluster: 'gpu' },
+    workspaces: 10,
+    runsMinutes: 8,
+    everyS: 240,
+    atOnce: 3,
+    seconds: [40, 90],
     init: initOf({ 'kubernetes 2.38': 9_000 }),
   },
   {
-    ...{ template: 'spark', organization: 'data', tags: { team: 'data' }, workspaces: 12, runsMinutes: 12 },
-    ...{ everyS: 300, atOnce: 4, seconds: [20, 60], init: initOf({ 'aws 6.20': 18_000 }) },
+    template: 'spark',
+    organization: 'data',
+    tags: { team: 'data' },
+    workspaces: 12,
+    runsMinutes: 12,
+    everyS: 300,
+    atOnce: 4,
+    seconds: [20, 60],
+    init: initOf({ 'aws 6.20': 18_000 }),
   },
 ];
 
 const OTHERS: readonly Others[] = [
   {
-    ...{ what: 'template import', type: 'template_version_import', organization: 'default', tags: {} },
-    ...{ everyS: 420, atOnce: 1, seconds: [10, 20] },
+    what: 'template import',
+    type: 'template_version_import',
+    organization: 'default',
+    tags: {},
+    everyS: 420,
+    atOnce: 1,
+    seconds: [10, 20],
   },
   {
-    ...{ what: 'prebuild', initiator: 'prebuilds', organization: 'default', tags: {} },
-    ...{ everyS: 480, atOnce: 3, seconds: [30, 60] },
+    what: 'prebuild',
+    initiator: 'prebuilds',
+    organization: 'default',
+    tags: {},
+    everyS: 480,
+    atOnce: 3,
+    seconds: [30, 60],
   },
   {
-    ...{ what: 'unschedulable build', organization: 'default', tags: { cluster: 'tpu' } },
-    ...{ everyS: 1200, atOnce: 1, seconds: [30, 30] },
+    what: 'unschedulable build',
+    organization: 'default',
+    tags: { cluster: 'tpu' },
+    everyS: 1200,
+    atOnce: 1,
+    seconds: [30, 30],
   },
 ];
 
@@ -92,13 +126,18 @@ function arrive(source: Source, arrivals: Arrivals, act: () => void): void {
 function planPeople(source: Source, people: People): void {
   const { coderd } = source.world;
   const template = coderd.addTemplate({
-    ...{ name: people.template, organization: people.organization, tags: people.tags },
-    ...{ buildMs: { stop: 15_000 }, init: people.init },
+    name: people.template,
+    organization: people.organization,
+    tags: people.tags,
+    buildMs: { stop: 15_000 },
+    init: people.init,
     archive: tarArchive({ 'main.tf': '# a template\n', '.terraform.lock.hcl': lockFile(people.template) }),
   });
   const own = Array.from({ length: people.workspaces }, (_, index) =>
     coderd.addWorkspace({
-      ...{ template, name: `${people.template}-${index + 1}`, ttlMs: people.runsMinutes * 60_000 },
+      template,
+      name: `${people.template}-${index + 1}`,
+      ttlMs: people.runsMinutes * 60_000,
     }),
   );
   arrive(source, people, () => startSome(source, people, own));
@@ -147,13 +186,17 @@ const RUNS_MS = 4 * 60_000;
  */
 export function addScheduledWorkspaces(world: World): void {
   const template = world.coderd.addTemplate({
-    ...{ name: 'web', organization: 'default', tags: { team: 'web' } },
+    name: 'web',
+    organization: 'default',
+    tags: { team: 'web' },
     buildMs: { start: 25_000, stop: 10_000 },
   });
   for (let minute = 0; minute < 60; minute += EVERY_MINUTES)
     for (let index = 1; index <= WORKSPACES_PER_START; index++)
       world.coderd.addWorkspace({
-        ...{ template, name: `web-${minute}-${index}`, ttlMs: RUNS_MS },
+        template,
+        name: `web-${minute}-${index}`,
+        ttlMs: RUNS_MS,
         schedule: `CRON_TZ=UTC ${minute} * * * *`,
       });
 }

@@ -24,7 +24,12 @@ export async function passTime(world: World, { config, seed, until, onError }: P
   const scheduler = new VirtualScheduler(world.timeline);
   const context = { isCoderdDown: () => false, count: () => {} };
   void runAutoscaler({
-    ...{ world, scheduler, config, seed, context, onError },
+    world,
+    scheduler,
+    config,
+    seed,
+    context,
+    onError,
     onLook: (_, { waits }) => {
       for (const wait of waits) log(world, wait);
     },

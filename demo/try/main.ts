@@ -45,7 +45,9 @@ say(introduction(deployment));
 
 function start(): Promise<RunningTry> {
   return startDeployment({
-    ...{ folder: out, hours, seed },
+    folder: out,
+    hours,
+    seed,
     onEvent: (text) => show({ text }),
     onChange: (change) => show(changeEvent(change)),
   }).catch(async (error: unknown) => {

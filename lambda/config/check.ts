@@ -84,7 +84,8 @@ function toConfig({
 }: ParsedConfig): Deployment {
   return {
     ...rest,
-    ...{ coder, prebuildsFailureHardLimit },
+    coder,
+    prebuildsFailureHardLimit,
     looks: { everyMs: looks.every },
     roll: { atOncePercent: roll.atOnce },
     alertAfterMs: alertAfter,

@@ -36,7 +36,8 @@ export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): 
   const lines = boundLines(bounds, axes.cost, scales, area);
   const inArea = (point: Point): Spot => spotOf(point, scales, area);
   const named = points.map((point, at) => ({
-    ...{ name: runs[at]?.title ?? '', isBold: at === 0 },
+    name: runs[at]?.title ?? '',
+    isBold: at === 0,
     ...inArea(point),
   }));
   const best = bestOf(points);

@@ -30,7 +30,11 @@ export function contextInto(jobs: TraceJob[], random: Random): GeneratorContext 
     random,
     submit: (kind, { organization, tags }, at, seconds, build) => {
       jobs.push({
-        ...{ at: (Math.round(at / 1000) * 1000) as EpochMs, organization, tags, seconds, kind },
+        at: (Math.round(at / 1000) * 1000) as EpochMs,
+        organization,
+        tags,
+        seconds,
+        kind,
         ...build,
       });
     },

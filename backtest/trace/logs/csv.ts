@@ -45,7 +45,11 @@ function rowsOf(text: string, file: string): readonly Row[] {
   };
   try {
     parse(text, {
-      ...{ bom: true, delimiter, skip_empty_lines: true, relax_column_count: true, on_record: onRecord },
+      bom: true,
+      delimiter,
+      skip_empty_lines: true,
+      relax_column_count: true,
+      on_record: onRecord,
     });
   } catch (cause) {
     // after a wrong quote, rows cannot be told apart

@@ -49,7 +49,11 @@ export function importLog(log: Log, options: ImportOptions): ReadTrace {
   const trace = traceOf(
     file,
     kept.map(({ at, group, seconds }) => ({
-      ...{ at, organization, tags: tagsOf(group, options) ?? {}, seconds, kind: 'user' },
+      at,
+      organization,
+      tags: tagsOf(group, options) ?? {},
+      seconds,
+      kind: 'user',
     })),
     { name, from, to, timezone: options.timezone ?? log.timezone },
   );

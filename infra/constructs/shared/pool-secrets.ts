@@ -37,6 +37,9 @@ export function poolSecrets(
 export function allSecrets(scope: Construct): string {
   const arnFormat = ArnFormat.COLON_RESOURCE_NAME;
   return Stack.of(scope).formatArn({
-    ...{ service: 'secretsmanager', resource: 'secret', resourceName: '*', arnFormat },
+    service: 'secretsmanager',
+    resource: 'secret',
+    resourceName: '*',
+    arnFormat,
   });
 }

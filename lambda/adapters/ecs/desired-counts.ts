@@ -47,8 +47,12 @@ export class DesiredCounts {
     ];
     const shortage = shortageOf(service, known, now);
     this.#known.set(serviceArn, {
-      ...{ seen: desiredCount, seenAt: now, tasks: runningCount + pendingCount },
-      ...{ set: isOwn ? set.slice(index + 1) : [], changes, shortage },
+      seen: desiredCount,
+      seenAt: now,
+      tasks: runningCount + pendingCount,
+      set: isOwn ? set.slice(index + 1) : [],
+      changes,
+      shortage,
     });
     return {
       ...service,

@@ -16,7 +16,10 @@ const taskDefinitionSchema = z.object({
   containerDefinitions: z
     .array(
       z.object({
-        ...{ name: z.string(), image: z.string(), entryPoint: words, command: words },
+        name: z.string(),
+        image: z.string(),
+        entryPoint: words,
+        command: words,
         logConfiguration: logging,
       }),
     )

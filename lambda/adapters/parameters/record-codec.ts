@@ -58,7 +58,8 @@ export function encodeRecord(record: StockRecord, mostCharacters = MOST_CHARACTE
 /** Packs the builds that came after this time. */
 function pack(record: StockRecord, after: number): string {
   const organizations = record.organizations.map(({ id, upTo, logs }) => ({
-    ...{ id, upTo: Math.floor(upTo) },
+    id,
+    upTo: Math.floor(upTo),
     logs: logs.flatMap(({ tags, builds }) => {
       const newer = builds.filter(({ at }) => at > after);
       return newer.length === 0 ? [] : { tags, builds: differences(newer, upTo) };
@@ -91,7 +92,8 @@ export function decodeRecord(text: string): StockRecord | undefined {
   if (data === undefined) return undefined;
   return {
     organizations: data.organizations.map(({ id, upTo, logs }) => ({
-      ...{ id, upTo },
+      id,
+      upTo,
       logs: logs.map(({ tags, builds }) => ({ tags, builds: buildsOf(builds, upTo) })),
     })),
     choices: data.choices.flatMap((choice) => choiceSchema.safeParse(choice).data ?? []),

@@ -45,8 +45,10 @@ export const VERSION = 'linux-2';
 
 /** Like `authorizationSchema`, with the names that the story uses. */
 const authorizations = z.object({
-  ...{ workspace: z.boolean().nullish(), template: z.boolean().nullish() },
-  ...{ provisioner_jobs: z.boolean().nullish(), provisioner_daemon: z.boolean().nullish() },
+  workspace: z.boolean().nullish(),
+  template: z.boolean().nullish(),
+  provisioner_jobs: z.boolean().nullish(),
+  provisioner_daemon: z.boolean().nullish(),
 });
 
 type ReadQuestion = { readonly schema: z.ZodType; readonly more?: readonly Pair[]; readonly body?: unknown };

@@ -72,7 +72,11 @@ export class CoderdApi {
     const email = `${username}@example.com`;
     const password = randomUUID();
     const user = await this.#post('/users', idSchema, {
-      ...{ email, username, password, login_type: 'password', organization_ids: [this.organization.id] },
+      email,
+      username,
+      password,
+      login_type: 'password',
+      organization_ids: [this.organization.id],
     });
     await this.#http.ask(`/organizations/${this.organization.id}/members/${user.id}/roles`, z.unknown(), {
       method: 'PUT',
@@ -96,7 +100,10 @@ export class CoderdApi {
     const { hash } = await this.#http.ask('/files', file, { method: 'POST', body });
     const organization = `/organizations/${this.organization.id}`;
     const version = await this.#post(`${organization}/templateversions`, versionSchema, {
-      ...{ storage_method: 'file', file_id: hash, provisioner: 'terraform', tags },
+      storage_method: 'file',
+      file_id: hash,
+      provisioner: 'terraform',
+      tags,
     });
     await this.#succeeded(`/templateversions/${version.id}`, versionSchema, ({ job }) => job);
     const template = { name: `${name}-${this.#run}`, template_version_id: version.id };
@@ -107,7 +114,9 @@ export class CoderdApi {
   createWorkspace(template: string, buildMs: number): Promise<RealWorkspace> {
     const name = `w${++this.#workspaces}-${this.#run}`;
     return this.#post('/users/me/workspaces', workspaceSchema, {
-      ...{ name, template_id: template, ...parameters(buildMs) },
+      name,
+      template_id: template,
+      ...parameters(buildMs),
     });
   }
 

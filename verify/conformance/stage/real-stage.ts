@@ -93,8 +93,11 @@ export class RealStage implements Stage {
       method: 'POST',
       path: '/users',
       body: {
-        ...{ email: `${name}@example.com`, username: name, password: PASSWORD },
-        ...{ organization_ids: [organization], user_status: status === 'dormant' ? 'dormant' : 'active' },
+        email: `${name}@example.com`,
+        username: name,
+        password: PASSWORD,
+        organization_ids: [organization],
+        user_status: status === 'dormant' ? 'dormant' : 'active',
       },
     });
     this.names.set(name, made.id);
@@ -134,8 +137,12 @@ export class RealStage implements Stage {
         method: 'POST',
         path: '/organizations/{organization}/templateversions',
         body: {
-          ...{ name: version.name, storage_method: 'file', file_id: file.hash },
-          ...{ provisioner: 'terraform', tags: version.tags, ...template },
+          name: version.name,
+          storage_method: 'file',
+          file_id: file.hash,
+          provisioner: 'terraform',
+          tags: version.tags,
+          ...template,
         },
       },
       (made) => {
@@ -173,8 +180,11 @@ export class RealStage implements Stage {
         path: `/users/{${owner}}/workspaces`,
         as: by,
         body: {
-          ...{ name, template_id: this.names.wordFor(template), ttl_ms: ttlMs },
-          ...{ autostart_schedule: schedule, rich_parameter_values: parameterValues(parameters) },
+          name,
+          template_id: this.names.wordFor(template),
+          ttl_ms: ttlMs,
+          autostart_schedule: schedule,
+          rich_parameter_values: parameterValues(parameters),
         },
       },
       (made) => {

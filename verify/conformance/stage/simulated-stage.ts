@@ -151,7 +151,9 @@ export class SimulatedStage implements Stage {
     return outcomeOf(() => {
       const { given, version } = known(this.#versions, first);
       const template = this.#model.addTemplate({
-        ...{ organization: 'coder', name, version },
+        organization: 'coder',
+        name,
+        version,
         buildMs: buildMsOf(given.script),
       });
       this.#templates.set(name, template);
@@ -171,7 +173,10 @@ export class SimulatedStage implements Stage {
       const template = known(this.#templates, given.template);
       const script = this.#scriptOf(template);
       const workspace = this.#model.createWorkspace({
-        ...{ name, template, owner: known(this.#users, owner), initiator: known(this.#users, by) },
+        name,
+        template,
+        owner: known(this.#users, owner),
+        initiator: known(this.#users, by),
         ...(schedule === undefined ? {} : { schedule }),
         ...(ttlMs === undefined ? {} : { ttlMs }),
         ...(parameters === undefined ? {} : { ownTags: parameters }),
