@@ -1,11 +1,12 @@
-/** The price of a launch, from a registry on loopback: what `doctor` says. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** The price of a launch, from a registry on loopback: what `init` writes and what `doctor` says. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { readLaunchPrice } from '../../../cli/image/advice/launch-price.ts';
 import type { CliEnvironment } from '../../../cli/shared/cli-environment.ts';
+import { loadDeployment } from '../../../lambda/config/load.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import { runIn } from '../../support/cli-run.ts';
 import { type ImageRegistry, startImageRegistry } from '../../support/image-registry.ts';
@@ -105,6 +106,38 @@ const pools = [
   { name: 'cpu', organization: 'default', tags: {} },
   { name: 'gpu', organization: 'default', tags: { gpu: 'a10' } },
 ];
+
+async function init(fetch?: CliEnvironment['fetch']): Promise<string> {
+  lab = await startLab({ pools });
+  lab.world.coderd.addTemplate({ organization: 'default', name: 'docker' });
+  lab.world.coderd.addTemplate({ organization: 'default', name: 'ml', tags: { gpu: 'a10' } });
+  const environment = { CODER_URL: lab.coderdUrl };
+  const { code, err } = await runIn({ environment, ...(fetch && { fetch }) }, 'init', '--config', file);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return readFileSync(file, 'utf8');
+}
+
+describe('autoscaler init', () => {
+  it('writes the price of a launch into each pool, and what it was computed from', async () => {
+    const text = await init(registry.fetch);
+    expect(text.split('\n').filter((line) => line === `    dollarsPerLaunch: 0.0135 # ${FROM}`)).toHaveLength(
+      2,
+    );
+    expect(loadDeployment(file).config.pools.map(({ dollarsPerLaunch }) => dollarsPerLaunch)).toEqual([
+      0.0135, 0.0135,
+    ]);
+  });
+
+  it('writes a price that doctor agrees with', async () => {
+    await init(registry.fetch);
+    const { out } = await runIn({ fetch: registry.fetch }, 'doctor', '--config', file);
+    expect(out).toContain(`ok    pool "default": price of a launch: $0.0135 fits ${FROM}\n`);
+  });
+
+  it('writes no price of a launch if it cannot know it', async () => {
+    expect(await init()).not.toContain('dollarsPerLaunch');
+  });
+});
 
 /** The lines about the price of a launch. */
 async function doctor(settings: readonly [object, object], more: object = {}): Promise<readonly string[]> {
