@@ -19,7 +19,7 @@ import {
 } from './shared/cli-environment.ts';
 import { lookLive } from './shared/live.ts';
 import { type LiveOptions, readConfig, withJsonOption, withLiveOptions } from './shared/live-options.ts';
-import { parseTime } from './shared/time-option.ts';
+import { parseTime } from './shared/option-values.ts';
 import { unreadLists } from './shared/unread-lists.ts';
 
 type PlanOptions = LiveOptions & {

@@ -6,9 +6,7 @@ import { InvalidArgumentError } from 'commander';
 import { BASELINES } from '../../backtest/policies/index.ts';
 import { priceDate } from '../../backtest/replay/prices.ts';
 import { HIGHEST_PRICE } from '../../lambda/config/schema/waiting-schema.ts';
-import { wholeNumber } from '../../simulator/base/whole-number.ts';
 
-const MOST_WORKERS = 64;
 const HIGHEST_PRICES = 50;
 
 /** Ids of policies in `BASELINES`. */
@@ -48,10 +46,4 @@ export function parseRegion(text: string): string {
   } catch (error) {
     throw new InvalidArgumentError((error as Error).message);
   }
-}
-
-export function parseWorkers(text: string): number {
-  const workers = wholeNumber(text);
-  if (workers >= 1 && workers <= MOST_WORKERS) return workers;
-  throw new InvalidArgumentError(`Write a number from 1 to ${MOST_WORKERS}.`);
 }

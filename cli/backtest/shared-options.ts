@@ -1,8 +1,11 @@
 /** The options that `autoscaler backtest`, `autoscaler tune` and `autoscaler compare` share. */
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
-import { parseDays } from '../trace/generate.ts';
-import { parseRegion, parseWorkers } from './options.ts';
+import { countTo } from '../shared/option-values.ts';
+import { MOST_DAYS } from '../trace/generate.ts';
+import { parseRegion } from './options.ts';
+
+const MOST_WORKERS = 64;
 
 /** Adds `--trace`, `--scenario` and `--days`. */
 export function withTraceOptions(command: Command): Command {
@@ -19,7 +22,7 @@ export function withScenarioOptions(command: Command): Command {
       '--scenario <name>',
       'a fictional deployment with its own configuration (required without --trace)',
     )
-    .option('--days <number>', 'days of the scenario (default: 7)', parseDays);
+    .option('--days <number>', 'days of the scenario (default: 7)', countTo(MOST_DAYS));
 }
 
 /** Adds `--region`, `--workers` and `--skip-bad`. */
@@ -29,7 +32,7 @@ export function withRunOptions(command: Command): Command {
     .option(
       '--workers <number>',
       'number of threads; does not change the figures',
-      parseWorkers,
+      countTo(MOST_WORKERS),
       availableParallelism(),
     )
     .option('--skip-bad', 'skip invalid lines of the trace and count them', false);

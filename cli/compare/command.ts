@@ -2,7 +2,7 @@
  * `autoscaler compare`: shows what a change of the configuration would do to cost and waits. Exit
  * code 3 if a limit is crossed.
  */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { changeOf } from '../../backtest/change/change.ts';
 import { MOST_PAIRS } from '../../backtest/change/difference.ts';
 import { Progress } from '../../backtest/search/progress.ts';
@@ -11,6 +11,7 @@ import { peaksOf } from '../backtest/cautions.ts';
 import { onThreads } from '../backtest/on-threads.ts';
 import { TRACE_DESCRIPTION, withRunOptions, withScenarioOptions } from '../backtest/shared-options.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
+import { countTo } from '../shared/option-values.ts';
 import { checkWritable, writeWhole } from '../shared/whole-file.ts';
 import { documentOf } from './document.ts';
 import { type InputOptions, type Inputs, readInputs } from './inputs.ts';
@@ -48,7 +49,7 @@ export function addCompareCommand(program: Command, { cliEnvironment, exitWith }
     .option(
       '--seeds <number>',
       `pairs of replays, 1 to ${MOST_PAIRS}: more pairs tell smaller effects from chance`,
-      parseSeeds,
+      countTo(MOST_PAIRS),
       DEFAULT_SEEDS,
     )
     .option('--seed <number>', 'the first seed; the same seed gives the same figures', wholeNumber, 1)
@@ -141,9 +142,3 @@ function replay(
 }
 
 const collect = (file: string, files: readonly string[] = []): readonly string[] => [...files, file];
-
-function parseSeeds(text: string): number {
-  const seeds = wholeNumber(text);
-  if (seeds >= 1 && seeds <= MOST_PAIRS) return seeds;
-  throw new InvalidArgumentError(`Write a number from 1 to ${MOST_PAIRS}.`);
-}

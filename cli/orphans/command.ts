@@ -1,5 +1,5 @@
 /** `autoscaler orphans`: lists the builds that died with their tasks. */
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
 import { DAY_MS } from '../../lambda/decision/model/units.ts';
@@ -7,6 +7,7 @@ import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { withFunctionLog } from '../logs/function-log.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
+import { countTo } from '../shared/option-values.ts';
 import { LEDGER_FIELDS, ledgerOf } from './ledger.ts';
 import { type OrphansReport, orphansScreen } from './screen.ts';
 
@@ -19,7 +20,7 @@ const MOST_DAYS = 3_653;
 export function addOrphansCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   withJsonOption(withLiveOptions(program.command('orphans')), 'the builds')
     .description('list the builds that died with their tasks, and what to check in the cloud')
-    .option('--days <number>', 'how many days to look back', parseDays, 7)
+    .option('--days <number>', 'how many days to look back', countTo(MOST_DAYS), 7)
     .action(async (options: OrphansOptions) => exitWith(await printOrphans(options, cliEnvironment)));
 }
 
@@ -52,10 +53,4 @@ function readReport(options: OrphansOptions, cliEnvironment: CliEnvironment): Pr
 function keptDaysOf(file: string): number | null {
   const { logs } = loadConfig(file).config.aws;
   return logs.group === undefined ? logs.retentionDays : null;
-}
-
-function parseDays(text: string): number {
-  const days = Number(text);
-  if (/^\d+$/.test(text) && days >= 1 && days <= MOST_DAYS) return days;
-  throw new InvalidArgumentError(`Give a whole number from 1 to ${MOST_DAYS}.`);
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
@@ -7,6 +7,7 @@ import { type LogSpan, withFunctionLog } from '../logs/function-log.ts';
 import { whileWorking } from '../shared/activity.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
+import { countTo } from '../shared/option-values.ts';
 import { readTaskBuilds } from './builds.ts';
 import { sizesOf } from './report.ts';
 import { sizesScreen } from './screen.ts';
@@ -22,7 +23,7 @@ const WAITING = { patience: { silentMs: 120_000, retryMs: 90_000 }, wholeMs: 600
 export function addSizesCommand(program: Command, { cliEnvironment }: CommandContext): void {
   withJsonOption(withLiveOptions(program.command('sizes')), 'the sizes')
     .description('show what the tasks of each pool used, and which Fargate size would have held it')
-    .option('--days <number>', 'length of the period until now, in days', parseDays, 7)
+    .option('--days <number>', 'length of the period until now, in days', countTo(MOST_DAYS), 7)
     .action((options: SizesOptions) => printSizes(options, cliEnvironment));
 }
 
@@ -45,10 +46,4 @@ async function printSizes(options: SizesOptions, cliEnvironment: CliEnvironment)
   } finally {
     await clients.close();
   }
-}
-
-/** Throws InvalidArgumentError; commander adds the option's name. */
-function parseDays(text: string): number {
-  if (/^\d{1,2}$/.test(text) && Number(text) > 0 && Number(text) <= MOST_DAYS) return Number(text);
-  throw new InvalidArgumentError(`Write a whole number of days, 1 to ${MOST_DAYS}.`);
 }

@@ -1,7 +1,7 @@
 /** Formats a status as text: the most important facts first, 80 columns if names are short. */
 
 import { sum } from '../../lambda/decision/model/collections.ts';
-import { ageText, some, textOf } from '../../lambda/explain/format.ts';
+import { ageText, section, some, textOf } from '../../lambda/explain/format.ts';
 import { promiseLines } from '../../lambda/explain/promise-text.ts';
 import { overrideText, reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { servedText } from '../../lambda/explain/text.ts';
@@ -42,10 +42,6 @@ export function statusScreen(status: Status, width?: number): string {
 /** Whether the last look and the waits are unknown for the same cause: then one line says it. */
 function isSameCause({ lastLook, waits }: Status): boolean {
   return lastLook.kind === 'unknown' && waits.kind === 'unknown' && lastLook.why === waits.why;
-}
-
-function section(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
 }
 
 function waitingText({ jobs, unserved, oldestSeconds, isComplete }: WaitingJobs): string {

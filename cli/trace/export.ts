@@ -16,7 +16,7 @@ import { whileWorking } from '../shared/activity.ts';
 import { checkAwsSetup } from '../shared/aws-advice.ts';
 import { type CliEnvironment, type CommandContext, UsageError } from '../shared/cli-environment.ts';
 import { readConfig, withConfigOption } from '../shared/live-options.ts';
-import { parseTime } from '../shared/time-option.ts';
+import { countTo, parseTime } from '../shared/option-values.ts';
 import { checkWritable, joined, writeWhole } from '../shared/whole-file.ts';
 import { checkSummaryPlace } from './generate.ts';
 import type { Period } from './history.ts';
@@ -47,7 +47,7 @@ export function addTraceExportCommand(trace: Command, { cliEnvironment }: Comman
         .argParser(parseTime)
         .conflicts('days'),
     )
-    .option('--days <number>', 'length of the period in days, instead of --from', parseDays, 7)
+    .option('--days <number>', 'length of the period in days, instead of --from', countTo(LONGEST_DAYS), 7)
     .option('--to <time>', 'end of the period (default: now)', parseTime)
     .option('--timezone <zone>', 'time zone for hours and weekdays', parseTimeZone, 'UTC')
     .option('--out <file>', 'output file; - for standard output', 'trace.jsonl')
@@ -110,12 +110,6 @@ function summary(trace: Trace): string {
     .filter(([, count]) => count > 0)
     .map(([kind, count]) => `${count} ${kind}`);
   return `${some(jobs.length, 'job')} from ${isoTime(from)} to ${isoTime(to)} (${kinds.join(', ')})`;
-}
-
-/** Throws InvalidArgumentError; commander adds the option's name. */
-function parseDays(text: string): number {
-  if (/^\d{1,3}$/.test(text) && Number(text) > 0 && Number(text) <= LONGEST_DAYS) return Number(text);
-  throw new InvalidArgumentError(`Write a whole number of days, 1 to ${LONGEST_DAYS}.`);
 }
 
 /** Throws InvalidArgumentError; commander adds the option's name. */

@@ -13,6 +13,7 @@ import { some } from '../../lambda/explain/format.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { showBlockingProgress } from '../shared/activity.ts';
 import { type CliEnvironment, type CommandContext, UsageError } from '../shared/cli-environment.ts';
+import { countTo } from '../shared/option-values.ts';
 import { plainTable } from '../shared/plain-table.ts';
 import { checkWritable, joined, writeWhole } from '../shared/whole-file.ts';
 
@@ -26,7 +27,7 @@ type GenerateOptions = {
   readonly json: boolean;
 };
 
-const MOST_DAYS = 366;
+export const MOST_DAYS = 366;
 
 /** `autoscaler trace generate` */
 export function addTraceGenerateCommand(trace: Command, { cliEnvironment }: CommandContext): void {
@@ -35,7 +36,7 @@ export function addTraceGenerateCommand(trace: Command, { cliEnvironment }: Comm
     .description('generate the trace of a fictional deployment')
     .option('--scenario <name>', 'name of the deployment; --list shows all (required without --list)')
     .option('--seed <number>', 'the same seed gives the same trace', wholeNumber, 1)
-    .option('--days <number>', 'length of the trace in days', parseDays, 7)
+    .option('--days <number>', 'length of the trace in days', countTo(MOST_DAYS), 7)
     .option('--from <date>', "first day, such as 2026-03-02 (default: the scenario's)", parseDate)
     .option('--out <file>', 'output file; - for standard output', '-')
     .option('--list', 'show the scenarios')
@@ -126,13 +127,6 @@ function scenarioTable(width: number | undefined): string {
     ]),
     width,
   );
-}
-
-/** Throws InvalidArgumentError; commander adds the option's name. */
-export function parseDays(text: string): number {
-  const days = wholeNumber(text);
-  if (days >= 1 && days <= MOST_DAYS) return days;
-  throw new InvalidArgumentError(`Write a number from 1 to ${MOST_DAYS}.`);
 }
 
 /** Throws InvalidArgumentError; commander adds the option's name. */

@@ -16,7 +16,7 @@ import type { Tags } from '../../lambda/decision/model/tags.ts';
 import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { type CliEnvironment, type CommandContext, UsageError } from '../shared/cli-environment.ts';
-import { parseTime } from '../shared/time-option.ts';
+import { parseTime } from '../shared/option-values.ts';
 import { checkWritable, joined, writeWhole } from '../shared/whole-file.ts';
 import { parseTimeZone } from './export.ts';
 import { checkSummaryPlace } from './generate.ts';

@@ -18,7 +18,7 @@ import { taskId } from '../decision/supply/daemons.ts';
 import { isLeaving, type TaskView } from '../decision/supply/task-state.ts';
 import { forecastLines } from './explain-forecast.ts';
 import { sentenceOf } from './finding-text.ts';
-import { ageText, seconds, some, tagText, textOf, timeText } from './format.ts';
+import { ageText, seconds, section, some, tagText, textOf, timeText } from './format.ts';
 import { overrideText, reasonSentence } from './reason-text.ts';
 import { servedText } from './text.ts';
 
@@ -33,19 +33,15 @@ export function explainPool(
   const { pool } = decision.need.view;
   return textOf([
     `pool "${name}" of organization "${pool.organization}", tags ${tagText(pool.tags)}, at ${timeText(deliberation.plan.takenAt)}`,
-    ...block('overrides', overrideLines(decision)),
-    ...block('demand', demandLines(decision, deliberation, snapshot)),
-    ...block('forecast of what coderd will do', forecastLines(decision.need.view, deliberation, snapshot)),
-    ...block('supply', supplyLines(decision, snapshot)),
-    ...block('needs', needLines(decision)),
-    ...block('drains', drainLines(decision)),
-    ...block('decision', decidedLines(decision)),
-    ...block('findings', findingLines(deliberation.plan.findings, decision)),
+    ...section('overrides', overrideLines(decision)),
+    ...section('demand', demandLines(decision, deliberation, snapshot)),
+    ...section('forecast of what coderd will do', forecastLines(decision.need.view, deliberation, snapshot)),
+    ...section('supply', supplyLines(decision, snapshot)),
+    ...section('needs', needLines(decision)),
+    ...section('drains', drainLines(decision)),
+    ...section('decision', decidedLines(decision)),
+    ...section('findings', findingLines(deliberation.plan.findings, decision)),
   ]);
-}
-
-function block(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
 }
 
 /** What changes the configured numbers: overrides and retirement. */

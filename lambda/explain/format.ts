@@ -60,6 +60,11 @@ export function some(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** A title after an empty line, and its lines, each with a mark. Nothing if there are no lines. */
+export function section(title: string, lines: readonly string[], mark = '  '): readonly string[] {
+  return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `${mark}${line}`)];
+}
+
 /** The first three items, and how many more there are. */
 export function few(items: readonly string[]): string {
   const more = items.length - 3;

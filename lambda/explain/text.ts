@@ -13,12 +13,15 @@ import type {
 } from '../decision/model/plan.ts';
 import type { Promises } from '../decision/model/promise.ts';
 import { findingLines } from './finding-text.ts';
-import { ageText, itOrThem, some, tagText, textOf, timeText, transitionsText } from './format.ts';
+import { ageText, itOrThem, section, some, tagText, textOf, timeText, transitionsText } from './format.ts';
 import { promiseLines } from './promise-text.ts';
 import { overrideText, reasonSentence } from './reason-text.ts';
 
 /** The most promised starts in the text. There may be thousands of pending jobs. */
 const MOST_PROMISES = 20;
+/** What a line of a section begins with. */
+const ROW = '    ';
+const PROBLEM = '  ! ';
 
 /**
  * The plan as text: one line per pool, then overrides, unschedulable jobs, promised starts, the
@@ -30,26 +33,30 @@ export function planText(plan: Plan & Partial<Promises>): string {
     `plan for ${timeText(plan.takenAt)}`,
     '',
     ...poolLines(plan),
-    ...list(
+    ...section(
       'overrides',
       plan.pools.flatMap(({ name, overrides }) =>
         overrides.map((override) => `pool "${name}": ${overrideText(override)}`),
       ),
+      ROW,
     ),
-    ...section('jobs for daemons of others', plan.assignment.flatMap(foreignSentence)),
+    ...section('jobs for daemons of others', plan.assignment.flatMap(foreignSentence), PROBLEM),
     ...section(
       'unschedulable jobs',
       plan.unserved.map((row) => unservedSentence(row, plan.takenAt)),
+      PROBLEM,
     ),
-    ...list(
+    ...section(
       'when pending jobs start',
       promiseLines({ pendingJobs, pendingJobsLeftOut }, { takenAt, most: MOST_PROMISES }),
+      ROW,
     ),
-    ...list(
+    ...section(
       'forecast of what coderd will do within the hour',
       plan.forecast.map((row) => forecastSentence(row, plan.takenAt)),
+      ROW,
     ),
-    ...section('findings', findingLines(plan.findings)),
+    ...section('findings', findingLines(plan.findings), PROBLEM),
     '',
     summary(plan.actions),
   ]);
@@ -88,14 +95,6 @@ function changeOf({ desired }: PoolPlan): string {
 function countsOf({ daemons }: PoolPlan): string {
   const parts = Object.entries(daemons).flatMap(([state, count]) => (count > 0 ? [`${count} ${state}`] : []));
   return parts.length > 0 ? ` (${parts.join(', ')})` : '';
-}
-
-function section(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ! ${line}`)];
-}
-
-function list(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `    ${line}`)];
 }
 
 /** One row of the forecast. RFC 3339 times in UTC compare as strings. */

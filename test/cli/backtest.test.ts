@@ -302,7 +302,7 @@ describe('invalid input', () => {
     },
     {
       args: [...given, '--workers', '0'],
-      err: "error: option '--workers <number>' argument '0' is invalid. Write a number from 1 to 64.",
+      err: "error: option '--workers <number>' argument '0' is invalid. Write a whole number from 1 to 64.",
     },
     {
       args: [...given, '--region', 'mars-1'],

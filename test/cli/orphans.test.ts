@@ -209,7 +209,7 @@ The function misses a death only if no look can read coderd and ECS for an hour 
   it.each(['0', '-1', '1.5', 'week', '4000', ''])('refuses --days %j', async (days) => {
     const { code, err } = await call(await open(), '--days', days);
     expect(code).toBe(2);
-    expect(err).toContain('Give a whole number from 1 to 3653.');
+    expect(err).toContain('Write a whole number from 1 to 3653.');
   });
 
   it('names the permission that is missing', async () => {

@@ -1,4 +1,4 @@
-import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
@@ -12,6 +12,7 @@ import { STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { acknowledge } from '../shared/acknowledge.ts';
 import { importSecret, readSecrets, secretKeys } from '../shared/imported-secret.ts';
 import { ownService } from '../shared/own-service.ts';
+import { allSecrets } from '../shared/pool-secrets.ts';
 import { acknowledgeWildcards } from '../shared/wildcards.ts';
 import { allOf, permitRunning } from './function-permissions.ts';
 import { type AutoscalerFunctionProps, functionNetwork } from './function-props.ts';
@@ -101,16 +102,6 @@ function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement
     new PolicyStatement({ actions: ['ecs:DescribeTasks'], resources: [allOf('task', role, props)] }),
     ...permitRunning(props),
   ];
-}
-
-function allSecrets(scope: Construct): string {
-  const arnFormat = ArnFormat.COLON_RESOURCE_NAME;
-  return Stack.of(scope).formatArn({
-    service: 'secretsmanager',
-    resource: 'secret',
-    resourceName: '*',
-    arnFormat,
-  });
 }
 
 function wildcards(role: Role, props: AutoscalerFunctionProps) {

@@ -253,7 +253,7 @@ describe('invalid input', () => {
     { args: [before, frugal, '--max-cost-increase', '5s'], code: 2, err: usage },
     { args: [before, frugal, '--max-wait-increase', '$5'], code: 2, err: usage },
     { args: [before, frugal, '--max-wait-increase', '-5%'], code: 2, err: usage },
-    { args: [before, frugal, '--seeds', '0'], code: 2, err: /Write a number from 1 to 20/ },
+    { args: [before, frugal, '--seeds', '0'], code: 2, err: /Write a whole number from 1 to 20/ },
     { args: [before, frugal, '--fail-on', 'rain'], code: 2, err: /Allowed choices are unserved/ },
     { args: [before, frugal, '--out', frugal], code: 1, err: /it is the input file/ },
   ])('exits with $code for $args', async ({ args, code, err }) => {

@@ -196,7 +196,7 @@ describe('autoscaler sizes', () => {
   it.each(['0', '91', '-1', 'seven', '1.5', ''])('refuses --days %s', async (days) => {
     const { code, err } = await runIn({}, 'sizes', `--days=${days}`);
     expect(code).toBe(2);
-    expect(err).toContain('Write a whole number of days, 1 to 90.');
+    expect(err).toContain('Write a whole number from 1 to 90.');
   });
 
   it('says what to ask for when it may not read task definitions', async () => {

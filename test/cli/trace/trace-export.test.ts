@@ -347,8 +347,8 @@ it('reports a file that cannot be written and leaves no part of it', async () =>
 describe('wrong options', () => {
   it.each([
     { args: ['--from', 'yesterday'], says: /'--from <time>'.*Write a time with its zone/ },
-    { args: ['--days', '0'], says: /'--days <number>'.*Write a whole number of days, 1 to 400/ },
-    { args: ['--days', '401'], says: /'--days <number>'.*Write a whole number of days, 1 to 400/ },
+    { args: ['--days', '0'], says: /'--days <number>'.*Write a whole number from 1 to 400/ },
+    { args: ['--days', '401'], says: /'--days <number>'.*Write a whole number from 1 to 400/ },
     {
       args: ['--from', '2025-01-01T00:00:00Z', '--to', '2026-03-02T09:00:00Z'],
       says: '--from 2025-01-01T00:00:00.000Z is more than 400 days before the end, 2026-03-02T09:00:00.000Z',

@@ -88,7 +88,7 @@ describe('autoscaler trace generate', () => {
     },
     {
       args: ['--days', '0'],
-      says: "error: option '--days <number>' argument '0' is invalid. Write a number from 1 to 366.",
+      says: "error: option '--days <number>' argument '0' is invalid. Write a whole number from 1 to 366.",
     },
     {
       args: ['--seed', '-1'],

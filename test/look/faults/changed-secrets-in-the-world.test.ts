@@ -3,10 +3,10 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SecretMetadata } from '../../../lambda/adapters/secrets/secret-metadata.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
-import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { findingLines } from '../../../lambda/explain/finding-text.ts';
 import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
 import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
+import { submit } from '../../support/builds.ts';
 import {
   cleanLook,
   type Lab,
@@ -43,11 +43,6 @@ async function atRest(): Promise<Lab> {
 /** A person adds a tag: the value stays the same. */
 function tagSecret({ world }: Lab): void {
   world.secrets.find('coder/keys/cpu')?.tag(new Map([['owner', 'platform']]), world.timeline.now());
-}
-
-function submit({ world }: Lab, count: number, minutes: (index: number) => number): void {
-  for (let index = 0; index < count; index++)
-    world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: minutes(index) * MINUTE_MS });
 }
 
 /** The keys of the daemons that coderd sees. */

@@ -5,6 +5,7 @@ import type { OverrideKind } from '../../../lambda/decision/model/plan.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { tagKeysOf, tagsOfOverride } from '../../../lambda/decision/settings/overrides.ts';
 import { lookEvent } from '../../../lambda/look/look-event.ts';
+import { submit } from '../../support/builds.ts';
 import { type Lab, type LabPool, START, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
@@ -36,11 +37,6 @@ function override(own: Lab, kind: OverrideKind, minutes: number, count?: number)
     own,
     tagsOfOverride({ kind, until, by: 'anna', why: 'a test', ...(count === undefined ? {} : { count }) }),
   );
-}
-
-function submit({ world }: Lab, count: number, minutes: (index: number) => number): void {
-  for (let index = 0; index < count; index++)
-    world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: minutes(index) * MINUTE_MS });
 }
 
 const desired = ({ world }: Lab): number => world.service('cpu').state.desiredCount;

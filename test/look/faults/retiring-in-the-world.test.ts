@@ -5,7 +5,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import type { Plan } from '../../../lambda/decision/model/plan.ts';
-import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
+import { submit } from '../../support/builds.ts';
 import { cleanLook, type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
@@ -19,15 +19,6 @@ const cpu: LabPool = {
   min: 2,
   warm: 1,
 };
-
-function submit({ world }: Lab, count: number, minutes: (index: number) => number): void {
-  for (let index = 0; index < count; index++)
-    world.coderd.submitJob({
-      organization: 'default',
-      tags: { os: 'linux' },
-      durationMs: minutes(index) * MINUTE_MS,
-    });
-}
 
 /** The configuration in which the pool `cpu` is retiring. */
 const retired = ({ config }: Lab): Config => ({
@@ -43,7 +34,7 @@ async function retire(own: Lab, minutes: number, jobs = 0): Promise<Plan | undef
   const ports = own.ports();
   let plan: Plan | undefined;
   for (let look = 0; look < 2 * minutes; look++) {
-    if (look % 10 === 0) submit(own, jobs, (index) => 1 + index);
+    if (look % 10 === 0) submit(own, jobs, (index) => 1 + index, cpu.tags);
     own.pass(30);
     ({ plan } = await cleanLook(ports, retired(own)));
   }
@@ -68,7 +59,7 @@ describe('a retiring pool under load', () => {
   it.each([1, 2, 3])('drains while another pool runs the jobs, seed %i', async (seed) => {
     const next: LabPool = { ...cpu, name: 'next', tags: { ...cpu.tags, generation: '2' }, min: 0, warm: 0 };
     lab = await startLongLab({ pools: [cpu, next], victims: 'worst', readLagMs: 3_000, seed });
-    submit(lab, 8, (index) => 5 + 4 * index);
+    submit(lab, 8, (index) => 5 + 4 * index, cpu.tags);
     await lab.run(300);
     expectNobodyLeft(lab, await retire(lab, 60, 3));
     await retire(lab, 10);
@@ -77,9 +68,9 @@ describe('a retiring pool under load', () => {
 
   it('drains after its running jobs end, and reports jobs that no other pool can run', async () => {
     lab = await startLongLab({ pools: [cpu], victims: 'worst', readLagMs: 3_000 });
-    submit(lab, 6, (index) => 5 + 4 * index);
+    submit(lab, 6, (index) => 5 + 4 * index, cpu.tags);
     await lab.run(300);
-    submit(lab, 4, () => 1);
+    submit(lab, 4, () => 1, cpu.tags);
     const plan = await retire(lab, 20);
     expectNobodyLeft(lab, await retire(lab, 20, 2));
     const first = lab.world.coderd.jobs().slice(0, 6);
@@ -90,7 +81,7 @@ describe('a retiring pool under load', () => {
   it('drains each idle task without a guard too', async () => {
     const bare: LabPool = { ...cpu, image: 'bare', scaleIn: 'confirm', idleTimeout: '30m' };
     lab = await startLongLab({ pools: [bare], victims: 'worst', readLagMs: 3_000 });
-    submit(lab, 5, (index) => 2 + 8 * index);
+    submit(lab, 5, (index) => 2 + 8 * index, cpu.tags);
     await lab.run(180);
     expectNobodyLeft(lab, await retire(lab, 90));
     expect(unfinished(lab)).toBe(0);

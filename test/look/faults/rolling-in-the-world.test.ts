@@ -2,10 +2,10 @@
  * A deployment during the day. Old tasks are replaced, a share at a time, and no build is killed.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { DeploymentBlocked } from '../../../simulator/ecs/protection.ts';
 import { CLEANUPS, ROLLOUTS, type RolloutReading } from '../../../simulator/ecs/rollout.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
+import { submit } from '../../support/builds.ts';
 import { cleanLook, type Lab, type LabOptions, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
@@ -28,11 +28,6 @@ function revisionsOf({ world }: Lab, pool: string): readonly number[] {
 function oldTasks({ world }: Lab): readonly EcsTask[] {
   const { tasks, state } = world.service('cpu');
   return [...tasks].filter(({ identity }) => identity.startedBy !== state.primary.id);
-}
-
-function submit({ world }: Lab, count: number, minutes: (index: number) => number): void {
-  for (let index = 0; index < count; index++)
-    world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: minutes(index) * MINUTE_MS });
 }
 
 /** A pool with at least two daemons, and a deployment five minutes after eight builds began. */

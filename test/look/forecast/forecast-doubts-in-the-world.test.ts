@@ -14,6 +14,7 @@ import type { Workspace } from '../../../lambda/decision/model/snapshot.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { Ports } from '../../../lambda/look/ports.ts';
+import { expectNoHarm } from '../../support/builds.ts';
 import { type Lab, type LabOptions, type LabPool, START, startLongLab } from '../../support/lab.ts';
 import { type Watch, watch } from '../../support/watch.ts';
 
@@ -44,11 +45,6 @@ const atMinute = (minutes: number): EpochMs => plusMs(START, minutes * MINUTE_MS
 
 const submit = ({ world }: Lab): unknown =>
   world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: MINUTE_MS });
-
-function expectNoHarm({ world }: Lab): void {
-  expect(world.coderd.jobs().filter(({ status }) => status !== 'succeeded')).toEqual([]);
-  expect(world.figures().killed).toBe(0);
-}
 
 function findingsOf(look: LookResult | undefined): readonly string[] {
   return [...new Set(look?.plan.findings.map(({ code }) => code))].sort();

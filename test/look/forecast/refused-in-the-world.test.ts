@@ -10,6 +10,7 @@ import type { LookResult } from '../../../lambda/look/look.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { NewWorkspace, WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../../../simulator/world.ts';
+import { expectNoHarm } from '../../support/builds.ts';
 import { type Lab, type LabOptions, type LabPool, START, startLongLab } from '../../support/lab.ts';
 import { type Watch, watch } from '../../support/watch.ts';
 
@@ -54,12 +55,6 @@ function wakeUps(looks: readonly LookResult[]): readonly number[] {
 
 function findingOf(looks: readonly LookResult[]): Finding | undefined {
   return looks.at(-1)?.plan.findings.find(({ code }) => code === 'transitions-refused');
-}
-
-/** Expects that all builds succeeded and none was killed. */
-function expectNoHarm({ world }: Lab): void {
-  expect(world.coderd.jobs().filter(({ status }) => status !== 'succeeded')).toEqual([]);
-  expect(world.figures().killed).toBe(0);
 }
 
 describe('a transition that coderd refuses', () => {

@@ -5,6 +5,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
+import { expectNoHarm } from '../../support/builds.ts';
 import { type Lab, type LabOptions, type LabPool, startLongLab, timeOf } from '../../support/lab.ts';
 import { type Watch, watch } from '../../support/watch.ts';
 
@@ -20,11 +21,6 @@ async function start(options: LabOptions): Promise<Lab & { readonly watched: Wat
 /** Invokes the function until this time. */
 async function invokeUntil({ world, invoke }: Lab, until: EpochMs): Promise<void> {
   await invoke(Math.ceil((until - world.timeline.now()) / MINUTE_MS));
-}
-
-function expectNoHarm({ world }: Lab): void {
-  expect(world.coderd.jobs().filter(({ status }) => status !== 'succeeded')).toEqual([]);
-  expect(world.figures().killed).toBe(0);
 }
 
 describe('a night in which the clocks change', () => {

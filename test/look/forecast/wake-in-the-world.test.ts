@@ -9,6 +9,7 @@ import type { LookResult } from '../../../lambda/look/look.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { NewWorkspace, WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../../../simulator/world.ts';
+import { expectNoHarm } from '../../support/builds.ts';
 import { type Lab, type LabOptions, type LabPool, START, startLongLab } from '../../support/lab.ts';
 import { type Watch, watch } from '../../support/watch.ts';
 
@@ -34,11 +35,6 @@ function addOne(
 ): WorkspaceRecord {
   const added = coderd.addTemplate({ organization: 'default', ...template });
   return coderd.addWorkspace({ template: added, ...workspace });
-}
-
-function expectNoHarm(world: World): void {
-  expect(world.coderd.jobs().filter(({ status }) => status !== 'succeeded')).toEqual([]);
-  expect(world.figures().killed).toBe(0);
 }
 
 /** The pools whose desired count was above zero. */
@@ -80,7 +76,7 @@ describe('autostops scattered over an evening', () => {
         DEADLINES.map(() => 'autostop'),
       );
       expect(coderd.jobs()).toHaveLength(DEADLINES.length);
-      expectNoHarm(world);
+      expectNoHarm({ world });
       // the pool is at zero in long gaps
       for (const minutes of [30, 55, 95, 125, 148]) {
         const at = plusMs(START, minutes * MINUTE_MS);
@@ -109,7 +105,7 @@ describe('autostops scattered over an evening', () => {
       );
       const delaysMs = watched.left.map(({ at, dueAt }) => at + MINUTE_MS - dueAt);
       expect(Math.max(...delaysMs)).toBeLessThanOrEqual(Number.parseInt(maxDelay, 10) * MINUTE_MS);
-      expectNoHarm(world);
+      expectNoHarm({ world });
     },
   );
 });
@@ -235,7 +231,7 @@ it('starts a workspace after dormancy at its next time, although coderd reports 
     createdAt: plusMs(START, 11 * MINUTE_MS),
   });
   expect(watched.late(MAX_DELAY_MS)).toEqual([]);
-  expectNoHarm(world);
+  expectNoHarm({ world });
 });
 
 describe('a coderd that polls for due transitions every 15 minutes', () => {
@@ -256,7 +252,7 @@ describe('a coderd that polls for due transitions every 15 minutes', () => {
     expect(made?.createdAt).toBe(begin + 2 * POLL_MS);
     expect(made?.transition).not.toBe(before.transition);
     expect(world.figures().tasks).toMatchObject({ launched: 1, running: 0 });
-    expectNoHarm(world);
+    expectNoHarm({ world });
   });
 
   it('sees a daemon at the second try if no build shows its interval', async () => {
@@ -269,7 +265,7 @@ describe('a coderd that polls for due transitions every 15 minutes', () => {
       createdAt: plusMs(begin, 7 * POLL_MS),
     });
     expect(world.figures().tasks.running).toBe(0);
-    expectNoHarm(world);
+    expectNoHarm({ world });
   });
 });
 
@@ -303,7 +299,7 @@ describe('a wake demand of several pools', () => {
     expect(wokenPools(await invoke(45))).toEqual(['gpu']);
     expect(watched.late(MAX_DELAY_MS)).toEqual([]);
     expect(world.figures().tasks).toMatchObject({ launched: 1, running: 0 });
-    expectNoHarm(world);
+    expectNoHarm({ world });
   });
 
   it('wakes the pool that opens both gates', async () => {
@@ -318,7 +314,7 @@ describe('a wake demand of several pools', () => {
     expect(wokenPools(before)).toEqual(['gpu-eu']);
     expect(watched.mostRunning(START, inserted)).toBe(1);
     expect(watched.late(MAX_DELAY_MS)).toEqual([]);
-    expectNoHarm(world);
+    expectNoHarm({ world });
   });
 
   it.each([
@@ -339,6 +335,6 @@ describe('a wake demand of several pools', () => {
     expect(wokenPools(looks)).toEqual(expected);
     expect(workspace.latestBuild.reason).toBe('autostop');
     expect(watched.late(MAX_DELAY_MS)).toEqual([]);
-    expectNoHarm(world);
+    expectNoHarm({ world });
   });
 });
