@@ -2,18 +2,18 @@
 import { styleText } from 'node:util';
 import { createLogUpdate } from 'log-update';
 import type { World } from '../simulator/world.ts';
-import type { Change } from './function/logged-look.ts';
+import type { LoggedChange } from './function/logged-look.ts';
 import { rowsOf } from './rows.ts';
 import { SPEED, START, TYPICAL_LENGTH_MS } from './scenario.ts';
 import { changeEvent, eventText, type Paint, paintFor, type ScreenEvent } from './screen/event.ts';
-import { type Canvas, drawFrame, type Progress } from './screen/frame.ts';
+import { type Canvas, type DemoProgress, drawFrame } from './screen/frame.ts';
 import { type Summary, summaryText } from './summary.ts';
 
 export type View = {
   /** Shows a line about an event. */
   readonly say: (line: string) => void;
   /** Shows what the autoscaler changed, and why. */
-  readonly change: (change: Change) => void;
+  readonly change: (change: LoggedChange) => void;
   /** Shows the current state. */
   readonly draw: () => void;
   readonly end: (summary: Summary, tookMs: number) => void;
@@ -109,7 +109,7 @@ function draw(world: World, { events, isOver, canvas }: Drawn): string {
 }
 
 /** Progress by the typical length of the demo: its end depends on random durations. */
-function progressOf(world: World, isOver: boolean): Progress {
+function progressOf(world: World, isOver: boolean): DemoProgress {
   if (isOver) return { done: 1, secondsLeft: 0 };
   const passedMs = world.timeline.now() - START;
   const leftMs = Math.max(0, TYPICAL_LENGTH_MS - passedMs);

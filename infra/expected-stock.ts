@@ -5,7 +5,7 @@
 import type { DeployedPool } from '../lambda/config/rules/deployment.ts';
 import { SLOT_MS } from '../lambda/decision/stock/fading-sum.ts';
 import { Learning } from '../lambda/decision/stock/learning.ts';
-import { Replay, type ReplayedBuild } from '../lambda/decision/stock/replay.ts';
+import { type ReplayedBuild, StockReplay } from '../lambda/decision/stock/replay.ts';
 import { priceReplay } from '../lambda/decision/stock/replayed-pools.ts';
 import { UNKNOWN_RULE } from '../lambda/decision/stock/rules.ts';
 
@@ -29,7 +29,7 @@ export function expectedStock(pool: DeployedPool, load: Unforeseen): ExpectedSto
   const pools = priceReplay([{ pool, startMs: pool.startTimeMs }]);
   const learning = new Learning(pools, 0);
   // its cost is the time of the tasks
-  const tasks = new Replay(UNKNOWN_RULE, { ...pools, taskPrice: 1, launchPrice: 0 }, 0);
+  const tasks = new StockReplay(UNKNOWN_RULE, { ...pools, taskPrice: 1, launchPrice: 0 }, 0);
   const random = randomNumbers();
   const workSlots = workSlotsOf(load);
   const freeMs = { atWork: 0, else: 0 };

@@ -9,7 +9,7 @@ import { SSMClient } from '@aws-sdk/client-ssm';
 import { CoderdAdapter } from './adapters/coderd/coderd.ts';
 import { Forecast } from './adapters/coderd/forecast/forecast.ts';
 import { CoderdHttp, type CoderdHttpOptions, type TokenSource } from './adapters/coderd/http/http.ts';
-import { JobRecord } from './adapters/coderd/job-record.ts';
+import { RememberedJobs } from './adapters/coderd/job-record.ts';
 import { License } from './adapters/coderd/license.ts';
 import { TokenExpiry } from './adapters/coderd/token-expiry.ts';
 import { DesiredCounts } from './adapters/ecs/desired-counts.ts';
@@ -77,7 +77,7 @@ export function connect(
   const forecast = new Forecast(coderd);
   const tokenExpiry = new TokenExpiry(coderd, tokenSource(config, secrets));
   const license = new License(coderd);
-  const jobs = new JobRecord();
+  const jobs = new RememberedJobs();
   const counts = new DesiredCounts();
   const stock = new StockLearner();
   const ssm = new SSMClient({ maxAttempts: 1 });

@@ -7,7 +7,7 @@ import { licencesOf } from './licences.ts';
 import { manifestOf, type ProjectManifest } from './manifest.ts';
 import { PackagingError } from './packaging-error.ts';
 
-export type Target = {
+export type PackageTarget = {
   readonly projectDir: string;
   /** The package is written to a folder in this one. */
   readonly outDir: string;
@@ -16,7 +16,7 @@ export type Target = {
 };
 
 /** Replaces the folder of the package and returns its path. */
-export function writePackage(definition: PackageDefinition, target: Target): string {
+export function writePackage(definition: PackageDefinition, target: PackageTarget): string {
   const { projectDir } = target;
   const dir = join(target.outDir, definition.folder);
   rmSync(dir, { recursive: true, force: true });

@@ -116,7 +116,7 @@ export type WorldOptions = Pick<
   readonly onTaskStopped?: (task: EcsTask) => void;
 };
 
-export type Figures = {
+export type WorldFigures = {
   readonly tasks: {
     /** Tasks that are RUNNING now. */
     readonly running: number;
@@ -318,7 +318,7 @@ export class World {
     return this.#guards.get(taskId);
   }
 
-  figures(): Figures {
+  figures(): WorldFigures {
     const killedByUs = this.#kills.filter(({ by }) => by === 'us').length;
     const killed = this.#kills.length;
     return { tasks: this.ecs.counts(), killed, killedByUs, killedByOthers: killed - killedByUs };

@@ -15,7 +15,7 @@ import type { Trace } from '../trace/trace.ts';
 import { type Difference, differenceOf, type Pair } from './difference.ts';
 import { MEASURES, type MeasureId } from './measures.ts';
 import { namesOf, type PoolPair, pairPools } from './pool-pairs.ts';
-import type { Change, GroupChange, JobFits, PoolChange } from './result.ts';
+import type { ConfigChange, GroupChange, JobFits, PoolChange } from './result.ts';
 
 export type ChangeOptions = {
   readonly trace: Trace;
@@ -33,7 +33,7 @@ export type ChangeOptions = {
 type Pairs = readonly Pair<Figures>[];
 
 /** The same options give the same figures, with any number of threads. */
-export async function changeOf(options: ChangeOptions): Promise<Change> {
+export async function changeOf(options: ChangeOptions): Promise<ConfigChange> {
   const { trace, skipped, seeds } = options;
   const pairs = await Promise.all(seeds.map((seed) => replayPair(options, seed)));
   const { name, from, to, jobs, outages } = trace;

@@ -4,7 +4,7 @@ import type { Outage } from '../trace/trace.ts';
 import type { Difference } from './difference.ts';
 import type { MeasureId } from './measures.ts';
 
-export type Change = {
+export type ConfigChange = {
   readonly trace: {
     readonly name: string;
     readonly from: EpochMs;

@@ -116,7 +116,7 @@ export type PeopleWait = {
 };
 
 /** A change of a pool's desired count. */
-export type Change = {
+export type DesiredCountChange = {
   readonly at: EpochMs;
   readonly from: number;
   readonly to: number;
@@ -137,7 +137,7 @@ export type PoolSeries = {
   readonly idle: readonly number[];
   readonly starting: readonly number[];
   readonly leaving: readonly number[];
-  readonly changes: readonly Change[];
+  readonly changes: readonly DesiredCountChange[];
 };
 
 /** Jobs that people wait for, by hour of the week in local time: 168 values, from Monday 0:00. */

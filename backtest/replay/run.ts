@@ -32,7 +32,7 @@ import { fittingOf } from './fitting.ts';
 import { Ledger, tasksByPool } from './ledger.ts';
 import { Replay } from './replay.ts';
 import {
-  type Change,
+  type DesiredCountChange,
   FAILURE_MINUTES,
   type Figures,
   LONGEST_WAIT_MINUTES,
@@ -108,7 +108,7 @@ class Simulation {
   readonly #demand: Demand;
   readonly #ledger: Ledger;
   readonly #sampler: Sampler | undefined;
-  readonly #changes = new Map<string, Change[]>();
+  readonly #changes = new Map<string, DesiredCountChange[]>();
   readonly #desired = new DesiredCounts();
   /** The waits that the looks of the autoscaler logged. */
   readonly #waits = new Map<string, JobWait>();
@@ -271,7 +271,7 @@ class Simulation {
     };
   }
 
-  #note(pool: string, change: Omit<Change, 'at'>): void {
+  #note(pool: string, change: Omit<DesiredCountChange, 'at'>): void {
     this.#desired.set(pool, change.to);
     if (!this.#options.isPictured) return;
     const changes = this.#changes.get(pool) ?? [];

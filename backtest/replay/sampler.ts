@@ -6,7 +6,7 @@
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
 import type { World } from '../../simulator/world.ts';
-import type { Change, PoolSeries } from './result.ts';
+import type { DesiredCountChange, PoolSeries } from './result.ts';
 
 export const SAMPLE_MS = 60_000;
 /** The most points of a series, for a period of any length. */
@@ -49,7 +49,7 @@ export class Sampler {
     }
   }
 
-  series(changes: ReadonlyMap<string, readonly Change[]>): readonly PoolSeries[] {
+  series(changes: ReadonlyMap<string, readonly DesiredCountChange[]>): readonly PoolSeries[] {
     const samplesAStep = (stepOf(this.#options) * 1000) / SAMPLE_MS;
     return [...this.#samples].map(([pool, samples]) => {
       const steps = stepsOf(samples, samplesAStep);

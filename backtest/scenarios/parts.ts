@@ -2,7 +2,7 @@
  * Templates and groups that several scenarios share. Durations and shares are assumptions
  * (docs/traces.md).
  */
-import type { Group, Template } from '../trace/generate/scenario.ts';
+import type { PeopleGroup, Template } from '../trace/generate/scenario.ts';
 
 const AT_NINE = 540;
 
@@ -55,18 +55,18 @@ export const IN_BERLIN = {
     '2026-05-14',
     '2026-05-25',
   ],
-} as const satisfies Partial<Group>;
+} as const satisfies Partial<PeopleGroup>;
 
 /** People in New York. Holidays: federal holidays of 2026 on which offices close. */
 export const IN_NEW_YORK = {
   timezone: 'America/New_York',
   arrivalMinute: AT_NINE,
   holidays: [...EVERYWHERE, '07-04', '2026-01-19', '2026-05-25', '2026-07-03', '2026-09-07', '2026-11-26'],
-} as const satisfies Partial<Group>;
+} as const satisfies Partial<PeopleGroup>;
 
 /** People in Bengaluru, who come a little later. Holidays: the three national ones. */
 export const IN_BENGALURU = {
   timezone: 'Asia/Kolkata',
   arrivalMinute: 585,
   holidays: [...EVERYWHERE, '01-26', '08-15', '10-02'],
-} as const satisfies Partial<Group>;
+} as const satisfies Partial<PeopleGroup>;

@@ -1,7 +1,7 @@
 /**
  * Scenarios in the sizes of Coder's validated architectures. Their configurations are in examples/.
  */
-import type { Group, Scenario, Template } from '../trace/generate/scenario.ts';
+import type { PeopleGroup, Scenario, Template } from '../trace/generate/scenario.ts';
 import {
   CLAIM,
   CONTAINER_TEMPLATE,
@@ -48,7 +48,7 @@ export const ONE_THOUSAND: Scenario = {
 };
 
 const THREE_SITES_TEMPLATES = { container: 5, machine: 2, large: 1, prebuilt: 2 } as const;
-const threeSites = (users: number): readonly Group[] => [
+const threeSites = (users: number): readonly PeopleGroup[] => [
   { users: users * 0.6, ...IN_BERLIN, ...HABITS, templates: THREE_SITES_TEMPLATES },
   { users: users * 0.3, ...IN_NEW_YORK, ...HABITS, templates: THREE_SITES_TEMPLATES },
   { users: users * 0.1, ...IN_BENGALURU, ...HABITS, templates: THREE_SITES_TEMPLATES },

@@ -1,4 +1,4 @@
-import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
+import { RememberedJobs } from '../../lambda/adapters/coderd/job-record.ts';
 import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot-schema.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import type { Fleet, FleetOrganization } from './fleet.ts';
@@ -37,7 +37,7 @@ export function documentOf(fleet: Fleet): unknown {
  */
 function withRecord(snapshot: Snapshot): Snapshot {
   const { coder, takenAt: now } = snapshot;
-  const record = new JobRecord();
+  const record = new RememberedJobs();
   const organizations = coder.organizations.map((organization) => ({
     ...organization,
     recentJobs: record.recentJobs(organization.id, { ...organization, now }),

@@ -1,8 +1,8 @@
 import { startWorkerPool, type WorkerPool, WorkerPoolError } from '../../backtest/search/worker-pool.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
-import { type Progress, showProgress } from './progress.ts';
+import { type ProgressBar, showProgress } from './progress.ts';
 
-export type Threads = { readonly workerPool: WorkerPool; readonly onProgress: Progress['show'] };
+export type Threads = { readonly workerPool: WorkerPool; readonly onProgress: ProgressBar['show'] };
 
 /** Runs `work` with threads and a progress bar. Throws InputError if a thread fails. */
 export async function onThreads<T>(

@@ -1,7 +1,7 @@
 /** Shows the progress of a long command as a bar on a terminal. */
 import { SingleBar } from 'cli-progress';
 
-export type Progress = {
+export type ProgressBar = {
   /** `share`: 0 to 1. */
   readonly show: (share: number, doing: string) => void;
   readonly end: () => void;
@@ -10,7 +10,7 @@ export type Progress = {
 const STEPS = 1000;
 
 /** Starts a progress bar. Without a terminal it shows nothing. */
-export function showProgress(terminal: NodeJS.WritableStream | undefined): Progress {
+export function showProgress(terminal: NodeJS.WritableStream | undefined): ProgressBar {
   if (terminal === undefined) return { show: () => {}, end: () => {} };
   const bar = new SingleBar({
     stream: terminal,

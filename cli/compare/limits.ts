@@ -1,7 +1,7 @@
 /** Parses the limits of a comparison, and checks a change against them. */
 import { InvalidArgumentError } from 'commander';
 import type { Difference } from '../../backtest/change/difference.ts';
-import type { Change } from '../../backtest/change/result.ts';
+import type { ConfigChange } from '../../backtest/change/result.ts';
 import { parseDuration } from '../../lambda/config/schema/durations.ts';
 
 /** The most that a figure may rise: a share of its value before, or an amount. */
@@ -23,10 +23,10 @@ export type Limits = {
 };
 
 /** `undecided`: the mean exceeds the limit, but its difference may be chance. */
-export type Outcome = 'kept' | 'crossed' | 'undecided';
+export type LimitOutcome = 'kept' | 'crossed' | 'undecided';
 
 export type Check = {
-  readonly outcome: Outcome;
+  readonly outcome: LimitOutcome;
   readonly option: '--max-cost-increase' | '--max-wait-increase' | '--fail-on unserved';
   readonly limit?: Limit;
   readonly figure: 'dollarsPerMonth' | 'meanWaitS' | 'p95WaitS' | 'lostJobs' | 'unfitJobs';
@@ -66,7 +66,7 @@ export const hasLimits = ({ cost, wait, isUnservedRefused }: Limits): boolean =>
   cost !== undefined || wait !== undefined || isUnservedRefused;
 
 /** One check for each limit and figure. Of the groups, only those that do not keep it. */
-export function checkLimits({ measures, groups, fits }: Change, limits: Limits): readonly Check[] {
+export function checkLimits({ measures, groups, fits }: ConfigChange, limits: Limits): readonly Check[] {
   const cost = riseCheck('--max-cost-increase', limits.cost);
   const wait = riseCheck('--max-wait-increase', limits.wait);
   return [
@@ -98,13 +98,13 @@ function allowedRise({ share, amount = 0 }: Limit, before: number): number {
   return share === undefined ? amount : Math.max(LEAST_RISE, before * share);
 }
 
-function outcomeOf({ change, clarity }: Difference, allowed: number): Outcome {
+function outcomeOf({ change, clarity }: Difference, allowed: number): LimitOutcome {
   // sums of the same amounts may differ in their last digits
   if (change <= allowed + 1e-9) return 'kept';
   return clarity === 'clear' ? 'crossed' : 'undecided';
 }
 
-function unservedChecks(lostJobs: Difference, { neither, onlyBefore, onlyAfter }: Change['fits']) {
+function unservedChecks(lostJobs: Difference, { neither, onlyBefore, onlyAfter }: ConfigChange['fits']) {
   const option = '--fail-on unserved';
   const unfit = { before: neither + onlyAfter, after: neither + onlyBefore };
   const { before, after } = lostJobs;

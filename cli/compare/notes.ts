@@ -1,5 +1,5 @@
 /** What makes the figures of a comparison doubtful, and what they do not include. */
-import type { Change } from '../../backtest/change/result.ts';
+import type { ConfigChange } from '../../backtest/change/result.ts';
 import { priceDate } from '../../backtest/replay/prices.ts';
 import { count, jobsLabel, share } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
@@ -14,7 +14,7 @@ const WEEK_MS = 7 * DAY_MS;
 const FEW_JOBS = 100;
 
 /** Doubts about the figures of one trace, as sentences. */
-export function doubtsOf({ trace, seeds, fits, jobsOfPeople, pools }: Change): readonly string[] {
+export function doubtsOf({ trace, seeds, fits, jobsOfPeople, pools }: ConfigChange): readonly string[] {
   const unused = pools.filter(({ fitting, state }) => fitting === 0 && state !== 'removed');
   const { from, to, jobs, skipped, outages } = trace;
   const isShort = to - from < WEEK_MS;
@@ -44,7 +44,7 @@ function peopleText(jobs: number): readonly string[] {
   return when(jobs < FEW_JOBS, `People wait for only ${label} of the trace, so a few of them determine p95.`);
 }
 
-function fitsText({ neither, onlyBefore, onlyAfter }: Change['fits'], jobs: number): readonly string[] {
+function fitsText({ neither, onlyBefore, onlyAfter }: ConfigChange['fits'], jobs: number): readonly string[] {
   const only = (count: number, side: string, other: string): readonly string[] =>
     when(
       count > 0,

@@ -1,6 +1,6 @@
 /** The tables of a comparison, as Markdown. */
 import type { MeasureId } from '../../backtest/change/measures.ts';
-import type { Change, GroupChange, PoolChange } from '../../backtest/change/result.ts';
+import type { ConfigChange, GroupChange, PoolChange } from '../../backtest/change/result.ts';
 import { jobsLabel } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import { some } from '../../lambda/explain/format.ts';
@@ -25,7 +25,7 @@ const ROWS: readonly (readonly [id: MeasureId, name: string, format: Format])[] 
 ];
 
 /** All figures of one trace. */
-export function figuresTable({ trace, fits, measures }: Change): string {
+export function figuresTable({ trace, fits, measures }: ConfigChange): string {
   const rows = ROWS.map(([id, name, format]) => {
     const { before, after } = measures[id];
     return [name, format(before), format(after), changeText(measures[id], format)];

@@ -1,6 +1,6 @@
 /** The first line of a comparison: the verdict in words. */
 import type { Difference } from '../../backtest/change/difference.ts';
-import type { Change } from '../../backtest/change/result.ts';
+import type { ConfigChange } from '../../backtest/change/result.ts';
 import { jobsLabel, share } from '../../backtest/report/parts/numbers.ts';
 import { FIGURES } from './figures.ts';
 import { type Check, hasLimits, type Limits } from './limits.ts';
@@ -16,7 +16,7 @@ export type Verdict = {
   readonly text: string;
 };
 
-export type Judged = { readonly change: Change; readonly checks: readonly Check[] };
+export type Judged = { readonly change: ConfigChange; readonly checks: readonly Check[] };
 
 /** The verdict over all traces. */
 export function verdictOf(judged: readonly Judged[], limits: Limits, isReplayed: boolean): Verdict {
@@ -45,7 +45,7 @@ function limitText(judged: readonly Judged[]): string {
 }
 
 /** What the change does in one trace, in sentences. */
-export function effectOf(change: Change, isReplayed: boolean): string {
+export function effectOf(change: ConfigChange, isReplayed: boolean): string {
   const { dollarsPerMonth, meanWaitS, p95WaitS, lateSchedules } = change.measures;
   const [losses, lates] = [lossesOf(change), countText(lateSchedules, 'scheduled starts and stops are late')];
   const isNone = [dollarsPerMonth, meanWaitS, p95WaitS].every(({ clarity }) => clarity === 'none');
@@ -58,7 +58,7 @@ export function effectOf(change: Change, isReplayed: boolean): string {
   return [...losses, `This change ${costText(dollarsPerMonth)}.`, `${waitText(change)}.`, ...lates].join(' ');
 }
 
-function lossesOf({ fits, trace, measures: { lostJobs } }: Change): readonly string[] {
+function lossesOf({ fits, trace, measures: { lostJobs } }: ConfigChange): readonly string[] {
   const unfit =
     fits.onlyBefore === 0
       ? []
@@ -81,7 +81,7 @@ function costText({ clarity, change, before }: Difference): string {
   return change > 0 ? `costs ${amount} more a month` : `saves ${amount} a month`;
 }
 
-function waitText({ measures: { meanWaitS, p95WaitS }, jobsOfPeople }: Change): string {
+function waitText({ measures: { meanWaitS, p95WaitS }, jobsOfPeople }: ConfigChange): string {
   if (jobsOfPeople === 0) return 'The trace has no jobs that people wait for';
   const figures = [
     { name: 'on average', ...meanWaitS },

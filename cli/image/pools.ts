@@ -3,7 +3,7 @@ import { unique } from '../../lambda/decision/model/collections.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { InputError, UsageError } from '../shared/cli-environment.ts';
 
-export type Target = {
+export type ImageTarget = {
   readonly pools: readonly PoolConfig[];
   /** The image to start from. */
   readonly image: string;
@@ -17,7 +17,7 @@ type Choice = { readonly pool?: readonly string[]; readonly image?: string };
 const WARM = /[:-]warm-[0-9a-f]{8}(?:@|$)/;
 
 /** Throws UsageError for an unknown pool, and InputError if one image cannot serve all pools. */
-export function choosePools(all: readonly PoolConfig[], { pool: names, image }: Choice): Target {
+export function choosePools(all: readonly PoolConfig[], { pool: names, image }: Choice): ImageTarget {
   const unknown = names?.find((name) => !all.some((pool) => pool.name === name));
   if (unknown !== undefined)
     throw new UsageError(

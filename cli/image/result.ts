@@ -4,7 +4,7 @@ import type { Layout } from './files/dockerfile.ts';
 import type { ImageFiles } from './files/image-files.ts';
 import type { Package } from './files/packages.ts';
 import { hashCounts, type ProviderLock } from './lock/provider-lock.ts';
-import type { Target } from './pools.ts';
+import type { ImageTarget } from './pools.ts';
 import type { TemplateSurvey } from './templates/from-coderd.ts';
 import type { Template } from './templates/template.ts';
 
@@ -42,7 +42,7 @@ export function layoutOf({ unpacked }: { readonly unpacked: boolean }): Layout {
 
 export function resultOf(done: {
   readonly options: { readonly out: string; readonly unpacked: boolean; readonly sealed: boolean };
-  readonly target: Target;
+  readonly target: ImageTarget;
   readonly survey: TemplateSurvey;
   readonly packages: readonly Package[];
   readonly made: ImageFiles;

@@ -8,7 +8,7 @@ import { reasonSentence } from '../../lambda/explain/reason-text.ts';
 /** `in`: the desired count falls. `drain`: idle daemons are asked to leave. */
 export type ChangeKind = 'out' | 'in' | 'drain';
 
-export type Change = {
+export type LoggedChange = {
   readonly pool: string;
   readonly kind: ChangeKind;
   /** `2 -> 5`, `drains 2 tasks`, or both. */
@@ -33,7 +33,7 @@ const lookSchema = z.object({
 type Look = z.infer<typeof lookSchema>;
 
 /** The changes of a look, at most one for each pool. Empty for any other line of the log. */
-export function changesIn(line: string): readonly Change[] {
+export function changesIn(line: string): readonly LoggedChange[] {
   const look = parse(line);
   if (look === undefined) return [];
   const applied = look.actions.filter(({ outcome }) => outcome === 'applied');
@@ -48,7 +48,7 @@ function parse(line: string): Look | undefined {
   return lookSchema.safeParse(parseQuietly(line)).data;
 }
 
-function describe(own: Look['actions']): Pick<Change, 'kind' | 'what'> | undefined {
+function describe(own: Look['actions']): Pick<LoggedChange, 'kind' | 'what'> | undefined {
   const count = own.find(({ kind }) => kind === 'set-desired');
   const drained = own.filter(({ kind }) => kind === 'ask-to-leave').length;
   const drains = drained === 0 ? [] : [`drains ${some(drained, 'task')}`];

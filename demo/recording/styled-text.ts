@@ -6,7 +6,7 @@ export type Style = {
   readonly isDim: boolean;
 };
 /** A part of a line in one style, and the column where it begins. */
-export type Run = Style & { readonly column: number; readonly text: string };
+export type StyledRun = Style & { readonly column: number; readonly text: string };
 
 const PLAIN: Style = { colour: undefined, isBold: false, isDim: false };
 
@@ -27,8 +27,8 @@ const EFFECTS: Readonly<Record<string, Partial<Style>>> = {
 const PARTS = /\u001b\[(\d*)m|([^\u001b]+)/g;
 
 /** The runs of a line, without those that are blank. */
-export function runsOf(line: string): readonly Run[] {
-  const runs: Run[] = [];
+export function runsOf(line: string): readonly StyledRun[] {
+  const runs: StyledRun[] = [];
   let style = PLAIN;
   let column = 0;
   for (const [, code, text] of line.matchAll(PARTS)) {

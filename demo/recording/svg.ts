@@ -2,7 +2,7 @@
  * Draws frames of a terminal as one animated SVG without scripts: a strip of frames, of which CSS
  * shows one at a time. Each line that occurs several times is drawn once and used again.
  */
-import { type Run, runsOf } from './styled-text.ts';
+import { runsOf, type StyledRun } from './styled-text.ts';
 
 /** A screen, and how long it is shown. */
 export type TimedFrame = { readonly frame: string; readonly ms: number };
@@ -71,7 +71,7 @@ export function animatedSvg(frames: readonly TimedFrame[], options: SvgOptions):
   ].join('\n');
 }
 
-function textOf({ column, text, colour, isBold, isDim }: Run): string {
+function textOf({ column, text, colour, isBold, isDim }: StyledRun): string {
   const fill = colour === undefined ? '' : ` fill="${COLOURS[colour] ?? '#e6edf3'}"`;
   const weight = isBold ? ' font-weight="bold"' : '';
   const opacity = isDim ? ' opacity=".6"' : '';

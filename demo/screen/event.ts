@@ -1,6 +1,6 @@
 /** Formats events of the world and changes of the autoscaler as lines of the screen. */
 import { styleText } from 'node:util';
-import type { Change, ChangeKind } from '../function/logged-look.ts';
+import type { ChangeKind, LoggedChange } from '../function/logged-look.ts';
 import { wrap } from './wrap.ts';
 
 export type Colour = 'bold' | 'dim' | 'green' | 'yellow' | 'cyan' | 'red';
@@ -24,7 +24,7 @@ const MARKS: Readonly<Record<ChangeKind, readonly [mark: string, colour: Colour]
 };
 
 /** `+ gpu 2 -> 5: 3 pending jobs need a new task`. */
-export function changeEvent({ pool, kind, what, why }: Change): ScreenEvent {
+export function changeEvent({ pool, kind, what, why }: LoggedChange): ScreenEvent {
   const [mark, colour] = MARKS[kind];
   return { head: { colour, text: `${mark} ${pool} ${what}` }, text: `: ${why}` };
 }

@@ -6,14 +6,14 @@ import type { PoolRow } from './pool-row.ts';
 export type Frame = {
   /** Simulated time: `09:00:45`. */
   readonly time: string;
-  readonly progress: Progress;
+  readonly progress: DemoProgress;
   readonly pools: readonly PoolRow[];
   readonly jobs: { readonly pending: number; readonly running: number; readonly succeeded: number };
   /** The lines of each event, wrapped and painted; the latest last. */
   readonly events: readonly (readonly string[])[];
 };
 
-export type Progress = {
+export type DemoProgress = {
   /** 0 to 1. */
   readonly done: number;
   readonly secondsLeft: number;

@@ -10,7 +10,7 @@ import { type ServedWorld, serveWorld } from '../../simulator/serve.ts';
 import { synthesizeStack } from '../../simulator/synthesized-stack.ts';
 import { World } from '../../simulator/world.ts';
 import { functionEnvironment } from '../function/environment.ts';
-import { type Change, changesIn } from '../function/logged-look.ts';
+import { changesIn, type LoggedChange } from '../function/logged-look.ts';
 import { RunningFunction } from '../function/running-function.ts';
 import { addScheduledWorkspaces, planBuilds } from './builds.ts';
 import { planDeath } from './death.ts';
@@ -26,7 +26,7 @@ export type DeploymentOptions = {
   readonly seed: number;
   /** Called with a line about an event of the world. */
   readonly onEvent: (line: string) => void;
-  readonly onChange: (change: Change) => void;
+  readonly onChange: (change: LoggedChange) => void;
 };
 
 export type RunningTry = {

@@ -1,7 +1,7 @@
 import type { PoolAuth } from '../decision/model/config.ts';
 import { withoutEmpty } from '../decision/model/tags.ts';
 import { explainIssues } from './explain-issues.ts';
-import { error, type Finding, settle, toProblem } from './problems/problems.ts';
+import { error, type Mistake, settle, toProblem } from './problems/problems.ts';
 import type { DeployedPool, Deployment, TaskRole } from './rules/deployment.ts';
 import { checkPoolCount } from './rules/deployment-rules.ts';
 import { draftConfig } from './rules/drafts.ts';
@@ -37,7 +37,7 @@ export function checkDeployment(value: unknown) {
  */
 export function examineConfig(value: unknown): {
   readonly config?: Deployment;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Mistake[];
 } {
   const written = withoutNulls(value);
   if (written === undefined)
@@ -64,7 +64,7 @@ function withoutNulls(value: unknown): unknown {
 }
 
 /** Removes duplicates: each pool reports the same mistake in `defaults`. */
-function distinct(findings: readonly Finding[]): Finding[] {
+function distinct(findings: readonly Mistake[]): Mistake[] {
   return [
     ...new Map(
       findings.map((finding) => [JSON.stringify([finding.path, finding.message]), finding]),

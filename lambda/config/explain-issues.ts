@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { z } from 'zod';
 import { insteadOf, meantBy, removedSetting } from './problems/known-mistakes.ts';
-import { error, type Finding } from './problems/problems.ts';
+import { error, type Mistake } from './problems/problems.ts';
 import { type Path, shown, shownText, subject } from './problems/shown.ts';
 import { DURATION_TITLE } from './schema/durations.ts';
 import { nearestName } from './schema/names.ts';
@@ -24,7 +24,7 @@ type Case<I = Issue> = {
 /**
  * Makes one finding for each wrong setting: the seen value, the allowed values and a suggestion.
  */
-export function explainIssues(issues: readonly Issue[], value: unknown): Finding[] {
+export function explainIssues(issues: readonly Issue[], value: unknown): Mistake[] {
   // the schema's description takes a while to derive
   if (issues.length === 0) return [];
   const root = rootSetting();
@@ -43,7 +43,7 @@ function toCase(issue: Issue, value: unknown, root: SettingNode): Case {
   return { issue, path, seen: valueAt(value, path), isPresent, root };
 }
 
-function explain(it: Case): Finding[] {
+function explain(it: Case): Mistake[] {
   const { issue, path, seen } = it;
   if (issue.code === 'unrecognized_keys') return explainUnknown({ ...it, issue });
   if (issue.code === 'invalid_key') {
@@ -74,7 +74,7 @@ function explain(it: Case): Finding[] {
 }
 
 /** A mapping is meant to be the alternative that is one, so its own mistakes are explained. */
-function explainUnion({ issue, path, seen, isPresent, root }: Case<z.core.$ZodIssueInvalidUnion>): Finding[] {
+function explainUnion({ issue, path, seen, isPresent, root }: Case<z.core.$ZodIssueInvalidUnion>): Mistake[] {
   const isMapping = typeof seen === 'object' && !Array.isArray(seen);
   const own = isMapping ? issue.errors.find(([first]) => isAboutContent(first)) : undefined;
   if (own === undefined) return [error(path, wrongType({ issue, path, seen, isPresent, root }))];
@@ -91,7 +91,7 @@ function explainUnion({ issue, path, seen, isPresent, root }: Case<z.core.$ZodIs
 const isAboutContent = (issue: Issue | undefined): boolean =>
   issue !== undefined && (issue.path.length > 0 || issue.code === 'unrecognized_keys');
 
-function explainUnknown({ issue, path, root }: Case<z.core.$ZodIssueUnrecognizedKeys>): Finding[] {
+function explainUnknown({ issue, path, root }: Case<z.core.$ZodIssueUnrecognizedKeys>): Mistake[] {
   const setting = settingAt(root, path);
   const mapping = setting?.anyOf?.find(({ properties }) => properties !== undefined) ?? setting;
   const allowed = Object.keys(mapping?.properties ?? {});

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { ConfigError, error, type Finding, type Problem } from './problems/problems.ts';
+import { ConfigError, error, type Mistake, type Problem } from './problems/problems.ts';
 import { readConfigWith } from './read.ts';
 import type { Deployment } from './rules/deployment.ts';
 import { checkPoolCount } from './rules/deployment-rules.ts';
@@ -30,7 +30,7 @@ export function loadDeployment(file: string): LoadedConfig {
 
 function load(
   file: string,
-  more: (value: unknown, caBundle: string | undefined) => readonly Finding[],
+  more: (value: unknown, caBundle: string | undefined) => readonly Mistake[],
 ): LoadedConfig {
   let caBundle: string | undefined;
   const read = readConfigWith(readText(file), file, (value) => {
@@ -60,7 +60,7 @@ function readText(file: string): string {
 
 const MISSING = 'no such file; write one with autoscaler init, or name another file with --config';
 
-type Bundle = { readonly text?: string; readonly findings: readonly Finding[] };
+type Bundle = { readonly text?: string; readonly findings: readonly Mistake[] };
 
 function readCaBundle(value: unknown, folder: string): Bundle {
   const name = caBundleOf(value);

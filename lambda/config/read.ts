@@ -1,5 +1,5 @@
 import { examineConfig } from './check.ts';
-import { ConfigError, type Finding, type Problem, settle, toProblem } from './problems/problems.ts';
+import { ConfigError, type Mistake, type Problem, settle, toProblem } from './problems/problems.ts';
 import type { Deployment } from './rules/deployment.ts';
 import { parseYaml } from './yaml-source.ts';
 
@@ -16,7 +16,7 @@ export function readConfig(text: string, file: string) {
 export function readConfigWith(
   text: string,
   file: string,
-  more: (value: unknown) => readonly Finding[],
+  more: (value: unknown) => readonly Mistake[],
 ): { readonly config: Deployment; readonly warnings: readonly Problem[] } {
   const source = parseYaml(text);
   if (source.kind === 'broken')

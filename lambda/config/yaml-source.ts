@@ -14,7 +14,7 @@ import {
   visit,
   type YAMLError,
 } from 'yaml';
-import { error, type Finding, type Problem } from './problems/problems.ts';
+import { error, type Mistake, type Problem } from './problems/problems.ts';
 import { type Path, shownText } from './problems/shown.ts';
 
 type Position = { readonly line: number; readonly column: number };
@@ -26,7 +26,7 @@ export type YamlSource =
       readonly kind: 'parsed';
       readonly value: unknown;
       /** Keys that are given twice. */
-      readonly findings: readonly Finding[];
+      readonly findings: readonly Mistake[];
       /**
        * The position of a setting: its name, or its dash in a list. For a missing setting, the
        * position of the mapping or list that would contain it.
@@ -138,9 +138,9 @@ function aliasFlaw(document: Document.Parsed, alias: Alias, ancestors: Ancestors
   return undefined;
 }
 
-function findDuplicateKeys(document: Document.Parsed): Finding[] {
+function findDuplicateKeys(document: Document.Parsed): Mistake[] {
   const offsets = document.errors.filter(({ code }) => code === 'DUPLICATE_KEY').map(({ pos }) => pos[0]);
-  const twins: Finding[] = [];
+  const twins: Mistake[] = [];
   visit(document, {
     Pair(_, pair, ancestors) {
       if (!offsets.includes(startOf(pair.key))) return;

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { jobSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
-import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
+import { RememberedJobs } from '../../lambda/adapters/coderd/job-record.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot-schema.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
@@ -228,7 +228,7 @@ it('keeps the jobs that the record derived from a workspace in a snapshot, witho
   const readings = anOrganization(await read());
   const { jobs, previousJobs, workspaces } = readings;
   const seen = { jobs, previousJobs, workspaces, now: NOW as EpochMs };
-  const recentJobs = new JobRecord().recentJobs(A.id, seen);
+  const recentJobs = new RememberedJobs().recentJobs(A.id, seen);
   const text = JSON.stringify(snapshotToJson(aSnapshot({ organizations: [{ ...readings, recentJobs }] })));
   const [organization] = parseSnapshot(JSON.parse(text)).coder.organizations;
   expect(organization?.recentJobs).toEqual(recentJobs);

@@ -1,7 +1,7 @@
 /** The record of recent jobs: what it merges and forgets, and when its array stays the same. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JobRecord } from '../../lambda/adapters/coderd/job-record.ts';
+import { RememberedJobs } from '../../lambda/adapters/coderd/job-record.ts';
 import { NewestJobs } from '../../lambda/adapters/coderd/newest-jobs.ts';
 import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Job, Workspace } from '../../lambda/decision/model/snapshot.ts';
@@ -42,7 +42,7 @@ function seen({ jobs = [], previousJobs = [], workspaces, now = NOW }: Lists): S
 
 /** The jobs of the record after these looks. */
 function itemsAfter(...looks: readonly Lists[]): readonly Job[] {
-  const record = new JobRecord();
+  const record = new RememberedJobs();
   return looks.map((lists) => record.recentJobs(ORGANIZATION, seen(lists)).items).at(-1) ?? [];
 }
 
@@ -152,7 +152,7 @@ describe('the record of one job', () => {
   });
 
   it.each(['truncated', 'stale', 'failed'] as const)('has the items of a %s list', (status) => {
-    const record = new JobRecord();
+    const record = new RememberedJobs();
     const { items } = record.recentJobs(ORGANIZATION, {
       jobs: reading([PENDING], status),
       previousJobs: reading([aJob({ id: jobId('b') })], status),
@@ -165,7 +165,7 @@ describe('the record of one job', () => {
 
 describe('the reading', () => {
   it('is ok and is taken now', () => {
-    const record = new JobRecord();
+    const record = new RememberedJobs();
     const later = plusMs(NOW, MINUTE);
     record.recentJobs(ORGANIZATION, seen({}));
     expect(record.recentJobs(ORGANIZATION, seen({ now: later }))).toEqual({
@@ -176,7 +176,7 @@ describe('the reading', () => {
   });
 
   it('separates the organizations', () => {
-    const record = new JobRecord();
+    const record = new RememberedJobs();
     record.recentJobs(ORGANIZATION, seen({ jobs: [PENDING] }));
     expect(record.recentJobs('other' as OrganizationId, seen({})).items).toEqual([]);
   });
@@ -230,7 +230,7 @@ describe('the limits of the record', () => {
     const jobs = Array.from({ length: 20_050 }, (_, index) =>
       aJob({ tags: { n: String(index) }, created_at: ago(index * SECOND) }),
     );
-    const record = new JobRecord();
+    const record = new RememberedJobs();
     const { items } = record.recentJobs(ORGANIZATION, seen({ jobs }));
     expect(items).toHaveLength(20_000);
     expect(items.at(-1)).toEqual(jobs[19_999]);
@@ -244,7 +244,7 @@ describe('the array of items', () => {
 
   /** Whether the second look gets the same array as the first. */
   function isSameAfter(second: Lists): boolean {
-    const record = new JobRecord();
+    const record = new RememberedJobs();
     const [one, two] = [FIRST, second].map((lists) => record.recentJobs(ORGANIZATION, seen(lists)).items);
     return one === two;
   }
@@ -267,7 +267,7 @@ describe('the array of items', () => {
   });
 
   it('is never changed after it was returned', () => {
-    const record = new JobRecord();
+    const record = new RememberedJobs();
     const { items } = record.recentJobs(ORGANIZATION, seen(FIRST));
     const before = copied(items);
     record.recentJobs(ORGANIZATION, seen({ jobs: [aJob()], previousJobs: [SUCCEEDED] }));
@@ -285,7 +285,7 @@ it('reads a list of workspaces once while it is the same object', () => {
       return items;
     },
   };
-  const record = new JobRecord();
+  const record = new RememberedJobs();
   const look = (given: Lists & { workspaces?: never }, own = workspaces) =>
     record.recentJobs(ORGANIZATION, { ...seen(given), workspaces: own });
   look({});
@@ -350,7 +350,7 @@ describe('the record of any lists', () => {
   it('does not change when a look is repeated', () => {
     fc.assert(
       fc.property(FACTS, fc.array(uglyLook, { minLength: 1, maxLength: 4 }), (facts, looks) => {
-        const record = new JobRecord();
+        const record = new RememberedJobs();
         const lists = looks.map((look) => seen(listsOf(facts, look)));
         const last = lists.at(-1);
         for (const given of lists) record.recentJobs(ORGANIZATION, given);
@@ -381,7 +381,7 @@ describe('the record of any lists', () => {
   it('never loses a completion, a start or a reason', () => {
     fc.assert(
       fc.property(FACTS, fc.array(uglyLook, { maxLength: 5 }), (facts, looks) => {
-        const record = new JobRecord();
+        const record = new RememberedJobs();
         let before: ReadonlyMap<string, Job> = new Map();
         for (const look of looks) {
           const lists = listsOf(facts, look);
@@ -406,7 +406,7 @@ describe('the record of any lists', () => {
     const hours = fc.integer({ min: -100, max: 300 });
     fc.assert(
       fc.property(FACTS, fc.array(fc.tuple(uglyLook, hours), { maxLength: 5 }), (facts, looks) => {
-        const record = new JobRecord();
+        const record = new RememberedJobs();
         for (const [look, hour] of looks) {
           const now = plusMs(NOW, hour * HOUR);
           const { items } = record.recentJobs(ORGANIZATION, seen({ ...listsOf(facts, look), now }));
@@ -467,7 +467,7 @@ describe('the end of a job is known', () => {
   const done = (given: Partial<Job>): Job =>
     aJob({ id: jobId('a'), started_at: ago(2 * MINUTE), completed_at: ago(MINUTE), ...given });
   const knows = (...lists: readonly Lists[]): boolean => {
-    const record = new JobRecord();
+    const record = new RememberedJobs();
     for (const list of lists) record.recentJobs(ORGANIZATION, seen(list));
     return record.knowsEnd(ORGANIZATION, jobId('a'));
   };
@@ -500,14 +500,14 @@ describe('the end of a job is known', () => {
   });
 
   it('not of a job of another organization', () => {
-    const record = new JobRecord();
+    const record = new RememberedJobs();
     record.recentJobs(ORGANIZATION, seen({ previousJobs: [done({ status: 'succeeded' })] }));
     expect(record.knowsEnd('other' as OrganizationId, jobId('a'))).toBe(false);
   });
 });
 
 it("keeps the name of a job's daemon after coderd has deleted the daemon", () => {
-  const record = new JobRecord();
+  const record = new RememberedJobs();
   const job = aJob({ id: jobId('a'), status: 'running', worker_id: daemonId('d') });
   record.recentJobs(ORGANIZATION, seen({ jobs: [{ ...job, worker_name: 'cpu-1' }] }));
   const { items } = record.recentJobs(ORGANIZATION, seen({ jobs: [job] }));

@@ -5,7 +5,7 @@ import { percentile, sum } from '../../lambda/decision/model/collections.ts';
 import type { LedgerFigures } from './audit-ledger.ts';
 import type { WorldResult } from './run-world.ts';
 
-export type Figures = {
+export type RandomWorldFigures = {
   /** Tasks that got a drain request or drained by themselves, and have stopped. */
   readonly leaves: number;
   /** Builds that a daemon started. */
@@ -52,7 +52,7 @@ export type Figures = {
 export function sumUp(
   results: readonly WorldResult[],
   { seed, seconds }: { seed: number; seconds: number },
-): Figures {
+): RandomWorldFigures {
   const total = (of: (result: WorldResult) => number): number => sum(results, of);
   const waits = results.flatMap(({ idleToGoneSeconds }) => idleToGoneSeconds).sort((a, b) => a - b);
   return {
@@ -79,7 +79,7 @@ export function sumUp(
   };
 }
 
-function sumUpLedgers(results: readonly WorldResult[]): Figures['ledger'] {
+function sumUpLedgers(results: readonly WorldResult[]): RandomWorldFigures['ledger'] {
   const total = (of: (ledger: LedgerFigures) => number): number => sum(results, ({ ledger }) => of(ledger));
   const figures = {
     died: total(({ died }) => died),
@@ -99,7 +99,7 @@ function sumUpLedgers(results: readonly WorldResult[]): Figures['ledger'] {
 }
 
 /** The figures as a table for the terminal. */
-export function tableOf(figures: Figures): string {
+export function tableOf(figures: RandomWorldFigures): string {
   const { idleToGoneSeconds, ledger, ...rest } = figures;
   const table = new Table({ style: { head: [], border: [] }, colAligns: ['left', 'right'] });
   const { seed, seconds, ...counts } = rest;
@@ -114,7 +114,7 @@ export function tableOf(figures: Figures): string {
   return table.toString();
 }
 
-function ledgerRows(ledger: Figures['ledger']): readonly [string, string][] {
+function ledgerRows(ledger: RandomWorldFigures['ledger']): readonly [string, string][] {
   const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
   const count = (number: number): string => number.toLocaleString('en');
   return [

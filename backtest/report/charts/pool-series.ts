@@ -4,7 +4,7 @@
  */
 import type { EChartsOption } from 'echarts';
 import { DAY_MS } from '../../../lambda/decision/model/units.ts';
-import type { Backtest, Change, PoolSeries } from '../../replay/result.ts';
+import type { Backtest, DesiredCountChange, PoolSeries } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
 import { oneDecimal } from '../parts/numbers.ts';
 import { dayLabel, type Range, timeLabel, withoutZone } from '../parts/times.ts';
@@ -181,13 +181,17 @@ function tipOf(backtest: Backtest, series: PoolSeries, step: number): string {
 }
 
 /** The changes within the step. If there are none, the last change before it. */
-function changesNear({ stepS }: Backtest, { changes }: PoolSeries, start: number): readonly Change[] {
+function changesNear(
+  { stepS }: Backtest,
+  { changes }: PoolSeries,
+  start: number,
+): readonly DesiredCountChange[] {
   const end = start + stepS * 1000;
   const within = changes.filter(({ at }) => at >= start && at < end);
   return within.length > 0 ? within.slice(-MAX_CHANGES) : changes.filter(({ at }) => at < start).slice(-1);
 }
 
-function changeText({ at, from, to, why }: Change, start: number): Html {
+function changeText({ at, from, to, why }: DesiredCountChange, start: number): Html {
   const day = dayLabel(at) === dayLabel(start) ? '' : `${dayLabel(at)} `;
   return html`<p><time>${day}${timeLabel(at)}</time> ${from} → ${to}${why.length > 0 ? ': ' : ''}${withoutZone(why.join('; '))}</p>`;
 }

@@ -14,7 +14,7 @@ import { afterOutages } from './outages.ts';
 import { drawPeople, type Person } from './people.ts';
 import { schedulePrebuilds } from './prebuilds.ts';
 import { addPushes } from './pushes.ts';
-import type { Group, Scenario, Template } from './scenario.ts';
+import type { PeopleGroup, Scenario, Template } from './scenario.ts';
 import { addPersonDay } from './workday.ts';
 
 export type GenerateOptions = {
@@ -97,7 +97,7 @@ function addDate(
 const FORGOTTEN_A_DAY = 0.0004;
 
 function addDormancyStops(
-  group: Group,
+  group: PeopleGroup,
   templates: readonly Template[],
   day: LocalDay,
   context: GeneratorContext,

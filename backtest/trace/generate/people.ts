@@ -6,11 +6,11 @@ import type { Random } from '../../../simulator/base/random.ts';
 import { BacktestError } from '../backtest-error.ts';
 import { normal, weighted } from './draws.ts';
 import type { GeneratorContext } from './generator-context.ts';
-import type { Group, Template } from './scenario.ts';
+import type { PeopleGroup, Template } from './scenario.ts';
 import { Workspace } from './workspace.ts';
 
 export type Person = {
-  readonly group: Group;
+  readonly group: PeopleGroup;
   readonly workspace: Workspace;
   /** Usual minutes since midnight. */
   readonly arrivalMinute: number;
@@ -34,7 +34,7 @@ const HALF_HOUR = 30;
 
 /** The active people of a group. Throws BacktestError if the group names an unknown template. */
 export function drawPeople(
-  group: Group,
+  group: PeopleGroup,
   templates: ReadonlyMap<string, Template>,
   context: GeneratorContext,
 ): readonly Person[] {
@@ -52,7 +52,7 @@ export function drawPeople(
   });
 }
 
-function drawSchedule(group: Group, arrivalMinute: number, random: Random): number | undefined {
+function drawSchedule(group: PeopleGroup, arrivalMinute: number, random: Random): number | undefined {
   if (random.next() >= group.autostartShare) return undefined;
   const minute = random.next() < COMMON_SCHEDULE_SHARE ? group.arrivalMinute : arrivalMinute - 10;
   return Math.floor(minute / HALF_HOUR) * HALF_HOUR;

@@ -35,7 +35,7 @@ export type Prebuilds = {
 };
 
 /** People with the same habits. */
-export type Group = {
+export type PeopleGroup = {
   readonly users: number;
   /** IANA name. */
   readonly timezone: string;
@@ -94,7 +94,7 @@ export type Scenario = {
   /** The default first day, such as `2026-03-02`. */
   readonly from: string;
   readonly templates: readonly Template[];
-  readonly groups: readonly Group[];
+  readonly groups: readonly PeopleGroup[];
   /** @default none */
   readonly bursts?: readonly Bursts[];
   readonly outages: readonly PlannedOutage[];

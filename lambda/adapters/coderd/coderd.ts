@@ -18,7 +18,7 @@ import { Forecast } from './forecast/forecast.ts';
 import { CoderdError, type CoderdHttp, type Document } from './http/http.ts';
 import { reading, readingOfAll } from './http/reading.ts';
 import { buildInfoSchema, daemonSchema, jobSchema, organizationSchema } from './http/schemas.ts';
-import { JobRecord } from './job-record.ts';
+import { RememberedJobs } from './job-record.ts';
 import type { License } from './license.ts';
 import type { TokenExpiry } from './token-expiry.ts';
 
@@ -38,7 +38,7 @@ export type SharedReadings = {
   /** @default a new one */
   readonly forecast?: Forecast;
   /** @default a new one */
-  readonly record?: JobRecord;
+  readonly record?: RememberedJobs;
   /** @default the time is unknown */
   readonly tokenExpiry?: TokenExpiry;
   /** @default the license is unknown */
@@ -48,14 +48,14 @@ export type SharedReadings = {
 export class CoderdAdapter implements Coderd {
   readonly #http: CoderdHttp;
   readonly #forecast: Forecast;
-  readonly #record: JobRecord;
+  readonly #record: RememberedJobs;
   readonly #tokenExpiry: TokenExpiry | undefined;
   readonly #license: License | undefined;
 
   constructor(http: CoderdHttp, shared: SharedReadings = {}) {
     this.#http = http;
     this.#forecast = shared.forecast ?? new Forecast(http);
-    this.#record = shared.record ?? new JobRecord();
+    this.#record = shared.record ?? new RememberedJobs();
     this.#tokenExpiry = shared.tokenExpiry;
     this.#license = shared.license;
   }

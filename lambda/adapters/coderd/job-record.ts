@@ -23,7 +23,7 @@ type OrganizationRecord = {
   workspaces?: Reading<Workspace> | undefined;
 };
 
-export class JobRecord {
+export class RememberedJobs {
   readonly #organizations = new Map<OrganizationId, OrganizationRecord>();
 
   /** As `Coderd.recentJobs`. */

@@ -16,7 +16,7 @@ export type Problem = {
 };
 
 /** A problem before its place in the file is known. */
-export type Finding = {
+export type Mistake = {
   readonly severity: Problem['severity'];
   readonly path: Path;
   readonly message: string;
@@ -48,7 +48,7 @@ export function formatProblem({ severity, path, message, file, line, column }: P
 export type Place = { readonly file?: string; readonly line?: number; readonly column?: number };
 
 /** The finding with its place in the file. */
-export function toProblem({ severity, path, message }: Finding, place: Place = {}): Problem {
+export function toProblem({ severity, path, message }: Mistake, place: Place = {}): Problem {
   return { severity, path: shownPath(path), message, ...place };
 }
 
@@ -59,13 +59,13 @@ export function shownPath(path: Path): string {
   );
 }
 
-export const error = (path: Path, message: string, at?: Path): Finding => ({
+export const error = (path: Path, message: string, at?: Path): Mistake => ({
   severity: 'error',
   path,
   message,
   at,
 });
-export const warning = (path: Path, message: string): Finding => ({ severity: 'warning', path, message });
+export const warning = (path: Path, message: string): Mistake => ({ severity: 'warning', path, message });
 
 /**
  * The configuration if it can be used, with the warnings; otherwise throws every problem at once.

@@ -1,6 +1,6 @@
 /** Checks how the daemons of a pool authenticate to coderd, and the tags that this allows. */
 import { tagKey, withoutEmpty } from '../../decision/model/tags.ts';
-import { error, type Finding, warning } from '../problems/problems.ts';
+import { error, type Mistake, warning } from '../problems/problems.ts';
 import { type Path, shownText } from '../problems/shown.ts';
 import { MANAGED } from '../schema/secret-ref.ts';
 import { type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
@@ -8,7 +8,7 @@ import { type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
 const WAYS = ['key', 'psk', 'token'] as const;
 export type Way = (typeof WAYS)[number];
 
-export function checkAuth(pool: PoolDraft, config: ConfigDraft): Finding[] {
+export function checkAuth(pool: PoolDraft, config: ConfigDraft): Mistake[] {
   if (!pool.isMapping) return [];
   return [
     ...checkOneWay(pool),
@@ -23,7 +23,7 @@ export function checkAuth(pool: PoolDraft, config: ConfigDraft): Finding[] {
 /** The way that the pool names first; a pool without any is meant to have a key. */
 export const wayOf = ({ raw }: PoolDraft): Way => WAYS.find((way) => raw[way] !== undefined) ?? 'key';
 
-function checkOneWay({ index, raw }: PoolDraft): Finding[] {
+function checkOneWay({ index, raw }: PoolDraft): Mistake[] {
   const [first, second] = WAYS.filter((way) => raw[way] !== undefined);
   if (first === undefined)
     return [
@@ -36,7 +36,7 @@ function checkOneWay({ index, raw }: PoolDraft): Finding[] {
   return [error(['pools', index, second], `the pool already has ${first}; keep one of ${WAYS.join(', ')}`)];
 }
 
-function checkManagedKeys({ index, key }: PoolDraft, { raw }: ConfigDraft): Finding[] {
+function checkManagedKeys({ index, key }: PoolDraft, { raw }: ConfigDraft): Mistake[] {
   if (key !== MANAGED || raw.managedKeys !== undefined) return [];
   const message =
     '"managed" needs the section managedKeys; write managedKeys: { token: { secret: coder/key-manager-token } }';
@@ -44,7 +44,7 @@ function checkManagedKeys({ index, key }: PoolDraft, { raw }: ConfigDraft): Find
 }
 
 /** docs/coder.md §3: a key fixes the organization and the tags of its daemons. */
-function checkOwnKey(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
+function checkOwnKey(pool: PoolDraft, { pools }: ConfigDraft): Mistake[] {
   const { index, key, organization, tags, name, retiring } = pool;
   if (typeof key !== 'object' || tags === undefined || retiring) return [];
   const isAlike = (other: PoolDraft): boolean =>
@@ -63,7 +63,7 @@ function checkOwnKey(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
     .slice(0, 1);
 }
 
-function checkTags(pool: PoolDraft): Finding[] {
+function checkTags(pool: PoolDraft): Mistake[] {
   const way = wayOf(pool);
   return [
     ...(way === 'token' ? checkScope(pool) : refuseScope(pool, way)),
@@ -72,7 +72,7 @@ function checkTags(pool: PoolDraft): Finding[] {
   ];
 }
 
-function checkValues(pool: PoolDraft): Finding[] {
+function checkValues(pool: PoolDraft): Mistake[] {
   return Object.entries(toMapping(pool.raw.tags))
     .filter(([name, value]) => value === '' && name !== 'scope' && name !== 'owner')
     .map(([name]) =>
@@ -84,7 +84,7 @@ function checkValues(pool: PoolDraft): Finding[] {
 }
 
 /** docs/coder.md §3: coderd itself sets both tags of such a daemon. */
-function refuseScope(pool: PoolDraft, way: 'key' | 'psk'): Finding[] {
+function refuseScope(pool: PoolDraft, way: 'key' | 'psk'): Mistake[] {
   const credential = way === 'key' ? 'a provisioner key' : 'a pre-shared key';
   const tags = toMapping(pool.raw.tags);
   return ['scope', 'owner']
@@ -101,7 +101,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const HOW_TO_FIND_IT = 'write the UUID of the user whose token it is (coder users show me --output json)';
 
 /** With a user's token, coderd takes the scope from the daemon and the owner from the token. */
-function checkScope(pool: PoolDraft): Finding[] {
+function checkScope(pool: PoolDraft): Mistake[] {
   const { scope, owner } = toMapping(pool.raw.tags);
   if (typeof scope === 'string' && scope !== 'user')
     return [
@@ -117,7 +117,7 @@ function checkScope(pool: PoolDraft): Finding[] {
   return scope === 'user' ? checkOwner(pool, owner) : [];
 }
 
-function checkOwner(pool: PoolDraft, owner: unknown): Finding[] {
+function checkOwner(pool: PoolDraft, owner: unknown): Mistake[] {
   if (owner === undefined)
     return [
       error(
@@ -136,7 +136,7 @@ function checkOwner(pool: PoolDraft, owner: unknown): Finding[] {
 }
 
 /** docs/coder.md §5: the daemon gets these tags as `name=value`, split at the first `=`. */
-function checkTagNames(pool: PoolDraft, way: Way): Finding[] {
+function checkTagNames(pool: PoolDraft, way: Way): Mistake[] {
   if (way === 'key') return [];
   return Object.entries(toMapping(pool.raw.tags)).flatMap(([name, value]) => {
     const refused = name.includes('=') ? 'contains =' : unsendable(`${name}${value}`);
@@ -152,7 +152,7 @@ function unsendable(text: string): string | undefined {
 }
 
 /** docs/coder.md §3: coderd accepts the pre-shared key for one organization. */
-function checkOrganization(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
+function checkOrganization(pool: PoolDraft, { pools }: ConfigDraft): Mistake[] {
   const { index, organization } = pool;
   const other = pools
     .slice(0, index)
@@ -172,7 +172,7 @@ const WARNINGS: Readonly<Record<Way, string | undefined>> = {
     'templates of all users run in this pool and can read the token, which is worth far more than a provisioner key; write key: managed, or give the pool to one user: tags: { scope: user, owner: … }',
 };
 
-function warnOfWay(pool: PoolDraft): Finding[] {
+function warnOfWay(pool: PoolDraft): Mistake[] {
   const way = wayOf(pool);
   const message = toMapping(pool.raw.tags).scope === 'user' ? undefined : WARNINGS[way];
   return message === undefined ? [] : [warning(at(pool, way), message)];

@@ -1,6 +1,6 @@
 /** Checks rules between several settings of a deployment. rules.ts checks those of the decision. */
 
-import { error, type Finding, warning } from '../problems/problems.ts';
+import { error, type Mistake, warning } from '../problems/problems.ts';
 import { looksLikeSecret, type Path } from '../problems/shown.ts';
 import { MANAGED } from '../schema/secret-ref.ts';
 import { type ConfigDraft, type Mapping, type PoolDraft, toMapping } from './drafts.ts';
@@ -9,7 +9,7 @@ import { type ConfigDraft, type Mapping, type PoolDraft, toMapping } from './dra
  * The errors and warnings about the settings of a deployment. The rules see the written values,
  * without defaults.
  */
-export function checkDeploymentRules({ raw, defaults, pools }: ConfigDraft): Finding[] {
+export function checkDeploymentRules({ raw, defaults, pools }: ConfigDraft): Mistake[] {
   return [
     ...checkAws(toMapping(raw.aws)),
     ...checkForSecrets(raw.aws, ['aws']),
@@ -24,7 +24,7 @@ export function checkDeploymentRules({ raw, defaults, pools }: ConfigDraft): Fin
   ];
 }
 
-function checkAws(aws: Mapping): Finding[] {
+function checkAws(aws: Mapping): Mistake[] {
   const [network, logs, alarms] = [toMapping(aws.network), toMapping(aws.logs), toMapping(aws.alarms)];
   return [
     ...checkVpc(network),
@@ -51,7 +51,7 @@ function checkAws(aws: Mapping): Finding[] {
   ];
 }
 
-function checkVpc({ vpc, subnets, securityGroups }: Mapping): Finding[] {
+function checkVpc({ vpc, subnets, securityGroups }: Mapping): Mistake[] {
   const at: Path = ['aws', 'network'];
   if (vpc !== undefined && isUnset(subnets))
     return [
@@ -73,12 +73,12 @@ function unused(
   section: Mapping,
   names: readonly string[],
   { in: at, if: isUnused, why }: Unused,
-): Finding[] {
+): Mistake[] {
   const written = names.filter((name) => !isUnset(section[name]));
   return isUnused ? written.map((name) => error([...at, name], why)) : [];
 }
 
-function checkSpotBase(pool: PoolDraft, spotOfAll: boolean | undefined): Finding[] {
+function checkSpotBase(pool: PoolDraft, spotOfAll: boolean | undefined): Mistake[] {
   const isSpot = pool.raw.spot === undefined ? spotOfAll : pool.spot;
   if (!pool.spotBase || isSpot !== false) return [];
   return [
@@ -86,7 +86,7 @@ function checkSpotBase(pool: PoolDraft, spotOfAll: boolean | undefined): Finding
   ];
 }
 
-function checkTaskRole(pool: PoolDraft): Finding[] {
+function checkTaskRole(pool: PoolDraft): Mistake[] {
   const role = toMapping(pool.raw.taskRole);
   const beside = unused(role, ['policies', 'statements'], {
     in: at(pool, 'taskRole'),
@@ -96,7 +96,7 @@ function checkTaskRole(pool: PoolDraft): Finding[] {
   return [...beside, ...checkStatements(pool)];
 }
 
-function checkStatements(pool: PoolDraft): Finding[] {
+function checkStatements(pool: PoolDraft): Mistake[] {
   return (pool.taskRole?.statements ?? []).flatMap(({ actions }, index) =>
     actions.includes('*')
       ? [
@@ -109,7 +109,7 @@ function checkStatements(pool: PoolDraft): Finding[] {
   );
 }
 
-function checkRetiring(pool: PoolDraft): Finding[] {
+function checkRetiring(pool: PoolDraft): Mistake[] {
   if (pool.retiring !== true || pool.scaleIn !== 'never') return [];
   return [
     error(
@@ -125,7 +125,7 @@ function checkRetiring(pool: PoolDraft): Finding[] {
  */
 const LIKE_A_SUFFIX = /-[A-Za-z0-9]{6}$/;
 
-function checkSecretNames(pool: PoolDraft): Finding[] {
+function checkSecretNames(pool: PoolDraft): Mistake[] {
   const refs = [
     ...(['key', 'psk', 'token'] as const).map((way) => [way, pool.raw[way]] as const),
     ...Object.entries(toMapping(pool.raw.secrets)).map(([name, ref]) => [`secrets.${name}`, ref] as const),
@@ -140,7 +140,7 @@ function checkSecretNames(pool: PoolDraft): Finding[] {
   });
 }
 
-function checkMetricsVariables(pool: PoolDraft): Finding[] {
+function checkMetricsVariables(pool: PoolDraft): Mistake[] {
   if (pool.prometheusPort === undefined) return [];
   return ['CODER_PROMETHEUS_ENABLE', 'CODER_PROMETHEUS_ADDRESS']
     .filter((name) => Object.hasOwn(toMapping(pool.raw.environment), name))
@@ -150,7 +150,7 @@ function checkMetricsVariables(pool: PoolDraft): Finding[] {
 }
 
 /** Warns about secrets in values that the template and the AWS console show. */
-function checkForSecrets(value: unknown, path: Path): Finding[] {
+function checkForSecrets(value: unknown, path: Path): Mistake[] {
   if (typeof value === 'string')
     return looksLikeSecret(value)
       ? [
@@ -175,7 +175,7 @@ export const MOST_MANAGED = 42;
  * Refuses a parsed configuration with more pools than one stack supports. The decision supports
  * more.
  */
-export function checkPoolCount(value: unknown): Finding[] {
+export function checkPoolCount(value: unknown): Mistake[] {
   const { pools } = toMapping(value);
   if (!Array.isArray(pools)) return [];
   const managed = pools.filter((pool) => toMapping(pool).key === MANAGED).length;

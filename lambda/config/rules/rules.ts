@@ -3,7 +3,7 @@
  * by themselves, which schema.ts checks.
  */
 import { tagKey, withoutEmpty } from '../../decision/model/tags.ts';
-import { error, type Finding, warning } from '../problems/problems.ts';
+import { error, type Mistake, warning } from '../problems/problems.ts';
 import type { Path } from '../problems/shown.ts';
 import { cpusFor, describeMemories, FARGATE_CPUS, memoriesFor } from '../schema/fargate-sizes.ts';
 import { checkAuth } from './auth-rules.ts';
@@ -12,7 +12,7 @@ import { type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
 import { checkCredentialVariables } from './variable-rules.ts';
 
 /** The errors and warnings of all rules between settings. */
-export function checkRules(config: ConfigDraft): Finding[] {
+export function checkRules(config: ConfigDraft): Mistake[] {
   const perPool = config.pools.flatMap((pool) => [
     ...checkAuth(pool, config),
     ...checkBounds(pool),
@@ -29,11 +29,11 @@ export function checkRules(config: ConfigDraft): Finding[] {
   return [...perPool, ...checkSumOfMin(config), ...checkSumOfFloors(config), ...checkDeploymentRules(config)];
 }
 
-function checkFloors(pool: PoolDraft, config: ConfigDraft): Finding[] {
+function checkFloors(pool: PoolDraft, config: ConfigDraft): Mistake[] {
   return [...checkWake(pool), ...checkPrewarm(pool), ...checkScheduleFits(pool, config)];
 }
 
-function checkBounds(pool: PoolDraft): Finding[] {
+function checkBounds(pool: PoolDraft): Mistake[] {
   const { max, schedules = [], prebuilds, whenBlind } = pool;
   if (max === undefined) return [];
   const counts = [
@@ -62,7 +62,7 @@ const SWITCHED_OFF = {
   autostop: 'does not stop workspaces of these tags at their deadline, make them dormant or delete them',
 } as const;
 
-function checkWake(pool: PoolDraft): Finding[] {
+function checkWake(pool: PoolDraft): Mistake[] {
   const off = pool.min === 0 ? switchedOff(pool) : [];
   return off.map((feature) =>
     warning(
@@ -72,7 +72,7 @@ function checkWake(pool: PoolDraft): Finding[] {
   );
 }
 
-function checkPrewarm(pool: PoolDraft): Finding[] {
+function checkPrewarm(pool: PoolDraft): Mistake[] {
   if (pool.raw.prewarm === undefined) return [];
   if (switchedOff(pool).length === 2) {
     const message =
@@ -89,7 +89,7 @@ function switchedOff({ wake }: PoolDraft) {
   return (['autostart', 'autostop'] as const).filter((feature) => wake?.[feature] === false);
 }
 
-function checkSchedules(pool: PoolDraft): Finding[] {
+function checkSchedules(pool: PoolDraft): Mistake[] {
   const message =
     'min and warm are both 0, so the schedule has no effect; write one of them, such as warm: 2';
   return (pool.schedules ?? []).flatMap(({ min, warm }, index) =>
@@ -97,7 +97,7 @@ function checkSchedules(pool: PoolDraft): Finding[] {
   );
 }
 
-function checkSize(pool: PoolDraft, { defaults }: ConfigDraft): Finding[] {
+function checkSize(pool: PoolDraft, { defaults }: ConfigDraft): Mistake[] {
   const cpu = pool.raw.cpu === undefined ? defaults.cpu : pool.cpu;
   const memory = pool.raw.memory === undefined ? defaults.memory : pool.memory;
   if (cpu === undefined || memory === undefined || memoriesFor(cpu).includes(memory)) return [];
@@ -123,7 +123,7 @@ function gigabyteHint(memory: number): string {
   return FARGATE_CPUS.some((cpu) => memoriesFor(cpu).includes(mib)) ? `; ${memory} GB is ${mib}` : '';
 }
 
-function checkVariables(pool: PoolDraft): Finding[] {
+function checkVariables(pool: PoolDraft): Mistake[] {
   const inBoth = Object.keys(pool.environment ?? {}).filter((name) =>
     Object.hasOwn(pool.secrets ?? {}, name),
   );
@@ -133,14 +133,14 @@ function checkVariables(pool: PoolDraft): Finding[] {
 }
 
 /** Only tasks with a guard get the certificates: a script installs them before the guard starts. */
-function checkTrust(pool: PoolDraft, { raw }: ConfigDraft): Finding[] {
+function checkTrust(pool: PoolDraft, { raw }: ConfigDraft): Mistake[] {
   const { caBundle } = toMapping(raw.coder);
   if (caBundle === undefined || pool.scaleIn === undefined || pool.scaleIn === 'lease') return [];
   const message = `with "${pool.scaleIn}" no guard installs the certificates of coder.caBundle in the tasks; use an image that trusts them already`;
   return [warning(at(pool, 'scaleIn'), message)];
 }
 
-function checkNameIsFree(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
+function checkNameIsFree(pool: PoolDraft, { pools }: ConfigDraft): Mistake[] {
   const other = earlier(pool, pools).find(({ name }) => name !== undefined && name === pool.name);
   if (!other) return [];
   return [
@@ -155,7 +155,7 @@ function checkNameIsFree(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
  * A retiring pool may have the tags of another pool: after a rename its successor has the same
  * tags.
  */
-function checkTagsAreFree(pool: PoolDraft, { pools }: ConfigDraft): Finding[] {
+function checkTagsAreFree(pool: PoolDraft, { pools }: ConfigDraft): Mistake[] {
   const group = tagGroup(pool);
   const other = earlier(pool, pools).find(
     (candidate) => group !== undefined && tagGroup(candidate) === group,
@@ -175,7 +175,7 @@ function tagGroup({ organization, tags, retiring }: PoolDraft): string | undefin
   return isUnknown ? undefined : `${organization} ${tagKey(withoutEmpty(tags))}`;
 }
 
-function checkSumOfMin({ pools, limits, raw }: ConfigDraft): Finding[] {
+function checkSumOfMin({ pools, limits, raw }: ConfigDraft): Mistake[] {
   const sum = sumOfMin(pools);
   if (limits === undefined || sum <= limits.maxTasks) return [];
   const message = `the pools' min add up to ${sum}${byDefaultText(pools)}, above maxTasks ${limits.maxTasks}; raise maxTasks or lower min`;
@@ -189,7 +189,7 @@ function byDefaultText(pools: readonly PoolDraft[]): string {
 }
 
 /** Checks each schedule alone, because other schedules may be active at other times. */
-function checkScheduleFits(pool: PoolDraft, { pools, limits }: ConfigDraft): Finding[] {
+function checkScheduleFits(pool: PoolDraft, { pools, limits }: ConfigDraft): Mistake[] {
   const others = sumOfMin(pools.filter((other) => other !== pool));
   return (pool.schedules ?? []).flatMap(({ min }, index) => {
     const sum = min + others;
@@ -204,7 +204,7 @@ function checkScheduleFits(pool: PoolDraft, { pools, limits }: ConfigDraft): Fin
 }
 
 /** While coderd cannot be read, each pool keeps the higher of `min` and `whenBlind.floor`. */
-function checkSumOfFloors({ pools, limits }: ConfigDraft): Finding[] {
+function checkSumOfFloors({ pools, limits }: ConfigDraft): Mistake[] {
   const sum = sumOf(pools, (pool) => Math.max(leastOf(pool), pool.whenBlind?.floor ?? 0));
   if (limits === undefined || sum <= limits.maxTasks || sumOfMin(pools) > limits.maxTasks) return [];
   const message = `the pools' whenBlind.floor and min add up to ${sum}, above maxTasks ${limits.maxTasks}, which limits them; raise maxTasks or lower floor`;

@@ -3,11 +3,11 @@
  * estimates are a little too high rather than too low.
  */
 
-import { error, type Finding } from '../problems/problems.ts';
+import { error, type Mistake } from '../problems/problems.ts';
 import { type ConfigDraft, draftConfig, type PoolDraft, toMapping } from './drafts.ts';
 
 /** Findings about the sizes of a deployment. `caBundle` is the text of `coder.caBundle`. */
-export function checkSizes(value: unknown, caBundle: string | undefined): Finding[] {
+export function checkSizes(value: unknown, caBundle: string | undefined): Mistake[] {
   const config = draftConfig(value);
   const tasks = checkCaBundle(config, caBundle);
   return [
@@ -27,14 +27,14 @@ const PER_VARIABLE = 20;
 /** A secret's field names, and an ARN around its name. */
 const PER_SECRET = 100;
 
-function checkCaBundle({ pools }: ConfigDraft, caBundle: string | undefined): Finding[] {
+function checkCaBundle({ pools }: ConfigDraft, caBundle: string | undefined): Mistake[] {
   const bytes = GUARDED_TASK + textBytes(caBundle);
   if (bytes <= MOST_OF_TASK || !pools.some(isGuarded)) return [];
   const message = `the CA bundle has ${kib(textBytes(caBundle))}, but a task definition (at most 64 KiB) leaves ${kib(MOST_OF_TASK - GUARDED_TASK)} for it; keep only the authorities that coderd's certificate needs`;
   return [error(['coder', 'caBundle'], message)];
 }
 
-function checkTask(pool: PoolDraft, caBundle: string | undefined): Finding[] {
+function checkTask(pool: PoolDraft, caBundle: string | undefined): Mistake[] {
   const fixed = isGuarded(pool) ? GUARDED_TASK + textBytes(caBundle) : BARE_TASK;
   const bytes = fixed + variablesBytes(pool);
   if (bytes <= MOST_OF_TASK) return [];
@@ -54,7 +54,7 @@ function isGuarded({ scaleIn }: PoolDraft): boolean {
 /** CloudFormation accepts templates of up to 1 MB. */
 const MOST_OF_TEMPLATE = 1_000_000;
 
-function checkTemplate(config: ConfigDraft, caBundle: string | undefined): Finding[] {
+function checkTemplate(config: ConfigDraft, caBundle: string | undefined): Mistake[] {
   const bytes = templateBytes(config, caBundle);
   if (bytes <= MOST_OF_TEMPLATE) return [];
   const message = `the template of ${config.pools.length} pools would have about ${kib(bytes)}, but CloudFormation accepts at most 1 MB. Shorten environment, secrets or aws.tags, or split the pools over several files, each with its own stack (aws.stack)`;

@@ -1,14 +1,14 @@
 /** Checks `limits.dollarsPerHour` against the price of the pools' tasks. */
 import { priceOf } from '../../decision/settings/prices.ts';
 import { leastOf } from '../../decision/settings/settings-in-force.ts';
-import { error, type Finding } from '../problems/problems.ts';
+import { error, type Mistake } from '../problems/problems.ts';
 import type { DeployedPool, Deployment } from './deployment.ts';
 
 /**
  * Checks that the limit allows one task of each pool, and the `min` tasks of all pools. It needs a
  * complete configuration, because a price depends on the whole size of a pool.
  */
-export function checkSpending({ limits, pools: all }: Deployment): readonly Finding[] {
+export function checkSpending({ limits, pools: all }: Deployment): readonly Mistake[] {
   const { dollarsPerHour } = limits;
   if (dollarsPerHour === undefined) return [];
   const pools = all.filter(({ retiring }) => !retiring);
@@ -30,7 +30,7 @@ function minText(least: number, limit: number): string {
   return `the min tasks of all pools cost ${shownDollars(least)} an hour, above dollarsPerHour ${limit}; raise dollarsPerHour or lower min`;
 }
 
-const refuse = (message: string): Finding => error(['limits', 'dollarsPerHour'], message);
+const refuse = (message: string): Mistake => error(['limits', 'dollarsPerHour'], message);
 
 const hourOf = (pool: DeployedPool): number => priceOf(pool) / 1e6;
 

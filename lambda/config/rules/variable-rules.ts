@@ -1,5 +1,5 @@
 /** Checks the variables of a pool against the way in which its daemons authenticate. */
-import { error, type Finding } from '../problems/problems.ts';
+import { error, type Mistake } from '../problems/problems.ts';
 import { type Way, wayOf } from './auth-rules.ts';
 import { type PoolDraft, toMapping } from './drafts.ts';
 
@@ -38,13 +38,13 @@ const REFUSED: Readonly<Record<Way, Readonly<Record<string, string>>>> = {
   },
 };
 
-export function checkCredentialVariables(pool: PoolDraft): Finding[] {
+export function checkCredentialVariables(pool: PoolDraft): Mistake[] {
   return (['environment', 'secrets'] as const).flatMap((section) =>
     Object.keys(toMapping(pool.raw[section])).flatMap((name) => checkVariable(pool, [section, name])),
   );
 }
 
-function checkVariable(pool: PoolDraft, [section, name]: readonly [string, string]): Finding[] {
+function checkVariable(pool: PoolDraft, [section, name]: readonly [string, string]): Mistake[] {
   const refusal = REFUSED[wayOf(pool)];
   if (!Object.hasOwn(refusal, name)) return [];
   return [error(['pools', pool.index, section, name], `"${name}" ${refusal[name]}`)];

@@ -6,14 +6,14 @@
 import { percentile } from '../model/collections.ts';
 import { type ChosenRule, chooseRule } from './choose-rule.ts';
 import { FadingSum, SLOT_MS } from './fading-sum.ts';
-import { Replay, type ReplayedBuild, type ReplayedPools } from './replay.ts';
+import { type ReplayedBuild, type ReplayedPools, StockReplay } from './replay.ts';
 import { rulesFor, type StockRule, UNKNOWN_RULE } from './rules.ts';
 
 const SLOT_HOURS = SLOT_MS / 3_600_000;
 /** The latest builds say how long builds usually take. */
 const MOST_DURATIONS = 500;
 
-type Candidate = { readonly replay: Replay; readonly tasks: FadingSum; readonly waiting: FadingSum };
+type Candidate = { readonly replay: StockReplay; readonly tasks: FadingSum; readonly waiting: FadingSum };
 
 /** Gives the builds of a period, the oldest first. The end is not part of it. */
 export type BuildsIn = (from: number, to: number) => ReplayedBuild[];
@@ -36,7 +36,7 @@ export class Learning {
     this.pools = pools;
     this.#from = Math.floor(from / SLOT_MS) * SLOT_MS;
     this.#candidates = rulesFor(pools.most).map((rule) => ({
-      replay: new Replay(rule, pools, this.#from),
+      replay: new StockReplay(rule, pools, this.#from),
       tasks: new FadingSum(),
       waiting: new FadingSum(),
     }));

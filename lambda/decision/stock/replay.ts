@@ -39,7 +39,7 @@ type PlayedDaemon = {
   endsAt: number;
 };
 
-export class Replay {
+export class StockReplay {
   rule: StockRule;
   readonly #pools: ReplayedPools;
   usual: UsualBuild = { medianMs: 0, p95Ms: 0 };

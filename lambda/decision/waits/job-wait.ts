@@ -6,7 +6,7 @@ import type { DaemonId, EpochMs, JobId, PoolName } from '../model/brands.ts';
 import { POOL_TAG, tagOf } from '../model/service-tags.ts';
 import type { Daemon, Job, OrganizationReadings, Snapshot, Task } from '../model/snapshot.ts';
 import { indexDaemons, isAlive, poolNamed, taskId } from '../supply/daemons.ts';
-import { type Served, splitWait, type WaitParts } from './wait-parts.ts';
+import { type ServingTask, splitWait, type WaitParts } from './wait-parts.ts';
 
 export type JobWait = {
   readonly id: JobId;
@@ -29,7 +29,7 @@ export type StartedJob = {
   readonly job: Job & { readonly started_at: EpochMs };
   readonly organization: Pick<OrganizationReadings, 'name'>;
   /** What the process remembers of the job and the task that served it. @default nothing */
-  readonly remembered?: (task: Task) => Pick<Served, 'noticedAt' | 'requestedAt'>;
+  readonly remembered?: (task: Task) => Pick<ServingTask, 'noticedAt' | 'requestedAt'>;
 };
 
 /** The pools of the tasks of a snapshot. */
@@ -87,7 +87,7 @@ export function deriveJobWait(started: StartedJob, tasks: ServingTasks): JobWait
   const named = daemon && tasks.mayBeUnlisted(daemon) ? poolNamed(daemon) : undefined;
   const pool = (task && tasks.poolOf(task)) ?? named;
   if (pool === undefined || !tasks.pools.has(pool)) return undefined;
-  const served: Served = {
+  const served: ServingTask = {
     task,
     daemon,
     ...(task && started.remembered?.(task)),

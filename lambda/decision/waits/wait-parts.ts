@@ -33,7 +33,7 @@ export type WaitPart = (typeof WAIT_PARTS)[number];
 export type WaitParts = Readonly<Partial<Record<WaitPart, number>>>;
 
 /** What is known of the task that served a job. */
-export type Served = {
+export type ServingTask = {
   /** Undefined: the task of the daemon is unknown. */
   readonly task: Pick<Task, 'createdAt' | 'pullStartedAt' | 'pullStoppedAt' | 'startedAt'> | undefined;
   /** Undefined: coderd no longer lists the daemon. */
@@ -51,7 +51,7 @@ type Wait = { readonly createdAt: EpochMs; readonly startedAt: EpochMs };
 type Point = { readonly part: WaitPart; readonly until: EpochMs | undefined };
 
 /** Splits the wait from `createdAt` until `startedAt`. The parts are whole milliseconds. */
-export function splitWait({ createdAt, startedAt }: Wait, served: Served): WaitParts {
+export function splitWait({ createdAt, startedAt }: Wait, served: ServingTask): WaitParts {
   const end = Math.max(createdAt, startedAt);
   const parts: Partial<Record<WaitPart, number>> = {};
   let at: number = createdAt;
@@ -81,7 +81,7 @@ export function addParts(waits: readonly WaitParts[]): WaitParts {
   return total;
 }
 
-function timelineOf({ task, daemon, requestedAt, noticedAt }: Served): readonly Point[] {
+function timelineOf({ task, daemon, requestedAt, noticedAt }: ServingTask): readonly Point[] {
   const registeredAt = registrationOf(task, daemon);
   return [
     ...launchOf(requestedAt, noticedAt, task?.createdAt),
@@ -96,7 +96,7 @@ function timelineOf({ task, daemon, requestedAt, noticedAt }: Served): readonly 
  * Undefined: unknown. Without a guard a daemon has the name of its host. coderd keeps the row of an
  * earlier daemon with the same name, and the time at which it was made (docs/coder.md §2).
  */
-function registrationOf(task: Served['task'], daemon: Served['daemon']): EpochMs | undefined {
+function registrationOf(task: ServingTask['task'], daemon: ServingTask['daemon']): EpochMs | undefined {
   if (task?.createdAt === undefined || daemon === undefined) return daemon?.created_at;
   return daemon.created_at < task.createdAt ? undefined : daemon.created_at;
 }

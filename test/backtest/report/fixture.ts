@@ -2,7 +2,7 @@
 
 import type {
   Backtest,
-  Change,
+  DesiredCountChange,
   Figures,
   PeopleWait,
   PolicyRun,
@@ -234,7 +234,7 @@ const waitOf = ({ waitS, coldShare }: Rule, random: Random): number =>
   random.next() < coldShare ? waitS[1] * random.between(0.6, 2.2) ** 2 : waitS[0] * random.between(0.1, 1.9);
 
 function poolOf(pool: Pool, rule: Rule, busy: readonly number[], random: Random): PoolSeries {
-  const [total, changes]: [number[], Change[]] = [[], []];
+  const [total, changes]: [number[], DesiredCountChange[]] = [[], []];
   busy.forEach((now, step) => {
     const before = total[step - 1] ?? pool.min;
     const wanted = Math.min(pool.max, Math.max(pool.min, now, Math.round(rule.wanted(now, before, pool))));
@@ -259,7 +259,7 @@ function poolOf(pool: Pool, rule: Rule, busy: readonly number[], random: Random)
   };
 }
 
-const changeOf = (at: number, from: number, to: number): Change => ({
+const changeOf = (at: number, from: number, to: number): DesiredCountChange => ({
   at: at as EpochMs,
   from,
   to,

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { Backtest, Change, WaitFigures } from '../../../backtest/replay/result.ts';
+import type { Backtest, DesiredCountChange, WaitFigures } from '../../../backtest/replay/result.ts';
 import { browserTest, DESKTOP, PHONE, reportBrowser, longBrowserTest as test } from './browser.ts';
 import { plausibleBacktest } from './fixture.ts';
 import { readBack, rowsOf, valuesOf } from './tables.ts';
@@ -111,7 +111,7 @@ describe('the report page', () => {
 
 describe('the chart of the pools', () => {
   /** The last change with two reasons, of the first pool of the first run. */
-  function changeWithTwoReasons(backtest: Backtest): Change {
+  function changeWithTwoReasons(backtest: Backtest): DesiredCountChange {
     const change = backtest.runs[0]?.pools[0]?.changes.findLast(({ why }) => why.length === 2);
     if (change === undefined) throw new Error('looking for a change with two reasons: there is none');
     return change;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { drawSeconds, poisson } from '../../../backtest/trace/generate/draws.ts';
 import { generateTrace } from '../../../backtest/trace/generate/generate.ts';
 import { localDay, midnight } from '../../../backtest/trace/generate/local-day.ts';
-import type { Group, Scenario, Template } from '../../../backtest/trace/generate/scenario.ts';
+import type { PeopleGroup, Scenario, Template } from '../../../backtest/trace/generate/scenario.ts';
 import type { Trace, TraceJob } from '../../../backtest/trace/trace.ts';
 import { percentile } from '../../../lambda/decision/model/collections.ts';
 import { Random } from '../../../simulator/base/random.ts';
@@ -19,7 +19,7 @@ const TEMPLATE: Template = {
   timezone: 'Europe/Berlin',
 };
 
-const GROUP: Group = {
+const GROUP: PeopleGroup = {
   users: 300,
   timezone: 'Europe/Berlin',
   templates: { container: 1 },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Difference } from '../../../backtest/change/difference.ts';
-import type { Change, GroupChange } from '../../../backtest/change/result.ts';
+import type { ConfigChange, GroupChange } from '../../../backtest/change/result.ts';
 import { checkLimits, parseCostLimit, parseWaitLimit } from '../../../cli/compare/limits.ts';
 import { checkText } from '../../../cli/compare/markdown.ts';
 
@@ -17,7 +17,7 @@ type Given = Partial<Record<'cost' | 'mean' | 'p95' | 'lost', Difference>> & {
 function aChange({ cost = SAME, mean = SAME, p95 = SAME, lost = SAME, onlyBefore = 0, groups = [] }: Given) {
   const measures = { dollarsPerMonth: cost, meanWaitS: mean, p95WaitS: p95, lostJobs: lost };
   const fits = { both: 100, onlyBefore, onlyAfter: 0, neither: 0 };
-  return { measures, fits, groups } as unknown as Change;
+  return { measures, fits, groups } as unknown as ConfigChange;
 }
 
 const outcomesOf = (

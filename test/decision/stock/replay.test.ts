@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import { MINUTE_MS as MINUTE, SECOND_MS as SECOND } from '../../../lambda/decision/model/units.ts';
 import {
   GONE_AFTER_MS,
-  Replay,
   type ReplayedBuild,
   type ReplayedPools,
+  StockReplay,
 } from '../../../lambda/decision/stock/replay.ts';
 import { rulesFor, type StockRule, UNKNOWN_RULE } from '../../../lambda/decision/stock/rules.ts';
 import { runs } from '../../support/runs.ts';
@@ -78,7 +78,7 @@ it.each<{
 ])('costs $expected.tasks for tasks and $expected.waiting for waiting, because $because', (row) => {
   const { given, builds, most = 10, untilS, expected } = row;
   const play = (pools: ReplayedPools) => {
-    const replay = new Replay(rule(given), { ...pools, most }, 0);
+    const replay = new StockReplay(rule(given), { ...pools, most }, 0);
     for (const build of builds) replay.build(build);
     replay.playTo(untilS * SECOND);
     return replay.takeCost();
@@ -99,7 +99,7 @@ it.each([
   { medianMs: 5 * SECOND, p95Ms: 9 * SECOND, launches: 2, because: 'the second one probably ends soon' },
   { medianMs: 0, p95Ms: -1, launches: 3, because: 'both are unusually long' },
 ])('launches $launches daemons if those of ending builds count: $because', ({ launches, ...usual }) => {
-  const replay = new Replay(rule({ free: 1, countsEnding: true }), LAUNCHES, 0);
+  const replay = new StockReplay(rule({ free: 1, countsEnding: true }), LAUNCHES, 0);
   replay.usual = usual;
   for (const build of at(0, 70)) replay.build(build);
   expect(replay.takeCost().tasks).toBe(launches);
@@ -128,7 +128,7 @@ function inOrder(builds: readonly { readonly gap: number; readonly tookMs: numbe
 it('costs a finite number of dollars, never less than the builds themselves', () => {
   fc.assert(
     fc.property(CASES, ({ rule: given, builds, most }) => {
-      const replay = new Replay(given, { ...POOLS, most }, 0);
+      const replay = new StockReplay(given, { ...POOLS, most }, 0);
       for (const build of inOrder(builds)) replay.build(build);
       replay.playTo(1000 * 60 * MINUTE);
       const { tasks, waiting } = replay.takeCost();
@@ -144,7 +144,7 @@ it('costs a finite number of dollars, never less than the builds themselves', ()
 it('costs the same in pieces and at once', () => {
   fc.assert(
     fc.property(CASES, ({ rule: given, builds, most }) => {
-      const [whole, pieces] = [0, 1].map(() => new Replay(given, { ...POOLS, most }, 0));
+      const [whole, pieces] = [0, 1].map(() => new StockReplay(given, { ...POOLS, most }, 0));
       if (whole === undefined || pieces === undefined) throw new Error('there are two');
       let [tasks, waiting] = [0, 0];
       for (const build of inOrder(builds)) {
@@ -167,7 +167,7 @@ it('ends without a daemon if the rule keeps none', () => {
   fc.assert(
     fc.property(CASES, ({ rule: given, builds, most }) => {
       fc.pre(given.free === 0 || given.afterBuildMs !== null);
-      const replay = new Replay(given, { ...POOLS, most }, 0);
+      const replay = new StockReplay(given, { ...POOLS, most }, 0);
       for (const build of inOrder(builds)) replay.build(build);
       replay.playTo(1000 * 60 * MINUTE);
       replay.takeCost();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import {
   addParts,
-  type Served,
+  type ServingTask,
   splitWait,
   type WaitParts,
 } from '../../../lambda/decision/waits/wait-parts.ts';
@@ -126,7 +126,7 @@ const ROWS: readonly Row[] = [
   { scenario: 'a start before the creation', times: [0, 1, 2, 3, 4, 5], wait: [10, 8], expected: {} },
 ];
 
-function served({ times, noticed }: Pick<Row, 'times' | 'noticed'>): Served {
+function served({ times, noticed }: Pick<Row, 'times' | 'noticed'>): ServingTask {
   const [requestedAt, createdAt, pullStartedAt, pullStoppedAt, startedAt, daemon] = times.map(optional);
   return {
     requestedAt,

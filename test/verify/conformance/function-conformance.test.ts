@@ -12,7 +12,7 @@ import { CoderdModel } from '../../../simulator/coderd/model.ts';
 import type { RealJob, RealWorkspace } from '../../../verify/conformance/function/coderd-api.ts';
 import { recordOf } from '../../../verify/conformance/function/look-record.ts';
 import { RealDaemons } from '../../../verify/conformance/function/real-daemons.ts';
-import { problemsOf, type Run, reportText } from '../../../verify/conformance/function/report.ts';
+import { type ConformanceRun, problemsOf, reportText } from '../../../verify/conformance/function/report.ts';
 import { configOf } from '../../../verify/conformance/function/story.ts';
 import type { DaemonState } from '../../../verify/conformance/stage/control-port.ts';
 
@@ -150,7 +150,7 @@ const sleeper = (reason: string): RealWorkspace => ({
   name: 'w1',
   latest_build: { id: 'b1', reason, transition: 'start', created_at: 120_400, job: gpuJob() },
 });
-const run: Run = {
+const run: ConformanceRun = {
   coderdVersion: 'v2.36.0',
   jobs: [gpuJob(), gpuJob({ id: 'j2', worker_name: 'gpu-1' })],
   asked: 1,
@@ -175,7 +175,7 @@ describe('the report of a run', () => {
     expect(problemsOf(run)).toEqual([]);
   });
 
-  it.each<{ readonly change: Partial<Run>; readonly problem: string }>([
+  it.each<{ readonly change: Partial<ConformanceRun>; readonly problem: string }>([
     { change: { asked: 2 }, problem: 'coderd has 2 builds, but 3 were requested or due' },
     {
       change: { jobs: [gpuJob(), gpuJob({ status: 'failed', error: 'terminated' })] },

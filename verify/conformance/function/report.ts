@@ -15,7 +15,7 @@ export type LaunchedTask = {
   readonly goneAt: number | undefined;
 };
 
-export type Run = {
+export type ConformanceRun = {
   readonly coderdVersion: string;
   readonly jobs: readonly RealJob[];
   /** Builds that the run asked for, without those that coderd starts by schedule. */
@@ -36,7 +36,7 @@ export type Run = {
 };
 
 /** The problems of the run, one text each; empty if there is none. */
-export function problemsOf(run: Run): readonly string[] {
+export function problemsOf(run: ConformanceRun): readonly string[] {
   const builds = buildsOf(run.jobs);
   const expected = run.asked + run.sleepers.length;
   const bad = builds.filter(({ status }) => status !== 'succeeded');
@@ -57,7 +57,7 @@ export function problemsOf(run: Run): readonly string[] {
 }
 
 /** The report as text for the terminal. */
-export function reportText(run: Run): string {
+export function reportText(run: ConformanceRun): string {
   const { looks } = run;
   return [
     `coderd ${run.coderdVersion}`,
@@ -77,7 +77,7 @@ export function reportText(run: Run): string {
  * Number of tasks that stopped while another daemon of their pool ran a build: scale-in while
  * builds run.
  */
-function goneBesideBuilds({ tasks, jobs }: Run): number {
+function goneBesideBuilds({ tasks, jobs }: ConformanceRun): number {
   const runs = (pool: string, at: number): boolean =>
     buildsOf(jobs).some(({ worker_name, started_at, completed_at }) => {
       const isOfPool = tasks.some((task) => task.pool === pool && task.daemon === worker_name);
@@ -88,7 +88,7 @@ function goneBesideBuilds({ tasks, jobs }: Run): number {
   return tasks.filter(({ pool, goneAt }) => goneAt !== undefined && runs(pool, goneAt)).length;
 }
 
-function tableOf({ jobs, tasks }: Run): string {
+function tableOf({ jobs, tasks }: ConformanceRun): string {
   const head = ['pool', 'builds', 'served', 'failed', 'wait median s', 'p90', 'max', 'tasks launched'];
   const table = new Table({ head, style: { head: [], border: [], compact: true } });
   const builds = buildsOf(jobs);

@@ -13,7 +13,7 @@ import { askCoderd, pathOf, send } from './ask.ts';
 import { ConformanceError } from './conformance-error.ts';
 import { ControlPort } from './control-port.ts';
 import { Names } from './names.ts';
-import type { Answer, NewVersion, NewWorkspace, Outcome, Question, Role, Stage, Tick } from './stage.ts';
+import type { Answer, NewVersion, NewWorkspace, Question, Role, Stage, StageOutcome, Tick } from './stage.ts';
 import { type TemplateContent, templateArchive } from './template-archive.ts';
 
 export type RealStageOptions = {
@@ -122,7 +122,7 @@ export class RealStage implements Stage {
     await this.#must({ method: 'PUT', path: `/users/{${name}}/status/${verb}`, body: undefined });
   }
 
-  async importVersion(version: NewVersion): Promise<Outcome> {
+  async importVersion(version: NewVersion): Promise<StageOutcome> {
     const archive = await templateArchive(contentOf(version));
     const file = await this.#must({
       method: 'POST',
@@ -152,11 +152,11 @@ export class RealStage implements Stage {
     );
   }
 
-  cancelImport(version: string): Promise<Outcome> {
+  cancelImport(version: string): Promise<StageOutcome> {
     return this.#do({ method: 'PATCH', path: `/templateversions/{${version}}/cancel`, body: undefined });
   }
 
-  addTemplate({ name, version }: { readonly name: string; readonly version: string }): Promise<Outcome> {
+  addTemplate({ name, version }: { readonly name: string; readonly version: string }): Promise<StageOutcome> {
     return this.#do(
       {
         method: 'POST',
@@ -167,12 +167,12 @@ export class RealStage implements Stage {
     );
   }
 
-  activate(template: string, version: string): Promise<Outcome> {
+  activate(template: string, version: string): Promise<StageOutcome> {
     const body = { id: this.names.wordFor(version) };
     return this.#do({ method: 'PATCH', path: `/templates/{${template}}/versions`, body });
   }
 
-  addWorkspace(workspace: NewWorkspace): Promise<Outcome> {
+  addWorkspace(workspace: NewWorkspace): Promise<StageOutcome> {
     const { name, template, owner, by = owner, schedule, ttlMs, parameters } = workspace;
     return this.#do(
       {
@@ -195,7 +195,7 @@ export class RealStage implements Stage {
     );
   }
 
-  build(workspace: string, transition: Transition, parameters?: Tags): Promise<Outcome> {
+  build(workspace: string, transition: Transition, parameters?: Tags): Promise<StageOutcome> {
     return this.#do(
       {
         method: 'POST',
@@ -207,17 +207,17 @@ export class RealStage implements Stage {
     );
   }
 
-  cancelBuild(workspace: string): Promise<Outcome> {
+  cancelBuild(workspace: string): Promise<StageOutcome> {
     const path = `/workspacebuilds/{latest build of ${workspace}}/cancel`;
     return this.#do({ method: 'PATCH', path, body: undefined });
   }
 
-  setSchedule(workspace: string, schedule: string | undefined): Promise<Outcome> {
+  setSchedule(workspace: string, schedule: string | undefined): Promise<StageOutcome> {
     const body = { schedule: schedule ?? '' };
     return this.#do({ method: 'PUT', path: `/workspaces/{${workspace}}/autostart`, body });
   }
 
-  setTtl(workspace: string, ttlMs: number | undefined): Promise<Outcome> {
+  setTtl(workspace: string, ttlMs: number | undefined): Promise<StageOutcome> {
     const body = { ttl_ms: ttlMs ?? 0 };
     return this.#do({ method: 'PUT', path: `/workspaces/{${workspace}}/ttl`, body });
   }
@@ -270,7 +270,7 @@ export class RealStage implements Stage {
     }
   }
 
-  async #do(request: WriteRequest, onDone: (made: Made) => void = () => {}): Promise<Outcome> {
+  async #do(request: WriteRequest, onDone: (made: Made) => void = () => {}): Promise<StageOutcome> {
     const { status, body } = await this.#send(request);
     if (status < 300) {
       onDone(idsOf(body));

@@ -27,11 +27,11 @@ import type {
   Answer,
   NewVersion,
   NewWorkspace,
-  Outcome,
   Question,
   Role,
   Script,
   Stage,
+  StageOutcome,
   Tick,
 } from './stage.ts';
 
@@ -113,7 +113,7 @@ export class SimulatedStage implements Stage {
     this.#model.setUserStatus(known(this.#users, name), status);
   }
 
-  importVersion(given: NewVersion): Promise<Outcome> {
+  importVersion(given: NewVersion): Promise<StageOutcome> {
     return outcomeOf(() => {
       const { parameter, script, name, template, tags } = given;
       const own = parameter === undefined ? {} : { [parameter.name]: parameter.value };
@@ -134,7 +134,7 @@ export class SimulatedStage implements Stage {
     });
   }
 
-  cancelImport(version: string): Promise<Outcome> {
+  cancelImport(version: string): Promise<StageOutcome> {
     return outcomeOf(() => {
       const job = this.#model.importOf(known(this.#versions, version).version);
       if (job !== undefined) this.#model.cancelJob(job.id);
@@ -147,7 +147,7 @@ export class SimulatedStage implements Stage {
   }: {
     readonly name: string;
     readonly version: string;
-  }): Promise<Outcome> {
+  }): Promise<StageOutcome> {
     return outcomeOf(() => {
       const { given, version } = known(this.#versions, first);
       const template = this.#model.addTemplate({
@@ -161,13 +161,13 @@ export class SimulatedStage implements Stage {
     });
   }
 
-  activate(template: string, version: string): Promise<Outcome> {
+  activate(template: string, version: string): Promise<StageOutcome> {
     return outcomeOf(() =>
       this.#model.activate(known(this.#templates, template), known(this.#versions, version).version),
     );
   }
 
-  addWorkspace(given: NewWorkspace): Promise<Outcome> {
+  addWorkspace(given: NewWorkspace): Promise<StageOutcome> {
     return outcomeOf(() => {
       const { name, owner, by = owner, schedule, ttlMs, parameters } = given;
       const template = known(this.#templates, given.template);
@@ -189,7 +189,7 @@ export class SimulatedStage implements Stage {
     });
   }
 
-  build(name: string, transition: Transition): Promise<Outcome> {
+  build(name: string, transition: Transition): Promise<StageOutcome> {
     return outcomeOf(() => {
       const workspace = known(this.#workspaces, name);
       const willFail = this.#scriptOf(workspace.template)?.[transition]?.fails ?? false;
@@ -198,15 +198,15 @@ export class SimulatedStage implements Stage {
     });
   }
 
-  cancelBuild(name: string): Promise<Outcome> {
+  cancelBuild(name: string): Promise<StageOutcome> {
     return outcomeOf(() => this.#model.cancelJob(known(this.#workspaces, name).latestBuild.job.id));
   }
 
-  setSchedule(name: string, schedule: string | undefined): Promise<Outcome> {
+  setSchedule(name: string, schedule: string | undefined): Promise<StageOutcome> {
     return outcomeOf(() => this.#model.setSchedule(known(this.#workspaces, name), schedule));
   }
 
-  setTtl(name: string, ttlMs: number | undefined): Promise<Outcome> {
+  setTtl(name: string, ttlMs: number | undefined): Promise<StageOutcome> {
     return outcomeOf(() => this.#model.setTtl(known(this.#workspaces, name), ttlMs ?? 0));
   }
 
@@ -301,7 +301,7 @@ function known<T>(things: ReadonlyMap<string, T>, name: string): T {
   return found;
 }
 
-async function outcomeOf(change: () => void): Promise<Outcome> {
+async function outcomeOf(change: () => void): Promise<StageOutcome> {
   try {
     change();
     return 'done';

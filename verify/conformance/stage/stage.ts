@@ -60,7 +60,7 @@ export type Question = {
 export type Answer = { readonly status: number; readonly body: unknown };
 
 /** The result of a change: done, or coderd's refusal. */
-export type Outcome = 'done' | { readonly status: number; readonly message: string };
+export type StageOutcome = 'done' | { readonly status: number; readonly message: string };
 
 /** The builds that the lifecycle executor has started, and its errors, by workspace. */
 export type Tick = {
@@ -80,15 +80,15 @@ export interface Stage {
 
   addUser(user: { readonly name: string; readonly role: Role; readonly status: UserStatus }): Promise<void>;
   setUserStatus(name: string, status: UserStatus): Promise<void>;
-  importVersion(version: NewVersion): Promise<Outcome>;
-  cancelImport(version: string): Promise<Outcome>;
-  addTemplate(template: { readonly name: string; readonly version: string }): Promise<Outcome>;
-  activate(template: string, version: string): Promise<Outcome>;
-  addWorkspace(workspace: NewWorkspace): Promise<Outcome>;
-  build(workspace: string, transition: Transition, parameters?: Tags): Promise<Outcome>;
-  cancelBuild(workspace: string): Promise<Outcome>;
-  setSchedule(workspace: string, schedule: string | undefined): Promise<Outcome>;
-  setTtl(workspace: string, ttlMs: number | undefined): Promise<Outcome>;
+  importVersion(version: NewVersion): Promise<StageOutcome>;
+  cancelImport(version: string): Promise<StageOutcome>;
+  addTemplate(template: { readonly name: string; readonly version: string }): Promise<StageOutcome>;
+  activate(template: string, version: string): Promise<StageOutcome>;
+  addWorkspace(workspace: NewWorkspace): Promise<StageOutcome>;
+  build(workspace: string, transition: Transition, parameters?: Tags): Promise<StageOutcome>;
+  cancelBuild(workspace: string): Promise<StageOutcome>;
+  setSchedule(workspace: string, schedule: string | undefined): Promise<StageOutcome>;
+  setTtl(workspace: string, ttlMs: number | undefined): Promise<StageOutcome>;
 
   /** Starts a daemon, and returns once it is connected. */
   startDaemon(name: string, tags: Tags): Promise<void>;

@@ -1,6 +1,6 @@
 /** Records the answers of a coderd to the story. */
 import { ConformanceError } from './conformance-error.ts';
-import type { Answer, Outcome, Question, Stage } from './stage.ts';
+import type { Answer, Question, Stage, StageOutcome } from './stage.ts';
 
 export type Entry =
   | { readonly step: string; readonly asked: string; readonly status: number; readonly body: unknown }
@@ -45,7 +45,7 @@ export class Recorder {
     return answer;
   }
 
-  async does(step: string, outcome: Promise<Outcome>): Promise<void> {
+  async does(step: string, outcome: Promise<StageOutcome>): Promise<void> {
     this.#write({ step: this.#once(step), outcome: this.#stage.names.plain(await outcome) });
   }
 
