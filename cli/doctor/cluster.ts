@@ -3,6 +3,7 @@
  */
 
 import { describeTaskDefinition, type TaskDefinition } from '../../lambda/adapters/ecs/task-definitions.ts';
+import { isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { Clients } from '../../lambda/connect.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
@@ -113,8 +114,7 @@ async function readDefinition(
   try {
     return { definition: await describeTaskDefinition(ecs, arn) };
   } catch (cause) {
-    const isDenied = cause instanceof Error && cause.name === 'AccessDeniedException';
-    const advice = isDenied ? 'You need ecs:DescribeTaskDefinition for this check' : 'Try again';
+    const advice = isDenied(cause) ? 'You need ecs:DescribeTaskDefinition for this check' : 'Try again';
     return { says: `reading ${arn}: ${messageOf(cause)}. ${advice}` };
   }
 }

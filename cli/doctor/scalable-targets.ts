@@ -5,7 +5,7 @@ import {
   paginateDescribeScalableTargets,
   type ScalableTarget,
 } from '@aws-sdk/client-application-auto-scaling';
-import { EACH_TRY, endingWith } from '../../lambda/adapters/shared/aws-calls.ts';
+import { EACH_TRY, endingWith, isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
 import { type Check, fail, ok, warn } from './base/check.ts';
@@ -26,8 +26,7 @@ export async function checkScalableTargets(services: readonly Service[], until: 
       ? ok(SCALABLE_TARGETS, 'no service of a pool is a scalable target')
       : fail(SCALABLE_TARGETS, targets.map(sentenceOf).join('; '));
   } catch (cause) {
-    const isDenied = cause instanceof Error && cause.name === 'AccessDeniedException';
-    const advice = isDenied
+    const advice = isDenied(cause)
       ? 'You need application-autoscaling:DescribeScalableTargets for this check'
       : 'Try again';
     return warn(SCALABLE_TARGETS, `listing scalable targets: ${messageOf(cause)}. ${advice}`);

@@ -2,6 +2,7 @@
  * The secrets of managed keys, read with the permissions of the person who runs the command. It
  * refuses every write.
  */
+import { isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
 import type { KeySecrets, SecretInfo } from '../../lambda/keys/model/ports.ts';
@@ -62,10 +63,6 @@ async function asPerson<T>(operation: string, act: () => Promise<T>): Promise<T>
 /** With the name, by which the advice is found. */
 function textOf(cause: unknown): string {
   return cause instanceof Error ? `${cause.name}: ${messageOf(cause)}` : messageOf(cause);
-}
-
-export function isDenied(cause: unknown): boolean {
-  return cause instanceof Error && cause.name === 'AccessDeniedException';
 }
 
 /** What a person without a permission needs. */

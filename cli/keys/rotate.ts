@@ -3,6 +3,7 @@
  * function. It needs the configuration, ECS and Secrets Manager only, and reads no value.
  */
 import type { Command } from 'commander';
+import { isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
@@ -23,7 +24,7 @@ import {
 import { findPool, findService } from '../shared/override-target.ts';
 import { replaceByHand } from './by-hand.ts';
 import { connectAsPerson, type KeysConnection } from './connect.ts';
-import { isDenied, needs } from './persons-secrets.ts';
+import { needs } from './persons-secrets.ts';
 
 type RotateOptions = LiveOptions & { readonly json: boolean };
 

@@ -2,6 +2,7 @@
 import type { ECSClient } from '@aws-sdk/client-ecs';
 import * as z from 'zod';
 import { describeTaskDefinition, provisionerOf } from '../../lambda/adapters/ecs/task-definitions.ts';
+import { isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
@@ -82,8 +83,7 @@ async function logGroupOf(ecs: ECSClient, arn: string): Promise<string | undefin
       'awslogs-group'
     ];
   } catch (cause) {
-    const isDenied = cause instanceof Error && cause.name === 'AccessDeniedException';
-    const advice = isDenied ? 'ask for ecs:DescribeTaskDefinition' : 'try again';
+    const advice = isDenied(cause) ? 'ask for ecs:DescribeTaskDefinition' : 'try again';
     throw new InputError(`finding the log group of ${arn}: ${messageOf(cause)}; ${advice}`, { cause });
   }
 }

@@ -22,6 +22,7 @@ import {
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../decision/model/service-tags.ts';
 import type { Reading } from '../../decision/model/snapshot.ts';
 import type { SecretList, WantedSecret } from '../../look/ports.ts';
+import { isDenied } from '../shared/aws-calls.ts';
 import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
 import { namePrefixes } from './name-prefixes.ts';
 import { type ListedSecret, listedSecretSchema, versionsSchema } from './schemas.ts';
@@ -194,8 +195,5 @@ function failureOf(
   what: string,
   cause: unknown,
 ): { readonly status: 'forbidden' | 'failed'; readonly error: string } {
-  return { status: isForbidden(cause) ? 'forbidden' : 'failed', error: `${what}: ${messageOf(cause)}` };
+  return { status: isDenied(cause) ? 'forbidden' : 'failed', error: `${what}: ${messageOf(cause)}` };
 }
-
-const isForbidden = (cause: unknown): boolean =>
-  cause instanceof Error && cause.name === 'AccessDeniedException';

@@ -19,7 +19,12 @@ export const THROTTLES: ReadonlySet<string> = new Set([
 export function describeAwsError(cause: unknown): { readonly reason: string; readonly isForbidden: boolean } {
   if (!(cause instanceof Error)) return { reason: String(cause), isForbidden: false };
   const { name, message } = cause;
-  return { reason: `${name}: ${message}`, isForbidden: name === 'AccessDeniedException' };
+  return { reason: `${name}: ${message}`, isForbidden: isDenied(cause) };
+}
+
+/** Whether AWS refused a call because a permission is missing. */
+export function isDenied(cause: unknown): boolean {
+  return cause instanceof Error && cause.name === 'AccessDeniedException';
 }
 
 export function counting(api: Api, calls: CallCounter) {
