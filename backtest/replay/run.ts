@@ -290,11 +290,7 @@ class Simulation {
     const end = this.#world.timeline.now();
     return this.#replay.jobs().map((replayed) => {
       const id = replayed.record?.id ?? '';
-      return outcomeOf(replayed, {
-        end,
-        killedAt: killedAt.get(id),
-        by: this.#ledger.acquisitionOf(id),
-      });
+      return outcomeOf(replayed, { end, killedAt: killedAt.get(id), by: this.#ledger.acquisitionOf(id) });
     });
   }
 

@@ -35,13 +35,7 @@ function buildOf(job: JobOutcome, { to }: LogSpan): Build | undefined {
   const { worker_name, started_at, completed_at } = job;
   const { pool, ending: task } = nameInParts(worker_name ?? '');
   if (pool === undefined || started_at == null) return undefined;
-  return {
-    pool,
-    task,
-    startedAt: started_at,
-    endedAt: completed_at ?? to,
-    isKilled: isKilled(job),
-  };
+  return { pool, task, startedAt: started_at, endedAt: completed_at ?? to, isKilled: isKilled(job) };
 }
 
 /** coder kills the Terraform of a cancelled build that does not end by itself. */
