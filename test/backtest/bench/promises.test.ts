@@ -1,7 +1,7 @@
 /** The calibration of promised starts, on little data and with wide limits. */
 import { describe, expect, it } from 'vitest';
-import { calibrate } from '../../bench/promises/calibrate.ts';
-import { calibrationText } from '../../bench/promises/show.ts';
+import { calibrate } from '../../../backtest/bench/calibrate.ts';
+import { calibrationText } from '../../../backtest/bench/promises-text.ts';
 import {
   countKept,
   coverageOf,
@@ -9,7 +9,7 @@ import {
   medianWidth,
   newTally,
   shareWithout,
-} from '../../bench/promises/tally.ts';
+} from '../../../backtest/bench/tally.ts';
 
 describe('promised starts', () => {
   it('are right nine times in ten, within wide limits, for batches of agents', async () => {

@@ -1,4 +1,4 @@
-/** A worker thread of `npm run bench:promises`. */
+/** A worker thread of `npm run backtest:promises`. */
 import { serveRequests } from '../../simulator/base/worker-pool.ts';
 import { calibrate } from './calibrate.ts';
 

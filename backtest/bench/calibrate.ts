@@ -2,11 +2,7 @@
  * Replays one trace of a scenario with the real look. Each look promises a start for each pending
  * job; the tally compares the promises with the times at which daemons took the jobs.
  */
-import { run } from '../../backtest/replay/run.ts';
-import { configFileOf, SCENARIOS } from '../../backtest/scenarios/index.ts';
-import { generateTrace } from '../../backtest/trace/generate/generate.ts';
-import type { Scenario } from '../../backtest/trace/generate/scenario.ts';
-import type { Trace } from '../../backtest/trace/trace.ts';
+
 import { loadConfig } from '../../lambda/config/load.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';
 import { type EpochMs, type JobId, plusMs } from '../../lambda/decision/model/brands.ts';
@@ -14,7 +10,12 @@ import type { Config } from '../../lambda/decision/model/config.ts';
 import type { PendingJob } from '../../lambda/decision/model/promise.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { withPromises } from '../../lambda/decision/promise/promise.ts';
-import { BenchError } from '../shared/bench-error.ts';
+import { run } from '../replay/run.ts';
+import { configFileOf, SCENARIOS } from '../scenarios/index.ts';
+import { BacktestError } from '../trace/backtest-error.ts';
+import { generateTrace } from '../trace/generate/generate.ts';
+import type { Scenario } from '../trace/generate/scenario.ts';
+import type { Trace } from '../trace/trace.ts';
 import { type Calibration, countKept, newTally, type Tally } from './tally.ts';
 
 export type CalibrationOrder = {
@@ -28,7 +29,7 @@ export type CalibrationOrder = {
 export async function calibrate({ scenario: name, seed, hours }: CalibrationOrder): Promise<Calibration> {
   const scenario = SCENARIOS.find((known) => known.name === name);
   if (scenario === undefined)
-    throw new BenchError(`calibrating promises: there is no scenario "${name}"; name another one`);
+    throw new BacktestError(`calibrating promises: there is no scenario "${name}"; name another one`);
   const { config } = loadConfig(configFileOf(scenario));
   const book = new PromiseBook();
   await run(

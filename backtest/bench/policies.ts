@@ -1,20 +1,19 @@
 /**
- * `npm run bench:policies`: compares the cost of the autoscaler with that of other policies, over
+ * `npm run backtest:policies`: compares the cost of the autoscaler with that of other policies, over
  * the same traces at several prices of waiting. The autoscaler knows only the price. The other
  * policies are tuned for each trace and price. `-- --json`: the last line is one JSON object, the
  * same for the same options. The exit code is always 0.
  */
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { SCENARIOS } from '../backtest/scenarios/index.ts';
-import { startWorkerPool } from '../backtest/search/worker-pool.ts';
-import type { Scenario } from '../backtest/trace/generate/scenario.ts';
-import { showProgress } from '../cli/backtest/progress.ts';
-import { wholeNumber } from '../simulator/base/whole-number.ts';
-import { comparePolicies, type PolicyComparison } from './policies/policy-comparison.ts';
-import { benchText } from './policies/show.ts';
-import { matchesOf, overallOf } from './policies/standings.ts';
-import { type Subject, scenarioSubject, traceSubject } from './policies/subjects.ts';
+import { SCENARIOS } from '../scenarios/index.ts';
+import { startWorkerPool } from '../search/worker-pool.ts';
+import type { Scenario } from '../trace/generate/scenario.ts';
+import { MOST, parseCount, parseScenarios } from './options.ts';
+import { benchText } from './policies-text.ts';
+import { comparePolicies } from './policy-comparison.ts';
+import { matchesOf, overallOf } from './standings.ts';
+import { scenarioSubject, traceSubject } from './subjects.ts';
 
 /**
  * Chosen so that all scenarios take a few minutes on two cores. Each trace begins on a Monday; a
@@ -24,7 +23,6 @@ const DAYS: Readonly<Record<string, number>> = {
   ...{ '1k-users': 2, '3k-users': 2, '10k-users': 1, 'prebuild-heavy': 2 },
 };
 const WEEK = 7;
-const MOST = 1000;
 /** Prices of waiting: dollars for each minute of a person. */
 const VALUES = [0.02, 0.1, 1];
 const REGION = 'us-east-1';
@@ -42,7 +40,7 @@ type Options = {
 };
 
 const { json, scenarios, traces, config, launch, values, seeds, days, workers } = new Command(
-  'bench:policies',
+  'backtest:policies',
 )
   .description('compare the autoscaler with other policies, at several prices of waiting')
   .option('--json', 'print one JSON object as the last line', false)
@@ -85,28 +83,21 @@ const { json, scenarios, traces, config, launch, values, seeds, days, workers } 
 
 const stream = json ? process.stderr : process.stdout;
 const startedAt = performance.now();
-const progress = showProgress(process.stderr.isTTY ? process.stderr : undefined);
 const workerPool = startWorkerPool(workers);
 const subjects =
   traces?.map((file) => traceSubject(file, config)) ??
   scenarios.map((scenario) => scenarioSubject(scenario, days ?? DAYS[scenario.name] ?? WEEK));
-const shares = new Map<Subject, number>();
+const options = {
+  ...{ seeds: Array.from({ length: seeds }, (_, index) => index + 1), workerPool },
+  ...{ values, launch, region: REGION },
+};
 const comparisons = await Promise.all(
-  subjects.map((subject) =>
-    comparePolicies(subject, {
-      ...{ seeds: Array.from({ length: seeds }, (_, index) => index + 1), workerPool },
-      ...{ values, launch, region: REGION },
-      onProgress: (share) => {
-        shares.set(subject, share);
-        progress.show(
-          [...shares.values()].reduce((sum, each) => sum + each, 0) / subjects.length,
-          subject.name,
-        );
-      },
-    }).then(reportDone),
-  ),
+  subjects.map(async (subject) => {
+    const comparison = await comparePolicies(subject, options);
+    process.stderr.write(`${subject.name}: done after ${secondsSoFar()} s\n`);
+    return comparison;
+  }),
 );
-progress.end();
 await workerPool.close();
 process.stderr.write(`${secondsSoFar()} s on ${workers} threads\n`);
 const matches = comparisons.flatMap(matchesOf);
@@ -114,22 +105,8 @@ const result = { region: REGION, values, matches, overall: overallOf(matches) };
 stream.write(`${benchText(result)}\n`);
 if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
 
-function reportDone(comparison: PolicyComparison): PolicyComparison {
-  if (!process.stderr.isTTY) process.stderr.write(`${comparison.scenario}: done after ${secondsSoFar()} s\n`);
-  return comparison;
-}
-
 function secondsSoFar(): number {
   return Math.round((performance.now() - startedAt) / 1000);
-}
-
-function parseScenarios(text: string): readonly Scenario[] {
-  return text.split(',').map((name) => {
-    const found = SCENARIOS.find((scenario) => scenario.name === name);
-    if (found !== undefined) return found;
-    const known = SCENARIOS.map((scenario) => scenario.name).join(', ');
-    throw new InvalidArgumentError(`there is no scenario "${name}"; choose from ${known}`);
-  });
 }
 
 /** Throws InvalidArgumentError. commander adds the name of the option to its message. */
@@ -144,10 +121,4 @@ function parseDollars(text: string): number {
   throw new InvalidArgumentError(
     `"${text}" is not a price; write dollars above 0 and up to ${MOST}, such as 0.02`,
   );
-}
-
-function parseCount(text: string): number {
-  const number = wholeNumber(text);
-  if (number >= 1 && number <= MOST) return number;
-  throw new InvalidArgumentError(`it must be a whole number from 1 to ${MOST}`);
 }

@@ -1,15 +1,16 @@
 /**
- * `npm run bench:promises`: measures how often promised starts are right, over 30 seeds of each
+ * `npm run backtest:promises`: measures how often promised starts are right, over 30 seeds of each
  * scenario. `-- --json`: the last line is one JSON object. The exit code is always 0.
  */
 import { availableParallelism } from 'node:os';
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { SCENARIOS } from '../backtest/scenarios/index.ts';
-import { wholeNumber } from '../simulator/base/whole-number.ts';
-import { startWorkerPool } from '../simulator/base/worker-pool.ts';
-import type { CalibrationOrder } from './promises/calibrate.ts';
-import { calibrationText, rowText, type ScenarioCalibration } from './promises/show.ts';
-import { type Calibration, joined } from './promises/tally.ts';
+import { Command, Option } from 'commander';
+import { startWorkerPool } from '../../simulator/base/worker-pool.ts';
+import { SCENARIOS } from '../scenarios/index.ts';
+import type { Scenario } from '../trace/generate/scenario.ts';
+import type { CalibrationOrder } from './calibrate.ts';
+import { parseCount, parseScenarios } from './options.ts';
+import { calibrationText, rowText, type ScenarioCalibration } from './promises-text.ts';
+import { type Calibration, joined } from './tally.ts';
 
 /**
  * Hours of each trace, from Monday 0:00 in Berlin. They have the morning of each site, and small
@@ -20,24 +21,23 @@ const HOURS: Readonly<Record<string, number>> = {
   ...{ '1k-users': 12, '3k-users': 12, '10k-users': 10, 'prebuild-heavy': 12 },
 };
 const DAY = 24;
-const MOST = 1000;
 
 type Options = {
   readonly json: boolean;
-  readonly scenarios: readonly string[];
+  readonly scenarios: readonly Scenario[];
   readonly seeds: number;
   readonly from: number;
   readonly hours?: number;
   readonly workers: number;
 };
 
-const { json, scenarios, seeds, from, hours, workers } = new Command('bench:promises')
+const { json, scenarios, seeds, from, hours, workers } = new Command('backtest:promises')
   .description('compare promised starts with actual ones')
   .option('--json', 'print one JSON object as the last line', false)
   .addOption(
     new Option('--scenarios <names>', 'run only these scenarios, separated by commas')
       .argParser(parseScenarios)
-      .default(SCENARIOS.map(({ name }) => name)),
+      .default(SCENARIOS, SCENARIOS.map(({ name }) => name).join(',')),
   )
   .option('--seeds <number>', 'number of traces of each scenario', parseCount, 30)
   .option('--from <seed>', 'the first seed', parseCount, 1)
@@ -53,12 +53,12 @@ const { json, scenarios, seeds, from, hours, workers } = new Command('bench:prom
 
 const startedAt = performance.now();
 const pool = startWorkerPool<CalibrationOrder, Calibration>({
-  script: new URL('./promises/worker.ts', import.meta.url),
+  script: new URL('./promises-worker.ts', import.meta.url),
   threads: workers,
   describe: ({ scenario, seed }) => `scenario "${scenario}", seed ${seed}`,
 });
 const rows: ScenarioCalibration[] = [];
-for (const scenario of scenarios) {
+for (const { name: scenario } of scenarios) {
   const row = await calibrateAll(scenario, hours ?? HOURS[scenario] ?? DAY);
   rows.push(row);
   process.stderr.write(`${secondsSoFar()} s: ${rowText(row)}\n`);
@@ -78,18 +78,4 @@ async function calibrateAll(scenario: string, length: number): Promise<ScenarioC
 
 function secondsSoFar(): number {
   return Math.round((performance.now() - startedAt) / 1000);
-}
-
-function parseScenarios(text: string): readonly string[] {
-  const known = SCENARIOS.map(({ name }) => name);
-  return text.split(',').map((name) => {
-    if (known.includes(name)) return name;
-    throw new InvalidArgumentError(`there is no scenario "${name}"; choose from ${known.join(', ')}`);
-  });
-}
-
-function parseCount(text: string): number {
-  const number = wholeNumber(text);
-  if (number >= 1 && number <= MOST) return number;
-  throw new InvalidArgumentError(`it must be a whole number from 1 to ${MOST}`);
 }

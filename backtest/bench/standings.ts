@@ -3,11 +3,10 @@
  * its peers.
  */
 
-import type { PolicySettings } from '../../backtest/policies/policy.ts';
-import type { Figures } from '../../backtest/replay/result.ts';
 import { meanOf } from '../../lambda/decision/model/collections.ts';
-import { BenchError } from '../shared/bench-error.ts';
-import { median } from '../shared/statistics.ts';
+import type { PolicySettings } from '../policies/policy.ts';
+import type { Figures } from '../replay/result.ts';
+import { BacktestError } from '../trace/backtest-error.ts';
 import { OURS, type PolicyComparison, type PolicyResult, type TraceComparison } from './policy-comparison.ts';
 
 /** One policy at one price of waiting. If it ran several times, all figures are means. */
@@ -74,11 +73,11 @@ export function matchesOf({ scenario, days, traces }: PolicyComparison): readonl
   );
 }
 
-/** Throws BenchError without matches. */
+/** Throws BacktestError without matches. */
 export function overallOf(matches: readonly Match[]): Overall {
   const [worst] = matches.toSorted((a, b) => b.ratio - a.ratio);
   if (worst === undefined)
-    throw new BenchError('summing up the matches: there are none; run at least one scenario');
+    throw new BacktestError('summing up the matches: there are none; run at least one scenario');
   const { scenario, seed, value, ratio } = worst;
   return {
     worst: { scenario, seed, value, ratio },
@@ -86,6 +85,13 @@ export function overallOf(matches: readonly Match[]): Overall {
     lost: matches.filter((match) => match.ratio > 1).length,
     matches: matches.length,
   };
+}
+
+/** With an even number of values, the mean of the middle two. */
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = (sorted.length - 1) / 2;
+  return meanOf([Math.floor(half), Math.ceil(half)].flatMap((index) => sorted[index] ?? []));
 }
 
 function bestPeers({ peers }: TraceComparison, value: number): readonly Standing[] {

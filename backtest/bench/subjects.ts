@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseDocument } from 'yaml';
-import { configFileOf } from '../../backtest/scenarios/index.ts';
-import { readTraceFile } from '../../backtest/trace/file.ts';
-import { generateTrace } from '../../backtest/trace/generate/generate.ts';
-import type { Scenario } from '../../backtest/trace/generate/scenario.ts';
-import type { Trace } from '../../backtest/trace/trace.ts';
 import { readConfig } from '../../lambda/config/read.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { configFileOf } from '../scenarios/index.ts';
+import { readTraceFile } from '../trace/file.ts';
+import { generateTrace } from '../trace/generate/generate.ts';
+import type { Scenario } from '../trace/generate/scenario.ts';
+import type { Trace } from '../trace/trace.ts';
 
 export type Subject = {
   readonly name: string;

@@ -3,17 +3,22 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BASELINES } from '../../backtest/policies/index.ts';
-import type { Figures } from '../../backtest/replay/result.ts';
-import type { Run } from '../../backtest/replay/run.ts';
-import { SMALL_TEAM } from '../../backtest/scenarios/special.ts';
-import { runsOf } from '../../backtest/search/search.ts';
-import { type Order, runOrder, startWorkerPool, type WorkerPool } from '../../backtest/search/worker-pool.ts';
-import { writeTrace } from '../../backtest/trace/write.ts';
-import { comparePolicies, type PolicyComparison } from '../../bench/policies/policy-comparison.ts';
-import { benchText } from '../../bench/policies/show.ts';
-import { matchesOf, overallOf } from '../../bench/policies/standings.ts';
-import { scenarioSubject, traceSubject } from '../../bench/policies/subjects.ts';
+import { benchText } from '../../../backtest/bench/policies-text.ts';
+import { comparePolicies, type PolicyComparison } from '../../../backtest/bench/policy-comparison.ts';
+import { matchesOf, overallOf } from '../../../backtest/bench/standings.ts';
+import { scenarioSubject, traceSubject } from '../../../backtest/bench/subjects.ts';
+import { BASELINES } from '../../../backtest/policies/index.ts';
+import type { Figures } from '../../../backtest/replay/result.ts';
+import type { Run } from '../../../backtest/replay/run.ts';
+import { SMALL_TEAM } from '../../../backtest/scenarios/special.ts';
+import { runsOf } from '../../../backtest/search/search.ts';
+import {
+  type Order,
+  runOrder,
+  startWorkerPool,
+  type WorkerPool,
+} from '../../../backtest/search/worker-pool.ts';
+import { writeTrace } from '../../../backtest/trace/write.ts';
 
 const WAIT = {
   jobs: 1,
@@ -124,8 +129,7 @@ describe('matchesOf', () => {
 
 describe('comparePolicies', () => {
   const options = {
-    ...{ seeds: [1, 2], values: [0.02, 1] },
-    ...{ region: 'us-east-1', onProgress: () => {} },
+    ...{ seeds: [1, 2], values: [0.02, 1], region: 'us-east-1' },
   };
   const subject = scenarioSubject(SMALL_TEAM, 1);
 
@@ -217,7 +221,7 @@ function fakeWorkerPool(orders: Order[]): WorkerPool {
 }
 
 it('names the scenarios in the help', () => {
-  const help = execFileSync(process.execPath, ['bench/policies.ts', '--help'], { encoding: 'utf8' });
+  const help = execFileSync(process.execPath, ['backtest/bench/policies.ts', '--help'], { encoding: 'utf8' });
   expect(help.replaceAll(/\s+/g, ' ')).toContain('(default: small-team,1k-users,');
   expect(help).not.toContain('{');
 });
