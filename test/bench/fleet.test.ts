@@ -1,6 +1,5 @@
 /** Checks the deployments that the bench generates. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decisionConfig } from '../../bench/fleet/decision-config.ts';
 import { documentOf } from '../../bench/fleet/document.ts';
 import { makeFleet } from '../../bench/fleet/fleet.ts';
 import { type ServedFleet, serveFleet } from '../../bench/fleet/serve.ts';
@@ -29,11 +28,6 @@ describe('a generated deployment', () => {
     expect(organizations.flatMap(({ workspaces }) => workspaces?.items ?? [])).toHaveLength(SIZE.workspaces);
     expect(snapshot.ecs.services.items).toHaveLength(SIZE.pools);
     expect(checkConfig(fleet.config('http://127.0.0.1')).config.pools).toHaveLength(SIZE.pools);
-  });
-
-  it('can have more pools than one deployment allows, for the decision alone', () => {
-    const { pools } = decisionConfig(makeFleet({ ...SIZE, pools: 120 }));
-    expect(new Set(pools.map(({ name }) => name)).size).toBe(120);
   });
 
   it('is the same for the same seed, and different for another seed', () => {
