@@ -2,15 +2,14 @@
  * Measures `decide` on generated snapshots, with the forecast and without it: on the deployments of
  * the whole looks, and on the largest one with all pools at zero.
  */
-import { parseSnapshot } from '../lambda/adapters/snapshot/schema.ts';
-import { checkConfig } from '../lambda/config/check.ts';
+import { snapshotToJson } from '../lambda/adapters/snapshot/schema.ts';
 import { decide } from '../lambda/decision/decide.ts';
 import type { Config } from '../lambda/decision/model/config.ts';
 import type { Snapshot } from '../lambda/decision/model/snapshot.ts';
-import { documentOf } from './fleet/document.ts';
 import { makeFleet } from './fleet/fleet.ts';
+import { observeFleet } from './fleet/observe.ts';
 import { BUSY, type FleetSize, LARGEST, QUIET } from './fleet/size.ts';
-import { timeOf, timeOn } from './shared/statistics.ts';
+import { timeOf, timeOn } from './statistics.ts';
 
 export type DecisionFigures = Omit<FleetSize, 'seed'> & {
   readonly decideMs: number;
@@ -26,16 +25,15 @@ export type DecisionFigures = Omit<FleetSize, 'seed'> & {
 const ASLEEP = { ...LARGEST, jobs: 0, daemons: 0 };
 
 /** Measures all sizes. */
-export function measureDecisions(seed: number): readonly DecisionFigures[] {
-  return [QUIET, BUSY, LARGEST, ASLEEP].map((size) => measureSize({ ...size, seed }));
+export async function measureDecisions(seed: number): Promise<readonly DecisionFigures[]> {
+  const figures: DecisionFigures[] = [];
+  for (const size of [QUIET, BUSY, LARGEST, ASLEEP]) figures.push(await measureSize({ ...size, seed }));
+  return figures;
 }
 
-function measureSize({ seed, ...size }: FleetSize): DecisionFigures {
-  const fleet = makeFleet({ ...size, seed });
-  const document = documentOf(fleet);
-  const text = JSON.stringify(document);
-  const snapshot = parseSnapshot(document);
-  const { config } = checkConfig(fleet.config('http://127.0.0.1'));
+async function measureSize({ seed, ...size }: FleetSize): Promise<DecisionFigures> {
+  const { snapshot, config } = await observeFleet(makeFleet({ ...size, seed }));
+  const text = JSON.stringify(snapshotToJson(snapshot));
   const decideMs = decisionTime(snapshot, config);
   const withoutMs = decisionTime(withoutForecast(snapshot), config);
   return { ...size, decideMs, withoutMs, ratio: decideMs / timeOf(() => JSON.parse(text)) };

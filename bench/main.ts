@@ -25,7 +25,7 @@ const stream = json ? process.stderr : process.stdout;
 const print = (text: string): void => void stream.write(`${text}\n`);
 
 print(`Node ${process.version}, ${availableParallelism()} cores, seed ${seed}; takes about a minute`);
-const decisions = measureDecisions(seed);
+const decisions = await measureDecisions(seed);
 print(decisionText(decisions));
 const looks = [
   await measureFunction({ ...QUIET, seed }, OUT_DIR),

@@ -1,4 +1,4 @@
-import { percentile } from '../../lambda/decision/model/collections.ts';
+import { percentile } from '../lambda/decision/model/collections.ts';
 
 const BUDGET_MS = 1_000;
 
