@@ -3,7 +3,7 @@
  * nothing, in the same run. Node's cache of compiled modules is warm, as from the second start on.
  */
 import { execFileSync } from 'node:child_process';
-import { median } from './shared/statistics.ts';
+import { median } from './statistics.ts';
 
 export type CliStartFigures = {
   /** Median of new processes. */

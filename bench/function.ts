@@ -9,13 +9,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { bundleFunction } from '../infra/constructs/bundle.ts';
+import { BenchError } from './bench-error.ts';
 import { makeFleet } from './fleet/fleet.ts';
+import { observeServed } from './fleet/observe.ts';
 import { type Calls, type ServedFleet, serveFleet } from './fleet/serve.ts';
 import type { FleetSize } from './fleet/size.ts';
-import { CLUSTER } from './fleet/tasks.ts';
 import type { InvocationFigures, Work } from './invocation-process.ts';
-import { BenchError } from './shared/bench-error.ts';
-import { median } from './shared/statistics.ts';
+import { median } from './statistics.ts';
 
 export type FunctionFigures = Omit<FleetSize, 'seed'> & {
   /** Before the first invocation: the runtime starts and loads the function. */
@@ -44,20 +44,23 @@ const REFRESHES = 5;
  */
 export async function measureFunction(size: FleetSize, dir: string): Promise<FunctionFigures> {
   const fleet = makeFleet(size);
-  const served = await serveFleet(fleet);
+  const served = await serveFleet(fleet.world);
   mkdirSync(dir, { recursive: true });
   const configFile = join(dir, 'autoscaler.yaml');
   writeFileSync(configFile, stringify(fleet.config(served.coderdUrl)));
   const outDir = join(dir, 'function');
   bundleFunction({ configFile, outDir });
-  const figures = await measureInvocations(join(outDir, 'index.mjs'), served, size.workspaces > 0);
+  // the server makes its answers before anything is measured
+  await observeServed(fleet, served);
+  const cluster = fleet.world.ecs.clusterName;
+  const invocations = startInvocations(join(outDir, 'index.mjs'), served, cluster);
+  const figures = await measureInvocations(invocations, served, size.workspaces > 0);
   await served.close();
   const { seed: _, ...rest } = size;
   return { ...rest, ...figures };
 }
 
-async function measureInvocations(bundle: string, served: ServedFleet, hasForecast: boolean) {
-  const invocations = startInvocations(bundle, served);
+async function measureInvocations(invocations: Invocations, served: ServedFleet, hasForecast: boolean) {
   const invoke = async () => {
     const before = served.calls();
     const figures = await invocations.invoke();
@@ -101,12 +104,14 @@ function difference(after: Calls, before: Calls): LookFigures['calls'] {
   return Object.fromEntries(counts.filter(([, calls]) => calls > 0));
 }
 
-function startInvocations(bundle: string, served: ServedFleet) {
+type Invocations = ReturnType<typeof startInvocations>;
+
+function startInvocations(bundle: string, served: ServedFleet, cluster: string) {
   const child = fork(fileURLToPath(new URL('invocation-process.ts', import.meta.url)), [bundle], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
       ...process.env,
-      AUTOSCALER_CLUSTER: CLUSTER,
+      AUTOSCALER_CLUSTER: cluster,
       AWS_ENDPOINT_URL_ECS: served.awsUrl,
       AWS_ENDPOINT_URL_SECRETS_MANAGER: served.awsUrl,
       AWS_REGION: 'eu-central-1',

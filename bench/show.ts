@@ -1,85 +1,33 @@
 /** Formats the measurements as tables. */
 import { styleText } from 'node:util';
 import Table from 'cli-table3';
-import type { BundleFigures } from './bundle.ts';
 import type { CliStartFigures } from './cli-start.ts';
-import type { CoreFigures, GrowthFigures } from './core.ts';
-import type { ForecastFigures } from './forecast.ts';
+import type { DecisionFigures } from './decision.ts';
 import type { FunctionFigures, LookFigures } from './function.ts';
 import type { Work } from './invocation-process.ts';
-import type { WeekFigures } from './week.ts';
 
 /** The goals of the project: upper limits, in milliseconds or as a ratio. */
-export const GOALS = { decideMs: 100, tickMs: 2_000, weekMs: 60_000, validateRatio: 6 } as const;
+export const GOALS = { decideMs: 100, tickMs: 2_000, validateRatio: 6 } as const;
 
 type Column = readonly [head: string, align: 'left' | 'right'];
 
-/** The decision: one row for each size, then its growth. */
-export function coreText(figures: readonly CoreFigures[], growth: readonly GrowthFigures[]): string {
+/** The decision: one row for each deployment. */
+export function decisionText(figures: readonly DecisionFigures[]): string {
   const columns: Column[] = [
-    'pending jobs',
-    'pools',
-    'daemons',
-    'tag groups',
-    'decide',
-    'vs JSON.parse',
-    'read',
+    ...['pending jobs', 'pools', 'daemons', 'workspaces'],
+    ...['decide', 'without forecast', 'vs JSON.parse'],
   ].map((head) => [head, 'right']);
   const rows = figures.map((row) => [
-    count(row.jobs),
-    count(row.pools),
-    count(row.daemons),
-    count(row.tagGroups),
-    ms(row.decideMs),
-    `${row.ratio.toFixed(1)} x`,
-    ms(row.parseMs),
+    ...[row.jobs, row.pools, row.daemons, row.workspaces].map(count),
+    ...[ms(row.decideMs), ms(row.withoutMs), `${row.ratio.toFixed(1)} x`],
   ]);
-  const exponents = growth.map(
-    ({ pools, daemons, exponent }) => `${exponent.toFixed(2)} (${pools} pools, ${count(daemons)} daemons)`,
-  );
   return [
-    title('The decision alone'),
-    'decide         from a snapshot in memory to the plan; median of several runs',
-    'vs JSON.parse  time of decide divided by time of JSON.parse for the same snapshot, in the same run; comparable between machines',
-    'read           check of a snapshot document against its schema; only a dry run on a file needs it, so decide leaves it out',
+    title('The decision alone, two minutes before a fifth of the workspaces start'),
+    'decide            from a snapshot in memory to the plan; median of several runs',
+    'without forecast  the same snapshot without workspaces and templates, in the same run',
+    'vs JSON.parse     time of decide divided by time of JSON.parse for the same snapshot, in the same run; comparable between machines',
     tableOf(columns, rows),
-    `growth: decide ~ jobs^k (k = 1: ten times the jobs take ten times as long), k = ${exponents.join(', ')}`,
     goal('decide at the largest size', Math.max(...figures.map(({ decideMs }) => decideMs)), GOALS.decideMs),
-  ].join('\n');
-}
-
-/** The decision with the forecast: one row for each deployment and number of workspaces. */
-export function forecastText(figures: readonly ForecastFigures[]): string {
-  const columns: Column[] = [
-    'pending jobs',
-    'pools',
-    'daemons',
-    'workspaces',
-    'templates',
-    'due within 1 h',
-    'decide',
-    'without',
-    'forecast',
-    'vs JSON.parse',
-  ].map((head) => [head, 'right']);
-  const rows = figures.map((row) => [
-    count(row.jobs),
-    count(row.pools),
-    count(row.daemons),
-    count(row.workspaces),
-    count(row.templates),
-    count(row.within1h),
-    ms(row.decideMs),
-    ms(row.withoutMs),
-    `${Math.round(row.share * 100)} %`,
-    `${row.ratio.toFixed(1)} x`,
-  ]);
-  return [
-    title('The decision with the forecast, two minutes before a fifth of the workspaces start'),
-    'without        the same snapshot without workspaces and templates, in the same run',
-    'forecast       share of the decision: due transitions, the pools that wake for them, and the daemons to prepare',
-    tableOf(columns, rows),
-    goal('decide with the forecast', Math.max(...figures.map(({ decideMs }) => decideMs)), GOALS.decideMs),
   ].join('\n');
 }
 
@@ -145,28 +93,6 @@ function refreshText({ workspaces, cold, refresh }: FunctionFigures): readonly s
   ];
 }
 
-/** The bundle and its parts. */
-export function bundleText({ parts, ...figures }: BundleFigures): string {
-  const rows = parts.map(({ name, bytes }) => [
-    name,
-    kb(bytes),
-    `${Math.round((bytes / figures.bytes) * 100)} %`,
-  ]);
-  const ratio = (figures.coldImportMs / figures.bareProcessMs).toFixed(1);
-  return [
-    title('The bundle'),
-    `${kb(figures.bytes)}, ${kb(figures.gzipBytes)} gzipped. A cold import takes ${ms(figures.coldImportMs)}: ${ratio} x as long as a Node process that does nothing (${ms(figures.bareProcessMs)}).`,
-    tableOf(
-      [
-        ['part', 'left'],
-        ['minified', 'right'],
-        ['share', 'right'],
-      ],
-      rows,
-    ),
-  ].join('\n');
-}
-
 /** The start of the command line. */
 export function cliStartText({ validateMs, emptyMs, ratio }: CliStartFigures): string {
   const isMet = ratio <= GOALS.validateRatio;
@@ -174,15 +100,6 @@ export function cliStartText({ validateMs, emptyMs, ratio }: CliStartFigures): s
     title('The start of the command line'),
     `autoscaler validate takes ${ms(validateMs)}: ${ratio.toFixed(1)} x as long as a Node process that does nothing (${ms(emptyMs)}).`,
     `goal: within ${GOALS.validateRatio} x: ${isMet ? 'met' : 'missed'} (${ratio.toFixed(1)} x)`,
-  ].join('\n');
-}
-
-/** The speed of a backtest. */
-export function weekText({ scenario, jobs, looks, seconds }: WeekFigures): string {
-  return [
-    title('A backtest of the autoscaler alone'),
-    `a week of ${scenario}: ${count(jobs)} jobs, ${count(looks)} looks`,
-    goal('the whole backtest', seconds * 1000, GOALS.weekMs),
   ].join('\n');
 }
 
@@ -206,5 +123,4 @@ function goal(what: string, seenMs: number, goalMs: number): string {
 
 const count = (value: number): string => value.toLocaleString('en');
 const work = (value: Work): string => `${ms(value.ms)}, CPU ${ms(value.cpuMs)}`;
-const kb = (bytes: number): string => `${Math.round(bytes / 1024)} KB`;
 const ms = (value: number): string => `${value < 10 ? value.toFixed(1) : count(Math.round(value))} ms`;

@@ -43,10 +43,6 @@ const COMMANDS: readonly {
   { names: ['backtest'], load: async () => [(await import('./backtest/command.ts')).addBacktestCommand] },
   { names: ['tune'], load: async () => [(await import('./tune/command.ts')).addTuneCommand] },
   { names: ['compare'], load: async () => [(await import('./compare/command.ts')).addCompareCommand] },
-  {
-    names: ['cold-cache'],
-    load: async () => [(await import('./cold-cache/command.ts')).addColdCacheCommand],
-  },
   { names: ['synth'], load: async () => [(await import('./synth.ts')).addSynthCommand] },
   { names: ['schema'], load: async () => [(await import('./validate.ts')).addSchemaCommand] },
 ];

@@ -55,7 +55,8 @@ function coderdTarget(request: IncomingMessage): Requested {
   return { service: 'coderd', operation: `${request.method ?? 'GET'} ${path}` };
 }
 
-function listen(server: Server): Promise<string> {
+/** The address of the server, on a free port of the loopback interface. */
+export function listen(server: Server): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', () => {
@@ -70,7 +71,7 @@ function listen(server: Server): Promise<string> {
 /**
  * Closes the server and the clients' kept-alive connections, which would otherwise keep it open.
  */
-function close(server: Server): Promise<void> {
+export function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();

@@ -1,7 +1,7 @@
 /** The figures that a comparison shows, each computed from one replay. */
 
 import { type Figures, lostJobs } from '../replay/result.ts';
-import { perMonth } from '../search/sweep.ts';
+import { perMonth } from '../search/price-point.ts';
 import type { Trace } from '../trace/trace.ts';
 
 type Replay = { readonly figures: Figures; readonly trace: Pick<Trace, 'from' | 'to'> };

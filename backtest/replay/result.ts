@@ -1,11 +1,10 @@
 /**
- * The result of a backtest: the data of the table, the JSON document, the report and the searches.
+ * The result of a backtest: the data of the table, the JSON document, the report and the search.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 import type { JobKind } from '../trace/trace.ts';
-import type { PolicyRun, SweepPoint } from './run-result.ts';
-import type { Suggestion } from './suggestion.ts';
+import type { PolicyRun } from './run-result.ts';
 
 export * from './run-result.ts';
 
@@ -42,9 +41,6 @@ export type Backtest = {
    */
   readonly runs: readonly PolicyRun[];
   readonly bounds: readonly Bound[];
-  /** The autoscaler at several prices of waiting, lowest price first. */
-  readonly sweep?: readonly SweepPoint[];
-  readonly suggestion?: Suggestion;
 };
 
 /** A lower bound of the cost of every policy. */

@@ -173,22 +173,3 @@ export type PolicyRun = {
  * Edges of `waitCounts`, in seconds. `waitCounts` has one more value: the jobs above the last edge.
  */
 export const WAIT_EDGES_S = [1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800] as const;
-
-/** One run of the autoscaler at one price of waiting. */
-export type SweepPoint = {
-  /** Dollars for each minute of a person. The other prices of waiting change in proportion. */
-  readonly price: number;
-  readonly isConfigured: boolean;
-  /** Cost of tasks and launches for a month of 30.4 days. */
-  readonly dollarsPerMonth: number;
-  /** The wait of people. */
-  readonly meanWaitS: number;
-  readonly p95WaitS: number;
-  /** Jobs of people that waited longer than 10 s. */
-  readonly over10s: number;
-  readonly launches: number;
-  /** Launches whose daemon never had a job. */
-  readonly idleLaunches: number;
-  /** Jobs that were killed, failed by coderd after 30 min, or never run. */
-  readonly lostJobs: number;
-};

@@ -17,8 +17,6 @@ import { hoursOfWeekSection } from './sections/hours-of-week.ts';
 import { keyFigures } from './sections/key-figures.ts';
 import { poolsSection } from './sections/pools.ts';
 import { assumptionsSection, settingsSection } from './sections/settings.ts';
-import { advice, suggestionSection } from './sections/suggestion.ts';
-import { sweepSection } from './sections/sweep.ts';
 import { waitsSection } from './sections/waits.ts';
 
 /** The HTML of the report. The same backtest gives the same text. */
@@ -40,11 +38,9 @@ export function renderReport(backtest: Backtest): string {
 <header>
 <p class="what">Backtest of <bdi>${backtest.trace.name}</bdi> · ${periodLabel(backtest)} · ${jobsLabel(backtest.trace.jobs)} · all times are UTC</p>
 <h1>${headlineOf(backtest)}.</h1>
-${advice(backtest)}<p class="summary">${summaryOf(backtest)}</p>
+<p class="summary">${summaryOf(backtest)}</p>
 ${keyFigures(backtest)}
 </header>
-${suggestionSection(backtest)}
-${sweepSection(backtest)}
 ${costsSection(backtest)}
 ${poolsSection(backtest)}
 ${waitsSection(backtest)}

@@ -7,17 +7,12 @@ import { boundsOf, withoutUnservedJobs } from '../bounds/of-a-trace.ts';
 import { BASELINES } from '../policies/index.ts';
 import type { Policy, PolicySettings } from '../policies/policy.ts';
 import { dollarsPerHour, priceDate } from '../replay/prices.ts';
-import type { Backtest, PolicyRun, SweepPoint } from '../replay/result.ts';
-import type { Run } from '../replay/run.ts';
+import type { Backtest, PolicyRun } from '../replay/result.ts';
 import { stepOf } from '../replay/sampler.ts';
 import { startLatencies, startSecondsOf } from '../replay/start-latencies.ts';
-import type { Suggestion } from '../replay/suggestion.ts';
-import { atPriceOfWaiting, priceOfWaiting } from '../replay/waiting-price.ts';
 import type { Trace } from '../trace/trace.ts';
 import { Progress } from './progress.ts';
 import { runsOf, search } from './search.ts';
-import { suggest } from './suggest.ts';
-import { sweepPoint, sweepPrices } from './sweep.ts';
 import type { Order, WorkerPool } from './worker-pool.ts';
 
 export type CompareOptions = {
@@ -32,10 +27,6 @@ export type CompareOptions = {
   readonly valueOfMinute: number;
   readonly region: string;
   readonly workerPool: WorkerPool;
-  /** Further prices of waiting for the autoscaler, in dollars for each minute of a person. */
-  readonly sweep?: readonly number[];
-  /** Whether to search better settings. It runs the autoscaler three times more. @default false */
-  readonly isSuggesting?: boolean;
   /** Called with the share of the work that is done, 0 to 1, and the name of the part that runs. */
   readonly onProgress?: (share: number, doing: string) => void;
 };
@@ -46,14 +37,10 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
   const { trace, config, seed, skipped, valueOfMinute, region, unfit } = options;
   const prices = pricesOf(options);
   const progress = new Progress(options);
-  const own = ownRun(options, progress);
-  const runAt = pricedRuns(options, own, progress);
-  const [ours, others, bounds, sweep, suggestion] = await Promise.all([
-    own,
+  const [ours, others, bounds] = await Promise.all([
+    ownRun(options, progress),
     Promise.all(policiesOf(options).map((policy) => policyRuns(policy, options, progress))),
     boundsOf(options, (pool) => prices[pool] ?? 0),
-    sweepOf(options, runAt),
-    suggestionOf(options, runAt, progress),
   ]);
   return {
     version: 1,
@@ -85,8 +72,6 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
     stepS: stepOf(trace),
     runs: [ours, ...others.flatMap(([best]) => best ?? []), ...others.flatMap(([, ...asIs]) => asIs)],
     bounds,
-    ...(sweep === undefined ? {} : { sweep }),
-    ...(suggestion === undefined ? {} : { suggestion }),
   };
 }
 
@@ -109,47 +94,6 @@ async function ownRun(options: CompareOptions, progress: Progress): Promise<Poli
   const order = orderOf(options, { policy: 'autoscaler' }, true);
   const run = await options.workerPool.run(order, done);
   return { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false, ...run };
-}
-
-type RunAt = (price: number) => Promise<Run>;
-
-/** Runs the autoscaler once for each price. The configured price is the autoscaler's own run. */
-function pricedRuns(options: CompareOptions, own: Promise<Run>, progress: Progress): RunAt {
-  const runs = new Map<number, Promise<Run>>([[priceOfWaiting(options.config), own]]);
-  return (price) => {
-    const run =
-      runs.get(price) ??
-      runConfigured(
-        { ...options, config: atPriceOfWaiting(options.config, price) },
-        progress.add(`$${price} a minute`, OWN_WEIGHT),
-      );
-    runs.set(price, run);
-    return run;
-  };
-}
-
-async function sweepOf(options: CompareOptions, runAt: RunAt): Promise<readonly SweepPoint[] | undefined> {
-  if (options.sweep === undefined) return undefined;
-  const configured = priceOfWaiting(options.config);
-  const points = sweepPrices(options.sweep, configured).map(async (price) =>
-    sweepPoint({ price, isConfigured: price === configured }, await runAt(price), options.trace),
-  );
-  return Promise.all(points);
-}
-
-async function suggestionOf(
-  options: CompareOptions,
-  runAt: RunAt,
-  progress: Progress,
-): Promise<Suggestion | undefined> {
-  if (options.isSuggesting !== true) return undefined;
-  const done = progress.add('suggested settings', OWN_WEIGHT);
-  const runWith = (config: Deployment) => runConfigured({ ...options, config }, done);
-  return suggest(options, { runAt, runWith });
-}
-
-function runConfigured(options: CompareOptions, done: (share: number) => void): Promise<Run> {
-  return options.workerPool.run(orderOf(options, { policy: 'autoscaler' }, false), done);
 }
 
 /**

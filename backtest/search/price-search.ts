@@ -3,7 +3,8 @@
  * fall, up to noise from different start times. So the search compares all runs at the end, not
  * only the last two.
  */
-import type { SweepPoint } from '../replay/result.ts';
+
+import type { PricePoint } from './price-point.ts';
 
 export type Target =
   | { readonly kind: 'budget'; readonly dollarsPerMonth: number }
@@ -12,9 +13,9 @@ export type Target =
 
 export type PriceSearch = {
   /** The best run that meets the target; undefined where no price meets it. */
-  readonly best: SweepPoint | undefined;
+  readonly best: PricePoint | undefined;
   /** All runs, lowest price first. */
-  readonly points: readonly SweepPoint[];
+  readonly points: readonly PricePoint[];
 };
 
 /**
@@ -24,7 +25,7 @@ export type PriceSearch = {
 export async function findPrice(
   target: Target,
   prices: readonly number[],
-  runAt: (price: number) => Promise<SweepPoint>,
+  runAt: (price: number) => Promise<PricePoint>,
 ): Promise<PriceSearch> {
   const points = [...(await Promise.all(prices.map(runAt)))];
   for (let step = 0; step < BISECTIONS; step++) {
@@ -46,7 +47,7 @@ const BISECTIONS = 3;
  * The geometric mean, in two digits: a trace cannot justify more. Undefined: nothing is left to
  * try.
  */
-function between(target: Target, points: readonly SweepPoint[]): number | undefined {
+function between(target: Target, points: readonly PricePoint[]): number | undefined {
   const ordered = points.toSorted((a, b) => a.price - b.price);
   const isMet = ordered.map((point) => meets(target, point));
   const edge = target.kind === 'budget' ? isMet.lastIndexOf(true) : isMet.indexOf(true);
@@ -56,7 +57,7 @@ function between(target: Target, points: readonly SweepPoint[]): number | undefi
   return ordered.some(({ price }) => price === middle) ? undefined : middle;
 }
 
-export function meets(target: Target, point: SweepPoint): boolean {
+export function meets(target: Target, point: PricePoint): boolean {
   switch (target.kind) {
     case 'budget':
       return point.dollarsPerMonth <= target.dollarsPerMonth;
@@ -70,10 +71,10 @@ export function meets(target: Target, point: SweepPoint): boolean {
 }
 
 /** Within a budget the shortest wait; within a wait the lowest cost. */
-function bestOf(target: Target, points: readonly SweepPoint[]): SweepPoint | undefined {
-  const byWait = (a: SweepPoint, b: SweepPoint) =>
+function bestOf(target: Target, points: readonly PricePoint[]): PricePoint | undefined {
+  const byWait = (a: PricePoint, b: PricePoint) =>
     a.meanWaitS - b.meanWaitS || a.dollarsPerMonth - b.dollarsPerMonth;
-  const byCost = (a: SweepPoint, b: SweepPoint) =>
+  const byCost = (a: PricePoint, b: PricePoint) =>
     a.dollarsPerMonth - b.dollarsPerMonth || a.meanWaitS - b.meanWaitS;
   const order = target.kind === 'budget' ? byWait : byCost;
   return points.filter((point) => meets(target, point)).sort(order)[0];

@@ -5,8 +5,27 @@
 import { mostForPrebuilds } from '../../lambda/config/check.ts';
 import type { DeployedPool, Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { Figures } from '../replay/result.ts';
-import type { SuggestedPool, SuggestedSettings } from '../replay/suggestion.ts';
 import { atPriceOfWaiting } from '../replay/waiting-price.ts';
+
+export type RecommendedPool = {
+  readonly name: string;
+  readonly max: number;
+  /**
+   * The peak of the desired count. 0: the pool ran no job of the trace, and `max` stays as
+   * configured.
+   */
+  readonly used: number;
+};
+
+export type Recommendation = {
+  /** Dollars for each minute of a person. */
+  readonly price: number;
+  readonly pools: readonly RecommendedPool[];
+  readonly maxTasks: number;
+  readonly maxTasksUsed: number;
+  /** Undefined: the trace has no start times. */
+  readonly startTimeMs: number | undefined;
+};
 
 /** Recommends limits with headroom above the peaks of the run. */
 export function recommend(
@@ -14,7 +33,7 @@ export function recommend(
   price: number,
   { peaks, waitByPool }: Pick<Figures, 'peaks' | 'waitByPool'>,
   startTimeMs: number | undefined,
-): SuggestedSettings {
+): Recommendation {
   const pools = config.pools.map((pool) =>
     boundsOf(pool, waitByPool[pool.name] ? (peaks.byPool[pool.name] ?? 0) : 0),
   );
@@ -28,7 +47,7 @@ export function recommend(
   };
 }
 
-function boundsOf(pool: DeployedPool, used: number): SuggestedPool {
+function boundsOf(pool: DeployedPool, used: number): RecommendedPool {
   const { name, min, warm, schedules } = pool;
   const written = [min, warm, ...schedules.flatMap((schedule) => [schedule.min, schedule.warm])];
   const least = Math.max(...written.map((count) => (count === 'auto' ? 0 : count)));
@@ -66,7 +85,7 @@ export function withStartTime(
  * The configuration with the recommended settings. Settings that follow `max` by default follow the
  * new `max`.
  */
-export function withRecommendation(config: Deployment, recommendation: SuggestedSettings): Deployment {
+export function withRecommendation(config: Deployment, recommendation: Recommendation): Deployment {
   const { price, maxTasks, startTimeMs, pools } = recommendation;
   const maxOf = new Map(pools.map(({ name, max }) => [name, max]));
   const priced = atPriceOfWaiting(config, price);

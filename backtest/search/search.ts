@@ -10,7 +10,7 @@ import { BacktestError } from '../trace/backtest-error.ts';
 import type { Order } from './worker-pool.ts';
 
 /** The objective to minimize, in dollars: tasks, waiting and failed jobs. */
-export const objectiveOf = ({ dollars }: Figures): number => dollars.total;
+const objectiveOf = ({ dollars }: Figures): number => dollars.total;
 
 /**
  * Runs for each point of the grid, if the policy can kill: which builds it kills depends on the

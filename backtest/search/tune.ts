@@ -4,16 +4,20 @@
  */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { withoutUnservedJobs } from '../bounds/of-a-trace.ts';
-import type { SweepPoint } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';
-import type { SuggestedSettings } from '../replay/suggestion.ts';
 import { atPriceOfWaiting, priceOfWaiting } from '../replay/waiting-price.ts';
 import type { Trace } from '../trace/trace.ts';
 import { orderOf } from './compare.ts';
+import { type PricePoint, pricePoint, USUAL_PRICES, withConfigured } from './price-point.ts';
 import { findPrice, type Target } from './price-search.ts';
 import { Progress } from './progress.ts';
-import { recommend, startTimeOf, withRecommendation, withStartTime } from './recommendation.ts';
-import { SWEEP_PRICES, sweepPoint, sweepPrices } from './sweep.ts';
+import {
+  type Recommendation,
+  recommend,
+  startTimeOf,
+  withRecommendation,
+  withStartTime,
+} from './recommendation.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
 export type TuneOptions = {
@@ -29,14 +33,14 @@ export type TuneOptions = {
 
 export type Tuning = {
   /** The run with the present configuration. */
-  readonly before: SweepPoint;
+  readonly before: PricePoint;
   /** All runs of the price search, lowest price first. All other settings are as configured. */
-  readonly points: readonly SweepPoint[];
+  readonly points: readonly PricePoint[];
   /** Undefined: no price meets the target. */
   readonly found?: {
-    readonly recommendation: SuggestedSettings;
+    readonly recommendation: Recommendation;
     /** The run with the recommended configuration. */
-    readonly after: SweepPoint;
+    readonly after: PricePoint;
     /** The recommended configuration. */
     readonly config: Deployment;
   };
@@ -50,25 +54,25 @@ export async function tune(given: TuneOptions): Promise<Tuning> {
   const config = withStartTime(options.config, trace.startSeconds);
   const configured = priceOfWaiting(config);
   const runs = new Map<number, Run>();
-  const prices = sweepPrices(SWEEP_PRICES, configured);
+  const prices = withConfigured(USUAL_PRICES, configured);
   // the bisection adds some more runs
   const progress = new Progress(options, prices.length + 2);
-  const runAt = async (price: number): Promise<SweepPoint> => {
+  const runAt = async (price: number): Promise<PricePoint> => {
     const run = await runOf(options, atPriceOfWaiting(config, price), progress.add(`$${price}`, 1));
     runs.set(price, run);
-    return sweepPoint({ price, isConfigured: price === configured }, run, trace);
+    return pricePoint({ price, isConfigured: price === configured }, run, trace);
   };
   const [asIs, { best, points }] = await Promise.all([
     runOf(options, options.config, progress.add('as configured', 1)),
     findPrice(target, prices, runAt),
   ]);
-  const before = sweepPoint({ price: configured, isConfigured: true }, asIs, trace);
+  const before = pricePoint({ price: configured, isConfigured: true }, asIs, trace);
   const bestRun = best && runs.get(best.price);
   if (best === undefined || bestRun === undefined) return { before, points };
   const recommendation = recommend(config, best.price, bestRun.figures, startTimeOf(trace.startSeconds));
   const recommended = withRecommendation(config, recommendation);
   const run = await runOf(options, recommended, progress.add('the recommendation', 1));
-  const after = sweepPoint({ price: best.price, isConfigured: false }, run, trace);
+  const after = pricePoint({ price: best.price, isConfigured: false }, run, trace);
   return { before, points, found: { recommendation, after, config: recommended } };
 }
 

@@ -6,12 +6,12 @@ import { stringify } from 'yaml';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { waitingOf } from '../../lambda/config/schema/waiting-schema.ts';
 import type { Waiting } from '../../lambda/decision/model/config.ts';
-import type { SuggestedSettings } from '../replay/suggestion.ts';
 import { priceOfWaiting } from '../replay/waiting-price.ts';
+import type { Recommendation } from './recommendation.ts';
 
 /** The YAML. `config` is the configuration with the recommendation applied. */
 export function yamlFragment(
-  { maxTasks, maxTasksUsed, pools, startTimeMs }: SuggestedSettings,
+  { maxTasks, maxTasksUsed, pools, startTimeMs }: Recommendation,
   config: Deployment,
 ): string {
   const top = topWaiting(config);

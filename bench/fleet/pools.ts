@@ -8,7 +8,6 @@ export type FleetPool = {
   readonly name: string;
   readonly organization: string;
   readonly tags: Tags;
-  readonly serviceName: string;
   /** Its other settings, as in the configuration file. */
   readonly settings: Readonly<Record<string, unknown>>;
 };
@@ -42,7 +41,7 @@ export function makePools(size: FleetSize, random: Random): readonly FleetPool[]
     const name = `${organization}-${String(index).padStart(3, '0')}`;
     const tags = index < ORGANIZATIONS.length ? {} : newTags(organization, taken, random);
     const settings = makeSettings(size, random);
-    return { name, organization, tags, serviceName: `Fleet-Pool${index}Service-${random.hex(12)}`, settings };
+    return { name, organization, tags, settings };
   });
 }
 
@@ -101,4 +100,34 @@ function makeTags(random: Random): Tags {
   const chosen = TAGS.filter(([, , likely]) => random.next() < likely);
   const some = chosen.length > 0 ? chosen : TAGS.slice(0, 1);
   return Object.fromEntries(some.map(([name, values]) => [name, `${name}-${random.whole(1, values)}`]));
+}
+
+export type TagGroup = { readonly organization: string; readonly tags: Tags };
+
+/**
+ * Tag sets for this number of jobs or workspaces. Each is a part of the tags of a pool, so several
+ * pools often fit.
+ */
+export function makeGroups(
+  pools: readonly FleetPool[],
+  forMany: number,
+  random: Random,
+): readonly TagGroup[] {
+  const groups = new Map<string, TagGroup>();
+  // 30 for 100 jobs, 300 for 10,000
+  const wanted = Math.round(3 * Math.sqrt(forMany));
+  for (let tries = 0; tries < wanted * 50 && groups.size < wanted; tries++) {
+    const { organization, tags: all } = random.pick(pools) ?? { organization: '', tags: {} };
+    const tags = Object.fromEntries(Object.entries(all).filter(() => random.next() < 0.5));
+    groups.set(`${organization} ${tagKey(tags)}`, { organization, tags });
+  }
+  return [...groups.values(), { organization: 'default', tags: { cluster: 'nobody-has-this' } }];
+}
+
+/**
+ * Picks an item, the first ones more often. Power 1: uniform. Power 2: half of the picks are in the
+ * first quarter.
+ */
+export function pickSkewed<T>(items: readonly T[], power: number, random: Random): T | undefined {
+  return items[Math.floor(items.length * random.next() ** power)];
 }

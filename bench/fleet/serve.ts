@@ -1,16 +1,13 @@
 /**
- * Serves a generated deployment over loopback, in the formats of coderd and AWS. It does not
- * change: it answers writes like ECS but ignores them, so that every look has the same work.
+ * Serves a deployment over loopback. A proxy before the simulated coderd and AWS remembers each
+ * answer, so that making it takes no part in the measured time, and so that every look has the same
+ * work: a write that it knows changes nothing.
  */
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { json } from 'node:stream/consumers';
-import { POOL_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { awsTarget } from '../../simulator/aws-http.ts';
-import { pageOf } from '../../simulator/ecs/requests/paging.ts';
-import { BenchError } from '../shared/bench-error.ts';
-import { type Count, coderd } from './coderd.ts';
-import type { Fleet } from './fleet.ts';
+import { close, listen, serveWorld } from '../../simulator/serve.ts';
+import type { World } from '../../simulator/world.ts';
 
 /** Number of calls by operation. */
 export type Calls = ReadonlyMap<string, number>;
@@ -28,106 +25,87 @@ export type ServedFleet = {
 /** The longest time that the function keeps forecast data. */
 const REFRESHED_MS = 300_000;
 
-/** Serves coderd and AWS on two free ports. Throws BenchError if a server gets no port. */
-export async function serveFleet(fleet: Fleet): Promise<ServedFleet> {
+export async function serveFleet(world: World): Promise<ServedFleet> {
+  const served = await serveWorld(world);
   const calls = new Map<string, number>();
   const count = (operation: string): void => void calls.set(operation, (calls.get(operation) ?? 0) + 1);
   let ageMs = 0;
-  const ageForecast = (): void => {
-    ageMs += REFRESHED_MS;
-  };
-  const servers = [createServer(coderd(fleet, count, () => ageMs)), createServer(aws(fleet, count))] as const;
+  const servers = [
+    createServer(
+      remembering(served.coderdUrl, (request) => {
+        const operation = coderdOperation(request);
+        count(`coderd ${operation}`);
+        // all other answers have the time of the world
+        return operation === 'buildinfo' ? ageMs : 0;
+      }),
+    ),
+    createServer(
+      remembering(served.awsUrl, (request) => {
+        count(awsTarget(request).operation);
+        return 0;
+      }),
+    ),
+  ] as const;
   const [coderdUrl, awsUrl] = await Promise.all([listen(servers[0]), listen(servers[1])]);
   return {
-    coderdUrl,
-    awsUrl,
-    calls: () => new Map(calls),
-    ageForecast,
-    close: async () => servers.forEach(closeNow),
+    ...{ coderdUrl, awsUrl, calls: () => new Map(calls) },
+    ageForecast: () => {
+      ageMs += REFRESHED_MS;
+    },
+    close: async () => {
+      await Promise.all([...servers.map(close), served.close()]);
+    },
   };
 }
 
-type AwsRequest = {
-  readonly services?: readonly string[];
-  readonly service?: string;
-  readonly serviceName?: string;
-  readonly desiredStatus?: string;
-  readonly tasks?: readonly string[];
-  readonly maxResults?: number;
-  readonly nextToken?: string;
+/** The last part of the path that is not an id. */
+function coderdOperation({ url = '' }: IncomingMessage): string {
+  const [path = ''] = url.split('?');
+  return path.split('/').findLast((part) => !/^[0-9a-f-]{36}$/.test(part)) ?? '';
+}
+
+type Answer = {
+  readonly status: number;
+  readonly type: string;
+  readonly date: string;
+  readonly body: string;
 };
 
-function aws(fleet: Fleet, count: Count): RequestListener {
-  const operations = awsOperations(fleet);
+/** `seen` gets each request, and returns by how many milliseconds its answer is later than the world. */
+function remembering(upstream: string, seen: (request: IncomingMessage) => number): RequestListener {
+  const known = new Map<string, Promise<Answer>>();
   return async (request, response) => {
-    const { operation } = awsTarget(request);
-    count(operation);
-    const body = (await json(request)) as AwsRequest;
-    const answer = operations[operation]?.(body);
-    response.writeHead(answer === undefined ? 400 : 200, { 'content-type': 'application/x-amz-json-1.1' });
-    response.end(JSON.stringify(answer ?? { __type: 'UnknownOperationException', message: operation }));
+    const laterMs = seen(request);
+    const body = await buffer(request);
+    const key = [request.method, request.url, request.headers['x-amz-target'], body].join(' ');
+    const answer = known.get(key) ?? ask(upstream, request, body);
+    known.set(key, answer);
+    const { status, type, date, body: text } = await answer;
+    const time = new Date(Date.parse(date) + laterMs).toUTCString();
+    response.writeHead(status, { 'content-type': type, date: time });
+    response.end(text);
   };
 }
 
-function awsOperations(fleet: Fleet): Readonly<Record<string, (request: AwsRequest) => object>> {
-  const services = new Map(fleet.services.map((service) => [service.serviceArn, awsTimes(service)]));
-  const tasks = new Map(fleet.members.map(({ task }) => [task.taskArn, awsTimes(task)]));
-  const protections = new Map(
-    fleet.members.map(({ protection }) => [protection.taskArn, awsTimes(protection)]),
-  );
-  const arnsOf = ({ serviceName, desiredStatus = 'RUNNING' }: AwsRequest): readonly string[] =>
-    fleet.members.flatMap(({ pool, task }) =>
-      task.desiredStatus === desiredStatus && (serviceName ?? pool.serviceName) === pool.serviceName
-        ? task.taskArn
-        : [],
-    );
-  const page = (arns: readonly string[], request: AwsRequest, name: string) => {
-    const { items, ...next } = pageOf(arns, request, { fallback: 10 });
-    return { [name]: items, ...next };
-  };
-  const pick = (from: ReadonlyMap<string, object>, arns: readonly string[] = []) =>
-    arns.flatMap((arn) => from.get(arn) ?? []);
-  return {
-    GetSecretValue: () => ({ SecretString: 'token' }),
-    ListSecrets: () => ({ SecretList: secretsOf(fleet) }),
-    ListServices: (request) => page([...services.keys()], request, 'serviceArns'),
-    DescribeServices: (request) => ({ services: pick(services, request.services) }),
-    ListTasks: (request) => page(arnsOf(request), request, 'taskArns'),
-    DescribeTasks: (request) => ({ tasks: pick(tasks, request.tasks) }),
-    GetTaskProtection: (request) => ({ protectedTasks: pick(protections, request.tasks) }),
-    UpdateTaskProtection: (request) => ({ protectedTasks: pick(protections, request.tasks) }),
-    UpdateService: ({ service = '' }) => ({ service: services.get(service) }),
-  };
-}
-
-/** The keys of the pools. None has changed since a task was created. */
-function secretsOf({ services }: Fleet): readonly object[] {
-  return services.flatMap((service) => {
-    const pool = tagOf(service, POOL_TAG);
-    const ARN = `arn:aws:secretsmanager:eu-central-1:123456789012:secret:coder/keys/${pool}-AbCdEf`;
-    return { ARN, Name: `coder/keys/${pool}`, LastChangedDate: 0, Tags: [] };
+async function ask(upstream: string, { method = 'GET', url = '', headers }: IncomingMessage, body: Buffer) {
+  const { host: _, connection: __, 'content-length': ___, ...sent } = headers;
+  const answer = await fetch(`${upstream}${url}`, {
+    ...{ method, headers: sent as Record<string, string> },
+    ...(body.length === 0 ? {} : { body }),
   });
+  const text = await answer.text();
+  return {
+    status: answer.status,
+    type: answer.headers.get('content-type') ?? '',
+    date: answer.headers.get('date') ?? '',
+    body: url.startsWith('/api/v2/workspaces?') ? asLargeAsReal(text) : text,
+  };
 }
 
-const TIME_FIELDS = new Set(['createdAt', 'startedAt', 'stoppedAt', 'expirationDate']);
-
-/** AWS writes times as epoch seconds. */
-function awsTimes(value: object): object {
-  return JSON.parse(JSON.stringify(value), (name, field) =>
-    TIME_FIELDS.has(name) ? Date.parse(field) / 1000 : field,
-  );
-}
-
-async function listen(server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string')
-    throw new BenchError('serving the deployment: the server got no port; run the bench again');
-  return `http://127.0.0.1:${address.port}`;
-}
-
-function closeNow(server: Server): void {
-  server.close();
-  server.closeAllConnections();
+/** A workspace of a real coderd has more and longer agents, apps and scripts: it has 5 to 10 KB. */
+function asLargeAsReal(text: string): string {
+  const page = JSON.parse(text);
+  for (const { latest_build: build } of page.workspaces)
+    build.resources = build.resources.flatMap((resource: object) => Array(10).fill(resource));
+  return JSON.stringify(page);
 }

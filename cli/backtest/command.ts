@@ -6,27 +6,22 @@ import { type Command, Option } from 'commander';
 import type { Backtest } from '../../backtest/replay/result.ts';
 import { priceOfWaiting } from '../../backtest/replay/waiting-price.ts';
 import { compare } from '../../backtest/search/compare.ts';
-import { SWEEP_PRICES } from '../../backtest/search/sweep.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { type CliEnvironment, type CommandContext, UsageError } from '../shared/cli-environment.ts';
 import { checkWritable } from '../shared/whole-file.ts';
 import { cautionsOf } from './cautions.ts';
 import { documentOf } from './document.ts';
 import { onThreads } from './on-threads.ts';
-import { parseAgainst, parsePrices, parseValue } from './options.ts';
+import { parseAgainst, parseValue } from './options.ts';
 import { writeReport } from './report-file.ts';
 import { backtestText } from './screen.ts';
 import { withRunOptions, withTraceOptions } from './shared-options.ts';
 import { CONFIG_DESCRIPTION, readSubject, type Subject, type SubjectOptions } from './subject.ts';
 
 type BacktestOptions = SubjectOptions & {
-  readonly against?: readonly string[];
-  readonly sweep?: 'waiting';
-  readonly values?: readonly number[];
+  readonly against: readonly string[];
   readonly out?: string;
   readonly json: boolean;
-  /** False with `--no-suggestions`. */
-  readonly suggestions: boolean;
   readonly valueOfMinute?: number;
   readonly region: string;
   readonly workers: number;
@@ -40,24 +35,12 @@ export function addBacktestCommand(program: Command, { cliEnvironment }: Command
     .addOption(
       new Option(
         '--against <policies>',
-        `policies to compare with: all, none, or some of ${parseAgainst('all')} (default: all; with --sweep: none)`,
-      ).argParser(parseAgainst),
-    )
-    .addOption(
-      new Option('--sweep <setting>', 'compare cost and wait at several prices of waiting').choices([
-        'waiting',
-      ]),
-    )
-    .option(
-      '--values <dollars>',
-      `prices of --sweep, in dollars per minute of a person (default: ${SWEEP_PRICES.join(',')})`,
-      parsePrices,
+        `policies to compare with: all, none, or some of ${parseAgainst('all')}`,
+      )
+        .argParser(parseAgainst)
+        .default(parseAgainst('all'), 'all'),
     )
     .option('--out <file>', 'write a report with charts as one HTML file')
-    .option(
-      '--no-suggestions',
-      'leave suggested settings out of the report: they take up to three more runs, which can double the time',
-    )
     .option('--json', 'print the result as one JSON document', false)
     .option('--seed <number>', 'the same seed gives the same figures', wholeNumber, 1)
     .option(
@@ -70,8 +53,6 @@ export function addBacktestCommand(program: Command, { cliEnvironment }: Command
 
 async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment): Promise<void> {
   const { out: file, json } = options;
-  if (options.values !== undefined && options.sweep === undefined)
-    throw new UsageError('--values needs --sweep waiting');
   if (file === '-')
     throw new UsageError(
       '--out - : the report is an HTML page. Name a file, or use --json for standard output',
@@ -79,7 +60,6 @@ async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment
   const subject = readSubject(options, cliEnvironment);
   if (file !== undefined) checkWritable(file, [options.trace, subject.configFile]);
   for (const caution of cautionsOf(subject)) cliEnvironment.err(`warning: ${caution}\n`);
-  if (isSuggesting(options)) cliEnvironment.terminal?.write(SUGGESTING);
   const result = await run(subject, options, cliEnvironment);
   const text = json ? JSON.stringify(documentOf(result)) : backtestText(result, cliEnvironment.columns);
   cliEnvironment.out(`${text}\n`);
@@ -88,33 +68,13 @@ async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment
   cliEnvironment.err(`wrote ${file}\n`);
 }
 
-const SUGGESTING =
-  'Also looking for better settings, which can double the time. --no-suggestions leaves this out.\n';
-
-function isSuggesting({ suggestions, out }: BacktestOptions): boolean {
-  return suggestions && out !== undefined;
-}
-
 function run(
   { trace, skipped, config }: Subject,
   options: BacktestOptions,
   cliEnvironment: CliEnvironment,
 ): Promise<Backtest> {
-  const { sweep, values = SWEEP_PRICES, seed, region, workers, ...rest } = options;
-  const { against = parseAgainst(sweep === undefined ? 'all' : 'none') } = rest;
-  const { valueOfMinute = priceOfWaiting(config) } = rest;
+  const { against, seed, region, workers, valueOfMinute = priceOfWaiting(config) } = options;
   return onThreads(workers, cliEnvironment, (threads) =>
-    compare({
-      trace,
-      skipped,
-      config,
-      against,
-      seed,
-      valueOfMinute,
-      region,
-      ...threads,
-      ...(sweep === undefined ? {} : { sweep: values }),
-      isSuggesting: isSuggesting(options),
-    }),
+    compare({ trace, skipped, config, against, seed, valueOfMinute, region, ...threads }),
   );
 }

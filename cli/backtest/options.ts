@@ -5,9 +5,6 @@
 import { InvalidArgumentError } from 'commander';
 import { BASELINES } from '../../backtest/policies/index.ts';
 import { priceDate } from '../../backtest/replay/prices.ts';
-import { HIGHEST_PRICE } from '../../lambda/config/schema/waiting-schema.ts';
-
-const HIGHEST_PRICES = 50;
 
 /** Ids of policies in `BASELINES`. */
 export function parseAgainst(text: string): readonly string[] {
@@ -26,17 +23,6 @@ export function parseAgainst(text: string): readonly string[] {
 export function parseValue(text: string): number {
   if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Write a number of dollars, 0 or more, such as 0.75.');
-}
-
-/** Prices of waiting: dollars a minute, in any order. */
-export function parsePrices(text: string): readonly number[] {
-  const prices = text.split(',').map((price) => price.trim());
-  const isPrice = (price: string): boolean =>
-    /^\d{1,4}(\.\d+)?$/.test(price) && Number(price) <= HIGHEST_PRICE;
-  if (prices.length <= HIGHEST_PRICES && prices.every(isPrice)) return prices.map(Number);
-  throw new InvalidArgumentError(
-    `Write up to ${HIGHEST_PRICES} prices in dollars a minute, each from 0 to ${HIGHEST_PRICE}, such as 0.05,0.10,1.`,
-  );
 }
 
 export function parseRegion(text: string): string {

@@ -1,31 +1,19 @@
 /** Formats the result as text: headline, waits and costs, tasks and jobs, assumptions. */
 import { type Backtest, type Bound, FAILURE_MINUTES, type PolicyRun } from '../../backtest/replay/result.ts';
-import type { Suggestion } from '../../backtest/replay/suggestion.ts';
-import { adviceOf } from '../../backtest/report/parts/advice.ts';
 import { headlineOf, summaryOf } from '../../backtest/report/parts/headline.ts';
 import { cents, count, dollars } from '../../backtest/report/parts/numbers.ts';
 import { peopleWaitOf, peopleWaitText, startSharesText } from '../../backtest/report/parts/people-wait.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
-import { sweepText } from './sweep-table.ts';
 
 /** `width`: characters of a line. @default as wide as needed */
 export function backtestText(backtest: Backtest, width?: number): string {
-  const { sweep, suggestion } = backtest;
   const wait = peopleWaitOf(backtest);
   return [
     [`${headlineOf(backtest)}.`, summaryOf(backtest), ...(wait ? [peopleWaitText(wait)] : [])].join('\n'),
-    ...(suggestion === undefined ? [] : [suggestionText(backtest, suggestion)]),
-    ...(sweep === undefined ? [] : [sweepText(sweep, width)]),
-    // a sweep is one table, unless it compares other policies too
-    ...(sweep === undefined || backtest.runs.length > 1 ? policyTables(backtest, width) : []),
+    ...policyTables(backtest, width),
     assumptionsText(backtest),
+    'autoscaler tune finds the price of waiting for a budget or a wait on this trace',
   ].join('\n\n');
-}
-
-/** The advice, and the settings if they are worth a change. */
-function suggestionText(backtest: Backtest, suggestion: Suggestion): string {
-  const advice = adviceOf(backtest, suggestion);
-  return suggestion.isWorthIt ? `${advice}\n${suggestion.yaml}` : advice;
 }
 
 function policyTables(backtest: Backtest, width: number | undefined): readonly string[] {

@@ -3,9 +3,10 @@ import type { Advice } from './advice/advice.ts';
 import type { Layout } from './files/dockerfile.ts';
 import type { ImageFiles } from './files/image-files.ts';
 import type { Package } from './files/packages.ts';
+import type { FirstBuilds } from './first-builds.ts';
 import { hashCounts, type ProviderLock } from './lock/provider-lock.ts';
 import type { ImageTarget } from './pools.ts';
-import type { TemplateSurvey } from './templates/from-coderd.ts';
+import type { Survey } from './survey.ts';
 import type { Template } from './templates/template.ts';
 
 export type ImageResult = {
@@ -31,6 +32,7 @@ export type ImageResult = {
   };
   /** Pools whose `environment` replaces the CLI configuration of the image. */
   readonly overridden: readonly string[];
+  readonly firstBuilds: FirstBuilds;
   readonly advice: Advice;
 };
 
@@ -43,7 +45,7 @@ export function layoutOf({ unpacked }: { readonly unpacked: boolean }): Layout {
 export function resultOf(done: {
   readonly options: { readonly out: string; readonly unpacked: boolean; readonly sealed: boolean };
   readonly target: ImageTarget;
-  readonly survey: TemplateSurvey;
+  readonly survey: Survey;
   readonly packages: readonly Package[];
   readonly made: ImageFiles;
   readonly advice: Advice;
@@ -63,11 +65,12 @@ export function resultOf(done: {
     overridden: target.pools
       .filter(({ environment }) => environment.TF_CLI_CONFIG_FILE !== undefined)
       .map(({ name }) => name),
+    firstBuilds: survey.firstBuilds,
     advice,
   };
 }
 
-function templatesOf({ templates, others }: TemplateSurvey): ImageResult['templates'] {
+function templatesOf({ templates, others }: Survey): ImageResult['templates'] {
   const named = (holds: (template: Template) => boolean): readonly string[] =>
     templates.filter(holds).map(({ name }) => name);
   return {

@@ -1,4 +1,4 @@
-/** What `autoscaler image` prints: what is packed, what is not, what to do next, and the pulls. */
+/** What `autoscaler image` prints: what is packed, what is not, what to do next, first builds and pulls. */
 import { few, some } from '../../lambda/explain/format.ts';
 import { plainTable } from '../shared/plain-table.ts';
 import { pullScreen } from './pull-screen.ts';
@@ -11,6 +11,7 @@ export function screen(result: ImageResult, width?: number): string {
     notPacked(shown),
     checksums(shown),
     nextSteps(shown),
+    firstBuilds(shown),
     pullScreen(shown.advice, width),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
@@ -85,6 +86,12 @@ function nextSteps({ out, pools, overridden }: ImageResult): string {
           `! ${overridden.join(', ')}: the setting environment has TF_CLI_CONFIG_FILE, which hides the providers of the image. Remove it, or add provider_installation of ${out}/terraform.rc to your file`,
         ]),
   ].join('\n');
+}
+
+function firstBuilds({ firstBuilds: found }: ImageResult): string {
+  if (found.kind === 'none') return `No figure for first builds: ${found.why}`;
+  const { tasks, firstSeconds, laterSeconds } = found;
+  return `terraform init takes ${firstSeconds} s in the first build of a task, and ${laterSeconds} s in the next build of the same template version there (medians of ${some(tasks, 'task')}). The image saves at most the difference.`;
 }
 
 /** For a shell. A path that begins with a dash would be an option. */

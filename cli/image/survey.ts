@@ -1,10 +1,11 @@
-/** Reads the templates from a folder or from coderd. */
+/** Reads the templates from a folder or from coderd, and what first builds cost from coderd. */
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import type { Config, PoolConfig } from '../../lambda/decision/model/config.ts';
 import { whileWorking } from '../shared/activity.ts';
 import { type CliEnvironment, UsageError } from '../shared/cli-environment.ts';
+import { type FirstBuilds, readFirstBuilds } from './first-builds.ts';
 import { readTemplatesOfCoderd, type TemplateSurvey } from './templates/from-coderd.ts';
 import { readTemplatesOfFolder } from './templates/from-folder.ts';
 import type { Template } from './templates/template.ts';
@@ -15,6 +16,8 @@ type Deployed = {
   readonly pools: readonly PoolConfig[];
 };
 
+export type Survey = TemplateSurvey & { readonly firstBuilds: FirstBuilds };
+
 /** No job waits for it. coderd's rate limit holds for a minute. */
 const PATIENCE = { patience: { silentMs: 30_000, retryMs: 90_000 }, wholeMs: 120_000 } as const;
 const ALL_MS = 600_000;
@@ -24,16 +27,24 @@ export async function surveyTemplates(
   deployed: Deployed,
   { dir }: { readonly dir?: string },
   cliEnvironment: CliEnvironment,
-): Promise<TemplateSurvey> {
-  if (dir !== undefined) return { templates: readTemplatesOfFolder(dir), others: [] };
+): Promise<Survey> {
+  if (dir !== undefined) return { templates: readTemplatesOfFolder(dir), others: [], firstBuilds: UNREAD };
   const { coderd, close } = connectTo(deployed, cliEnvironment);
-  const read = () => readTemplatesOfCoderd(coderd, deployed.pools, AbortSignal.timeout(ALL_MS));
+  const { pools } = deployed;
   try {
-    return await whileWorking('reading templates from coderd', cliEnvironment, read);
+    const templates = await whileWorking('reading templates from coderd', cliEnvironment, () =>
+      readTemplatesOfCoderd(coderd, pools, AbortSignal.timeout(ALL_MS)),
+    );
+    const firstBuilds = await whileWorking('reading builds from coderd', cliEnvironment, () =>
+      readFirstBuilds(coderd, pools, cliEnvironment.now()),
+    );
+    return { ...templates, firstBuilds };
   } finally {
     await close();
   }
 }
+
+const UNREAD: FirstBuilds = { kind: 'none', why: 'with --dir the command reads nothing from coderd' };
 
 /** The token of the shell comes before that of the secret, as for `autoscaler init`. */
 function connectTo({ config, caBundle }: Deployed, { environment }: CliEnvironment) {

@@ -3,23 +3,23 @@
  * trace.
  */
 
-import type { SweepPoint } from '../../backtest/replay/result.ts';
 import { count, dollars, jobsLabel, seconds } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
+import type { PricePoint } from '../../backtest/search/price-point.ts';
 import { meets, type Target } from '../../backtest/search/price-search.ts';
 import type { Tuning } from '../../backtest/search/tune.ts';
 import { yamlFragment } from '../../backtest/search/yaml-fragment.ts';
 import type { Trace } from '../../backtest/trace/trace.ts';
-import { priceText } from '../backtest/sweep-table.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
+import { priceText } from './price-text.ts';
 
 export type Tuned = {
   readonly trace: Trace;
   readonly configFile: string;
   readonly target: Target;
-  readonly before: SweepPoint;
+  readonly before: PricePoint;
   /** All tried prices, the lowest first. */
-  readonly points: readonly SweepPoint[];
+  readonly points: readonly PricePoint[];
   readonly found: NonNullable<Tuning['found']>;
 };
 
@@ -58,8 +58,8 @@ const COLUMNS: readonly Column[] = [
   { head: 'after', align: 'right' },
 ];
 
-function changesTable(before: SweepPoint, after: SweepPoint, width: number | undefined): string {
-  const row = (name: string, of: (point: SweepPoint) => string) => [name, of(before), of(after)];
+function changesTable(before: PricePoint, after: PricePoint, width: number | undefined): string {
+  const row = (name: string, of: (point: PricePoint) => string) => [name, of(before), of(after)];
   const rows = [
     row('price of waiting, a minute', ({ price }) => `$${priceText(price)}`),
     row('tasks, a month', ({ dollarsPerMonth }) => `$${dollarsPerMonth.toFixed(2)}`),
@@ -74,7 +74,7 @@ function changesTable(before: SweepPoint, after: SweepPoint, width: number | und
 }
 
 /** The price was chosen with the old limits; the new limits may allow more tasks. */
-function missText(target: Target, after: SweepPoint): readonly string[] {
+function missText(target: Target, after: PricePoint): readonly string[] {
   if (meets(target, after)) return [];
   return [
     'With the new limits the result misses the target. Keep max and maxTasks, or merge the settings and tune again.',
@@ -82,7 +82,7 @@ function missText(target: Target, after: SweepPoint): readonly string[] {
 }
 
 /** If the target is not the limit, the price is the lowest or highest tried one. */
-function slackText(target: Target, points: readonly SweepPoint[]): readonly string[] {
+function slackText(target: Target, points: readonly PricePoint[]): readonly string[] {
   const end = target.kind === 'budget' ? points.at(-1) : points[0];
   if (end === undefined || !meets(target, end)) return [];
   return target.kind === 'budget'

@@ -1,12 +1,12 @@
 /** Explains why no price of waiting meets a target, and what to do. */
 
-import type { SweepPoint } from '../../backtest/replay/result.ts';
 import { dollars, seconds } from '../../backtest/report/parts/numbers.ts';
+import type { PricePoint } from '../../backtest/search/price-point.ts';
 import type { Target } from '../../backtest/search/price-search.ts';
-import { priceText } from '../backtest/sweep-table.ts';
+import { priceText } from './price-text.ts';
 
-export function unreachableText(target: Target, points: readonly SweepPoint[]): string {
-  const least = (of: (point: SweepPoint) => number): SweepPoint | undefined =>
+export function unreachableText(target: Target, points: readonly PricePoint[]): string {
+  const least = (of: (point: PricePoint) => number): PricePoint | undefined =>
     points.toSorted((a, b) => of(a) - of(b))[0];
   switch (target.kind) {
     case 'budget': {
@@ -34,7 +34,7 @@ export function unreachableText(target: Target, points: readonly SweepPoint[]): 
   }
 }
 
-function waitText(wanted: string, points: readonly SweepPoint[], reached: string): string {
+function waitText(wanted: string, points: readonly PricePoint[], reached: string): string {
   const highest = priceText(points.at(-1)?.price ?? 0);
   return `${wanted} is not possible: even at the highest price of waiting ($${highest} a minute) ${reached}. Allow a longer wait, raise max and limits.maxTasks, or add schedules for the busy hours`;
 }

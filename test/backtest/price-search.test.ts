@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { SweepPoint } from '../../backtest/replay/result.ts';
+import { type PricePoint, USUAL_PRICES } from '../../backtest/search/price-point.ts';
 import { findPrice, type Target } from '../../backtest/search/price-search.ts';
-import { SWEEP_PRICES } from '../../backtest/search/sweep.ts';
 
-const point = (price: number, dollarsPerMonth: number, meanWaitS: number): SweepPoint => ({
+const point = (price: number, dollarsPerMonth: number, meanWaitS: number): PricePoint => ({
   ...{ price, isConfigured: false, dollarsPerMonth, meanWaitS, p95WaitS: 5 * meanWaitS },
   ...{ over10s: 0, launches: 0, idleLaunches: 0, lostJobs: 0 },
 });
 
 /** A model without noise: with the price, cost grows and the wait falls. */
-const smooth = (price: number): SweepPoint => point(price, 100 * Math.sqrt(price), 1 / Math.sqrt(price));
+const smooth = (price: number): PricePoint => point(price, 100 * Math.sqrt(price), 1 / Math.sqrt(price));
 
-const find = (target: Target, model: (price: number) => SweepPoint) =>
-  findPrice(target, SWEEP_PRICES, (price) => Promise.resolve(model(price)));
+const find = (target: Target, model: (price: number) => PricePoint) =>
+  findPrice(target, USUAL_PRICES, (price) => Promise.resolve(model(price)));
 
 describe('findPrice', () => {
   it.each([
@@ -33,11 +32,11 @@ describe('findPrice', () => {
     const prices = points.map(({ price }) => price);
     expect(new Set(prices).size).toBe(prices.length);
     expect(prices).toEqual(prices.toSorted((a, b) => a - b));
-    expect(prices.length).toBe(SWEEP_PRICES.length + 3);
+    expect(prices.length).toBe(USUAL_PRICES.length + 3);
   });
 
   it('never exceeds the budget when cost does not rise steadily', async () => {
-    const noisy = (price: number): SweepPoint => {
+    const noisy = (price: number): PricePoint => {
       const { dollarsPerMonth, meanWaitS } = smooth(price);
       return point(price, dollarsPerMonth * (price === 0.2 ? 1.4 : 1), meanWaitS);
     };
@@ -55,7 +54,7 @@ describe('findPrice', () => {
     async ({ target, price }) => {
       const { best, points } = await find(target, smooth);
       expect(best?.price).toBe(price);
-      expect(points).toHaveLength(SWEEP_PRICES.length);
+      expect(points).toHaveLength(USUAL_PRICES.length);
     },
   );
 

@@ -1,154 +1,114 @@
 /** Checks the deployments that the bench generates. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decisionConfig } from '../../bench/fleet/decision-config.ts';
-import { documentOf } from '../../bench/fleet/document.ts';
+import { expect, it } from 'vitest';
 import { makeFleet } from '../../bench/fleet/fleet.ts';
-import { type ServedFleet, serveFleet } from '../../bench/fleet/serve.ts';
-import { CLUSTER } from '../../bench/fleet/tasks.ts';
-import { parseSnapshot } from '../../lambda/adapters/snapshot-schema.ts';
+import { observeFleet, observeServed } from '../../bench/fleet/observe.ts';
+import { serveFleet } from '../../bench/fleet/serve.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { connect } from '../../lambda/connect.ts';
+import { decide } from '../../lambda/decision/decide.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
-import type { Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { canRun } from '../../lambda/decision/model/tags.ts';
 import { observe } from '../../lambda/look/observe.ts';
-import { planSnapshot } from '../../lambda/plan-snapshot.ts';
 
 const SIZE = { jobs: 500, pools: 50, daemons: 240, workspaces: 600, seed: 1 };
-const fleet = makeFleet(SIZE);
-const snapshot = parseSnapshot(documentOf(fleet));
+const { snapshot, config } = await observeFleet(makeFleet(SIZE));
+const { organizations } = snapshot.coder;
+const pending = organizations.flatMap(({ name, jobs }) =>
+  jobs.items.filter(({ status }) => status === 'pending').map(({ tags }) => ({ name, tags })),
+);
 
-describe('a generated deployment', () => {
-  it('has as many pending jobs, pools, daemons and workspaces as asked for', () => {
-    const { organizations } = snapshot.coder;
-    const pending = organizations.flatMap(({ jobs }) =>
-      jobs.items.filter(({ status }) => status === 'pending'),
-    );
-    expect(pending).toHaveLength(SIZE.jobs);
-    expect(organizations.flatMap(({ daemons }) => daemons.items)).toHaveLength(SIZE.daemons);
-    expect(organizations.flatMap(({ workspaces }) => workspaces?.items ?? [])).toHaveLength(SIZE.workspaces);
-    expect(snapshot.ecs.services.items).toHaveLength(SIZE.pools);
-    expect(checkConfig(fleet.config('http://127.0.0.1')).config.pools).toHaveLength(SIZE.pools);
-  });
-
-  it('can have more pools than one deployment allows, for the decision alone', () => {
-    const { pools } = decisionConfig(makeFleet({ ...SIZE, pools: 120 }));
-    expect(new Set(pools.map(({ name }) => name)).size).toBe(120);
-  });
-
-  it('is the same for the same seed, and different for another seed', () => {
-    expect(documentOf(makeFleet(SIZE))).toEqual(documentOf(fleet));
-    expect(documentOf(makeFleet({ ...SIZE, seed: 2 }))).not.toEqual(documentOf(fleet));
-  });
-
-  it('has tasks in every state, and no doubt that holds scale-in', () => {
-    const plan = planSnapshot(documentOf(fleet), fleet.config('http://127.0.0.1'));
-    for (const state of ['busy', 'idle', 'starting', 'leaving', 'left'] as const)
-      expect(
-        sum(plan.pools, ({ daemons }) => daemons[state]),
-        state,
-      ).toBeGreaterThan(0);
-    const codes = plan.pools.flatMap(({ why }) => why.map(({ code }) => code));
-    expect(codes).toContain('pending-jobs');
-    expect(codes).toContain('capped-at-max');
-    expect(codes).not.toContain('holding-for-doubt');
-    expect(plan.unserved).not.toEqual([]);
-  });
-
-  it('starts about a fifth of its workspaces by schedule, and wakes pools at zero for them', () => {
-    const asleep = makeFleet({ ...SIZE, jobs: 0, daemons: 0 });
-    const plan = planSnapshot(documentOf(asleep), asleep.config('http://127.0.0.1'));
-    const starts = plan.forecast.filter(({ kind }) => kind === 'autostart');
-    const count = sum(starts, ({ transitions }) => transitions);
-    expect(count).toBeGreaterThan(SIZE.workspaces * 0.14);
-    expect(count).toBeLessThan(SIZE.workspaces * 0.25);
-    expect(starts.some(({ pool }) => pool !== null)).toBe(true);
-    expect(plan.forecast.map(({ kind }) => kind)).toContain('autostop');
-    expect(plan.pools.flatMap(({ why }) => why.map(({ code }) => code))).toContain('prewarm');
-  });
-
-  it('has workspace rows as large as those of coderd', () => {
-    for (const workspace of fleet.organizations.flatMap(({ workspaces }) => workspaces)) {
-      expect(JSON.stringify(workspace).length).toBeGreaterThan(5_000);
-      expect(JSON.stringify(workspace).length).toBeLessThan(10_000);
-    }
-  });
-
-  it('has no forecast, and no pool that wakes, when it has no workspaces', () => {
-    const awake = makeFleet({ ...SIZE, workspaces: 0 });
-    const { pools } = checkConfig(awake.config('http://127.0.0.1')).config;
-    expect(pools.filter(({ wake }) => wake.autostart || wake.autostop)).toEqual([]);
-    const { organizations } = parseSnapshot(documentOf(awake)).coder;
-    expect(organizations.filter(({ workspaces }) => workspaces !== undefined)).toEqual([]);
-  });
-
-  it('has jobs that several pools can run', () => {
-    const { pools } = checkConfig(fleet.config('http://127.0.0.1')).config;
-    const choices = fleet.organizations.flatMap(({ name, jobs }) =>
-      jobs.map(
-        ({ tags }) => pools.filter((pool) => pool.organization === name && canRun(pool.tags, tags)).length,
-      ),
-    );
-    expect(choices.filter((count) => count > 1).length).toBeGreaterThan(SIZE.jobs / 5);
-  });
+it('has as many jobs, pools, daemons and workspaces as asked for', () => {
+  // idle daemons have taken some of the jobs
+  expect(pending.length).toBeGreaterThan(SIZE.jobs * 0.8);
+  const running = sum(snapshot.ecs.services.items, ({ runningCount }) => runningCount);
+  expect(running).toBeGreaterThan(SIZE.daemons * 0.8);
+  expect(organizations.flatMap(({ daemons }) => daemons.items).length).toBeGreaterThanOrEqual(running);
+  expect(organizations.flatMap(({ workspaces }) => workspaces?.items ?? [])).toHaveLength(SIZE.workspaces);
+  expect(snapshot.ecs.services.items).toHaveLength(SIZE.pools);
+  expect(config.pools).toHaveLength(SIZE.pools);
 });
 
-describe('serveFleet', () => {
-  let served: ServedFleet;
-  beforeAll(async () => {
-    served = await serveFleet(fleet);
-    process.env.AWS_ENDPOINT_URL_ECS = served.awsUrl;
-    process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = served.awsUrl;
-  });
-  afterAll(() => served.close());
-
-  it('gives the real clients the same snapshot as the document', async () => {
-    const { config } = checkConfig(fleet.config(served.coderdUrl));
-    const connection = connect(config, CLUSTER, undefined);
-    const { clock: _, secrets, ecs, ...seen } = await observe(connection.ports(), config);
-    await connection.close();
-    const { takenAt: __, ...services } = ecs.services;
-    expect(inOrder({ ...seen, ecs: { ...ecs, services } })).toEqual(inOrder(snapshot));
-    expect(secrets).toMatchObject({ status: 'ok' });
-    expect(secrets?.items).toHaveLength(config.pools.length);
-  });
-
-  it('serves the workspaces again only after ageForecast', async () => {
-    const { config } = checkConfig(fleet.config(served.coderdUrl));
-    const connection = connect(config, CLUSTER, undefined);
-    const pagesOfLook = async () => {
-      const before = served.calls().get('coderd workspaces') ?? 0;
-      await observe(connection.ports(), config);
-      return (served.calls().get('coderd workspaces') ?? 0) - before;
-    };
-    const pages = Math.ceil(SIZE.workspaces / 250);
-    expect(await pagesOfLook()).toBe(pages);
-    expect(await pagesOfLook()).toBe(0);
-    served.ageForecast();
-    expect(await pagesOfLook()).toBe(pages);
-    await connection.close();
-  });
+it('is the same for the same seed, and different for another seed', async () => {
+  const again = await observeFleet(makeFleet(SIZE));
+  const other = await observeFleet(makeFleet({ ...SIZE, seed: 2 }));
+  expect(again.snapshot.coder).toEqual(snapshot.coder);
+  expect(other.snapshot.coder).not.toEqual(snapshot.coder);
 });
 
-/** Sorts all lists, as their order has no meaning. */
-function inOrder({ coder, ecs, ...rest }: Snapshot): unknown {
-  return {
-    ...rest,
-    buildInfo: coder.buildInfo,
-    organizations: coder.organizations
-      .map(({ jobs, daemons, previousJobs, ...organization }) => ({
-        ...organization,
-        jobs: sorted(jobs, ({ id }) => id),
-        daemons: sorted(daemons, ({ id }) => id),
-        previousJobs: sorted(previousJobs, ({ id }) => id),
-      }))
-      .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    services: sorted(ecs.services, ({ serviceArn }) => serviceArn),
-    tasks: sorted(ecs.tasks, ({ taskArn }) => taskArn),
-    protections: sorted(ecs.protections, ({ taskArn }) => taskArn),
+it('has tasks in every state, and no doubt that holds scale-in', () => {
+  const plan = decide(snapshot, config);
+  for (const state of ['busy', 'idle', 'starting', 'leaving'] as const)
+    expect(
+      sum(plan.pools, ({ daemons }) => daemons[state]),
+      state,
+    ).toBeGreaterThan(0);
+  const codes = plan.pools.flatMap(({ why }) => why.map(({ code }) => code));
+  expect(codes).toContain('pending-jobs');
+  expect(codes).toContain('capped-at-max');
+  expect(codes).not.toContain('holding-for-doubt');
+  expect(plan.unserved).not.toEqual([]);
+});
+
+it('starts about a fifth of its workspaces by schedule, and wakes pools at zero for them', async () => {
+  const asleep = await observeFleet(makeFleet({ ...SIZE, jobs: 0, daemons: 0 }));
+  const plan = decide(asleep.snapshot, asleep.config);
+  const starts = plan.forecast.filter(({ kind }) => kind === 'autostart');
+  const count = sum(starts, ({ transitions }) => transitions);
+  expect(count).toBeGreaterThan(SIZE.workspaces * 0.14);
+  expect(count).toBeLessThan(SIZE.workspaces * 0.25);
+  expect(starts.some(({ pool }) => pool !== null)).toBe(true);
+  expect(plan.forecast.map(({ kind }) => kind)).toContain('autostop');
+  expect(plan.pools.flatMap(({ why }) => why.map(({ code }) => code))).toContain('prewarm');
+});
+
+it('has no forecast, and no pool that wakes, when it has no workspaces', async () => {
+  const awake = await observeFleet(makeFleet({ ...SIZE, workspaces: 0 }));
+  expect(awake.config.pools.filter(({ wake }) => wake.autostart || wake.autostop)).toEqual([]);
+  const read = awake.snapshot.coder.organizations.filter(({ workspaces }) => workspaces !== undefined);
+  expect(read).toEqual([]);
+});
+
+it('has jobs that several pools can run', () => {
+  const choices = pending.map(
+    ({ name, tags }) =>
+      config.pools.filter((pool) => pool.organization === name && canRun(pool.tags, tags)).length,
+  );
+  expect(choices.filter((count) => count > 1).length).toBeGreaterThan(pending.length / 6);
+});
+
+it('is served with the same answers, whose workspaces are as large as those of coderd', async () => {
+  const fleet = makeFleet(SIZE);
+  const served = await serveFleet(fleet.world);
+  const seen = await observeServed(fleet, served);
+  expect(seen.snapshot.coder).toEqual(snapshot.coder);
+  const token = fleet.world.secrets.find(fleet.world.tokenSecretName)?.value ?? '';
+  const answer = await fetch(`${served.coderdUrl}/api/v2/workspaces?limit=250&offset=0`, {
+    headers: { 'coder-session-token': token },
+  });
+  const { workspaces } = (await answer.json()) as { readonly workspaces: readonly object[] };
+  const bytes = sum(workspaces, (workspace) => JSON.stringify(workspace).length) / workspaces.length;
+  await served.close();
+  expect(bytes).toBeGreaterThan(5_000);
+  expect(bytes).toBeLessThan(10_000);
+});
+
+it('is served with the workspaces again only after ageForecast', async () => {
+  const fleet = makeFleet(SIZE);
+  const served = await serveFleet(fleet.world);
+  process.env.AWS_ENDPOINT_URL_ECS = served.awsUrl;
+  process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = served.awsUrl;
+  const { config } = checkConfig(fleet.config(served.coderdUrl));
+  const connection = connect(config, fleet.world.ecs.clusterName, undefined);
+  const pagesOfLook = async () => {
+    const before = served.calls().get('coderd workspaces') ?? 0;
+    await observe(connection.ports(), config);
+    return (served.calls().get('coderd workspaces') ?? 0) - before;
   };
-}
-
-function sorted<T>({ status, items }: Reading<T>, key: (item: T) => string) {
-  return { status, items: items.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)) };
-}
+  const pages = Math.ceil(SIZE.workspaces / 250);
+  expect(await pagesOfLook()).toBe(pages);
+  expect(await pagesOfLook()).toBe(0);
+  served.ageForecast();
+  expect(await pagesOfLook()).toBe(pages);
+  await connection.close();
+  await served.close();
+});

@@ -137,27 +137,11 @@ describe('backtest', () => {
     expect(existsSync(`${report}.part`)).toBe(false);
   });
 
-  it('suggests settings in the report and the document, unless --no-suggestions is given', async () => {
-    const args = ['backtest', ...ALONE, '--json', '--out', path('suggested.html')];
-    const { suggestion } = JSON.parse((await run(...args)).out);
-    expect(suggestion.trials.map(({ price }: { readonly price: number }) => price)).toEqual([0.05, 0.1, 0.2]);
-    expect(readFileSync(path('suggested.html'), 'utf8')).toContain('Suggested settings');
-    const without = await run(...args, '--no-suggestions');
-    expect(JSON.parse(without.out)).not.toHaveProperty('suggestion');
-    expect(readFileSync(path('suggested.html'), 'utf8')).not.toContain('Suggested settings');
-    expect(alone).not.toHaveProperty('suggestion');
-  });
-
-  it.each([
-    { args: ['--out', path('told.html')], isTold: true },
-    { args: ['--out', path('told.html'), '--no-suggestions'], isTold: false },
-    { args: [], isTold: false },
-  ])('says on a terminal how to skip suggested settings: $isTold for $args', async ({ args, isTold }) => {
-    const terminal = new PassThrough();
-    const shown = textOf(terminal);
-    await runIn({ terminal }, 'backtest', ...ALONE, ...args);
-    terminal.end();
-    expect((await shown).includes('--no-suggestions leaves this out.\n')).toBe(isTold);
+  it('names the command that finds a price of waiting', async () => {
+    const { out } = await run('backtest', ...ALONE);
+    expect(out).toMatch(
+      /\nautoscaler tune finds the price of waiting for a budget or a wait on this trace\n$/,
+    );
   });
 
   it('runs a scenario with its own configuration', async () => {

@@ -161,9 +161,9 @@ describe('validate', () => {
 
 describe('an option of every command', () => {
   const commands = [
-    ...['validate', 'snapshot', 'plan', 'status', 'doctor', 'backtest', 'tune', 'cold-cache', 'schema'].map(
-      (name) => [name],
-    ),
+    ...['validate', 'snapshot', 'plan', 'status', 'doctor', 'backtest', 'tune', 'schema'].map((name) => [
+      name,
+    ]),
     ...['pause', 'resume', 'pin', 'unpin'].map((name) => [name]),
     ...['export', 'generate', 'check'].map((name) => ['trace', name]),
   ];

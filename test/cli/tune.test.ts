@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { pricePoint } from '../../backtest/search/price-point.ts';
 import { run, runIn } from '../support/cli-run.ts';
+import { timeOf } from '../support/lab.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-tune-'));
 const path = (name: string): string => join(folder, name);
@@ -20,6 +22,7 @@ const JOBS = Array.from({ length: 40 }, (_, at) =>
     ...{ organization: 'default', tags: {}, seconds: 60, kind: 'user' },
   }),
 );
+const PERIOD = { from: timeOf('2026-03-02T08:00:00Z'), to: timeOf('2026-03-02T11:00:00Z') };
 const header = (fields: string): string =>
   `{"trace":1,"name":"steady","from":"2026-03-02T08:00:00Z","to":"2026-03-02T11:00:00Z"${fields}}`;
 const trace = file('steady.jsonl', [header(',"startSeconds":[30,68]'), ...JOBS]);
@@ -105,23 +108,10 @@ describe('tune', () => {
       pools: before.pools.map((pool: object, at: number) => ({ ...pool, ...fragment.pools[at] })),
     };
     const mergedFile = file('merged.yaml', [JSON.stringify(merged)]);
-    const { out } = await run(
-      'backtest',
-      '--trace',
-      trace,
-      '--config',
-      mergedFile,
-      '--sweep',
-      'waiting',
-      '--values',
-      '1',
-      '--json',
-      ...ONE_THREAD,
-    );
-    const [point] = JSON.parse(out).sweep.filter(
-      ({ isConfigured }: { isConfigured: boolean }) => isConfigured,
-    );
-    expect({ ...point, isConfigured: false }).toEqual(tuned.after);
+    const args = ['--trace', trace, '--config', mergedFile, ...ONE_THREAD, ...NONE];
+    const { runs } = JSON.parse((await run('backtest', ...args)).out);
+    const price = { price: tuned.recommendation.price, isConfigured: false };
+    expect(pricePoint(price, runs[0], PERIOD)).toEqual(tuned.after);
   });
 
   it('prints the current figures beside the recommended ones', () => {

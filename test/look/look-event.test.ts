@@ -1,7 +1,7 @@
 /** The log event of a look, and its metrics. */
 import { describe, expect, it } from 'vitest';
-import { documentOf } from '../../bench/fleet/document.ts';
 import { makeFleet } from '../../bench/fleet/fleet.ts';
+import { observeFleet } from '../../bench/fleet/observe.ts';
 import { parseSnapshot } from '../../lambda/adapters/snapshot-schema.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { decide } from '../../lambda/decision/decide.ts';
@@ -288,14 +288,16 @@ describe('the age of the last full view', () => {
   });
 });
 
+const LARGE = { jobs: 10_000, pools: 50, daemons: 1_000, workspaces: 2_000, seed: 1 };
+const large = await observeFleet(makeFleet(LARGE));
+
 describe('what does not fit', () => {
   /** The limits of Lambda and CloudWatch. */
   const LOG_EVENT = 256 * 1024;
   const ANSWER = 6 * 1024 * 1024;
   const ENVELOPE = 2 * 1024;
-  const fleet = makeFleet({ jobs: 10_000, pools: 50, daemons: 1_000, workspaces: 2_000, seed: 1 });
-  const snapshot = inGroups(parseSnapshot(documentOf(fleet)), 8_000);
-  const plan = decide(snapshot, checkConfig(fleet.config('http://127.0.0.1')).config);
+  const snapshot = inGroups(large.snapshot, 8_000);
+  const plan = decide(snapshot, large.config);
 
   /** Gives each job one more tag, so that each job is its own tag group. */
   function inGroups({ coder, ...rest }: Snapshot, groups: number): Snapshot {

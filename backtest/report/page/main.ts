@@ -1,7 +1,6 @@
 /** The script of the page. It replaces the static pictures with interactive charts. */
 import type { Backtest } from '../../replay/result.ts';
 import { paretoOption } from '../charts/pareto.ts';
-import { sweepOption } from '../charts/sweep.ts';
 import { waitSharesOption } from '../charts/wait-shares.ts';
 import { byId } from './elements.ts';
 import { addHourTooltips } from './hours.ts';
@@ -10,16 +9,10 @@ import { showPools } from './pools.ts';
 
 const backtest: Backtest = JSON.parse(byId('backtest').textContent ?? '');
 
-showSweep();
 showCosts();
 if (backtest.runs.some(({ pools }) => pools.length > 0)) showPools(backtest);
 liveChart('wait-shares', 225).show(() => waitSharesOption(backtest));
 addHourTooltips(backtest);
-
-function showSweep(): void {
-  const { sweep } = backtest;
-  if (sweep !== undefined) liveChart('sweep-waiting', 320).show((size) => sweepOption(sweep, size));
-}
 
 function showCosts(): void {
   const [p95, mean] = [liveChart('pareto-p95', 300), liveChart('pareto-mean', 300)];

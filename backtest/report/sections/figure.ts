@@ -3,7 +3,7 @@ import type { Backtest } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
 import { policyName } from '../parts/palette.ts';
 
-export type Figure = {
+type Figure = {
   readonly id: string;
   readonly title: string;
   /** How to read the chart. Screen readers read it too. */

@@ -50,6 +50,27 @@ export function readOutcomesSince(
   return listSince(http, organization, { ...since, schema: outcomeSchema });
 }
 
+/** A job with what shows which daemon ran it, from which files, and for which build. */
+const runSchema = z.object({
+  created_at: time,
+  started_at: time.nullish(),
+  status: z.string(),
+  worker_id: z.string().nullish(),
+  file_id: z.string(),
+  input: z.object({ workspace_build_id: z.string().nullish() }),
+});
+
+export type JobRun = z.output<typeof runSchema>;
+
+/** As `readJobsSince`, with the daemon, the files and the build of each job. */
+export function readRunsSince(
+  http: CoderdHttp,
+  organization: Organization,
+  since: Since,
+): Promise<readonly JobRun[]> {
+  return listSince(http, organization, { ...since, schema: runSchema });
+}
+
 /**
  * coderd's list has no pages and no filter by time (docs/coder.md §1). So this reads it again with
  * a larger limit until the oldest job is older than `since`.

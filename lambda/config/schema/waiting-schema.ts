@@ -15,7 +15,7 @@ export function dollars(description: string, { least = 0, most }: { least?: numb
 }
 
 /** Dollars a minute. Higher prices are mistakes: $1 a minute is a developer at $60 an hour. */
-export const HIGHEST_PRICE = 1000;
+const HIGHEST_PRICE = 1000;
 const A_MINUTE = { most: HIGHEST_PRICE };
 
 const person = dollars(

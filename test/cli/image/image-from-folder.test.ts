@@ -33,8 +33,9 @@ it('reads a folder of templates without coderd', async () => {
   symlinkSync(folder(), join(folder(), 'templates/loop'));
   lab.world.secrets.put(lab.world.tokenSecretName, 'revoked-token');
   const { code, out } = await run('--dir', join(folder(), 'templates'), '--json');
-  const { templates } = JSON.parse(out) as ImageResult;
+  const { templates, firstBuilds } = JSON.parse(out) as ImageResult;
   expect(code).toBe(1);
+  expect(firstBuilds).toEqual({ kind: 'none', why: 'with --dir the command reads nothing from coderd' });
   expect(templates).toMatchObject({ locked: ['docker'], withoutLockFile: ['scratch'], ofOtherPools: [] });
   expect(templates.unreadable.map(({ template }) => template)).toEqual(['linked', 'odd']);
 });

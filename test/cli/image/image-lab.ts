@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, vi } from 'vitest';
 import { stringify } from 'yaml';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
@@ -52,7 +53,8 @@ export function imageLabs() {
     writeFileSync(file, stringify({ ...written, pools: configured }));
     const out = join(folder, 'image');
     const runAs: ImageLab['runAs'] = async (environment, ...args) => {
-      const answer = await runIn({ environment }, 'image', '--config', file, '--out', out, ...args);
+      const now = (): EpochMs => lab.world.timeline.now();
+      const answer = await runIn({ environment, now }, 'image', '--config', file, '--out', out, ...args);
       const shown = (text: string): string =>
         text.replaceAll(`${folder}/`, '').replaceAll(lab.coderdUrl, 'CODERD');
       return { code: answer.code, out: shown(answer.out), err: shown(answer.err) };

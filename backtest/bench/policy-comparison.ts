@@ -1,0 +1,87 @@
+/**
+ * Runs the autoscaler and other policies on the traces of one subject. The autoscaler runs once for
+ * each price of waiting and knows only that price. Each other policy runs with every setting of its
+ * grid on the same trace, and its best setting for each price counts.
+ */
+
+import { BASELINES } from '../policies/index.ts';
+import type { Figures } from '../replay/result.ts';
+import { orderOf } from '../search/compare.ts';
+import { type GridPointResult, runGrid } from '../search/search.ts';
+import type { WorkerPool } from '../search/worker-pool.ts';
+import type { Subject } from './subjects.ts';
+
+export type PolicyComparisonOptions = {
+  readonly seeds: readonly number[];
+  /** Prices of waiting: dollars for each minute of a person. */
+  readonly values: readonly number[];
+  /** Dollars of one launch. Undefined: as configured. */
+  readonly launch?: number | undefined;
+  readonly region: string;
+  readonly workerPool: WorkerPool;
+};
+
+/** A policy with one setting of its grid, and the figures of each of its runs. */
+export type PolicyResult = { readonly policy: string } & GridPointResult;
+
+/** All runs on one trace. */
+export type TraceComparison = {
+  readonly seed: number;
+  readonly jobs: number;
+  /** Every other policy with every setting of its grid. */
+  readonly peers: readonly PolicyResult[];
+  /** Figures of the autoscaler by price of waiting. */
+  readonly ours: ReadonlyMap<number, Figures>;
+};
+
+export type PolicyComparison = {
+  /** The name of the scenario or the trace. */
+  readonly scenario: string;
+  readonly days: number;
+  readonly traces: readonly TraceComparison[];
+};
+
+export const OURS = 'autoscaler';
+
+/**
+ * Runs each other policy once for all prices: the price of waiting changes its total, not what it
+ * does.
+ */
+export async function comparePolicies(
+  subject: Subject,
+  options: PolicyComparisonOptions,
+): Promise<PolicyComparison> {
+  const traces = await Promise.all(options.seeds.map((seed) => compareOnTrace(subject, seed, options)));
+  return { scenario: subject.name, days: subject.days, traces };
+}
+
+async function compareOnTrace(
+  subject: Subject,
+  seed: number,
+  { values, launch, region, workerPool }: PolicyComparisonOptions,
+): Promise<TraceComparison> {
+  const trace = subject.traceOf(seed);
+  const configured = subject.configAt({ launch });
+  // at one dollar a minute, the dollars of waiting equal minutes; standings.ts multiplies them by
+  // each price
+  const given = { trace, region, valueOfMinute: 1 };
+  // runs of the autoscaler take longest, so they start first
+  const ours = values.map(async (value) => {
+    const config = subject.configAt({ waiting: value, launch });
+    const order = orderOf({ ...given, seed, config }, { policy: OURS }, false);
+    return [value, (await workerPool.run(order)).figures] as const;
+  });
+  const peers = BASELINES.map(async (policy) => {
+    const results = await runGrid(policy, policy.grid(configured), {
+      order: (driver, seedOffset) =>
+        orderOf({ ...given, seed: seed + seedOffset, config: configured }, driver, false),
+      run: (order) => workerPool.run(order),
+    });
+    return results.map((each) => ({ policy: policy.id, ...each }));
+  });
+  return {
+    ...{ seed, jobs: trace.jobs.length },
+    peers: (await Promise.all(peers)).flat(),
+    ours: new Map(await Promise.all(ours)),
+  };
+}

@@ -1,0 +1,52 @@
+/** The calibration of promised starts, on little data and with wide limits. */
+import { describe, expect, it } from 'vitest';
+import { calibrate } from '../../../backtest/bench/calibrate.ts';
+import { calibrationText } from '../../../backtest/bench/promises-text.ts';
+import {
+  countKept,
+  coverageOf,
+  joined,
+  medianWidth,
+  newTally,
+  shareWithout,
+} from '../../../backtest/bench/tally.ts';
+
+describe('promised starts', () => {
+  it('are right nine times in ten, within wide limits, for batches of agents', async () => {
+    const { every, first } = await calibrate({ scenario: 'agents', seed: 1, hours: 3 });
+    expect(every.promises).toBeGreaterThan(30);
+    expect(coverageOf(every)).toBeGreaterThan(0.7);
+    expect(coverageOf(first)).toBeGreaterThan(0.7);
+    expect(shareWithout(every)).toBeLessThan(0.4);
+    expect(medianWidth(every)).toBeLessThan(60);
+  });
+
+  it('of an unknown scenario are refused with its name', async () => {
+    await expect(calibrate({ scenario: 'none', seed: 1, hours: 1 })).rejects.toThrow('no scenario "none"');
+  });
+});
+
+describe('a tally of promises', () => {
+  const tally = newTally();
+  countKept(tally, { startedAt: 5_000, p5: 6_000, p95: 9_000 });
+  countKept(tally, { startedAt: 6_000, p5: 6_000, p95: 9_000 });
+  countKept(tally, { startedAt: 9_000, p5: 6_000, p95: 9_000 });
+  countKept(tally, { startedAt: 9_001, p5: 0, p95: 9_000 });
+  tally.without['no-room'] = 1;
+
+  it('counts the ends of an interval as inside', () => {
+    expect({ below: tally.below, above: tally.above }).toEqual({ below: 1, above: 1 });
+    expect(coverageOf(tally)).toBe(0.5);
+    expect(medianWidth(tally)).toBe(3);
+    expect(shareWithout(tally)).toBe(0.2);
+  });
+
+  it('adds up, and becomes a row of the table', () => {
+    const twice = joined([tally, tally]);
+    expect(twice.promises).toBe(8);
+    const row = { scenario: 'agents', hours: 8, seeds: 2, every: twice, first: newTally() };
+    expect(calibrationText([row]).split('\n').at(-1)).toBe(
+      '| agents | 8 x 2 | 8 | 50.0 % | 25.0 % | 25.0 % | 3 s | - | 20.0 % | no-room |',
+    );
+  });
+});
