@@ -4,8 +4,7 @@
  */
 import { basename } from 'node:path';
 import { shownText } from '../../lambda/config/problems/shown.ts';
-import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
+import { type EpochMs, isoTime, plusMs } from '../../lambda/decision/model/brands.ts';
 import { type LineProblem, lines, Problems, TraceError } from './problems.ts';
 import { type Checked, check, checkHeader, type Header, jobSchema, OBJECT } from './schema.ts';
 import type { Trace, TraceJob } from './trace.ts';

@@ -1,6 +1,6 @@
 /** The report as one JSON document. */
+import { isoTime } from '../../lambda/decision/model/brands.ts';
 import { meanOf } from '../../lambda/decision/model/collections.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import type { GroupEstimate, TemplateEstimate } from './estimate.ts';
 import { CONFIDENCE, type Estimate } from './interval.ts';
 import type { MonthEstimate } from './month.ts';

@@ -1,8 +1,7 @@
 /** Formats the report as text: the sum, the table, what is left out, and what to do. */
 
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { type EpochMs, isoTime } from '../../lambda/decision/model/brands.ts';
 import { meanOf, sum } from '../../lambda/decision/model/collections.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { some, timeText } from '../../lambda/explain/format.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 import { adviceLines } from './advice.ts';

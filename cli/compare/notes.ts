@@ -1,9 +1,10 @@
 /** What makes the figures of a comparison doubtful, and what they do not include. */
+
 import type { Change } from '../../backtest/change/result.ts';
 import { priceDate } from '../../backtest/replay/prices.ts';
 import { count, jobsLabel, share } from '../../backtest/report/parts/numbers.ts';
 import { DAY_MS, lengthLabel } from '../../backtest/report/parts/times.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
+import { isoTime } from '../../lambda/decision/model/brands.ts';
 import { timeText } from '../../lambda/explain/format.ts';
 import type { SettingChange } from './settings/changes.ts';
 import { code } from './words.ts';

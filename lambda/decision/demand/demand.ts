@@ -1,12 +1,14 @@
 /**
  * Demand: the pending jobs of a snapshot as tag groups, and the types of the other kinds of demand.
  */
-import type { EpochMs, OrganizationId, PoolName } from '../model/brands.ts';
+
+import { type EpochMs, isoTime, type OrganizationId, type PoolName } from '../model/brands.ts';
 import { by, meanOf, unique } from '../model/collections.ts';
 import type { Waiting } from '../model/config.ts';
-import type { Audience } from '../model/plan.ts';
+import type { Audience, IsoTime } from '../model/plan.ts';
 import type { Job, OrganizationReadings, Snapshot, StockChoice } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
+import { compareVersion, REAPS_PENDING_SINCE } from '../model/version.ts';
 import { deriveRecord, foreseenIn, PREBUILDS_USER } from './record.ts';
 
 /**
@@ -173,4 +175,13 @@ function audienceOf(job: Job, kindOf: ReturnType<typeof foreseenIn>): Audience {
   const kind = kindOf(job);
   if (kind === undefined) return 'people';
   return kind === 'autostart' ? 'autostarts' : 'stops';
+}
+
+/** coderd fails a job that has been pending for this long (docs/coder.md §5, since 2.23). */
+export const REAPED_AFTER_MS = 30 * 60_000;
+
+/** When coderd fails a job that no daemon acquires; null if this server lets jobs wait. */
+export function failsAt(createdAt: EpochMs, { coder }: Snapshot): IsoTime | null {
+  const reaps = (compareVersion(coder.buildInfo?.version, REAPS_PENDING_SINCE) ?? 0) >= 0;
+  return reaps ? isoTime(createdAt + REAPED_AFTER_MS) : null;
 }

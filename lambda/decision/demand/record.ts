@@ -3,12 +3,12 @@
  * The list is a lower bound, so a missing job proves nothing.
  */
 
-import { AUTOMATIC, type Transition, transitionsOf } from '../forecast/transitions.ts';
 import type { EpochMs } from '../model/brands.ts';
 import { countUpTo, percentile } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Job, OrganizationReadings, Reading, Template, Workspace } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
+import { AUTOMATIC, type Transition, transitionsOf } from './transitions.ts';
 
 /**
  * The user for whom coderd makes prebuilt workspaces. Daemons acquire its jobs last (docs/coder.md

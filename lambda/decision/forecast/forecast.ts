@@ -5,6 +5,8 @@
  * template's active version (docs/coder.md §10). So without a daemon there is never a job in the
  * queue.
  */
+
+import { AUTOMATIC, byTime, type Transition, transitionsOf } from '../demand/transitions.ts';
 import type { EpochMs, OrganizationId } from '../model/brands.ts';
 import { by, partition, unique } from '../model/collections.ts';
 import type { Daemon, OrganizationReadings, Reading, Snapshot, Workspace } from '../model/snapshot.ts';
@@ -12,7 +14,6 @@ import { covers, normalizeTags, type TagSet, type Tags, tagKey } from '../model/
 import { isKnownVersion } from '../model/version.ts';
 import { STALE_AFTER_MS } from '../supply/daemons.ts';
 import { type PollInterval, pollInterval } from './poll-interval.ts';
-import { AUTOMATIC, byTime, type Transition, transitionsOf } from './transitions.ts';
 
 /** A transition and its workspace. */
 export type ExpectedTransition = Transition & {

@@ -3,15 +3,15 @@
  * from the snapshot and the pool views.
  */
 
-import { measure } from '../capacity/capacity.ts';
+import type { Transition } from '../demand/transitions.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { measure } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { assignWakes, type WakeAssignment } from './choose-pools-to-wake.ts';
 import { type AllFloors, configuredFloors, type Floors } from './floors.ts';
 import { isForecastUnsure } from './forecast.ts';
-import type { Transition } from './transitions.ts';
 import { deriveWakeDemands, openersOf, type WakeDemands } from './wake-demand.ts';
 
 export type PoolForecast = {

@@ -2,6 +2,8 @@
  * The same snapshot at a later time, for the question "what would the autoscaler do then?" Pools,
  * daemons and jobs keep their ages. The calendar moves on: schedules, and transitions of coderd.
  */
+
+import { transitionsOf } from '../demand/transitions.ts';
 import type { EpochMs } from '../model/brands.ts';
 import type {
   Daemon,
@@ -12,7 +14,6 @@ import type {
   Snapshot,
   Task,
 } from '../model/snapshot.ts';
-import { transitionsOf } from './transitions.ts';
 
 /**
  * coderd's executor polls once a minute (docs/coder.md §10), so it has made earlier transitions by

@@ -3,12 +3,13 @@
  * out, and the servers: daemons, and tasks that will have one. Derived from a snapshot and the
  * decision about it, so it has the tasks that this look launches.
  */
-import { isComing } from '../capacity/capacity.ts';
+
 import { PREBUILDS_USER } from '../demand/record.ts';
+import type { PoolDecision } from '../drain/decide-pool.ts';
 import { by, unique } from '../model/collections.ts';
 import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
-import type { PoolDecision } from '../pool/pool-decision.ts';
+import { isComing } from '../supply/capacity.ts';
 import { isAlive, mayHaveLeft, workerOf } from '../supply/daemons.ts';
 import { awsTimeOf, foreignTo, type PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';
@@ -126,13 +127,13 @@ type Input = {
 /** A server before its tags are compared with those of the jobs. */
 type Tagged = Omit<Server, 'fits'> & { readonly tags: TagSet };
 
-function serversOfPool({ need, actions, plan }: PoolDecision, input: Input): readonly Tagged[] {
+function serversOfPool({ need, actions, to }: PoolDecision, input: Input): readonly Tagged[] {
   const { view } = need;
   const leaving = new Set(actions.flatMap((action) => (action.kind === 'ask-to-leave' ? action.task : [])));
   const now = awsTimeOf(input.snapshot);
   const starts = learnStartTimes(view, now);
   const running = runningJobs(input.organization);
-  const raised = Math.max(0, (plan.desired.to ?? 0) - (plan.desired.from ?? 0));
+  const raised = Math.max(0, to - (view.service?.desiredCount ?? 0));
   const toCreate: Tagged = { view, tags: view.tags, starts, ready: { kind: 'to-create' } };
   return [
     ...view.tasks

@@ -1,7 +1,8 @@
 /** How long the two phases of a start take in one pool, learned from the tasks that ECS lists. */
-import { isComing } from '../capacity/capacity.ts';
+
 import type { EpochMs } from '../model/brands.ts';
 import { partition } from '../model/collections.ts';
+import { isComing } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { learnPhase, type StartPhase } from './start-phase.ts';
 

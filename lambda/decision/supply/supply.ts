@@ -17,6 +17,7 @@ import { type Claims, type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId
 import { deriveFailingStarts, type FailingStarts } from './failing-starts.ts';
 import { countOlder, type OlderTasks } from './older-tasks.ts';
 import { derivePlacement, type PlacementFailure } from './placement.ts';
+import { removedPools } from './removed-pools.ts';
 import { learnStartTime, type SeenStart, seenStarts } from './start-time.ts';
 import { claimsOn, deriveTaskView, type TaskView } from './task-state.ts';
 
@@ -71,7 +72,7 @@ export function deriveSupply(snapshot: Snapshot, config: Config): readonly PoolV
   const indexes = new Map(
     snapshot.coder.organizations.map((view) => [view, indexDaemons(view, snapshot.takenAt)]),
   );
-  return config.pools
+  return [...config.pools, ...removedPools(snapshot, config)]
     .toSorted((a, b) => compare(a.name, b.name))
     .map((pool) => derivePoolView({ pool, snapshot, protections, byGroup, indexes }));
 }

@@ -153,3 +153,11 @@ export function drainedMs({ state, leaseMs = 0 }: TaskView): number | undefined 
 export function isBooting(task: Task, now: EpochMs): boolean {
   return now - (task.startedAt ?? now) < BOOT_MS;
 }
+
+/** With less than this left, the protection may end before ECS chooses a task to stop. */
+const SURE_FOR_MS = 5 * 60_000;
+
+/** Whether the task is protected for long enough that ECS does not stop it. */
+export function isSure({ leaseMs }: Pick<TaskView, 'leaseMs'>): boolean {
+  return (leaseMs ?? 0) >= SURE_FOR_MS;
+}

@@ -1,0 +1,107 @@
+/** The capacity of one pool, counted from its tasks. All numbers are tasks. */
+
+import type { DaemonCounts, Doubt } from '../model/plan.ts';
+import type { OlderTasks } from './older-tasks.ts';
+import type { PoolView } from './supply.ts';
+import { isLeaving, type TaskView } from './task-state.ts';
+
+export type Capacity = {
+  /** Tasks that ECS runs or will run, without those that drain or have left. */
+  readonly total: number;
+  readonly working: number;
+  readonly starting: number;
+  readonly unguarded: number;
+  /** Starting and unguarded tasks that are RUNNING without a lease, so they may have a daemon. */
+  readonly exposed: number;
+  /**
+   * Tasks that drain, with or without a drain request, and tasks whose turn to be replaced has
+   * come.
+   */
+  readonly leaving: number;
+  readonly left: number;
+  /** Tasks among those that have left that never had a daemon, as far as coderd knows. */
+  readonly vacant: number;
+  /** Desired tasks that do not exist yet and are expected to come. They also count as starting. */
+  readonly missing: number;
+  /** Tasks of `total` that hold a job, or may hold one. */
+  readonly inUse: number;
+  /**
+   * Whether the pool may start only one probe at a time: its starts keep failing, or ECS cannot
+   * place its tasks.
+   */
+  readonly isHeldBack: boolean;
+} & OlderTasks;
+
+/**
+ * Counts a pool's tasks. Unguarded tasks count for floors and limits although they have no lease.
+ * Otherwise a pool whose tasks never take a lease would grow by its floor at every look
+ * (docs/adr/0003).
+ */
+export function measure(view: PoolView): Capacity {
+  const { tasks, unseen, olderTasks } = view;
+  const count = (of: (task: TaskView) => boolean): number => tasks.filter(of).length;
+  const working = count(({ state }) => state === 'working');
+  const booting = count(({ state }) => state === 'starting');
+  const missing = isHeldBack(view) ? 0 : view.missing;
+  const unguarded = count(({ state }) => state === 'unguarded');
+  const existing = working + booting + unguarded + unseen;
+  return {
+    ...olderTasks,
+    total: existing + missing,
+    working,
+    starting: booting + missing,
+    missing,
+    isHeldBack: isHeldBack(view),
+    unguarded,
+    exposed: unguarded + count(({ state, task }) => state === 'starting' && task.lastStatus === 'RUNNING'),
+    leaving: count(({ state }) => state === 'leaving' || state === 'replacing'),
+    left: count(({ state }) => state === 'left'),
+    vacant: count(({ state, daemon }) => state === 'left' && daemon === undefined),
+    inUse: unseen + count((task) => isSupply(task) && (task.use === 'busy' || task.use === 'silent')),
+  };
+}
+
+/** Whether the pool's missing tasks are not expected to come. */
+export function isHeldBack({ failing, placement }: Pick<PoolView, 'failing' | 'placement'>): boolean {
+  return failing.isTripped || placement !== undefined;
+}
+
+/** The number of desired tasks that ECS cannot place. */
+export function unplacedTasks({ missing, placement }: Pick<PoolView, 'missing' | 'placement'>): number {
+  return placement === undefined ? 0 : missing;
+}
+
+/** Whether the autoscaler expects a task's daemon to take jobs. */
+function isSupply({ state }: TaskView): boolean {
+  return state === 'working' || state === 'unguarded';
+}
+
+/** Counts the daemons of a pool by what they do, as shown to people. */
+export function countDaemons(view: PoolView): DaemonCounts {
+  const { tasks, failing } = view;
+  const unplaced = unplacedTasks(view);
+  const count = (of: (task: TaskView) => boolean): number => tasks.filter(of).length;
+  const isWorking = ({ state }: TaskView): boolean => state === 'working' || state === 'replacing';
+  return {
+    busy: count((task) => isWorking(task) && task.use === 'busy'),
+    idle: count((task) => isWorking(task) && task.use === 'idle'),
+    starting: view.missing - unplaced + count((task) => task.state === 'starting' || isComing(task)),
+    leaving: count(isLeaving),
+    left: count(({ state }) => state === 'left'),
+    unguarded: count((task) => task.state === 'unguarded' && !isLeaving(task)),
+    failing: failing.recent + unplaced,
+  };
+}
+
+/** Whether a task has no daemon yet and one is expected. */
+export function isComing(task: TaskView): boolean {
+  return (task.state === 'starting' || isSupply(task)) && task.use === 'registering';
+}
+
+/**
+ * Whether tasks that ECS cannot start are given up. A task that runs without a lease holds that:
+ * ECS may start a missing task before the count is lowered, and then stop the running one.
+ */
+export function mayGiveUp(capacity: Capacity, doubts: readonly Doubt[]): boolean {
+  return capacity.isHeldBack && capacity.exposed === 0 && capacity.uncounted === 0 && doubts.length === 0;
+}
