@@ -11,19 +11,14 @@ import type { Daemon, OrganizationReadings, Snapshot } from '../model/snapshot.t
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';
 import { isComing } from '../supply/capacity.ts';
-import { type DaemonIndex, indexDaemons, isAlive, mayHaveLeft } from '../supply/daemons.ts';
+import { type DaemonIndex, HANDED_OVER_MS, indexDaemons, isAlive, mayHaveLeft } from '../supply/daemons.ts';
 import { foreignTo } from '../supply/supply.ts';
+import { mayTakeJobs } from '../supply/task-state.ts';
 import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
 import type { Bounds, Offer } from './offer.ts';
 
 /** A busy daemon counts like a free one if the chance that it is free in time is at least this. */
 const MIN_CHANCE_TO_END = 0.8;
-/**
- * coderd gives a pending job to a daemon within a second. A job that has waited longer shows that
- * an idle daemon which fits has ended, or does not take such jobs. coderd shows the end of a daemon
- * only after 90 s (docs/coder.md §2).
- */
-const HANDED_OVER_MS = 15_000;
 /** The longest horizon: coderd fails jobs that wait for longer. */
 const LONGEST_MS = 30 * 60_000;
 
@@ -68,12 +63,7 @@ function offersOfPool(
     bounds,
   });
   const price = priceOf(pool);
-  // if the leases could not be read, a live daemon counts: missing readings must not cause launches
-  const free = tasks.filter(
-    ({ state, use, leaseMs }) =>
-      (state === 'working' || (state === 'unguarded' && leaseMs === undefined)) &&
-      (use === 'idle' || use === 'unknown'),
-  );
+  const free = tasks.filter((task) => mayTakeJobs(task) && (task.use === 'idle' || task.use === 'unknown'));
   // daemons with the key of another pool will run jobs of their own tags
   const wrongKeyTasks = tasks.filter(
     (task) => task.state === 'working' && task.use !== 'silent' && task.hasOtherTags,

@@ -132,7 +132,7 @@ export function youngestOf<G extends Group>(group: G, jobs: number): G {
 }
 
 function groupsOf(organization: OrganizationReadings): readonly TagGroup[] {
-  const pending = unique(organization.jobs.items, ({ id }) => id).filter(isUnacquired);
+  const pending = pendingJobs(organization);
   const kindOf = foreseenIn(organization);
   const byAudience = Map.groupBy(pending, (job) => audienceOf(job, kindOf));
   return [...byAudience].flatMap(([audience, all]) =>
@@ -166,8 +166,11 @@ function toTagGroup(
 }
 
 /** Pending means: no daemon has acquired the job, and it has not ended. */
-function isUnacquired(job: Job): boolean {
-  return job.status === 'pending' && job.worker_id == null && job.completed_at == null;
+export function pendingJobs({ jobs }: OrganizationReadings): readonly Job[] {
+  return unique(jobs.items, ({ id }) => id).filter(
+    ({ status, worker_id, completed_at }) =>
+      status === 'pending' && worker_id == null && completed_at == null,
+  );
 }
 
 function audienceOf(job: Job, kindOf: ReturnType<typeof foreseenIn>): Audience {

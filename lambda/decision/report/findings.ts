@@ -1,10 +1,10 @@
 /** The findings about the readings, the services and the tasks, from the supply and the doubts. */
 import type { JobAssignment } from '../assign/assignment.ts';
-import type { EpochMs, TaskArn } from '../model/brands.ts';
+import type { EpochMs } from '../model/brands.ts';
 import { isoTime } from '../model/brands.ts';
-import { by, partition } from '../model/collections.ts';
+import { by } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
-import type { Finding } from '../model/plan.ts';
+import type { Finding, TasksFinding } from '../model/plan.ts';
 import { isForeign, POOL_TAG, tagOf } from '../model/service-tags.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { tagKey } from '../model/tags.ts';
@@ -45,8 +45,8 @@ export function reportFindings({
       ...serviceFindings(pool, snapshot),
       ...imageFindings(pool, snapshot),
       ...startFindings(pool),
-      ...taskFindings(pool),
-      ...drainFindings(pool, snapshot.takenAt, doubts.doubtsOf(pool).length > 0),
+      ...daemonFindings(pool),
+      ...tasksFindings(pool, snapshot.takenAt, doubts.doubtsOf(pool).length > 0),
       ...secretFindings(pool, awsTimeOf(snapshot)),
     ]),
     ...deadBuildFindings(supply, snapshot),
@@ -156,7 +156,7 @@ function startFindings(view: PoolView): readonly Finding[] {
   return found;
 }
 
-function taskFindings({ pool, tasks }: PoolView): readonly Finding[] {
+function daemonFindings({ pool, tasks }: PoolView): readonly Finding[] {
   const found: Finding[] = [];
   const stray = tasks.filter(({ hasOtherTags }) => hasOtherTags).flatMap(({ daemon }) => daemon?.name ?? []);
   if (stray.length > 0) found.push({ code: 'daemon-tags-differ', pool: pool.name, daemons: stray });
@@ -165,12 +165,6 @@ function taskFindings({ pool, tasks }: PoolView): readonly Finding[] {
     .map(({ name, key_name }) => ({ name, key: key_name ?? null }))
     .toSorted(by(({ name }) => name));
   if (strangers.length > 0) found.push({ code: 'possible-intruder', pool: pool.name, daemons: strangers });
-  const unguarded = arns(tasks.filter(isAtRisk));
-  if (unguarded.length > 0) found.push({ code: 'tasks-unguarded', pool: pool.name, tasks: unguarded });
-  const silent = arns(tasks.filter(({ state, use }) => state === 'working' && use === 'silent'));
-  if (silent.length > 0) found.push({ code: 'tasks-without-daemon', pool: pool.name, tasks: silent });
-  const vacant = arns(tasks.filter(({ state, daemon }) => state === 'left' && daemon === undefined));
-  if (vacant.length > 0) found.push({ code: 'tasks-vacant', pool: pool.name, tasks: vacant });
   return found;
 }
 
@@ -180,23 +174,26 @@ const WITHOUT_DAEMON_MS = 30 * 60_000;
 const LONG_DRAIN_MS = 6 * 3_600_000;
 
 /**
- * Finds tasks that drain for too long. With doubts, a daemon may run although coderd does not list
- * it: deleting a key also deletes the rows of its daemons.
+ * Finds tasks that need a person. With doubts, a draining task may have a daemon although coderd
+ * does not list it: deleting a key also deletes the rows of its daemons.
  */
-function drainFindings(
-  { pool: { name: pool }, tasks }: PoolView,
+function tasksFindings(
+  { pool: { name: pool }, tasks: all }: PoolView,
   now: EpochMs,
   isDoubtful: boolean,
 ): readonly Finding[] {
   const hasNoDaemon = (task: TaskView) => !isDoubtful && silentDrainMs(task, now) >= WITHOUT_DAEMON_MS;
-  const [withoutDaemon, alive] = partition(tasks, hasNoDaemon);
-  const longDraining = alive.filter((task) => (drainedMs(task) ?? 0) >= LONG_DRAIN_MS);
-  const found: Finding[] = [];
-  if (withoutDaemon.length > 0)
-    found.push({ code: 'tasks-draining-without-daemon', pool, tasks: arns(withoutDaemon) });
-  if (longDraining.length > 0)
-    found.push({ code: 'tasks-draining-for-long', pool, tasks: arns(longDraining) });
-  return found;
+  const found = {
+    'tasks-unguarded': isAtRisk,
+    'tasks-without-daemon': ({ state, use }) => state === 'working' && use === 'silent',
+    'tasks-vacant': ({ state, daemon }) => state === 'left' && daemon === undefined,
+    'tasks-draining-without-daemon': hasNoDaemon,
+    'tasks-draining-for-long': (task) => !hasNoDaemon(task) && (drainedMs(task) ?? 0) >= LONG_DRAIN_MS,
+  } satisfies Readonly<Record<TasksFinding, (task: TaskView) => boolean>>;
+  return Object.entries(found).flatMap(([code, applies]) => {
+    const tasks = all.filter(applies).map(({ task }) => task.taskArn);
+    return tasks.length === 0 ? [] : [{ code: code as TasksFinding, pool, tasks }];
+  });
 }
 
 /** How long a task has drained at least without a live daemon, in milliseconds. */
@@ -208,8 +205,4 @@ function silentDrainMs(task: TaskView, now: EpochMs): number {
 /** Whether a task runs a job without a lease. An idle daemon has most likely just left. */
 function isAtRisk({ state, use, leaseMs }: TaskView): boolean {
   return state === 'unguarded' && use === 'busy' && leaseMs !== undefined;
-}
-
-function arns(tasks: readonly TaskView[]): readonly TaskArn[] {
-  return tasks.map(({ task }) => task.taskArn);
 }

@@ -133,6 +133,15 @@ export function isLeaving({ state, use, leaseMs }: TaskView): boolean {
 }
 
 /**
+ * Whether the task's daemon takes jobs. A daemon that has drained still reads idle for up to 90 s,
+ * but its task has no lease any more. If the leases could not be read, a live daemon counts:
+ * missing readings must not cause launches.
+ */
+export function mayTakeJobs({ state, leaseMs }: TaskView): boolean {
+  return state === 'working' || (state === 'unguarded' && leaseMs === undefined);
+}
+
+/**
  * Whether a guard holds the task's lease. Then the task accepts a drain request, whatever its
  * pool's current rung.
  */
