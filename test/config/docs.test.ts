@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { FOLLOWING, renderJsonSchema, renderReadme, renderSettingsTable } from '../../cli/docs.ts';
+import { renderJsonSchema, renderReadme, renderSettingsTable } from '../../cli/docs.ts';
 import { rootSetting, type SettingNode, settingsBelow } from '../../lambda/config/schema/settings.ts';
 
 const inRoot = (file: string) => new URL(`../../${file}`, import.meta.url);
@@ -26,11 +26,6 @@ it('has a description of every setting and refuses unknown names in every mappin
   const isOpen = ({ properties, additionalProperties }: SettingNode) =>
     properties && additionalProperties !== false;
   expect([rootSetting(), ...settings.map(({ node }) => node)].filter(isOpen)).toEqual([]);
-});
-
-it('lists only existing settings among the defaults that follow another setting', () => {
-  const paths = settingsBelow(rootSetting()).map(({ path }) => path);
-  expect(Object.keys(FOLLOWING).filter((path) => !paths.includes(path))).toEqual([]);
 });
 
 it('writes a table of every setting with its type and default', () => {

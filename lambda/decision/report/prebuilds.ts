@@ -32,7 +32,7 @@ type Preset = {
 /** Derives the findings about presets of active versions, in order of template and preset. */
 export function prebuildFindings(
   snapshot: Snapshot,
-  { prebuildsFailureHardLimit }: Config,
+  { coder: { prebuildsFailureHardLimit } }: Config,
 ): readonly PresetFinding[] {
   const { buildInfo, organizations } = snapshot.coder;
   const hasLimit = (compareVersion(buildInfo?.version, LIMITS_PRESETS_SINCE) ?? 0) >= 0;
