@@ -60,7 +60,7 @@ export class People {
   #workspace(index: number): WorkspaceRecord {
     const template = this.#templates[index % this.#templates.length];
     if (template === undefined) throw new RangeError('adding a workspace: the world has no template');
-    return this.#model.addWorkspace({ template });
+    return this.#model.workspaces.add({ template });
   }
 
   /** `coder create` tries a version before it builds it. */

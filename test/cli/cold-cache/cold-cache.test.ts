@@ -32,7 +32,7 @@ async function workedLab(downloadMs: number, warmMs = 4_000, more: object = {}):
   const { coderd } = lab.world;
   const init = { warmMs, providers: { 'aws 6.20': downloadMs }, spread: 0.1 };
   const template = coderd.addTemplate({ organization: 'default', name: 'aws', init, ...more });
-  const workspaces = Array.from({ length: TASKS }, () => coderd.addWorkspace({ template }));
+  const workspaces = Array.from({ length: TASKS }, () => coderd.workspaces.add({ template }));
   for (const transition of ['start', 'stop'] as const) {
     for (const workspace of workspaces) coderd.build(workspace, transition);
     lab.pass(15 * 60);
@@ -131,7 +131,10 @@ describe('cold-cache', () => {
   it('says that there are too few builds rather than guess', async () => {
     const lab = await emptyLab();
     const { coderd } = lab.world;
-    coderd.build(coderd.addWorkspace({ template: coderd.addTemplate({ organization: 'default' }) }), 'start');
+    coderd.build(
+      coderd.workspaces.add({ template: coderd.addTemplate({ organization: 'default' }) }),
+      'start',
+    );
     lab.pass(15 * 60);
     const { code, out } = await coldCache(lab);
     expect(code).toBe(0);
@@ -153,7 +156,8 @@ describe('cold-cache without an answer', () => {
   it('fails if coderd lists none of the daemons any more, and says why', async () => {
     const lab = await workedLab(20_000);
     const { coderd } = lab.world;
-    for (const { name } of coderd.keys(coderd.organizationId('default'))) coderd.deleteKey('default', name);
+    for (const { name } of coderd.keys.list(coderd.organizationId('default')))
+      coderd.deleteKey('default', name);
     const { code, err } = await coldCache(lab);
     expect(code).toBe(1);
     expect(err).toContain('20 were run by daemons that coderd does not list any more');
