@@ -132,24 +132,20 @@ export function youngestOf<G extends Group>(group: G, jobs: number): G {
 }
 
 function groupsOf(organization: OrganizationReadings): readonly TagGroup[] {
-  const pending = pendingJobs(organization);
   const kindOf = foreseenIn(organization);
-  const byAudience = Map.groupBy(pending, (job) => audienceOf(job, kindOf));
-  return [...byAudience].flatMap(([audience, all]) =>
-    [...Map.groupBy(all, ({ tags }) => tagKey(tags)).values()].flatMap((jobs) => {
-      const [first] = jobs;
-      return first === undefined ? [] : [toTagGroup(organization, { audience, first, jobs })];
-    }),
+  const pending = pendingJobs(organization).map((job) => ({ job, audience: audienceOf(job, kindOf) }));
+  const groups = Map.groupBy(pending, ({ job, audience }) => `${audience} ${tagKey(job.tags)}`);
+  return [...groups.values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [toTagGroup(organization, first, [first, ...others])],
   );
 }
 
+type PendingJob = { readonly job: Job; readonly audience: Audience };
+
 function toTagGroup(
   organization: OrganizationReadings,
-  {
-    audience,
-    first,
-    jobs,
-  }: { readonly audience: Audience; readonly first: Job; readonly jobs: readonly Job[] },
+  { job: first, audience }: PendingJob,
+  alike: readonly PendingJob[],
 ): TagGroup {
   const durations = deriveRecord(organization).durationsOf(first);
   return {
@@ -158,9 +154,9 @@ function toTagGroup(
     tags: normalizeTags(first.tags),
     key: `${organization.id} ${tagKey(first.tags)}`,
     for: audience,
-    jobs: jobs.length,
-    atOnce: jobs.length,
-    createdAt: jobs.map(({ created_at }) => created_at).toSorted((a, b) => a - b),
+    jobs: alike.length,
+    atOnce: alike.length,
+    createdAt: alike.map(({ job }) => job.created_at).toSorted((a, b) => a - b),
     tookMs: durations.length === 0 ? undefined : meanOf(durations),
   };
 }

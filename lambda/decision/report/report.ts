@@ -4,14 +4,15 @@ import { inOrder } from '../drain/actions.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
 import type { PoolForecasts } from '../forecast/pool-forecast.ts';
 import { isoTime } from '../model/brands.ts';
+import { sum } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
-import type { Plan } from '../model/plan.ts';
+import type { Plan, PoolPlan, Reason } from '../model/plan.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { countDaemons } from '../supply/capacity.ts';
 import type { Doubts } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { reportAssignment, reportUnserved } from './assignment-rows.ts';
 import { reportFindings } from './findings.ts';
-import { reportPool } from './pool-plan.ts';
 import { prebuildFindings } from './prebuilds.ts';
 import { prebuildWaitFindings } from './prebuilds-waiting.ts';
 import { reasonsOf } from './reasons.ts';
@@ -46,5 +47,24 @@ export function report(decided: Decided, { snapshot, config }: Look): Omit<Plan,
       ...prebuildWaitFindings(assignment, { pools, snapshot }),
       ...prebuildFindings(snapshot, config),
     ],
+  };
+}
+
+/** The row of one pool. */
+function reportPool({ need, to }: PoolDecision, why: readonly Reason[]): PoolPlan {
+  const { service, pool, overrides, startTime } = need.view;
+  return {
+    name: pool.name,
+    scaleIn: pool.scaleIn,
+    retiring: pool.retiring,
+    overrides,
+    service: service?.serviceArn ?? null,
+    desired: service === undefined ? { from: null, to: null } : { from: service.desiredCount, to },
+    daemons: countDaemons(need.view),
+    pending: sum(Object.values(need.jobs), (jobs) => jobs),
+    due: Math.max(need.poolForecast.wakeAssignment?.due.length ?? 0, need.ready.due),
+    startTime,
+    floor: need.floor,
+    why,
   };
 }
