@@ -78,24 +78,9 @@ function wholeNumber({ minimum, maximum }: SettingNode): string {
     : `whole number, ${minimum} to ${maximum}`;
 }
 
-/** Defaults that depend on another setting, as text. */
-export const FOLLOWING: Readonly<Record<string, string>> = {
-  'waiting.autostart': '`waiting.person`',
-  'waiting.prebuild': '`waiting.person` / 20',
-  'waiting.stop': '`waiting.person` / 100',
-  'pools[].min': '`0`, or `1` without a forecast',
-  'pools[].waiting.person': '`waiting.person`',
-  'pools[].waiting.autostart': "`waiting.autostart`, or the pool's `person`",
-  'pools[].waiting.prebuild': "`waiting.prebuild`, or the pool's `person` / 20",
-  'pools[].waiting.stop': "`waiting.stop`, or the pool's `person` / 100",
-  'pools[].prebuilds.maxTasks': '4/5 of `max`',
-  'pools[].prewarm.max': "the pool's `max`",
-};
-
 function defaultOf({ path, node, isRequired }: Setting): string {
   if (isRequired) return '**required**';
-  const following = FOLLOWING[path];
-  if (following !== undefined) return following;
+  if (node.follows !== undefined) return node.follows;
   if (node.default !== undefined)
     return `\`${typeof node.default === 'string' ? node.default : JSON.stringify(node.default)}\``;
   const shared = path.replace(/^pools\[\]/, 'defaults');

@@ -27,12 +27,12 @@ export function planAutostarts(world: World, announce: (line: string) => void): 
   const { organization, tags, name } = POOL;
   const template = world.coderd.addTemplate({ organization, tags, buildMs: { start: BUILD_MS } });
   for (let index = 0; index < WORKSPACES; index++)
-    world.coderd.addWorkspace({ template, schedule: `CRON_TZ=UTC ${AT_MINUTE} * * * *` });
+    world.coderd.workspaces.add({ template, schedule: `CRON_TZ=UTC ${AT_MINUTE} * * * *` });
   announce(
     `${WORKSPACES} workspaces of pool ${name} start by schedule at 09:0${AT_MINUTE}; nobody submits a job for them`,
   );
   const look = world.timeline.every(LOOK_MS, () => {
-    const inserted = world.coderd.workspaces().filter(isAutostarted).length;
+    const inserted = world.coderd.workspaces.all().filter(isAutostarted).length;
     if (inserted === 0) return;
     look.cancel();
     announce(`coderd starts ${inserted} workspaces of pool ${name} by schedule`);
@@ -41,7 +41,7 @@ export function planAutostarts(world: World, announce: (line: string) => void): 
 
 /** How many autostarts are due in total, and how many succeeded. */
 export function countAutostarts(world: World): Autostarts {
-  const workspaces = world.coderd.workspaces();
+  const workspaces = world.coderd.workspaces.all();
   const started = workspaces.filter(
     (workspace) => isAutostarted(workspace) && workspace.latestBuild.job.status === 'succeeded',
   );

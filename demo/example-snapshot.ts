@@ -79,7 +79,7 @@ function planBuilds(world: World): void {
   }
   const template = world.coderd.addTemplate({ ...DOCKER, name: 'web', tags: { team: 'web' } });
   for (const name of ['web-1', 'web-2', 'web-3'])
-    world.coderd.addWorkspace({ template, name, schedule: 'CRON_TZ=UTC 1 9 * * *' });
+    world.coderd.workspaces.add({ template, name, schedule: 'CRON_TZ=UTC 1 9 * * *' });
 }
 
 function planBuild({ coderd, timeline }: World, template: TemplateRecord, build: Builds): void {
@@ -89,7 +89,7 @@ function planBuild({ coderd, timeline }: World, template: TemplateRecord, build:
     if (people === 0) coderd.submitJob({ organization, tags, type: 'template_version_import', durationMs });
     for (let person = 1; person <= people; person++) {
       const name = `${template.name}-${agoS}-${person}`;
-      coderd.build(coderd.addWorkspace({ template, name }), 'start', { durationMs });
+      coderd.build(coderd.workspaces.add({ template, name }), 'start', { durationMs });
     }
   });
 }

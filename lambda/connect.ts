@@ -20,7 +20,7 @@ import { Secrets } from './adapters/secrets/secrets.ts';
 import { BELOW_RETRIES, counting, EACH_TRY, endingWith } from './adapters/shared/aws-calls.ts';
 import { CallCounter } from './adapters/shared/calls.ts';
 import type { EpochMs } from './decision/model/brands.ts';
-import type { Config } from './decision/model/config.ts';
+import type { CoderServer, Config } from './decision/model/config.ts';
 import type { Clock, Ports } from './look/ports.ts';
 import { KeptRecord } from './look/stock/kept-record.ts';
 import { StockLearner } from './look/stock/stock-learner.ts';
@@ -109,7 +109,7 @@ export function connect(
  * requests of all clients end. @default as long as in a look
  */
 export function makeClients(
-  config: Pick<Config, 'coder'>,
+  config: { readonly coder: CoderServer },
   caBundle: string | undefined,
   { onAnswer, ...waiting }: ClientLimits = {},
 ): Clients {
@@ -147,6 +147,6 @@ export function makeClients(
   };
 }
 
-function tokenSource({ coder }: Pick<Config, 'coder'>, secrets: Secrets): TokenSource {
+function tokenSource({ coder }: { readonly coder: CoderServer }, secrets: Secrets): TokenSource {
   return { read: (options) => secrets.read(coder.token, options) };
 }

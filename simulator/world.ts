@@ -251,11 +251,11 @@ export class World {
   renewKey(pool: string): void {
     const { organization, tags, credential } = this.#pool(pool);
     const { coderd } = this;
-    if (coderd.findKey(coderd.organizationId(organization), this.#keyNameOf(pool)) !== undefined)
+    if (coderd.keys.find(coderd.organizationId(organization), this.#keyNameOf(pool)) !== undefined)
       this.#keyNames.set(pool, `${pool}-${++this.#changes}`);
     const name = this.#keyNameOf(pool);
     const key = coderd.addKey({ organization, name, tags });
-    const id = coderd.keyWithSecret(key)?.id;
+    const id = coderd.keys.withSecret(key)?.id;
     // as the key function stores it (lambda/keys/model/stored-key.ts)
     const value = credential === 'managed' ? JSON.stringify({ key, id, name }) : key;
     this.secrets.put(keySecretOf(pool), value);
@@ -282,7 +282,7 @@ export class World {
 
   /** The id of the key in the pool's secret; undefined if coderd does not know it. */
   keyId(pool: string): string | undefined {
-    return this.coderd.keyWithSecret(this.#credentialOf(this.#pool(pool)))?.id;
+    return this.coderd.keys.withSecret(this.#credentialOf(this.#pool(pool)))?.id;
   }
 
   #keyNameOf(pool: string): string {

@@ -94,9 +94,9 @@ export class Replay {
       return coderd.job(coderd.submitJob(submitted(job)));
     const template = this.#templateOf(job);
     const known = this.#lastingOf(job);
-    const workspace = known?.template === template ? known : coderd.addWorkspace({ template, ttlMs: 0 });
+    const workspace = known?.template === template ? known : coderd.workspaces.add({ template, ttlMs: 0 });
     // the trace now gives the workspace other tags, so it needs another template
-    if (known !== undefined && known !== workspace) coderd.removeWorkspace(known);
+    if (known !== undefined && known !== workspace) coderd.workspaces.remove(known.id);
     this.#lasting.set(lastingKey(job), workspace);
     coderd.build(workspace, job.transition ?? 'start', {
       durationMs: Math.round(job.seconds * 1000),
@@ -110,7 +110,7 @@ export class Replay {
     const { job } = entry;
     const known = this.#lastingOf(job)?.latestBuild;
     const template = this.#templateOf(job);
-    const workspace = coderd.addWorkspace({
+    const workspace = coderd.workspaces.add({
       ...DUE[job.kind as keyof typeof DUE](job, timeline.now()),
       template,
       buildMs: Math.round(job.seconds * 1000),
@@ -173,7 +173,7 @@ export class Replay {
       open.entry.record = job;
       if (job.completedAt === undefined) continue;
       this.#handOver(open);
-      this.#world.coderd.removeWorkspace(open.workspace);
+      this.#world.coderd.workspaces.remove(open.workspace.id);
       this.#open.delete(open);
     }
   }
@@ -184,10 +184,10 @@ export class Replay {
     if (job.workspace === undefined) return;
     const known = this.#lastingOf(job);
     const { latestBuild: latest } = workspace;
-    if (known !== undefined) coderd.adoptBuild(known, latest);
+    if (known !== undefined) coderd.workspaces.adopt(known.id, latest);
     else if (job.kind !== 'dormancy') {
       const running = latest.transition === 'start';
-      const added = coderd.addWorkspace({ template: this.#templateOf(job), ttlMs: 0, running, latest });
+      const added = coderd.workspaces.add({ template: this.#templateOf(job), ttlMs: 0, running, latest });
       this.#lasting.set(lastingKey(job), added);
     }
   }

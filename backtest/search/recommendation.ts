@@ -2,7 +2,8 @@
  * Computes recommended settings from a run: price of waiting, limits above the observed peaks,
  * start time.
  */
-import { mostForPrebuilds } from '../../lambda/config/check.ts';
+
+import { withMax } from '../../lambda/config/following-max.ts';
 import type { DeployedPool, Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { Figures } from '../replay/result.ts';
 import { atPriceOfWaiting } from '../replay/waiting-price.ts';
@@ -92,19 +93,9 @@ export function withRecommendation(config: Deployment, recommendation: Recommend
   return {
     ...priced,
     limits: { ...priced.limits, maxTasks },
-    pools: priced.pools.map((pool) => {
-      const max = maxOf.get(pool.name) ?? pool.max;
-      const { prewarm, prebuilds } = pool;
-      return {
-        ...pool,
-        max,
-        prewarm: { max: prewarm.max === pool.max ? max : prewarm.max },
-        prebuilds: {
-          maxTasks:
-            prebuilds.maxTasks === mostForPrebuilds(pool.max) ? mostForPrebuilds(max) : prebuilds.maxTasks,
-        },
-        startTimeMs: startTimeMs ?? pool.startTimeMs,
-      };
-    }),
+    pools: priced.pools.map((pool) => ({
+      ...withMax(pool, maxOf.get(pool.name) ?? pool.max),
+      startTimeMs: startTimeMs ?? pool.startTimeMs,
+    })),
   };
 }

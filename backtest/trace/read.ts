@@ -4,10 +4,9 @@
  */
 import { basename } from 'node:path';
 import { shownText } from '../../lambda/config/problems/shown.ts';
-import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import { type EpochMs, isoTime, plusMs } from '../../lambda/decision/model/brands.ts';
 import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
 import { DAY_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { type LineProblem, Problems, TraceError } from './problems.ts';
 import { type Checked, check, checkHeader, type Header, jobSchema, OBJECT } from './schema.ts';

@@ -82,7 +82,7 @@ function addWorkspaces(
     if (template === undefined) return;
     // the first of them stop within half an hour
     const [share, since] = [random.next(), plusMs(STARTS_AT, -random.between(HOUR, 8.6 * HOUR))];
-    coderd.addWorkspace({
+    coderd.workspaces.add({
       ...{ template, since, running: share > 0.4, ttlMs: 9 * HOUR },
       ...(share < 0.2 ? { schedule: SCHEDULE } : {}),
       ...(share > 0.2 && share < 0.25 ? { dormantAt: since } : {}),

@@ -1,11 +1,12 @@
 /**
  * Warnings about the figures of a backtest: usually the configuration does not belong to the trace.
  */
+
 import { boundJobs, withoutUnservedJobs } from '../../backtest/bounds/of-a-trace.ts';
 import { groupName } from '../../backtest/replay/figures.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { isoTime } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { few, some, timeText } from '../../lambda/explain/format.ts';
 import { InputError } from '../shared/cli-environment.ts';
 import type { Subject } from './subject.ts';

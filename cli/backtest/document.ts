@@ -2,8 +2,9 @@
  * The result as a JSON document: times are RFC 3339 text, all other fields as in
  * `backtest/replay/result.ts`.
  */
+
 import type { Backtest, PoolSeries } from '../../backtest/replay/result.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
+import { isoTime } from '../../lambda/decision/model/brands.ts';
 
 export function documentOf(backtest: Backtest) {
   const { trace, runs } = backtest;

@@ -1,5 +1,5 @@
 /** The comparison as a JSON document: times are RFC 3339 text. */
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
+import { isoTime } from '../../lambda/decision/model/brands.ts';
 import type { Comparison } from './markdown.ts';
 import { doubtsOf, remarksOf } from './notes.ts';
 import type { Judged } from './verdict.ts';

@@ -1,11 +1,10 @@
 /** The explanation of one job as data. `--json` prints it unchanged. */
 import type { JobDetails } from '../../lambda/adapters/coderd/job-details.ts';
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { type EpochMs, isoTime } from '../../lambda/decision/model/brands.ts';
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import type { PendingJob as Promised } from '../../lambda/decision/model/promise.ts';
 import type { OrganizationReadings } from '../../lambda/decision/model/snapshot.ts';
 import { displayTags, type Tags } from '../../lambda/decision/model/tags.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { WAIT_PARTS, type WaitPart, type WaitParts } from '../../lambda/decision/waits/wait-parts.ts';
 import type { OrphanEvent } from '../../lambda/look/orphan-event.ts';
 

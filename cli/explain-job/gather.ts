@@ -6,11 +6,10 @@ import { type JobDetails, readJobDetails } from '../../lambda/adapters/coderd/jo
 import { loadConfig } from '../../lambda/config/load.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';
-import { plusMs } from '../../lambda/decision/model/brands.ts';
+import { isoTime, plusMs } from '../../lambda/decision/model/brands.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { OrganizationReadings, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { withPromises } from '../../lambda/decision/promise/promise.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { deriveJobWait, indexServing, type ServingTasks } from '../../lambda/decision/waits/job-wait.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { orphansOf } from '../../lambda/look/orphan-event.ts';

@@ -1,7 +1,6 @@
 /** When coderd fails a job of which it no longer hears, because the daemon has probably died. */
 import type { JobDetails } from '../../lambda/adapters/coderd/job-details.ts';
-import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
+import { type EpochMs, isoTime, plusMs } from '../../lambda/decision/model/brands.ts';
 import { isAlive } from '../../lambda/decision/supply/daemons.ts';
 import type { ServingTasks } from '../../lambda/decision/waits/job-wait.ts';
 import type { SilentDaemon } from './explanation.ts';

@@ -1,9 +1,8 @@
 /** `autoscaler orphans`: lists the builds that died with their tasks. */
 import type { Command } from 'commander';
 import { loadConfig } from '../../lambda/config/load.ts';
-import { plusMs } from '../../lambda/decision/model/brands.ts';
+import { isoTime, plusMs } from '../../lambda/decision/model/brands.ts';
 import { DAY_MS } from '../../lambda/decision/model/units.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { withFunctionLog } from '../logs/function-log.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';

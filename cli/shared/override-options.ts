@@ -1,9 +1,8 @@
 /** Options of the commands that set an override: duration, author and reason. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../lambda/config/schema/durations.ts';
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { type EpochMs, isoTime } from '../../lambda/decision/model/brands.ts';
 import type { Override } from '../../lambda/decision/model/plan.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { overrideTextProblem } from '../../lambda/decision/settings/overrides.ts';
 import type { CliEnvironment } from './cli-environment.ts';
 import { type LiveOptions, withJsonOption, withLiveOptions } from './live-options.ts';

@@ -1,9 +1,9 @@
 /** The document of `autoscaler sizes`: for each pool what it used, and which size would have held. */
+import { isoTime } from '../../lambda/decision/model/brands.ts';
 import { compare } from '../../lambda/decision/model/collections.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { HOUR_MS } from '../../lambda/decision/model/units.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import type { LogSpan } from '../logs/function-log.ts';
 import { type Advice, advise, FEWEST_BUILDS, HEADROOM, type Size } from './advise.ts';
 import { measure, type PoolReadings, type PoolUsage } from './measure.ts';

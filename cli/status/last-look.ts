@@ -1,9 +1,8 @@
 /** The function's last look, from its log group. */
 import type { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { type LookLog, LookLogError, readLastLook } from '../../lambda/adapters/look-log.ts';
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { type EpochMs, isoTime } from '../../lambda/decision/model/brands.ts';
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { ageText, timeText } from '../../lambda/explain/format.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
 

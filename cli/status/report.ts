@@ -6,11 +6,17 @@
 import type { Deliberation } from '../../lambda/decision/decide.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
-import type { AssignmentRow, IsoTime, OldSecretReason, Override } from '../../lambda/decision/model/plan.ts';
+import type {
+  AssignmentRow,
+  IsoTime,
+  OldSecretReason,
+  Override,
+  PoolPlan,
+} from '../../lambda/decision/model/plan.ts';
 import type { PromisedPlan, Promises } from '../../lambda/decision/model/promise.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
-import type { PoolDecision } from '../../lambda/decision/pool/pool-decision.ts';
 import { withPromises } from '../../lambda/decision/promise/promise.ts';
+import type { PoolView } from '../../lambda/decision/supply/supply.ts';
 import { findingLines } from '../../lambda/explain/finding-text.ts';
 import { tagText } from '../../lambda/explain/format.ts';
 import { unservedSentence } from '../../lambda/explain/text.ts';
@@ -83,10 +89,11 @@ export function statusOf(
   { lastLook, waits }: LogFacts,
 ): Status {
   const plan = withPromises({ plan: deliberation.plan, pools }, snapshot);
+  const views = new Map(pools.map(({ need: { view } }) => [view.pool.name, view]));
   return {
     takenAt: plan.takenAt,
     waiting: waitingOf(snapshot, plan),
-    pools: pools.map((pool) => poolStatus(pool, snapshot, config)),
+    pools: plan.pools.map((pool) => poolStatus(pool, views.get(pool.name), snapshot, config)),
     broken: [...new Set([...findingLines(plan.findings), ...lookFindings(lastLook)])].map(withAdvice),
     overrides: plan.pools.flatMap(({ name, overrides }) =>
       overrides.map((override) => ({ pool: name, ...override })),
@@ -120,8 +127,13 @@ function placeOf({ jobs, pool, served }: AssignmentRow): WaitingGroup['places'][
   return { jobs, pool, served };
 }
 
-function poolStatus({ plan, need }: PoolDecision, { ecs }: Snapshot, config: Config): PoolStatus {
-  const { organization } = need.view;
+function poolStatus(
+  plan: PoolPlan,
+  view: PoolView | undefined,
+  { ecs }: Snapshot,
+  config: Config,
+): PoolStatus {
+  const organization = view?.organization;
   const lists = [ecs.services, ecs.tasks, ecs.protections, organization?.daemons, organization?.jobs];
   const { busy, idle, starting, leaving, left, unguarded } = plan.daemons;
   const isSeen = plan.service !== null && lists.every((list) => list?.status === 'ok');
@@ -132,7 +144,7 @@ function poolStatus({ plan, need }: PoolDecision, { ecs }: Snapshot, config: Con
     tasks: plan.desired.from,
     // a task that runs a job without a lease is busy too
     daemons: isSeen ? { busy: busy + unguarded, idle, starting, leaving: leaving + left } : null,
-    building: need.view.tasks.filter(({ use }) => use === 'busy').length,
+    building: (view?.tasks ?? []).filter(({ use }) => use === 'busy').length,
     floor: plan.floor.count,
     // the configured max: an override limits the effective one and has its own section
     max: config.pools.find(({ name }) => name === plan.name)?.max ?? 0,

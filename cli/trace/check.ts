@@ -3,10 +3,9 @@
 import type { Command } from 'commander';
 import { readTraceFile } from '../../backtest/trace/file.ts';
 import { JOB_KINDS, type Trace, type TraceJob } from '../../backtest/trace/trace.ts';
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { type EpochMs, isoTime } from '../../lambda/decision/model/brands.ts';
 import { percentile, sum } from '../../lambda/decision/model/collections.ts';
 import { displayTags, tagKey } from '../../lambda/decision/model/tags.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { some, tagText } from '../../lambda/explain/format.ts';
 import type { CommandContext } from '../shared/cli-environment.ts';
 import { plainTable } from '../shared/plain-table.ts';

@@ -2,10 +2,9 @@
 
 import type { TraceJob } from '../../backtest/trace/trace.ts';
 import type { WorkspaceBuild } from '../../lambda/adapters/coderd/history.ts';
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { type EpochMs, isoTime } from '../../lambda/decision/model/brands.ts';
 import { by } from '../../lambda/decision/model/collections.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
-import { isoTime } from '../../lambda/decision/report/waiting.ts';
 import { few, some } from '../../lambda/explain/format.ts';
 import { InputError } from '../shared/cli-environment.ts';
 import { type OrganizationJobs, type Period, type Reader, readBuilds, readJobs } from './history.ts';

@@ -134,7 +134,7 @@ function planPeople(source: Source, people: People): void {
     archive: tarArchive({ 'main.tf': '# a template\n', '.terraform.lock.hcl': lockFile(people.template) }),
   });
   const own = Array.from({ length: people.workspaces }, (_, index) =>
-    coderd.addWorkspace({
+    coderd.workspaces.add({
       template,
       name: `${people.template}-${index + 1}`,
       ttlMs: people.runsMinutes * 60_000,
@@ -193,7 +193,7 @@ export function addScheduledWorkspaces(world: World): void {
   });
   for (let minute = 0; minute < 60; minute += EVERY_MINUTES)
     for (let index = 1; index <= WORKSPACES_PER_START; index++)
-      world.coderd.addWorkspace({
+      world.coderd.workspaces.add({
         template,
         name: `web-${minute}-${index}`,
         ttlMs: RUNS_MS,

@@ -18,6 +18,6 @@ function isBuilding(world: World, { identity: { id }, state }: EcsTask): boolean
   if (state.lastStatus !== 'RUNNING' || world.guard(id)?.isBusy() !== true) return false;
   const daemon = world.coderd.daemons().find(({ name }) => name.endsWith(`-${id}`));
   const current = daemon && world.coderd.jobsOf(daemon).current;
-  const own = new Set(world.coderd.workspaces().map(({ latestBuild }) => latestBuild.job.id));
+  const own = new Set(world.coderd.workspaces.all().map(({ latestBuild }) => latestBuild.job.id));
   return current?.some((job) => own.has(job.id)) ?? false;
 }

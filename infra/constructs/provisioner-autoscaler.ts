@@ -17,6 +17,7 @@ import { bundleKeyFunction } from './bundle.ts';
 import { clusterIn, makeCluster } from './cluster.ts';
 import { allowServices } from './encryption.ts';
 import {
+  type ExistingResources,
   importKey,
   importLogGroup,
   importPolicy,
@@ -89,70 +90,41 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
     const { config, warnings, caBundle, parameters } = bundle(this, source, functionDir);
     for (const problem of warnings) warn(this, problem);
     const { aws } = config;
-    const network = new Network(this, 'Network', {
-      settings: aws.network,
-      vpc: existing.vpc ?? existing.cluster?.vpc,
-      subnets: existing.subnets,
-      securityGroups: existing.securityGroups,
-    });
+    const place = placeIn(this, aws, existing);
+    const { network, kmsKey, logs } = place;
     this.vpc = network.vpc;
     this.connections = new Connections({ securityGroups: network.securityGroups });
-    this.cluster = existing.cluster ?? makeCluster(this, network.vpc, aws.cluster);
-    const kmsKey = existing.kmsKey ?? importKey(this, aws);
-    if (kmsKey) allowServices(this, kmsKey);
-    const logs: LogSettings = {
-      existing: existing.logGroup ?? importLogGroup(this, aws),
-      retentionDays: aws.logs.retentionDays,
-      kmsKey,
-    };
-    this.logGroup = logGroup(this, logs);
-    const location = {
-      network,
+    this.cluster = place.cluster;
+    this.logGroup = place.logGroup;
+    const functionProps = { ...functionPropsIn(place), parameters, settings: aws.function, functionDir };
+    this.#managedKeys = manageKeys(this, config, { ...functionProps, ready: network.ready });
+    this.pools = addPools(this, config, {
+      ...{ network, logs, caBundle, autoscalerLogGroup: this.logGroup },
       cluster: existing.cluster ? clusterIn(this, network.vpc, existing.cluster) : this.cluster,
       ready: new DependencyGroup(this.cluster, network.ready),
-    };
-    const functionProps = {
-      cluster: this.cluster,
-      vpc: network.vpc,
-      vpcSubnets: network.subnets,
-      securityGroups: network.securityGroups,
-      parameters,
-      settings: aws.function,
-      logGroup: this.logGroup,
-      kmsKey,
-    };
-    const { ready } = network;
-    this.#managedKeys = manageKeys(this, config, { ...functionProps, functionDir, ready });
-    this.pools = addPools(this, config, {
-      ...location,
-      logs,
-      caBundle,
       managedKeys: this.#managedKeys?.byPool ?? {},
-      autoscalerLogGroup: this.logGroup,
     });
     this.services = Object.fromEntries(
       Object.values(this.pools).map(({ poolName, service }) => [poolName, service]),
     );
     this.#poolSecrets = secretsOfPools(this, config, this.#managedKeys);
+    const { token } = config.coder;
     const autoscaler = new AutoscalerFunction(this, 'Autoscaler', {
-      ...functionProps,
-      token: config.coder.token,
-      poolSecrets: this.#poolSecrets,
-      taskFamilies: taskFamilies(this),
-      functionDir,
+      ...{ ...functionProps, token, poolSecrets: this.#poolSecrets, taskFamilies: taskFamilies(this) },
     });
     this.function = autoscaler.function;
-    this.#token = importSecret(this, 'Token', config.coder.token);
-    const operated = { autoscaler, pools: config.pools };
+    this.#token = importSecret(this, 'Token', token);
     const keyFunction = this.#managedKeys?.function;
-    const notified = { settings: aws.alarms, topic: existing.alarmTopic, kmsKey };
     const alarms = aws.alarms.enabled
-      ? new Alarms(this, 'Alarms', { ...operated, ...notified, keyFunction })
+      ? new Alarms(this, 'Alarms', {
+          ...{ autoscaler, pools: config.pools, keyFunction, kmsKey },
+          ...{ settings: aws.alarms, topic: existing.alarmTopic },
+        })
       : undefined;
     this.topic = alarms?.topic;
     this.alarms = Object.fromEntries((alarms?.alarms ?? []).map((alarm) => [alarm.node.id, alarm]));
-    const shown = { perPool: aws.metrics.perPool, alarms: alarms?.alarms };
-    this.dashboard = new Dashboard(this, 'Dashboard', { ...operated, ...shown }).dashboard;
+    const shown = { autoscaler, pools: config.pools, perPool: aws.metrics.perPool, alarms: alarms?.alarms };
+    this.dashboard = new Dashboard(this, 'Dashboard', shown).dashboard;
     new LogQueries(this, 'Queries', { logGroup: this.logGroup });
     const boundary = existing.permissionsBoundary ?? importPolicy(this, aws);
     if (boundary) PermissionsBoundary.of(this).apply(boundary);
@@ -206,6 +178,30 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
   grantOverride(grantee: IGrantable): Grant {
     return grantOverriding(this, grantee, this.cluster);
   }
+}
+
+/** Where the tasks and the functions run, and where they log. */
+function placeIn(scope: Construct, aws: Deployment['aws'], existing: ExistingResources) {
+  const network = new Network(scope, 'Network', {
+    settings: aws.network,
+    vpc: existing.vpc ?? existing.cluster?.vpc,
+    subnets: existing.subnets,
+    securityGroups: existing.securityGroups,
+  });
+  const cluster = existing.cluster ?? makeCluster(scope, network.vpc, aws.cluster);
+  const kmsKey = existing.kmsKey ?? importKey(scope, aws);
+  if (kmsKey) allowServices(scope, kmsKey);
+  const logs: LogSettings = {
+    existing: existing.logGroup ?? importLogGroup(scope, aws),
+    retentionDays: aws.logs.retentionDays,
+    kmsKey,
+  };
+  return { network, cluster, kmsKey, logs, logGroup: logGroup(scope, logs) };
+}
+
+function functionPropsIn({ network, cluster, kmsKey, logGroup }: ReturnType<typeof placeIn>) {
+  const { vpc, subnets, securityGroups } = network;
+  return { cluster, vpc, vpcSubnets: subnets, securityGroups, logGroup, kmsKey };
 }
 
 type KeysContext = Omit<ManagedKeysProps, 'keys' | 'pools' | 'coderUrl'>;

@@ -1,6 +1,7 @@
 import type { PoolAuth } from '../decision/model/config.ts';
 import { withoutEmpty } from '../decision/model/tags.ts';
 import { explainIssues } from './explain-issues.ts';
+import { followingMax } from './following-max.ts';
 import { error, type Mistake, settle, toProblem } from './problems/problems.ts';
 import type { DeployedPool, Deployment, TaskRole } from './rules/deployment.ts';
 import { checkPoolCount } from './rules/deployment-rules.ts';
@@ -72,20 +73,9 @@ function distinct(findings: readonly Mistake[]): Mistake[] {
   ];
 }
 
-function toConfig({
-  coder: { prebuildsFailureHardLimit, ...coder },
-  defaults,
-  pools,
-  looks,
-  roll,
-  alertAfter,
-  waiting,
-  ...rest
-}: ParsedConfig): Deployment {
+function toConfig({ defaults, pools, looks, roll, alertAfter, waiting, ...rest }: ParsedConfig): Deployment {
   return {
     ...rest,
-    coder,
-    prebuildsFailureHardLimit,
     looks: { everyMs: looks.every },
     roll: { atOncePercent: roll.atOnce },
     alertAfterMs: alertAfter,
@@ -99,6 +89,7 @@ function toPool(
   waiting: ParsedConfig['waiting'],
 ): DeployedPool {
   const { maxDelay, ...wake } = pool.wake;
+  const following = followingMax(pool.max);
   return {
     ...pool,
     tags: withoutEmpty(pool.tags),
@@ -106,9 +97,9 @@ function toPool(
     idleTimeoutMs: idleTimeout,
     wake: { ...wake, maxDelayMs: maxDelay },
     min: pool.min ?? 'auto',
-    prewarm: { max: pool.prewarm.max ?? pool.max },
+    prewarm: { max: pool.prewarm.max ?? following.prewarm.max },
     waiting: waitingOf(waiting, pool.waiting),
-    prebuilds: { maxTasks: pool.prebuilds.maxTasks ?? mostForPrebuilds(pool.max) },
+    prebuilds: { maxTasks: pool.prebuilds.maxTasks ?? following.prebuilds.maxTasks },
     startTimeMs: startTime,
     schedules: pool.schedules.map(({ from, to, ...rest }) => ({ ...rest, fromMinute: from, toMinute: to })),
     image: pool.image ?? defaults.image,
@@ -125,14 +116,6 @@ function toAuth({ key, psk, token }: Pick<ParsedConfig['pools'][number], 'key' |
   if (psk !== undefined) return { kind: 'psk', secret: psk };
   if (token !== undefined) return { kind: 'token', secret: token };
   return key === undefined || key === MANAGED ? { kind: 'managed' } : { kind: 'key', secret: key };
-}
-
-/**
- * Four fifths of `max`, in tasks: a backlog of prebuilds fills its share, and jobs of people need
- * the rest.
- */
-export function mostForPrebuilds(max: number): number {
-  return Math.max(1, Math.floor((max * 4) / 5));
 }
 
 function toTaskRole({ arn, ...own }: ParsedConfig['pools'][number]['taskRole']): TaskRole {

@@ -2,14 +2,16 @@
  * The delay until the next look, from the decisions of this one. It is short while a task moves or
  * a transition is about to be due, else one invocation.
  */
+
+import type { PoolDecision } from './drain/decide-pool.ts';
 import { stayMs } from './forecast/choose-pools-to-wake.ts';
-import type { WakeDemands } from './forecast/wake-demand.ts';
+import type { WakeDemand } from './forecast/wake-demand.ts';
 import type { EpochMs } from './model/brands.ts';
 import { by, sum } from './model/collections.ts';
 import type { Config } from './model/config.ts';
+import type { Plan, PoolPlan } from './model/plan.ts';
 import type { Snapshot } from './model/snapshot.ts';
 import { HOUR_MS } from './model/units.ts';
-import type { PoolDecision } from './pool/pool-decision.ts';
 import { choiceOf, type StockSet } from './stock/stock-groups.ts';
 
 /** The scheduler invokes the function once a minute. */
@@ -47,19 +49,25 @@ type Context = {
   readonly stockSets: readonly StockSet[];
 };
 
+/** What was decided, as far as it says whether something moves. */
+export type Movement = Pick<Plan, 'pools' | 'actions'> & {
+  readonly decisions: readonly PoolDecision[];
+  readonly demands: readonly WakeDemand[];
+};
+
 /** Computes the milliseconds from this look to the next. */
-export function lookAgainAfter(
-  pools: readonly PoolDecision[],
-  { demands }: Pick<WakeDemands, 'demands'>,
-  context: Context,
-): number {
+export function lookAgainAfter({ pools, actions, decisions, demands }: Movement, context: Context): number {
   const now = context.snapshot.takenAt;
   const usualMs = usualDelay(context);
   const isSoon = demands.some(({ ahead, pools: woken, wakeFor }) => {
     const withinMs = Math.max(0, ...woken.map((view) => stayMs(view, wakeFor))) + SLACK_MS;
     return wakeFor === 'autostart' && ahead.some(({ at }) => at > now - SLACK_MS && at <= now + withinMs);
   });
-  const isAwaited = isSoon || pools.some((pool) => isMoving(pool, now));
+  const isAwaited =
+    isSoon ||
+    actions.length > 0 ||
+    pools.some(isMoving) ||
+    decisions.some((decision) => drainsSoon(decision, now));
   return isAwaited ? Math.min(usualMs, delaysOf(context)[0]) : usualMs;
 }
 
@@ -110,13 +118,14 @@ function lostPerMs({ snapshot, stockSets }: Context): number {
  * Whether a job waits for something that the pool can do, something is due, or a task starts or
  * stops.
  */
-function isMoving({ plan, actions, leaving, need }: PoolDecision, now: EpochMs): boolean {
-  const { pending, due, daemons } = plan;
+function isMoving({ pending, due, daemons }: PoolPlan): boolean {
+  const { starting, leaving, left, unguarded } = daemons;
+  return pending + due + starting + leaving + left + unguarded > 0;
+}
+
+function drainsSoon({ leaving, need }: PoolDecision, now: EpochMs): boolean {
   const drainsAfter = now - need.view.pool.idleTimeoutMs + NEXT_INVOCATION_MS;
-  const { starting, leaving: draining, left, unguarded } = daemons;
-  return (
-    pending + due + starting + draining + left + unguarded > 0 ||
-    actions.length > 0 ||
-    leaving.some(({ why, task }) => why === 'idle-too-briefly' && (task.idleSince ?? now) <= drainsAfter)
+  return leaving.some(
+    ({ why, task }) => why === 'idle-too-briefly' && (task.idleSince ?? now) <= drainsAfter,
   );
 }

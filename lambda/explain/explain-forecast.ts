@@ -4,14 +4,13 @@
  */
 
 import type { Deliberation } from '../decision/decide.ts';
+import { countTransitions } from '../decision/forecast/count-transitions.ts';
 import { isForecastUnsure } from '../decision/forecast/forecast.ts';
-import { derivePoolForecasts, type PoolForecasts } from '../decision/forecast/pool-forecast.ts';
+import type { PoolForecasts } from '../decision/forecast/pool-forecast.ts';
 import { type BlockedWakeDemand, fits, leadOf, type WakeDemand } from '../decision/forecast/wake-demand.ts';
-import type { EpochMs } from '../decision/model/brands.ts';
+import { type EpochMs, isoTime } from '../decision/model/brands.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';
 import { displayTags } from '../decision/model/tags.ts';
-import { countTransitions } from '../decision/report/report-forecast.ts';
-import { isoTime } from '../decision/report/waiting.ts';
 import { isPaused } from '../decision/settings/settings-in-force.ts';
 import type { PoolView } from '../decision/supply/supply.ts';
 import { ageText, seconds, tagText, timeText, transitionsText } from './format.ts';
@@ -19,21 +18,20 @@ import { ageText, seconds, tagText, timeText, transitionsText } from './format.t
 /** One line for each tag set that this pool may start for, and one for each caveat. */
 export function forecastLines(
   view: PoolView,
-  { pools }: Deliberation,
+  { pools, forecasts }: Deliberation,
   snapshot: Snapshot,
 ): readonly string[] {
   const { organization, pool } = view;
   if (organization?.workspaces === undefined)
     return ['the snapshot has no workspaces and templates of this organization, so nothing is forecast'];
   const views = pools.map(({ need }) => need.view);
-  const poolForecasts = derivePoolForecasts(snapshot, views);
-  const { demands, heldBack } = poolForecasts.wakeDemands;
+  const { demands, heldBack } = forecasts.wakeDemands;
   const own = demands.filter((demand) => demand.pools.includes(view));
   const held = heldBack.filter((demand) => demand.pools.includes(view));
   return [
     ...own.map(
       (demand) =>
-        `${demandText(demand, snapshot.takenAt)} -> ${providerText(demand, { view, views, poolForecasts })}`,
+        `${demandText(demand, snapshot.takenAt)} -> ${providerText(demand, { view, views, forecasts })}`,
     ),
     ...held.map((demand) => `${demandText(demand, snapshot.takenAt)} -> ${heldText(demand)}`),
     ...(own.length + held.length === 0 ? ['no known transition needs this pool'] : []),
@@ -87,13 +85,13 @@ function pendingRetriesOf({ refused, ahead, presumed }: Pick<WakeDemand, 'refuse
 type ForecastContext = {
   readonly view: PoolView;
   readonly views: readonly PoolView[];
-  readonly poolForecasts: PoolForecasts;
+  readonly forecasts: PoolForecasts;
 };
 
 /** Which pool has a daemon for a wake demand, or when a pool starts for it. */
 function providerText(
   demand: WakeDemand,
-  { view, views, poolForecasts: { wakeAssignments } }: ForecastContext,
+  { view, views, forecasts: { wakeAssignments } }: ForecastContext,
 ): string {
   if (demand.isOpen) return 'daemons of others are available';
   const [first] = [...demand.presumed, ...demand.ahead];

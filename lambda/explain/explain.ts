@@ -2,17 +2,17 @@
  * Explains the decision about one pool step by step: demand, forecast, supply, needs, drains and
  * count.
  */
-import type { Assigned } from '../decision/assignment/assignment.ts';
-import { launchesFor } from '../decision/assignment/needs.ts';
+import type { Assigned } from '../decision/assign/assignment.ts';
+import { launchesFor } from '../decision/assign/needs.ts';
 import type { Deliberation } from '../decision/decide.ts';
 import { oldestOf, type TagGroup } from '../decision/demand/demand.ts';
+import type { PoolDecision } from '../decision/drain/decide-pool.ts';
+import type { LeaveDecision } from '../decision/drain/leaving.ts';
 import type { TaskArn } from '../decision/model/brands.ts';
 import { by } from '../decision/model/collections.ts';
-import { type Action, type Finding, REPLACING, type StartTime } from '../decision/model/plan.ts';
+import { type Action, type Finding, type Plan, REPLACING, type StartTime } from '../decision/model/plan.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';
 import { covers, displayTags } from '../decision/model/tags.ts';
-import type { PoolDecision } from '../decision/pool/pool-decision.ts';
-import type { LeaveDecision } from '../decision/scale-in/leaving.ts';
 import { isPaused } from '../decision/settings/settings-in-force.ts';
 import { taskId } from '../decision/supply/daemons.ts';
 import { isLeaving, type TaskView } from '../decision/supply/task-state.ts';
@@ -28,7 +28,7 @@ export function explainPool(
   deliberation: Deliberation,
   snapshot: Snapshot,
 ): string | undefined {
-  const decision = deliberation.pools.find(({ plan }) => plan.name === name);
+  const decision = deliberation.pools.find(({ need }) => need.view.pool.name === name);
   if (decision === undefined) return undefined;
   const { pool } = decision.need.view;
   return textOf([
@@ -39,7 +39,7 @@ export function explainPool(
     ...section('supply', supplyLines(decision, snapshot)),
     ...section('needs', needLines(decision)),
     ...section('drains', drainLines(decision)),
-    ...section('decision', decidedLines(decision)),
+    ...section('decision', decidedLines(decision, deliberation.plan)),
     ...section('findings', findingLines(deliberation.plan.findings, decision)),
   ]);
 }
@@ -103,12 +103,13 @@ function needLines({ need }: PoolDecision): readonly string[] {
 }
 
 function limitsText(need: PoolDecision['need']): string {
-  const { wanted, granted, capacity, view, isRoomUsedUp, isOverBudget } = need;
+  const { capacity, view, held } = need;
+  const { wanted, granted } = need.tasks;
   const max = `max ${view.pool.max}${maxFrom(view)}`;
   if (granted >= wanted) return `limits: needs ${wanted}, within ${max}`;
   const probe = capacity.isHeldBack ? ', one probe at a time' : '';
-  const overall = isOverBudget ? ', limits.dollarsPerHour' : ', limits.maxTasks';
-  return `limits: needs ${wanted}, gets ${granted} (${max}${probe}${isRoomUsedUp ? overall : ''})`;
+  const overall = held.by === undefined ? '' : `, limits.${held.by}`;
+  return `limits: needs ${wanted}, gets ${granted} (${max}${probe}${overall})`;
 }
 
 /** What sets the limit, unless it is `max` of the configuration. */
@@ -118,14 +119,14 @@ function maxFrom({ pool, overrides, minFrom }: PoolDecision['need']['view']): st
   return minFrom === 'pin' ? ' (pin)' : '';
 }
 
-function floorsText({ poolForecast, prewarmed, stock }: PoolDecision['need']): string {
+function floorsText({ poolForecast, ready }: PoolDecision['need']): string {
   const { min, minFrom, warm, warmFrom, wake } = poolForecast.floors;
   return [
     `min ${min}${minFrom === 'min' ? '' : ` (${minFrom})`}`,
     `warm ${warm}${warmFrom === 'schedule' ? ' (schedule)' : ''}`,
     `wake ${wake}`,
-    `due ${prewarmed}`,
-    `stock ${stock}`,
+    `due ${ready.prewarmed}`,
+    `stock ${ready.stock}`,
   ].join(', ');
 }
 
@@ -170,13 +171,14 @@ function drainedBy(action: Action): readonly TaskArn[] {
   return action.kind === 'set-desired' ? (action.stops ?? []) : [];
 }
 
-function decidedLines({ plan, doubts, actions, need }: PoolDecision): readonly string[] {
-  const { from, to } = plan.desired;
+function decidedLines({ doubts, actions, need, to }: PoolDecision, { pools }: Plan): readonly string[] {
+  const from = need.view.service?.desiredCount;
+  const { why = [] } = pools.find(({ name }) => name === need.view.pool.name) ?? {};
   return [
-    from === to
+    from === undefined || from === to
       ? `desired count stays ${from ?? 'unknown'}`
-      : `desired count ${from} -> ${to}${aboveMaxText(to ?? 0, need)}`,
-    ...plan.why.map((reason) => `because: ${reasonSentence(reason)}`),
+      : `desired count ${from} -> ${to}${aboveMaxText(to, need)}`,
+    ...why.map((reason) => `because: ${reasonSentence(reason)}`),
     ...(doubts.length > 0 ? [`doubts: ${doubts.join(', ')}`] : []),
     ...(actions.length === 0 ? ['no action'] : []),
   ];

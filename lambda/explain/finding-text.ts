@@ -1,5 +1,6 @@
 /** Words the findings of a plan as sentences: what is wrong, the consequence, and what to do. */
-import type { Finding, MalformedOverride } from '../decision/model/plan.ts';
+import type { Finding, ForecastReadingName, MalformedOverride, ReadingName } from '../decision/model/plan.ts';
+import type { ReadingStatus } from '../decision/model/snapshot.ts';
 import { deadBuildsText, unknownBuildText } from './dead-build-text.ts';
 import {
   few,
@@ -134,12 +135,21 @@ function wordsOf(finding: Finding): string {
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} (${few(finding.tasks)}) drained for 30 min without a live daemon. The guard no longer reacts, so the task stays and is paid for. Read the task's log. If no build runs there, stop the task in ECS`;
     case 'tasks-draining-for-long':
       return `pool "${finding.pool}": ${some(finding.tasks.length, 'task')} (${few(finding.tasks)}) ${finding.tasks.length === 1 ? 'has' : 'have'} drained for 6 h or more. If a build is still running there, wait for it or cancel it in Coder. Otherwise the daemon hangs: read the task's log, then stop the task in ECS`;
-    default: {
-      const where = finding.organization === undefined ? '' : `organization "${finding.organization}": `;
-      const cause = finding.error === undefined ? '' : `: ${finding.error}`;
-      return `${where}${readingPhrase(finding.code)}${cause}${consequence(finding)}`;
-    }
+    default:
+      return unreadSentence(finding);
   }
+}
+
+type UnreadFinding = Extract<
+  Finding,
+  { readonly code: `${ReadingName | ForecastReadingName}-${ReadingStatus}` }
+>;
+
+/** A list that is incomplete or unavailable. A finding that has no sentence does not compile here. */
+function unreadSentence(finding: UnreadFinding): string {
+  const where = finding.organization === undefined ? '' : `organization "${finding.organization}": `;
+  const cause = finding.error === undefined ? '' : `: ${finding.error}`;
+  return `${where}${readingPhrase(finding.code)}${cause}${consequence(finding)}`;
 }
 
 /** A provisioner key lets its holder take jobs, whatever name the daemon has. */

@@ -4,12 +4,11 @@
  */
 
 import { deriveDemand, oldestOf, type TagGroup } from '../decision/demand/demand.ts';
-import type { EpochMs } from '../decision/model/brands.ts';
+import { type EpochMs, isoTime } from '../decision/model/brands.ts';
 import { by, percentile, sum, unique } from '../decision/model/collections.ts';
 import type { IsoTime, Plan } from '../decision/model/plan.ts';
 import type { Job, Snapshot } from '../decision/model/snapshot.ts';
 import { displayTags, type Tags, tagKey } from '../decision/model/tags.ts';
-import { isoTime } from '../decision/report/waiting.ts';
 import { tagText } from '../explain/format.ts';
 
 /** The pending and running jobs of one organization with the same tag set, prebuilds included. */

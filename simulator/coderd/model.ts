@@ -38,7 +38,7 @@ import {
   type NewJob,
   PREBUILDS_USER,
 } from './tables/jobs.ts';
-import { builtInKey, NIL_UUID, type ProvisionerKey, ProvisionerKeys } from './tables/keys.ts';
+import { builtInKey, NIL_UUID, ProvisionerKeys } from './tables/keys.ts';
 import { Organizations } from './tables/organizations.ts';
 import { PendingQueue } from './tables/pending-queue.ts';
 import {
@@ -52,7 +52,7 @@ import {
 import { type Authenticated, type KeyAction, Tokens } from './tables/tokens.ts';
 import type { Transition } from './tables/transition.ts';
 import { type NewUser, type UserRecord, type UserStatus, Users } from './tables/users.ts';
-import type { BuildRecord, NewWorkspace, WorkspaceRecord } from './tables/workspace-records.ts';
+import type { BuildRecord, WorkspaceRecord } from './tables/workspace-records.ts';
 import { type NewBuild, newBuild, WorkspaceTable } from './tables/workspaces.ts';
 
 export type CoderdOptions = {
@@ -119,16 +119,19 @@ export class CoderdModel implements DaemonServer {
   readonly userId: string;
   readonly organizations: Organizations;
   readonly tokens: Tokens;
+  /** Without the reserved ones. Add and delete keys with `addKey` and `deleteKey`. */
+  readonly keys: ProvisionerKeys;
+  /** A person builds one with `build`. */
+  readonly workspaces: WorkspaceTable;
+  /** Add presets with `addPreset`. */
+  readonly prebuilds: Prebuilds;
   readonly #random: Random;
-  readonly #keys: ProvisionerKeys;
   readonly #jobs: JobTable;
   readonly #daemons: DaemonTable;
   readonly #queue: PendingQueue;
   readonly #acquirer: Acquirer;
   readonly #templates: TemplateTable;
   readonly #users: Users;
-  readonly #workspaces: WorkspaceTable;
-  readonly #prebuilds: Prebuilds;
   readonly #sessions: Sessions;
   /** Import jobs by the id of their version. */
   readonly #imports = new Map<string, Job>();
@@ -152,10 +155,10 @@ export class CoderdModel implements DaemonServer {
     this.userId = owner.id;
     this.organizations = new Organizations({ names: options.organizations, random, now: timeline.now() });
     this.tokens = new Tokens(random, { fixesEnds: this.version.does('fixesTokenEnds') });
-    this.#keys = new ProvisionerKeys(random);
+    this.keys = new ProvisionerKeys(random);
     this.#daemons = new DaemonTable(random);
     this.#templates = new TemplateTable(random);
-    this.#workspaces = new WorkspaceTable({
+    this.workspaces = new WorkspaceTable({
       random,
       now: () => timeline.now(),
       name: () => this.#nameWorkspace(),
@@ -163,7 +166,7 @@ export class CoderdModel implements DaemonServer {
       rules: { cleansUpFailedStops: this.version.does('cleansUpFailedStops') },
       insert: (job, onInserted) => this.#insert(job, onInserted),
     });
-    this.#jobs = new JobTable((job) => this.#workspaces.jobCompleted(job));
+    this.#jobs = new JobTable((job) => this.workspaces.jobCompleted(job));
     this.#queue = new PendingQueue({ prebuildsLast: this.version.does('runsPrebuildsLast') });
     this.#acquirer = new Acquirer(this.#queue, random);
     this.#sessions = new Sessions({
@@ -172,7 +175,7 @@ export class CoderdModel implements DaemonServer {
       daemons: this.#daemons,
       acquirer: this.#acquirer,
     });
-    this.#prebuilds = this.#newPrebuilds(options.prebuilds ?? {});
+    this.prebuilds = this.#newPrebuilds(options.prebuilds ?? {});
     this.#startLoops(options.autobuildPollMs ?? MINUTE_MS);
   }
 
@@ -185,7 +188,7 @@ export class CoderdModel implements DaemonServer {
    * @throws CoderdRefusal 400 invalid name, 404 unknown organization, 409 duplicate
    */
   addKey(key: { readonly organization: string; readonly name: string; readonly tags: Tags }): string {
-    return this.#keys.add({
+    return this.keys.add({
       name: key.name,
       tags: key.tags,
       organizationId: this.organizationId(key.organization),
@@ -193,26 +196,12 @@ export class CoderdModel implements DaemonServer {
     });
   }
 
-  /** The keys of an organization, without the reserved ones. */
-  keys(organization: OrganizationId): readonly ProvisionerKey[] {
-    return this.#keys.list(organization);
-  }
-
-  /** Finds a key by its name, in any case. */
-  findKey(organization: OrganizationId, name: string): ProvisionerKey | undefined {
-    return this.#keys.find(organization, name);
-  }
-
-  keyWithSecret(secret: string): ProvisionerKey | undefined {
-    return this.#keys.withSecret(secret);
-  }
-
   /**
    * Deletes a key and its daemon rows. Live sessions go on (up to 2.36) or are closed when free
    * (docs/coder.md §3).
    */
   deleteKey(organization: string, name: string): void {
-    const { id } = this.#keys.delete(this.organizationId(organization), name);
+    const { id } = this.keys.delete(this.organizationId(organization), name);
     this.#daemons.deleteWhere(({ keyId }) => keyId === id);
     if (!this.version.does('closesSessionsOfDeletedKeys')) return;
     this.#sessions.closeOfKey(id);
@@ -398,7 +387,7 @@ export class CoderdModel implements DaemonServer {
   /** Changes settings as an admin does. What becomes due is due at the next poll. */
   changeTemplate(template: TemplateRecord, settings: Partial<TemplateSettings>): void {
     this.#templates.change(template.id, settings, this.timeline.now());
-    this.#workspaces.templateChanged(template.id);
+    this.workspaces.templateChanged(template.id);
   }
 
   addUser(user: NewUser = {}): UserRecord {
@@ -408,7 +397,7 @@ export class CoderdModel implements DaemonServer {
   /** Sets the status as an admin does, or as coderd does for a dormant user. */
   setUserStatus(user: UserRecord, status: UserStatus): void {
     this.#users.setStatus(user.id, status, this.timeline.now());
-    this.#workspaces.ownerChanged(user.id);
+    this.workspaces.ownerChanged(user.id);
   }
 
   /** Oldest first; the records are live. */
@@ -420,45 +409,6 @@ export class CoderdModel implements DaemonServer {
     return this.#users.get(id);
   }
 
-  addWorkspace(workspace: NewWorkspace): WorkspaceRecord {
-    return this.#workspaces.add(workspace);
-  }
-
-  /** Creates a workspace as a person does: its first build is a start that is inserted now. */
-  createWorkspace(workspace: NewWorkspace): WorkspaceRecord {
-    return this.#workspaces.create(workspace);
-  }
-
-  setSchedule(workspace: WorkspaceRecord, schedule: string | undefined): void {
-    this.#workspaces.setSchedule(workspace.id, schedule);
-  }
-
-  setTtl(workspace: WorkspaceRecord, ttlMs: number): void {
-    this.#workspaces.setTtl(workspace.id, ttlMs);
-  }
-
-  /**
-   * Removes next_start_at, as coderd's own writes sometimes do. The next tick computes it again.
-   */
-  forgetNextStart(workspace: WorkspaceRecord): void {
-    this.#workspaces.forgetNextStart(workspace.id);
-  }
-
-  /** Removes the workspace without a build, as if it had never existed. */
-  removeWorkspace(workspace: WorkspaceRecord): void {
-    this.#workspaces.remove(workspace.id);
-  }
-
-  /** Activates a dormant workspace, as its user does. */
-  markActive(workspace: WorkspaceRecord): void {
-    this.#workspaces.markActive(workspace.id);
-  }
-
-  /** Records activity of the workspace's user. */
-  use(workspace: WorkspaceRecord): void {
-    this.#workspaces.use(workspace.id);
-  }
-
   /**
    * Inserts a build that a person asks for.
    * @throws CoderdRefusal 404 deleted workspace, 409 the previous build has not ended
@@ -468,43 +418,15 @@ export class CoderdModel implements DaemonServer {
     transition: Transition,
     options: Omit<NewBuild, 'transition' | 'reason'> = {},
   ): void {
-    this.#workspaces.build(workspace.id, { ...options, transition, reason: 'initiator' });
+    this.workspaces.build(workspace.id, { ...options, transition, reason: 'initiator' });
   }
 
   /** Adds a preset with prebuilt workspaces to the active version of a template. */
   addPreset(preset: NewPreset): Preset {
     const { timeline } = this;
-    if (!this.#prebuilds.hasPresets)
-      timeline.every(RECONCILE_EVERY_MS, () => this.#prebuilds.reconcile(timeline.now()));
-    return this.#prebuilds.add(preset);
-  }
-
-  /** The presets of a template version. */
-  presetsOf(version: TemplateVersion): readonly Preset[] {
-    return this.#prebuilds.ofVersion(version.id);
-  }
-
-  /** The prebuilt workspaces of a preset that nobody has claimed, oldest first. */
-  prebuildsOf(preset: Preset): readonly WorkspaceRecord[] {
-    return this.#prebuilds.of(preset);
-  }
-
-  /** Whether coderd makes no more prebuilt workspaces of a preset. */
-  isAtFailureLimit(preset: Preset): boolean {
-    return this.#prebuilds.isAtLimit(preset);
-  }
-
-  /** Gives a prebuilt workspace to a user. */
-  claim(workspace: WorkspaceRecord, owner: UserRecord): void {
-    this.#workspaces.claim(workspace.id, owner);
-  }
-
-  /**
-   * Shows a build of another workspace as the latest build of this one, unless this one has a later
-   * build.
-   */
-  adoptBuild(workspace: WorkspaceRecord, build: BuildRecord): void {
-    this.#workspaces.adopt(workspace.id, build);
+    if (!this.prebuilds.hasPresets)
+      timeline.every(RECONCILE_EVERY_MS, () => this.prebuilds.reconcile(timeline.now()));
+    return this.prebuilds.add(preset);
   }
 
   /** Starts daemons inside coderd: untagged, in the default organization (docs/coder.md §7). */
@@ -528,7 +450,7 @@ export class CoderdModel implements DaemonServer {
   /** Runs the lifecycle executor once, as of `at`. */
   tick(at: EpochMs): void {
     runLifecycle({
-      workspaces: this.#workspaces,
+      workspaces: this.workspaces,
       daemons: this.#daemons,
       now: at,
       gated: this.version.does('gatesAutostart'),
@@ -537,7 +459,7 @@ export class CoderdModel implements DaemonServer {
 
   connect(daemon: Credential & { readonly name: string; readonly version: string }): DaemonConnection {
     const server = {
-      keys: this.#keys,
+      keys: this.keys,
       organizations: this.organizations,
       psk: this.#psk,
       licensed: this.isLicensed,
@@ -579,20 +501,12 @@ export class CoderdModel implements DaemonServer {
   }
 
   /**
-   * The workspaces of `addWorkspace` that are not deleted, oldest first. The records change with
-   * them.
-   */
-  workspaces(): readonly WorkspaceRecord[] {
-    return this.#workspaces.all();
-  }
-
-  /**
    * The builds of one workspace, oldest first, also of a deleted one or one that only a submitted
    * job has. Empty if the workspace does not exist.
    */
   buildsOf(workspaceId: string): readonly BuildRecord[] {
     return (
-      this.#workspaces.builds(workspaceId) ??
+      this.workspaces.builds(workspaceId) ??
       this.#jobs.all().flatMap((job) => submittedBuild(job, workspaceId))
     );
   }
@@ -645,7 +559,7 @@ export class CoderdModel implements DaemonServer {
 
   #newPrebuilds(options: PrebuildOptions): Prebuilds {
     const parts = {
-      workspaces: this.#workspaces,
+      workspaces: this.workspaces,
       random: this.#random,
       cancel: ({ job }: BuildRecord) => this.cancelJob(job.id),
       hasHardLimit: this.version.does('limitsFailingPresets'),

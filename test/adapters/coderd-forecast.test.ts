@@ -251,7 +251,7 @@ describe('a forecast of a simulated world', () => {
       const template = world.coderd.addTemplate({ organization, tags: { size: 'big' } });
       const schedule = 'CRON_TZ=Europe/Berlin 0 12 * * *';
       for (let index = 0; index < 300; index++)
-        world.coderd.addWorkspace({ template, schedule, running: index % 2 === 0 });
+        world.coderd.workspaces.add({ template, schedule, running: index % 2 === 0 });
     }
     const token = world.coderd.addToken({ canRead: 'all', canReadWorkspaces });
     const http = new CoderdHttp({ url: coderdUrl, token: { read: async () => new Secret(token) } });

@@ -92,7 +92,7 @@ describe('a workspace that the trace names', () => {
   /** Reason, second at which it was created, and state of the latest build of each workspace. */
   const listed = (jobs: readonly TraceJob[]) =>
     replayIn(jobs)
-      .world.coderd.workspaces()
+      .world.coderd.workspaces.all()
       .map(({ latestBuild: { reason, createdAt, job } }) => [reason, (createdAt - NINE) / 1000, job.status]);
 
   it('stays in the list with its latest build', () => {
@@ -145,8 +145,8 @@ describe('a workspace that the trace names', () => {
     const replayed = new Replay(world, jobs);
     world.timeline.advanceTo(atSecond(3600));
     const [record] = replayed.jobs().map((each) => each.record);
-    const byPeople = world.coderd
-      .workspaces()
+    const byPeople = world.coderd.workspaces
+      .all()
       .filter(({ latestBuild }) => latestBuild.reason === 'initiator')
       .map(({ latestBuild }) => latestBuild.job.id);
     expect(new Set(byPeople)).toEqual(new Set([record?.id]));

@@ -48,7 +48,7 @@ async function loseABuild(own: Lab): Promise<void> {
   await look(own, 4);
   const template = world.coderd.addTemplate({ organization: 'default', tags: {}, name: 'linux' });
   const owner = world.coderd.addUser();
-  const workspace = world.coderd.addWorkspace({ template, name: 'dev', owner });
+  const workspace = world.coderd.workspaces.add({ template, name: 'dev', owner });
   await look(own, 6);
   world.coderd.build(workspace, 'start', { durationMs: 20 * MINUTE_MS });
   await look(own, 1);

@@ -11,8 +11,11 @@ it('fills in every default of the smallest configuration', () => {
   const { config, warnings } = checkConfig(SMALLEST);
   expect(warnings).toEqual([]);
   expect(config).toEqual({
-    coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
-    prebuildsFailureHardLimit: 3,
+    coder: {
+      url: 'https://coder.example.com',
+      token: { secret: 'coder/token' },
+      prebuildsFailureHardLimit: 3,
+    },
     limits: { maxTasks: 100 },
     alertAfterMs: 300_000,
     looks: { everyMs: 'auto' },

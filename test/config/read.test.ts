@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
 import { readConfig } from '../../lambda/config/read.ts';
+import { poolSchema } from '../../lambda/config/schema/schema.ts';
 
 const FILE = 'autoscaler.yaml';
 
@@ -16,8 +17,7 @@ const withPool = (settings: string) => `${HEAD}pools:
     key: { secret: coder/keys/gpu }
 ${settings}`;
 
-const POOL_SETTINGS =
-  'allowed: name, organization, tags, key, psk, token, min, max, warm, waiting, dollarsPerLaunch, idleTimeout, prebuilds, whenBlind, wake, prewarm, startTime, schedules, retiring, scaleIn, image, cpu, memory, architecture, spot, environment, secrets, spotBase, ephemeralStorage, readonlyRootFilesystem, prometheusPort, taskRole';
+const POOL_SETTINGS = `allowed: ${Object.keys(poolSchema.shape).join(', ')}`;
 type Mistake = { readonly mistake: string; readonly text: string; readonly says: readonly string[] };
 
 const WHOLE_FILE: Mistake[] = [

@@ -122,7 +122,7 @@ it('replaces a key under load and deletes the old one, with no build killed', as
   const random = new Random(7);
   const organization = world.coderd.organizationId('default');
   const isThere = (id: string | undefined): boolean =>
-    world.coderd.keys(organization).some((key) => key.id === id);
+    world.coderd.keys.list(organization).some((key) => key.id === id);
   planSteps(world, new Random(1), () => {});
   let old: string | undefined;
   let fewest = Number.POSITIVE_INFINITY;

@@ -58,7 +58,7 @@ function storedText(lab: KeyLab, secret: Row['secret'], key: string | undefined)
   if (secret === 'none') return undefined;
   if (secret === 'garbage') return 'hello';
   const inside = secret === 'right' ? (key ?? UNKNOWN_KEY) : UNKNOWN_KEY;
-  const known = lab.coderd.keyWithSecret(inside);
+  const known = lab.coderd.keys.withSecret(inside);
   return JSON.stringify({ key: inside, id: known?.id ?? 'gone', name: known?.name ?? 'gone' });
 }
 
@@ -134,7 +134,7 @@ function expectedNames(lab: KeyLab, { event }: Row, ending: Ending): readonly st
   const held = ['AWSCURRENT', 'AWSPENDING'].map((stage) => lab.secret().withStage(stage));
   const isHeld = held.some((version) => version !== undefined && version.value === undefined);
   if (ending === 'lost' && isHeld) return ownNames(lab);
-  const used = held.flatMap((version) => lab.coderd.keyWithSecret(keyIn(version?.value))?.name ?? []);
+  const used = held.flatMap((version) => lab.coderd.keys.withSecret(keyIn(version?.value))?.name ?? []);
   return ownNames(lab).filter((name) => used.includes(name));
 }
 

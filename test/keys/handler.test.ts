@@ -113,7 +113,7 @@ const resource = (RequestType: string): Promise<unknown> =>
 it('creates, rotates, checks, sweeps and deletes a key, and logs none', async () => {
   const { coderd, secrets, timeline } = world;
   const keys = () =>
-    coderd.keys(coderd.organizationId('default')).filter(({ name }) => name.startsWith('stack-'));
+    coderd.keys.list(coderd.organizationId('default')).filter(({ name }) => name.startsWith('stack-'));
   const stored = () => secrets.find(secretArn);
 
   expect(await resource('Create')).toMatchObject({ PhysicalResourceId: 'key-of-cpu' });
@@ -124,7 +124,7 @@ it('creates, rotates, checks, sweeps and deletes a key, and logs none', async ()
   for (const Step of ROTATION_STEPS)
     await handler({ Step, SecretId: secretArn, ClientRequestToken: token }, context);
   expect(keys()).toHaveLength(2);
-  expect(secret.tags.get(KEY_ID_TAG)).toBe(coderd.keyWithSecret(keyIn(secret.value))?.id);
+  expect(secret.tags.get(KEY_ID_TAG)).toBe(coderd.keys.withSecret(keyIn(secret.value))?.id);
 
   const checked = (await handler({ check: true }, context)) as KeysAnswer;
   expect(checked.pools).toMatchObject([{ pool: 'cpu', works: 'yes', problems: [] }]);

@@ -185,7 +185,7 @@ export class KeyLab {
 
   /** All keys of coderd. */
   keys(organization = 'default'): readonly ProvisionerKey[] {
-    return this.coderd.keys(this.coderd.organizationId(organization));
+    return this.coderd.keys.list(this.coderd.organizationId(organization));
   }
 
   keyNames(organization = 'default'): readonly string[] {
@@ -194,19 +194,19 @@ export class KeyLab {
 
   /** Keys in coderd whose names are of this deployment. */
   ownKeys(): readonly ProvisionerKey[] {
-    const all = this.coderd.organizations.all.flatMap(({ id }) => this.coderd.keys(id));
+    const all = this.coderd.organizations.all.flatMap(({ id }) => this.coderd.keys.list(id));
     return all.filter(({ name }) => name.startsWith(`${this.deployment.id}-`));
   }
 
   /** The key that a task would get now, as coderd knows it. */
   workingKey(pool = 'cpu'): ProvisionerKey | undefined {
-    return this.coderd.keyWithSecret(keyIn(this.secret(pool).value));
+    return this.coderd.keys.withSecret(keyIn(this.secret(pool).value));
   }
 
   /** Starts a task: it reads the current key and connects. Undefined if coderd refuses it. */
   startTask(pool = 'cpu'): RunningTask | undefined {
     const key = keyIn(this.secret(pool).value);
-    const found = this.coderd.keyWithSecret(key);
+    const found = this.coderd.keys.withSecret(key);
     if (found === undefined) return undefined;
     const id = String(++this.#count).padStart(32, '0');
     const version = this.coderd.version.text;
@@ -227,7 +227,7 @@ export class KeyLab {
 
   /** Tasks whose daemon could not connect again: their builds would be lost. */
   lostTasks(): readonly string[] {
-    return this.tasks.filter(({ key }) => this.coderd.keyWithSecret(key) === undefined).map(({ id }) => id);
+    return this.tasks.filter(({ key }) => this.coderd.keys.withSecret(key) === undefined).map(({ id }) => id);
   }
 
   ports(): KeyPorts {

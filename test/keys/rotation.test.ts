@@ -77,7 +77,7 @@ describe('a rotation', () => {
       const lab = await created();
       const token = lab.announce();
       await lab.step('createSecret', token);
-      lab.coderd.deleteKey('default', lab.coderd.keyWithSecret(pendingKey(lab))?.name ?? '');
+      lab.coderd.deleteKey('default', lab.coderd.keys.withSecret(pendingKey(lab))?.name ?? '');
       await lab.step(step, token);
       await lab.step('finishSecret', token);
       expect(lab.workingKey()).toBeDefined();

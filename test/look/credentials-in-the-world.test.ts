@@ -56,7 +56,7 @@ describe('pools with a key, the pre-shared key and tokens', () => {
     const owner = coderd.user(BOB);
     const template = coderd.addTemplate({ organization: 'data', tags: OF_BOB });
     const schedule = 'CRON_TZ=UTC 30 9 * * *';
-    const workspace = coderd.addWorkspace({ template, schedule, ...(owner && { owner }) });
+    const workspace = coderd.workspaces.add({ template, schedule, ...(owner && { owner }) });
     await own.invoke(40);
     expect(workspace.latestBuild).toMatchObject({
       transition: 'start',

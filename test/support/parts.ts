@@ -209,8 +209,7 @@ export function aPool(given: Partial<PoolConfig> = {}): PoolConfig {
 
 export function aConfig(...pools: readonly PoolConfig[]): Config {
   return {
-    coder: { url: 'https://coder.example.com', token: { secret: 'token' } },
-    prebuildsFailureHardLimit: 3,
+    coder: { url: 'https://coder.example.com', token: { secret: 'token' }, prebuildsFailureHardLimit: 3 },
     alertAfterMs: 5 * MINUTE,
     limits: { maxTasks: 100 },
     looks: { everyMs: 10 * SECOND },

@@ -116,7 +116,9 @@ export function deliberateOn(world: Stocked): Deliberation {
 
 /** How many daemons each pool keeps or launches for the stock. */
 export function stockIn(world: Stocked): Readonly<Record<string, number>> {
-  return Object.fromEntries(deliberateOn(world).pools.map(({ need }) => [need.view.pool.name, need.stock]));
+  return Object.fromEntries(
+    deliberateOn(world).pools.map(({ need }) => [need.view.pool.name, need.ready.stock]),
+  );
 }
 
 /** How many daemons the only pool keeps or launches for the stock. */

@@ -57,7 +57,7 @@ function leftAt({ timeline, coderd }: World): readonly Left[] {
   const at = timeline.now();
   // the executor counts in whole minutes
   const tick = Math.floor(at / EXECUTOR_MS) * EXECUTOR_MS;
-  return coderd.workspaces().flatMap(({ name, transitions, latestBuild }) => {
+  return coderd.workspaces.all().flatMap(({ name, transitions, latestBuild }) => {
     const due = transitions.find((transition) => isDue(transition, tick as EpochMs));
     if (due === undefined || latestBuild.job.completedAt === undefined) return [];
     return [{ workspace: name, reason: due.reason, dueAt: due.at, at }];

@@ -18,7 +18,7 @@ export class VirtualCoderd extends InProcessCoderd {
   constructor(model: CoderdModel, call: Call) {
     super(model, call);
     this.#workspaces = ({ limit, offset }) => {
-      const all = model.workspaces();
+      const all = model.workspaces.all();
       const from = Number(offset);
       // coderd sorts differently, but here nothing changes between two pages
       const page = all.slice(from, from + Number(limit));

@@ -1,12 +1,17 @@
 /**
- * Every setting of a configuration, in the order of docs/settings.md. `defaults` and the top-level
+ * Every setting of a configuration, from the schema and in its order. `defaults` and the top-level
  * `waiting` are missing: their values are in each pool.
  */
 import type { DeployedPool, Deployment } from '../../../lambda/config/rules/deployment.ts';
+import { DURATION_TITLE } from '../../../lambda/config/schema/durations.ts';
+import { poolDeployment } from '../../../lambda/config/schema/pool-deployment-schema.ts';
+import { SHARE_TITLE } from '../../../lambda/config/schema/schema.ts';
+import { SECRET_REF_TITLE } from '../../../lambda/config/schema/secret-ref.ts';
+import { rootSetting, type SettingNode, settingsBelow } from '../../../lambda/config/schema/settings.ts';
+import { DOLLARS_TITLE } from '../../../lambda/config/schema/waiting-schema.ts';
 import type { PoolAuth } from '../../../lambda/decision/model/config.ts';
 import {
   dollars,
-  duration,
   durationOrAuto,
   hidden,
   list,
@@ -27,96 +32,84 @@ export type Setting<From> = {
   readonly isReplayed: boolean;
 };
 
-type Row<From> = readonly [path: string, of: (from: From) => unknown, show?: Show];
+/** What a replay does not judge: the deployment, how coderd is reached, and what is in a task. */
+const NOT_REPLAYED: ReadonlySet<string> = new Set([
+  ...['coder', 'roll', 'alertAfter', 'managedKeys', 'aws'],
+  ...['key', 'psk', 'token', 'image', 'environment', 'secrets', ...Object.keys(poolDeployment)],
+]);
 
-const settings = <From>(isReplayed: boolean, rows: readonly Row<From>[]): readonly Setting<From>[] =>
-  rows.map(([path, of, show = plain]) => ({ path, of, show, isReplayed }));
+/** A reference to a secret is one setting, and so are a list and a mapping of names. */
+const ALL = settingsBelow(rootSetting()).filter(
+  ({ path, node }) =>
+    (node.properties === undefined || node.title === SECRET_REF_TITLE) &&
+    !/^(?:defaults|waiting)\.|^pools(?:\[\]\.name)?$|\.(?:secret|jsonKey)$/.test(path) &&
+    !/\[\]|<NAME>/.test(path.replace(/^pools\[\]/, '')),
+);
 
-export const TOP_SETTINGS: readonly Setting<Deployment>[] = [
-  ...settings<Deployment>(true, [
-    ['limits.maxTasks', ({ limits }) => limits.maxTasks],
-    ['limits.dollarsPerHour', ({ limits }) => limits.dollarsPerHour, dollars],
-    ['looks.every', ({ looks }) => looks.everyMs, durationOrAuto],
-  ]),
-  ...settings<Deployment>(false, [
-    ['coder.url', ({ coder }) => coder.url],
-    ['coder.token', ({ coder }) => coder.token, hidden],
-    ['coder.caBundle', ({ coder }) => coder.caBundle],
-    ['coder.prebuildsFailureHardLimit', ({ prebuildsFailureHardLimit }) => prebuildsFailureHardLimit],
-    ['coder.proxy', ({ coder }) => coder.proxy, hidden],
-    ['roll.atOnce', ({ roll }) => roll.atOncePercent, percent],
-    ['alertAfter', ({ alertAfterMs }) => alertAfterMs, duration],
-    ['managedKeys.token', ({ managedKeys }) => managedKeys?.token, hidden],
-    ['managedKeys.rotateAfterDays', ({ managedKeys }) => managedKeys?.rotateAfterDays],
-    ['aws.stack', ({ aws }) => aws.stack],
-    ['aws.network.vpc', ({ aws }) => aws.network.vpc],
-    ['aws.network.subnets', ({ aws }) => aws.network.subnets, list],
-    ['aws.network.securityGroups', ({ aws }) => aws.network.securityGroups, list],
-    ['aws.network.natGateways', ({ aws }) => aws.network.natGateways],
-    ['aws.network.endpoints', ({ aws }) => aws.network.endpoints],
-    ['aws.cluster', ({ aws }) => aws.cluster],
-    ['aws.logs.group', ({ aws }) => aws.logs.group],
-    ['aws.logs.retentionDays', ({ aws }) => aws.logs.retentionDays],
-    ['aws.kmsKey', ({ aws }) => aws.kmsKey, hidden],
-    ['aws.permissionsBoundary', ({ aws }) => aws.permissionsBoundary, hidden],
-    ['aws.bindTaskRoles', ({ aws }) => aws.bindTaskRoles],
-    ['aws.function.memory', ({ aws }) => aws.function.memory],
-    ['aws.function.inVpc', ({ aws }) => aws.function.inVpc],
-    ['aws.function.tracing', ({ aws }) => aws.function.tracing],
-    ['aws.function.reservedConcurrency', ({ aws }) => aws.function.reservedConcurrency],
-    ['aws.earlySuccess', ({ aws }) => aws.earlySuccess],
-    ['aws.alarms.enabled', ({ aws }) => aws.alarms.enabled],
-    ['aws.alarms.topic', ({ aws }) => aws.alarms.topic, hidden],
-    ['aws.alarms.emails', ({ aws }) => aws.alarms.emails, hidden],
-    ['aws.metrics.perPool', ({ aws }) => aws.metrics.perPool],
-    ['aws.tags', ({ aws }) => aws.tags, hidden],
-  ]),
-];
+export const TOP_SETTINGS = settingsOf<Deployment>(/^(?!pools\[\]\.)/, {});
 
-export const POOL_SETTINGS: readonly Setting<DeployedPool>[] = [
-  ...settings<DeployedPool>(true, [
-    ['organization', ({ organization }) => organization],
-    ['tags', ({ tags }) => tags, tags],
-    ['min', ({ min }) => min],
-    ['max', ({ max }) => max],
-    ['warm', ({ warm }) => warm],
-    ['waiting.person', ({ waiting }) => waiting.person, dollars],
-    ['waiting.autostart', ({ waiting }) => waiting.autostart, dollars],
-    ['waiting.prebuild', ({ waiting }) => waiting.prebuild, dollars],
-    ['waiting.stop', ({ waiting }) => waiting.stop, dollars],
-    ['dollarsPerLaunch', ({ dollarsPerLaunch }) => dollarsPerLaunch, dollars],
-    ['idleTimeout', ({ idleTimeoutMs }) => idleTimeoutMs, duration],
-    ['prebuilds.maxTasks', ({ prebuilds }) => prebuilds.maxTasks],
-    ['whenBlind.floor', ({ whenBlind }) => whenBlind.floor],
-    ['wake.autostart', ({ wake }) => wake.autostart],
-    ['wake.autostop', ({ wake }) => wake.autostop],
-    ['wake.maxDelay', ({ wake }) => wake.maxDelayMs, duration],
-    ['prewarm.max', ({ prewarm }) => prewarm.max],
-    ['startTime', ({ startTimeMs }) => startTimeMs, duration],
-    ['schedules', (pool) => pool.schedules, schedules],
-    ['retiring', ({ retiring }) => retiring],
-    ['scaleIn', ({ scaleIn }) => scaleIn],
-    ['cpu', ({ cpu }) => cpu],
-    ['memory', ({ memory }) => memory],
-    ['architecture', ({ architecture }) => architecture],
-    ['spot', ({ spot }) => spot],
-  ]),
-  ...settings<DeployedPool>(false, [
-    ['key', ({ auth }) => keyOf(auth), hidden],
-    ['psk', ({ auth }) => (auth.kind === 'psk' ? auth.secret : undefined), hidden],
-    ['token', ({ auth }) => (auth.kind === 'token' ? auth.secret : undefined), hidden],
-    ['image', ({ image }) => image],
-    ['environment', ({ environment }) => environment, hidden],
-    ['secrets', ({ secrets }) => secrets, hidden],
-    ['spotBase', ({ spotBase }) => spotBase],
-    ['ephemeralStorage', ({ ephemeralStorage }) => ephemeralStorage],
-    ['readonlyRootFilesystem', ({ readonlyRootFilesystem }) => readonlyRootFilesystem],
-    ['prometheusPort', ({ prometheusPort }) => prometheusPort],
-    ['taskRole.arn', ({ taskRole }) => ('arn' in taskRole ? taskRole.arn : undefined), hidden],
-    ['taskRole.policies', ({ taskRole }) => ('arn' in taskRole ? undefined : taskRole.policies), hidden],
-    ['taskRole.statements', ({ taskRole }) => ('arn' in taskRole ? undefined : taskRole.statements), hidden],
-  ]),
-];
+export const POOL_SETTINGS = settingsOf<DeployedPool>(/^pools\[\]\./, {
+  key: ({ auth }) => keyOf(auth),
+  psk: ({ auth }) => (auth.kind === 'psk' ? auth.secret : undefined),
+  token: ({ auth }) => (auth.kind === 'token' ? auth.secret : undefined),
+});
+
+/** `read`: settings that have no field of their own. */
+function settingsOf<From>(
+  prefix: RegExp,
+  read: Readonly<Record<string, (from: From) => unknown>>,
+): readonly Setting<From>[] {
+  return ALL.filter(({ path }) => prefix.test(path)).map(({ path: whole, node }) => {
+    const path = whole.replace(prefix, '');
+    return {
+      path,
+      of: read[path] ?? ((from) => valueAt(from, `${path}${unitOf(node)}`)),
+      show: showOf(path, node),
+      isReplayed: !NOT_REPLAYED.has(path.replace(/\..*/, '')),
+    };
+  });
+}
+
+function hasTitle({ title, anyOf = [] }: SettingNode, wanted: string): boolean {
+  return title === wanted || anyOf.some((each) => hasTitle(each, wanted));
+}
+
+/** The unit in the name of the field. */
+function unitOf(node: SettingNode): string {
+  if (hasTitle(node, DURATION_TITLE)) return 'Ms';
+  return hasTitle(node, SHARE_TITLE) ? 'Percent' : '';
+}
+
+function valueAt(from: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce((value, name) => (value as Readonly<Record<string, unknown>> | undefined)?.[name], from);
+}
+
+function showOf(path: string, node: SettingNode): Show {
+  if (isPrivate(node)) return hidden;
+  if (hasTitle(node, DURATION_TITLE)) return durationOrAuto;
+  if (hasTitle(node, SHARE_TITLE)) return percent;
+  if (hasTitle(node, DOLLARS_TITLE)) return dollars;
+  if (path === 'schedules') return schedules;
+  if (node.additionalProperties) return tags;
+  return node.type === 'array' ? list : plain;
+}
+
+function isPrivate({
+  title,
+  isPrivate: isMarked,
+  anyOf = [],
+  items,
+  additionalProperties,
+}: SettingNode): boolean {
+  const below = [
+    ...anyOf,
+    ...(items ? [items] : []),
+    ...(additionalProperties ? [additionalProperties] : []),
+  ];
+  return isMarked === true || title === SECRET_REF_TITLE || below.some(isPrivate);
+}
 
 function keyOf(auth: PoolAuth): unknown {
   if (auth.kind === 'key') return auth.secret;

@@ -11,8 +11,7 @@ export type Show = (value: never) => string;
 export const UNSET = 'none';
 
 export const plain = (value: string | number | boolean): string => String(value);
-export const duration = (ms: number): string => shownDuration(ms);
-export const durationOrAuto = (ms: number | 'auto'): string => (ms === 'auto' ? ms : duration(ms));
+export const durationOrAuto = (ms: number | 'auto'): string => (ms === 'auto' ? ms : shownDuration(ms));
 export const percent = (value: number): string => `${value}%`;
 export const dollars = (value: number): string =>
   `$${value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6, useGrouping: false })}`;

@@ -51,5 +51,5 @@ export function arnOf(kind: keyof typeof KINDS, description: string) {
   return z
     .string()
     .regex(new RegExp(`^arn:aws[a-z-]*:${form}$`), `is not the ARN of ${what}; write one such as ${example}`)
-    .meta({ description, examples: [example] });
+    .meta({ description, examples: [example], isPrivate: true });
 }

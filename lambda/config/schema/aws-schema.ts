@@ -118,6 +118,7 @@ const alarms = z
         description:
           'Addresses to subscribe to the topic that the stack creates. Each recipient has to confirm.',
         examples: [['platform@example.com']],
+        isPrivate: true,
       }),
   })
   .prefault({})
@@ -212,6 +213,7 @@ export const aws = z
       .meta({
         description: 'Tags on every resource that supports them.',
         examples: [{ 'cost-center': '4711' }],
+        isPrivate: true,
       }),
   })
   .prefault({})

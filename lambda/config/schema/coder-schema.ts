@@ -33,6 +33,7 @@ export const coder = z
         format: 'uri',
         pattern: '^http://',
         examples: ['http://proxy.example.com:3128'],
+        isPrivate: true,
       })
       .transform((text) => new URL(text).origin)
       .optional(),

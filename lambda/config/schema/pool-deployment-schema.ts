@@ -52,6 +52,7 @@ const taskRole = z
       .meta({
         description: 'Further allow statements of the role that the stack creates.',
         examples: [[EXAMPLE_STATEMENT]],
+        isPrivate: true,
       }),
   })
   .prefault({})

@@ -156,7 +156,9 @@ const prewarm = z
   .strictObject({
     max: count(
       'The most daemons that are ready when the jobs that `wake` forecasts are due. With 0 there is one, because coderd must see a daemon.',
-    ).optional(),
+    )
+      .meta({ follows: "the pool's `max`" })
+      .optional(),
   })
   .prefault({})
   .meta({
@@ -168,7 +170,9 @@ const prebuilds = z
   .strictObject({
     maxTasks: count(
       'The autoscaler launches no task for prebuilds once the pool has this many. The rest of `max` is for people. If only prebuilds use the pool, write its `max`.',
-    ).optional(),
+    )
+      .meta({ follows: '4/5 of `max`' })
+      .optional(),
   })
   .prefault({})
   .meta({ description: 'Limits for jobs of prebuilt workspaces.', examples: [{ maxTasks: 10 }] });
@@ -244,7 +248,9 @@ export const poolSchema = z.strictObject({
   ).optional(),
   min: count(
     'The fewest tasks at any time. The default is 0 if `wake` is on and the autoscaler can read the forecast. Otherwise it is 1, because coderd starts and stops workspaces by itself only while a daemon is online.',
-  ).optional(),
+  )
+    .meta({ follows: '`0`, or `1` without a forecast' })
+    .optional(),
   max: count('The most tasks that the pool may want.').min(1).default(20),
   warm: z
     .union([z.literal('auto'), z.int().min(0)])
@@ -291,6 +297,7 @@ export const poolSchema = z.strictObject({
       description:
         "Environment variables of the provisioner's container, such as proxy settings and `TF_*`. Do not write secrets here.",
       examples: [{ HTTPS_PROXY: 'http://proxy.example.com:3128' }],
+      isPrivate: true,
     }),
   secrets: z
     .record(variableName, secretRef('Secret whose value the variable gets.', 'terraform/registry-token'))

@@ -18,6 +18,10 @@ export type SettingNode = {
   readonly required?: readonly string[];
   readonly items?: SettingNode;
   readonly additionalProperties?: SettingNode | false;
+  /** The default, as text: it follows another setting. Not in the JSON Schema. */
+  readonly follows?: string;
+  /** Whether the value is never shown. Not in the JSON Schema. */
+  readonly isPrivate?: boolean;
 };
 
 export type Setting = {
@@ -29,11 +33,15 @@ export type Setting = {
 
 /** The JSON Schema of autoscaler.yaml. YAML plugins of editors support all of draft 7. */
 export function configJsonSchema(): object {
-  return rootSetting();
+  return toSettings(['follows', 'isPrivate']);
 }
 
 /** The JSON Schema of autoscaler.yaml, as settings. */
 export function rootSetting(): SettingNode {
+  return toSettings();
+}
+
+function toSettings(leftOut: readonly (keyof SettingNode)[] = []): SettingNode {
   return z.toJSONSchema(configSchema, {
     io: 'input',
     target: 'draft-7',
@@ -41,6 +49,7 @@ export function rootSetting(): SettingNode {
       // zod leaves out the examples of values that it transforms
       const { examples } = z.globalRegistry.get(zodSchema) ?? {};
       if (Array.isArray(examples)) jsonSchema.examples = examples;
+      for (const name of leftOut) delete (jsonSchema as Record<string, unknown>)[name];
       // the bounds of safe integers help no reader
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

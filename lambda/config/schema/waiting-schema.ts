@@ -31,7 +31,12 @@ const others = {
 const DEFAULT_PERSON = 0.1;
 
 export const waiting = z
-  .strictObject({ person: person.default(DEFAULT_PERSON), ...z.object(others).partial().shape })
+  .strictObject({
+    person: person.default(DEFAULT_PERSON),
+    autostart: others.autostart.meta({ follows: '`waiting.person`' }).optional(),
+    prebuild: others.prebuild.meta({ follows: '`waiting.person` / 20' }).optional(),
+    stop: others.stop.meta({ follows: '`waiting.person` / 100' }).optional(),
+  })
   .prefault({})
   .meta({
     description:
@@ -40,7 +45,12 @@ export const waiting = z
   });
 
 export const poolWaiting = z
-  .strictObject(z.object({ person, ...others }).partial().shape)
+  .strictObject({
+    person: person.meta({ follows: '`waiting.person`' }).optional(),
+    autostart: others.autostart.meta({ follows: "`waiting.autostart`, or the pool's `person`" }).optional(),
+    prebuild: others.prebuild.meta({ follows: "`waiting.prebuild`, or the pool's `person` / 20" }).optional(),
+    stop: others.stop.meta({ follows: "`waiting.stop`, or the pool's `person` / 100" }).optional(),
+  })
   .prefault({})
   .meta({
     description:

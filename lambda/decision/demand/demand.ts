@@ -1,12 +1,14 @@
 /**
  * Demand: the pending jobs of a snapshot as tag groups, and the types of the other kinds of demand.
  */
-import type { EpochMs, OrganizationId, PoolName } from '../model/brands.ts';
+
+import { type EpochMs, isoTime, type OrganizationId, type PoolName } from '../model/brands.ts';
 import { by, meanOf, unique } from '../model/collections.ts';
 import type { Waiting } from '../model/config.ts';
-import type { Audience } from '../model/plan.ts';
+import type { Audience, IsoTime } from '../model/plan.ts';
 import type { Job, OrganizationReadings, Snapshot, StockChoice } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
+import { compareVersion, REAPS_PENDING_SINCE } from '../model/version.ts';
 import { deriveRecord, foreseenIn, PREBUILDS_USER } from './record.ts';
 
 /**
@@ -130,24 +132,20 @@ export function youngestOf<G extends Group>(group: G, jobs: number): G {
 }
 
 function groupsOf(organization: OrganizationReadings): readonly TagGroup[] {
-  const pending = unique(organization.jobs.items, ({ id }) => id).filter(isUnacquired);
   const kindOf = foreseenIn(organization);
-  const byAudience = Map.groupBy(pending, (job) => audienceOf(job, kindOf));
-  return [...byAudience].flatMap(([audience, all]) =>
-    [...Map.groupBy(all, ({ tags }) => tagKey(tags)).values()].flatMap((jobs) => {
-      const [first] = jobs;
-      return first === undefined ? [] : [toTagGroup(organization, { audience, first, jobs })];
-    }),
+  const pending = pendingJobs(organization).map((job) => ({ job, audience: audienceOf(job, kindOf) }));
+  const groups = Map.groupBy(pending, ({ job, audience }) => `${audience} ${tagKey(job.tags)}`);
+  return [...groups.values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [toTagGroup(organization, first, [first, ...others])],
   );
 }
 
+type PendingJob = { readonly job: Job; readonly audience: Audience };
+
 function toTagGroup(
   organization: OrganizationReadings,
-  {
-    audience,
-    first,
-    jobs,
-  }: { readonly audience: Audience; readonly first: Job; readonly jobs: readonly Job[] },
+  { job: first, audience }: PendingJob,
+  alike: readonly PendingJob[],
 ): TagGroup {
   const durations = deriveRecord(organization).durationsOf(first);
   return {
@@ -156,16 +154,19 @@ function toTagGroup(
     tags: normalizeTags(first.tags),
     key: `${organization.id} ${tagKey(first.tags)}`,
     for: audience,
-    jobs: jobs.length,
-    atOnce: jobs.length,
-    createdAt: jobs.map(({ created_at }) => created_at).toSorted((a, b) => a - b),
+    jobs: alike.length,
+    atOnce: alike.length,
+    createdAt: alike.map(({ job }) => job.created_at).toSorted((a, b) => a - b),
     tookMs: durations.length === 0 ? undefined : meanOf(durations),
   };
 }
 
 /** Pending means: no daemon has acquired the job, and it has not ended. */
-function isUnacquired(job: Job): boolean {
-  return job.status === 'pending' && job.worker_id == null && job.completed_at == null;
+export function pendingJobs({ jobs }: OrganizationReadings): readonly Job[] {
+  return unique(jobs.items, ({ id }) => id).filter(
+    ({ status, worker_id, completed_at }) =>
+      status === 'pending' && worker_id == null && completed_at == null,
+  );
 }
 
 function audienceOf(job: Job, kindOf: ReturnType<typeof foreseenIn>): Audience {
@@ -173,4 +174,13 @@ function audienceOf(job: Job, kindOf: ReturnType<typeof foreseenIn>): Audience {
   const kind = kindOf(job);
   if (kind === undefined) return 'people';
   return kind === 'autostart' ? 'autostarts' : 'stops';
+}
+
+/** coderd fails a job that has been pending for this long (docs/coder.md §5, since 2.23). */
+export const REAPED_AFTER_MS = 30 * 60_000;
+
+/** When coderd fails a job that no daemon acquires; null if this server lets jobs wait. */
+export function failsAt(createdAt: EpochMs, { coder }: Snapshot): IsoTime | null {
+  const reaps = (compareVersion(coder.buildInfo?.version, REAPS_PENDING_SINCE) ?? 0) >= 0;
+  return reaps ? isoTime(createdAt + REAPED_AFTER_MS) : null;
 }

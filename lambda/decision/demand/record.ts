@@ -3,12 +3,12 @@
  * The list is a lower bound, so a missing job proves nothing.
  */
 
-import { AUTOMATIC, type Transition, transitionsOf } from '../forecast/transitions.ts';
 import type { EpochMs } from '../model/brands.ts';
 import { countUpTo, percentile } from '../model/collections.ts';
-import { memoized } from '../model/memoize-by-object.ts';
+import { memoized, memoizedWith } from '../model/memoize-by-object.ts';
 import type { Job, OrganizationReadings, Reading, Template, Workspace } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
+import { AUTOMATIC, type Transition, transitionsOf } from './transitions.ts';
 
 /**
  * The user for whom coderd makes prebuilt workspaces. Daemons acquire its jobs last (docs/coder.md
@@ -33,29 +33,27 @@ export type JobRecord = {
 /** With fewer durations the duration of similar jobs is unknown. */
 const MIN_SAMPLES = 5;
 
+/** Derives the record of an organization. */
+export function deriveRecord(organization: OrganizationReadings): JobRecord {
+  const { recentJobs, workspaces, templates } = organization;
+  return recentJobs === undefined ? NO_RECORD : recordOf(recentJobs.items, { workspaces, templates });
+}
+
 /**
  * Looks come every few seconds and most of them have the same jobs, so the record is cached by the
  * list.
  */
-const known = new WeakMap<readonly Job[], { readonly from: Sources; readonly record: JobRecord }>();
+const recordOf = memoizedWith(
+  (items: readonly Job[], lists: Lists): JobRecord => ({
+    arrivals: arrivalsOf(items, lists),
+    durationsOf: durationsIn(items),
+  }),
+);
 
-/** The inputs of a record beside the jobs. */
-type Sources = {
-  readonly [Key in 'workspaces' | 'templates']: OrganizationReadings[Key] | undefined;
+/** The lists that tell which jobs coderd made by itself. */
+type Lists = {
+  readonly [Key in 'workspaces' | 'templates']?: OrganizationReadings[Key] | undefined;
 };
-
-/** Derives the record of an organization. */
-export function deriveRecord(organization: OrganizationReadings): JobRecord {
-  const { recentJobs, workspaces, templates } = organization;
-  if (recentJobs === undefined) return NO_RECORD;
-  const { items } = recentJobs;
-  const before = known.get(items);
-  if (before?.from.workspaces === workspaces && before?.from.templates === templates && before !== undefined)
-    return before.record;
-  const record = { arrivals: arrivalsOf(organization, items), durationsOf: durationsIn(items) };
-  known.set(items, { from: { workspaces, templates }, record });
-  return record;
-}
 
 const NO_RECORD: JobRecord = { arrivals: new Map(), durationsOf: () => [] };
 
@@ -63,7 +61,7 @@ const NO_RECORD: JobRecord = { arrivals: new Map(), durationsOf: () => [] };
  * Makes a function that classifies a job: the kind of transition if coderd made the job by itself,
  * else undefined.
  */
-export const foreseenIn = memoized((organization: OrganizationReadings) => {
+export const foreseenIn = memoized((organization: Lists) => {
   const workspaces = organization.workspaces && workspacesById(organization.workspaces);
   const templates = organization.templates && templatesById(organization.templates);
   return (job: Job): Transition['kind'] | undefined => {
@@ -92,16 +90,13 @@ const templatesById = memoized(
  * Makes a predicate for unforeseen builds. Jobs that coderd makes by itself are foreseen, and
  * prebuilds can wait.
  */
-export function unforeseenIn(organization: OrganizationReadings): (job: Job) => boolean {
+export function unforeseenIn(organization: Lists): (job: Job) => boolean {
   const kindOf = foreseenIn(organization);
   return (job) => job.initiator_id !== PREBUILDS_USER && kindOf(job) === undefined;
 }
 
-function arrivalsOf(
-  organization: OrganizationReadings,
-  items: readonly Job[],
-): ReadonlyMap<string, Arrivals> {
-  const isUnforeseen = unforeseenIn(organization);
+function arrivalsOf(items: readonly Job[], lists: Lists): ReadonlyMap<string, Arrivals> {
+  const isUnforeseen = unforeseenIn(lists);
   const latest = (a: EpochMs | undefined, b: EpochMs): EpochMs => (a === undefined || b > a ? b : a);
   return new Map(
     [...Map.groupBy(items, ({ tags }) => tagKey(tags))].map(([key, alike]) => [

@@ -31,7 +31,8 @@ export function endsOf({ tasks, organization }: PoolView, now: EpochMs): readonl
   });
 }
 
-const jobsByWorker = memoized(
+/** The unfinished jobs by the daemon that has taken them. */
+export const jobsByWorker = memoized(
   ({ items }: Reading<Job>) =>
     new Map(
       items.flatMap((job) => {

@@ -5,14 +5,13 @@
  * cheapest.
  */
 
+import type { Transition } from '../demand/transitions.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
-import { launchCost } from '../settings/patience.ts';
-import { priceOf } from '../settings/prices.ts';
+import { launchCost, priceOf } from '../settings/prices.ts';
 import { isHeldBack } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 import type { Floors } from './floors.ts';
 import { cheapestCover } from './set-cover.ts';
-import type { Transition } from './transitions.ts';
 import { hasWrongKey, leadOf, openersOf, type WakeDemand } from './wake-demand.ts';
 
 /** The transitions for which one pool opens the gate. */

@@ -5,15 +5,17 @@
  * template's active version (docs/coder.md §10). So without a daemon there is never a job in the
  * queue.
  */
+
+import { AUTOMATIC, byTime, type Transition, transitionsOf } from '../demand/transitions.ts';
 import type { EpochMs, OrganizationId } from '../model/brands.ts';
 import { by, partition, unique } from '../model/collections.ts';
+import { memoizedWith } from '../model/memoize-by-object.ts';
 import type { Daemon, OrganizationReadings, Reading, Snapshot, Workspace } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, type Tags, tagKey } from '../model/tags.ts';
 import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
 import { isKnownVersion } from '../model/version.ts';
 import { STALE_AFTER_MS } from '../supply/daemons.ts';
 import { type PollInterval, pollInterval } from './poll-interval.ts';
-import { AUTOMATIC, byTime, type Transition, transitionsOf } from './transitions.ts';
 
 /** A transition and its workspace. */
 export type ExpectedTransition = Transition & {
@@ -121,7 +123,7 @@ function groupsOf(
     // an owner who was suspended long ago may be active by now
     members: isUsable(members, now) ? members : undefined,
   };
-  return expectedOf(sources, workspaces).map(({ tags, sequences, built }) => {
+  return expectedOf(workspaces, sources).map(({ tags, sequences, built }) => {
     const isOverdue = sequences[0] !== undefined && sequences[0][0].at <= now;
     const gate = isOverdue ? gateOf(tags, rows, now) : [];
     const judgeOne: Judge = (transition) =>
@@ -160,34 +162,14 @@ type Sources = {
 } & { readonly version: string | undefined };
 
 /**
- * Workspaces are read every few minutes but used every few seconds, so the result is cached by the
- * reading.
+ * Derives the expected transitions by tag set, in order of tag keys. Workspaces are read every few
+ * minutes but used every few seconds, so the result is cached by the reading.
  */
-const known = new WeakMap<
-  Reading<Workspace>,
-  { readonly sources: Sources; readonly expected: readonly Expected[] }
->();
-
-/** Derives the expected transitions by tag set, in order of tag keys. */
-function expectedOf(sources: Sources, workspaces: Reading<Workspace>): readonly Expected[] {
-  const before = known.get(workspaces);
-  if (before !== undefined && areSame(before.sources, sources)) return before.expected;
-  const expected = [...transitionsByTags(sources, workspaces)]
+const expectedOf = memoizedWith((workspaces: Reading<Workspace>, sources: Sources): readonly Expected[] =>
+  [...transitionsByTags(sources, workspaces)]
     .toSorted(by(([key]) => key))
-    .map(([, seen]) => toExpected(seen));
-  known.set(workspaces, { sources, expected });
-  return expected;
-}
-
-function areSame(a: Sources, b: Sources): boolean {
-  return (
-    a.id === b.id &&
-    a.templates === b.templates &&
-    a.activeVersionTags === b.activeVersionTags &&
-    a.members === b.members &&
-    a.version === b.version
-  );
-}
+    .map(([, seen]) => toExpected(seen)),
+);
 
 function toExpected(seen: readonly WorkspaceTransitions[]): Expected {
   return {

@@ -3,11 +3,12 @@
  * default), inferred from the times of the builds that it made. No API shows the setting. The time
  * between two polls is a whole multiple of the interval.
  */
+
+import { AUTOMATIC } from '../demand/transitions.ts';
 import type { EpochMs } from '../model/brands.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Reading, Snapshot, Workspace } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
-import { AUTOMATIC } from './transitions.ts';
 
 /** The resolution of the inferred interval. */
 const STEP_MS = 30_000;

@@ -3,6 +3,7 @@
  * from the snapshot and the pool views.
  */
 
+import type { Transition } from '../demand/transitions.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -11,7 +12,6 @@ import type { PoolView } from '../supply/supply.ts';
 import { assignWakes, type WakeAssignment } from './choose-pools-to-wake.ts';
 import { type AllFloors, configuredFloors, type Floors } from './floors.ts';
 import { isForecastUnsure } from './forecast.ts';
-import type { Transition } from './transitions.ts';
 import { deriveWakeDemands, openersOf, type WakeDemands } from './wake-demand.ts';
 
 export type PoolForecast = {

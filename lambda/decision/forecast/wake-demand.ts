@@ -3,12 +3,13 @@
  * whose daemons can open the gate for them. Derived from the forecast and the pool views.
  */
 
+import type { Transition } from '../demand/transitions.ts';
 import type { EpochMs, OrganizationId } from '../model/brands.ts';
 import { partition, sum, unique } from '../model/collections.ts';
 import type { TransitionKind } from '../model/plan.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
-import { launchCost } from '../settings/patience.ts';
+import { launchCost } from '../settings/prices.ts';
 import { isPaused } from '../settings/settings-in-force.ts';
 import { isHeldBack } from '../supply/capacity.ts';
 import { isAlive } from '../supply/daemons.ts';
@@ -17,7 +18,6 @@ import type { TaskView } from '../supply/task-state.ts';
 import { configuredFloors } from './floors.ts';
 import { deriveForecast, type ExpectedTransition, type Refusal, type TransitionGroup } from './forecast.ts';
 import { pollInterval } from './poll-interval.ts';
-import type { Transition } from './transitions.ts';
 
 export type WakeDemand = {
   readonly group: TransitionGroup;

@@ -25,3 +25,6 @@ export const lastPart = (arn: string): string => arn.slice(arn.lastIndexOf('/') 
 
 /** Adds milliseconds to a time. */
 export const plusMs = (time: EpochMs, ms: number): EpochMs => (time + ms) as EpochMs;
+
+/** Formats a time as the plan writes it: RFC 3339, UTC, with milliseconds. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString();

@@ -139,19 +139,23 @@ export type PoolConfig = {
   readonly secrets: Readonly<Record<string, SecretRef>>;
 };
 
+/** How coderd is reached. */
+export type CoderServer = {
+  readonly url: string;
+  readonly token: SecretRef;
+  readonly caBundle?: string | undefined;
+  /** The URL of the HTTP proxy through which coderd is reached. */
+  readonly proxy?: string | undefined;
+};
+
 export type Config = {
-  readonly coder: {
-    readonly url: string;
-    readonly token: SecretRef;
-    readonly caBundle?: string | undefined;
-    /** The URL of the HTTP proxy through which coderd is reached. */
-    readonly proxy?: string | undefined;
+  readonly coder: CoderServer & {
+    /**
+     * coderd's CODER_WORKSPACE_PREBUILDS_FAILURE_HARD_LIMIT: after so many failed builds in a row it
+     * makes no more prebuilt workspaces of a preset. 0: it never stops.
+     */
+    readonly prebuildsFailureHardLimit: number;
   };
-  /**
-   * coderd's CODER_WORKSPACE_PREBUILDS_FAILURE_HARD_LIMIT: after so many failed builds in a row it
-   * makes no more prebuilt workspaces of a preset. 0: it never stops.
-   */
-  readonly prebuildsFailureHardLimit: number;
   /** A job that waits longer is a finding. */
   readonly alertAfterMs: number;
   readonly limits: {

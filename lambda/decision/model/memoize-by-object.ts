@@ -12,3 +12,21 @@ export function memoized<K extends object, V extends NonNullable<unknown>>(of: (
     return value;
   };
 }
+
+/**
+ * As `memoized`, for a function of further inputs: the result is computed again if one of them is
+ * another object.
+ */
+export function memoizedWith<K extends object, S extends Readonly<Record<string, unknown>>, V>(
+  of: (key: K, inputs: S) => V,
+): (key: K, inputs: S) => V {
+  const known = new WeakMap<K, { readonly inputs: S; readonly value: V }>();
+  return (key, inputs) => {
+    const found = known.get(key);
+    if (found !== undefined && Object.keys(inputs).every((name) => found.inputs[name] === inputs[name]))
+      return found.value;
+    const value = of(key, inputs);
+    known.set(key, { inputs, value });
+    return value;
+  };
+}

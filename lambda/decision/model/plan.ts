@@ -47,9 +47,8 @@ export type StartTime = {
  * one too.
  */
 export type Reason =
-  | { readonly code: 'pending-jobs'; readonly jobs: number }
-  | { readonly code: 'served-by-free'; readonly jobs: number }
-  | { readonly code: 'served-by-starting'; readonly jobs: number }
+  | { readonly code: 'pending-jobs' | 'served-by-free' | 'served-by-starting'; readonly jobs: number }
+  | { readonly code: TasksReason; readonly tasks: number }
   | {
       readonly code: 'floor';
       readonly from: Exclude<Floor['from'], 'wake' | 'stock'>;
@@ -77,10 +76,6 @@ export type Reason =
         readonly others: readonly { readonly free: number; readonly dollarsPerHour: number }[];
       } | null;
     }
-  /** Idle daemons that are kept because the record of earlier builds is too short to drain them. */
-  | { readonly code: 'holding-for-record'; readonly tasks: number }
-  /** Idle daemons that drain because a limit over all pools keeps a job of another pool waiting. */
-  | { readonly code: 'making-room'; readonly tasks: number }
   /** One daemon opens coderd's gate for transitions that are due now or soon. */
   | { readonly code: 'awake-for'; readonly for: readonly Transitions[] }
   /** The forecast is incomplete, so more transitions may be due. The last daemon stays. */
@@ -96,8 +91,6 @@ export type Reason =
   | { readonly code: 'launching-for-jobs-only'; readonly wanted: number }
   /** The pool wants more tasks than its pin allows. */
   | ({ readonly code: 'pinned'; readonly wanted: number; readonly count: number } & OverrideNote)
-  /** Tasks above the pin. Running builds finish; idle daemons drain after `idleTimeout`. */
-  | { readonly code: 'above-pin'; readonly tasks: number }
   /** The only action of a paused pool is to protect tasks that have no guard. */
   | ({ readonly code: 'paused' } & OverrideNote)
   | ({ readonly code: 'scale-in-paused' } & OverrideNote)
@@ -111,24 +104,9 @@ export type Reason =
   /** A retiring pool that has no task left. */
   | { readonly code: 'retired' }
   | { readonly code: 'capped-at-max'; readonly wanted: number; readonly max: number }
-  | {
-      readonly code: 'capped-at-max-tasks';
-      readonly wanted: number;
-      readonly granted: number;
-      readonly maxTasks: number;
-      /** Minutes that people wait because of this limit, for each hour. */
-      readonly waitMinutesPerHour: number;
-    }
-  | {
-      readonly code: 'capped-at-dollars-per-hour';
-      readonly wanted: number;
-      readonly granted: number;
-      readonly dollarsPerHour: number;
-      readonly waitMinutesPerHour: number;
-    }
+  | (OverallLimit & { readonly code: 'capped-at-max-tasks'; readonly maxTasks: number })
+  | (OverallLimit & { readonly code: 'capped-at-dollars-per-hour'; readonly dollarsPerHour: number })
   | { readonly code: 'capped-at-prebuilds-max-tasks'; readonly jobs: number; readonly maxTasks: number }
-  | { readonly code: 'idle-long-enough'; readonly tasks: number }
-  | { readonly code: 'idle-too-briefly'; readonly tasks: number }
   /**
    * Tasks to replace, and how many of them get a drain request in this look. Only a share of a pool
    * drains at a time, and replacements start first.
@@ -140,24 +118,10 @@ export type Reason =
     }
   | OldSecretReason
   /**
-   * Tasks without a guard. The autoscaler protects them because they may hold a job or have to
-   * stay.
-   */
-  | { readonly code: 'protecting'; readonly tasks: number }
-  /**
    * Rung `confirm`: tasks that ECS may stop once all other tasks are protected and a second look
    * plans the same.
    */
   | { readonly code: 'stopping-after-confirmation'; readonly tasks: number; readonly unprotected: number }
-  /**
-   * Rung `confirm`: tasks that have been idle long enough, but the protection of their last build
-   * still runs.
-   */
-  | { readonly code: 'holding-for-protection'; readonly tasks: number }
-  /** Rung `never`: idle tasks that stay. */
-  | { readonly code: 'never-scaled-in'; readonly tasks: number }
-  | { readonly code: 'tasks-left'; readonly tasks: number }
-  | { readonly code: 'waiting-for-vacant'; readonly tasks: number }
   | {
       readonly code: 'starts-failing';
       /** Failed starts since a daemon last registered. */
@@ -181,15 +145,48 @@ export type Reason =
       readonly reason: string;
     }
   | { readonly code: 'count-below-tasks'; readonly desired: number; readonly tasks: number }
-  | { readonly code: 'holding-for-starting'; readonly tasks: number }
-  /** Rung `confirm`: a task drains that still has the lease of an earlier guard or of a person. */
-  | { readonly code: 'holding-for-leaving'; readonly tasks: number }
-  | { readonly code: 'holding-for-unguarded'; readonly tasks: number }
   | { readonly code: 'holding-for-deployment' }
   | { readonly code: 'holding-for-doubt'; readonly doubts: readonly Doubt[] }
   | { readonly code: 'server-too-old'; readonly version: string; readonly oldest: string }
   | { readonly code: 'no-service' }
   | { readonly code: 'nothing-to-do' };
+
+/** Reasons that say only how many tasks. */
+type TasksReason =
+  /** Idle daemons that drain because a limit over all pools keeps a job of another pool waiting. */
+  | 'making-room'
+  /** Tasks above the pin. Running builds finish; idle daemons drain after `idleTimeout`. */
+  | 'above-pin'
+  | 'idle-long-enough'
+  | 'idle-too-briefly'
+  /**
+   * Tasks without a guard. The autoscaler protects them because they may hold a job or have to
+   * stay.
+   */
+  | 'protecting'
+  /**
+   * Rung `confirm`: tasks that have been idle long enough, but the protection of their last build
+   * still runs.
+   */
+  | 'holding-for-protection'
+  /** Rung `never`: idle tasks that stay. */
+  | 'never-scaled-in'
+  | 'tasks-left'
+  | 'waiting-for-vacant'
+  | 'holding-for-starting'
+  /** Rung `confirm`: a task drains that still has the lease of an earlier guard or of a person. */
+  | 'holding-for-leaving'
+  | 'holding-for-unguarded'
+  /** Idle daemons that are kept because the record of earlier builds is too short to drain them. */
+  | 'holding-for-record';
+
+/** A limit over all pools that applies. */
+type OverallLimit = {
+  readonly wanted: number;
+  readonly granted: number;
+  /** Minutes that people wait because of this limit, for each hour. */
+  readonly waitMinutesPerHour: number;
+};
 
 /** A secret of a pool, of which tasks still have an earlier value. */
 export type ChangedSecret = {
@@ -464,11 +461,10 @@ export type Finding =
     }
   | { readonly code: 'workspaces-empty'; readonly organization: string; readonly jobs: number }
   | (Transitions & {
-      readonly code: 'transitions-without-pool';
+      readonly code: 'transitions-without-pool' | 'transitions-late';
       readonly organization: string;
       readonly tags: Tags;
     })
-  | (Transitions & { readonly code: 'transitions-late'; readonly organization: string; readonly tags: Tags })
   /** Transitions that are due and that coderd did not make although it saw a daemon. */
   | (Transitions & {
       readonly code: 'transitions-refused';
@@ -631,9 +627,7 @@ export type Finding =
       /** `key`: the name of its key; null: coderd does not tell. */
       readonly daemons: readonly { readonly name: string; readonly key: string | null }[];
     }
-  | { readonly code: 'tasks-unguarded'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
-  | { readonly code: 'tasks-vacant'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
-  | { readonly code: 'tasks-without-daemon'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
+  | { readonly code: TasksFinding; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
   /** Without this list a changed secret replaces no task. */
   | {
       readonly code: `secrets-${Exclude<ReadingStatus, 'ok' | 'truncated'>}`;
@@ -648,15 +642,17 @@ export type Finding =
       readonly pool: PoolName;
       readonly tasks: readonly TaskArn[];
       readonly of: number;
-    })
-  /** These tasks have drained for half an hour without a daemon: their guard no longer reacts. */
-  | {
-      readonly code: 'tasks-draining-without-daemon';
-      readonly pool: PoolName;
-      readonly tasks: readonly TaskArn[];
-    }
-  /** These tasks have drained for six hours. */
-  | { readonly code: 'tasks-draining-for-long'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] };
+    });
+
+/** Tasks of a pool that need a person. */
+export type TasksFinding =
+  | 'tasks-unguarded'
+  | 'tasks-vacant'
+  | 'tasks-without-daemon'
+  /** They have drained for half an hour without a daemon: their guard no longer reacts. */
+  | 'tasks-draining-without-daemon'
+  /** They have drained for six hours. */
+  | 'tasks-draining-for-long';
 
 /**
  * A preset of a template's active version, and its newest prebuilt workspaces, which have failed.

@@ -3,14 +3,14 @@
  * snapshot and the decision about it. docs/promises.md describes the model and how often it is
  * right.
  */
-import type { PoolName } from '../model/brands.ts';
+import { failsAt } from '../demand/demand.ts';
+import type { PoolDecision } from '../drain/decide-pool.ts';
+import { isoTime, type PoolName } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
 import type { Doubt, Plan } from '../model/plan.ts';
 import type { NoPromise, PendingJob, PromisedPlan, PromisedStart } from '../model/promise.ts';
 import type { OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, displayTags, normalizeTags } from '../model/tags.ts';
-import type { PoolDecision } from '../pool/pool-decision.ts';
-import { failsAt, isoTime } from '../report/waiting.ts';
 import { wakeOverride } from '../settings/settings-in-force.ts';
 import { isHeldBack } from '../supply/capacity.ts';
 import { playQueue } from './play-queue.ts';

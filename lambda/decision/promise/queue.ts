@@ -3,15 +3,17 @@
  * out, and the servers: daemons, and tasks that will have one. Derived from a snapshot and the
  * decision about it, so it has the tasks that this look launches.
  */
+import { pendingJobs } from '../demand/demand.ts';
 import { PREBUILDS_USER } from '../demand/record.ts';
+import { jobsByWorker } from '../demand/running.ts';
+import type { PoolDecision } from '../drain/decide-pool.ts';
 import { by, unique } from '../model/collections.ts';
 import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
-import type { PoolDecision } from '../pool/pool-decision.ts';
 import { isComing } from '../supply/capacity.ts';
-import { isAlive, mayHaveLeft, workerOf } from '../supply/daemons.ts';
+import { HANDED_OVER_MS, isAlive, mayHaveLeft } from '../supply/daemons.ts';
 import { awsTimeOf, foreignTo, type PoolView } from '../supply/supply.ts';
-import type { TaskView } from '../supply/task-state.ts';
+import { mayTakeJobs, type TaskView } from '../supply/task-state.ts';
 import { type BuildTimes, buildTimesIn } from './build-times.ts';
 import { learnStartTimes, type StartTimes } from './start-times.ts';
 
@@ -65,7 +67,7 @@ export function deriveQueue(
   { snapshot, most }: { readonly snapshot: Snapshot; readonly most: number },
 ): Queue {
   const buildsOf = buildTimesIn(organization);
-  const all = pendingJobs(organization);
+  const all = pendingJobs(organization).toSorted(IN_TURN);
   const pending = all.slice(0, most);
   const tagSets = unique(
     pending.map(({ tags }) => normalizeTags(tags)),
@@ -94,25 +96,16 @@ export function deriveQueue(
 
 const DOUBTFUL: Ready = { kind: 'doubtful' };
 
-/** coderd hands out a job within a second. After this time an idle daemon does not take it. */
-const HANDED_OVER_MS = 15_000;
-
 function isRefused(job: Job, tags: TagSet, { takenAt }: Snapshot): boolean {
   return takenAt - job.created_at > HANDED_OVER_MS && covers(tags, normalizeTags(job.tags));
 }
 
 /** People's jobs before prebuilds, then the oldest first (docs/coder.md §4). */
-function pendingJobs({ jobs }: OrganizationReadings): readonly Job[] {
-  return unique(jobs.items, ({ id }) => id)
-    .filter((job) => job.status === 'pending' && job.worker_id == null && job.completed_at == null)
-    .toSorted(
-      by<Job>(
-        rankOf,
-        ({ created_at }) => created_at,
-        ({ id }) => id,
-      ),
-    );
-}
+const IN_TURN = by<Job>(
+  (job) => rankOf(job),
+  ({ created_at }) => created_at,
+  ({ id }) => id,
+);
 
 const rankOf = ({ initiator_id }: Job): number => (initiator_id === PREBUILDS_USER ? 1 : 0);
 
@@ -126,13 +119,13 @@ type Input = {
 /** A server before its tags are compared with those of the jobs. */
 type Tagged = Omit<Server, 'fits'> & { readonly tags: TagSet };
 
-function serversOfPool({ need, actions, plan }: PoolDecision, input: Input): readonly Tagged[] {
+function serversOfPool({ need, actions, to }: PoolDecision, input: Input): readonly Tagged[] {
   const { view } = need;
   const leaving = new Set(actions.flatMap((action) => (action.kind === 'ask-to-leave' ? action.task : [])));
   const now = awsTimeOf(input.snapshot);
   const starts = learnStartTimes(view, now);
-  const running = runningJobs(input.organization);
-  const raised = Math.max(0, (plan.desired.to ?? 0) - (plan.desired.from ?? 0));
+  const running = jobsByWorker(input.organization.jobs);
+  const raised = Math.max(0, to - (view.service?.desiredCount ?? 0));
   const toCreate: Tagged = { view, tags: view.tags, starts, ready: { kind: 'to-create' } };
   return [
     ...view.tasks
@@ -151,17 +144,12 @@ function readyOf(task: TaskView, now: number): Ready | undefined {
     return startedAt === undefined
       ? { kind: 'booting', ageMs: now - createdAt }
       : { kind: 'registering', ageMs: now - startedAt };
-  return staysUp(task) && task.use === 'idle' ? { kind: 'free' } : undefined;
+  return mayTakeJobs(task) && task.use === 'idle' ? { kind: 'free' } : undefined;
 }
 
 function busyOf(task: TaskView, running: ReadonlyMap<string, Job>, input: Input): Ready | undefined {
-  if (!staysUp(task) || task.use !== 'busy') return undefined;
+  if (!mayTakeJobs(task) || task.use !== 'busy') return undefined;
   return busyWith(running.get(task.daemon?.id ?? ''), input);
-}
-
-/** A daemon that has drained still reads idle for up to 90 s, but its task has no lease any more. */
-function staysUp({ state, leaseMs }: TaskView): boolean {
-  return state === 'working' || (state === 'unguarded' && leaseMs === undefined);
 }
 
 function busyWith(job: Job | undefined, { snapshot, buildsOf }: Input): Ready {
@@ -169,20 +157,11 @@ function busyWith(job: Job | undefined, { snapshot, buildsOf }: Input): Ready {
   return { kind: 'busy', ageMs, builds: job && buildsOf(job) };
 }
 
-function runningJobs({ jobs }: OrganizationReadings): ReadonlyMap<string, Job> {
-  return new Map(
-    jobs.items.flatMap((job) => {
-      const worker = workerOf(job);
-      return worker === undefined ? [] : [[worker, job] as const];
-    }),
-  );
-}
-
 function serversOfOthers(input: Input): readonly Tagged[] {
   const { organization, decisions, snapshot } = input;
   const views = decisions.map(({ need }) => need.view);
   const isForeign = foreignTo(views);
-  const running = runningJobs(organization);
+  const running = jobsByWorker(organization.jobs);
   const index = views.find((view) => view.organization === organization)?.index;
   return organization.daemons.items
     .filter((daemon) => isAlive(daemon, snapshot.takenAt) && isForeign(daemon))

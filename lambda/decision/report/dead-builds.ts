@@ -3,7 +3,7 @@
  * job of each task's daemon. Terraform was cut off in these builds, so coderd has no state of what
  * they did. What the readings do not show is left out, or said to be unknown.
  */
-import type { EpochMs } from '../model/brands.ts';
+import { type EpochMs, isoTime } from '../model/brands.ts';
 import { by, unique } from '../model/collections.ts';
 import type { DeadBuild, Finding } from '../model/plan.ts';
 import type { Daemon, Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
@@ -20,7 +20,6 @@ import {
   type ToCoderdTime,
 } from './death.ts';
 import { causeOfDeath, reasonOfDeath, wasKilled } from './death-cause.ts';
-import { isoTime } from './waiting.ts';
 
 type Suspect = {
   readonly task: EndedTask;

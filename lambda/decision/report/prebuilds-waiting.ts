@@ -3,8 +3,8 @@
  * of prebuilds have the lowest priority, and coderd fails a job after half an hour. The estimate
  * counts every daemon of the pool as serving prebuilds only.
  */
-import type { Assigned, Assignment } from '../assignment/assignment.ts';
-import { oldestOf, type TagGroup } from '../demand/demand.ts';
+import type { Assigned, Assignment } from '../assign/assignment.ts';
+import { failsAt, oldestOf, REAPED_AFTER_MS, type TagGroup } from '../demand/demand.ts';
 import { deriveRecord, PREBUILDS_USER } from '../demand/record.ts';
 import type { PoolName } from '../model/brands.ts';
 import { meanOf, sum } from '../model/collections.ts';
@@ -12,7 +12,6 @@ import { memoized } from '../model/memoize-by-object.ts';
 import type { Finding, PoolPlan, Reason } from '../model/plan.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { displayTags, tagKey } from '../model/tags.ts';
-import { failsAt, REAPED_AFTER_MS } from './waiting.ts';
 
 /** Before this time the estimate is rough: a burst may be over sooner than its first jobs suggest. */
 const EARLY_MS = REAPED_AFTER_MS / 2;

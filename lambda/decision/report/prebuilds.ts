@@ -3,15 +3,15 @@
  * preset has failed nor its limit. Both follow from the latest builds of the prebuilt workspaces,
  * which coderd counts too (docs/coder.md §10): it never deletes those that failed.
  */
+import { REAPED_AFTER_MS } from '../demand/demand.ts';
 import { PREBUILDS_USER } from '../demand/record.ts';
-import type { EpochMs } from '../model/brands.ts';
+import { type EpochMs, isoTime } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { FailingPreset, Finding } from '../model/plan.ts';
 import type { OrganizationReadings, Reading, Snapshot, Template, Workspace } from '../model/snapshot.ts';
 import { compareVersion, LIMITS_PRESETS_SINCE } from '../model/version.ts';
-import { isoTime, REAPED_AFTER_MS } from './waiting.ts';
 
 /** One failure can be chance. */
 const FEWEST_FAILURES = 2;
@@ -32,7 +32,7 @@ type Preset = {
 /** Derives the findings about presets of active versions, in order of template and preset. */
 export function prebuildFindings(
   snapshot: Snapshot,
-  { prebuildsFailureHardLimit }: Config,
+  { coder: { prebuildsFailureHardLimit } }: Config,
 ): readonly PresetFinding[] {
   const { buildInfo, organizations } = snapshot.coder;
   const hasLimit = (compareVersion(buildInfo?.version, LIMITS_PRESETS_SINCE) ?? 0) >= 0;

@@ -3,38 +3,56 @@
  * tasks and count.
  */
 
-import { launchesForJobsOnly } from '../assignment/launch-limits.ts';
-import { launchesFor, type PoolNeed } from '../assignment/needs.ts';
+import { launchesFor, type PoolNeed } from '../assign/needs.ts';
+import type { PoolDecision } from '../drain/decide-pool.ts';
+import { isKeptAwake, mayDrain } from '../drain/drainable.ts';
+import type { LeaveDecision } from '../drain/leaving.ts';
+import { countTransitions } from '../forecast/count-transitions.ts';
 import { configuredFloor } from '../forecast/floors.ts';
-import type { EpochMs } from '../model/brands.ts';
+import { type EpochMs, isoTime } from '../model/brands.ts';
 import type { Config } from '../model/config.ts';
 import { type Doubt, type Override, REPLACING, type Reason } from '../model/plan.ts';
-import type { StockChoice } from '../model/snapshot.ts';
+import type { Snapshot, StockChoice } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
-import type { Confirming } from '../scale-in/confirm-rung.ts';
-import type { CountDecision } from '../scale-in/counts.ts';
-import type { LeaveDecision } from '../scale-in/leaving.ts';
+import { OLDEST_SERVER } from '../model/version.ts';
 import { UNKNOWN_RULE } from '../stock/rules.ts';
 import { countDaemons, unplacedTasks } from '../supply/capacity.ts';
+import { launchesForJobsOnly } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
-import { countTransitions } from './report-forecast.ts';
 import { oldSecretReasons } from './secret-report.ts';
-import { isoTime } from './waiting.ts';
 
-export type ReasonInput = {
-  readonly leaving: readonly LeaveDecision[];
-  readonly count: CountDecision;
-  readonly confirming: Confirming;
-  readonly doubts: readonly Doubt[];
-  readonly config: Config;
-  readonly now: EpochMs;
-};
+/** What the reasons depend on besides the decision. */
+type Look = { readonly snapshot: Snapshot; readonly config: Config };
 
 /** Derives all reasons of a pool: at least one, and one of each code. */
-export function reasonsOf(
-  need: PoolNeed,
-  { leaving, count, confirming, doubts, config, now }: ReasonInput,
-): readonly Reason[] {
+export function reasonsOf(decision: PoolDecision, { snapshot, config }: Look): readonly Reason[] {
+  const { need, doubts, mode, confirming } = decision;
+  const now = snapshot.takenAt;
+  switch (mode) {
+    case 'no-service':
+      return [...jobReasons(need), missingService(doubts, snapshot)];
+    case 'server-too-old': {
+      const version = snapshot.coder.buildInfo?.version ?? 'unknown';
+      return [{ code: 'server-too-old', version, oldest: OLDEST_SERVER }];
+    }
+    case 'paused': {
+      const waiting = [...jobReasons(need), ...heldBackReasons(need, now)];
+      return [...overrideReasons(need, 'pause', 'paused'), ...waiting, ...confirming.why];
+    }
+    case 'sized':
+      return sizedReasons(decision, config, now);
+    default:
+      return mode satisfies never;
+  }
+}
+
+/** A service is missing only if the list of services is known. */
+function missingService(doubts: readonly Doubt[], { ecs }: Snapshot): Reason {
+  return ecs.services.status === 'ok' ? { code: 'no-service' } : { code: 'holding-for-doubt', doubts };
+}
+
+function sizedReasons(decision: PoolDecision, config: Config, now: EpochMs): readonly Reason[] {
+  const { need, doubts, leaving, confirming, count } = decision;
   const why = [
     ...standingReasons(need, doubts),
     ...jobReasons(need),
@@ -56,11 +74,10 @@ export function reasonsOf(
 
 /** Reasons that hold for as long as a person wants. */
 function standingReasons(need: PoolNeed, doubts: readonly Doubt[]): readonly Reason[] {
-  const { pool, overrides, service, listed } = need.view;
-  const paused = overrides.find(({ kind }) => kind === 'pause-scale-in');
+  const { pool, service, listed } = need.view;
   const isEmpty = listed === 0 && service?.desiredCount === 0 && doubts.length === 0;
   return [
-    ...(paused === undefined ? [] : [{ code: 'scale-in-paused', ...overrideNote(paused) } as const]),
+    ...overrideReasons(need, 'pause-scale-in', 'scale-in-paused'),
     ...(pool.retiring ? (isEmpty ? [{ code: 'retired' } as const] : retiringWaits(need)) : []),
   ];
 }
@@ -72,8 +89,17 @@ function retiringWaits({ view, capacity: { starting } }: PoolNeed): readonly Rea
   return [{ code: 'retiring-waits', starting, leaving, unguarded }];
 }
 
-/** The fields of an override that reasons and findings repeat. */
-export function overrideNote({ until, by, why }: Override) {
+function overrideReasons(
+  { view }: PoolNeed,
+  kind: Override['kind'],
+  code: 'paused' | 'scale-in-paused',
+): readonly Reason[] {
+  const override = view.overrides.find((each) => each.kind === kind);
+  return override === undefined ? [] : [{ code, ...overrideNote(override) }];
+}
+
+/** The fields of an override that reasons repeat. */
+function overrideNote({ until, by, why }: Override) {
   return { until, by, why };
 }
 
@@ -83,7 +109,7 @@ function isOnlyPause(reason: Reason): boolean {
 }
 
 /** Which daemons will run the jobs that are assigned to the pool. */
-export function jobReasons(need: PoolNeed): readonly Reason[] {
+function jobReasons(need: PoolNeed): readonly Reason[] {
   const reasons: Reason[] = [];
   const [free, starting] = [need.jobs['by-free'], need.jobs['by-starting']];
   const launches = launchesFor(need);
@@ -99,14 +125,14 @@ function floorReasons({ poolForecast, inUse }: PoolNeed): readonly Reason[] {
 }
 
 /** The free daemons that are kept, by which rule, and those that are given up. */
-function stockReasons({ stocks, givenUp, heldForRecord, ready }: PoolNeed): readonly Reason[] {
-  const reasons: Reason[] = stocks.map(stockReason);
-  if (heldForRecord > ready) reasons.push({ code: 'holding-for-record', tasks: heldForRecord });
+function stockReasons({ ready, idle: { givenUp, heldForRecord } }: PoolNeed): readonly Reason[] {
+  const reasons: Reason[] = ready.stocks.map(stockReason);
+  if (heldForRecord > ready.all) reasons.push({ code: 'holding-for-record', tasks: heldForRecord });
   if (givenUp > 0) reasons.push({ code: 'making-room', tasks: givenUp });
   return reasons;
 }
 
-function stockReason({ daemons, group: { choice } }: PoolNeed['stocks'][number]): Reason {
+function stockReason({ daemons, group: { choice } }: PoolNeed['ready']['stocks'][number]): Reason {
   const { free, spareMs, afterBuildMs, countsEnding } = choice?.rule ?? UNKNOWN_RULE;
   return {
     ...{ code: 'stock', daemons, free, countsEnding },
@@ -123,7 +149,8 @@ function learnedFrom({ builds, hours, tasks, waiting, others }: StockChoice) {
 
 /** Tasks that only the forecast keeps or launches. */
 function forecastReasons(need: PoolNeed, now: EpochMs): readonly Reason[] {
-  const { poolForecast, view, prewarmed, due } = need;
+  const { poolForecast, view } = need;
+  const { prewarmed, due } = need.ready;
   const { wakeAssignment, isUnsure } = poolForecast;
   const { max } = view.pool.prewarm;
   const reasons: Reason[] = [...heldBackReasons(need, now)];
@@ -146,34 +173,28 @@ function jobsOnlyReasons({ floor, capacity }: PoolNeed, doubts: readonly Doubt[]
 }
 
 /** Transitions that wait until a person lets the pool be woken again. */
-export function heldBackReasons({ poolForecast: { heldBack } }: PoolNeed, now: EpochMs): readonly Reason[] {
+function heldBackReasons({ poolForecast: { heldBack } }: PoolNeed, now: EpochMs): readonly Reason[] {
   return heldBack.length === 0 ? [] : [{ code: 'not-woken-for', for: countTransitions(heldBack, now) }];
-}
-
-/** Whether only the forecast keeps some of the tasks. */
-export function isKeptAwake({ poolForecast: { floors }, inUse }: PoolNeed): boolean {
-  return floors.wake > Math.max(inUse, configuredFloor(floors, inUse).count);
 }
 
 /** Each limit that applies: how many tasks the pool wanted, and how many it got. */
 function boundReasons(need: PoolNeed, { limits }: Config): readonly Reason[] {
-  const { view, capacity, wanted, wantedBelowMax, granted, prebuildsWaiting, isRoomUsedUp } = need;
+  const { view, capacity, held } = need;
+  const { wanted, wantedBelowMax, granted } = need.tasks;
   const { pool } = view;
   const reasons: Reason[] = [];
   if (wanted > pool.max) reasons.push(...maxReasons(view, wanted));
   if (view.minFrom === 'pin' && capacity.total > pool.min)
     reasons.push({ code: 'above-pin', tasks: capacity.total - pool.min });
-  if (prebuildsWaiting > 0)
-    reasons.push({
-      code: 'capped-at-prebuilds-max-tasks',
-      jobs: prebuildsWaiting,
-      maxTasks: pool.prebuilds.maxTasks,
-    });
+  if (held.prebuilds > 0) {
+    const { maxTasks } = pool.prebuilds;
+    reasons.push({ code: 'capped-at-prebuilds-max-tasks', jobs: held.prebuilds, maxTasks });
+  }
   if (capacity.isHeldBack && (granted < wantedBelowMax || view.missing > 0))
     reasons.push(...whyHeldBack(view, { wanted: wantedBelowMax, granted }));
-  else if (granted < wantedBelowMax && isRoomUsedUp)
+  else if (granted < wantedBelowMax)
     reasons.push(
-      overallLimit(need, { wanted: wantedBelowMax, limits, waitMinutesPerHour: 60 * need.peopleWaiting }),
+      ...overallLimit(need, limits, { wanted: wantedBelowMax, waitMinutesPerHour: 60 * held.people }),
     );
   return reasons.length > 0 ? reasons : stockBoundReasons(need, limits);
 }
@@ -205,12 +226,11 @@ function whyHeldBack(
 
 /** The limit that keeps the stock below the size that its rule asks for. */
 function stockBoundReasons(need: PoolNeed, limits: Config['limits']): readonly Reason[] {
-  const { view, granted, stockHeld, isRoomUsedUp, capacity } = need;
-  if (stockHeld === 0 || capacity.isHeldBack) return [];
-  if (granted >= view.pool.max) return maxReasons(view, granted + stockHeld);
-  if (!isRoomUsedUp) return [];
-  const wanted = Math.min(view.pool.max, granted + stockHeld);
-  return [overallLimit(need, { wanted, limits, waitMinutesPerHour: 0 })];
+  const { view, tasks, held, capacity } = need;
+  if (held.stock === 0 || capacity.isHeldBack) return [];
+  const wanted = tasks.granted + held.stock;
+  if (tasks.granted >= view.pool.max) return maxReasons(view, wanted);
+  return overallLimit(need, limits, { wanted: Math.min(view.pool.max, wanted), waitMinutesPerHour: 0 });
 }
 
 /**
@@ -218,20 +238,14 @@ function stockBoundReasons(need: PoolNeed, limits: Config['limits']): readonly R
  * as the limit applies.
  */
 function overallLimit(
-  { granted, isOverBudget }: PoolNeed,
-  { wanted, limits: { maxTasks, dollarsPerHour }, waitMinutesPerHour }: Limited,
-): Reason {
-  const held = { wanted, granted, waitMinutesPerHour };
-  return isOverBudget && dollarsPerHour !== undefined
-    ? { code: 'capped-at-dollars-per-hour', ...held, dollarsPerHour }
-    : { code: 'capped-at-max-tasks', ...held, maxTasks };
+  { tasks: { granted }, held }: PoolNeed,
+  { maxTasks, dollarsPerHour = 0 }: Config['limits'],
+  { wanted, waitMinutesPerHour }: { readonly wanted: number; readonly waitMinutesPerHour: number },
+): readonly Reason[] {
+  const limited = { wanted, granted, waitMinutesPerHour };
+  if (held.by === 'maxTasks') return [{ code: 'capped-at-max-tasks', ...limited, maxTasks }];
+  return held.by === undefined ? [] : [{ code: 'capped-at-dollars-per-hour', ...limited, dollarsPerHour }];
 }
-
-type Limited = {
-  readonly wanted: number;
-  readonly limits: Config['limits'];
-  readonly waitMinutesPerHour: number;
-};
 
 /**
  * The limit of a pool itself, possibly set by a pin. A retiring pool has none, since it wants no
@@ -244,15 +258,6 @@ function maxReasons({ pool, overrides }: PoolNeed['view'], wanted: number): read
   if (pin === undefined || (pin.count ?? 0) > pool.max)
     return [{ code: 'capped-at-max', wanted, max: pool.max }];
   return [{ code: 'pinned', wanted, count: pool.max, ...overrideNote(pin) }];
-}
-
-/**
- * Whether a task of the pool may get a drain request now. A daemon that has just left reads idle
- * for up to 90 s, and its task has no lease in that time. Until coderd shows that it is gone, no
- * other task gets a request; otherwise the pool could fall below its floor.
- */
-export function mayDrain({ capacity }: PoolNeed, doubts: readonly Doubt[]): boolean {
-  return doubts.length === 0 && capacity.unguarded === 0;
 }
 
 function leaveReasons(

@@ -3,38 +3,20 @@
  * the wake demands.
  */
 
+import type { Transition } from '../demand/transitions.ts';
 import type { WakeAssignment } from '../forecast/choose-pools-to-wake.ts';
+import { countTransitions } from '../forecast/count-transitions.ts';
 import { emptyWorkspaces, type Refusal, type TransitionGroup } from '../forecast/forecast.ts';
-import type { Transition } from '../forecast/transitions.ts';
 import type { BlockedWakeDemand, WakeDemand, WakeDemands } from '../forecast/wake-demand.ts';
-import type { EpochMs, PoolName } from '../model/brands.ts';
-import { by, partition } from '../model/collections.ts';
-import type { Finding, ForecastReadingName, ForecastRow, Transitions } from '../model/plan.ts';
+import { type EpochMs, isoTime, type PoolName } from '../model/brands.ts';
+import { by } from '../model/collections.ts';
+import type { Finding, ForecastReadingName, ForecastRow } from '../model/plan.ts';
 import type { OrganizationReadings, Reading, Snapshot, Workspace } from '../model/snapshot.ts';
 import { displayTags } from '../model/tags.ts';
 import { wakeOverride } from '../settings/settings-in-force.ts';
-import { isoTime } from './waiting.ts';
 
 /** The plan leaves out later transitions. */
 const SHOWN_MS = 3_600_000;
-
-/** Counts transitions by kind, the overdue ones separately, the earliest first. */
-export function countTransitions(transitions: readonly Transition[], now: EpochMs): readonly Transitions[] {
-  return partition(transitions, ({ at }) => at <= now)
-    .flatMap((part) => [...Map.groupBy(part, ({ kind }) => kind).values()])
-    .map((alike) => ({
-      kind: alike[0]?.kind ?? 'autostart',
-      transitions: alike.length,
-      earliest: alike.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY),
-    }))
-    .toSorted(
-      by(
-        ({ earliest }) => earliest,
-        ({ kind }) => kind,
-      ),
-    )
-    .map(({ earliest, ...count }) => ({ ...count, at: isoTime(earliest) }));
-}
 
 /**
  * Derives the rows of the plan for each tag set and kind: the transitions within the hour, and the

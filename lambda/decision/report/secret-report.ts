@@ -1,14 +1,13 @@
 /** The reason and the findings about changed secrets, from the pools' tasks and the reading. */
 
-import type { EpochMs } from '../model/brands.ts';
+import type { LeaveDecision } from '../drain/leaving.ts';
+import { type EpochMs, isoTime } from '../model/brands.ts';
 import type { ChangedSecret, Finding, OldSecretReason } from '../model/plan.ts';
 import { SPREADS_WITHIN_MS } from '../model/secrets.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import type { LeaveDecision } from '../scale-in/leaving.ts';
 import { type Credential, outdatedCredential, unprovenPsk } from '../supply/credentials.ts';
 import { awsTimeOf, type PoolView } from '../supply/supply.ts';
 import { isGuarded, type TaskView } from '../supply/task-state.ts';
-import { isoTime } from './waiting.ts';
 
 /** Tells how many tasks still have an earlier value of a secret. None if all have the present ones. */
 export function oldSecretReasons(

@@ -1,15 +1,12 @@
 /** Findings about jobs that wait too long, or that coderd is about to fail, from the assignment. */
-import type { Assigned, Assignment } from '../assignment/assignment.ts';
-import { oldestOf, type TagGroup } from '../demand/demand.ts';
-import type { EpochMs } from '../model/brands.ts';
+import type { Assigned, Assignment } from '../assign/assignment.ts';
+import { failsAt, oldestOf, REAPED_AFTER_MS, type TagGroup } from '../demand/demand.ts';
+import { isoTime } from '../model/brands.ts';
 import type { Config } from '../model/config.ts';
-import type { Finding, IsoTime, Served } from '../model/plan.ts';
+import type { Finding, Served } from '../model/plan.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { displayTags } from '../model/tags.ts';
-import { compareVersion, REAPS_PENDING_SINCE } from '../model/version.ts';
 
-/** coderd fails a job that has been pending for this long (docs/coder.md §5, since 2.23). */
-export const REAPED_AFTER_MS = 30 * 60_000;
 /** A generous start time of a task until its daemon has registered. */
 const EXPECTED_START_MS = 2 * 60_000;
 
@@ -34,17 +31,6 @@ export function waitingFindings(
     ...longWaiting(group, rows, snapshot, config),
     ...aboutToFail(group, rows, snapshot),
   ]);
-}
-
-/** When coderd fails a job that no daemon acquires; null if this server lets jobs wait. */
-export function failsAt(createdAt: EpochMs, { coder }: Snapshot): IsoTime | null {
-  const reaps = (compareVersion(coder.buildInfo?.version, REAPS_PENDING_SINCE) ?? 0) >= 0;
-  return reaps ? isoTime(createdAt + REAPED_AFTER_MS) : null;
-}
-
-/** Formats a time as the plan writes it. */
-export function isoTime(ms: number): IsoTime {
-  return new Date(ms).toISOString();
 }
 
 function longWaiting(

@@ -32,3 +32,14 @@ export function dollarsOf({ cpu, memory, architecture, spot }: PoolConfig, price
   const dollars = (cpu / 1024) * vcpu + (memory / 1024) * gb;
   return dollars * (spot ? SPOT_SHARE : 1);
 }
+
+/**
+ * The time from a drain request until the task is gone. Like the start time, it is paid and runs no
+ * job.
+ */
+const DRAIN_MS = 60_000;
+
+/** The cost of starting and stopping one task, in dollars. */
+export function launchCost(pool: PoolConfig, startMs: number): number {
+  return pool.dollarsPerLaunch + (priceOf(pool) / 1e6) * ((startMs + DRAIN_MS) / 3_600_000);
+}

@@ -3,10 +3,10 @@
  * rule that was chosen for the set.
  */
 
-import type { LaunchLimits } from '../assignment/launch-limits.ts';
 import type { StockGroup } from '../demand/demand.ts';
 import { deriveRecord } from '../demand/record.ts';
 import { endsOf } from '../demand/running.ts';
+import type { PoolForecasts } from '../forecast/pool-forecast.ts';
 import type { EpochMs, OrganizationId, PoolName } from '../model/brands.ts';
 import { by, sum, unique } from '../model/collections.ts';
 import type { LearnedStock, OrganizationReadings, Snapshot, StockChoice } from '../model/snapshot.ts';
@@ -38,14 +38,17 @@ type PoolSet = StockSet & {
  * Derives the sets of pools that keep stock: for each tag set of an earlier build, the pools that
  * can run it. A `warm` that is a number replaces the stock, also that of a pool that shares it.
  */
-export function deriveStockSets({ pools }: LaunchLimits, snapshot: Snapshot): readonly PoolSet[] {
+export function deriveStockSets(
+  { poolForecasts }: Pick<PoolForecasts, 'poolForecasts'>,
+  snapshot: Snapshot,
+): readonly PoolSet[] {
   return snapshot.coder.organizations.flatMap((organization) => {
-    const own = pools.filter(({ view }) => view.organization === organization);
+    const own = [...poolForecasts].filter(([view]) => view.organization === organization);
     if (own.length === 0) return [];
     const rows = knownTagSets(organization, snapshot).flatMap((tags) => {
-      const fitting = own.filter(({ view }) => covers(view.tags, tags));
-      if (fitting.some(({ poolForecast: { floors } }) => floors.warm > 0)) return [];
-      const keeping = fitting.map(({ view }) => view).filter(keepsStock);
+      const fitting = own.filter(([view]) => covers(view.tags, tags));
+      if (fitting.some(([, { floors }]) => floors.warm > 0)) return [];
+      const keeping = fitting.map(([view]) => view).filter(keepsStock);
       return keeping.length === 0 ? [] : [{ tags, keeping, names: keeping.map(({ pool }) => pool.name) }];
     });
     return [...Map.groupBy(rows, ({ names }) => names.join(' ')).values()].map((alike) => {
@@ -118,11 +121,11 @@ function stockOf(set: PoolSet, { stock, takenAt }: Snapshot): StockGroup {
 
 /** The pools whose stock this process has not learned yet. */
 export function unlearnedPools(
-  { pools }: LaunchLimits,
+  pools: readonly PoolView[],
   sets: readonly StockSet[],
   { stock }: Pick<Snapshot, 'stock'>,
 ): ReadonlySet<PoolName> {
-  if (stock === undefined) return new Set(pools.map(({ view }) => view.pool.name));
+  if (stock === undefined) return new Set(pools.map(({ pool }) => pool.name));
   const open = sets.filter((set) => !stock.choices.some((choice) => isOf(choice, set)));
   return new Set(open.flatMap((set) => set.pools));
 }

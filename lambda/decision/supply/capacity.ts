@@ -1,6 +1,6 @@
 /** The capacity of one pool, counted from its tasks. All numbers are tasks. */
 
-import type { DaemonCounts } from '../model/plan.ts';
+import type { DaemonCounts, Doubt } from '../model/plan.ts';
 import type { OlderTasks } from './older-tasks.ts';
 import type { PoolView } from './supply.ts';
 import { isLeaving, type TaskView } from './task-state.ts';
@@ -96,4 +96,12 @@ export function countDaemons(view: PoolView): DaemonCounts {
 /** Whether a task has no daemon yet and one is expected. */
 export function isComing(task: TaskView): boolean {
   return (task.state === 'starting' || isSupply(task)) && task.use === 'registering';
+}
+
+/**
+ * Whether tasks that ECS cannot start are given up. A task that runs without a lease holds that:
+ * ECS may start a missing task before the count is lowered, and then stop the running one.
+ */
+export function mayGiveUp(capacity: Capacity, doubts: readonly Doubt[]): boolean {
+  return capacity.isHeldBack && capacity.exposed === 0 && capacity.uncounted === 0 && doubts.length === 0;
 }

@@ -138,6 +138,13 @@ export function mayHaveLeft({ last_seen_at }: Daemon, now: EpochMs): boolean {
   return now - (last_seen_at ?? 0) > HEARTBEAT_MS;
 }
 
+/**
+ * coderd gives a pending job to a daemon within a second. A job that has waited longer shows that
+ * an idle daemon which fits has ended, or does not take such jobs. coderd shows the end of a daemon
+ * only after 90 s (docs/coder.md §2).
+ */
+export const HANDED_OVER_MS = 15_000;
+
 /** The pool in a daemon's name, `<pool>-<task id>`; undefined for any other name. */
 export function poolNamed(daemon: Daemon): string | undefined {
   return partsOf(daemon).pool;

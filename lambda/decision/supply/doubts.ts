@@ -289,3 +289,11 @@ function unknownOrganizations(pools: readonly PoolView[]): readonly DoubtFinding
     .flatMap(([first]) => (first === undefined ? [] : [unknownOrganization(first)]))
     .toSorted(by((finding) => JSON.stringify(finding)));
 }
+
+/**
+ * Whether only pending jobs launch tasks: the clocks differ, so the tasks of floors may already
+ * exist, or others change the count.
+ */
+export function launchesForJobsOnly(doubts: readonly Doubt[]): boolean {
+  return doubts.includes('clocks-differ') || doubts.includes('count-contested');
+}

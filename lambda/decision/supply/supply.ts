@@ -14,9 +14,10 @@ import { deriveOverrides } from '../settings/overrides.ts';
 import { type InForce, settingsInForce } from '../settings/settings-in-force.ts';
 import { type Credential, deriveCredentials } from './credentials.ts';
 import { type Claims, type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId } from './daemons.ts';
-import { deriveFailingStarts, type FailingStarts } from './failing-starts.ts';
+import { deriveFailingStarts, type FailingInput, type FailingStarts } from './failing-starts.ts';
 import { countOlder, type OlderTasks } from './older-tasks.ts';
 import { derivePlacement, type PlacementFailure } from './placement.ts';
+import { removedPools } from './removed-pools.ts';
 import { learnStartTime, type SeenStart, seenStarts } from './start-time.ts';
 import { claimsOn, deriveTaskView, type TaskView } from './task-state.ts';
 
@@ -71,7 +72,7 @@ export function deriveSupply(snapshot: Snapshot, config: Config): readonly PoolV
   const indexes = new Map(
     snapshot.coder.organizations.map((view) => [view, indexDaemons(view, snapshot.takenAt)]),
   );
-  return config.pools
+  return [...config.pools, ...removedPools(snapshot, config)]
     .toSorted((a, b) => compare(a.name, b.name))
     .map((pool) => derivePoolView({ pool, snapshot, protections, byGroup, indexes }));
 }
@@ -121,42 +122,41 @@ function derivePoolView({
     .filter(isKeptRunning)
     .toSorted((a, b) => compare(a.taskArn, b.taskArn))
     .map((task) => deriveTaskView({ ...given(task), organization }));
-  const unseen =
-    snapshot.ecs.tasks.status === 'ok' ? 0 : busyUnseen({ pool, tasks: all, index, owned }, service);
-  const olderTasks =
-    service === undefined ? { older: 0, uncounted: 0 } : countOlder(all.filter(isKeptRunning), service);
-  // older tasks count as existing even if ECS may not count them: otherwise the autoscaler could
-  // wait forever for a count that somebody lowered
-  const missing = Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen);
+  const unlisted = unlistedDaemons({ pool, index, owned, tasks: all });
+  const { busy, orphans } = judgeUnlisted(unlisted, { index, now: snapshot.takenAt });
+  const areTasksKnown = snapshot.ecs.tasks.status === 'ok';
+  // ECS's running count limits the busy daemons whose tasks are missing from an incomplete list
+  const unseen = areTasksKnown ? 0 : Math.max(0, Math.min(busy, (service?.runningCount ?? 0) - all.length));
   const isWhole = organization?.daemons.status === 'ok' && isKnownVersion(snapshot.coder.buildInfo?.version);
   const registered = (task: Task) => registration(claims.get(task)?.daemon, isWhole);
-  const startTime = learnStartTime({ tasks: all, registration: registered, settingMs: pool.startTimeMs });
   const inForce = withBlindFloor({ pool, minFrom }, { organization, tasks: all, now });
   return {
     ...inForce,
-    configured,
-    overrides,
-    malformed,
+    ...{ configured, overrides, malformed, organization, index, service, tasks, unseen, owned },
     tags: normalizeTags(pool.tags),
-    organization,
-    index,
-    service,
     rivals: services.length > 1 ? services : [],
-    tasks,
     listed: all.filter(({ lastStatus }) => lastStatus !== 'STOPPED').length,
-    unseen,
-    missing,
-    placement: service && derivePlacement(service, all, { now, startMs: startTime.p95Ms }),
-    olderTasks,
+    // older tasks count as existing even if ECS may not count them: otherwise the autoscaler could
+    // wait forever for a count that somebody lowered
+    missing: Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen),
+    olderTasks: service ? countOlder(all.filter(isKeptRunning), service) : { older: 0, uncounted: 0 },
     credentials: deriveCredentials(configured, snapshot, now),
-    failing: deriveFailingStarts({ tasks: all, now, registration: registered }),
+    ...startsOf({ tasks: all, registration: registered }, { pool, service, now }),
+    orphans: service !== undefined && areTasksKnown ? orphans : [],
+  };
+}
+
+/** What the starts of a pool's tasks tell: how long they take, and whether they fail. */
+function startsOf(
+  starts: Pick<FailingInput, 'tasks' | 'registration'>,
+  { pool, service, now }: Pick<PoolView, 'pool' | 'service'> & { readonly now: EpochMs },
+): Pick<PoolView, 'startTime' | 'seenStarts' | 'failing' | 'placement'> {
+  const startTime = learnStartTime({ ...starts, settingMs: pool.startTimeMs });
+  return {
     startTime,
-    seenStarts: () => seenStarts({ tasks: all, registration: registered }),
-    owned,
-    orphans:
-      service !== undefined && snapshot.ecs.tasks.status === 'ok'
-        ? orphansOf({ pool, tasks: all, index, owned }, snapshot.takenAt)
-        : [],
+    seenStarts: () => seenStarts(starts),
+    failing: deriveFailingStarts({ ...starts, now }),
+    placement: service && derivePlacement(service, starts.tasks, { now, startMs: startTime.p95Ms }),
   };
 }
 
@@ -213,25 +213,22 @@ function registration(daemon: Daemon | undefined, isWhole: boolean): EpochMs | '
 
 type Unlisted = Pick<PoolView, 'pool' | 'index' | 'owned'> & { readonly tasks: readonly Task[] };
 
-/**
- * The number of busy daemons whose tasks are missing from an incomplete list. ECS's running count
- * limits it.
- */
-function busyUnseen(given: Unlisted, service: Service | undefined): number {
-  const { index, tasks } = given;
-  const busy = unlisted(given).filter((daemon) => index?.activity(daemon) === 'busy').length;
-  return Math.max(0, Math.min(busy, (service?.runningCount ?? 0) - tasks.length));
-}
-
-function orphansOf(given: Unlisted, now: EpochMs): readonly string[] {
-  return unlisted(given)
-    .filter((daemon) => isAlive(daemon, now))
-    .map(({ name }) => name)
-    .sort();
+/** How many of the daemons without a listed task are busy, and the names of those that are alive. */
+function judgeUnlisted(
+  daemons: readonly Daemon[],
+  { index, now }: Pick<PoolView, 'index'> & { readonly now: EpochMs },
+) {
+  return {
+    busy: daemons.filter((daemon) => index?.activity(daemon) === 'busy').length,
+    orphans: daemons
+      .filter((daemon) => isAlive(daemon, now))
+      .map(({ name }) => name)
+      .sort(),
+  };
 }
 
 /** The daemons that have this pool's name but belong to none of these tasks. */
-function unlisted({ pool, tasks, index, owned }: Unlisted): readonly Daemon[] {
+function unlistedDaemons({ pool, tasks, index, owned }: Unlisted): readonly Daemon[] {
   const others = (index?.namedAfter(pool.name) ?? []).filter((daemon) => !owned.has(daemon));
   if (others.length === 0) return [];
   const ids = new Set(tasks.map(taskId));

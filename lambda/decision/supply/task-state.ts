@@ -133,6 +133,15 @@ export function isLeaving({ state, use, leaseMs }: TaskView): boolean {
 }
 
 /**
+ * Whether the task's daemon takes jobs. A daemon that has drained still reads idle for up to 90 s,
+ * but its task has no lease any more. If the leases could not be read, a live daemon counts:
+ * missing readings must not cause launches.
+ */
+export function mayTakeJobs({ state, leaseMs }: TaskView): boolean {
+  return state === 'working' || (state === 'unguarded' && leaseMs === undefined);
+}
+
+/**
  * Whether a guard holds the task's lease. Then the task accepts a drain request, whatever its
  * pool's current rung.
  */
@@ -152,4 +161,12 @@ export function drainedMs({ state, leaseMs = 0 }: TaskView): number | undefined 
 /** Whether a task is too young to conclude anything from a missing lease or daemon. */
 export function isBooting(task: Task, now: EpochMs): boolean {
   return now - (task.startedAt ?? now) < BOOT_MS;
+}
+
+/** With less than this left, the protection may end before ECS chooses a task to stop. */
+const SURE_FOR_MS = 5 * 60_000;
+
+/** Whether the task is protected for long enough that ECS does not stop it. */
+export function isSure({ leaseMs }: Pick<TaskView, 'leaseMs'>): boolean {
+  return (leaseMs ?? 0) >= SURE_FOR_MS;
 }

@@ -58,13 +58,13 @@ function create(request: OrganizationRequest): Answer {
 /** Rows that the user may not read are left out, with 200. */
 function list(request: OrganizationRequest): Answer {
   const { model, organization } = request;
-  const keys = may(request, 'read') ? model.keys(organization.id) : [];
+  const keys = may(request, 'read') ? model.keys.list(organization.id) : [];
   return { status: 200, body: keys.map(keyAnswer) };
 }
 
 function remove(request: OrganizationRequest): Answer {
   const { model, organization, rest } = request;
-  const key = model.findKey(organization.id, decodeURIComponent(rest[0] ?? ''));
+  const key = model.keys.find(organization.id, decodeURIComponent(rest[0] ?? ''));
   if (key === undefined || !may(request, 'read')) return NOT_FOUND;
   if (!may(request, 'delete')) return internal('unauthorized: rbac: forbidden');
   model.deleteKey(organization.name, key.name);
@@ -81,7 +81,7 @@ export function provisionerKey(model: CoderdModel, secret: string | undefined): 
     const detail = `must be ${SECRET_LENGTH} characters`;
     return { status: 400, body: { message: 'provisioner daemon key invalid', detail } };
   }
-  const key = model.keyWithSecret(secret);
+  const key = model.keys.withSecret(secret);
   if (key === undefined) return { status: 401, body: { message: 'provisioner daemon key invalid' } };
   return { status: 200, body: keyAnswer(key) };
 }

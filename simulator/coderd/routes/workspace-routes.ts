@@ -47,7 +47,9 @@ function workspaces({ model, user, parameters }: UserRequest): Answer {
       [{ field, detail: `"${field}" is not a valid query param` }],
       'Invalid workspace search query.',
     );
-  const readable = model.workspaces().filter(({ organizationId }) => mayReadWorkspaces(user, organizationId));
+  const readable = model.workspaces
+    .all()
+    .filter(({ organizationId }) => mayReadWorkspaces(user, organizationId));
   const page = inListOrder(readable).slice(offset, limit === 0 ? undefined : offset + limit);
   const body = {
     workspaces: page.map((workspace) => workspaceAnswer(workspace, model)),
@@ -98,7 +100,7 @@ function versionPresets({ model, rest: [id = ''] }: UserRequest): Answer {
   if (!isUuid(id)) return badUuid(id);
   const found = model.findVersion(id.toLowerCase());
   if (found === undefined) return NOT_FOUND;
-  const body = model.presetsOf(found.version).map((preset) => ({
+  const body = model.prebuilds.ofVersion(found.version.id).map((preset) => ({
     ID: preset.id,
     Name: preset.name,
     Parameters: [],

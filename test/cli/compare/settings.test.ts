@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settingChanges } from '../../../cli/compare/settings/changes.ts';
-import { POOL_SETTINGS, TOP_SETTINGS } from '../../../cli/compare/settings/table.ts';
 import { readConfig } from '../../../lambda/config/read.ts';
-import { rootSetting, settingsBelow } from '../../../lambda/config/schema/settings.ts';
 import { documentOf, type PoolText } from './inputs.ts';
 
 const configOf = (pools: readonly PoolText[], more: PoolText = {}) =>
@@ -21,24 +19,6 @@ function changes(
 }
 
 describe('the list of settings', () => {
-  it('has every setting of the schema', () => {
-    const known = [
-      ...TOP_SETTINGS.map(({ path }) => path),
-      ...POOL_SETTINGS.map(({ path }) => `pools[].${path}`),
-    ];
-    const leaves = settingsBelow(rootSetting())
-      .filter(({ node }) => node.properties === undefined)
-      .map(({ path }) => path)
-      // the values of defaults and waiting are in each pool; a name is no setting of its pool
-      .filter((path) => !/^(?:defaults|waiting)\.|^pools(?:\[\]\.name)?$/.test(path));
-    const isBelow = (path: string, setting: string): boolean =>
-      path === setting || path.startsWith(`${setting}.`) || path.startsWith(`${setting}[`);
-    const missing = leaves.filter((path) => !known.some((setting) => isBelow(path, setting)));
-    const invented = known.filter((setting) => !leaves.some((path) => isBelow(path, setting)));
-    expect(leaves.length).toBeGreaterThan(60);
-    expect({ missing, invented }).toEqual({ missing: [], invented: [] });
-  });
-
   it.each([
     {
       after: { max: 9 },

@@ -220,7 +220,7 @@ describe('the managed key of a pool', () => {
     }: { readonly tags?: object; readonly id?: string; readonly stored?: boolean },
   ): void => {
     const key = coderd.addKey({ organization: 'default', name: 'ours', tags: { ...tags } });
-    const keyId = id ?? coderd.keyWithSecret(key)?.id ?? '';
+    const keyId = id ?? coderd.keys.withSecret(key)?.id ?? '';
     secrets.create(MANAGED, {
       [POOL_TAG]: 'pool',
       [STACK_TAG]: stackName,

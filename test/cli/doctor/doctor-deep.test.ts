@@ -134,7 +134,7 @@ it.each(['v2.20.3', 'v2.21.3', 'v2.22.1', 'v2.23.5', 'v2.24.4'])(
     const { lines } = await deep({
       coderVersion,
       broken: ({ coderd }) => {
-        coderd.addWorkspace({ template: coderd.addTemplate({ organization: 'default' }), running: true });
+        coderd.workspaces.add({ template: coderd.addTemplate({ organization: 'default' }), running: true });
         coderd.addBuiltInDaemons(1);
       },
     });

@@ -15,7 +15,7 @@ async function labWithTasks() {
   const { coderd } = given.lab.world;
   const init = { warmMs: 4_000, providers: { 'aws 6.20': 20_000 } };
   const template = coderd.addTemplate({ organization: 'default', init, archive: await tarOf(MAIN) });
-  const workspaces = Array.from({ length: TASKS }, () => coderd.addWorkspace({ template }));
+  const workspaces = Array.from({ length: TASKS }, () => coderd.workspaces.add({ template }));
   const build = (transition: 'start' | 'stop', { willFail = false } = {}): void => {
     for (const workspace of workspaces) coderd.build(workspace, transition);
     for (const job of coderd.openJobs()) Object.assign(job, { willFail });

@@ -203,7 +203,7 @@ it('names the tags of builds that no pool can run', async () => {
     prepare: ({ coderd }) => {
       const [big] = coderd.templates().filter(({ name }) => name === 'big');
       if (big === undefined) throw new Error('no template');
-      for (const name of ['a', 'b']) coderd.addWorkspace({ template: big, name });
+      for (const name of ['a', 'b']) coderd.workspaces.add({ template: big, name });
       coderd.pushVersion(big, { size: 'huge' });
     },
   });
@@ -226,7 +226,7 @@ it('says nothing of builds that a pool with more tags can run', async () => {
     prepare: ({ coderd }) => {
       const [gpu] = coderd.templates().filter(({ name }) => name === 'gpu');
       if (gpu === undefined) throw new Error('no template');
-      coderd.addWorkspace({ template: gpu });
+      coderd.workspaces.add({ template: gpu });
       coderd.pushVersion(gpu, { cluster: 'gpu', region: 'eu', disk: 'big' });
     },
   });

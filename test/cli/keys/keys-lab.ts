@@ -160,7 +160,7 @@ export class KeysLab {
 
   /** The keys of an organization by name. */
   keysIn(organization: string) {
-    return this.world.coderd.keys(this.world.coderd.organizationId(organization));
+    return this.world.coderd.keys.list(this.world.coderd.organizationId(organization));
   }
 }
 

@@ -29,9 +29,9 @@ it('starts a rotation and says what happens next', async () => {
     ].join('\n'),
     err: '',
   });
-  const before = lab.world.coderd.keyWithSecret(JSON.parse(lab.secret().value ?? '{}').key);
+  const before = lab.world.coderd.keys.withSecret(JSON.parse(lab.secret().value ?? '{}').key);
   await lab.finishRotation();
-  const after = lab.world.coderd.keyWithSecret(JSON.parse(lab.secret().value ?? '{}').key);
+  const after = lab.world.coderd.keys.withSecret(JSON.parse(lab.secret().value ?? '{}').key);
   expect(after?.tags).toEqual(GPU.tags);
   expect(after?.id).not.toBe(before?.id);
 });

@@ -139,7 +139,7 @@ it('shows transitions that wait for a paused pool', async () => {
   const lab = await open([GPU]);
   const { coderd, timeline } = lab.world;
   const template = coderd.addTemplate({ organization: 'default', tags: GPU.tags });
-  coderd.addWorkspace({ template, running: true, since: timeline.now(), ttlMs: 120_000 });
+  coderd.workspaces.add({ template, running: true, since: timeline.now(), ttlMs: 120_000 });
   await call(lab, 'pause', 'gpu', '--for', '8h', '--why', 'release night');
   await logLooks(lab, 240);
   const screened = await screen(lab);

@@ -93,10 +93,10 @@ async function busyDay() {
   const unused = { timeTilDormantMs: 6 * HOUR_MS, timeTilDormantAutodeleteMs: 6 * HOUR_MS };
   const strict = coderd.addTemplate({ organization: 'default', ...unused });
   const scheduled = [10, 11, 12].map((hour) =>
-    coderd.addWorkspace({ template, schedule: `CRON_TZ=UTC 30 ${hour} * * *`, ttlMs: 2 * HOUR_MS }),
+    coderd.workspaces.add({ template, schedule: `CRON_TZ=UTC 30 ${hour} * * *`, ttlMs: 2 * HOUR_MS }),
   );
-  const forgotten = coderd.addWorkspace({ template: strict, running: true });
-  const owned = coderd.addWorkspace({ template });
+  const forgotten = coderd.workspaces.add({ template: strict, running: true });
+  const owned = coderd.workspaces.add({ template });
   submit(world, { organization: 'data', tags: { gpu: 'a10' } });
   submit(world, { initiator: 'prebuilds' });
   submit(world, { type: 'template_version_import', willFail: true });

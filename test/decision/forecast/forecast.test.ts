@@ -1,11 +1,11 @@
 /** The transitions that coderd will make by itself, from workspaces and templates. */
 import { describe, expect, it } from 'vitest';
+import { transitionsOf } from '../../../lambda/decision/demand/transitions.ts';
 import {
   deriveForecast,
   isForecastUnsure,
   type TransitionGroup,
 } from '../../../lambda/decision/forecast/forecast.ts';
-import { transitionsOf } from '../../../lambda/decision/forecast/transitions.ts';
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type {
   Daemon,

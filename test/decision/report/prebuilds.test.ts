@@ -85,7 +85,8 @@ function findingsOf({ builds, newestMs = 40 * MINUTE, status = 'ok', ...given }:
     presetNames: given.names,
   });
   const snapshot = aSnapshot({ organizations: [organization], version: given.version ?? 'v2.36.0' });
-  const config = { ...aConfig(aPool()), prebuildsFailureHardLimit: given.limit ?? 3 };
+  const usual = aConfig(aPool());
+  const config = { ...usual, coder: { ...usual.coder, prebuildsFailureHardLimit: given.limit ?? 3 } };
   return decide(snapshot, config).findings.filter(({ code }) => code.startsWith('prebuilds-'));
 }
 

@@ -414,7 +414,7 @@ it('keeps the count of a pool that needs no action, and drains nothing', () => {
     aSnapshot({ version: 'v2.18.0', organizations: [anOrganization()] }),
     aConfig(aPool()),
   );
-  expect(pools[0]).toMatchObject({ leaving: [], actions: [], plan: { desired: { from: 0, to: 0 } } });
+  expect(pools[0]).toMatchObject({ leaving: [], actions: [], to: 0 });
   const desired = poolOf(
     planOf({ pools: { cpu: { tasks: 'B B' } } }, ({ coder }) => {
       coder.buildInfo = { version: 'v2.1.0' };

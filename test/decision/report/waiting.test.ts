@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Assigned, Offer } from '../../../lambda/decision/assignment/assignment.ts';
-import { deriveDemand, type TagGroup } from '../../../lambda/decision/demand/demand.ts';
+import type { Assigned } from '../../../lambda/decision/assign/assignment.ts';
+import type { Offer } from '../../../lambda/decision/assign/offer.ts';
+import { deriveDemand, failsAt, type TagGroup } from '../../../lambda/decision/demand/demand.ts';
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Served } from '../../../lambda/decision/model/plan.ts';
 import { normalizeTags } from '../../../lambda/decision/model/tags.ts';
-import { failsAt, waitingFindings } from '../../../lambda/decision/report/waiting.ts';
+import { waitingFindings } from '../../../lambda/decision/report/waiting.ts';
 import {
   aConfig,
   ago,

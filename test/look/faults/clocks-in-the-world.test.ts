@@ -60,7 +60,7 @@ it.each([61_000, -61_000])(
   async (aheadMs) => {
     const { world, invoke } = await start(aheadMs);
     const template = world.coderd.addTemplate({ organization: 'default' });
-    world.coderd.addWorkspace({ template, schedule: '10 9 * * *' });
+    world.coderd.workspaces.add({ template, schedule: '10 9 * * *' });
     const { plan } = (await invoke(30)).at(-1) ?? {};
     expect(world.ecs.counts().launched).toBe(0);
     expect(plan?.pools[0]?.why).toContainEqual({ code: 'launching-for-jobs-only', wanted: 1 });

@@ -20,7 +20,7 @@ async function building(options: Partial<LabOptions> = {}, buildMs = 20 * MINUTE
   const { world } = own;
   await own.run(4 * MINUTE_S);
   const template = world.coderd.addTemplate({ organization: 'default', tags: {}, name: 'linux' });
-  const workspace = world.coderd.addWorkspace({ template, name: 'dev' });
+  const workspace = world.coderd.workspaces.add({ template, name: 'dev' });
   await own.run(6 * MINUTE_S);
   world.coderd.build(workspace, 'start', { durationMs: buildMs });
   await own.run(MINUTE_S);

@@ -44,9 +44,9 @@ describe('a preset', () => {
     const { invoke, coderd, preset, world } = await start();
     for (let time = 0; time < 4; time++) {
       expect(toldIn(await invoke(20))).toEqual(['']);
-      const [first] = coderd.prebuildsOf(preset);
-      expect(coderd.prebuildsOf(preset)).toHaveLength(2);
-      if (first !== undefined) coderd.claim(first, coderd.addUser());
+      const [first] = coderd.prebuilds.of(preset);
+      expect(coderd.prebuilds.of(preset)).toHaveLength(2);
+      if (first !== undefined) coderd.workspaces.claim(first.id, coderd.addUser());
     }
     expect(world.figures().killed).toBe(0);
   });
@@ -55,12 +55,12 @@ describe('a preset', () => {
     const { invoke, coderd, preset } = await start();
     await invoke(10);
     preset.willFail = true;
-    const [first] = coderd.prebuildsOf(preset);
-    if (first !== undefined) coderd.claim(first, coderd.addUser());
+    const [first] = coderd.prebuilds.of(preset);
+    if (first !== undefined) coderd.workspaces.claim(first.id, coderd.addUser());
     const failing = await invoke(2);
     preset.willFail = false;
     expect(toldIn([...failing, ...(await invoke(60))])).toEqual(['']);
-    const builds = coderd.prebuildsOf(preset).map(({ latestBuild }) => latestBuild.job.status);
+    const builds = coderd.prebuilds.of(preset).map(({ latestBuild }) => latestBuild.job.status);
     expect(builds.toSorted()).toEqual(['failed', 'succeeded', 'succeeded']);
   });
 
@@ -71,9 +71,9 @@ describe('a preset', () => {
     const { preset: name, template } = { preset: preset.name, template: preset.template.name };
     expect(looks.at(-1)?.plan.findings).toContainEqual(expect.objectContaining({ preset: name, template }));
     preset.willFail = false;
-    for (const failed of coderd.prebuildsOf(preset)) coderd.build(failed, 'delete', { willFail: false });
+    for (const failed of coderd.prebuilds.of(preset)) coderd.build(failed, 'delete', { willFail: false });
     expect(toldIn(await invoke(30))).toEqual(['prebuilds-stopped 3 (0)', '']);
-    expect(coderd.prebuildsOf(preset)).toHaveLength(1);
+    expect(coderd.prebuilds.of(preset)).toHaveLength(1);
   });
 
   it('that fails is no finding any more once another version is active', async () => {
@@ -114,9 +114,9 @@ it.each([1, 2])('says that coderd has stopped when it has, and only then (seed %
   const disturb = () => {
     current.willFail = random.next() < 0.6;
     const chance = random.next();
-    const [ended] = coderd.prebuildsOf(current).filter(({ latestBuild: { job } }) => job.completedAt);
+    const [ended] = coderd.prebuilds.of(current).filter(({ latestBuild: { job } }) => job.completedAt);
     const isReady = ended?.latestBuild.job.status === 'succeeded';
-    if (ended !== undefined && isReady && chance < 0.3) coderd.claim(ended, coderd.addUser());
+    if (ended !== undefined && isReady && chance < 0.3) coderd.workspaces.claim(ended.id, coderd.addUser());
     else if (ended !== undefined && chance < 0.08) coderd.build(ended, 'delete', { willFail: false });
     if (chance < 0.98) return;
     coderd.pushVersion(template, tags);
@@ -127,7 +127,7 @@ it.each([1, 2])('says that coderd has stopped when it has, and only then (seed %
     pass(50);
     const [look] = await run(10);
     if (look?.snapshot.coder.organizations[0]?.workspaces?.takenAt !== look?.snapshot.takenAt) continue;
-    const isStopped = coderd.isAtFailureLimit(current);
+    const isStopped = coderd.prebuilds.isAtLimit(current);
     told.fresh++;
     told.stopped += Number(isStopped);
     told.right += Number(

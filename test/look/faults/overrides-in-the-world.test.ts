@@ -127,7 +127,7 @@ describe('a transition that is due while its pool is paused or pinned', () => {
     const template = coderd.addTemplate({ organization: 'default' });
     const since = plusMs(START, -60 * MINUTE_MS);
     for (const minutes of [10, 15])
-      coderd.addWorkspace({ template, running: true, since, ttlMs: (60 + minutes) * MINUTE_MS });
+      coderd.workspaces.add({ template, running: true, since, ttlMs: (60 + minutes) * MINUTE_MS });
     override(own, kind, 600, count);
     const quiet = await own.invoke(6);
     expect(quiet.flatMap(({ plan }) => plan.findings)).toEqual([]);
@@ -144,7 +144,7 @@ describe('a transition that is due while its pool is paused or pinned', () => {
     expect(coderd.jobs()).toEqual([]);
     takeAway(own, kind);
     const after = await own.invoke(20);
-    expect(coderd.workspaces().map(({ latestBuild }) => latestBuild.reason)).toEqual([
+    expect(coderd.workspaces.all().map(({ latestBuild }) => latestBuild.reason)).toEqual([
       'autostop',
       'autostop',
     ]);

@@ -43,7 +43,7 @@ function fill({ coderd, timeline }: World, random: Random): void {
   );
   for (const template of [...templates, ...templates, ...templates]) {
     const schedule = `${random.whole(0, 59)} ${random.whole(9, 10)} * * *`;
-    const workspace = coderd.addWorkspace({
+    const workspace = coderd.workspaces.add({
       template,
       running: random.next() < 0.6,
       ttlMs: minutes(30, MINUTES + 30),
@@ -51,7 +51,7 @@ function fill({ coderd, timeline }: World, random: Random): void {
       ...(random.next() < 0.6 ? { schedule } : {}),
     });
     const act = random.pick([
-      () => coderd.use(workspace),
+      () => coderd.workspaces.use(workspace.id),
       () => coderd.build(workspace, 'start'),
       () => coderd.build(workspace, 'stop'),
       undefined,

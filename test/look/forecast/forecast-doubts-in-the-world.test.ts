@@ -37,7 +37,7 @@ async function start(options: Partial<LabOptions> = {}): Promise<Lab & { readonl
   lab = started;
   const { coderd } = started.world;
   const template = coderd.addTemplate({ organization: 'default', defaultTtlMs: HOUR_MS / 2 });
-  coderd.addWorkspace({ template, running: true });
+  coderd.workspaces.add({ template, running: true });
   return { ...started, watched: watch(started.world) };
 }
 
@@ -90,7 +90,7 @@ describe('a forecast that fails', () => {
       const looks = await on.invoke(60, ports);
       expect(findingsOf(looks.at(-1))).toEqual(findings);
       expect(on.watched.late(MAX_DELAY_MS)).toEqual([]);
-      expect(on.world.coderd.workspaces()[0]?.latestBuild.reason).toBe('autostop');
+      expect(on.world.coderd.workspaces.all()[0]?.latestBuild.reason).toBe('autostop');
       // no task was launched in doubt, and the daemon for the stop stays
       expect(on.watched.mostRunning(START, atMinute(26))).toBe(0);
       expect(on.world.figures().tasks).toMatchObject({ launched: 1, running: 1 });
@@ -157,11 +157,11 @@ describe('a forecast with invalid data', () => {
     const watched = watch(on.world);
     const { coderd } = on.world;
     const template = coderd.addTemplate({ organization: 'default', autostartDays: ['monday', 'sunday'] });
-    for (const _ of ABSURD) coderd.addWorkspace({ template, schedule: '0 9 * * 0' });
+    for (const _ of ABSURD) coderd.workspaces.add({ template, schedule: '0 9 * * 0' });
     // builds that show that coderd polls every minute
     for (const minutes of [44, 31, 14, 7])
-      coderd.addWorkspace({ template, reason: 'autostop', since: plusMs(START, -minutes * 60_000) });
-    const sensible = coderd.addWorkspace({ template, running: true, ttlMs: 2 * HOUR_MS });
+      coderd.workspaces.add({ template, reason: 'autostop', since: plusMs(START, -minutes * 60_000) });
+    const sensible = coderd.workspaces.add({ template, running: true, ttlMs: 2 * HOUR_MS });
     const ports = (): Ports => {
       const { coderd: adapter, ...others } = on.ports();
       const forecast = adapter.forecast.bind(adapter);

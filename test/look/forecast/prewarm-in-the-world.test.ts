@@ -28,7 +28,7 @@ async function startMorning({ pool, autostarts, phaseS = 20 }: Morning): Promise
   const { coderd } = started.world;
   const template = coderd.addTemplate({ organization: 'default' });
   for (let index = 0; index < autostarts; index++)
-    coderd.addWorkspace({ template, schedule: '0 9 * * 1-5', since: plusMs(NINE, -15 * 60 * MINUTE_MS) });
+    coderd.workspaces.add({ template, schedule: '0 9 * * 1-5', since: plusMs(NINE, -15 * 60 * MINUTE_MS) });
   return { ...started, watched: watch(started.world) };
 }
 
@@ -109,7 +109,7 @@ describe('a peak', () => {
     const morning = await startMorning({ autostarts: 20, pool: { idleTimeout: '15m' } });
     const { coderd } = morning.world;
     const template = coderd.addTemplate({ organization: 'default' });
-    for (let index = 0; index < 20; index++) coderd.addWorkspace({ template, schedule: '10 9 * * 1-5' });
+    for (let index = 0; index < 20; index++) coderd.workspaces.add({ template, schedule: '10 9 * * 1-5' });
     await morning.invoke(65);
     expect(waitsMs(morning).at(-1)).toBe(0);
     expect(morning.watched.left).toEqual([]);
@@ -188,7 +188,7 @@ describe('starts whose jobs have other tags than the gate', () => {
       const { coderd, timeline } = started.world;
       const added = coderd.addTemplate({ organization: 'default', ...template, tags: { region: 'us' } });
       for (let index = 0; index < 3; index++)
-        coderd.addWorkspace({ template: added, schedule: '0 9 * * 1-5', ...workspace });
+        coderd.workspaces.add({ template: added, schedule: '0 9 * * 1-5', ...workspace });
       if (pushed !== undefined) coderd.pushVersion(added, pushed);
       const looks = await started.invoke(20);
       expect(timeline.now()).toBeGreaterThan(NINE);

@@ -35,7 +35,7 @@ function addOne(
   template: Omit<NewTemplate, 'organization'> = {},
 ): WorkspaceRecord {
   const added = coderd.addTemplate({ organization: 'default', ...template });
-  return coderd.addWorkspace({ template: added, ...workspace });
+  return coderd.workspaces.add({ template: added, ...workspace });
 }
 
 /** Adds builds that show that coderd polls every minute. */

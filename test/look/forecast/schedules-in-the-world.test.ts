@@ -85,7 +85,7 @@ describe('a night in which the clocks change', () => {
     const { coderd } = night.world;
     const template = coderd.addTemplate({ organization: 'default' });
     for (const cron of ['30 2', '30 3', '30 6'])
-      coderd.addWorkspace({ template, schedule: `CRON_TZ=Europe/Berlin ${cron} * * *` });
+      coderd.workspaces.add({ template, schedule: `CRON_TZ=Europe/Berlin ${cron} * * *` });
     await invokeUntil(night, plusMs(timeOf(autostarts.at(-1) ?? from), 10 * MINUTE_MS));
     const seen = Object.keys(running).map((time) => [
       time,

@@ -34,7 +34,7 @@ function addOne(
   workspace: Omit<NewWorkspace, 'template'> = {},
 ): WorkspaceRecord {
   const added = coderd.addTemplate({ organization: 'default', ...template });
-  return coderd.addWorkspace({ template: added, ...workspace });
+  return coderd.workspaces.add({ template: added, ...workspace });
 }
 
 /** The pools whose desired count was above zero. */
@@ -65,14 +65,14 @@ describe('autostops scattered over an evening', () => {
         // some seconds after the full minute
         const ttlMs = 3 * HOUR_MS + minutes * MINUTE_MS + minutes * 700;
         const since = plusMs(START, -3 * HOUR_MS);
-        const workspace = coderd.addWorkspace({ template, running: true, since, ttlMs });
+        const workspace = coderd.workspaces.add({ template, running: true, since, ttlMs });
         const usedBefore = USED.get(minutes);
         if (usedBefore !== undefined)
-          timeline.after((minutes - usedBefore) * MINUTE_MS, () => coderd.use(workspace));
+          timeline.after((minutes - usedBefore) * MINUTE_MS, () => coderd.workspaces.use(workspace.id));
       }
       await invoke(150);
       expect(watched.late(MAX_DELAY_MS)).toEqual([]);
-      expect(coderd.workspaces().map(({ latestBuild }) => latestBuild.reason)).toEqual(
+      expect(coderd.workspaces.all().map(({ latestBuild }) => latestBuild.reason)).toEqual(
         DEADLINES.map(() => 'autostop'),
       );
       expect(coderd.jobs()).toHaveLength(DEADLINES.length);
@@ -97,10 +97,10 @@ describe('autostops scattered over an evening', () => {
       for (const minutes of [12, 45.1, 77.5, 110.9])
         timeline.after(minutes * MINUTE_MS, () => {
           const since = plusMs(timeline.now(), -HOUR_MS);
-          coderd.addWorkspace({ template, running: true, ttlMs: HOUR_MS, since });
+          coderd.workspaces.add({ template, running: true, ttlMs: HOUR_MS, since });
         });
       await invoke(150);
-      expect(coderd.workspaces().map(({ latestBuild }) => latestBuild.reason)).toEqual(
+      expect(coderd.workspaces.all().map(({ latestBuild }) => latestBuild.reason)).toEqual(
         Array(4).fill('autostop'),
       );
       const delaysMs = watched.left.map(({ at, dueAt }) => at + MINUTE_MS - dueAt);
@@ -224,7 +224,7 @@ it('starts a workspace after dormancy at its next time, although coderd reports 
   );
   // a look reads the workspaces 4 s later, coderd computes the next start a minute later, and a
   // later look reads it
-  world.timeline.after(8 * MINUTE_MS + 1_000, () => world.coderd.markActive(workspace));
+  world.timeline.after(8 * MINUTE_MS + 1_000, () => world.coderd.workspaces.markActive(workspace.id));
   await invoke(30);
   expect(workspace.latestBuild).toMatchObject({
     reason: 'autostart',

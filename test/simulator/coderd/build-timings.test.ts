@@ -51,7 +51,7 @@ async function world(version = 'v2.36.0') {
   const template = (init: InitWork): TemplateRecord => model.addTemplate({ organization: 'default', init });
   /** Builds a new workspace, and returns the id of the build. */
   const build = (of: TemplateRecord, willFail = false): string => {
-    const workspace = model.addWorkspace({ template: of });
+    const workspace = model.workspaces.add({ template: of });
     model.build(workspace, 'start', { willFail });
     later(5 * MINUTE);
     return workspace.latestBuild.id;

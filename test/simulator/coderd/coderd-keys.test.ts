@@ -125,7 +125,7 @@ describe('deleting a key', () => {
     const { model, ask } = server(rights);
     model.addKey({ organization: 'default', name: 'cpu', tags: {} });
     expect(ask('DELETE', 'organizations/default/provisionerkeys/cpu').status).toBe(status);
-    expect(model.keys(model.organizationId('default'))).toHaveLength(1);
+    expect(model.keys.list(model.organizationId('default'))).toHaveLength(1);
   });
 
   it.each([

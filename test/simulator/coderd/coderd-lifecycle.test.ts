@@ -122,7 +122,7 @@ describe('a due transition', () => {
     });
     onlooker();
     for (const ttlMs of [9 * MINUTE + 29 * SECOND, 9 * MINUTE + 45 * SECOND])
-      model.addWorkspace({ template: template(), running: true, ttlMs });
+      model.workspaces.add({ template: template(), running: true, ttlMs });
     at(20 * MINUTE);
     expect(inserted()).toEqual(['10 stop', '11 stop']);
   });
@@ -243,7 +243,7 @@ describe('failed builds', () => {
     const { at, model, worker, template, inserted } = coderdWorld();
     worker();
     const made = template({ timeTilDormantAutodeleteMs: MINUTE, buildMs: { delete: 30 * SECOND } });
-    model.addWorkspace({ template: made, dormantAt: START, willFail: true });
+    model.workspaces.add({ template: made, dormantAt: START, willFail: true });
     at(2 * MINUTE + 30 * SECOND + DAY);
     expect(inserted()).toEqual(['2 delete']);
     at(2 * DAY);
@@ -271,7 +271,7 @@ describe('the status of an owner', () => {
     });
     onlooker();
     const owner = model.addUser({ status: 'suspended' });
-    model.addWorkspace({ template: template(), running: true, ttlMs: EVER, owner });
+    model.workspaces.add({ template: template(), running: true, ttlMs: EVER, owner });
     model.tick((START + 40 * SECOND) as EpochMs);
     at(10 * SECOND);
     expect(inserted()).toEqual(['0 stop']);
@@ -392,10 +392,10 @@ describe('dormancy', () => {
     worker();
     workspace({ running: true }, { timeTilDormantMs: MINUTE, timeTilDormantAutodeleteMs: HOUR });
     at(61 * MINUTE);
-    expect(model.workspaces()).toHaveLength(1);
+    expect(model.workspaces.all()).toHaveLength(1);
     at(HOUR + 4 * MINUTE);
     expect(inserted()).toEqual(['2 stop', '63 delete']);
-    expect(model.workspaces()).toEqual([]);
+    expect(model.workspaces.all()).toEqual([]);
   });
 });
 
@@ -413,7 +413,7 @@ describe('a dormant workspace that its user activates', () => {
       { tags: { env: 'a' }, ...template },
     );
     world.at(18 * MINUTE + 30 * SECOND);
-    world.model.markActive(record);
+    world.model.workspaces.markActive(record.id);
     return { ...world, record };
   }
 
@@ -464,8 +464,8 @@ describe('the gate', () => {
   it('prevents every transition and mark while no daemon fits', () => {
     const { at, onlooker, workspace, template, model, inserted } = coderdWorld();
     const tagged = template({ tags: { env: 'a' }, timeTilDormantMs: HOUR });
-    model.addWorkspace({ template: tagged, running: true, ttlMs: MINUTE });
-    const idle = model.addWorkspace({ template: tagged });
+    model.workspaces.add({ template: tagged, running: true, ttlMs: MINUTE });
+    const idle = model.workspaces.add({ template: tagged });
     workspace({ dormantAt: START }, { tags: { env: 'a' }, timeTilDormantAutodeleteMs: MINUTE });
     onlooker();
     onlooker({ env: 'b' });
@@ -479,7 +479,7 @@ describe('the gate', () => {
     const { at, onlooker, template, model, inserted } = coderdWorld();
     const made = template({ tags: { env: 'a' } });
     for (const minute of [0, 3, 7, 20])
-      model.addWorkspace({ template: made, schedule: `${minute + 1} 8 * * *` });
+      model.workspaces.add({ template: made, schedule: `${minute + 1} 8 * * *` });
     at(10 * MINUTE + 1);
     onlooker({ env: 'a', dc: 'x' });
     expect(inserted()).toEqual([]);
@@ -527,7 +527,7 @@ describe('the gate', () => {
   ])('needs the tags of the active version: $because', ({ keepsVersion, tags }) => {
     const { at, onlooker, template, model } = coderdWorld();
     const made = template({ tags: { env: 'a' } });
-    model.addWorkspace({ template: made, schedule: '1 8 * * *', keepsVersion });
+    model.workspaces.add({ template: made, schedule: '1 8 * * *', keepsVersion });
     model.pushVersion(made, { env: 'b' });
     onlooker({ env: 'a' });
     at(2 * MINUTE);
@@ -548,7 +548,7 @@ describe('the gate', () => {
   it('is separate for each organization', () => {
     const { at, onlooker, template, model } = coderdWorld();
     for (const organization of ['default', 'data'])
-      model.addWorkspace({ template: template({ organization }), schedule: '1 8 * * *' });
+      model.workspaces.add({ template: template({ organization }), schedule: '1 8 * * *' });
     onlooker({}, 'data');
     at(2 * MINUTE);
     expect(model.jobs()).toMatchObject([{ organizationId: model.organizationId('data') }]);
@@ -560,12 +560,12 @@ describe('autostarts at scale', () => {
     const { at, onlooker, template, model } = coderdWorld();
     onlooker();
     const made = template();
-    for (let n = 0; n < 200; n++) model.addWorkspace({ template: made, schedule: '0 9 * * 1-5' });
+    for (let n = 0; n < 200; n++) model.workspaces.add({ template: made, schedule: '0 9 * * 1-5' });
     at(HOUR - 1);
     expect(model.jobs()).toEqual([]);
     at(HOUR);
     expect(model.jobs().map(({ workspace }) => workspace?.id)).toEqual(
-      model.workspaces().map(({ id }) => id),
+      model.workspaces.all().map(({ id }) => id),
     );
   });
 
@@ -574,7 +574,7 @@ describe('autostarts at scale', () => {
     for (let n = 0; n < 40; n++) worker();
     const made = template({ timeTilDormantMs: 30 * DAY });
     for (let n = 0; n < 2_000; n++)
-      model.addWorkspace({ template: made, schedule: `${n % 60} 9 * * 1-5`, ttlMs: 8 * HOUR });
+      model.workspaces.add({ template: made, schedule: `${n % 60} 9 * * 1-5`, ttlMs: 8 * HOUR });
     at(7 * DAY);
     expect(model.jobs().filter(({ status }) => status === 'succeeded')).toHaveLength(2_000 * 5 * 2);
   });

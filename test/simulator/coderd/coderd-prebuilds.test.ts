@@ -14,8 +14,8 @@ function presetWorld(
   const template = world.template();
   const preset = world.model.addPreset({ template, instances: 1, ...given });
   const statuses = () =>
-    world.model
-      .prebuildsOf(preset)
+    world.model.prebuilds
+      .of(preset)
       .map(({ latestBuild: { transition, job } }) => `${transition} ${job.status}`);
   return { ...world, template, preset, statuses };
 }
@@ -25,9 +25,9 @@ describe('the reconciler of prebuilt workspaces', () => {
     const { model, at, preset, statuses } = presetWorld({}, { instances: 2 });
     at(3 * MINUTE);
     expect(statuses()).toEqual(['start succeeded', 'start succeeded']);
-    const [first] = model.prebuildsOf(preset);
+    const [first] = model.prebuilds.of(preset);
     const anna = model.addUser({ username: 'anna' });
-    if (first !== undefined) model.claim(first, anna);
+    if (first !== undefined) model.workspaces.claim(first.id, anna);
     at(6 * MINUTE);
     expect(statuses()).toEqual(['start succeeded', 'start succeeded']);
     expect(first).toMatchObject({ owner: { username: 'anna' }, prebuilt: false });
@@ -62,7 +62,7 @@ describe('the reconciler of prebuilt workspaces', () => {
     at(HOUR);
     expect(inserted()).toHaveLength(3);
     preset.willFail = false;
-    for (const workspace of model.prebuildsOf(preset)) model.build(workspace, 'delete', { willFail: false });
+    for (const workspace of model.prebuilds.of(preset)) model.build(workspace, 'delete', { willFail: false });
     at(2 * HOUR);
     expect(statuses()).toEqual(['start succeeded']);
   });
@@ -73,7 +73,7 @@ describe('the reconciler of prebuilt workspaces', () => {
     preset.willFail = false;
     at(10 * MINUTE);
     expect(inserted()).toEqual(['1 start', '1 start', '4 start', '4 start']);
-    expect(model.prebuildsOf(preset)).toHaveLength(4);
+    expect(model.prebuilds.of(preset)).toHaveLength(4);
   });
 
   it('deletes what is ready and cancels what is pending once another version is active', () => {
@@ -93,7 +93,7 @@ describe('the reconciler of prebuilt workspaces', () => {
     const next = model.addPreset({ template, instances: 1 });
     at(2 * HOUR);
     expect(statuses()).toEqual(['start failed', 'start failed', 'start failed']);
-    expect(model.prebuildsOf(next)).toHaveLength(1);
+    expect(model.prebuilds.of(next)).toHaveLength(1);
     expect(inserted()).toHaveLength(4);
   });
 
@@ -101,7 +101,7 @@ describe('the reconciler of prebuilt workspaces', () => {
     const { model, at, preset, inserted } = presetWorld({ daemons: 0 });
     at(3 * HOUR);
     expect(inserted()).toHaveLength(3);
-    const jobs = model.prebuildsOf(preset).map(({ latestBuild }) => latestBuild.job);
+    const jobs = model.prebuilds.of(preset).map(({ latestBuild }) => latestBuild.job);
     expect(jobs.map(({ failedBy }) => failedBy)).toEqual(Array(3).fill('pending-reaper'));
   });
 });
@@ -114,7 +114,7 @@ describe('the list of workspaces', () => {
   ])('of $version has the preset ($preset) and is_prebuild ($flag)', ({ version, ...expected }) => {
     const { model, at, preset } = presetWorld({ version });
     at(MINUTE);
-    const [prebuild] = model.prebuildsOf(preset);
+    const [prebuild] = model.prebuilds.of(preset);
     const answer = prebuild && workspaceAnswer(prebuild, model);
     expect(answer).toMatchObject({
       owner_id: 'c42fdf75-3097-471c-8c33-fb52454d81c0',

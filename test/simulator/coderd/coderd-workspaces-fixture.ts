@@ -40,7 +40,7 @@ export function coderdWorld({
   const template = (settings: Partial<NewTemplate> = {}) =>
     model.addTemplate({ organization: 'default', ...settings });
   const workspace = (given: Partial<NewWorkspace> = {}, settings: Partial<NewTemplate> = {}) =>
-    model.addWorkspace({ template: template(settings), ...given });
+    model.workspaces.add({ template: template(settings), ...given });
   /** All jobs: the minute of their insertion since the start, and what they do. */
   const inserted = () =>
     model.jobs().map(({ createdAt, transition }) => `${(createdAt - start) / MINUTE} ${transition}`);

@@ -316,7 +316,7 @@ describe('a token that may not read all workspaces', () => {
   it('gets lists and counts without the rows of others, but all templates and versions', async () => {
     const { model, template, workspaces, templates, fetchPath } = await served();
     const [mine, other] = [template({ organization: 'data' }), template()];
-    for (const made of [mine, other, other]) model.addWorkspace({ template: made });
+    for (const made of [mine, other, other]) model.workspaces.add({ template: made });
     const token = model.addToken({ canRead: ['data'] });
     expect(await workspaces('', token)).toMatchObject({
       count: 1,
@@ -483,7 +483,7 @@ describe('a list of 10,000 workspaces', () => {
     const { model, template, workspaces } = await served();
     const made = template({ timeTilDormantMs: 30 * DAY });
     for (let n = 0; n < 10_000; n++)
-      model.addWorkspace({ template: made, schedule: '0 9 * * 1-5', running: n % 2 === 0 });
+      model.workspaces.add({ template: made, schedule: '0 9 * * 1-5', running: n % 2 === 0 });
     const seen = new Set<string>();
     for (let offset = 0; offset < 10_000; offset += 250)
       for (const { id } of (await workspaces(`?limit=250&offset=${offset}`)).workspaces) seen.add(id);

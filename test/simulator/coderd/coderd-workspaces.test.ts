@@ -64,10 +64,10 @@ describe('a build', () => {
     worker();
     const record = workspace();
     model.build(record, 'delete');
-    expect(model.workspaces()).toEqual([record]);
+    expect(model.workspaces.all()).toEqual([record]);
     at(MINUTE);
-    expect(model.workspaces()).toEqual([]);
-    for (const act of [() => model.use(record), () => model.build(record, 'start')])
+    expect(model.workspaces.all()).toEqual([]);
+    for (const act of [() => model.workspaces.use(record.id), () => model.build(record, 'start')])
       expect(act).toThrow(expect.objectContaining({ status: 404 }));
   });
 });
@@ -181,7 +181,7 @@ describe('activity of a user', () => {
     const { model, at, ...world } = coderdWorld();
     const record = world.workspace({ running: true, ...given.workspace }, given.template);
     at(afterMs);
-    model.use(record);
+    model.workspaces.use(record.id);
     expect(record.lastUsedAt).toBe(START + afterMs);
     expect(record.latestBuild.deadline).toBe(deadlineMs === undefined ? undefined : START + deadlineMs);
   });
@@ -192,7 +192,7 @@ describe('activity of a user', () => {
     const stopping = workspace({ running: true, ttlMs: HOUR });
     const sleeping = workspace({}, { timeTilDormantMs: HOUR });
     at(HOUR - 1);
-    for (const record of [stopping, sleeping]) model.use(record);
+    for (const record of [stopping, sleeping]) model.workspaces.use(record.id);
     at(2 * HOUR - 1);
     expect(inserted()).toEqual([]);
     expect(sleeping.dormantAt).toBeUndefined();
@@ -221,6 +221,6 @@ describe('a template', () => {
     for (const tags of [{}, {}, { env: 'a' }])
       model.submitJob({ organization: 'default', tags, durationMs: 1 });
     expect(model.templates().map(({ name }) => name)).toEqual(['template-1', 'template-2', 'template-3']);
-    expect(model.workspaces()).toEqual([]);
+    expect(model.workspaces.all()).toEqual([]);
   });
 });

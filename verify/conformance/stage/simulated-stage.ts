@@ -172,7 +172,7 @@ export class SimulatedStage implements Stage {
       const { name, owner, by = owner, schedule, ttlMs, parameters } = given;
       const template = known(this.#templates, given.template);
       const script = this.#scriptOf(template);
-      const workspace = this.#model.createWorkspace({
+      const workspace = this.#model.workspaces.create({
         name,
         template,
         owner: known(this.#users, owner),
@@ -203,11 +203,11 @@ export class SimulatedStage implements Stage {
   }
 
   setSchedule(name: string, schedule: string | undefined): Promise<StageOutcome> {
-    return outcomeOf(() => this.#model.setSchedule(known(this.#workspaces, name), schedule));
+    return outcomeOf(() => this.#model.workspaces.setSchedule(known(this.#workspaces, name).id, schedule));
   }
 
   setTtl(name: string, ttlMs: number | undefined): Promise<StageOutcome> {
-    return outcomeOf(() => this.#model.setTtl(known(this.#workspaces, name), ttlMs ?? 0));
+    return outcomeOf(() => this.#model.workspaces.setTtl(known(this.#workspaces, name).id, ttlMs ?? 0));
   }
 
   async startDaemon(name: string, tags: Tags): Promise<void> {
@@ -237,7 +237,7 @@ export class SimulatedStage implements Stage {
   }
 
   async forgetNextStart(name: string): Promise<void> {
-    this.#model.forgetNextStart(known(this.#workspaces, name));
+    this.#model.workspaces.forgetNextStart(known(this.#workspaces, name).id);
   }
 
   async until(what: string, isSo: () => Promise<boolean>): Promise<void> {

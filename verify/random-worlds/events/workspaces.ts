@@ -37,8 +37,8 @@ export function planWorkspaces({ world, plan, random }: WorkspacesContext): { re
  * hold. coderd needs a daemon to stop each.
  */
 export function running(world: World, isHeld: (organization: OrganizationId) => boolean): number {
-  return world.coderd
-    .workspaces()
+  return world.coderd.workspaces
+    .all()
     .filter(
       ({ latestBuild, organizationId }) => latestBuild.transition === 'start' && !isHeld(organizationId),
     ).length;
@@ -57,7 +57,7 @@ function addWorkspaces(world: World, pool: PlannedPool, random: Random): readonl
     },
   });
   return Array.from({ length: random.whole(0, MOST_WORKSPACES) }, () =>
-    world.coderd.addWorkspace({ template }),
+    world.coderd.workspaces.add({ template }),
   );
 }
 
@@ -68,6 +68,6 @@ function addWorkspaces(world: World, pool: PlannedPool, random: Random): readonl
 function visit(world: World, workspace: WorkspaceRecord, random: Random): void {
   const { transition, job } = workspace.latestBuild;
   if (job.completedAt === undefined) return;
-  if (transition === 'start' && job.status === 'succeeded') world.coderd.use(workspace);
+  if (transition === 'start' && job.status === 'succeeded') world.coderd.workspaces.use(workspace.id);
   else world.coderd.build(workspace, 'start', { willFail: random.next() < 0.1 });
 }

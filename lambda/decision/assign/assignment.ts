@@ -1,0 +1,139 @@
+/**
+ * The assignment: each pending job goes to one offer that can run it, so a job that several pools
+ * can run counts once. Computed from the demand groups and the offers. It is a plan for capacity,
+ * not a placement: coderd decides which daemon takes which job.
+ *
+ * The result is exact. Groups are served in their order, as many jobs of each as possible, at the
+ * least price of new tasks. Free daemons are used before starting and busy ones. Stock comes last,
+ * and only while it costs less than it is worth. The solver is a least-cost flow
+ * (offer-network.ts).
+ */
+
+import { type Group, isPending, type TagGroup, youngestOf } from '../demand/demand.ts';
+import { sum } from '../model/collections.ts';
+import { covers, tagKey } from '../model/tags.ts';
+import { groupOffers, type Offer, type OfferGroup, SOONEST_FIRST } from './offer.ts';
+import { OfferNetwork, takeFrom } from './offer-network.ts';
+
+export type Assigned<G extends Group = Group> = {
+  readonly group: G;
+  readonly offer: Offer;
+  readonly jobs: number;
+};
+
+export type Assignment<G extends Group = Group> = {
+  /** The assigned jobs, in the order of the groups. */
+  readonly assigned: readonly Assigned<G>[];
+  /** The jobs that no offer can ever run. */
+  readonly unserved: readonly G[];
+};
+
+/**
+ * Assigns all jobs that any offer can run. Earlier groups go first.
+ * @param launchRoom the number of tasks that may be launched over all pools
+ */
+export function assign<G extends Group>(
+  groups: readonly G[],
+  offers: readonly Offer[],
+  launchRoom: number,
+): Assignment<G> {
+  const offerGroups = groupOffers(offers);
+  const options = new Map(
+    groups.map((group) => [group, offerGroups.filter((offerGroup) => fits(offerGroup, group))]),
+  );
+  const placed = solve(groups, options, launchRoom);
+  const outcomes = groups.map((group) => {
+    const rows = placed.get(group) ?? [];
+    const waiting = assignWaiting(group, options.get(group) ?? [], rows);
+    const assigned = [...rows, ...waiting];
+    return { group, assigned, rest: unassignedJobs(group, assigned) };
+  });
+  return {
+    assigned: outcomes.flatMap(({ assigned }) => assigned),
+    unserved: outcomes.flatMap(({ group, rest }) => (rest > 0 ? [youngestOf(group, rest)] : [])),
+  };
+}
+
+export type JobAssignment = Assignment<TagGroup>;
+
+/**
+ * The part of an assignment that is about jobs. The plan tells of daemons to have ready in the rows
+ * of the pools.
+ */
+export function ofJobs({ assigned, unserved }: Assignment): JobAssignment {
+  return {
+    assigned: assigned.flatMap(({ group, ...row }) => (isPending(group) ? [{ ...row, group }] : [])),
+    unserved: unserved.filter(isPending),
+  };
+}
+
+function unassignedJobs<G extends Group>({ jobs: all }: G, rows: readonly Assigned<G>[]): number {
+  return all - sum(rows, ({ jobs }) => jobs);
+}
+
+function fits(offerGroup: OfferGroup, group: Group): boolean {
+  if (offerGroup.organizationId !== group.organizationId) return false;
+  switch (group.for) {
+    case 'warm':
+      return offerGroup.pool === group.pool && tagKey(offerGroup.tags) === tagKey(group.tags);
+    case 'stock':
+      if (offerGroup.pool === null) return group.tagSets.every((tags) => covers(offerGroup.tags, tags));
+      return group.pools.has(offerGroup.pool);
+    case 'due':
+    case 'later':
+      return (
+        (offerGroup.pool === null || group.pools.has(offerGroup.pool)) && covers(offerGroup.tags, group.tags)
+      );
+    default:
+      return covers(offerGroup.tags, group.tags);
+  }
+}
+
+/** Distributes the offers to the groups in their order. */
+function solve<G extends Group>(
+  groups: readonly G[],
+  options: ReadonlyMap<G, readonly OfferGroup[]>,
+  launchRoom: number,
+): ReadonlyMap<G, readonly Assigned<G>[]> {
+  const network = new OfferNetwork(launchRoom);
+  const sent = groups.map((group) => {
+    const source = network.sourceOf(options.get(group) ?? [], group.for);
+    return { group, source, jobs: network.send(source, group) };
+  });
+  network.collectFlow();
+  return new Map(
+    sent.map(({ group, source, jobs }) => [
+      group,
+      takeFrom(source, jobs).map((taken) => ({ group, ...taken })),
+    ]),
+  );
+}
+
+/**
+ * Assigns the jobs that have to wait. They wait for their turn, if a launch costs more than their
+ * waiting; for room in the cheapest pool that can run them; or for a busy daemon. Jobs that do not
+ * exist yet do not wait.
+ */
+function assignWaiting<G extends Group>(
+  group: G,
+  offerGroups: readonly OfferGroup[],
+  rows: readonly Assigned<G>[],
+): readonly Assigned<G>[] {
+  const jobs = unassignedJobs(group, rows);
+  if (jobs === 0 || !isPending(group)) return [];
+  const inTurn = Math.min(jobs, group.jobs - group.atOnce);
+  const offers = offerGroups.flatMap(({ offers: all }) => all).toSorted(SOONEST_FIRST);
+  const launch = offers.find(({ served }) => served === 'when-there-is-room');
+  const busy = offers.find(
+    ({ served, places: count }) => (served === 'by-busy' || served === 'by-doubtful') && count > 0,
+  );
+  // a daemon that runs one of these jobs is busy until the next one's turn
+  const [before] = rows;
+  const turn = busy ?? (before && { ...before.offer, served: 'by-busy' as const });
+  return [
+    { offer: turn ?? launch, jobs: inTurn },
+    { offer: launch ?? busy, jobs: jobs - inTurn },
+  ].flatMap(({ offer, jobs: count }) =>
+    offer === undefined || count === 0 ? [] : [{ group, offer, jobs: count }],
+  );
+}

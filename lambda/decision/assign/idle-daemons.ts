@@ -1,0 +1,105 @@
+/**
+ * Idle daemons for which the rule of the stock does not decide alone: those that make room for a
+ * job of another pool, and those that stay because the record of builds is too short.
+ */
+import { isPending } from '../demand/demand.ts';
+import { unforeseenIn } from '../demand/record.ts';
+import { leastTasks } from '../forecast/floors.ts';
+import type { EpochMs, PoolName } from '../model/brands.ts';
+import { sum } from '../model/collections.ts';
+import type { Daemon, OrganizationReadings } from '../model/snapshot.ts';
+import { priceOf } from '../settings/prices.ts';
+import type { PoolView } from '../supply/supply.ts';
+import { drainedMs, type TaskView } from '../supply/task-state.ts';
+import type { Assigned } from './assignment.ts';
+import type { LaunchLimits } from './launch-limits.ts';
+import { launchesOf } from './launches.ts';
+
+export type GivenUp = {
+  readonly givenUp: ReadonlyMap<PoolName, number>;
+  /** Tasks for which there is still no room. */
+  readonly waiting: number;
+};
+
+/** What the assignment leaves of the launches over all pools and of the money. */
+export type Rest = { readonly launches: number; readonly budget: number };
+
+/**
+ * Chooses idle daemons of the stock to give up. The cause is a job of another pool that waits for
+ * room, or more tasks than `maxTasks`. Counted by pool; daemons of the last groups go first. Tasks
+ * that are about to stop make room too.
+ */
+export function chooseGivenUp(
+  { pools, total }: LaunchLimits,
+  assigned: readonly Assigned[],
+  rest: Rest,
+): GivenUp {
+  const pending = assigned.filter(({ group }) => isPending(group));
+  const byPool = Map.groupBy(pending, ({ offer }) => offer.pool);
+  const heldJobs = pools.flatMap(({ view: { pool }, beyond }) => {
+    const { granted, waiting } = launchesOf(byPool.get(pool.name) ?? []);
+    const jobs = Math.min(waiting, Math.max(0, beyond - granted));
+    return jobs > 0 ? [{ jobs, price: priceOf(pool) }] : [];
+  });
+  const givenUp = new Map<PoolName, number>();
+  if (rest.launches > 0 && heldJobs.some(({ price }) => price <= rest.budget)) return { givenUp, waiting: 0 };
+  const aboutToStop = sum(pools, ({ view }) => view.tasks.filter(isAboutToStop).length);
+  let waiting = Math.max(0, sum(heldJobs, ({ jobs }) => jobs) + Math.max(0, -total) - aboutToStop);
+  const beyondFloors = new Map(
+    pools.map(({ view, capacity, poolForecast }) => [
+      view.pool.name,
+      capacity.total - leastTasks(poolForecast.floors),
+    ]),
+  );
+  for (const { group, offer, jobs } of assigned.toReversed()) {
+    if (waiting <= 0) break;
+    const isIdle = (group.for === 'stock' || group.for === 'later') && offer.served === 'by-free';
+    if (!isIdle || offer.pool === null) continue;
+    const before = givenUp.get(offer.pool) ?? 0;
+    const taken = Math.min(jobs, waiting, (beyondFloors.get(offer.pool) ?? 0) - before);
+    if (taken <= 0) continue;
+    waiting -= taken;
+    givenUp.set(offer.pool, before + taken);
+  }
+  return { givenUp, waiting };
+}
+
+/**
+ * An idle daemon leaves within seconds after a drain request. After this time it is not expected to
+ * leave.
+ */
+const LEAVES_WITHIN_MS = 10 * 60_000;
+
+function isAboutToStop(task: TaskView): boolean {
+  if (task.state === 'left') return true;
+  return task.state === 'leaving' && task.use === 'idle' && (drainedMs(task) ?? 0) < LEAVES_WITHIN_MS;
+}
+
+/** An earlier look meant to keep a daemon that has been idle for longer. */
+const MIN_KEPT_MS = 120_000;
+
+/**
+ * Counts idle daemons that must not drain because the record is too short. A process that has just
+ * begun to record knows too few builds, so it drains no daemon that an earlier process kept. The
+ * record is also too short while the workspaces cannot be read anew.
+ */
+export function countHeldForRecord(
+  { pool, organization, tasks }: PoolView,
+  unlearned: ReadonlySet<PoolName>,
+  now: EpochMs,
+): number {
+  if (organization === undefined || pool.warm !== 'auto') return 0;
+  const { status } = organization.workspaces ?? {};
+  const isUnsure = unlearned.has(pool.name) || status === 'failed' || status === 'stale';
+  if (!isUnsure) return 0;
+  const isStock = ({ daemon, idleSince = now }: TaskView): boolean =>
+    now - idleSince >= MIN_KEPT_MS || hasServedPeople(daemon, organization);
+  return tasks.filter((task) => task.state === 'working' && task.use === 'idle' && isStock(task)).length;
+}
+
+/** Whether the daemon's last job was an unforeseen build. */
+function hasServedPeople(daemon: Daemon | undefined, organization: OrganizationReadings): boolean {
+  const id = daemon?.previous_job?.id;
+  const job = organization.previousJobs.items.find((previous) => previous.id === id);
+  return job !== undefined && unforeseenIn(organization)(job);
+}

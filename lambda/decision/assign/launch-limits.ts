@@ -1,0 +1,93 @@
+/**
+ * The room: how many launches `max`, `maxTasks`, `dollarsPerHour`, failing starts and failing
+ * placement allow. All numbers are tasks. Launches for floors are reserved first, because these
+ * tasks come with or without jobs.
+ */
+import { leastTasks } from '../forecast/floors.ts';
+import type { PoolForecast, PoolForecasts } from '../forecast/pool-forecast.ts';
+import { sum } from '../model/collections.ts';
+import type { Config } from '../model/config.ts';
+import type { Doubt } from '../model/plan.ts';
+import { priceOf } from '../settings/prices.ts';
+import { type Capacity, mayGiveUp, measure } from '../supply/capacity.ts';
+import { launchesForJobsOnly } from '../supply/doubts.ts';
+import type { PoolView } from '../supply/supply.ts';
+import { isSure } from '../supply/task-state.ts';
+
+export type PoolLaunchLimits = {
+  readonly view: PoolView;
+  readonly capacity: Capacity;
+  readonly poolForecast: PoolForecast;
+  /** Launches that fill the pool up to its floor. */
+  readonly forMin: number;
+  /** Further launches that the pool's own limits allow. */
+  readonly beyond: number;
+  /** The part of `beyond` that prebuilds may use. The rest is for people. */
+  readonly forPrebuilds: number;
+  readonly isDoubtful: boolean;
+  /** Whether only pending jobs launch tasks (doubts.ts). */
+  readonly isPendingOnly: boolean;
+};
+
+export type LaunchLimits = {
+  /** The room of each pool, in the order of the pools. */
+  readonly pools: readonly PoolLaunchLimits[];
+  /** Launches over all pools, after those for floors. */
+  readonly total: number;
+  /** The maximum cost of these launches together, in micro-dollars an hour. */
+  readonly budget: number;
+};
+
+export type RoomInput = {
+  readonly config: Config;
+  readonly doubtsOf: (view: PoolView) => readonly Doubt[];
+};
+
+/** Computes the room of all pools. Tasks that drain count against `maxTasks` (docs/adr/0005). */
+export function computeLaunchLimits(
+  { poolForecasts }: Pick<PoolForecasts, 'poolForecasts'>,
+  { config, doubtsOf }: RoomInput,
+): LaunchLimits {
+  const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = config.limits;
+  const counted = [...poolForecasts].map(([view, poolForecast]) => {
+    const [capacity, doubts] = [measure(view), doubtsOf(view)];
+    return { view, poolForecast, capacity, doubts, tasks: countedTasks(view, capacity, doubts) };
+  });
+  let total = maxTasks - sum(counted, ({ tasks }) => tasks);
+  let budget = dollarsPerHour * 1e6 - sum(counted, ({ view, tasks }) => tasks * priceOf(view.pool));
+  const pools = counted.map(({ view, poolForecast, capacity, doubts }): PoolLaunchLimits => {
+    const isOpen = view.service !== undefined && !capacity.isHeldBack;
+    const ownRoom = isOpen ? Math.max(0, view.pool.max - capacity.total) : 0;
+    const price = priceOf(view.pool);
+    const paid = Math.floor(budget / price);
+    const isPendingOnly = launchesForJobsOnly(doubts);
+    const belowFloor = isPendingOnly ? 0 : leastTasks(poolForecast.floors) - capacity.total;
+    const forMin = Math.max(0, Math.min(belowFloor, ownRoom, total, paid));
+    total -= forMin;
+    budget -= forMin * price;
+    const belowPrebuildsMax = view.pool.prebuilds.maxTasks - capacity.total - forMin;
+    const forPrebuilds = Math.max(0, Math.min(ownRoom - forMin, belowPrebuildsMax));
+    return {
+      ...{ view, capacity, poolForecast, forMin, beyond: ownRoom - forMin },
+      ...{ forPrebuilds, isDoubtful: doubts.length > 0, isPendingOnly },
+    };
+  });
+  return { pools, total, budget };
+}
+
+/**
+ * The tasks that count against the limits: those that exist, and desired ones unless the count
+ * gives them up.
+ */
+function countedTasks(view: PoolView, capacity: Capacity, doubts: readonly Doubt[]): number {
+  const { tasks, missing, unseen } = view;
+  return tasks.length + unseen + (givesUpMissing(view, capacity, doubts) ? 0 : missing);
+}
+
+/**
+ * Whether the pool's count is lowered by its missing tasks (counts.ts; confirm-rung.ts for pools
+ * without guards).
+ */
+function givesUpMissing({ pool, tasks }: PoolView, capacity: Capacity, doubts: readonly Doubt[]): boolean {
+  return (pool.scaleIn === 'lease' || tasks.every(isSure)) && mayGiveUp(capacity, doubts);
+}

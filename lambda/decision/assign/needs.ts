@@ -1,0 +1,219 @@
+/**
+ * The needs: how many tasks each pool needs before and after the limits, from the assignment and
+ * the room. All numbers are tasks.
+ */
+
+import { type DueGroup, type Group, isPending, isUrgent, type StockGroup } from '../demand/demand.ts';
+import { floorOf, leastTasks } from '../forecast/floors.ts';
+import type { EpochMs, PoolName } from '../model/brands.ts';
+import { sum } from '../model/collections.ts';
+import type { Floor, Served } from '../model/plan.ts';
+import { priceOf } from '../settings/prices.ts';
+import type { Assigned, Assignment } from './assignment.ts';
+import { chooseGivenUp, countHeldForRecord } from './idle-daemons.ts';
+import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
+import { launchesOf, paidFor } from './launches.ts';
+
+export type PoolNeed = Pick<PoolLaunchLimits, 'view' | 'capacity' | 'poolForecast'> & {
+  /** Jobs assigned to this pool, by what will run them. */
+  readonly jobs: Readonly<Record<Exclude<Served, 'by-doubtful'>, number>>;
+  /** Tasks that hold a job now, or will once the assigned jobs run. */
+  readonly inUse: number;
+  readonly floor: Floor;
+  readonly ready: ReadyDaemons;
+  readonly tasks: NeededTasks;
+  readonly held: HeldLaunches;
+  readonly idle: IdleDaemons;
+};
+
+/** Which daemons are ready without a job. They exist, or will. */
+export type ReadyDaemons = {
+  /** Jobs that coderd is about to insert. */
+  readonly due: number;
+  /** Daemons for these jobs. */
+  readonly prewarmed: number;
+  /** Daemons for unforeseen builds, by stock to which the pool contributes. */
+  readonly stocks: readonly { readonly group: StockGroup; readonly daemons: number }[];
+  readonly stock: number;
+  /** `prewarmed`, `stock`, `warm`, and daemons that are kept for transitions that are due later. */
+  readonly all: number;
+};
+
+/** How many tasks the pool needs. */
+export type NeededTasks = {
+  /** Before all limits except `prebuilds.maxTasks`. */
+  readonly wanted: number;
+  /** The same, up to the pool's `max`. */
+  readonly wantedBelowMax: number;
+  /** After all limits. */
+  readonly granted: number;
+};
+
+/** What the limits hold back. */
+export type HeldLaunches = {
+  /** The limit over all pools that leaves no room for more tasks of this pool. */
+  readonly by: 'maxTasks' | 'dollarsPerHour' | undefined;
+  /** Jobs that people wait for while a limit leaves no room for them. */
+  readonly people: number;
+  /** Prebuilds that wait because of `prebuilds.maxTasks`. */
+  readonly prebuilds: number;
+  /** Launches for stock to which the pool could contribute. */
+  readonly stock: number;
+};
+
+/** Which idle daemons the rule of the stock does not decide about. */
+export type IdleDaemons = {
+  /**
+   * They drain because `maxTasks` or `dollarsPerHour` keeps a job of another pool waiting, or
+   * because there are more tasks than `maxTasks`.
+   */
+  readonly givenUp: number;
+  /** They stay because the autoscaler has not learned enough to drain them. */
+  readonly heldForRecord: number;
+};
+
+/** The demand for daemons without jobs. */
+export type ReadyDemand = {
+  readonly due: readonly DueGroup[];
+  readonly stock: readonly StockGroup[];
+  /** The pools whose stock this process has not learned yet. */
+  readonly unlearned: ReadonlySet<PoolName>;
+};
+
+/** Derives the needs of all pools, in their order. */
+export function deriveNeeds(
+  launchLimits: LaunchLimits,
+  { assigned }: Assignment,
+  { due, stock, unlearned }: ReadyDemand,
+  now: EpochMs,
+): readonly PoolNeed[] {
+  const byPool = Map.groupBy(assigned, ({ offer }) => offer.pool);
+  const unplaced = unplacedDue(due, assigned);
+  let launches = launchLimits.total - launchesOf(assigned).granted;
+  let budget = launchLimits.budget - paidFor(assigned);
+  const { givenUp, waiting } = chooseGivenUp(launchLimits, assigned, { launches, budget });
+  const pools = launchLimits.pools.map((limits) => {
+    const { name } = limits.view.pool;
+    const own = deriveOwnNeed(limits, byPool.get(name) ?? [], unplaced.get(name) ?? 0);
+    const price = priceOf(limits.view.pool);
+    const probe = launches > 0 && price <= budget && wantsProbe(limits, own.tasks) ? 1 : 0;
+    launches -= probe;
+    budget -= probe * price;
+    return { ...own, tasks: { ...own.tasks, granted: own.tasks.granted + probe } };
+  });
+  let unmet = waiting;
+  return pools.map((own): PoolNeed => {
+    const { pool } = own.view;
+    const givenUpHere = givenUp.get(pool.name) ?? 0;
+    // a job that waits for room goes before daemons that are only kept because the record is short
+    const idleHeld = Math.max(0, countHeldForRecord(own.view, unlearned, now) - givenUpHere);
+    const freed = Math.min(unmet, idleHeld);
+    unmet -= freed;
+    const isRoomUsedUp = launches <= 0 ? 'maxTasks' : undefined;
+    return {
+      ...own,
+      held: {
+        ...own.held,
+        by: budget < priceOf(pool) ? 'dollarsPerHour' : isRoomUsedUp,
+        stock: sum(stock, (group) => (group.pools.has(pool.name) ? heldOf(group, assigned) : 0)),
+      },
+      idle: { givenUp: givenUpHere, heldForRecord: idleHeld - freed },
+    };
+  });
+}
+
+/** The jobs that need a new task, now or when there is room. */
+export function launchesFor({ jobs }: Pick<PoolNeed, 'jobs'>): number {
+  return jobs['by-launch'] + jobs['when-there-is-room'];
+}
+
+/** How many launches for the stock got no room. */
+function heldOf(group: StockGroup, assigned: readonly Assigned[]): number {
+  return Math.max(0, group.launches - sum(assigned, (row) => (row.group === group ? row.jobs : 0)));
+}
+
+/**
+ * Whether a pool may start a probe. If its starts keep failing, or ECS cannot place its tasks, it
+ * tries one task at a time.
+ */
+function wantsProbe({ view, capacity }: PoolLaunchLimits, { wantedBelowMax }: NeededTasks): boolean {
+  if (!capacity.isHeldBack) return false;
+  const isTrying = view.tasks.some(({ state, use }) => state === 'starting' || use === 'registering');
+  return !isTrying && wantedBelowMax > capacity.total;
+}
+
+/**
+ * Counts jobs that will come and get no daemon in advance. The first pool that serves some of them
+ * reports them, else the first that could.
+ */
+function unplacedDue(
+  groups: readonly DueGroup[],
+  assigned: readonly Assigned[],
+): ReadonlyMap<PoolName, number> {
+  const byGroup = Map.groupBy(assigned, ({ group }) => group);
+  const unplaced = new Map<PoolName, number>();
+  for (const group of groups) {
+    const rows = byGroup.get(group) ?? [];
+    const names = [...rows.flatMap(({ offer }) => offer.pool ?? []), ...group.pools];
+    const [name] = names;
+    const rest = group.jobs - sum(rows, ({ jobs }) => jobs);
+    if (name !== undefined) unplaced.set(name, (unplaced.get(name) ?? 0) + rest);
+  }
+  return unplaced;
+}
+
+/** What a pool needs by itself, before probes and before the needs of other pools. */
+function deriveOwnNeed(
+  { view, capacity, poolForecast, forMin, beyond, forPrebuilds, isPendingOnly }: PoolLaunchLimits,
+  assigned: readonly Assigned[],
+  unplaced: number,
+) {
+  const jobs = countJobs(assigned.filter(({ group }) => isPending(group)));
+  const inUse = capacity.inUse + sum(Object.values(jobs), (count) => count) - jobs['by-busy'];
+  const ready = readyOf(assigned, unplaced);
+  const floor = floorOf(poolForecast.floors, { inUse, due: ready.prewarmed, stock: ready.stock });
+  const launches = launchesOf(assigned);
+  const toMin = isPendingOnly ? 0 : Math.max(0, leastTasks(poolForecast.floors) - capacity.total);
+  // beyond `prewarm.max` no daemon is wanted before the jobs exist
+  const short = Math.min(unplaced, Math.max(0, view.pool.prewarm.max - ready.prewarmed));
+  const launchesHeld = (isHeld: (group: Group) => boolean) =>
+    launchesOf(assigned.filter(({ group }) => isHeld(group)));
+  const forPrebuild = launchesHeld((group) => group.for === 'prebuilds');
+  const isCapped = forPrebuilds < beyond && forPrebuild.granted >= forPrebuilds;
+  const prebuilds = isCapped ? forPrebuild.waiting : 0;
+  const growth = toMin + launches.granted + launches.waiting - prebuilds + short;
+  // a launch adds to all existing tasks: an idle daemon among them could not run that job
+  const wanted = growth > 0 ? capacity.total + growth : Math.max(inUse, floor.count);
+  return {
+    ...{ view, capacity, poolForecast, jobs, inUse, floor, ready },
+    tasks: {
+      ...{ wanted, wantedBelowMax: Math.min(wanted, view.pool.max) },
+      granted: capacity.total + forMin + launches.granted,
+    },
+    held: { people: launchesHeld(isUrgent).waiting, prebuilds },
+  };
+}
+
+function readyOf(assigned: readonly Assigned[], unplaced: number): ReadyDaemons {
+  const prewarmed = sum(assigned, ({ group, jobs }) => (group.for === 'due' ? jobs : 0));
+  const stocks = [...Map.groupBy(assigned, ({ group }) => group)].flatMap(([group, rows]) =>
+    group.for === 'stock' ? [{ group, daemons: sum(rows, ({ jobs }) => jobs) }] : [],
+  );
+  return {
+    ...{ due: prewarmed + unplaced, prewarmed, stocks },
+    stock: sum(stocks, ({ daemons }) => daemons),
+    all: sum(assigned, ({ group, jobs }) => (isPending(group) ? 0 : jobs)),
+  };
+}
+
+function countJobs(assigned: readonly Assigned[]): PoolNeed['jobs'] {
+  const count = (served: Served): number =>
+    sum(assigned, ({ offer, jobs }) => (offer.served === served ? jobs : 0));
+  return {
+    'by-free': count('by-free'),
+    'by-starting': count('by-starting'),
+    'by-launch': count('by-launch'),
+    'when-there-is-room': count('when-there-is-room'),
+    'by-busy': count('by-busy'),
+  };
+}

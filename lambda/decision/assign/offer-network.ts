@@ -1,0 +1,200 @@
+/**
+ * The offers as a flow network: group -> pool and tag set -> daemons and launches there ->
+ * (launches) the room over all pools. Groups that can use the same offers in the same way share a
+ * node: there are many tag sets, but few different sets of offers.
+ */
+import { type Group, isPending, type StockGroup } from '../demand/demand.ts';
+import type { Audience } from '../model/plan.ts';
+import { Network } from './min-cost-flow.ts';
+import { type Offer, type OfferGroup, RANK } from './offer.ts';
+
+/** The use that a group makes of an offer. All groups of one use share the arcs. */
+type Use = Group['for'];
+
+/**
+ * More than the sum of the ranks of all jobs, so price decides first and rank only between equal
+ * prices.
+ */
+const PRICE_WEIGHT = 1e5;
+
+/** The source node of all groups that have the same use and the same options. */
+export type Source = {
+  readonly node: number;
+  readonly routes: readonly Route[];
+  isExhausted: boolean;
+};
+
+/** The arc from a source to one pool and tag set. */
+type Route = { readonly entry: Entry; readonly arc: number; jobs: number };
+
+/** One use of one pool and tag set. */
+type Entry = {
+  readonly node: number;
+  /** The offers, the one that is ready soonest first. */
+  readonly offers: { readonly offer: Offer; readonly arc: number; jobs: number }[];
+};
+
+/** The flow network. Nodes are added when a group needs them. */
+export class OfferNetwork {
+  readonly #network = new Network();
+  readonly #sink = this.#network.addNode();
+  /** All launches go through this node: its arc to the sink has their room over all pools. */
+  readonly #launches = this.#network.addNode();
+  readonly #sources = new Map<string, Source>();
+  readonly #entries = new Map<OfferGroup, Map<Use, Entry>>();
+  readonly #offers = new Map<Offer, number>();
+
+  constructor(launchRoom: number) {
+    this.#network.addArc(this.#launches, this.#sink, { capacity: Math.max(0, launchRoom), cost: 0 });
+  }
+
+  sourceOf(offerGroups: readonly OfferGroup[], use: Use): Source {
+    const entries = offerGroups.map((offerGroup) => this.#entryOf(offerGroup, use));
+    const key = entries.map(({ node }) => node).join(' ');
+    const found = this.#sources.get(key);
+    if (found !== undefined) return found;
+    const node = this.#network.addNode();
+    const routes = entries.map((entry) => ({ entry, arc: this.#addArc(node, entry.node), jobs: 0 }));
+    const source: Source = { node, routes, isExhausted: offerGroups.length === 0 };
+    this.#sources.set(key, source);
+    return source;
+  }
+
+  /** Sends the jobs of a group. Returns how many were assigned. */
+  send(source: Source, group: Group): number {
+    if (source.isExhausted) return 0;
+    if (group.for === 'prebuilds') this.#closeLaunches(['prebuilds']);
+    if (group.for === 'later' || group.for === 'stock') this.#closeLaunches(['stock']);
+    if (group.for === 'stock') return this.#sendStock(source, group);
+    const wanted = isPending(group) ? Math.min(group.jobs, group.atOnce) : group.jobs;
+    const jobs = this.#network.send(source.node, this.#sink, wanted);
+    // if some jobs do not get through, no later job will
+    source.isExhausted = jobs < wanted;
+    return jobs;
+  }
+
+  collectFlow(): void {
+    for (const { routes } of this.#sources.values())
+      for (const route of routes) route.jobs = this.#network.flowOf(route.arc);
+    for (const uses of this.#entries.values())
+      for (const { offers } of uses.values())
+        for (const offer of offers) offer.jobs = this.#network.flowOf(offer.arc);
+  }
+
+  /** Only some of the daemons are launched; the others stay if they exist. */
+  #sendStock({ node }: Source, { jobs, launches }: StockGroup): number {
+    const values = Array.from({ length: jobs }, (_, index) =>
+      index < launches ? Number.POSITIVE_INFINITY : STOCK_LAUNCH,
+    );
+    return this.#network.sendWorth(node, this.#sink, values);
+  }
+
+  /**
+   * Closes the arcs to launches that cost something, except those of some uses. Otherwise a job
+   * could move to a launch only to leave its daemon to a job that can wait. With prebuilds, each
+   * look would then launch one more task: the task that starts for a person would go to the
+   * prebuild, beyond `prebuilds.maxTasks`.
+   */
+  #closeLaunches(except: readonly Use[]): void {
+    for (const uses of this.#entries.values())
+      for (const [use, { offers }] of uses)
+        for (const { offer, arc } of offers)
+          if (!except.includes(use) && offer.served === 'by-launch' && offer.price > 0)
+            this.#network.close(arc);
+  }
+
+  #entryOf(offerGroup: OfferGroup, use: Use): Entry {
+    const uses = this.#entries.get(offerGroup) ?? new Map<Use, Entry>();
+    this.#entries.set(offerGroup, uses);
+    const found = uses.get(use);
+    if (found !== undefined) return found;
+    const entry = this.#addEntry(offerGroup, use);
+    uses.set(use, entry);
+    return entry;
+  }
+
+  #addEntry(offerGroup: OfferGroup, use: Use): Entry {
+    const node = this.#network.addNode();
+    const { due, prebuilds } = offerGroup.bounds;
+    const inner = use === 'due' || use === 'later' ? this.#behind(node, due) : node;
+    const launches = use === 'prebuilds' ? this.#behind(node, prebuilds) : inner;
+    const offers = offerGroup.offers
+      .filter((offer) => isFor(offer, use))
+      .map((offer) => {
+        const cost = costOf(offer, use);
+        // a floor causes this launch in any case, so it does not count against the limit of
+        // prebuilds
+        const from = offer.served === 'by-launch' && offer.price > 0 ? launches : inner;
+        return { offer, arc: this.#addArc(from, this.#offerNode(offer), { cost }), jobs: 0 };
+      });
+    return { node, offers };
+  }
+
+  /** Adds a node after another one, with a limited arc between them. */
+  #behind(node: number, capacity: number): number {
+    const next = this.#network.addNode();
+    this.#addArc(node, next, { capacity });
+    return next;
+  }
+
+  #offerNode(offer: Offer): number {
+    const found = this.#offers.get(offer);
+    if (found !== undefined) return found;
+    const node = this.#network.addNode();
+    // a floor causes this launch in any case, and its room is already reserved
+    const isBounded = offer.served === 'by-launch' && offer.price > 0;
+    this.#addArc(node, isBounded ? this.#launches : this.#sink, { capacity: offer.places });
+    this.#offers.set(offer, node);
+    return node;
+  }
+
+  #addArc(from: number, to: number, { capacity = Number.POSITIVE_INFINITY, cost = 0 } = {}): number {
+    return this.#network.addArc(from, to, { capacity, cost });
+  }
+}
+
+/** Whether a group of this use can be assigned to an offer now, without waiting for it. */
+function isFor({ served, places, audiences, price, bounds }: Offer, use: Use): boolean {
+  switch (served) {
+    case 'by-free':
+    case 'by-starting':
+      return true;
+    case 'by-doubtful':
+      return Number.isFinite(places);
+    case 'by-busy':
+      return Number.isFinite(places) && (audiences?.has(use as Audience) ?? false);
+    case 'by-launch':
+      return use !== 'later' && (use !== 'stock' || bounds.launchesStock || price === 0);
+    case 'when-there-is-room':
+      return false;
+  }
+}
+
+/** More than the price of any task: an existing daemon is always better than a launch for stock. */
+const STOCK_LAUNCH = 1e10 * PRICE_WEIGHT;
+
+function costOf({ served, price, bounds }: Offer, use: Use): number {
+  const cost = (use === 'stock' ? bounds.price : price) * PRICE_WEIGHT + RANK[served];
+  return use === 'stock' && served === 'by-launch' && price > 0 ? cost + STOCK_LAUNCH : cost;
+}
+
+/**
+ * Splits the flow of a source among its groups. Earlier groups get the offers that are ready
+ * sooner.
+ */
+export function takeFrom(
+  { routes }: Source,
+  jobs: number,
+): readonly { readonly offer: Offer; readonly jobs: number }[] {
+  let rest = jobs;
+  return routes.flatMap((route) =>
+    route.entry.offers.flatMap((entryOffer) => {
+      const taken = Math.min(rest, route.jobs, entryOffer.jobs);
+      if (taken === 0) return [];
+      rest -= taken;
+      route.jobs -= taken;
+      entryOffer.jobs -= taken;
+      return [{ offer: entryOffer.offer, jobs: taken }];
+    }),
+  );
+}

@@ -1,0 +1,193 @@
+/**
+ * The offers: all that can run a job, from the daemons and launches of every pool and from daemons
+ * that the autoscaler does not own.
+ */
+
+import { AUDIENCES, oldestOf, PRICE_OF, type TagGroup } from '../demand/demand.ts';
+import { endsOf, type RunningBuild } from '../demand/running.ts';
+import { partition, sum } from '../model/collections.ts';
+import type { Served } from '../model/plan.ts';
+import type { Daemon, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
+import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
+import { launchCost, priceOf } from '../settings/prices.ts';
+import { isComing } from '../supply/capacity.ts';
+import { type DaemonIndex, HANDED_OVER_MS, indexDaemons, isAlive, mayHaveLeft } from '../supply/daemons.ts';
+import { foreignTo } from '../supply/supply.ts';
+import { mayTakeJobs } from '../supply/task-state.ts';
+import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
+import type { Bounds, Offer } from './offer.ts';
+
+/** A busy daemon counts like a free one if the chance that it is free in time is at least this. */
+const MIN_CHANCE_TO_END = 0.8;
+/** The longest horizon: coderd fails jobs that wait for longer. */
+const LONGEST_MS = 30 * 60_000;
+
+/** Derives all offers. Their order does not matter: `assign` sorts them. */
+export function deriveOffers(
+  { pools }: LaunchLimits,
+  demand: readonly TagGroup[],
+  snapshot: Snapshot,
+): readonly Offer[] {
+  const views = pools.map(({ view }) => view);
+  const isForeign = foreignTo(views);
+  const indexes = new Map(views.map(({ organization, index }) => [organization, index]));
+  return [
+    ...pools.flatMap((pool) => offersOfPool(pool, demand, snapshot)),
+    ...snapshot.coder.organizations.flatMap((organization) =>
+      offersOfOthers(
+        organization,
+        isForeign,
+        indexes.get(organization) ?? indexDaemons(organization, snapshot.takenAt),
+        { snapshot, demand },
+      ),
+    ),
+  ];
+}
+
+function offersOfPool(
+  launchLimits: PoolLaunchLimits,
+  demand: readonly TagGroup[],
+  snapshot: Snapshot,
+): readonly Offer[] {
+  const { view, capacity, forMin, beyond } = launchLimits;
+  const { pool, tags: own, organization, tasks } = view;
+  if (organization === undefined) return [];
+  const bounds = boundsOf(launchLimits, demand);
+  const offer = (served: Served, tags: TagSet, places: number, price = 0): Offer => ({
+    organizationId: organization.id,
+    pool: pool.name,
+    price,
+    served,
+    tags,
+    places,
+    bounds,
+  });
+  const price = priceOf(pool);
+  const free = tasks.filter((task) => mayTakeJobs(task) && (task.use === 'idle' || task.use === 'unknown'));
+  // daemons with the key of another pool will run jobs of their own tags
+  const wrongKeyTasks = tasks.filter(
+    (task) => task.state === 'working' && task.use !== 'silent' && task.hasOtherTags,
+  );
+  const existing = groupByTags(free).map(({ tags, count }) => offer('by-free', tags, count));
+  // tasks that still start get a drain request at once
+  if (pool.retiring) return existing;
+  return [
+    ...existing,
+    offer('by-starting', own, capacity.missing + tasks.filter(isComing).length),
+    ...busyOffers(launchLimits, endsOf(view, snapshot.takenAt), offer),
+    offer('by-launch', own, forMin),
+    offer('by-launch', own, beyond, price),
+    offer('when-there-is-room', own, Number.POSITIVE_INFINITY, price),
+    ...groupByTags(wrongKeyTasks).map(({ tags }) => offer('by-busy', tags, Number.POSITIVE_INFINITY)),
+  ];
+}
+
+/**
+ * Offers busy daemons to the audiences for which they are likely to be free in time. That is before
+ * a new task would have a daemon, plus the waiting that costs as much as a launch.
+ */
+function busyOffers(
+  { view: { pool, startTime } }: PoolLaunchLimits,
+  running: readonly RunningBuild[],
+  offer: (served: Served, tags: TagSet, places: number) => Offer,
+): readonly Offer[] {
+  const start = launchCost(pool, startTime.p50Ms);
+  const horizons = AUDIENCES.map((audience) => {
+    const worthMs = (start / pool.waiting[PRICE_OF[audience]]) * 60_000;
+    return { audience, withinMs: startTime.p50Ms + Math.min(LONGEST_MS, worthMs) };
+  });
+  const soon = running.flatMap(({ task, chanceToEnd }) => {
+    const audiences = horizons.filter(({ withinMs }) => chanceToEnd(withinMs) >= MIN_CHANCE_TO_END);
+    return audiences.length === 0 ? [] : [{ offers: task.offers, audiences }];
+  });
+  const byAudiences = Map.groupBy(soon, ({ audiences }) =>
+    audiences.map(({ audience }) => audience).join(' '),
+  );
+  return [...byAudiences.values()].flatMap((alike) =>
+    groupByTags(alike).map(({ tags, count }) => ({
+      ...offer('by-busy', tags, count),
+      audiences: new Set(alike[0]?.audiences.map(({ audience }) => audience)),
+    })),
+  );
+}
+
+/**
+ * Derives the limits of a pool's offers. Jobs that can wait would take daemons launched for stock,
+ * so nothing is launched for stock until these jobs are done.
+ */
+function boundsOf(
+  { view, capacity, isDoubtful, isPendingOnly, forMin, beyond, forPrebuilds }: PoolLaunchLimits,
+  demand: readonly TagGroup[],
+): Bounds {
+  const { pool, tags, organization, tasks } = view;
+  const canWait = demand.filter(
+    (group) =>
+      (group.for === 'prebuilds' || group.for === 'stops') &&
+      group.organizationId === organization?.id &&
+      covers(tags, group.tags),
+  );
+  const waiting = sum(canWait, ({ jobs }) => jobs);
+  const ready = tasks.filter(({ use }) => use === 'idle').length + capacity.starting;
+  // tasks that this look launches for them are starting at the next look, which must decide alike
+  const launched = sum(canWait, (group) =>
+    Math.min(group.atOnce, forMin + (group.for === 'prebuilds' ? forPrebuilds : beyond)),
+  );
+  return {
+    due: isPendingOnly ? 0 : pool.prewarm.max,
+    prebuilds: forPrebuilds,
+    launchesStock: !isDoubtful && waiting <= Math.max(ready, launched),
+    price: priceOf(pool),
+  };
+}
+
+/** Groups by the tags that each daemon offers; these can differ from its pool's tags. */
+function groupByTags(
+  items: readonly { readonly offers: TagSet }[],
+): readonly { tags: TagSet; count: number }[] {
+  const groups = Map.groupBy(items, ({ offers }) => tagKey(offers));
+  return [...groups.values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [{ tags: first.offers, count: 1 + others.length }],
+  );
+}
+
+/** Daemons that the autoscaler does not own have no limits. */
+const UNBOUNDED: Bounds = {
+  due: Number.POSITIVE_INFINITY,
+  prebuilds: 0,
+  launchesStock: false,
+  price: 0,
+};
+
+function offersOfOthers(
+  organization: OrganizationReadings,
+  isForeign: (daemon: Daemon) => boolean,
+  index: DaemonIndex,
+  { snapshot, demand }: { readonly snapshot: Snapshot; readonly demand: readonly TagGroup[] },
+): readonly Offer[] {
+  const waiting = demand.filter(
+    (group) =>
+      group.organizationId === organization.id && oldestOf(group) < snapshot.takenAt - HANDED_OVER_MS,
+  );
+  const others = organization.daemons.items
+    .filter((daemon) => isAlive(daemon, snapshot.takenAt) && isForeign(daemon))
+    .map((daemon) => {
+      const offers = normalizeTags(daemon.tags);
+      const isIdle = index.activity(daemon) === 'idle';
+      const isRefusing = isIdle && waiting.some(({ tags }) => covers(offers, tags));
+      const isDoubtful = isIdle && (isRefusing || mayHaveLeft(daemon, snapshot.takenAt));
+      return { offers, isDoubtful, isFree: isIdle && !isRefusing };
+    });
+  const offersOf = (served: Served, daemons: readonly { readonly offers: TagSet }[], isNow: boolean) =>
+    groupByTags(daemons).map(({ tags, count }) => ({
+      ...{ organizationId: organization.id, pool: null, price: 0, bounds: UNBOUNDED },
+      ...{ served, tags, places: isNow ? count : Number.POSITIVE_INFINITY },
+    }));
+  const [doubtful, sure] = partition(others, ({ isDoubtful }) => isDoubtful);
+  const free = ({ isFree }: { readonly isFree: boolean }): boolean => isFree;
+  return [
+    ...offersOf('by-free', sure.filter(free), true),
+    ...offersOf('by-doubtful', doubtful.filter(free), true),
+    ...offersOf('by-busy', sure, false),
+    ...offersOf('by-doubtful', doubtful, false),
+  ];
+}

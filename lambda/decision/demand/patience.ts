@@ -1,0 +1,56 @@
+/**
+ * Patience: how many of the jobs that wait are worth a daemon each, from the price of waiting and
+ * the cost of a start. With n daemons, N jobs of s minutes wait N * s / 2n minutes each on average.
+ * More daemons mean less waiting and more starts. The sum is least where n = N * sqrt(s * value /
+ * (2 * start)).
+ */
+import type { EpochMs } from '../model/brands.ts';
+import { by } from '../model/collections.ts';
+import { covers } from '../model/tags.ts';
+import { launchCost } from '../settings/prices.ts';
+import type { PoolView } from '../supply/supply.ts';
+import { oldestOf, PRICE_OF, type TagGroup } from './demand.ts';
+
+/** The assumed duration of a job whose duration is unknown. */
+const UNKNOWN_MS = 120_000;
+/** coderd fails jobs that are pending for 30 min (docs/coder.md §5): all must run before that. */
+const DEADLINE_MS = 25 * 60_000;
+const MIN_REMAINING_MS = 60_000;
+
+export type Backlog = {
+  readonly jobs: number;
+  /** The mean duration of one job, in milliseconds. Undefined: unknown. */
+  readonly tookMs: number | undefined;
+  /** How long the oldest job has waited, in milliseconds. */
+  readonly waitedMs: number;
+  /** The price of waiting of one job, in dollars a minute. */
+  readonly value: number;
+};
+
+/** Sets how many of the jobs are worth a daemon each, in the pool that is cheapest to start. */
+export function withPatience(
+  groups: readonly TagGroup[],
+  supply: readonly PoolView[],
+  now: EpochMs,
+): readonly TagGroup[] {
+  return groups.map((group) => {
+    const [cheapest] = supply
+      .filter((view) => view.organization?.id === group.organizationId && covers(view.tags, group.tags))
+      .map(({ pool, startTime }) => ({ pool, start: launchCost(pool, startTime.p50Ms) }))
+      .toSorted(by(({ start }) => start));
+    if (cheapest === undefined) return group;
+    const value = cheapest.pool.waiting[PRICE_OF[group.for]];
+    const waitedMs = now - oldestOf(group);
+    return { ...group, atOnce: daemonsWorth({ ...group, waitedMs, value }, cheapest.start) };
+  });
+}
+
+/**
+ * The number of daemons that are worth their start, at least 1.
+ * @param start the cost of starting and stopping a task, in dollars
+ */
+export function daemonsWorth({ jobs, tookMs = UNKNOWN_MS, waitedMs, value }: Backlog, start: number): number {
+  const cheapest = start <= 0 ? jobs : jobs * Math.sqrt(((tookMs / 60_000) * value) / (2 * start));
+  const inTime = (jobs * tookMs) / Math.max(MIN_REMAINING_MS, DEADLINE_MS - waitedMs);
+  return Math.min(jobs, Math.max(1, Math.ceil(cheapest), Math.ceil(inTime)));
+}

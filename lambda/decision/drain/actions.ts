@@ -1,0 +1,84 @@
+/** The actions of a pool's decision: set the desired count, ask a task to leave, protect a task. */
+
+import { launchesFor, type PoolNeed } from '../assign/needs.ts';
+import { configuredFloor } from '../forecast/floors.ts';
+import type { TaskArn } from '../model/brands.ts';
+import { by } from '../model/collections.ts';
+import type { Action, Reason } from '../model/plan.ts';
+import type { Service } from '../model/snapshot.ts';
+import type { Confirming } from './confirm-rung.ts';
+import { isKeptAwake } from './drainable.ts';
+import type { LeaveDecision } from './leaving.ts';
+
+type CountChange = {
+  readonly service: Service;
+  /** The new desired count, in tasks. */
+  readonly to: number;
+  /** Reasons of the count, in the plan's words. */
+  readonly why: readonly Reason[];
+  /** The only tasks that ECS may choose to stop. Empty: tasks that ECS cannot start are given up. */
+  readonly stops: readonly TaskArn[];
+};
+
+/**
+ * Sets the count if it changes: a raise, or the lower count of tasks that have left. Without guards
+ * ECS may choose any task that nothing protects, so a second look has to plan the same lower count
+ * first (lambda/look/look.ts).
+ */
+export function countActions(need: PoolNeed, { service, to, why, stops }: CountChange): readonly Action[] {
+  const { name: pool, scaleIn } = need.view.pool;
+  const { serviceArn, desiredCount: from } = service;
+  const change = { kind: 'set-desired', pool, service: serviceArn, from, to } as const;
+  if (stops.length > 0) return [{ ...change, why: 'stopping-after-confirmation', stops }];
+  if (to === from) return [];
+  if (to > from) return [{ ...change, why: raiseReason(need) }];
+  return [{ ...change, why: lowerReason(need, why), ...(scaleIn === 'lease' ? {} : { stops }) }];
+}
+
+/**
+ * Asks the tasks that are to leave. Only their guards act on it: each stops once its daemon is
+ * idle. A spare task of a pool without guards has none: the count stops it.
+ */
+export function askActions({ view }: PoolNeed, decisions: readonly LeaveDecision[]): readonly Action[] {
+  const { name: pool, scaleIn } = view.pool;
+  return decisions.flatMap(({ kind, why, task }) =>
+    kind === 'leave' && (scaleIn === 'lease' || why !== 'idle-long-enough')
+      ? [{ kind: 'ask-to-leave', pool, task: task.task.taskArn, why }]
+      : [],
+  );
+}
+
+/** Protects tasks from being stopped by ECS. */
+export function protectActions({ view }: PoolNeed, tasks: Confirming['protect']): readonly Action[] {
+  return tasks.map(({ task, why }) => ({
+    kind: 'protect',
+    pool: view.pool.name,
+    task: task.task.taskArn,
+    why,
+  }));
+}
+
+/** Raised counts first, then drain requests and protections, then lowered counts. */
+export function inOrder(actions: readonly Action[]): readonly Action[] {
+  return actions.toSorted(
+    by((action) => (action.kind !== 'set-desired' ? 1 : action.to > action.from ? 0 : 2)),
+  );
+}
+
+function raiseReason(need: PoolNeed): Reason['code'] {
+  const { poolForecast, capacity, inUse, tasks, ready } = need;
+  if (tasks.granted <= capacity.total) return 'count-below-tasks';
+  if (launchesFor(need) > 0) return 'pending-jobs';
+  if (ready.prewarmed > 0) return 'prewarm';
+  if (isKeptAwake(need) && poolForecast.floors.wake > capacity.total) return 'awake-for';
+  const isBelowFloor = configuredFloor(poolForecast.floors, inUse).count > capacity.total;
+  return ready.stock > 0 && !isBelowFloor ? 'stock' : 'floor';
+}
+
+/**
+ * Without tasks that have left, a count is lowered only because ECS cannot start the missing tasks.
+ */
+function lowerReason({ view }: PoolNeed, why: readonly Reason[]): Reason['code'] {
+  if (why.some(({ code }) => code === 'tasks-left')) return 'tasks-left';
+  return view.failing.isTripped ? 'starts-failing' : 'placement-failing';
+}

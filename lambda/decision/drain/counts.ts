@@ -1,0 +1,158 @@
+/**
+ * The desired count of a service, from its tasks and the count that the pool needs
+ * (docs/architecture.md, "The lease"). The count is a number, never a difference, so setting it
+ * twice does no harm. It is never below the number of tasks that have not left.
+ */
+import type { Doubt, Reason } from '../model/plan.ts';
+import type { Service } from '../model/snapshot.ts';
+import { type Capacity, mayGiveUp } from '../supply/capacity.ts';
+
+export type CountDecision = { readonly to: number; readonly why: readonly Reason[] };
+
+export type CountInput = {
+  readonly service: Service;
+  readonly capacity: Capacity;
+  /** Working, starting and unguarded tasks that the pool needs, after all limits. */
+  readonly wanted: number;
+  /** The pool's `max`, in tasks. */
+  readonly max: number;
+  /** Any doubt holds the count. */
+  readonly doubts: readonly Doubt[];
+};
+
+/** Decides the desired count of one service, by the first rule that applies. */
+export function decideCount(input: CountInput): CountDecision {
+  const counts = countsOf(input);
+  const rule = RULES.find(({ applies }) => applies(counts));
+  const { to, why } = rule === undefined ? lower(counts) : rule.decide(counts);
+  return { to: Math.max(0, to - input.capacity.uncounted), why };
+}
+
+/**
+ * What the rules compare, in tasks. Tasks of an earlier deployment count too, whether ECS counts
+ * them or not.
+ */
+type Counts = {
+  /** The desired count now. */
+  readonly from: number;
+  readonly wanted: number;
+  /** Tasks that stay. */
+  readonly total: number;
+  /** Tasks that stay, and tasks that are leaving. */
+  readonly notLeft: number;
+  readonly left: number;
+  /** Of those: tasks that never had a daemon. */
+  readonly vacant: number;
+  /** The lowest count that launches what the pool needs. */
+  readonly lowest: number;
+  /** What holds every lower count. */
+  readonly holds: readonly Reason[];
+  /** Tasks without a lease: ECS could stop one of them in place of a task that has left. */
+  readonly unprotected: readonly Reason[];
+  /** Whether ECS keeps failing to start tasks, and one that runs could still be stopped. */
+  readonly isExposed: boolean;
+  /** Whether tasks that ECS cannot start are given up. */
+  readonly mayGiveUp: boolean;
+};
+
+type Rule = {
+  readonly applies: (counts: Counts) => boolean;
+  readonly decide: (counts: Counts) => CountDecision;
+};
+
+/** In order: the first rule that applies decides. If none applies, see `lower`. */
+const RULES: readonly Rule[] = [
+  // Give up tasks that never had a daemon before others launch. Otherwise a pool whose tasks never
+  // get a daemon would grow without end (docs/adr/0003)
+  {
+    applies: ({ vacant, holds, unprotected, from, notLeft }) =>
+      vacant > 0 && holds.length === 0 && unprotected.length === 0 && from >= notLeft,
+    decide: ({ wanted, total, notLeft, left, vacant }) => {
+      const waits: readonly Reason[] = wanted > total ? [{ code: 'waiting-for-vacant', tasks: vacant }] : [];
+      return { to: notLeft, why: [{ code: 'tasks-left', tasks: left }, ...waits] };
+    },
+  },
+  // Launch. A count above the tasks makes ECS try to start one; it is given up when that keeps
+  // failing
+  {
+    applies: ({ wanted, total, lowest, from }) => wanted > total && lowest >= from,
+    decide: ({ lowest }) => ({ to: lowest, why: [] }),
+  },
+  // Raise a count that is below the tasks
+  {
+    applies: ({ from, notLeft }) => from < notLeft,
+    decide: ({ from, notLeft }) => ({
+      to: notLeft,
+      why: [{ code: 'count-below-tasks', desired: from, tasks: notLeft }],
+    }),
+  },
+  // Keep a count that equals the tasks
+  {
+    applies: ({ from, notLeft }) => from === notLeft,
+    decide: ({ from }) => ({ to: from, why: [] }),
+  },
+  // Hold while a task runs without a lease: ECS may start a missing task before the count is
+  // lowered, and then stop the running one
+  {
+    applies: ({ isExposed }) => isExposed,
+    decide: ({ from, unprotected }) => ({ to: from, why: unprotected }),
+  },
+  // Give up tasks that ECS cannot start
+  {
+    applies: ({ mayGiveUp, lowest, from }) => mayGiveUp && lowest < from,
+    decide: ({ lowest }) => ({ to: lowest, why: [] }),
+  },
+  // Hold for a deployment or a doubt
+  {
+    applies: ({ holds }) => holds.length > 0,
+    decide: ({ from, holds }) => ({ to: from, why: holds }),
+  },
+];
+
+/** Lowers the count to the tasks that have not left, or to what the pool needs. */
+function lower({ from, wanted, total, notLeft, left, lowest, unprotected }: Counts): CountDecision {
+  const to = wanted > total || unprotected.length > 0 ? Math.min(from, lowest) : notLeft;
+  if (to === from) return { to, why: unprotected };
+  return { to, why: to === notLeft && left > 0 ? [{ code: 'tasks-left', tasks: left }] : [] };
+}
+
+function countsOf({ service, capacity, wanted, max, doubts }: CountInput): Counts {
+  const from = service.desiredCount + capacity.uncounted;
+  const { total, leaving, left, vacant } = capacity;
+  const uncapped = Math.max(wanted, total) + leaving + left;
+  const lowest = vacant > 0 ? Math.min(uncapped, Math.max(from, max + leaving + left - vacant)) : uncapped;
+  return {
+    ...{ from, wanted, total, notLeft: total + leaving, left, vacant, lowest },
+    holds: holdsOf({ service, capacity }, doubts),
+    unprotected: unprotectedTasks(capacity),
+    isExposed: capacity.isHeldBack && capacity.exposed > 0,
+    mayGiveUp: mayGiveUp(capacity, doubts),
+  };
+}
+
+/** What holds every lower count. */
+function holdsOf(rollout: Rollout, doubts: readonly Doubt[]): readonly Reason[] {
+  const reasons: Reason[] = [];
+  if (isDeploying(rollout)) reasons.push({ code: 'holding-for-deployment' });
+  if (doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
+  return reasons;
+}
+
+/** Tasks without a lease among which ECS could choose in place of those that have left. */
+function unprotectedTasks({ starting, unguarded }: Capacity): readonly Reason[] {
+  const reasons: Reason[] = [];
+  if (starting > 0) reasons.push({ code: 'holding-for-starting', tasks: starting });
+  if (unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
+  return reasons;
+}
+
+type Rollout = Pick<CountInput, 'service' | 'capacity'>;
+
+/**
+ * Whether ECS has not finished a deployment of the service, or tasks of an earlier one are still
+ * there.
+ */
+export function isDeploying({ service: { deployments }, capacity }: Rollout): boolean {
+  if (deployments.length > 1 || capacity.older > 0) return true;
+  return deployments.some(({ rolloutState }) => rolloutState === 'IN_PROGRESS');
+}

@@ -1,0 +1,125 @@
+/** Chooses the tasks that drain, and says why the other candidates stay. */
+import type { EpochMs } from '../model/brands.ts';
+import { by, partition } from '../model/collections.ts';
+import type { Replacing } from '../model/plan.ts';
+import { isUntried, outdatedCredential } from '../supply/credentials.ts';
+import { isOldRevision } from '../supply/older-tasks.ts';
+import { replacementReason } from '../supply/rolling.ts';
+import type { PoolView } from '../supply/supply.ts';
+import type { TaskView } from '../supply/task-state.ts';
+
+export type LeaveDecision =
+  | { readonly task: TaskView; readonly kind: 'leave'; readonly why: 'idle-long-enough' | Replacing }
+  | {
+      readonly task: TaskView;
+      readonly kind: 'keep';
+      readonly why: 'idle-too-briefly' | 'holding-for-protection' | 'holding-for-deployment' | Replacing;
+    };
+
+/**
+ * Chooses among the spare daemons. `given`: the most tasks that may drain. A task drains only in
+ * state `working`, when its daemon has been idle for `idleTimeout` or longer. Old revisions and
+ * tasks with an earlier secret come first, then the zone with most tasks, then the longest idle.
+ */
+export function decideLeaving(view: PoolView, given: number, now: EpochMs): readonly LeaveDecision[] {
+  const spare = given - doubtful(view);
+  if (spare <= 0) return [];
+  const idle = view.tasks
+    .filter(({ state, use }) => state === 'working' && use === 'idle')
+    .toSorted(
+      by(
+        ({ idleSince }) => idleSince ?? Number.POSITIVE_INFINITY,
+        ({ task }) => task.taskArn,
+      ),
+    );
+  const [long, brief] = partition(idle, (task) => idleMs(task, now) >= view.pool.idleTimeoutMs);
+  const leave = pickSpread(long, spare, view);
+  return [
+    ...leave.map((task) => ({ task, kind: 'leave', why: 'idle-long-enough' }) as const),
+    ...brief
+      .slice(0, Math.max(0, spare - leave.length))
+      .map((task) => ({ task, kind: 'keep', why: 'idle-too-briefly' }) as const),
+  ];
+}
+
+/**
+ * Tasks that hold a lease and may never get a daemon of use to the pool, because the new value of a
+ * secret may be wrong.
+ */
+function doubtful(view: PoolView): number {
+  if (!isUntried(view)) return 0;
+  return view.tasks.filter(
+    ({ state, use, hasOtherTags }) => state === 'working' && (use === 'registering' || hasOtherTags),
+  ).length;
+}
+
+export type Launching = {
+  /** Whether something has to launch in the place of tasks whose turn has come. */
+  readonly isGrowing: boolean;
+  /** Whether tasks start while fewer daemons than the floor are ready. */
+  readonly isShort: boolean;
+};
+
+/**
+ * Chooses among the tasks to replace. A task whose turn has come drains, busy or not, once nothing
+ * more has to launch in its place. A task that only has an earlier value of a secret also waits
+ * until the floor is ready without it.
+ */
+export function decideReplacing(
+  view: PoolView,
+  { isGrowing, isShort }: Launching,
+  now: EpochMs,
+): readonly LeaveDecision[] {
+  return view.tasks.flatMap((task) => {
+    const why = replacementReason(view, task, now);
+    if (why === undefined) return [];
+    const mayLeave = !isGrowing && !(why === 'old-secret' && isShort);
+    return [{ task, kind: task.state === 'replacing' && mayLeave ? 'leave' : 'keep', why } as const];
+  });
+}
+
+/** The same decisions, but every task stays for now. */
+export function keepAll(
+  decisions: readonly LeaveDecision[],
+  why: 'holding-for-protection' | 'holding-for-deployment',
+): readonly LeaveDecision[] {
+  return decisions.map((decision) =>
+    decision.kind === 'leave' ? { task: decision.task, kind: 'keep', why } : decision,
+  );
+}
+
+/**
+ * The first `count` of these tasks, which are in order of idle time: old revisions and secrets
+ * first, and the zones kept even.
+ */
+function pickSpread(tasks: readonly TaskView[], count: number, pool: PoolView): TaskView[] {
+  const { service, tasks: all } = pool;
+  const zoneOf = ({ task }: TaskView): string => task.availabilityZone ?? '';
+  const isOld = (view: TaskView): boolean =>
+    (service !== undefined && isOldRevision(view.task, service)) ||
+    outdatedCredential(pool, view) !== undefined;
+  const inZone = new Map([...Map.groupBy(all, zoneOf)].map(([zone, { length }]) => [zone, length]));
+  const places = tasks.map((task, place) => ({ task, place, zone: zoneOf(task), age: isOld(task) ? 0 : 1 }));
+  const queues = [...Map.groupBy(places, ({ age, zone }) => `${age} ${zone}`).values()];
+  const picked: TaskView[] = [];
+  while (picked.length < count) {
+    const [next] = queues
+      .flatMap(([head]) => head ?? [])
+      .toSorted(
+        by(
+          ({ age }) => age,
+          ({ zone }) => -(inZone.get(zone) ?? 0),
+          ({ place }) => place,
+        ),
+      );
+    if (next === undefined) break;
+    queues.find(([head]) => head === next)?.shift();
+    inZone.set(next.zone, (inZone.get(next.zone) ?? 0) - 1);
+    picked.push(next.task);
+  }
+  return picked;
+}
+
+function idleMs({ idleSince }: TaskView, now: EpochMs): number {
+  return idleSince === undefined ? Number.NEGATIVE_INFINITY : now - idleSince;
+}

@@ -1,0 +1,166 @@
+/**
+ * Chooses the tasks to replace, one share of the pool at a time: tasks of old revisions, tasks with
+ * an earlier value of a secret, and tasks without a working daemon. A task whose turn has come no
+ * longer counts as supply, so its replacement launches first. Then it gets the drain request. The
+ * lease itself shows when that was, so nothing is remembered (docs/adr/0009).
+ */
+
+import type { EpochMs } from '../model/brands.ts';
+import { by, partition } from '../model/collections.ts';
+import type { Config } from '../model/config.ts';
+import { type Doubt, REPLACING, type Replacing } from '../model/plan.ts';
+import { isComing, unplacedTasks } from './capacity.ts';
+import { isProven, outdatedCredential, unprovenPsk } from './credentials.ts';
+import { isOldRevision } from './older-tasks.ts';
+import type { PoolView } from './supply.ts';
+import { drainedMs, isBooting, isGuarded, type TaskView } from './task-state.ts';
+
+/** A drain request younger than this delays the next share. */
+const SHARE_EVERY_MS = 60_000;
+/** The time that one task with an earlier secret has to leave before the next one drains. */
+const TRIAL_MS = 30 * 60_000;
+/**
+ * A task that runs longer without a lease may not get one before old tasks leave
+ * (docs/aws.md §1, DEPLOYMENT_BLOCKED).
+ */
+const LEASE_LATE_MS = 2 * 60_000;
+/**
+ * A daemon that loses its connection is back within seconds (docs/coder.md §5). Wait this long at
+ * most.
+ */
+const SILENT_FOR_MS = 5 * 60_000;
+
+/** Why a task has to be replaced; undefined if it has not. */
+export function replacementReason(pool: PoolView, view: TaskView, now: EpochMs): Replacing | undefined {
+  if (view.state !== 'working' && view.state !== 'replacing') return undefined;
+  if (pool.pool.retiring) return 'retiring';
+  if (hasNoWorkingDaemon(view, now)) return 'no-daemon';
+  // its replacement may get the wrong key too: keep each task for the 15 minutes of a start
+  if (view.hasOtherTags && !isBooting(view.task, now)) return 'wrong-key';
+  if (pool.service !== undefined && isOldRevision(view.task, pool.service)) return 'old-revision';
+  return hasOldSecret(pool, view) ? 'old-secret' : undefined;
+}
+
+/** Until coderd has a new pre-shared key, replacements could not connect. */
+function hasOldSecret(pool: PoolView, view: TaskView): boolean {
+  return outdatedCredential(pool, view) !== undefined && unprovenPsk(pool) === undefined;
+}
+
+/** Marks the tasks of all pools whose turn has come. */
+export function markTurns(
+  supply: readonly PoolView[],
+  doubtsOf: (view: PoolView) => readonly Doubt[],
+  { roll, now }: Pick<Config, 'roll'> & { readonly now: EpochMs },
+): readonly PoolView[] {
+  return supply.map((view) => {
+    const percent = shareToReplace(doubtsOf(view), roll.atOncePercent);
+    return percent === undefined ? view : markReplaced(view, percent, now);
+  });
+}
+
+/**
+ * The share of a pool that may be replaced now, in percent; undefined: none. If coderd lists no
+ * daemon although tasks hold leases, the share is 0. Then no task gets a drain request, but one
+ * counts as gone, so one more launches. If its daemon registers, the other tasks have none.
+ */
+function shareToReplace(doubts: readonly Doubt[], atOncePercent: number): number | undefined {
+  if (doubts.length === 0) return atOncePercent;
+  return doubts.every((doubt) => doubt === 'daemons-empty-while-leased') ? 0 : undefined;
+}
+
+/**
+ * Marks the tasks whose turn has come: their state becomes `replacing`. `atOncePercent` 0 still
+ * marks one.
+ */
+export function markReplaced(view: PoolView, atOncePercent: number, now: EpochMs): PoolView {
+  const turn = new Set(takeTurns(view, atOncePercent, now));
+  if (turn.size === 0) return view;
+  return {
+    ...view,
+    tasks: view.tasks.map((task) => (turn.has(task) ? { ...task, state: 'replacing' as const } : task)),
+  };
+}
+
+function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonly TaskView[] {
+  const { service, failing, pool } = view;
+  if (service === undefined) return [];
+  const working = view.tasks.filter((task) => task.state === 'working' && isGuarded(task));
+  // a retiring pool launches no replacements, so there is nothing to wait for
+  if (pool.retiring) return working;
+  // replacements cannot start, so keep the old revision. But new tasks may get no lease before old
+  // tasks leave
+  if (failing.isTripped && !failing.lacksLease) return [];
+  const due = working.flatMap((task) => {
+    const why = replacementReason(view, task, now);
+    return why === undefined ? [] : [{ task, why }];
+  });
+  const full = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
+  const [trials, others] = partition(due, (item) => isTrial(view, item));
+  // what has another cause goes first: it may be a task that got a wrong value
+  const [turns, share] = others.length === 0 ? [trials, trialShare(view)] : [others, full];
+  return turns
+    .toSorted(
+      by(
+        ({ why }) => REPLACING.indexOf(why),
+        ({ task }) => (task.use === 'busy' ? 1 : 0),
+        ({ task }) => task.idleSince ?? Number.POSITIVE_INFINITY,
+        ({ task }) => task.task.taskArn,
+      ),
+    )
+    .slice(0, Math.max(0, share - unsettled(view, now)))
+    .map(({ task }) => task);
+}
+
+type Due = { readonly task: TaskView; readonly why: Replacing };
+
+/**
+ * Whether a changed secret is the only cause, and no daemon has connected with its present value.
+ * The value may be wrong, so only one such task is replaced until one has.
+ */
+function isTrial(view: PoolView, { task, why }: Due): boolean {
+  const credential = why === 'old-secret' ? outdatedCredential(view, task) : undefined;
+  return credential !== undefined && !isProven(view, credential);
+}
+
+/**
+ * One task, and no other until it has left, or for a while if its build is long. None while its
+ * replacement has the key of another pool.
+ */
+function trialShare(view: PoolView): number {
+  const blocks = (task: TaskView): boolean =>
+    outdatedCredential(view, task) === undefined
+      ? task.state === 'working' && task.hasOtherTags
+      : (drainedMs(task) ?? Number.POSITIVE_INFINITY) < TRIAL_MS;
+  return view.tasks.some(blocks) ? 0 : 1;
+}
+
+/**
+ * The share before this one: tasks that are still to come, and tasks with a new drain request.
+ * Tasks that ECS cannot place do not count. Then each look marks the same tasks again, and they
+ * stay until their replacements have come.
+ */
+function unsettled(view: PoolView, now: EpochMs): number {
+  const { tasks, failing } = view;
+  // new tasks get no lease before old tasks leave, so do not wait for them
+  if (failing.lacksLease) return tasks.filter(isJustAsked).length;
+  const coming = view.missing - unplacedTasks(view);
+  return coming + tasks.filter((task) => isYetToCome(task, now) || isJustAsked(task)).length;
+}
+
+function isYetToCome(view: TaskView, now: EpochMs): boolean {
+  const { state, task } = view;
+  if (state !== 'starting') return isComing(view);
+  return task.lastStatus !== 'RUNNING' || now - (task.startedAt ?? now) < LEASE_LATE_MS;
+}
+
+function isJustAsked(task: TaskView): boolean {
+  return (drainedMs(task) ?? Number.POSITIVE_INFINITY) < SHARE_EVERY_MS;
+}
+
+/**
+ * The task holds a lease, but its daemon has not been seen for long: coderd refused it, or it died
+ * without an exit.
+ */
+function hasNoWorkingDaemon({ use, task, daemon }: TaskView, now: EpochMs): boolean {
+  return use === 'silent' && !isBooting(task, now) && now - (daemon?.last_seen_at ?? 0) > SILENT_FOR_MS;
+}

@@ -1,0 +1,624 @@
+/** Which tasks have an earlier value of a secret, and when their turn to be replaced comes. */
+import { describe, expect, it } from 'vitest';
+import { decide } from '../../../lambda/decision/decide.ts';
+import type { Config, PoolConfig } from '../../../lambda/decision/model/config.ts';
+import type { Plan, Reason } from '../../../lambda/decision/model/plan.ts';
+import type { SecretEntry } from '../../../lambda/decision/model/secrets.ts';
+import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
+import { markReplaced } from '../../../lambda/decision/supply/rolling.ts';
+import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
+import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
+import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
+import {
+  aConfig,
+  aDaemon,
+  ago,
+  aLease,
+  anOrganization,
+  aPool,
+  arnOf,
+  aService,
+  aSnapshot,
+  aTask,
+  daemonId,
+  HOUR,
+  jobId,
+  MINUTE,
+  NOW,
+  poolName,
+  reading,
+  SECOND,
+  taskIdOf,
+} from '../../support/parts.ts';
+import { poolOf } from '../../support/planned.ts';
+
+/** A working task, created this many minutes ago. */
+type Drawn = {
+  readonly age: number;
+  readonly busy?: true;
+  readonly key?: string;
+  /** Minutes left on its lease; default 47 h. */
+  readonly lease?: number;
+  /** Whether its daemon has not registered yet. */
+  readonly isStarting?: true;
+  /** Whether its daemon was last seen three minutes ago. */
+  readonly isOffline?: true;
+  /** Whether it holds a lease, and coderd lists no daemon of it. */
+  readonly isSilent?: true;
+  /** Whether its daemon has the tags of another pool. */
+  readonly hasOtherTags?: true;
+};
+
+const minutesAgo = (minutes: number) => ago(minutes * MINUTE);
+
+/** A secret whose present value was stored `stored` minutes ago, and the one before it a week ago. */
+function aSecret({ stored, changed = stored, previous = 7 * 24 * 60, ...given }: DrawnSecret): SecretEntry {
+  return {
+    ARN: 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:keys/cpu-AbCdEf',
+    Name: 'keys/cpu',
+    LastChangedDate: minutesAgo(changed),
+    Tags: [],
+    Versions: [
+      { VersionId: 'new', VersionStages: ['AWSCURRENT'], CreatedDate: minutesAgo(stored) },
+      { VersionId: 'old', VersionStages: ['AWSPREVIOUS'], CreatedDate: minutesAgo(previous) },
+    ],
+    ...given,
+  };
+}
+
+type DrawnSecret = Partial<SecretEntry> & {
+  readonly stored: number;
+  readonly changed?: number;
+  readonly previous?: number;
+};
+
+const tags = (keyId: string, pool = 'cpu', stack = 'Stack'): SecretEntry['Tags'] => [
+  { Key: 'coder-autoscaler:pool', Value: pool },
+  { Key: 'coder-autoscaler:stack', Value: stack },
+  { Key: 'coder-autoscaler:key-id', Value: keyId },
+];
+
+type World = {
+  readonly tasks: readonly Drawn[];
+  readonly secrets: readonly SecretEntry[];
+  readonly pool?: Partial<PoolConfig>;
+};
+
+function worldOf({ tasks, secrets }: World): Snapshot {
+  const snapshot = aSnapshot({
+    services: [aService({ desiredCount: tasks.length })],
+    tasks: tasks.map(({ age, isStarting }, index) =>
+      aTask({
+        taskArn: arnOf(index),
+        createdAt: minutesAgo(age),
+        startedAt: isStarting ? ago(20 * SECOND) : minutesAgo(age),
+      }),
+    ),
+    protections: tasks.map(({ lease = 47 * 60 }, index) =>
+      aLease({
+        taskArn: arnOf(index),
+        protectionEnabled: lease > 0,
+        expirationDate: ago(-lease * MINUTE),
+      }),
+    ),
+    organizations: [anOrganization({ daemons: reading(tasks.flatMap(daemonOf)) })],
+  });
+  return { ...snapshot, ecs: { ...snapshot.ecs, stack: 'Stack' }, secrets: reading(secrets) };
+}
+
+function daemonOf({ age, busy, key, isStarting, isOffline, isSilent, hasOtherTags }: Drawn, index: number) {
+  if (isStarting || isSilent) return [];
+  return [
+    aDaemon({
+      id: daemonId(`d${index}`),
+      name: `cpu-${taskIdOf(index)}`,
+      created_at: minutesAgo(age),
+      last_seen_at: ago(isOffline ? 3 * MINUTE : 20 * SECOND),
+      status: busy ? 'busy' : 'idle',
+      current_job: busy ? { id: jobId(`j${index}`), status: 'running' } : null,
+      ...(key === undefined ? {} : { key_id: key }),
+      ...(hasOtherTags ? { tags: { scope: 'organization', owner: '', cluster: 'other' } } : {}),
+    }),
+  ];
+}
+
+/** The tasks whose turn it is, by index in the list. */
+function turnsOf(world: World, percent = 100): readonly number[] {
+  const [view] = deriveSupply(worldOf(world), aConfig(aPool(world.pool ?? {})));
+  if (view === undefined) throw new Error('no pool');
+  return markReplaced(view, percent, NOW).tasks.flatMap(({ state }, index) =>
+    state === 'replacing' ? [index] : [],
+  );
+}
+
+const day = (given: Partial<Drawn> = {}): Drawn => ({ age: 24 * 60, ...given });
+const young = (given: Partial<Drawn> = {}): Drawn => ({ age: 20, ...given });
+const managed: Partial<PoolConfig> = { auth: { kind: 'managed' } };
+const psk: Partial<PoolConfig> = { auth: { kind: 'psk', secret: { secret: 'keys/cpu' } } };
+
+type Row = World & {
+  readonly scenario: string;
+  readonly expected: readonly number[];
+  readonly because: string;
+};
+
+describe('the turn of a task with an earlier value of a secret', () => {
+  it.each<Row>([
+    {
+      scenario: 'a secret that changed an hour ago, and one task from before',
+      tasks: [day(), young()],
+      secrets: [aSecret({ stored: 60 })],
+      expected: [0],
+      because: 'ECS gives a task its secrets when it starts',
+    },
+    {
+      scenario: 'a task that was created a minute after the change',
+      tasks: [{ age: 59 }, young()],
+      secrets: [aSecret({ stored: 60 })],
+      expected: [0],
+      because: 'the change may not have spread by then',
+    },
+    {
+      scenario: 'a task that was created three minutes after the change',
+      tasks: [{ age: 57 }],
+      secrets: [aSecret({ stored: 60 })],
+      expected: [],
+      because: 'it has the new value',
+    },
+    {
+      scenario: 'a change of a minute ago',
+      tasks: [day(), day()],
+      secrets: [aSecret({ stored: 1 })],
+      expected: [],
+      because: 'a replacement might get the earlier value too',
+    },
+    {
+      scenario: 'a task that was created a minute after the secret',
+      tasks: [{ age: 59 }],
+      secrets: [
+        aSecret({
+          stored: 60,
+          CreatedDate: minutesAgo(60),
+          Versions: [{ VersionId: 'a', VersionStages: ['AWSCURRENT'], CreatedDate: minutesAgo(60) }],
+        }),
+      ],
+      expected: [],
+      because: 'there was no value before the first',
+    },
+    {
+      scenario: 'a secret that was created empty an hour before its first value',
+      tasks: [{ age: 121 }, { age: 90 }, { age: 61 }, { age: 59 }, young()],
+      secrets: [
+        aSecret({
+          stored: 60,
+          CreatedDate: minutesAgo(120),
+          Versions: [{ VersionId: 'a', VersionStages: ['AWSCURRENT'], CreatedDate: minutesAgo(60) }],
+        }),
+      ],
+      expected: [0],
+      because: 'a task cannot have a value that never was',
+    },
+    {
+      scenario: 'tasks from before the secret was created with its value',
+      tasks: [day(), young()],
+      secrets: [
+        aSecret({
+          stored: 60,
+          CreatedDate: minutesAgo(60),
+          Versions: [{ VersionId: 'a', VersionStages: ['AWSCURRENT'], CreatedDate: minutesAgo(60) }],
+        }),
+      ],
+      expected: [0],
+      because: 'a person deleted the secret and made it anew under its name',
+    },
+    {
+      scenario: 'a secret that only got another tag',
+      tasks: [day(), young()],
+      secrets: [aSecret({ stored: 7 * 24 * 60, changed: 60, previous: 30 * 24 * 60 })],
+      expected: [],
+      because: 'the value is the same',
+    },
+    {
+      scenario: 'a changed secret whose versions were not read',
+      tasks: [day(), young()],
+      secrets: [aSecret({ stored: 60, Versions: undefined })],
+      expected: [],
+      because: 'what is not known replaces nothing',
+    },
+    {
+      scenario: 'a changed secret whose versions have no dates',
+      tasks: [day(), young()],
+      secrets: [aSecret({ stored: 60, Versions: [{ VersionId: 'a', VersionStages: ['AWSCURRENT'] }] })],
+      expected: [],
+      because: 'the change may be a tag',
+    },
+    {
+      scenario: 'a move of AWSCURRENT to the version before, which this process has seen',
+      tasks: [{ age: 120 }, young()],
+      secrets: [aSecret({ stored: 7 * 24 * 60, previous: 180, changed: 60, CurrentSince: minutesAgo(60) })],
+      expected: [0],
+      because: 'the task has the version that is previous now',
+    },
+    {
+      scenario: 'a tag after such a move',
+      tasks: [{ age: 50 }, young()],
+      secrets: [aSecret({ stored: 7 * 24 * 60, previous: 180, changed: 30, CurrentSince: minutesAgo(60) })],
+      expected: [],
+      because: 'the task was created after the move',
+    },
+    {
+      scenario: 'a move of AWSCURRENT to the version before, which this process has not seen',
+      tasks: [{ age: 8 * 24 * 60 }, { age: 120 }, young()],
+      secrets: [aSecret({ stored: 7 * 24 * 60, previous: 180, changed: 60 })],
+      expected: [0],
+      because: 'the last change may be a tag, and only the first task is older than the present version',
+    },
+    {
+      scenario: 'a rotation that stored no version',
+      tasks: [{ age: 120 }, young()],
+      secrets: [aSecret({ stored: 180, changed: 60, ...{ LastRotatedDate: minutesAgo(60) } })],
+      expected: [],
+      because: 'the value is the same',
+    },
+    {
+      scenario: 'a managed key whose versions were not read, and a daemon with the key before it',
+      tasks: [day({ key: 'a' }), day(), young({ key: 'b' })],
+      pool: managed,
+      secrets: [aSecret({ stored: 60, Tags: tags('b'), Versions: undefined })],
+      expected: [0],
+      because: 'the key tells which version a task has, and nothing tells it of the second task',
+    },
+    {
+      scenario: 'a variable whose secret changed',
+      tasks: [day(), young()],
+      pool: { secrets: { TF_TOKEN: { secret: 'terraform/token' } } },
+      secrets: [
+        aSecret({ stored: 7 * 24 * 60 }),
+        aSecret({ stored: 60, Name: 'terraform/token', ARN: 'arn:aws:secretsmanager:::secret:t-AbCdEf' }),
+      ],
+      expected: [0],
+      because: 'the tasks get all their secrets at the start',
+    },
+    {
+      scenario: 'a secret named by its ARN without the suffix',
+      tasks: [day(), young()],
+      pool: {
+        auth: {
+          kind: 'key',
+          secret: {
+            secret: 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:keys/cpu',
+            jsonKey: 'a',
+          },
+        },
+      },
+      secrets: [aSecret({ stored: 60 })],
+      expected: [0],
+      because: 'a change of any key in the JSON counts',
+    },
+    {
+      scenario: 'a changed secret of another pool',
+      tasks: [day()],
+      secrets: [aSecret({ stored: 60, Name: 'keys/cpu-eu' })],
+      expected: [],
+      because: 'no task of this pool has it',
+    },
+    {
+      scenario: 'no list of secrets',
+      tasks: [day()],
+      secrets: [],
+      expected: [],
+      because: 'nothing tells that a secret changed',
+    },
+    {
+      scenario: 'a managed key, and a daemon with the key before it',
+      tasks: [day({ key: 'a' }), young({ key: 'b' })],
+      pool: managed,
+      secrets: [aSecret({ stored: 60, Tags: tags('b') })],
+      expected: [0],
+      because: 'the key tells which version a task has',
+    },
+    {
+      scenario: 'a managed key, and a task from before the change that has it',
+      tasks: [day({ key: 'b' })],
+      pool: managed,
+      secrets: [aSecret({ stored: 60, Tags: tags('b') })],
+      expected: [],
+      because: 'the key decides, not the time',
+    },
+    {
+      scenario: 'a managed key, and a task from after the change with another key',
+      tasks: [young({ key: 'c' })],
+      pool: managed,
+      secrets: [aSecret({ stored: 60, Tags: tags('b') })],
+      expected: [],
+      because: 'the list may be older than the task, and its tag too',
+    },
+    {
+      scenario: 'a managed key of another stack',
+      tasks: [day({ key: 'a' })],
+      pool: managed,
+      secrets: [aSecret({ stored: 60, Tags: tags('b', 'cpu', 'Other') })],
+      expected: [],
+      because: 'two stacks may have a pool of one name',
+    },
+    {
+      scenario: 'a managed secret that has no key yet',
+      tasks: [day({ key: 'a' })],
+      pool: managed,
+      secrets: [aSecret({ stored: 60, Tags: tags('b').slice(0, 2) })],
+      expected: [],
+      because: 'nothing tells which key is the present one',
+    },
+    {
+      scenario: 'a managed key, and a daemon whose key coderd does not tell',
+      tasks: [day(), young({ key: 'b' })],
+      pool: managed,
+      secrets: [aSecret({ stored: 60, Tags: tags('b') })],
+      expected: [0],
+      because: 'then the time decides',
+    },
+    {
+      scenario: 'a changed pre-shared key, and no daemon since',
+      tasks: [day(), day({ busy: true })],
+      pool: psk,
+      secrets: [aSecret({ stored: 60 })],
+      expected: [],
+      because: 'coderd refuses the new key until it restarts',
+    },
+    {
+      scenario: 'a changed pre-shared key, and a daemon that has gone offline since',
+      tasks: [day(), young({ isOffline: true })],
+      pool: psk,
+      secrets: [aSecret({ stored: 60 })],
+      expected: [],
+      because: 'only a daemon that is connected shows that coderd has the new key',
+    },
+    {
+      scenario: 'a changed pre-shared key, and a daemon that has connected since',
+      tasks: [day(), young({ busy: true })],
+      pool: psk,
+      secrets: [aSecret({ stored: 60 })],
+      expected: [0],
+      because: 'coderd has the new key',
+    },
+    {
+      scenario: 'four tasks from before, and none since',
+      tasks: [day(), day(), day(), day({ busy: true })],
+      secrets: [aSecret({ stored: 60 })],
+      expected: [0],
+      because: 'the new value may be wrong, so one task tries it',
+    },
+    {
+      scenario: 'a first task that still drains, and none since',
+      tasks: [day({ busy: true, lease: 22.9 * 60 }), day(), day()],
+      secrets: [aSecret({ stored: 60 })],
+      expected: [],
+      because: 'the value has not been tried yet',
+    },
+    {
+      scenario: 'a first task that has drained for an hour, and none since',
+      tasks: [day({ busy: true, lease: 22 * 60 }), day(), day()],
+      secrets: [aSecret({ stored: 120 })],
+      expected: [1],
+      because: 'a long build must not keep the old key in use',
+    },
+    {
+      scenario: 'four tasks from before, and one since',
+      tasks: [day(), day(), day(), day({ busy: true }), young()],
+      secrets: [aSecret({ stored: 60 })],
+      expected: [0, 1, 2, 3],
+      because: 'the new value works, and all at once is allowed',
+    },
+    {
+      scenario: 'a first task since that holds a lease and never got a daemon',
+      tasks: [day(), day(), { age: 30, isSilent: true }],
+      secrets: [aSecret({ stored: 60 })],
+      expected: [2],
+      because: 'the new value may be the key of another organization',
+    },
+    {
+      scenario: 'a first task since whose daemon has other tags',
+      tasks: [day(), day(), young({ hasOtherTags: true })],
+      secrets: [aSecret({ stored: 60 })],
+      expected: [2],
+      because: 'the new value is the key of another pool',
+    },
+    {
+      scenario: 'a first task since whose daemon has had other tags for five minutes',
+      tasks: [day(), day(), { age: 5, hasOtherTags: true }],
+      secrets: [aSecret({ stored: 60 })],
+      expected: [],
+      because: 'its key does not work for the pool, and it is too young to be replaced',
+    },
+    {
+      scenario: 'a managed secret that only got another tag, and daemons whose key coderd does not tell',
+      tasks: [day(), young()],
+      pool: managed,
+      secrets: [aSecret({ stored: 7 * 24 * 60, changed: 60, previous: 30 * 24 * 60, Tags: tags('b') })],
+      expected: [],
+      because: 'the value is the same',
+    },
+  ])('comes for $expected with $scenario: $because', (row) => {
+    expect(turnsOf(row)).toEqual(row.expected);
+  });
+
+  it('comes for a share at a time once the new value works', () => {
+    const tasks = [...Array<Drawn>(7).fill(day()), young()];
+    expect(turnsOf({ tasks, secrets: [aSecret({ stored: 60 })] }, 25)).toEqual([0, 1]);
+  });
+});
+
+const planned = (world: World, config: Partial<Config> = {}): Plan =>
+  decide(worldOf(world), { ...aConfig(aPool({ idleTimeoutMs: 100 * HOUR, ...world.pool })), ...config });
+const oldSecretOf = (plan: Plan): Reason | undefined =>
+  poolOf(plan, 'cpu').why.find(({ code }) => code === 'old-secret');
+const sentenceOfPlan = (plan: Plan): string => {
+  const reason = oldSecretOf(plan);
+  return reason === undefined ? 'none' : reasonSentence(reason);
+};
+
+describe('the plan for tasks with an earlier value of a secret', () => {
+  it('drains a task whose turn it is, and tells how many use the key of which day', () => {
+    const tasks = [...Array<Drawn>(3).fill(day()), ...Array<Drawn>(5).fill(young())];
+    const plan = planned({ tasks, secrets: [aSecret({ stored: 60 })] }, { roll: { atOncePercent: 1 } });
+    expect(plan.actions).toMatchObject([{ kind: 'ask-to-leave', task: arnOf(0), why: 'old-secret' }]);
+    expect(oldSecretOf(plan)).toEqual({
+      code: 'old-secret',
+      tasks: 3,
+      of: 8,
+      draining: 0,
+      asked: 1,
+      held: null,
+      secret: 'keys/cpu',
+      kind: 'key',
+      changedAt: '2026-11-20T08:00:00.000Z',
+      previousAt: '2026-11-13T09:00:00.000Z',
+    });
+    expect(sentenceOfPlan(plan)).toBe(
+      '3 of 8 tasks still use the key of 13 November 2026: draining 1, 2 wait for their turn',
+    );
+  });
+
+  it('launches a replacement first, and keeps the old task until its daemon has connected', () => {
+    const pool = { min: 2 };
+    const secrets = [aSecret({ stored: 60 })];
+    const first = planned({ tasks: [day(), day()], secrets, pool });
+    expect(first.actions).toMatchObject([{ kind: 'set-desired', from: 2, to: 3 }]);
+    const second = planned({ tasks: [day(), day(), { age: 1, lease: 0, isStarting: true }], secrets, pool });
+    expect(second.actions).toEqual([]);
+    const third = planned({ tasks: [day(), day(), { age: 2 }], secrets, pool });
+    expect(third.actions).toMatchObject([{ kind: 'ask-to-leave', why: 'old-secret' }]);
+  });
+
+  it('keeps an idle old task while its replacement has the key of another pool', () => {
+    const tasks = [day(), day(), { age: 5, hasOtherTags: true } as const];
+    const pool = { min: 2, idleTimeoutMs: MINUTE };
+    expect(planned({ tasks, secrets: [aSecret({ stored: 60 })], pool }).actions).toEqual([]);
+  });
+
+  it('keeps old tasks while the floor is not ready without them and tasks start', () => {
+    const starting: readonly Drawn[] = Array(3).fill({ age: 1, lease: 0, isStarting: true });
+    const working: readonly Drawn[] = [...Array<Drawn>(8).fill(day()), young()];
+    const roll = { atOncePercent: 50 };
+    const secrets = [aSecret({ stored: 60 })];
+    const asked = (min: number): readonly string[] =>
+      planned({ tasks: [...working, ...starting], secrets, pool: { min } }, { roll }).actions.map(
+        ({ why }) => why,
+      );
+    expect(asked(8)).toEqual([]);
+    expect(asked(7)).toEqual(['old-secret', 'old-secret']);
+  });
+
+  it('holds tasks while a list could not be read', () => {
+    const world = worldOf({ tasks: [day(), young()], secrets: [aSecret({ stored: 60 })] });
+    const plan = decide(
+      { ...world, ecs: { ...world.ecs, tasks: { ...world.ecs.tasks, status: 'stale' } } },
+      aConfig(aPool()),
+    );
+    expect(plan.actions).toEqual([]);
+  });
+
+  it('says that tasks without a guard stay', () => {
+    const tasks = [day({ lease: 20 }), young({ lease: 20 })];
+    const plan = planned({ tasks, secrets: [aSecret({ stored: 60 })], pool: { scaleIn: 'confirm' } });
+    expect(plan.actions.filter(({ kind }) => kind === 'ask-to-leave')).toEqual([]);
+    expect(sentenceOfPlan(plan)).toBe(
+      '1 of 2 tasks still uses the key of 13 November 2026: 1 stays until it is idle for long, because it has no guard',
+    );
+  });
+
+  it.each([
+    { kind: 'psk' as const, expected: 'the pre-shared key of 13 November 2026' },
+    { kind: 'token' as const, expected: 'the token of 13 November 2026' },
+  ])('calls the secret by what it is: $kind', ({ kind, expected }) => {
+    const pool = { auth: { kind, secret: { secret: 'keys/cpu' } } };
+    const plan = planned({ tasks: [day(), young()], secrets: [aSecret({ stored: 60 })], pool });
+    expect(sentenceOfPlan(plan)).toContain(expected);
+  });
+
+  it('dates the change if the version before it is not known', () => {
+    const secrets = [aSecret({ stored: 60, Tags: tags('b'), Versions: undefined })];
+    const tasks = [day({ key: 'a' }), young({ key: 'b' })];
+    expect(sentenceOfPlan(planned({ tasks, secrets, pool: managed }))).toContain(
+      'a key from before 20 November 2026 08:00:00 UTC',
+    );
+  });
+
+  it('is the same as without a list of secrets if no secret has changed', () => {
+    const world = worldOf({
+      tasks: [day(), day({ busy: true })],
+      secrets: [aSecret({ stored: 7 * 24 * 60 })],
+    });
+    const { secrets: _, ...earlier } = world;
+    const config = aConfig(aPool());
+    expect(decide(world, config)).toEqual(decide(earlier, config));
+  });
+});
+
+describe('a finding about a changed secret', () => {
+  const codes = (plan: Plan): readonly string[] => plan.findings.map(({ code }) => code);
+
+  it('names the pre-shared key that coderd does not have yet', () => {
+    const plan = planned({ tasks: [day()], secrets: [aSecret({ stored: 60 })], pool: psk });
+    expect(plan.findings).toEqual([
+      {
+        code: 'psk-changed',
+        pool: 'cpu',
+        secret: 'keys/cpu',
+        kind: 'psk',
+        changedAt: '2026-11-20T08:00:00.000Z',
+        previousAt: '2026-11-13T09:00:00.000Z',
+      },
+    ]);
+    expect(sentenceOfPlan(plan)).toContain('replaced once a daemon connects with the new one');
+  });
+
+  it('names the tasks that keep an earlier value for more than an hour', () => {
+    const tasks = [day({ lease: 22.9 * 60 }), young()];
+    expect(codes(planned({ tasks, secrets: [aSecret({ stored: 61 })] }))).toEqual([]);
+    expect(planned({ tasks, secrets: [aSecret({ stored: 63 })] }).findings).toMatchObject([
+      { code: 'tasks-with-old-secret', pool: 'cpu', tasks: [arnOf(0)], of: 2 },
+    ]);
+  });
+
+  it.each([
+    { status: 'forbidden' as const, minutes: 0, expected: ['secrets-forbidden'] },
+    { status: 'failed' as const, minutes: 0, expected: ['secrets-failed'] },
+    { status: 'stale' as const, minutes: 14, expected: [] },
+    { status: 'stale' as const, minutes: 15, expected: ['secrets-stale'] },
+  ])('tells of a list that is $status for $minutes min: $expected', ({ status, minutes, expected }) => {
+    const world = worldOf({ tasks: [day(), young()], secrets: [aSecret({ stored: 60 })] });
+    const { items } = reading([aSecret({ stored: 60 })]);
+    const secrets = { status, error: 'listing: no', takenAt: minutesAgo(minutes), items };
+    const plan = decide({ ...world, secrets }, aConfig(aPool()));
+    expect(codes(plan)).toEqual(expected);
+    // what is known stays true
+    expect(oldSecretOf(plan)).toBeDefined();
+  });
+});
+
+describe('the sentence of a finding about a changed secret', () => {
+  const changed = {
+    ...({ secret: 'keys/cpu', kind: 'key', pool: poolName('cpu') } as const),
+    ...{ changedAt: '2026-11-20T08:00:00.000Z', previousAt: '2026-11-12T09:00:00.000Z' },
+  };
+
+  it.each([
+    {
+      finding: { ...changed, code: 'tasks-with-old-secret', tasks: [arnOf(1)], of: 4 } as const,
+      expected: `pool "cpu": 1 of 4 tasks still uses the key of 12 November 2026 (${taskIdOf(1)}), although it changed at 20 November 2026 08:00:00 UTC. Wait for their builds before you delete the old key. If no build runs there, look for other findings about this pool: a pause, a doubt, failing starts or a pool without a guard keep old tasks`,
+    },
+    {
+      finding: { code: 'secrets-failed', error: 'listing: no answer' } as const,
+      expected:
+        "could not list the pools' secrets: listing: no answer. A change that it cannot read replaces no task until the list is back",
+    },
+    {
+      finding: { code: 'secrets-stale', takenAt: '2026-11-20T08:00:00.000Z' } as const,
+      expected:
+        "could not list the pools' secrets since 20 November 2026 08:00:00 UTC. A secret that changed since then replaces no task until the list is back",
+    },
+  ])('tells what is wrong and what to do: $finding.code', ({ finding, expected }) => {
+    expect(sentenceOf(finding)).toBe(expected);
+  });
+});

@@ -1,0 +1,408 @@
+import { describe, expect, it } from 'vitest';
+import type { Service, Snapshot, Task } from '../../../lambda/decision/model/snapshot.ts';
+import { markReplaced } from '../../../lambda/decision/supply/rolling.ts';
+import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
+import {
+  aConfig,
+  aDaemon,
+  ago,
+  aLease,
+  anOrganization,
+  aPool,
+  arnOf,
+  aService,
+  aSnapshot,
+  aTask,
+  daemonId,
+  HOUR,
+  jobId,
+  MINUTE,
+  NOW,
+  reading,
+  SECOND,
+  taskIdOf,
+} from '../../support/parts.ts';
+import { actionsOf, addFailedStarts, edit, organizationIn, planOf, poolOf } from '../../support/planned.ts';
+
+/** A task of revision 1 (`old`) or 2, RUNNING for a day. */
+type TaskDrawing = {
+  readonly old?: true;
+  readonly busy?: true;
+  /** How many minutes it has been idle. */
+  readonly idle?: number;
+  /** Minutes left on its lease; default 47 h. */
+  readonly lease?: number;
+  /** Whether coderd has no row of its daemon. */
+  readonly isAlone?: true;
+  readonly task?: Partial<Task>;
+};
+
+function worldOf(tasks: readonly TaskDrawing[], service: Partial<Service> = {}): Snapshot {
+  return aSnapshot({
+    services: [aService({ desiredCount: tasks.length, taskDefinition: 'cpu:2', ...service })],
+    tasks: tasks.map(({ old, task }, index) =>
+      aTask({ taskArn: arnOf(index), taskDefinitionArn: old ? 'cpu:1' : 'cpu:2', ...task }),
+    ),
+    protections: tasks.map(({ lease = 47 * 60 }, index) =>
+      aLease({
+        taskArn: arnOf(index),
+        protectionEnabled: lease > 0,
+        expirationDate: ago(-lease * MINUTE),
+      }),
+    ),
+    organizations: [
+      anOrganization({
+        daemons: reading(
+          tasks.flatMap(({ busy, idle = 1, isAlone }, index) =>
+            isAlone
+              ? []
+              : [
+                  aDaemon({
+                    id: daemonId(`d${index}`),
+                    name: `cpu-${taskIdOf(index)}`,
+                    created_at: ago(idle * MINUTE),
+                    status: busy ? 'busy' : 'idle',
+                    current_job: busy ? { id: jobId(`j${index}`), status: 'running' } : null,
+                  }),
+                ],
+          ),
+        ),
+      }),
+    ],
+  });
+}
+
+/** The tasks whose turn it is, by index in the list. */
+function turns(
+  tasks: readonly TaskDrawing[],
+  percent = 25,
+  service: Partial<Service> = {},
+): readonly number[] {
+  const [view] = deriveSupply(worldOf(tasks, service), aConfig(aPool()));
+  if (view === undefined) throw new Error('no pool');
+  return markReplaced(view, percent, NOW).tasks.flatMap(({ state, task }) =>
+    state === 'replacing' ? [tasks.findIndex((_, index) => arnOf(index) === task.taskArn)] : [],
+  );
+}
+
+const old = (given: Omit<TaskDrawing, 'old'> = {}): TaskDrawing => ({ old: true, ...given });
+const many = (count: number, drawn: TaskDrawing): readonly TaskDrawing[] =>
+  Array<TaskDrawing>(count).fill(drawn);
+
+describe('the turn to be replaced', () => {
+  it.each<{
+    scenario: string;
+    tasks: readonly TaskDrawing[];
+    percent?: number;
+    service?: Partial<Service>;
+    expected: readonly number[];
+    because: string;
+  }>([
+    { scenario: 'all new', tasks: [{}, {}], expected: [], because: 'no task has to be replaced' },
+    { scenario: 'one old', tasks: [{}, old()], expected: [1], because: 'at least one at a time' },
+    { scenario: 'eight old', tasks: many(8, old()), expected: [0, 1], because: '25 % of eight are two' },
+    { scenario: 'nine old', tasks: many(9, old()), expected: [0, 1, 2], because: 'a share is rounded up' },
+    {
+      scenario: 'three old at 100 %',
+      tasks: many(3, old()),
+      percent: 100,
+      expected: [0, 1, 2],
+      because: 'all at once is allowed',
+    },
+    {
+      scenario: 'a busy one and two idle ones',
+      tasks: [old({ busy: true }), old({ idle: 5 }), old({ idle: 20 })],
+      expected: [2],
+      because: 'idle ones first, the longest idle of them',
+    },
+    { scenario: 'busy ones only', tasks: [old({ busy: true })], expected: [0], because: 'they finish first' },
+    {
+      scenario: 'one that starts',
+      tasks: [old(), old(), { lease: 0, isAlone: true, task: { startedAt: ago(SECOND) } }],
+      expected: [],
+      because: 'the share before is not settled',
+    },
+    {
+      scenario: 'one that boots',
+      tasks: [
+        old(),
+        old(),
+        { lease: 0, isAlone: true, task: { lastStatus: 'PENDING', startedAt: undefined } },
+      ],
+      expected: [],
+      because: 'the share before is not settled',
+    },
+    {
+      scenario: 'one that is desired only',
+      tasks: [old(), old()],
+      service: { desiredCount: 3 },
+      expected: [],
+      because: 'the share before is not settled',
+    },
+    {
+      scenario: 'one with a lease and no daemon yet',
+      tasks: [old(), old(), { isAlone: true, task: { startedAt: ago(MINUTE) } }],
+      expected: [],
+      because: 'the share before is not settled',
+    },
+    {
+      scenario: 'one that waits for its lease for 2 min',
+      tasks: [old(), old(), { lease: 0, isAlone: true, task: { startedAt: ago(2 * MINUTE) } }],
+      expected: [0],
+      because: 'ECS may refuse the lease while old tasks hold theirs',
+    },
+    {
+      scenario: 'one with a drain request half a minute ago',
+      tasks: [old(), old(), old({ lease: 23 * 60 - 0.5, busy: true })],
+      expected: [],
+      because: 'shares come a minute apart',
+    },
+    {
+      scenario: 'one with a drain request a minute ago',
+      tasks: [old(), old(), old({ lease: 23 * 60 - 1, busy: true })],
+      expected: [0],
+      because: 'a task that drains for a long build does not delay others',
+    },
+    {
+      scenario: 'a forced deployment of the same revision',
+      tasks: [{ task: { startedBy: 'a' } }, { task: { startedBy: 'b' } }],
+      service: {
+        deployments: [
+          { id: 'b', status: 'PRIMARY' },
+          { id: 'a', status: 'ACTIVE' },
+        ],
+      },
+      expected: [0],
+      because: 'ECS waits for the tasks of the older deployment',
+    },
+    {
+      scenario: 'a deployment that has ended',
+      tasks: [{ task: { startedBy: 'a' } }, { task: { startedBy: 'b' } }],
+      service: { deployments: [{ id: 'b', status: 'PRIMARY' }] },
+      expected: [],
+      because: 'a rollback leaves tasks of several deployments behind',
+    },
+    {
+      scenario: 'the same revision anew, after an early success',
+      tasks: [{ task: { startedBy: 'a' } }, { task: { startedBy: 'b' } }],
+      service: {
+        deployments: [{ id: 'b', status: 'PRIMARY' }],
+        deploymentConfiguration: { earlySuccessCriteria: { enable: true } },
+      },
+      expected: [0],
+      because: 'ECS removes the tasks of the older deployment in the background',
+    },
+    {
+      scenario: 'an old one that leaves',
+      tasks: [old({ lease: 22 * 60, busy: true })],
+      expected: [],
+      because: 'it has a drain request',
+    },
+  ])('comes for $expected with $scenario, because $because', ({ tasks, percent, service, expected }) => {
+    expect(turns(tasks, percent, service)).toEqual(expected);
+  });
+
+  it('comes first for useless tasks, then for old ones', () => {
+    expect(turns([old({ idle: 60 }), { isAlone: true }, old()], 34)).toEqual([0, 1]);
+    expect(turns([old({ idle: 60 }), { isAlone: true }, old()], 1)).toEqual([1]);
+  });
+});
+
+describe('tasks of earlier deployments', () => {
+  const earlier = { task: { startedBy: 'a', taskDefinitionArn: 'cpu:1' } };
+  const recent = { task: { startedBy: 'b' } };
+  const primary = { id: 'b', status: 'PRIMARY', rolloutState: 'COMPLETED' };
+
+  it.each<{ scenario: string; tasks: readonly TaskDrawing[]; service: Partial<Service>; expected: object }>([
+    {
+      scenario: 'as many tasks as desired',
+      tasks: [earlier, recent],
+      service: { desiredCount: 2 },
+      expected: { older: 1, uncounted: 0 },
+    },
+    {
+      scenario: 'more tasks than desired',
+      tasks: [earlier, recent],
+      service: { desiredCount: 1 },
+      expected: { older: 1, uncounted: 1 },
+    },
+    {
+      scenario: 'more new tasks alone than desired, after somebody lowered the count',
+      tasks: [earlier, recent, recent],
+      service: { desiredCount: 1 },
+      expected: { older: 1, uncounted: 0 },
+    },
+    {
+      scenario: 'more tasks than desired during the deployment',
+      tasks: [earlier, recent],
+      service: { desiredCount: 1, deployments: [{ ...primary, rolloutState: 'IN_PROGRESS' }] },
+      expected: { older: 1, uncounted: 0 },
+    },
+    {
+      scenario: 'tasks of the same revision that a rollback left',
+      tasks: [{ task: { startedBy: 'a' } }, recent],
+      service: { desiredCount: 1 },
+      expected: { older: 0, uncounted: 0 },
+    },
+  ])('with $scenario are $expected', ({ tasks, service, expected }) => {
+    const snapshot = worldOf(tasks, { deployments: [primary], ...service });
+    const [view] = deriveSupply(snapshot, aConfig(aPool()));
+    expect(view?.olderTasks).toEqual(expected);
+  });
+});
+
+describe('a useless task', () => {
+  const silentFor = (ms: number, startedAt = ago(24 * HOUR)) => {
+    const snapshot = worldOf([{ task: { startedAt } }, {}]);
+    const [row] = snapshot.coder.organizations[0]?.daemons.items ?? [];
+    if (row !== undefined) Object.assign(row, { last_seen_at: ago(ms) });
+    const [view] = deriveSupply(snapshot, aConfig(aPool()));
+    return view && markReplaced(view, 25, NOW).tasks[0]?.state;
+  };
+
+  it('has a daemon that was last seen more than 5 min ago', () => {
+    expect(silentFor(5 * MINUTE)).toBe('working');
+    expect(silentFor(5 * MINUTE + 1)).toBe('replacing');
+  });
+
+  it('is not one that may still boot', () => {
+    expect(silentFor(6 * MINUTE, ago(15 * MINUTE - 1))).toBe('working');
+    expect(silentFor(6 * MINUTE, ago(15 * MINUTE))).toBe('replacing');
+  });
+});
+
+describe('rolling in the plan', () => {
+  const toSecond = (count: number) => (snapshot: Parameters<typeof organizationIn>[0]) => {
+    edit(snapshot.ecs.services.items, 0, { taskDefinition: 'cpu:2' });
+    for (const index of snapshot.ecs.tasks.items.keys())
+      edit(snapshot.ecs.tasks.items, index, { taskDefinitionArn: index < count ? 'cpu:1' : 'cpu:2' });
+  };
+
+  it('launches the replacement first', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m', min: 2 } } }, toSecond(2));
+    expect(actionsOf(plan)).toEqual(['cpu 2->3 floor']);
+    expect(poolOf(plan, 'cpu').why).toContainEqual({ code: 'old-revision', tasks: 2, asked: 0 });
+  });
+
+  it('drains the old task once its replacement exists', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m I1m', min: 2 } } }, toSecond(2));
+    expect(actionsOf(plan)).toEqual(['ask cpu#1']);
+    expect(plan.actions).toMatchObject([{ why: 'old-revision' }]);
+    expect(poolOf(plan, 'cpu').why).toContainEqual({ code: 'old-revision', tasks: 2, asked: 1 });
+    expect(poolOf(plan, 'cpu').daemons).toMatchObject({ idle: 3, leaving: 0 });
+  });
+
+  it('drains a busy task at once if it needs no replacement', () => {
+    expect(actionsOf(planOf({ pools: { cpu: { tasks: 'B' } } }, toSecond(1)))).toEqual(['ask cpu#0']);
+  });
+
+  it('lets tasks that are replaced exceed max', () => {
+    expect(actionsOf(planOf({ pools: { cpu: { tasks: 'B', min: 1, max: 1 } } }, toSecond(1)))).toEqual([
+      'cpu 1->2 floor',
+    ]);
+  });
+
+  it('drains old tasks first if maxTasks leaves no room', () => {
+    const picture = { pools: { cpu: { tasks: 'I1m I1m', min: 2 } }, maxTasks: 2 };
+    expect(actionsOf(planOf(picture, toSecond(2)))).toEqual(['ask cpu#1']);
+  });
+
+  it('drains nothing while new tasks fail to start, except for lack of a lease', () => {
+    const failing = (exitCode?: number) => (snapshot: Parameters<typeof organizationIn>[0]) => {
+      toSecond(2)(snapshot);
+      addFailedStarts(snapshot, 'cpu', 3);
+      for (const task of snapshot.ecs.tasks.items.filter(({ lastStatus }) => lastStatus === 'STOPPED'))
+        Object.assign(task, {
+          ...(exitCode === undefined ? {} : { stopCode: 'EssentialContainerExited' }),
+          containers: exitCode === undefined ? [] : [{ exitCode }],
+        });
+    };
+    const picture = { pools: { cpu: { tasks: 'I1m I1m' } } };
+    expect(actionsOf(planOf(picture, failing()))).toEqual([]);
+    expect(actionsOf(planOf(picture, failing(1)))).toEqual([]);
+    expect(actionsOf(planOf(picture, failing(75)))).toEqual(['ask cpu#1']);
+  });
+
+  it('drains and launches nothing with doubts', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m', min: 2 } } }, (snapshot) => {
+      toSecond(2)(snapshot);
+      organizationIn(snapshot).jobs.status = 'truncated';
+    });
+    expect(plan.actions).toEqual([]);
+    expect(poolOf(plan, 'cpu').why).toEqual([
+      { code: 'floor', count: 2, from: 'min' },
+      { code: 'holding-for-doubt', doubts: ['jobs-truncated'] },
+    ]);
+  });
+
+  it('waits while a task has no lease', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m U1m' } } }, toSecond(2));
+    expect(plan.actions).toEqual([]);
+    expect(poolOf(plan, 'cpu').why).toContainEqual({ code: 'holding-for-unguarded', tasks: 1 });
+  });
+
+  it('drains a leased task without a daemon, and does not count it for a floor', () => {
+    const withoutDaemon = planOf({ pools: { cpu: { tasks: 'Z', min: 1 } } }, (snapshot) => {
+      edit(snapshot.ecs.tasks.items, 0, { startedAt: new Date(Date.parse(snapshot.takenAt) - 16 * 60_000) });
+      // a daemon outside the autoscaler, so that the list is not empty
+      organizationIn(snapshot).daemons.items.push({
+        id: 'other',
+        name: 'coderd-0',
+        organization_id: organizationIn(snapshot).id,
+        created_at: snapshot.takenAt,
+        last_seen_at: snapshot.takenAt,
+        tags: { x: '1' },
+        status: 'idle',
+      });
+    });
+    expect(actionsOf(withoutDaemon)).toEqual(['cpu 1->2 floor']);
+    expect(poolOf(withoutDaemon, 'cpu').why).toContainEqual({ code: 'no-daemon', tasks: 1, asked: 0 });
+  });
+
+  it('drains a daemon with a wrong key once its replacement exists', () => {
+    const gpu = { cluster: 'gpu' };
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m', tags: gpu, min: 1 } } }, (snapshot) =>
+      edit(organizationIn(snapshot).daemons.items, 0, { tags: { scope: 'organization', owner: '' } }),
+    );
+    expect(plan.actions).toMatchObject([{ kind: 'ask-to-leave', why: 'wrong-key' }]);
+  });
+
+  it.each([
+    {
+      tasks: 'Z',
+      min: 1,
+      expected: ['cpu 1->2 floor'],
+      because: 'one more may prove that the others have none',
+    },
+    { tasks: 'Z Z', min: 1, expected: [], because: 'one more is there already' },
+    { tasks: 'Z Z', min: 0, expected: [], because: 'no task is wanted' },
+  ])('with tasks $tasks at min $min and no daemon listed gives $expected, because $because', (row) => {
+    const plan = planOf({ pools: { cpu: { tasks: row.tasks, min: row.min } } }, (snapshot) => {
+      const startedAt = new Date(Date.parse(snapshot.takenAt) - 16 * 60_000).toISOString();
+      for (const index of snapshot.ecs.tasks.items.keys())
+        edit(snapshot.ecs.tasks.items, index, { startedAt });
+    });
+    expect(actionsOf(plan)).toEqual(row.expected);
+    expect(plan.findings).toMatchObject([
+      { code: 'daemons-empty-while-leased' },
+      { code: 'tasks-without-daemon' },
+    ]);
+  });
+
+  it('does not wait for new tasks that get no lease', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I1m I1m P N' } } }, (snapshot) => {
+      toSecond(2)(snapshot);
+      addFailedStarts(snapshot, 'cpu', 3);
+      for (const task of snapshot.ecs.tasks.items.filter(({ lastStatus }) => lastStatus === 'STOPPED'))
+        Object.assign(task, { stopCode: 'EssentialContainerExited', containers: [{ exitCode: 75 }] });
+    });
+    expect(plan.actions).toMatchObject([{ kind: 'ask-to-leave', why: 'old-revision' }]);
+  });
+
+  it('keeps a spare task while ECS deploys, because ECS would start another one', () => {
+    const plan = planOf({ pools: { cpu: { tasks: 'I20m B', deploying: true } } });
+    expect(plan.actions).toEqual([]);
+    expect(poolOf(plan, 'cpu').why).toEqual([{ code: 'holding-for-deployment' }]);
+    expect(actionsOf(planOf({ pools: { cpu: { tasks: 'I20m B' } } }))).toEqual(['ask cpu#0']);
+  });
+});
