@@ -8,12 +8,11 @@ const docs = new URL('docs/', root);
 const rows = factRowsOf(readFileSync(new URL('aws.md', docs), 'utf8'));
 
 const VERIFIED = /^\*\*verified\*\* [^:]+ \d[^:]*: \[(?<name>[^\]]+)\]\((?<path>[^)]+\.test\.ts)\)$/;
-const DOCUMENTED = /^\*\*read in documentation\*\* \d[\d.]+: .+$/;
-const READ =
-  /^\*\*read in source\*\* .*\d{4}: `[^`]+`(?:, `[^`]+`)*$|^\*\*read in source\*\* \S+ [\d.]+: `[^`]+`$/;
+const DOCUMENTED = /^\*\*documentation\*\*(?: \d{4})?: .+$/;
+const READ = /^\*\*source\*\* .*\d{4}: `[^`]+`(?:, `[^`]+`)*$|^\*\*source\*\* \S+ [\d.]+: `[^`]+`$/;
 const ASSUMED = /^\*\*assumed\*\*: .+$/;
-/** A citation of the SDK: its package, and the types whose documentation has the fact. */
-const TYPES = /@aws-sdk\/(?<client>client-[a-z-]+), (?<names>`\w+`(?:, `\w+`)*)/;
+/** A package of the SDK, and the types whose documentation has the fact. */
+const TYPES = /^\*\*SDK\*\*: (?<client>client-[a-z-]+), (?<names>`\w+`(?:, `\w+`)*)/;
 
 /** The named groups of each standing that matches the pattern. */
 function groupsOf(pattern: RegExp): readonly Readonly<Record<string, string>>[] {
@@ -39,8 +38,8 @@ describe('a fact about AWS', () => {
     expect(rows.map(({ fact }) => fact)).toEqual([...new Set(rows.map(({ fact }) => fact))]);
   });
 
-  it('is verified, read in documentation or in source, or assumed, and names its evidence', () => {
-    const marks = [VERIFIED, DOCUMENTED, READ, ASSUMED];
+  it('is verified, documented, read in source, or assumed, and names its evidence', () => {
+    const marks = [VERIFIED, TYPES, DOCUMENTED, READ, ASSUMED];
     expect(rows.filter(({ standing }) => !marks.some((mark) => mark.test(standing)))).toEqual([]);
   });
 

@@ -18,10 +18,10 @@ const steps = readdirSync(recorded).map((file) => {
   return new Set(entries.map(({ step }) => step));
 });
 
-const VERIFIED = /^\*\*verified\*\* 2\.\d+\.\d+[^:]*: (?<proofs>.+)$/;
+const VERIFIED = /^\*\*verified\*\*(?: 2\.\d+\.\d+[^:]*)?: (?<proofs>.+)$/;
 const STEP = /step `(?<step>[^`]+)`/g;
-const BY_HAND = /by hand, \d{1,2} [A-Z][a-z]+ \d{4}$/;
-const READ = /^\*\*read in source\*\* (?:2\.\d+\.\d+|main)[^:]*: `[^`]+`(?:, `[^`]+`)*$/;
+const BY_HAND = /by hand(?:, \d{1,2} [A-Z][a-z]+ \d{4})?$/;
+const READ = /^\*\*source\*\*(?: (?:2\.\d+\.\d+|main)[^:]*)?: `[^`]+`(?:, `[^`]+`)*$/;
 const ASSUMED = /^\*\*assumed\*\*: .+$/;
 
 describe('a fact about Coder', () => {
