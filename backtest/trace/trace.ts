@@ -1,6 +1,6 @@
 /**
  * A trace: the jobs of one coderd over a period. A file has one JSON line for each job
- * (docs/traces.md).
+ * (docs/backtest.md).
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';

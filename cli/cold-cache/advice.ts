@@ -20,7 +20,7 @@ export function adviceLines(report: ColdCacheReport): readonly string[] {
 }
 
 const FOR_COLD_BUILDS: readonly string[] = [
-  '- Put the providers into the image of the tasks: no build downloads them then. autoscaler image writes its Dockerfile (docs/warm-image.md).',
+  '- Put the providers into the image of the tasks: no build downloads them then. autoscaler image writes its Dockerfile (docs/upgrade.md).',
   '- Or run a provider mirror near the tasks: each download takes less time.',
   '- Or keep tasks longer, so that fewer builds are the first of their task: a longer idleTimeout.',
 ];

@@ -1,10 +1,10 @@
 /**
- * Tests of the example files for the sizes of Coder's validated architecture, and of docs/sizes.md.
+ * Tests of the example files for the sizes of Coder's validated architecture.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { renderSizes, SIZES } from '../../cli/sizes.ts';
+import { SIZES } from '../../cli/sizes.ts';
 import { loadDeployment } from '../../lambda/config/load.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 
@@ -75,7 +75,3 @@ function mostVcpus({ pools, limits }: Deployment): number {
   const largest = tasks.sort((a, b) => b - a).slice(0, limits.maxTasks);
   return largest.reduce((sum, vcpus) => sum + vcpus, 0);
 }
-
-it('has in docs/sizes.md what `npm run docs` writes', () => {
-  expect(readFileSync(inRoot('docs/sizes.md'), 'utf8')).toBe(renderSizes());
-});
