@@ -179,8 +179,8 @@ export class EcsService {
   }
 
   /**
-   * DeleteService with force. Protection does not prevent it (docs/architecture.md, "What the lease
-   * does not cover").
+   * DeleteService with force. Protection does not prevent it (docs/how-it-works.md, "What is
+   * not prevented").
    */
   delete(): void {
     this.#change({ status: 'INACTIVE', desiredCount: 0 });
