@@ -1,6 +1,6 @@
 /**
- * Generates provisioner jobs as coderd lists them (docs/coder.md §1), with all fields, so that
- * answers have a realistic size.
+ * Generates provisioner jobs as coderd lists them (docs/internals/coder.md §1), with all fields, so
+ * that answers have a realistic size.
  */
 
 import { normalizeTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';

@@ -146,7 +146,9 @@ export const BUILD = {
   template_version_preset_id: null,
 };
 
-/** Fields of a template. `P50` and `P95` are capitalized as in coderd (docs/coder.md §10). */
+/**
+ * Fields of a template. `P50` and `P95` are capitalized as in coderd (docs/internals/coder.md §10).
+ */
 export const TEMPLATE = {
   created_at: AT,
   updated_at: AT,

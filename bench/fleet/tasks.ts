@@ -1,6 +1,6 @@
 /**
- * Generates ECS tasks and their daemons, in the states of a busy deployment (docs/architecture.md,
- * "The lease").
+ * Generates ECS tasks and their daemons, in the states of a busy deployment
+ * (docs/internals/architecture.md, "The lease").
  */
 
 import { normalizeTags } from '../../lambda/decision/model/tags.ts';

@@ -1,4 +1,4 @@
-/** Generates templates as coderd lists them (docs/coder.md §10). */
+/** Generates templates as coderd lists them (docs/internals/coder.md §10). */
 
 import { normalizeTags } from '../../lambda/decision/model/tags.ts';
 import type { Random } from '../../simulator/base/random.ts';

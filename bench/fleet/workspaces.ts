@@ -1,6 +1,6 @@
 /**
- * Generates workspaces as coderd lists them (docs/coder.md §10), 90 seconds before many of them
- * start.
+ * Generates workspaces as coderd lists them (docs/internals/coder.md §10), 90 seconds before many
+ * of them start.
  */
 import type { Random } from '../../simulator/base/random.ts';
 import { BUILD, WORKSPACE } from './response-padding.ts';

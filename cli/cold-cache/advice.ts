@@ -46,7 +46,7 @@ function breakEven(report: ColdCacheReport, template: TemplateEstimate): readonl
 const longerOf = ({ groups }: TemplateEstimate): Estimate | undefined =>
   groups.find(({ group }) => group === 'first')?.longer;
 
-/** Terraform uses its cache only for providers in the lock file (docs/coder.md §13). */
+/** Terraform uses its cache only for providers in the lock file (docs/internals/coder.md §13). */
 function slowWarm(report: ColdCacheReport, { template, groups }: TemplateEstimate): readonly string[] {
   const warm = meanOf(groups.find(({ group }) => group === 'warm')?.inits ?? []);
   if (warm < SLOW_WARM_S) return [];

@@ -97,7 +97,7 @@ export function knownBuild(build: TimedBuild, source: Source): KnownBuild | unde
   return { ...source, id, version, worker, startedAt, status, kind: kindOf(build) };
 }
 
-/** The prices of builds that coderd's lifecycle executor makes (docs/coder.md §10). */
+/** The prices of builds that coderd's lifecycle executor makes (docs/internals/coder.md §10). */
 const KIND_OF_REASON: ReadonlyMap<string, keyof Waiting> = new Map([
   ['autostart', 'autostart'],
   ['autostop', 'stop'],

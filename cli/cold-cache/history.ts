@@ -1,6 +1,6 @@
 /**
  * Reads the builds of the last days from coderd, and the daemons that ran them. It never reads the
- * list of all jobs, for which coderd reads every job it ever had (docs/coder.md §1).
+ * list of all jobs, for which coderd reads every job it ever had (docs/internals/coder.md §1).
  */
 import {
   readAllDaemons,

@@ -1,7 +1,7 @@
 /**
  * The decision: a pure function from a snapshot and the configuration to a plan. No clock (time is
  * `takenAt`), no environment, no randomness. The order of the input does not matter.
- * docs/architecture.md lists the stages.
+ * docs/internals/architecture.md lists the stages.
  */
 import { type Assignment, assign, type Offer } from './assignment/assignment.ts';
 import { computeLaunchLimits, type LaunchLimits } from './assignment/launch-limits.ts';

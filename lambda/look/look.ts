@@ -123,7 +123,7 @@ function isFailure({ code }: Finding): boolean {
 
 /**
  * A task that is gone needs no drain request, and a blocked drain request still reaches the guard
- * (docs/architecture.md, "The lease"). Any other refusal needs a person.
+ * (docs/internals/architecture.md, "The lease"). Any other refusal needs a person.
  */
 const HARMLESS: ReadonlySet<string> = new Set(['MISSING', 'DEPLOYMENT_BLOCKED']);
 

@@ -12,9 +12,9 @@ const MINUTE_MS = 60_000;
 type Gate = (organizationId: OrganizationId, tags: TagSet) => boolean;
 
 /**
- * One tick of the lifecycle executor (docs/coder.md §10): makes the due transitions, but only of
- * workspaces for which coderd has recently seen a daemon with the tags of the template's active
- * version. For the others nothing happens, not even a mark; the next tick tries again.
+ * One tick of the lifecycle executor (docs/internals/coder.md §10): makes the due transitions, but
+ * only of workspaces for which coderd has recently seen a daemon with the tags of the template's
+ * active version. For the others nothing happens, not even a mark; the next tick tries again.
  */
 export function runLifecycle(given: {
   readonly workspaces: WorkspaceTable;

@@ -17,7 +17,7 @@ it('lists every configuration of examples/ among the sizes', () => {
   expect(files.sort()).toEqual(SIZES.map(({ file }) => file).sort());
 });
 
-/** docs/coder.md §7: as many provisioners as builds at once. */
+/** docs/internals/coder.md §7: as many provisioners as builds at once. */
 it.each([
   { users: '1,000', builds: 60 },
   { users: '2,000', builds: 120 },

@@ -1,10 +1,13 @@
-/** Checks docs/aws.md: each fact has a standing, and the tests and SDK types that it names exist. */
+/**
+ * Checks docs/internals/aws.md: each fact has a standing, and the tests and SDK types that it names
+ * exist.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { factRowsOf } from './fact-rows.ts';
 
 const root = new URL('../../', import.meta.url);
-const docs = new URL('docs/', root);
+const docs = new URL('docs/internals/', root);
 const rows = factRowsOf(readFileSync(new URL('aws.md', docs), 'utf8'));
 
 const VERIFIED = /^\*\*verified\*\* [^:]+ \d[^:]*: \[(?<name>[^\]]+)\]\((?<path>[^)]+\.test\.ts)\)$/;

@@ -1,6 +1,7 @@
 /**
- * Checks docs/coder.md: each fact has a standing, each cited step is in the recordings, and sections
- * that the page itself cites exist. citations.test.ts checks the citations of all other files.
+ * Checks docs/internals/coder.md: each fact has a standing, each cited step is in the recordings,
+ * and sections that the page itself cites exist. citations.test.ts checks the citations of all
+ * other files.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +9,7 @@ import type { Transcript } from '../../verify/conformance/stage/transcript.ts';
 import { factRowsOf } from './fact-rows.ts';
 
 const root = new URL('../../', import.meta.url);
-const text = readFileSync(new URL('docs/coder.md', root), 'utf8');
+const text = readFileSync(new URL('docs/internals/coder.md', root), 'utf8');
 const rows = factRowsOf(text);
 const sections = new Set([...text.matchAll(/^## (\d+)\. /gm)].map(([, number]) => number));
 
@@ -52,7 +53,7 @@ describe('a fact about Coder', () => {
   });
 });
 
-it('names an existing section where docs/coder.md cites itself', () => {
+it('names an existing section where docs/internals/coder.md cites itself', () => {
   const own = [...text.matchAll(/§(\d+)/g)].map(([, number]) => number);
   expect(own.filter((number) => !sections.has(number))).toEqual([]);
 });

@@ -1,4 +1,7 @@
-/** Reads the facts of docs/coder.md and docs/aws.md: rows of two cells, a fact and its standing. */
+/**
+ * Reads the facts of docs/internals/coder.md and docs/internals/aws.md: rows of two cells, a fact
+ * and its standing.
+ */
 
 export type FactRow = {
   readonly fact: string;

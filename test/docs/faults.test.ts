@@ -1,8 +1,11 @@
-/** Checks docs/faults.md: each row links a test file that contains a test with the cited name. */
+/**
+ * Checks docs/internals/faults.md: each row links a test file that contains a test with the cited
+ * name.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-const docs = new URL('../../docs/', import.meta.url);
+const docs = new URL('../../docs/internals/', import.meta.url);
 const rows = readFileSync(new URL('faults.md', docs), 'utf8')
   .split('\n')
   .filter((line) => /^\| (?!Fault \|)/.test(line))

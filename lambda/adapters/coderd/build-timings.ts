@@ -1,6 +1,6 @@
 /**
- * Reads the builds of workspaces and how long their `terraform init` took (docs/coder.md §13). Only
- * the command line does this; a look does not.
+ * Reads the builds of workspaces and how long their `terraform init` took (docs/internals/coder.md
+ * §13). Only the command line does this; a look does not.
  */
 import * as z from 'zod';
 import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../decision/model/brands.ts';

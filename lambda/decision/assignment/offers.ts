@@ -22,7 +22,7 @@ const MIN_CHANCE_TO_END = 0.8;
 /**
  * coderd gives a pending job to a daemon within a second. A job that has waited longer shows that
  * an idle daemon which fits has ended, or does not take such jobs. coderd shows the end of a daemon
- * only after 90 s (docs/coder.md §2).
+ * only after 90 s (docs/internals/coder.md §2).
  */
 const HANDED_OVER_MS = 15_000;
 /** The longest horizon: coderd fails jobs that wait for longer. */

@@ -15,8 +15,8 @@ import type {
 import { transitionsOf } from './transitions.ts';
 
 /**
- * coderd's executor polls once a minute (docs/coder.md §10), so it has made earlier transitions by
- * then.
+ * coderd's executor polls once a minute (docs/internals/coder.md §10), so it has made earlier
+ * transitions by then.
  */
 const EXECUTOR_MS = 60_000;
 

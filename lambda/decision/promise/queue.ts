@@ -101,7 +101,7 @@ function isRefused(job: Job, tags: TagSet, { takenAt }: Snapshot): boolean {
   return takenAt - job.created_at > HANDED_OVER_MS && covers(tags, normalizeTags(job.tags));
 }
 
-/** People's jobs before prebuilds, then the oldest first (docs/coder.md §4). */
+/** People's jobs before prebuilds, then the oldest first (docs/internals/coder.md §4). */
 function pendingJobs({ jobs }: OrganizationReadings): readonly Job[] {
   return unique(jobs.items, ({ id }) => id)
     .filter((job) => job.status === 'pending' && job.worker_id == null && job.completed_at == null)

@@ -8,7 +8,9 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { displayTags } from '../model/tags.ts';
 import { compareVersion, REAPS_PENDING_SINCE } from '../model/version.ts';
 
-/** coderd fails a job that has been pending for this long (docs/coder.md §5, since 2.23). */
+/**
+ * coderd fails a job that has been pending for this long (docs/internals/coder.md §5, since 2.23).
+ */
 export const REAPED_AFTER_MS = 30 * 60_000;
 /** A generous start time of a task until its daemon has registered. */
 const EXPECTED_START_MS = 2 * 60_000;

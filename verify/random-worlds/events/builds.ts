@@ -11,7 +11,8 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * The longest build: the lease protects builds of up to 17 h (docs/architecture.md, "The lease").
+ * The longest build: the lease protects builds of up to 17 h (docs/internals/architecture.md, "The
+ * lease").
  */
 const LONGEST_MS = 17 * HOUR_MS;
 

@@ -23,8 +23,8 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 /**
- * The protection of a drain request (docs/architecture.md, "The lease"). It is sent to any running
- * task.
+ * The protection of a drain request (docs/internals/architecture.md, "The lease"). It is sent to
+ * any running task.
  */
 const ASK_MINUTES = 1380;
 const NO_CAPACITY =

@@ -6,7 +6,7 @@ import { SECRET_LIES } from '../world/plan.ts';
 import { untilNextMs, type WorldContext } from '../world/world-context.ts';
 
 const MINUTE_MS = 60_000;
-/** AWS's own (docs/aws.md §4). */
+/** AWS's own (docs/internals/aws.md §4). */
 const OLD_LIST_MS = 5 * MINUTE_MS;
 const LIST_OPERATIONS = ['ListSecrets', 'ListSecretVersionIds'] as const;
 
