@@ -53,8 +53,16 @@ function isRow({ path, node }: Setting): boolean {
 
 function renderRow(setting: Setting): string {
   const { path, node } = setting;
-  const cells = [`\`${path}\``, typeOf(node), defaultOf(setting), node.description ?? ''];
+  const cells = [`\`${path}\``, typeOf(node), defaultOf(setting), meaningOf(setting)];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+/** A setting of a pool that is also one of all pools is described once. */
+function meaningOf({ path, node }: Setting): string {
+  const shared = [path.replace(/^pools\[\]\./, ''), path.replace(/^pools\[\]/, 'defaults')].find(
+    (other) => other !== path && settingAt(rootSetting(), other.split('.'))?.description === node.description,
+  );
+  return shared === undefined ? (node.description ?? '') : `As \`${shared}\`, for this pool.`;
 }
 
 function typeOf(node: SettingNode): string {
