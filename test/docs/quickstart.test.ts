@@ -41,7 +41,9 @@ it.each(commands)(
 
 it('has the options of npm run try', () => {
   const help = execFileSync(process.execPath, ['demo/try/main.ts', '--help'], { encoding: 'utf8' });
-  const options = [...page.replaceAll('\n', ' ').matchAll(/`npm run try -- (--\w+) /g)].map(([, option = '']) => option);
+  const options = [...page.replaceAll('\n', ' ').matchAll(/`npm run try -- (--\w+) /g)].map(
+    ([, option = '']) => option,
+  );
   expect(options).toEqual(['--hours', '--out', '--seed']);
   for (const option of options) expect(help).toContain(option);
 });
