@@ -22,6 +22,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   ...(process.stderr.isTTY && process.env.TERM !== 'dumb' ? { terminal: process.stderr } : {}),
   ...(process.stdout.isTTY ? { columns: process.stdout.columns } : {}),
   ...(process.stdin.isTTY && process.stderr.isTTY ? { ask: askLazily } : {}),
+  fetch,
   now: () => Date.now() as EpochMs,
 });
 

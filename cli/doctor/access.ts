@@ -1,8 +1,8 @@
 /** Checks what all other checks need: AWS, coderd and the token for it. */
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { Clients } from '../../lambda/connect.ts';
-import type { Config } from '../../lambda/decision/model/config.ts';
 import type { Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { observeEcs } from '../../lambda/look/observe.ts';
 import { isEverywhere, readAwsSetup } from '../shared/aws-advice.ts';
@@ -14,7 +14,7 @@ import { checkToken, checkTokenSecret, skipTokenSecret, type TokenSecret } from 
 const AWS = 'AWS';
 
 export type DoctorContext = {
-  readonly config: Config;
+  readonly config: Deployment;
   readonly clients: Clients;
   readonly caBundle: string | undefined;
   readonly cluster: string | undefined;

@@ -30,6 +30,7 @@ import { type Server, VERSION } from './base/server.ts';
 import { checkCluster } from './cluster.ts';
 import { renewalAdvice } from './credentials/key.ts';
 import { checkCredentials } from './credentials/pool-credentials.ts';
+import { checkLaunchPrices } from './launch-price.ts';
 
 /** The checks, in a fixed order. */
 export async function checkAll(context: DoctorContext): Promise<readonly Check[]> {
@@ -58,12 +59,13 @@ async function checkRest(context: DoctorContext, known: Known) {
     findingsOf({ config, readings, coder, server, now: cliEnvironment.now() }),
   );
   const { coderd, ecs } = clients;
-  const [coder, found, licence, keys, inCluster] = await Promise.all([
+  const [coder, found, licence, keys, inCluster, launchPrices] = await Promise.all([
     reading,
     findings,
     checkLicence(coderd, blocker),
     checkPoolCredentials(context, known, reading),
     checkCluster(config.pools, { ecs, cluster, readings, findings, until, blocker: blockerOf(aws) }),
+    checkLaunchPrices(context),
   ]);
   return {
     organizations: coder === undefined ? skipOrganizations(config, blocker ?? '') : checkOrganizations(coder),
@@ -72,6 +74,7 @@ async function checkRest(context: DoctorContext, known: Known) {
       ...(keys[index] ?? []),
       ...checkDaemons(pool, found, keys[index] ?? []),
       checkImage(pool, found, server),
+      ...(launchPrices[index] ?? []),
     ]),
     inCluster,
     deeply: await checkDeeply(context, { coder, server, secret, blocker }),

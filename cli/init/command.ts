@@ -10,6 +10,7 @@ import { readConfigWith } from '../../lambda/config/read.ts';
 import { checkPoolCount, MOST_POOLS } from '../../lambda/config/rules/deployment-rules.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { readLaunchPrice } from '../image/advice/launch-price.ts';
 import { whileWorking } from '../shared/activity.ts';
 import {
   type CliEnvironment,
@@ -64,7 +65,10 @@ async function init(options: InitOptions, cliEnvironment: CliEnvironment): Promi
   try {
     const account = await readAccount(coderd, hasToken);
     const draft = await surveyCoderd({ coderd, account, options, cliEnvironment });
-    write(options.config, textOf(draft, account, { coder, file: options.config }), cliEnvironment);
+    const image = imageOf(account);
+    const launchPrice = await priceOfLaunch(image, cliEnvironment);
+    const schema = schemaBeside(options.config);
+    write(options.config, settingsText({ draft, coder, image, launchPrice, schema }), cliEnvironment);
     const names = [coder.token.secret, ...draft.pools.map(({ key }) => key)];
     const states = await readSecretStates(clients.secrets, names);
     return resultOf({ options, coder, account, draft, states, hasToken });
@@ -132,18 +136,19 @@ const overwriting = (file: string, cause?: unknown): InputError =>
     { cause },
   );
 
-function textOf(
-  draft: Draft,
-  { version }: Account,
-  { coder, file }: { readonly coder: Inputs['coder']; readonly file: string },
-): string {
+function imageOf({ version }: Account): string | undefined {
   const release = releaseOf(version);
-  const image = release === undefined ? undefined : `ghcr.io/coder/coder:${release}`;
-  const schema = existsSync(join(dirname(file), SCHEMA)) ? `./${SCHEMA}` : undefined;
-  return settingsText({ draft, coder, image, schema });
+  return release === undefined ? undefined : `ghcr.io/coder/coder:${release}`;
 }
 
+/** With the default of `architecture`, in the VPC that the stack creates by default. */
+const priceOfLaunch = async (image: string | undefined, cliEnvironment: CliEnvironment) =>
+  image === undefined ? undefined : readLaunchPrice({ image, architecture: 'arm64' }, {}, cliEnvironment);
+
 const SCHEMA = 'autoscaler.schema.json';
+
+const schemaBeside = (file: string): string | undefined =>
+  existsSync(join(dirname(file), SCHEMA)) ? `./${SCHEMA}` : undefined;
 
 /** Writes only what `autoscaler validate` accepts. Throws InputError. */
 function write(file: string, text: string, { err }: CliEnvironment): void {

@@ -1,6 +1,7 @@
 /** Writes a draft as the text of autoscaler.yaml. */
-import { Document, isCollection, isMap, isNode, isSeq } from 'yaml';
+import { Document, isCollection, isMap, isNode, isScalar, isSeq } from 'yaml';
 import { tagText } from '../../lambda/explain/format.ts';
+import type { LaunchPrice } from '../image/advice/launch-price.ts';
 import type { Draft, DraftPool } from './draft.ts';
 import type { CoderSettings } from './inputs.ts';
 
@@ -9,16 +10,21 @@ export type Drafted = {
   readonly coder: CoderSettings;
   /** The image of coderd's own release; undefined if its version is no release. */
   readonly image: string | undefined;
+  /** Undefined if it could not be computed: the file then leaves the setting out. */
+  readonly launchPrice?: LaunchPrice | undefined;
   /** The path of the JSON Schema, if it lies beside the file. */
   readonly schema?: string | undefined;
 };
 
-export function settingsText({ draft, coder, image, schema }: Drafted): string {
+export function settingsText({ draft, coder, image, launchPrice, schema }: Drafted): string {
   const { pools } = draft;
   const document = new Document({
     coder,
     ...(image === undefined ? {} : { defaults: { image } }),
-    pools: pools.map(settingsOf),
+    pools: pools.map((pool) => ({
+      ...settingsOf(pool),
+      ...(launchPrice === undefined ? {} : { dollarsPerLaunch: launchPrice.dollars }),
+    })),
   });
   document.commentBefore = [
     ...(schema === undefined ? [] : [` yaml-language-server: $schema=${schema}`]),
@@ -29,6 +35,10 @@ export function settingsText({ draft, coder, image, schema }: Drafted): string {
   for (const [index, pool] of pools.entries()) annotate(document, ['pools', index], templatesText(pool));
   for (const index of pools.keys()) makeFlow(document, ['pools', index, 'tags']);
   for (const index of pools.keys()) makeFlow(document, ['pools', index, 'key']);
+  for (const index of pools.keys()) {
+    const node = document.getIn(['pools', index, 'dollarsPerLaunch'], true);
+    if (launchPrice !== undefined && isScalar(node)) node.comment = ` ${launchPrice.from}`;
+  }
   makeFlow(document, ['coder', 'token']);
   spaceSections(document);
   document.comment = AWS;

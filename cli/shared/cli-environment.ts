@@ -16,7 +16,10 @@ export type CliEnvironment = {
   readonly columns?: number;
   /** Milliseconds after which a command shows that it still works. @default 2,000 */
   readonly quietMs?: number;
-  /** Milliseconds that `doctor` waits for all answers together. @default 7,500 */
+  /**
+   * Milliseconds that `doctor` waits for all answers together, and a registry of images may take.
+   * @default 7,500, and 3,000 for the registry
+   */
   readonly answerMs?: number;
   /**
    * Milliseconds without any answer after which `plan`, `status` and `snapshot` stop waiting.
@@ -25,6 +28,8 @@ export type CliEnvironment = {
   readonly silenceMs?: number;
   /** Milliseconds between two questions whether a query of the log has ended. @default 250 to 2,000 */
   readonly pollMs?: number;
+  /** Asks the registry of an image. Undefined: sizes of images are unknown. */
+  readonly fetch?: typeof globalThis.fetch;
   /** The clock of this machine. */
   readonly now: () => EpochMs;
 };

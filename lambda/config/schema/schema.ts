@@ -255,7 +255,7 @@ export const poolSchema = z.strictObject({
     }),
   waiting: poolWaiting,
   dollarsPerLaunch: dollars(
-    'Dollars that one launch costs in addition to the task. If the image comes through a NAT gateway, it is the GB of the image times $0.045.',
+    'Dollars that one launch costs in addition to the task. If the image comes through a NAT gateway, it is the GB of the image times $0.045. For a public image of ghcr.io in the VPC that the stack creates, `init` writes it and `doctor` checks it.',
     DOLLARS_PER_LAUNCH,
   ).default(0),
   idleTimeout: duration().prefault('20s').meta({

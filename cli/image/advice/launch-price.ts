@@ -1,0 +1,98 @@
+/**
+ * What a launch costs in addition to its task: the image comes through the NAT gateway of the
+ * stack's VPC. The size of the image comes from the manifest in its registry. Where size or route
+ * is unknown, so is the price.
+ */
+import * as z from 'zod';
+import { PRICES } from '../../../infra/aws-prices.ts';
+import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
+import type { PoolConfig } from '../../../lambda/decision/model/config.ts';
+import type { CliEnvironment } from '../../shared/cli-environment.ts';
+
+export type LaunchPrice = {
+  readonly dollars: number;
+  /** What the price was computed from. */
+  readonly from: string;
+};
+
+type Image = Pick<PoolConfig, 'image' | 'architecture'>;
+
+/** Less than the time of doctor's other checks: the price is not worth waiting for. */
+const ANSWER_MS = 3_000;
+
+/**
+ * Undefined if the price is unknown. With `network.vpc` the route is unknown: the VPC may have an
+ * endpoint or a cache for images. Behind AWS_ENDPOINT_URL there may be no AWS. Does not throw.
+ */
+export async function readLaunchPrice(
+  image: Image,
+  network: Pick<Deployment['aws']['network'], 'vpc'>,
+  { fetch, environment, answerMs = ANSWER_MS }: Pick<CliEnvironment, 'fetch' | 'environment' | 'answerMs'>,
+): Promise<LaunchPrice | undefined> {
+  if (fetch === undefined || network.vpc !== undefined || environment.AWS_ENDPOINT_URL) return undefined;
+  const signal = AbortSignal.timeout(answerMs);
+  try {
+    const bytes = await readBytes(image, async (path, schema, token) => {
+      const headers = { accept: MANIFESTS, ...(token === undefined ? {} : { authorization: token }) };
+      const answer = await fetch(`${REGISTRY}/${path}`, { headers, signal });
+      return schema.parse(await answer.json());
+    });
+    return bytes === undefined ? undefined : priceOf(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function priceOf(bytes: number): LaunchPrice {
+  const gb = Math.round(bytes / 1e7) / 100;
+  const dollars = Number((gb * PRICES.natGatewayGb).toFixed(5));
+  return { dollars, from: `${gb} GB of image through the NAT gateway at $${PRICES.natGatewayGb} a GB` };
+}
+
+/**
+ * The only registry that is asked. Its layers are outside AWS, so they pass the NAT gateway. Those
+ * of ECR bypass it, and Docker Hub counts each manifest as a pull.
+ */
+const REGISTRY = 'https://ghcr.io';
+const NAME = /^ghcr\.io\/(?<path>[^:@]+)(?::(?<tag>[^@]+))?(?:@(?<digest>.+))?$/;
+
+const MANIFESTS = [
+  'application/vnd.oci.image.index.v1+json',
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+  'application/vnd.docker.distribution.manifest.v2+json',
+].join(', ');
+
+const tokenSchema = z.object({ token: z.string() });
+/** Its layers are compressed. */
+const imageSchema = z.object({ layers: z.array(z.object({ size: z.number().min(0) })) });
+const indexSchema = z.object({
+  manifests: z.array(
+    z.object({
+      digest: z.string(),
+      platform: z.object({ os: z.string(), architecture: z.string() }).optional(),
+    }),
+  ),
+});
+
+type Get = <T>(path: string, schema: z.ZodType<T>, token?: string) => Promise<T>;
+
+/** The compressed size; undefined if the registry is not asked or has no image for the architecture. */
+async function readBytes({ image, architecture }: Image, get: Get): Promise<number | undefined> {
+  const { path, tag = 'latest', digest = tag } = NAME.exec(image)?.groups ?? {};
+  if (path === undefined) return undefined;
+  // anyone gets this token for a public image, and the registry shows no manifest without it
+  const { token } = await get(`token?service=ghcr.io&scope=repository:${path}:pull`, tokenSchema);
+  const readManifest = <T>(reference: string, schema: z.ZodType<T>): Promise<T> =>
+    get(`v2/${path}/manifests/${reference}`, schema, `Bearer ${token}`);
+  const found = await readManifest(digest, z.union([imageSchema, indexSchema]));
+  if ('layers' in found) return bytesOf(found);
+  const wanted = architecture === 'arm64' ? 'arm64' : 'amd64';
+  const own = found.manifests.find(
+    ({ platform }) => platform?.os === 'linux' && platform.architecture === wanted,
+  );
+  return own && bytesOf(await readManifest(own.digest, imageSchema));
+}
+
+const bytesOf = ({ layers }: z.infer<typeof imageSchema>): number =>
+  layers.reduce((bytes, { size }) => bytes + size, 0);

@@ -1,0 +1,187 @@
+/** The price of a launch, from a registry on loopback: what `init` writes and what `doctor` says. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { stringify } from 'yaml';
+import { readLaunchPrice } from '../../../cli/image/advice/launch-price.ts';
+import type { CliEnvironment } from '../../../cli/shared/cli-environment.ts';
+import { loadDeployment } from '../../../lambda/config/load.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
+import { runIn } from '../../support/cli-run.ts';
+import { type ImageRegistry, startImageRegistry } from '../../support/image-registry.ts';
+import { type Lab, labConfig, startLab } from '../../support/lab.ts';
+import { Servers } from '../../support/servers.ts';
+
+const IMAGE = 'ghcr.io/coder/coder:v2.30.0';
+const FROM = '0.3 GB of image through the NAT gateway at $0.045 a GB';
+
+const folder = mkdtempSync(join(tmpdir(), 'autoscaler-launch-price-'));
+const file = join(folder, 'autoscaler.yaml');
+const servers = new Servers();
+let registry: ImageRegistry;
+let lab: Lab | undefined;
+beforeAll(async () => {
+  registry = await startImageRegistry({
+    'coder/coder:v2.30.0': { amd64: [210_000_000, 190_000_000], arm64: [200_000_000, 101_000_000] },
+    'coder/coder:latest': { arm64: [60_000_000] },
+    'acme/amd:v1': { amd64: [60_000_000] },
+  });
+});
+beforeEach(() => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await lab?.close();
+  lab = undefined;
+  rmSync(file, { force: true });
+});
+afterAll(async () => {
+  await Promise.all([registry.close(), servers.close()]);
+  rmSync(folder, { recursive: true });
+});
+
+type Asked = {
+  readonly image?: string;
+  readonly architecture?: 'arm64' | 'x86_64';
+  readonly vpc?: string;
+} & Partial<Pick<CliEnvironment, 'fetch' | 'environment' | 'answerMs'>>;
+
+const priceOf = ({ image = IMAGE, architecture = 'arm64', vpc, ...given }: Asked) =>
+  readLaunchPrice({ image, architecture }, { vpc }, { fetch: registry.fetch, environment: {}, ...given });
+
+describe('the price of a launch', () => {
+  it.each<Asked & { readonly gb: number; readonly dollars: number }>([
+    { gb: 0.3, dollars: 0.0135 },
+    { architecture: 'x86_64', gb: 0.4, dollars: 0.018 },
+    { image: 'ghcr.io/coder/coder', gb: 0.06, dollars: 0.0027 },
+    { image: `${IMAGE}@sha256:v2.30.0/amd64`, gb: 0.4, dollars: 0.018 },
+  ])('is $dollars for $gb GB of $image $architecture', async ({ gb, dollars, ...asked }) => {
+    expect(await priceOf(asked)).toEqual({
+      dollars,
+      from: `${gb} GB of image through the NAT gateway at $0.045 a GB`,
+    });
+  });
+
+  it.each<Asked & { readonly scenario: string }>([
+    { scenario: 'a private image', image: 'ghcr.io/acme/coder:v2.30.0' },
+    { scenario: 'a tag that does not exist', image: 'ghcr.io/coder/coder:v9.9.9' },
+    { scenario: 'an architecture that the image does not have', image: 'ghcr.io/acme/amd:v1' },
+  ])('is unknown for $scenario', async (asked) => {
+    expect(await priceOf(asked)).toBeUndefined();
+  });
+
+  it.each<Asked & { readonly scenario: string }>([
+    {
+      scenario: 'an image in ECR',
+      image: '111122223333.dkr.ecr.eu-central-1.amazonaws.com/coder/coder:v2.30.0',
+    },
+    { scenario: 'an image of Docker Hub', image: 'coder/coder:v2.30.0' },
+    { scenario: 'a VPC of your own', vpc: 'vpc-0123456789abcdef0' },
+    { scenario: 'a simulated AWS', environment: { AWS_ENDPOINT_URL: 'http://127.0.0.1:4566' } },
+  ])('is unknown for $scenario, and no registry is asked', async (asked) => {
+    const before = registry.asked.length;
+    expect(await priceOf(asked)).toBeUndefined();
+    expect(registry.asked.slice(before)).toEqual([]);
+  });
+
+  it('is unknown without a network', async () => {
+    const broken = await servers.plain((request) => request.socket.destroy());
+    expect(await priceOf({ fetch: (_, init) => fetch(broken, init) })).toBeUndefined();
+  });
+
+  it('is unknown if a proxy answers with a page', async () => {
+    const page = await servers.plain((_, response) => response.end('<html>Sign in</html>'));
+    expect(await priceOf({ fetch: (_, init) => fetch(page, init) })).toBeUndefined();
+  });
+
+  it('is unknown if the registry never answers', async () => {
+    const silent = await servers.plain(() => {});
+    expect(await priceOf({ fetch: (_, init) => fetch(silent, init), answerMs: 50 })).toBeUndefined();
+  });
+});
+
+const pools = [
+  { name: 'cpu', organization: 'default', tags: {} },
+  { name: 'gpu', organization: 'default', tags: { gpu: 'a10' } },
+];
+
+async function init(fetch?: CliEnvironment['fetch']): Promise<string> {
+  lab = await startLab({ pools });
+  lab.world.coderd.addTemplate({ organization: 'default', name: 'docker' });
+  lab.world.coderd.addTemplate({ organization: 'default', name: 'ml', tags: { gpu: 'a10' } });
+  const environment = { CODER_URL: lab.coderdUrl };
+  const { code, err } = await runIn({ environment, ...(fetch && { fetch }) }, 'init', '--config', file);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return readFileSync(file, 'utf8');
+}
+
+describe('autoscaler init', () => {
+  it('writes the price of a launch into each pool, and what it was computed from', async () => {
+    const text = await init(registry.fetch);
+    expect(text.split('\n').filter((line) => line === `    dollarsPerLaunch: 0.0135 # ${FROM}`)).toHaveLength(
+      2,
+    );
+    expect(loadDeployment(file).config.pools.map(({ dollarsPerLaunch }) => dollarsPerLaunch)).toEqual([
+      0.0135, 0.0135,
+    ]);
+  });
+
+  it('writes a price that doctor agrees with', async () => {
+    await init(registry.fetch);
+    const { out } = await runIn({ fetch: registry.fetch }, 'doctor', '--config', file);
+    expect(out).toContain(`ok    pool "default": price of a launch: $0.0135 fits ${FROM}\n`);
+  });
+
+  it('writes no price of a launch if it cannot know it', async () => {
+    expect(await init()).not.toContain('dollarsPerLaunch');
+  });
+});
+
+/** The lines about the price of a launch. */
+async function doctor(settings: readonly [object, object], more: object = {}): Promise<readonly string[]> {
+  lab = await startLab({ pools });
+  const config = labConfig(lab.coderdUrl, pools) as { readonly pools: readonly object[] };
+  const own = config.pools.map((pool, index) => ({ ...pool, ...settings[index] }));
+  writeFileSync(file, stringify({ ...config, pools: own, ...more }));
+  const { out } = await runIn({ fetch: registry.fetch }, 'doctor', '--config', file);
+  return out.split('\n').filter((line) => line.includes('price of a launch'));
+}
+
+describe('autoscaler doctor', () => {
+  it('names the line to write if the price of a launch is missing or far off', async () => {
+    const advice = (pool: string, is: number): string =>
+      `warn  pool "${pool}": price of a launch: dollarsPerLaunch is ${is}, but a launch pulls ${FROM}. Write dollarsPerLaunch: 0.0135, unless a CDK app passes a VPC without this route`;
+    expect(await doctor([{}, { dollarsPerLaunch: 0.05 }])).toEqual([advice('cpu', 0), advice('gpu', 0.05)]);
+  });
+
+  it('accepts the price of another Region, and that of a somewhat smaller image', async () => {
+    expect(await doctor([{ dollarsPerLaunch: 0.0169 }, { dollarsPerLaunch: 0.01 }])).toEqual([
+      `ok    pool "cpu": price of a launch: $0.0169 fits ${FROM}`,
+      `ok    pool "gpu": price of a launch: $0.01 fits ${FROM}`,
+    ]);
+  });
+
+  it('asks the registry once for each image and architecture', async () => {
+    const before = registry.asked.length;
+    await doctor([{}, {}]);
+    expect(registry.asked.slice(before)).toHaveLength(3);
+    await lab?.close();
+    const lines = await doctor([{}, { architecture: 'x86_64' }]);
+    expect(registry.asked.slice(before)).toHaveLength(9);
+    expect(lines).toEqual([
+      expect.stringContaining('Write dollarsPerLaunch: 0.0135,'),
+      expect.stringContaining('Write dollarsPerLaunch: 0.018,'),
+    ]);
+  });
+
+  it('says nothing about a price that it cannot know', async () => {
+    expect(await doctor([{ image: 'ghcr.io/acme/coder:v1' }, { dollarsPerLaunch: 0.0135 }])).toEqual([
+      `ok    pool "gpu": price of a launch: $0.0135 fits ${FROM}`,
+    ]);
+    await lab?.close();
+    const network = { vpc: 'vpc-0123456789abcdef0', subnets: ['subnet-0123456789abcdef0'] };
+    expect(await doctor([{}, { dollarsPerLaunch: 0.05 }], { aws: { network } })).toEqual([]);
+  });
+});
