@@ -17,10 +17,7 @@ import {
   settingsBelow,
 } from '../lambda/config/schema/settings.ts';
 import { DOLLARS_TITLE } from '../lambda/config/schema/waiting-schema.ts';
-import { renderSizes } from './sizes-page.ts';
-
-const BEGIN = '<!-- settings -->';
-const END = '<!-- /settings -->';
+import { renderCostLines, renderSizes } from './sizes-page.ts';
 
 /** The text of autoscaler.schema.json. */
 export function renderJsonSchema(): string {
@@ -33,15 +30,19 @@ export function renderSettingsTable(): string {
   return ['| setting | type | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-/**
- * The page (docs/settings.md) with a new settings table. Returns undefined if the page has no
- * markers for the table.
- */
-export function renderReadme(readme: string): string | undefined {
-  const begin = readme.indexOf(BEGIN);
-  const end = readme.indexOf(END, begin);
-  if (begin < 0 || end < 0) return undefined;
-  return `${readme.slice(0, begin + BEGIN.length)}\n${renderSettingsTable()}\n${readme.slice(end)}`;
+/** The generated parts of pages, each between `<!-- name -->` and `<!-- /name -->`. */
+const PARTS: Readonly<Record<string, () => string>> = {
+  settings: renderSettingsTable,
+  sizes: renderSizes,
+  'cost-lines': renderCostLines,
+};
+
+/** The page with new generated parts. The text outside them is written by hand. */
+export function renderPage(page: string): string {
+  return page.replaceAll(/<!-- ([a-z-]+) -->\n(?:[\s\S]*?\n)?<!-- \/\1 -->/g, (part, name: string) => {
+    const text = PARTS[name]?.();
+    return text === undefined ? part : `<!-- ${name} -->\n${text}\n<!-- /${name} -->`;
+  });
 }
 
 /** A mapping has a row per setting; a reference to a secret has one row. */
@@ -52,8 +53,16 @@ function isRow({ path, node }: Setting): boolean {
 
 function renderRow(setting: Setting): string {
   const { path, node } = setting;
-  const cells = [`\`${path}\``, typeOf(node), defaultOf(setting), node.description ?? ''];
+  const cells = [`\`${path}\``, typeOf(node), defaultOf(setting), meaningOf(setting)];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+/** A setting of a pool that is also one of all pools is described once. */
+function meaningOf({ path, node }: Setting): string {
+  const shared = [path.replace(/^pools\[\]\./, ''), path.replace(/^pools\[\]/, 'defaults')].find(
+    (other) => other !== path && settingAt(rootSetting(), other.split('.'))?.description === node.description,
+  );
+  return shared === undefined ? (node.description ?? '') : `As \`${shared}\`, for this pool.`;
 }
 
 function typeOf(node: SettingNode): string {
@@ -89,16 +98,14 @@ function defaultOf({ path, node, isRequired }: Setting): string {
 
 type Document = { readonly file: string; readonly text: string };
 
-/** The page of the settings table. The text outside the table is written by hand. */
-const SETTINGS_PAGE = 'docs/settings.md';
+const PAGES = ['docs/settings.md', 'docs/cost.md'];
 
 function documents(): Document[] {
-  const made = [
+  const pages = PAGES.filter((file) => existsSync(file));
+  return [
     { file: 'autoscaler.schema.json', text: renderJsonSchema() },
-    { file: 'docs/sizes.md', text: renderSizes() },
+    ...pages.map((file) => ({ file, text: renderPage(readFileSync(file, 'utf8')) })),
   ];
-  const page = existsSync(SETTINGS_PAGE) ? renderReadme(readFileSync(SETTINGS_PAGE, 'utf8')) : undefined;
-  return page === undefined ? made : [...made, { file: SETTINGS_PAGE, text: page }];
 }
 
 function isCurrent({ file, text }: Document): boolean {

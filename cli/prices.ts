@@ -65,7 +65,7 @@ const TOO_MANY = 'These builds need more tasks than max and maxTasks allow: jobs
 const ASSUMPTIONS: readonly string[] = [
   `A working day is Monday to Friday, 10 hours. A build takes ${BUILDS.minutes} minute. People start ${BUILDS.unforeseen * 100} % of the builds.`,
   'The price of waiting (waiting.person) decides how many daemons the pool keeps free. "at $1.00" is the cost with person: 1.00, a developer at $60 an hour.',
-  'Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/sizes.md.',
+  'Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/cost.md.',
 ];
 
 const whole = (dollars: number): string => `$${grouped(Math.round(dollars))}`;

@@ -1,5 +1,5 @@
 /**
- * docs/sizes.md: the sizes of Coder's validated architecture as files of examples/, and what they
+ * Tables of docs/cost.md: the sizes of Coder's validated architecture as files of examples/, and what they
  * cost.
  */
 
@@ -63,26 +63,20 @@ export const SIZES: readonly Size[] = [
 
 type Sized = Size & { readonly deployment: Deployment };
 
-/** The text of docs/sizes.md. */
+/** The table of sizes in docs/cost.md. */
 export function renderSizes(): string {
-  const sizes = SIZES.map((size) => ({ ...size, deployment: loadDeployment(size.file).config }));
-  return [
-    INTRODUCTION,
-    sizesTable(sizes),
-    HOW_TO_READ,
-    linesTable(sizes),
-    autoscalerAlone(sizes),
-    ASSUMPTIONS,
-  ].join('\n\n');
+  return sizesTable(sized());
 }
 
-const INTRODUCTION = `<!-- made by npm run docs -->
-# Sizes and what they cost
+/** What the sizes cost line by line, in docs/cost.md. */
+export function renderCostLines(): string {
+  const sizes = sized();
+  return [linesTable(sizes), autoscalerAlone(sizes), ASSUMPTIONS].join('\n\n');
+}
 
-Coder's [validated architectures](https://coder.com/docs/admin/infrastructure/validated-architectures)
-give, for a number of users, the builds that run at once and the sizes of coderd and its database. Each
-architecture has a file here. Copy it to \`autoscaler.yaml\`. The table shows dollars a month in
-us-east-1, with the network:`;
+function sized(): readonly Sized[] {
+  return SIZES.map((size) => ({ ...size, deployment: loadDeployment(size.file).config }));
+}
 
 function sizesTable(sizes: readonly Sized[]): string {
   const rows = sizes.map(({ file, users, builds, coderd, database, deployment }) => [
@@ -104,31 +98,6 @@ function sizesTable(sizes: readonly Sized[]): string {
 function staticFleet({ pools: [pool] }: Deployment, builds: number): number {
   return pool === undefined ? 0 : costOfStaticFleet(pool, builds);
 }
-
-const HOW_TO_READ = `- **quiet**: no builds. You pay for \`min\`, for schedules, and for what costs money even without use.
-- **usual**: on average ${percent(USUAL.share)} of \`max\` is busy (of \`maxTasks\`, if that is less), from Monday to
-  Friday, 10 hours a day. The generated trace of 1,000 users ([traces.md](traces.md)) has as many builds.
-  The price includes the daemons that the autoscaler keeps free at $0.10 for each minute that a person
-  waits (\`waiting\`).
-- **busy**: the same with ${percent(BUSY.share)} of \`max\`: people build all day.
-- **fixed fleet**: the provisioners of the architecture around the clock, as the same Fargate tasks.
-  Network, logs and the function are not included.
-
-**Database.** Builds load the database. The column has the size that Coder tested with so many builds at
-once. Make the database larger before you raise \`maxTasks\`. Watch its CPU while \`PendingJobs\` is high.
-Provisioners do not connect to the database; coderd does.
-
-**Built-in provisioners.** Set \`CODER_PROVISIONER_DAEMONS=0\` on coderd. The default is three for each
-replica. They use coderd's CPU and take untagged jobs. The autoscaler counts them as supply while they
-run.
-
-**Quotas.** A new AWS account has 6 vCPUs of Fargate on demand, and 6 of Fargate Spot. Before the first
-deployment, request what \`maxTasks\` can use. Each service starts with one task, and becomes stable only
-if Fargate has room for it.
-
-## Line by line
-
-Quiet / usual / busy, in dollars a month:`;
 
 function linesTable(sizes: readonly Sized[]): string {
   const costs = sizes.map(({ deployment }) => ({
@@ -155,30 +124,13 @@ function autoscalerAlone(sizes: readonly Sized[]): string {
   ].join('\n');
 }
 
-const ASSUMPTIONS = `\`aws.network.endpoints\` adds ${dollars(ENDPOINTS_MONTH)} a month. It gives privacy rather than savings: image layers from ECR
-always use a free endpoint. \`aws.metrics.perPool\` adds $0.90 a pool.
+const ASSUMPTIONS = `\`aws.network.endpoints\` adds ${dollars(ENDPOINTS_MONTH)} a month, for privacy: image layers from ECR always use a free endpoint.
+\`aws.metrics.perPool\` adds $0.90 a pool.
 
-## Assumptions
-
-Prices are those of us-east-1 in 2026, on demand, without free tiers and discounts
-(\`infra/aws-prices.ts\`, \`lambda/decision/settings/prices.ts\`). Other Regions cost up to a quarter more.
-The price of Spot changes. A month has 730 hours.
-
-**Free daemons.** A build takes ${BUILDS.minutes} minute, and the forecast does not know ${percent(BUILDS.unforeseen)} of the builds. The estimate
-makes up three days of such builds and lets the autoscaler's own code learn how many daemons to keep free
-(\`infra/expected-stock.ts\`). The time
-to start a task is \`startTime\`, \`90s\` by default. The autoscaler itself knows the real builds and the
-real start times.
-
-**Network.** A task downloads ${ASSUMED.gbPerBusyTaskHour} GB an hour through the NAT gateway while it builds: images, providers,
-modules. coderd and the registry are outside the VPC.
-
-**Function.** AWS bills ${ASSUMED.lookS} s for a look. There is one a minute, and one every ${ASSUMED.autoMs / 1000} s in working hours, each
-started by a message. Lambda waits for messages with ${ASSUMED.pollsPerMinute} requests a minute.
-
-**Not included:** what templates create, traffic between zones and out of AWS, storage in ECR, log
-queries.
-`;
+**Assumed:** prices of us-east-1 in 2026, on demand, without free tiers and discounts; other Regions cost up to a quarter
+more. A month has 730 hours. *Usual* keeps ${percent(USUAL.share)} of \`max\` busy, *busy* ${percent(BUSY.share)}, from Monday to Friday, 10 hours a day. A build
+takes ${BUILDS.minutes} minute, and the forecast does not know ${percent(BUILDS.unforeseen)} of them. A task downloads ${ASSUMED.gbPerBusyTaskHour} GB an hour through the NAT gateway
+while it builds. AWS bills ${ASSUMED.lookS} s for a look; there is one a minute, and one every ${ASSUMED.autoMs / 1000} s in working hours.`;
 
 function percent(share: number): string {
   return `${Math.round(share * 100)} %`;

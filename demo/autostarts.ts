@@ -1,6 +1,6 @@
 /**
  * The wake-up from zero: the schedule of workspaces starts them while their pool has no tasks. No
- * job exists before that (docs/coder.md §10).
+ * job exists before that (docs/internals/coder.md §10).
  */
 import type { WorkspaceRecord } from '../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../simulator/world.ts';

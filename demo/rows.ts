@@ -7,7 +7,7 @@ import type { PoolRow } from './screen/pool-row.ts';
 
 /**
  * A task with less time left on its lease drains: it got a drain request, or its guard decided to
- * drain (docs/architecture.md, "The lease").
+ * drain (docs/internals/architecture.md, "The lease").
  */
 const LEAVING_BELOW_MS = 24 * 3_600_000;
 

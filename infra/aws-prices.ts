@@ -4,7 +4,7 @@
  *
  * Sources: cloudburn.io, wring.co, cloudchipr.com and zacfukuda.com, read on 2026-11-21. They
  * quoted in 2026 the pages below aws.amazon.com that are named here. The prices of extra storage
- * and Secrets Manager are from docs/aws.md §9. The prices of traces and
+ * and Secrets Manager are from docs/internals/aws.md §9. The prices of traces and
  * parameters are from memory.
  */
 export const PRICES = {

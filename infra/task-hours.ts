@@ -26,7 +26,7 @@ export type Load = {
 };
 
 /**
- * Assumptions about builds, from the trace `1k-users` (docs/traces.md), which has 8,348 builds a
+ * Assumptions about builds, from the trace `1k-users` (docs/backtest.md), which has 8,348 builds a
  * week.
  */
 export const BUILDS = {

@@ -1,6 +1,6 @@
 /**
- * Serves the AWS JSON 1.1 protocol (docs/aws.md §6): POST / with an `x-amz-target`; errors are HTTP
- * 400 with a `__type`.
+ * Serves the AWS JSON 1.1 protocol (docs/internals/aws.md §6): POST / with an `x-amz-target`;
+ * errors are HTTP 400 with a `__type`.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';

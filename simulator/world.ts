@@ -238,7 +238,7 @@ export class World {
 
   /**
    * Deletes the pool's key in coderd: its daemon rows are gone, but their jobs run on
-   * (docs/coder.md §3).
+   * (docs/internals/coder.md §3).
    */
   deleteKey(pool: string): void {
     this.coderd.deleteKey(this.#pool(pool).organization, this.#keyNameOf(pool));
@@ -431,7 +431,7 @@ function templateOf({ name, image, template }: PoolSpec): TaskTemplate {
 
 const guard = readFileSync(new URL('../guard/guard.sh', import.meta.url), 'utf8');
 
-/** docs/coder.md §5 */
+/** docs/internals/coder.md §5 */
 const VARIABLE = {
   key: 'CODER_PROVISIONER_DAEMON_KEY',
   managed: 'CODER_PROVISIONER_DAEMON_KEY',

@@ -1,4 +1,4 @@
-/** Formats the calibration as a table in Markdown, as docs/promises.md has it. */
+/** Formats the calibration as a table in Markdown, as docs/waits.md has it. */
 import { coverageOf, medianWidth, shareWithout, type Tally } from './tally.ts';
 
 export type ScenarioCalibration = {

@@ -1,4 +1,4 @@
-/** The policies that a backtest compares with the autoscaler (docs/policies.md). */
+/** The policies that a backtest compares with the autoscaler (docs/backtest.md). */
 
 import { AGENT_SCALER } from './agent-scaler.ts';
 import { HPA } from './hpa.ts';

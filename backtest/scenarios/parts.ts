@@ -1,6 +1,6 @@
 /**
  * Templates and groups that several scenarios share. Durations and shares are assumptions
- * (docs/traces.md).
+ * (docs/backtest.md).
  */
 import type { PeopleGroup, Template } from '../trace/generate/scenario.ts';
 

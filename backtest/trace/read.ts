@@ -1,5 +1,5 @@
 /**
- * Parses a trace: an optional header, then one job for each line, in the format of docs/traces.md.
+ * Parses a trace: an optional header, then one job for each line, in the format of docs/backtest.md.
  * It takes lines one at a time, as a file may be longer than the longest possible string.
  */
 import { basename } from 'node:path';

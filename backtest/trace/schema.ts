@@ -1,4 +1,4 @@
-/** Checks the lines of a trace against the format of docs/traces.md. Unknown fields are ignored. */
+/** Checks the lines of a trace against the format of docs/backtest.md. Unknown fields are ignored. */
 import * as z from 'zod';
 import { shownPath } from '../../lambda/config/problems/problems.ts';
 import { type Path, shown } from '../../lambda/config/problems/shown.ts';

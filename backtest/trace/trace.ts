@@ -1,6 +1,6 @@
 /**
  * A trace: the jobs of one coderd over a period. A file has one JSON line for each job
- * (docs/traces.md).
+ * (docs/backtest.md).
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
@@ -8,7 +8,7 @@ import type { Tags } from '../../lambda/decision/model/tags.ts';
 /**
  * The origin of a job. `user`: a person. `import`: the import or dry run of a template version.
  * `prebuild`: coderd's reconciler of prebuilt workspaces. The others: coderd's lifecycle executor
- * (docs/coder.md §10).
+ * (docs/internals/coder.md §10).
  */
 export const JOB_KINDS = ['user', 'autostart', 'autostop', 'dormancy', 'prebuild', 'import'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];

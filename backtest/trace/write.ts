@@ -1,4 +1,4 @@
-/** Converts a trace to text in the format of docs/traces.md. */
+/** Converts a trace to text in the format of docs/backtest.md. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Trace } from './trace.ts';
 

@@ -87,7 +87,7 @@ export function remarksOf(changes: readonly SettingChange[], region: string): re
     ),
     ...when(
       isChanged('name', 'organization', 'tags'),
-      'The replays begin after the deployment. To remove or rename a pool without killing builds, deploy twice, first with `retiring: true` (docs/lifecycle.md).',
+      'The replays begin after the deployment. To remove or rename a pool without killing builds, deploy twice, first with `retiring: true` (docs/upgrade.md).',
     ),
     `Cost is of tasks, at Fargate's prices of ${region} (${priceDate(region)}). Network, logs and the function are not included.`,
   ];

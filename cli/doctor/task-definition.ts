@@ -6,8 +6,8 @@ import { type Check, fail, ok, warn } from './base/check.ts';
 
 const guard = readFileSync(new URL('../../guard/guard.sh', import.meta.url), 'utf8');
 /**
- * A text in every version of the guard: the agent's path for a task's own protection (docs/aws.md
- * §1).
+ * A text in every version of the guard: the agent's path for a task's own protection
+ * (docs/internals/aws.md §1).
  */
 const OF_ANY_GUARD = 'task-protection/v1/state';
 

@@ -7,7 +7,7 @@ import type { SilentDaemon } from './explanation.ts';
 
 /**
  * A daemon that dies was seen up to a minute before. coderd fails its job 5 minutes after the last
- * update, and looks for such jobs once a minute (docs/coder.md §5).
+ * update, and looks for such jobs once a minute (docs/internals/coder.md §5).
  */
 const FAILED_WITHIN_MS = 7 * 60_000;
 

@@ -38,8 +38,8 @@ export function addImageCommand(program: Command, { cliEnvironment, exitWith }: 
     .option('--dir <folder>', 'read the templates from this folder, not from coderd')
     .option('--template <name...>', 'only these templates (default: all whose jobs the pools can run)')
     .option('--image <name>', 'image to start from (default: that of the pools)')
-    .option('--unpacked', 'unpack the providers in the image: see docs/warm-image.md first', false)
-    .option('--sealed', 'ask no registry for the packed providers: see docs/warm-image.md first', false)
+    .option('--unpacked', 'unpack the providers in the image: see docs/upgrade.md first', false)
+    .option('--sealed', 'ask no registry for the packed providers: see docs/upgrade.md first', false)
     .option('--out <folder>', 'folder to write; an existing one is never overwritten', 'provisioner-image')
     .action(async (options: ImageOptions) => {
       const result = await makeImage(options, cliEnvironment);

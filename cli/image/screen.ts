@@ -79,7 +79,7 @@ function nextSteps({ out, pools, overridden }: ImageResult): string {
     'Next:',
     `  sh ${quoted(`${out}/build.sh`)}`,
     `It builds the image and pushes it to ECR. You need docker with buildx, and aws. At its end it prints the`,
-    `value of "image" for ${pools.length === 1 ? 'pool' : 'pools'} ${pools.join(', ')}. Set it and deploy. docs/warm-image.md has the details.`,
+    `value of "image" for ${pools.length === 1 ? 'pool' : 'pools'} ${pools.join(', ')}. Set it and deploy. docs/upgrade.md has the details.`,
     ...(overridden.length === 0
       ? []
       : [

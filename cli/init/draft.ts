@@ -75,7 +75,7 @@ function tagSetsOf({ organization: { name: organization }, templates }: Organiza
     );
 }
 
-/** docs/coder.md §4. */
+/** docs/internals/coder.md §4. */
 const NOTE_ON_PARAMETERS =
   'Tags that depend on parameters cannot be seen. If a template has the data source coder_workspace_tags, coderd shows its tags with the default values only. Add a pool for each other combination of values that people may choose';
 

@@ -57,7 +57,7 @@ function commandLines({ commands, secretsError, uncheckedSecrets }: InitResult):
   ];
 }
 
-/** docs/aws.md §7. */
+/** docs/internals/aws.md §7. */
 function firstDeployment({ firstDeployment: { tasks, vcpu } }: InitResult): string {
   const started = tasks === 1 ? '1 task' : `${tasks} tasks, one for each pool`;
   return `The first deployment starts ${started}, ${vcpu} vCPU together, with min: 0 too: ECS creates a service with\na desired count of 1. Spare tasks drain within minutes. A new AWS account may run 6 vCPU on Fargate.`;

@@ -120,7 +120,7 @@ function refuseUnready(pool: string, secret: SecretInfo): void {
   if (pending !== undefined) throw new InputError(running(pool, secret, pending.id));
 }
 
-/** docs/aws.md §4: Secrets Manager repeats a rotation that failed. */
+/** docs/internals/aws.md §4: Secrets Manager repeats a rotation that failed. */
 function running(pool: string, { name }: SecretInfo, version: string): string {
   return `rotating the key of pool "${pool}": a rotation of secret "${name}" is running or has failed: version ${version} is pending. Secrets Manager repeats a failed rotation by itself. Read the log of the key function for the cause. To give this rotation up, run:\n\naws secretsmanager update-secret-version-stage --secret-id ${name} --version-stage AWSPENDING --remove-from-version-id ${version}`;
 }

@@ -73,7 +73,7 @@ async function readStack(pools: readonly PoolConfig[], connection: KeysConnectio
   return { stack, secrets, tasks: running };
 }
 
-/** ListSecrets may lack the last five minutes (docs/aws.md §4). */
+/** ListSecrets may lack the last five minutes (docs/internals/aws.md §4). */
 async function readSecrets(stack: string, { secrets }: KeysConnection): Promise<readonly SecretInfo[]> {
   const listed = await secrets.ofStack(stack);
   return Promise.all(

@@ -4,7 +4,7 @@ import type { Tags } from '../../lambda/decision/model/tags.ts';
 /** A provisioner key that does not exist yet. `organization`: its name or id. */
 export type NewKey = { readonly name: string; readonly organization: string; readonly tags: Tags };
 
-/** A year. Only tokens of owners are limited to 7 days (docs/coder.md §9). */
+/** A year. Only tokens of owners are limited to 7 days (docs/internals/coder.md §9). */
 const LIFETIME = '8760h';
 /** No argument of a process and no file holds the value: it goes through pipes only. */
 const STORE = '--secret-string file:///dev/stdin';
@@ -46,7 +46,7 @@ export function createKeyCommand({ name, organization, tags }: NewKey): string {
   return `coder provisioner keys create ${quoted(name)} --org ${quoted(organization)}${flags.join('')}`;
 }
 
-/** Prints the key alone: it is the last line that coder prints (docs/coder.md §3). */
+/** Prints the key alone: it is the last line that coder prints (docs/internals/coder.md §3). */
 function printKeyCommand(key: NewKey): string {
   return `${createKeyCommand(key)} |\n  tail -n 1 | ${WITHOUT_NEWLINE}`;
 }

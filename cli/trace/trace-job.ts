@@ -22,10 +22,10 @@ export type FinishedJob = Job & { readonly started_at: EpochMs; readonly complet
 export function finished(job: Job): FinishedJob | Omission {
   const { started_at, completed_at, worker_id, tags, error } = job;
   if (completed_at == null) return 'unfinished';
-  // coderd ends it minutes after its daemon died (docs/coder.md §5)
+  // coderd ends it minutes after its daemon died (docs/internals/coder.md §5)
   if (error === 'hung') return 'hung';
   // the reaper of pending jobs writes a start too, and before 2.31.1 canceled ones were still run
-  // (docs/coder.md §4)
+  // (docs/internals/coder.md §4)
   if (started_at == null || worker_id == null || completed_at <= started_at) return 'never-ran';
   if (completed_at - started_at > LONGEST_S * 1000) return 'too-long';
   if (normalizeTags(tags).scope === 'user') return 'of-one-user';
@@ -76,8 +76,8 @@ function kindOfJob({ type }: Job): JobKind {
 }
 
 /**
- * Build reasons of coderd's lifecycle executor (docs/coder.md §10). The executor has a separate
- * reason to stop the workspaces of tasks.
+ * Build reasons of coderd's lifecycle executor (docs/internals/coder.md §10). The executor has a
+ * separate reason to stop the workspaces of tasks.
  */
 const KIND_OF_REASON: ReadonlyMap<string, JobKind> = new Map([
   ['autostart', 'autostart'],

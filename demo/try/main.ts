@@ -74,7 +74,7 @@ function introduction({ jobs, environment }: RunningTry): string {
     '  npx autoscaler plan --explain default',
     '  npx autoscaler pin gpu 5 --for 10m --why "a demonstration"',
     '',
-    'docs/tour.md explains what you see. Events and changes follow here:',
+    'docs/quickstart.md explains what you see. Events and changes follow here:',
     '',
   ].join('\n');
 }

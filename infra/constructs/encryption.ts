@@ -6,7 +6,7 @@ import type { Construct } from 'constructs';
 /**
  * Allows the services that have no role in this stack to use the key: CloudWatch Logs for the log
  * groups, and CloudWatch for alarms that publish to an encrypted topic. CDK cannot change the
- * policy of an imported key; docs/encryption.md has the statements that it needs.
+ * policy of an imported key; docs/credentials.md has the statements that it needs.
  */
 export function allowServices(scope: Construct, key: IKey): void {
   for (const statement of keyStatements(Stack.of(scope))) key.addToResourcePolicy(statement);

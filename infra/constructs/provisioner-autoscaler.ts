@@ -68,7 +68,7 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
   /** Gets every alarm. Absent if `aws.alarms.enabled` is false. */
   readonly topic: ITopic | undefined;
   /**
-   * The alarms, by the name of their section in docs/runbook.md, such as `no-tick`. Empty if
+   * The alarms, by the name of their section in docs/operate.md, such as `no-tick`. Empty if
    * `aws.alarms.enabled` is false.
    */
   readonly alarms: Readonly<Record<string, Alarm>>;

@@ -1,6 +1,6 @@
 /**
  * Runs a query of CloudWatch Logs Insights and reads all of its rows. Only the command line does
- * this; a look does not. AWS charges for the bytes that a query scans (docs/aws.md §10).
+ * this; a look does not. AWS charges for the bytes that a query scans (docs/internals/aws.md §10).
  */
 import {
   type CloudWatchLogsClient,
@@ -96,7 +96,10 @@ async function runQuery(
   }
 }
 
-/** AWS refuses a time that ends before the group was made or beyond its retention (docs/aws.md §10). */
+/**
+ * AWS refuses a time that ends before the group was made or beyond its retention
+ * (docs/internals/aws.md §10).
+ */
 function isBeforeGroup(cause: unknown): boolean {
   if (!(cause instanceof Error) || cause.name !== 'MalformedQueryException') return false;
   return /before the log groups? creation time|log retention settings/i.test(cause.message);

@@ -1,6 +1,6 @@
 /**
- * Reads and writes a snapshot as a JSON document (docs/architecture.md, "The snapshot"), both with
- * one schema.
+ * Reads and writes a snapshot as a JSON document (docs/internals/architecture.md, "The snapshot"),
+ * both with one schema.
  */
 import * as z from 'zod';
 import type { OrganizationId, PoolName } from '../decision/model/brands.ts';

@@ -35,7 +35,7 @@ export function readStoredConfig(text: string, sha256: string): LoadedConfig {
   const seen = sha256Of(text);
   if (seen !== sha256)
     throw new StoredConfigError(
-      `checking the stored configuration: its SHA-256 is ${short(seen)}, and the function was deployed with ${short(sha256)}; wait until the deployment has ended. If it has ended, somebody changed a parameter: put back the values of the template (docs/without-cdk.md)`,
+      `checking the stored configuration: its SHA-256 is ${short(seen)}, and the function was deployed with ${short(sha256)}; wait until the deployment has ended. If it has ended, somebody changed a parameter: put back the values of the template (docs/construct.md)`,
     );
   const { config, caBundle } = storedSchema.parse(JSON.parse(text));
   const checked = checkConfig(config);

@@ -37,7 +37,7 @@ const LOG_COST = 0.000_002 * (500_000 + 30_000);
 const WAITING_COST = 60 * 45 * 0.5 * 13.3334;
 /**
  * Half of what coderd accepts for one path, and ECS for lists of tasks in the whole account
- * (docs/coder.md §12, docs/aws.md §2). Requests a minute.
+ * (docs/internals/coder.md §12, docs/internals/aws.md §2). Requests a minute.
  */
 const MOST_REQUESTS = { coderd: 256, ecs: 600 } as const;
 /** As the adapters ask. With more services they list the tasks of the whole cluster. */

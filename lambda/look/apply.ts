@@ -24,7 +24,7 @@ export type Failure = {
   readonly pool?: PoolName;
 };
 
-/** ECS protects at most this many tasks a call (docs/aws.md §1). */
+/** ECS protects at most this many tasks a call (docs/internals/aws.md §1). */
 const TASKS_A_CALL = 10;
 
 /**

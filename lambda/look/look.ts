@@ -117,7 +117,7 @@ const FAILURES: ReadonlySet<Finding['code']> = new Set([
 
 /**
  * A task that is gone needs no drain request, and a blocked drain request still reaches the guard
- * (docs/architecture.md, "The lease"). Any other refusal needs a person.
+ * (docs/internals/architecture.md, "The lease"). Any other refusal needs a person.
  */
 const HARMLESS: ReadonlySet<string> = new Set(['MISSING', 'DEPLOYMENT_BLOCKED']);
 

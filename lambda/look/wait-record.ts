@@ -10,7 +10,10 @@ import { deriveJobWait, indexServing, type JobWait, type StartedJob } from '../d
 import { type LaunchRequest, LaunchRequests } from './launch-requests.ts';
 import type { LookResult } from './look.ts';
 
-/** ECS forgets a stopped task after an hour (docs/aws.md §1), so an older start cannot be split. */
+/**
+ * ECS forgets a stopped task after an hour (docs/internals/aws.md §1), so an older start cannot be
+ * split.
+ */
 const KEPT_MS = 3_600_000;
 /** Jobs that started this long before the first look of a process count as missed. */
 const MISSED_MS = 10 * 60_000;
@@ -157,7 +160,7 @@ function timesOf(request: LaunchRequest | undefined, noticedAt: EpochMs | undefi
 
 /**
  * A daemon has taken the job. coderd's reaper gives a job that it fails a start time too, but no
- * daemon (docs/coder.md §5).
+ * daemon (docs/internals/coder.md §5).
  */
 function isStarted(job: Job): job is StartedJob['job'] {
   if (job.started_at == null) return false;

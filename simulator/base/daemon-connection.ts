@@ -74,7 +74,7 @@ export interface DaemonConnection {
   close(): void;
 }
 
-/** How a daemon identifies itself, and what it asks to be (docs/coder.md §3). */
+/** How a daemon identifies itself, and what it asks to be (docs/internals/coder.md §3). */
 export type Credential = {
   /** A provisioner key. */
   readonly key?: string;

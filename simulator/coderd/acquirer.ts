@@ -14,9 +14,9 @@ export type Asker = {
 };
 
 /**
- * Hands jobs to daemons as soon as both are there (docs/coder.md §4: pubsub wakes a waiting
- * daemon). Which of several waiting daemons gets a new job is a race in coderd; here the seed
- * decides.
+ * Hands jobs to daemons as soon as both are there (docs/internals/coder.md §4: pubsub wakes a
+ * waiting daemon). Which of several waiting daemons gets a new job is a race in coderd; here the
+ * seed decides.
  */
 export class Acquirer {
   readonly #waiting = new Map<OrganizationId, Set<Asker>>();

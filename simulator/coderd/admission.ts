@@ -1,5 +1,5 @@
 /**
- * Which daemons may connect, and what they are then (docs/coder.md §3, §5;
+ * Which daemons may connect, and what they are then (docs/internals/coder.md §3, §5;
  * enterprise/coderd/provisionerdaemons.go). Of daemons with a key, coder asks for the key before it
  * connects, so a wrong key is refused first.
  */
@@ -34,7 +34,7 @@ type Caller =
   | { readonly kind: 'psk' }
   | { readonly kind: 'user'; readonly user: TokenUser };
 
-/** The names that a daemon's CLI allows (docs/coder.md §5). */
+/** The names that a daemon's CLI allows (docs/internals/coder.md §5). */
 const DAEMON_NAME = /^[a-zA-Z0-9][a-zA-Z0-9-]{0,61}[a-zA-Z0-9]$/;
 
 /**

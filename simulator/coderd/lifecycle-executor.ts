@@ -10,9 +10,9 @@ import type { WorkspaceTable } from './tables/workspaces.ts';
 type Gate = (organizationId: OrganizationId, tags: TagSet) => boolean;
 
 /**
- * One tick of the lifecycle executor (docs/coder.md §10): makes the due transitions, but only of
- * workspaces for which coderd has recently seen a daemon with the tags of the template's active
- * version. For the others nothing happens, not even a mark; the next tick tries again.
+ * One tick of the lifecycle executor (docs/internals/coder.md §10): makes the due transitions, but
+ * only of workspaces for which coderd has recently seen a daemon with the tags of the template's
+ * active version. For the others nothing happens, not even a mark; the next tick tries again.
  */
 export function runLifecycle(given: {
   readonly workspaces: WorkspaceTable;

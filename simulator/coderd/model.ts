@@ -1,8 +1,8 @@
 /**
  * A model of coderd on a virtual clock. It is the only coderd that most tests have, so it is
  * strict. It holds the tables, runs coderd's background loops, and accepts daemons. `http.ts` is
- * its API; `job-list.ts` and `daemon-list.ts` compute its lists. The facts are in docs/coder.md,
- * the differences between releases in `versions.ts`.
+ * its API; `job-list.ts` and `daemon-list.ts` compute its lists. The facts are in
+ * docs/internals/coder.md, the differences between releases in `versions.ts`.
  */
 
 import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
@@ -75,8 +75,8 @@ export type CoderdOptions = {
 };
 
 /**
- * Whether external daemons are licensed (docs/coder.md §3). The open-source build has no routes for
- * licences and keys.
+ * Whether external daemons are licensed (docs/internals/coder.md §3). The open-source build has no
+ * routes for licences and keys.
  */
 export type Licence = 'entitled' | 'grace_period' | 'not_entitled' | 'open-source';
 
@@ -145,7 +145,7 @@ export class CoderdModel implements DaemonServer {
     const release = options.version ?? DEFAULT_RELEASE;
     this.timeline = timeline;
     this.#random = random;
-    // buildinfo and daemons show the commit too: v2.34.0+3006da5 (docs/coder.md §2).
+    // buildinfo and daemons show the commit too: v2.34.0+3006da5 (docs/internals/coder.md §2).
     this.version = new CoderVersion(release.includes('+') ? release : `${release}+${random.hex(7)}`);
     this.#psk = options.psk;
     this.#licence = (options.licensed ?? true) ? 'entitled' : 'not_entitled';
@@ -198,7 +198,7 @@ export class CoderdModel implements DaemonServer {
 
   /**
    * Deletes a key and its daemon rows. Live sessions go on (up to 2.36) or are closed when free
-   * (docs/coder.md §3).
+   * (docs/internals/coder.md §3).
    */
   deleteKey(organization: string, name: string): void {
     const { id } = this.keys.delete(this.organizationId(organization), name);
@@ -429,7 +429,10 @@ export class CoderdModel implements DaemonServer {
     return this.prebuilds.add(preset);
   }
 
-  /** Starts daemons inside coderd: untagged, in the default organization (docs/coder.md §7). */
+  /**
+   * Starts daemons inside coderd: untagged, in the default organization (docs/internals/coder.md
+   * §7).
+   */
   addBuiltInDaemons(count: number): void {
     for (let n = 0; n < count; n++) this.startBuiltInDaemon(`coderd-builtin-${this.#builtIns++}`, {});
   }

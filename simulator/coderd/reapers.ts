@@ -1,4 +1,7 @@
-/** coderd's cleanup loops: hung jobs (docs/coder.md §5) and old daemon rows (docs/coder.md §2). */
+/**
+ * coderd's cleanup loops: hung jobs (docs/internals/coder.md §5) and old daemon rows
+ * (docs/internals/coder.md §2).
+ */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
 import type { DaemonTable } from './tables/daemons.ts';

@@ -9,7 +9,7 @@ import type { Job, JobTable } from './tables/jobs.ts';
 
 /**
  * How often a daemon sends updates of its job. With the answers it learns that the job was
- * cancelled (docs/coder.md §5).
+ * cancelled (docs/internals/coder.md §5).
  */
 const UPDATE_MS = 500;
 
@@ -132,7 +132,7 @@ export class Session implements DaemonConnection, Asker {
     if (this.#state !== 'closed') this.#close('closed');
   }
 
-  /** Closes the session of a deleted key, a busy one after its job (docs/coder.md §3). */
+  /** Closes the session of a deleted key, a busy one after its job (docs/internals/coder.md §3). */
   closeWhenFree(): void {
     const isBusy = this.#held.size > 0 || this.#adopted.some((job) => job.updatedBy === this);
     if (isBusy) this.#state = 'closing';
@@ -159,7 +159,7 @@ export class Session implements DaemonConnection, Asker {
 
 /**
  * The error text of a result. An interrupted daemon reports a failure, whatever interrupted it
- * (docs/coder.md §5).
+ * (docs/internals/coder.md §5).
  */
 function errorOf(result: 'succeeded' | 'failed' | 'canceled'): string | undefined {
   if (result === 'failed') return 'terraform apply: exit status 1';

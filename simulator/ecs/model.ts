@@ -1,5 +1,5 @@
 /**
- * A model of ECS (docs/aws.md §1 and §2) on virtual time: services, their tasks and task
+ * A model of ECS (docs/internals/aws.md §1 and §2) on virtual time: services, their tasks and task
  * protection. It has the current state; api.ts shows it through the API, with a lag. Faults are
  * methods for tests.
  */
@@ -78,7 +78,7 @@ export type NewService = {
 
 const ARN_PREFIX = 'arn:aws:ecs:eu-central-1:123456789012';
 const ZONES = ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'];
-/** Stopped tasks stay visible for an hour (docs/aws.md §2). */
+/** Stopped tasks stay visible for an hour (docs/internals/aws.md §2). */
 const VISIBLE_MS = 60 * 60_000;
 
 export class EcsModel {
@@ -288,7 +288,7 @@ export class EcsModel {
 
   /**
    * AWS retires the host of a task, and the service replaces the task. Protection does not prevent
-   * it (docs/aws.md §1).
+   * it (docs/internals/aws.md §1).
    */
   retireHost(task: string, stopCode: 'ServiceSchedulerInitiated' | 'TerminationNotice'): void {
     this.#mustFind(task).stop({

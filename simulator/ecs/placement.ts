@@ -1,6 +1,6 @@
 /**
  * Chooses the zone of a new task and the task that ECS stops first: by availability zone, else at
- * random (docs/aws.md §1).
+ * random (docs/internals/aws.md §1).
  */
 import type { Random } from '../base/random.ts';
 

@@ -1,10 +1,10 @@
-/** Decides when ECS accepts a task protection (docs/aws.md §1). */
+/** Decides when ECS accepts a task protection (docs/internals/aws.md §1). */
 
 import type { CleanupReading } from './rollout.ts';
 
 /**
  * Which calls a service with too many protected tasks refuses. AWS's text leaves it open
- * (docs/aws.md §1).
+ * (docs/internals/aws.md §1).
  */
 export type DeploymentBlocked =
   /** Only new protections. */

@@ -69,11 +69,14 @@ type ServiceEnvironment = {
 };
 
 const RETRY_LAUNCH_MS = 1_000;
-/** Consecutive failed starts before the scheduler backs off, and its delays (docs/aws.md §2). */
+/**
+ * Consecutive failed starts before the scheduler backs off, and its delays (docs/internals/aws.md
+ * §2).
+ */
 const FAILURES_BEFORE_BACKOFF = 3;
 const FIRST_BACKOFF_MS = 15_000;
 const LONGEST_BACKOFF_MS = 15 * 60_000;
-/** Most events that DescribeServices returns (docs/aws.md §2). */
+/** Most events that DescribeServices returns (docs/internals/aws.md §2). */
 const EVENTS_KEPT = 100;
 /**
  * ECS repeats an event only after this time while its cause lasts (ECS developer guide, "Service
@@ -139,7 +142,7 @@ export class EcsService {
     return isHidden ? [state.primary] : [state.primary, ...state.older];
   }
 
-  /** UpdateService(desiredCount); it starts no deployment (docs/aws.md §2). */
+  /** UpdateService(desiredCount); it starts no deployment (docs/internals/aws.md §2). */
   setDesiredCount(desiredCount: number): void {
     const raise = desiredCount - this.state.desiredCount;
     const isRolling = this.state.primary.rolloutState === 'IN_PROGRESS' && this.state.older.length > 0;
@@ -179,8 +182,8 @@ export class EcsService {
   }
 
   /**
-   * DeleteService with force. Protection does not prevent it (docs/architecture.md, "What the lease
-   * does not cover").
+   * DeleteService with force. Protection does not prevent it (docs/how-it-works.md, "What is
+   * not prevented").
    */
   delete(): void {
     this.#change({ status: 'INACTIVE', desiredCount: 0 });

@@ -1,7 +1,7 @@
 /**
- * The life of one Fargate task (docs/aws.md §2): PROVISIONING -> PENDING -> ACTIVATING -> RUNNING
- * -> DEACTIVATING -> STOPPING -> DEPROVISIONING -> STOPPED. ECS stops a task by its desired status.
- * SIGTERM follows shortly after, and SIGKILL `stopTimeoutMs` after that.
+ * The life of one Fargate task (docs/internals/aws.md §2): PROVISIONING -> PENDING -> ACTIVATING ->
+ * RUNNING -> DEACTIVATING -> STOPPING -> DEPROVISIONING -> STOPPED. ECS stops a task by its desired
+ * status. SIGTERM follows shortly after, and SIGKILL `stopTimeoutMs` after that.
  */
 import { type EpochMs, plusMs, type TaskArn } from '../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
@@ -98,7 +98,7 @@ const CONTAINER_EXITED: StopWhy = {
   stopCode: 'EssentialContainerExited',
   stoppedReason: 'Essential container in task exited',
 };
-/** docs/aws.md §2 */
+/** docs/internals/aws.md §2 */
 export const OUT_OF_MEMORY = 'OutOfMemoryError: Container killed due to memory usage';
 
 const SECONDS_TO_KILL = 120;

@@ -1,6 +1,6 @@
 /**
- * Answers a task's requests to `ECS_AGENT_URI` and `ECS_CONTAINER_METADATA_URI_V4` (docs/aws.md
- * §1).
+ * Answers a task's requests to `ECS_AGENT_URI` and `ECS_CONTAINER_METADATA_URI_V4`
+ * (docs/internals/aws.md §1).
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';

@@ -46,7 +46,7 @@ function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
 function startQuery(model: LogsModel, request: z.infer<typeof startRequest>) {
   const { logGroupNames, startTime, endTime, queryString, limit } = request;
   if (startTime > endTime) throw new AwsError('InvalidParameterException', 'startTime is after endTime');
-  // docs/aws.md §10
+  // docs/internals/aws.md §10
   if (logGroupNames.every((name) => (model.createdAt(name) ?? 0) / 1000 >= endTime + 1))
     throw new AwsError(
       'MalformedQueryException',

@@ -29,7 +29,7 @@ function parse<T>(schema: z.ZodType<T>, body: unknown): T {
 
 /**
  * One denied name refuses the whole request. Missing names are in the answer. The others come in
- * alphabetical order (docs/aws.md §4).
+ * alphabetical order (docs/internals/aws.md §4).
  */
 function getParameters(model: ParametersModel, names: readonly string[]) {
   refuseDenied(model, 'GetParameters', names);

@@ -1,4 +1,4 @@
-/** Parameters of Systems Manager: named texts (docs/aws.md §4). */
+/** Parameters of Systems Manager: named texts (docs/internals/aws.md §4). */
 import { AwsError } from '../ecs/requests/errors.ts';
 
 /** The most bytes of a value, by tier. */

@@ -1,6 +1,7 @@
 /**
- * A standard queue of SQS that is an event source of a function (docs/aws.md §5). A message whose
- * invocation fails does not come back: it becomes visible again after its retention has ended.
+ * A standard queue of SQS that is an event source of a function (docs/internals/aws.md §5). A
+ * message whose invocation fails does not come back: it becomes visible again after its retention
+ * has ended.
  */
 /** Of the world. Code that is woken by a wait runs at its end. */
 export type QueueClock = { now(): number; wait(ms: number): Promise<void> };

@@ -1,4 +1,4 @@
-/** Secrets Manager: secrets with versions, labels and tags (docs/aws.md §4). */
+/** Secrets Manager: secrets with versions, labels and tags (docs/internals/aws.md §4). */
 
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
@@ -9,7 +9,7 @@ const ARN_PREFIX = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:';
 const SUFFIX_LENGTH = '-AbCdEf'.length;
 
 export class SecretsModel {
-  /** How old a list of secrets is, in milliseconds (docs/aws.md §4). */
+  /** How old a list of secrets is, in milliseconds (docs/internals/aws.md §4). */
   listLagMs = 0;
   /** What lists leave out: versions, or their dates and that of the last change. */
   hidden: 'nothing' | 'versions' | 'dates' = 'nothing';

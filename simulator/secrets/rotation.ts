@@ -1,6 +1,7 @@
 /**
  * A rotation as Secrets Manager runs it: it announces a version, then invokes the function once for
- * each step. If a step fails, it runs all steps again with the same token (docs/aws.md §4).
+ * each step. If a step fails, it runs all steps again with the same token (docs/internals/aws.md
+ * §4).
  */
 import type { SecretsModel } from './model.ts';
 import { PENDING, type StoredSecret } from './secret.ts';

@@ -1,6 +1,7 @@
 /**
- * One secret: its versions, their staging labels, and its tags (docs/aws.md §4). A label belongs to
- * at most one version. Versions without a label are deprecated: they are listed only on request.
+ * One secret: its versions, their staging labels, and its tags (docs/internals/aws.md §4). A label
+ * belongs to at most one version. Versions without a label are deprecated: they are listed only on
+ * request.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { AwsError } from '../ecs/requests/errors.ts';

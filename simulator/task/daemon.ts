@@ -1,7 +1,7 @@
 /**
- * A `coder provisioner start` process (docs/coder.md §5): it connects and runs one job at a time.
- * At SIGTERM it takes no further job, finishes its current one however long that takes, and exits
- * with 0. At SIGKILL the connection is gone and the job stays unfinished.
+ * A `coder provisioner start` process (docs/internals/coder.md §5): it connects and runs one job at
+ * a time. At SIGTERM it takes no further job, finishes its current one however long that takes, and
+ * exits with 0. At SIGKILL the connection is gone and the job stays unfinished.
  */
 import {
   type AcquiredJob,
@@ -130,7 +130,7 @@ export class Daemon {
   /**
    * With an invalid key or token it exits at once: it asks coderd about them first. Without a
    * licence or the right it stays and does nothing. With an invalid pre-shared key, or a version that
-   * coderd does not accept, it redials without end (docs/coder.md §5).
+   * coderd does not accept, it redials without end (docs/internals/coder.md §5).
    */
   #refused({ status, message }: ConnectionRefused): void {
     const isUnknownPsk = status === 401 && this.#options.credential.psk !== undefined;

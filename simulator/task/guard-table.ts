@@ -1,7 +1,7 @@
 /**
- * The guard as a transition table (docs/architecture.md, "The lease"). It is used three times: the
- * world's guard runs it (guard.ts), the exploration steps it (verify/model-check), and guard.sh is
- * tested against it row by row.
+ * The guard as a transition table (docs/internals/architecture.md, "The lease"). It is used three
+ * times: the world's guard runs it (guard.ts), the exploration steps it (verify/model-check), and
+ * guard.sh is tested against it row by row.
  *
  *   leasing   takes the lease; starts the daemon only after it has read the lease back
  *   working   looks and renews; drains after a drain request, or when it cannot trust its lease

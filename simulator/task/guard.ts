@@ -1,7 +1,7 @@
 /**
- * The simulated guard, the first process of the provisioner's container (docs/architecture.md, "The
- * lease"). Its behaviour is in guard-table.ts. This class turns answers and timers into inputs of
- * the table, and effects into calls:
+ * The simulated guard, the first process of the provisioner's container
+ * (docs/internals/architecture.md, "The lease"). Its behaviour is in guard-table.ts. This class
+ * turns answers and timers into inputs of the table, and effects into calls:
  *
  *   leasing: takes the lease and looks; again every 5 to 15 s, for at most 10 min
  *   working: looks every 30 s with jitter; renews every 10 to 20 min, after a look with the lease

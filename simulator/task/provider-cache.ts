@@ -1,6 +1,6 @@
 /**
- * The provider cache of a task (docs/coder.md §13). Each task begins with an empty one, so the first
- * `terraform init` downloads the providers.
+ * The provider cache of a task (docs/internals/coder.md §13). Each task begins with an empty one,
+ * so the first `terraform init` downloads the providers.
  */
 
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';

@@ -127,7 +127,7 @@ describe('validate', () => {
       Assumed: 24 builds a working day for each task of max (or of maxTasks, if lower). Set your number with --builds-per-day N.
       A working day is Monday to Friday, 10 hours. A build takes 1 minute. People start 60 % of the builds.
       The price of waiting (waiting.person) decides how many daemons the pool keeps free. "at $1.00" is the cost with person: 1.00, a developer at $60 an hour.
-      Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/sizes.md.
+      Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/cost.md.
       "
     `);
   });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { renderJsonSchema, renderReadme, renderSettingsTable } from '../../cli/docs.ts';
+import { renderJsonSchema, renderPage, renderSettingsTable } from '../../cli/docs.ts';
 import { rootSetting, type SettingNode, settingsBelow } from '../../lambda/config/schema/settings.ts';
 
 const inRoot = (file: string) => new URL(`../../${file}`, import.meta.url);
@@ -9,15 +9,16 @@ it('has in autoscaler.schema.json what `npm run docs` writes', () => {
   expect(readFileSync(inRoot('autoscaler.schema.json'), 'utf8')).toBe(renderJsonSchema());
 });
 
-it('has in docs/settings.md what `npm run docs` writes', () => {
-  const page = readFileSync(inRoot('docs/settings.md'), 'utf8');
-  expect(renderReadme(page)).toBe(page);
+it.each(['docs/settings.md', 'docs/cost.md'])('has in %s what `npm run docs` writes', (file) => {
+  const page = readFileSync(inRoot(file), 'utf8');
+  expect(page).toMatch(/^<!-- \/[a-z-]+ -->$/m);
+  expect(renderPage(page)).toBe(page);
 });
 
 it('replaces only the part of a page between the markers', () => {
-  const made = renderReadme('# A\n<!-- settings -->\nold\n<!-- /settings -->\nrest\n');
+  const made = renderPage('# A\n<!-- settings -->\nold\n<!-- /settings -->\nrest\n');
   expect(made).toBe(`# A\n<!-- settings -->\n${renderSettingsTable()}\n<!-- /settings -->\nrest\n`);
-  expect(renderReadme('# A\n<!-- settings -->\n')).toBeUndefined();
+  expect(renderPage('# A\n<!-- settings -->\n')).toBe('# A\n<!-- settings -->\n');
 });
 
 it('has a description of every setting and refuses unknown names in every mapping', () => {

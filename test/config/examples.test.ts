@@ -1,10 +1,10 @@
 /**
- * Tests of the example files for the sizes of Coder's validated architecture, and of docs/sizes.md.
+ * Tests of the example files for the sizes of Coder's validated architecture.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { renderSizes, SIZES } from '../../cli/sizes-page.ts';
+import { SIZES } from '../../cli/sizes-page.ts';
 import { loadDeployment } from '../../lambda/config/load.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 
@@ -17,7 +17,7 @@ it('lists every configuration of examples/ among the sizes', () => {
   expect(files.sort()).toEqual(SIZES.map(({ file }) => file).sort());
 });
 
-/** docs/coder.md §7: as many provisioners as builds at once. */
+/** docs/internals/coder.md §7: as many provisioners as builds at once. */
 it.each([
   { users: '1,000', builds: 60 },
   { users: '2,000', builds: 120 },
@@ -75,7 +75,3 @@ function mostVcpus({ pools, limits }: Deployment): number {
   const largest = tasks.sort((a, b) => b - a).slice(0, limits.maxTasks);
   return largest.reduce((sum, vcpus) => sum + vcpus, 0);
 }
-
-it('has in docs/sizes.md what `npm run docs` writes', () => {
-  expect(readFileSync(inRoot('docs/sizes.md'), 'utf8')).toBe(renderSizes());
-});

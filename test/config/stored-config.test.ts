@@ -49,7 +49,7 @@ describe('a stored configuration', () => {
     const { sha256 } = toStoredConfig(settings, undefined);
     const { text } = toStoredConfig({ ...settings, limits: { maxTasks: 5 } }, undefined);
     expect(() => readStoredConfig(text, sha256)).toThrow(
-      `the function was deployed with ${sha256.slice(0, 12)}…; wait until the deployment has ended. If it has ended, somebody changed a parameter: put back the values of the template (docs/without-cdk.md)`,
+      `the function was deployed with ${sha256.slice(0, 12)}…; wait until the deployment has ended. If it has ended, somebody changed a parameter: put back the values of the template (docs/construct.md)`,
     );
   });
 

@@ -1,4 +1,4 @@
-/** The example in examples/plan/, and docs/how-it-works.md, which shows its plan. */
+/** The example in examples/plan/, and docs/quickstart.md, which shows its plan. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleSnapshot } from '../../demo/example-snapshot.ts';
@@ -9,7 +9,7 @@ import { run } from '../support/cli-run.ts';
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const PROMPT = '$ npx autoscaler ';
 /** Command and output of each block that plans from the example. */
-const shown = [...read('docs/how-it-works.md').matchAll(/^```\n\$ npx autoscaler (.*)\n([\s\S]*?)^```$/gm)]
+const shown = [...read('docs/quickstart.md').matchAll(/^```\n\$ npx autoscaler (.*)\n([\s\S]*?)^```$/gm)]
   .map(([, command = '', output = '']) => ({ command, output }))
   .filter(({ command }) => command.includes('examples/plan'));
 

@@ -56,15 +56,16 @@ const anchorOf = (heading: string): string =>
 
 describe('a citation', () => {
   it('names an existing page', () => {
-    const pages = cited(/\b(?<page>docs\/[a-z-]+\.md)\b/g);
+    const pages = cited(/\b(?<page>docs\/(?:internals\/)?[a-z-]+\.md)\b/g);
     expect(pages.length).toBeGreaterThan(100);
     expect(pages.filter(({ page = '' }) => !pathExists(page))).toEqual([]);
   });
 
   it('names an existing section', () => {
-    const sections = cited(/\b(?<page>docs\/[a-z-]+\.md) (?<list>§\d+(?:(?:, | and |, and )§\d+)*)/g).flatMap(
-      ({ list = '', page = '', path }) =>
-        [...list.matchAll(/\d+/g)].map(([number]) => ({ path, page, number })),
+    const sections = cited(
+      /\b(?<page>docs\/(?:internals\/)?[a-z-]+\.md) (?<list>§\d+(?:(?:, | and |, and )§\d+)*)/g,
+    ).flatMap(({ list = '', page = '', path }) =>
+      [...list.matchAll(/\d+/g)].map(([number]) => ({ path, page, number })),
     );
     expect(sections.length).toBeGreaterThan(100);
     const leadsNowhere = sections.filter(
@@ -74,7 +75,7 @@ describe('a citation', () => {
   });
 
   it('names an existing heading', () => {
-    const headings = cited(/\b(?<page>docs\/[a-z-]+\.md), "(?<title>[^"$]+)"/g);
+    const headings = cited(/\b(?<page>docs\/(?:internals\/)?[a-z-]+\.md), "(?<title>[^"$]+)"/g);
     expect(headings.length).toBeGreaterThan(20);
     expect(headings.filter(({ page = '', title = '' }) => !headingsOf(pageOf(page)).includes(title))).toEqual(
       [],
@@ -83,7 +84,7 @@ describe('a citation', () => {
 
   it('names an existing section on its own page', () => {
     const own = texts
-      .filter(({ path }) => /^docs\/[a-z-]+\.md$/.test(path))
+      .filter(({ path }) => /^docs\/(?:internals\/)?[a-z-]+\.md$/.test(path))
       .flatMap(({ path, lines }) =>
         [...lines.matchAll(/\(§(\d+)(?:, §(\d+))*\)/g)].map(([citation]) => ({ path, lines, citation })),
       );

@@ -1,16 +1,17 @@
-/** Reads the facts of docs/coder.md and docs/aws.md: rows of two cells, a fact and its standing. */
+/** Reads the facts of docs/internals/coder.md and docs/internals/aws.md: a fact and its standing in each item. */
 
-export type FactRow = {
-  readonly fact: string;
-  readonly standing: string;
-  /** Further cells, which no row should have. */
-  readonly others: readonly string[];
-};
+export type FactRow = { readonly fact: string; readonly standing: string };
 
+const STANDING = /^- (?<fact>.+?) (?<standing>\*\*(?:verified|SDK|documentation|source|assumed)\*\*.*)$/;
+
+/** Every item from section 1 on. The standing is empty if an item has none. */
 export function factRowsOf(page: string): readonly FactRow[] {
   return page
+    .slice(page.indexOf('\n## 1. '))
     .split('\n')
-    .filter((line) => line.startsWith('| ') && !/^\| (?:fact|---) \|/.test(line))
-    .map((line) => line.slice(2, -2).split(' | '))
-    .map(([fact = '', standing = '', ...others]) => ({ fact, standing, others }));
+    .filter((line) => line.startsWith('- '))
+    .map((line) => {
+      const { fact = line, standing = '' } = STANDING.exec(line)?.groups ?? {};
+      return { fact, standing };
+    });
 }

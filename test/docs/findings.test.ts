@@ -13,7 +13,7 @@ function findingCodes(): readonly string[] {
 }
 
 it('explains every finding in troubleshooting.md or in the runbook', () => {
-  const pages = read('docs/troubleshooting.md') + read('docs/runbook.md');
+  const pages = read('docs/troubleshooting.md') + read('docs/operate.md');
   expect(findingCodes().length).toBeGreaterThan(20);
   expect(findingCodes().filter((code) => !pages.includes(code))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /**
- * A simulated agent endpoint and task metadata over HTTP (docs/aws.md §1), with the faults that a
- * test sets.
+ * A simulated agent endpoint and task metadata over HTTP (docs/internals/aws.md §1), with the
+ * faults that a test sets.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

@@ -77,7 +77,7 @@ describe('the bundle of the function', () => {
       encoding: 'utf8',
       env: { AWS_REGION: 'eu-central-1', AUTOSCALER_CLUSTER: 'test' },
     });
-    // Node 24's runtime refuses a handler with a third parameter (docs/aws.md §6)
+    // Node 24's runtime refuses a handler with a third parameter (docs/internals/aws.md §6)
     expect({ stdout, stderr }).toEqual({ stdout: 'function true\n', stderr: '' });
   });
 });

@@ -99,7 +99,7 @@ describe('the task-hours of a month', () => {
 const line = (lines: readonly CostLine[], what: CostLine['what']) =>
   lines.find((candidate) => candidate.what === what)?.dollars;
 
-/** docs/aws.md §9: 1 vCPU at $0.03238 and 2 GB at $0.00356 an hour. */
+/** docs/internals/aws.md §9: 1 vCPU at $0.03238 and 2 GB at $0.00356 an hour. */
 const TASK_HOUR = 0.0395;
 
 describe('the dollars a month', () => {

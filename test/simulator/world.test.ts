@@ -8,7 +8,7 @@ import { World, type WorldOptions } from '../../simulator/world.ts';
 import { runs } from '../support/runs.ts';
 import { HOUR, MINUTE, SECOND, START } from './ecs/ecs-fixture.ts';
 
-/** The protection of a drain request: 23 h (docs/architecture.md, "The lease"). */
+/** The protection of a drain request: 23 h (docs/internals/architecture.md, "The lease"). */
 const ASK_MINUTES = 1380;
 
 function worldOf(options: Partial<WorldOptions> = {}) {

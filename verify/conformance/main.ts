@@ -1,6 +1,6 @@
 /**
  * Records the conformance story: plays it on a real coderd, and writes all answers to a file
- * (docs/conformance.md).
+ * (docs/internals/conformance.md).
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -36,8 +36,8 @@ export type Exploration = {
 };
 
 /**
- * Every reading of DEPLOYMENT_BLOCKED (docs/aws.md §1): which calls ECS refuses, and of which
- * tasks. Also readings in which old tasks do not count after an early success.
+ * Every reading of DEPLOYMENT_BLOCKED (docs/internals/aws.md §1): which calls ECS refuses, and of
+ * which tasks. Also readings in which old tasks do not count after an early success.
  */
 const READINGS: readonly RuleReading[] = [
   { calls: 'off', tasks: 'all' },

@@ -1,5 +1,5 @@
 /**
- * `npm run explore`: checks the protocol of docs/architecture.md, "The lease", in every
+ * `npm run explore`: checks the protocol of docs/internals/architecture.md, "The lease", in every
  * interleaving of a small world. Exits with 1 when a property is violated, or when no exploration
  * catches a mutant of the protocol.
  */

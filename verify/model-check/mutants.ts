@@ -1,6 +1,6 @@
 /**
- * Mutants of the protocol. Each breaks one rule of docs/architecture.md, "The lease", and an
- * exploration must catch it.
+ * Mutants of the protocol. Each breaks one rule of docs/internals/architecture.md, "The lease", and
+ * an exploration must catch it.
  */
 
 import { decide } from '../../lambda/decision/decide.ts';

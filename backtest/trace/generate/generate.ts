@@ -1,6 +1,6 @@
 /**
  * Generates a trace from a scenario and a seed: people with working hours, schedules, and new
- * template versions. docs/traces.md lists the assumptions and the public sources. The same seed
+ * template versions. docs/backtest.md lists the assumptions and the public sources. The same seed
  * gives the same trace. A longer trace begins with the shorter one.
  */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';

@@ -1,6 +1,6 @@
 /**
  * Draws the jobs of prebuilt workspaces. coderd's reconciler creates all missing ones at once, and
- * deletes all surplus ones at once (docs/coder.md §10).
+ * deletes all surplus ones at once (docs/internals/coder.md §10).
  */
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { drawSeconds } from './draws.ts';

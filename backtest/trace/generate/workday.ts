@@ -1,5 +1,5 @@
 /**
- * Draws one day of a person and their workspaces. The habits are assumptions; docs/traces.md lists
+ * Draws one day of a person and their workspaces. The habits are assumptions; docs/backtest.md lists
  * them.
  */
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';

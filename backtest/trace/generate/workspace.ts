@@ -1,6 +1,6 @@
 /**
  * A workspace of the generator. Its owner starts, uses and stops it; coderd stops it at its
- * deadline (docs/coder.md §10).
+ * deadline (docs/internals/coder.md §10).
  */
 
 import { HOUR_MS } from '../../../lambda/decision/model/units.ts';

@@ -1,4 +1,6 @@
-/** Checks that coderd has a licence for external provisioner daemons (docs/coder.md §3). */
+/**
+ * Checks that coderd has a licence for external provisioner daemons (docs/internals/coder.md §3).
+ */
 
 import { readEntitlement } from '../../../lambda/adapters/coderd/account.ts';
 import { CoderdError, type CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';

@@ -76,7 +76,7 @@ function checkVersion(version: string): Check {
   return ok(VERSION, [version, ...older.map(([since, text]) => `before ${since} ${text}`)].join('; '));
 }
 
-/** docs/coder.md §12. */
+/** docs/internals/coder.md §12. */
 const OLDER: readonly (readonly [since: string, text: string])[] = [
   [REAPS_PENDING_SINCE, 'coderd never fails a job that no daemon takes'],
   [

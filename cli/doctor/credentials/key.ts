@@ -84,7 +84,7 @@ function nameOf({ organization }: ProvisionerKey, coder: Snapshot['coder'] | und
 
 const shown = (tags: PoolConfig['tags']): string => `tags ${tagText(displayTags(tags))}`;
 
-/** docs/coder.md §3: a key's tags can't be changed. */
+/** docs/internals/coder.md §3: a key's tags can't be changed. */
 export function renewalAdvice({ name, organization, tags, auth }: PoolConfig): string {
   if (auth.kind === 'psk' || auth.kind === 'token')
     return `Correct the credential in secret "${auth.secret.secret}"`;

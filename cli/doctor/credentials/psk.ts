@@ -1,6 +1,6 @@
 /**
  * Checks what can be checked of a pre-shared key. coderd shows only to a daemon whether it accepts
- * the key (docs/coder.md §3).
+ * the key (docs/internals/coder.md §3).
  */
 import { readDefaultOrganization } from '../../../lambda/adapters/coderd/account.ts';
 import { CoderdError } from '../../../lambda/adapters/coderd/http/http.ts';
@@ -9,7 +9,7 @@ import { type Check, fail, ok, skip, warn } from '../base/check.ts';
 import { readSecret } from '../base/secret.ts';
 import { type CredentialContext, READER } from './context.ts';
 
-/** As a session token: 10 characters, a hyphen, 22 (docs/coder.md §9). */
+/** As a session token: 10 characters, a hyphen, 22 (docs/internals/coder.md §9). */
 const TOKEN = /^[A-Za-z0-9]{10}-[A-Za-z0-9]{22}$/;
 const UNTRIED = 'Only a daemon can try the key: read the log of the first task';
 

@@ -64,7 +64,7 @@ async function judge(pool: PoolConfig, user: User, asked: Asked): Promise<Check>
 
 type Wrong = { readonly says: string; readonly isKnown: boolean };
 
-/** docs/coder.md §3: coderd takes the owner from the token. */
+/** docs/internals/coder.md §3: coderd takes the owner from the token. */
 function wrongOwner({ id, name }: User, owner: string | undefined): Wrong | undefined {
   if (id === owner) return undefined;
   const says = `its user is "${name}", so coderd gives its daemons the owner ${id}, but tags.owner is ${owner}. Write owner: ${id}, or use a token of the other user`;

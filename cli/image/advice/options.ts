@@ -1,4 +1,4 @@
-/** What could make pulls shorter, with estimates. The sources are in docs/aws.md §2. */
+/** What could make pulls shorter, with estimates. The sources are in docs/internals/aws.md §2. */
 import type { PullFigures } from './pulls.ts';
 
 export type PullOption = {

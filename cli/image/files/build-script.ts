@@ -10,7 +10,7 @@ export type BuildRequest = {
 /** The login password goes through a pipe only. */
 export function buildScript({ platform, repository, tag }: BuildRequest): string {
   return `#!/bin/sh
-# Written by "autoscaler image" (docs/warm-image.md): builds the image and pushes it to ECR.
+# Written by "autoscaler image" (docs/upgrade.md): builds the image and pushes it to ECR.
 # You need docker with buildx, and aws, signed in to the account of the pools.
 #   REPOSITORY    another name of the repository in ECR
 #   TERRAFORM_RC  a CLI configuration with credentials, for private provider registries

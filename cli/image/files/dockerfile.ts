@@ -17,7 +17,7 @@ export type DockerfileRequest = {
 
 export function dockerfileText({ image, platform, layout, layers }: DockerfileRequest): string {
   return [
-    '# Written by "autoscaler image" (docs/warm-image.md). Write it again when a lock file changes.',
+    '# Written by "autoscaler image" (docs/upgrade.md). Write it again when a lock file changes.',
     `ARG BASE_IMAGE=${image}`,
     'ARG TERRAFORM_IMAGE=$BASE_IMAGE',
     '',
@@ -56,7 +56,7 @@ export function terraformRcText(layers: readonly Layer[], sealed: boolean): stri
     .sort(compare)
     .map((address) => `\n      "${address}",`)
     .join('')}\n    ]`;
-  return `# Written by "autoscaler image" (docs/warm-image.md).
+  return `# Written by "autoscaler image" (docs/upgrade.md).
 provider_installation {
   filesystem_mirror {
     path = "${HOME}/mirror"${sealed ? `\n    include = ${list}` : ''}

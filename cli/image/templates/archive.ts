@@ -1,7 +1,7 @@
 /**
  * Finds the lock file in the archive of a template version. coderd stores tar archives only, also
- * after the upload of a zip file, and does not compress them (docs/coder.md §6). Nothing is
- * written to disk.
+ * after the upload of a zip file, and does not compress them (docs/internals/coder.md §6). Nothing
+ * is written to disk.
  */
 import { posix } from 'node:path';
 import { extract } from 'tar-stream';
@@ -34,7 +34,7 @@ function formatFlaw(archive: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** Names count as coder reads them when it unpacks (docs/coder.md §6). */
+/** Names count as coder reads them when it unpacks (docs/internals/coder.md §6). */
 async function readEntries(archive: Uint8Array): Promise<FoundFile> {
   const entries = extract();
   entries.end(archive);

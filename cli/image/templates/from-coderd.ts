@@ -77,7 +77,7 @@ function settled(outcome: PromiseSettledResult<Locks> | undefined): Locks {
   return { kind: 'unreadable', why: whyUnread(outcome?.reason) };
 }
 
-/** coderd answers 404 where the right is missing (docs/coder.md §6). */
+/** coderd answers 404 where the right is missing (docs/internals/coder.md §6). */
 function whyUnread(cause: unknown): string {
   const said = messageOf(cause);
   if (!(cause instanceof CoderdError) || cause.code !== 'not-found') return said;

@@ -50,7 +50,7 @@ export class AutoscalerFunction extends Construct {
       // An invocation ends before the next one starts.
       timeout: Duration.seconds(55),
       // Off by default: concurrent looks do no harm, an account with a quota of 10 cannot reserve
-      // any (docs/aws.md §5), and Lambda would refuse a dry run while a look runs.
+      // any (docs/internals/aws.md §5), and Lambda would refuse a dry run while a look runs.
       reservedConcurrentExecutions: settings.reservedConcurrency,
       role,
       ...functionNetwork(props),

@@ -1,7 +1,7 @@
 /**
  * The permissions of the function: exactly what a look needs, for each resource. Only UpdateService
  * and UpdateTaskProtection change ECS. The function can neither start nor stop a task: a task
- * drains and exits by itself (docs/architecture.md, "The lease").
+ * drains and exits by itself (docs/internals/architecture.md, "The lease").
  */
 import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { Effect, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
@@ -21,8 +21,8 @@ export function permitLooks(role: Role, props: LookFunctionProps): void {
 function statements(role: Role, props: LookFunctionProps): PolicyStatement[] {
   const { cluster, token } = props;
   return [
-    // The two list actions have no resource level, so a condition restricts them (docs/aws.md §1,
-    // IAM).
+    // The two list actions have no resource level, so a condition restricts them
+    // (docs/internals/aws.md §1, IAM).
     new PolicyStatement({
       actions: ['ecs:ListServices', 'ecs:ListTasks'],
       resources: ['*'],
@@ -54,8 +54,8 @@ function statements(role: Role, props: LookFunctionProps): PolicyStatement[] {
 
 /**
  * The function sends a count only. AWS does not say whether the request of such a call has the keys
- * of parameters that it lacks, perhaps with the service's own values (docs/aws.md §1, IAM). So these
- * conditions hold for a missing key and for the values of the stack's services.
+ * of parameters that it lacks, perhaps with the service's own values (docs/internals/aws.md §1,
+ * IAM). So these conditions hold for a missing key and for the values of the stack's services.
  */
 function onlyTheCount(scope: Construct, { taskFamilies }: LookFunctionProps) {
   const resourceName = taskFamilies;

@@ -103,7 +103,8 @@ export function grantRotating(scope: Construct, grantee: IGrantable, rotatable: 
 
 function listServices(scope: Construct, cluster: ICluster): PolicyStatement[] {
   return [
-    // The action has no resource level, so a condition restricts it (docs/aws.md §1, IAM).
+    // The action has no resource level, so a condition restricts it (docs/internals/aws.md §1,
+    // IAM).
     new PolicyStatement({
       actions: ['ecs:ListServices'],
       resources: ['*'],

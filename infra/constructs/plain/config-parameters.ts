@@ -5,7 +5,7 @@ import { Construct } from 'constructs';
 import type { StoredConfig } from '../../../lambda/config/stored-config.ts';
 import { PlainTemplateError } from './plain-template-error.ts';
 
-/** A standard parameter costs nothing and has at most 4 KB (docs/aws.md §4). */
+/** A standard parameter costs nothing and has at most 4 KB (docs/internals/aws.md §4). */
 const PART_LENGTH = 4096;
 /** The names must fit in the environment of the function, which has at most 4 KB. */
 const MOST_PARTS = 16;

@@ -4,7 +4,7 @@ import type { Tags } from '../../../lambda/decision/model/tags.ts';
 
 /**
  * A key has its own organization and tags. With a pre-shared key or a user's token the daemon sends
- * the tags, and with a token its organization (docs/coder.md §5).
+ * the tags, and with a token its organization (docs/internals/coder.md §5).
  */
 export function daemonVariables({
   auth,

@@ -94,7 +94,7 @@ type OwnTaskRole = Extract<DeployedPool['taskRole'], { readonly kind: 'own' }>;
 
 /**
  * A task protects itself against scale-in while it may have a job. IAM has no condition for "this
- * task", so the statement covers all tasks of the cluster or pool (docs/aws.md §1, IAM).
+ * task", so the statement covers all tasks of the cluster or pool (docs/internals/aws.md §1, IAM).
  */
 function protectTasks(scope: Construct, cluster: ICluster, onlyOf: string | undefined): PolicyStatement[] {
   const resources = [tasksOf(cluster)];

@@ -85,14 +85,14 @@ export class PoolService extends Construct implements ProvisionerPool {
       cluster,
       taskDefinition: task.definition,
       // No desiredCount: the autoscaler sets it, and CloudFormation would reset it on each update.
-      // No serviceName and no launchType: a change of them would replace the service (docs/aws.md
-      // §7).
+      // No serviceName and no launchType: a change of them would replace the service
+      // (docs/internals/aws.md §7).
       capacityProviderStrategies: capacityProviders(pool),
       // Old tasks stop before new ones start. With both at once the counts would grow without limit
-      // (docs/architecture.md, "The lease").
+      // (docs/internals/architecture.md, "The lease").
       minHealthyPercent: 0,
       maxHealthyPercent: 100,
-      // Rebalancing stops tasks, and it is on by default (docs/aws.md §1).
+      // Rebalancing stops tasks, and it is on by default (docs/internals/aws.md §1).
       availabilityZoneRebalancing: AvailabilityZoneRebalancing.DISABLED,
       circuitBreaker: { rollback: true },
       // Fargate bills tasks, so they need the tags of the task definition for cost allocation. They

@@ -106,21 +106,21 @@ function addProvisioner(
     environment: containerEnvironment(props),
     secrets: containerSecrets(secrets),
     portMappings: pool.prometheusPort === undefined ? [] : [{ containerPort: pool.prometheusPort }],
-    // The longest time that Fargate allows between SIGTERM and SIGKILL (docs/aws.md §2).
+    // The longest time that Fargate allows between SIGTERM and SIGKILL (docs/internals/aws.md §2).
     stopTimeout: Duration.seconds(120),
     linuxParameters: new LinuxParameters(task, 'LinuxParameters', { initProcessEnabled: true }),
     logging: logDriver(props),
   });
 }
 
-/** The user of coder's image (docs/coder.md §6). */
+/** The user of coder's image (docs/internals/coder.md §6). */
 const DAEMON_USER = '1000:1000';
 
 function daemonCommand({ pool, guard, caBundle }: PoolTaskProps): {
   readonly entryPoint: string[];
   readonly command: string[];
 } {
-  // The entry point of the image is `/opt/coder server` (docs/coder.md §6).
+  // The entry point of the image is `/opt/coder server` (docs/internals/coder.md §6).
   if (pool.scaleIn !== 'lease') return { entryPoint: ['/opt/coder'], command: ['provisioner', 'start'] };
   const guarded = ['sh', '-c', guard, 'guard'];
   return {
@@ -165,7 +165,7 @@ const cpuArchitectures: Readonly<Record<Architecture, CpuArchitecture>> = {
   x86_64: CpuArchitecture.X86_64,
 };
 
-/** docs/coder.md §5 */
+/** docs/internals/coder.md §5 */
 const DAEMON_KEY = 'CODER_PROVISIONER_DAEMON_KEY';
 
 type InjectedSecret = {
@@ -187,7 +187,7 @@ function managed(secret: ISecret | undefined): InjectedSecret[] {
   return secret === undefined ? [] : [{ name: DAEMON_KEY, secret, jsonKey: KEY_FIELD }];
 }
 
-/** docs/coder.md §5 */
+/** docs/internals/coder.md §5 */
 function credential(auth: PoolAuth): Readonly<Record<string, SecretRef>> {
   switch (auth.kind) {
     case 'key':

@@ -4,7 +4,7 @@ import type { Construct } from 'constructs';
 
 /**
  * An AWS service that acts for the stack's account, not for another customer. `IfExists`: should a
- * service not name the account (docs/aws.md §1, IAM), it can still assume the role.
+ * service not name the account (docs/internals/aws.md §1, IAM), it can still assume the role.
  */
 export function ownService(
   scope: Construct,

@@ -26,7 +26,7 @@ import { capacitiesOf, type FargateCapacity, usedQuota } from './fargate-usage.t
 import { lookMetric } from './look-metrics.ts';
 
 export type AlarmRow = {
-  /** The end of the alarm's name, and the heading of its section in docs/runbook.md. */
+  /** The end of the alarm's name, and the heading of its section in docs/operate.md. */
   readonly name: string;
   readonly metric: IMetric;
   readonly comparisonOperator: ComparisonOperator;

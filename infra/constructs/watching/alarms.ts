@@ -46,7 +46,7 @@ export class Alarms extends Construct {
     const alarm = new Alarm(this, name, {
       ...row,
       alarmName: `${Stack.of(this).stackName}-${name}`,
-      alarmDescription: `${description} More: docs/runbook.md, "${name}".`,
+      alarmDescription: `${description} More: docs/operate.md, "${name}".`,
       evaluationPeriods: periods.of,
       datapointsToAlarm: periods.wrong,
     });

@@ -48,7 +48,7 @@ function introduction(): IWidget {
     markdown:
       '`autoscaler status` shows pending jobs, pool sizes, overrides and failures. `autoscaler doctor` finds the cause of a problem and how to fix it. ' +
       '`autoscaler pause`, `resume`, `pin` and `unpin` override the autoscaler for a time, without a deployment. ' +
-      '`docs/runbook.md` has a section for each alarm. More queries are saved in Logs Insights.',
+      '`docs/operate.md` has a section for each alarm. More queries are saved in Logs Insights.',
   });
 }
 

@@ -6,7 +6,7 @@ import type { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 
-/** On-demand and Spot tasks have separate quotas (docs/aws.md §2). */
+/** On-demand and Spot tasks have separate quotas (docs/internals/aws.md §2). */
 export type FargateCapacity = {
   readonly name: 'on-demand' | 'spot';
   readonly quotaCode: 'L-3032A538' | 'L-36FBB829';

@@ -31,8 +31,8 @@ export async function readUser(http: CoderdHttp): Promise<User> {
 }
 
 /**
- * Whether the token's user may run daemons with the scope of an organization (docs/coder.md §3).
- * Throws CoderdError.
+ * Whether the token's user may run daemons with the scope of an organization
+ * (docs/internals/coder.md §3). Throws CoderdError.
  */
 export async function readMayRunDaemons(http: CoderdHttp, organization: OrganizationId): Promise<boolean> {
   const object = { resource_type: 'provisioner_daemon', organization_id: organization };
@@ -54,7 +54,8 @@ export async function readDefaultOrganization(
 }
 
 /**
- * Reads whether external provisioner daemons are licensed (docs/coder.md §3). Throws CoderdError.
+ * Reads whether external provisioner daemons are licensed (docs/internals/coder.md §3). Throws
+ * CoderdError.
  */
 export async function readEntitlement(http: CoderdHttp, signal?: AbortSignal): Promise<Entitlement> {
   const { features } = (await http.get('/api/v2/entitlements', {}, entitlementsSchema, signal)).value;

@@ -1,6 +1,6 @@
 /**
- * Reads how long the `terraform init` of a build took (docs/coder.md §13), and the daemons that ran
- * builds. Only the command line does this; a look does not.
+ * Reads how long the `terraform init` of a build took (docs/internals/coder.md §13), and the
+ * daemons that ran builds. Only the command line does this; a look does not.
  */
 import * as z from 'zod';
 import type { BuildInfo, Daemon } from '../../decision/model/snapshot.ts';

@@ -1,5 +1,6 @@
 /**
- * The adapter that makes readings for a look from coderd's REST API (docs/coder.md §1, §2, §12).
+ * The adapter that makes readings for a look from coderd's REST API (docs/internals/coder.md §1,
+ * §2, §12).
  */
 import * as z from 'zod';
 import type { EpochMs, JobId, OrganizationId } from '../../decision/model/brands.ts';
@@ -26,7 +27,7 @@ import type { TokenExpiry } from './token-expiry.ts';
 const IDS_A_REQUEST = 100;
 /**
  * A daemon that coderd saw earlier than this has no job: coderd's reaper has ended it
- * (docs/coder.md §5).
+ * (docs/internals/coder.md §5).
  */
 const DAEMON_MAX_AGE = '1h';
 
@@ -78,7 +79,7 @@ export class CoderdAdapter implements Coderd {
       { what: `listing provisioner jobs of organization "${organization.name}"`, role: ROLE },
       async (limit) => {
         refuseOldServer(build);
-        // Limit 0 means all jobs. The default of 50 drops the oldest (docs/coder.md §1).
+        // Limit 0 means all jobs. The default of 50 drops the oldest (docs/internals/coder.md §1).
         return this.#jobs(organization, { status: 'pending,running', limit });
       },
     );

@@ -34,7 +34,7 @@ const outcomeSchema = z.object({
   started_at: time.nullish(),
   completed_at: time.nullish(),
   canceled_at: time.nullish(),
-  /** The name of the daemon, from 2.23 on (docs/coder.md §1). */
+  /** The name of the daemon, from 2.23 on (docs/internals/coder.md §1). */
   worker_name: z.string().nullish(),
   error: z.string().nullish(),
 });
@@ -72,8 +72,8 @@ export function readRunsSince(
 }
 
 /**
- * coderd's list has no pages and no filter by time (docs/coder.md §1). So this reads it again with
- * a larger limit until the oldest job is older than `since`.
+ * coderd's list has no pages and no filter by time (docs/internals/coder.md §1). So this reads it
+ * again with a larger limit until the oldest job is older than `since`.
  */
 async function listSince<T extends { readonly created_at: EpochMs }>(
   http: CoderdHttp,

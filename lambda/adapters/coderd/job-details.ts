@@ -4,7 +4,7 @@ import type { OrganizationId } from '../../decision/model/brands.ts';
 import type { CoderdHttp } from './http/http.ts';
 import { jobMetadataSchema, jobSchema } from './http/schemas.ts';
 
-/** docs/coder.md §1. */
+/** docs/internals/coder.md §1. */
 const detailsSchema = jobSchema.extend({
   error: z.string().nullish(),
   metadata: jobMetadataSchema.extend({ template_version_name: z.string().nullish() }).nullish(),

@@ -1,7 +1,8 @@
 /**
  * The record of recent jobs: what the looks of this process saw, and the latest build of each
  * workspace. A lower bound, kept in memory for the life of the process. It sends no request: for a
- * list of all statuses coderd reads every job that the organization ever had (docs/coder.md §1).
+ * list of all statuses coderd reads every job that the organization ever had
+ * (docs/internals/coder.md §1).
  */
 
 import type { JobId, OrganizationId } from '../../decision/model/brands.ts';

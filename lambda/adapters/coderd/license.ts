@@ -1,6 +1,6 @@
 /**
- * Reads the license for external provisioner daemons (docs/coder.md §3). The result is cached for
- * an hour, because a license changes rarely.
+ * Reads the license for external provisioner daemons (docs/internals/coder.md §3). The result is
+ * cached for an hour, because a license changes rarely.
  */
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { Entitlement } from '../../decision/model/snapshot.ts';

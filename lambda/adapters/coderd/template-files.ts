@@ -1,6 +1,6 @@
 /**
- * Reads the active versions of templates and their files (docs/coder.md §6). Only the command line
- * does this; a look does not.
+ * Reads the active versions of templates and their files (docs/internals/coder.md §6). Only the
+ * command line does this; a look does not.
  */
 import * as z from 'zod';
 import type { CoderdHttp } from './http/http.ts';

@@ -3,8 +3,9 @@
  * writes. One adapter serves one invocation and lists services once.
  *
  * Calls run in parallel and stay within AWS's bucket of 100 cluster reads, refilled with 20 a
- * second (docs/aws.md §2). Tasks are listed by service, so other services in a shared cluster cost
- * nothing. If there are many services, one list of the whole cluster takes fewer calls.
+ * second (docs/internals/aws.md §2). Tasks are listed by service, so other services in a shared
+ * cluster cost nothing. If there are many services, one list of the whole cluster takes fewer
+ * calls.
  */
 import {
   DescribeServicesCommand,
@@ -40,8 +41,8 @@ export const STOPPED_READ = 300;
  */
 export const MANY_SERVICES = 20;
 /**
- * 23 h, the drain request (docs/architecture.md, "The lease"). It is shorter than a working lease
- * and longer than any build.
+ * 23 h, the drain request (docs/internals/architecture.md, "The lease"). It is shorter than a
+ * working lease and longer than any build.
  */
 const ASK_MINUTES = 1380;
 /**
@@ -211,7 +212,9 @@ export class EcsAdapter implements Ecs {
     return described.map((service) => ({ ...service, events: placementEvents(service.events ?? []) }));
   }
 
-  /** Desired status RUNNING includes the tasks that are still starting (docs/aws.md §2). */
+  /**
+   * Desired status RUNNING includes the tasks that are still starting (docs/internals/aws.md §2).
+   */
   async #listTasks(scope: Scope, desiredStatus: 'RUNNING' | 'STOPPED'): Promise<readonly string[]> {
     const arns: string[] = [];
     const config = { client: this.#client, pageSize: PAGE };

@@ -11,7 +11,7 @@ import type { ReplayedBuild } from '../../decision/stock/replay.ts';
 import type { StockRecord } from '../../look/stock/stock-record.ts';
 import { stockChoiceSchema } from '../snapshot-schema.ts';
 
-/** Of an advanced parameter (docs/aws.md §4). */
+/** Of an advanced parameter (docs/internals/aws.md §4). */
 export const MOST_CHARACTERS = 8192;
 /** Of the JSON. A longer text does not come from here. */
 const MOST_BYTES = 1_000_000;

@@ -41,7 +41,7 @@ export class RecordParameter implements RecordStore {
       return await answer;
     } catch (cause) {
       throw new ParameterError(
-        `${act} the record of builds: SSM parameter ${this.#name}: ${messageOf(cause)}; scaling goes on without it. Check that the function can reach Systems Manager and that its role may read and write this parameter (docs/operations.md, "The record of builds")`,
+        `${act} the record of builds: SSM parameter ${this.#name}: ${messageOf(cause)}; scaling goes on without it. Check that the function can reach Systems Manager and that its role may read and write this parameter (docs/operate.md, "The record of builds")`,
         { cause },
       );
     }

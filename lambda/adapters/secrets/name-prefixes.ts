@@ -1,4 +1,4 @@
-/** The most values of a filter of ListSecrets (docs/aws.md §4). */
+/** The most values of a filter of ListSecrets (docs/internals/aws.md §4). */
 const MOST_VALUES = 10;
 const NAME_IN_ARN = /^arn:[^:]+:secretsmanager:[^:]*:[^:]*:secret:(.+?)(?:-[A-Za-z0-9]{6})?$/;
 

@@ -7,7 +7,7 @@ import type { Api, CallCounter } from './calls.ts';
 /** At this step each try of the SDK counts, and the SDK has parsed AWS's answer. */
 export const BELOW_RETRIES = { step: 'deserialize', priority: 'high', name: 'counting' } as const;
 
-/** Names of throttling errors: ECS's (docs/aws.md §2), and those of other services. */
+/** Names of throttling errors: ECS's (docs/internals/aws.md §2), and those of other services. */
 export const THROTTLES: ReadonlySet<string> = new Set([
   'ThrottlingException',
   'Throttling',

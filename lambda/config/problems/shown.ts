@@ -6,7 +6,8 @@ export type Path = readonly (string | number)[];
 const LONGEST = 60;
 // Values below these settings may be a secret in place of its reference, or a proxy's password.
 const PRIVATE = new Set<string | number>(['token', 'key', 'psk', 'proxy', 'environment', 'secrets']);
-// provisioner keys: 43 characters (docs/coder.md §3); coder's API tokens: 10, a hyphen, 22
+// provisioner keys: 43 characters (docs/internals/coder.md §3); coder's API tokens: 10, a hyphen,
+// 22
 const SECRET_SHAPES = /(?<![A-Za-z0-9])(?:[A-Za-z0-9]{43}|[A-Za-z0-9]{10}-[A-Za-z0-9]{22})(?![A-Za-z0-9])/g;
 const CREDENTIALS_IN_URL = /:\/\/\S*@/;
 

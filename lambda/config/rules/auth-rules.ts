@@ -43,7 +43,7 @@ function checkManagedKeys({ index, key }: PoolDraft, { raw }: ConfigDraft): Mist
   return [error(['pools', index, 'key'], message)];
 }
 
-/** docs/coder.md §3: a key fixes the organization and the tags of its daemons. */
+/** docs/internals/coder.md §3: a key fixes the organization and the tags of its daemons. */
 function checkOwnKey(pool: PoolDraft, { pools }: ConfigDraft): Mistake[] {
   const { index, key, organization, tags, name, retiring } = pool;
   if (typeof key !== 'object' || tags === undefined || retiring) return [];
@@ -83,7 +83,7 @@ function checkValues(pool: PoolDraft): Mistake[] {
     );
 }
 
-/** docs/coder.md §3: coderd itself sets both tags of such a daemon. */
+/** docs/internals/coder.md §3: coderd itself sets both tags of such a daemon. */
 function refuseScope(pool: PoolDraft, way: 'key' | 'psk'): Mistake[] {
   const credential = way === 'key' ? 'a provisioner key' : 'a pre-shared key';
   const tags = toMapping(pool.raw.tags);
@@ -135,7 +135,9 @@ function checkOwner(pool: PoolDraft, owner: unknown): Mistake[] {
   ];
 }
 
-/** docs/coder.md §5: the daemon gets these tags as `name=value`, split at the first `=`. */
+/**
+ * docs/internals/coder.md §5: the daemon gets these tags as `name=value`, split at the first `=`.
+ */
 function checkTagNames(pool: PoolDraft, way: Way): Mistake[] {
   if (way === 'key') return [];
   return Object.entries(toMapping(pool.raw.tags)).flatMap(([name, value]) => {
@@ -151,7 +153,7 @@ function unsendable(text: string): string | undefined {
   return /[\0\r\n]/.test(text) ? 'contains a line break or NUL' : undefined;
 }
 
-/** docs/coder.md §3: coderd accepts the pre-shared key for one organization. */
+/** docs/internals/coder.md §3: coderd accepts the pre-shared key for one organization. */
 function checkOrganization(pool: PoolDraft, { pools }: ConfigDraft): Mistake[] {
   const { index, organization } = pool;
   const other = pools

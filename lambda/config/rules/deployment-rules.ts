@@ -168,7 +168,7 @@ function checkForSecrets(value: unknown, path: Path): Mistake[] {
 
 /** The most pools of one deployment. */
 export const MOST_POOLS = 50;
-/** A template has at most 500 resources (docs/aws.md §7), and such a pool has ten. */
+/** A template has at most 500 resources (docs/internals/aws.md §7), and such a pool has ten. */
 export const MOST_MANAGED = 42;
 
 /**

@@ -56,7 +56,7 @@ function checkBounds(pool: PoolDraft): Mistake[] {
 const maxText = ({ max, raw }: PoolDraft): string =>
   `max ${max}${raw.max === undefined ? ' (the default)' : ''}`;
 
-// docs/coder.md §10
+// docs/internals/coder.md §10
 const SWITCHED_OFF = {
   autostart: 'does not start workspaces of these tags by their schedules',
   autostop: 'does not stop workspaces of these tags at their deadline, make them dormant or delete them',

@@ -11,7 +11,7 @@ const NOT_NEEDED =
 const instead = (way: Way): string =>
   `cannot be used with token: coder would use this credential instead of the token; remove it, or write ${way} instead of token`;
 
-/** docs/coder.md §5: what `coder provisioner start` does with each of these variables. */
+/** docs/internals/coder.md §5: what `coder provisioner start` does with each of these variables. */
 const REFUSED: Readonly<Record<Way, Readonly<Record<string, string>>>> = {
   key: {
     CODER_PROVISIONER_DAEMON_KEY: OURS,

@@ -41,7 +41,7 @@ const network = z
     }),
     endpoints: z.boolean().default(false).meta({
       description:
-        'Create interface endpoints in the VPC that the stack creates. Calls to AWS then bypass the NAT gateway. docs/sizes.md has the price.',
+        'Create interface endpoints in the VPC that the stack creates. Calls to AWS then bypass the NAT gateway. docs/cost.md has the price.',
     }),
   })
   .prefault({})
@@ -191,7 +191,7 @@ export const aws = z
     function: lambda,
     earlySuccess: z.boolean().default(false).meta({
       description:
-        '`cdk deploy` ends once one new task of each pool is healthy. ECS removes old tasks as their builds end. docs/lifecycle.md explains the cost.',
+        '`cdk deploy` ends once one new task of each pool is healthy. ECS removes old tasks as their builds end. docs/upgrade.md explains the cost.',
     }),
     alarms,
     metrics: z

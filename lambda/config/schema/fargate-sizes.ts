@@ -1,7 +1,8 @@
 /**
  * The pairs of CPU and memory that Fargate (Linux) has. Source: "Troubleshoot Amazon ECS task
  * definition invalid CPU or memory errors",
- * docs.aws.amazon.com/AmazonECS/latest/developerguide/task-cpu-memory-error.html (docs/aws.md §2).
+ * docs.aws.amazon.com/AmazonECS/latest/developerguide/task-cpu-memory-error.html
+ * (docs/internals/aws.md §2).
  */
 
 /** Memory in MiB by CPU in units (1024 = 1 vCPU). */

@@ -131,7 +131,7 @@ const variableName = z
 
 const count = (description: string) => z.int().min(0).meta({ description });
 
-// docs/coder.md §10: without a daemon that it has seen, coderd creates none of these jobs
+// docs/internals/coder.md §10: without a daemon that it has seen, coderd creates none of these jobs
 const wake = z
   .strictObject({
     autostart: z.boolean().default(true).meta({

@@ -176,7 +176,9 @@ function audienceOf(job: Job, kindOf: ReturnType<typeof foreseenIn>): Audience {
   return kind === 'autostart' ? 'autostarts' : 'stops';
 }
 
-/** coderd fails a job that has been pending for this long (docs/coder.md §5, since 2.23). */
+/**
+ * coderd fails a job that has been pending for this long (docs/internals/coder.md §5, since 2.23).
+ */
 export const REAPED_AFTER_MS = 30 * 60_000;
 
 /** When coderd fails a job that no daemon acquires; null if this server lets jobs wait. */

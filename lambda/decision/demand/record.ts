@@ -11,8 +11,8 @@ import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { AUTOMATIC, type Transition, transitionsOf } from './transitions.ts';
 
 /**
- * The user for whom coderd makes prebuilt workspaces. Daemons acquire its jobs last (docs/coder.md
- * §4).
+ * The user for whom coderd makes prebuilt workspaces. Daemons acquire its jobs last
+ * (docs/internals/coder.md §4).
  */
 export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 

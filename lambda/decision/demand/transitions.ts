@@ -1,7 +1,7 @@
 /**
  * The transitions of one workspace that coderd will make by itself, as its lifecycle executor
- * decides (docs/coder.md §10, lifecycle_executor.go). Computed from the workspace, its template and
- * its owner.
+ * decides (docs/internals/coder.md §10, lifecycle_executor.go). Computed from the workspace, its
+ * template and its owner.
  */
 
 import type { EpochMs } from '../model/brands.ts';
@@ -68,7 +68,7 @@ export function byTime(a: Transition, b: Transition): number {
   return a.at - b.at || compare(a.kind, b.kind);
 }
 
-/** The kind of transition by the reason of its build (docs/coder.md §10). */
+/** The kind of transition by the reason of its build (docs/internals/coder.md §10). */
 export const AUTOMATIC: ReadonlyMap<string, TransitionKind> = new Map([
   ['autostart', 'autostart'],
   ['autostop', 'autostop'],

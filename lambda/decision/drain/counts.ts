@@ -1,7 +1,7 @@
 /**
  * The desired count of a service, from its tasks and the count that the pool needs
- * (docs/architecture.md, "The lease"). The count is a number, never a difference, so setting it
- * twice does no harm. It is never below the number of tasks that have not left.
+ * (docs/internals/architecture.md, "The lease"). The count is a number, never a difference, so
+ * setting it twice does no harm. It is never below the number of tasks that have not left.
  */
 import type { Doubt, Reason } from '../model/plan.ts';
 import type { Service } from '../model/snapshot.ts';

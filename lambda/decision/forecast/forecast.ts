@@ -2,8 +2,8 @@
  * The forecast: the transitions that coderd will make by itself, computed from workspaces and
  * templates as coderd's lifecycle executor does. No job announces them. The executor polls once a
  * minute by default. It makes no transition unless it has seen a daemon with the tags of the
- * template's active version (docs/coder.md §10). So without a daemon there is never a job in the
- * queue.
+ * template's active version (docs/internals/coder.md §10). So without a daemon there is never a job
+ * in the queue.
  */
 
 import { AUTOMATIC, byTime, type Transition, transitionsOf } from '../demand/transitions.ts';

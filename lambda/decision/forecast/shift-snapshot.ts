@@ -7,8 +7,8 @@ import type { EpochMs } from '../model/brands.ts';
 import type { OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 
 /**
- * coderd's executor polls once a minute (docs/coder.md §10), so it has made earlier transitions by
- * then.
+ * coderd's executor polls once a minute (docs/internals/coder.md §10), so it has made earlier
+ * transitions by then.
  */
 const EXECUTOR_MS = 60_000;
 

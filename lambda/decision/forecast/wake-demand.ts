@@ -60,7 +60,7 @@ export type WakeDemands = {
 const NEXT_LOOK_MS = 15_000;
 /** When nothing happens the next look is a minute away. */
 const QUIET_LOOK_MS = 75_000;
-/** ECS starts 500 tasks of a service a minute (docs/aws.md §2). */
+/** ECS starts 500 tasks of a service a minute (docs/internals/aws.md §2). */
 const LAUNCH_MS = 120;
 
 /** Derives the wake demands of all organizations. */

@@ -11,7 +11,7 @@ export type SecretRef = { readonly secret: string; readonly jsonKey?: string | u
 /** What the key function needs to manage provisioner keys. */
 export type ManagedKeys = { readonly token: SecretRef; readonly rotateAfterDays: number };
 
-/** How the daemons of a pool authenticate to coderd (docs/coder.md §3). */
+/** How the daemons of a pool authenticate to coderd (docs/internals/coder.md §3). */
 export type PoolAuth =
   /** A provisioner key that somebody else has made. */
   | { readonly kind: 'key'; readonly secret: SecretRef }
@@ -33,7 +33,7 @@ export type ScaleIn = 'lease' | 'confirm' | 'never';
 
 /**
  * The transitions of coderd for which a pool wakes. While the pool is at zero, no job announces
- * them (docs/coder.md §10).
+ * them (docs/internals/coder.md §10).
  */
 export type Wake = {
   readonly autostart: boolean;

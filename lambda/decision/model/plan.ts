@@ -251,7 +251,7 @@ export type Floor = {
 
 /**
  * The number of a pool's daemons (and of tasks without a daemon yet) in each state of
- * docs/architecture.md, "The lease".
+ * docs/internals/architecture.md, "The lease".
  */
 export type DaemonCounts = {
   readonly busy: number;

@@ -32,7 +32,10 @@ export type SecretEntry = {
   readonly Versions?: readonly SecretVersion[] | undefined;
 };
 
-/** A task that is created sooner after a change may still get the earlier value (docs/aws.md §3). */
+/**
+ * A task that is created sooner after a change may still get the earlier value
+ * (docs/internals/aws.md §3).
+ */
 export const SPREADS_WITHIN_MS = 2 * 60_000;
 
 /** What a pool uses a secret for. `variable`: a variable of `secrets` in its settings. */
@@ -67,7 +70,7 @@ export function findSecret<T extends Pick<SecretEntry, 'ARN' | 'Name' | 'Tags'>>
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** The length of a hyphen and the six characters that AWS appends (docs/aws.md §4). */
+/** The length of a hyphen and the six characters that AWS appends (docs/internals/aws.md §4). */
 const SUFFIX_LENGTH = 7;
 
 /** Whether this is the secret with this name, ARN, or ARN without its suffix. */

@@ -51,12 +51,12 @@ export type Job = {
   readonly type: string;
   /**
    * Why coderd made the workspace build: `initiator`, `autostart`, … Builds have this field; lists
-   * of jobs do not (docs/coder.md §1).
+   * of jobs do not (docs/internals/coder.md §1).
    */
   readonly reason?: Maybe<string>;
   /**
    * Only workspace builds have `workspace_id` and the transition. Servers before 2026 do not send
-   * the transition (docs/coder.md §1).
+   * the transition (docs/internals/coder.md §1).
    */
   readonly metadata?: Maybe<{
     readonly workspace_id?: Maybe<string>;
@@ -85,7 +85,10 @@ export type Daemon = {
   readonly previous_job?: Maybe<JobRef>;
 };
 
-/** The fields of a workspace by which coderd's lifecycle executor decides (docs/coder.md §10). */
+/**
+ * The fields of a workspace by which coderd's lifecycle executor decides (docs/internals/coder.md
+ * §10).
+ */
 export type Workspace = {
   readonly id: string;
   readonly organization_id: OrganizationId;
@@ -130,7 +133,10 @@ export type Workspace = {
   };
 };
 
-/** The fields of a template by which coderd's lifecycle executor decides (docs/coder.md §10). */
+/**
+ * The fields of a template by which coderd's lifecycle executor decides (docs/internals/coder.md
+ * §10).
+ */
 export type Template = {
   readonly id: string;
   readonly organization_id: OrganizationId;
@@ -194,7 +200,7 @@ export type OrganizationReadings = {
 
 /**
  * The license for external provisioner daemons. coderd enables the feature with the license
- * (docs/coder.md §3).
+ * (docs/internals/coder.md §3).
  */
 export type Entitlement = 'entitled' | 'grace_period' | 'not_entitled';
 

@@ -1,26 +1,27 @@
 /**
- * The behaviour that depends on the release of Coder, taken from Coder's git tags (docs/coder.md
- * §12).
+ * The behaviour that depends on the release of Coder, taken from Coder's git tags
+ * (docs/internals/coder.md §12).
  */
 
 /**
- * Older servers lack the list of provisioner jobs, or cannot filter it by job id (docs/coder.md §1,
- * §12).
+ * Older servers lack the list of provisioner jobs, or cannot filter it by job id
+ * (docs/internals/coder.md §1, §12).
  */
 export const OLDEST_SERVER = '2.20';
 /**
- * From this release on, coderd fails a job that has been pending for 30 minutes (docs/coder.md §5).
+ * From this release on, coderd fails a job that has been pending for 30 minutes
+ * (docs/internals/coder.md §5).
  */
 export const REAPS_PENDING_SINCE = '2.23';
 /**
  * From this release on, coderd makes no more prebuilt workspaces of a preset whose newest ones have
- * all failed (docs/coder.md §10).
+ * all failed (docs/internals/coder.md §10).
  */
 export const LIMITS_PRESETS_SINCE = '2.23';
 /**
  * From this release on, coderd filters the list of daemons by status and age, and leaves out
- * offline ones by default. Older servers list them, and answer 400 to the parameters (docs/coder.md
- * §2).
+ * offline ones by default. Older servers list them, and answer 400 to the parameters
+ * (docs/internals/coder.md §2).
  */
 const FILTERS_DAEMONS_SINCE = '2.26';
 /**

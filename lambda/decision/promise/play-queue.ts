@@ -1,6 +1,6 @@
 /**
  * Plays the queue of one organization: each daemon that becomes free takes the first job that fits
- * it, as coderd does (docs/coder.md §4). Computed once for each scenario.
+ * it, as coderd does (docs/internals/coder.md §4). Computed once for each scenario.
  */
 
 import { type BuildTimes, buildRestOf, factorOf } from './build-times.ts';

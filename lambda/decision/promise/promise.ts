@@ -1,6 +1,6 @@
 /**
  * The promised starts: when each pending job will start, or why that is unknown. Computed from a
- * snapshot and the decision about it. docs/promises.md describes the model and how often it is
+ * snapshot and the decision about it. docs/waits.md describes the model and how often it is
  * right.
  */
 import { failsAt } from '../demand/demand.ts';

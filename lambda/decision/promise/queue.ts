@@ -100,7 +100,7 @@ function isRefused(job: Job, tags: TagSet, { takenAt }: Snapshot): boolean {
   return takenAt - job.created_at > HANDED_OVER_MS && covers(tags, normalizeTags(job.tags));
 }
 
-/** People's jobs before prebuilds, then the oldest first (docs/coder.md §4). */
+/** People's jobs before prebuilds, then the oldest first (docs/internals/coder.md §4). */
 const IN_TURN = by<Job>(
   (job) => rankOf(job),
   ({ created_at }) => created_at,

@@ -1,7 +1,7 @@
 /**
  * The transition of a pending or running build: start, stop or delete. Starts take longer than
- * stops. coderd before 2.33 does not tell the transition of a job (docs/coder.md §1), but the list
- * of workspaces nearly always does.
+ * stops. coderd before 2.33 does not tell the transition of a job (docs/internals/coder.md §1), but
+ * the list of workspaces nearly always does.
  */
 import type { Job, OrganizationReadings, Workspace } from '../model/snapshot.ts';
 

@@ -1,4 +1,4 @@
-/** The cause of a task's end, from ECS's stop code and reasons (docs/aws.md §2). */
+/** The cause of a task's end, from ECS's stop code and reasons (docs/internals/aws.md §2). */
 import type { DeathCause } from '../model/plan.ts';
 import type { Task } from '../model/snapshot.ts';
 

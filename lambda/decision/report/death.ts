@@ -14,7 +14,8 @@ export type ToCoderdTime = (awsTime: EpochMs) => EpochMs;
 const NOISE_MS = 60_000;
 /**
  * A daemon reports a result before its task is STOPPED, and coderd waits 5 minutes before it fails
- * the job of a daemon that is gone (docs/coder.md §5). This time lies between, with room for clocks.
+ * the job of a daemon that is gone (docs/internals/coder.md §5). This time lies between, with room
+ * for clocks.
  */
 const SETTLED_MS = 2 * 60_000;
 

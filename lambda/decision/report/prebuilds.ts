@@ -1,7 +1,7 @@
 /**
  * Findings about presets whose prebuilt workspaces fail. coderd's API shows neither how often a
  * preset has failed nor its limit. Both follow from the latest builds of the prebuilt workspaces,
- * which coderd counts too (docs/coder.md §10): it never deletes those that failed.
+ * which coderd counts too (docs/internals/coder.md §10): it never deletes those that failed.
  */
 import { REAPED_AFTER_MS } from '../demand/demand.ts';
 import { PREBUILDS_USER } from '../demand/record.ts';

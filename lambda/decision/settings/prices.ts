@@ -8,16 +8,16 @@ import type { Architecture, PoolConfig } from '../model/config.ts';
 export type FargatePrices = Readonly<Record<Architecture, { readonly vcpu: number; readonly gb: number }>>;
 
 /**
- * The prices of us-east-1, fetched on 23 September 2026 (docs/aws.md §9). Other regions mostly
- * differ by one factor.
+ * The prices of us-east-1, fetched on 23 September 2026 (docs/internals/aws.md §9). Other regions
+ * mostly differ by one factor.
  */
 export const VIRGINIA: FargatePrices = {
   arm64: { vcpu: 0.03238, gb: 0.00356 },
   x86_64: { vcpu: 0.04048, gb: 0.004445 },
 };
 /**
- * Spot is up to 70 % cheaper (docs/aws.md §9). Its price changes, but the order of pools by price
- * does not.
+ * Spot is up to 70 % cheaper (docs/internals/aws.md §9). Its price changes, but the order of pools
+ * by price does not.
  */
 const SPOT_SHARE = 0.3;
 

@@ -19,7 +19,7 @@ export type InForce = {
 /**
  * Resolves `min`. With `auto` it is 0 if the forecast can wake the pool for coderd's own
  * transitions. Otherwise it is 1, because coderd starts and stops no workspace without a daemon
- * (docs/coder.md §10).
+ * (docs/internals/coder.md §10).
  */
 export function leastOf({ min, wake }: PoolConfig, organization: OrganizationReadings | undefined): number {
   if (min !== 'auto') return min;

@@ -9,8 +9,8 @@ import type { Daemon, Job, OrganizationReadings, Task } from '../model/snapshot.
 import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
 
 /**
- * coderd calls a daemon offline if it has not seen the daemon for longer (docs/coder.md §2,
- * StaleInterval).
+ * coderd calls a daemon offline if it has not seen the daemon for longer (docs/internals/coder.md
+ * §2, StaleInterval).
  */
 export const STALE_AFTER_MS = 90_000;
 
@@ -130,7 +130,10 @@ export function isAlive({ last_seen_at }: Daemon, now: EpochMs): boolean {
   return last_seen_at != null && now - last_seen_at <= STALE_AFTER_MS;
 }
 
-/** coderd writes when it saw a daemon every 60 s while the daemon is connected (docs/coder.md §2). */
+/**
+ * coderd writes when it saw a daemon every 60 s while the daemon is connected
+ * (docs/internals/coder.md §2).
+ */
 const HEARTBEAT_MS = 60_000;
 
 /** Whether a daemon's connection has most likely ended, although coderd does not list it as offline yet. */
@@ -141,7 +144,7 @@ export function mayHaveLeft({ last_seen_at }: Daemon, now: EpochMs): boolean {
 /**
  * coderd gives a pending job to a daemon within a second. A job that has waited longer shows that
  * an idle daemon which fits has ended, or does not take such jobs. coderd shows the end of a daemon
- * only after 90 s (docs/coder.md §2).
+ * only after 90 s (docs/internals/coder.md §2).
  */
 export const HANDED_OVER_MS = 15_000;
 
@@ -171,8 +174,8 @@ const HOST = 'ip-';
 
 /**
  * Finds daemons by their host's name, `ip-10-0-1-2`, which they have unless they were started with a
- * name (docs/coder.md §5). AWS reuses addresses, so a row that was last seen before this task
- * started belongs to an earlier task.
+ * name (docs/internals/coder.md §5). AWS reuses addresses, so a row that was last seen before this
+ * task started belongs to an earlier task.
  */
 function daemonsByAddress(task: Task, byHost: ReadonlyMap<string, readonly Daemon[]>): readonly Daemon[] {
   if (byHost.size === 0) return [];

@@ -82,8 +82,8 @@ function judgeReading(
 }
 
 /**
- * A list that is as long as its limit counts as truncated, even if its status is ok (docs/coder.md
- * §1).
+ * A list that is as long as its limit counts as truncated, even if its status is ok
+ * (docs/internals/coder.md §1).
  */
 function effectiveStatus({ status, limit = 0, items }: Reading<unknown>): ReadingStatus {
   return status === 'ok' && limit > 0 && items.length >= limit ? 'truncated' : status;
@@ -137,8 +137,8 @@ function registering({ tasks }: PoolView): number {
 
 /**
  * Finds running jobs whose daemon is not listed. If a key is deleted, coderd deletes the rows of
- * its daemons, but their jobs run on (docs/coder.md §3). This doubt does not expire: coderd fails a
- * job without updates after 5 minutes, so a running job has a daemon.
+ * its daemons, but their jobs run on (docs/internals/coder.md §3). This doubt does not expire:
+ * coderd fails a job without updates after 5 minutes, so a running job has a daemon.
  */
 function judgeWorkers(
   organization: OrganizationReadings,
@@ -234,7 +234,7 @@ function judgePool(view: PoolView): readonly DoubtFinding[] {
 
 /**
  * Several rows may be the daemon of one task: somebody has started a daemon with its name or its
- * host's name, or two daemons share a row (docs/coder.md §2).
+ * host's name, or two daemons share a row (docs/internals/coder.md §2).
  */
 function judgeDaemons({ pool, tasks }: PoolView): readonly DoubtFinding[] {
   const shared = tasks.filter(({ rivals }) => rivals.length > 0);

@@ -1,8 +1,8 @@
 /**
  * Failing starts: tasks that stop before their daemon has registered, and tasks that stay PENDING.
  * After three failures within ten minutes a pool gets one probe at a time until a start succeeds.
- * The autoscaler stores no state for this: ECS shows stopped tasks for an hour (docs/aws.md §2),
- * and coderd shows when a daemon registered.
+ * The autoscaler stores no state for this: ECS shows stopped tasks for an hour
+ * (docs/internals/aws.md §2), and coderd shows when a daemon registered.
  */
 import type { EpochMs } from '../model/brands.ts';
 import type { Task } from '../model/snapshot.ts';
@@ -80,7 +80,8 @@ function hasThreeInWindow(failures: readonly Task[]): boolean {
 }
 
 /**
- * A task that ran without a daemon has failed too: a wrong key ends the daemon (docs/coder.md §5).
+ * A task that ran without a daemon has failed too: a wrong key ends the daemon
+ * (docs/internals/coder.md §5).
  */
 function hasFailed(
   { lastStatus, stopCode, containers }: Task,

@@ -21,12 +21,12 @@ const SHARE_EVERY_MS = 60_000;
 const TRIAL_MS = 30 * 60_000;
 /**
  * A task that runs longer without a lease may not get one before old tasks leave
- * (docs/aws.md §1, DEPLOYMENT_BLOCKED).
+ * (docs/internals/aws.md §1, DEPLOYMENT_BLOCKED).
  */
 const LEASE_LATE_MS = 2 * 60_000;
 /**
- * A daemon that loses its connection is back within seconds (docs/coder.md §5). Wait this long at
- * most.
+ * A daemon that loses its connection is back within seconds (docs/internals/coder.md §5). Wait this
+ * long at most.
  */
 const SILENT_FOR_MS = 5 * 60_000;
 

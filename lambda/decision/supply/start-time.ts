@@ -15,7 +15,7 @@ const MAX_SAMPLES = 50;
 const LONGEST_MS = 15 * 60_000;
 /**
  * A task that ran for longer without a daemon waited for its lease because of a deployment
- * (docs/aws.md §1, DEPLOYMENT_BLOCKED).
+ * (docs/internals/aws.md §1, DEPLOYMENT_BLOCKED).
  */
 const LEASE_LATE_MS = 2 * 60_000;
 

@@ -204,8 +204,8 @@ function isKeptRunning(task: Task): boolean {
 }
 
 /**
- * A missing row proves that no daemon came only if coderd also lists offline daemons (docs/coder.md
- * §2).
+ * A missing row proves that no daemon came only if coderd also lists offline daemons
+ * (docs/internals/coder.md §2).
  */
 function registration(daemon: Daemon | undefined, isWhole: boolean): EpochMs | 'never' | 'unknown' {
   return daemon?.created_at ?? (isWhole ? 'never' : 'unknown');
@@ -238,7 +238,7 @@ function unlistedDaemons({ pool, tasks, index, owned }: Unlisted): readonly Daem
 /**
  * Makes a predicate for daemons that the autoscaler does not own: no task of a pool has it, and its
  * name is not that of a pool's daemon. A daemon whose task is gone still reads idle for up to 90 s
- * (docs/coder.md §2).
+ * (docs/internals/coder.md §2).
  */
 export function foreignTo(pools: readonly PoolView[]): (daemon: Daemon) => boolean {
   const names = new Set<string>(pools.map(({ pool }) => pool.name));

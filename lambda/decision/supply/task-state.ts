@@ -1,6 +1,7 @@
 /**
- * The state of one task by docs/architecture.md, "The lease", and the use of its daemon, from its
- * protection and coderd's rows. If the state is not certain, it is the one that holds scale-in.
+ * The state of one task by docs/internals/architecture.md, "The lease", and the use of its daemon,
+ * from its protection and coderd's rows. If the state is not certain, it is the one that holds
+ * scale-in.
  */
 import type { EpochMs } from '../model/brands.ts';
 import type { PoolConfig } from '../model/config.ts';
@@ -19,8 +20,8 @@ const LEAVING_MS = 23 * 3_600_000;
 const BOOT_MS = 15 * 60_000;
 
 /**
- * The states of docs/architecture.md, "The lease", and `replacing`: a working task whose turn to be
- * replaced has come (rolling.ts).
+ * The states of docs/internals/architecture.md, "The lease", and `replacing`: a working task whose
+ * turn to be replaced has come (rolling.ts).
  */
 export type TaskState = 'starting' | 'working' | 'replacing' | 'leaving' | 'left' | 'unguarded';
 

@@ -94,7 +94,8 @@ function timelineOf({ task, daemon, requestedAt, noticedAt }: ServingTask): read
 
 /**
  * Undefined: unknown. Without a guard a daemon has the name of its host. coderd keeps the row of an
- * earlier daemon with the same name, and the time at which it was made (docs/coder.md §2).
+ * earlier daemon with the same name, and the time at which it was made (docs/internals/coder.md
+ * §2).
  */
 function registrationOf(task: ServingTask['task'], daemon: ServingTask['daemon']): EpochMs | undefined {
   if (task?.createdAt === undefined || daemon === undefined) return daemon?.created_at;

@@ -1,7 +1,7 @@
 /**
- * Provisioner keys of one coderd (docs/coder.md §3). Without a right, coderd answers as if a key did
- * not exist (an empty list, 404), or as if it had failed itself (500). This adapter tells these
- * apart with `POST /authcheck`.
+ * Provisioner keys of one coderd (docs/internals/coder.md §3). Without a right, coderd answers as
+ * if a key did not exist (an empty list, 404), or as if it had failed itself (500). This adapter
+ * tells these apart with `POST /authcheck`.
  */
 import * as z from 'zod';
 import type { RawAnswer } from '../../adapters/coderd/http/answer.ts';
@@ -95,7 +95,8 @@ export class CoderdKeys implements ProvisionerKeys {
     const doing = `listing provisioner daemons of organization "${organization.name}"`;
     const path = `/api/v2/organizations/${encodeURIComponent(organization.id)}/provisionerdaemons`;
     const whole = await this.#answer(doing, { method: 'GET', path, query: { limit: '0', offline: 'true' } });
-    // Before 2.26 the parameter is unknown, and offline daemons are always listed (docs/coder.md §2).
+    // Before 2.26 the parameter is unknown, and offline daemons are always listed
+    // (docs/internals/coder.md §2).
     const answer =
       whole.statusCode === 400
         ? await this.#answer(doing, { method: 'GET', path, query: { limit: '0' } })

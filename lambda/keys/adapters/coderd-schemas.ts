@@ -1,4 +1,4 @@
-/** Schemas of coderd's answers about provisioner keys (docs/coder.md §3). */
+/** Schemas of coderd's answers about provisioner keys (docs/internals/coder.md §3). */
 import * as z from 'zod';
 import { time } from '../../adapters/shared/time.ts';
 import type { OrganizationId } from '../../decision/model/brands.ts';

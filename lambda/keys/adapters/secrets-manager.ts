@@ -1,4 +1,7 @@
-/** The secrets of managed keys in Secrets Manager (docs/aws.md §4). Errors never contain a value. */
+/**
+ * The secrets of managed keys in Secrets Manager (docs/internals/aws.md §4). Errors never contain a
+ * value.
+ */
 import {
   DescribeSecretCommand,
   GetSecretValueCommand,

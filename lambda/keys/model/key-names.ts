@@ -12,7 +12,8 @@ export type OwnDeployment = { readonly id: string; readonly stack: string };
 
 /**
  * The id has the beginning of the stack's name, for people, and a hash of its ARN, which no other
- * stack has. With the longest pool name a key's name has 63 of 64 characters (docs/coder.md §3).
+ * stack has. With the longest pool name a key's name has 63 of 64 characters
+ * (docs/internals/coder.md §3).
  */
 export function deploymentOf(stack: string, stackArn: string): OwnDeployment {
   const readable = stack

@@ -85,8 +85,8 @@ function isLate({ RequestType, RequestId }: ResourceEvent, { request }: Resource
 }
 
 /**
- * After a creation that failed, CDK's framework never asks for a deletion (docs/aws.md §7). While the
- * secret has no current version, no task can have a key of the pool.
+ * After a creation that failed, CDK's framework never asks for a deletion (docs/internals/aws.md
+ * §7). While the secret has no current version, no task can have a key of the pool.
  */
 async function createKey(ports: KeyPorts, pool: ManagedPool, event: ResourceEvent): Promise<KnownKey> {
   const { SecretArn } = event.ResourceProperties;

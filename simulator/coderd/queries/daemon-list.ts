@@ -1,6 +1,6 @@
 /**
- * The list of daemons: GetProvisionerDaemonsWithStatusByOrganization, and its JSON (docs/coder.md
- * §2).
+ * The list of daemons: GetProvisionerDaemonsWithStatusByOrganization, and its JSON
+ * (docs/internals/coder.md §2).
  */
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';

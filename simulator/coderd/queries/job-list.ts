@@ -1,6 +1,6 @@
 /**
  * The list of jobs: GetProvisionerJobsByOrganizationAndStatusWithQueuePositionAndProvisioner, and
- * its JSON (docs/coder.md §1).
+ * its JSON (docs/internals/coder.md §1).
  */
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';

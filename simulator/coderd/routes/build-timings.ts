@@ -1,6 +1,6 @@
 /**
  * `GET /api/v2/workspacebuilds/{workspacebuild}/timings`: the stages of a build
- * (coderd/workspacebuilds.go, buildTimings; docs/coder.md §13).
+ * (coderd/workspacebuilds.go, buildTimings; docs/internals/coder.md §13).
  */
 import type { StageSpan } from '../../base/daemon-connection.ts';
 import { rfc3339 } from '../queries/rfc3339.ts';

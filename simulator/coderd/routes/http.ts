@@ -203,7 +203,7 @@ function daemonList(request: OrganizationRequest): Answer {
 
 /**
  * Before 2.20: only `tags`, no limit, other parameters ignored, and rows that may not be read are
- * left out (docs/coder.md §2).
+ * left out (docs/internals/coder.md §2).
  */
 function earlyDaemonList({ model, user, organization, parameters }: OrganizationRequest): Answer {
   const tags = parameters.tags('tags');
@@ -240,7 +240,7 @@ function rateLimited(limit: number): Answer {
   return { status: 429, body: { message } };
 }
 
-/** coderd does not check the value before Postgres refuses it (docs/coder.md §1). */
+/** coderd does not check the value before Postgres refuses it (docs/internals/coder.md §1). */
 function badEnum(what: 'jobs' | 'daemons', type: string, value: string): Answer {
   const detail = `fetch object: pq: invalid input value for enum ${type}: "${value}"`;
   return { status: 500, body: { message: `Internal error fetching provisioner ${what}.`, detail } };

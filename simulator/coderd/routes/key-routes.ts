@@ -1,6 +1,7 @@
 /**
- * The routes of provisioner keys (docs/coder.md §3; enterprise/coderd/provisionerkeys.go). Without
- * the right, coderd answers as if a key did not exist, or as if it had failed itself.
+ * The routes of provisioner keys (docs/internals/coder.md §3;
+ * enterprise/coderd/provisionerkeys.go). Without the right, coderd answers as if a key did not
+ * exist, or as if it had failed itself.
  */
 import { z } from 'zod';
 import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
@@ -73,7 +74,7 @@ function remove(request: OrganizationRequest): Answer {
 
 /**
  * The key alone identifies the caller; the path is ignored, and no licence is asked for
- * (docs/coder.md §3; coderd/httpmw/provisionerdaemon.go).
+ * (docs/internals/coder.md §3; coderd/httpmw/provisionerdaemon.go).
  */
 export function provisionerKey(model: CoderdModel, secret: string | undefined): Answer {
   if (secret === undefined) return { status: 401, body: { message: 'provisioner daemon key required' } };

@@ -1,6 +1,6 @@
 /**
  * Parses query parameters as coderd's QueryParamParser does: strictly, and with all errors at once
- * (docs/coder.md §1).
+ * (docs/internals/coder.md §1).
  */
 import { messageOf } from '../../../lambda/decision/model/message-of.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';

@@ -1,6 +1,6 @@
 /**
- * go-chi/httprate as coderd uses it (docs/coder.md §9): a sliding window of one minute, with two
- * counters a key.
+ * go-chi/httprate as coderd uses it (docs/internals/coder.md §9): a sliding window of one minute,
+ * with two counters a key.
  */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 

@@ -1,4 +1,4 @@
-/** Templates and their versions as JSON (codersdk of 2.30, docs/coder.md §10). */
+/** Templates and their versions as JSON (codersdk of 2.30, docs/internals/coder.md §10). */
 import type { JobId } from '../../../lambda/decision/model/brands.ts';
 import { tagKey } from '../../../lambda/decision/model/tags.ts';
 import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';

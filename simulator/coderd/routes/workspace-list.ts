@@ -1,4 +1,7 @@
-/** Workspaces as JSON (codersdk of 2.30, docs/coder.md §10), in the order of GetWorkspaces. */
+/**
+ * Workspaces as JSON (codersdk of 2.30, docs/internals/coder.md §10), in the order of
+ * GetWorkspaces.
+ */
 
 import type { CoderdModel } from '../model.ts';
 import { optionalTime, rfc3339 } from '../queries/rfc3339.ts';

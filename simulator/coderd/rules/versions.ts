@@ -17,8 +17,8 @@ export const DEFAULT_RELEASE = 'v2.30.0';
  */
 const SINCE = {
   /**
-   * The provisionerjobs route, and the computed fields of provisionerdaemons (docs/coder.md §1,
-   * §2).
+   * The provisionerjobs route, and the computed fields of provisionerdaemons
+   * (docs/internals/coder.md §1, §2).
    */
   listsJobs: ['2.19.0'],
   /**
@@ -57,22 +57,25 @@ const SINCE = {
    * (rbac.OrgMemberPermissions).
    */
   letsMembersReadMembers: ['2.30.0'],
-  /** #21852. Before, a job cancelled while pending was still acquired (docs/coder.md §4). */
+  /**
+   * #21852. Before, a job cancelled while pending was still acquired (docs/internals/coder.md §4).
+   */
   skipsCancelledJobs: ['2.31.1'],
   /** status and login_type of the members list (codersdk.OrganizationMemberWithUserData). */
   tellsUserStatus: ['2.32.0'],
-  /** metadata.workspace_build_transition (docs/coder.md §1). */
+  /** metadata.workspace_build_transition (docs/internals/coder.md §1). */
   tellsTransitions: ['2.33.0'],
   /** #26203. Before, only failed starts were cleaned up (isEligibleForFailedCleanup). */
   cleansUpFailedStops: ['2.33.8', '2.34.2', '2.35.0'],
   /**
-   * The daemon reports a row for each whole stage, and the steps of an init (docs/coder.md §13).
+   * The daemon reports a row for each whole stage, and the steps of an init
+   * (docs/internals/coder.md §13).
    */
   tellsStages: ['2.29.0'],
   tellsMemberRoles: ['2.35.0'],
   /**
-   * #26532. Before, sessions outlived their key (docs/coder.md §3). On main; in no release up to
-   * 2.36.0.
+   * #26532. Before, sessions outlived their key (docs/internals/coder.md §3). On main; in no
+   * release up to 2.36.0.
    */
   closesSessionsOfDeletedKeys: ['2.37.0'],
 } as const;
@@ -108,7 +111,7 @@ export class CoderVersion {
 
   /**
    * Whether a daemon of that release may connect: its API must not be newer than the server's
-   * (docs/coder.md §5).
+   * (docs/internals/coder.md §5).
    */
   accepts(daemon: CoderVersion): boolean {
     return daemon.#daemonApi <= this.#daemonApi;

@@ -3,11 +3,11 @@ import type { TagSet } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../../base/random.ts';
 
 /**
- * A daemon not seen for longer is offline and does not open the autostart gate (docs/coder.md §2,
- * §10).
+ * A daemon not seen for longer is offline and does not open the autostart gate
+ * (docs/internals/coder.md §2, §10).
  */
 const STALE_MS = 90_000;
-/** How often coderd writes a heartbeat for an open websocket (docs/coder.md §2). */
+/** How often coderd writes a heartbeat for an open websocket (docs/internals/coder.md §2). */
 export const HEARTBEAT_MS = 60_000;
 
 /** What a daemon sends when it connects, with the properties of its key. */
@@ -49,7 +49,7 @@ export class DaemonTable {
 
   /**
    * UpsertProvisionerDaemon: an existing row of the same organization, name and owner keeps its id
-   * (docs/coder.md §2).
+   * (docs/internals/coder.md §2).
    */
   upsert(registration: DaemonRegistration, now: EpochMs): DaemonRecord {
     const name = uniqueName(registration);

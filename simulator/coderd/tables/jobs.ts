@@ -4,7 +4,7 @@ import type { StageSpan } from '../../base/daemon-connection.ts';
 import type { TemplateRecord, TemplateVersion } from './templates.ts';
 import type { Transition } from './transition.ts';
 
-/** The user that prebuilt workspaces belong to (docs/coder.md §10). */
+/** The user that prebuilt workspaces belong to (docs/internals/coder.md §10). */
 export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 
 export type JobType = 'template_version_import' | 'workspace_build' | 'template_version_dry_run';

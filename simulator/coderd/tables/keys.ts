@@ -13,7 +13,7 @@ export type ProvisionerKey = {
   readonly createdAt: EpochMs;
 };
 
-/** The number of characters of a key's secret (docs/coder.md §3). */
+/** The number of characters of a key's secret (docs/internals/coder.md §3). */
 export const SECRET_LENGTH = 43;
 
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
@@ -34,8 +34,8 @@ export class ProvisionerKeys {
   }
 
   /**
-   * Adds a key and returns its secret, which is never shown again. Refuses as docs/coder.md §3
-   * says.
+   * Adds a key and returns its secret, which is never shown again. Refuses as
+   * docs/internals/coder.md §3 says.
    */
   add(given: Omit<ProvisionerKey, 'id'>): string {
     const key = { ...given, name: given.name.toLowerCase() };
@@ -94,7 +94,7 @@ const reserved =
     createdAt: 0 as EpochMs,
   });
 
-/** The reserved keys of daemons that have none of their own (docs/coder.md §3). */
+/** The reserved keys of daemons that have none of their own (docs/internals/coder.md §3). */
 export const builtInKey = reserved(BUILT_IN_ID, 'built-in');
 export const userAuthKey = reserved(USER_AUTH_ID, 'user-auth');
 export const pskKey = reserved(PSK_ID, 'psk');
@@ -106,7 +106,7 @@ export type Admitted = {
   readonly owner: string;
 };
 
-/** The tags of a daemon: MutateTags (docs/coder.md §3). */
+/** The tags of a daemon: MutateTags (docs/internals/coder.md §3). */
 export function daemonTags({ key: { tags }, owner }: Admitted): TagSet {
   return normalizeTags(withoutEmpty(tags.scope === 'user' ? { ...tags, owner } : tags));
 }

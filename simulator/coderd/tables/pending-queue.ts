@@ -10,8 +10,8 @@ type Tagged = { readonly tags: TagSet; readonly tagKey: string };
 type TagGroup = Tagged & { readonly people: Set<Job>; readonly prebuilds: Set<Job> };
 
 /**
- * The jobs that AcquireProvisionerJob can find (docs/coder.md §4), by organization and tag set:
- * jobs of people before prebuilds, then the oldest first.
+ * The jobs that AcquireProvisionerJob can find (docs/internals/coder.md §4), by organization and
+ * tag set: jobs of people before prebuilds, then the oldest first.
  */
 export class PendingQueue {
   readonly #groups = new Map<OrganizationId, Map<string, TagGroup>>();

@@ -63,7 +63,7 @@ export type TemplateVersion = {
   readonly archive?: Uint8Array | undefined;
   /**
    * The tags of its import job: the autostart gate needs them, and its builds get them
-   * (docs/coder.md §10).
+   * (docs/internals/coder.md §10).
    */
   readonly tags: TagSet;
   readonly createdAt: EpochMs;

@@ -1,4 +1,4 @@
-/** Session tokens and their users (docs/coder.md §9; coderd/httpmw/apikey.go). */
+/** Session tokens and their users (docs/internals/coder.md §9; coderd/httpmw/apikey.go). */
 
 import { type EpochMs, type OrganizationId, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
@@ -11,13 +11,13 @@ export type TokenUser = {
   readonly username: string;
   readonly isOwner: boolean;
   /**
-   * The organizations whose jobs and daemons it may read (docs/coder.md §9: the organization
-   * template admin role).
+   * The organizations whose jobs and daemons it may read (docs/internals/coder.md §9: the
+   * organization template admin role).
    */
   readonly canRead: Organizations;
   /**
    * The organizations whose workspaces and templates it may read: fewer than `canRead` with a
-   * custom role (docs/coder.md §1).
+   * custom role (docs/internals/coder.md §1).
    */
   readonly canReadWorkspaces: Organizations;
   /**

@@ -1,6 +1,6 @@
 /**
  * Derives which transition of a workspace is due when (getNextTransition and its rules,
- * docs/coder.md §10), in order of precedence.
+ * docs/internals/coder.md §10), in order of precedence.
  */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { DAY_MS } from '../../../lambda/decision/model/units.ts';

@@ -1,6 +1,6 @@
 /**
  * The tables workspaces and workspace_builds, with the changes that people and coderd make
- * (docs/coder.md §10).
+ * (docs/internals/coder.md §10).
  */
 import { type EpochMs, type JobId, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { normalizeTags, type TagSet, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';

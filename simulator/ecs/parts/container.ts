@@ -35,8 +35,8 @@ export type ContainerHost = {
 export type StartContainer = (host: ContainerHost) => Container;
 
 /**
- * The answers of the agent endpoint in a task (docs/aws.md §1). Only the first kind contains the
- * word "protection".
+ * The answers of the agent endpoint in a task (docs/internals/aws.md §1). Only the first kind
+ * contains the word "protection".
  */
 export type AgentAnswer =
   | { readonly kind: 'protection'; readonly enabled: boolean; readonly expiresAt?: EpochMs | undefined }

@@ -20,19 +20,20 @@ export type Latencies = {
   readonly stop: Range;
   /**
    * From RUNNING until a deployment counts the task as healthy: 40 s without a health check
-   * (docs/aws.md §2).
+   * (docs/internals/aws.md §2).
    */
   readonly healthyMs: number;
 };
 
 /**
  * How `boot` is divided: the network interface comes first, then the image, then the container.
- * docs/aws.md §2 has about 10 s for the interface, and no number for the others.
+ * docs/internals/aws.md §2 has about 10 s for the interface, and no number for the others.
  */
 export const BOOT_SHARES = { network: 0.3, imagePull: 0.6, containerStart: 0.1 } as const;
 
 /**
- * The known values for Fargate and small images (docs/aws.md §2: 30 to 60 s, no primary number).
+ * The known values for Fargate and small images (docs/internals/aws.md §2: 30 to 60 s, no primary
+ * number).
  */
 export const FARGATE: Latencies = {
   react: [500, 3_000],

@@ -4,7 +4,7 @@ import { BASELINES } from '../../../backtest/policies/index.ts';
 import { loadConfig } from '../../../lambda/config/load.ts';
 
 const { config } = loadConfig('examples/3k-users.yaml');
-const document = readFileSync('docs/policies.md', 'utf8');
+const document = readFileSync('docs/backtest.md', 'utf8');
 
 describe.each(BASELINES)('$id', (policy) => {
   const grid = policy.grid(config);
@@ -20,7 +20,7 @@ describe.each(BASELINES)('$id', (policy) => {
     expect(names).toEqual(names.map(() => names[0]));
   });
 
-  it('has a link to its source in docs/policies.md', () => {
+  it('has a link to its source in docs/backtest.md', () => {
     expect(document).toContain(policy.source.url);
   });
 });

@@ -72,8 +72,8 @@ describe.each(SCENARIOS)('$name', ({ name, config: file, templates, groups, burs
     expect([...used].sort()).toEqual(templates.map((template) => template.name).sort());
   });
 
-  it('has a row in docs/traces.md', () => {
-    expect(readFileSync(inRoot('docs/traces.md'), 'utf8')).toContain(`| \`${name}\` |`);
+  it('has a row in docs/backtest.md', () => {
+    expect(readFileSync(inRoot('docs/backtest.md'), 'utf8')).toContain(`| \`${name}\` |`);
   });
 });
 

@@ -36,8 +36,8 @@ const values = fc.constantFrom('user', 'organization', '', 'aaa', 'bbb', 'Chicag
 const tagSets = fc.dictionary(names, values, { maxKeys: 5, noNullPrototype: true });
 
 /**
- * A second implementation of the rule of docs/coder.md §4: over text pairs, as Postgres compares
- * JSON.
+ * A second implementation of the rule of docs/internals/coder.md §4: over text pairs, as Postgres
+ * compares JSON.
  */
 function independently(daemonTags: Tags, jobTags: Tags): boolean {
   const pairs = (tags: Tags): ReadonlySet<string> => {

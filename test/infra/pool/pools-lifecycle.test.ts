@@ -1,4 +1,4 @@
-/** Compares the changes that each setting makes in AWS with docs/lifecycle.md. */
+/** Compares the changes that each setting makes in AWS with docs/upgrade.md. */
 import { readFileSync } from 'node:fs';
 import { ResourceImpact } from '@aws-cdk/cloudformation-diff';
 import { describe, expect, it } from 'vitest';
@@ -133,7 +133,7 @@ const STEPS: readonly Step[] = [
   { change: '`aws.metrics.perPool`', to: aws({ metrics: { perPool: true } }) },
 ];
 
-const rows = readFileSync('docs/lifecycle.md', 'utf8')
+const rows = readFileSync('docs/upgrade.md', 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| '))
   .map((line) => line.split(' | ').map((cell) => cell.replaceAll(/^\| | \|$/g, '').trim()));
@@ -142,7 +142,7 @@ const standing = propertiesOf(synthesize(before));
 
 describe('a deployment that changes', () => {
   it.each(STEPS)(
-    '$change has the effect on AWS that docs/lifecycle.md describes',
+    '$change has the effect on AWS that docs/upgrade.md describes',
     ({ change, from = before, to }) => {
       const row = rows.find(([first]) => first === change)?.slice(1, 5);
       expect(row).toEqual(changesOf(from, to));
@@ -151,7 +151,7 @@ describe('a deployment that changes', () => {
 });
 
 /**
- * Changes that stop the tasks of a pool or remove their network, as docs/lifecycle.md describes.
+ * Changes that stop the tasks of a pool or remove their network, as docs/upgrade.md describes.
  */
 const NOT_ROLLED = ['a pool removed', '`aws.cluster`', '`aws.network.vpc` (another network)'];
 

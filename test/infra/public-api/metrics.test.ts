@@ -73,7 +73,7 @@ describe('the metrics of a pool', () => {
 describe('the alarms', () => {
   it('are found by the names of their sections in the runbook', () => {
     const { autoscaler } = deploy(deployment([cpu]));
-    const runbook = readFileSync('docs/runbook.md', 'utf8');
+    const runbook = readFileSync('docs/operate.md', 'utf8');
     expect(Object.keys(autoscaler.alarms)).toContain('no-tick');
     for (const name of Object.keys(autoscaler.alarms)) expect(runbook).toContain(name);
   });

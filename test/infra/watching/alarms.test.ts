@@ -163,9 +163,9 @@ describe('the alarms', () => {
     ({ name }) => {
       const description = named(name)?.AlarmDescription ?? '';
       expect(description).toContain('First: ');
-      expect(description).toContain(`docs/runbook.md, "${name}"`);
+      expect(description).toContain(`docs/operate.md, "${name}"`);
       expect(description.length).toBeLessThan(1024);
-      expect(readFileSync('docs/runbook.md', 'utf8').split('\n')).toContain(`## ${name}`);
+      expect(readFileSync('docs/operate.md', 'utf8').split('\n')).toContain(`### ${name}`);
     },
   );
 

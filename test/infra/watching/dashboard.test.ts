@@ -57,7 +57,7 @@ describe('the dashboard', () => {
 
   it('begins with the commands and the path of the runbook', () => {
     const [first] = widgets;
-    expect(first?.properties.markdown).toMatch(/autoscaler status.*autoscaler doctor.*docs\/runbook\.md/s);
+    expect(first?.properties.markdown).toMatch(/autoscaler status.*autoscaler doctor.*docs\/operate\.md/s);
   });
 
   it('draws fewer than 50 metrics, all published by the function for this deployment', () => {

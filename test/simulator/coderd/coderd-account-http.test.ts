@@ -1,6 +1,6 @@
 /**
  * Tests the simulated coderd's routes for the token's user, the token, the licence and provisioner
- * keys (docs/coder.md §3, §9).
+ * keys (docs/internals/coder.md §3, §9).
  */
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** Daemons without a key of their own: the pre-shared key and users' tokens (docs/coder.md §3). */
+/**
+ * Daemons without a key of their own: the pre-shared key and users' tokens (docs/internals/coder.md
+ * §3).
+ */
 import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';

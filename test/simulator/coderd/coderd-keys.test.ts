@@ -1,4 +1,4 @@
-/** Tests the simulated coderd's routes for provisioner keys (docs/coder.md §3). */
+/** Tests the simulated coderd's routes for provisioner keys (docs/internals/coder.md §3). */
 import { describe, expect, it } from 'vitest';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';

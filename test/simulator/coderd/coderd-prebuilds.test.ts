@@ -1,4 +1,4 @@
-/** The reconciler of prebuilt workspaces: docs/coder.md §10, "Prebuilt workspaces". */
+/** The reconciler of prebuilt workspaces: docs/internals/coder.md §10, "Prebuilt workspaces". */
 import { describe, expect, it } from 'vitest';
 import type { CoderdOptions } from '../../../simulator/coderd/model.ts';
 import { workspaceAnswer } from '../../../simulator/coderd/routes/workspace-list.ts';

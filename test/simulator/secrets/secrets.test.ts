@@ -1,4 +1,6 @@
-/** Tests the simulated Secrets Manager: versions, labels, tags, rotation (docs/aws.md §4). */
+/**
+ * Tests the simulated Secrets Manager: versions, labels, tags, rotation (docs/internals/aws.md §4).
+ */
 import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { Random } from '../../../simulator/base/random.ts';

@@ -30,7 +30,7 @@ const SAME: Verdict = { kind: 'same' };
 /** The releases to compare with, and that of the coderd. */
 export type Tested = { readonly transcripts: readonly Transcript[]; readonly version: string };
 
-/** Fields that came after the oldest supported release (docs/coder.md §12). */
+/** Fields that came after the oldest supported release (docs/internals/coder.md §12). */
 const SINCE: ReadonlyMap<string, string> = new Map([
   ['workspaces.latest_build.template_version_preset_id', '2.22'],
   ['workspaces.is_prebuild', '2.25'],

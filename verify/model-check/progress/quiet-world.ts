@@ -1,7 +1,7 @@
 /**
  * Computes how a pool goes on in a quiet world: agents answer, every call arrives, every job ends,
  * no deployment starts, and looks see the current state. ECS refuses calls as one reading of
- * DEPLOYMENT_BLOCKED says (docs/aws.md §1).
+ * DEPLOYMENT_BLOCKED says (docs/internals/aws.md §1).
  */
 import { isBlocked, type RuleReading } from '../../../simulator/ecs/protection.ts';
 import type { GuardInput, GuardTable } from '../../../simulator/task/guard-table.ts';
@@ -135,7 +135,8 @@ function daemonChange(task: ModelTask, world: Around): Change | undefined {
     case 'starting':
       return task.row === 'young' ? { task: { ...task, daemon: 'idle', row: 'live' } } : undefined;
     case 'idle':
-      // Its key is gone, and its session ends soon: it redials without end (docs/coder.md §3).
+      // Its key is gone, and its session ends soon: it redials without end (docs/internals/coder.md
+      // §3).
       if (task.row === 'none') return { task: { ...task, daemon: 'starting' } };
       return (world?.pending ?? 0) > 0 ? { task, takesJob: true } : undefined;
     case 'busy':

@@ -1,8 +1,8 @@
 /**
  * The exploration of guards: tasks, jobs, a clock and a nonsense autoscaler. It sends drain
  * requests to any task at any time. The count and the revision always let ECS stop any unprotected
- * task. ECS refuses any call, which covers every reading of DEPLOYMENT_BLOCKED (docs/aws.md §1).
- * Tasks are interchangeable: a state is a sorted list of them.
+ * task. ECS refuses any call, which covers every reading of DEPLOYMENT_BLOCKED
+ * (docs/internals/aws.md §1). Tasks are interchangeable: a state is a sorted list of them.
  */
 import { GUARD_TABLE } from '../../../simulator/task/guard-table.ts';
 import { sortSlots } from './autoscalers.ts';

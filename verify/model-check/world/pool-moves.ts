@@ -12,7 +12,7 @@ export type TaskRules = {
   readonly table: GuardTable;
   /**
    * Whether coderd ends the session of a daemon whose key was deleted, once it holds no job
-   * (docs/coder.md §3: after 2.36). Before that coderd may hand it further jobs.
+   * (docs/internals/coder.md §3: after 2.36). Before that coderd may hand it further jobs.
    */
   readonly endsSessions: boolean;
 };

@@ -4,8 +4,8 @@
  *
  * Time is counted in units of six hours. Rounding never makes anything safer than it is: a lease of
  * 48 h lasts 8 units, a drain request of 23 h lasts 3. A guard that cannot look drains after one
- * unit. A job of a draining daemon lasts at most 2 units (docs/architecture.md, "The lease": builds
- * shorter than 17 h). 3 = 1 + 2 stands for 23 = 6 + 17.
+ * unit. A job of a draining daemon lasts at most 2 units (docs/internals/architecture.md, "The
+ * lease": builds shorter than 17 h). 3 = 1 + 2 stands for 23 = 6 + 17.
  */
 import type { GuardInput, GuardPhase } from '../../../simulator/task/guard-table.ts';
 

@@ -8,7 +8,8 @@ import type { PlannedPool } from '../world/plan.ts';
 import { untilNextMs, type WorldContext } from '../world/world-context.ts';
 
 /**
- * The longest build: the lease protects builds of up to 17 h (docs/architecture.md, "The lease").
+ * The longest build: the lease protects builds of up to 17 h (docs/internals/architecture.md, "The
+ * lease").
  */
 const LONGEST_MS = 17 * HOUR_MS;
 

@@ -21,8 +21,8 @@ export type PlannedIncidents = {
 export type Crash = { readonly job: JobId; readonly taskId: string; readonly at: EpochMs };
 
 /**
- * The protection of a drain request (docs/architecture.md, "The lease"). It is sent to any running
- * task.
+ * The protection of a drain request (docs/internals/architecture.md, "The lease"). It is sent to
+ * any running task.
  */
 const ASK_MINUTES = 1380;
 const NO_CAPACITY =

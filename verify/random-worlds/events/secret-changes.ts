@@ -6,7 +6,7 @@ import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { SECRET_LIES } from '../world/plan.ts';
 import { untilNextMs, type WorldContext } from '../world/world-context.ts';
 
-/** AWS's own (docs/aws.md §4). */
+/** AWS's own (docs/internals/aws.md §4). */
 const OLD_LIST_MS = 5 * MINUTE_MS;
 const LIST_OPERATIONS = ['ListSecrets', 'ListSecretVersionIds'] as const;
 

@@ -11,7 +11,7 @@ export type FleetPool = PlannedPool & {
   readonly retiring: boolean;
 };
 
-/** The desired count with which CloudFormation creates a service (docs/aws.md §7). */
+/** The desired count with which CloudFormation creates a service (docs/internals/aws.md §7). */
 const FIRST_COUNT = 1;
 
 export class Fleet {

@@ -82,7 +82,7 @@ const MOST_OVERRIDES_AN_HOUR = 6;
 export type SecretFaults = {
   /** Changes per hour over all pools. */
   readonly changesAnHour: number;
-  /** How old lists of secrets are (docs/aws.md §4). */
+  /** How old lists of secrets are (docs/internals/aws.md §4). */
   readonly listLagMs: number;
   /** How often per hour a permission is missing for a time. */
   readonly forbiddenAnHour: number;

@@ -1,6 +1,6 @@
 /**
  * Reads the tags of template versions from coderd. A version never changes, so one request for each
- * version is enough (docs/coder.md §10).
+ * version is enough (docs/internals/coder.md §10).
  */
 import type { Tags } from '../../../decision/model/tags.ts';
 import type { CoderdHttp } from '../http/http.ts';

@@ -1,7 +1,7 @@
 /**
- * Reads the input of the forecast from coderd (docs/coder.md §10). It reads workspaces, templates
- * and the permissions of the token's user in parallel, then the tags of the active versions that
- * workspaces use.
+ * Reads the input of the forecast from coderd (docs/internals/coder.md §10). It reads workspaces,
+ * templates and the permissions of the token's user in parallel, then the tags of the active
+ * versions that workspaces use.
  */
 import type { EpochMs, OrganizationId } from '../../../decision/model/brands.ts';
 import type {

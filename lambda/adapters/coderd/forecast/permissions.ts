@@ -1,8 +1,8 @@
 /**
  * Reads from coderd what the token's user may read. coderd filters the rows of its lists
- * (docs/coder.md §10), so an empty list can mean that nothing exists or that the role is missing.
- * `POST /api/v2/authcheck` distinguishes the two (codersdk.AuthorizationRequest; it changes
- * nothing).
+ * (docs/internals/coder.md §10), so an empty list can mean that nothing exists or that the role is
+ * missing. `POST /api/v2/authcheck` distinguishes the two (codersdk.AuthorizationRequest; it
+ * changes nothing).
  */
 
 import type { OrganizationId } from '../../../decision/model/brands.ts';

@@ -1,7 +1,7 @@
 /**
  * Reads the names of presets of which prebuilt workspaces have failed. The list of workspaces has
  * only ids, which no page of Coder shows. A version's presets never change, so one request for each
- * version is enough (docs/coder.md §10). While all is well there is no request.
+ * version is enough (docs/internals/coder.md §10). While all is well there is no request.
  */
 import type { Template, Workspace } from '../../../decision/model/snapshot.ts';
 import type { CoderdHttp } from '../http/http.ts';

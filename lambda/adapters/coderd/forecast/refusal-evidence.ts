@@ -1,7 +1,7 @@
 /**
  * Reads what shows that coderd refuses a transition: the status of workspace owners, and the
- * offline daemons for which the autostart gate was open (docs/coder.md §10). Without it the
- * autoscaler continues, but tries more often.
+ * offline daemons for which the autostart gate was open (docs/internals/coder.md §10). Without it
+ * the autoscaler continues, but tries more often.
  */
 import * as z from 'zod';
 import type {

@@ -1,7 +1,7 @@
 /**
- * Lists all workspaces that the token's user may read, of all organizations (docs/coder.md §10).
- * coderd lists running workspaces first. A build that ends between two requests moves a row to
- * another page, so some rows come twice and others are missing.
+ * Lists all workspaces that the token's user may read, of all organizations
+ * (docs/internals/coder.md §10). coderd lists running workspaces first. A build that ends between
+ * two requests moves a row to another page, so some rows come twice and others are missing.
  */
 import type { EpochMs } from '../../../decision/model/brands.ts';
 import { unique } from '../../../decision/model/collections.ts';
@@ -15,8 +15,8 @@ import { isFulfilled, isRejected, settleAll } from './settle-all.ts';
 const PAGE = 250;
 const PAGES_AT_ONCE = 8;
 /**
- * coderd allows one user 512 requests a minute to one endpoint (docs/coder.md §9), and each page
- * may be read twice.
+ * coderd allows one user 512 requests a minute to one endpoint (docs/internals/coder.md §9), and
+ * each page may be read twice.
  */
 const MOST_PAGES = 200;
 

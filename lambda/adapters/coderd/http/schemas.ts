@@ -1,6 +1,6 @@
 /**
  * Schemas of coderd's answers, with the fields that the project uses. They drop unknown fields and
- * accept new enum values (docs/coder.md §12).
+ * accept new enum values (docs/internals/coder.md §12).
  */
 import * as z from 'zod';
 import type { DaemonId, JobId, OrganizationId } from '../../../decision/model/brands.ts';
@@ -15,7 +15,7 @@ const HUNG = 'Coder: Build has been detected as hung';
 
 /**
  * The error of a job, without its text, which may hold secrets. `hung`: coderd's reaper failed the
- * job (docs/coder.md §5).
+ * job (docs/internals/coder.md §5).
  */
 const jobError = z.codec(z.string(), z.enum(['hung', 'other']), {
   decode: (text) => (text.startsWith(HUNG) ? 'hung' : 'other'),
@@ -31,7 +31,7 @@ export const jobMetadataSchema = z.object({
   workspace_build_transition: z.string().nullish(),
 });
 
-/** docs/coder.md §1. */
+/** docs/internals/coder.md §1. */
 export const jobSchema = z.object({
   id: branded<JobId>(),
   created_at: time,
@@ -52,7 +52,7 @@ export const jobSchema = z.object({
 
 const jobRef = z.object({ id: branded<JobId>(), status: z.string() });
 
-/** docs/coder.md §2. */
+/** docs/internals/coder.md §2. */
 export const daemonSchema = z.object({
   id: branded<DaemonId>(),
   organization_id: branded<OrganizationId>(),
@@ -75,7 +75,7 @@ const noTime = z.codec(z.literal('0001-01-01T00:00:00Z'), z.null(), {
 });
 const maybeTime = z.union([noTime, time], { error: 'expected an RFC 3339 time' }).nullish();
 
-/** docs/coder.md §10. */
+/** docs/internals/coder.md §10. */
 export const workspaceSchema = z.object({
   id: z.string(),
   organization_id: branded<OrganizationId>(),
@@ -120,8 +120,8 @@ export const memberSchema = z.object({
 });
 
 /**
- * docs/coder.md §10. `build_time_stats` is not used: coderd and its documentation differ in the
- * case of its keys.
+ * docs/internals/coder.md §10. `build_time_stats` is not used: coderd and its documentation differ
+ * in the case of its keys.
  */
 export const templateSchema = z.object({
   id: z.string(),
@@ -144,28 +144,29 @@ export const listedTemplateSchema = templateSchema.extend({ name: z.string() });
 export const activeVersionTagsSchema = z.record(z.string(), tags);
 
 /**
- * docs/coder.md §10: `GET /api/v2/workspaces`. `count` is the number of workspaces on all pages.
+ * docs/internals/coder.md §10: `GET /api/v2/workspaces`. `count` is the number of workspaces on all
+ * pages.
  */
 export const workspacesPageSchema = z.object({ workspaces: z.array(workspaceSchema), count: z.int().min(0) });
 
-/** docs/coder.md §10: `GET /api/v2/templateversions/{id}`. */
+/** docs/internals/coder.md §10: `GET /api/v2/templateversions/{id}`. */
 export const templateVersionSchema = z.object({ job: z.object({ tags }) });
 
 /**
- * docs/coder.md §10: `GET /api/v2/templateversions/{id}/presets`. coderd writes Go's own names, and
- * null for none.
+ * docs/internals/coder.md §10: `GET /api/v2/templateversions/{id}/presets`. coderd writes Go's own
+ * names, and null for none.
  */
 export const presetsSchema = z.array(z.object({ ID: z.string(), Name: z.string() })).nullable();
 
 /** codersdk.AuthorizationResponse: by name of the check, whether the token's user is allowed. */
 export const authorizationSchema = z.record(z.string(), z.boolean());
 
-/** docs/coder.md §9. */
+/** docs/internals/coder.md §9. */
 export const buildInfoSchema = z.object({ version: z.string() });
 
 export const organizationSchema = z.object({ id: branded<OrganizationId>(), name: z.string() });
 
-/** Error bodies (docs/coder.md §9). */
+/** Error bodies (docs/internals/coder.md §9). */
 export const errorSchema = z.object({ message: z.string(), detail: z.string().nullish() });
 
 /** codersdk.APIKey without its secret. */
@@ -178,14 +179,16 @@ export const userSchema = z.object({
   roles: z.array(z.object({ name: z.string() })).nullish(),
 });
 
-/** codersdk.Entitlements (docs/coder.md §3). */
+/** codersdk.Entitlements (docs/internals/coder.md §3). */
 export const entitlementsSchema = z.object({
   features: z.object({
     external_provisioner_daemons: z.object({ enabled: z.boolean(), entitlement: z.string() }).optional(),
   }),
 });
 
-/** codersdk.ProvisionerKey (docs/coder.md §3). Its field is `organization`, without `_id`. */
+/**
+ * codersdk.ProvisionerKey (docs/internals/coder.md §3). Its field is `organization`, without `_id`.
+ */
 export const provisionerKeySchema = z.object({
   id: z.string().nullish(),
   name: z.string(),

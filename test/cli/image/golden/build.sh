@@ -1,5 +1,5 @@
 #!/bin/sh
-# Written by "autoscaler image" (docs/warm-image.md): builds the image and pushes it to ECR.
+# Written by "autoscaler image" (docs/upgrade.md): builds the image and pushes it to ECR.
 # You need docker with buildx, and aws, signed in to the account of the pools.
 #   REPOSITORY    another name of the repository in ECR
 #   TERRAFORM_RC  a CLI configuration with credentials, for private provider registries
@@ -12,7 +12,7 @@ esac
 unset CDPATH
 cd -- "$(dirname -- "$0")"
 repository=${REPOSITORY:-coder/coder}
-tag=v2.30.0-warm-98381f63
+tag=v2.30.0-warm-95294d6c
 uri() {
   aws ecr describe-repositories --repository-names "$repository" \
     --query 'repositories[0].repositoryUri' --output text

@@ -1,7 +1,7 @@
 /**
  * A model of how "terraform init" installs the providers of a lock file (internal/providercache and
  * internal/getproviders of Terraform 1.11 to 1.15). In a provisioner of coder it runs with a plugin
- * cache (docs/coder.md §6).
+ * cache (docs/internals/coder.md §6).
  *
  * 1. It asks every source for the versions of a provider, registries too.
  * 2. A package in the cache is used if its content has a checksum of the lock file.
