@@ -12,9 +12,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // by default one processor is left idle: of two, that is half
     maxWorkers: '100%',
-    // Many files have imported the same modules by the time a worker has run a few of them. In CI each
-    // file has a process of its own, so that no test depends on another file.
-    isolate: IS_FULL || IS_MUTATING,
+    // Many files have imported the same modules by the time a worker has run a few of them. `.ci/nightly`
+    // gives each file a process of its own, so that no test depends on another file.
+    isolate: IS_MUTATING,
     globalSetup: 'test/support/run-environment.ts',
     // the second one fails a test that lets a token or key out
     setupFiles: ['test/support/own-environment.ts', 'test/secrets/watch.ts'],

@@ -1,6 +1,5 @@
 #!/bin/sh
-# The guard: first process of the provisioner's container (docs/internals/architecture.md, "The
-# lease"). It alone decides when its daemon may be stopped.
+# The guard: first process of the provisioner's container (docs/internals/architecture.md). It alone decides when its daemon may be stopped.
 #
 #   leasing   takes the lease; the daemon starts only once it has read that the lease is there. Exits 75 after 10 min without one
 #   working   looks every 30 s, renews every 10 to 20 min; drains when asked to, or when it can't trust its lease any more

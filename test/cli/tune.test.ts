@@ -15,16 +15,16 @@ const file = (name: string, lines: readonly string[]): string => {
 };
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A build every four minutes, for three hours; the first two come at once. */
+/** A build every two minutes, for 80 minutes; the first two come at once. */
 const JOBS = Array.from({ length: 40 }, (_, at) =>
   JSON.stringify({
-    at: new Date(Date.parse('2026-03-02T08:05:00Z') + Math.max(0, at - 1) * 240_000).toISOString(),
+    at: new Date(Date.parse('2026-03-02T08:05:00Z') + Math.max(0, at - 1) * 120_000).toISOString(),
     ...{ organization: 'default', tags: {}, seconds: 60, kind: 'user' },
   }),
 );
-const PERIOD = { from: timeOf('2026-03-02T08:00:00Z'), to: timeOf('2026-03-02T11:00:00Z') };
+const PERIOD = { from: timeOf('2026-03-02T08:00:00Z'), to: timeOf('2026-03-02T09:30:00Z') };
 const header = (fields: string): string =>
-  `{"trace":1,"name":"steady","from":"2026-03-02T08:00:00Z","to":"2026-03-02T11:00:00Z"${fields}}`;
+  `{"trace":1,"name":"steady","from":"2026-03-02T08:00:00Z","to":"2026-03-02T09:30:00Z"${fields}}`;
 const trace = file('steady.jsonl', [header(',"startSeconds":[30,68]'), ...JOBS]);
 const config = file('autoscaler.yaml', [
   'coder: { url: https://coder.example.com, token: { secret: coder/token } }',

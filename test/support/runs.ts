@@ -19,7 +19,12 @@ export function runs(count: number): { readonly numRuns: number; readonly seed?:
 
 /** Rows of slow tests, such as seeds of a world: all in CI, else a few, the first and the last among them. */
 export function rows<T>(all: readonly T[], quick = QUICK_ROWS): readonly T[] {
-  if (IS_FULL || all.length <= quick) return all;
-  const step = quick === 1 ? 0 : (all.length - 1) / (quick - 1);
-  return Array.from({ length: quick }, (_, index) => all[Math.round(index * step)] as T);
+  return IS_FULL ? all : sample(all, quick);
+}
+
+/** So many rows, the first and the last among them, for what another part of CI tries in full. */
+export function sample<T>(all: readonly T[], count: number): readonly T[] {
+  if (all.length <= count) return all;
+  const step = count === 1 ? 0 : (all.length - 1) / (count - 1);
+  return Array.from({ length: count }, (_, index) => all[Math.round(index * step)] as T);
 }

@@ -1,14 +1,17 @@
-/** Runs the smallest explorations of the protocol. `npm run explore` runs all of them. */
+/**
+ * Runs some of the smallest explorations of the protocol. `npm run explore` runs all of them, with all
+ * mutants; `.ci/run` calls it.
+ */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AS_IT_IS } from '../../../verify/model-check/explorations.ts';
 import { MUTANTS } from '../../../verify/model-check/mutants.ts';
 import { caughtLines, exploredLines, summaryOf } from '../../../verify/model-check/report.ts';
 import { ASSUMPTIONS, catchVariant, type Explored, explore, SMALL } from '../../../verify/model-check/run.ts';
 import { exploreOnThreads, runRequest } from '../../../verify/model-check/threads.ts';
-import { rows } from '../../support/runs.ts';
+import { sample } from '../../support/runs.ts';
 
 describe('the protocol as it is', () => {
-  it.each(rows(SMALL, 2))('violates no property: $name, $bound.tasks task(s)', (exploration) => {
+  it.each(sample(SMALL, 2))('violates no property: $name, $bound.tasks task(s)', (exploration) => {
     const { found } = explore(exploration);
     expect(found.failure?.trace.join('\n')).toBeUndefined();
     expect(found.states).toBeGreaterThan(100);
@@ -44,14 +47,14 @@ describe('a mutant of the protocol', () => {
     ...OF_TWO_POOLS,
   };
 
-  it.each(rows(MUTANTS, 4))('is caught by an exploration: $name', ({ name, variant }) => {
+  it.each(sample(MUTANTS, 4))('is caught by an exploration: $name', ({ name, variant }) => {
     const { by } = catchVariant(name, variant);
     expect(by?.failure.property).toBe(PROPERTY[name]);
     expect(by?.failure.trace.length).toBeGreaterThan(by?.failure.steps ?? 0);
   });
 
   it.each(
-    rows(
+    sample(
       MUTANTS.filter(({ name }) => name in OF_TWO_TASKS),
       1,
     ),
@@ -61,7 +64,7 @@ describe('a mutant of the protocol', () => {
   });
 
   it.each(
-    rows(
+    sample(
       MUTANTS.filter(({ name }) => name in OF_TWO_POOLS),
       1,
     ),
@@ -87,7 +90,7 @@ describe('a mutant of the protocol', () => {
 });
 
 describe('an assumption behind safety', () => {
-  it.each(rows(ASSUMPTIONS, 2))(
+  it.each(sample(ASSUMPTIONS, 2))(
     'is needed, as there is a violation without it: $name',
     ({ name, variant }) => {
       expect(catchVariant(name, variant).by?.failure.property).toBe('safety');

@@ -5,10 +5,11 @@ import { sumUp } from '../../../verify/random-worlds/figures.ts';
 import { runWorld } from '../../../verify/random-worlds/run-world.ts';
 import { drawPlan, type WorldPlan, worldSeeds } from '../../../verify/random-worlds/world/plan.ts';
 import { runWorlds } from '../../../verify/random-worlds/worlds.ts';
-import { IS_FULL, rows } from '../../support/runs.ts';
+import { rows } from '../../support/runs.ts';
 
 const SEED = 23;
-const LEAVES = IS_FULL ? 250 : 40;
+/** `.ci/run` runs 2,000 more. */
+const LEAVES = 40;
 /** A short world in which people set desired counts by hand all the time. */
 const SMALL_WORLD = 0;
 
@@ -27,7 +28,6 @@ describe('random worlds', () => {
     expect(figures).toMatchObject({ killedByUs: 0, worlds: alone.length, seed: SEED });
     expect(figures.builds).toBeGreaterThan(LEAVES);
     expect(figures.overrides).toBeGreaterThan(10);
-    if (IS_FULL) expect(figures.retired).toBeGreaterThan(0);
     expect(figures.ledger.died).toBeGreaterThan(0);
     expect(figures.ledger).toMatchObject({ recall: 1, precision: 1, invented: 0 });
     expect(figures.idleToGoneSeconds.p95).toBeGreaterThan(figures.idleToGoneSeconds.p50);
