@@ -1,11 +1,13 @@
 /**
- * The ports of a look on a simulated world, without HTTP, JSON or schemas. The lists of jobs and
+ * The ports of a look on a simulated world, without HTTP or JSON. The lists of jobs and
  * daemons, which every look reads, come directly from the models, so a week takes seconds. Each
  * look has the same plan as over HTTP (test/backtest/ports.test.ts).
  */
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import { type ReadingRequest, reading } from '../../../lambda/adapters/coderd/http/reading.ts';
 import { DesiredCounts } from '../../../lambda/adapters/ecs/desired-counts.ts';
+import { EcsAdapter } from '../../../lambda/adapters/ecs/ecs.ts';
+import { SecretMetadata } from '../../../lambda/adapters/secrets/secret-metadata.ts';
 import type { EpochMs, JobId, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { batchesOf } from '../../../lambda/decision/model/collections.ts';
 import type { BuildInfo, Daemon, Job, Reading } from '../../../lambda/decision/model/snapshot.ts';
@@ -17,11 +19,11 @@ import { NoAnswer } from '../../../simulator/coderd/routes/in-process.ts';
 import type { DaemonRecord } from '../../../simulator/coderd/tables/daemons.ts';
 import { isOffline } from '../../../simulator/coderd/tables/daemons.ts';
 import type { JobRecord } from '../../../simulator/coderd/tables/jobs.ts';
+import { inProcessEcs, inProcessSecrets } from '../../../simulator/in-process/aws-clients.ts';
+import { parseOnce } from '../../../simulator/in-process/parse-once.ts';
 import type { World } from '../../../simulator/world.ts';
 import { VirtualCoderd } from './coderd-http.ts';
-import { EcsPort } from './ecs-port.ts';
 import type { OnCall } from './on-call.ts';
-import { SecretsPort } from './secrets-port.ts';
 
 export type PortsOptions = {
   readonly world: World;
@@ -41,9 +43,16 @@ export function virtualPorts(options: PortsOptions): () => Ports {
   const { world, scheduler, isCoderdDown, onCall, stock = new StockLearner(), record } = options;
   const coderd = new CoderdPort(world.coderd, { isCoderdDown, onCall });
   const clock = { now: () => scheduler.now(), sleep: (ms: number) => scheduler.wait(ms) };
-  const secrets = new SecretsPort(world.secrets);
-  const counts = new DesiredCounts();
-  return () => ({ coderd, stock, record, ecs: new EcsPort(world.ecs, { onCall, counts }), secrets, clock });
+  const ecs = inProcessEcs(world.ecs, async (answer) => {
+    onCall('ecs', 1);
+    return answer();
+  });
+  const secrets = new SecretMetadata(inProcessSecrets(world.secrets));
+  const known = { stack: world.stackName, counts: new DesiredCounts(), parse: parseOnce };
+  return () => ({
+    ...{ coderd, stock, record, secrets, clock },
+    ecs: new EcsAdapter(ecs, world.ecs.clusterName, known),
+  });
 }
 
 const IDS_A_REQUEST = 100;
