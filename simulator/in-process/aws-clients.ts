@@ -28,7 +28,7 @@ const CLIENT = {
   credentials: { accessKeyId: 'none', secretAccessKey: 'none' },
 };
 
-const atOnce: AwsCall = async (answer) => answer();
+export const atOnce: AwsCall = async (answer) => answer();
 
 export function inProcessEcs(model: EcsModel, call: AwsCall = atOnce): ECSClient {
   const send = sender(call, ECSServiceException, (name, input) => callEcs(model, name, input));

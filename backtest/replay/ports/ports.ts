@@ -5,22 +5,18 @@
  */
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import { type ReadingRequest, reading } from '../../../lambda/adapters/coderd/http/reading.ts';
-import { DesiredCounts } from '../../../lambda/adapters/ecs/desired-counts.ts';
-import { EcsAdapter } from '../../../lambda/adapters/ecs/ecs.ts';
-import { SecretMetadata } from '../../../lambda/adapters/secrets/secret-metadata.ts';
 import type { EpochMs, JobId, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { batchesOf } from '../../../lambda/decision/model/collections.ts';
 import type { BuildInfo, Daemon, Job, Reading } from '../../../lambda/decision/model/snapshot.ts';
 import type { Coderd, Organization, Ports } from '../../../lambda/look/ports.ts';
-import { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
+import type { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
 import type { VirtualScheduler } from '../../../simulator/base/virtual-scheduler.ts';
 import type { CoderdModel } from '../../../simulator/coderd/model.ts';
 import { NoAnswer } from '../../../simulator/coderd/routes/in-process.ts';
 import type { DaemonRecord } from '../../../simulator/coderd/tables/daemons.ts';
 import { isOffline } from '../../../simulator/coderd/tables/daemons.ts';
 import type { JobRecord } from '../../../simulator/coderd/tables/jobs.ts';
-import { inProcessEcs, inProcessSecrets } from '../../../simulator/in-process/aws-clients.ts';
-import { parseOnce } from '../../../simulator/in-process/parse-once.ts';
+import { inProcessPorts } from '../../../simulator/in-process/ports.ts';
 import type { World } from '../../../simulator/world.ts';
 import { VirtualCoderd } from './coderd-http.ts';
 import type { OnCall } from './on-call.ts';
@@ -39,19 +35,15 @@ export type PortsOptions = {
  * Returns a function that gives the ports of each invocation. They share the memory of a warm
  * function.
  */
-export function virtualPorts(options: PortsOptions): () => Ports {
-  const { world, scheduler, isCoderdDown, onCall, stock = new StockLearner(), record } = options;
-  const coderd = new CoderdPort(world.coderd, { isCoderdDown, onCall });
-  const clock = { now: () => scheduler.now(), sleep: (ms: number) => scheduler.wait(ms) };
-  const ecs = inProcessEcs(world.ecs, async (answer) => {
-    onCall('ecs', 1);
-    return answer();
-  });
-  const secrets = new SecretMetadata(inProcessSecrets(world.secrets));
-  const known = { stack: world.stackName, counts: new DesiredCounts(), parse: parseOnce };
-  return () => ({
-    ...{ coderd, stock, record, secrets, clock },
-    ecs: new EcsAdapter(ecs, world.ecs.clusterName, known),
+export function virtualPorts({ world, scheduler, ...options }: PortsOptions): () => Ports {
+  const { isCoderdDown, onCall, stock, record } = options;
+  return inProcessPorts(world, {
+    ...{ scheduler, stock, record },
+    coderd: new CoderdPort(world.coderd, { isCoderdDown, onCall }),
+    ecs: async (answer) => {
+      onCall('ecs', 1);
+      return answer();
+    },
   });
 }
 
