@@ -25,6 +25,8 @@ export class NoAnswer extends Error {
 export class InProcessCoderd extends CoderdHttp {
   readonly #model: CoderdModel;
   readonly #call: Call;
+  /** By path, of the requests without a query, which every look makes. */
+  readonly #urls = new Map<string, URL>();
 
   constructor(model: CoderdModel, call: Call) {
     super({ url: 'http://127.0.0.1', token: { read: async () => new Secret('') } });
@@ -61,7 +63,9 @@ export class InProcessCoderd extends CoderdHttp {
   }
 
   #read<T extends z.ZodType>({ path, query, ...asked }: Asked, schema: T): z.output<T> {
-    const url = new URL(`http://coderd${path}`);
+    const isPlain = Object.keys(query).length === 0;
+    const url = (isPlain ? this.#urls.get(path) : undefined) ?? new URL(`http://coderd${path}`);
+    if (isPlain) this.#urls.set(path, url);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const { status, body } = answerOf(this.#model, { ...asked, url, headers: {} }, ANYBODY);
     if (status !== 200) {
