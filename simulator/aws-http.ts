@@ -1,13 +1,13 @@
 /**
  * Serves the AWS JSON 1.1 protocol (docs/internals/aws.md §6): POST / with an `x-amz-target`;
- * errors are HTTP 400 with a `__type`.
+ * errors are HTTP 400 with a `__type`. Times are epoch seconds.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { type Caller, callEcs } from './ecs/api.ts';
+import { callEcs } from './ecs/api.ts';
 import type { EcsModel } from './ecs/model.ts';
-import { AwsError } from './ecs/requests/errors.ts';
+import { AwsError, type Caller } from './ecs/requests/errors.ts';
 import { callLogs } from './logs/api.ts';
 import type { LogsModel } from './logs/model.ts';
 import { callSystemsManager } from './parameters/api.ts';
@@ -15,7 +15,7 @@ import type { ParametersModel } from './parameters/model.ts';
 import { callQueue } from './queue/api.ts';
 import type { QueueModel } from './queue/model.ts';
 import { callScaling } from './scaling/api.ts';
-import { callSecretsManager, type SecretsCaller } from './secrets/api.ts';
+import { callSecretsManager } from './secrets/api.ts';
 import type { SecretsModel } from './secrets/model.ts';
 
 /** The AWS service and operation of a request. */
@@ -70,8 +70,7 @@ async function answer(request: IncomingMessage, models: Models): Promise<object>
   if (service === 'ecs') return callEcs(models.ecs, operation, body, caller);
   if (service === 'logs') return callLogs(models.logs, operation, body, caller);
   if (service === 'application-autoscaling') return callScaling(models.ecs, operation, body, caller);
-  if (service === 'secretsmanager')
-    return callSecretsManager(models.secrets, operation, body, secretsCallerOf(request));
+  if (service === 'secretsmanager') return callSecretsManager(models.secrets, operation, body, caller);
   if (service === 'sqs') return callQueue(models.queue, operation, body);
   if (service === 'ssm') return callSystemsManager(models.parameters, operation, body);
   throw new AwsError(
@@ -83,11 +82,6 @@ async function answer(request: IncomingMessage, models: Models): Promise<object>
 function callerOf({ headers: { authorization } }: IncomingMessage): Caller {
   if (!authorization?.startsWith('AWS4-HMAC-SHA256 '))
     throw new AwsError('MissingAuthenticationTokenException', 'Missing Authentication Token');
-  return authorization.includes(`Credential=${ACCESS_KEY_OF_A_PERSON}/`) ? 'person' : 'autoscaler';
-}
-
-function secretsCallerOf(request: IncomingMessage): SecretsCaller {
-  const { authorization = '' } = request.headers;
   if (authorization.includes(`Credential=${ACCESS_KEY_OF_THE_KEY_FUNCTION}/`)) return 'keys';
   return authorization.includes(`Credential=${ACCESS_KEY_OF_A_PERSON}/`) ? 'person' : 'autoscaler';
 }
@@ -110,5 +104,11 @@ function send(response: ServerResponse, status: number, body: object): void {
     'content-type': 'application/x-amz-json-1.1',
     'x-amzn-requestid': randomUUID(),
   });
-  response.end(JSON.stringify(body));
+  response.end(JSON.stringify(body, inSeconds));
+}
+
+/** A date is text already when JSON.stringify passes it; the object still has the date. */
+function inSeconds(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
+  const { [name]: given } = this;
+  return given instanceof Date ? given.getTime() / 1000 : value;
 }

@@ -3,6 +3,7 @@
  * simulated world.
  */
 
+import { RecordParameter } from '../../lambda/adapters/parameters/record-parameter.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
@@ -11,15 +12,14 @@ import type { Ports } from '../../lambda/look/ports.ts';
 import { type LookMessage, type LookQueue, Relay } from '../../lambda/look/relay/relay.ts';
 import { KeptRecord } from '../../lambda/look/stock/kept-record.ts';
 import { StockLearner } from '../../lambda/look/stock/stock-learner.ts';
-import type { RecordStore } from '../../lambda/look/stock/stock-record.ts';
 import { type StartedWaits, WaitRecord } from '../../lambda/look/wait-record.ts';
 import { Random } from '../../simulator/base/random.ts';
 import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
+import { inProcessParameters } from '../../simulator/in-process/aws-clients.ts';
 import { QueueModel } from '../../simulator/queue/model.ts';
 import type { World } from '../../simulator/world.ts';
 import type { PolicyContext } from '../policies/policy.ts';
 import { virtualPorts } from './ports/ports.ts';
-import { RecordPort } from './ports/record-port.ts';
 
 const SCHEDULE_MS = 60_000;
 /** The timeout of the function in the CDK stack. */
@@ -32,6 +32,9 @@ const PHASE_MS = 20_000;
 /** Assumption: Lambda ends a warm process after 1 to 6 hours, and its memory is lost. */
 const COLD_EVERY_MS = [3_600_000, 6 * 3_600_000] as const;
 
+/** The parameter with the record of builds, which survives cold starts. */
+export const RECORD = '/coder-autoscaler/record';
+
 export type AutoscalerOptions = {
   readonly world: World;
   readonly scheduler: VirtualScheduler;
@@ -39,8 +42,6 @@ export type AutoscalerOptions = {
   /** Seed of the times at which Lambda ends the process. */
   readonly seed: number;
   readonly context: Pick<PolicyContext, 'isCoderdDown' | 'count'>;
-  /** @default one that survives the cold starts */
-  readonly store?: RecordStore | undefined;
   /** `waits`: the waits of the jobs that started since the last look. */
   readonly onLook: (tick: LookResult, waits: StartedWaits) => void;
   /** Called with an unexpected error of an invocation. */
@@ -52,7 +53,7 @@ type Process = { readonly ports: () => Ports; readonly record: WaitRecord };
 
 /** Never returns. It stops when the world no longer advances. */
 export async function runAutoscaler(options: AutoscalerOptions): Promise<never> {
-  const { world, scheduler, context, store = new RecordPort() } = options;
+  const { world, scheduler, context } = options;
   let refused = 0;
   const isCoderdDown = (): boolean => {
     const isDown = context.isCoderdDown();
@@ -61,6 +62,7 @@ export async function runAutoscaler(options: AutoscalerOptions): Promise<never> 
   };
   const clock = { now: () => scheduler.now(), sleep: (ms: number) => scheduler.wait(ms) };
   const queue = new QueueModel(scheduler);
+  const store = new RecordParameter(inProcessParameters(world.parameters), RECORD);
   const send: LookQueue['send'] = async (message, delayS) => queue.send(JSON.stringify(message), delayS);
   const start = (): Process => {
     const stock = new StockLearner();

@@ -8,7 +8,6 @@ import { sum } from '../../lambda/decision/model/collections.ts';
 import { HOUR_MS } from '../../lambda/decision/model/units.ts';
 import type { JobWait } from '../../lambda/decision/waits/job-wait.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
-import type { RecordStore } from '../../lambda/look/stock/stock-record.ts';
 import type { StartedWaits } from '../../lambda/look/wait-record.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';
@@ -16,7 +15,7 @@ import type { EcsTask } from '../../simulator/ecs/task.ts';
 import { World } from '../../simulator/world.ts';
 import type { Policy, PolicyContext, PolicySettings } from '../policies/policy.ts';
 import type { Trace, TraceJob } from '../trace/trace.ts';
-import { changesOf, runAutoscaler } from './autoscaler.ts';
+import { changesOf, RECORD, runAutoscaler } from './autoscaler.ts';
 import { Demand } from './demand.ts';
 import { DesiredCounts } from './desired-counts.ts';
 import {
@@ -57,8 +56,8 @@ export type RunOptions = {
    * Latencies of ECS and daemons. @default start times of the trace, else known values of Fargate
    */
   readonly latencies?: Partial<Latencies>;
-  /** Keeps the autoscaler's record of builds. @default a parameter that survives its cold starts */
-  readonly store?: RecordStore | undefined;
+  /** Whether the autoscaler may neither read nor write its record of builds. @default false */
+  readonly isRecordDenied?: boolean;
   /** Called after each look of the autoscaler with the waits of the jobs that started. */
   readonly onWaits?: (waits: StartedWaits) => void;
   /** Called with the share of the period that is done, 0 to 1. */
@@ -141,6 +140,7 @@ class Simulation {
       },
       onTaskStopped: (task) => this.#ledger.stopped(task),
     });
+    if (options.isRecordDenied) this.#world.parameters.deny(RECORD);
     this.#poolByService = new Map(
       config.pools.map(({ name }) => [this.#world.service(name).identity.name, name]),
     );
@@ -229,7 +229,6 @@ class Simulation {
       config: this.#options.config,
       context,
       seed: this.#options.seed,
-      store: this.#options.store,
       onLook: (tick, started) => {
         this.#options.onWaits?.(started);
         for (const wait of started.waits) this.#waits.set(wait.id, wait);

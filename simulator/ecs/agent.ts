@@ -1,7 +1,7 @@
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
 import type { AgentAnswer, TaskAgent } from './parts/container.ts';
+import type { History } from './parts/history.ts';
 import type { Latencies } from './parts/latencies.ts';
 import type { ProtectionFailure } from './protection.ts';
 import type { EcsTask, Protection } from './task.ts';
@@ -24,8 +24,7 @@ export type ProtectionServer = {
   readonly latencies: Pick<Latencies, 'lease'>;
   readonly agentFaults: AgentFaults;
   readonly agentsDown: boolean;
-  now(): EpochMs;
-  readTime(): EpochMs;
+  seen<T>(history: History<T>): T | undefined;
   admits(operation: 'task-protection'): boolean;
   protect(task: string, minutes: number): ProtectionFailure | undefined;
   unprotect(task: string): ProtectionFailure | undefined;
@@ -52,7 +51,7 @@ export function taskAgent(model: ProtectionServer, task: EcsTask): TaskAgent {
   return {
     protect: (minutes, onAnswer) => call(() => write(model.protect(id, minutes)), onAnswer),
     release: (onAnswer) => call(() => write(model.unprotect(id)), onAnswer),
-    look: (onAnswer) => call(() => answerOf(task.protections.at(model.readTime())), onAnswer),
+    look: (onAnswer) => call(() => answerOf(model.seen(task.protections)), onAnswer),
     desiredStatus: () => (task.isToldToStop ? 'STOPPED' : 'RUNNING'),
   };
 }

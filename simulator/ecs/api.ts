@@ -10,12 +10,12 @@ import { DEFINITIONS } from './definitions.ts';
 import type { EcsModel } from './model.ts';
 import { checkCount, type Operation, operation } from './operation.ts';
 import { DEFAULT_MINUTES, MAX_MINUTES } from './protection.ts';
-import { AwsError, clusterNotFound, invalidParameter } from './requests/errors.ts';
+import { AwsError, type Caller, clusterNotFound, invalidParameter } from './requests/errors.ts';
 import { pageOf } from './requests/paging.ts';
 import type { BucketName } from './requests/throttle.ts';
 import { TAGGING } from './tagging.ts';
-import type { EcsTask } from './task.ts';
-import { type TaskView, wireProtection, wireService, wireTags, wireTask } from './wire.ts';
+import type { EcsTask, EcsTaskState } from './task.ts';
+import { type TaskView, wireProtection, wireService, wireTask } from './wire.ts';
 
 const inCluster = { cluster: z.string().optional() };
 const paged = { maxResults: z.number().optional(), nextToken: z.string().optional() };
@@ -73,9 +73,6 @@ const OPERATIONS_OF_PEOPLE: Readonly<Record<string, Operation>> = {
   ...DEFINITIONS,
 };
 
-/** The caller: the function and the tasks, or a person with more rights. */
-export type Caller = 'autoscaler' | 'person';
-
 /** Calls one operation by its name. */
 export function callEcs(model: EcsModel, name: string, body: unknown, caller: Caller = 'autoscaler'): object {
   const allowed = caller === 'person' ? OPERATIONS_OF_PEOPLE : OPERATIONS;
@@ -104,7 +101,7 @@ function inThisCluster<T extends InCluster>(
 }
 
 function listServices(model: EcsModel, request: z.infer<z.ZodObject<typeof paged>>) {
-  const seen = model.services().filter((it) => it.states.at(model.readTime())?.status === 'ACTIVE');
+  const seen = model.services().filter((it) => model.seen(it.states)?.status === 'ACTIVE');
   const { items, ...next } = pageOf(
     seen.map((it) => it.identity.arn),
     request,
@@ -124,14 +121,17 @@ function describeServices(
   const failures: object[] = [];
   for (const named of request.services) {
     const service = byName.get(lastPart(named));
-    const state = service?.states.at(model.readTime());
+    const state = service && model.seen(service.states);
     if (service === undefined || state === undefined) {
       failures.push(missing(fullArn(model, 'service', named)));
       continue;
     }
-    const wire = wireService(model.clusterArn, service, state, tasks.get(service.identity.name) ?? []);
-    const tags = request.include?.includes('TAGS') ? { tags: wireTags(state.tags) } : {};
-    services.push({ ...wire, ...tags });
+    services.push(
+      wireService(model.clusterArn, service, {
+        ...{ state, tasks: tasks.get(service.identity.name) ?? [] },
+        withTags: request.include?.includes('TAGS') ?? false,
+      }),
+    );
   }
   return { services, failures };
 }
@@ -150,14 +150,16 @@ function listTasks(model: EcsModel, request: ListTasksRequest) {
     throw invalidParameter('desiredStatus must be one of RUNNING, PENDING, STOPPED.');
   if (startedBy !== undefined && (serviceName ?? family) !== undefined)
     throw invalidParameter('startedBy must be the only filter.');
-  const wanted = ({ task: { identity }, state }: TaskView): boolean =>
+  const isWanted = ({ identity }: EcsTask, state: EcsTaskState): boolean =>
     state.desiredStatus === desiredStatus &&
     (service ?? identity.serviceName) === identity.serviceName &&
     (family ?? identity.definition.family) === identity.definition.family &&
     (startedBy ?? identity.startedBy) === identity.startedBy;
-  const arns = tasksSeen(model)
-    .filter(wanted)
-    .map(({ task }) => task.identity.arn);
+  const arns: string[] = [];
+  for (const task of model.tasks()) {
+    const state = model.seen(task.states);
+    if (state !== undefined && isWanted(task, state)) arns.push(task.identity.arn);
+  }
   const { items, ...next } = pageOf(arns, request, { fallback: 100 });
   return { taskArns: items, ...next };
 }
@@ -166,7 +168,7 @@ function describeTasks(model: EcsModel, request: { readonly tasks: readonly stri
   checkCount('Tasks', request.tasks, 100);
   const found = request.tasks.map((named) => {
     const task = model.findTask(named);
-    const state = task?.states.at(model.readTime());
+    const state = task && model.seen(task.states);
     if (task === undefined || state === undefined) return { failure: missing(fullArn(model, 'task', named)) };
     return { task: wireTask(model.clusterArn, task, state) };
   });
@@ -180,7 +182,7 @@ function getTaskProtection(model: EcsModel, request: { readonly tasks?: readonly
   const { tasks = [] } = request;
   checkCount('Tasks', tasks, 100);
   return protectionAnswer(model, tasks, (task) => {
-    const seen = task.states.at(model.readTime());
+    const seen = model.seen(task.states);
     if (seen === undefined || seen.lastStatus === 'STOPPED') return 'MISSING';
     return task.identity.serviceName === undefined ? 'TASK_NOT_VALID' : undefined;
   });
@@ -228,8 +230,7 @@ function protectionAnswer(
   for (const named of tasks) {
     const task = model.findTask(named);
     const reason = task === undefined ? 'MISSING' : refuse(task);
-    const time = view === 'now' ? model.now() : model.readTime();
-    const protection = task?.protections.at(time);
+    const protection = task && (view === 'now' ? task.protections.latest : model.seen(task.protections));
     if (task !== undefined && reason === undefined && protection !== undefined)
       protectedTasks.push(wireProtection(task, protection));
     else {
@@ -260,12 +261,12 @@ function updateService(
     model.setDesiredCount(service.identity.name, desiredCount);
   }
   const tasks = tasksSeen(model).filter(({ task }) => task.identity.serviceName === service.identity.name);
-  return { service: wireService(model.clusterArn, service, service.state, tasks) };
+  return { service: wireService(model.clusterArn, service, { state: service.state, tasks }) };
 }
 
 function tasksSeen(model: EcsModel): readonly TaskView[] {
   return model.tasks().flatMap((task) => {
-    const state = task.states.at(model.readTime());
+    const state = model.seen(task.states);
     return state === undefined ? [] : { task, state };
   });
 }

@@ -3,11 +3,18 @@
  * protection. It has the current state; api.ts shows it through the API, with a lag. Faults are
  * methods for tests.
  */
-import { type EpochMs, lastPart, type ServiceArn, type TaskArn } from '../../lambda/decision/model/brands.ts';
+import {
+  type EpochMs,
+  lastPart,
+  plusMs,
+  type ServiceArn,
+  type TaskArn,
+} from '../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
 import { type AgentFaults, taskAgent } from './agent.ts';
 import type { StartContainer } from './parts/container.ts';
+import type { History } from './parts/history.ts';
 import { FARGATE, type Latencies } from './parts/latencies.ts';
 import { BARE_TEMPLATE, type TaskTemplate } from './parts/task-template.ts';
 import { emptiestZone, Subnets, type Victims } from './placement.ts';
@@ -128,10 +135,10 @@ export class EcsModel {
     return this.#options.random;
   }
 
-  /** The time whose state the next read of one entity sees. */
-  readTime(): EpochMs {
+  /** The value that a read sees; undefined if it was made within the read lag. */
+  seen<T>(history: History<T>): T | undefined {
     const lagMs = this.#options.readLagMs ?? 0;
-    return (lagMs === 0 ? this.now() : this.now() - this.random.between(0, lagMs)) as EpochMs;
+    return lagMs === 0 ? history.latest : history.at(plusMs(this.now(), -this.random.between(0, lagMs)));
   }
 
   /** Whether AWS's throttling admits another request of this kind. */

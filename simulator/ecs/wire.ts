@@ -1,8 +1,10 @@
 /**
- * Formats tasks, services and protections as the ECS API does: AWS's field names, times in epoch
- * seconds.
+ * Formats tasks, services and protections as the AWS SDK returns them: AWS's field names, times as
+ * dates.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { sum } from '../../lambda/decision/model/collections.ts';
+import type { ServiceEvent } from '../../lambda/decision/model/snapshot.ts';
 import type { EcsService, ServiceState, SimulatedDeployment } from './service.ts';
 import type { EcsTask, EcsTaskState, Protection } from './task.ts';
 
@@ -13,12 +15,28 @@ const PENDING = new Set(['PROVISIONING', 'PENDING', 'ACTIVATING']);
 /** The status before the network interface is attached. */
 const WITHOUT_INTERFACE = 'PROVISIONING';
 
+type Shown = { readonly counts: string; readonly answer: ReturnType<typeof serviceAnswer> };
+
+/** By state, with the tags and without. Reads of an unchanged service return the same object. */
+const shown = { withTags: new WeakMap<ServiceState, Shown>(), bare: new WeakMap<ServiceState, Shown>() };
+
 export function wireService(
   clusterArn: string,
   service: EcsService,
-  state: ServiceState,
-  tasks: readonly TaskView[],
+  given: { readonly state: ServiceState; readonly tasks: readonly TaskView[]; readonly withTags?: boolean },
 ) {
+  const { state, withTags = false } = given;
+  const counts = countsByDeployment(given.tasks);
+  const text = JSON.stringify([...counts]);
+  const known = shown[withTags ? 'withTags' : 'bare'];
+  const before = known.get(state);
+  if (before?.counts === text) return before.answer;
+  const answer = { ...serviceAnswer(clusterArn, service, state, counts), ...(withTags && wireTags(state)) };
+  known.set(state, { counts: text, answer });
+  return answer;
+}
+
+function serviceAnswer(clusterArn: string, service: EcsService, state: ServiceState, counts: CountsById) {
   const { identity } = service;
   return {
     serviceArn: identity.arn,
@@ -26,7 +44,7 @@ export function wireService(
     clusterArn,
     status: state.status,
     desiredCount: state.desiredCount,
-    ...countsOf(tasks),
+    ...sumOf([...counts.values()]),
     capacityProviderStrategy: [{ capacityProvider: 'FARGATE', weight: 1, base: 0 }],
     platformVersion: 'LATEST',
     platformFamily: 'Linux',
@@ -36,9 +54,11 @@ export function wireService(
       maximumPercent: identity.maximumPercent,
       ...wireEarlySuccess(identity.earlySuccessPercent),
     },
-    deployments: service.listed(state).map((deployment) => wireDeployment(deployment, tasks)),
-    events: state.events.map(({ createdAt, ...event }) => ({ ...event, createdAt: seconds(createdAt) })),
-    createdAt: seconds(identity.createdAt),
+    deployments: service
+      .listed(state)
+      .map((deployment) => wireDeployment(deployment, counts.get(deployment.id) ?? NO_TASKS)),
+    events: state.events.map(wireEvent),
+    createdAt: date(identity.createdAt),
     schedulingStrategy: 'REPLICA',
     availabilityZoneRebalancing: 'DISABLED',
     enableECSManagedTags: false,
@@ -46,10 +66,20 @@ export function wireService(
   };
 }
 
-export const wireTags = (tags: Readonly<Record<string, string>>) =>
-  Object.entries(tags).map(([key, value]) => ({ key, value }));
+const wireTags = ({ tags }: ServiceState) => ({
+  tags: Object.entries(tags).map(([key, value]) => ({ key, value })),
+});
 
+/** Reads of an unchanged task return the same object. */
 export function wireTask(clusterArn: string, task: EcsTask, state: EcsTaskState) {
+  const known = shownTasks.get(state) ?? taskAnswer(clusterArn, task, state);
+  shownTasks.set(state, known);
+  return known;
+}
+
+const shownTasks = new WeakMap<EcsTaskState, ReturnType<typeof taskAnswer>>();
+
+function taskAnswer(clusterArn: string, task: EcsTask, state: EcsTaskState) {
   const { identity } = task;
   return {
     taskArn: identity.arn,
@@ -75,50 +105,79 @@ export function wireTask(clusterArn: string, task: EcsTask, state: EcsTaskState)
   };
 }
 
-export function wireProtection(task: EcsTask, { enabled, expiresAt }: Protection) {
-  return {
+/** Reads of an unchanged protection return the same object. */
+export function wireProtection(task: EcsTask, protection: Protection) {
+  const known = shownProtections.get(task);
+  if (known?.of === protection) return known.answer;
+  const { enabled, expiresAt } = protection;
+  const answer = {
     taskArn: task.identity.arn,
     protectionEnabled: enabled,
-    expirationDate: enabled ? seconds(expiresAt) : undefined,
+    expirationDate: enabled ? date(expiresAt) : undefined,
   };
+  shownProtections.set(task, { of: protection, answer });
+  return answer;
 }
+
+type ShownProtection = { readonly of: Protection; readonly answer: object };
+
+const shownProtections = new WeakMap<EcsTask, ShownProtection>();
 
 function wireEarlySuccess(healthyPercent: number | undefined) {
   if (healthyPercent === undefined) return {};
   return { earlySuccessCriteria: { enable: true, healthyPercent, sourceServiceRevisionCleanup: 'DEFERRED' } };
 }
 
-function wireDeployment(deployment: SimulatedDeployment, tasks: readonly TaskView[]) {
+function wireDeployment(deployment: SimulatedDeployment, counts: Counts) {
   return {
     id: deployment.id,
     status: deployment.status,
     taskDefinition: deployment.definition.arn,
     desiredCount: deployment.status === 'PRIMARY' ? deployment.desiredCount : 0,
-    ...countsOf(tasks.filter(({ task }) => task.identity.startedBy === deployment.id)),
+    ...counts,
     failedTasks: deployment.failedTasks,
     rolloutState: deployment.rolloutState,
     rolloutStateReason: `ECS deployment ${deployment.id} ${deployment.rolloutState.toLowerCase().replace('_', ' ')}.`,
-    createdAt: seconds(deployment.createdAt),
-    updatedAt: seconds(deployment.updatedAt),
+    createdAt: date(deployment.createdAt),
+    updatedAt: date(deployment.updatedAt),
   };
 }
 
-function countsOf(tasks: readonly TaskView[]) {
+type Counts = { readonly runningCount: number; readonly pendingCount: number };
+/** By the id of the deployment. */
+type CountsById = ReadonlyMap<string | undefined, Counts>;
+
+const NO_TASKS: Counts = { runningCount: 0, pendingCount: 0 };
+
+function countsByDeployment(tasks: readonly TaskView[]): CountsById {
+  const counts = new Map<string | undefined, Counts>();
+  for (const { task, state } of tasks) {
+    const { startedBy } = task.identity;
+    const isRunning = state.lastStatus === 'RUNNING';
+    const own = { runningCount: Number(isRunning), pendingCount: Number(PENDING.has(state.lastStatus)) };
+    counts.set(startedBy, sumOf([counts.get(startedBy) ?? NO_TASKS, own]));
+  }
+  return counts;
+}
+
+function sumOf(counts: readonly Counts[]): Counts {
   return {
-    runningCount: tasks.filter(({ state }) => state.lastStatus === 'RUNNING').length,
-    pendingCount: tasks.filter(({ state }) => PENDING.has(state.lastStatus)).length,
+    runningCount: sum(counts, ({ runningCount }) => runningCount),
+    pendingCount: sum(counts, ({ pendingCount }) => pendingCount),
   };
 }
+
+const wireEvent = ({ createdAt, ...event }: ServiceEvent) => ({ ...event, createdAt: date(createdAt) });
 
 function wireTimes(state: EcsTaskState) {
   return {
-    createdAt: seconds(state.createdAt),
-    pullStartedAt: seconds(state.pullStartedAt),
-    pullStoppedAt: seconds(state.pullStoppedAt),
-    startedAt: seconds(state.startedAt),
-    stoppingAt: seconds(state.stoppingAt),
-    executionStoppedAt: seconds(state.executionStoppedAt),
-    stoppedAt: seconds(state.stoppedAt),
+    createdAt: date(state.createdAt),
+    pullStartedAt: date(state.pullStartedAt),
+    pullStoppedAt: date(state.pullStoppedAt),
+    startedAt: date(state.startedAt),
+    stoppingAt: date(state.stoppingAt),
+    executionStoppedAt: date(state.executionStoppedAt),
+    stoppedAt: date(state.stoppedAt),
   };
 }
 
@@ -150,8 +209,8 @@ function wireContainer({ identity: { arn, id, place } }: EcsTask, state: EcsTask
   };
 }
 
-function seconds(time: EpochMs): number;
-function seconds(time: EpochMs | undefined): number | undefined;
-function seconds(time: EpochMs | undefined): number | undefined {
-  return time === undefined ? undefined : time / 1000;
+function date(time: EpochMs): Date;
+function date(time: EpochMs | undefined): Date | undefined;
+function date(time: EpochMs | undefined): Date | undefined {
+  return time === undefined ? undefined : new Date(time);
 }

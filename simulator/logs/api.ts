@@ -1,7 +1,6 @@
 /** The operations of CloudWatch Logs that the command line calls (CloudWatch Logs API Reference). */
 import { z } from 'zod';
-import type { Caller } from '../ecs/api.ts';
-import { AwsError } from '../ecs/requests/errors.ts';
+import { AwsError, type Caller } from '../ecs/requests/errors.ts';
 import { filterLogEvents, filterRequest } from './filter.ts';
 import { runInsights } from './insights.ts';
 import { eventsOf, type LogsModel } from './model.ts';

@@ -3,9 +3,8 @@
  * Auto Scaling sizes. The function's role may not call it.
  */
 import { z } from 'zod';
-import type { Caller } from '../ecs/api.ts';
 import type { EcsModel } from '../ecs/model.ts';
-import { AwsError } from '../ecs/requests/errors.ts';
+import { AwsError, type Caller } from '../ecs/requests/errors.ts';
 
 const request = z.object({ ServiceNamespace: z.literal('ecs'), NextToken: z.string().optional() });
 const PAGE = 50;

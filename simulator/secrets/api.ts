@@ -1,24 +1,21 @@
 /** The operations of Secrets Manager that the project calls, and which role may call which. */
 import { z } from 'zod';
-import { AwsError } from '../ecs/requests/errors.ts';
+import { AwsError, type Caller } from '../ecs/requests/errors.ts';
 import { pageOf } from '../ecs/requests/paging.ts';
 import type { SecretsModel } from './model.ts';
 import { CURRENT, type SecretState, type StoredSecret } from './secret.ts';
 import { describeSecret, listedSecret, listedVersions } from './wire.ts';
 
-/** The role of the autoscaler's function, that of the key function, or a person with all rights. */
-export type SecretsCaller = 'autoscaler' | 'keys' | 'person';
-
 type Operation = {
-  readonly callers: readonly SecretsCaller[];
+  readonly callers: readonly Caller[];
   readonly handle: (model: SecretsModel, body: unknown) => object;
 };
 
-const ALL: readonly SecretsCaller[] = ['autoscaler', 'keys', 'person'];
-const WRITERS: readonly SecretsCaller[] = ['keys', 'person'];
+const ALL: readonly Caller[] = ['autoscaler', 'keys', 'person'];
+const WRITERS: readonly Caller[] = ['keys', 'person'];
 
 function operation<T extends z.ZodType>(
-  callers: readonly SecretsCaller[],
+  callers: readonly Caller[],
   schema: T,
   handle: (model: SecretsModel, request: z.output<T>) => object,
 ): Operation {
@@ -93,7 +90,7 @@ export function callSecretsManager(
   model: SecretsModel,
   name: string,
   body: unknown,
-  caller: SecretsCaller = 'autoscaler',
+  caller: Caller = 'autoscaler',
 ): object {
   const called = OPERATIONS[name];
   const isDenied = caller === 'autoscaler' && model.isOperationDenied(name);
@@ -148,7 +145,7 @@ function getSecretValue(
     SecretString: version.value,
     VersionId: version.id,
     VersionStages: [...version.stages],
-    CreatedDate: version.createdAt / 1000,
+    CreatedDate: new Date(version.createdAt),
   };
 }
 

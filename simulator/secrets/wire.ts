@@ -1,4 +1,4 @@
-/** Secrets as the answers of Secrets Manager show them: never with a value. Times are in seconds. */
+/** Secrets as the answers of Secrets Manager show them: never with a value. Times are dates. */
 import type { SecretsModel } from './model.ts';
 import type { SecretState, SecretVersion, StoredSecret } from './secret.ts';
 
@@ -6,7 +6,7 @@ export function describeSecret(secret: StoredSecret) {
   return {
     ...common(secret),
     VersionIdsToStages: stagesOf(secret),
-    ...(secret.isDeleted ? { DeletedDate: secret.changedAt / 1000 } : {}),
+    ...(secret.isDeleted ? { DeletedDate: new Date(secret.changedAt) } : {}),
   };
 }
 
@@ -25,7 +25,7 @@ export function listedVersions(versions: readonly SecretVersion[], hidden: Hidde
   if (hidden === 'versions') return [];
   return versions.map(({ id, createdAt, stages }) => ({
     ...{ VersionId: id, VersionStages: [...stages] },
-    ...(hidden === 'dates' ? {} : { CreatedDate: createdAt / 1000 }),
+    ...(hidden === 'dates' ? {} : { CreatedDate: new Date(createdAt) }),
   }));
 }
 
@@ -33,9 +33,9 @@ function common({ arn, name, createdAt, changedAt, rotatedAt, tags }: SecretStat
   return {
     ARN: arn,
     Name: name,
-    CreatedDate: createdAt / 1000,
-    LastChangedDate: changedAt / 1000,
-    ...(rotatedAt === undefined ? {} : { LastRotatedDate: rotatedAt / 1000 }),
+    CreatedDate: new Date(createdAt),
+    LastChangedDate: new Date(changedAt),
+    ...(rotatedAt === undefined ? {} : { LastRotatedDate: new Date(rotatedAt) }),
     Tags: [...tags].map(([Key, Value]) => ({ Key, Value })),
   };
 }

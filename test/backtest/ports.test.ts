@@ -6,10 +6,10 @@ import { expect, it } from 'vitest';
 import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
 import { Replay } from '../../backtest/replay/replay.ts';
 import { JOB_KINDS, TRANSITIONS, type TraceJob } from '../../backtest/trace/trace.ts';
-import { plusMs } from '../../lambda/decision/model/brands.ts';
+import { type PoolName, plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
-import type { Ports } from '../../lambda/look/ports.ts';
+import type { Ports, WantedSecret } from '../../lambda/look/ports.ts';
 import { Random } from '../../simulator/base/random.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { type Lab, START, startLab } from '../support/lab.ts';
@@ -99,3 +99,38 @@ it.each(rows(SEEDS, 1))(
     expect(new Set(actions)).toEqual(new Set(['set-desired', 'ask-to-leave', 'protect']));
   },
 );
+
+const WANTED: WantedSecret = {
+  ...{ kind: 'key', pool: 'cpu' as PoolName, stack: 'Stack' },
+  ...{ secret: undefined, oldestTaskAt: undefined },
+};
+
+it('a fault that is taught to the simulated AWS shows through virtual ports as over HTTP', async () => {
+  const pool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 2 };
+  const lab = await startLab({ pools: [pool] });
+  try {
+    const { world } = lab;
+    lab.pass(400);
+    const tasks = world.ecs.tasks().map(({ identity }) => identity.arn);
+    const refused = world.ecs.tasks()[0]?.identity.id ?? '';
+    world.ecs.refusingTasks.add(refused);
+    world.secrets.denyOperation('ListSecrets');
+    const seenBy = async ({ ecs, secrets }: Ports) => ({
+      refusals: (await ecs.requestDrain(tasks)).map(({ task, reason }) => [task, reason]),
+      secrets: (await secrets?.entries([WANTED], world.timeline.now()))?.status,
+    });
+    const virtual = await seenBy(virtually(lab)());
+    expect(virtual).toEqual({
+      refusals: [[expect.stringContaining(refused), 'InvalidParameterException']],
+      secrets: 'forbidden',
+    });
+    expect(await seenBy(lab.ports())).toEqual(virtual);
+    while (world.ecs.admits('service-read'));
+    expect(await virtually(lab)().ecs.services()).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('ThrottlingException'),
+    });
+  } finally {
+    await lab.close();
+  }
+});

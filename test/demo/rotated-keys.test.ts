@@ -140,7 +140,8 @@ it('replaces a key under load and deletes the old one, with no build killed', as
         tags: {},
         durationMs: random.whole(20_000, 900_000),
       });
-    await cleanLook(ports(), config);
+    // ECS shows the services only after its read lag
+    if (second > 0) await cleanLook(ports(), config);
     if (second > ROTATED_S) fewest = Math.min(fewest, readyDaemons(world));
     if (old !== undefined && !isThere(old)) goneAfterMinutes = Math.min(goneAfterMinutes, second / 60);
   }

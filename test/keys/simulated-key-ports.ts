@@ -1,5 +1,4 @@
 /** The key function's adapters on a simulated coderd and Secrets Manager, without sockets. */
-import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { RawAnswer } from '../../lambda/adapters/coderd/http/answer.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { type AskCoderd, CoderdKeys } from '../../lambda/keys/adapters/coderd-keys.ts';
@@ -7,8 +6,7 @@ import { SecretsManagerKeys } from '../../lambda/keys/adapters/secrets-manager.t
 import type { KeyClock, KeyPorts } from '../../lambda/keys/model/ports.ts';
 import type { CoderdModel } from '../../simulator/coderd/model.ts';
 import { answerOf } from '../../simulator/coderd/routes/http.ts';
-import { AwsError } from '../../simulator/ecs/requests/errors.ts';
-import { callSecretsManager } from '../../simulator/secrets/api.ts';
+import { type AwsCall, inProcessSecrets } from '../../simulator/in-process/aws-clients.ts';
 import type { SecretsModel } from '../../simulator/secrets/model.ts';
 
 export type KeyServers = {
@@ -26,9 +24,10 @@ export function simulatedKeyPorts(
   servers: KeyServers,
   clock: Pick<KeyClock, 'now'>,
 ): Pick<KeyPorts, 'keys' | 'secrets'> {
+  const call: AwsCall = (answer, operation) => servers.called(operation, answer);
   return {
     keys: new CoderdKeys(askWith(servers, clock), clock),
-    secrets: new SecretsManagerKeys(clientOf(servers) as SecretsManagerClient),
+    secrets: new SecretsManagerKeys(inProcessSecrets(servers.secrets, call, 'keys')),
   };
 }
 
@@ -45,25 +44,4 @@ function askWith(servers: KeyServers, clock: Pick<KeyClock, 'now'>): AskCoderd {
       return servers.onAnswer(what, { statusCode: answer.status, headers: {}, text, date });
     });
   };
-}
-
-function clientOf({ secrets, called }: KeyServers): Pick<SecretsManagerClient, 'send'> {
-  const send = (command: { readonly constructor: { readonly name: string }; readonly input: object }) => {
-    const operation = command.constructor.name.replace(/Command$/, '');
-    return called(operation, () => callAsSdk(secrets, operation, command.input));
-  };
-  return { send } as unknown as Pick<SecretsManagerClient, 'send'>;
-}
-
-/** Times as the SDK gives them, and errors with AWS's names. */
-function callAsSdk(model: SecretsModel, operation: string, input: object): unknown {
-  try {
-    const answer = callSecretsManager(model, operation, input, 'keys');
-    return JSON.parse(JSON.stringify(answer), (name, value) =>
-      /^(?:LastChanged|Created|Deleted)Date$/.test(name) ? new Date(value * 1000) : value,
-    );
-  } catch (cause) {
-    if (!(cause instanceof AwsError)) throw cause;
-    throw Object.assign(new Error(cause.message), { name: cause.type, $fault: 'client' });
-  }
 }

@@ -3,18 +3,23 @@
  * some are slow, and some end between two calls.
  */
 
+import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
+import { License } from '../../lambda/adapters/coderd/license.ts';
 import { DesiredCounts } from '../../lambda/adapters/ecs/desired-counts.ts';
-import type { SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';
+import { SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
+import type { Ports } from '../../lambda/look/ports.ts';
 import { StockLearner } from '../../lambda/look/stock/stock-learner.ts';
 import { Random } from '../../simulator/base/random.ts';
 import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
+import { InProcessCoderd } from '../../simulator/coderd/routes/in-process.ts';
 import type { Range } from '../../simulator/ecs/parts/latencies.ts';
+import { inProcessSecrets } from '../../simulator/in-process/aws-clients.ts';
+import { inProcessPorts } from '../../simulator/in-process/ports.ts';
 import type { World } from '../../simulator/world.ts';
-import { portsOf, secretsOf } from './ports.ts';
 import { type ConnectionFaults, FaultyConnection } from './world/faulty-connection.ts';
 import type { Fleet, FleetPool } from './world/fleet.ts';
 import type { WorldPlan } from './world/plan.ts';
@@ -82,12 +87,12 @@ export class Autoscaler {
   }
 
   async #invoke(process: Process): Promise<void> {
-    const { world, scheduler, onLook, onError } = this.#options;
+    const { scheduler, onLook, onError } = this.#options;
     const startedAt = scheduler.now();
     const remainingMs = (): number => startedAt + TIMEOUT_MS - scheduler.now();
     try {
       await runLooks({
-        ports: portsOf(world, this.#connections(process)),
+        ports: this.#ports(process),
         config: this.#config(),
         remainingMs,
         onLook,
@@ -115,13 +120,15 @@ export class Autoscaler {
     if (this.#memory !== undefined && random.next() >= COLD_STARTS) return this.#memory;
     const faults = (): ConnectionFaults => (this.#hasFaults ? plan.line : NO_FAULTS);
     const line = { scheduler, random, latency: plan.callLatency, faults, isCutOff: () => false };
-    const secrets = secretsOf(world, new FaultyConnection(line));
+    const connection = new FaultyConnection(line);
+    const secrets = new SecretMetadata(inProcessSecrets(world.secrets, (act) => connection.call(act)));
     this.#memory = { secrets, stock: new StockLearner() };
     return this.#memory;
   }
 
-  #connections(process: Process) {
-    const { scheduler, random, plan, isCoderdDown } = this.#options;
+  /** The ports of one invocation. */
+  #ports(process: Process): Ports {
+    const { world, scheduler, random, plan, isCoderdDown } = this.#options;
     const draws = { crash: random.next(), slow: random.next(), calls: random.whole(...CALLS_BEFORE_CRASH) };
     const isCrashing = this.#hasFaults && draws.crash < plan.looks.crashing;
     if (isCrashing) process.counts = new DesiredCounts();
@@ -130,18 +137,18 @@ export class Autoscaler {
     const faults = (): ConnectionFaults => (this.#hasFaults ? plan.line : NO_FAULTS);
     let calls = 0;
     const isCutOff = (): boolean => ++calls >= draws.calls && isCrashing;
-    return {
-      ...{ scheduler, counts: process.counts },
-      ...this.#warmMemory(),
-      aws: new FaultyConnection({ scheduler, random, latency, faults, isCutOff }),
-      coderd: new FaultyConnection({
-        scheduler,
-        random,
-        latency,
-        faults: () => (isCoderdDown() ? ALL_FAIL : faults()),
-        isCutOff,
-      }),
-    };
+    const memory = this.#warmMemory();
+    const aws = new FaultyConnection({ scheduler, random, latency, faults, isCutOff });
+    const coderd = new FaultyConnection({
+      ...{ scheduler, random, latency, isCutOff },
+      faults: () => (isCoderdDown() ? ALL_FAIL : faults()),
+    });
+    const http = new InProcessCoderd(world.coderd, (act) => coderd.call(act));
+    return inProcessPorts(world, {
+      ...{ scheduler, counts: process.counts, ...memory },
+      coderd: new CoderdAdapter(http, { license: new License(http) }),
+      ecs: (act) => aws.call(act),
+    })();
   }
 }
 

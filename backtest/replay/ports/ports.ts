@@ -1,27 +1,25 @@
 /**
- * The ports of a look on a simulated world, without HTTP, JSON or schemas. The lists of jobs and
+ * The ports of a look on a simulated world, without HTTP or JSON. The lists of jobs and
  * daemons, which every look reads, come directly from the models, so a week takes seconds. Each
  * look has the same plan as over HTTP (test/backtest/ports.test.ts).
  */
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import { type ReadingRequest, reading } from '../../../lambda/adapters/coderd/http/reading.ts';
-import { DesiredCounts } from '../../../lambda/adapters/ecs/desired-counts.ts';
 import type { EpochMs, JobId, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { batchesOf } from '../../../lambda/decision/model/collections.ts';
 import type { BuildInfo, Daemon, Job, Reading } from '../../../lambda/decision/model/snapshot.ts';
 import type { Coderd, Organization, Ports } from '../../../lambda/look/ports.ts';
-import { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
+import type { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
 import type { VirtualScheduler } from '../../../simulator/base/virtual-scheduler.ts';
 import type { CoderdModel } from '../../../simulator/coderd/model.ts';
 import { NoAnswer } from '../../../simulator/coderd/routes/in-process.ts';
 import type { DaemonRecord } from '../../../simulator/coderd/tables/daemons.ts';
 import { isOffline } from '../../../simulator/coderd/tables/daemons.ts';
 import type { JobRecord } from '../../../simulator/coderd/tables/jobs.ts';
+import { inProcessPorts } from '../../../simulator/in-process/ports.ts';
 import type { World } from '../../../simulator/world.ts';
 import { VirtualCoderd } from './coderd-http.ts';
-import { EcsPort } from './ecs-port.ts';
 import type { OnCall } from './on-call.ts';
-import { SecretsPort } from './secrets-port.ts';
 
 export type PortsOptions = {
   readonly world: World;
@@ -37,13 +35,16 @@ export type PortsOptions = {
  * Returns a function that gives the ports of each invocation. They share the memory of a warm
  * function.
  */
-export function virtualPorts(options: PortsOptions): () => Ports {
-  const { world, scheduler, isCoderdDown, onCall, stock = new StockLearner(), record } = options;
-  const coderd = new CoderdPort(world.coderd, { isCoderdDown, onCall });
-  const clock = { now: () => scheduler.now(), sleep: (ms: number) => scheduler.wait(ms) };
-  const secrets = new SecretsPort(world.secrets);
-  const counts = new DesiredCounts();
-  return () => ({ coderd, stock, record, ecs: new EcsPort(world.ecs, { onCall, counts }), secrets, clock });
+export function virtualPorts({ world, scheduler, ...options }: PortsOptions): () => Ports {
+  const { isCoderdDown, onCall, stock, record } = options;
+  return inProcessPorts(world, {
+    ...{ scheduler, stock, record },
+    coderd: new CoderdPort(world.coderd, { isCoderdDown, onCall }),
+    ecs: async (answer) => {
+      onCall('ecs', 1);
+      return answer();
+    },
+  });
 }
 
 const IDS_A_REQUEST = 100;

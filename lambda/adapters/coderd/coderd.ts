@@ -31,6 +31,11 @@ const IDS_A_REQUEST = 100;
  */
 const DAEMON_MAX_AGE = '1h';
 
+// Building a schema takes longer than parsing a short list with it.
+const organizationList = z.array(organizationSchema);
+const daemonList = z.array(daemonSchema);
+const jobList = z.array(jobSchema);
+
 export const ROLE =
   "the token's user needs the organization template admin role there, or a custom role with provisioner_jobs:read";
 
@@ -70,7 +75,7 @@ export class CoderdAdapter implements Coderd {
 
   organizations(): Promise<Reading<Organization>> {
     return reading({ what: 'listing organizations' }, () =>
-      this.#http.get('/api/v2/organizations', {}, z.array(organizationSchema)),
+      this.#http.get('/api/v2/organizations', {}, organizationList),
     );
   }
 
@@ -105,7 +110,7 @@ export class CoderdAdapter implements Coderd {
         this.#http.get(
           `/api/v2/organizations/${encodeURIComponent(organization.id)}/provisionerdaemons`,
           { limit, ...offline },
-          z.array(daemonSchema),
+          daemonList,
         ),
     );
   }
@@ -140,7 +145,7 @@ export class CoderdAdapter implements Coderd {
     return this.#http.get(
       `/api/v2/organizations/${encodeURIComponent(organization.id)}/provisionerjobs`,
       query,
-      z.array(jobSchema),
+      jobList,
     );
   }
 }

@@ -34,12 +34,12 @@ const PAGE = 100;
 const SERVICES_A_CALL = 10;
 const TASKS_A_CALL = 100;
 /** The most stopped tasks to read from a list: a crash loop leaves thousands an hour. */
-export const STOPPED_READ = 300;
+const STOPPED_READ = 300;
 /**
  * With more services than this, one list of the whole cluster takes fewer calls than a list for
  * each.
  */
-export const MANY_SERVICES = 20;
+const MANY_SERVICES = 20;
 /**
  * 23 h, the drain request (docs/internals/architecture.md, "The lease"). It is shorter than a
  * working lease and longer than any build.
@@ -51,6 +51,10 @@ const ASK_MINUTES = 1380;
  */
 const PROTECT_MINUTES = 30;
 
+const serviceList = z.array(serviceSchema);
+const taskList = z.array(taskSchema);
+const protectionList = z.array(protectionSchema);
+
 type Scope = { readonly serviceName?: string };
 
 export type EcsOptions = {
@@ -60,7 +64,11 @@ export type EcsOptions = {
   readonly stack?: string | undefined;
   /** The counts that earlier invocations of this process saw and set. @default none */
   readonly counts?: DesiredCounts;
+  /** Parses answers of ECS. @default with the schema alone */
+  readonly parse?: Parse;
 };
+
+type Parse = <T extends z.ZodType>(schema: T, value: unknown) => z.ZodSafeParseResult<z.output<T>>;
 
 /** ECS did not answer as expected. */
 export class EcsError extends Error {
@@ -74,13 +82,15 @@ export class EcsAdapter implements Ecs {
   /** AWS's time, from the latest DescribeServices answer. */
   #answeredAt: EpochMs | undefined;
   readonly #counts: DesiredCounts;
+  readonly #parseWith: Parse;
   #arns: Promise<readonly string[]> | undefined;
 
-  constructor(client: ECSClient, cluster: string, { stack, counts = new DesiredCounts() }: EcsOptions = {}) {
+  constructor(client: ECSClient, cluster: string, options: EcsOptions = {}) {
     this.#client = client;
     this.cluster = cluster;
-    this.stack = stack;
-    this.#counts = counts;
+    this.stack = options.stack;
+    this.#counts = options.counts ?? new DesiredCounts();
+    this.#parseWith = options.parse ?? ((schema, value) => schema.safeParse(value));
   }
 
   async services(now?: EpochMs): Promise<Reading<Service>> {
@@ -208,7 +218,7 @@ export class EcsAdapter implements Ecs {
       { step: 'deserialize' },
     );
     const answer = await this.#client.send(command);
-    const described = parse('DescribeServices', z.array(serviceSchema), answer.services);
+    const described = this.#parse('DescribeServices', serviceList, answer.services);
     return described.map((service) => ({ ...service, events: placementEvents(service.events ?? []) }));
   }
 
@@ -233,7 +243,7 @@ export class EcsAdapter implements Ecs {
     const answer = await this.#client.send(
       new DescribeTasksCommand({ cluster: this.cluster, tasks: [...tasks] }),
     );
-    return parse('DescribeTasks', z.array(taskSchema), answer.tasks);
+    return this.#parse('DescribeTasks', taskList, answer.tasks);
   }
 
   /**
@@ -244,7 +254,16 @@ export class EcsAdapter implements Ecs {
     const answer = await this.#client.send(
       new GetTaskProtectionCommand({ cluster: this.cluster, tasks: [...tasks] }),
     );
-    return parse('GetTaskProtection', z.array(protectionSchema), answer.protectedTasks);
+    return this.#parse('GetTaskProtection', protectionList, answer.protectedTasks);
+  }
+
+  #parse<T extends z.ZodType>(operation: string, schema: T, value: unknown): z.output<T> {
+    const result = this.#parseWith(schema, value);
+    if (result.success) return result.data;
+    throw new EcsError(
+      `the answer of ${operation} has an unexpected format: ${describeSchemaMismatch(result.error, value)}`,
+      { cause: result.error },
+    );
   }
 }
 
@@ -262,17 +281,6 @@ const answerSchema = z.object({ headers: z.object({ date: z.string() }) });
  */
 function isRefusal(cause: unknown): boolean {
   return cause instanceof ECSServiceException && !THROTTLES.has(cause.name);
-}
-
-function parse<T extends z.ZodType>(operation: string, schema: T, value: unknown): z.output<T> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw new EcsError(
-    `the answer of ${operation} has an unexpected format: ${describeSchemaMismatch(result.error, value)}`,
-    {
-      cause: result.error,
-    },
-  );
 }
 
 /** Runs one reading. Does not throw: an error becomes the status and the error message. */

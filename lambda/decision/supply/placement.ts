@@ -6,6 +6,7 @@
  */
 import type { EpochMs } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
+import { memoized } from '../model/memoize-by-object.ts';
 import type { Service, ServiceEvent, Shortage, Task } from '../model/snapshot.ts';
 
 /** Since when and why ECS cannot place tasks of a service. */
@@ -40,12 +41,12 @@ const MISSING_MS = { least: 5 * 60_000, most: 15 * 60_000 } as const;
 const SILENT = 'ECS wrote no service event that says why';
 
 /** Selects the events about placement: at most ten, newest first. */
-export function placementEvents(events: readonly ServiceEvent[]): readonly ServiceEvent[] {
-  return events
+export const placementEvents = memoized((events: readonly ServiceEvent[]): readonly ServiceEvent[] =>
+  events
     .filter(({ message }) => FAILED.test(message) || STARTED.test(message))
     .toSorted(by(({ createdAt }) => -createdAt))
-    .slice(0, EVENTS_USED);
-}
+    .slice(0, EVENTS_USED),
+);
 
 /**
  * Derives whether ECS cannot place tasks of this service now. A failure counts for six hours. It

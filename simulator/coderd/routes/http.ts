@@ -9,7 +9,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/rfc3339.ts';
 import { isUuid } from '../rules/uuids.ts';
-import { type Authenticated, mayRead } from '../tables/tokens.ts';
+import { type Authenticated, mayRead, type TokenUser } from '../tables/tokens.ts';
 import { entitlements, userRoute } from './account-routes.ts';
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
 import { keyRoute, provisionerKey } from './key-routes.ts';
@@ -62,9 +62,12 @@ export type RequestParts = {
   readonly body: string;
 };
 
-/** Answers a request without a socket, a rate limit or a server. */
-export function answerOf(model: CoderdModel, parts: RequestParts): Answer {
-  const authenticated = model.authenticate(headerOf(parts, 'coder-session-token'));
+/**
+ * Answers a request without a socket, a rate limit or a server. `user`: who asks. @default the user of
+ * the session token
+ */
+export function answerOf(model: CoderdModel, parts: RequestParts, user?: TokenUser): Answer {
+  const authenticated = user ? { user } : model.authenticate(headerOf(parts, 'coder-session-token'));
   return route({ model, parts, authenticated });
 }
 

@@ -7,13 +7,10 @@ import type * as z from 'zod';
 import { CoderdError, CoderdHttp, type Document } from '../../../lambda/adapters/coderd/http/http.ts';
 import { describeSchemaMismatch } from '../../../lambda/adapters/shared/schema-mismatch.ts';
 import { Secret } from '../../../lambda/adapters/shared/secret.ts';
-import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { CoderdModel } from '../model.ts';
 import type { TokenUser } from '../tables/tokens.ts';
-import { entitlements } from './account-routes.ts';
-import { members } from './member-routes.ts';
-import { QueryParameters } from './parameters.ts';
-import { routeOf } from './workspace-routes.ts';
+import { answerOf } from './http.ts';
 
 /**
  * Makes one request: `answer` returns coderd's answer. An error thrown means that no answer came.
@@ -28,6 +25,8 @@ export class NoAnswer extends Error {
 export class InProcessCoderd extends CoderdHttp {
   readonly #model: CoderdModel;
   readonly #call: Call;
+  /** By path, of the requests without a query, which every look makes. */
+  readonly #urls = new Map<string, URL>();
 
   constructor(model: CoderdModel, call: Call) {
     super({ url: 'http://127.0.0.1', token: { read: async () => new Secret('') } });
@@ -40,11 +39,13 @@ export class InProcessCoderd extends CoderdHttp {
     query: Readonly<Record<string, string>>,
     schema: T,
   ): Promise<Document<z.output<T>>> {
-    return this.#ask(() => this.#read(answerOf(this.#model, path, query), schema));
+    return this.#ask(() => this.#read({ method: 'GET', path, query, body: '' }, schema));
   }
 
   override post<T extends z.ZodType>(path: string, body: unknown, schema: T): Promise<Document<z.output<T>>> {
-    return this.#ask(() => this.#read(answerOf(this.#model, path, {}, JSON.stringify(body)), schema));
+    return this.#ask(() =>
+      this.#read({ method: 'POST', path, query: {}, body: JSON.stringify(body) }, schema),
+    );
   }
 
   /** Like `get`, but the answer needs no parsing: `make` returns it as the schema would. */
@@ -61,9 +62,18 @@ export class InProcessCoderd extends CoderdHttp {
     }
   }
 
-  #read<T extends z.ZodType>(value: unknown, schema: T): z.output<T> {
-    const result = schema.safeParse(value);
-    if (!result.success) throw new CoderdError('misfit', describeSchemaMismatch(result.error, value));
+  #read<T extends z.ZodType>({ path, query, ...asked }: Asked, schema: T): z.output<T> {
+    const isPlain = Object.keys(query).length === 0;
+    const url = (isPlain ? this.#urls.get(path) : undefined) ?? new URL(`http://coderd${path}`);
+    if (isPlain) this.#urls.set(path, url);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const { status, body } = answerOf(this.#model, { ...asked, url, headers: {} }, ANYBODY);
+    if (status !== 200) {
+      const text = JSON.stringify(body);
+      throw this.errorOf(path, { statusCode: status, headers: {}, text, date: this.#now() });
+    }
+    const result = schema.safeParse(body);
+    if (!result.success) throw new CoderdError('misfit', describeSchemaMismatch(result.error, body));
     return result.data;
   }
 
@@ -83,46 +93,9 @@ const ANYBODY: TokenUser = {
   keyRights: { read: 'all', create: new Set(), delete: new Set() },
 };
 
-/** The same answers to the adapter's requests as `simulator/coderd/routes/http.ts`. */
-function answerOf(
-  model: CoderdModel,
-  path: string,
-  query: Readonly<Record<string, string>>,
-  body = '',
-): unknown {
-  const [, , , resource, organization = '', list] = path.split('/');
-  const rest = path.split('/').slice(4);
-  const route = routeOf(resource, rest);
-  if (route !== undefined) {
-    const parameters = new QueryParameters(new URLSearchParams(query));
-    return route.handle({ model, user: ANYBODY, parameters, rest, body }).body;
-  }
-  if (resource === 'entitlements') return entitlements(model).body;
-  if (resource === 'buildinfo') return { version: model.version.text };
-  if (list === undefined) return model.organizations.all.map(({ id, name }) => ({ id, name }));
-  const organizationId = organization as OrganizationId;
-  if (list === 'members') {
-    const found = model.organizations.inPath(organizationId);
-    return found && members({ model, user: ANYBODY, organization: found }).body;
-  }
-  if (list === 'provisionerjobs')
-    return model.listJobs({
-      organizationId,
-      limit: Number(query.limit),
-      statuses: words(query.status),
-      ids: words(query.ids),
-      tags: {},
-      initiatorId: undefined,
-    });
-  return model.listDaemons({
-    organizationId,
-    limit: Number(query.limit),
-    ids: [],
-    tags: {},
-    offline: query.offline === 'true',
-    statuses: words(query.status),
-    maxAgeMs: Number.parseInt(query.max_age ?? '0', 10) * 3_600_000,
-  });
-}
-
-const words = (text: string | undefined): readonly string[] => (text === undefined ? [] : text.split(','));
+type Asked = {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: string;
+};

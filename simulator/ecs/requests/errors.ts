@@ -16,3 +16,6 @@ export const clusterNotFound = (): AwsError => new AwsError('ClusterNotFoundExce
 export const serviceNotFound = (): AwsError => new AwsError('ServiceNotFoundException', 'Service not found.');
 export const serviceNotActive = (): AwsError =>
   new AwsError('ServiceNotActiveException', 'Service was not ACTIVE.');
+
+/** Who calls: the role of the autoscaler and its tasks, that of the key function, or a person. */
+export type Caller = 'autoscaler' | 'keys' | 'person';

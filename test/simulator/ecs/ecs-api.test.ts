@@ -134,7 +134,7 @@ describe('the ECS API', () => {
           availabilityZone: task.identity.place.zone,
           lastStatus: 'RUNNING',
           desiredStatus: 'RUNNING',
-          startedAt: (task.state.startedAt ?? 0) / 1000,
+          startedAt: new Date(task.state.startedAt ?? 0),
           containers: [{ networkInterfaces: [{ privateIpv4Address: task.identity.place.privateIp }] }],
         },
       ],
@@ -154,7 +154,7 @@ describe('the ECS API', () => {
   it('protects for 120 min by default, and returns when the protection ends', () => {
     const { world, call } = served();
     const task = world.firstTask().identity.id;
-    const expirationDate = world.timeline.now() / 1000 + 120 * 60;
+    const expirationDate = new Date(world.timeline.now() + 120 * MINUTE);
     const protectedTasks = [{ protectionEnabled: true, expirationDate }];
     expect(call('UpdateTaskProtection', { tasks: [task], protectionEnabled: true })).toMatchObject({
       protectedTasks,

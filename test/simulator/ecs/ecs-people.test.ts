@@ -3,7 +3,8 @@
  * definition.
  */
 import { describe, expect, it } from 'vitest';
-import { type Caller, callEcs } from '../../../simulator/ecs/api.ts';
+import { callEcs } from '../../../simulator/ecs/api.ts';
+import type { Caller } from '../../../simulator/ecs/requests/errors.ts';
 import { Fixture, SECOND } from './ecs-fixture.ts';
 
 const BEFORE = { 'coder-autoscaler:pool': 'gpu' };

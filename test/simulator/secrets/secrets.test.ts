@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
-import { callSecretsManager, type SecretsCaller } from '../../../simulator/secrets/api.ts';
+import type { Caller } from '../../../simulator/ecs/requests/errors.ts';
+import { callSecretsManager } from '../../../simulator/secrets/api.ts';
 import { SecretsModel } from '../../../simulator/secrets/model.ts';
 import { runRotation } from '../../../simulator/secrets/rotation.ts';
 import { START } from '../../support/lab.ts';
@@ -16,7 +17,7 @@ const [ONE, TWO, THREE] = TOKENS;
 function manager() {
   const timeline = new Timeline(START);
   const model = new SecretsModel({ timeline, random: new Random(1) });
-  const call = (name: string, body: object, caller: SecretsCaller = 'keys') =>
+  const call = (name: string, body: object, caller: Caller = 'keys') =>
     callSecretsManager(model, name, { SecretId: 'key', ...body }, caller) as Record<string, unknown>;
   const stages = () => call('DescribeSecret', {}).VersionIdsToStages;
   const put = (token: string, value: string, labels?: readonly string[]) =>
@@ -128,10 +129,10 @@ describe('the metadata of secrets', () => {
     pass(1000);
     call('TagResource', { Tags: [{ Key: 'key-id', Value: 'x' }] });
     const described = call('DescribeSecret', {});
-    expect(described.LastChangedDate).toBe((START + 2000) / 1000);
+    expect(described.LastChangedDate).toEqual(new Date(START + 2000));
     expect(described.Tags).toContainEqual({ Key: 'key-id', Value: 'x' });
     expect(call('ListSecretVersionIds', {}).Versions).toEqual([
-      { VersionId: ONE, CreatedDate: (START + 1000) / 1000, VersionStages: ['AWSCURRENT'] },
+      { VersionId: ONE, CreatedDate: new Date(START + 1000), VersionStages: ['AWSCURRENT'] },
     ]);
   });
 

@@ -1,13 +1,16 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { DesiredCounts } from '../../../lambda/adapters/ecs/desired-counts.ts';
+import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
+import { License } from '../../../lambda/adapters/coderd/license.ts';
+import { SecretMetadata } from '../../../lambda/adapters/secrets/secret-metadata.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import { observe } from '../../../lambda/look/observe.ts';
-import { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
 import { VirtualScheduler } from '../../../simulator/base/virtual-scheduler.ts';
-import { portsOf, secretsOf } from '../../../verify/random-worlds/ports.ts';
+import { InProcessCoderd } from '../../../simulator/coderd/routes/in-process.ts';
+import { inProcessSecrets } from '../../../simulator/in-process/aws-clients.ts';
+import { inProcessPorts } from '../../../simulator/in-process/ports.ts';
 import {
   type ConnectionFaults,
   FaultyConnection,
@@ -31,7 +34,7 @@ function connectionTo(options: { faults?: ConnectionFaults; isCutOff?: () => boo
   return { connection, scheduler, pass: (ms: number) => scheduler.advanceTo(plusMs(timeline.now(), ms)) };
 }
 
-describe('portsOf', () => {
+describe('inProcessPorts', () => {
   it('observes the same snapshot as the real clients do over HTTP', async () => {
     lab = await startLab({
       throttling: false,
@@ -50,13 +53,13 @@ describe('portsOf', () => {
     world.deploy('cpu');
     pass(20);
     const { scheduler, connection } = connectionTo();
-    const inProcess = portsOf(world, {
-      aws: connection,
-      secrets: secretsOf(world, connection),
-      stock: new StockLearner(),
-      coderd: connection,
-      ...{ scheduler, counts: new DesiredCounts() },
-    });
+    const http = new InProcessCoderd(world.coderd, (act) => connection.call(act));
+    const inProcess = inProcessPorts(world, {
+      scheduler,
+      secrets: new SecretMetadata(inProcessSecrets(world.secrets, (act) => connection.call(act))),
+      coderd: new CoderdAdapter(http, { license: new License(http) }),
+      ecs: (act) => connection.call(act),
+    })();
     const [seen] = await Promise.all([
       observe(inProcess, config),
       scheduler.advanceTo(plusMs(START, 60_000)),

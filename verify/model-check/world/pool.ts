@@ -1,7 +1,8 @@
 /**
  * The exploration of a pool: guards, daemons, coderd's rows, ECS's scheduler with its count and
  * deployments, and an autoscaler (nonsense or the product). ECS may accept or refuse any call. A
- * look of a guard that fails is left out.
+ * look of a guard that fails is left out. It is not the world of `simulator/`, because a search
+ * visits millions of states and must copy and compare each in microseconds.
  */
 import type { Autoscaler } from './autoscalers.ts';
 import { remembered } from './interned.ts';

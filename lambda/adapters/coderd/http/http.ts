@@ -137,7 +137,7 @@ export class CoderdHttp {
     schema: T,
   ): Promise<Document<z.output<T>>> {
     const answer = await this.#request({ method: 'GET', path }, credentials, this.#budget());
-    if (answer.statusCode !== 200) throw this.#errorOf(path, answer);
+    if (answer.statusCode !== 200) throw this.errorOf(path, answer);
     return { value: parse(schema, answer), date: answer.date };
   }
 
@@ -176,7 +176,7 @@ export class CoderdHttp {
     const first = await this.#send(question, budget, { fresh: false });
     const answer = first.statusCode === 401 ? await this.#send(question, budget, { fresh: true }) : first;
     if (answer.statusCode === 401) throw refusedAgain(answer);
-    if (answer.statusCode !== 200) throw this.#errorOf(question.path, answer);
+    if (answer.statusCode !== 200) throw this.errorOf(question.path, answer);
     return answer;
   }
 
@@ -259,7 +259,8 @@ export class CoderdHttp {
     return new CoderdError('too-long', message, { cause });
   }
 
-  #errorOf(path: string, answer: RawAnswer): CoderdError {
+  /** The error that an answer with another status than 200 is. */
+  protected errorOf(path: string, answer: RawAnswer): CoderdError {
     const code = refusalOf(answer.statusCode);
     const message = describeAnswer(answer);
     const retryAfterMs = parseRetryAfterMs(answer.headers['retry-after'], this.#now());

@@ -1,0 +1,69 @@
+/**
+ * The clients of the AWS SDK on the simulated AWS in this process: no sockets, but all limits,
+ * checks, pages and faults.
+ */
+import { ECSClient, ECSServiceException } from '@aws-sdk/client-ecs';
+import { SecretsManagerClient, SecretsManagerServiceException } from '@aws-sdk/client-secrets-manager';
+import { SSMClient, SSMServiceException } from '@aws-sdk/client-ssm';
+import { callEcs } from '../ecs/api.ts';
+import type { EcsModel } from '../ecs/model.ts';
+import { AwsError, type Caller } from '../ecs/requests/errors.ts';
+import { callSystemsManager } from '../parameters/api.ts';
+import type { ParametersModel } from '../parameters/model.ts';
+import { callSecretsManager } from '../secrets/api.ts';
+import type { SecretsModel } from '../secrets/model.ts';
+
+/** Makes one request: `answer` returns AWS's answer. An error thrown means that no answer came. */
+export type AwsCall = <T>(answer: () => T, operation: string) => Promise<T>;
+
+type Exception = new (options: {
+  readonly name: string;
+  readonly message: string;
+  readonly $fault: 'client';
+  readonly $metadata: object;
+}) => Error;
+
+const CLIENT = {
+  region: 'eu-central-1',
+  credentials: { accessKeyId: 'none', secretAccessKey: 'none' },
+};
+
+export const atOnce: AwsCall = async (answer) => answer();
+
+export function inProcessEcs(model: EcsModel, call: AwsCall = atOnce): ECSClient {
+  const send = sender(call, ECSServiceException, (name, input) => callEcs(model, name, input));
+  return Object.assign(new ECSClient(CLIENT), { send });
+}
+
+export function inProcessSecrets(
+  model: SecretsModel,
+  call: AwsCall = atOnce,
+  caller: Caller = 'autoscaler',
+): SecretsManagerClient {
+  const send = sender(call, SecretsManagerServiceException, (name, input) =>
+    callSecretsManager(model, name, input, caller),
+  );
+  return Object.assign(new SecretsManagerClient(CLIENT), { send });
+}
+
+export function inProcessParameters(model: ParametersModel, call: AwsCall = atOnce): SSMClient {
+  const send = sender(call, SSMServiceException, (name, input) => callSystemsManager(model, name, input));
+  return Object.assign(new SSMClient(CLIENT), { send });
+}
+
+/** Gives errors the names that the SDK gives them: the adapters tell them apart by name. */
+function sender(call: AwsCall, exception: Exception, ask: (name: string, input: object) => object) {
+  return (command: { readonly input: object }): Promise<never> => {
+    const operation = command.constructor.name.replace(/Command$/, '');
+    const answer = (): never => {
+      try {
+        return ask(operation, command.input) as never;
+      } catch (cause) {
+        if (!(cause instanceof AwsError)) throw cause;
+        const { type: name, message } = cause;
+        throw new exception({ name, message, $fault: 'client', $metadata: {} });
+      }
+    };
+    return call(answer, operation);
+  };
+}
