@@ -1,6 +1,7 @@
 /** Records which task ran which job, and computes what Fargate bills for the tasks. */
 
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { sum } from '../../lambda/decision/model/collections.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { HOUR_MS } from '../../lambda/decision/model/units.ts';
 import type { AcquiredJob } from '../../simulator/base/daemon-connection.ts';
@@ -11,12 +12,18 @@ import type { Figures } from './result.ts';
 /** The daemon that acquired a job. */
 export type Acquisition = { readonly pool: string; readonly taskId: string };
 
-export type TaskFigures = {
-  /** Billed milliseconds by pool. */
-  readonly billedMs: ReadonlyMap<string, number>;
-  /** Launches by pool. */
-  readonly launches: ReadonlyMap<string, number>;
-  readonly idleLaunches: number;
+/** What one task costs. */
+export type Bill = {
+  readonly pool: string;
+  /** The billed time. 0 ms: nothing was billed. */
+  readonly from: EpochMs;
+  readonly ms: number;
+  readonly dollarsPerHour: number;
+  /** Undefined: before the period. */
+  readonly launchedAt: EpochMs | undefined;
+  readonly dollarsPerLaunch: number;
+  /** Whether its daemon had a job. */
+  readonly isUsed: boolean;
 };
 
 /** AWS bills whole seconds, and at least one minute: aws.amazon.com/fargate/pricing. */
@@ -48,39 +55,43 @@ export class Ledger {
   }
 
   /**
-   * `billedUntil`: the end of billing of a task that still exists after the period. It idles only
-   * while jobs on other tasks finish, so that time is not billed.
+   * One bill for each task. `billedUntil`: the end of billing of a task that still exists after the
+   * period. It idles only while jobs on other tasks finish, so that time is not billed.
    */
-  figures(
+  bills(
     world: World,
     given: {
       readonly poolOf: (task: EcsTask) => string;
       readonly billedUntil: (taskId: string) => EpochMs;
-    },
-  ): TaskFigures {
-    const { poolOf, billedUntil } = given;
+    } & Prices,
+  ): readonly Bill[] {
+    const { poolOf, billedUntil, config, dollarsPerHour } = given;
+    const launchPrices = new Map<string, number>(
+      config.pools.map((pool) => [pool.name, pool.dollarsPerLaunch]),
+    );
     const now = world.timeline.now();
     const alive = world.ecs.tasks().filter(({ state }) => state.lastStatus !== 'STOPPED');
-    const tasks = [...this.#stopped, ...alive];
-    const billedMs = new Map<string, number>();
-    for (const task of tasks) {
+    return [...this.#stopped, ...alive].map((task) => {
+      const { identity, state } = task;
       const pool = poolOf(task);
-      billedMs.set(
+      return {
         pool,
-        (billedMs.get(pool) ?? 0) + this.#billed(task, Math.min(now, billedUntil(task.identity.id))),
-      );
-    }
-    const launched = tasks.filter(({ state }) => state.createdAt >= this.#from);
-    const idle = launched.filter(({ identity: { id } }) => !this.#busy.has(id));
-    const launches = new Map([...Map.groupBy(launched, poolOf)].map(([pool, of]) => [pool, of.length]));
-    return { billedMs, launches, idleLaunches: idle.length };
+        ...this.#billed(task, Math.min(now, billedUntil(identity.id))),
+        dollarsPerHour: dollarsPerHour(pool),
+        launchedAt: state.createdAt < this.#from ? undefined : state.createdAt,
+        dollarsPerLaunch: launchPrices.get(pool) ?? 0,
+        isUsed: this.#busy.has(identity.id),
+      };
+    });
   }
 
-  #billed({ state: { pullStartedAt, stoppedAt } }: EcsTask, until: number): number {
+  #billed({ state: { pullStartedAt, stoppedAt } }: EcsTask, until: number): Pick<Bill, 'from' | 'ms'> {
     const end = Math.min(stoppedAt ?? until, until);
-    if (pullStartedAt === undefined || end <= this.#from || end <= pullStartedAt) return 0;
-    if (pullStartedAt < this.#from) return end - this.#from;
-    return Math.max(LEAST_MS, Math.ceil((end - pullStartedAt) / 1000) * 1000);
+    const from = this.#from;
+    if (pullStartedAt === undefined || end <= from || end <= pullStartedAt) return { from, ms: 0 };
+    if (pullStartedAt < from) return { from, ms: end - from };
+    const ms = Math.max(LEAST_MS, Math.ceil((end - pullStartedAt) / 1000) * 1000);
+    return { from: pullStartedAt, ms };
   }
 }
 
@@ -90,15 +101,21 @@ type Prices = {
   readonly dollarsPerHour: (pool: string) => number;
 };
 
-/** What the tasks and launches of each pool cost. */
+/** The launches of each pool, and what its tasks and launches cost. */
 export function tasksByPool(
-  { billedMs, launches }: TaskFigures,
-  { config, dollarsPerHour }: Prices,
+  bills: readonly Bill[],
+  { config }: Pick<Prices, 'config'>,
 ): Figures['tasks']['byPool'] {
+  const byPool = Map.groupBy(bills, ({ pool }) => pool);
   const rows = config.pools.map(({ name, dollarsPerLaunch }) => {
-    const launched = launches.get(name) ?? 0;
-    const tasks = ((billedMs.get(name) ?? 0) / HOUR_MS) * dollarsPerHour(name);
-    return [name, { dollars: tasks + launched * dollarsPerLaunch, launches: launched }] as const;
+    const own = byPool.get(name) ?? [];
+    const launches = launchesOf(own);
+    const tasks = sum(own, ({ ms, dollarsPerHour }) => (ms / HOUR_MS) * dollarsPerHour);
+    return [name, { dollars: tasks + launches * dollarsPerLaunch, launches }] as const;
   });
   return Object.fromEntries(rows);
 }
+
+/** Launches in the period. */
+export const launchesOf = (bills: readonly Bill[]): number =>
+  bills.filter(({ launchedAt }) => launchedAt !== undefined).length;

@@ -1,6 +1,7 @@
 /** The figures of one run of a policy on a trace. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { WaitParts } from '../../lambda/decision/waits/wait-parts.ts';
+import type { Estimates } from '../estimate/estimate.ts';
 import type { JobKind } from '../trace/trace.ts';
 
 /**
@@ -159,6 +160,8 @@ export type PolicyRun = {
   /** Whether the grid search chose the settings. */
   readonly isTuned: boolean;
   readonly figures: Figures;
+  /** Of another week like the trace. */
+  readonly estimates?: Estimates;
   /** Jobs that people wait for, by wait: up to each of `WAIT_EDGES_S`, then above all of them. */
   readonly waitCounts: readonly number[];
   readonly hoursOfWeek: HoursOfWeek;

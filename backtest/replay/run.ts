@@ -13,9 +13,11 @@ import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
 import { World } from '../../simulator/world.ts';
+import type { DayFigures } from '../estimate/estimate.ts';
 import type { Policy, PolicyContext, PolicySettings } from '../policies/policy.ts';
 import type { Trace, TraceJob } from '../trace/trace.ts';
 import { changesOf, RECORD, runAutoscaler } from './autoscaler.ts';
+import { dayFigures } from './days.ts';
 import { Demand } from './demand.ts';
 import { DesiredCounts } from './desired-counts.ts';
 import {
@@ -28,7 +30,7 @@ import {
   waitCounts,
 } from './figures.ts';
 import { fittingOf } from './fitting.ts';
-import { Ledger, tasksByPool } from './ledger.ts';
+import { Ledger, launchesOf, tasksByPool } from './ledger.ts';
 import { Replay } from './replay.ts';
 import {
   type DesiredCountChange,
@@ -77,7 +79,7 @@ export type Driver =
 export type Run = Pick<
   PolicyRun,
   'figures' | 'waitCounts' | 'hoursOfWeek' | 'hoursOfWeekUtc' | 'peopleWait' | 'pools'
->;
+> & { /** The whole days of the trace. */ readonly days: readonly DayFigures[] };
 
 /**
  * The world begins this long before the trace, so that a static fleet is ready when the trace
@@ -175,11 +177,12 @@ class Simulation {
   result(): Run {
     const { trace, valueOfMinute } = this.#options;
     const outcomes = this.#outcomes();
-    const tasks = this.#ledger.figures(this.#world, {
+    const bills = this.#ledger.bills(this.#world, {
+      ...this.#options,
       poolOf: (task) => this.#poolOf(task),
       billedUntil: this.#lastJobs(outcomes),
     });
-    const byPool = tasksByPool(tasks, this.#options);
+    const byPool = tasksByPool(bills, this.#options);
     const taskDollars = sum(Object.values(byPool), ({ dollars }) => dollars);
     const waited = ofPeople(outcomes);
     const waitedMs = sum(waited, ({ waitMs }) => Math.min(waitMs, LONGEST_WAIT_MINUTES * 60_000));
@@ -188,11 +191,11 @@ class Simulation {
     const figures: Figures = {
       ...jobFigures(outcomes, maxDelayOf(this.#options.config)),
       tasks: {
-        hours: sum([...tasks.billedMs.values()], (ms) => ms) / HOUR_MS,
+        hours: sum(bills, ({ ms }) => ms) / HOUR_MS,
         busyHours: sum(outcomes, ({ runMs }) => runMs) / HOUR_MS,
         peak: this.#world.figures().tasks.peak,
-        launches: sum([...tasks.launches.values()], (count) => count),
-        idleLaunches: tasks.idleLaunches,
+        launches: launchesOf(bills),
+        idleLaunches: launchesOf(bills.filter(({ isUsed }) => !isUsed)),
         byPool,
       },
       peaks: this.#desired.peaks(),
@@ -201,6 +204,7 @@ class Simulation {
     };
     return {
       figures,
+      days: dayFigures(trace, bills, waited),
       waitCounts: waitCounts(waited),
       hoursOfWeek: hoursOfWeek(waited, trace.timezone),
       hoursOfWeekUtc: hoursOfWeek(waited, 'UTC'),

@@ -4,6 +4,7 @@
  */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { boundsOf, withoutUnservedJobs } from '../bounds/of-a-trace.ts';
+import { estimatesOf } from '../estimate/estimate.ts';
 import { BASELINES } from '../policies/index.ts';
 import type { Policy, PolicySettings } from '../policies/policy.ts';
 import { dollarsPerHour, priceDate } from '../replay/prices.ts';
@@ -92,8 +93,9 @@ function policiesOf({ against }: CompareOptions): readonly Policy[] {
 async function ownRun(options: CompareOptions, progress: Progress): Promise<PolicyRun> {
   const done = progress.add('autoscaler', OWN_WEIGHT);
   const order = orderOf(options, { policy: 'autoscaler' }, true);
-  const run = await options.workerPool.run(order, done);
-  return { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false, ...run };
+  const { days, ...run } = await options.workerPool.run(order, done);
+  const estimates = estimatesOf([days]);
+  return { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false, estimates, ...run };
 }
 
 /**
@@ -123,8 +125,18 @@ async function policyRuns(
     settings: PolicySettings,
     isTuned: boolean,
   ): Promise<PolicyRun> {
-    const run = await options.workerPool.run(orderOf(options, { policy: id, settings }, true), shown);
-    return { policy: id, title: title(settings, options.config), source, settings, isTuned, ...run };
+    const order = orderOf(options, { policy: id, settings }, true);
+    const { days, ...run } = await options.workerPool.run(order, shown);
+    const estimates = estimatesOf([days]);
+    return {
+      policy: id,
+      title: title(settings, options.config),
+      source,
+      settings,
+      isTuned,
+      estimates,
+      ...run,
+    };
   }
 }
 

@@ -211,6 +211,7 @@ function fakeWorkerPool(orders: Order[]): WorkerPool {
       orders.push(order);
       const run: Run = {
         figures: figures({ tasks: 1, minutes: 1 }),
+        days: [],
         ...{ waitCounts: [], hoursOfWeek: { jobs: [], meanWaitS: [] }, pools: [] },
         hoursOfWeekUtc: { jobs: [], meanWaitS: [] },
       };
