@@ -1,10 +1,9 @@
 /**
- * Searches the price of waiting that meets a target. With a higher price, cost rises and waits
- * fall, up to noise from different start times. So the search compares all runs at the end, not
- * only the last two.
+ * Searches the price of waiting that meets a target. With a higher price cost rises and waits fall,
+ * up to chance. All prices are tried with one seed; the most promising ones, then, with all seeds. A
+ * target is met if the upper end of the range meets it, so that it will be met in the next week, too.
  */
-
-import type { PricePoint } from './price-point.ts';
+import type { Levels, PricePoint } from './price-point.ts';
 
 export type Target =
   | { readonly kind: 'budget'; readonly dollarsPerMonth: number }
@@ -12,70 +11,81 @@ export type Target =
   | { readonly kind: 'p95-wait'; readonly seconds: number };
 
 export type PriceSearch = {
-  /** The best run that meets the target; undefined where no price meets it. */
+  /** The best price that meets the target with all seeds. Undefined: there is none, or no target. */
   readonly best: PricePoint | undefined;
-  /** All runs, lowest price first. */
+  /** All prices, lowest first. */
   readonly points: readonly PricePoint[];
+  /** The prices worth choosing: the best one, or else the configured one, and its neighbours. */
+  readonly worth: readonly PricePoint[];
 };
 
-/**
- * Runs at each of `prices`, then between the last price that meets the target and the next one that
- * does not.
- */
-export async function findPrice(
+type Replays = {
+  readonly prices: readonly number[];
+  readonly configured: number;
+  /** Replays with one seed, or with all of them. */
+  readonly runAt: (price: number, seeds: 'one' | 'all') => Promise<PricePoint>;
+};
+
+export async function findPrice(target: Target | undefined, replays: Replays): Promise<PriceSearch> {
+  const { prices, configured, runAt } = replays;
+  const points = new Map<number, PricePoint>();
+  const put = async (price: number, seeds: 'one' | 'all'): Promise<PricePoint> => {
+    const point = await runAt(price, seeds);
+    points.set(price, point);
+    return point;
+  };
+  const all = (): readonly PricePoint[] => [...points.values()].sort((a, b) => a.price - b.price);
+  if (target !== undefined) {
+    const kindest = await put(kindestOf(target, prices), 'one');
+    if (!isMetOnAverage(target, kindest)) return { best: undefined, points: all(), worth: [] };
+  }
+  await Promise.all(prices.filter((price) => !points.has(price)).map((price) => put(price, 'one')));
+  const best = target === undefined ? undefined : await bestOf(target, all(), put);
+  const at = prices.indexOf(best?.price ?? configured);
+  const worth = prices.slice(Math.max(0, at - 1), at + 2);
+  const rough = [...new Set([configured, ...worth])].filter((price) => points.get(price)?.seeds === 1);
+  await Promise.all(rough.map((price) => put(price, 'all')));
+  return { best, points: all(), worth: all().filter(({ price }) => worth.includes(price)) };
+}
+
+/** The price that meets the target if any does. */
+function kindestOf(target: Target, prices: readonly number[]): number {
+  return target.kind === 'budget' ? Math.min(...prices) : Math.max(...prices);
+}
+
+/** Within a budget the shortest wait, within a wait the lowest cost. */
+async function bestOf(
   target: Target,
-  prices: readonly number[],
-  runAt: (price: number) => Promise<PricePoint>,
-): Promise<PriceSearch> {
-  const points = [...(await Promise.all(prices.map(runAt)))];
-  for (let step = 0; step < BISECTIONS; step++) {
-    const price = between(target, points);
-    if (price === undefined) break;
-    points.push(await runAt(price));
+  tried: readonly PricePoint[],
+  put: (price: number, seeds: 'all') => Promise<PricePoint>,
+): Promise<PricePoint | undefined> {
+  const order = (point: PricePoint): number =>
+    target.kind === 'budget' ? point.seen.meanWaitS.value : point.seen.dollarsPerMonth.value;
+  const promising = tried
+    .filter((point) => isMetOnAverage(target, point))
+    .sort((a, b) => order(a) - order(b));
+  for (const { price } of promising) {
+    const point = await put(price, 'all');
+    if (isMet(target, point)) return point;
   }
-  points.sort((a, b) => a.price - b.price);
-  return { best: bestOf(target, points), points };
+  return undefined;
 }
 
-/**
- * Each one halves the distance on a logarithmic scale. Three leave a tenth of the step from 0.10 to
- * 0.20.
- */
-const BISECTIONS = 3;
-
-/**
- * The geometric mean, in two digits: a trace cannot justify more. Undefined: nothing is left to
- * try.
- */
-function between(target: Target, points: readonly PricePoint[]): number | undefined {
-  const ordered = points.toSorted((a, b) => a.price - b.price);
-  const isMet = ordered.map((point) => meets(target, point));
-  const edge = target.kind === 'budget' ? isMet.lastIndexOf(true) : isMet.indexOf(true);
-  const [one, other] = [ordered[edge], ordered[target.kind === 'budget' ? edge + 1 : edge - 1]];
-  if (edge < 0 || one === undefined || other === undefined) return undefined;
-  const middle = Number(Math.sqrt(one.price * other.price).toPrecision(2));
-  return ordered.some(({ price }) => price === middle) ? undefined : middle;
+/** Whether the upper end of the range meets the target; the level where there is no range. */
+export function isMet(target: Target, { seen }: Pick<PricePoint, 'seen'>): boolean {
+  const { value, range } = seen[figureOf(target)];
+  return (range?.[1] ?? value) <= mostOf(target);
 }
 
-export function meets(target: Target, point: PricePoint): boolean {
-  switch (target.kind) {
-    case 'budget':
-      return point.dollarsPerMonth <= target.dollarsPerMonth;
-    case 'mean-wait':
-      return point.meanWaitS <= target.seconds;
-    case 'p95-wait':
-      return point.p95WaitS <= target.seconds;
-    default:
-      return target satisfies never;
-  }
-}
+/** Whether the level meets the target. */
+export const isMetOnAverage = (target: Target, { seen }: Pick<PricePoint, 'seen'>): boolean =>
+  seen[figureOf(target)].value <= mostOf(target);
 
-/** Within a budget the shortest wait; within a wait the lowest cost. */
-function bestOf(target: Target, points: readonly PricePoint[]): PricePoint | undefined {
-  const byWait = (a: PricePoint, b: PricePoint) =>
-    a.meanWaitS - b.meanWaitS || a.dollarsPerMonth - b.dollarsPerMonth;
-  const byCost = (a: PricePoint, b: PricePoint) =>
-    a.dollarsPerMonth - b.dollarsPerMonth || a.meanWaitS - b.meanWaitS;
-  const order = target.kind === 'budget' ? byWait : byCost;
-  return points.filter((point) => meets(target, point)).sort(order)[0];
-}
+/** The figure that a target limits. */
+export const figureOf = ({ kind }: Target): keyof Levels => FIGURES[kind];
+
+const FIGURES = { budget: 'dollarsPerMonth', 'mean-wait': 'meanWaitS', 'p95-wait': 'p95WaitS' } as const;
+
+/** The most that the figure may be. */
+export const mostOf = (target: Target): number =>
+  target.kind === 'budget' ? target.dollarsPerMonth : target.seconds;

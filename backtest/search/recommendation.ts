@@ -1,12 +1,10 @@
 /**
- * Computes recommended settings from a run: price of waiting, limits above the observed peaks,
+ * Computes recommended settings from replays: price of waiting, limits above the observed peaks,
  * start time.
  */
 
-import { withMax } from '../../lambda/config/following-max.ts';
 import type { DeployedPool, Deployment } from '../../lambda/config/rules/deployment.ts';
-import type { Figures } from '../replay/result.ts';
-import { atPriceOfWaiting } from '../replay/waiting-price.ts';
+import type { PricePoint } from './price-point.ts';
 
 export type RecommendedPool = {
   readonly name: string;
@@ -28,16 +26,13 @@ export type Recommendation = {
   readonly startTimeMs: number | undefined;
 };
 
-/** Recommends limits with headroom above the peaks of the run. */
+/** Recommends limits with headroom above the peaks of the replays. */
 export function recommend(
   config: Deployment,
-  price: number,
-  { peaks, waitByPool }: Pick<Figures, 'peaks' | 'waitByPool'>,
+  { price, peaks }: Pick<PricePoint, 'price' | 'peaks'>,
   startTimeMs: number | undefined,
 ): Recommendation {
-  const pools = config.pools.map((pool) =>
-    boundsOf(pool, waitByPool[pool.name] ? (peaks.byPool[pool.name] ?? 0) : 0),
-  );
+  const pools = config.pools.map((pool) => boundsOf(pool, peaks.byPool[pool.name] ?? 0));
   const largest = Math.max(...pools.map(({ max }) => max));
   return {
     price,
@@ -80,22 +75,4 @@ export function withStartTime(
   const startTimeMs = startTimeOf(startSeconds);
   if (startTimeMs === undefined) return config;
   return { ...config, pools: config.pools.map((pool) => ({ ...pool, startTimeMs })) };
-}
-
-/**
- * The configuration with the recommended settings. Settings that follow `max` by default follow the
- * new `max`.
- */
-export function withRecommendation(config: Deployment, recommendation: Recommendation): Deployment {
-  const { price, maxTasks, startTimeMs, pools } = recommendation;
-  const maxOf = new Map(pools.map(({ name, max }) => [name, max]));
-  const priced = atPriceOfWaiting(config, price);
-  return {
-    ...priced,
-    limits: { ...priced.limits, maxTasks },
-    pools: priced.pools.map((pool) => ({
-      ...withMax(pool, maxOf.get(pool.name) ?? pool.max),
-      startTimeMs: startTimeMs ?? pool.startTimeMs,
-    })),
-  };
 }

@@ -4,14 +4,14 @@ import { type ProgressBar, showProgress } from './progress.ts';
 
 export type Threads = { readonly workerPool: WorkerPool; readonly onProgress: ProgressBar['show'] };
 
-/** Runs `work` with threads and a progress bar. Throws InputError if a thread fails. */
+/** Runs `work` with threads, and shows its progress. Throws InputError if a thread fails. */
 export async function onThreads<T>(
   workers: number,
-  { terminal }: CliEnvironment,
+  cliEnvironment: CliEnvironment,
   work: (threads: Threads) => Promise<T>,
 ): Promise<T> {
   const workerPool = startWorkerPool(workers);
-  const progress = showProgress(terminal);
+  const progress = showProgress(cliEnvironment);
   try {
     return await work({ workerPool, onProgress: progress.show });
   } catch (error) {

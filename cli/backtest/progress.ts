@@ -1,4 +1,4 @@
-/** Shows the progress of a long command as a bar on a terminal. */
+/** Shows the progress of a long command. */
 import { SingleBar } from 'cli-progress';
 
 export type ProgressBar = {
@@ -9,9 +9,34 @@ export type ProgressBar = {
 
 const STEPS = 1000;
 
-/** Starts a progress bar. Without a terminal it shows nothing. */
-export function showProgress(terminal: NodeJS.WritableStream | undefined): ProgressBar {
-  if (terminal === undefined) return { show: () => {}, end: () => {} };
+/** Without a terminal, the progress is a line from time to time, so that a log shows that it goes on. */
+const LINE_EVERY_MS = 10_000;
+
+type Output = {
+  readonly terminal?: NodeJS.WritableStream | undefined;
+  readonly err: (text: string) => void;
+  readonly now: () => number;
+};
+
+/** Starts a progress bar on a terminal, or lines on standard error. */
+export function showProgress(output: Output): ProgressBar {
+  return output.terminal === undefined ? progressLines(output) : progressBar(output.terminal);
+}
+
+function progressLines({ err, now }: Output): ProgressBar {
+  const startedAt = now();
+  let lastAt = startedAt;
+  const show = (share: number, doing: string): void => {
+    const at = now();
+    if (at - lastAt < LINE_EVERY_MS || share <= 0) return;
+    lastAt = at;
+    const leftS = Math.ceil(((at - startedAt) * (1 - share)) / share / 1000);
+    err(`${Math.floor(share * 100)} %, about ${leftS} s left (${doing})\n`);
+  };
+  return { show, end: () => {} };
+}
+
+function progressBar(terminal: NodeJS.WritableStream): ProgressBar {
   const bar = new SingleBar({
     stream: terminal,
     format: '{bar} {percentage} %, {eta_formatted} left ({doing})',

@@ -1,5 +1,5 @@
 /**
- * `autoscaler tune`: recommends settings for a trace, and shows what they would have changed in it.
+ * `autoscaler tune`: shows what each price of waiting costs for a trace, and recommends one.
  */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Target } from '../../backtest/search/price-search.ts';
@@ -16,6 +16,7 @@ import {
   InputError,
   UsageError,
 } from '../shared/cli-environment.ts';
+import { countTo } from '../shared/option-values.ts';
 import { tuneText } from './screen.ts';
 import { unreachableText } from './unreachable.ts';
 
@@ -23,25 +24,26 @@ type TuneOptions = SubjectOptions & {
   readonly budget?: number;
   readonly meanWait?: number;
   readonly p95Wait?: number;
+  readonly seeds: number;
   readonly json: boolean;
   readonly region: string;
   readonly workers: number;
 };
 
+const DEFAULT_SEEDS = 8;
+const MOST_SEEDS = 20;
+
 /** `autoscaler tune` */
 export function addTuneCommand(program: Command, { cliEnvironment }: CommandContext): void {
   const command = withTraceOptions(program.command('tune'))
-    .description('recommend a price of waiting for a budget or a wait, and the limits that a trace needs')
+    .description('show what each price of waiting costs, and recommend one for a budget or a wait')
     .option('--config <file>', CONFIG_DESCRIPTION)
-    .option(
-      '--budget <dollars>',
-      'the most that tasks may cost per month (this or a wait is required)',
-      parseValue,
-    )
+    .option('--budget <dollars>', 'the most that tasks may cost per month', parseValue)
     .option('--mean-wait <seconds>', 'the longest average wait of people', parseSeconds)
     .option('--p95-wait <seconds>', 'the longest wait of 95 % of the builds of people', parseSeconds)
+    .option('--seeds <number>', 'replays of each price worth choosing', countTo(MOST_SEEDS), DEFAULT_SEEDS)
     .option('--json', 'print the result as one JSON document', false)
-    .option('--seed <number>', 'the same seed gives the same figures', wholeNumber, 1);
+    .option('--seed <number>', 'the first seed; the same seed gives the same figures', wholeNumber, 1);
   withRunOptions(command).action((options: TuneOptions) => tuneHistory(options, cliEnvironment));
 }
 
@@ -49,28 +51,27 @@ async function tuneHistory(options: TuneOptions, cliEnvironment: CliEnvironment)
   const target = targetOf(options);
   const subject = readSubject(options, cliEnvironment);
   for (const caution of cautionsOf(subject)) cliEnvironment.err(`warning: ${caution}\n`);
+  const { seeds } = options;
   const tuning = await run(subject, target, options, cliEnvironment);
-  const { found } = tuning;
-  if (found === undefined) throw new InputError(unreachableText(target, tuning.points));
-  const { config: _config, ...rest } = found;
+  const { config: _config, best, points, choices } = tuning;
+  if (target !== undefined && best === undefined) throw new InputError(unreachableText(target, tuning));
   const text = options.json
-    ? JSON.stringify({ version: 1, target, before: tuning.before, points: tuning.points, ...rest })
-    : tuneText({ ...subject, target, ...tuning, found }, cliEnvironment.columns);
+    ? JSON.stringify({ version: 2, target, seeds, points, price: best?.price, choices })
+    : tuneText(
+        { ...tuning, trace: subject.trace, configFile: subject.configFile, target, seeds },
+        cliEnvironment.columns,
+      );
   cliEnvironment.out(`${text}\n`);
 }
 
-/** Throws UsageError. */
-function targetOf({ budget, meanWait, p95Wait }: TuneOptions): Target {
+/** Undefined: no target. Throws UsageError. */
+function targetOf({ budget, meanWait, p95Wait }: TuneOptions): Target | undefined {
   const targets: readonly (Target | undefined)[] = [
     budget === undefined ? undefined : { kind: 'budget', dollarsPerMonth: budget },
     meanWait === undefined ? undefined : { kind: 'mean-wait', seconds: meanWait },
     p95Wait === undefined ? undefined : { kind: 'p95-wait', seconds: p95Wait },
   ];
   const [target, other] = targets.flatMap((each) => each ?? []);
-  if (target === undefined)
-    throw new UsageError(
-      'no target given. Add --budget DOLLARS_A_MONTH, --mean-wait SECONDS or --p95-wait SECONDS',
-    );
   if (other === undefined) return target;
   throw new UsageError('more than one target given. Use one of --budget, --mean-wait and --p95-wait');
 }
@@ -83,11 +84,12 @@ function parseSeconds(text: string): number {
 
 function run(
   { trace, config }: Subject,
-  target: Target,
-  { seed, region, workers }: TuneOptions,
+  target: Target | undefined,
+  { seed, seeds: count, region, workers }: TuneOptions,
   cliEnvironment: CliEnvironment,
 ): Promise<Tuning> {
+  const seeds = Array.from({ length: count }, (_, at) => seed + at);
   return onThreads(workers, cliEnvironment, (threads) =>
-    tune({ trace, config, target, seed, region, ...threads }),
+    tune({ trace, config, target, seeds, region, ...threads }),
   );
 }

@@ -1,99 +1,134 @@
-/**
- * Formats the recommendation as text: the YAML to merge, and what it would have changed in this
- * trace.
- */
-
-import { count, dollars, jobsLabel, seconds } from '../../backtest/report/parts/numbers.ts';
+/** Formats what each price costs as a table, and the settings for the prices worth choosing. */
+import type { Estimate } from '../../backtest/estimate/estimate.ts';
+import { atPriceOfWaiting } from '../../backtest/replay/waiting-price.ts';
+import { dollars, jobsLabel, seconds } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
-import type { PricePoint } from '../../backtest/search/price-point.ts';
-import { meets, type Target } from '../../backtest/search/price-search.ts';
+import { heldBack, type PricePoint } from '../../backtest/search/price-point.ts';
+import { figureOf, mostOf, type Target } from '../../backtest/search/price-search.ts';
 import type { Tuning } from '../../backtest/search/tune.ts';
 import { yamlFragment } from '../../backtest/search/yaml-fragment.ts';
 import type { Trace } from '../../backtest/trace/trace.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
-import { priceText } from './price-text.ts';
+import { estimateText, priceText, targetText } from './words.ts';
 
-export type Tuned = {
+export type Tuned = Tuning & {
   readonly trace: Trace;
   readonly configFile: string;
-  readonly target: Target;
-  readonly before: PricePoint;
-  /** All tried prices, the lowest first. */
-  readonly points: readonly PricePoint[];
-  readonly found: NonNullable<Tuning['found']>;
+  readonly target: Target | undefined;
+  readonly seeds: number;
 };
 
 /** `width`: characters of a line. @default as wide as needed */
-export function tuneText(
-  { trace, configFile, target, before, points, found }: Tuned,
-  width?: number,
-): string {
-  const { recommendation, after, config } = found;
+export function tuneText(tuned: Tuned, width?: number): string {
+  const { configFile, choices, config } = tuned;
+  const yaml = choices.map((choice) =>
+    [
+      `${choiceText(tuned, choice.price)}, merge into ${configFile}:`,
+      yamlFragment(choice, atPriceOfWaiting(config, choice.price)),
+    ].join('\n\n'),
+  );
   return [
-    `${jobsLabel(trace.jobs.length)} in ${lengthLabel({ trace })} recommend a price of waiting of $${priceText(recommendation.price)} a minute (${targetText(target)}).`,
-    `Merge into ${configFile}:`,
-    yamlFragment(recommendation, config),
-    'Effect in this trace:',
-    changesTable(before, after, width),
-    [...missText(target, after), ...slackText(target, points), ...NOTES].join('\n'),
+    headline(tuned),
+    ...bestText(tuned),
+    pricesTable(tuned, width),
+    legend(tuned).join('\n'),
+    ...yaml,
+    NOTES.join('\n'),
   ].join('\n\n');
 }
 
-function targetText(target: Target): string {
-  switch (target.kind) {
-    case 'budget':
-      return `budget: ${dollars(target.dollarsPerMonth)} a month`;
-    case 'mean-wait':
-      return `mean wait: up to ${seconds(target.seconds)}`;
-    case 'p95-wait':
-      return `p95 wait: up to ${seconds(target.seconds)}`;
-    default:
-      return target satisfies never;
-  }
+function headline({ trace, seeds }: Tuned): string {
+  const days = heldBack(trace).filter((isHeldBack) => isHeldBack).length;
+  const jobs = `${jobsLabel(trace.jobs.length)} in ${lengthLabel({ trace })}, ${seeds} seeds.`;
+  if (days === 0) return `${jobs} Too short to check the choice on other days: choose again in a week.`;
+  const which = days < 7 ? 'Every third day is' : `The last ${days} days are`;
+  return `${jobs} ${which} held back to check the choice.`;
+}
+
+function bestText({ target, best }: Tuned): readonly string[] {
+  if (target === undefined || best === undefined) return [];
+  const { price, seen, heldOut } = best;
+  const another = seen.meanWaitS.range === undefined ? '' : ' Expect in another week like these:';
+  return [
+    [
+      `${priceText(price)} a minute meets ${targetText(target)}.${another}`,
+      `  ${estimateText(seen.dollarsPerMonth, dollars)} a month`,
+      `  mean wait ${estimateText(seen.meanWaitS, seconds)}`,
+      `  p95 wait ${estimateText(seen.p95WaitS, seconds)}`,
+      ...(heldOut === undefined ? [] : [heldOutText(heldOut, target)]),
+    ].join('\n'),
+  ];
+}
+
+function heldOutText(levels: NonNullable<PricePoint['heldOut']>, target: Target): string {
+  const { dollarsPerMonth, meanWaitS, p95WaitS } = levels;
+  const figures = `${dollars(dollarsPerMonth)} a month, mean wait ${seconds(meanWaitS)}, p95 ${seconds(p95WaitS)}`;
+  return levels[figureOf(target)] <= mostOf(target)
+    ? `The days held back meet it: ${figures}.`
+    : `The days held back miss it: ${figures}. Your demand changes more than these days show.`;
 }
 
 const COLUMNS: readonly Column[] = [
-  { head: '', align: 'left' },
-  { head: 'before', align: 'right' },
-  { head: 'after', align: 'right' },
+  { head: 'price', align: 'left' },
+  { head: '$ a month', align: 'right' },
+  { head: 'mean wait s', align: 'right' },
+  { head: 'p95 s', align: 'right' },
+  { head: 'idle/launches', align: 'right' },
+  { head: 'held back', align: 'right' },
 ];
 
-function changesTable(before: PricePoint, after: PricePoint, width: number | undefined): string {
-  const row = (name: string, of: (point: PricePoint) => string) => [name, of(before), of(after)];
-  const rows = [
-    row('price of waiting, a minute', ({ price }) => `$${priceText(price)}`),
-    row('tasks, a month', ({ dollarsPerMonth }) => `$${dollarsPerMonth.toFixed(2)}`),
-    row('mean wait of people', ({ meanWaitS }) => `${meanWaitS.toFixed(1)} s`),
-    row('p95 wait of people', ({ p95WaitS }) => `${p95WaitS.toFixed(1)} s`),
-    row('waited over 10 s', ({ over10s }) => count(over10s)),
-    row('launches', ({ launches }) => count(launches)),
-    row('launches without a job', ({ idleLaunches }) => count(idleLaunches)),
-    row('jobs lost', ({ lostJobs }) => count(lostJobs)),
-  ];
+function pricesTable({ points, best, seeds }: Tuned, width: number | undefined): string {
+  const rows = points.map((point) => {
+    const { seen, heldOut, launches, idleLaunches } = point;
+    const marks = [
+      ...(point.isConfigured ? ['now'] : []),
+      ...(point.price === best?.price ? ['<-'] : []),
+      ...(point.seeds < seeds ? ['~'] : []),
+    ];
+    return [
+      [priceText(point.price), ...marks].join(' '),
+      rangeText(seen.dollarsPerMonth),
+      rangeText(seen.meanWaitS),
+      brief(seen.p95WaitS.value),
+      `${Math.round(idleLaunches)}/${Math.round(launches)}`,
+      heldOut === undefined ? '-' : `$${brief(heldOut.dollarsPerMonth)}, ${brief(heldOut.meanWaitS)} s`,
+    ];
+  });
   return plainTable(COLUMNS, rows, width);
 }
 
-/** The price was chosen with the old limits; the new limits may allow more tasks. */
-function missText(target: Target, after: PricePoint): readonly string[] {
-  if (meets(target, after)) return [];
+/** `12.3 (10.1-14.9)` */
+function rangeText({ value, range }: Estimate): string {
+  return range === undefined ? brief(value) : `${brief(value)} (${brief(range[0])}-${brief(range[1])})`;
+}
+
+/** Three digits: a replay knows no more. */
+const brief = (value: number): string =>
+  value >= 100
+    ? Math.round(value).toLocaleString('en-US')
+    : String(Number(value.toPrecision(value < 1 ? 2 : 3)));
+
+function legend({ points, seeds, best }: Tuned): readonly string[] {
+  const hasRange = points.some(({ seen }) => seen.meanWaitS.range !== undefined);
   return [
-    'With the new limits the result misses the target. Keep max and maxTasks, or merge the settings and tune again.',
+    ...(hasRange
+      ? ['In brackets: nine in ten weeks like these days.']
+      : ['Fewer than three days show no range.']),
+    [
+      'now: as configured.',
+      ...(best === undefined ? [] : ['<-: the choice.']),
+      ...(points.some((point) => point.seeds < seeds) ? ['~: one seed only, so rougher.'] : []),
+    ].join(' '),
   ];
 }
 
-/** If the target is not the limit, the price is the lowest or highest tried one. */
-function slackText(target: Target, points: readonly PricePoint[]): readonly string[] {
-  const end = target.kind === 'budget' ? points.at(-1) : points[0];
-  if (end === undefined || !meets(target, end)) return [];
-  return target.kind === 'budget'
-    ? [
-        `The budget is not the limit: even the highest tried price, $${priceText(end.price)}, costs $${end.dollarsPerMonth.toFixed(2)} a month.`,
-      ]
-    : [`The wait is not the limit: even the lowest tried price, $${priceText(end.price)}, meets it.`];
+function choiceText({ points, best }: Tuned, price: number): string {
+  if (price === best?.price) return `The choice, ${priceText(price)}`;
+  const isConfigured = points.some((point) => point.price === price && point.isConfigured);
+  return isConfigured ? `The present price, ${priceText(price)}` : `For ${priceText(price)}`;
 }
 
 const NOTES: readonly string[] = [
-  'A higher price costs more and shortens waits, with some randomness: try another --seed, and more than one week.',
-  'max and maxTasks are a quarter, and at least two tasks, above the highest use. A month is 30.4 days.',
+  'max and maxTasks are a quarter, and at least two tasks, above the highest use. A month is 730 hours.',
   'The cost is of tasks only: network, logs and the function cost extra (docs/cost.md).',
 ];

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { WaitFigures } from '../../backtest/replay/result.ts';
 import { atPriceOfWaiting, priceOfWaiting } from '../../backtest/replay/waiting-price.ts';
-import { recommend, startTimeOf, withRecommendation } from '../../backtest/search/recommendation.ts';
+import { recommend, startTimeOf } from '../../backtest/search/recommendation.ts';
 import { readConfig } from '../../lambda/config/read.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 
@@ -23,14 +22,10 @@ function configOf(pools: readonly object[], top: object = {}): Deployment {
   return readConfig(JSON.stringify(document), 'autoscaler.yaml').config;
 }
 
-const WAIT: WaitFigures = {
-  ...{ jobs: 1, meanS: 0, p50S: 0, p90S: 0, p95S: 0, p99S: 0, maxS: 0, over10s: 0, over60s: 0, over5min: 0 },
-};
-
-/** Figures of one pool, `p0`, with this peak of its desired count. */
-const figuresOf = (used: number) => ({
-  peaks: { all: used, byPool: { p0: used } },
-  waitByPool: used === 0 ? {} : { p0: WAIT },
+/** A price of 0.1 with this peak of the one pool, `p0`, which ran jobs if it had tasks. */
+const pointOf = (used: number) => ({
+  price: 0.1,
+  peaks: { all: used, byPool: used === 0 ? {} : { p0: used } },
 });
 
 describe('the recommended max', () => {
@@ -47,12 +42,12 @@ describe('the recommended max', () => {
       because: 'max must not be below the floor of a schedule',
     },
   ])('is $max for a peak of $used tasks: $because', ({ used, pool = {}, max }) => {
-    const { pools } = recommend(configOf([pool]), 0.1, figuresOf(used), undefined);
+    const { pools } = recommend(configOf([pool]), pointOf(used), undefined);
     expect(pools).toEqual([{ name: 'p0', used, max }]);
   });
 
   it('is never above maxTasks, which has headroom above the peak of all tasks', () => {
-    const { maxTasks, maxTasksUsed } = recommend(configOf([{}]), 0.1, figuresOf(40), undefined);
+    const { maxTasks, maxTasksUsed } = recommend(configOf([{}]), pointOf(40), undefined);
     expect({ maxTasks, maxTasksUsed }).toEqual({ maxTasks: 50, maxTasksUsed: 40 });
   });
 });
@@ -65,24 +60,6 @@ describe('the recommended start time', () => {
     { startSeconds: [300, 900] as const, ms: 600_000 },
   ])('is $ms ms for starts of $startSeconds s', ({ startSeconds, ms }) => {
     expect(startTimeOf(startSeconds)).toBe(ms);
-  });
-});
-
-describe('withRecommendation', () => {
-  it('equals a configuration file with the recommended settings', () => {
-    const before = configOf([{ max: 20 }]);
-    const recommendation = recommend(before, 0.5, figuresOf(4), 45_000);
-    const written = configOf([{ max: 6, startTime: '45s' }], {
-      limits: { maxTasks: 6 },
-      waiting: { person: 0.5 },
-    });
-    expect(withRecommendation(before, recommendation)).toEqual(written);
-  });
-
-  it('keeps prewarm.max and prebuilds.maxTasks if the file sets them', () => {
-    const before = configOf([{ max: 20, prewarm: { max: 5 }, prebuilds: { maxTasks: 3 } }]);
-    const [pool] = withRecommendation(before, recommend(before, 0.1, figuresOf(8), undefined)).pools;
-    expect(pool).toMatchObject({ max: 10, prewarm: { max: 5 }, prebuilds: { maxTasks: 3 } });
   });
 });
 

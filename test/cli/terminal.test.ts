@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { showProgress } from '../../cli/backtest/progress.ts';
 import { whileWorking } from '../../cli/shared/activity.ts';
 import { type Column, plainTable } from '../../cli/shared/plain-table.ts';
 import { runIn } from '../support/cli-run.ts';
@@ -46,6 +47,27 @@ describe('progress', () => {
     });
     await expect(work).rejects.toThrow('broken');
     expect(text()).toMatch(/\(clear\)$/);
+  });
+});
+
+describe('progress without a terminal', () => {
+  it('is a line every ten seconds with the time left', () => {
+    let [now, text] = [0, ''];
+    const err = (line: string): void => {
+      text += line;
+    };
+    const { show, end } = showProgress({ err, now: () => now });
+    for (const [atS, share] of [
+      [2, 0.1],
+      [10, 0.25],
+      [19, 0.4],
+      [20, 0.5],
+    ] as const) {
+      now = atS * 1000;
+      show(share, 'seed 1');
+    }
+    end();
+    expect(text).toBe('25 %, about 30 s left (seed 1)\n50 %, about 20 s left (seed 1)\n');
   });
 });
 
