@@ -5,8 +5,10 @@
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { by } from '../../lambda/decision/model/collections.ts';
 import { withoutUnservedJobs } from '../bounds/of-a-trace.ts';
+import { estimatesOf } from '../estimate/estimate.ts';
 import { fittingOf } from '../replay/fitting.ts';
 import type { Figures } from '../replay/result.ts';
+import type { Run } from '../replay/run.ts';
 import { orderOf } from '../search/compare.ts';
 import { perMonth } from '../search/price-point.ts';
 import type { Progress } from '../search/progress.ts';
@@ -35,7 +37,8 @@ type Pairs = readonly Pair<Figures>[];
 /** The same options give the same figures, with any number of threads. */
 export async function changeOf(options: ChangeOptions): Promise<ConfigChange> {
   const { trace, skipped, seeds } = options;
-  const pairs = await Promise.all(seeds.map((seed) => replayPair(options, seed)));
+  const replays = await Promise.all(seeds.map((seed) => replayPair(options, seed)));
+  const pairs = replays.map(({ before, after }) => ({ before: before.figures, after: after.figures }));
   const { name, from, to, jobs, outages } = trace;
   return {
     trace: { name, from, to, outages, skipped, jobs: jobs.length },
@@ -43,12 +46,16 @@ export async function changeOf(options: ChangeOptions): Promise<ConfigChange> {
     fits: fitsOf(options),
     jobsOfPeople: differenceOf(pairs, ({ waitOfPeople }) => waitOfPeople.jobs).after,
     measures: measuresOf(pairs, trace),
+    estimates: {
+      before: estimatesOf(replays.map(({ before }) => before.days)),
+      after: estimatesOf(replays.map(({ after }) => after.days)),
+    },
     pools: poolsOf(pairs, options),
     groups: groupsOf(pairs),
   };
 }
 
-async function replayPair(options: ChangeOptions, seed: number): Promise<Pair<Figures>> {
+async function replayPair(options: ChangeOptions, seed: number): Promise<Pair<Run>> {
   const [before, after] = await Promise.all([
     replay(options.before, 'before', options, seed),
     replay(options.after, 'after', options, seed),
@@ -61,11 +68,10 @@ async function replay(
   side: keyof Pair<unknown>,
   { trace: whole, region, workerPool, progress }: ChangeOptions,
   seed: number,
-): Promise<Figures> {
+): Promise<Run> {
   const { trace, config } = withoutUnservedJobs({ trace: whole, config: deployment });
   const order = orderOf({ trace, config, seed, region, valueOfMinute: 0 }, { policy: 'autoscaler' }, false);
-  const { figures } = await workerPool.run(order, progress.add(`${side}, seed ${seed}`, 1));
-  return figures;
+  return workerPool.run(order, progress.add(`${side}, seed ${seed}`, 1));
 }
 
 function fitsOf({ trace, before, after }: ChangeOptions): JobFits {

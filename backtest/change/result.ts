@@ -1,7 +1,8 @@
 /** The effect of a change of the configuration on one trace. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { Estimates } from '../estimate/estimate.ts';
 import type { Outage } from '../trace/trace.ts';
-import type { Difference } from './difference.ts';
+import type { Difference, Pair } from './difference.ts';
 import type { MeasureId } from './measures.ts';
 
 export type ConfigChange = {
@@ -20,6 +21,8 @@ export type ConfigChange = {
   /** Jobs that people wait for, in the replays after the change. */
   readonly jobsOfPeople: number;
   readonly measures: Readonly<Record<MeasureId, Difference>>;
+  /** Of another week like the trace. */
+  readonly estimates: Pair<Estimates>;
   readonly pools: readonly PoolChange[];
   /** The waits of people by organization and tags, if there are several groups. */
   readonly groups: readonly GroupChange[];

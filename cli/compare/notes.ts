@@ -1,6 +1,7 @@
 /** What makes the figures of a comparison doubtful, and what they do not include. */
 import type { ConfigChange } from '../../backtest/change/result.ts';
 import { priceDate } from '../../backtest/replay/prices.ts';
+import { nextWeekText } from '../../backtest/report/parts/next-week.ts';
 import { count, jobsLabel, share } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import { isoTime } from '../../lambda/decision/model/brands.ts';
@@ -14,12 +15,20 @@ const WEEK_MS = 7 * DAY_MS;
 const FEW_JOBS = 100;
 
 /** Doubts about the figures of one trace, as sentences. */
-export function doubtsOf({ trace, seeds, fits, jobsOfPeople, pools }: ConfigChange): readonly string[] {
+export function doubtsOf({
+  trace,
+  seeds,
+  fits,
+  jobsOfPeople,
+  pools,
+  estimates,
+}: ConfigChange): readonly string[] {
   const unused = pools.filter(({ fitting, state }) => fitting === 0 && state !== 'removed');
   const { from, to, jobs, skipped, outages } = trace;
   const isShort = to - from < WEEK_MS;
   return [
     chanceText(seeds),
+    ...nextWeeks(estimates),
     ...when(
       isShort,
       `The trace covers ${lengthLabel({ trace })}, which is less than a week. The figures of a month assume that all days are like these.`,
@@ -36,6 +45,11 @@ export function doubtsOf({ trace, seeds, fits, jobsOfPeople, pools }: ConfigChan
         `coderd is down for ${seconds} s from ${timeText(isoTime(at))} on, in all replays.`,
     ),
   ];
+}
+
+function nextWeeks({ before, after }: ConfigChange['estimates']): readonly string[] {
+  const [then, now] = [nextWeekText(before), nextWeekText(after)];
+  return then === undefined || now === undefined ? [] : [`Before the change: ${then}`, `After it: ${now}`];
 }
 
 function peopleText(jobs: number): readonly string[] {

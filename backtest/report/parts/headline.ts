@@ -1,5 +1,6 @@
 /** The headline of the report, and its summary in a few sentences. */
 import { type Backtest, type Bound, lostJobs, type PolicyRun } from '../../replay/result.ts';
+import { nextWeekText } from './next-week.ts';
 import { comparison, count, dollars, jobsLabel, seconds } from './numbers.ts';
 import { lengthLabel } from './times.ts';
 
@@ -13,13 +14,21 @@ export function headlineOf(backtest: Backtest): string {
   return [cost, ...againstFleet(ours, staticFleetOf(backtest))].join(', ');
 }
 
-/** How long people wait, what happens to jobs, and which policy has the lowest total. */
+/**
+ * How long people wait, what happens to jobs, which policy has the lowest total, and how sure the
+ * figures of the autoscaler are.
+ */
 export function summaryOf(backtest: Backtest): string {
   const [ours] = backtest.runs;
   if (ours === undefined) return `${jobsOf(backtest)}.`;
   const lost = losses(ours);
   const service = hasPeople(ours) ? `${waits(ours, staticFleetOf(backtest))}; ${lost}` : lost;
-  return `${jobsOf(backtest)}: ${service}. ${inAll(backtest, ours)}.`;
+  const nextWeek = ours.estimates && nextWeekText(ours.estimates);
+  return [
+    `${jobsOf(backtest)}: ${service}.`,
+    `${inAll(backtest, ours)}.`,
+    ...(nextWeek ? [nextWeek] : []),
+  ].join(' ');
 }
 
 /**
