@@ -1,5 +1,5 @@
 /** Checks how the daemons of a pool authenticate to coderd, and the tags that this allows. */
-import { tagKey, withoutEmpty } from '../../decision/model/tags.ts';
+import { tagKey } from '../../decision/model/tags.ts';
 import { error, type Mistake, warning } from '../problems/problems.ts';
 import { type Path, shownText } from '../problems/shown.ts';
 import { MANAGED } from '../schema/secret-ref.ts';
@@ -54,8 +54,7 @@ function checkOwnKey(pool: PoolDraft, { pools }: ConfigDraft): Mistake[] {
     .filter((other) => isAlike(other) && !other.retiring)
     .flatMap((other) => {
       const isElsewhere = isOther(other.organization, organization);
-      const hasOtherTags =
-        other.tags !== undefined && tagKey(withoutEmpty(other.tags)) !== tagKey(withoutEmpty(tags));
+      const hasOtherTags = other.tags !== undefined && tagKey(other.tags) !== tagKey(tags);
       if (!isElsewhere && !hasOtherTags) return [];
       const message = `secret ${shownText(key.secret)} is also the key of pools[${other.index}] ${shownText(other.name ?? '')}, which has ${isElsewhere ? 'another organization' : 'other tags'}; a key has one organization and one set of tags: create a key for ${shownText(name ?? '')}, and name its secret here`;
       return [error(at(pool, 'key'), message)];

@@ -97,7 +97,8 @@ function checkTaskRole(pool: PoolDraft): Mistake[] {
 }
 
 function checkStatements(pool: PoolDraft): Mistake[] {
-  return (pool.taskRole?.statements ?? []).flatMap(({ actions }, index) =>
+  const statements = pool.taskRole?.kind === 'own' ? pool.taskRole.statements : [];
+  return statements.flatMap(({ actions }, index) =>
     actions.includes('*')
       ? [
           warning(

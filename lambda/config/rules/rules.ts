@@ -2,7 +2,7 @@
  * Checks rules between several settings of the decision. A rule sees only settings that are valid
  * by themselves, which schema.ts checks.
  */
-import { tagKey, withoutEmpty } from '../../decision/model/tags.ts';
+import { tagKey } from '../../decision/model/tags.ts';
 import { error, type Mistake, warning } from '../problems/problems.ts';
 import type { Path } from '../problems/shown.ts';
 import { cpusFor, describeMemories, FARGATE_CPUS, memoriesFor } from '../schema/fargate-sizes.ts';
@@ -172,7 +172,7 @@ function checkTagsAreFree(pool: PoolDraft, { pools }: ConfigDraft): Mistake[] {
 
 function tagGroup({ organization, tags, retiring }: PoolDraft): string | undefined {
   const isUnknown = organization === undefined || tags === undefined || retiring;
-  return isUnknown ? undefined : `${organization} ${tagKey(withoutEmpty(tags))}`;
+  return isUnknown ? undefined : `${organization} ${tagKey(tags)}`;
 }
 
 function checkSumOfMin({ pools, limits, raw }: ConfigDraft): Mistake[] {

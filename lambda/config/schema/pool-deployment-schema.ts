@@ -55,6 +55,9 @@ const taskRole = z
         isPrivate: true,
       }),
   })
+  .transform(({ arn, ...own }) =>
+    arn === undefined ? { kind: 'own' as const, ...own } : { kind: 'existing' as const, arn },
+  )
   .prefault({})
   .meta({
     description: 'What Terraform may do in AWS. By default it may do nothing.',

@@ -104,7 +104,8 @@ export const schedules = z
           .default([])
           .meta({ description: 'Dates on which the schedule does not begin.', examples: [['2026-12-25']] }),
       })
-      .meta({ examples: [EXAMPLE] }),
+      .meta({ examples: [EXAMPLE] })
+      .transform(({ from, to, ...schedule }) => ({ ...schedule, fromMinute: from, toMinute: to })),
   )
   .prefault([])
   .meta({

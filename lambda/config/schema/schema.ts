@@ -4,6 +4,8 @@
  */
 import * as z from 'zod';
 import type { PoolName } from '../../decision/model/brands.ts';
+import type { PoolAuth } from '../../decision/model/config.ts';
+import { withoutEmpty } from '../../decision/model/tags.ts';
 import { aws } from './aws-schema.ts';
 import { coder } from './coder-schema.ts';
 import { duration } from './durations.ts';
@@ -47,6 +49,7 @@ const looks = z
           'Time between looks while a job is pending or due, a task is starting or draining, or looks save more waiting than they cost: `1s` to `60s`. Otherwise the autoscaler looks once a minute. `auto` is `10s`, and `5s` or `2s` if that saves more waiting than it costs.',
       }),
   })
+  .transform(({ every }) => ({ everyMs: every }))
   .prefault({})
   .meta({ description: 'How often the autoscaler looks.' });
 
@@ -67,6 +70,7 @@ const roll = z
       })
       .transform((text) => Number.parseInt(text, 10)),
   })
+  .transform(({ atOnce }) => ({ atOncePercent: atOnce }))
   .prefault({})
   .meta({ description: 'How the autoscaler replaces tasks of old revisions.' });
 
@@ -145,6 +149,7 @@ const wake = z
       description: 'How late such a start, stop or deletion may be: `3m` to `1h`.',
     }),
   })
+  .transform(({ maxDelay, ...wake }) => ({ ...wake, maxDelayMs: maxDelay }))
   .prefault({})
   .meta({
     description:
@@ -223,7 +228,8 @@ export const poolSchema = z.strictObject({
       description:
         'Tags of the provisioner key. A job can run here if all its tags are among these. A pool without tags runs untagged jobs only. With `token`, `scope: user` and `owner` make it run the jobs of that user only.',
       examples: [{ gpu: 'true' }],
-    }),
+    })
+    .transform(withoutEmpty),
   key: z
     .union([
       z.literal(MANAGED),
@@ -309,6 +315,16 @@ export const poolSchema = z.strictObject({
   ...poolDeployment,
 });
 
+/** With the names and units of the decision's fields. */
+const pool = poolSchema
+  .meta({ examples: [EXAMPLE_POOL] })
+  .transform(({ idleTimeout, startTime, key, psk, token, ...same }) => ({
+    ...same,
+    auth: authOf({ key, psk, token }),
+    idleTimeoutMs: idleTimeout,
+    startTimeMs: startTime,
+  }));
+
 /** The whole file. What one schema cannot say about several settings together is in rules.ts. */
 export const configSchema = z
   .strictObject({
@@ -323,7 +339,7 @@ export const configSchema = z
     defaults,
     managedKeys: managedKeys.optional(),
     pools: z
-      .array(poolSchema.meta({ examples: [EXAMPLE_POOL] }))
+      .array(pool)
       .min(1)
       .meta({
         description: 'The pools, at least one. Each is one ECS service.',
@@ -334,3 +350,10 @@ export const configSchema = z
   .meta({ title: 'Configuration of coder-provisioner-autoscaler' });
 
 export type ParsedConfig = z.output<typeof configSchema>;
+
+/** A rule checks that exactly one of the three is set. */
+function authOf({ key, psk, token }: Pick<z.output<typeof poolSchema>, 'key' | 'psk' | 'token'>): PoolAuth {
+  if (psk !== undefined) return { kind: 'psk', secret: psk };
+  if (token !== undefined) return { kind: 'token', secret: token };
+  return key === undefined || key === MANAGED ? { kind: 'managed' } : { kind: 'key', secret: key };
+}
