@@ -7,10 +7,10 @@ import type { PoolName } from '../../decision/model/brands.ts';
 import type { PoolAuth } from '../../decision/model/config.ts';
 import { withoutEmpty } from '../../decision/model/tags.ts';
 import { aws } from './aws-schema.ts';
-import { coder } from './coder-schema.ts';
+import { coder, managedKeys } from './coder-schema.ts';
 import { duration } from './durations.ts';
 import { FARGATE_CPUS, FARGATE_MEMORY } from './fargate-sizes.ts';
-import { managedKeys } from './managed-keys-schema.ts';
+import type { Kind } from './kinds.ts';
 import { poolDeployment } from './pool-deployment-schema.ts';
 import { schedules } from './schedules.ts';
 import { MANAGED, secretRef } from './secret-ref.ts';
@@ -53,9 +53,6 @@ const looks = z
   .prefault({})
   .meta({ description: 'How often the autoscaler looks.' });
 
-/** Marks shares in the JSON Schema: written as a percentage, read as a number. */
-export const SHARE_TITLE = 'share';
-
 const roll = z
   .strictObject({
     atOnce: z
@@ -65,14 +62,14 @@ const roll = z
       .meta({
         description:
           "Share of a pool's tasks that the autoscaler replaces at a time after a deployment. It is at least one task.",
-        title: SHARE_TITLE,
+        title: 'share' satisfies Kind,
         examples: ['25%'],
       })
       .transform((text) => Number.parseInt(text, 10)),
   })
   .transform(({ atOnce }) => ({ atOncePercent: atOnce }))
   .prefault({})
-  .meta({ description: 'How the autoscaler replaces tasks of old revisions.' });
+  .meta({ description: 'How the autoscaler replaces tasks of old revisions.', isReplayed: false });
 
 const image = z
   .string()
@@ -83,6 +80,7 @@ const image = z
   .meta({
     description:
       "Container image with coder. Use coderd's own version. coderd accepts older versions and refuses versions with a newer daemon API. coderd 2.29 or newer accepts the default.",
+    isReplayed: false,
   });
 const cpu = z.literal(FARGATE_CPUS).meta({ description: 'CPU units of a task. 1024 is 1 vCPU.' });
 // rules.ts checks that Fargate has the pair of cpu and memory
@@ -242,6 +240,7 @@ export const poolSchema = z.strictObject({
       description:
         'Secret that holds the provisioner key for this organization and these tags. With `managed`, the stack creates the key and rotates it.',
       examples: [{ secret: 'coder/keys/default' }],
+      isReplayed: false,
     })
     .optional(),
   psk: secretRef(
@@ -304,12 +303,14 @@ export const poolSchema = z.strictObject({
         "Environment variables of the provisioner's container, such as proxy settings and `TF_*`. Do not write secrets here.",
       examples: [{ HTTPS_PROXY: 'http://proxy.example.com:3128' }],
       isPrivate: true,
+      isReplayed: false,
     }),
   secrets: z
     .record(variableName, secretRef('Secret whose value the variable gets.', 'terraform/registry-token'))
     .prefault({})
     .meta({
       description: "Environment variables of the provisioner's container whose values come from secrets.",
+      isReplayed: false,
       examples: [{ TF_TOKEN_registry_example_com: { secret: 'terraform/registry-token' } }],
     }),
   ...poolDeployment,
@@ -333,9 +334,10 @@ export const configSchema = z
     looks,
     roll,
     waiting,
-    alertAfter: duration()
-      .prefault('5m')
-      .meta({ description: 'A job that has been pending for longer is reported as a finding.' }),
+    alertAfter: duration().prefault('5m').meta({
+      description: 'A job that has been pending for longer is reported as a finding.',
+      isReplayed: false,
+    }),
     defaults,
     managedKeys: managedKeys.optional(),
     pools: z
