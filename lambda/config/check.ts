@@ -1,9 +1,9 @@
 import { explainIssues } from './explain-issues.ts';
-import { followingMax } from './following-max.ts';
 import { error, type Mistake, settle, toProblem } from './problems/problems.ts';
 import type { DeployedPool, Deployment } from './rules/deployment.ts';
 import { checkPoolCount } from './rules/deployment-rules.ts';
 import { draftConfig } from './rules/drafts.ts';
+import { followingMax } from './rules/max.ts';
 import { checkRules } from './rules/rules.ts';
 import { checkSpending } from './rules/spending-rules.ts';
 import { configSchema, type ParsedConfig } from './schema/schema.ts';

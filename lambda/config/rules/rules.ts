@@ -9,6 +9,7 @@ import { cpusFor, describeMemories, FARGATE_CPUS, memoriesFor } from '../schema/
 import { checkAuth } from './auth-rules.ts';
 import { checkDeploymentRules } from './deployment-rules.ts';
 import { type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
+import { countsUpToMax } from './max.ts';
 import { checkCredentialVariables } from './variable-rules.ts';
 
 /** The errors and warnings of all rules between settings. */
@@ -34,23 +35,12 @@ function checkFloors(pool: PoolDraft, config: ConfigDraft): Mistake[] {
 }
 
 function checkBounds(pool: PoolDraft): Mistake[] {
-  const { max, schedules = [], prebuilds, whenBlind } = pool;
-  if (max === undefined) return [];
-  const counts = [
-    { at: at(pool), name: 'min', count: pool.min },
-    { at: at(pool), name: 'warm', count: pool.warm === 'auto' ? undefined : pool.warm },
-    { at: at(pool, 'prebuilds'), name: 'maxTasks', count: prebuilds?.maxTasks },
-    { at: at(pool, 'whenBlind'), name: 'floor', count: whenBlind?.floor },
-    ...schedules.flatMap(({ min, warm }, index) => [
-      { at: at(pool, 'schedules', index), name: 'min', count: min },
-      { at: at(pool, 'schedules', index), name: 'warm', count: warm },
-    ]),
-  ];
-  return counts.flatMap(({ at: place, name, count = 0 }) =>
-    count > max
-      ? [error([...place, name], `${name} ${count} is above ${maxText(pool)}; lower ${name} or raise max`)]
-      : [],
-  );
+  const { max = Number.POSITIVE_INFINITY } = pool;
+  const above = countsUpToMax(pool).filter(({ count }) => count > max);
+  return above.map(({ path, count }) => {
+    const name = path.at(-1);
+    return error(at(pool, ...path), `${name} ${count} is above ${maxText(pool)}; lower ${name} or raise max`);
+  });
 }
 
 const maxText = ({ max, raw }: PoolDraft): string =>

@@ -190,6 +190,9 @@ const whenBlind = z
 /** Higher prices are mistakes: that is an image of 2 TB. */
 const DOLLARS_PER_LAUNCH = { most: 100 };
 
+/** The range of `startTime`. */
+export const START_TIME = { fromMs: 10_000, toMs: 600_000 } as const;
+
 const EXAMPLE_POOL = { name: 'default', organization: 'default', key: { secret: 'coder/keys/default' } };
 
 /**
@@ -277,7 +280,7 @@ export const poolSchema = z.strictObject({
   whenBlind,
   wake,
   prewarm,
-  startTime: duration({ fromMs: 10_000, toMs: 600_000 }).prefault('90s').meta({
+  startTime: duration(START_TIME).prefault('90s').meta({
     description:
       'Time from the launch of a task until its daemon is registered: `10s` to `10m`. The autoscaler uses it until it has measured three starts.',
   }),
