@@ -1,8 +1,9 @@
 import { stringify } from 'yaml';
 import type { z } from 'zod';
-import { insteadOf, meantBy, removedSetting } from './problems/known-mistakes.ts';
+import { insteadOf, meantBy } from './problems/known-mistakes.ts';
 import { error, type Mistake } from './problems/problems.ts';
 import { type Path, shown, shownText, subject } from './problems/shown.ts';
+import { isMapping } from './rules/drafts.ts';
 import { KINDS } from './schema/kinds.ts';
 import { nearestName } from './schema/names.ts';
 import { kindOf, rootSetting, type SettingNode, settingAt, settingsBelow } from './schema/settings.ts';
@@ -72,8 +73,7 @@ function explain(it: Case): Mistake[] {
 
 /** A mapping is meant to be the alternative that is one, so its own mistakes are explained. */
 function explainUnion({ issue, path, seen, isPresent, root }: Case<z.core.$ZodIssueInvalidUnion>): Mistake[] {
-  const isMapping = typeof seen === 'object' && !Array.isArray(seen);
-  const own = isMapping ? issue.errors.find(([first]) => isAboutContent(first)) : undefined;
+  const own = isMapping(seen) ? issue.errors.find(([first]) => isAboutContent(first)) : undefined;
   if (own === undefined) return [error(path, wrongType({ issue, path, seen, isPresent, root }))];
   const found = own.flatMap((inner) => {
     const below = inner.path.filter((step) => typeof step !== 'symbol');
@@ -93,7 +93,7 @@ function explainUnknown({ issue, path, root }: Case<z.core.$ZodIssueUnrecognized
   const mapping = setting?.anyOf?.find(({ properties }) => properties !== undefined) ?? setting;
   const allowed = Object.keys(mapping?.properties ?? {});
   return issue.keys.map((key) => {
-    const known = removedSetting([...path, key]) ?? meantBy([...path, key]);
+    const known = meantBy([...path, key]);
     if (known !== undefined) return error([...path, key], known);
     const near = nearestName(key, allowed);
     const guess = near === undefined ? '' : `did you mean "${near}"? `;

@@ -8,7 +8,7 @@ import type { Path } from '../problems/shown.ts';
 import { cpusFor, describeMemories, FARGATE_CPUS, memoriesFor } from '../schema/fargate-sizes.ts';
 import { checkAuth } from './auth-rules.ts';
 import { checkDeploymentRules } from './deployment-rules.ts';
-import { type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
+import { at, type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
 import { countsUpToMax } from './max.ts';
 import { checkCredentialVariables } from './variable-rules.ts';
 
@@ -153,7 +153,7 @@ function checkTagsAreFree(pool: PoolDraft, { pools }: ConfigDraft): Mistake[] {
   if (!other) return [];
   return [
     error(
-      ['pools', pool.index],
+      at(pool),
       `has the same organization and tags as pools[${other.index}]${other.name === undefined ? '' : ` "${other.name}"`}; merge them into one pool with a higher max, or give one of them another tag`,
       pool.raw.tags === undefined ? at(pool, 'organization') : at(pool, 'tags'),
     ),
@@ -214,5 +214,3 @@ function leastOf(pool: PoolDraft): number {
 }
 
 const earlier = (pool: PoolDraft, pools: readonly PoolDraft[]) => pools.slice(0, pool.index);
-
-const at = (pool: PoolDraft, ...names: (string | number)[]): Path => ['pools', pool.index, ...names];
