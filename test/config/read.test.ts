@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
-import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
 import { readConfig } from '../../lambda/config/read.ts';
 import { poolSchema } from '../../lambda/config/schema/schema.ts';
+import { problemsIn } from './written.ts';
 
 const FILE = 'autoscaler.yaml';
+const problemsOf = (text: string) => problemsIn(text, FILE);
 
 const HEAD = `coder:
   url: https://coder.example.com
@@ -595,12 +596,3 @@ it('never repeats the value of a line with a syntax error', () => {
     expect(problemsOf(text).join('\n')).not.toContain('S3cr3t');
   }
 });
-
-function problemsOf(text: string): string[] {
-  try {
-    return readConfig(text, FILE).warnings.map(formatProblem);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.message.split('\n');
-    throw error;
-  }
-}

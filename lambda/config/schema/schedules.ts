@@ -7,7 +7,8 @@ import type { Weekday } from '../../decision/model/config.ts';
 import type { Kind } from './kinds.ts';
 import { timeZoneProblem } from './time-zones.ts';
 
-const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+/** By their numbers. */
+export const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const DAY = `(?:${DAY_NAMES.join('|')})`;
 const DAYS = new RegExp(`^${DAY}(?:-${DAY})?(?:, ?${DAY}(?:-${DAY})?)*$`);
 
