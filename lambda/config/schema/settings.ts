@@ -86,13 +86,12 @@ export function settingsBelow(node: SettingNode, path = ''): Setting[] {
  * The settings with a value of their own: no mappings of other settings. A reference to a secret is
  * one setting.
  */
-export function valuesBelow(node: SettingNode, path = ''): Setting[] {
-  return settingsBelow(node, path).filter(
-    ({ path, node }) => !isGroup(node) && !/\.(?:secret|jsonKey)$/.test(path),
-  );
+export function valuesBelow(mapping: SettingNode): Setting[] {
+  return settingsBelow(mapping).filter(({ path, node }) => {
+    const isGroup = node.properties !== undefined && kindOf(node) !== 'secret reference';
+    return !isGroup && !/\.(?:secret|jsonKey)$/.test(path);
+  });
 }
-
-const isGroup = (node: SettingNode) => node.properties !== undefined && kindOf(node) === undefined;
 
 /** The kind of a value; of alternatives, the kind of the first that has one. */
 export function kindOf(node: SettingNode | undefined): Kind | undefined {
