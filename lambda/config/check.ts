@@ -1,7 +1,6 @@
 import { explainIssues } from './explain-issues.ts';
 import { error, type Mistake, settle, toProblem } from './problems/problems.ts';
 import type { DeployedPool, Deployment } from './rules/deployment.ts';
-import { checkPoolCount } from './rules/deployment-rules.ts';
 import { draftConfig } from './rules/drafts.ts';
 import { followingMax } from './rules/max.ts';
 import { checkRules } from './rules/rules.ts';
@@ -9,25 +8,14 @@ import { checkSpending } from './rules/spending-rules.ts';
 import { configSchema, type ParsedConfig } from './schema/schema.ts';
 import { waitingOf } from './schema/waiting-schema.ts';
 
-/** Makes a configuration of a parsed YAML document. Throws a ConfigError with every problem. */
-export function checkConfig(value: unknown) {
-  const { config, findings } = examineConfig(value);
-  return settle(
-    config,
-    findings.map((finding) => toProblem(finding)),
-  );
-}
+/** Further findings about a parsed document, such as those of its CA bundle. */
+export type MoreFindings = (value: unknown) => readonly Mistake[];
 
-/**
- * As `checkConfig`, for a configuration that is about to be deployed: the number of pools in one
- * stack is limited.
- */
-export function checkDeployment(value: unknown) {
-  const checked = checkConfig(value);
-  return settle(checked.config, [
-    ...checkPoolCount(value).map((finding) => toProblem(finding)),
-    ...checked.warnings,
-  ]);
+/** Makes a configuration of a parsed YAML document. Throws a ConfigError with every problem. */
+export function checkConfig(value: unknown, more: MoreFindings = () => []) {
+  const { config, findings } = examineConfig(value);
+  const problems = [...findings, ...more(value)].map((finding) => toProblem(finding));
+  return settle(config, problems);
 }
 
 /**

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { checkDeployment } from '../../lambda/config/check.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
 import { loadConfig, loadDeployment } from '../../lambda/config/load.ts';
+import { checkPoolCount } from '../../lambda/config/rules/deployment-rules.ts';
 
 const PEM = `${rootCertificates[0] ?? ''}\n`;
 const PRIVATE_KEY = ['-----BEGIN', 'PRIVATE KEY-----\nAAAA\n-----END', 'PRIVATE KEY-----\n'].join(' ');
@@ -106,5 +107,5 @@ it.each([
   const text = withPools(most + 1);
   expect(loadConfig(file).config.pools).toHaveLength(most + 1);
   expect(() => loadDeployment(file)).toThrow(`${file}:2:1: pools: ${says}`);
-  expect(() => checkDeployment(parse(text))).toThrow(`pools: ${says}`);
+  expect(() => checkConfig(parse(text), checkPoolCount)).toThrow(`pools: ${says}`);
 });
