@@ -4,19 +4,16 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { DURATION_TITLE } from '../lambda/config/schema/durations.ts';
-import { DAYS_TITLE, TIME_TITLE } from '../lambda/config/schema/schedules.ts';
-import { SHARE_TITLE } from '../lambda/config/schema/schema.ts';
-import { SECRET_REF_TITLE } from '../lambda/config/schema/secret-ref.ts';
+import { KINDS } from '../lambda/config/schema/kinds.ts';
 import {
   configJsonSchema,
+  kindOf,
   rootSetting,
   type Setting,
   type SettingNode,
   settingAt,
-  settingsBelow,
+  valuesBelow,
 } from '../lambda/config/schema/settings.ts';
-import { DOLLARS_TITLE } from '../lambda/config/schema/waiting-schema.ts';
 import { renderCostLines, renderSizes } from './sizes-page.ts';
 
 /** The text of autoscaler.schema.json. */
@@ -26,7 +23,7 @@ export function renderJsonSchema(): string {
 
 /** The settings as a Markdown table, one row per setting. */
 export function renderSettingsTable(): string {
-  const rows = settingsBelow(rootSetting()).filter(isRow).map(renderRow);
+  const rows = valuesBelow(rootSetting()).map(renderRow);
   return ['| setting | type | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
 
@@ -45,12 +42,6 @@ export function renderPage(page: string): string {
   });
 }
 
-/** A mapping has a row per setting; a reference to a secret has one row. */
-function isRow({ path, node }: Setting): boolean {
-  const isGroup = node.properties !== undefined && node.title !== SECRET_REF_TITLE;
-  return !isGroup && !/\.(secret|jsonKey)$/.test(path);
-}
-
 function renderRow(setting: Setting): string {
   const { path, node } = setting;
   const cells = [`\`${path}\``, typeOf(node), defaultOf(setting), meaningOf(setting)];
@@ -66,15 +57,11 @@ function meaningOf({ path, node }: Setting): string {
 }
 
 function typeOf(node: SettingNode): string {
-  if (node.title === SECRET_REF_TITLE) return '`{ secret, jsonKey? }`';
   if (node.anyOf) return node.anyOf.map(typeOf).join(' or ');
+  const kind = kindOf(node);
+  if (kind !== undefined) return KINDS[kind].form;
   if (node.const !== undefined) return `\`${String(node.const)}\``;
   if (node.enum) return node.enum.map((value) => `\`${String(value)}\``).join(', ');
-  if (node.title === SHARE_TITLE) return 'percentage: `1%` to `100%`';
-  if (node.title === DOLLARS_TITLE) return 'dollars: `0.10`';
-  if (node.title === DURATION_TITLE) return 'duration: `90s`, `5m`, `1h`';
-  if (node.title === DAYS_TITLE) return 'days: `mon-fri`, `mon,wed`';
-  if (node.title === TIME_TITLE) return 'time of day: `08:30`';
   if (node.type === 'integer') return wholeNumber(node);
   if (node.type === 'array') return 'list';
   if (node.additionalProperties) return `name: ${typeOf(node.additionalProperties)}`;

@@ -3,7 +3,7 @@
  * us-east-1 and the assumptions below. It is an estimate: use it to find the large items and to
  * compare configurations.
  */
-import { secretOf } from '../lambda/config/pool-auth.ts';
+import { secretsOf } from '../lambda/config/pool-auth.ts';
 import type { DeployedPool, Deployment } from '../lambda/config/rules/deployment.ts';
 import { sum } from '../lambda/decision/model/collections.ts';
 import { priceOf } from '../lambda/decision/settings/prices.ts';
@@ -234,11 +234,7 @@ function costOfLogs({ aws, pools }: Deployment, { looks, busyTaskHours }: Usage)
  * reads of starting tasks cost almost nothing.
  */
 function costOfSecrets({ coder, pools, managedKeys }: Deployment): number {
-  const refs = [
-    coder.token,
-    managedKeys?.token ?? [],
-    pools.flatMap(({ auth, secrets }) => [secretOf(auth) ?? [], Object.values(secrets)].flat()),
-  ].flat();
+  const refs = [coder.token, managedKeys?.token ?? [], secretsOf(pools)].flat();
   const names = new Set(refs.map(({ secret }) => secret));
   return names.size * PRICES.secretMonth + MONTH_HOURS * (12 + 60) * PRICES.secretCall;
 }

@@ -4,6 +4,8 @@
  */
 
 import type { DeployedPool, Deployment } from '../../lambda/config/rules/deployment.ts';
+import { countsUpToMax, withMax } from '../../lambda/config/rules/max.ts';
+import { START_TIME } from '../../lambda/config/schema/schema.ts';
 import type { PricePoint } from './price-point.ts';
 
 export type RecommendedPool = {
@@ -44,17 +46,15 @@ export function recommend(
 }
 
 function boundsOf(pool: DeployedPool, used: number): RecommendedPool {
-  const { name, min, warm, schedules } = pool;
-  const written = [min, warm, ...schedules.flatMap((schedule) => [schedule.min, schedule.warm])];
-  const least = Math.max(...written.map((count) => (count === 'auto' ? 0 : count)));
-  return { name, used, max: used === 0 ? pool.max : Math.max(least, withRoom(used)) };
+  const { name, max } = pool;
+  if (used === 0) return { name, used, max };
+  // with the lowest max, only written counts are high
+  const written = countsUpToMax(withMax(pool, 1)).map(({ count }) => count);
+  return { name, used, max: Math.max(...written, withRoom(used)) };
 }
 
 /** One quarter more, and at least two tasks: the next weeks may be busier than the trace. */
 const withRoom = (tasks: number): number => Math.max(tasks + 2, Math.ceil(tasks * 1.25));
-
-const SHORTEST_START_MS = 10_000;
-const LONGEST_START_MS = 600_000;
 
 /**
  * The slowest start in milliseconds, in steps of 5 s, within the range of the setting. Undefined:
@@ -65,7 +65,7 @@ export function startTimeOf(
 ): number | undefined {
   if (startSeconds === undefined) return undefined;
   const stepped = Math.ceil(startSeconds[1] / 5) * 5_000;
-  return Math.min(LONGEST_START_MS, Math.max(SHORTEST_START_MS, stepped));
+  return Math.min(START_TIME.toMs, Math.max(START_TIME.fromMs, stepped));
 }
 
 export function withStartTime(

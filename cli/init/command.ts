@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
-import { readConfigWith } from '../../lambda/config/read.ts';
+import { readConfig } from '../../lambda/config/read.ts';
 import { checkPoolCount, MOST_POOLS } from '../../lambda/config/rules/deployment-rules.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
@@ -153,7 +153,7 @@ const schemaBeside = (file: string): string | undefined =>
 /** Writes only what `autoscaler validate` accepts. Throws InputError. */
 function write(file: string, text: string, { err }: CliEnvironment): void {
   try {
-    const { warnings } = readConfigWith(text, file, checkPoolCount);
+    const { warnings } = readConfig(text, file, checkPoolCount);
     for (const warning of warnings) err(`${formatProblem(warning)}\n`);
     writeFileSync(file, text, { flag: 'wx' });
   } catch (cause) {

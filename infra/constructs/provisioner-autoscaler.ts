@@ -10,7 +10,7 @@ import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct, DependencyGroup } from 'constructs';
 import type { LoadedConfig } from '../../lambda/config/load.ts';
-import { secretOf } from '../../lambda/config/pool-auth.ts';
+import { secretsOf } from '../../lambda/config/pool-auth.ts';
 import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { bundleKeyFunction } from './bundle.ts';
@@ -230,9 +230,8 @@ function secretsOfPools(
   { pools }: Deployment,
   managed: ManagedKeys | undefined,
 ): readonly string[] {
-  const refs = pools.flatMap(({ auth, secrets }) => [secretOf(auth) ?? [], Object.values(secrets)].flat());
   const made = Object.values(managed?.byPool ?? {}).map(({ secret }) => secret);
-  return poolSecrets(new Construct(scope, 'PoolSecrets'), refs, made);
+  return poolSecrets(new Construct(scope, 'PoolSecrets'), secretsOf(pools), made);
 }
 
 type Bundled = LoadedConfig & { readonly parameters?: ConfigParameters };

@@ -7,9 +7,10 @@ import { dirname, resolve } from 'node:path';
 import { Token } from 'aws-cdk-lib';
 import { stringify } from 'yaml';
 import type * as z from 'zod';
-import { checkDeployment } from '../../lambda/config/check.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
 import { type LoadedConfig, loadDeployment } from '../../lambda/config/load.ts';
 import { ConfigError } from '../../lambda/config/problems/problems.ts';
+import { checkPoolCount } from '../../lambda/config/rules/deployment-rules.ts';
 import type { configSchema } from '../../lambda/config/schema/schema.ts';
 import { type StoredConfig, toStoredConfig } from '../../lambda/config/stored-config.ts';
 import { parseYaml } from '../../lambda/config/yaml-source.ts';
@@ -68,7 +69,7 @@ function load(source: SettingsSource, functionDir: string): Loaded {
   refuseTokens(source);
   // Check before the file is written: a problem must not refer to a file that the user did not
   // write.
-  const { warnings } = checkDeployment(source);
+  const { warnings } = checkConfig(source, checkPoolCount);
   const configFile = writeSettings(source, `${functionDir}.yaml`);
   return { configFile, loaded: { ...loadDeployment(configFile), warnings } };
 }

@@ -1,36 +1,21 @@
-import type { PoolAuth } from '../decision/model/config.ts';
-import { withoutEmpty } from '../decision/model/tags.ts';
 import { explainIssues } from './explain-issues.ts';
-import { followingMax } from './following-max.ts';
 import { error, type Mistake, settle, toProblem } from './problems/problems.ts';
-import type { DeployedPool, Deployment, TaskRole } from './rules/deployment.ts';
-import { checkPoolCount } from './rules/deployment-rules.ts';
+import type { DeployedPool, Deployment } from './rules/deployment.ts';
 import { draftConfig } from './rules/drafts.ts';
+import { followingMax } from './rules/max.ts';
 import { checkRules } from './rules/rules.ts';
 import { checkSpending } from './rules/spending-rules.ts';
 import { configSchema, type ParsedConfig } from './schema/schema.ts';
-import { MANAGED } from './schema/secret-ref.ts';
 import { waitingOf } from './schema/waiting-schema.ts';
 
-/** Makes a configuration of a parsed YAML document. Throws a ConfigError with every problem. */
-export function checkConfig(value: unknown) {
-  const { config, findings } = examineConfig(value);
-  return settle(
-    config,
-    findings.map((finding) => toProblem(finding)),
-  );
-}
+/** Further findings about a parsed document, such as those of its CA bundle. */
+export type MoreFindings = (value: unknown) => readonly Mistake[];
 
-/**
- * As `checkConfig`, for a configuration that is about to be deployed: the number of pools in one
- * stack is limited.
- */
-export function checkDeployment(value: unknown) {
-  const checked = checkConfig(value);
-  return settle(checked.config, [
-    ...checkPoolCount(value).map((finding) => toProblem(finding)),
-    ...checked.warnings,
-  ]);
+/** Makes a configuration of a parsed YAML document. Throws a ConfigError with every problem. */
+export function checkConfig(value: unknown, more: MoreFindings = () => []) {
+  const { config, findings } = examineConfig(value);
+  const problems = [...findings, ...more(value)].map((finding) => toProblem(finding));
+  return settle(config, problems);
 }
 
 /**
@@ -73,51 +58,31 @@ function distinct(findings: readonly Mistake[]): Mistake[] {
   ];
 }
 
-function toConfig({ defaults, pools, looks, roll, alertAfter, waiting, ...rest }: ParsedConfig): Deployment {
+/** Fills in the defaults that follow other settings. */
+function toConfig({ defaults, pools, alertAfter, waiting, ...rest }: ParsedConfig): Deployment {
   return {
     ...rest,
-    looks: { everyMs: looks.every },
-    roll: { atOncePercent: roll.atOnce },
     alertAfterMs: alertAfter,
     pools: pools.map((pool) => toPool(pool, defaults, waiting)),
   };
 }
 
 function toPool(
-  { idleTimeout, startTime, taskRole, key, psk, token, ...pool }: ParsedConfig['pools'][number],
+  pool: ParsedConfig['pools'][number],
   defaults: ParsedConfig['defaults'],
   waiting: ParsedConfig['waiting'],
 ): DeployedPool {
-  const { maxDelay, ...wake } = pool.wake;
   const following = followingMax(pool.max);
   return {
     ...pool,
-    tags: withoutEmpty(pool.tags),
-    auth: toAuth({ key, psk, token }),
-    idleTimeoutMs: idleTimeout,
-    wake: { ...wake, maxDelayMs: maxDelay },
     min: pool.min ?? 'auto',
     prewarm: { max: pool.prewarm.max ?? following.prewarm.max },
     waiting: waitingOf(waiting, pool.waiting),
     prebuilds: { maxTasks: pool.prebuilds.maxTasks ?? following.prebuilds.maxTasks },
-    startTimeMs: startTime,
-    schedules: pool.schedules.map(({ from, to, ...rest }) => ({ ...rest, fromMinute: from, toMinute: to })),
     image: pool.image ?? defaults.image,
     cpu: pool.cpu ?? defaults.cpu,
     memory: pool.memory ?? defaults.memory,
     architecture: pool.architecture ?? defaults.architecture,
     spot: pool.spot ?? defaults.spot,
-    taskRole: toTaskRole(taskRole),
   };
-}
-
-/** A rule has checked that exactly one of the three is set. */
-function toAuth({ key, psk, token }: Pick<ParsedConfig['pools'][number], 'key' | 'psk' | 'token'>): PoolAuth {
-  if (psk !== undefined) return { kind: 'psk', secret: psk };
-  if (token !== undefined) return { kind: 'token', secret: token };
-  return key === undefined || key === MANAGED ? { kind: 'managed' } : { kind: 'key', secret: key };
-}
-
-function toTaskRole({ arn, ...own }: ParsedConfig['pools'][number]['taskRole']): TaskRole {
-  return arn === undefined ? { kind: 'own', ...own } : { kind: 'existing', arn };
 }

@@ -1,14 +1,12 @@
 import { stringify } from 'yaml';
 import type { z } from 'zod';
-import { insteadOf, meantBy, removedSetting } from './problems/known-mistakes.ts';
+import { insteadOf, meantBy } from './problems/known-mistakes.ts';
 import { error, type Mistake } from './problems/problems.ts';
 import { type Path, shown, shownText, subject } from './problems/shown.ts';
-import { DURATION_TITLE } from './schema/durations.ts';
+import { isMapping } from './rules/drafts.ts';
+import { KINDS } from './schema/kinds.ts';
 import { nearestName } from './schema/names.ts';
-import { DATE_TITLE, DAYS_TITLE, TIME_TITLE } from './schema/schedules.ts';
-import { SHARE_TITLE } from './schema/schema.ts';
-import { rootSetting, type SettingNode, settingAt, settingsBelow } from './schema/settings.ts';
-import { DOLLARS_TITLE } from './schema/waiting-schema.ts';
+import { kindOf, rootSetting, type SettingNode, settingAt, settingsBelow } from './schema/settings.ts';
 import { numberIn, secretIn, vcpuHint } from './value-hints.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -75,8 +73,7 @@ function explain(it: Case): Mistake[] {
 
 /** A mapping is meant to be the alternative that is one, so its own mistakes are explained. */
 function explainUnion({ issue, path, seen, isPresent, root }: Case<z.core.$ZodIssueInvalidUnion>): Mistake[] {
-  const isMapping = typeof seen === 'object' && !Array.isArray(seen);
-  const own = isMapping ? issue.errors.find(([first]) => isAboutContent(first)) : undefined;
+  const own = isMapping(seen) ? issue.errors.find(([first]) => isAboutContent(first)) : undefined;
   if (own === undefined) return [error(path, wrongType({ issue, path, seen, isPresent, root }))];
   const found = own.flatMap((inner) => {
     const below = inner.path.filter((step) => typeof step !== 'symbol');
@@ -96,7 +93,7 @@ function explainUnknown({ issue, path, root }: Case<z.core.$ZodIssueUnrecognized
   const mapping = setting?.anyOf?.find(({ properties }) => properties !== undefined) ?? setting;
   const allowed = Object.keys(mapping?.properties ?? {});
   return issue.keys.map((key) => {
-    const known = removedSetting([...path, key]) ?? meantBy([...path, key]);
+    const known = meantBy([...path, key]);
     if (known !== undefined) return error([...path, key], known);
     const near = nearestName(key, allowed);
     const guess = near === undefined ? '' : `did you mean "${near}"? `;
@@ -128,14 +125,15 @@ function asClause(description: string): string {
 
 function wrongType({ path, seen, root }: Case): string {
   const setting = settingAt(root, path);
-  const got = `expected ${kindOf(setting)}, got ${shown(seen, path)}`;
+  const got = `expected ${nounFor(setting)}, got ${shown(seen, path)}`;
   if (path.length === 0) return `${got}; start with "coder:" and "pools:"`;
   const instead = insteadOf(path, seen) ?? numberIn(seen, setting) ?? secretIn(seen, setting);
   if (instead !== undefined) return `${got}; ${instead}`;
   if (setting?.type !== 'string') return `${got}${example(setting)}`;
-  if (setting.title === DURATION_TITLE)
+  const kind = kindOf(setting);
+  if (kind === 'duration')
     return `${got}; write a whole number and a unit (s, m or h), such as 90s, 5m or 1h`;
-  if (wordFor(setting) !== undefined) return `${got}${example(setting)}`;
+  if (kind !== undefined) return `${got}${example(setting)}`;
   return typeof seen === 'object' ? got : `${got}; put it in quotes`;
 }
 
@@ -150,8 +148,10 @@ function tooSmall({ issue, path, seen }: Case<z.core.$ZodIssueTooSmall>): string
   return `expected at least ${issue.minimum}, got ${shown(seen, path)}`;
 }
 
-function kindOf(setting: SettingNode | undefined): string {
-  if (setting?.anyOf) return setting.anyOf.map(kindOf).join(' or ');
+function nounFor(setting: SettingNode | undefined): string {
+  if (setting?.anyOf) return setting.anyOf.map(nounFor).join(' or ');
+  const kind = kindOf(setting);
+  if (kind !== undefined) return KINDS[kind].noun;
   if (setting?.const !== undefined) return String(setting.const);
   switch (setting?.type) {
     case 'object':
@@ -163,21 +163,9 @@ function kindOf(setting: SettingNode | undefined): string {
     case 'boolean':
       return 'true or false';
     default:
-      return wordFor(setting) ?? 'a string';
+      return 'a string';
   }
 }
-
-/** What is written as a string and is more than that. */
-const WORDS: ReadonlyMap<string | undefined, string> = new Map([
-  [DURATION_TITLE, 'a duration'],
-  [DOLLARS_TITLE, 'a number of dollars'],
-  [SHARE_TITLE, 'a percentage'],
-  [DAYS_TITLE, 'days of the week'],
-  [TIME_TITLE, 'a time of day'],
-  [DATE_TITLE, 'a date'],
-]);
-
-const wordFor = (setting: SettingNode | undefined) => WORDS.get(setting?.title);
 
 /** An example in YAML, on one line. */
 function example(setting: SettingNode | undefined): string {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { ConfigError, error, type Mistake, type Problem } from './problems/problems.ts';
-import { readConfigWith } from './read.ts';
+import { readConfig } from './read.ts';
 import type { Deployment } from './rules/deployment.ts';
 import { checkPoolCount } from './rules/deployment-rules.ts';
 import { checkSizes } from './rules/size-rules.ts';
@@ -16,8 +16,17 @@ export type LoadedConfig = {
 };
 
 /** Reads a configuration file and its CA bundle. Throws a ConfigError with every problem. */
-export function loadConfig(file: string): LoadedConfig {
-  return load(file, () => []);
+export function loadConfig(
+  file: string,
+  more: (value: unknown, caBundle: string | undefined) => readonly Mistake[] = () => [],
+): LoadedConfig {
+  let caBundle: string | undefined;
+  const read = readConfig(readText(file), file, (value) => {
+    const bundle = readCaBundle(value, dirname(file));
+    caBundle = bundle.text;
+    return [...bundle.findings, ...more(value, caBundle)];
+  });
+  return caBundle === undefined ? read : { ...read, caBundle };
 }
 
 /**
@@ -25,20 +34,7 @@ export function loadConfig(file: string): LoadedConfig {
  * text in a task definition are limited.
  */
 export function loadDeployment(file: string): LoadedConfig {
-  return load(file, (value, caBundle) => [...checkPoolCount(value), ...checkSizes(value, caBundle)]);
-}
-
-function load(
-  file: string,
-  more: (value: unknown, caBundle: string | undefined) => readonly Mistake[],
-): LoadedConfig {
-  let caBundle: string | undefined;
-  const read = readConfigWith(readText(file), file, (value) => {
-    const bundle = readCaBundle(value, dirname(file));
-    caBundle = bundle.text;
-    return [...bundle.findings, ...more(value, caBundle)];
-  });
-  return caBundle === undefined ? read : { ...read, caBundle };
+  return loadConfig(file, (value, caBundle) => [...checkPoolCount(value), ...checkSizes(value, caBundle)]);
 }
 
 function readText(file: string): string {

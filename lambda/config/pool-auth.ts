@@ -1,6 +1,11 @@
-import type { PoolAuth, SecretRef } from '../decision/model/config.ts';
+import type { PoolConfig, SecretRef } from '../decision/model/config.ts';
 
-/** The secret that the configuration names for a pool's daemons; none if the stack makes it. */
-export function secretOf(auth: PoolAuth): SecretRef | undefined {
-  return auth.kind === 'managed' ? undefined : auth.secret;
+type Named = Pick<PoolConfig, 'auth' | 'secrets'>;
+
+/** The secrets that the configuration names for the tasks of pools. The stack makes managed keys. */
+export function secretsOf(pools: readonly Named[]): readonly SecretRef[] {
+  return pools.flatMap(({ auth, secrets }) => [
+    ...(auth.kind === 'managed' ? [] : [auth.secret]),
+    ...Object.values(secrets),
+  ]);
 }

@@ -1,22 +1,15 @@
-import { examineConfig } from './check.ts';
-import { ConfigError, type Mistake, type Problem, settle, toProblem } from './problems/problems.ts';
+import { examineConfig, type MoreFindings } from './check.ts';
+import { ConfigError, type Problem, settle, toProblem } from './problems/problems.ts';
 import type { Deployment } from './rules/deployment.ts';
 import { parseYaml } from './yaml-source.ts';
 
 /**
  * Makes a configuration of YAML text. Throws a ConfigError with every problem, by file and line.
  */
-export function readConfig(text: string, file: string) {
-  return readConfigWith(text, file, () => []);
-}
-
-/**
- * As `readConfig`, with further findings about the parsed document, such as those of its CA bundle.
- */
-export function readConfigWith(
+export function readConfig(
   text: string,
   file: string,
-  more: (value: unknown) => readonly Mistake[],
+  more: MoreFindings = () => [],
 ): { readonly config: Deployment; readonly warnings: readonly Problem[] } {
   const source = parseYaml(text);
   if (source.kind === 'broken')

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { checkConfig } from './check.ts';
 import type { LoadedConfig } from './load.ts';
+import { isMapping } from './rules/drafts.ts';
 
 /** The stored text is not the text that the stack was deployed with. */
 export class StoredConfigError extends Error {
@@ -49,13 +50,9 @@ const short = (sha256: string): string => `${sha256.slice(0, 12)}…`;
 
 /** The path is one of the machine that made the text, which has the certificates themselves. */
 function withoutCaPath(settings: unknown): unknown {
-  if (!isObject(settings) || !isObject(settings.coder)) return settings;
+  if (!isMapping(settings) || !isMapping(settings.coder)) return settings;
   const { caBundle: _, ...coder } = settings.coder;
   return { ...settings, coder };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -1,9 +1,7 @@
 /** What to write instead of a wrong value, if the value itself tells. */
 import { looksLikeSecret } from './problems/shown.ts';
 import { nearestName } from './schema/names.ts';
-import { SECRET_REF_TITLE } from './schema/secret-ref.ts';
-import type { SettingNode } from './schema/settings.ts';
-import { DOLLARS_TITLE } from './schema/waiting-schema.ts';
+import { kindOf, type SettingNode } from './schema/settings.ts';
 
 /** A hint for a cpu that was written in vCPUs, such as 0.5, 1 or 2. */
 export function vcpuHint(seen: unknown, allowed: readonly string[]): string {
@@ -13,11 +11,12 @@ export function vcpuHint(seen: unknown, allowed: readonly string[]): string {
 
 /** A text where the reference to a secret is expected: the secret itself, its name, or a typo. */
 export function secretIn(seen: unknown, setting: SettingNode | undefined): string | undefined {
-  const kinds = setting?.anyOf ?? [setting];
-  if (typeof seen !== 'string' || !kinds.some((kind) => kind?.title === SECRET_REF_TITLE)) return undefined;
+  if (typeof seen !== 'string' || kindOf(setting) !== 'secret reference') return undefined;
   if (looksLikeSecret(seen))
     return 'it looks like the secret itself; store it in AWS Secrets Manager and write { secret: <its name or ARN> }';
-  const words = kinds.flatMap((kind) => (typeof kind?.const === 'string' ? [kind.const] : []));
+  const words = (setting?.anyOf ?? []).flatMap((each) =>
+    typeof each.const === 'string' ? [each.const] : [],
+  );
   const near = nearestName(seen, words);
   return near === undefined ? undefined : `did you mean "${near}"?`;
 }
@@ -26,7 +25,7 @@ export function secretIn(seen: unknown, setting: SettingNode | undefined): strin
 export function numberIn(seen: unknown, setting: SettingNode | undefined): string | undefined {
   if (typeof seen !== 'string') return undefined;
   if (BARE[typeOf(setting)]?.test(seen)) return 'remove the quotes';
-  const amount = setting?.title === DOLLARS_TITLE ? AMOUNT.exec(seen)?.groups?.amount : undefined;
+  const amount = kindOf(setting) === 'dollars' ? AMOUNT.exec(seen)?.groups?.amount : undefined;
   return amount === undefined ? undefined : `write the number alone: ${amount}`;
 }
 

@@ -35,6 +35,13 @@ describe('the recommended max', () => {
     { used: 100, max: 125, because: 'a quarter is more than two tasks' },
     { used: 0, max: 20, because: 'a pool that ran no job keeps its max' },
     { used: 1, pool: { min: 6 }, max: 6, because: 'max must not be below min' },
+    { used: 1, pool: { whenBlind: { floor: 7 } }, max: 7, because: 'max must not be below whenBlind.floor' },
+    {
+      used: 1,
+      pool: { max: 8, prebuilds: { maxTasks: 8 } },
+      max: 8,
+      because: 'max must not be below a written prebuilds.maxTasks',
+    },
     {
       used: 1,
       pool: { schedules: [{ from: '08:00', to: '09:00', timezone: 'UTC', warm: 9 }] },

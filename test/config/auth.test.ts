@@ -1,7 +1,7 @@
 /** How a pool authenticates: what each way allows, and what is said about the rest. */
 import { describe, expect, it } from 'vitest';
-import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
 import { readConfig } from '../../lambda/config/read.ts';
+import { problemsIn } from './written.ts';
 
 const OWNER = '7d9bd02c-0d1c-4b0b-8d4c-0b0a7d4f6a11';
 const KEY = 'aB3xdefghijklmnopqrstuvwxyzaB3xdefghijklmno';
@@ -16,16 +16,7 @@ ${settings.map((line) => `    ${line}\n`).join('')}`;
 
 /** The problems of a pool with these settings, which begin in line 7. */
 function said(...settings: string[]): readonly string[] {
-  return problemsIn(textOf(settings)).map((line) => line.replace(/^f:/, '').replace('pools[0].', ''));
-}
-
-function problemsIn(text: string): readonly string[] {
-  try {
-    return readConfig(text, 'f').warnings.map(formatProblem);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems.map(formatProblem);
-    throw error;
-  }
+  return problemsIn(textOf(settings), 'f').map((line) => line.replace(/^f:/, '').replace('pools[0].', ''));
 }
 
 const PSK_WARNING =
@@ -46,7 +37,7 @@ describe('a pool', () => {
 
   it('may have a managed key if the file has the section managedKeys', () => {
     const text = textOf(['key: managed']);
-    expect(problemsIn(`${text}managedKeys: { token: { secret: coder/keys-token } }\n`)).toEqual([]);
+    expect(problemsIn(`${text}managedKeys: { token: { secret: coder/keys-token } }\n`, 'f')).toEqual([]);
     expect(said('key: managed')).toEqual([
       '7:5: key: "managed" needs the section managedKeys; write managedKeys: { token: { secret: coder/key-manager-token } }',
     ]);
@@ -63,7 +54,7 @@ describe('a pool', () => {
 
   it('says of a second organization with psk that only the default one accepts it', () => {
     const second = '  - name: two\n    organization: other\n    psk: { secret: coder/psk }\n';
-    expect(problemsIn(`${textOf(['psk: { secret: coder/psk }'])}${second}`)).toContain(
+    expect(problemsIn(`${textOf(['psk: { secret: coder/psk }'])}${second}`, 'f')).toContain(
       'f:10:5: warning: pools[1].psk: pools[0] has psk in another organization, but psk works in the default one only; write a key here or there',
     );
   });
@@ -129,7 +120,7 @@ it('refuses a tag with = in its name or a line break where the daemon sends the 
 
 it('warns of a tag with an empty value, which coderd drops, and leaves it out', () => {
   const text = textOf(['key: { secret: k }', 'tags: { team: "", size: large }']);
-  expect(problemsIn(text)).toEqual([
+  expect(problemsIn(text, 'f')).toEqual([
     'f:8:13: warning: pools[0].tags.team: "team" has an empty value, and coderd drops such a tag: the pool\'s daemons do not have it; write a value, or remove the tag',
   ]);
   expect(readConfig(text, 'f').config.pools[0]?.tags).toEqual({ size: 'large' });
@@ -221,10 +212,13 @@ describe('a variable of the credential', () => {
 
 describe('two pools with the key of one secret', () => {
   const both = (first: string, second: string, retiring = '') =>
-    problemsIn(`${textOf([first, 'tags: { gpu: a10 }'])}  - name: cpu
+    problemsIn(
+      `${textOf([first, 'tags: { gpu: a10 }'])}  - name: cpu
     organization: default
     ${second}
-${retiring}`).map((line) => line.replace(/^f:/, ''));
+${retiring}`,
+      'f',
+    ).map((line) => line.replace(/^f:/, ''));
 
   it('are refused if their tags differ', () => {
     const key = 'key: { secret: coder/keys/gpu }';
@@ -236,7 +230,7 @@ ${retiring}`).map((line) => line.replace(/^f:/, ''));
   it('are refused if their organizations differ', () => {
     const key = 'key: { secret: coder/keys/gpu }';
     const text = textOf([key]).replace('organization: default', 'organization: data');
-    expect(problemsIn(`${text}  - name: cpu\n    organization: default\n    ${key}\n`)).toEqual([
+    expect(problemsIn(`${text}  - name: cpu\n    organization: default\n    ${key}\n`, 'f')).toEqual([
       'f:10:5: pools[1].key: secret "coder/keys/gpu" is also the key of pools[0] "gpu", which has another organization; a key has one organization and one set of tags: create a key for "cpu", and name its secret here',
     ]);
   });

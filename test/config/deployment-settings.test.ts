@@ -1,18 +1,15 @@
 /** Tests of the section `aws`, and of the settings that only the deployment of a pool uses. */
 import { expect, it } from 'vitest';
-import { checkConfig, checkDeployment } from '../../lambda/config/check.ts';
-import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
-
-const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
-const CODER = { url: 'https://coder.example.com', token: { secret: 'coder/token' } };
+import { checkConfig } from '../../lambda/config/check.ts';
+import { CODER, fileWith, POOL, problemsOf as problemsOfFile } from './written.ts';
 
 type Written = { readonly aws?: unknown; readonly pool?: object; readonly coder?: object };
 
-const configOf = ({ aws = {}, pool = {}, coder = {} }: Written) => ({
-  coder: { ...CODER, ...coder },
-  pools: [{ ...POOL, ...pool }],
-  aws,
-});
+const configOf = ({ aws = {}, pool = {}, coder = {} }: Written) =>
+  fileWith(pool, { coder: { ...CODER, ...coder }, aws });
+
+/** Errors or warnings, one for each line. */
+const problemsOf = (written: Written) => problemsOfFile(configOf(written)).join('\n');
 
 const ROLE = 'arn:aws:iam::123456789012:role/team/terraform';
 const POLICY = 'arn:aws:iam::aws:policy/AmazonEC2FullAccess';
@@ -369,23 +366,6 @@ it.each([
   expect(checkConfig({ coder: CODER, pools }).config.pools).toHaveLength(2);
 });
 
-const withPools = (count: number) => ({
-  coder: CODER,
-  pools: Array.from({ length: count }, (_, index) => ({
-    ...POOL,
-    name: `p${index}`,
-    organization: `o${index}`,
-    key: { secret: `k${index}` },
-  })),
-});
-
-it('refuses a deployment with more than 50 pools and explains how to split it', () => {
-  expect(checkDeployment(withPools(50)).config.pools).toHaveLength(50);
-  expect(() => checkDeployment(withPools(51))).toThrow(
-    'pools: 51 pools, but one deployment supports at most 50; split the file by organization. Give each file its own stack (aws.stack) and its own cluster. Jobs stay in their organization, so the split loses nothing',
-  );
-});
-
 it('never repeats the proxy URL, because it may contain a password', () => {
   for (const proxy of [
     'http://me:hunter2@proxy.example.com:3128',
@@ -414,13 +394,3 @@ it('never repeats a value of the section aws that looks like a secret', () => {
   expect(problems).toContain('(hidden)');
   expect(problems).not.toContain('Zq8s');
 });
-
-/** Errors and warnings, one for each line. */
-function problemsOf(written: Written): string {
-  try {
-    return checkConfig(configOf(written)).warnings.map(formatProblem).join('\n');
-  } catch (error) {
-    if (error instanceof ConfigError) return error.message;
-    throw error;
-  }
-}

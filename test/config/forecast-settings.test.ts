@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkConfig } from '../../lambda/config/check.ts';
-import { ConfigError, formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
+import { fileWith, POOL, problemsOf } from './written.ts';
 
-const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
-
-const configOf = (pool: object, rest: object = {}) => ({
-  coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
-  ...rest,
-  pools: [{ ...POOL, ...pool }],
-});
-
-const read = (pool: object) => checkConfig(configOf(pool)).config.pools[0];
+const read = (pool: object) => checkConfig(fileWith(pool)).config.pools[0];
 
 /** A valid schedule, except for the given settings. */
 const schedule = (written: object) => ({
@@ -180,7 +172,7 @@ it.each([
     says: 'schedules[0].tz: unknown setting; did you mean "to"? allowed: days, from, to, timezone, warm, min, except',
   },
 ])('refuses $pool: $says', ({ pool, says }) => {
-  expect(problemsOf(configOf(pool)).map(formatProblem).join('\n')).toBe(`pools[0].${says}`);
+  expect(problemsOf(fileWith(pool)).join('\n')).toBe(`pools[0].${says}`);
 });
 
 describe('warnings', () => {
@@ -240,12 +232,12 @@ describe('warnings', () => {
       because: 'maxTasks allows fewer',
     },
   ])('warns with $says: $because', ({ pool, says }) => {
-    const { warnings } = checkConfig(configOf(pool, { limits: { maxTasks: 4 } }));
-    expect(warnings.map(formatProblem)).toEqual(says.map((line) => `warning: pools[0].${line}`));
+    const problems = problemsOf(fileWith(pool, { limits: { maxTasks: 4 } }));
+    expect(problems).toEqual(says.map((line) => `warning: pools[0].${line}`));
   });
 
   it('adds the min of the other pools to the min of a schedule', () => {
-    const value = configOf(schedule({ min: 3 }), { limits: { maxTasks: 5 } });
+    const value = fileWith(schedule({ min: 3 }), { limits: { maxTasks: 5 } });
     const others = [2, 1].map((min) => ({
       ...POOL,
       name: `b${min}`,
@@ -258,13 +250,3 @@ describe('warnings', () => {
     expect([warningsWith(), warningsWith(others[0] ?? {}), warningsWith(...others)]).toEqual([0, 0, 1]);
   });
 });
-
-function problemsOf(value: unknown): readonly Problem[] {
-  try {
-    checkConfig(value);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  throw new Error('expected a ConfigError');
-}

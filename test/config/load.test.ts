@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { checkConfig } from '../../lambda/config/check.ts';
 import { loadConfig, loadDeployment } from '../../lambda/config/load.ts';
+import { checkPoolCount } from '../../lambda/config/rules/deployment-rules.ts';
 
 const PEM = `${rootCertificates[0] ?? ''}\n`;
 const PRIVATE_KEY = ['-----BEGIN', 'PRIVATE KEY-----\nAAAA\n-----END', 'PRIVATE KEY-----\n'].join(' ');
@@ -77,32 +80,32 @@ it('reports a configuration file that is missing or is a folder', () => {
   );
 });
 
-it('refuses a deployment with more than 50 pools, which the function accepts', () => {
-  const pools = Array.from(
-    { length: 51 },
-    (_, index) =>
-      `  - { name: p${index}, organization: default, tags: { p: "${index}" }, key: { secret: k${index} } }\n`,
-  );
-  writeFileSync(
-    file,
-    `coder: { url: https://coder.example.com, token: { secret: t } }\npools:\n${pools.join('')}`,
-  );
-  expect(loadConfig(file).config.pools).toHaveLength(51);
-  expect(() => loadDeployment(file)).toThrow(
-    `${file}:2:1: pools: 51 pools, but one deployment supports at most 50; split the file by organization`,
-  );
-});
-
-it('refuses to deploy more than 42 pools with managed keys', () => {
-  const pools = Array.from(
-    { length: 43 },
-    (_, index) => `  - { name: p${index}, organization: default, tags: { p: "${index}" }, key: managed }\n`,
-  );
-  writeFileSync(
-    file,
-    `coder: { url: https://coder.example.com, token: { secret: t } }\nmanagedKeys: { token: { secret: k } }\npools:\n${pools.join('')}`,
-  );
-  expect(() => loadDeployment(file)).toThrow(
-    'pools: 43 pools with key: managed, but one deployment supports at most 42',
-  );
+it.each([
+  {
+    most: 50,
+    keyOf: (index: number) => `{ secret: k${index} }`,
+    says: '51 pools, but one deployment supports at most 50; split the file by organization. Give each file its own stack (aws.stack) and its own cluster. Jobs stay in their organization, so the split loses nothing',
+  },
+  {
+    most: 42,
+    keyOf: () => 'managed',
+    says: '43 pools with key: managed, but one deployment supports at most 42; split the file by organization, or give some pools a key of their own',
+  },
+])('refuses to deploy more than $most pools, which the function accepts: $says', ({ most, keyOf, says }) => {
+  const withPools = (count: number): string => {
+    const pools = Array.from(
+      { length: count },
+      (_, index) =>
+        `  - { name: p${index}, organization: default, tags: { p: "${index}" }, key: ${keyOf(index)} }\n`,
+    );
+    const text = `coder: { url: https://coder.example.com, token: { secret: t } }\npools:\n${pools.join('')}managedKeys: { token: { secret: m } }\n`;
+    writeFileSync(file, text);
+    return text;
+  };
+  withPools(most);
+  expect(loadDeployment(file).config.pools).toHaveLength(most);
+  const text = withPools(most + 1);
+  expect(loadConfig(file).config.pools).toHaveLength(most + 1);
+  expect(() => loadDeployment(file)).toThrow(`${file}:2:1: pools: ${says}`);
+  expect(() => checkConfig(parse(text), checkPoolCount)).toThrow(`pools: ${says}`);
 });

@@ -4,11 +4,9 @@ import { parse } from 'yaml';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { readStoredConfig, toStoredConfig } from '../../lambda/config/stored-config.ts';
 import { runs } from '../support/runs.ts';
+import { fileWith } from './written.ts';
 
-const settings = {
-  coder: { url: 'https://coder.example.com', token: { secret: 'coder/autoscaler-token' } },
-  pools: [{ name: 'cpu', organization: 'default', key: { secret: 'coder/keys/cpu' }, max: 7 }],
-};
+const settings = fileWith({ max: 7 });
 
 describe('a stored configuration', () => {
   it('means the same as its file', () => {

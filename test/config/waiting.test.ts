@@ -1,15 +1,9 @@
 /** The prices of waiting of a pool, from the settings of all pools and its own. */
 import { describe, expect, it } from 'vitest';
 import { checkConfig } from '../../lambda/config/check.ts';
+import { fileWith } from './written.ts';
 
-const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
-
-const poolOf = (written: object, rest: object = {}) =>
-  checkConfig({
-    coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
-    ...rest,
-    pools: [{ ...POOL, ...written }],
-  }).config.pools[0];
+const poolOf = (pool: object, rest: object = {}) => checkConfig(fileWith(pool, rest)).config.pools[0];
 
 describe('the price of waiting', () => {
   it.each([

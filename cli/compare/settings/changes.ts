@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { namesOf, type PoolPair, pairPools } from '../../../backtest/change/pool-pairs.ts';
 import type { DeployedPool, Deployment } from '../../../lambda/config/rules/deployment.ts';
+import { isMapping, type Mapping } from '../../../lambda/config/rules/drafts.ts';
 import { POOL_SETTINGS, type Setting, TOP_SETTINGS } from './table.ts';
 import { hidden, safe, tags, UNSET } from './values.ts';
 
@@ -84,11 +85,6 @@ function changesOf<From>(setting: Setting<From>, before: From, after: From): rea
 /** An empty list is as good as none. */
 const unsetIfEmpty = (value: unknown): unknown =>
   Array.isArray(value) && value.length === 0 ? undefined : value;
-
-type Mapping = Readonly<Record<string, unknown>>;
-
-const isMapping = (value: unknown): value is Mapping =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** References to secrets: their fields are no settings of their own. */
 const isReference = (...values: readonly Mapping[]): boolean =>

@@ -3,12 +3,14 @@
  * `waiting` are missing: their values are in each pool.
  */
 import type { DeployedPool, Deployment } from '../../../lambda/config/rules/deployment.ts';
-import { DURATION_TITLE } from '../../../lambda/config/schema/durations.ts';
-import { poolDeployment } from '../../../lambda/config/schema/pool-deployment-schema.ts';
-import { SHARE_TITLE } from '../../../lambda/config/schema/schema.ts';
-import { SECRET_REF_TITLE } from '../../../lambda/config/schema/secret-ref.ts';
-import { rootSetting, type SettingNode, settingsBelow } from '../../../lambda/config/schema/settings.ts';
-import { DOLLARS_TITLE } from '../../../lambda/config/schema/waiting-schema.ts';
+import { KINDS, type Kind } from '../../../lambda/config/schema/kinds.ts';
+import {
+  kindOf,
+  rootSetting,
+  type SettingNode,
+  settingAt,
+  valuesBelow,
+} from '../../../lambda/config/schema/settings.ts';
 import type { PoolAuth } from '../../../lambda/decision/model/config.ts';
 import {
   dollars,
@@ -32,52 +34,40 @@ export type Setting<From> = {
   readonly isReplayed: boolean;
 };
 
-/** What a replay does not judge: the deployment, how coderd is reached, and what is in a task. */
-const NOT_REPLAYED: ReadonlySet<string> = new Set([
-  ...['coder', 'roll', 'alertAfter', 'managedKeys', 'aws'],
-  ...['key', 'psk', 'token', 'image', 'environment', 'secrets', ...Object.keys(poolDeployment)],
-]);
+const OF_KIND: Readonly<Partial<Record<Kind, Show>>> = { duration: durationOrAuto, share: percent, dollars };
 
-/** A reference to a secret is one setting, and so are a list and a mapping of names. */
-const ALL = settingsBelow(rootSetting()).filter(
-  ({ path, node }) =>
-    (node.properties === undefined || node.title === SECRET_REF_TITLE) &&
-    !/^(?:defaults|waiting)\.|^pools(?:\[\]\.name)?$|\.(?:secret|jsonKey)$/.test(path) &&
-    !/\[\]|<NAME>/.test(path.replace(/^pools\[\]/, '')),
-);
+const root = rootSetting();
 
-export const TOP_SETTINGS = settingsOf<Deployment>(/^(?!pools\[\]\.)/, {});
+export const TOP_SETTINGS = settingsOf<Deployment>(root, ['defaults', 'waiting', 'pools'], {});
 
-export const POOL_SETTINGS = settingsOf<DeployedPool>(/^pools\[\]\./, {
+export const POOL_SETTINGS = settingsOf<DeployedPool>(settingAt(root, ['pools', 0]), ['name'], {
   key: ({ auth }) => keyOf(auth),
   psk: ({ auth }) => (auth.kind === 'psk' ? auth.secret : undefined),
   token: ({ auth }) => (auth.kind === 'token' ? auth.secret : undefined),
 });
 
-/** `read`: settings that have no field of their own. */
+/** A list is one setting, and so is a mapping of names. `read`: settings without a field of their own. */
 function settingsOf<From>(
-  prefix: RegExp,
+  mapping: SettingNode | undefined,
+  leftOut: readonly string[],
   read: Readonly<Record<string, (from: From) => unknown>>,
 ): readonly Setting<From>[] {
-  return ALL.filter(({ path }) => prefix.test(path)).map(({ path: whole, node }) => {
-    const path = whole.replace(prefix, '');
-    return {
-      path,
-      of: read[path] ?? ((from) => valueAt(from, `${path}${unitOf(node)}`)),
-      show: showOf(path, node),
-      isReplayed: !NOT_REPLAYED.has(path.replace(/\..*/, '')),
-    };
-  });
+  const own = Object.entries(mapping?.properties ?? {}).filter(([name]) => !leftOut.includes(name));
+  return own.flatMap(([name, top]) =>
+    valuesBelow({ properties: { [name]: top } })
+      .filter(({ path }) => !/\[\]|<NAME>/.test(path))
+      .map(({ path, node }) => ({
+        path,
+        of: read[path] ?? ((from) => valueAt(from, fieldOf(path, node))),
+        show: showOf(path, node),
+        isReplayed: top.isReplayed !== false,
+      })),
+  );
 }
 
-function hasTitle({ title, anyOf = [] }: SettingNode, wanted: string): boolean {
-  return title === wanted || anyOf.some((each) => hasTitle(each, wanted));
-}
-
-/** The unit in the name of the field. */
-function unitOf(node: SettingNode): string {
-  if (hasTitle(node, DURATION_TITLE)) return 'Ms';
-  return hasTitle(node, SHARE_TITLE) ? 'Percent' : '';
+function fieldOf(path: string, node: SettingNode): string {
+  const kind = kindOf(node);
+  return kind === undefined ? path : `${path}${KINDS[kind].unit}`;
 }
 
 function valueAt(from: unknown, path: string): unknown {
@@ -88,27 +78,17 @@ function valueAt(from: unknown, path: string): unknown {
 
 function showOf(path: string, node: SettingNode): Show {
   if (isPrivate(node)) return hidden;
-  if (hasTitle(node, DURATION_TITLE)) return durationOrAuto;
-  if (hasTitle(node, SHARE_TITLE)) return percent;
-  if (hasTitle(node, DOLLARS_TITLE)) return dollars;
+  const kind = kindOf(node);
+  const show = kind && OF_KIND[kind];
+  if (show !== undefined) return show;
   if (path === 'schedules') return schedules;
   if (node.additionalProperties) return tags;
   return node.type === 'array' ? list : plain;
 }
 
-function isPrivate({
-  title,
-  isPrivate: isMarked,
-  anyOf = [],
-  items,
-  additionalProperties,
-}: SettingNode): boolean {
-  const below = [
-    ...anyOf,
-    ...(items ? [items] : []),
-    ...(additionalProperties ? [additionalProperties] : []),
-  ];
-  return isMarked === true || title === SECRET_REF_TITLE || below.some(isPrivate);
+function isPrivate({ isPrivate: isMarked, anyOf = [], items, additionalProperties }: SettingNode): boolean {
+  const below = [...anyOf, items, additionalProperties].filter((node) => typeof node === 'object');
+  return isMarked === true || below.some(isPrivate);
 }
 
 function keyOf(auth: PoolAuth): unknown {

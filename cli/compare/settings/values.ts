@@ -1,5 +1,6 @@
 /** Formats values of settings as `autoscaler.yaml` writes them. Never shows what may be a secret. */
 import { looksLikeSecret, shownDuration } from '../../../lambda/config/problems/shown.ts';
+import { DAY_NAMES } from '../../../lambda/config/schema/schedules.ts';
 import type { Schedule } from '../../../lambda/decision/model/config.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { tagText } from '../../../lambda/explain/format.ts';
@@ -19,13 +20,11 @@ export const tags = (value: Tags): string => tagText(value);
 export const list = (items: readonly (string | number)[]): string =>
   items.length === 0 ? UNSET : items.join(', ');
 
-const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
-
 /** `mon,tue 08:30-18:30 Europe/Berlin: min 0, warm 5`, one for each schedule. */
 export const schedules = (all: readonly Schedule[]): string => list(all.map(scheduleText));
 
 function scheduleText({ days, fromMinute, toMinute, timezone, min, warm, except }: Schedule): string {
-  const on = days.length === DAYS.length ? 'every day' : days.map((day) => DAYS[day]).join(',');
+  const on = days.length === DAY_NAMES.length ? 'every day' : days.map((day) => DAY_NAMES[day]).join(',');
   const not = except.length === 0 ? '' : `, not on ${except.join(' and ')}`;
   return `${on} ${timeOf(fromMinute)}-${timeOf(toMinute)} ${timezone}: min ${min}, warm ${warm}${not}`;
 }

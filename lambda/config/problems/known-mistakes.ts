@@ -1,14 +1,10 @@
 /** Advice for settings of earlier versions, and for common wrong values. */
 import type { Path } from './shown.ts';
 
-/** By the setting's path, positions in lists left out. */
-const REMOVED: Readonly<Record<string, string>> = {
+/** Names that are no settings, or no longer, by their path with positions in lists left out. */
+const MEANT: Readonly<Record<string, string>> = {
   'pools[].prewarm.afterPeak':
     'no longer exists; remove it. After a peak, idle daemons drain after idleTimeout (default 20s)',
-};
-
-/** By the setting's path: names that are no settings but clearly mean something. */
-const MEANT: Readonly<Record<string, string>> = {
   'pools[].key.managed': 'unknown setting; for a key that the stack creates and rotates, write key: managed',
   'pools[].key.key':
     'unknown setting; store the key in AWS Secrets Manager and write secret: <its name or ARN>',
@@ -37,13 +33,7 @@ const INSTEAD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** What to do about a setting that an earlier version had. */
-export function removedSetting(path: Path): string | undefined {
-  const name = pattern(path);
-  return Object.hasOwn(REMOVED, name) ? REMOVED[name] : undefined;
-}
-
-/** What to write instead of a name that is no setting here, if that is clear. */
+/** What to do about a name that is no setting here, if that is clear. */
 export function meantBy(path: Path): string | undefined {
   const name = pattern(path);
   return Object.hasOwn(MEANT, name) ? MEANT[name] : undefined;

@@ -1,9 +1,9 @@
 /** Checks how the daemons of a pool authenticate to coderd, and the tags that this allows. */
-import { tagKey, withoutEmpty } from '../../decision/model/tags.ts';
+import { tagKey } from '../../decision/model/tags.ts';
 import { error, type Mistake, warning } from '../problems/problems.ts';
-import { type Path, shownText } from '../problems/shown.ts';
+import { shownText } from '../problems/shown.ts';
 import { MANAGED } from '../schema/secret-ref.ts';
-import { type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
+import { at, type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
 
 const WAYS = ['key', 'psk', 'token'] as const;
 export type Way = (typeof WAYS)[number];
@@ -23,24 +23,24 @@ export function checkAuth(pool: PoolDraft, config: ConfigDraft): Mistake[] {
 /** The way that the pool names first; a pool without any is meant to have a key. */
 export const wayOf = ({ raw }: PoolDraft): Way => WAYS.find((way) => raw[way] !== undefined) ?? 'key';
 
-function checkOneWay({ index, raw }: PoolDraft): Mistake[] {
-  const [first, second] = WAYS.filter((way) => raw[way] !== undefined);
+function checkOneWay(pool: PoolDraft): Mistake[] {
+  const [first, second] = WAYS.filter((way) => pool.raw[way] !== undefined);
   if (first === undefined)
     return [
       error(
-        ['pools', index, 'key'],
+        at(pool, 'key'),
         'missing; write the secret that holds the provisioner key, such as { secret: coder/keys/default }, or "managed". To use a pre-shared key or the token of a user, write psk or token instead',
       ),
     ];
   if (second === undefined) return [];
-  return [error(['pools', index, second], `the pool already has ${first}; keep one of ${WAYS.join(', ')}`)];
+  return [error(at(pool, second), `the pool already has ${first}; keep one of ${WAYS.join(', ')}`)];
 }
 
-function checkManagedKeys({ index, key }: PoolDraft, { raw }: ConfigDraft): Mistake[] {
-  if (key !== MANAGED || raw.managedKeys !== undefined) return [];
+function checkManagedKeys(pool: PoolDraft, { raw }: ConfigDraft): Mistake[] {
+  if (pool.key !== MANAGED || raw.managedKeys !== undefined) return [];
   const message =
     '"managed" needs the section managedKeys; write managedKeys: { token: { secret: coder/key-manager-token } }';
-  return [error(['pools', index, 'key'], message)];
+  return [error(at(pool, 'key'), message)];
 }
 
 /** docs/internals/coder.md §3: a key fixes the organization and the tags of its daemons. */
@@ -54,8 +54,7 @@ function checkOwnKey(pool: PoolDraft, { pools }: ConfigDraft): Mistake[] {
     .filter((other) => isAlike(other) && !other.retiring)
     .flatMap((other) => {
       const isElsewhere = isOther(other.organization, organization);
-      const hasOtherTags =
-        other.tags !== undefined && tagKey(withoutEmpty(other.tags)) !== tagKey(withoutEmpty(tags));
+      const hasOtherTags = other.tags !== undefined && tagKey(other.tags) !== tagKey(tags);
       if (!isElsewhere && !hasOtherTags) return [];
       const message = `secret ${shownText(key.secret)} is also the key of pools[${other.index}] ${shownText(other.name ?? '')}, which has ${isElsewhere ? 'another organization' : 'other tags'}; a key has one organization and one set of tags: create a key for ${shownText(name ?? '')}, and name its secret here`;
       return [error(at(pool, 'key'), message)];
@@ -179,5 +178,3 @@ function warnOfWay(pool: PoolDraft): Mistake[] {
   const message = toMapping(pool.raw.tags).scope === 'user' ? undefined : WARNINGS[way];
   return message === undefined ? [] : [warning(at(pool, way), message)];
 }
-
-const at = (pool: PoolDraft, ...names: string[]): Path => ['pools', pool.index, ...names];

@@ -3,7 +3,7 @@
 import { error, type Mistake, warning } from '../problems/problems.ts';
 import { looksLikeSecret, type Path } from '../problems/shown.ts';
 import { MANAGED } from '../schema/secret-ref.ts';
-import { type ConfigDraft, type Mapping, type PoolDraft, toMapping } from './drafts.ts';
+import { at, type ConfigDraft, type Mapping, type PoolDraft, toMapping } from './drafts.ts';
 
 /**
  * The errors and warnings about the settings of a deployment. The rules see the written values,
@@ -97,7 +97,8 @@ function checkTaskRole(pool: PoolDraft): Mistake[] {
 }
 
 function checkStatements(pool: PoolDraft): Mistake[] {
-  return (pool.taskRole?.statements ?? []).flatMap(({ actions }, index) =>
+  const statements = pool.taskRole?.kind === 'own' ? pool.taskRole.statements : [];
+  return statements.flatMap(({ actions }, index) =>
     actions.includes('*')
       ? [
           warning(
@@ -199,5 +200,3 @@ export function checkPoolCount(value: unknown): Mistake[] {
 function isUnset(value: unknown): boolean {
   return value === undefined || value === false || (Array.isArray(value) && value.length === 0);
 }
-
-const at = (pool: PoolDraft, ...names: (string | number)[]): Path => ['pools', pool.index, ...names];

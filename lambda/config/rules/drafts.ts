@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Path } from '../problems/shown.ts';
 import { configSchema, poolSchema } from '../schema/schema.ts';
 
 /**
@@ -55,7 +56,16 @@ function draft<S extends z.ZodRawShape>(shape: S, raw: Mapping): Draft<S> {
   return Object.fromEntries(read) as Draft<S>;
 }
 
-/** The value if it is a mapping, else an empty one. */
-export function toMapping(value: unknown): Mapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Mapping) : {};
+/** The path of a setting of the pool. */
+export const at = (pool: PoolDraft, ...names: readonly (string | number)[]): Path => [
+  'pools',
+  pool.index,
+  ...names,
+];
+
+export function isMapping(value: unknown): value is Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** The value if it is a mapping, else an empty one. */
+export const toMapping = (value: unknown): Mapping => (isMapping(value) ? value : {});

@@ -2,13 +2,14 @@
  * Checks rules between several settings of the decision. A rule sees only settings that are valid
  * by themselves, which schema.ts checks.
  */
-import { tagKey, withoutEmpty } from '../../decision/model/tags.ts';
+import { tagKey } from '../../decision/model/tags.ts';
 import { error, type Mistake, warning } from '../problems/problems.ts';
 import type { Path } from '../problems/shown.ts';
 import { cpusFor, describeMemories, FARGATE_CPUS, memoriesFor } from '../schema/fargate-sizes.ts';
 import { checkAuth } from './auth-rules.ts';
 import { checkDeploymentRules } from './deployment-rules.ts';
-import { type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
+import { at, type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
+import { countsUpToMax } from './max.ts';
 import { checkCredentialVariables } from './variable-rules.ts';
 
 /** The errors and warnings of all rules between settings. */
@@ -34,23 +35,12 @@ function checkFloors(pool: PoolDraft, config: ConfigDraft): Mistake[] {
 }
 
 function checkBounds(pool: PoolDraft): Mistake[] {
-  const { max, schedules = [], prebuilds, whenBlind } = pool;
-  if (max === undefined) return [];
-  const counts = [
-    { at: at(pool), name: 'min', count: pool.min },
-    { at: at(pool), name: 'warm', count: pool.warm === 'auto' ? undefined : pool.warm },
-    { at: at(pool, 'prebuilds'), name: 'maxTasks', count: prebuilds?.maxTasks },
-    { at: at(pool, 'whenBlind'), name: 'floor', count: whenBlind?.floor },
-    ...schedules.flatMap(({ min, warm }, index) => [
-      { at: at(pool, 'schedules', index), name: 'min', count: min },
-      { at: at(pool, 'schedules', index), name: 'warm', count: warm },
-    ]),
-  ];
-  return counts.flatMap(({ at: place, name, count = 0 }) =>
-    count > max
-      ? [error([...place, name], `${name} ${count} is above ${maxText(pool)}; lower ${name} or raise max`)]
-      : [],
-  );
+  const { max = Number.POSITIVE_INFINITY } = pool;
+  const above = countsUpToMax(pool).filter(({ count }) => count > max);
+  return above.map(({ path, count }) => {
+    const name = path.at(-1);
+    return error(at(pool, ...path), `${name} ${count} is above ${maxText(pool)}; lower ${name} or raise max`);
+  });
 }
 
 const maxText = ({ max, raw }: PoolDraft): string =>
@@ -163,7 +153,7 @@ function checkTagsAreFree(pool: PoolDraft, { pools }: ConfigDraft): Mistake[] {
   if (!other) return [];
   return [
     error(
-      ['pools', pool.index],
+      at(pool),
       `has the same organization and tags as pools[${other.index}]${other.name === undefined ? '' : ` "${other.name}"`}; merge them into one pool with a higher max, or give one of them another tag`,
       pool.raw.tags === undefined ? at(pool, 'organization') : at(pool, 'tags'),
     ),
@@ -172,7 +162,7 @@ function checkTagsAreFree(pool: PoolDraft, { pools }: ConfigDraft): Mistake[] {
 
 function tagGroup({ organization, tags, retiring }: PoolDraft): string | undefined {
   const isUnknown = organization === undefined || tags === undefined || retiring;
-  return isUnknown ? undefined : `${organization} ${tagKey(withoutEmpty(tags))}`;
+  return isUnknown ? undefined : `${organization} ${tagKey(tags)}`;
 }
 
 function checkSumOfMin({ pools, limits, raw }: ConfigDraft): Mistake[] {
@@ -224,5 +214,3 @@ function leastOf(pool: PoolDraft): number {
 }
 
 const earlier = (pool: PoolDraft, pools: readonly PoolDraft[]) => pools.slice(0, pool.index);
-
-const at = (pool: PoolDraft, ...names: (string | number)[]): Path => ['pools', pool.index, ...names];

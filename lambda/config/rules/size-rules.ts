@@ -4,7 +4,7 @@
  */
 
 import { error, type Mistake } from '../problems/problems.ts';
-import { type ConfigDraft, draftConfig, type PoolDraft, toMapping } from './drafts.ts';
+import { at, type ConfigDraft, draftConfig, type PoolDraft, toMapping } from './drafts.ts';
 
 /** Findings about the sizes of a deployment. `caBundle` is the text of `coder.caBundle`. */
 export function checkSizes(value: unknown, caBundle: string | undefined): Mistake[] {
@@ -39,7 +39,7 @@ function checkTask(pool: PoolDraft, caBundle: string | undefined): Mistake[] {
   const bytes = fixed + variablesBytes(pool);
   if (bytes <= MOST_OF_TASK) return [];
   const message = `the pool's task definition would have about ${kib(bytes)}, but ECS accepts at most 64 KiB. environment and secrets may have ${kib(MOST_OF_TASK - fixed)}; shorten them, or put them into the image`;
-  return [error(['pools', pool.index, 'environment'], message, ['pools', pool.index])];
+  return [error(at(pool, 'environment'), message, at(pool))];
 }
 
 function variablesBytes({ environment = {}, secrets = {} }: PoolDraft): number {

@@ -1,7 +1,7 @@
 /** Checks the variables of a pool against the way in which its daemons authenticate. */
 import { error, type Mistake } from '../problems/problems.ts';
 import { type Way, wayOf } from './auth-rules.ts';
-import { type PoolDraft, toMapping } from './drafts.ts';
+import { at, type PoolDraft, toMapping } from './drafts.ts';
 
 const OURS = 'is a variable that the autoscaler sets itself; remove it';
 const FIXED_BY_KEY =
@@ -47,5 +47,5 @@ export function checkCredentialVariables(pool: PoolDraft): Mistake[] {
 function checkVariable(pool: PoolDraft, [section, name]: readonly [string, string]): Mistake[] {
   const refusal = REFUSED[wayOf(pool)];
   if (!Object.hasOwn(refusal, name)) return [];
-  return [error(['pools', pool.index, section, name], `"${name}" ${refusal[name]}`)];
+  return [error(at(pool, section, name), `"${name}" ${refusal[name]}`)];
 }

@@ -217,4 +217,4 @@ export const aws = z
       }),
   })
   .prefault({})
-  .meta({ description: 'What `cdk deploy` creates.' });
+  .meta({ description: 'What `cdk deploy` creates.', isReplayed: false });

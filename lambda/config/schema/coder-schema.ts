@@ -1,4 +1,7 @@
-/** The section `coder`: how coderd is reached. */
+/**
+ * The sections `coder` and `managedKeys`: how coderd is reached, and how its provisioner keys are
+ * managed.
+ */
 import * as z from 'zod';
 import { coderUrlProblem, proxyUrlProblem } from './coder-url.ts';
 import { secretRef } from './secret-ref.ts';
@@ -44,7 +47,30 @@ export const coder = z
   })
   .meta({
     description: 'How the autoscaler reaches coderd.',
+    isReplayed: false,
     examples: [{ url: 'https://coder.example.com', token: { secret: 'coder/autoscaler-token' } }],
+  });
+
+/** AWS rotates a secret every 1 to 1000 days; a year is the longest that is any use for a key. */
+const ROTATION_DAYS = { least: 1, most: 365 };
+
+export const managedKeys = z
+  .strictObject({
+    token: secretRef(
+      'Secret that holds the API token with which the key function creates, reads and deletes provisioner keys. Its user needs the role organization template admin in the organization of each pool with `key: managed`.',
+      'coder/key-manager-token',
+    ),
+    rotateAfterDays: z
+      .int()
+      .min(ROTATION_DAYS.least)
+      .max(ROTATION_DAYS.most)
+      .default(30)
+      .meta({ description: 'Days after which a managed key is replaced by a new one.' }),
+  })
+  .meta({
+    description: 'How the stack manages the keys of pools with `key: managed`. Such a pool needs it.',
+    isReplayed: false,
+    examples: [{ token: { secret: 'coder/key-manager-token' } }],
   });
 
 function urlWith(problemOf: (text: string) => string | undefined) {

@@ -55,9 +55,13 @@ const taskRole = z
         isPrivate: true,
       }),
   })
+  .transform(({ arn, ...own }) =>
+    arn === undefined ? { kind: 'own' as const, ...own } : { kind: 'existing' as const, arn },
+  )
   .prefault({})
   .meta({
     description: 'What Terraform may do in AWS. By default it may do nothing.',
+    isReplayed: false,
     examples: [{ policies: ['arn:aws:iam::aws:policy/AmazonEC2FullAccess'] }],
   });
 
@@ -65,19 +69,17 @@ const taskRole = z
 const FIRST_FREE_PORT = 1024;
 
 export const poolDeployment = {
-  spotBase: z
-    .int()
-    .min(0)
-    .default(0)
-    .meta({ description: 'With `spot`, this many tasks run on demand before further tasks run on Spot.' }),
-  ephemeralStorage: z
-    .int()
-    .min(20)
-    .max(200)
-    .default(20)
-    .meta({ description: 'Disk of a task in GiB, image included. The first 20 are free.' }),
+  spotBase: z.int().min(0).default(0).meta({
+    description: 'With `spot`, this many tasks run on demand before further tasks run on Spot.',
+    isReplayed: false,
+  }),
+  ephemeralStorage: z.int().min(20).max(200).default(20).meta({
+    description: 'Disk of a task in GiB, image included. The first 20 are free.',
+    isReplayed: false,
+  }),
   readonlyRootFilesystem: z.boolean().default(false).meta({
     description: 'Make the root file system read-only. coder can write only its cache and temporary files.',
+    isReplayed: false,
   }),
   prometheusPort: z
     .int()
@@ -90,6 +92,7 @@ export const poolDeployment = {
       description:
         'Port on which coder serves its Prometheus metrics. The security groups decide who can reach it.',
       minimum: FIRST_FREE_PORT,
+      isReplayed: false,
       examples: [2112],
     })
     .optional(),

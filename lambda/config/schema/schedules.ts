@@ -4,14 +4,11 @@
  */
 import * as z from 'zod';
 import type { Weekday } from '../../decision/model/config.ts';
+import type { Kind } from './kinds.ts';
 import { timeZoneProblem } from './time-zones.ts';
 
-/** They mark these texts in the JSON Schema. */
-export const DAYS_TITLE = 'days of the week';
-export const TIME_TITLE = 'time of day';
-export const DATE_TITLE = 'date';
-
-const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+/** By their numbers. */
+export const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const DAY = `(?:${DAY_NAMES.join('|')})`;
 const DAYS = new RegExp(`^${DAY}(?:-${DAY})?(?:, ?${DAY}(?:-${DAY})?)*$`);
 
@@ -23,7 +20,7 @@ const days = z
   )
   .prefault('mon-sun')
   .meta({
-    title: DAYS_TITLE,
+    title: 'days of the week' satisfies Kind,
     description:
       'Days on which the schedule begins: names and ranges, separated by commas, such as `mon-fri` or `sat,sun`.',
     examples: ['mon-fri'],
@@ -48,7 +45,7 @@ function timeOfDay({ pattern, last }: { readonly pattern: RegExp; readonly last:
   return z
     .string()
     .regex(pattern, `is not a time of day; write HH:MM, 00:00 to ${last}`)
-    .meta({ title: TIME_TITLE, examples: ['08:30'] })
+    .meta({ title: 'time of day' satisfies Kind, examples: ['08:30'] })
     .transform((text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)));
 }
 
@@ -71,7 +68,7 @@ const date = z
   .string()
   .regex(/^\d{4}-\d\d-\d\d$/, 'is not a date; write YYYY-MM-DD, such as 2026-12-25')
   .refine(exists, 'is not a day of the calendar; correct the month or the day')
-  .meta({ title: DATE_TITLE, description: 'A date.', examples: ['2026-12-25'] });
+  .meta({ title: 'date' satisfies Kind, description: 'A date.', examples: ['2026-12-25'] });
 
 /** Whether the date exists. `Date` reads the 30th of February as the 2nd of March. */
 function exists(text: string): boolean {
@@ -104,7 +101,8 @@ export const schedules = z
           .default([])
           .meta({ description: 'Dates on which the schedule does not begin.', examples: [['2026-12-25']] }),
       })
-      .meta({ examples: [EXAMPLE] }),
+      .meta({ examples: [EXAMPLE] })
+      .transform(({ from, to, ...schedule }) => ({ ...schedule, fromMinute: from, toMinute: to })),
   )
   .prefault([])
   .meta({

@@ -4,11 +4,13 @@
  */
 import * as z from 'zod';
 import type { PoolName } from '../../decision/model/brands.ts';
+import type { PoolAuth } from '../../decision/model/config.ts';
+import { withoutEmpty } from '../../decision/model/tags.ts';
 import { aws } from './aws-schema.ts';
-import { coder } from './coder-schema.ts';
+import { coder, managedKeys } from './coder-schema.ts';
 import { duration } from './durations.ts';
 import { FARGATE_CPUS, FARGATE_MEMORY } from './fargate-sizes.ts';
-import { managedKeys } from './managed-keys-schema.ts';
+import type { Kind } from './kinds.ts';
 import { poolDeployment } from './pool-deployment-schema.ts';
 import { schedules } from './schedules.ts';
 import { MANAGED, secretRef } from './secret-ref.ts';
@@ -47,11 +49,9 @@ const looks = z
           'Time between looks while a job is pending or due, a task is starting or draining, or looks save more waiting than they cost: `1s` to `60s`. Otherwise the autoscaler looks once a minute. `auto` is `10s`, and `5s` or `2s` if that saves more waiting than it costs.',
       }),
   })
+  .transform(({ every }) => ({ everyMs: every }))
   .prefault({})
   .meta({ description: 'How often the autoscaler looks.' });
-
-/** Marks shares in the JSON Schema: written as a percentage, read as a number. */
-export const SHARE_TITLE = 'share';
 
 const roll = z
   .strictObject({
@@ -62,13 +62,14 @@ const roll = z
       .meta({
         description:
           "Share of a pool's tasks that the autoscaler replaces at a time after a deployment. It is at least one task.",
-        title: SHARE_TITLE,
+        title: 'share' satisfies Kind,
         examples: ['25%'],
       })
       .transform((text) => Number.parseInt(text, 10)),
   })
+  .transform(({ atOnce }) => ({ atOncePercent: atOnce }))
   .prefault({})
-  .meta({ description: 'How the autoscaler replaces tasks of old revisions.' });
+  .meta({ description: 'How the autoscaler replaces tasks of old revisions.', isReplayed: false });
 
 const image = z
   .string()
@@ -79,6 +80,7 @@ const image = z
   .meta({
     description:
       "Container image with coder. Use coderd's own version. coderd accepts older versions and refuses versions with a newer daemon API. coderd 2.29 or newer accepts the default.",
+    isReplayed: false,
   });
 const cpu = z.literal(FARGATE_CPUS).meta({ description: 'CPU units of a task. 1024 is 1 vCPU.' });
 // rules.ts checks that Fargate has the pair of cpu and memory
@@ -145,6 +147,7 @@ const wake = z
       description: 'How late such a start, stop or deletion may be: `3m` to `1h`.',
     }),
   })
+  .transform(({ maxDelay, ...wake }) => ({ ...wake, maxDelayMs: maxDelay }))
   .prefault({})
   .meta({
     description:
@@ -187,6 +190,9 @@ const whenBlind = z
 /** Higher prices are mistakes: that is an image of 2 TB. */
 const DOLLARS_PER_LAUNCH = { most: 100 };
 
+/** The range of `startTime`. */
+export const START_TIME = { fromMs: 10_000, toMs: 600_000 } as const;
+
 const EXAMPLE_POOL = { name: 'default', organization: 'default', key: { secret: 'coder/keys/default' } };
 
 /**
@@ -223,7 +229,8 @@ export const poolSchema = z.strictObject({
       description:
         'Tags of the provisioner key. A job can run here if all its tags are among these. A pool without tags runs untagged jobs only. With `token`, `scope: user` and `owner` make it run the jobs of that user only.',
       examples: [{ gpu: 'true' }],
-    }),
+    })
+    .transform(withoutEmpty),
   key: z
     .union([
       z.literal(MANAGED),
@@ -236,6 +243,7 @@ export const poolSchema = z.strictObject({
       description:
         'Secret that holds the provisioner key for this organization and these tags. With `managed`, the stack creates the key and rotates it.',
       examples: [{ secret: 'coder/keys/default' }],
+      isReplayed: false,
     })
     .optional(),
   psk: secretRef(
@@ -272,7 +280,7 @@ export const poolSchema = z.strictObject({
   whenBlind,
   wake,
   prewarm,
-  startTime: duration({ fromMs: 10_000, toMs: 600_000 }).prefault('90s').meta({
+  startTime: duration(START_TIME).prefault('90s').meta({
     description:
       'Time from the launch of a task until its daemon is registered: `10s` to `10m`. The autoscaler uses it until it has measured three starts.',
   }),
@@ -298,16 +306,28 @@ export const poolSchema = z.strictObject({
         "Environment variables of the provisioner's container, such as proxy settings and `TF_*`. Do not write secrets here.",
       examples: [{ HTTPS_PROXY: 'http://proxy.example.com:3128' }],
       isPrivate: true,
+      isReplayed: false,
     }),
   secrets: z
     .record(variableName, secretRef('Secret whose value the variable gets.', 'terraform/registry-token'))
     .prefault({})
     .meta({
       description: "Environment variables of the provisioner's container whose values come from secrets.",
+      isReplayed: false,
       examples: [{ TF_TOKEN_registry_example_com: { secret: 'terraform/registry-token' } }],
     }),
   ...poolDeployment,
 });
+
+/** With the names and units of the decision's fields. */
+const pool = poolSchema
+  .meta({ examples: [EXAMPLE_POOL] })
+  .transform(({ idleTimeout, startTime, key, psk, token, ...same }) => ({
+    ...same,
+    auth: authOf({ key, psk, token }),
+    idleTimeoutMs: idleTimeout,
+    startTimeMs: startTime,
+  }));
 
 /** The whole file. What one schema cannot say about several settings together is in rules.ts. */
 export const configSchema = z
@@ -317,13 +337,14 @@ export const configSchema = z
     looks,
     roll,
     waiting,
-    alertAfter: duration()
-      .prefault('5m')
-      .meta({ description: 'A job that has been pending for longer is reported as a finding.' }),
+    alertAfter: duration().prefault('5m').meta({
+      description: 'A job that has been pending for longer is reported as a finding.',
+      isReplayed: false,
+    }),
     defaults,
     managedKeys: managedKeys.optional(),
     pools: z
-      .array(poolSchema.meta({ examples: [EXAMPLE_POOL] }))
+      .array(pool)
       .min(1)
       .meta({
         description: 'The pools, at least one. Each is one ECS service.',
@@ -334,3 +355,10 @@ export const configSchema = z
   .meta({ title: 'Configuration of coder-provisioner-autoscaler' });
 
 export type ParsedConfig = z.output<typeof configSchema>;
+
+/** A rule checks that exactly one of the three is set. */
+function authOf({ key, psk, token }: Pick<z.output<typeof poolSchema>, 'key' | 'psk' | 'token'>): PoolAuth {
+  if (psk !== undefined) return { kind: 'psk', secret: psk };
+  if (token !== undefined) return { kind: 'token', secret: token };
+  return key === undefined || key === MANAGED ? { kind: 'managed' } : { kind: 'key', secret: key };
+}

@@ -4,13 +4,11 @@
  */
 import * as z from 'zod';
 import { looksLikeSecret } from '../problems/shown.ts';
+import type { Kind } from './kinds.ts';
 
 /** Names in Secrets Manager have letters, digits and /_+=.@-; an ARN ends with such a name. */
 const SECRET_NAME = /^(?:arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:)?[A-Za-z0-9/_+=.@-]{1,512}$/;
 const PASTED = 'looks like the secret itself; store it in AWS Secrets Manager and write its name or ARN here';
-
-/** Marks references to secrets in the JSON Schema. */
-export const SECRET_REF_TITLE = 'secret reference';
 
 /** The value of a pool's `key` if the key function makes the key (docs/adr/0032). */
 export const MANAGED = 'managed';
@@ -29,4 +27,10 @@ export const secretRef = (description: string, example: string) =>
         .meta({ description: 'If the secret is a JSON document, the key of the value to use.' })
         .optional(),
     })
-    .meta({ title: SECRET_REF_TITLE, description, examples: [{ secret: example }] });
+    .meta({
+      title: 'secret reference' satisfies Kind,
+      description,
+      examples: [{ secret: example }],
+      isPrivate: true,
+      isReplayed: false,
+    });

@@ -1,9 +1,14 @@
 import * as z from 'zod';
 import type { Path } from '../problems/shown.ts';
+import { KINDS, type Kind } from './kinds.ts';
 import { configSchema } from './schema.ts';
 
-/** One setting in the JSON Schema, with the keywords that this schema uses. */
+/**
+ * One setting in the JSON Schema, with the keywords that this schema uses. All that the product knows
+ * about a setting is here: messages, docs and comparisons derive from it.
+ */
 export type SettingNode = {
+  /** The kind of the value, if it has one. */
   readonly title?: string;
   readonly description?: string;
   readonly type?: string;
@@ -22,6 +27,8 @@ export type SettingNode = {
   readonly follows?: string;
   /** Whether the value is never shown. Not in the JSON Schema. */
   readonly isPrivate?: boolean;
+  /** Whether a replay shows what the setting does. Not in the JSON Schema. @default true */
+  readonly isReplayed?: boolean;
 };
 
 export type Setting = {
@@ -33,7 +40,7 @@ export type Setting = {
 
 /** The JSON Schema of autoscaler.yaml. YAML plugins of editors support all of draft 7. */
 export function configJsonSchema(): object {
-  return toSettings(['follows', 'isPrivate']);
+  return toSettings(['follows', 'isPrivate', 'isReplayed']);
 }
 
 /** The JSON Schema of autoscaler.yaml, as settings. */
@@ -73,6 +80,24 @@ export function settingsBelow(node: SettingNode, path = ''): Setting[] {
     const isRequired = node.required?.includes(name) ?? false;
     return [{ path: below, node: child, isRequired }, ...settingsBelow(child, below)];
   });
+}
+
+/**
+ * The settings with a value of their own: no mappings of other settings. A reference to a secret is
+ * one setting.
+ */
+export function valuesBelow(mapping: SettingNode): Setting[] {
+  return settingsBelow(mapping).filter(({ path, node }) => {
+    const isGroup = node.properties !== undefined && kindOf(node) !== 'secret reference';
+    return !isGroup && !/\.(?:secret|jsonKey)$/.test(path);
+  });
+}
+
+/** The kind of a value; of alternatives, the kind of the first that has one. */
+export function kindOf(node: SettingNode | undefined): Kind | undefined {
+  const { title, anyOf = [] } = node ?? {};
+  if (title !== undefined && Object.hasOwn(KINDS, title)) return title as Kind;
+  return anyOf.map(kindOf).find((kind) => kind !== undefined);
 }
 
 function childOf(node: SettingNode, step: string | number): SettingNode | undefined {

@@ -1,9 +1,7 @@
 /** The schema of the prices of waiting: `waiting` for all pools, and `waiting` of one pool. */
 import * as z from 'zod';
 import type { Waiting } from '../../decision/model/config.ts';
-
-/** Marks amounts of money in the JSON Schema. */
-export const DOLLARS_TITLE = 'dollars';
+import type { Kind } from './kinds.ts';
 
 /** An amount of US dollars. */
 export function dollars(description: string, { least = 0, most }: { least?: number; most: number }) {
@@ -11,7 +9,7 @@ export function dollars(description: string, { least = 0, most }: { least?: numb
     .number()
     .min(least)
     .max(most)
-    .meta({ title: DOLLARS_TITLE, description, examples: [0.1] });
+    .meta({ title: 'dollars' satisfies Kind, description, examples: [0.1] });
 }
 
 /** Dollars a minute. Higher prices are mistakes: $1 a minute is a developer at $60 an hour. */

@@ -36,12 +36,10 @@ export function settingsInForce(
   const pool = { ...configured, min: leastOf(configured, organization) };
   const countOf = (kind: Override['kind']): number | undefined =>
     overrides.find((override) => override.kind === kind)?.count;
-  if (pool.retiring)
-    return { pool: { ...withFixedCount(pool, 0), max: 0, idleTimeoutMs: 0 }, minFrom: 'min' };
-  if (isPaused(overrides)) return { pool: { ...withFixedCount(pool, 0), max: 0 }, minFrom: 'min' };
+  if (pool.retiring) return { pool: { ...withFixedCount(pool, 0), idleTimeoutMs: 0 }, minFrom: 'min' };
+  if (isPaused(overrides)) return { pool: withFixedCount(pool, 0), minFrom: 'min' };
   const pin = countOf('pin');
-  if (pin !== undefined)
-    return { pool: { ...withFixedCount(pool, pin), max: Math.min(pool.max, pin) }, minFrom: 'pin' };
+  if (pin !== undefined) return { pool: withFixedCount(pool, pin), minFrom: 'pin' };
   const floor = countOf('floor') ?? 0;
   return floor > pool.min ? { pool: { ...pool, min: floor }, minFrom: 'override' } : { pool, minFrom: 'min' };
 }
@@ -56,15 +54,23 @@ export function wakeOverride(overrides: readonly Override[]): Override | undefin
   return overrides.find(({ kind }) => kind === 'pause') ?? overrides.find(({ kind }) => kind === 'pin');
 }
 
-/** Fixes `min` and turns off all settings that could add tasks. */
+/** The settings that add no task: a pool keeps them while its count is fixed. Only `wake` changes. */
+type Kept =
+  | ('name' | 'organization' | 'tags' | 'auth' | 'scaleIn' | 'retiring' | 'idleTimeoutMs' | 'startTimeMs')
+  | ('wake' | 'waiting' | 'dollarsPerLaunch' | 'prebuilds')
+  | ('image' | 'cpu' | 'memory' | 'architecture' | 'spot' | 'environment' | 'secrets');
+
+/** All other settings, with values that add no task. */
+export const NO_TASKS: Omit<PoolConfig, Kept> = {
+  min: 0,
+  max: 0,
+  warm: 0,
+  schedules: [],
+  prewarm: { max: 0 },
+  whenBlind: { floor: 0 },
+};
+
 function withFixedCount(pool: PoolConfig, min: number): PoolInForce {
-  return {
-    ...pool,
-    min,
-    warm: 0,
-    schedules: [],
-    wake: { ...pool.wake, autostart: false, autostop: false },
-    prewarm: { max: 0 },
-    whenBlind: { floor: 0 },
-  };
+  const wake = { ...pool.wake, autostart: false, autostop: false };
+  return { ...pool, ...NO_TASKS, wake, min, max: Math.min(pool.max, min) };
 }

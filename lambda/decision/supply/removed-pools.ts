@@ -8,6 +8,7 @@ import { by, unique } from '../model/collections.ts';
 import type { Config, PoolConfig, ScaleIn } from '../model/config.ts';
 import { isOwn, ORGANIZATION_TAG, POOL_TAG, SCALE_IN_TAG, tagOf } from '../model/service-tags.ts';
 import type { Service, Snapshot } from '../model/snapshot.ts';
+import { NO_TASKS } from '../settings/settings-in-force.ts';
 import { poolNamed } from './daemons.ts';
 
 /**
@@ -52,20 +53,15 @@ function isSettled({ deployments }: Service, now: EpochMs): boolean {
 
 /** A retiring pool launches no task, so most settings do not matter. */
 const REMOVED_POOL_SETTINGS: Omit<PoolConfig, 'name' | 'organization' | 'scaleIn' | 'tags'> = {
+  ...NO_TASKS,
   retiring: true,
   auth: { kind: 'managed' },
-  min: 0,
-  max: 0,
-  warm: 0,
   idleTimeoutMs: 0,
   waiting: { person: 0, autostart: 0, prebuild: 0, stop: 0 },
   dollarsPerLaunch: 0,
   prebuilds: { maxTasks: 0 },
-  whenBlind: { floor: 0 },
   wake: { autostart: false, autostop: false, maxDelayMs: Number.POSITIVE_INFINITY },
-  prewarm: { max: 0 },
   startTimeMs: 90_000,
-  schedules: [],
   image: '',
   cpu: 256,
   memory: 512,

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { settingChanges } from '../../../cli/compare/settings/changes.ts';
+import { POOL_SETTINGS, TOP_SETTINGS } from '../../../cli/compare/settings/table.ts';
+import { durationOrAuto, percent } from '../../../cli/compare/settings/values.ts';
 import { readConfig } from '../../../lambda/config/read.ts';
 import { documentOf, type PoolText } from './inputs.ts';
 
@@ -94,6 +96,17 @@ describe('the list of settings', () => {
       'name of gpu: organization default, tags gpu=a10, min auto, max 8 → none',
     ]);
     expect(changes([{}], [{ name: 'tiny', max: 8 }])).toEqual(['name of tiny: small → tiny']);
+  });
+
+  it('finds the field of every duration and percentage, whose name ends with its unit', () => {
+    const config = configOf([{}]);
+    const [pool] = config.pools;
+    const inUnits = ({ show }: { readonly show: unknown }) => show === durationOrAuto || show === percent;
+    const missing = [
+      ...TOP_SETTINGS.filter(inUnits).filter(({ of }) => of(config) === undefined),
+      ...POOL_SETTINGS.filter(inUnits).filter(({ of }) => pool && of(pool) === undefined),
+    ];
+    expect(missing).toEqual([]);
   });
 
   it('is empty if nothing changes', () => {

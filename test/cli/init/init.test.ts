@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { loadDeployment } from '../../../lambda/config/load.ts';
-import { secretOf } from '../../../lambda/config/pool-auth.ts';
+import { secretsOf } from '../../../lambda/config/pool-auth.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { World } from '../../../simulator/world.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
@@ -67,11 +67,11 @@ async function init({
 }
 
 const poolsOf = () =>
-  loadDeployment(file).config.pools.map(({ name, organization, tags, auth }) => ({
-    name,
-    organization,
-    tags,
-    secret: secretOf(auth)?.secret,
+  loadDeployment(file).config.pools.map((pool) => ({
+    name: pool.name,
+    organization: pool.organization,
+    tags: pool.tags,
+    secret: secretsOf([pool])[0]?.secret,
   }));
 
 const tokenOf = (world: World): string => world.secrets.find(world.tokenSecretName)?.value ?? '';

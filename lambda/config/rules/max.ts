@@ -1,0 +1,43 @@
+/** The settings of a pool that follow its `max` by default, and those that may not be above it. */
+import { isDeepStrictEqual } from 'node:util';
+import type { PoolConfig } from '../../decision/model/config.ts';
+import type { Path } from '../problems/shown.ts';
+
+type FollowingMax = Pick<PoolConfig, 'prewarm' | 'prebuilds'>;
+
+/** The defaults. Prebuilds get four fifths: their backlog fills that, and people need the rest. */
+export function followingMax(max: number): FollowingMax {
+  return { prewarm: { max }, prebuilds: { maxTasks: Math.max(1, Math.floor((max * 4) / 5)) } };
+}
+
+/** The pool with another `max`. Settings with the default for the present `max` follow the new one. */
+export function withMax<P extends PoolConfig>(pool: P, max: number): P {
+  const [before, after] = [followingMax(pool.max), followingMax(max)];
+  const follow = <Name extends keyof FollowingMax>(name: Name) =>
+    isDeepStrictEqual(pool[name], before[name]) ? after[name] : pool[name];
+  const following: FollowingMax = { prewarm: follow('prewarm'), prebuilds: follow('prebuilds') };
+  return { ...pool, max, ...following };
+}
+
+type Counts = {
+  readonly min?: number | 'auto' | undefined;
+  readonly warm?: number | 'auto' | undefined;
+  readonly prebuilds?: { readonly maxTasks?: number | undefined } | undefined;
+  readonly whenBlind?: { readonly floor: number } | undefined;
+  readonly schedules?: readonly { readonly min: number; readonly warm: number }[] | undefined;
+};
+
+/** The counts that may not be above `max`, with their paths in the pool. */
+export function countsUpToMax({ min, warm, prebuilds, whenBlind, schedules = [] }: Counts) {
+  const all: readonly { readonly path: Path; readonly count: number | 'auto' | undefined }[] = [
+    { path: ['min'], count: min },
+    { path: ['warm'], count: warm },
+    { path: ['prebuilds', 'maxTasks'], count: prebuilds?.maxTasks },
+    { path: ['whenBlind', 'floor'], count: whenBlind?.floor },
+    ...schedules.flatMap(({ min, warm }, index) => [
+      { path: ['schedules', index, 'min'], count: min },
+      { path: ['schedules', index, 'warm'], count: warm },
+    ]),
+  ];
+  return all.flatMap(({ path, count }) => (typeof count === 'number' ? [{ path, count }] : []));
+}
