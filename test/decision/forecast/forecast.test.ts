@@ -28,6 +28,7 @@ import {
   reading,
   SECOND,
 } from '../../support/parts.ts';
+import { table } from '../../support/table.ts';
 
 const inFuture = (ms: number): EpochMs => ago(-ms);
 type Build = Partial<Workspace['latest_build']>;
@@ -653,29 +654,12 @@ describe('an overdue transition', () => {
       expect(describeForecast(seenWith(rows))).toBe(expected);
     });
 
-    it.each<{ rows: Rows; expected: string; because: string }>([
-      {
-        rows: [[3, 0]],
-        expected: 'refused 1 times, next in 60 min',
-        because: 'it seems to look every minute',
-      },
-      {
-        rows: [
-          [100, 61.5],
-          [18, 0],
-        ],
-        expected: 'refused 1 times, next in 0 min',
-        because: 'it may look every ten minutes',
-      },
-      {
-        rows: [
-          [100, 61.5],
-          [21, 0],
-        ],
-        expected: 'refused 2 times, next in 360 min',
-        because: 'it had two polls even then',
-      },
-    ])('is $expected if the poll interval is unknown, because $because', (row) => {
+    it.each(table<{ rows: Rows; expected: string; because: string }>`
+      rows                      | expected                         | because
+      ${[[3, 0]]}               | refused 1 times, next in 60 min  | it seems to look every minute
+      ${[[100, 61.5], [18, 0]]} | refused 1 times, next in 0 min   | it may look every ten minutes
+      ${[[100, 61.5], [21, 0]]} | refused 2 times, next in 360 min | it had two polls even then
+    `)('is $expected if the poll interval is unknown, because $because', (row) => {
       const offlineDaemons = reading(rowsOf(row.rows));
       const [group] = groupsOf({ at: ago(100 * HOUR), offlineDaemons }, []);
       expect(describeForecast(group)).toContain(row.expected);

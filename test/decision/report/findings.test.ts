@@ -26,6 +26,7 @@ import {
   planOf,
   poolOf,
 } from '../../support/planned.ts';
+import { table } from '../../support/table.ts';
 
 const gpu = { cluster: 'gpu' };
 const iso = (msAgo: number): string => new Date(NOW - msAgo).toISOString();
@@ -93,19 +94,12 @@ const withToken =
     Object.assign(coder, { token: { expiresAt: iso(-msLeft) } });
   };
 
-const tokens: readonly Row[] = [
-  { scenario: 'a token that holds for 14 days', change: withToken(14 * DAY), expected: [] },
-  {
-    scenario: 'one that holds for less',
-    change: withToken(14 * DAY - 1),
-    expected: [{ code: 'token-expires', at: iso(1 - 14 * DAY) }],
-  },
-  {
-    scenario: 'one that has expired since',
-    change: withToken(-MINUTE),
-    expected: [{ code: 'token-expires', at: iso(MINUTE) }],
-  },
-];
+const tokens = table<Row>`
+  scenario                       | change                     | expected
+  a token that holds for 14 days | ${withToken(14 * DAY)}     | ${[]}
+  one that holds for less        | ${withToken(14 * DAY - 1)} | ${[{ code: 'token-expires', at: iso(1 - 14 * DAY) }]}
+  one that has expired since     | ${withToken(-MINUTE)}      | ${[{ code: 'token-expires', at: iso(MINUTE) }]}
+`;
 
 const withLicense =
   (license: string): Change =>
@@ -113,19 +107,12 @@ const withLicense =
     Object.assign(coder, { license });
   };
 
-const licenses: readonly Row[] = [
-  { scenario: 'a license', change: withLicense('entitled'), expected: [] },
-  {
-    scenario: 'a license that has expired',
-    change: withLicense('grace_period'),
-    expected: [{ code: 'license-in-grace' }],
-  },
-  {
-    scenario: 'no license',
-    change: withLicense('not_entitled'),
-    expected: [{ code: 'license-missing' }],
-  },
-];
+const licenses = table<Row>`
+  scenario                   | change                         | expected
+  a license                  | ${withLicense('entitled')}     | ${[]}
+  a license that has expired | ${withLicense('grace_period')} | ${[{ code: 'license-in-grace' }]}
+  no license                 | ${withLicense('not_entitled')} | ${[{ code: 'license-missing' }]}
+`;
 
 const images: readonly Row[] = [
   { scenario: 'as old as the server', change: withImage('ghcr.io/coder/coder:v2.30.9'), expected: [] },
