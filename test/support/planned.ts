@@ -5,11 +5,13 @@
 import type { Action, Plan, PoolPlan } from '../../lambda/decision/model/plan.ts';
 import { planSnapshot } from '../../lambda/plan-snapshot.ts';
 import { type Drawn, draw, type Picture, taskArn } from './picture.ts';
+import { pictureOf } from './world-in-words.ts';
 
 export type Change = (snapshot: Drawn['snapshot'], config: Drawn['config']) => void;
 
-export function planOf(picture: Picture, change: Change = () => {}): Plan {
-  const { snapshot, config } = draw(picture);
+/** The plan for a picture, which may be in words (`world-in-words.ts`). */
+export function planOf(picture: Picture | string, change: Change = () => {}): Plan {
+  const { snapshot, config } = draw(typeof picture === 'string' ? pictureOf(picture) : picture);
   change(snapshot, config);
   return planSnapshot(snapshot, config);
 }
@@ -31,6 +33,9 @@ export function reasonedActionsOf({ actions }: Plan): readonly string[] {
     action.kind === 'set-desired' ? describe(action) : `${describe(action)} ${action.why}`,
   );
 }
+
+/** Actions as one text. */
+export const inWords = (actions: readonly string[]): string => actions.join(', ') || 'nothing';
 
 function describe(action: Action): string {
   if (action.kind === 'set-desired') return `${action.pool} ${action.from}->${action.to} ${action.why}`;
