@@ -24,31 +24,31 @@ type Row = {
 };
 
 const scaleOut = table<Row>`
-  world                  | expected              | because
-  cpu; 3 jobs            | cpu 0->3 pending-jobs | each job needs a task
-  cpu I1m I2m; 3 jobs    | cpu 2->3 pending-jobs | free daemons take two
-  cpu P, desired 3; 3 jobs | nothing               | desired tasks that do not run yet are starting
-  cpu R N; 2 jobs        | nothing               | daemons that register and tasks that boot are coming
-  cpu B; job             | cpu 1->2 pending-jobs | busy daemons are no supply
-  cpu Z; job             | cpu 1->2 pending-jobs | a task that lost its daemon is no supply
-  cpu L; job             | cpu 1->2 pending-jobs | a draining task no longer counts, but ECS must not stop it
-  cpu X; job             | cpu 1->2 pending-jobs | a task that has left still counts until ECS stops it
-  cpu, max 5; 7 jobs     | cpu 0->5 pending-jobs | max limits
-  cpu; gpu [gpu]; 3 jobs 90s; 6 jobs [gpu]; maxTasks 4 | cpu 0->3 pending-jobs, gpu 0->1 pending-jobs | the older group is served first
-  cpu, min 2             | cpu 0->2 floor        | min is a floor
-  cpu B, warm 2          | cpu 1->3 floor        | warm daemons come on top of busy ones
-  cpu I1m, warm 1; job   | cpu 1->2 floor        | the free daemon is about to be taken
-  cpu B B I1m, desired 1 | cpu 1->3 count-below-tasks | a count that is too low is raised
-  gpu [gpu]; job         | nothing               | untagged jobs run on untagged daemons only
-  cpu; job 15s; stranger | nothing               | daemons of others are supply too
-  cpu; job 16s; stranger | cpu 0->1 pending-jobs | coderd would have given it the job: it has ended, or takes no such jobs
-  cpu; job 10s; job 60s [tpu]; stranger | nothing               | that daemon cannot take the older job
-  cpu; job 10s; job 60s of data; stranger | nothing               | that daemon cannot take the older job either
-  cpu; job; busy stranger | cpu 0->1 pending-jobs | a busy one is not
-  a [gpu]; b [gpu eu]; 2 jobs [gpu] | a 0->2 pending-jobs   | each job is counted once
-  a [gpu eu], max 1; b [gpu], max 1; job 99s [gpu]; job [gpu eu] | a 0->1 pending-jobs, b 0->1 pending-jobs | the older job leaves the only offer that fits the other one
-  cpu, max 1; gpu [gpu]; prebuild 900s [gpu]; job; maxTasks 1 | cpu 0->1 pending-jobs | people come before prebuilds
-  cpu I1m [gpu], daemons [tpu]; job [gpu] | cpu 1->2 pending-jobs | it offers the tags it registered with, not those of its pool
+  world                                                          | expected                                     | because
+  cpu; 3 jobs                                                    | cpu 0->3 pending-jobs                        | each job needs a task
+  cpu I1m I2m; 3 jobs                                            | cpu 2->3 pending-jobs                        | free daemons take two
+  cpu P, desired 3; 3 jobs                                       | nothing                                      | desired tasks that do not run yet are starting
+  cpu R N; 2 jobs                                                | nothing                                      | daemons that register and tasks that boot are coming
+  cpu B; job                                                     | cpu 1->2 pending-jobs                        | busy daemons are no supply
+  cpu Z; job                                                     | cpu 1->2 pending-jobs                        | a task that lost its daemon is no supply
+  cpu L; job                                                     | cpu 1->2 pending-jobs                        | a draining task no longer counts, but ECS must not stop it
+  cpu X; job                                                     | cpu 1->2 pending-jobs                        | a task that has left still counts until ECS stops it
+  cpu, max 5; 7 jobs                                             | cpu 0->5 pending-jobs                        | max limits
+  cpu; gpu [gpu]; 3 jobs 90s; 6 jobs [gpu]; maxTasks 4           | cpu 0->3 pending-jobs, gpu 0->1 pending-jobs | the older group is served first
+  cpu, min 2                                                     | cpu 0->2 floor                               | min is a floor
+  cpu B, warm 2                                                  | cpu 1->3 floor                               | warm daemons come on top of busy ones
+  cpu I1m, warm 1; job                                           | cpu 1->2 floor                               | the free daemon is about to be taken
+  cpu B B I1m, desired 1                                         | cpu 1->3 count-below-tasks                   | a count that is too low is raised
+  gpu [gpu]; job                                                 | nothing                                      | untagged jobs run on untagged daemons only
+  cpu; job 15s; stranger                                         | nothing                                      | daemons of others are supply too
+  cpu; job 16s; stranger                                         | cpu 0->1 pending-jobs                        | coderd would have given it the job: it has ended, or takes no such jobs
+  cpu; job 10s; job 60s [tpu]; stranger                          | nothing                                      | that daemon cannot take the older job
+  cpu; job 10s; job 60s of data; stranger                        | nothing                                      | that daemon cannot take the older job either
+  cpu; job; busy stranger                                        | cpu 0->1 pending-jobs                        | a busy one is not
+  a [gpu]; b [gpu eu]; 2 jobs [gpu]                              | a 0->2 pending-jobs                          | each job is counted once
+  a [gpu eu], max 1; b [gpu], max 1; job 99s [gpu]; job [gpu eu] | a 0->1 pending-jobs, b 0->1 pending-jobs     | the older job leaves the only offer that fits the other one
+  cpu, max 1; gpu [gpu]; prebuild 900s [gpu]; job; maxTasks 1    | cpu 0->1 pending-jobs                        | people come before prebuilds
+  cpu I1m [gpu], daemons [tpu]; job [gpu]                        | cpu 1->2 pending-jobs                        | it offers the tags it registered with, not those of its pool
 `;
 
 const scaleIn = table<Row>`

@@ -64,21 +64,21 @@ it('counts busy hours on the cheapest pool that fits', () => {
 
 describe('the clairvoyant bound of one pool', () => {
   it.each(table<{ jobs: string; billedS: number; launches: number; because: string }>`
-    jobs               | billedS | launches | because
-    0-40               | 70      | 1        | a task is billed for its start and its job
-    0-10               | 60      | 1        | the minimum is one minute
-    0-40 40-80         | 110     | 1        | the second job reuses the task at once
-    0-40 69-80         | 110     | 1        | idling for 29 s is cheaper than starting for 30 s
-    0-40 70-110        | 140     | 1        | a task is reused if both ways cost the same
-    0-200 10-50 80-120 | 370     | 2        | tasks are reused beside a longer job too
-    0-40 71-111        | 140     | 2        | starting for 30 s is cheaper than idling for 31 s
-    0-5 80-85          | 115     | 1        | idling for 75 s is cheaper than a second minimum
-    0-5 95-100         | 120     | 2        | a second minimum is cheaper than idling for 90 s
-    0-9 60-69 120-180  | 189     | 2        | the minimum makes the first two jobs share a task: 99 s and 90 s
+    jobs                   | billedS | launches | because
+    0-40                   | 70      | 1        | a task is billed for its start and its job
+    0-10                   | 60      | 1        | the minimum is one minute
+    0-40 40-80             | 110     | 1        | the second job reuses the task at once
+    0-40 69-80             | 110     | 1        | idling for 29 s is cheaper than starting for 30 s
+    0-40 70-110            | 140     | 1        | a task is reused if both ways cost the same
+    0-200 10-50 80-120     | 370     | 2        | tasks are reused beside a longer job too
+    0-40 71-111            | 140     | 2        | starting for 30 s is cheaper than idling for 31 s
+    0-5 80-85              | 115     | 1        | idling for 75 s is cheaper than a second minimum
+    0-5 95-100             | 120     | 2        | a second minimum is cheaper than idling for 90 s
+    0-9 60-69 120-180      | 189     | 2        | the minimum makes the first two jobs share a task: 99 s and 90 s
     0-40 40-40 40-40 40-80 | 110     | 1        | jobs of 0 s fit in between
-    0-40 20-20         | 100     | 2        | a job of 0 s needs a task too
-    0-100 0-100        | 260     | 2        | a task runs one job at a time
-    0-100 50-60        | 170     | 2        | layers above the bottom one ignore the minimum, so the second task counts 40 s instead of 60 s
+    0-40 20-20             | 100     | 2        | a job of 0 s needs a task too
+    0-100 0-100            | 260     | 2        | a task runs one job at a time
+    0-100 50-60            | 170     | 2        | layers above the bottom one ignore the minimum, so the second task counts 40 s instead of 60 s
   `)('bills $billedS s for jobs $jobs: $because', async ({ jobs, billedS, launches }) => {
     const bound = await clairvoyant(jobsOf(jobs), [POOL]);
     expect(bound).toMatchObject({ hours: billedS / 3600, launches });

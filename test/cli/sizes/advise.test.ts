@@ -23,22 +23,22 @@ type Case = {
 };
 
 const CASES = table<Case>`
-  of                                     | size                 | peakMiB | cpu | expected         | throttled | builds | killed
-  builds that fit the smallest size      | ${[1024, 2048]}      | 300     | 10  | smaller 256/512  |           |        |
-  memory that a quarter more just fills  | ${[256, 1024]}       | 409.6   | 10  | smaller 256/512  |           |        |
-  memory that a quarter more exceeds     | ${[256, 1024]}       | 410     | 10  | keep             |           |        |
-  memory with too little headroom        | ${[256, 512]}        | 450     | 10  | larger 256/1024  |           |        |
-  memory that needs more CPU too         | ${[256, 2048]}       | 2000    | 10  | larger 512/3072  |           |        |
-  more memory than any size has          | ${[16_384, 122_880]} | 110_000 | 10  | none-fits        |           |        |
-  CPU that is nearly used up             | ${[1024, 2048]}      | 300     | 93  | keep, CPU bound  |           |        |
-  CPU that is throttled                  | ${[1024, 2048]}      | 300     | 20  | keep, CPU bound  | 12        |        |
-  CPU beyond the size, by a wrong figure | ${[256, 512]}        | 300     | 900 | keep, CPU bound  |           |        |
-  29 builds                              | ${[1024, 2048]}      | 300     | 10  | too-few-builds   |           | 29     |
-  29 builds that need more               | ${[1024, 2048]}      | 1900    | 10  | larger 1024/3072 |           | 29     |
-  29 builds of the right size            | ${[256, 512]}        | 400     | 10  | keep             |           | 29     |
-  a build that was killed                | ${[512, 1024]}       | 300     | 10  | larger 512/2048  |           |        | 1
-  killed builds that no line measured    | ${[512, 1024]}       |         |     | larger 512/2048  |           | 0      | 2
-  no build                               | ${[512, 1024]}       |         |     | no-lines         |           | 0      |
+  of                                    | size            | peakMiB | cpu | expected        | throttled | builds | killed
+  builds that fit the smallest size     | ${[1024, 2048]} | 300     | 10  | smaller 256/512 |           |        |
+  memory that a quarter more just fills | ${[256, 1024]}  | 409.6   | 10  | smaller 256/512 |           |        |
+  memory that a quarter more exceeds    | ${[256, 1024]}  | 410     | 10  | keep            |           |        |
+  memory with too little headroom       | ${[256, 512]}   | 450     | 10  | larger 256/1024 |           |        |
+  memory that needs more CPU too        | ${[256, 2048]}  | 2000    | 10  | larger 512/3072 |           |        |
+  more memory than any size has         | ${[16_384, 122_880]} | 110_000 | 10  | none-fits       |           |        |
+  CPU that is nearly used up            | ${[1024, 2048]} | 300     | 93  | keep, CPU bound |           |        |
+  CPU that is throttled                 | ${[1024, 2048]} | 300     | 20  | keep, CPU bound | 12        |        |
+  CPU beyond the size, by a wrong figure | ${[256, 512]}   | 300     | 900 | keep, CPU bound |           |        |
+  29 builds                             | ${[1024, 2048]} | 300     | 10  | too-few-builds  |           | 29     |
+  29 builds that need more              | ${[1024, 2048]} | 1900    | 10  | larger 1024/3072 |           | 29     |
+  29 builds of the right size           | ${[256, 512]}   | 400     | 10  | keep            |           | 29     |
+  a build that was killed               | ${[512, 1024]}  | 300     | 10  | larger 512/2048 |           |        | 1
+  killed builds that no line measured   | ${[512, 1024]}  |         |     | larger 512/2048 |           | 0      | 2
+  no build                              | ${[512, 1024]}  |         |     | no-lines        |           | 0      |
 `;
 
 describe('the advice for a pool', () => {

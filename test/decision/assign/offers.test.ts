@@ -213,16 +213,16 @@ describe('warm', () => {
 
 describe('room', () => {
   it.each(table<Row>`
-    world                                         | change            | expected              | because
-    cpu, min 1, max 2; 5 jobs                     |                   | cpu 0->2 pending-jobs | tasks of min count against max
-    cpu, min 1; job                               |                   | cpu 0->1 pending-jobs | a task of min takes a job like any other
-    cpu, desired 3, min 3; gpu [gpu]; 2 jobs [gpu]; maxTasks 3 |                   | nothing               | desired tasks count before they exist
-    a, min 2; gpu [gpu]; 3 jobs [gpu]; maxTasks 3 |                   | a 0->2 floor, gpu 0->1 pending-jobs | the room of min is reserved first
-    a, min 2; gpu [gpu]; 2 jobs [gpu]; maxTasks 2 | ${withoutFirstService} | gpu 0->2 pending-jobs | no room is reserved for tasks that cannot start
-    a [gpu]; b [tpu]; c B; job [gpu]; job [tpu]; maxTasks 2 | ${failing('a', 'b')} | a 0->1 pending-jobs   | probes take room like any other task
-    a [gpu]; c; job [gpu]; 2 jobs; maxTasks 2     | ${failing('a')}   | c 0->2 pending-jobs   | a probe gets the room that launches leave
-    a [gpu], desired 3; c, organization data; job of data; maxTasks 3 | ${failingInDoubt} | nothing               | its count is held, and takes room until it is lowered
-    cpu B Z; 2 jobs                               | ${secondUnprotected} | cpu 2->1 tasks-left   | it stops before other tasks start
+    world                                                      | change               | expected              | because
+    cpu, min 1, max 2; 5 jobs                                  |                      | cpu 0->2 pending-jobs | tasks of min count against max
+    cpu, min 1; job                                            |                      | cpu 0->1 pending-jobs | a task of min takes a job like any other
+    cpu, desired 3, min 3; gpu [gpu]; 2 jobs [gpu]; maxTasks 3 |                      | nothing               | desired tasks count before they exist
+    a, min 2; gpu [gpu]; 3 jobs [gpu]; maxTasks 3              |                      | a 0->2 floor, gpu 0->1 pending-jobs | the room of min is reserved first
+    a, min 2; gpu [gpu]; 2 jobs [gpu]; maxTasks 2              | ${withoutFirstService} | gpu 0->2 pending-jobs | no room is reserved for tasks that cannot start
+    a [gpu]; b [tpu]; c B; job [gpu]; job [tpu]; maxTasks 2    | ${failing('a', 'b')} | a 0->1 pending-jobs   | probes take room like any other task
+    a [gpu]; c; job [gpu]; 2 jobs; maxTasks 2                  | ${failing('a')}      | c 0->2 pending-jobs   | a probe gets the room that launches leave
+    a [gpu], desired 3; c, organization data; job of data; maxTasks 3 | ${failingInDoubt}    | nothing               | its count is held, and takes room until it is lowered
+    cpu B Z; 2 jobs                                            | ${secondUnprotected} | cpu 2->1 tasks-left   | it stops before other tasks start
   `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
     expect(inWords(actionsOf(planOf(world, change)))).toBe(expected);
   });
@@ -278,12 +278,12 @@ describe('offers that can all run a job', () => {
 
 describe('readings that are not available', () => {
   it.each(table<Row>`
-    world            | change                 | expected | because
-    cpu B B I1m; job | ${tasksCutOff}         | nothing  | of the two missing ones, one is busy and one may be free
-    cpu B B; 2 jobs; maxTasks 3 | ${tasksUnread}         | cpu 2->3 pending-jobs | tasks that are known only by their daemons count too
-    cpu B            | ${staleWithBusyDaemon} | nothing  | ECS counts no more tasks than it lists
-    cpu B            | ${countedWithBusyDaemon} | nothing  | a complete list is trusted
-    cpu B            | ${allUnread}           | nothing  | without readings the autoscaler does nothing
+    world                       | change                   | expected              | because
+    cpu B B I1m; job            | ${tasksCutOff}           | nothing               | of the two missing ones, one is busy and one may be free
+    cpu B B; 2 jobs; maxTasks 3 | ${tasksUnread}           | cpu 2->3 pending-jobs | tasks that are known only by their daemons count too
+    cpu B                       | ${staleWithBusyDaemon}   | nothing               | ECS counts no more tasks than it lists
+    cpu B                       | ${countedWithBusyDaemon} | nothing               | a complete list is trusted
+    cpu B                       | ${allUnread}             | nothing               | without readings the autoscaler does nothing
   `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
     expect(inWords(actionsOf(planOf(world, change)))).toBe(expected);
   });

@@ -66,34 +66,34 @@ type Row = {
 
 describe('a pool at zero', () => {
   it.each(table<Row>`
-    world                                         | change | expected           | because
-    cpu, prewarm 1; start in 100s                 |        | cpu 0->1 prewarm   | a daemon has to be seen by then
-    cpu, prewarm 1; start in 105.12s              |        | cpu 0->1 prewarm   | the next look may be too late
-    cpu, prewarm 1; start in 106s                 |        | nothing            | the next look is early enough
-    cpu, startTime 180s, prewarm 1; start in 190s |        | cpu 0->1 prewarm   | startTime is as long
-    cpu, max 300; 200 starts in 60s; maxTasks 400 |        | cpu 0->200 prewarm | each gets a daemon
+    world                                                     | change | expected           | because
+    cpu, prewarm 1; start in 100s                             |        | cpu 0->1 prewarm   | a daemon has to be seen by then
+    cpu, prewarm 1; start in 105.12s                          |        | cpu 0->1 prewarm   | the next look may be too late
+    cpu, prewarm 1; start in 106s                             |        | nothing            | the next look is early enough
+    cpu, startTime 180s, prewarm 1; start in 190s             |        | cpu 0->1 prewarm   | startTime is as long
+    cpu, max 300; 200 starts in 60s; maxTasks 400             |        | cpu 0->200 prewarm | each gets a daemon
     cpu, max 300, prewarm 20; 200 starts in 60s; maxTasks 400 |        | cpu 0->20 prewarm  | prewarm.max limits it
     cpu, max 300, startTime 180s; 100 starts in 60s; 100 starts in 120s; maxTasks 400 | ${withBuildsOf(45)} | cpu 0->100 prewarm | builds that take 45 s are done when the next minute comes
     cpu, max 300, startTime 180s; 100 starts in 60s; 100 starts in 90s; maxTasks 400 | ${withBuildsOf(20)} | cpu 0->200 prewarm | coderd inserts all jobs of one minute at once
-    cpu, max 300; 200 starts in 60s; maxTasks 400 | ${withBuildsOf(0)} | cpu 0->200 prewarm | such a record proves nothing
+    cpu, max 300; 200 starts in 60s; maxTasks 400             | ${withBuildsOf(0)} | cpu 0->200 prewarm | such a record proves nothing
     cpu, max 300, startTime 180s; 100 starts in 60s; 100 starts in 120s; maxTasks 400 | ${withBuildsOf(80)} | cpu 0->200 prewarm | the first builds still run when the next minute comes
-    cpu, max 50, prewarm 200; 200 starts in 60s   |        | cpu 0->50 prewarm  | max comes last
-    cpu, prewarm 0; 200 starts in 60s             |        | cpu 0->1 awake-for | one daemon opens the gate
-    cpu; 5 stops 86400s ago                       |        | cpu 0->1 awake-for | coderd did not do it, since no daemon was there, or for reasons of its own: one is enough to see
-    cpu; stop 30s ago                             |        | nothing            | no person waits for a stop, and several stops can share one start
-    cpu; 5 stops 30s ago                          |        | cpu 0->1 awake-for | together their waiting costs as much as a start
-    cpu; 5 stops 420s ago                         |        | cpu 0->1 awake-for | they come within maxDelay, and one daemon does one after the other
-    cpu, maxDelay 30m; 5 stops 420s ago           |        | cpu 0->1 awake-for | 35 minutes of waiting cost more than a start
-    cpu, cpu 4096, maxDelay 30m; stop 60s ago     |        | nothing            | a start still costs more than its waiting
-    cpu, no autostart; start in 60s               |        | nothing            | it is not woken for that
-    cpu, no autostop; stop in 60s                 |        | nothing            | it is not woken for that
-    cpu, prewarm 1; start in 60s [gpu]            |        | nothing            | its daemons open no gate for these
-    gpu [gpu]; eu [gpu eu]; start in 60s [gpu]    |        | eu 0->1 prewarm    | one wake-up, not two
-    gpu [gpu]; eu [gpu eu], cpu 4096; start in 60s [gpu] |        | gpu 0->1 prewarm   | the cheaper one is woken
+    cpu, max 50, prewarm 200; 200 starts in 60s               |        | cpu 0->50 prewarm  | max comes last
+    cpu, prewarm 0; 200 starts in 60s                         |        | cpu 0->1 awake-for | one daemon opens the gate
+    cpu; 5 stops 86400s ago                                   |        | cpu 0->1 awake-for | coderd did not do it, since no daemon was there, or for reasons of its own: one is enough to see
+    cpu; stop 30s ago                                         |        | nothing            | no person waits for a stop, and several stops can share one start
+    cpu; 5 stops 30s ago                                      |        | cpu 0->1 awake-for | together their waiting costs as much as a start
+    cpu; 5 stops 420s ago                                     |        | cpu 0->1 awake-for | they come within maxDelay, and one daemon does one after the other
+    cpu, maxDelay 30m; 5 stops 420s ago                       |        | cpu 0->1 awake-for | 35 minutes of waiting cost more than a start
+    cpu, cpu 4096, maxDelay 30m; stop 60s ago                 |        | nothing            | a start still costs more than its waiting
+    cpu, no autostart; start in 60s                           |        | nothing            | it is not woken for that
+    cpu, no autostop; stop in 60s                             |        | nothing            | it is not woken for that
+    cpu, prewarm 1; start in 60s [gpu]                        |        | nothing            | its daemons open no gate for these
+    gpu [gpu]; eu [gpu eu]; start in 60s [gpu]                |        | eu 0->1 prewarm    | one wake-up, not two
+    gpu [gpu]; eu [gpu eu], cpu 4096; start in 60s [gpu]      |        | gpu 0->1 prewarm   | the cheaper one is woken
     gpu [gpu], prewarm 0; eu [gpu eu], cpu 4096, prewarm 0; start in 60s [gpu]; start in 60s [gpu eu] |        | eu 0->1 awake-for  | one daemon opens both gates
     gpu [gpu], prewarm 0; start in 60s [gpu]; busy stranger [gpu eu] |        | nothing            | it opens the gate, busy or not
     gpu [gpu], prewarm 0; eu I1m [gpu eu], min 1, no autostart; start in 60s [gpu] |        | nothing            | that daemon opens the gate
-    cpu, prewarm 1; dear [gpu], cpu 4096; start in 60s | ${failing('cpu')} | cpu 0->1 awake-for | it gets one probe at a time
+    cpu, prewarm 1; dear [gpu], cpu 4096; start in 60s        | ${failing('cpu')} | cpu 0->1 awake-for | it gets one probe at a time
   `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
     expect(inWords(actionsOf(planOf(world, change)))).toBe(expected);
   });
@@ -101,22 +101,22 @@ describe('a pool at zero', () => {
 
 describe('a pool that is awake', () => {
   it.each(table<Row>`
-    world                                                 | expected           | because
-    cpu I30m, prewarm 1; stop in 120s                     | nothing            | it costs less to stay than to start again
-    cpu I30m, prewarm 1; stop in 540s                     | ask cpu#0          | it costs less to start again than to stay
-    cpu I30m I20m, prewarm 1; stop in 120s                | ask cpu#0          | one is enough
-    cpu Z I30m, max 2, prewarm 1; stop in 120s            | ask cpu#0          | the task without a daemon opens no gate, so it drains
-    cpu I2m, ageMinutes 5, daemons [gpu]; 3 starts in 60s | cpu 1->2 awake-for | one more may have the right one
-    cpu I2m I2m, ageMinutes 5, daemons [gpu]; 3 starts in 60s | nothing            | the next would be one more of them
-    gpu I30m [gpu], prewarm 1; eu B [gpu eu], prewarm 1; stop in 120s [gpu] | ask gpu#0          | the busy daemon stays for its job
-    cpu I30m I20m I20m; 2 starts in 60s                   | ask cpu#0          | two stay ready
-    cpu I30m I20m I20m; 2 starts in 240s                  | ask cpu#0          | two cost less if they stay than if they are started again
-    cpu I30m I20m I20m; 2 starts in 540s                  | ask cpu#0, ask cpu#1, ask cpu#2 | it costs less to start them again
-    cpu I30m I25m I20m, startTime 5m; 2 starts in 540s    | ask cpu#0          | the longer a start takes, the longer it pays to stay
-    cpu I30m I25m I20m, idleTimeout 1m; 2 starts in 240s  | ask cpu#0          | idleTimeout is only for daemons that nothing needs
-    cpu I30m I25m I20m, prewarm 1; 2 starts in 240s       | ask cpu#0, ask cpu#1 | no more would be started again
-    cpu B; 2 starts in 60s                                | cpu 1->3 prewarm   | busy ones are not counted on
-    cpu I1m I1m, warm 2; 2 starts in 60s                  | cpu 2->4 prewarm   | warm is kept free beside them
+    world                                                                   | expected                        | because
+    cpu I30m, prewarm 1; stop in 120s                                       | nothing                         | it costs less to stay than to start again
+    cpu I30m, prewarm 1; stop in 540s                                       | ask cpu#0                       | it costs less to start again than to stay
+    cpu I30m I20m, prewarm 1; stop in 120s                                  | ask cpu#0                       | one is enough
+    cpu Z I30m, max 2, prewarm 1; stop in 120s                              | ask cpu#0                       | the task without a daemon opens no gate, so it drains
+    cpu I2m, ageMinutes 5, daemons [gpu]; 3 starts in 60s                   | cpu 1->2 awake-for              | one more may have the right one
+    cpu I2m I2m, ageMinutes 5, daemons [gpu]; 3 starts in 60s               | nothing                         | the next would be one more of them
+    gpu I30m [gpu], prewarm 1; eu B [gpu eu], prewarm 1; stop in 120s [gpu] | ask gpu#0                       | the busy daemon stays for its job
+    cpu I30m I20m I20m; 2 starts in 60s                                     | ask cpu#0                       | two stay ready
+    cpu I30m I20m I20m; 2 starts in 240s                                    | ask cpu#0                       | two cost less if they stay than if they are started again
+    cpu I30m I20m I20m; 2 starts in 540s                                    | ask cpu#0, ask cpu#1, ask cpu#2 | it costs less to start them again
+    cpu I30m I25m I20m, startTime 5m; 2 starts in 540s                      | ask cpu#0                       | the longer a start takes, the longer it pays to stay
+    cpu I30m I25m I20m, idleTimeout 1m; 2 starts in 240s                    | ask cpu#0                       | idleTimeout is only for daemons that nothing needs
+    cpu I30m I25m I20m, prewarm 1; 2 starts in 240s                         | ask cpu#0, ask cpu#1            | no more would be started again
+    cpu B; 2 starts in 60s                                                  | cpu 1->3 prewarm                | busy ones are not counted on
+    cpu I1m I1m, warm 2; 2 starts in 60s                                    | cpu 2->4 prewarm                | warm is kept free beside them
   `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
     expect(inWords(actionsOf(planOf(world, change)))).toBe(expected);
   });
@@ -138,15 +138,15 @@ describe('several pools that can open the gate', () => {
 
 describe('an incomplete forecast', () => {
   it.each(table<Row>`
-    world                         | change                 | expected         | because
-    cpu I30m I20m; no workspaces  | ${unread('forbidden')} | ask cpu#0        | the rest works, and the last daemon keeps the gate open
-    cpu I30m; no workspaces       | ${unread('failed')}    | nothing          | the last daemon stays
+    world                                              | change                 | expected         | because
+    cpu I30m I20m; no workspaces                       | ${unread('forbidden')} | ask cpu#0        | the rest works, and the last daemon keeps the gate open
+    cpu I30m; no workspaces                            | ${unread('failed')}    | nothing          | the last daemon stays
     cpu I30m, no autostart, no autostop; no workspaces | ${unread('failed')}    | ask cpu#0        | the pool does not need it
-    cpu; no workspaces            | ${unread('failed')}    | nothing          | an incomplete forecast launches nothing
-    cpu, prewarm 1; start in 60s  | ${unread('truncated')} | cpu 0->1 prewarm | known transitions count
-    cpu, prewarm 1; start in 60s  | ${staleForAnHour}      | cpu 0->1 prewarm | schedules rarely change
-    cpu I30m                      |                        | ask cpu#0        | without a forecast no transition is due
-    cpu I30m; start 31536000s ago |                        | ask cpu#0        | coderd has seen the daemon, and won’t do it
+    cpu; no workspaces                                 | ${unread('failed')}    | nothing          | an incomplete forecast launches nothing
+    cpu, prewarm 1; start in 60s                       | ${unread('truncated')} | cpu 0->1 prewarm | known transitions count
+    cpu, prewarm 1; start in 60s                       | ${staleForAnHour}      | cpu 0->1 prewarm | schedules rarely change
+    cpu I30m                                           |                        | ask cpu#0        | without a forecast no transition is due
+    cpu I30m; start 31536000s ago                      |                        | ask cpu#0        | coderd has seen the daemon, and won’t do it
   `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
     expect(inWords(actionsOf(planOf(world, change)))).toBe(expected);
   });
