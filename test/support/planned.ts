@@ -38,7 +38,7 @@ export function reasonedActionsOf({ actions }: Plan): readonly string[] {
 export const inWords = (actions: readonly string[]): string => actions.join(', ') || 'nothing';
 
 /**
- * Reasons or findings as one text: `pending-jobs jobs 2, floor from warm count 2`. A task is
+ * Reasons or findings as one text: `pending-jobs jobs 2, floor count 2 from warm`. A task is
  * `cpu#0`, and a failed pull of the image is `pull`.
  */
 export const codesInWords = (items: readonly { readonly code: string }[]): string =>
