@@ -8,12 +8,18 @@
  *   no workspaces; maxTasks 4
  *
  * `[gpu eu]` are the tags cluster=gpu and region=eu. A pool also has `no autostart`, `no autostop`,
- * `prewarm 0`, `maxDelay 30m` and `daemons [tpu]`, the tags of its daemons.
+ * `prewarm 0`, `maxDelay 30m` and `daemons [tpu]`, the tags of its daemons. `scheduled` is a
+ * schedule of 5 tasks with 2 warm ones. `paused`, `scaleInPaused`, `pin 3` and `floor 2` are overrides
+ * that last for another hour (`NOTE`), unless `pin-until 2026-11-20T09:00:00Z` says otherwise.
  */
 import type { WorkspacesPicture } from './forecast-picture.ts';
+import { HOUR, NOW } from './parts.ts';
 import type { JobsPicture, Picture, PoolPicture } from './picture.ts';
 
 type Tags = Readonly<Record<string, string>>;
+
+/** End, author and reason of the overrides. */
+export const NOTE = { until: new Date(NOW + HOUR).toISOString(), by: 'anna', why: 'load test' };
 
 const KNOWN_TAGS: Readonly<Record<string, string>> = {
   gpu: 'cluster=gpu',
@@ -28,7 +34,7 @@ const TASK = /^(?:[BRZPNLX]|[IU]\d+m)$/;
 const FACTS = new Set(
   (
     'min max warm desired cpu ageMinutes idleTimeout startTime organization deploying retiring ' +
-    'daemons prewarm no maxDelay'
+    'daemons prewarm no maxDelay scheduled paused scaleInPaused pin floor pause-until pin-until'
   ).split(' '),
 );
 
@@ -85,7 +91,27 @@ function poolOf(subject: string, tags: Tags, facts: readonly string[]): PoolPict
     else if (name === 'prewarm') pool.prewarm = { max: Number(value) };
     else if (name === 'no') pool.wake = { ...(pool.wake as object), [value]: false };
     else if (name === 'maxDelay') pool.wake = { ...(pool.wake as object), maxDelay: value };
+    else if (name === 'scheduled')
+      pool.schedules = [{ from: '08:00', to: '10:00', timezone: 'UTC', min: 5, warm: 2 }];
+    else if (isOverride(name)) pool.overrides = { ...(pool.overrides as object), ...tagsOf(name, value) };
     else pool[name] = value === '' ? true : /^\d+$/.test(value) ? Number(value) : value;
   }
   return pool;
 }
+
+const isOverride = (name: string): boolean =>
+  ['paused', 'scaleInPaused', 'pin', 'floor'].includes(name) || name.endsWith('-until');
+
+/** The tags of an override, in the notation of a picture of a pool. */
+function tagsOf(name: string, value: string): Tags {
+  if (name.endsWith('-until')) return { [name]: value };
+  if (name === 'paused') return set('pause', 'all');
+  return name === 'scaleInPaused' ? set('pause', 'scale-in') : set(name, value);
+}
+
+const set = (kind: string, value: string): Tags => ({
+  [kind]: value,
+  [`${kind}-until`]: NOTE.until,
+  [`${kind}-by`]: NOTE.by,
+  [`${kind}-why`]: NOTE.why,
+});
