@@ -7,8 +7,8 @@
  *     ${'B '.repeat(9)} | 2 | nothing | busy daemons stay
  *   `)
  *
- * A cell is a number, `true`, `false`, one value in `${}`, or else a text. Quotes keep a text that
- * looks like a number. An empty cell leaves its field out.
+ * A cell is a number, `true`, `false`, one value in `${}`, or else a text, which may have values in
+ * it. Quotes keep a text that looks like a number. An empty cell leaves its field out.
  */
 export function table<Row>(texts: TemplateStringsArray, ...values: readonly unknown[]): readonly Row[] {
   const lines = texts.map((text, index) => (index === 0 ? text : `\0${index - 1}\0${text}`)).join('');
@@ -26,7 +26,7 @@ export function table<Row>(texts: TemplateStringsArray, ...values: readonly unkn
 function cellOf(cell: string, values: readonly unknown[]): unknown {
   const given = /^\0(\d+)\0$/.exec(cell);
   if (given !== null) return values[Number(given[1])];
-  if (cell.includes('\0')) throw new Error(`a text beside a value: ${cell}`);
+  if (cell.includes('\0')) return cell.replace(/\0(\d+)\0/g, (_, index) => String(values[Number(index)]));
   if (/^-?\d[\d_]*(\.\d+)?$/.test(cell)) return Number(cell.replaceAll('_', ''));
   if (cell === 'true' || cell === 'false') return cell === 'true';
   return /^'.*'$/.test(cell) ? cell.slice(1, -1) : cell;
