@@ -10,6 +10,7 @@ import { describeUnreachable } from '../../lambda/adapters/coderd/http/unreachab
 import { CallCounter } from '../../lambda/adapters/shared/calls.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { makeCertificate, Servers } from '../support/servers.ts';
+import { table } from '../support/table.ts';
 
 const servers = new Servers();
 const closers: (() => Promise<unknown>)[] = [];
@@ -79,18 +80,12 @@ describe('through a proxy', () => {
     );
   });
 
-  it.each([
-    {
-      status: 407,
-      advice:
-        'the proxy requires a user name and a password, which the autoscaler does not send; allow requests to coderd without them',
-    },
-    { status: 403, advice: "the proxy forbids it; allow coder.url's host and port there" },
-    {
-      status: 502,
-      advice: 'the proxy cannot reach coderd; check coder.url, and DNS and routes of the proxy',
-    },
-  ])('names the proxy and the advice if the proxy answers $status', async ({ status, advice }) => {
+  it.each(table<{ status: number; advice: string }>`
+    status | advice
+    407    | the proxy requires a user name and a password, which the autoscaler does not send; allow requests to coderd without them
+    403    | the proxy forbids it; allow coder.url's host and port there
+    502    | the proxy cannot reach coderd; check coder.url, and DNS and routes of the proxy
+  `)('names the proxy and the advice if the proxy answers $status', async ({ status, advice }) => {
     const proxy = await startProxy(status);
     const { error } = await organizations({ url: 'https://coder.example.com', proxy: proxy.url });
     expect(error).toContain(

@@ -6,6 +6,7 @@ import { PassThrough } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
 import { run, runIn } from '../support/cli-run.ts';
+import { table } from '../support/table.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-backtest-'));
 const path = (name: string): string => join(folder, name);
@@ -259,87 +260,37 @@ describe('a trace that does not fit the configuration', () => {
 describe('invalid input', () => {
   const names = 'small-team, 1k-users, 3k-users, 10k-users, gpu-pools, prebuild-heavy, bursts, agents';
 
-  it.each([
-    {
-      args: [],
-      err: `error: no trace given. Add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
-    },
-    {
-      args: ['--scenario', '3k-user'],
-      err: `error: there is no scenario "3k-user". Did you mean "3k-users"? The scenarios are ${names}`,
-    },
-    {
-      args: [...given, '--scenario', '3k-users'],
-      err: 'error: --trace and --scenario are both given. Use one of them',
-    },
-    {
-      args: [...given, '--days', '2'],
-      err: 'error: --days needs --scenario: a trace from a file has its own length',
-    },
-    {
-      args: [...given, '--against', 'keda,hpa'],
-      err: `error: option '--against <policies>' argument 'keda,hpa' is invalid. There is no policy "hpa". Write all, none, or some of static,keda,agent-scaler`,
-    },
-    {
-      args: [...given, '--value-of-minute', '-1'],
-      err: "error: option '--value-of-minute <dollars>' argument '-1' is invalid. Write a number of dollars, 0 or more, such as 0.75.",
-    },
-    {
-      args: [...given, '--workers', '0'],
-      err: "error: option '--workers <number>' argument '0' is invalid. Write a whole number from 1 to 64.",
-    },
-    {
-      args: [...given, '--region', 'mars-1'],
-      err: `error: option '--region <name>' argument 'mars-1' is invalid. finding Fargate's prices: the region "mars-1" is unknown; choose the region with the nearest prices from us-east-1, `,
-    },
-    {
-      args: [...given, '--out', '-'],
-      err: 'error: --out - : the report is an HTML page. Name a file, or use --json for standard output',
-    },
-  ])('exits with 2 for $args', async ({ args, err }) => {
-    const answer = await run('backtest', ...args);
+  it.each(table<{ args: string; err: string }>`
+    args                       | err
+    none                       | error: no trace given. Add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}
+    --scenario 3k-user         | error: there is no scenario "3k-user". Did you mean "3k-users"? The scenarios are ${names}
+    GIVEN --scenario 3k-users  | error: --trace and --scenario are both given. Use one of them
+    GIVEN --days 2             | error: --days needs --scenario: a trace from a file has its own length
+    GIVEN --against keda,hpa   | error: option '--against <policies>' argument 'keda,hpa' is invalid. There is no policy "hpa". Write all, none, or some of static,keda,agent-scaler
+    GIVEN --value-of-minute -1 | error: option '--value-of-minute <dollars>' argument '-1' is invalid. Write a number of dollars, 0 or more, such as 0.75.
+    GIVEN --workers 0          | error: option '--workers <number>' argument '0' is invalid. Write a whole number from 1 to 64.
+    GIVEN --region mars-1      | error: option '--region <name>' argument 'mars-1' is invalid. finding Fargate's prices: the region "mars-1" is unknown; choose the region with the nearest prices from us-east-1,
+    GIVEN --out -              | error: --out - : the report is an HTML page. Name a file, or use --json for standard output
+  `)('exits with 2 for $args', async ({ args, err }) => {
+    const words =
+      args === 'none' ? [] : args.split(' ').flatMap((word) => (word === 'GIVEN' ? given : [word]));
+    const answer = await run('backtest', ...words);
     expect(answer).toMatchObject({ code: 2, out: '' });
     expect(answer.err.slice(0, err.length)).toBe(err);
   });
 
-  it.each([
-    {
-      args: ['--trace', path('none.jsonl'), '--config', config],
-      err: `${path('none.jsonl')}: reading the file: no such file; check the path\n`,
-    },
-    {
-      args: ['--trace', file('empty.jsonl', [HEADER]), '--config', config],
-      err: `${path('empty.jsonl')}: the trace has no jobs; write one job per line, such as {"at":"2026-03-02T09:00:00Z","organization":"default","tags":{},"seconds":74,"kind":"user"}\n`,
-    },
-    {
-      args: ['--trace', trace, '--config', path('none.yaml')],
-      err: `${path('none.yaml')}: reading the configuration: no such file; write one with autoscaler init, or name another file with --config\n`,
-    },
-    {
-      args: [...given, '--out', path('nowhere/report.html')],
-      err: `writing ${path('nowhere/report.html')}: ENOENT: no such file or directory, access '${path('nowhere')}'. Give another file with --out\n`,
-    },
-    {
-      args: [...given, '--out', path('.')],
-      err: `writing ${path('.')}: it exists and is not a regular file. Give another file with --out\n`,
-    },
-    {
-      args: [...given, '--out', trace],
-      err: `writing ${trace}: it is the input file. Give another file with --out\n`,
-    },
-    {
-      args: [...given, '--out', config],
-      err: `writing ${config}: it is the input file. Give another file with --out\n`,
-    },
-    {
-      args: [...given, '--out', path('reports/')],
-      err: `writing ${path('reports/')}: it is a folder. Give another file with --out\n`,
-    },
-    {
-      args: [...given, '--out', ''],
-      err: 'writing "": the file name is empty. Give another file with --out\n',
-    },
-  ])('exits with 1 for $args', async ({ args, err }) => {
-    expect(await run('backtest', ...args)).toEqual({ code: 1, out: '', err });
+  it.each(table<{ args: readonly string[]; err: string }>`
+    args                                                              | err
+    ${['--trace', path('none.jsonl'), '--config', config]}            | ${path('none.jsonl')}: reading the file: no such file; check the path
+    ${['--trace', file('empty.jsonl', [HEADER]), '--config', config]} | ${path('empty.jsonl')}: the trace has no jobs; write one job per line, such as {"at":"2026-03-02T09:00:00Z","organization":"default","tags":{},"seconds":74,"kind":"user"}
+    ${['--trace', trace, '--config', path('none.yaml')]}              | ${path('none.yaml')}: reading the configuration: no such file; write one with autoscaler init, or name another file with --config
+    ${[...given, '--out', path('nowhere/report.html')]}               | writing ${path('nowhere/report.html')}: ENOENT: no such file or directory, access '${path('nowhere')}'. Give another file with --out
+    ${[...given, '--out', path('.')]}                                 | writing ${path('.')}: it exists and is not a regular file. Give another file with --out
+    ${[...given, '--out', trace]}                                     | writing ${trace}: it is the input file. Give another file with --out
+    ${[...given, '--out', config]}                                    | writing ${config}: it is the input file. Give another file with --out
+    ${[...given, '--out', path('reports/')]}                          | writing ${path('reports/')}: it is a folder. Give another file with --out
+    ${[...given, '--out', '']}                                        | writing "": the file name is empty. Give another file with --out
+  `)('exits with 1 for $args', async ({ args, err }) => {
+    expect(await run('backtest', ...args)).toEqual({ code: 1, out: '', err: `${err}\n` });
   });
 });

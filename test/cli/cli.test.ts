@@ -1,20 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { run, runIn } from '../support/cli-run.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
+import { ownFolder } from '../support/own-folder.ts';
 import { draw } from '../support/picture.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-cli-'));
+const folder = ownFolder();
 const file = (name: string, text: string): string => {
   const path = join(folder, name);
   writeFileSync(path, text);
   return path;
 };
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const drawn = draw({
   pools: {

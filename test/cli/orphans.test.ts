@@ -1,16 +1,16 @@
 /** The exact output of `autoscaler orphans`, from log lines that the function wrote. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { OrphanEvents } from '../../lambda/look/orphan-event.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
 import { type Answer, runIn } from '../support/cli-run.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
+import { ownFolder } from '../support/own-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-orphans-'));
+const folder = ownFolder();
 const file = join(folder, 'autoscaler.yaml');
 let lab: Lab | undefined;
 beforeEach(() => vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON));
@@ -18,7 +18,6 @@ afterEach(async () => {
   vi.unstubAllEnvs();
   await lab?.close();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const CPU = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 1, min: 1, max: 4 } as const;
 const MINUTE_S = 60;

@@ -1,19 +1,19 @@
 /** `autoscaler pause | resume | pin | unpin` over HTTP: their output, and the next plan. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { Override } from '../../lambda/decision/model/plan.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
 import { run, runIn } from '../support/cli-run.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
+import { ownFolder } from '../support/own-folder.ts';
 
 const pools = [
   { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 5 },
   { name: 'gpu', organization: 'default', tags: { gpu: 'yes' }, desiredCount: 0, max: 2 },
 ];
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-overrides-'));
+const folder = ownFolder();
 const config = join(folder, 'autoscaler.yaml');
 let lab: Lab;
 
@@ -26,7 +26,6 @@ afterEach(async () => {
   vi.unstubAllEnvs();
   await lab.close();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 function writeConfig(ofGpu: object): void {
   const written = labConfig(lab.coderdUrl, pools);

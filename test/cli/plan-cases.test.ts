@@ -1,15 +1,14 @@
 /** The exact output of `autoscaler plan` in situations that are difficult for autoscalers. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { run } from '../support/cli-run.ts';
+import { ownFolder } from '../support/own-folder.ts';
 import { type Drawn, draw, type Picture } from '../support/picture.ts';
 import { addFailedStarts } from '../support/planned.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-plan-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder();
 
 async function plan({ snapshot, config }: Drawn, ...more: readonly string[]): Promise<string> {
   writeFileSync(join(folder, 'snapshot.json'), JSON.stringify(snapshot));

@@ -1,12 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { joined, writeWhole } from '../../cli/shared/whole-file.ts';
+import { ownFolder } from '../support/own-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-whole-'));
+const folder = ownFolder();
 const file = join(folder, 'trace.jsonl');
-afterAll(() => rmSync(folder, { recursive: true }));
 
 it('joins small pieces and keeps every character', () => {
   const pieces = Array.from({ length: 3 }, (_, index) => String(index).repeat(700_000));

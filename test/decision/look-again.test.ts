@@ -4,90 +4,30 @@ import { decide } from '../../lambda/decision/decide.ts';
 import type { Job, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { UNKNOWN_RULE } from '../../lambda/decision/stock/rules.ts';
 import { ago, aJob, jobId, MINUTE, poolName, reading, SECOND } from '../support/parts.ts';
-import type { Picture } from '../support/picture.ts';
 import { planOf } from '../support/planned.ts';
 import { comingEvery, deliberateOn, stocked } from '../support/stocked.ts';
+import { table } from '../support/table.ts';
 
 const SOON = 10_000;
 const NEXT = 60_000;
 
 describe('the delay until the next look', () => {
-  const one = { prewarm: { max: 1 } };
-  it.each<{ scenario: string; picture: Picture; expected: number; because: string }>([
-    {
-      scenario: 'nothing happens',
-      picture: { pools: { cpu: {} } },
-      expected: NEXT,
-      because: 'the next invocation is early enough',
-    },
-    {
-      scenario: 'a daemon is busy',
-      picture: { pools: { cpu: { tasks: 'B' } } },
-      expected: NEXT,
-      because: 'it works, and no job waits',
-    },
-    {
-      scenario: 'a job waits',
-      picture: { pools: { cpu: {} }, pending: [{}] },
-      expected: SOON,
-      because: 'a task starts for it',
-    },
-    {
-      scenario: 'a task starts',
-      picture: { pools: { cpu: { tasks: 'P' } } },
-      expected: SOON,
-      because: 'a daemon is about to come',
-    },
-    {
-      scenario: 'a task drains',
-      picture: { pools: { cpu: { tasks: 'L' } } },
-      expected: SOON,
-      because: 'its room will be free soon',
-    },
-    {
-      scenario: 'a task has left',
-      picture: { pools: { cpu: { tasks: 'X' } } },
-      expected: SOON,
-      because: 'the count follows',
-    },
-    {
-      scenario: 'an idle daemon is asked to drain',
-      picture: { pools: { cpu: { tasks: 'I30m' } } },
-      expected: SOON,
-      because: 'the plan acts',
-    },
-    {
-      scenario: 'an idle daemon drains within the minute',
-      picture: { pools: { cpu: { tasks: 'I2m', idleTimeout: '3m' } } },
-      expected: SOON,
-      because: 'it may drain before the next minute',
-    },
-    {
-      scenario: 'an idle daemon is kept by min',
-      picture: { pools: { cpu: { tasks: 'I30m', min: 1 } } },
-      expected: NEXT,
-      because: 'it stays',
-    },
-    {
-      scenario: 'an autostart is due in 2 min',
-      picture: { pools: { cpu: one }, workspaces: [{ startsInS: 120 }] },
-      expected: SOON,
-      because: 'its daemon starts within the next minute',
-    },
-    {
-      scenario: 'an autostart is due in an hour',
-      picture: { pools: { cpu: one }, workspaces: [{ startsInS: 3600 }] },
-      expected: NEXT,
-      because: 'there is time',
-    },
-    {
-      scenario: 'an autostop is due in an hour',
-      picture: { pools: { cpu: one }, workspaces: [{ stopsInS: 3600 }] },
-      expected: NEXT,
-      because: 'there is time, and no person waits for a stop',
-    },
-  ])('is $expected ms when $scenario, because $because', ({ picture, expected }) => {
-    expect(planOf(picture).lookAgainAfterMs).toBe(expected);
+  it.each(table<{ scenario: string; world: string; expected: number; because: string }>`
+    world                          | expected | because
+    cpu                            | ${NEXT}  | the next invocation is early enough
+    cpu B                          | ${NEXT}  | it works, and no job waits
+    cpu; job                       | ${SOON}  | a task starts for it
+    cpu P                          | ${SOON}  | a daemon is about to come
+    cpu L                          | ${SOON}  | its room will be free soon
+    cpu X                          | ${SOON}  | the count follows
+    cpu I30m                       | ${SOON}  | the plan acts
+    cpu I2m, idleTimeout 3m        | ${SOON}  | it may drain before the next minute
+    cpu I30m, min 1                | ${NEXT}  | it stays
+    cpu, prewarm 1; start in 120s  | ${SOON}  | its daemon starts within the next minute
+    cpu, prewarm 1; start in 3600s | ${NEXT}  | there is time
+    cpu, prewarm 1; stop in 3600s  | ${NEXT}  | there is time, and no person waits for a stop
+  `)('is $expected ms with $world, because $because', ({ world, expected }) => {
+    expect(planOf(world).lookAgainAfterMs).toBe(expected);
   });
 });
 

@@ -11,6 +11,7 @@ import {
 } from '../../lambda/decision/model/version.ts';
 import { priceOf } from '../../lambda/decision/settings/prices.ts';
 import { aPool, NOW } from '../support/parts.ts';
+import { table } from '../support/table.ts';
 
 describe('priceOf, in micro-dollars an hour', () => {
   // computed by hand from the price list: vCPU and GB
@@ -100,57 +101,23 @@ describe('floors', () => {
     except: [],
     ...given,
   });
-  it.each([
-    {
-      scenario: 'a schedule above min',
-      pool: { min: 1, schedules: [allDay({ min: 3 })] },
-      due: 0,
-      expected: { count: 3, from: 'schedule' },
-    },
-    {
-      scenario: 'a schedule at min',
-      pool: { min: 3, schedules: [allDay({ min: 3 })] },
-      due: 0,
-      expected: { count: 3, from: 'min' },
-    },
-    {
-      scenario: 'a schedule below min',
-      pool: { min: 4, schedules: [allDay({ min: 3 })] },
-      due: 0,
-      expected: { count: 4, from: 'min' },
-    },
-    {
-      scenario: 'a schedule above warm',
-      pool: { warm: 1, schedules: [allDay({ warm: 2 })] },
-      due: 0,
-      expected: { count: 4, from: 'schedule' },
-    },
-    {
-      scenario: 'a schedule that is not active',
-      pool: { warm: 1, schedules: [allDay({ warm: 2, days: [] })] },
-      due: 0,
-      expected: { count: 3, from: 'warm' },
-    },
-    { scenario: 'jobs that are due', pool: {}, due: 5, expected: { count: 7, from: 'wake' } },
-    {
-      scenario: 'jobs that are due beside warm',
-      pool: { warm: 1 },
-      due: 5,
-      expected: { count: 8, from: 'wake' },
-    },
-    {
-      scenario: 'jobs that are due below min',
-      pool: { min: 9 },
-      due: 5,
-      expected: { count: 9, from: 'min' },
-    },
-  ])('is $expected for $scenario and 2 in use', ({ pool, due, expected }) => {
+  it.each(table<{ scenario: string; pool: Partial<PoolConfig>; due: number; expected: string }>`
+    scenario                      | pool                                                       | due | expected
+    a schedule above min          | ${{ min: 1, schedules: [allDay({ min: 3 })] }}             | 0   | 3 from schedule
+    a schedule at min             | ${{ min: 3, schedules: [allDay({ min: 3 })] }}             | 0   | 3 from min
+    a schedule below min          | ${{ min: 4, schedules: [allDay({ min: 3 })] }}             | 0   | 4 from min
+    a schedule above warm         | ${{ warm: 1, schedules: [allDay({ warm: 2 })] }}           | 0   | 4 from schedule
+    a schedule that is not active | ${{ warm: 1, schedules: [allDay({ warm: 2, days: [] })] }} | 0   | 3 from warm
+    jobs that are due             | ${{}}                                                      | 5   | 7 from wake
+    jobs that are due beside warm | ${{ warm: 1 }}                                             | 5   | 8 from wake
+    jobs that are due below min   | ${{ min: 9 }}                                              | 5   | 9 from min
+  `)('is $expected for $scenario and 2 in use', ({ pool, due, expected }) => {
     expect(
       floorOf(
         { ...configuredFloors({ pool: aPool(pool), minFrom: 'min' }, NOW), wake: 0 },
         { inUse: 2, due, stock: 0 },
       ),
-    ).toEqual(expected);
+    ).toEqual({ count: Number.parseInt(expected, 10), from: expected.split(' ').at(-1) });
   });
 });
 

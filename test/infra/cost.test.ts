@@ -17,6 +17,7 @@ import { taskHours, WORK_HOURS } from '../../infra/task-hours.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
 import { METRICS, POOL_METRICS, WAIT_METRICS } from '../../lambda/telemetry/metric-names.ts';
+import { table } from '../support/table.ts';
 import { EVERYTHING, EXISTING, MANAGED_KEYS, MINIMAL, synthesize } from './support/synthesized.ts';
 
 const POOL = { name: 'a', organization: 'default', key: { secret: 'coder/key' } };
@@ -103,96 +104,32 @@ const line = (lines: readonly CostLine[], what: CostLine['what']) =>
 const TASK_HOUR = 0.0395;
 
 describe('the dollars a month', () => {
-  it.each<Written & { readonly what: CostLine['what']; readonly dollars: number; readonly because: string }>([
-    {
-      pool: { min: 1 },
-      what: 'Fargate tasks',
-      dollars: 730 * TASK_HOUR,
-      because: 'one task runs all the time',
-    },
-    {
-      pool: { min: 2, spot: true },
-      what: 'Fargate tasks',
-      dollars: 730 * 2 * 0.01185,
-      because: 'Spot costs 30 % of the price',
-    },
-    {
-      pool: { min: 1, ephemeralStorage: 120 },
-      what: 'Fargate tasks',
-      dollars: 730 * (TASK_HOUR + 0.0111),
-      because: 'the first 20 GB are free',
-    },
-    {
-      what: 'NAT gateways',
-      dollars: 32.85 + 3.65 + 4.38 * 0.045,
-      because: 'a gateway, its address, 43,800 looks of 0.1 MB',
-    },
-    {
-      aws: { network: { natGateways: 2 }, function: { inVpc: false } },
-      what: 'NAT gateways',
-      dollars: 2 * 36.5,
-      because: 'a function outside the VPC does not use them',
-    },
-    { aws: EXISTING.aws, what: 'NAT gateways', dollars: 0, because: 'an existing VPC already has egress' },
-    {
-      aws: { network: { endpoints: true } },
-      what: 'interface endpoints',
-      dollars: 73,
-      because: 'there are five in two zones at a cent an hour',
-    },
-    {
-      what: 'Lambda',
-      dollars: 21_900 * 0.5 * 0.0000133334 + 0.00876,
-      because: '43,800 looks take half a second at 512 MB',
-    },
-    {
-      aws: { function: { memory: 1024 } },
-      what: 'Lambda',
-      dollars: 21_900 * 0.0000133334 + 0.00876,
-      because: 'twice the memory costs twice as much',
-    },
-    { what: 'metrics', dollars: 3, because: 'there are ten metrics without builds' },
-    {
-      aws: { metrics: { perPool: true } },
-      what: 'metrics',
-      dollars: 3.9,
-      because: 'each pool adds three metrics',
-    },
-    { what: 'alarms', dollars: 1.3, because: 'there are twelve alarms and one for the quota' },
-    { aws: { alarms: { enabled: false } }, what: 'alarms', dollars: 0, because: 'there are no alarms' },
-    { what: 'logs', dollars: 43_800 * 0.000004 * 0.53, because: 'a look writes 4 kB, kept for a month' },
-    {
-      aws: { logs: { retentionDays: 365 } },
-      what: 'logs',
-      dollars: 43_800 * 0.000004 * (0.5 + 0.365),
-      because: 'CloudWatch keeps them for a year',
-    },
-    {
-      what: 'Secrets Manager',
-      dollars: 0.8 + 0.2628,
-      because: 'there are a token, a key, 8,760 reads and 43,800 lists',
-    },
-    {
-      pool: { secrets: { A: { secret: 'coder/key', jsonKey: 'a' }, B: { secret: 'b' } } },
-      what: 'Secrets Manager',
-      dollars: 1.2 + 0.2628,
-      because: 'one secret can hold several values',
-    },
-    { what: 'KMS', dollars: 0, because: "AWS's own keys are free" },
-    { aws: { kmsKey: EVERYTHING.aws?.kmsKey }, what: 'KMS', dollars: 1, because: 'your own key is not free' },
-    {
-      what: 'Scheduler, SQS, SNS, SSM, X-Ray',
-      dollars: 0.0438 + 0.2628 + 0.05,
-      because:
-        'there are 43,800 runs, and 657,000 empty receives at $0.40 a million, and an advanced parameter costs five cents',
-    },
-    {
-      aws: { function: { tracing: true } },
-      what: 'Scheduler, SQS, SNS, SSM, X-Ray',
-      dollars: 0.0438 * 6 + 0.2628 + 0.05,
-      because: 'a trace costs five times as much as a run',
-    },
-  ])('are $dollars for $what without builds: $because', ({ what, dollars, ...written }) => {
+  it.each(table<
+    Written & { readonly what: CostLine['what']; readonly dollars: number; readonly because: string }
+  >`
+    what            | pool          | aws                                 | dollars                        | because
+    Fargate tasks   | ${{ min: 1 }} |                                     | ${730 * TASK_HOUR}             | one task runs all the time
+    Fargate tasks   | ${{ min: 2, spot: true }} |                                     | ${730 * 2 * 0.01185}           | Spot costs 30 % of the price
+    Fargate tasks   | ${{ min: 1, ephemeralStorage: 120 }} |                                     | ${730 * (TASK_HOUR + 0.0111)}  | the first 20 GB are free
+    NAT gateways    |               |                                     | ${32.85 + 3.65 + 4.38 * 0.045} | a gateway, its address, 43,800 looks of 0.1 MB
+    NAT gateways    |               | ${{ network: { natGateways: 2 }, function: { inVpc: false } }} | ${2 * 36.5}                    | a function outside the VPC does not use them
+    NAT gateways    |               | ${EXISTING.aws}                     | 0                              | an existing VPC already has egress
+    interface endpoints |               | ${{ network: { endpoints: true } }} | 73                             | there are five in two zones at a cent an hour
+    Lambda          |               |                                     | ${21_900 * 0.5 * 0.0000133334 + 0.00876} | 43,800 looks take half a second at 512 MB
+    Lambda          |               | ${{ function: { memory: 1024 } }}   | ${21_900 * 0.0000133334 + 0.00876} | twice the memory costs twice as much
+    metrics         |               |                                     | 3                              | there are ten metrics without builds
+    metrics         |               | ${{ metrics: { perPool: true } }}   | 3.9                            | each pool adds three metrics
+    alarms          |               |                                     | 1.3                            | there are twelve alarms and one for the quota
+    alarms          |               | ${{ alarms: { enabled: false } }}   | 0                              | there are no alarms
+    logs            |               |                                     | ${43_800 * 0.000004 * 0.53}    | a look writes 4 kB, kept for a month
+    logs            |               | ${{ logs: { retentionDays: 365 } }} | ${43_800 * 0.000004 * (0.5 + 0.365)} | CloudWatch keeps them for a year
+    Secrets Manager |               |                                     | ${0.8 + 0.2628}                | there are a token, a key, 8,760 reads and 43,800 lists
+    Secrets Manager | ${{ secrets: { A: { secret: 'coder/key', jsonKey: 'a' }, B: { secret: 'b' } } }} |                                     | ${1.2 + 0.2628}                | one secret can hold several values
+    KMS             |               |                                     | 0                              | AWS's own keys are free
+    KMS             |               | ${{ kmsKey: EVERYTHING.aws?.kmsKey }} | 1                              | your own key is not free
+    Scheduler, SQS, SNS, SSM, X-Ray |               |                                     | ${0.0438 + 0.2628 + 0.05}      | there are 43,800 runs, and 657,000 empty receives at $0.40 a million, and an advanced parameter costs five cents
+    Scheduler, SQS, SNS, SSM, X-Ray |               | ${{ function: { tracing: true } }}  | ${0.0438 * 6 + 0.2628 + 0.05}  | a trace costs five times as much as a run
+  `)('are $dollars for $what without builds: $because', ({ what, dollars, ...written }) => {
     expect(line(costOf(deploymentOf(written), QUIET), what)).toBeCloseTo(dollars, 6);
   });
 

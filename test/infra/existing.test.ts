@@ -2,8 +2,7 @@
  * Existing resources, from the settings or from a user's CDK app. The stack uses them and does not
  * change them.
  */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type App, Lazy, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
@@ -14,9 +13,10 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { type ExistingResources, ProvisionerAutoscaler, type Settings } from 'coder-provisioner-autoscaler';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { loadConfig } from '../../lambda/config/load.ts';
+import { ownFolder } from '../support/own-folder.ts';
 import {
   ACCOUNT,
   arnOf,
@@ -32,8 +32,7 @@ import {
 } from './support/synthesized.ts';
 import { idsOf, resourcesOf, serviceOf, taskOf } from './support/template-parts.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'existing-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder();
 
 describe('existing resources in the settings', () => {
   const template = synthesize(EXISTING);

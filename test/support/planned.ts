@@ -4,12 +4,14 @@
  */
 import type { Action, Plan, PoolPlan } from '../../lambda/decision/model/plan.ts';
 import { planSnapshot } from '../../lambda/plan-snapshot.ts';
-import { type Drawn, draw, type Picture, taskArn } from './picture.ts';
+import { type Drawn, draw, idOf, type Picture, taskArn } from './picture.ts';
+import { pictureOf } from './world-in-words.ts';
 
 export type Change = (snapshot: Drawn['snapshot'], config: Drawn['config']) => void;
 
-export function planOf(picture: Picture, change: Change = () => {}): Plan {
-  const { snapshot, config } = draw(picture);
+/** The plan for a picture, which may be in words (`world-in-words.ts`). */
+export function planOf(picture: Picture | string, change: Change = () => {}): Plan {
+  const { snapshot, config } = draw(typeof picture === 'string' ? pictureOf(picture) : picture);
   change(snapshot, config);
   return planSnapshot(snapshot, config);
 }
@@ -32,6 +34,39 @@ export function reasonedActionsOf({ actions }: Plan): readonly string[] {
   );
 }
 
+/** Actions as one text. */
+export const inWords = (actions: readonly string[]): string => actions.join(', ') || 'nothing';
+
+/**
+ * Reasons or findings as one text: `pending-jobs jobs 2, floor count 2 from warm`. A task is
+ * `cpu#0`, and a failed pull of the image is `pull`.
+ */
+export const codesInWords = (items: readonly { readonly code: string }[]): string =>
+  inWords(items.map(codeInWords));
+
+function codeInWords({ code, ...fields }: { readonly code: string }): string {
+  const words = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name} ${wordOf(value)}`],
+  );
+  return [code, ...words].join(' ');
+}
+
+function wordOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(wordOf).join('+');
+  if (value === PULL_FAILURE) return 'pull';
+  if (typeof value === 'object' && value !== null) return JSON.stringify(value);
+  const [pool, index] = placeOf(String(value)) ?? [];
+  return pool === undefined ? String(value) : `${pool}#${index}`;
+}
+
+/** The pool and the number of a task, from its ARN or the name of its daemon. */
+function placeOf(text: string): readonly [pool: string, index: number] | undefined {
+  for (const pool of ['cpu', 'gpu'])
+    for (const index of Array(20).keys())
+      if (text === taskArn(pool, index) || text === `${pool}-${idOf(pool, index)}`) return [pool, index];
+  return undefined;
+}
+
 function describe(action: Action): string {
   if (action.kind === 'set-desired') return `${action.pool} ${action.from}->${action.to} ${action.why}`;
   const { pool, task } = action;
@@ -45,6 +80,54 @@ export function edit(items: readonly object[], index: number, fields: object): v
   Object.assign(item, fields);
 }
 
+/** Changes fields of the first service, of a task, of its protection, of a daemon or of the first pool. */
+export const serviceIs =
+  (fields: object): Change =>
+  ({ ecs }) =>
+    edit(ecs.services.items, 0, fields);
+export const taskIs =
+  (index: number, fields: object): Change =>
+  ({ ecs }) =>
+    edit(ecs.tasks.items, index, fields);
+export const protectionIs =
+  (index: number, fields: object): Change =>
+  ({ ecs }) =>
+    edit(ecs.protections.items, index, fields);
+export const daemonIs =
+  (index: number, fields: object): Change =>
+  (snapshot) =>
+    edit(organizationIn(snapshot).daemons.items, index, fields);
+export const poolIs =
+  (fields: object): Change =>
+  (_, config) =>
+    edit(config.pools as object[], 0, fields);
+
+/** Changes fields of a list of ECS or of the only organization. */
+export const listIs =
+  (
+    name: 'services' | 'tasks' | 'protections' | 'jobs' | 'daemons' | 'previousJobs',
+    fields: object,
+  ): Change =>
+  (snapshot) =>
+    Object.assign({ ...organizationIn(snapshot), ...snapshot.ecs }[name], fields);
+
+/** coderd knows of no organization, or does not tell its version. */
+export const withoutOrganizations: Change = ({ coder }) => {
+  coder.organizations = [];
+};
+export const versionIs =
+  (version: string | undefined): Change =>
+  ({ coder }) => {
+    if (version === undefined) delete coder.buildInfo;
+    else coder.buildInfo = { version };
+  };
+
+export const all =
+  (...changes: readonly Change[]): Change =>
+  (snapshot, config) => {
+    for (const change of changes) change(snapshot, config);
+  };
+
 /** The only organization of a snapshot. */
 export function organizationIn(snapshot: Drawn['snapshot']) {
   const [organization] = snapshot.coder.organizations;
@@ -54,6 +137,11 @@ export function organizationIn(snapshot: Drawn['snapshot']) {
 
 /** The reason why ECS could not start the tasks. */
 export const PULL_FAILURE = 'CannotPullContainerError: pull image manifest has been retried 7 time(s)';
+
+export const failing =
+  (pool: string, count: number): Change =>
+  (snapshot) =>
+    addFailedStarts(snapshot, pool, count);
 
 /** Tasks of a pool that could not start and stopped 1, 2, … minutes ago. */
 export function addFailedStarts(snapshot: Drawn['snapshot'], pool: string, count: number): void {

@@ -8,6 +8,7 @@ import { clairvoyant } from '../../../backtest/bounds/clairvoyant.ts';
 import type { BoundJob, BoundPool } from '../../../backtest/bounds/demand.ts';
 import { LinearProgram } from '../../../backtest/bounds/linear-program.ts';
 import { piecesOf } from '../../../backtest/bounds/pieces.ts';
+import { table } from '../../support/table.ts';
 
 /** Parses jobs such as `0-40 10-30AB`. Without letters the pool is A. */
 function jobsOf(text: string): readonly BoundJob[] {
@@ -62,68 +63,23 @@ it('counts busy hours on the cheapest pool that fits', () => {
 });
 
 describe('the clairvoyant bound of one pool', () => {
-  it.each([
-    { jobs: '0-40', billedS: 70, launches: 1, because: 'a task is billed for its start and its job' },
-    { jobs: '0-10', billedS: 60, launches: 1, because: 'the minimum is one minute' },
-    { jobs: '0-40 40-80', billedS: 110, launches: 1, because: 'the second job reuses the task at once' },
-    {
-      jobs: '0-40 69-80',
-      billedS: 110,
-      launches: 1,
-      because: 'idling for 29 s is cheaper than starting for 30 s',
-    },
-    {
-      jobs: '0-40 70-110',
-      billedS: 140,
-      launches: 1,
-      because: 'a task is reused if both ways cost the same',
-    },
-    {
-      jobs: '0-200 10-50 80-120',
-      billedS: 370,
-      launches: 2,
-      because: 'tasks are reused beside a longer job too',
-    },
-    {
-      jobs: '0-40 71-111',
-      billedS: 140,
-      launches: 2,
-      because: 'starting for 30 s is cheaper than idling for 31 s',
-    },
-    {
-      jobs: '0-5 80-85',
-      billedS: 115,
-      launches: 1,
-      because: 'idling for 75 s is cheaper than a second minimum',
-    },
-    {
-      jobs: '0-5 95-100',
-      billedS: 120,
-      launches: 2,
-      because: 'a second minimum is cheaper than idling for 90 s',
-    },
-    {
-      jobs: '0-9 60-69 120-180',
-      billedS: 189,
-      launches: 2,
-      because: 'the minimum makes the first two jobs share a task: 99 s and 90 s',
-    },
-    {
-      jobs: '0-40 40-40 40-40 40-80',
-      billedS: 110,
-      launches: 1,
-      because: 'jobs of 0 s fit in between',
-    },
-    { jobs: '0-40 20-20', billedS: 100, launches: 2, because: 'a job of 0 s needs a task too' },
-    { jobs: '0-100 0-100', billedS: 260, launches: 2, because: 'a task runs one job at a time' },
-    {
-      jobs: '0-100 50-60',
-      billedS: 170,
-      launches: 2,
-      because:
-        'layers above the bottom one ignore the minimum, so the second task counts 40 s instead of 60 s',
-    },
-  ])('bills $billedS s for jobs $jobs: $because', async ({ jobs, billedS, launches }) => {
+  it.each(table<{ jobs: string; billedS: number; launches: number; because: string }>`
+    jobs                   | billedS | launches | because
+    0-40                   | 70      | 1        | a task is billed for its start and its job
+    0-10                   | 60      | 1        | the minimum is one minute
+    0-40 40-80             | 110     | 1        | the second job reuses the task at once
+    0-40 69-80             | 110     | 1        | idling for 29 s is cheaper than starting for 30 s
+    0-40 70-110            | 140     | 1        | a task is reused if both ways cost the same
+    0-200 10-50 80-120     | 370     | 2        | tasks are reused beside a longer job too
+    0-40 71-111            | 140     | 2        | starting for 30 s is cheaper than idling for 31 s
+    0-5 80-85              | 115     | 1        | idling for 75 s is cheaper than a second minimum
+    0-5 95-100             | 120     | 2        | a second minimum is cheaper than idling for 90 s
+    0-9 60-69 120-180      | 189     | 2        | the minimum makes the first two jobs share a task: 99 s and 90 s
+    0-40 40-40 40-40 40-80 | 110     | 1        | jobs of 0 s fit in between
+    0-40 20-20             | 100     | 2        | a job of 0 s needs a task too
+    0-100 0-100            | 260     | 2        | a task runs one job at a time
+    0-100 50-60            | 170     | 2        | layers above the bottom one ignore the minimum, so the second task counts 40 s instead of 60 s
+  `)('bills $billedS s for jobs $jobs: $because', async ({ jobs, billedS, launches }) => {
     const bound = await clairvoyant(jobsOf(jobs), [POOL]);
     expect(bound).toMatchObject({ hours: billedS / 3600, launches });
   });

@@ -2,27 +2,23 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AGENT_SCALER, instancesFor } from '../../../backtest/policies/agent-scaler.ts';
 import { runs } from '../../support/runs.ts';
+import { table } from '../../support/table.ts';
 import { defaultsOf, makePolicyWorld } from './policy-world.ts';
 
 const STACK = defaultsOf(AGENT_SCALER);
 const ONE_POOL = [{ name: 'cpu' }];
 
 describe('instancesFor', () => {
-  it.each([
-    { jobs: 0, instanceBuffer: 0, minSize: 0, expected: 0, because: 'there are no jobs' },
-    { jobs: 7, instanceBuffer: 0, minSize: 0, expected: 7, because: 'each instance has one agent' },
-    { jobs: 7, instanceBuffer: 3, minSize: 0, expected: 10, because: 'it adds the buffer' },
-    {
-      jobs: 1,
-      instanceBuffer: 3,
-      minSize: 0,
-      expected: 2,
-      because: 'the buffer is at most the number of jobs',
-    },
-    { jobs: 0, instanceBuffer: 3, minSize: 0, expected: 0, because: 'without jobs there is no buffer' },
-    { jobs: 0, instanceBuffer: 0, minSize: 2, expected: 2, because: 'MinSize is the minimum' },
-    { jobs: 40, instanceBuffer: 3, minSize: 0, expected: 20, because: 'MaxSize is the maximum' },
-  ])('wants $expected instances for $jobs jobs: $because', ({ jobs, expected, ...given }) => {
+  it.each(table<{ jobs: number; instanceBuffer: number; minSize: number; expected: number; because: string }>`
+    jobs | instanceBuffer | minSize | expected | because
+    0    | 0              | 0       | 0        | there are no jobs
+    7    | 0              | 0       | 7        | each instance has one agent
+    7    | 3              | 0       | 10       | it adds the buffer
+    1    | 3              | 0       | 2        | the buffer is at most the number of jobs
+    0    | 3              | 0       | 0        | without jobs there is no buffer
+    0    | 0              | 2       | 2        | MinSize is the minimum
+    40   | 3              | 0       | 20       | MaxSize is the maximum
+  `)('wants $expected instances for $jobs jobs: $because', ({ jobs, expected, ...given }) => {
     expect(instancesFor(jobs, { ...given, maxSize: 20 })).toBe(expected);
   });
 });

@@ -5,26 +5,22 @@
 import { describe, expect, it } from 'vitest';
 import { limitChange, recommend, stabilize } from '../../../backtest/policies/hpa-rule.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { table } from '../../support/table.ts';
 
 describe('recommend', () => {
-  it.each([
-    { current: 4, metric: 4, target: 1, expected: 4, because: 'the metric is at its target' },
-    { current: 4, metric: 7, target: 1, expected: 7, because: 'each job has a replica' },
-    { current: 1, metric: 7, target: 2, expected: 4, because: '3.5 is rounded up' },
-    { current: 20, metric: 21, target: 1, expected: 20, because: '5 % more is within the tolerance' },
-    { current: 20, metric: 18, target: 1, expected: 20, because: '10 % less is within it too' },
-    { current: 20, metric: 17, target: 1, expected: 17, because: '15 % less is not' },
-    { current: 20, metric: 23, target: 1, expected: 23, because: '15 % more is not' },
-    {
-      current: 5,
-      metric: 4,
-      target: 0.8,
-      expected: 5,
-      because: 'a target of 0.8 needs a quarter more replicas than jobs',
-    },
-    { current: 4, metric: 4, target: 0.8, expected: 5, because: '4 / 0.8 is 5' },
-    { current: 3, metric: 0, target: 1, expected: 0, because: 'the metric alone has no minimum' },
-  ])(
+  it.each(table<{ current: number; metric: number; target: number; expected: number; because: string }>`
+    current | metric | target | expected | because
+    4       | 4      | 1      | 4        | the metric is at its target
+    4       | 7      | 1      | 7        | each job has a replica
+    1       | 7      | 2      | 4        | 3.5 is rounded up
+    20      | 21     | 1      | 20       | 5 % more is within the tolerance
+    20      | 18     | 1      | 20       | 10 % less is within it too
+    20      | 17     | 1      | 17       | 15 % less is not
+    20      | 23     | 1      | 23       | 15 % more is not
+    5       | 4      | 0.8    | 5        | a target of 0.8 needs a quarter more replicas than jobs
+    4       | 4      | 0.8    | 5        | 4 / 0.8 is 5
+    3       | 0      | 1      | 0        | the metric alone has no minimum
+  `)(
     'gives $expected replicas for $metric jobs, $current replicas and a target of $target: $because',
     ({ expected, ...given }) => {
       expect(recommend(given)).toBe(expected);
@@ -41,32 +37,15 @@ describe('stabilize', () => {
     { at: (now - 15_000) as EpochMs, replicas: 5 },
   ];
 
-  it.each([
-    {
-      current: 10,
-      replicas: 3,
-      windowMs: 300_000,
-      expected: 8,
-      because: 'it is the highest recommendation of the last 300 s, without the edge',
-    },
-    { current: 10, replicas: 9, windowMs: 300_000, expected: 9, because: 'no recommendation was higher' },
-    {
-      current: 10,
-      replicas: 3,
-      windowMs: 60_000,
-      expected: 5,
-      because: 'a shorter window has fewer recommendations',
-    },
-    { current: 10, replicas: 3, windowMs: 0, expected: 3, because: 'there is no window' },
-    { current: 2, replicas: 3, windowMs: 300_000, expected: 3, because: 'scale-up has no window' },
-    {
-      current: 6,
-      replicas: 5,
-      windowMs: 300_000,
-      expected: 8,
-      because: 'a recommendation that the rate limited still counts',
-    },
-  ])(
+  it.each(table<{ current: number; replicas: number; windowMs: number; expected: number; because: string }>`
+    current | replicas | windowMs | expected | because
+    10      | 3        | 300_000  | 8        | it is the highest recommendation of the last 300 s, without the edge
+    10      | 9        | 300_000  | 9        | no recommendation was higher
+    10      | 3        | 60_000   | 5        | a shorter window has fewer recommendations
+    10      | 3        | 0        | 3        | there is no window
+    2       | 3        | 300_000  | 3        | scale-up has no window
+    6       | 5        | 300_000  | 8        | a recommendation that the rate limited still counts
+  `)(
     'gives $expected for $replicas recommended, $current replicas and a window of $windowMs ms: $because',
     ({ replicas, expected, ...given }) => {
       expect(stabilize(replicas, { ...given, now, past })).toBe(expected);

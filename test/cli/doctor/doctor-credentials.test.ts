@@ -1,20 +1,20 @@
 /** `autoscaler doctor` over HTTP: the credentials of pools that have no key of their own. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import type { World } from '../../../simulator/world.ts';
 import { runIn } from '../../support/cli-run.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 
 const ANN = '7d9bd02c-0d1c-4b0b-8d4c-0b0a7d4f6a11';
 const SECRET = 'coder/keys/pool';
 const RENEW = 'Create a new token (coder tokens create --lifetime 8760h) and put it into the secret';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-doctor-'));
+const folder = ownFolder();
 const file = join(folder, 'autoscaler.yaml');
 let labs: Lab[] = [];
 beforeEach(() => {
@@ -24,7 +24,6 @@ afterEach(async () => {
   vi.unstubAllEnvs();
   for (const lab of labs.splice(0)) await lab.close();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 type Settings = Record<string, unknown>;
 type Case = {

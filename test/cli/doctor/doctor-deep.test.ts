@@ -1,8 +1,7 @@
 /** `autoscaler doctor --deep` over HTTP: one line for each difference from the recorded answers. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { checkAnswers } from '../../../cli/doctor/answers.ts';
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
@@ -13,6 +12,7 @@ import { SimulatedStage } from '../../../verify/conformance/stage/simulated-stag
 import { playStory } from '../../../verify/conformance/story/story.ts';
 import { runIn } from '../../support/cli-run.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 import { Servers } from '../../support/servers.ts';
 
 type Reply = { readonly status: number; readonly text: string; readonly type: string };
@@ -25,7 +25,7 @@ type Case = {
   readonly change?: Change;
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-deep-'));
+const folder = ownFolder();
 const file = join(folder, 'autoscaler.yaml');
 const servers = new Servers();
 const closers: (() => Promise<unknown>)[] = [];
@@ -38,7 +38,6 @@ afterEach(async () => {
   await servers.close();
   for (const close of closers.splice(0)) await close();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 async function deep(given: Case = {}) {
   const { coderVersion = 'v2.36.0', organizations = ['default'], broken, change } = given;

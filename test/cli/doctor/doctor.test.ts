@@ -1,9 +1,8 @@
 /** `autoscaler doctor` over HTTP: each check fails once, with its advice, and all pass once. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { POOL_TAG } from '../../../lambda/decision/model/service-tags.ts';
@@ -12,13 +11,14 @@ import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import type { World } from '../../../simulator/world.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
 import { type Lab, type LabOptions, type LabPool, labConfig, START, startLab } from '../../support/lab.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 import { Servers } from '../../support/servers.ts';
 
 const pools: readonly LabPool[] = [
   { name: 'cpu', organization: 'default', tags: {} },
   { name: 'gpu', organization: 'data', tags: { gpu: 'a10' } },
 ];
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-doctor-'));
+const folder = ownFolder();
 const file = join(folder, 'autoscaler.yaml');
 
 let labs: Lab[] = [];
@@ -29,7 +29,6 @@ afterEach(async () => {
   vi.unstubAllEnvs();
   for (const lab of labs.splice(0)) await lab.close();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 type Settings = Record<string, unknown>;
 type Draft = { readonly coder: Settings; readonly pools: readonly [Settings, Settings] };

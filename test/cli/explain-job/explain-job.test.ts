@@ -1,8 +1,7 @@
 /** The exact output of `autoscaler explain-job` for worlds that are served over HTTP. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { ExplainedJob, JobExplanation } from '../../../cli/explain-job/explanation.ts';
 import { explanationScreen } from '../../../cli/explain-job/screen.ts';
@@ -10,27 +9,20 @@ import { lookAndAct } from '../../../lambda/look/look.ts';
 import { lookEvent } from '../../../lambda/look/look-event.ts';
 import { waitLine } from '../../../lambda/look/wait-line.ts';
 import { WaitRecord } from '../../../lambda/look/wait-record.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
-import { type Lab, type LabOptions, type LabPool, labConfig, startLab } from '../../support/lab.ts';
+import { type Lab, type LabOptions, type LabPool, labConfig } from '../../support/lab.ts';
+import { ownFolder } from '../../support/own-folder.ts';
+import { ownLabs } from '../../support/own-labs.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-explain-job-'));
+const folder = ownFolder();
 const file = join(folder, 'autoscaler.yaml');
-const opened: Lab[] = [];
-beforeEach(() => vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON));
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await Promise.all(opened.splice(0).map((lab) => lab.close()));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const startOwnLab = ownLabs();
 
 const CPU: LabPool = { organization: 'default', desiredCount: 0, name: 'cpu', tags: {}, max: 1 };
 
 async function open(pool: Partial<LabPool> = {}, options: Partial<LabOptions> = {}): Promise<Lab> {
   const pools = [{ ...CPU, ...pool }];
-  const lab = await startLab({ pools, ...options });
-  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', lab.awsUrl);
-  opened.push(lab);
+  const lab = await startOwnLab({ pools, ...options });
   writeFileSync(file, stringify(labConfig(lab.coderdUrl, pools)));
   return lab;
 }

@@ -2,6 +2,7 @@
 import { gzipSync, zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { lockFileInArchive } from '../../../cli/image/templates/archive.ts';
+import { table } from '../../support/table.ts';
 import { type Entry, LOCK_FILE, MAIN, tarOf } from './fixtures.ts';
 
 const lock = (name = LOCK_FILE, text = 'the lock'): Entry => ({ name, text });
@@ -43,24 +44,13 @@ it('takes the name of a pax header', async () => {
 });
 
 describe('an archive is refused', () => {
-  it.each<{ readonly scenario: string; readonly entry: Entry; readonly says: string }>([
-    {
-      scenario: 'a symbolic link',
-      entry: { name: LOCK_FILE, type: 'symlink', linkname: '/etc/passwd' },
-      says: 'is a symlink in the archive',
-    },
-    {
-      scenario: 'a hard link',
-      entry: { name: LOCK_FILE, type: 'link', linkname: 'main.tf' },
-      says: 'is a link in the archive',
-    },
-    { scenario: 'a folder', entry: { name: LOCK_FILE, type: 'directory' }, says: 'is a directory' },
-    {
-      scenario: 'larger than any lock file',
-      entry: lock(LOCK_FILE, 'x'.repeat(1_000_001)),
-      says: 'has 1000001 bytes',
-    },
-  ])('if its lock file is $scenario', async ({ entry, says }) => {
+  it.each(table<{ readonly scenario: string; readonly entry: Entry; readonly says: string }>`
+    scenario                  | entry                                                            | says
+    a symbolic link           | ${{ name: LOCK_FILE, type: 'symlink', linkname: '/etc/passwd' }} | is a symlink in the archive
+    a hard link               | ${{ name: LOCK_FILE, type: 'link', linkname: 'main.tf' }}        | is a link in the archive
+    a folder                  | ${{ name: LOCK_FILE, type: 'directory' }}                        | is a directory
+    larger than any lock file | ${lock(LOCK_FILE, 'x'.repeat(1_000_001))}                        | has 1000001 bytes
+  `)('if its lock file is $scenario', async ({ entry, says }) => {
     expect(await find(MAIN, entry)).toEqual({ kind: 'refused', why: expect.stringContaining(says) });
   });
 

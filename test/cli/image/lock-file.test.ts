@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { LockFileError } from '../../../cli/image/lock/lock-file-error.ts';
 import { parseLockFile } from '../../../cli/image/lock/parse.ts';
+import { table } from '../../support/table.ts';
 import { h1, lockText, zh } from './fixtures.ts';
 
 const parse = (text: string) => parseLockFile(new TextEncoder().encode(text));
@@ -41,72 +42,33 @@ it.each([
   expect(parse(text).map(({ version }) => version)).toEqual(expected);
 });
 
-it.each([
-  { scenario: 'another block', text: 'resource "a" {\n}\n', says: 'line 1: unknown block "resource"' },
-  {
-    scenario: 'another attribute',
-    text: block(`${VERSION}\nsha = "x"`),
-    says: 'line 3: unknown attribute "sha"',
-  },
-  { scenario: 'no version', text: block('constraints = "1"'), says: `provider "${ADDRESS}" has no version` },
-  { scenario: 'a number', text: block('version = 1'), says: 'line 2: unexpected "1"' },
-  {
-    scenario: 'a version twice',
-    text: block(`${VERSION}\n${VERSION}`),
-    says: 'line 3: "version" is given twice',
-  },
-  { scenario: 'a provider twice', text: block(VERSION) + block(VERSION), says: 'has two blocks' },
-  {
-    scenario: 'a template',
-    text: block('version = "$' + '{var.x}"'),
-    says: 'line 2: a string has a template',
-  },
-  { scenario: 'a variable', text: block('version = local.x'), says: 'line 2: unexpected ".x"' },
-  { scenario: 'an unknown escape', text: block('version = "\\x"'), says: 'line 2: unknown escape \\x' },
-  { scenario: 'a string without an end', text: block('version = "1.2.3'), says: 'line 2: unexpected' },
-  { scenario: 'a comment without an end', text: '/* x', says: 'line 1: unexpected "/* x"' },
-  {
-    scenario: 'a block without an end',
-    text: `provider "${ADDRESS}" {\n${VERSION}\n`,
-    says: 'found the end of the file',
-  },
-  { scenario: 'a module without an end', text: 'module "x" {\n', says: 'found the end of the file' },
-  { scenario: 'two attributes in a line', text: block(`${VERSION} ${VERSION}`), says: 'expected a newline' },
-  {
-    scenario: 'two blocks in a line',
-    text: block(VERSION).trimEnd() + block(VERSION),
-    says: 'expected a newline',
-  },
-  {
-    scenario: 'a list without commas',
-    text: block(`${VERSION}\nhashes = ["${zh('1')}" "${zh('2')}"]`),
-    says: 'expected ]',
-  },
-  { scenario: 'a short address', text: block(VERSION, 'acme/big'), says: 'not an address' },
-  { scenario: 'a path in an address', text: block(VERSION, '../acme/big'), says: 'not an address' },
-  { scenario: 'dots in a host', text: block(VERSION, 'a..b/acme/big'), says: 'not an address' },
-  {
-    scenario: 'a newline in an address',
-    text: block(VERSION, 'a.b/acme/big\\nRUN x'),
-    says: 'not an address',
-  },
-  { scenario: 'a path as version', text: block('version = "../1"'), says: 'has the version "../1"' },
-  {
-    scenario: 'a constraint as version',
-    text: block('version = ">= 1.0.0"'),
-    says: 'has the version ">= 1.0.0"',
-  },
-  {
-    scenario: 'a short checksum',
-    text: block(`${VERSION}\nhashes = ["zh:12"]`),
-    says: 'malformed checksum "zh:12"',
-  },
-  {
-    scenario: 'lines in a checksum of another kind',
-    text: block(`${VERSION}\nhashes = ["h2:x zh:0\\n# every template"]`),
-    says: 'malformed checksum',
-  },
-])('refuses $scenario', ({ text, says }) => {
+it.each(table<{ scenario: string; text: string; says: string }>`
+  scenario                            | text                                                              | says
+  another block                       | ${'resource "a" {\n}\n'}                                          | line 1: unknown block "resource"
+  another attribute                   | ${block(`${VERSION}\nsha = "x"`)}                                 | line 3: unknown attribute "sha"
+  no version                          | ${block('constraints = "1"')}                                     | provider "${ADDRESS}" has no version
+  a number                            | ${block('version = 1')}                                           | line 2: unexpected "1"
+  a version twice                     | ${block(`${VERSION}\n${VERSION}`)}                                | line 3: "version" is given twice
+  a provider twice                    | ${block(VERSION) + block(VERSION)}                                | has two blocks
+  a template                          | ${block('version = "$' + '{var.x}"')}                             | line 2: a string has a template
+  a variable                          | ${block('version = local.x')}                                     | line 2: unexpected ".x"
+  an unknown escape                   | ${block('version = "\\x"')}                                       | ${'line 2: unknown escape \\x'}
+  a string without an end             | ${block('version = "1.2.3')}                                      | line 2: unexpected
+  a comment without an end            | ${'/* x'}                                                         | line 1: unexpected "/* x"
+  a block without an end              | ${`provider "${ADDRESS}" {\n${VERSION}\n`}                        | found the end of the file
+  a module without an end             | ${'module "x" {\n'}                                               | found the end of the file
+  two attributes in a line            | ${block(`${VERSION} ${VERSION}`)}                                 | expected a newline
+  two blocks in a line                | ${block(VERSION).trimEnd() + block(VERSION)}                      | expected a newline
+  a list without commas               | ${block(`${VERSION}\nhashes = ["${zh('1')}" "${zh('2')}"]`)}      | expected ]
+  a short address                     | ${block(VERSION, 'acme/big')}                                     | not an address
+  a path in an address                | ${block(VERSION, '../acme/big')}                                  | not an address
+  dots in a host                      | ${block(VERSION, 'a..b/acme/big')}                                | not an address
+  a newline in an address             | ${block(VERSION, 'a.b/acme/big\\nRUN x')}                         | not an address
+  a path as version                   | ${block('version = "../1"')}                                      | has the version "../1"
+  a constraint as version             | ${block('version = ">= 1.0.0"')}                                  | has the version ">= 1.0.0"
+  a short checksum                    | ${block(`${VERSION}\nhashes = ["zh:12"]`)}                        | malformed checksum "zh:12"
+  lines in a checksum of another kind | ${block(`${VERSION}\nhashes = ["h2:x zh:0\\n# every template"]`)} | malformed checksum
+`)('refuses $scenario', ({ text, says }) => {
   expect(() => parse(text)).toThrow(LockFileError);
   expect(() => parse(text)).toThrow(says);
 });

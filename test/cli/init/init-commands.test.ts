@@ -3,19 +3,18 @@
  * aws.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   keyCommand,
   newKeyCommand,
   newTokenCommand,
   tokenCommand,
 } from '../../../cli/shared/credential-commands.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-commands-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder();
 
 const KEY = 'aB3dE6gH9jkL2mN5pQ8sT1vW4yZ7bC0eF3hJ6kM9nP2';
 

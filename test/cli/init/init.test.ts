@@ -1,16 +1,16 @@
 /** `autoscaler init` over HTTP: what it writes, what it prints, and what it refuses. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { loadDeployment } from '../../../lambda/config/load.ts';
 import { secretsOf } from '../../../lambda/config/pool-auth.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { World } from '../../../simulator/world.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
 import { type Lab, type LabOptions, START, startLab } from '../../support/lab.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-init-'));
+const folder = ownFolder();
 const file = join(folder, 'autoscaler.yaml');
 
 let labs: Lab[] = [];
@@ -19,7 +19,6 @@ afterEach(async () => {
   for (const lab of labs.splice(0)) await lab.close();
   rmSync(file, { force: true });
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 type Case = Partial<LabOptions> & {
   readonly templates?: readonly NewTemplate[];

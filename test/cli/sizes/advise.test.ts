@@ -5,6 +5,7 @@ import { memoriesFor } from '../../../lambda/config/schema/fargate-sizes.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { aPool } from '../../support/parts.ts';
+import { table } from '../../support/table.ts';
 
 const DAY_HOURS = 24;
 
@@ -21,99 +22,24 @@ type Case = {
   readonly expected: string;
 };
 
-const CASES: readonly Case[] = [
-  {
-    of: 'builds that fit the smallest size',
-    size: [1024, 2048],
-    peakMiB: 300,
-    cpu: 10,
-    expected: 'smaller 256/512',
-  },
-  {
-    of: 'memory that a quarter more just fills',
-    size: [256, 1024],
-    peakMiB: 409.6,
-    cpu: 10,
-    expected: 'smaller 256/512',
-  },
-  { of: 'memory that a quarter more exceeds', size: [256, 1024], peakMiB: 410, cpu: 10, expected: 'keep' },
-  {
-    of: 'memory with too little headroom',
-    size: [256, 512],
-    peakMiB: 450,
-    cpu: 10,
-    expected: 'larger 256/1024',
-  },
-  {
-    of: 'memory that needs more CPU too',
-    size: [256, 2048],
-    peakMiB: 2000,
-    cpu: 10,
-    expected: 'larger 512/3072',
-  },
-  {
-    of: 'more memory than any size has',
-    size: [16_384, 122_880],
-    peakMiB: 110_000,
-    cpu: 10,
-    expected: 'none-fits',
-  },
-  {
-    of: 'CPU that is nearly used up',
-    size: [1024, 2048],
-    peakMiB: 300,
-    cpu: 93,
-    expected: 'keep, CPU bound',
-  },
-  {
-    of: 'CPU that is throttled',
-    size: [1024, 2048],
-    peakMiB: 300,
-    cpu: 20,
-    throttled: 12,
-    expected: 'keep, CPU bound',
-  },
-  {
-    of: 'CPU beyond the size, by a wrong figure',
-    size: [256, 512],
-    peakMiB: 300,
-    cpu: 900,
-    expected: 'keep, CPU bound',
-  },
-  { of: '29 builds', size: [1024, 2048], builds: 29, peakMiB: 300, cpu: 10, expected: 'too-few-builds' },
-  {
-    of: '29 builds that need more',
-    size: [1024, 2048],
-    builds: 29,
-    peakMiB: 1900,
-    cpu: 10,
-    expected: 'larger 1024/3072',
-  },
-  {
-    of: '29 builds of the right size',
-    size: [256, 512],
-    builds: 29,
-    peakMiB: 400,
-    cpu: 10,
-    expected: 'keep',
-  },
-  {
-    of: 'a build that was killed',
-    size: [512, 1024],
-    killed: 1,
-    peakMiB: 300,
-    cpu: 10,
-    expected: 'larger 512/2048',
-  },
-  {
-    of: 'killed builds that no line measured',
-    size: [512, 1024],
-    builds: 0,
-    killed: 2,
-    expected: 'larger 512/2048',
-  },
-  { of: 'no build', size: [512, 1024], builds: 0, expected: 'no-lines' },
-];
+const CASES = table<Case>`
+  of                                    | size            | peakMiB | cpu | expected        | throttled | builds | killed
+  builds that fit the smallest size     | ${[1024, 2048]} | 300     | 10  | smaller 256/512 |           |        |
+  memory that a quarter more just fills | ${[256, 1024]}  | 409.6   | 10  | smaller 256/512 |           |        |
+  memory that a quarter more exceeds    | ${[256, 1024]}  | 410     | 10  | keep            |           |        |
+  memory with too little headroom       | ${[256, 512]}   | 450     | 10  | larger 256/1024 |           |        |
+  memory that needs more CPU too        | ${[256, 2048]}  | 2000    | 10  | larger 512/3072 |           |        |
+  more memory than any size has         | ${[16_384, 122_880]} | 110_000 | 10  | none-fits       |           |        |
+  CPU that is nearly used up            | ${[1024, 2048]} | 300     | 93  | keep, CPU bound |           |        |
+  CPU that is throttled                 | ${[1024, 2048]} | 300     | 20  | keep, CPU bound | 12        |        |
+  CPU beyond the size, by a wrong figure | ${[256, 512]}   | 300     | 900 | keep, CPU bound |           |        |
+  29 builds                             | ${[1024, 2048]} | 300     | 10  | too-few-builds  |           | 29     |
+  29 builds that need more              | ${[1024, 2048]} | 1900    | 10  | larger 1024/3072 |           | 29     |
+  29 builds of the right size           | ${[256, 512]}   | 400     | 10  | keep            |           | 29     |
+  a build that was killed               | ${[512, 1024]}  | 300     | 10  | larger 512/2048 |           |        | 1
+  killed builds that no line measured   | ${[512, 1024]}  |         |     | larger 512/2048 |           | 0      | 2
+  no build                              | ${[512, 1024]}  |         |     | no-lines        |           | 0      |
+`;
 
 describe('the advice for a pool', () => {
   it.each(CASES)('with $of ($size) is: $expected', ({ size: [cpu, memory], expected, ...of }) => {

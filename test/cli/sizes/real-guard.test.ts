@@ -1,8 +1,7 @@
 /** From the real guard.sh over its log to `autoscaler sizes`, for builds with a known need. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { Sizes } from '../../../cli/sizes/report.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
@@ -12,13 +11,13 @@ import { serveWorld } from '../../../simulator/serve.ts';
 import { GuardedWorld } from '../../simulator/task/guarded-fixture.ts';
 import { runIn } from '../../support/cli-run.ts';
 import { labConfig } from '../../support/lab.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 
 const BUILDS = 2;
 /** The size is 1 vCPU and 2,048 MiB, of which a build needs this much. */
 const NEED = { peakMiB: 1_800, cpuPercent: 60 };
 
-const folder = mkdtempSync(join(tmpdir(), 'real-guard-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder();
 afterEach(() => vi.unstubAllEnvs());
 
 describe.skipIf(missingForGuard().length > 0)('the lines of a real guard', () => {

@@ -1,24 +1,18 @@
 /** `autoscaler sizes` in worlds whose tasks have a known need of memory and CPU. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { Sizes } from '../../../cli/sizes/report.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import type { BuildUsage } from '../../../simulator/task/container-usage.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
-import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
+import { type Lab, type LabPool, labConfig } from '../../support/lab.ts';
+import { ownFolder } from '../../support/own-folder.ts';
+import { ownLabs } from '../../support/own-labs.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-sizes-'));
+const folder = ownFolder();
 const file = join(folder, 'autoscaler.yaml');
-const opened: Lab[] = [];
-beforeEach(() => vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON));
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await Promise.all(opened.splice(0).map((lab) => lab.close()));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const startOwnLab = ownLabs();
 
 /** 1 vCPU and 2 GB, the default. */
 const CPU: LabPool = { organization: 'default', name: 'cpu', tags: {}, desiredCount: 2, min: 2 };
@@ -38,9 +32,7 @@ function needing(most: number, cpuPercent = 30): BuildUsage {
 }
 
 async function open(pools: readonly LabPool[], usages: Readonly<Record<string, BuildUsage>>): Promise<Lab> {
-  const lab = await startLab({ pools, usage: (pool) => usages[pool] });
-  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', lab.awsUrl);
-  opened.push(lab);
+  const lab = await startOwnLab({ pools, usage: (pool) => usages[pool] });
   writeFileSync(file, stringify(labConfig(lab.coderdUrl, pools)));
   return lab;
 }

@@ -1,10 +1,9 @@
 /** What `autoscaler status` tells about the waits of the last hour, from the function's log. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { type RecentWaits, recentWaitLines, recentWaitsOf } from '../../../cli/status/recent-waits.ts';
 import type { Status } from '../../../cli/status/report.ts';
@@ -15,9 +14,10 @@ import { WaitRecord } from '../../../lambda/look/wait-record.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 import { Servers } from '../../support/servers.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-waits-'));
+const folder = ownFolder();
 const file = join(folder, 'autoscaler.yaml');
 const servers = new Servers();
 let lab: Lab | undefined;
@@ -28,7 +28,6 @@ afterEach(async () => {
   lab = undefined;
   await servers.close();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const CPU: LabPool = { organization: 'default', desiredCount: 0, name: 'cpu', tags: {}, max: 4 };
 

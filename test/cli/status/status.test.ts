@@ -1,35 +1,27 @@
 /** The exact output of `autoscaler status` for worlds that are served over HTTP. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { Status } from '../../../cli/status/report.ts';
 import { checkConfig } from '../../../lambda/config/check.ts';
 import { lookAndAct } from '../../../lambda/look/look.ts';
 import { lookEvent } from '../../../lambda/look/look-event.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
-import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
+import { type Lab, type LabPool, labConfig } from '../../support/lab.ts';
+import { ownFolder } from '../../support/own-folder.ts';
+import { ownLabs } from '../../support/own-labs.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-status-'));
+const folder = ownFolder();
 const file = join(folder, 'autoscaler.yaml');
-const opened: Lab[] = [];
-beforeEach(() => vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON));
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await Promise.all(opened.splice(0).map((lab) => lab.close()));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const startOwnLab = ownLabs();
 
 const IDLE = { organization: 'default', desiredCount: 0 };
 const CPU: LabPool = { ...IDLE, name: 'cpu', tags: {}, min: 1, max: 5 };
 const GPU: LabPool = { ...IDLE, name: 'gpu', tags: { cluster: 'gpu' }, max: 2 };
 
 async function open(pools: readonly LabPool[]): Promise<Lab> {
-  const lab = await startLab({ pools });
-  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', lab.awsUrl);
-  opened.push(lab);
+  const lab = await startOwnLab({ pools });
   configure(lab, pools);
   return lab;
 }

@@ -1,16 +1,7 @@
 /** `autoscaler trace export` over HTTP: the trace has each job of the world. */
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { readTrace } from '../../../backtest/trace/read.ts';
 import type { JobKind, TraceJob } from '../../../backtest/trace/trace.ts';
@@ -32,12 +23,13 @@ import {
   startLab,
   timeOf,
 } from '../../support/lab.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 
 const pools: readonly LabPool[] = [
   { name: 'cpu', organization: 'default', tags: {}, desiredCount: 4 },
   { name: 'gpu', organization: 'data', tags: { gpu: 'a10' }, desiredCount: 1 },
 ];
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-export-'));
+const folder = ownFolder();
 const config = join(folder, 'autoscaler.yaml');
 const out = join(folder, 'trace.jsonl');
 
@@ -50,7 +42,6 @@ afterEach(async () => {
   for (const lab of labs.splice(0)) await lab.close();
   rmSync(out, { force: true, recursive: true });
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** A lab with daemons at work, and its configuration. */
 async function workingLab(options: Partial<LabOptions> = {}): Promise<Lab> {

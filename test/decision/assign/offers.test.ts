@@ -25,18 +25,18 @@ import {
   addFailedStarts,
   type Change,
   edit,
+  inWords,
   organizationIn,
   planOf,
 } from '../../support/planned.ts';
+import { table } from '../../support/table.ts';
 
 const gpu = { cluster: 'gpu' };
-const gpuEu = { cluster: 'gpu', region: 'eu' };
 
 type Row = {
-  readonly scenario: string;
-  readonly picture: Picture;
+  readonly world: string;
   readonly change?: Change;
-  readonly expected: readonly string[];
+  readonly expected: string;
   readonly because: string;
 };
 
@@ -57,52 +57,54 @@ const strangerNamed =
   (snapshot) =>
     edit(organizationIn(snapshot).daemons.items, 0, { name });
 
-const free: readonly Row[] = [
-  {
-    scenario: '1 pending, an idle daemon with a drain request',
-    picture: { pools: { cpu: { tasks: 'I1m' } }, pending: [{}] },
-    change: leaving,
-    expected: ['cpu 1->2 pending-jobs'],
-    because: 'it takes no job any more',
-  },
-  {
-    scenario: '1 pending, a daemon with a drain request from before it registered',
-    picture: { pools: { cpu: { tasks: 'R' } }, pending: [{}] },
-    change: leaving,
-    expected: ['cpu 1->2 pending-jobs'],
-    because: 'it will take no job',
-  },
-  {
-    scenario: '1 pending, B Z',
-    picture: { pools: { cpu: { tasks: 'B Z' } }, pending: [{}] },
-    expected: ['cpu 2->3 pending-jobs'],
-    because: 'a task that lost its daemon holds a lease, so no job waits for it',
-  },
-  {
-    scenario: '1 pending, U',
-    picture: { pools: { cpu: { tasks: 'U1m' } }, pending: [{}] },
-    expected: ['cpu 1->2 pending-jobs'],
-    because: 'a daemon without a lease has most likely just left',
-  },
-  {
-    scenario: '1 pending, I, leases unread',
-    picture: { pools: { cpu: { tasks: 'I1m' } }, pending: [{}] },
-    change: leasesUnread,
-    expected: [],
-    because: 'a lease that could not be read is no reason to launch',
-  },
-  {
-    scenario: '1 pending, B, leases unread',
-    picture: { pools: { cpu: { tasks: 'B' } }, pending: [{}] },
-    change: leasesUnread,
-    expected: ['cpu 1->2 pending-jobs'],
-    because: 'a busy daemon is no supply, whatever its lease',
-  },
-];
+const withoutFirstService: Change = ({ ecs }) => {
+  ecs.services.items.shift();
+};
+const failing =
+  (...pools: readonly string[]): Change =>
+  (snapshot) => {
+    for (const pool of pools) addFailedStarts(snapshot, pool, 3);
+  };
+const failingInDoubt: Change = (snapshot) => {
+  addFailedStarts(snapshot, 'a', 3);
+  organizationIn(snapshot).jobs.status = 'truncated';
+};
+const secondUnprotected: Change = ({ ecs }) => edit(ecs.protections.items, 1, { protectionEnabled: false });
+const tasksCutOff: Change = ({ ecs }) => {
+  ecs.tasks.status = 'truncated';
+  ecs.tasks.items.splice(1);
+};
+const tasksUnread: Change = ({ ecs }) => Object.assign(ecs.tasks, { status: 'failed', items: [] });
+const addBusyDaemonWithoutTask: Change = (snapshot) => {
+  const { daemons } = organizationIn(snapshot);
+  daemons.items.push({ ...daemons.items[0], id: 'gone', name: `cpu-${idOf('gone')}`, status: 'busy' });
+};
+const staleWithBusyDaemon: Change = (snapshot, config) => {
+  snapshot.ecs.tasks.status = 'stale';
+  addBusyDaemonWithoutTask(snapshot, config);
+};
+const countedWithBusyDaemon: Change = (snapshot, config) => {
+  addBusyDaemonWithoutTask(snapshot, config);
+  edit(snapshot.ecs.services.items, 0, { runningCount: 2 });
+};
+const allUnread: Change = (snapshot, config) => {
+  tasksUnread(snapshot, config);
+  snapshot.coder.organizations = [];
+};
+
+const free = table<Row>`
+  world        | change          | expected              | because
+  cpu I1m; job | ${leaving}      | cpu 1->2 pending-jobs | it takes no job any more
+  cpu R; job   | ${leaving}      | cpu 1->2 pending-jobs | it will take no job
+  cpu B Z; job |                 | cpu 2->3 pending-jobs | a task that lost its daemon holds a lease, so no job waits for it
+  cpu U1m; job |                 | cpu 1->2 pending-jobs | a daemon without a lease has most likely just left
+  cpu I1m; job | ${leasesUnread} | nothing               | a lease that could not be read is no reason to launch
+  cpu B; job   | ${leasesUnread} | cpu 1->2 pending-jobs | a busy daemon is no supply, whatever its lease
+`;
 
 describe('daemons of a pool', () => {
-  it.each(free)('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
-    expect(actionsOf(planOf(picture, change))).toEqual(expected);
+  it.each(free)('plans $expected for $world, because $because', ({ world, change, expected }) => {
+    expect(inWords(actionsOf(planOf(world, change)))).toBe(expected);
   });
 
   it('offers the own tags of each daemon, even of two daemons with two wrong keys', () => {
@@ -122,43 +124,14 @@ describe('daemons of a pool', () => {
 });
 
 describe('daemons that the autoscaler does not own', () => {
-  it.each<Row>([
-    {
-      scenario: '2 pending, our own daemon under its host name',
-      picture: { pools: { cpu: { tasks: 'I1m' } }, pending: [{ jobs: 2 }] },
-      change: named,
-      expected: ['cpu 1->2 pending-jobs'],
-      because: 'it is counted once',
-    },
-    {
-      scenario: '1 pending, an idle daemon named as a pool of another fleet would name it',
-      picture: {
-        pools: { gpu: { tags: gpu } },
-        pending: [{ tags: gpu, ageS: 10 }],
-        strangers: [{ tags: gpu }],
-      },
-      change: strangerNamed(`fleet-${taskIdOf(7)}`),
-      expected: [],
-      because: 'it is supply',
-    },
-    {
-      scenario: '1 pending, an idle daemon named after our pool, without a task',
-      picture: { pools: { gpu: { tags: gpu } }, pending: [{ tags: gpu }], strangers: [{ tags: gpu }] },
-      change: strangerNamed(`gpu-${taskIdOf(7)}`),
-      expected: ['gpu 0->1 pending-jobs'],
-      because: 'its task is gone, so it has gone too',
-    },
-    {
-      scenario: '1 pending in another organization',
-      picture: {
-        pools: { cpu: { tasks: 'I1m' }, other: { organization: 'data' } },
-        pending: [{ organization: 'data' }],
-      },
-      expected: ['other 0->1 pending-jobs'],
-      because: 'daemons work for their own organization only',
-    },
-  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
-    expect(actionsOf(planOf(picture, change))).toEqual(expected);
+  it.each(table<Row>`
+    world                                    | change                                 | expected              | because
+    cpu I1m; 2 jobs                          | ${named}                               | cpu 1->2 pending-jobs | it is counted once
+    gpu [gpu]; job 10s [gpu]; stranger [gpu] | ${strangerNamed(`fleet-${taskIdOf(7)}`)} | nothing               | it is supply
+    gpu [gpu]; job [gpu]; stranger [gpu]     | ${strangerNamed(`gpu-${taskIdOf(7)}`)} | gpu 0->1 pending-jobs | its task is gone, so it has gone too
+    cpu I1m; other, organization data; job of data |                                        | other 0->1 pending-jobs | daemons work for their own organization only
+  `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
+    expect(inWords(actionsOf(planOf(world, change)))).toBe(expected);
   });
 
   it('counts a task once that is listed twice', () => {
@@ -219,32 +192,13 @@ describe('daemons that the autoscaler does not own', () => {
 });
 
 describe('warm', () => {
-  it.each<Row>([
-    {
-      scenario: 'a free daemon of a wider pool',
-      picture: { pools: { a: { tasks: 'I1m', tags: gpuEu }, b: { tags: gpu, warm: 1 } } },
-      expected: ['b 0->1 floor'],
-      because: 'warm daemons must be of the own pool',
-    },
-    {
-      scenario: "a free daemon of another pool with this pool's key",
-      picture: {
-        pools: {
-          a: { tasks: 'I1m', tags: gpuEu, daemonTags: gpu, ageMinutes: 14 },
-          b: { tags: gpu, warm: 1 },
-        },
-      },
-      expected: ['b 0->1 floor'],
-      because: 'warm daemons must be of the own pool',
-    },
-    {
-      scenario: 'a free daemon of its own with a wrong key',
-      picture: { pools: { b: { tasks: 'I1m', tags: gpu, daemonTags: gpuEu, ageMinutes: 14, warm: 1 } } },
-      expected: ['b 1->2 floor'],
-      because: 'it would not be ready for the jobs of this pool',
-    },
-  ])('plans $expected for $scenario, because $because', ({ picture, expected }) => {
-    expect(actionsOf(planOf(picture))).toEqual(expected);
+  it.each(table<Row>`
+    world                                                         | expected     | because
+    a I1m [gpu eu]; b [gpu], warm 1                               | b 0->1 floor | warm daemons must be of the own pool
+    a I1m [gpu eu], ageMinutes 14, daemons [gpu]; b [gpu], warm 1 | b 0->1 floor | warm daemons must be of the own pool
+    b I1m [gpu], ageMinutes 14, warm 1, daemons [gpu eu]          | b 1->2 floor | it would not be ready for the jobs of this pool
+  `)('plans $expected for $world, because $because', ({ world, expected }) => {
+    expect(inWords(actionsOf(planOf(world)))).toBe(expected);
   });
 
   it('reports warm neither in the assignment nor among the unserved jobs', () => {
@@ -258,99 +212,19 @@ describe('warm', () => {
 });
 
 describe('room', () => {
-  it.each<Row>([
-    {
-      scenario: 'min 1, max 2, 5 pending',
-      picture: { pools: { cpu: { min: 1, max: 2 } }, pending: [{ jobs: 5 }] },
-      expected: ['cpu 0->2 pending-jobs'],
-      because: 'tasks of min count against max',
-    },
-    {
-      scenario: 'min 1, 1 pending',
-      picture: { pools: { cpu: { min: 1 } }, pending: [{}] },
-      expected: ['cpu 0->1 pending-jobs'],
-      because: 'a task of min takes a job like any other',
-    },
-    {
-      scenario: 'maxTasks 3, 3 desired and none there, 2 pending elsewhere',
-      picture: {
-        pools: { cpu: { desired: 3, min: 3 }, gpu: { tags: gpu } },
-        pending: [{ jobs: 2, tags: gpu }],
-        maxTasks: 3,
-      },
-      expected: [],
-      because: 'desired tasks count before they exist',
-    },
-    {
-      scenario: 'maxTasks 3, a pool that has min 2, 3 pending elsewhere',
-      picture: {
-        pools: { a: { min: 2 }, gpu: { tags: gpu } },
-        pending: [{ jobs: 3, tags: gpu }],
-        maxTasks: 3,
-      },
-      expected: ['a 0->2 floor', 'gpu 0->1 pending-jobs'],
-      because: 'the room of min is reserved first',
-    },
-    {
-      scenario: 'maxTasks 2, a pool without a service that has min 2',
-      picture: {
-        pools: { a: { min: 2 }, gpu: { tags: gpu } },
-        pending: [{ jobs: 2, tags: gpu }],
-        maxTasks: 2,
-      },
-      change: ({ ecs }) => {
-        ecs.services.items.shift();
-      },
-      expected: ['gpu 0->2 pending-jobs'],
-      because: 'no room is reserved for tasks that cannot start',
-    },
-    {
-      scenario: 'maxTasks 2, 1 works, two pools with failing starts',
-      picture: {
-        pools: { a: { tags: gpu }, b: { tags: { cluster: 'tpu' } }, c: { tasks: 'B' } },
-        pending: [{ tags: gpu }, { tags: { cluster: 'tpu' } }],
-        maxTasks: 2,
-      },
-      change: (snapshot) => {
-        for (const pool of ['a', 'b']) addFailedStarts(snapshot, pool, 3);
-      },
-      expected: ['a 0->1 pending-jobs'],
-      because: 'probes take room like any other task',
-    },
-    {
-      scenario: 'maxTasks 2, a launch beside a pool with failing starts',
-      picture: {
-        pools: { a: { tags: gpu }, c: {} },
-        pending: [{ tags: gpu }, { jobs: 2 }],
-        maxTasks: 2,
-      },
-      change: (snapshot) => addFailedStarts(snapshot, 'a', 3),
-      expected: ['c 0->2 pending-jobs'],
-      because: 'a probe gets the room that launches leave',
-    },
-    {
-      scenario: 'maxTasks 3, a pool with 3 unplaced tasks, with doubts',
-      picture: {
-        pools: { a: { tags: gpu, desired: 3 }, c: { organization: 'data' } },
-        pending: [{ organization: 'data' }],
-        maxTasks: 3,
-      },
-      change: (snapshot) => {
-        addFailedStarts(snapshot, 'a', 3);
-        organizationIn(snapshot).jobs.status = 'truncated';
-      },
-      expected: [],
-      because: 'its count is held, and takes room until it is lowered',
-    },
-    {
-      scenario: 'a task that never had a daemon, 2 pending',
-      picture: { pools: { cpu: { tasks: 'B Z' } }, pending: [{ jobs: 2 }] },
-      change: ({ ecs }) => edit(ecs.protections.items, 1, { protectionEnabled: false }),
-      expected: ['cpu 2->1 tasks-left'],
-      because: 'it stops before other tasks start',
-    },
-  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
-    expect(actionsOf(planOf(picture, change))).toEqual(expected);
+  it.each(table<Row>`
+    world                                                      | change               | expected              | because
+    cpu, min 1, max 2; 5 jobs                                  |                      | cpu 0->2 pending-jobs | tasks of min count against max
+    cpu, min 1; job                                            |                      | cpu 0->1 pending-jobs | a task of min takes a job like any other
+    cpu, desired 3, min 3; gpu [gpu]; 2 jobs [gpu]; maxTasks 3 |                      | nothing               | desired tasks count before they exist
+    a, min 2; gpu [gpu]; 3 jobs [gpu]; maxTasks 3              |                      | a 0->2 floor, gpu 0->1 pending-jobs | the room of min is reserved first
+    a, min 2; gpu [gpu]; 2 jobs [gpu]; maxTasks 2              | ${withoutFirstService} | gpu 0->2 pending-jobs | no room is reserved for tasks that cannot start
+    a [gpu]; b [tpu]; c B; job [gpu]; job [tpu]; maxTasks 2    | ${failing('a', 'b')} | a 0->1 pending-jobs   | probes take room like any other task
+    a [gpu]; c; job [gpu]; 2 jobs; maxTasks 2                  | ${failing('a')}      | c 0->2 pending-jobs   | a probe gets the room that launches leave
+    a [gpu], desired 3; c, organization data; job of data; maxTasks 3 | ${failingInDoubt}    | nothing               | its count is held, and takes room until it is lowered
+    cpu B Z; 2 jobs                                            | ${secondUnprotected} | cpu 2->1 tasks-left   | it stops before other tasks start
+  `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
+    expect(inWords(actionsOf(planOf(world, change)))).toBe(expected);
   });
 });
 
@@ -369,49 +243,22 @@ function offerOf(text: string): Offer {
 }
 
 describe('offers that can all run a job', () => {
-  it.each([
-    {
-      scenario: 'two launches at one price',
-      offers: ['b by-launch 1 @7', 'a by-launch 1 @7'],
-      expected: ['a by-launch 1'],
-      because: 'the name decides, so that every look decides alike',
-    },
-    {
-      scenario: 'room at two prices',
-      offers: ['a when-there-is-room all @9', 'b when-there-is-room all @7'],
-      expected: ['b when-there-is-room 1'],
-      because: 'the job waits for the cheaper one',
-    },
-    {
-      scenario: 'room beside a busy daemon outside the autoscaler',
-      offers: ['theirs by-busy all', 'a when-there-is-room all @9'],
-      expected: ['a when-there-is-room 1'],
-      because: 'the autoscaler can make room',
-    },
-    {
-      scenario: 'a busy daemon outside the autoscaler, and an own one with another key',
-      offers: ['a by-busy all', 'theirs by-busy all'],
-      expected: ['null by-busy 1'],
-      because: 'the own daemon has the wrong key',
-    },
-    {
-      scenario: 'a starting task of an expensive pool beside a cheap launch',
-      offers: ['a by-launch 1 @1', 'b by-starting 1'],
-      expected: ['b by-starting 1'],
-      because: 'a starting task has no further cost',
-    },
-    {
-      scenario: 'a free daemon, a starting one, and a launch that comes in any case',
-      offers: ['a by-launch 1', 'a by-starting 1', 'b by-free 1'],
-      expected: ['b by-free 1'],
-      because: 'the free one is ready now',
-    },
-  ])('plans $expected for $scenario, because $because', ({ offers, expected }) => {
+  it.each(table<{ offers: string; expected: string; because: string }>`
+    offers                                                   | expected               | because
+    b by-launch 1 @7, a by-launch 1 @7                       | a by-launch 1          | the name decides, so that every look decides alike
+    a when-there-is-room all @9, b when-there-is-room all @7 | b when-there-is-room 1 | the job waits for the cheaper one
+    theirs by-busy all, a when-there-is-room all @9          | a when-there-is-room 1 | the autoscaler can make room
+    a by-busy all, theirs by-busy all                        | null by-busy 1         | the own daemon has the wrong key
+    a by-launch 1 @1, b by-starting 1                        | b by-starting 1        | a starting task has no further cost
+    a by-launch 1, a by-starting 1, b by-free 1              | b by-free 1            | the free one is ready now
+  `)('assigns to $expected with $offers, because $because', ({ offers, expected }) => {
     const groups = deriveDemand(
       aSnapshot({ organizations: [anOrganization({ jobs: reading([aJob({ tags: gpu })]) })] }),
     );
-    const { assigned } = assign(groups, offers.map(offerOf), 10);
-    expect(assigned.map(({ offer, jobs }) => `${offer.pool} ${offer.served} ${jobs}`)).toEqual(expected);
+    const { assigned } = assign(groups, offers.split(', ').map(offerOf), 10);
+    expect(inWords(assigned.map(({ offer, jobs }) => `${offer.pool} ${offer.served} ${jobs}`))).toBe(
+      expected,
+    );
   });
 
   it('gives earlier groups the offers of a pool that are ready sooner', () => {
@@ -430,57 +277,14 @@ describe('offers that can all run a job', () => {
 });
 
 describe('readings that are not available', () => {
-  it.each<Row>([
-    {
-      scenario: 'tasks cut off after the first of B B I',
-      picture: { pools: { cpu: { tasks: 'B B I1m' } }, pending: [{}] },
-      change: ({ ecs }) => {
-        ecs.tasks.status = 'truncated';
-        ecs.tasks.items.splice(1);
-      },
-      expected: [],
-      because: 'of the two missing ones, one is busy and one may be free',
-    },
-    {
-      scenario: 'tasks unread, two busy daemons, 2 pending, maxTasks 3',
-      picture: { pools: { cpu: { tasks: 'B B' } }, pending: [{ jobs: 2 }], maxTasks: 3 },
-      change: ({ ecs }) => Object.assign(ecs.tasks, { status: 'failed', items: [] }),
-      expected: ['cpu 2->3 pending-jobs'],
-      because: 'tasks that are known only by their daemons count too',
-    },
-    {
-      scenario: 'tasks stale, a busy daemon without a task',
-      picture: { pools: { cpu: { tasks: 'B' } } },
-      change: (snapshot) => {
-        snapshot.ecs.tasks.status = 'stale';
-        const { daemons } = organizationIn(snapshot);
-        daemons.items.push({ ...daemons.items[0], id: 'gone', name: `cpu-${idOf('gone')}`, status: 'busy' });
-      },
-      expected: [],
-      because: 'ECS counts no more tasks than it lists',
-    },
-    {
-      scenario: 'tasks ok, a busy daemon without a task, and an older count',
-      picture: { pools: { cpu: { tasks: 'B' } } },
-      change: (snapshot) => {
-        const { daemons } = organizationIn(snapshot);
-        daemons.items.push({ ...daemons.items[0], id: 'gone', name: `cpu-${idOf('gone')}`, status: 'busy' });
-        edit(snapshot.ecs.services.items, 0, { runningCount: 2 });
-      },
-      expected: [],
-      because: 'a complete list is trusted',
-    },
-    {
-      scenario: 'tasks and organization unread',
-      picture: { pools: { cpu: { tasks: 'B' } } },
-      change: (snapshot) => {
-        Object.assign(snapshot.ecs.tasks, { status: 'failed', items: [] });
-        snapshot.coder.organizations = [];
-      },
-      expected: [],
-      because: 'without readings the autoscaler does nothing',
-    },
-  ])('plans $expected for $scenario, because $because', ({ picture, change, expected }) => {
-    expect(actionsOf(planOf(picture, change))).toEqual(expected);
+  it.each(table<Row>`
+    world                       | change                   | expected              | because
+    cpu B B I1m; job            | ${tasksCutOff}           | nothing               | of the two missing ones, one is busy and one may be free
+    cpu B B; 2 jobs; maxTasks 3 | ${tasksUnread}           | cpu 2->3 pending-jobs | tasks that are known only by their daemons count too
+    cpu B                       | ${staleWithBusyDaemon}   | nothing               | ECS counts no more tasks than it lists
+    cpu B                       | ${countedWithBusyDaemon} | nothing               | a complete list is trusted
+    cpu B                       | ${allUnread}             | nothing               | without readings the autoscaler does nothing
+  `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
+    expect(inWords(actionsOf(planOf(world, change)))).toBe(expected);
   });
 });

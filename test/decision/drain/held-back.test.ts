@@ -7,22 +7,18 @@ import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { ForecastRow, Plan, Reason } from '../../../lambda/decision/model/plan.ts';
 import { NOW } from '../../support/parts.ts';
-import type { Picture } from '../../support/picture.ts';
-import { addFailedStarts, type Change, planOf, poolOf } from '../../support/planned.ts';
+import { type Change, failing, inWords, planOf, poolOf } from '../../support/planned.ts';
 import { runs } from '../../support/runs.ts';
+import { table } from '../../support/table.ts';
 import { uglyStates } from '../../support/ugly/ugly.ts';
 
 const UNTIL = '2026-11-20T10:00:00.000Z';
 const paused = { pause: 'all', 'pause-until': UNTIL };
 const pin = (count: number) => ({ pin: `${count}`, 'pin-until': UNTIL });
-const floor = { floor: '1', 'floor-until': UNTIL };
-const scaleInPaused = { pause: 'scale-in', 'pause-until': UNTIL };
 const gpu = { cluster: 'gpu' };
 const gpuEu = { cluster: 'gpu', region: 'eu' };
 const asleep = { tags: gpu, overrides: paused };
 /** This pool could open the gate, but does not wake for it. */
-const unwoken = { tags: gpuEu, wake: { autostop: false } };
-const LATE_S = -3600;
 
 /**
  * The findings about transitions in a plan: `held 2 autostop by cpu (pause)`, `late 1 autostart`.
@@ -37,220 +33,51 @@ function foundIn({ findings }: Plan): readonly string[] {
   });
 }
 
+const withoutLastService: Change = ({ ecs }) => {
+  ecs.services.items.pop();
+};
+
 type Row = {
-  readonly scenario: string;
-  readonly pools: Picture['pools'];
-  readonly strangers?: Picture['strangers'];
-  /**
-   * Default: two autostops that have been overdue for a minute, so their waiting costs as much as a
-   * start.
-   */
-  readonly workspaces?: Picture['workspaces'];
+  readonly world: string;
   readonly change?: Change;
-  readonly expected: readonly string[];
+  readonly expected: string;
   readonly because: string;
 };
 
-const planFor = ({ pools, strangers = [], workspaces, change }: Row): Plan =>
-  planOf({ pools, strangers, workspaces: workspaces ?? [{ tags: gpu, stopsInS: -60, count: 2 }] }, change);
-
-it.each<Row>([
-  {
-    scenario: 'a paused pool that sleeps',
-    pools: { cpu: asleep },
-    expected: ['held 2 autostop by cpu (pause)'],
-    because: 'it would have been woken',
-  },
-  {
-    scenario: 'a pool that is pinned at none',
-    pools: { cpu: { tags: gpu, overrides: pin(0) } },
-    expected: ['held 2 autostop by cpu (pin)'],
-    because: 'the pool should have no task',
-  },
-  {
-    scenario: 'a pool that is paused and pinned',
-    pools: { cpu: { tags: gpu, overrides: { ...pin(0), ...paused } } },
-    expected: ['held 2 autostop by cpu (pause)'],
-    because: 'the pause beats the pin',
-  },
-  {
-    scenario: 'a pool that is pinned at none, its scale-in paused',
-    pools: { cpu: { tags: gpu, overrides: { ...pin(0), ...scaleInPaused } } },
-    expected: ['held 2 autostop by cpu (pin)'],
-    because: 'a pause of scale-in does not prevent waking',
-  },
-  {
-    scenario: 'one paused, one pinned',
-    pools: { eu: { tags: gpuEu, overrides: pin(0) }, cpu: asleep },
-    expected: ['held 2 autostop by cpu (pause), eu (pin)'],
-    because: 'either would do',
-  },
-  {
-    scenario: 'overdue for an hour',
-    pools: { cpu: asleep },
-    workspaces: [{ tags: gpu, stopsInS: LATE_S }],
-    expected: ['held 1 autostop by cpu (pause)'],
-    because: 'the delay is reported once, with its cause',
-  },
-  {
-    scenario: 'autostops that are overdue for half a minute',
-    pools: { cpu: asleep },
-    workspaces: [{ tags: gpu, stopsInS: -30, count: 2 }],
-    expected: [],
-    because: 'several stops share one start, so no pool would start for them yet',
-  },
-  {
-    scenario: 'an autostart in a minute, an autostop long ago',
-    pools: { cpu: asleep },
-    workspaces: [
-      { tags: gpu, startsInS: 60 },
-      { tags: gpu, stopsInS: LATE_S },
-    ],
-    expected: ['held 1 autostart by cpu (pause)', 'held 1 autostop by cpu (pause)'],
-    because: 'a task would have to start now to be in time',
-  },
-  {
-    scenario: 'an autostop in half an hour',
-    pools: { cpu: asleep },
-    workspaces: [{ tags: gpu, stopsInS: 1800 }],
-    expected: [],
-    because: 'by then the pause may be over',
-  },
-  {
-    scenario: 'a paused pool with a daemon',
-    pools: { cpu: { ...asleep, tasks: 'I20m' } },
-    expected: [],
-    because: 'it stays and opens the gate',
-  },
-  {
-    scenario: 'a paused pool with a starting daemon',
-    pools: { cpu: { ...asleep, tasks: 'P' } },
-    expected: [],
-    because: 'it will open the gate soon',
-  },
-  {
-    scenario: 'a paused pool with a last daemon that drains',
-    pools: { cpu: { ...asleep, tasks: 'L' } },
-    expected: ['held 2 autostop by cpu (pause)'],
-    because: 'no daemon follows it',
-  },
-  {
-    scenario: 'a daemon that is not there for long any more',
-    pools: { cpu: { tags: gpu, overrides: pin(0), tasks: 'B' } },
-    expected: [],
-    because: 'as long as it is there the gate is open',
-  },
-  {
-    scenario: 'a pin at one',
-    pools: { cpu: { tags: gpu, overrides: pin(1) } },
-    expected: [],
-    because: 'it brings a daemon, though not for this',
-  },
-  {
-    scenario: 'a pin at one with failing starts',
-    pools: { cpu: { tags: gpu, overrides: pin(1) } },
-    workspaces: [{ tags: gpu, stopsInS: LATE_S }],
-    change: (snapshot) => addFailedStarts(snapshot, 'cpu', 3),
-    expected: ['late 1 autostop'],
-    because: 'it does not wait for the pin',
-  },
-  {
-    scenario: 'a floor of one',
-    pools: { cpu: { tags: gpu, overrides: floor } },
-    expected: [],
-    because: 'no pool is kept from waking',
-  },
-  {
-    scenario: 'a pool beside it that can be woken',
-    pools: { cpu: asleep, eu: { tags: gpuEu } },
-    expected: [],
-    because: 'it is woken instead',
-  },
-  {
-    scenario: 'a pool beside it that could be woken, without a service',
-    pools: { cpu: asleep, eu: { tags: gpuEu } },
-    change: ({ ecs }) => {
-      ecs.services.items.pop();
-    },
-    expected: ['held 2 autostop by cpu (pause)'],
-    because: 'there is no pool to wake',
-  },
-  {
-    scenario: 'no pool but one without a service',
-    pools: { eu: { tags: gpuEu } },
-    change: ({ ecs }) => {
-      ecs.services.items.pop();
-    },
-    expected: [],
-    because: 'no override prevents waking; the missing service is reported',
-  },
-  {
-    scenario: 'a pool beside it that is not woken and sleeps',
-    pools: { cpu: asleep, eu: unwoken },
-    expected: ['held 2 autostop by cpu (pause)'],
-    because: 'it is no help, and was not meant to be',
-  },
-  {
-    scenario: 'a pool beside it that is not woken and has a daemon for now',
-    pools: { cpu: asleep, eu: { ...unwoken, tasks: 'B' } },
-    expected: [],
-    because: 'that opens the gate as long as it is there',
-  },
-  ...[{ min: 1 }, { warm: 1 }].map((kept) => ({
-    scenario: `a pool beside it that is not woken and is to keep one: ${Object.keys(kept)}`,
-    pools: { cpu: asleep, eu: { ...unwoken, ...kept } },
-    expected: [],
-    because: 'its daemon is about to come',
-  })),
-  {
-    scenario: 'a pool beside it without a service that would keep one',
-    pools: { cpu: asleep, eu: { ...unwoken, min: 1 } },
-    change: ({ ecs }) => {
-      ecs.services.items.pop();
-    },
-    expected: ['held 2 autostop by cpu (pause)'],
-    because: 'no task is launched',
-  },
-  {
-    scenario: "others' daemons",
-    pools: { cpu: asleep },
-    strangers: [{ tags: gpu, busy: true }],
-    expected: [],
-    because: 'they open the gate',
-  },
-  {
-    scenario: 'a pool that is not woken for it, paused',
-    pools: { cpu: { ...asleep, wake: { autostop: false } } },
-    expected: [],
-    because: 'the configuration wants it so',
-  },
-  {
-    scenario: 'a pool that is woken for it and not for the other, paused',
-    pools: { cpu: { ...asleep, wake: { autostop: false } } },
-    workspaces: [{ tags: gpu, startsInS: -30 }],
-    expected: ['held 1 autostart by cpu (pause)'],
-    because: 'each setting counts for itself',
-  },
-  {
-    scenario: 'a retiring pool that is paused',
-    pools: { cpu: { ...asleep, retiring: true } },
-    expected: ['without-pool 2 autostop'],
-    because: 'the end of the pause would not help',
-  },
-  {
-    scenario: 'a retiring pool beside a paused one',
-    pools: { cpu: asleep, old: { tags: gpuEu, retiring: true } },
-    expected: ['held 2 autostop by cpu (pause)'],
-    because: 'only one of them can be woken again',
-  },
-  {
-    scenario: 'a pause that has expired',
-    pools: { cpu: { tags: gpu, overrides: { ...paused, 'pause-until': '2026-11-20T09:00:00Z' } } },
-    expected: [],
-    because: 'it is woken',
-  },
-])('finds $expected for $scenario, because $because', (row) => {
-  expect(foundIn(planFor(row))).toEqual(row.expected);
+it.each(table<Row>`
+  world                                                                | change | expected                       | because
+  cpu [gpu], paused; 2 stops 60s ago [gpu]                             |        | held 2 autostop by cpu (pause) | it would have been woken
+  cpu [gpu], pin 0; 2 stops 60s ago [gpu]                              |        | held 2 autostop by cpu (pin)   | the pool should have no task
+  cpu [gpu], pin 0, paused; 2 stops 60s ago [gpu]                      |        | held 2 autostop by cpu (pause) | the pause beats the pin
+  cpu [gpu], pin 0, scaleInPaused; 2 stops 60s ago [gpu]               |        | held 2 autostop by cpu (pin)   | a pause of scale-in does not prevent waking
+  eu [gpu eu], pin 0; cpu [gpu], paused; 2 stops 60s ago [gpu]         |        | held 2 autostop by cpu (pause), eu (pin) | either would do
+  cpu [gpu], paused; stop 3600s ago [gpu]                              |        | held 1 autostop by cpu (pause) | the delay is reported once, with its cause
+  cpu [gpu], paused; 2 stops 30s ago [gpu]                             |        | nothing                        | several stops share one start, so no pool would start for them yet
+  cpu [gpu], paused; start in 60s [gpu]; stop 3600s ago [gpu]          |        | held 1 autostart by cpu (pause), held 1 autostop by cpu (pause) | a task would have to start now to be in time
+  cpu [gpu], paused; stop in 1800s [gpu]                               |        | nothing                        | by then the pause may be over
+  cpu I20m [gpu], paused; 2 stops 60s ago [gpu]                        |        | nothing                        | it stays and opens the gate
+  cpu P [gpu], paused; 2 stops 60s ago [gpu]                           |        | nothing                        | it will open the gate soon
+  cpu L [gpu], paused; 2 stops 60s ago [gpu]                           |        | held 2 autostop by cpu (pause) | no daemon follows it
+  cpu B [gpu], pin 0; 2 stops 60s ago [gpu]                            |        | nothing                        | as long as it is there the gate is open
+  cpu [gpu], pin 1; 2 stops 60s ago [gpu]                              |        | nothing                        | it brings a daemon, though not for this
+  cpu [gpu], pin 1; stop 3600s ago [gpu]                               | ${failing('cpu', 3)} | late 1 autostop                | it does not wait for the pin
+  cpu [gpu], floor 1; 2 stops 60s ago [gpu]                            |        | nothing                        | no pool is kept from waking
+  cpu [gpu], paused; eu [gpu eu]; 2 stops 60s ago [gpu]                |        | nothing                        | it is woken instead
+  cpu [gpu], paused; eu [gpu eu]; 2 stops 60s ago [gpu]                | ${withoutLastService} | held 2 autostop by cpu (pause) | there is no pool to wake
+  eu [gpu eu]; 2 stops 60s ago [gpu]                                   | ${withoutLastService} | nothing                        | no override prevents waking; the missing service is reported
+  cpu [gpu], paused; eu [gpu eu], no autostop; 2 stops 60s ago [gpu]   |        | held 2 autostop by cpu (pause) | it is no help, and was not meant to be
+  cpu [gpu], paused; eu B [gpu eu], no autostop; 2 stops 60s ago [gpu] |        | nothing                        | that opens the gate as long as it is there
+  cpu [gpu], paused; eu [gpu eu], min 1, no autostop; 2 stops 60s ago [gpu] |        | nothing                        | its daemon is about to come
+  cpu [gpu], paused; eu [gpu eu], warm 1, no autostop; 2 stops 60s ago [gpu] |        | nothing                        | its daemon is about to come
+  cpu [gpu], paused; eu [gpu eu], min 1, no autostop; 2 stops 60s ago [gpu] | ${withoutLastService} | held 2 autostop by cpu (pause) | no task is launched
+  cpu [gpu], paused; 2 stops 60s ago [gpu]; busy stranger [gpu]        |        | nothing                        | they open the gate
+  cpu [gpu], no autostop, paused; 2 stops 60s ago [gpu]                |        | nothing                        | the configuration wants it so
+  cpu [gpu], no autostop, paused; start 30s ago [gpu]                  |        | held 1 autostart by cpu (pause) | each setting counts for itself
+  cpu [gpu], retiring, paused; 2 stops 60s ago [gpu]                   |        | without-pool 2 autostop        | the end of the pause would not help
+  cpu [gpu], paused; old [gpu eu], retiring; 2 stops 60s ago [gpu]     |        | held 2 autostop by cpu (pause) | only one of them can be woken again
+  cpu [gpu], paused, pause-until 2026-11-20T09:00:00Z; 2 stops 60s ago [gpu] |        | nothing                        | it is woken
+`)('finds $expected for $world, because $because', ({ world, change, expected }) => {
+  expect(inWords(foundIn(planOf(world, change)))).toBe(expected);
 });
 
 describe('the plan of a pool that is paused or pinned', () => {

@@ -21,6 +21,8 @@ import {
   reading,
   taskIdOf,
 } from '../../support/parts.ts';
+import { inWords } from '../../support/planned.ts';
+import { table } from '../../support/table.ts';
 
 /**
  * A working task with a daemon that has been idle for this many minutes, or for an unknown time.
@@ -31,6 +33,17 @@ type Idle = {
   readonly isBusy?: true;
   readonly zone?: string;
 };
+
+/** `20m old zone-b` */
+function idleOf(text: string): Idle {
+  const [time = '', ...marks] = text.split(' ');
+  return {
+    minutes: time === '?' ? 'unknown' : Number.parseInt(time, 10),
+    ...(marks.includes('busy') ? { isBusy: true } : {}),
+    ...(marks.includes('old') ? { revision: 'cpu:1' } : {}),
+    ...(marks.includes('zone-b') ? { zone: 'b' } : {}),
+  };
+}
 
 function worldOf(idle: readonly Idle[]): Snapshot {
   return aSnapshot({
@@ -74,101 +87,21 @@ function decide(idle: readonly Idle[], spare: number): readonly string[] {
 }
 
 describe('drain requests', () => {
-  it.each<{
-    scenario: string;
-    idle: readonly Idle[];
-    spare: number;
-    expected: readonly string[];
-    because: string;
-  }>([
-    {
-      scenario: '9 and 10 min',
-      idle: [{ minutes: 9 }, { minutes: 10 }],
-      spare: 2,
-      expected: ['leave 1', 'keep 0'],
-      because: 'idleTimeout is inclusive, and the task idle for longest drains first',
-    },
-    {
-      scenario: 'old revisions',
-      idle: [{ minutes: 60 }, { minutes: 20, revision: 'cpu:1' }],
-      spare: 1,
-      expected: ['leave 1'],
-      because: 'old revisions go before new ones',
-    },
-    {
-      scenario: 'two of an old revision',
-      idle: [
-        { minutes: 20, revision: 'cpu:1' },
-        { minutes: 60, revision: 'cpu:1' },
-      ],
-      spare: 1,
-      expected: ['leave 1'],
-      because: 'among them the task idle for longest drains first',
-    },
-    {
-      scenario: 'one idle for an unknown time',
-      idle: [{ minutes: 'unknown' }, { minutes: 1 }],
-      spare: 2,
-      expected: ['keep 1', 'keep 0'],
-      because: 'an unknown time does not count as long, and comes last',
-    },
-    {
-      scenario: 'idle equally long',
-      idle: [{ minutes: 20 }, { minutes: 20 }],
-      spare: 1,
-      expected: ['leave 0'],
-      because: 'one order decides, always the same',
-    },
-    {
-      scenario: 'one in the zone that has two',
-      idle: [{ minutes: 20 }, { minutes: 30 }, { minutes: 60, zone: 'b' }],
-      spare: 1,
-      expected: ['leave 1'],
-      because: 'the zones stay balanced, and in the zone the task idle for longest drains',
-    },
-    {
-      scenario: 'one in a zone with a busy one',
-      idle: [{ minutes: 60, zone: 'b' }, { minutes: 20 }, { minutes: 5, isBusy: true }],
-      spare: 2,
-      expected: ['leave 1', 'leave 0'],
-      because: 'those that stay count for their zone',
-    },
-    {
-      scenario: 'zones that are even',
-      idle: [{ minutes: 20 }, { minutes: 30, zone: 'b' }],
-      spare: 1,
-      expected: ['leave 1'],
-      because: 'then the task idle for longest drains first',
-    },
-    {
-      scenario: 'an old one in an empty zone',
-      idle: [{ minutes: 20 }, { minutes: 30 }, { minutes: 11, zone: 'b', revision: 'cpu:1' }],
-      spare: 1,
-      expected: ['leave 2'],
-      because: 'old revisions go before anything else',
-    },
-    {
-      scenario: 'a busy one',
-      idle: [{ minutes: 60, isBusy: true }, { minutes: 20 }],
-      spare: 2,
-      expected: ['leave 1'],
-      because: 'a busy daemon never gets a drain request',
-    },
-    {
-      scenario: 'none to spare',
-      idle: [{ minutes: 60 }],
-      spare: 0,
-      expected: [],
-      because: 'the floor keeps it',
-    },
-    {
-      scenario: 'fewer than the floor',
-      idle: [{ minutes: 60 }, { minutes: 60 }],
-      spare: -1,
-      expected: [],
-      because: 'the floor keeps all',
-    },
-  ])('are $expected for $scenario, because $because', ({ idle, spare, expected }) => {
-    expect(decide(idle, spare)).toEqual(expected);
+  it.each(table<{ idle: string; spare: number; expected: string; because: string }>`
+    idle                     | spare | expected         | because
+    9m, 10m                  | 2     | leave 1, keep 0  | idleTimeout is inclusive, and the task idle for longest drains first
+    60m, 20m old             | 1     | leave 1          | old revisions go before new ones
+    20m old, 60m old         | 1     | leave 1          | among them the task idle for longest drains first
+    ?, 1m                    | 2     | keep 1, keep 0   | an unknown time does not count as long, and comes last
+    20m, 20m                 | 1     | leave 0          | one order decides, always the same
+    20m, 30m, 60m zone-b     | 1     | leave 1          | the zones stay balanced, and in the zone the task idle for longest drains
+    60m zone-b, 20m, 5m busy | 2     | leave 1, leave 0 | those that stay count for their zone
+    20m, 30m zone-b          | 1     | leave 1          | then the task idle for longest drains first
+    20m, 30m, 11m old zone-b | 1     | leave 2          | old revisions go before anything else
+    60m busy, 20m            | 2     | leave 1          | a busy daemon never gets a drain request
+    60m                      | 0     | nothing          | the floor keeps it
+    60m, 60m                 | -1    | nothing          | the floor keeps all
+  `)('are $expected for $idle with $spare to spare, because $because', ({ idle, spare, expected }) => {
+    expect(inWords(decide(idle.split(', ').map(idleOf), spare))).toBe(expected);
   });
 });

@@ -10,6 +10,7 @@ import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/bra
 import type {
   Daemon,
   OrganizationReadings,
+  ReadingStatus,
   Template,
   Workspace,
 } from '../../../lambda/decision/model/snapshot.ts';
@@ -28,6 +29,8 @@ import {
   reading,
   SECOND,
 } from '../../support/parts.ts';
+import { inWords } from '../../support/planned.ts';
+import { table } from '../../support/table.ts';
 
 const inFuture = (ms: number): EpochMs => ago(-ms);
 type Build = Partial<Workspace['latest_build']>;
@@ -38,6 +41,15 @@ const failed = (ms: number): Workspace['latest_build']['job'] => ({
   status: 'failed',
   completed_at: ago(ms),
 });
+
+/** Templates that differ from the default. */
+const onDays = (days_of_week: readonly string[] | null): Partial<Template> => ({
+  autostart_requirement: { days_of_week } as Template['autostart_requirement'],
+});
+const cleansUp = { failure_ttl_ms: HOUR };
+const dormantAfter = (time_til_dormant_ms: number) => ({ time_til_dormant_ms });
+const unused = { last_used_at: ago(HOUR) };
+const hasFailed = (transition: string) => ({ latest_build: { transition, job: failed(MINUTE) } });
 
 type Row = {
   readonly workspace: Parameters<typeof aWorkspace>[0];
@@ -55,272 +67,89 @@ const said = (workspace: Workspace, template: Template | undefined): string => {
 
 describe('autostart', () => {
   const stopped = { next_start_at: inFuture(5 * MINUTE) };
-  it.each<Row>([
-    { workspace: stopped, expected: 'autostart in 5 min', because: 'its schedule gives this time' },
-    { workspace: {}, expected: 'nothing', because: 'it has no schedule' },
-    {
-      workspace: { ...stopped, autostart_schedule: null },
-      expected: 'nothing',
-      because: 'the user switched the schedule off',
-    },
-    {
-      workspace: { next_start_at: null, autostart_schedule: 'CRON_TZ=UTC 5 9 * * *' },
-      expected: 'autostart in 5 min',
-      because: 'coderd works the time out anew within a minute',
-    },
-    {
-      workspace: { next_start_at: null, autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' },
-      template: { autostart_requirement: { days_of_week: [] } },
-      expected: 'nothing',
-      because: 'the template allows no day, so coderd finds none',
-    },
-    {
-      workspace: { next_start_at: null, autostart_schedule: 'every morning' },
-      expected: 'nothing',
-      because: 'the schedule cannot be parsed',
-    },
-    {
-      workspace: stopped,
-      template: { autostart_requirement: { days_of_week: [] } },
-      expected: 'nothing',
-      because: 'the template allows no day any more',
-    },
-    {
-      workspace: stopped,
-      template: { autostart_requirement: { days_of_week: null } },
-      expected: 'autostart in 5 min',
-      because: 'a template that names no days allows all',
-    },
-    {
-      workspace: stopped,
-      template: { allow_user_autostart: false },
-      expected: 'nothing',
-      because: 'the template forbids it',
-    },
-    {
-      workspace: { ...stopped, dormant_at: ago(HOUR) },
-      expected: 'nothing',
-      because: 'a dormant workspace does not start',
-    },
-    {
-      workspace: { ...stopped, latest_build: { job: failed(HOUR) } },
-      expected: 'nothing',
-      because: 'its last stop failed',
-    },
-    {
-      workspace: { ...stopped, ...running({ deadline: null }) },
-      expected: 'nothing',
-      because: 'it runs already',
-    },
-    {
-      workspace: { ...stopped, latest_build: { job: { status: 'running' } } },
-      expected: 'nothing',
-      because: 'a build is under way',
-    },
-    {
-      workspace: stopped,
-      template: { autostart_requirement: { days_of_week: ['monday'] } },
-      expected: 'nothing',
-      because: 'it is a Friday, and the template allows Mondays only',
-    },
-    {
-      workspace: stopped,
-      template: { autostart_requirement: { days_of_week: ['friday'] } },
-      expected: 'autostart in 5 min',
-      because: 'Friday is allowed',
-    },
-    {
-      workspace: stopped,
-      template: { autostart_requirement: { days_of_week: [] } },
-      expected: 'nothing',
-      because: 'the template allows no day',
-    },
-    {
-      workspace: stopped,
-      template: { autostart_requirement: {} },
-      expected: 'autostart in 5 min',
-      because: 'the days of the template are unknown',
-    },
-    {
-      workspace: {
-        ...stopped,
-        autostart_schedule: 'CRON_TZ=Pacific/Auckland 5 22 * * *',
-        next_start_at: inFuture(4 * HOUR),
-      },
-      template: { autostart_requirement: { days_of_week: ['friday'] } },
-      expected: 'nothing',
-      because: 'there it is Saturday by then',
-    },
-    {
-      workspace: { ...stopped, autostart_schedule: 'CRON_TZ=Nowhere/Land 5 9 * * *' },
-      template: { autostart_requirement: { days_of_week: ['monday'] } },
-      expected: 'autostart in 5 min',
-      because: 'an unknown status does not keep a pool from waking',
-    },
-    {
-      workspace: { ...stopped, next_start_at: inFuture(365 * 24 * HOUR) },
-      expected: 'autostart in 525600 min',
-      because: 'a year ahead is a long time, and no error',
-    },
-  ])('$expected, because $because', ({ workspace, template, expected }) => {
+  it.each(table<Row>`
+    workspace                                                       | template              | expected           | because
+    ${stopped}                                                      |                       | autostart in 5 min | its schedule gives this time
+    ${{}}                                                           |                       | nothing            | it has no schedule
+    ${{ ...stopped, autostart_schedule: null }}                     |                       | nothing            | the user switched the schedule off
+    ${{ next_start_at: null, autostart_schedule: 'CRON_TZ=UTC 5 9 * * *' }} |                       | autostart in 5 min | coderd works the time out anew within a minute
+    ${{ next_start_at: null, autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' }} | ${onDays([])}         | nothing            | the template allows no day, so coderd finds none
+    ${{ next_start_at: null, autostart_schedule: 'every morning' }} |                       | nothing            | the schedule cannot be parsed
+    ${stopped}                                                      | ${onDays([])}         | nothing            | the template allows no day any more
+    ${stopped}                                                      | ${onDays(null)}       | autostart in 5 min | a template that names no days allows all
+    ${stopped}                                                      | ${{ allow_user_autostart: false }} | nothing            | the template forbids it
+    ${{ ...stopped, dormant_at: ago(HOUR) }}                        |                       | nothing            | a dormant workspace does not start
+    ${{ ...stopped, latest_build: { job: failed(HOUR) } }}          |                       | nothing            | its last stop failed
+    ${{ ...stopped, ...running({ deadline: null }) }}               |                       | nothing            | it runs already
+    ${{ ...stopped, latest_build: { job: { status: 'running' } } }} |                       | nothing            | a build is under way
+    ${stopped}                                                      | ${onDays(['monday'])} | nothing            | it is a Friday, and the template allows Mondays only
+    ${stopped}                                                      | ${onDays(['friday'])} | autostart in 5 min | Friday is allowed
+    ${stopped}                                                      | ${{ autostart_requirement: {} }} | autostart in 5 min | the days of the template are unknown
+    ${{ ...stopped, autostart_schedule: 'CRON_TZ=Pacific/Auckland 5 22 * * *', next_start_at: inFuture(4 * HOUR) }} | ${onDays(['friday'])} | nothing            | there it is Saturday by then
+    ${{ ...stopped, autostart_schedule: 'CRON_TZ=Nowhere/Land 5 9 * * *' }} | ${onDays(['monday'])} | autostart in 5 min | an unknown status does not keep a pool from waking
+    ${{ ...stopped, next_start_at: inFuture(365 * 24 * HOUR) }}     |                       | autostart in 525600 min | a year ahead is a long time, and no error
+  `)('$expected, because $because', ({ workspace, template, expected }) => {
     expect(said(aWorkspace(workspace), aTemplate(template))).toBe(expected);
   });
 });
 
 describe('autostop', () => {
-  it.each<Row>([
-    { workspace: running(), expected: 'autostop in 60 min', because: 'that is its deadline' },
-    {
-      workspace: running({ max_deadline: inFuture(30 * MINUTE) }),
-      expected: 'autostop in 30 min',
-      because: 'no activity moves it beyond the latest one',
-    },
-    {
-      workspace: running({ deadline: null, max_deadline: inFuture(HOUR) }),
-      expected: 'autostop in 60 min',
-      because: 'either may be there alone',
-    },
-    { workspace: running({ deadline: null }), expected: 'nothing', because: 'it has no deadline' },
-    {
-      workspace: running({ deadline: -62135596800000 as EpochMs }),
-      expected: 'nothing',
-      because: 'Go writes the year 1 for none',
-    },
-    {
-      workspace: { ...running(), dormant_at: ago(HOUR) },
-      expected: 'nothing',
-      because: 'coderd leaves the dormant alone',
-    },
-    {
-      workspace: running({ job: failed(MINUTE) }),
-      expected: 'nothing',
-      because: 'it failed, and the template does not clean up',
-    },
-    {
-      workspace: running({ job: failed(MINUTE) }),
-      template: { failure_ttl_ms: HOUR },
-      expected: 'autostop in 59 min',
-      because: 'the template cleans failed builds up',
-    },
-    {
-      workspace: { latest_build: { transition: 'stop', job: failed(MINUTE) } },
-      template: { failure_ttl_ms: HOUR },
-      expected: 'autostop in 59 min',
-      because: 'a stop that failed is tried again',
-    },
-    {
-      workspace: { latest_build: { transition: 'delete', job: failed(MINUTE) } },
-      template: { failure_ttl_ms: HOUR },
-      expected: 'nothing',
-      because: 'a deletion that failed is not',
-    },
-  ])('$expected, because $because', ({ workspace, template, expected }) => {
+  it.each(table<Row>`
+    workspace                                                    | template    | expected           | because
+    ${running()}                                                 |             | autostop in 60 min | that is its deadline
+    ${running({ max_deadline: inFuture(30 * MINUTE) })}          |             | autostop in 30 min | no activity moves it beyond the latest one
+    ${running({ deadline: null, max_deadline: inFuture(HOUR) })} |             | autostop in 60 min | either may be there alone
+    ${running({ deadline: null })}                               |             | nothing            | it has no deadline
+    ${running({ deadline: -62135596800000 as EpochMs })}         |             | nothing            | Go writes the year 1 for none
+    ${{ ...running(), dormant_at: ago(HOUR) }}                   |             | nothing            | coderd leaves the dormant alone
+    ${running({ job: failed(MINUTE) })}                          |             | nothing            | it failed, and the template does not clean up
+    ${running({ job: failed(MINUTE) })}                          | ${cleansUp} | autostop in 59 min | the template cleans failed builds up
+    ${hasFailed('stop')}                                         | ${cleansUp} | autostop in 59 min | a stop that failed is tried again
+    ${hasFailed('delete')}                                       | ${cleansUp} | nothing            | a deletion that failed is not
+  `)('$expected, because $because', ({ workspace, template, expected }) => {
     expect(said(aWorkspace(workspace), aTemplate(template))).toBe(expected);
   });
 });
 
 describe('the status of the owner', () => {
   const starts = { next_start_at: inFuture(5 * MINUTE) };
+  type OwnerRow = Omit<Row, 'template'> & {
+    readonly owner: { readonly status?: string; readonly user_updated_at?: EpochMs };
+  };
   const suspended = { status: 'suspended', user_updated_at: ago(MINUTE) };
-  it.each([
-    {
-      workspace: starts,
-      owner: { status: 'active' },
-      expected: ['autostart 5'],
-      because: 'coderd starts it',
-    },
-    { workspace: starts, owner: suspended, expected: [], because: 'coderd starts those of active owners' },
-    {
-      workspace: starts,
-      owner: { status: 'dormant' },
-      expected: [],
-      because: 'coderd starts those of active owners',
-    },
-    { workspace: starts, owner: {}, expected: ['autostart 5'], because: 'an older coderd does not send it' },
-    { workspace: running(), owner: suspended, expected: ['autostop -1'], because: 'coderd stops it at once' },
-    {
-      workspace: running({ created_at: ago(SECOND * 30) }),
-      owner: suspended,
-      expected: ['autostop -0.5'],
-      because: 'it was started after that',
-    },
-    {
-      workspace: running(),
-      owner: { status: 'dormant' },
-      expected: ['autostop 60'],
-      because: 'it has a deadline',
-    },
-    {
-      workspace: running({ job: failed(MINUTE) }),
-      owner: suspended,
-      expected: [],
-      because: 'its start failed',
-    },
-  ])('makes of $owner: $expected, because $because', ({ workspace, owner, expected }) => {
+  it.each(table<OwnerRow>`
+    workspace                                    | owner                    | expected      | because
+    ${starts}                                    | ${{ status: 'active' }}  | autostart 5   | coderd starts it
+    ${starts}                                    | ${suspended}             | nothing       | coderd starts those of active owners
+    ${starts}                                    | ${{ status: 'dormant' }} | nothing       | coderd starts those of active owners
+    ${starts}                                    | ${{}}                    | autostart 5   | an older coderd does not send it
+    ${running()}                                 | ${suspended}             | autostop -1   | coderd stops it at once
+    ${running({ created_at: ago(SECOND * 30) })} | ${suspended}             | autostop -0.5 | it was started after that
+    ${running()}                                 | ${{ status: 'dormant' }} | autostop 60   | it has a deadline
+    ${running({ job: failed(MINUTE) })}          | ${suspended}             | nothing       | its start failed
+  `)('makes of $owner: $expected, because $because', ({ workspace, owner, expected }) => {
     const circumstances = { owner: { user_id: 'ada', ...owner } };
     const coming = transitionsOf(aWorkspace(workspace), aTemplate(), circumstances);
-    expect(coming.map(({ kind, at }) => `${kind} ${(at - NOW) / MINUTE}`)).toEqual(expected);
+    expect(inWords(coming.map(({ kind, at }) => `${kind} ${(at - NOW) / MINUTE}`))).toBe(expected);
   });
 });
 
 describe('dormancy and deletion', () => {
   const dormant = { dormant_at: ago(24 * HOUR), deleting_at: inFuture(HOUR) };
   const deletes = { time_til_dormant_autodelete_ms: 25 * HOUR };
-  it.each<Row>([
-    {
-      workspace: { last_used_at: ago(HOUR) },
-      template: { time_til_dormant_ms: 2 * HOUR },
-      expected: 'dormancy in 60 min without a job',
-      because: 'a stopped one is only marked',
-    },
-    {
-      workspace: { ...running({ deadline: null }), last_used_at: ago(HOUR) },
-      template: { time_til_dormant_ms: 2 * HOUR },
-      expected: 'dormancy in 60 min',
-      because: 'one that runs is stopped too',
-    },
-    {
-      workspace: { last_used_at: ago(HOUR), dormant_at: ago(MINUTE) },
-      template: { time_til_dormant_ms: 2 * HOUR },
-      expected: 'nothing',
-      because: 'it is dormant',
-    },
-    {
-      workspace: { last_used_at: ago(HOUR) },
-      expected: 'nothing',
-      because: 'the template does not ask for it',
-    },
-    {
-      workspace: { ...running(), last_used_at: ago(HOUR) },
-      template: { time_til_dormant_ms: 90 * MINUTE },
-      expected: 'dormancy in 30 min',
-      because: 'it comes before the deadline',
-    },
-    { workspace: dormant, template: deletes, expected: 'deletion in 60 min', because: 'its time is set' },
-    { workspace: dormant, expected: 'nothing', because: 'the template does not delete any more' },
-    {
-      workspace: { ...dormant, dormant_at: null },
-      template: deletes,
-      expected: 'nothing',
-      because: 'it has been woken',
-    },
-    {
-      workspace: {
-        ...dormant,
-        deleting_at: ago(HOUR),
-        latest_build: { transition: 'delete', job: failed(HOUR) },
-      },
-      template: deletes,
-      expected: 'deletion in 1380 min',
-      because: 'after a failure coderd waits for a day',
-    },
-    {
-      workspace: { ...dormant, latest_build: { transition: 'stop', job: failed(HOUR) } },
-      template: deletes,
-      expected: 'deletion in 60 min',
-      because: 'a failed stop does not prevent deletion',
-    },
-  ])('$expected, because $because', ({ workspace, template, expected }) => {
+  it.each(table<Row>`
+    workspace                                               | template                  | expected           | because
+    ${unused}                                               | ${dormantAfter(2 * HOUR)} | dormancy in 60 min without a job | a stopped one is only marked
+    ${{ ...running({ deadline: null }), last_used_at: ago(HOUR) }} | ${dormantAfter(2 * HOUR)} | dormancy in 60 min | one that runs is stopped too
+    ${{ last_used_at: ago(HOUR), dormant_at: ago(MINUTE) }} | ${dormantAfter(2 * HOUR)} | nothing            | it is dormant
+    ${unused}                                               |                           | nothing            | the template does not ask for it
+    ${{ ...running(), last_used_at: ago(HOUR) }}            | ${dormantAfter(90 * MINUTE)} | dormancy in 30 min | it comes before the deadline
+    ${dormant}                                              | ${deletes}                | deletion in 60 min | its time is set
+    ${dormant}                                              |                           | nothing            | the template does not delete any more
+    ${{ ...dormant, dormant_at: null }}                     | ${deletes}                | nothing            | it has been woken
+    ${{ ...dormant, deleting_at: ago(HOUR), latest_build: { transition: 'delete', job: failed(HOUR) } }} | ${deletes}                | deletion in 1380 min | after a failure coderd waits for a day
+    ${{ ...dormant, latest_build: { transition: 'stop', job: failed(HOUR) } }} | ${deletes}                | deletion in 60 min | a failed stop does not prevent deletion
+  `)('$expected, because $because', ({ workspace, template, expected }) => {
     expect(said(aWorkspace(workspace), aTemplate(template))).toBe(expected);
   });
 
@@ -451,12 +280,11 @@ it('ignores prebuilt workspaces and those of another organization', () => {
 });
 
 describe('an overdue transition', () => {
-  /** Daemons with its tags: when they registered and were last seen, in minutes ago. */
-  type Rows = readonly (readonly [registered: number, seen: number])[];
   type Overdue = {
     readonly dueMinutes: number;
     readonly readMinutes: number;
-    readonly rows: Rows;
+    /** Daemons with its tags: `10-5` registered 10 minutes ago and was last seen 5 minutes ago. */
+    readonly rows: string;
     readonly expected: string;
     readonly because: string;
   };
@@ -468,95 +296,32 @@ describe('an overdue transition', () => {
       ...made.map(() => 'made'),
     ].join(' + ') || 'nothing';
 
-  const rowsOf = (rows: Rows): readonly Daemon[] =>
-    rows.map(([registered, seen], index) =>
-      aDaemon({
+  const rowsOf = (rows: string): readonly Daemon[] =>
+    rows.split(' ').flatMap((row, index) => {
+      if (row === 'none') return [];
+      const [registered = 0, seen = 0] = row.split('-').map(Number);
+      return aDaemon({
         id: daemonId(`d${index}`),
         tags: gpu,
         created_at: ago(registered * MINUTE),
         last_seen_at: ago(seen * MINUTE),
-      }),
-    );
+      });
+    });
 
-  it.each<Overdue>([
-    { dueMinutes: 10, readMinutes: 0, rows: [], expected: 'ahead', because: 'no daemon was there' },
-    {
-      dueMinutes: 10,
-      readMinutes: 0,
-      rows: [[1, 0]],
-      expected: 'ahead',
-      because: 'the gate has been open for a minute only',
-    },
-    {
-      dueMinutes: 10,
-      readMinutes: 4,
-      rows: [[2, 0]],
-      expected: 'presumed + made',
-      because: 'the gate was open, and the workspaces were read before',
-    },
-    {
-      dueMinutes: 10,
-      readMinutes: 0,
-      rows: [[2, 0]],
-      expected: 'presumed + made',
-      because: 'coderd gets a second poll',
-    },
-    {
-      dueMinutes: 10,
-      readMinutes: 0,
-      rows: [[4, 3.5]],
-      expected: 'ahead',
-      because: 'the daemon left after one poll, and a later reading still shows it',
-    },
-    {
-      dueMinutes: 10,
-      readMinutes: 0,
-      rows: [[3, 0]],
-      expected: 'refused',
-      because: 'coderd had two polls, and a later reading still shows it',
-    },
-    {
-      dueMinutes: 10,
-      readMinutes: 4,
-      rows: [[3, 0]],
-      expected: 'made',
-      because: 'coderd had two polls, and workspaces are yet to be read',
-    },
-    {
-      dueMinutes: 20,
-      readMinutes: 0,
-      rows: [
-        [10, 9.5],
-        [5, 4.5],
-      ],
-      expected: 'ahead',
-      because: 'neither daemon was there for two polls',
-    },
-    {
-      dueMinutes: 20,
-      readMinutes: 0,
-      rows: [
-        [4, 2],
-        [2, 0],
-      ],
-      expected: 'refused',
-      because: 'one daemon after the other holds the gate open',
-    },
-    {
-      dueMinutes: 10,
-      readMinutes: 0,
-      rows: [[60, 11.5]],
-      expected: 'ahead',
-      because: 'the gate was closed when it was due',
-    },
-    {
-      dueMinutes: 24 * 60,
-      readMinutes: 0,
-      rows: [[24 * 60 + 60, 24 * 60 + 30]],
-      expected: 'ahead',
-      because: 'after an outage no transition is too old',
-    },
-  ])(
+  it.each(table<Overdue>`
+    dueMinutes | readMinutes | rows         | expected        | because
+    10         | 0           | none         | ahead           | no daemon was there
+    10         | 0           | 1-0          | ahead           | the gate has been open for a minute only
+    10         | 4           | 2-0          | presumed + made | the gate was open, and the workspaces were read before
+    10         | 0           | 2-0          | presumed + made | coderd gets a second poll
+    10         | 0           | 4-3.5        | ahead           | the daemon left after one poll, and a later reading still shows it
+    10         | 0           | 3-0          | refused         | coderd had two polls, and a later reading still shows it
+    10         | 4           | 3-0          | made            | coderd had two polls, and workspaces are yet to be read
+    20         | 0           | 10-9.5 5-4.5 | ahead           | neither daemon was there for two polls
+    20         | 0           | 4-2 2-0      | refused         | one daemon after the other holds the gate open
+    10         | 0           | 60-11.5      | ahead           | the gate was closed when it was due
+    1440       | 0           | 1500-1470    | ahead           | after an outage no transition is too old
+  `)(
     'is $expected after $dueMinutes min, because $because',
     ({ dueMinutes, readMinutes, rows, expected }) => {
       const workspaces = {
@@ -568,7 +333,7 @@ describe('an overdue transition', () => {
   );
 
   describe('a refused transition', () => {
-    const seenWith = (rows: Rows, seen: Partial<OrganizationReadings> = {}): TransitionGroup | undefined =>
+    const seenWith = (rows: string, seen: Partial<OrganizationReadings> = {}): TransitionGroup | undefined =>
       groupsOf({ at: ago(100 * HOUR), offlineDaemons: reading(rowsOf(rows)), ...seen })[0];
     const describeForecast = (group: TransitionGroup | undefined): string => {
       const [refusal] = group?.refused ?? [];
@@ -577,121 +342,43 @@ describe('an overdue transition', () => {
       return `${listOf(group)}, refused ${refusal.tries} times, next in ${minutes} min`;
     };
 
-    it.each<{ rows: Rows; expected: string; because: string }>([
-      {
-        rows: [[60, 50]],
-        expected: 'refused, refused 1 times, next in 11.5 min',
-        because: 'the gate closed 48.5 min ago',
-      },
-      {
-        rows: [[100, 61.5]],
-        expected: 'ahead + refused, refused 1 times, next in 0 min',
-        because: 'the gate closed an hour ago',
-      },
-      {
-        rows: [
-          [900, 800],
-          [100, 61.5],
-        ],
-        expected: 'refused, refused 2 times, next in 300 min',
-        because: 'it is six hours after the second time',
-      },
-      {
-        rows: [
-          [900, 890],
-          [800, 790],
-          [100, 61.5],
-        ],
-        expected: 'refused, refused 3 times, next in 1380 min',
-        because: 'it is a day after the third',
-      },
-      {
-        rows: [
-          [900, 890],
-          [800, 790],
-          [700, 690],
-          [600, 590],
-          [500, 490],
-          [100, 61.5],
-        ],
-        expected: 'refused, refused 6 times, next in 1380 min',
-        because: 'it is never more than a day',
-      },
-      {
-        rows: [
-          [100, 61.5],
-          [30, 29.9],
-        ],
-        expected: 'ahead + refused, refused 1 times, next in 0 min',
-        because: 'a daemon that ran for a moment changes nothing',
-      },
-      {
-        rows: [
-          [100, 61.5],
-          [1, 0],
-        ],
-        expected: 'ahead + refused, refused 1 times, next in 0 min',
-        because: 'the daemon for the next try is there for a minute',
-      },
-      {
-        rows: [
-          [100, 61.5],
-          [2, 0],
-        ],
-        expected: 'refused + presumed + made, refused 1 times, next in 0 min',
-        because: 'that daemon stays for another poll',
-      },
-      {
-        rows: [
-          [100, 61.5],
-          [3, 0],
-        ],
-        expected: 'refused, refused 2 times, next in 360 min',
-        because: 'that try failed',
-      },
-    ])('is $expected, because $because', ({ rows, expected }) => {
+    it.each(table<{ rows: string; expected: string; because: string }>`
+      rows                     | expected                                        | because
+      60-50                    | refused, refused 1 times, next in 11.5 min      | the gate closed 48.5 min ago
+      100-61.5                 | ahead + refused, refused 1 times, next in 0 min | the gate closed an hour ago
+      900-800 100-61.5         | refused, refused 2 times, next in 300 min       | it is six hours after the second time
+      900-890 800-790 100-61.5 | refused, refused 3 times, next in 1380 min      | it is a day after the third
+      900-890 800-790 700-690 600-590 500-490 100-61.5 | refused, refused 6 times, next in 1380 min      | it is never more than a day
+      100-61.5 30-29.9         | ahead + refused, refused 1 times, next in 0 min | a daemon that ran for a moment changes nothing
+      100-61.5 1-0             | ahead + refused, refused 1 times, next in 0 min | the daemon for the next try is there for a minute
+      100-61.5 2-0             | refused + presumed + made, refused 1 times, next in 0 min | that daemon stays for another poll
+      100-61.5 3-0             | refused, refused 2 times, next in 360 min       | that try failed
+    `)('is $expected, because $because', ({ rows, expected }) => {
       expect(describeForecast(seenWith(rows))).toBe(expected);
     });
 
-    it.each<{ rows: Rows; expected: string; because: string }>([
-      {
-        rows: [[3, 0]],
-        expected: 'refused 1 times, next in 60 min',
-        because: 'it seems to look every minute',
-      },
-      {
-        rows: [
-          [100, 61.5],
-          [18, 0],
-        ],
-        expected: 'refused 1 times, next in 0 min',
-        because: 'it may look every ten minutes',
-      },
-      {
-        rows: [
-          [100, 61.5],
-          [21, 0],
-        ],
-        expected: 'refused 2 times, next in 360 min',
-        because: 'it had two polls even then',
-      },
-    ])('is $expected if the poll interval is unknown, because $because', (row) => {
+    it.each(table<{ rows: string; expected: string; because: string }>`
+      rows          | expected                         | because
+      3-0           | refused 1 times, next in 60 min  | it seems to look every minute
+      100-61.5 18-0 | refused 1 times, next in 0 min   | it may look every ten minutes
+      100-61.5 21-0 | refused 2 times, next in 360 min | it had two polls even then
+    `)('is $expected if the poll interval is unknown, because $because', (row) => {
       const offlineDaemons = reading(rowsOf(row.rows));
       const [group] = groupsOf({ at: ago(100 * HOUR), offlineDaemons }, []);
       expect(describeForecast(group)).toContain(row.expected);
     });
 
     it('is judged by the rows of this look before older ones', () => {
-      const older = rowsOf([[100, 99]]);
-      const daemons = reading(rowsOf([[100, 30]]));
-      expect(describeForecast(seenWith([], { daemons, offlineDaemons: reading(older) }))).toBe(
+      const older = rowsOf('100-99');
+      const daemons = reading(rowsOf('100-30'));
+      expect(describeForecast(seenWith('none', { daemons, offlineDaemons: reading(older) }))).toBe(
         'refused, refused 1 times, next in 31.5 min',
       );
     });
 
     it('is refused only for the tag set whose gate was open', () => {
-      const offlineDaemons = reading(rowsOf([[60, 50]]).map((row) => ({ ...row, tags: { cluster: 'cpu' } })));
-      expect(describeForecast(seenWith([], { offlineDaemons }))).toBe('never refused');
+      const offlineDaemons = reading(rowsOf('60-50').map((row) => ({ ...row, tags: { cluster: 'cpu' } })));
+      expect(describeForecast(seenWith('none', { offlineDaemons }))).toBe('never refused');
     });
   });
 
@@ -765,56 +452,26 @@ it('recognizes builds that coderd made by itself by their reason', () => {
 
 describe('isForecastUnsure', () => {
   const ok = { ...reading([aWorkspace()]), takenAt: NOW };
+  const none = { ...reading<Workspace>([]), takenAt: NOW };
+  const workspacesAre = (status: ReadingStatus, takenAt = NOW) => ({
+    workspaces: { ...ok, status, takenAt },
+    templates,
+  });
   const templates = { ...reading([aTemplate()]), takenAt: NOW };
-  it.each<{ seen: Partial<OrganizationReadings>; unsure: boolean; because: string }>([
-    { seen: {}, unsure: false, because: 'no forecast was requested' },
-    { seen: { workspaces: ok, templates }, unsure: false, because: 'all was read' },
-    {
-      seen: { workspaces: { ...ok, status: 'forbidden' }, templates },
-      unsure: true,
-      because: 'nothing was read',
-    },
-    {
-      seen: { workspaces: { ...ok, status: 'failed' }, templates },
-      unsure: true,
-      because: 'nothing was read',
-    },
-    {
-      seen: { workspaces: { ...ok, status: 'truncated' }, templates },
-      unsure: true,
-      because: 'some are missing',
-    },
-    {
-      seen: { workspaces: ok, templates: { ...templates, status: 'failed' } },
-      unsure: true,
-      because: 'the settings of templates are unknown',
-    },
-    { seen: { workspaces: ok }, unsure: true, because: 'the settings of templates are unknown' },
-    {
-      seen: { workspaces: { ...ok, status: 'stale', takenAt: ago(15 * MINUTE) }, templates },
-      unsure: false,
-      because: 'it is old, but not very',
-    },
-    {
-      seen: { workspaces: { ...ok, status: 'stale', takenAt: ago(15 * MINUTE + 1) }, templates },
-      unsure: true,
-      because: 'it is too old',
-    },
-    {
-      seen: {
-        workspaces: { ...reading([]), takenAt: NOW },
-        templates,
-        jobs: reading([aJob({ metadata: { workspace_id: 'one' } })]),
-      },
-      unsure: true,
-      because: 'an empty list beside builds of workspaces is a contradiction',
-    },
-    {
-      seen: { workspaces: { ...reading([]), takenAt: NOW }, templates, jobs: reading([aJob()]) },
-      unsure: false,
-      because: 'an import of a template needs no workspace',
-    },
-  ])('is $unsure, because $because', ({ seen, unsure }) => {
+  it.each(table<{ seen: Partial<OrganizationReadings>; unsure: boolean; because: string }>`
+    seen                                                                                             | unsure | because
+    ${{}}                                                                                            | false  | no forecast was requested
+    ${{ workspaces: ok, templates }}                                                                 | false  | all was read
+    ${workspacesAre('forbidden')}                                                                    | true   | nothing was read
+    ${workspacesAre('failed')}                                                                       | true   | nothing was read
+    ${workspacesAre('truncated')}                                                                    | true   | some are missing
+    ${{ workspaces: ok, templates: { ...templates, status: 'failed' } }}                             | true   | the settings of templates are unknown
+    ${{ workspaces: ok }}                                                                            | true   | the settings of templates are unknown
+    ${workspacesAre('stale', ago(15 * MINUTE))}                                                      | false  | it is old, but not very
+    ${workspacesAre('stale', ago(15 * MINUTE + 1))}                                                  | true   | it is too old
+    ${{ workspaces: none, templates, jobs: reading([aJob({ metadata: { workspace_id: 'one' } })]) }} | true   | an empty list beside builds of workspaces is a contradiction
+    ${{ workspaces: none, templates, jobs: reading([aJob()]) }}                                      | false  | an import of a template needs no workspace
+  `)('is $unsure, because $because', ({ seen, unsure }) => {
     expect(isForecastUnsure(anOrganization(seen), NOW)).toBe(unsure);
   });
 });

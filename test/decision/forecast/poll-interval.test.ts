@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { pollInterval } from '../../../lambda/decision/forecast/poll-interval.ts';
 import type { Workspace } from '../../../lambda/decision/model/snapshot.ts';
 import { ago, anOrganization, aSnapshot, aWorkspace, MINUTE, reading, SECOND } from '../../support/parts.ts';
+import { table } from '../../support/table.ts';
 
 /** Workspaces whose latest builds coderd made this many minutes ago. */
 const built = (minutes: readonly number[], reason = 'autostop'): readonly Workspace[] =>
@@ -13,51 +14,28 @@ const minutesOf = (...lists: readonly (readonly Workspace[])[]): number => {
   return pollInterval(aSnapshot({ organizations })).ms / MINUTE;
 };
 
+/** Fifty builds, one every five minutes. */
+const EVERY_5 = Array.from({ length: 50 }, (_, index) => 250 - 5 * index).join(' ');
+
 describe('the poll interval of coderd', () => {
-  it.each([
-    { builds: [], expected: 1, because: 'no build shows another interval' },
-    { builds: [60, 30, 15], expected: 1, because: 'two gaps may fit by chance' },
-    { builds: [95, 60, 30, 15], expected: 5, because: 'all gaps are multiples of five minutes' },
-    { builds: [92, 62, 32, 17], expected: 15, because: 'the longest that fits is the safe one' },
-    {
-      builds: [90, 60, 30, 15],
-      expected: 5,
-      because: 'schedules are on quarters of an hour: coderd may look every minute',
-    },
-    {
-      builds: [89.4, 59.4, 29.4, 14.4],
-      expected: 5,
-      because: 'coderd polls some seconds after the due time',
-    },
-    { builds: [17.5, 12.5, 10, 2.5], expected: 2.5, because: 'it need not be whole minutes' },
-    { builds: [44, 31, 14, 7, 6, 1], expected: 1, because: 'they fit only a minute' },
-    {
-      builds: [722, 602, 362, 242, 122],
-      expected: 30,
-      because: 'two polls of that interval are the longest possible',
-    },
-    {
-      builds: [61.1, 61, 46, 31.1, 30.8, 16.1],
-      expected: 15,
-      because: 'a poll makes its builds within seconds',
-    },
-    {
-      builds: [95, 90, 80, 75, 70, 62, 57, 47, 42],
-      expected: 5,
-      because: 'one gap in eight may be a restart of coderd',
-    },
-    {
-      builds: [95, 90, 80, 72, 67, 62, 59, 49, 44],
-      expected: 1,
-      because: 'two misfits in eight are no restart',
-    },
-    {
-      builds: [5000, 4990.5, 4983, ...Array.from({ length: 50 }, (_, index) => 250 - 5 * index)],
-      expected: 5,
-      because: 'older ones may be of another interval',
-    },
-  ])('is $expected min after builds $builds min ago, because $because', ({ builds, expected }) => {
-    expect(minutesOf(built(builds))).toBe(expected);
+  it.each(table<{ builds: string; expected: number; because: string }>`
+    builds                      | expected | because
+    none                        | 1        | no build shows another interval
+    60 30 15                    | 1        | two gaps may fit by chance
+    95 60 30 15                 | 5        | all gaps are multiples of five minutes
+    92 62 32 17                 | 15       | the longest that fits is the safe one
+    90 60 30 15                 | 5        | schedules are on quarters of an hour: coderd may look every minute
+    89.4 59.4 29.4 14.4         | 5        | coderd polls some seconds after the due time
+    17.5 12.5 10 2.5            | 2.5      | it need not be whole minutes
+    44 31 14 7 6 1              | 1        | they fit only a minute
+    722 602 362 242 122         | 30       | two polls of that interval are the longest possible
+    61.1 61 46 31.1 30.8 16.1   | 15       | a poll makes its builds within seconds
+    95 90 80 75 70 62 57 47 42  | 5        | one gap in eight may be a restart of coderd
+    95 90 80 72 67 62 59 49 44  | 1        | two misfits in eight are no restart
+    5000 4990.5 4983 ${EVERY_5} | 5        | older ones may be of another interval
+  `)('is $expected min after builds $builds min ago, because $because', ({ builds, expected }) => {
+    const minutesAgo = builds === 'none' ? [] : builds.split(' ').map(Number);
+    expect(minutesOf(built(minutesAgo))).toBe(expected);
   });
 
   it('is inferred from the builds of all organizations together', () => {

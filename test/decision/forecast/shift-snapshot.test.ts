@@ -26,81 +26,39 @@ import {
   SECOND,
 } from '../../support/parts.ts';
 import { draw, type Picture } from '../../support/picture.ts';
-import { actionsOf } from '../../support/planned.ts';
+import { actionsOf, inWords } from '../../support/planned.ts';
 import { runs } from '../../support/runs.ts';
+import { table } from '../../support/table.ts';
 import { uglyStates } from '../../support/ugly/ugly.ts';
+import { pictureOf } from '../../support/world-in-words.ts';
 
-function actionsAt(picture: Picture, ms: number): readonly string[] {
-  const { snapshot, config } = draw(picture);
+function actionsAt(world: string | Picture, ms: number): string {
+  const { snapshot, config } = draw(typeof world === 'string' ? pictureOf(world) : world);
   const later = snapshotAt(parseSnapshot(snapshot), (NOW + ms) as EpochMs);
-  return actionsOf(planSnapshot(snapshotToJson(later), config));
+  return inWords(actionsOf(planSnapshot(snapshotToJson(later), config)));
 }
 
 describe('a plan for a later time', () => {
-  const cpu = { prewarm: { max: 1 } };
-  it.each<{ scenario: string; picture: Picture; ms: number; expected: readonly string[]; because: string }>([
-    {
-      scenario: 'an autostart tomorrow, 100 seconds before',
-      picture: { pools: { cpu }, workspaces: [{ startsInS: 86_400 }] },
-      ms: 24 * HOUR - 100 * SECOND,
-      expected: ['cpu 0->1 prewarm'],
-      because: 'it is about to be due',
-    },
-    {
-      scenario: 'an autostart tomorrow, an hour before',
-      picture: { pools: { cpu }, workspaces: [{ startsInS: 86_400 }] },
-      ms: 23 * HOUR,
-      expected: [],
-      because: 'there is time',
-    },
-    {
-      scenario: 'an autostop this evening, tomorrow',
-      picture: { pools: { cpu }, workspaces: [{ stopsInS: 36_000 }] },
-      ms: 24 * HOUR,
-      expected: [],
-      because: 'coderd has done it by then',
-    },
-    {
-      scenario: 'an autostop that is overdue for an hour',
-      picture: { pools: { cpu }, workspaces: [{ stopsInS: -3600 }] },
-      ms: HOUR,
-      expected: ['cpu 0->1 awake-for'],
-      because: 'it may not have been made',
-    },
-    {
-      scenario: 'an autostop that is due just now, tomorrow',
-      picture: { pools: { cpu }, workspaces: [{ stopsInS: -60 }] },
-      ms: 24 * HOUR,
-      expected: [],
-      because: 'coderd was about to do it',
-    },
-    {
-      scenario: 'a daemon idle for 9 min, an hour later',
-      picture: { pools: { cpu: { tasks: 'I9m' } } },
-      ms: HOUR,
-      expected: [],
-      because: 'the pools are as they were, and as long since',
-    },
-    {
-      scenario: 'a pin until 9:30',
-      picture: {
-        pools: { cpu: { overrides: { pin: '2', 'pin-until': '2026-11-20T09:30:00Z' } } },
-      },
-      ms: 30 * MINUTE,
-      expected: [],
-      because: 'it has expired by then',
-    },
-    {
-      scenario: 'a schedule that begins at 9:30',
-      picture: {
-        pools: { cpu: { schedules: [{ from: '09:30', to: '10:00', timezone: 'UTC', min: 2 }] } },
-      },
-      ms: 30 * MINUTE,
-      expected: ['cpu 0->2 floor'],
-      because: 'the calendar moves on',
-    },
-  ])('gives $expected for $scenario, because $because', ({ picture, ms, expected }) => {
-    expect(actionsAt(picture, ms)).toEqual(expected);
+  it.each(table<{ world: string; laterS: number; expected: string; because: string }>`
+    world                           | laterS | expected           | because
+    cpu, prewarm 1; start in 86400s | 86_300 | cpu 0->1 prewarm   | it is about to be due
+    cpu, prewarm 1; start in 86400s | 82_800 | nothing            | there is time
+    cpu, prewarm 1; stop in 36000s  | 86_400 | nothing            | coderd has done it by then
+    cpu, prewarm 1; stop 3600s ago  | 3600   | cpu 0->1 awake-for | it may not have been made
+    cpu, prewarm 1; stop 60s ago    | 86_400 | nothing            | coderd was about to do it
+    cpu I9m                         | 3600   | nothing            | the pools are as they were, and as long since
+  `)('gives $expected for $world, $laterS s later, because $because', ({ world, laterS, expected }) => {
+    expect(actionsAt(world, laterS * SECOND)).toBe(expected);
+  });
+
+  it('is without a pin that has expired by then', () => {
+    const overrides = { pin: '2', 'pin-until': '2026-11-20T09:30:00Z' };
+    expect(actionsAt({ pools: { cpu: { overrides } } }, 30 * MINUTE)).toBe('nothing');
+  });
+
+  it('has the floor of a schedule that begins until then', () => {
+    const schedules = [{ from: '09:30', to: '10:00', timezone: 'UTC', min: 2 }];
+    expect(actionsAt({ pools: { cpu: { schedules } } }, 30 * MINUTE)).toBe('cpu 0->2 floor');
   });
 });
 

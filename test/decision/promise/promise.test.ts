@@ -4,7 +4,9 @@ import type { PendingJob, PromisedPlan } from '../../../lambda/decision/model/pr
 import { planSnapshot } from '../../../lambda/plan-snapshot.ts';
 import { NOW } from '../../support/parts.ts';
 import { draw, idOf, type Picture, taskArn } from '../../support/picture.ts';
-import { addFailedStarts, type Change, organizationIn } from '../../support/planned.ts';
+import { all, type Change, failing, listIs, organizationIn } from '../../support/planned.ts';
+import { table } from '../../support/table.ts';
+import { pictureOf } from '../../support/world-in-words.ts';
 
 const iso = (secondsAgo: number): string => new Date(NOW - secondsAgo * 1000).toISOString();
 
@@ -45,12 +47,6 @@ const withBuilds =
     };
   };
 
-const both =
-  (...changes: readonly Change[]): Change =>
-  (snapshot, config) => {
-    for (const change of changes) change(snapshot, config);
-  };
-
 const promised = (picture: Picture, change: Change = () => {}): PromisedPlan => {
   const { snapshot, config } = draw(picture);
   change(snapshot, config);
@@ -65,73 +61,22 @@ const startOf = ({ startsAt, why }: PendingJob): readonly number[] | string | nu
 
 const STARTS = withStarts(44, 48, 50, 52, 56);
 const BUILDS = withBuilds(50, 55, 60, 65, 70, 75);
-const paused = { pause: 'all', 'pause-until': iso(-3600) };
 
 describe('why no start is promised', () => {
-  it.each<{ scenario: string; picture: Picture; change?: Change; why: string }>([
-    {
-      scenario: 'no pool has the tags of the job',
-      picture: { pools: { cpu: {} }, pending: [{ tags: { os: 'bsd' } }] },
-      why: 'unschedulable',
-    },
-    {
-      scenario: 'the only pool with these tags is retiring',
-      picture: { pools: { cpu: { retiring: true } }, pending: [{}] },
-      why: 'unschedulable',
-    },
-    {
-      scenario: 'the pool is paused and has no daemon',
-      picture: { pools: { cpu: { overrides: paused } }, pending: [{}] },
-      change: STARTS,
-      why: 'pool-held',
-    },
-    {
-      scenario: 'no start of the pool was seen',
-      picture: { pools: { cpu: {} }, pending: [{}] },
-      why: 'start-time-unknown',
-    },
-    {
-      scenario: 'no similar build is known of the one that runs',
-      picture: { pools: { cpu: { tasks: 'B', max: 1 } }, pending: [{}] },
-      change: STARTS,
-      why: 'build-length-unknown',
-    },
-    {
-      scenario: 'another pool has all the tasks that the limits allow',
-      picture: {
-        pools: { cpu: {}, gpu: { tags: { cluster: 'gpu' }, tasks: 'B' } },
-        maxTasks: 1,
-        pending: [{}],
-      },
-      change: STARTS,
-      why: 'no-room',
-    },
-    {
-      scenario: 'the list of jobs is truncated',
-      picture: { pools: { cpu: { tasks: 'I1m' } }, pending: [{}] },
-      change: (snapshot) => Object.assign(organizationIn(snapshot).jobs, { status: 'truncated' }),
-      why: 'readings-in-doubt',
-    },
-    {
-      scenario: 'the tasks of ECS are unknown',
-      picture: { pools: { cpu: { tasks: 'B' } }, pending: [{}] },
-      change: ({ ecs }) => Object.assign(ecs.tasks, { status: 'failed', error: 'no answer' }),
-      why: 'readings-in-doubt',
-    },
-    {
-      scenario: 'three starts have failed',
-      picture: { pools: { cpu: {} }, pending: [{}] },
-      change: both(STARTS, (snapshot) => addFailedStarts(snapshot, 'cpu', 3)),
-      why: 'starts-failing',
-    },
-    {
-      scenario: 'coderd fails the job before the build in front of it can end',
-      picture: { pools: { cpu: { tasks: 'B', max: 1 } }, pending: [{ ageS: 1700 }] },
-      change: both(STARTS, withBuilds(3000, 3100, 3200, 3300, 3400)),
-      why: 'fails-first',
-    },
-  ])('is $why if $scenario', ({ picture, change, why }) => {
-    const { pendingJobs } = promised(picture, change);
+  it.each(table<{ scenario: string; world: string; change?: Change; why: string }>`
+    world                   | change                                                   | why                | scenario
+    cpu; job [os=bsd]       |                                                          | unschedulable      | no pool has the tags of the job
+    cpu, retiring; job      |                                                          | unschedulable      | the only pool with these tags is retiring
+    cpu, paused; job        | ${STARTS}                                                | pool-held          | the pool is paused and has no daemon
+    cpu; job                |                                                          | start-time-unknown | no start of the pool was seen
+    cpu B, max 1; job       | ${STARTS}                                                | build-length-unknown | no similar build is known of the one that runs
+    cpu; gpu B [gpu]; job; maxTasks 1 | ${STARTS}                                                | no-room            | another pool has all the tasks that the limits allow
+    cpu I1m; job            | ${listIs('jobs', { status: 'truncated' })}               | readings-in-doubt  | the list of jobs is truncated
+    cpu B; job              | ${listIs('tasks', { status: 'failed', error: 'no answer' })} | readings-in-doubt  | the tasks of ECS are unknown
+    cpu; job                | ${all(STARTS, failing('cpu', 3))}                        | starts-failing     | three starts have failed
+    cpu B, max 1; job 1700s | ${all(STARTS, withBuilds(3000, 3100, 3200, 3300, 3400))} | fails-first        | coderd fails the job before the build in front of it can end
+  `)('is $why if $scenario', ({ world, change, why }) => {
+    const { pendingJobs } = promised(pictureOf(world), change);
     expect(pendingJobs.map(startOf)).toEqual([why]);
     expect(pendingJobs[0]?.startsAt).toBeNull();
   });
@@ -164,7 +109,7 @@ describe('a promised start', () => {
       for (const job of organizationIn(snapshot).jobs.items)
         if (job.status === 'running') Object.assign(job, { started_at: iso(40) });
     };
-    const [start] = promised(picture, both(STARTS, BUILDS, started)).pendingJobs.map(startOf);
+    const [start] = promised(picture, all(STARTS, BUILDS, started)).pendingJobs.map(startOf);
     const [p5 = 0, , p95 = 99] = start as number[];
     expect(p5).toBeGreaterThan(1);
     expect(p95).toBeLessThan(45);
@@ -178,7 +123,7 @@ describe('a promised start', () => {
         { jobs: 2, ageS: 30 },
       ],
     };
-    const { pendingJobs } = promised(picture, both(STARTS, BUILDS));
+    const { pendingJobs } = promised(picture, all(STARTS, BUILDS));
     const medians = pendingJobs.map((row) => (startOf(row) as number[])[1]);
     expect(medians).toEqual(medians.toSorted((a = 0, b = 0) => a - b));
     expect(pendingJobs.map(({ createdAt }) => createdAt)).toEqual([iso(30), iso(29), iso(60)]);
@@ -190,7 +135,7 @@ describe('a promised start', () => {
       for (const job of organizationIn(snapshot).jobs.items)
         if (job.status === 'pending') Object.assign(job, { created_at: iso(20) });
     };
-    const starts = promised(picture, both(STARTS, BUILDS, sameTime)).pendingJobs.map(startOf) as number[][];
+    const starts = promised(picture, all(STARTS, BUILDS, sameTime)).pendingJobs.map(startOf) as number[][];
     const last = starts.map(([, , p95 = 0]) => p95);
     expect(Math.max(...last) - Math.min(...last)).toBeLessThan(60);
     expect(Math.min(...last)).toBeGreaterThan(180);
@@ -203,7 +148,7 @@ describe('a promised start', () => {
         for (const task of ecs.tasks.items)
           if (task.lastStatus === 'PENDING') Object.assign(task, { createdAt: iso(seconds) });
       };
-      const [start] = promised(young, both(STARTS, aged)).pendingJobs.map(startOf);
+      const [start] = promised(young, all(STARTS, aged)).pendingJobs.map(startOf);
       return seconds + ((start as number[])[1] ?? 0);
     };
     expect(startsAfter(200)).toBeGreaterThan(startsAfter(10) + 100);
@@ -214,12 +159,12 @@ describe('a promised start', () => {
       pools: { cpu: { tasks: 'B P N B', max: 4 } },
       pending: [{ jobs: 5, ageS: 40 }],
     };
-    const change = both(STARTS, BUILDS);
+    const change = all(STARTS, BUILDS);
     const reversed: Change = (snapshot) => {
       const organization = organizationIn(snapshot);
       for (const { items } of [organization.jobs, organization.daemons, snapshot.ecs.tasks]) items.reverse();
     };
-    expect(promised(picture, both(change, reversed)).pendingJobs).toEqual(
+    expect(promised(picture, all(change, reversed)).pendingJobs).toEqual(
       promised(picture, change).pendingJobs,
     );
   });
@@ -227,7 +172,7 @@ describe('a promised start', () => {
   it('is given to the first 1,000 jobs of an organization, and the others are counted', () => {
     const plan = promised(
       { pools: { cpu: {} }, pending: [{ jobs: 1_200, ageS: 1_500 }] },
-      both(STARTS, BUILDS),
+      all(STARTS, BUILDS),
     );
     expect(plan.pendingJobs).toHaveLength(1_000);
     expect(plan.pendingJobsLeftOut).toBe(200);

@@ -24,6 +24,7 @@ import {
   SECOND,
   taskIdOf,
 } from '../../support/parts.ts';
+import { table } from '../../support/table.ts';
 
 /** A task that ran for an hour, and that AWS interrupted ten minutes ago. */
 const SPOT = aTask({
@@ -290,36 +291,19 @@ describe('the report of a build that died', () => {
     expect(findingsOf({ ...running, jobs: jobsAt([bare]) })).toMatchObject([{ builds: [nothing] }]);
   });
 
-  it.each<{ readonly task: Partial<Task>; readonly cause: string }>([
-    { task: {}, cause: 'spot' },
-    { task: BY_HAND, cause: 'by-hand' },
-    { task: { stopCode: 'InfrastructureHealth' }, cause: 'host' },
-    { task: { stopCode: 'TerminationNotice' }, cause: 'maintenance' },
-    {
-      task: {
-        stopCode: 'ServiceSchedulerInitiated',
-        stoppedReason: 'ECS is performing maintenance on the host',
-      },
-      cause: 'maintenance',
-    },
-    {
-      task: {
-        stopCode: 'ServiceSchedulerInitiated',
-        stoppedReason: 'Scaling activity initiated by deployment x',
-      },
-      cause: 'scaling',
-    },
-    { task: { stopCode: 'EssentialContainerExited' }, cause: 'exited' },
-    {
-      task: {
-        stopCode: 'EssentialContainerExited',
-        containers: [{ exitCode: 137, reason: 'OutOfMemoryError: Container killed due to memory usage' }],
-      },
-      cause: 'memory',
-    },
-    { task: { stopCode: 'SomethingNew' }, cause: 'unknown' },
-    { task: { stopCode: undefined, stoppedReason: undefined, containers: [] }, cause: 'unknown' },
-  ])('has the cause $cause for $task.stopCode', ({ task, cause }) => {
+  it.each(table<{ readonly task: Partial<Task>; readonly cause: string }>`
+    task                                                                                                      | cause
+    ${{}}                                                                                                     | spot
+    ${BY_HAND}                                                                                                | by-hand
+    ${{ stopCode: 'InfrastructureHealth' }}                                                                   | host
+    ${{ stopCode: 'TerminationNotice' }}                                                                      | maintenance
+    ${{ stopCode: 'ServiceSchedulerInitiated', stoppedReason: 'ECS is performing maintenance on the host' }}  | maintenance
+    ${{ stopCode: 'ServiceSchedulerInitiated', stoppedReason: 'Scaling activity initiated by deployment x' }} | scaling
+    ${{ stopCode: 'EssentialContainerExited' }}                                                               | exited
+    ${{ stopCode: 'EssentialContainerExited', containers: [{ exitCode: 137, reason: 'OutOfMemoryError: Container killed due to memory usage' }] }} | memory
+    ${{ stopCode: 'SomethingNew' }}                                                                           | unknown
+    ${{ stopCode: undefined, stoppedReason: undefined, containers: [] }}                                      | unknown
+  `)('has the cause $cause for $task.stopCode', ({ task, cause }) => {
     expect(findingsOf({ ...running, tasks: [{ ...SPOT, ...task }] })).toMatchObject([
       { builds: [{ cause }] },
     ]);
@@ -356,30 +340,15 @@ describe('a task whose build is unknown', () => {
     expect(findingsOf({ jobs: jobsAt([stranger]), recentJobs: reading([stranger]) })).toEqual(unknown);
   });
 
-  it.each<{ readonly world: World; readonly because: string }>([
-    {
-      world: { tasks: [{ ...SPOT, startedAt: ago(12 * MINUTE) }] },
-      because: 'it ran too briefly to have a daemon',
-    },
-    {
-      world: { tasks: [{ ...SPOT, stoppedAt: ago(55 * MINUTE) }] },
-      because: 'coderd lists a daemon for an hour only',
-    },
-    { world: { daemons: { status: 'failed', items: [] } }, because: 'the daemons could not be read' },
-    { world: { version: 'v0.0.0-devel' }, because: 'coderd may not list daemons that are offline' },
-    {
-      world: {
-        tasks: [{ ...SPOT, stopCode: 'ServiceSchedulerInitiated', stoppedReason: 'Scaling activity' }],
-      },
-      because: 'it left by itself',
-    },
-    {
-      world: {
-        tasks: [{ ...SPOT, stopCode: 'EssentialContainerExited', containers: [{ exitCode: 75 }] }],
-      },
-      because: 'its guard exited without ever starting a daemon',
-    },
-  ])('is not reported: $because', ({ world }) => {
+  it.each(table<{ readonly world: World; readonly because: string }>`
+    world                                                                                                 | because
+    ${{ tasks: [{ ...SPOT, startedAt: ago(12 * MINUTE) }] }}                                              | it ran too briefly to have a daemon
+    ${{ tasks: [{ ...SPOT, stoppedAt: ago(55 * MINUTE) }] }}                                              | coderd lists a daemon for an hour only
+    ${{ daemons: { status: 'failed', items: [] } }}                                                       | the daemons could not be read
+    ${{ version: 'v0.0.0-devel' }}                                                                        | coderd may not list daemons that are offline
+    ${{ tasks: [{ ...SPOT, stopCode: 'ServiceSchedulerInitiated', stoppedReason: 'Scaling activity' }] }} | it left by itself
+    ${{ tasks: [{ ...SPOT, stopCode: 'EssentialContainerExited', containers: [{ exitCode: 75 }] }] }}     | its guard exited without ever starting a daemon
+  `)('is not reported: $because', ({ world }) => {
     expect(findingsOf(world)).toEqual([]);
   });
 });

@@ -1,7 +1,6 @@
 /** The findings: each one in its case, and in no other. */
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
-import type { Finding } from '../../../lambda/decision/model/plan.ts';
 import { DAY_MS as DAY } from '../../../lambda/decision/model/units.ts';
 import { unservedSentence } from '../../../lambda/explain/text.ts';
 import {
@@ -15,77 +14,87 @@ import {
   reading,
   taskIdOf,
 } from '../../support/parts.ts';
-import { idOf, type Picture, taskArn } from '../../support/picture.ts';
+import { idOf, type Picture } from '../../support/picture.ts';
 import {
   actionsOf,
   addFailedStarts,
+  all,
   type Change,
+  codesInWords,
   edit,
+  failing,
+  listIs,
   organizationIn,
-  PULL_FAILURE,
   planOf,
+  poolIs,
   poolOf,
+  protectionIs,
+  serviceIs,
+  taskIs,
+  versionIs,
 } from '../../support/planned.ts';
+import { table } from '../../support/table.ts';
 
 const gpu = { cluster: 'gpu' };
 const iso = (msAgo: number): string => new Date(NOW - msAgo).toISOString();
-const none: Change = () => {};
 
 type Row = {
-  readonly scenario: string;
-  readonly picture?: Picture;
+  readonly world?: string;
   readonly change?: Change;
-  /** Findings with plain strings instead of branded names. */
-  readonly expected: readonly object[];
+  readonly expected: string;
+  readonly scenario: string;
 };
 
-const findingsOf = ({ picture = { pools: { cpu: {} } }, change = none }: Row): readonly Finding[] =>
-  planOf(picture, change).findings;
+const findingsIn = (world: string, change?: Change): string => codesInWords(planOf(world, change).findings);
+
+const allUnread = all(versionIs(undefined), ({ coder }) => {
+  for (const { jobs } of coder.organizations) Object.assign(jobs, { status: 'failed', error: 'no answer' });
+});
+const TEAM = { key: 'team', value: 'cpu' };
+const poolTag = (value: string) => ({ key: 'coder-autoscaler:pool', value });
+/** Another service of the pool, before or after the first one. */
+const beside =
+  (isAfter: boolean): Change =>
+  ({ ecs }) => {
+    ecs.services.items.unshift({ ...ecs.services.items[0], serviceName: 'a', serviceArn: 'arn:a' });
+    if (isAfter) ecs.services.items.reverse();
+  };
+const twice: Change = ({ ecs }) => {
+  ecs.services.items.push({ ...ecs.services.items[0] });
+};
+/** Services of three pools that are no longer configured. One of them is deleted. */
+const removed: Change = ({ ecs }) => {
+  for (const name of ['old', 'ancient', 'past'])
+    ecs.services.items.push({
+      ...ecs.services.items[0],
+      serviceName: `Stack-${name}`,
+      serviceArn: `arn:${name}`,
+      tags: [TEAM, poolTag(name)],
+      status: name === 'past' ? 'INACTIVE' : 'ACTIVE',
+    });
+};
+const stoppedLongAgo = (...indices: readonly number[]): Change =>
+  all(...indices.map((index) => taskIs(index, { stoppedAt: iso(11 * MINUTE) })));
+const withoutFirstTask: Change = (snapshot, config) => {
+  snapshot.ecs.tasks.items.shift();
+  serviceIs({ desiredCount: 1, runningCount: 1 })(snapshot, config);
+};
+const withoutFirstTaskInDoubt: Change = (snapshot, config) => {
+  snapshot.ecs.tasks.items.shift();
+  all(listIs('tasks', { status: 'truncated' }), serviceIs({ runningCount: 1 }))(snapshot, config);
+};
 
 /** A server of this version, and an image that is not newer. */
-const onServer =
-  (version: string): Change =>
-  ({ coder }, config) => {
-    coder.buildInfo = { version };
-    edit(config.pools as object[], 0, { image: 'coder:v2.18.0' });
-  };
-const withImage =
-  (image: string): Change =>
-  (_, config) =>
-    edit(config.pools as object[], 0, { image });
-const isNewer = (image: string): readonly object[] => [
-  { code: 'image-newer-than-server', pool: 'cpu', image, version: 'v2.30.0' },
-];
+const onServer = (version: string): Change => all(versionIs(version), poolIs({ image: 'coder:v2.18.0' }));
 
-const servers: readonly Row[] = [
-  {
-    scenario: 'coderd did not answer',
-    change: ({ coder }) => {
-      delete coder.buildInfo;
-    },
-    expected: [{ code: 'version-unknown' }],
-  },
-  {
-    scenario: 'a coderd that nothing could be read from',
-    change: ({ coder }) => {
-      delete coder.buildInfo;
-      for (const { jobs } of coder.organizations)
-        Object.assign(jobs, { status: 'failed', error: 'no answer' });
-    },
-    expected: [{ code: 'jobs-failed', error: 'no answer', organization: 'default' }],
-  },
-  {
-    scenario: 'a build without a release',
-    change: onServer('v0.0.0-devel+3006da5'),
-    expected: [{ code: 'version-unknown' }],
-  },
-  { scenario: 'the oldest server that will do', change: onServer('v2.20.0'), expected: [] },
-  {
-    scenario: 'one older than that',
-    change: onServer('v2.19.3'),
-    expected: [{ code: 'server-too-old', version: 'v2.19.3', oldest: '2.20' }],
-  },
-];
+const servers = table<Row>`
+  change                              | expected                                         | scenario
+  ${versionIs(undefined)}             | version-unknown                                  | coderd did not answer
+  ${allUnread}                        | jobs-failed organization default error no answer | a coderd that nothing could be read from
+  ${onServer('v0.0.0-devel+3006da5')} | version-unknown                                  | a build without a release
+  ${onServer('v2.20.0')}              | nothing                                          | the oldest server that will do
+  ${onServer('v2.19.3')}              | server-too-old version v2.19.3 oldest 2.20       | one older than that
+`;
 
 const withToken =
   (msLeft: number): Change =>
@@ -93,19 +102,12 @@ const withToken =
     Object.assign(coder, { token: { expiresAt: iso(-msLeft) } });
   };
 
-const tokens: readonly Row[] = [
-  { scenario: 'a token that holds for 14 days', change: withToken(14 * DAY), expected: [] },
-  {
-    scenario: 'one that holds for less',
-    change: withToken(14 * DAY - 1),
-    expected: [{ code: 'token-expires', at: iso(1 - 14 * DAY) }],
-  },
-  {
-    scenario: 'one that has expired since',
-    change: withToken(-MINUTE),
-    expected: [{ code: 'token-expires', at: iso(MINUTE) }],
-  },
-];
+const tokens = table<Row>`
+  scenario                       | change                     | expected
+  a token that holds for 14 days | ${withToken(14 * DAY)}     | nothing
+  one that holds for less        | ${withToken(14 * DAY - 1)} | token-expires at 2026-12-04T08:59:59.999Z
+  one that has expired since     | ${withToken(-MINUTE)}      | token-expires at 2026-11-20T08:59:00.000Z
+`;
 
 const withLicense =
   (license: string): Change =>
@@ -113,144 +115,24 @@ const withLicense =
     Object.assign(coder, { license });
   };
 
-const licenses: readonly Row[] = [
-  { scenario: 'a license', change: withLicense('entitled'), expected: [] },
-  {
-    scenario: 'a license that has expired',
-    change: withLicense('grace_period'),
-    expected: [{ code: 'license-in-grace' }],
-  },
-  {
-    scenario: 'no license',
-    change: withLicense('not_entitled'),
-    expected: [{ code: 'license-missing' }],
-  },
-];
+const licenses = table<Row>`
+  scenario                   | change                         | expected
+  a license                  | ${withLicense('entitled')}     | nothing
+  a license that has expired | ${withLicense('grace_period')} | license-in-grace
+  no license                 | ${withLicense('not_entitled')} | license-missing
+`;
 
-const images: readonly Row[] = [
-  { scenario: 'as old as the server', change: withImage('ghcr.io/coder/coder:v2.30.9'), expected: [] },
-  { scenario: 'older', change: withImage('ghcr.io/coder/coder:v2.29.0'), expected: [] },
-  { scenario: 'newer, with the same API', change: withImage('ghcr.io/coder/coder:v2.31.0'), expected: [] },
-  {
-    scenario: 'newer, with a newer API',
-    change: withImage('ghcr.io/coder/coder:v2.31.1'),
-    expected: isNewer('ghcr.io/coder/coder:v2.31.1'),
-  },
-  {
-    scenario: 'a release with an unknown API',
-    change: withImage('ghcr.io/coder/coder:v2.99.0'),
-    expected: [],
-  },
-  { scenario: 'a candidate', change: withImage('ghcr.io/coder/coder:v2.31.1-rc.1'), expected: [] },
-  {
-    scenario: 'newer, pinned',
-    change: withImage(`coder/coder:v2.32.0@sha256:${'0'.repeat(64)}`),
-    expected: isNewer(`coder/coder:v2.32.0@sha256:${'0'.repeat(64)}`),
-  },
-  {
-    scenario: 'an image of their own, with versions of its own',
-    change: withImage('myrepo/coder:2024.1'),
-    expected: [],
-  },
-  { scenario: 'latest', change: withImage('ghcr.io/coder/coder:latest'), expected: [] },
-  { scenario: 'no tag', change: withImage('ghcr.io/coder/coder'), expected: [] },
-  {
-    scenario: 'newer, under its short name',
-    change: withImage('coder/coder:v2.36.0'),
-    expected: isNewer('coder/coder:v2.36.0'),
-  },
-  { scenario: 'newer, without a v', change: withImage('coder/coder:9'), expected: [] },
-  {
-    scenario: 'an image of another publisher',
-    change: withImage('ghcr.io/somebody/coder:v9.0.0'),
-    expected: [],
-  },
-  {
-    scenario: 'the official one by a mirror',
-    change: withImage('mirror/ghcr.io/coder/coder:v2.33.2'),
-    expected: isNewer('mirror/ghcr.io/coder/coder:v2.33.2'),
-  },
-  {
-    scenario: 'a newer image on a server of unknown version',
-    change: (snapshot, config) => {
-      withImage('coder/coder:v9.0.0')(snapshot, config);
-      delete snapshot.coder.buildInfo;
-    },
-    expected: [{ code: 'version-unknown' }],
-  },
-];
-
-const services: readonly Row[] = [
-  {
-    scenario: 'none',
-    change: ({ ecs }) => {
-      ecs.services.items = [];
-    },
-    expected: [{ code: 'service-missing', pool: 'cpu' }],
-  },
-  {
-    scenario: 'one that is being deleted',
-    change: ({ ecs }) => edit(ecs.services.items, 0, { status: 'DRAINING' }),
-    expected: [{ code: 'service-missing', pool: 'cpu' }],
-  },
-  {
-    scenario: 'one with further tags',
-    change: ({ ecs }) =>
-      edit(ecs.services.items, 0, {
-        tags: [
-          { key: 'team', value: 'platform' },
-          { key: 'coder-autoscaler:pool', value: 'cpu' },
-        ],
-      }),
-    expected: [],
-  },
-  {
-    scenario: "one with the pool's name under another key",
-    change: ({ ecs }) => edit(ecs.services.items, 0, { tags: [{ key: 'team', value: 'cpu' }] }),
-    expected: [{ code: 'service-missing', pool: 'cpu' }],
-  },
-  {
-    scenario: 'two, in whatever order',
-    change: ({ ecs }) => {
-      ecs.services.items.unshift({ ...ecs.services.items[0], serviceName: 'a', serviceArn: 'arn:a' });
-      ecs.services.items.reverse();
-    },
-    expected: [{ code: 'service-ambiguous', pool: 'cpu', services: ['Stack-cpu', 'a'] }],
-  },
-  {
-    scenario: 'two, in the other order',
-    change: ({ ecs }) => {
-      ecs.services.items.unshift({ ...ecs.services.items[0], serviceName: 'a', serviceArn: 'arn:a' });
-    },
-    expected: [{ code: 'service-ambiguous', pool: 'cpu', services: ['Stack-cpu', 'a'] }],
-  },
-  {
-    scenario: 'one that is listed twice',
-    change: ({ ecs }) => {
-      ecs.services.items.push({ ...ecs.services.items[0] });
-    },
-    expected: [],
-  },
-  {
-    scenario: 'those of pools that are in no configuration',
-    change: ({ ecs }) => {
-      const gone = (name: string) => ({
-        ...ecs.services.items[0],
-        serviceName: `Stack-${name}`,
-        serviceArn: `arn:${name}`,
-        tags: [
-          { key: 'team', value: 'cpu' },
-          { key: 'coder-autoscaler:pool', value: name },
-        ],
-      });
-      ecs.services.items.push(gone('old'), gone('ancient'), { ...gone('past'), status: 'INACTIVE' });
-    },
-    expected: [
-      { code: 'service-without-pool', pool: 'ancient', service: 'Stack-ancient', drains: false },
-      { code: 'service-without-pool', pool: 'old', service: 'Stack-old', drains: false },
-    ],
-  },
-];
+const services = table<Row>`
+  change                               | expected                                        | scenario
+  ${listIs('services', { items: [] })} | service-missing pool cpu                        | none
+  ${serviceIs({ status: 'DRAINING' })} | service-missing pool cpu                        | one that is being deleted
+  ${serviceIs({ tags: [TEAM, poolTag('cpu')] })} | nothing                                         | one with further tags
+  ${serviceIs({ tags: [TEAM] })}       | service-missing pool cpu                        | one with the pool's name under another key
+  ${beside(true)}                      | service-ambiguous pool cpu services Stack-cpu+a | two, in whatever order
+  ${beside(false)}                     | service-ambiguous pool cpu services Stack-cpu+a | two, in the other order
+  ${twice}                             | nothing                                         | one that is listed twice
+  ${removed}                           | service-without-pool pool ancient service Stack-ancient drains false, service-without-pool pool old service Stack-old drains false | those of pools that are in no configuration
+`;
 
 /** The time left on the protection of the only task, and how long ago its daemon was last seen. */
 const draining =
@@ -263,211 +145,104 @@ const draining =
     jobs.items = [];
   };
 const H = 60;
-const one: Picture = { pools: { cpu: { tasks: 'L' } } };
-const isLong = [{ code: 'tasks-draining-for-long', pool: 'cpu', tasks: [taskArn('cpu', 0)] }];
-const isVain = [{ code: 'tasks-draining-without-daemon', pool: 'cpu', tasks: [taskArn('cpu', 0)] }];
+const ofUnknownWorker: Change = (snapshot, config) => {
+  const { jobs } = organizationIn(snapshot);
+  const [job] = jobs.items;
+  draining(23 * H - 30, 30)(snapshot, config);
+  jobs.items = [{ ...job, id: 'a', worker_id: 'gone' }];
+};
 
-const drains: readonly Row[] = [
-  {
-    scenario: 'a build that drains for less than 6 h',
-    picture: one,
-    change: draining(17 * H + 1),
-    expected: [],
-  },
-  { scenario: 'a build that drains for 6 h', picture: one, change: draining(17 * H), expected: isLong },
-  {
-    scenario: 'a protection longer than that of a drain request',
-    picture: one,
-    change: draining(24 * H - 1, 90),
-    expected: [],
-  },
-  {
-    scenario: 'a daemon offline for 30 min, drain request 29 min ago',
-    picture: one,
-    change: draining(23 * H - 29, 30),
-    expected: [],
-  },
-  {
-    scenario: 'a daemon offline for 29 min, drain request 30 min ago',
-    picture: one,
-    change: draining(23 * H - 30, 29),
-    expected: [],
-  },
-  {
-    scenario: 'a daemon offline for 30 min, drain request 30 min ago',
-    picture: one,
-    change: draining(23 * H - 30, 30),
-    expected: isVain,
-  },
-  {
-    scenario: 'a daemon offline for 30 min, drain request 6 h ago',
-    picture: one,
-    change: draining(17 * H, 30),
-    expected: isVain,
-  },
-  {
-    scenario: 'the same, while a running job has an unknown worker',
-    picture: one,
-    change: (snapshot, config) => {
-      const { jobs } = organizationIn(snapshot);
-      const [job] = jobs.items;
-      draining(23 * H - 30, 30)(snapshot, config);
-      jobs.items = [{ ...job, id: 'a', worker_id: 'gone' }];
-    },
-    expected: [{ code: 'worker-unknown', organization: 'default', jobs: 1, jobIds: ['a'], pools: ['cpu'] }],
-  },
-  {
-    scenario: 'a build without a guard, which the autoscaler protects for half an hour',
-    picture: one,
-    change: draining(29),
-    expected: [],
-  },
-];
+const drains = table<Row>`
+  change                       | expected                                                      | scenario
+  ${draining(17 * H + 1)}      | nothing                                                       | a build that drains for less than 6 h
+  ${draining(17 * H)}          | tasks-draining-for-long pool cpu tasks cpu#0                  | a build that drains for 6 h
+  ${draining(24 * H - 1, 90)}  | nothing                                                       | a protection longer than that of a drain request
+  ${draining(23 * H - 29, 30)} | nothing                                                       | a daemon offline for 30 min, drain request 29 min ago
+  ${draining(23 * H - 30, 29)} | nothing                                                       | a daemon offline for 29 min, drain request 30 min ago
+  ${draining(23 * H - 30, 30)} | tasks-draining-without-daemon pool cpu tasks cpu#0            | a daemon offline for 30 min, drain request 30 min ago
+  ${draining(17 * H, 30)}      | tasks-draining-without-daemon pool cpu tasks cpu#0            | a daemon offline for 30 min, drain request 6 h ago
+  ${ofUnknownWorker}           | worker-unknown organization default jobs 1 jobIds a pools cpu | the same, while a running job has an unknown worker
+  ${draining(29)}              | nothing                                                       | a build without a guard, which the autoscaler protects for half an hour
+`;
 
-const tasks: readonly Row[] = [
-  {
-    scenario: 'one failed start',
-    change: (snapshot) => addFailedStarts(snapshot, 'cpu', 1),
-    expected: [{ code: 'starts-failing', pool: 'cpu', tasks: 1, reason: PULL_FAILURE }],
-  },
-  {
-    scenario: 'one failed start, long ago',
-    change: (snapshot) => {
-      addFailedStarts(snapshot, 'cpu', 1);
-      edit(snapshot.ecs.tasks.items, 0, { stoppedAt: iso(11 * MINUTE) });
-    },
-    expected: [],
-  },
-  {
-    scenario: 'three failed starts, long ago, and none since',
-    change: (snapshot) => {
-      addFailedStarts(snapshot, 'cpu', 3);
-      for (const index of [0, 1, 2]) edit(snapshot.ecs.tasks.items, index, { stoppedAt: iso(11 * MINUTE) });
-    },
-    expected: [{ code: 'starts-failing', pool: 'cpu', tasks: 3, reason: PULL_FAILURE }],
-  },
-  {
-    scenario: 'daemons with the tags of another pool',
-    picture: { pools: { cpu: { tasks: 'I1m P', daemonTags: gpu } } },
-    expected: [{ code: 'daemon-tags-differ', pool: 'cpu', daemons: [`cpu-${idOf('cpu', 0)}`] }],
-  },
-  {
-    scenario: "a daemon with the id of a task and another pool's key",
-    picture: { pools: { cpu: { tasks: 'I1m P' } } },
-    change: (snapshot) => {
-      const { items } = organizationIn(snapshot).daemons;
-      const name = `x-${idOf('cpu', 0)}`;
-      items.push({ ...items[0], id: 'fake', name, key_name: 'gpu', tags: gpu });
-      items.push({ ...items[0], id: 'older', name: `a${name}`, key_name: undefined });
-    },
-    expected: [
-      {
-        code: 'possible-intruder',
-        pool: 'cpu',
-        daemons: [
-          { name: `ax-${idOf('cpu', 0)}`, key: null },
-          { name: `x-${idOf('cpu', 0)}`, key: 'gpu' },
-        ],
-      },
-    ],
-  },
-  {
-    scenario: 'a busy daemon without a lease',
-    picture: { pools: { cpu: { tasks: 'B B' } } },
-    change: ({ ecs }) => edit(ecs.protections.items, 1, { protectionEnabled: false }),
-    expected: [{ code: 'tasks-unguarded', pool: 'cpu', tasks: [taskArn('cpu', 1)] }],
-  },
-  {
-    scenario: 'an idle daemon without a lease, which has most likely just left',
-    picture: { pools: { cpu: { tasks: 'U26m' } } },
-    expected: [],
-  },
-  {
-    scenario: 'busy daemons whose leases were not read',
-    picture: { pools: { cpu: { tasks: 'B U26m' } } },
-    change: ({ ecs }) => {
-      ecs.protections.items = [];
-    },
-    expected: [],
-  },
-  {
-    scenario: 'a lease without a daemon',
-    picture: { pools: { cpu: { tasks: 'B R Z' } } },
-    expected: [{ code: 'tasks-without-daemon', pool: 'cpu', tasks: [taskArn('cpu', 2)] }],
-  },
-  {
-    scenario: 'neither lease nor daemon',
-    picture: { pools: { cpu: { tasks: 'B Z N X' } } },
-    change: ({ ecs }) => edit(ecs.protections.items, 1, { protectionEnabled: false }),
-    expected: [{ code: 'tasks-vacant', pool: 'cpu', tasks: [taskArn('cpu', 1)] }],
-  },
-  {
-    scenario: 'a live daemon without a task',
-    picture: { pools: { cpu: { tasks: 'I1m B' } } },
-    change: ({ ecs }) => {
-      ecs.tasks.items.shift();
-      edit(ecs.services.items, 0, { desiredCount: 1, runningCount: 1 });
-    },
-    expected: [{ code: 'daemons-without-task', pool: 'cpu', daemons: [`cpu-${idOf('cpu', 0)}`] }],
-  },
-  {
-    scenario: 'a daemon that is as gone as its task',
-    picture: { pools: { cpu: { tasks: 'X B' } } },
-    change: ({ ecs }) => {
-      ecs.tasks.items.shift();
-      edit(ecs.services.items, 0, { desiredCount: 1, runningCount: 1 });
-    },
-    expected: [],
-  },
-  {
-    scenario: 'a live daemon whose task could not be read',
-    picture: { pools: { cpu: { tasks: 'I1m B' } } },
-    change: ({ ecs }) => {
-      ecs.tasks.items.shift();
-      ecs.tasks.status = 'truncated';
-      edit(ecs.services.items, 0, { runningCount: 1 });
-    },
-    expected: [{ code: 'tasks-truncated' }],
-  },
-  {
-    scenario: 'a live daemon without a service',
-    picture: { pools: { cpu: { tasks: 'I1m' } } },
-    change: ({ ecs }) => {
-      ecs.services.items = [];
-    },
-    expected: [{ code: 'service-missing', pool: 'cpu' }],
-  },
-];
+const tasks = table<Row>`
+  world       | change                                           | expected                                    | scenario
+              | ${failing('cpu', 1)}                             | starts-failing pool cpu tasks 1 reason pull | one failed start
+              | ${all(failing('cpu', 1), stoppedLongAgo(0))}     | nothing                                     | one failed start, long ago
+              | ${all(failing('cpu', 3), stoppedLongAgo(0, 1, 2))} | starts-failing pool cpu tasks 3 reason pull | three failed starts, long ago, and none since
+  cpu I1m P, daemons [gpu] |                                                  | daemon-tags-differ pool cpu daemons cpu#0   | daemons with the tags of another pool
+  cpu B B     | ${protectionIs(1, { protectionEnabled: false })} | tasks-unguarded pool cpu tasks cpu#1        | a busy daemon without a lease
+  cpu U26m    |                                                  | nothing                                     | an idle daemon without a lease, which has most likely just left
+  cpu B U26m  | ${listIs('protections', { items: [] })}          | nothing                                     | busy daemons whose leases were not read
+  cpu B R Z   |                                                  | tasks-without-daemon pool cpu tasks cpu#2   | a lease without a daemon
+  cpu B Z N X | ${protectionIs(1, { protectionEnabled: false })} | tasks-vacant pool cpu tasks cpu#1           | neither lease nor daemon
+  cpu I1m B   | ${withoutFirstTask}                              | daemons-without-task pool cpu daemons cpu#0 | a live daemon without a task
+  cpu X B     | ${withoutFirstTask}                              | nothing                                     | a daemon that is as gone as its task
+  cpu I1m B   | ${withoutFirstTaskInDoubt}                       | tasks-truncated                             | a live daemon whose task could not be read
+  cpu I1m     | ${listIs('services', { items: [] })}             | service-missing pool cpu                    | a live daemon without a service
+`;
 
-const pools: readonly Row[] = [
-  {
-    scenario: 'of one organization and tag set, one by its id',
-    picture: { pools: { b: { tags: gpu }, a: { tags: gpu, organization: 'org-default' }, c: {} } },
-    change: ({ coder }) => {
-      coder.organizations = coder.organizations.filter(({ name }) => name === 'default');
-    },
-    expected: [{ code: 'pools-alike', organization: 'default', pools: ['a', 'b'] }],
-  },
-  {
-    scenario: 'of two organizations',
-    picture: { pools: { b: { tags: gpu }, a: { tags: gpu, organization: 'data' } } },
-    expected: [],
-  },
-];
+const onlyDefault: Change = ({ coder }) => {
+  coder.organizations = coder.organizations.filter(({ name }) => name === 'default');
+};
+const pools = table<Row>`
+  world                                         | change         | expected                                   | scenario
+  b [gpu]; a [gpu], organization org-default; c | ${onlyDefault} | pools-alike organization default pools a+b | of one organization and tag set, one by its id
+  b [gpu]; a [gpu], organization data           |                | nothing                                    | of two organizations
+`;
 
 describe.each([
   { name: 'servers', rows: servers },
   { name: 'tokens', rows: tokens },
   { name: 'licenses', rows: licenses },
-  { name: 'images', rows: images },
   { name: 'services', rows: services },
   { name: 'tasks', rows: tasks },
-  { name: 'drains', rows: drains },
+  { name: 'drains', world: 'cpu L', rows: drains },
   { name: 'pools', rows: pools },
-])('$name', ({ rows }) => {
-  it.each(rows)('reports the findings of $scenario', (row) => {
-    expect(findingsOf(row)).toEqual(row.expected);
+])('$name', ({ rows, world: common = 'cpu' }) => {
+  it.each(rows)('reports the findings of $scenario', ({ world = common, change, expected }) => {
+    expect(findingsIn(world, change)).toBe(expected);
   });
+});
+
+it.each(table<{ image: string; isNewer: boolean; scenario: string }>`
+  image                                             | isNewer | scenario
+  ghcr.io/coder/coder:v2.30.9                       | false   | as old as the server
+  ghcr.io/coder/coder:v2.29.0                       | false   | older
+  ghcr.io/coder/coder:v2.31.0                       | false   | newer, with the same API
+  ghcr.io/coder/coder:v2.31.1                       | true    | newer, with a newer API
+  ghcr.io/coder/coder:v2.99.0                       | false   | a release with an unknown API
+  ghcr.io/coder/coder:v2.31.1-rc.1                  | false   | a candidate
+  ${`coder/coder:v2.32.0@sha256:${'0'.repeat(64)}`} | true    | newer, pinned
+  myrepo/coder:2024.1                               | false   | an image of their own, with versions of its own
+  ghcr.io/coder/coder:latest                        | false   | latest
+  ghcr.io/coder/coder                               | false   | no tag
+  coder/coder:v2.36.0                               | true    | newer, under its short name
+  coder/coder:9                                     | false   | newer, without a v
+  ghcr.io/somebody/coder:v9.0.0                     | false   | an image of another publisher
+  mirror/ghcr.io/coder/coder:v2.33.2                | true    | the official one by a mirror
+`)('finds the image $image newer than the server: $isNewer', ({ image, isNewer }) => {
+  const finding = `image-newer-than-server pool cpu image ${image} version v2.30.0`;
+  expect(findingsIn('cpu', poolIs({ image }))).toBe(isNewer ? finding : 'nothing');
+});
+
+it('compares no image with a server of unknown version', () => {
+  const change = all(versionIs(undefined), poolIs({ image: 'coder/coder:v9.0.0' }));
+  expect(findingsIn('cpu', change)).toBe('version-unknown');
+});
+
+it("reports a daemon with the id of a task and another pool's key", () => {
+  const plan = planOf('cpu I1m P', (snapshot) => {
+    const { items } = organizationIn(snapshot).daemons;
+    const name = `x-${idOf('cpu', 0)}`;
+    items.push({ ...items[0], id: 'fake', name, key_name: 'gpu', tags: gpu });
+    items.push({ ...items[0], id: 'older', name: `a${name}`, key_name: undefined });
+  });
+  const daemons = [
+    { name: `ax-${idOf('cpu', 0)}`, key: null },
+    { name: `x-${idOf('cpu', 0)}`, key: 'gpu' },
+  ];
+  expect(plan.findings).toEqual([{ code: 'possible-intruder', pool: 'cpu', daemons }]);
 });
 
 describe('a failed start', () => {
@@ -476,91 +251,44 @@ describe('a failed start', () => {
     for (const item of snapshot.ecs.tasks.items)
       Object.assign(item, { stopCode: 'EssentialContainerExited' });
   };
-  it.each<{ scenario: string; change: Change; failing: number; because: string }>([
-    { scenario: 'no daemon came', change: none, failing: 3, because: 'a wrong key ends a daemon' },
-    {
-      scenario: 'the daemon of one came and went',
-      change: (snapshot) =>
-        organizationIn(snapshot).daemons.items.push({
-          id: 'came',
-          organization_id: 'org-default',
-          name: `cpu-${idOf('cpu', 101)}`,
-          created_at: iso(2 * MINUTE),
-          last_seen_at: iso(2 * MINUTE),
-          tags: {},
-          status: 'offline',
-        }),
-      failing: 0,
-      because: 'it was the newest, so failures before it no longer count',
-    },
-    {
-      scenario: 'the list of daemons is cut off',
-      change: (snapshot) => Object.assign(organizationIn(snapshot).daemons, { status: 'truncated' }),
-      failing: 0,
-      because: 'their rows may be among those that are missing',
-    },
-    {
-      scenario: 'the server may be one that does not list offline daemons',
-      change: ({ coder }) => {
-        delete coder.buildInfo;
-      },
-      failing: 0,
-      because: 'their rows may have been left out',
-    },
-    {
-      scenario: 'the release of the server is unknown',
-      change: ({ coder }) => {
-        coder.buildInfo = { version: 'v0.0.0-devel+3006da5' };
-      },
-      failing: 0,
-      because: 'offline daemons are not requested',
-    },
-  ])('is $failing for $scenario, because $because', ({ change, failing }) => {
-    const plan = planOf({ pools: { cpu: {} } }, (snapshot, config) => {
-      exited(snapshot, config);
-      change(snapshot, config);
+  const oneCame: Change = (snapshot) => {
+    organizationIn(snapshot).daemons.items.push({
+      id: 'came',
+      organization_id: 'org-default',
+      name: `cpu-${idOf('cpu', 101)}`,
+      created_at: iso(2 * MINUTE),
+      last_seen_at: iso(2 * MINUTE),
+      tags: {},
+      status: 'offline',
     });
+  };
+  it.each(table<{ scenario: string; change?: Change; failing: number; because: string }>`
+    scenario                             | change                               | failing | because
+    no daemon came                       |                                      | 3       | a wrong key ends a daemon
+    the daemon of one came and went      | ${oneCame}                           | 0       | it was the newest, so failures before it no longer count
+    the list of daemons is cut off       | ${listIs('daemons', { status: 'truncated' })} | 0       | their rows may be among those that are missing
+    the server may be one that does not list offline daemons | ${versionIs(undefined)}              | 0       | their rows may have been left out
+    the release of the server is unknown | ${versionIs('v0.0.0-devel+3006da5')} | 0       | offline daemons are not requested
+  `)('is $failing for $scenario, because $because', ({ change, failing }) => {
+    const plan = planOf('cpu', change === undefined ? exited : all(exited, change));
     expect(poolOf(plan, 'cpu').daemons.failing).toBe(failing);
   });
 });
 
 describe('unserved jobs', () => {
-  const closest = (picture: Picture) => planOf(picture).unserved.map((row) => [row.why, row.closest?.pool]);
+  const closest = (picture: Picture | string) =>
+    planOf(picture).unserved.map((row) => [row.why, row.closest?.pool]);
   const job = { tags: { cluster: 'gpu', region: 'eu', size: 'xl' } };
 
-  it.each<{ scenario: string; pools: Picture['pools']; expected: string; because: string }>([
-    {
-      scenario: 'one pool lacks a tag, the other two',
-      pools: { a: { tags: gpu }, b: { tags: { ...gpu, region: 'eu' } } },
-      expected: 'b',
-      because: 'it lacks less',
-    },
-    {
-      scenario: 'one lacks a tag, the other has it otherwise',
-      pools: { a: { tags: { ...gpu, region: 'eu' } }, b: { tags: { ...gpu, region: 'eu', size: 's' } } },
-      expected: 'b',
-      because: 'a slip is more likely than an omission',
-    },
-    {
-      scenario: 'one has a tag more than the other',
-      pools: { a: { tags: { ...gpu, x: '1' } }, b: { tags: gpu } },
-      expected: 'b',
-      because: 'it has fewer surplus tags',
-    },
-    {
-      scenario: 'both are as close',
-      pools: { b: { tags: gpu }, a: { tags: { region: 'eu' } } },
-      expected: 'a',
-      because: 'one order decides',
-    },
-    {
-      scenario: 'a closer pool of another organization',
-      pools: { a: { tags: { ...gpu, region: 'eu' }, organization: 'data' }, b: { tags: gpu } },
-      expected: 'b',
-      because: 'pools of others are no help',
-    },
-  ])('name $expected as the closest pool for $scenario, because $because', ({ pools: given, expected }) => {
-    expect(closest({ pools: given, pending: [job] })).toEqual([['no-pool-has-these-tags', expected]]);
+  it.each(table<{ world: string; expected: string; because: string }>`
+    world                                  | expected | because
+    a [gpu]; b [gpu eu]                    | b        | it lacks less
+    a [gpu eu]; b [gpu eu size=s]          | b        | a slip is more likely than an omission
+    a [gpu x=1]; b [gpu]                   | b        | it has fewer surplus tags
+    b [gpu]; a [eu]                        | a        | one order decides
+    a [gpu eu], organization data; b [gpu] | b        | pools of others are no help
+  `)('name $expected as the closest pool of $world, because $because', ({ world, expected }) => {
+    expect(closest(`${world}; job [gpu eu size=xl]`)).toEqual([['no-pool-has-these-tags', expected]]);
   });
 
   it('have their own reason if their scope is a user, whatever tags the pools have', () => {
@@ -648,9 +376,7 @@ describe('unserved jobs', () => {
   });
 
   it('ignore a pool of an unknown organization', () => {
-    const plan = planOf({ pools: { a: { organization: 'nowhere' } }, pending: [{}] }, ({ coder }) => {
-      coder.organizations = coder.organizations.filter(({ name }) => name === 'default');
-    });
+    const plan = planOf('a, organization nowhere; job', onlyDefault);
     expect(plan.unserved).toMatchObject([{ why: 'no-pool-in-this-organization', closest: null }]);
   });
 });

@@ -27,6 +27,7 @@ import {
   reading,
   SECOND,
 } from '../../support/parts.ts';
+import { table } from '../../support/table.ts';
 
 type Given = {
   /**
@@ -249,28 +250,18 @@ const batch = (jobs: number, minutes: number): readonly number[] => Array<number
 describe('prebuilds that wait', () => {
   const small = { max: 5, prebuilds: { maxTasks: 4 } };
 
-  it.each<Queue & { readonly late: number | undefined; readonly because: string }>([
-    { ages: batch(50, 14), pool: small, tookMs: 4 * MINUTE, late: undefined, because: 'it is early' },
-    { ages: batch(50, 15), pool: small, tookMs: 4 * MINUTE, late: 34, because: '3 turns of 4 are in time' },
-    { ages: batch(16, 15), pool: small, tookMs: 4 * MINUTE, late: undefined, because: 'all are in time' },
-    { ages: batch(17, 15), pool: small, tookMs: 4 * MINUTE, late: 1, because: 'the last is too late' },
-    { ages: batch(50, 19), pool: small, late: undefined, because: 'the duration is unknown' },
-    { ages: batch(50, 20), pool: small, late: 46, because: 'it is late, whatever the duration is' },
-    {
-      ages: batch(50, 29),
-      pool: { max: 60, prebuilds: { maxTasks: 60 } },
-      late: undefined,
-      because: 'all launch',
-    },
-    { ages: batch(50, 29), pool: small, initiator: 'anna', late: undefined, because: 'they are a person’s' },
-    {
-      ages: batch(50, 29),
-      pool: small,
-      version: 'v2.22.0',
-      late: undefined,
-      because: 'coderd has no reaper',
-    },
-  ])('are late ($late of $ages.length): $because', ({ late, ...queue }) => {
+  it.each(table<Queue & { readonly late: number | undefined; readonly because: string }>`
+    ages             | pool     | tookMs        | late         | initiator | version | because
+    ${batch(50, 14)} | ${small} | ${4 * MINUTE} | ${undefined} |           |         | it is early
+    ${batch(50, 15)} | ${small} | ${4 * MINUTE} | 34           |           |         | 3 turns of 4 are in time
+    ${batch(16, 15)} | ${small} | ${4 * MINUTE} | ${undefined} |           |         | all are in time
+    ${batch(17, 15)} | ${small} | ${4 * MINUTE} | 1            |           |         | the last is too late
+    ${batch(50, 19)} | ${small} |               | ${undefined} |           |         | the duration is unknown
+    ${batch(50, 20)} | ${small} |               | 46           |           |         | it is late, whatever the duration is
+    ${batch(50, 29)} | ${{ max: 60, prebuilds: { maxTasks: 60 } }} |               | ${undefined} |           |         | all launch
+    ${batch(50, 29)} | ${small} |               | ${undefined} | anna      |         | they are a person’s
+    ${batch(50, 29)} | ${small} |               | ${undefined} |           | v2.22.0 | coderd has no reaper
+  `)('are late ($late of $ages.length): $because', ({ late, ...queue }) => {
     expect(waiting(queue).map((found) => found.late)).toEqual(late === undefined ? [] : [late]);
   });
 

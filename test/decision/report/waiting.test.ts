@@ -18,6 +18,7 @@ import {
   reading,
   SECOND,
 } from '../../support/parts.ts';
+import { table } from '../../support/table.ts';
 
 const tags = { cluster: 'gpu' };
 
@@ -89,30 +90,16 @@ describe('jobs that coderd fails before a daemon is ready', () => {
   const late = (...given: Parameters<typeof findings>) =>
     findings(...given).flatMap((found) => (found.code === 'jobs-about-to-fail' ? [found.jobs] : []));
 
-  it.each<{ scenario: string; ageMs: number; served: Served; expected: readonly number[] }>([
-    { scenario: '30 min old, free', ageMs: 30 * MINUTE, served: 'by-free', expected: [] },
-    { scenario: 'a moment older, free', ageMs: 30 * MINUTE + 1, served: 'by-free', expected: [] },
-    { scenario: '28 min old, launching', ageMs: 28 * MINUTE, served: 'by-launch', expected: [] },
-    {
-      scenario: 'a second older, launching',
-      ageMs: 28 * MINUTE + SECOND,
-      served: 'by-launch',
-      expected: [1],
-    },
-    {
-      scenario: 'a second older, starting',
-      ageMs: 28 * MINUTE + SECOND,
-      served: 'by-starting',
-      expected: [1],
-    },
-    {
-      scenario: 'a second older, no room',
-      ageMs: 28 * MINUTE + SECOND,
-      served: 'when-there-is-room',
-      expected: [1],
-    },
-    { scenario: 'a second older, busy', ageMs: 28 * MINUTE + SECOND, served: 'by-busy', expected: [] },
-  ])('are $expected for $scenario', ({ ageMs, served, expected }) => {
+  it.each(table<{ scenario: string; ageMs: number; served: Served; expected: readonly number[] }>`
+    scenario                  | ageMs                   | served             | expected
+    30 min old, free          | ${30 * MINUTE}          | by-free            | ${[]}
+    a moment older, free      | ${30 * MINUTE + 1}      | by-free            | ${[]}
+    28 min old, launching     | ${28 * MINUTE}          | by-launch          | ${[]}
+    a second older, launching | ${28 * MINUTE + SECOND} | by-launch          | ${[1]}
+    a second older, starting  | ${28 * MINUTE + SECOND} | by-starting        | ${[1]}
+    a second older, no room   | ${28 * MINUTE + SECOND} | when-there-is-room | ${[1]}
+    a second older, busy      | ${28 * MINUTE + SECOND} | by-busy            | ${[]}
+  `)('are $expected for $scenario', ({ ageMs, served, expected }) => {
     expect(late([ageMs], [served])).toEqual(expected);
   });
 

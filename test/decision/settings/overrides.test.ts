@@ -13,21 +13,30 @@ import {
   tagKeysOf,
   tagsOfOverride,
 } from '../../../lambda/decision/settings/overrides.ts';
-import { HOUR, NOW } from '../../support/parts.ts';
-import type { Picture, PoolPicture } from '../../support/picture.ts';
-import { actionsOf, type Change, edit, organizationIn, planOf, poolOf } from '../../support/planned.ts';
+import { NOW } from '../../support/parts.ts';
+import {
+  actionsOf,
+  type Change,
+  codesInWords,
+  edit,
+  inWords,
+  listIs,
+  planOf,
+  poolOf,
+} from '../../support/planned.ts';
 import { runs } from '../../support/runs.ts';
+import { table } from '../../support/table.ts';
 import { type Ugly, uglyStates } from '../../support/ugly/ugly.ts';
+import { NOTE } from '../../support/world-in-words.ts';
 
-const UNTIL = new Date(NOW + HOUR).toISOString();
-const note = { until: UNTIL, by: 'anna', why: 'load test' };
+const UNTIL = NOTE.until;
 
 /** Tags in the notation of a picture of a pool. */
 const set = (kind: 'pause' | 'pin' | 'floor', value: string): Readonly<Record<string, string>> => ({
   [kind]: value,
   [`${kind}-until`]: UNTIL,
-  [`${kind}-by`]: 'anna',
-  [`${kind}-why`]: 'load test',
+  [`${kind}-by`]: NOTE.by,
+  [`${kind}-why`]: NOTE.why,
 });
 const pin = (count: number) => set('pin', `${count}`);
 const floor = (count: number) => set('floor', `${count}`);
@@ -50,17 +59,17 @@ describe('deriveOverrides', () => {
     because: string;
   }>([
     { tags: {}, because: 'there is none' },
-    { tags: pin(3), active: [{ kind: 'pin', count: 3, ...note }], because: 'it is written in full' },
-    { tags: pin(0), active: [{ kind: 'pin', count: 0, ...note }], because: 'such a count is impossible' },
-    { tags: floor(2), active: [{ kind: 'floor', count: 2, ...note }], because: 'it is written in full' },
-    { tags: paused, active: [{ kind: 'pause', ...note }], because: 'all is paused' },
-    { tags: scaleInPaused, active: [{ kind: 'pause-scale-in', ...note }], because: 'only scale-in is' },
+    { tags: pin(3), active: [{ kind: 'pin', count: 3, ...NOTE }], because: 'it is written in full' },
+    { tags: pin(0), active: [{ kind: 'pin', count: 0, ...NOTE }], because: 'such a count is impossible' },
+    { tags: floor(2), active: [{ kind: 'floor', count: 2, ...NOTE }], because: 'it is written in full' },
+    { tags: paused, active: [{ kind: 'pause', ...NOTE }], because: 'all is paused' },
+    { tags: scaleInPaused, active: [{ kind: 'pause-scale-in', ...NOTE }], because: 'only scale-in is' },
     {
       tags: { ...floor(2), ...pin(1), ...paused },
       active: [
-        { kind: 'pause', ...note },
-        { kind: 'pin', count: 1, ...note },
-        { kind: 'floor', count: 2, ...note },
+        { kind: 'pause', ...NOTE },
+        { kind: 'pin', count: 1, ...NOTE },
+        { kind: 'floor', count: 2, ...NOTE },
       ],
       because: 'all of them are in force, whatever they do',
     },
@@ -116,7 +125,7 @@ describe('deriveOverrides', () => {
     })),
     {
       tags: { ...set('pause', 'yes'), ...pin(1) },
-      active: [{ kind: 'pin', count: 1, ...note }],
+      active: [{ kind: 'pin', count: 1, ...NOTE }],
       malformed: [{ tag: 'coder-autoscaler:pause', seen: 'yes', problem: 'unknown-value' }],
       because: 'one that is malformed does not take another along',
     },
@@ -164,20 +173,15 @@ describe('tagsOfOverride', () => {
 });
 
 type Row = {
-  readonly pool: PoolPicture;
-  readonly others?: Picture['pools'];
-  readonly jobs?: number;
+  readonly world: string;
   readonly change?: Change;
-  readonly expected: readonly string[];
-  readonly why?: readonly Reason[];
+  readonly expected: string;
+  /** The reasons. NOTE is the end, the author and the reason of an override. */
+  readonly why?: string;
   readonly because: string;
 };
 
-const gpu = { cluster: 'gpu' };
-const gpuEu = { cluster: 'gpu', region: 'eu' };
-const schedules = [{ from: '08:00', to: '10:00', timezone: 'UTC', min: 5, warm: 2 }];
-const unreadable: Change = (snapshot) =>
-  Object.assign(organizationIn(snapshot).jobs, { status: 'truncated' });
+const unreadable = listIs('jobs', { status: 'truncated' });
 const withRung =
   (scaleIn: PoolConfig['scaleIn'], protectedMinutes: readonly number[]): Change =>
   (snapshot, config) => {
@@ -189,183 +193,68 @@ const withRung =
       });
   };
 
-function plannedOf({ pool, others, jobs = 0, change }: Row): Plan {
-  return planOf(
-    { pools: { cpu: pool, ...others }, pending: jobs === 0 ? [] : [{ jobs, tags: pool.tags ?? {} }] },
-    change,
-  );
+/** Plans, and compares actions and reasons with those of the row. */
+function checked({ world, change, expected, why }: Row): Plan {
+  const plan = planOf(world, change);
+  expect(inWords(actionsOf(plan))).toBe(expected);
+  const note = codesInWords([{ code: '', ...NOTE }]).trim();
+  if (why !== undefined) expect(codesInWords(poolOf(plan, 'cpu').why)).toBe(why.replaceAll('NOTE', note));
+  return plan;
 }
 
 describe('a pin', () => {
-  const pinned = (wanted: number, count: number): Reason => ({ code: 'pinned', wanted, count, ...note });
-  it.each<Row>([
-    {
-      pool: { overrides: pin(3) },
-      expected: ['cpu 0->3 floor'],
-      why: [{ code: 'floor', from: 'pin', count: 3 }],
-      because: 'the pin holds without jobs',
-    },
-    {
-      pool: { tasks: 'B I20m', overrides: pin(2) },
-      expected: [],
-      why: [{ code: 'floor', from: 'pin', count: 2 }],
-      because: 'idle ones stay too',
-    },
-    {
-      pool: { tasks: 'B B', overrides: pin(2) },
-      jobs: 3,
-      expected: [],
-      why: [{ code: 'pending-jobs', jobs: 3 }, pinned(5, 2)],
-      because: 'no more tasks are launched, and the reason is the pin, not max',
-    },
-    {
-      pool: { tasks: 'B B I20m I5m', overrides: pin(1) },
-      expected: ['ask cpu#2'],
-      why: [
-        pinned(2, 1),
-        { code: 'above-pin', tasks: 3 },
-        { code: 'idle-long-enough', tasks: 1 },
-        { code: 'idle-too-briefly', tasks: 1 },
-      ],
-      because: 'idle ones above it go by idleTimeout, and busy ones stay',
-    },
-    { pool: { tasks: 'I20m', overrides: pin(0) }, expected: ['ask cpu#0'], because: 'none is wanted' },
-    {
-      pool: { overrides: pin(0), min: 2, warm: 1, schedules },
-      jobs: 2,
-      expected: [],
-      because: 'no other setting launches tasks',
-    },
-    {
-      pool: { overrides: pin(3), warm: 2, schedules },
-      expected: ['cpu 0->3 floor'],
-      because: 'warm and schedules do not come on top',
-    },
-    {
-      pool: { overrides: pin(9), max: 4 },
-      expected: ['cpu 0->4 floor'],
-      why: [
-        { code: 'floor', from: 'pin', count: 9 },
-        { code: 'capped-at-max', wanted: 9, max: 4 },
-      ],
-      because: 'max of the configuration is the limit, and is reported',
-    },
-    {
-      pool: { tasks: 'B B B B B', overrides: pin(6), max: 4 },
-      expected: [],
-      why: [
-        { code: 'floor', from: 'pin', count: 6 },
-        { code: 'capped-at-max', wanted: 6, max: 4 },
-      ],
-      because: 'there are not more than the pin wants',
-    },
-    {
-      pool: { overrides: { ...pin(1), ...floor(4) } },
-      expected: ['cpu 0->1 floor'],
-      because: 'a pin beats a floor',
-    },
-    {
-      pool: { overrides: { ...pin(2), 'pin-until': '2026-11-20T09:00:00Z' }, min: 1 },
-      expected: ['cpu 0->1 floor'],
-      because: 'it has expired',
-    },
-    {
-      pool: { tasks: 'I20m I20m', overrides: pin(1) },
-      change: unreadable,
-      expected: [],
-      because: 'doubt holds, pin or not',
-    },
-  ])('plans $expected for $pool (pending jobs: $jobs), because $because', (row) => {
-    const plan = plannedOf(row);
-    expect(actionsOf(plan)).toEqual(row.expected);
-    if (row.why !== undefined) expect(poolOf(plan, 'cpu').why).toEqual(row.why);
+  it.each(table<Row>`
+    world                   | change | why                    | expected       | because
+    cpu, pin 3              |        | floor count 3 from pin | cpu 0->3 floor | the pin holds without jobs
+    cpu B I20m, pin 2       |        | floor count 2 from pin | nothing        | idle ones stay too
+    cpu B B, pin 2; 3 jobs  |        | pending-jobs jobs 3, pinned wanted 5 count 2 NOTE | nothing        | no more tasks are launched, and the reason is the pin, not max
+    cpu B B I20m I5m, pin 1 |        | pinned wanted 2 count 1 NOTE, above-pin tasks 3, idle-long-enough tasks 1, idle-too-briefly tasks 1 | ask cpu#2      | idle ones above it go by idleTimeout, and busy ones stay
+    cpu I20m, pin 0         |        |                        | ask cpu#0      | none is wanted
+    cpu, min 2, warm 1, scheduled, pin 0; 2 jobs |        |                        | nothing        | no other setting launches tasks
+    cpu, warm 2, scheduled, pin 3 |        |                        | cpu 0->3 floor | warm and schedules do not come on top
+    cpu, max 4, pin 9       |        | floor count 9 from pin, capped-at-max wanted 9 max 4 | cpu 0->4 floor | max of the configuration is the limit, and is reported
+    cpu B B B B B, max 4, pin 6 |        | floor count 6 from pin, capped-at-max wanted 6 max 4 | nothing        | there are not more than the pin wants
+    cpu, pin 1, floor 4     |        |                        | cpu 0->1 floor | a pin beats a floor
+    cpu, min 1, pin 2, pin-until 2026-11-20T09:00:00Z |        |                        | cpu 0->1 floor | it has expired
+    cpu I20m I20m, pin 1    | ${unreadable} |                        | nothing        | doubt holds, pin or not
+  `)('plans $expected for $world, because $because', (row) => {
+    checked(row);
   });
 
   it('leaves due transitions to a pool that may start if it is at zero', () => {
-    const plan = planOf({
-      pools: { cpu: { tags: gpu, overrides: pin(0), cpu: 256 }, spare: { tags: gpuEu, cpu: 4096 } },
-      workspaces: [{ startsInS: 60, tags: gpu }],
-    });
+    const plan = planOf('cpu [gpu], pin 0, cpu 256; spare [gpu eu], cpu 4096; start in 60s [gpu]');
     expect(actionsOf(plan)).toEqual(['spare 0->1 prewarm']);
   });
 });
 
 describe('a floor', () => {
-  it.each<Row>([
-    {
-      pool: { overrides: floor(2) },
-      expected: ['cpu 0->2 floor'],
-      why: [{ code: 'floor', from: 'override', count: 2 }],
-      because: 'the floor holds without jobs',
-    },
-    {
-      pool: { overrides: floor(2), min: 3 },
-      expected: ['cpu 0->3 floor'],
-      why: [{ code: 'floor', from: 'min', count: 3 }],
-      because: 'the higher one holds',
-    },
-    {
-      pool: { overrides: floor(3), min: 3 },
-      expected: ['cpu 0->3 floor'],
-      why: [{ code: 'floor', from: 'min', count: 3 }],
-      because: 'between equals the setting is named',
-    },
-    {
-      pool: { overrides: floor(2) },
-      jobs: 5,
-      expected: ['cpu 0->5 pending-jobs'],
-      because: 'jobs may need more',
-    },
-    {
-      pool: { overrides: floor(2), schedules },
-      expected: ['cpu 0->5 floor'],
-      why: [{ code: 'floor', from: 'schedule', count: 5 }],
-      because: 'schedules go on',
-    },
-    {
-      pool: { overrides: floor(9), max: 4 },
-      expected: ['cpu 0->4 floor'],
-      why: [
-        { code: 'floor', from: 'override', count: 9 },
-        { code: 'capped-at-max', wanted: 9, max: 4 },
-      ],
-      because: 'max is the bound',
-    },
-    {
-      pool: { tasks: 'I20m I20m I20m', overrides: floor(2) },
-      expected: ['ask cpu#1'],
-      because: 'the other tasks have to stay',
-    },
-  ])('plans $expected for $pool (pending jobs: $jobs), because $because', (row) => {
-    const plan = plannedOf(row);
-    expect(actionsOf(plan)).toEqual(row.expected);
-    if (row.why !== undefined) expect(poolOf(plan, 'cpu').why).toEqual(row.why);
+  it.each(table<Row>`
+    world                   | why                         | expected       | because
+    cpu, floor 2            | floor count 2 from override | cpu 0->2 floor | the floor holds without jobs
+    cpu, min 3, floor 2     | floor count 3 from min      | cpu 0->3 floor | the higher one holds
+    cpu, min 3, floor 3     | floor count 3 from min      | cpu 0->3 floor | between equals the setting is named
+    cpu, floor 2; 5 jobs    |                             | cpu 0->5 pending-jobs | jobs may need more
+    cpu, scheduled, floor 2 | floor count 5 from schedule | cpu 0->5 floor | schedules go on
+    cpu, max 4, floor 9     | floor count 9 from override, capped-at-max wanted 9 max 4 | cpu 0->4 floor | max is the bound
+    cpu I20m I20m I20m, floor 2 |                             | ask cpu#1      | the other tasks have to stay
+  `)('plans $expected for $world, because $because', (row) => {
+    checked(row);
   });
 });
 
 describe('a pause', () => {
-  const reason: Reason = { code: 'paused', ...note };
-  it.each<Row>([
-    { pool: { overrides: paused, min: 3 }, jobs: 4, expected: [], because: 'nothing is launched' },
-    { pool: { tasks: 'I20m', overrides: paused }, expected: [], because: 'no task gets a drain request' },
-    { pool: { tasks: 'B X', overrides: paused }, expected: [], because: 'no count is lowered' },
-    { pool: { tasks: 'B B', desired: 1, overrides: paused }, expected: [], because: 'no count is raised' },
-    { pool: { overrides: { ...paused, ...pin(3) } }, expected: [], because: 'it beats a pin' },
-    {
-      pool: { tasks: 'I20m', retiring: true, overrides: paused },
-      expected: [],
-      because: 'it beats retiring',
-    },
-    {
-      pool: { tasks: 'I1m P', tags: gpu, overrides: paused },
-      others: { spare: { tags: gpuEu } },
-      jobs: 3,
-      expected: ['spare 0->1 pending-jobs'],
-      because: 'its existing tasks are offered, and the rest is launched elsewhere',
-    },
-  ])('plans $expected for $pool (pending jobs: $jobs), because $because', (row) => {
-    const plan = plannedOf(row);
-    expect(actionsOf(plan)).toEqual(row.expected);
+  const reason: Reason = { code: 'paused', ...NOTE };
+  it.each(table<Row>`
+    world                                                 | expected                | because
+    cpu, min 3, paused; 4 jobs                            | nothing                 | nothing is launched
+    cpu I20m, paused                                      | nothing                 | no task gets a drain request
+    cpu B X, paused                                       | nothing                 | no count is lowered
+    cpu B B, desired 1, paused                            | nothing                 | no count is raised
+    cpu, paused, pin 3                                    | nothing                 | it beats a pin
+    cpu I20m, retiring, paused                            | nothing                 | it beats retiring
+    cpu I1m P [gpu], paused; spare [gpu eu]; 3 jobs [gpu] | spare 0->1 pending-jobs | its existing tasks are offered, and the rest is launched elsewhere
+  `)('plans $expected for $world, because $because', (row) => {
+    const plan = checked(row);
     expect(poolOf(plan, 'cpu').why).toContainEqual(reason);
     expect(poolOf(plan, 'cpu').floor.count).toBe(0);
   });
@@ -373,80 +262,31 @@ describe('a pause', () => {
   it.each(['confirm', 'never', 'lease'] as const)(
     'protects the builds of tasks without a guard with rung %s',
     (scaleIn) => {
-      const plan = planOf(
-        { pools: { cpu: { tasks: 'B I20m', overrides: paused } } },
-        withRung(scaleIn, [5, 5]),
-      );
+      const plan = planOf('cpu B I20m, paused', withRung(scaleIn, [5, 5]));
       expect(plan.actions).toMatchObject([{ kind: 'protect', why: 'may-hold-a-job' }]);
       expect(poolOf(plan, 'cpu').why).toEqual([reason, { code: 'protecting', tasks: 1 }]);
     },
   );
 
   it('lets a pool that is awake open the gate, and wakes another pool instead of one at zero', () => {
-    const wakes = (tasks: string): readonly string[] =>
-      actionsOf(
-        planOf({
-          pools: {
-            cpu: { tasks, tags: gpu, overrides: paused, cpu: 256 },
-            spare: { tags: gpuEu, cpu: 4096, prewarm: { max: 0 } },
-          },
-          workspaces: [{ startsInS: 60, tags: gpu }],
-        }),
-      );
-    expect([wakes('I1m'), wakes('')]).toEqual([[], ['spare 0->1 awake-for']]);
+    const spare = 'spare [gpu eu], cpu 4096, prewarm 0; start in 60s [gpu]';
+    expect(actionsOf(planOf(`cpu I1m [gpu], paused, cpu 256; ${spare}`))).toEqual([]);
+    expect(actionsOf(planOf(`cpu [gpu], paused, cpu 256; ${spare}`))).toEqual(['spare 0->1 awake-for']);
   });
 });
 
 describe('a pause of scale-in', () => {
-  const reason: Reason = { code: 'scale-in-paused', ...note };
-  it.each<Row>([
-    {
-      pool: { tasks: 'I20m', overrides: scaleInPaused },
-      expected: [],
-      why: [reason],
-      because: 'no task gets a drain request',
-    },
-    {
-      pool: { tasks: 'B X', overrides: scaleInPaused },
-      expected: [],
-      why: [reason],
-      because: 'no count is lowered',
-    },
-    {
-      pool: { tasks: 'B Z', overrides: scaleInPaused },
-      expected: [],
-      why: [reason],
-      because: 'no task is replaced',
-    },
-    {
-      pool: { tasks: 'B', overrides: scaleInPaused },
-      jobs: 2,
-      expected: ['cpu 1->3 pending-jobs'],
-      why: [reason, { code: 'pending-jobs', jobs: 2 }],
-      because: 'scale-out continues',
-    },
-    {
-      pool: { tasks: 'I20m I20m', overrides: { ...scaleInPaused, ...pin(3) } },
-      expected: ['cpu 2->3 floor'],
-      because: 'a pin holds beside it',
-    },
-    {
-      pool: { tasks: 'I20m', overrides: scaleInPaused },
-      change: unreadable,
-      expected: [],
-      why: [reason, { code: 'holding-for-doubt', doubts: ['jobs-truncated', 'scale-in-paused'] }],
-      because: 'other doubts are reported too',
-    },
-    {
-      pool: { tasks: 'I20m', overrides: scaleInPaused },
-      change: withRung('confirm', [0]),
-      expected: [],
-      because: 'rung confirm stops no task either',
-    },
-  ])('plans $expected for $pool (pending jobs: $jobs), because $because', (row) => {
-    const plan = plannedOf(row);
-    expect(actionsOf(plan)).toEqual(row.expected);
-    if (row.why !== undefined) expect(poolOf(plan, 'cpu').why).toEqual(row.why);
+  it.each(table<Row>`
+    world                        | change        | why                                       | expected       | because
+    cpu I20m, scaleInPaused      |               | scale-in-paused NOTE                      | nothing        | no task gets a drain request
+    cpu B X, scaleInPaused       |               | scale-in-paused NOTE                      | nothing        | no count is lowered
+    cpu B Z, scaleInPaused       |               | scale-in-paused NOTE                      | nothing        | no task is replaced
+    cpu B, scaleInPaused; 2 jobs |               | scale-in-paused NOTE, pending-jobs jobs 2 | cpu 1->3 pending-jobs | scale-out continues
+    cpu I20m I20m, scaleInPaused, pin 3 |               |                                           | cpu 2->3 floor | a pin holds beside it
+    cpu I20m, scaleInPaused      | ${unreadable} | scale-in-paused NOTE, holding-for-doubt doubts jobs-truncated+scale-in-paused | nothing        | other doubts are reported too
+    cpu I20m, scaleInPaused      | ${withRung('confirm', [0])} |                                           | nothing        | rung confirm stops no task either
+  `)('plans $expected for $world, because $because', (row) => {
+    checked(row);
   });
 });
 
@@ -478,7 +318,7 @@ describe('a malformed override', () => {
 
 it('reports overrides in the plan', () => {
   const plan = planOf({ pools: { cpu: { overrides: pin(3) }, gpu: { tags: { gpu: '1' } } } });
-  expect(poolOf(plan, 'cpu').overrides).toEqual([{ kind: 'pin', count: 3, ...note }]);
+  expect(poolOf(plan, 'cpu').overrides).toEqual([{ kind: 'pin', count: 3, ...NOTE }]);
   expect(poolOf(plan, 'gpu').overrides).toEqual([]);
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Schedule, Weekday } from '../../../lambda/decision/model/config.ts';
 import { isActive, scheduledFloors, windowOf } from '../../../lambda/decision/settings/schedules.ts';
+import { table } from '../../support/table.ts';
 
 const EVERY_DAY: readonly Weekday[] = [0, 1, 2, 3, 4, 5, 6];
 const MON_TO_FRI: readonly Weekday[] = [1, 2, 3, 4, 5];
@@ -32,215 +33,37 @@ const utc = (time: number) => new Date(time).toISOString().slice(0, 16);
 
 type Row = Written & { readonly date: string; readonly window: string; readonly because: string };
 
-const rows: readonly Row[] = [
-  {
-    from: '08:30',
-    to: '18:30',
-    date: '2026-01-15',
-    window: '2026-01-15T07:30 to 2026-01-15T17:30',
-    because: 'Berlin is an hour ahead in winter',
-  },
-  {
-    from: '08:30',
-    to: '18:30',
-    date: '2026-07-15',
-    window: '2026-07-15T06:30 to 2026-07-15T16:30',
-    because: 'and two in summer',
-  },
-  {
-    from: '08:30',
-    to: '18:30',
-    days: MON_TO_FRI,
-    date: '2026-01-17',
-    window: 'none',
-    because: 'it is a Saturday',
-  },
-  {
-    from: '22:00',
-    to: '06:00',
-    days: MON_TO_FRI,
-    date: '2026-01-16',
-    window: '2026-01-16T21:00 to 2026-01-17T05:00',
-    because: 'it begins on the Friday, and ends when it ends',
-  },
-  {
-    from: '22:00',
-    to: '06:00',
-    days: MON_TO_FRI,
-    date: '2026-01-18',
-    window: 'none',
-    because: 'the night to Monday begins on a Sunday',
-  },
-  {
-    from: '22:00',
-    to: '06:00',
-    except: ['2026-12-25'],
-    date: '2026-12-25',
-    window: 'none',
-    because: 'the date on which it begins counts',
-  },
-  {
-    from: '22:00',
-    to: '06:00',
-    except: ['2026-12-25'],
-    date: '2026-12-24',
-    window: '2026-12-24T21:00 to 2026-12-25T05:00',
-    because: 'the date on which it ends does not',
-  },
-  {
-    from: '09:00',
-    to: '09:00',
-    date: '2026-01-15',
-    window: '2026-01-15T08:00 to 2026-01-16T08:00',
-    because: 'equal times are a day and a night',
-  },
-  {
-    from: '08:00',
-    to: '24:00',
-    date: '2026-01-15',
-    window: '2026-01-15T07:00 to 2026-01-15T23:00',
-    because: '24:00 is the midnight that ends the day',
-  },
-  {
-    from: '08:00',
-    to: '00:00',
-    date: '2026-01-15',
-    window: '2026-01-15T07:00 to 2026-01-15T23:00',
-    because: '00:00 is on the next day, so the same midnight',
-  },
-  {
-    from: '22:00',
-    to: '06:00',
-    date: '2028-02-28',
-    window: '2028-02-28T21:00 to 2028-02-29T05:00',
-    because: '2028 has a 29th of February',
-  },
-  {
-    from: '22:00',
-    to: '06:00',
-    date: '2028-02-29',
-    window: '2028-02-29T21:00 to 2028-03-01T05:00',
-    because: 'and a night after it',
-  },
-  {
-    from: '22:00',
-    to: '06:00',
-    date: '2026-02-28',
-    window: '2026-02-28T21:00 to 2026-03-01T05:00',
-    because: '2026 has none',
-  },
-  {
-    from: '00:00',
-    to: '24:00',
-    date: '2026-03-29',
-    window: '2026-03-28T23:00 to 2026-03-29T22:00',
-    because: 'the day on which the clock skips an hour has 23',
-  },
-  {
-    from: '00:00',
-    to: '24:00',
-    date: '2026-10-25',
-    window: '2026-10-24T22:00 to 2026-10-25T23:00',
-    because: 'the day on which it shows one twice has 25',
-  },
-  {
-    from: '02:30',
-    to: '05:00',
-    date: '2026-03-29',
-    window: '2026-03-29T01:00 to 2026-03-29T03:00',
-    because: 'a window that would begin in the gap begins at its end',
-  },
-  {
-    from: '01:00',
-    to: '02:30',
-    date: '2026-03-29',
-    window: '2026-03-29T00:00 to 2026-03-29T01:00',
-    because: 'one that would end in the gap ends at its end',
-  },
-  {
-    from: '02:15',
-    to: '02:45',
-    date: '2026-03-29',
-    window: '2026-03-29T01:00 to 2026-03-29T01:00',
-    because: 'the clock shows no time of it on that day',
-  },
-  {
-    from: '02:30',
-    to: '05:00',
-    date: '2026-10-25',
-    window: '2026-10-25T00:30 to 2026-10-25T04:00',
-    because: 'it begins when the clock shows 02:30 for the first time',
-  },
-  {
-    from: '01:00',
-    to: '02:30',
-    date: '2026-10-25',
-    window: '2026-10-24T23:00 to 2026-10-25T01:30',
-    because: 'it ends when the clock shows 02:30 for the second time',
-  },
-  {
-    from: '23:00',
-    to: '02:00',
-    date: '2026-10-24',
-    window: '2026-10-24T21:00 to 2026-10-25T01:00',
-    because: 'the clock shows 02:00 again when it is set back from 03:00',
-  },
-  {
-    from: '23:00',
-    to: '03:00',
-    date: '2026-10-24',
-    window: '2026-10-24T21:00 to 2026-10-25T02:00',
-    because: 'the clock that is set back at 03:00 shows it an hour later',
-  },
-  {
-    from: '01:45',
-    to: '02:15',
-    timezone: 'Australia/Lord_Howe',
-    date: '2026-10-04',
-    window: '2026-10-03T15:15 to 2026-10-03T15:30',
-    because: 'the gap is half an hour there',
-  },
-  {
-    from: '01:45',
-    to: '02:15',
-    timezone: 'Australia/Lord_Howe',
-    date: '2026-04-05',
-    window: '2026-04-04T14:45 to 2026-04-04T15:45',
-    because: 'and so is what is shown twice',
-  },
-  {
-    from: '23:30',
-    to: '24:00',
-    timezone: 'America/Santiago',
-    date: '2026-04-04',
-    window: '2026-04-05T02:30 to 2026-04-05T04:00',
-    because: 'the clock is set back at midnight there, and the second midnight counts',
-  },
-  {
-    from: '00:00',
-    to: '06:00',
-    timezone: 'America/Santiago',
-    date: '2026-09-06',
-    window: '2026-09-06T04:00 to 2026-09-06T09:00',
-    because: 'the day begins at 01:00',
-  },
-  {
-    from: '08:30',
-    to: '18:30',
-    timezone: 'Asia/Kolkata',
-    date: '2026-01-15',
-    window: '2026-01-15T03:00 to 2026-01-15T13:00',
-    because: 'Kolkata is five hours and a half ahead',
-  },
-  {
-    from: '08:30',
-    to: '18:30',
-    timezone: 'UTC',
-    date: '2026-01-15',
-    window: '2026-01-15T08:30 to 2026-01-15T18:30',
-    because: 'UTC is a time zone too',
-  },
-];
+const rows = table<Row>`
+  from  | to    | days          | except | timezone         | date       | window                               | because
+  08:30 | 18:30 |               |        |                  | 2026-01-15 | 2026-01-15T07:30 to 2026-01-15T17:30 | Berlin is an hour ahead in winter
+  08:30 | 18:30 |               |        |                  | 2026-07-15 | 2026-07-15T06:30 to 2026-07-15T16:30 | and two in summer
+  08:30 | 18:30 | ${MON_TO_FRI} |        |                  | 2026-01-17 | none                                 | it is a Saturday
+  22:00 | 06:00 | ${MON_TO_FRI} |        |                  | 2026-01-16 | 2026-01-16T21:00 to 2026-01-17T05:00 | it begins on the Friday, and ends when it ends
+  22:00 | 06:00 | ${MON_TO_FRI} |        |                  | 2026-01-18 | none                                 | the night to Monday begins on a Sunday
+  22:00 | 06:00 |               | ${['2026-12-25']} |                  | 2026-12-25 | none                                 | the date on which it begins counts
+  22:00 | 06:00 |               | ${['2026-12-25']} |                  | 2026-12-24 | 2026-12-24T21:00 to 2026-12-25T05:00 | the date on which it ends does not
+  09:00 | 09:00 |               |        |                  | 2026-01-15 | 2026-01-15T08:00 to 2026-01-16T08:00 | equal times are a day and a night
+  08:00 | 24:00 |               |        |                  | 2026-01-15 | 2026-01-15T07:00 to 2026-01-15T23:00 | 24:00 is the midnight that ends the day
+  08:00 | 00:00 |               |        |                  | 2026-01-15 | 2026-01-15T07:00 to 2026-01-15T23:00 | 00:00 is on the next day, so the same midnight
+  22:00 | 06:00 |               |        |                  | 2028-02-28 | 2028-02-28T21:00 to 2028-02-29T05:00 | 2028 has a 29th of February
+  22:00 | 06:00 |               |        |                  | 2028-02-29 | 2028-02-29T21:00 to 2028-03-01T05:00 | and a night after it
+  22:00 | 06:00 |               |        |                  | 2026-02-28 | 2026-02-28T21:00 to 2026-03-01T05:00 | 2026 has none
+  00:00 | 24:00 |               |        |                  | 2026-03-29 | 2026-03-28T23:00 to 2026-03-29T22:00 | the day on which the clock skips an hour has 23
+  00:00 | 24:00 |               |        |                  | 2026-10-25 | 2026-10-24T22:00 to 2026-10-25T23:00 | the day on which it shows one twice has 25
+  02:30 | 05:00 |               |        |                  | 2026-03-29 | 2026-03-29T01:00 to 2026-03-29T03:00 | a window that would begin in the gap begins at its end
+  01:00 | 02:30 |               |        |                  | 2026-03-29 | 2026-03-29T00:00 to 2026-03-29T01:00 | one that would end in the gap ends at its end
+  02:15 | 02:45 |               |        |                  | 2026-03-29 | 2026-03-29T01:00 to 2026-03-29T01:00 | the clock shows no time of it on that day
+  02:30 | 05:00 |               |        |                  | 2026-10-25 | 2026-10-25T00:30 to 2026-10-25T04:00 | it begins when the clock shows 02:30 for the first time
+  01:00 | 02:30 |               |        |                  | 2026-10-25 | 2026-10-24T23:00 to 2026-10-25T01:30 | it ends when the clock shows 02:30 for the second time
+  23:00 | 02:00 |               |        |                  | 2026-10-24 | 2026-10-24T21:00 to 2026-10-25T01:00 | the clock shows 02:00 again when it is set back from 03:00
+  23:00 | 03:00 |               |        |                  | 2026-10-24 | 2026-10-24T21:00 to 2026-10-25T02:00 | the clock that is set back at 03:00 shows it an hour later
+  01:45 | 02:15 |               |        | Australia/Lord_Howe | 2026-10-04 | 2026-10-03T15:15 to 2026-10-03T15:30 | the gap is half an hour there
+  01:45 | 02:15 |               |        | Australia/Lord_Howe | 2026-04-05 | 2026-04-04T14:45 to 2026-04-04T15:45 | and so is what is shown twice
+  23:30 | 24:00 |               |        | America/Santiago | 2026-04-04 | 2026-04-05T02:30 to 2026-04-05T04:00 | the clock is set back at midnight there, and the second midnight counts
+  00:00 | 06:00 |               |        | America/Santiago | 2026-09-06 | 2026-09-06T04:00 to 2026-09-06T09:00 | the day begins at 01:00
+  08:30 | 18:30 |               |        | Asia/Kolkata     | 2026-01-15 | 2026-01-15T03:00 to 2026-01-15T13:00 | Kolkata is five hours and a half ahead
+  08:30 | 18:30 |               |        | UTC              | 2026-01-15 | 2026-01-15T08:30 to 2026-01-15T18:30 | UTC is a time zone too
+`;
 
 it.each(rows)(
   'computes the window $from to $to on $date in $timezone: $because',
@@ -254,28 +77,19 @@ describe('isActive', () => {
   const office = aSchedule({ from: '08:30', to: '18:30', days: MON_TO_FRI });
   const night = aSchedule({ from: '22:00', to: '06:00', days: MON_TO_FRI, except: ['2026-12-25'] });
 
-  it.each([
-    { schedule: office, now: '2026-01-15T07:29:59.999Z', active: false, because: 'a moment before `from`' },
-    { schedule: office, now: '2026-01-15T07:30:00Z', active: true, because: '`from` is inclusive' },
-    { schedule: office, now: '2026-01-15T17:29:59.999Z', active: true, because: 'a moment before `to`' },
-    { schedule: office, now: '2026-01-15T17:30:00Z', active: false, because: '`to` is exclusive' },
-    { schedule: office, now: '2026-01-17T12:00:00Z', active: false, because: 'it is a Saturday' },
-    {
-      schedule: night,
-      now: '2026-01-17T04:59:59.999Z',
-      active: true,
-      because: "Friday's window goes on into Saturday",
-    },
-    { schedule: night, now: '2026-01-17T05:00:00Z', active: false, because: 'until six' },
-    { schedule: night, now: '2026-01-19T00:00:00Z', active: false, because: 'none begins on a Sunday' },
-    {
-      schedule: night,
-      now: '2026-12-25T04:00:00Z',
-      active: true,
-      because: "the eve's window goes on into the exception",
-    },
-    { schedule: night, now: '2026-12-25T22:00:00Z', active: false, because: 'the exception' },
-  ])('is $active at $now: $because', ({ schedule, now, active }) => {
+  it.each(table<{ schedule: Schedule; now: string; active: boolean; because: string }>`
+    schedule  | now                      | active | because
+    ${office} | 2026-01-15T07:29:59.999Z | false  | a moment before from
+    ${office} | 2026-01-15T07:30:00Z     | true   | from is inclusive
+    ${office} | 2026-01-15T17:29:59.999Z | true   | a moment before to
+    ${office} | 2026-01-15T17:30:00Z     | false  | to is exclusive
+    ${office} | 2026-01-17T12:00:00Z     | false  | it is a Saturday
+    ${night}  | 2026-01-17T04:59:59.999Z | true   | Friday's window goes on into Saturday
+    ${night}  | 2026-01-17T05:00:00Z     | false  | until six
+    ${night}  | 2026-01-19T00:00:00Z     | false  | none begins on a Sunday
+    ${night}  | 2026-12-25T04:00:00Z     | true   | the eve's window goes on into the exception
+    ${night}  | 2026-12-25T22:00:00Z     | false  | the exception
+  `)('is $active at $now: $because', ({ schedule, now, active }) => {
     expect(isActive(schedule, at(now))).toBe(active);
   });
 });

@@ -31,6 +31,7 @@ import {
   taskIdOf,
 } from '../../support/parts.ts';
 import { poolOf } from '../../support/planned.ts';
+import { table } from '../../support/table.ts';
 
 /** A working task, created this many minutes ago. */
 type Drawn = {
@@ -136,310 +137,131 @@ const young = (given: Partial<Drawn> = {}): Drawn => ({ age: 20, ...given });
 const managed: Partial<PoolConfig> = { auth: { kind: 'managed' } };
 const psk: Partial<PoolConfig> = { auth: { kind: 'psk', secret: { secret: 'keys/cpu' } } };
 
-type Row = World & {
-  readonly scenario: string;
-  readonly expected: readonly number[];
+const LAST_ROTATED = { LastRotatedDate: minutesAgo(60) };
+const createdOnce = (createdMinutesAgo: number): SecretEntry =>
+  aSecret({
+    stored: 60,
+    CreatedDate: minutesAgo(createdMinutesAgo),
+    Versions: [{ VersionId: 'a', VersionStages: ['AWSCURRENT'], CreatedDate: minutesAgo(60) }],
+  });
+
+/** The list of secrets with the one of the pool. Without a time it changed an hour ago. */
+const SECRETS: Readonly<Record<string, readonly SecretEntry[]>> = {
+  changed: [aSecret({ stored: 60 })],
+  'changed a minute ago': [aSecret({ stored: 1 })],
+  'changed two hours ago': [aSecret({ stored: 120 })],
+  'created with its value': [createdOnce(60)],
+  'created empty': [createdOnce(120)],
+  'only tagged': [aSecret({ stored: 7 * 24 * 60, changed: 60, previous: 30 * 24 * 60 })],
+  'changed, versions unread': [aSecret({ stored: 60, Versions: undefined })],
+  'changed, versions without dates': [
+    aSecret({ stored: 60, Versions: [{ VersionId: 'a', VersionStages: ['AWSCURRENT'] }] }),
+  ],
+  'moved back, seen': [
+    aSecret({ stored: 7 * 24 * 60, previous: 180, changed: 60, CurrentSince: minutesAgo(60) }),
+  ],
+  'moved back, seen, then tagged': [
+    aSecret({ stored: 7 * 24 * 60, previous: 180, changed: 30, CurrentSince: minutesAgo(60) }),
+  ],
+  'moved back, not seen': [aSecret({ stored: 7 * 24 * 60, previous: 180, changed: 60 })],
+  'rotated without a new version': [aSecret({ stored: 180, changed: 60, ...LAST_ROTATED })],
+  'changed variable': [
+    aSecret({ stored: 7 * 24 * 60 }),
+    aSecret({ stored: 60, Name: 'terraform/token', ARN: 'arn:aws:secretsmanager:::secret:t-AbCdEf' }),
+  ],
+  'changed in another pool': [aSecret({ stored: 60, Name: 'keys/cpu-eu' })],
+  'no list': [],
+  'key b': [aSecret({ stored: 60, Tags: tags('b') })],
+  'key b, versions unread': [aSecret({ stored: 60, Tags: tags('b'), Versions: undefined })],
+  'key b of another stack': [aSecret({ stored: 60, Tags: tags('b', 'cpu', 'Other') })],
+  'no key yet': [aSecret({ stored: 60, Tags: tags('b').slice(0, 2) })],
+  'key b, only tagged': [
+    aSecret({ stored: 7 * 24 * 60, changed: 60, previous: 30 * 24 * 60, Tags: tags('b') }),
+  ],
+};
+
+const POOLS: Readonly<Record<string, Partial<PoolConfig>>> = {
+  '': {},
+  managed,
+  psk,
+  'with a variable': { secrets: { TF_TOKEN: { secret: 'terraform/token' } } },
+  'by its ARN': {
+    auth: {
+      kind: 'key',
+      secret: { secret: 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:keys/cpu', jsonKey: 'a' },
+    },
+  },
+};
+
+/** `day busy`, `59m key=a`: a task of this age, and what is special about it. */
+function drawnOf(text: string): Drawn {
+  const [age = '', ...marks] = text.split(' ');
+  const wordOf = (name: string) => marks.find((mark) => mark.startsWith(`${name}=`))?.split('=')[1];
+  const [key, lease] = [wordOf('key'), wordOf('lease')];
+  return {
+    age: age === 'day' ? 24 * 60 : age === 'young' ? 20 : Number.parseInt(age, 10),
+    ...(marks.includes('busy') ? { busy: true } : {}),
+    ...(marks.includes('offline') ? { isOffline: true } : {}),
+    ...(marks.includes('silent') ? { isSilent: true } : {}),
+    ...(marks.includes('other-tags') ? { hasOtherTags: true } : {}),
+    ...(key === undefined ? {} : { key }),
+    ...(lease === undefined ? {} : { lease: Number.parseInt(lease, 10) }),
+  };
+}
+
+type Row = {
+  readonly tasks: string;
+  readonly secret: string;
+  readonly pool?: string;
+  /** The indices of the tasks whose turn it is. */
+  readonly expected: string;
   readonly because: string;
 };
 
 describe('the turn of a task with an earlier value of a secret', () => {
-  it.each<Row>([
-    {
-      scenario: 'a secret that changed an hour ago, and one task from before',
-      tasks: [day(), young()],
-      secrets: [aSecret({ stored: 60 })],
-      expected: [0],
-      because: 'ECS gives a task its secrets when it starts',
-    },
-    {
-      scenario: 'a task that was created a minute after the change',
-      tasks: [{ age: 59 }, young()],
-      secrets: [aSecret({ stored: 60 })],
-      expected: [0],
-      because: 'the change may not have spread by then',
-    },
-    {
-      scenario: 'a task that was created three minutes after the change',
-      tasks: [{ age: 57 }],
-      secrets: [aSecret({ stored: 60 })],
-      expected: [],
-      because: 'it has the new value',
-    },
-    {
-      scenario: 'a change of a minute ago',
-      tasks: [day(), day()],
-      secrets: [aSecret({ stored: 1 })],
-      expected: [],
-      because: 'a replacement might get the earlier value too',
-    },
-    {
-      scenario: 'a task that was created a minute after the secret',
-      tasks: [{ age: 59 }],
-      secrets: [
-        aSecret({
-          stored: 60,
-          CreatedDate: minutesAgo(60),
-          Versions: [{ VersionId: 'a', VersionStages: ['AWSCURRENT'], CreatedDate: minutesAgo(60) }],
-        }),
-      ],
-      expected: [],
-      because: 'there was no value before the first',
-    },
-    {
-      scenario: 'a secret that was created empty an hour before its first value',
-      tasks: [{ age: 121 }, { age: 90 }, { age: 61 }, { age: 59 }, young()],
-      secrets: [
-        aSecret({
-          stored: 60,
-          CreatedDate: minutesAgo(120),
-          Versions: [{ VersionId: 'a', VersionStages: ['AWSCURRENT'], CreatedDate: minutesAgo(60) }],
-        }),
-      ],
-      expected: [0],
-      because: 'a task cannot have a value that never was',
-    },
-    {
-      scenario: 'tasks from before the secret was created with its value',
-      tasks: [day(), young()],
-      secrets: [
-        aSecret({
-          stored: 60,
-          CreatedDate: minutesAgo(60),
-          Versions: [{ VersionId: 'a', VersionStages: ['AWSCURRENT'], CreatedDate: minutesAgo(60) }],
-        }),
-      ],
-      expected: [0],
-      because: 'a person deleted the secret and made it anew under its name',
-    },
-    {
-      scenario: 'a secret that only got another tag',
-      tasks: [day(), young()],
-      secrets: [aSecret({ stored: 7 * 24 * 60, changed: 60, previous: 30 * 24 * 60 })],
-      expected: [],
-      because: 'the value is the same',
-    },
-    {
-      scenario: 'a changed secret whose versions were not read',
-      tasks: [day(), young()],
-      secrets: [aSecret({ stored: 60, Versions: undefined })],
-      expected: [],
-      because: 'what is not known replaces nothing',
-    },
-    {
-      scenario: 'a changed secret whose versions have no dates',
-      tasks: [day(), young()],
-      secrets: [aSecret({ stored: 60, Versions: [{ VersionId: 'a', VersionStages: ['AWSCURRENT'] }] })],
-      expected: [],
-      because: 'the change may be a tag',
-    },
-    {
-      scenario: 'a move of AWSCURRENT to the version before, which this process has seen',
-      tasks: [{ age: 120 }, young()],
-      secrets: [aSecret({ stored: 7 * 24 * 60, previous: 180, changed: 60, CurrentSince: minutesAgo(60) })],
-      expected: [0],
-      because: 'the task has the version that is previous now',
-    },
-    {
-      scenario: 'a tag after such a move',
-      tasks: [{ age: 50 }, young()],
-      secrets: [aSecret({ stored: 7 * 24 * 60, previous: 180, changed: 30, CurrentSince: minutesAgo(60) })],
-      expected: [],
-      because: 'the task was created after the move',
-    },
-    {
-      scenario: 'a move of AWSCURRENT to the version before, which this process has not seen',
-      tasks: [{ age: 8 * 24 * 60 }, { age: 120 }, young()],
-      secrets: [aSecret({ stored: 7 * 24 * 60, previous: 180, changed: 60 })],
-      expected: [0],
-      because: 'the last change may be a tag, and only the first task is older than the present version',
-    },
-    {
-      scenario: 'a rotation that stored no version',
-      tasks: [{ age: 120 }, young()],
-      secrets: [aSecret({ stored: 180, changed: 60, ...{ LastRotatedDate: minutesAgo(60) } })],
-      expected: [],
-      because: 'the value is the same',
-    },
-    {
-      scenario: 'a managed key whose versions were not read, and a daemon with the key before it',
-      tasks: [day({ key: 'a' }), day(), young({ key: 'b' })],
-      pool: managed,
-      secrets: [aSecret({ stored: 60, Tags: tags('b'), Versions: undefined })],
-      expected: [0],
-      because: 'the key tells which version a task has, and nothing tells it of the second task',
-    },
-    {
-      scenario: 'a variable whose secret changed',
-      tasks: [day(), young()],
-      pool: { secrets: { TF_TOKEN: { secret: 'terraform/token' } } },
-      secrets: [
-        aSecret({ stored: 7 * 24 * 60 }),
-        aSecret({ stored: 60, Name: 'terraform/token', ARN: 'arn:aws:secretsmanager:::secret:t-AbCdEf' }),
-      ],
-      expected: [0],
-      because: 'the tasks get all their secrets at the start',
-    },
-    {
-      scenario: 'a secret named by its ARN without the suffix',
-      tasks: [day(), young()],
-      pool: {
-        auth: {
-          kind: 'key',
-          secret: {
-            secret: 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:keys/cpu',
-            jsonKey: 'a',
-          },
-        },
-      },
-      secrets: [aSecret({ stored: 60 })],
-      expected: [0],
-      because: 'a change of any key in the JSON counts',
-    },
-    {
-      scenario: 'a changed secret of another pool',
-      tasks: [day()],
-      secrets: [aSecret({ stored: 60, Name: 'keys/cpu-eu' })],
-      expected: [],
-      because: 'no task of this pool has it',
-    },
-    {
-      scenario: 'no list of secrets',
-      tasks: [day()],
-      secrets: [],
-      expected: [],
-      because: 'nothing tells that a secret changed',
-    },
-    {
-      scenario: 'a managed key, and a daemon with the key before it',
-      tasks: [day({ key: 'a' }), young({ key: 'b' })],
-      pool: managed,
-      secrets: [aSecret({ stored: 60, Tags: tags('b') })],
-      expected: [0],
-      because: 'the key tells which version a task has',
-    },
-    {
-      scenario: 'a managed key, and a task from before the change that has it',
-      tasks: [day({ key: 'b' })],
-      pool: managed,
-      secrets: [aSecret({ stored: 60, Tags: tags('b') })],
-      expected: [],
-      because: 'the key decides, not the time',
-    },
-    {
-      scenario: 'a managed key, and a task from after the change with another key',
-      tasks: [young({ key: 'c' })],
-      pool: managed,
-      secrets: [aSecret({ stored: 60, Tags: tags('b') })],
-      expected: [],
-      because: 'the list may be older than the task, and its tag too',
-    },
-    {
-      scenario: 'a managed key of another stack',
-      tasks: [day({ key: 'a' })],
-      pool: managed,
-      secrets: [aSecret({ stored: 60, Tags: tags('b', 'cpu', 'Other') })],
-      expected: [],
-      because: 'two stacks may have a pool of one name',
-    },
-    {
-      scenario: 'a managed secret that has no key yet',
-      tasks: [day({ key: 'a' })],
-      pool: managed,
-      secrets: [aSecret({ stored: 60, Tags: tags('b').slice(0, 2) })],
-      expected: [],
-      because: 'nothing tells which key is the present one',
-    },
-    {
-      scenario: 'a managed key, and a daemon whose key coderd does not tell',
-      tasks: [day(), young({ key: 'b' })],
-      pool: managed,
-      secrets: [aSecret({ stored: 60, Tags: tags('b') })],
-      expected: [0],
-      because: 'then the time decides',
-    },
-    {
-      scenario: 'a changed pre-shared key, and no daemon since',
-      tasks: [day(), day({ busy: true })],
-      pool: psk,
-      secrets: [aSecret({ stored: 60 })],
-      expected: [],
-      because: 'coderd refuses the new key until it restarts',
-    },
-    {
-      scenario: 'a changed pre-shared key, and a daemon that has gone offline since',
-      tasks: [day(), young({ isOffline: true })],
-      pool: psk,
-      secrets: [aSecret({ stored: 60 })],
-      expected: [],
-      because: 'only a daemon that is connected shows that coderd has the new key',
-    },
-    {
-      scenario: 'a changed pre-shared key, and a daemon that has connected since',
-      tasks: [day(), young({ busy: true })],
-      pool: psk,
-      secrets: [aSecret({ stored: 60 })],
-      expected: [0],
-      because: 'coderd has the new key',
-    },
-    {
-      scenario: 'four tasks from before, and none since',
-      tasks: [day(), day(), day(), day({ busy: true })],
-      secrets: [aSecret({ stored: 60 })],
-      expected: [0],
-      because: 'the new value may be wrong, so one task tries it',
-    },
-    {
-      scenario: 'a first task that still drains, and none since',
-      tasks: [day({ busy: true, lease: 22.9 * 60 }), day(), day()],
-      secrets: [aSecret({ stored: 60 })],
-      expected: [],
-      because: 'the value has not been tried yet',
-    },
-    {
-      scenario: 'a first task that has drained for an hour, and none since',
-      tasks: [day({ busy: true, lease: 22 * 60 }), day(), day()],
-      secrets: [aSecret({ stored: 120 })],
-      expected: [1],
-      because: 'a long build must not keep the old key in use',
-    },
-    {
-      scenario: 'four tasks from before, and one since',
-      tasks: [day(), day(), day(), day({ busy: true }), young()],
-      secrets: [aSecret({ stored: 60 })],
-      expected: [0, 1, 2, 3],
-      because: 'the new value works, and all at once is allowed',
-    },
-    {
-      scenario: 'a first task since that holds a lease and never got a daemon',
-      tasks: [day(), day(), { age: 30, isSilent: true }],
-      secrets: [aSecret({ stored: 60 })],
-      expected: [2],
-      because: 'the new value may be the key of another organization',
-    },
-    {
-      scenario: 'a first task since whose daemon has other tags',
-      tasks: [day(), day(), young({ hasOtherTags: true })],
-      secrets: [aSecret({ stored: 60 })],
-      expected: [2],
-      because: 'the new value is the key of another pool',
-    },
-    {
-      scenario: 'a first task since whose daemon has had other tags for five minutes',
-      tasks: [day(), day(), { age: 5, hasOtherTags: true }],
-      secrets: [aSecret({ stored: 60 })],
-      expected: [],
-      because: 'its key does not work for the pool, and it is too young to be replaced',
-    },
-    {
-      scenario: 'a managed secret that only got another tag, and daemons whose key coderd does not tell',
-      tasks: [day(), young()],
-      pool: managed,
-      secrets: [aSecret({ stored: 7 * 24 * 60, changed: 60, previous: 30 * 24 * 60, Tags: tags('b') })],
-      expected: [],
-      because: 'the value is the same',
-    },
-  ])('comes for $expected with $scenario: $because', (row) => {
-    expect(turnsOf(row)).toEqual(row.expected);
+  it.each(table<Row>`
+    tasks                          | secret                          | pool            | expected | because
+    day, young                     | changed                         |                 | 0        | ECS gives a task its secrets when it starts
+    59m, young                     | changed                         |                 | 0        | the change may not have spread by then
+    57m                            | changed                         |                 | none     | it has the new value
+    day, day                       | changed a minute ago            |                 | none     | a replacement might get the earlier value too
+    59m                            | created with its value          |                 | none     | there was no value before the first
+    121m, 90m, 61m, 59m, young     | created empty                   |                 | 0        | a task cannot have a value that never was
+    day, young                     | created with its value          |                 | 0        | a person deleted the secret and made it anew under its name
+    day, young                     | only tagged                     |                 | none     | the value is the same
+    day, young                     | changed, versions unread        |                 | none     | what is not known replaces nothing
+    day, young                     | changed, versions without dates |                 | none     | the change may be a tag
+    120m, young                    | moved back, seen                |                 | 0        | the task has the version that is previous now
+    50m, young                     | moved back, seen, then tagged   |                 | none     | the task was created after the move
+    11520m, 120m, young            | moved back, not seen            |                 | 0        | the last change may be a tag, and only the first task is older than the present version
+    120m, young                    | rotated without a new version   |                 | none     | the value is the same
+    day key=a, day, young key=b    | key b, versions unread          | managed         | 0        | the key tells which version a task has, and nothing tells it of the second task
+    day, young                     | changed variable                | with a variable | 0        | the tasks get all their secrets at the start
+    day, young                     | changed                         | by its ARN      | 0        | a change of any key in the JSON counts
+    day                            | changed in another pool         |                 | none     | no task of this pool has it
+    day                            | no list                         |                 | none     | nothing tells that a secret changed
+    day key=a, young key=b         | key b                           | managed         | 0        | the key tells which version a task has
+    day key=b                      | key b                           | managed         | none     | the key decides, not the time
+    young key=c                    | key b                           | managed         | none     | the list may be older than the task, and its tag too
+    day key=a                      | key b of another stack          | managed         | none     | two stacks may have a pool of one name
+    day key=a                      | no key yet                      | managed         | none     | nothing tells which key is the present one
+    day, young key=b               | key b                           | managed         | 0        | then the time decides
+    day, day busy                  | changed                         | psk             | none     | coderd refuses the new key until it restarts
+    day, young offline             | changed                         | psk             | none     | only a daemon that is connected shows that coderd has the new key
+    day, young busy                | changed                         | psk             | 0        | coderd has the new key
+    day, day, day, day busy        | changed                         |                 | 0        | the new value may be wrong, so one task tries it
+    day busy lease=1374m, day, day | changed                         |                 | none     | the value has not been tried yet
+    day busy lease=1320m, day, day | changed two hours ago           |                 | 1        | a long build must not keep the old key in use
+    day, day, day, day busy, young | changed                         |                 | 0 1 2 3  | the new value works, and all at once is allowed
+    day, day, 30m silent           | changed                         |                 | 2        | the new value may be the key of another organization
+    day, day, young other-tags     | changed                         |                 | 2        | the new value is the key of another pool
+    day, day, 5m other-tags        | changed                         |                 | none     | its key does not work for the pool, and it is too young to be replaced
+    day, young                     | key b, only tagged              | managed         | none     | the value is the same
+  `)('comes for $expected of $tasks with $secret: $because', ({ tasks, secret, pool = '', expected }) => {
+    const [secrets, config] = [SECRETS[secret], POOLS[pool]];
+    if (secrets === undefined || config === undefined) throw new Error(`no ${secret} or ${pool}`);
+    const world = { tasks: tasks.split(', ').map(drawnOf), secrets, pool: config };
+    expect(turnsOf(world).join(' ') || 'none').toBe(String(expected));
   });
 
   it('comes for a share at a time once the new value works', () => {

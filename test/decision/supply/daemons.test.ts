@@ -19,80 +19,29 @@ import {
   SECOND,
   taskIdOf,
 } from '../../support/parts.ts';
+import { table } from '../../support/table.ts';
 
 const NAME = `cpu-${taskIdOf(1)}`;
 
+const seen = (ms: number) => ({ last_seen_at: ago(ms) });
+const runningFor = (ms: number | undefined) => ({ startedAt: ms === undefined ? undefined : ago(ms) });
+const endedAgo = (ms: number) => ({ completed_at: ago(ms) });
+
 describe('activity', () => {
   const running = { status: 'running', worker_id: daemonId('daemon') };
-  it.each<{
-    scenario: string;
-    daemon?: Partial<Daemon>;
-    job?: Partial<Job>;
-    expected: string;
-    because: string;
-  }>([
-    {
-      scenario: 'idle, seen 90 s ago',
-      daemon: { last_seen_at: ago(90 * SECOND) },
-      expected: 'idle',
-      because: '90 s is still alive',
-    },
-    {
-      scenario: 'idle, seen longer ago',
-      daemon: { last_seen_at: ago(90 * SECOND + 1) },
-      expected: 'offline',
-      because: 'its status is older than it is',
-    },
-    {
-      scenario: 'offline, seen 90 s ago',
-      daemon: { status: 'offline', last_seen_at: ago(90 * SECOND) },
-      expected: 'idle',
-      because: 'its status was made later than the Date header, which has whole seconds',
-    },
-    {
-      scenario: 'idle, with a current job',
-      daemon: { current_job: { id: jobId('x'), status: 'running' } },
-      expected: 'busy',
-      because: 'either field is enough',
-    },
-    {
-      scenario: 'idle, though a job names it',
-      job: running,
-      expected: 'busy',
-      because: 'the list of jobs may be newer',
-    },
-    {
-      scenario: 'offline, though a job names it',
-      daemon: { last_seen_at: ago(HOUR) },
-      job: running,
-      expected: 'busy',
-      because: 'its job is not ended by that',
-    },
-    {
-      scenario: 'idle, its job completed',
-      job: { ...running, completed_at: ago(SECOND) },
-      expected: 'idle',
-      because: 'a completed job keeps no daemon busy',
-    },
-    {
-      scenario: 'idle, the job of another',
-      job: { ...running, worker_id: daemonId('other') },
-      expected: 'idle',
-      because: 'that is not its job',
-    },
-    {
-      scenario: 'alive, no status',
-      daemon: { status: null },
-      expected: 'busy',
-      because: 'only idle is idle',
-    },
-    {
-      scenario: 'alive, a new word',
-      daemon: { status: 'dreaming' },
-      expected: 'busy',
-      because: 'only idle is idle',
-    },
-  ])('is $expected for $scenario, because $because', ({ daemon, job, expected }) => {
+  it.each(table<{ daemon?: Partial<Daemon>; job?: Partial<Job>; expected: string; because: string }>`
+    daemon                    | job        | expected | because
+    ${seen(90 * SECOND)}      |            | idle     | 90 s is still alive
+    ${seen(90 * SECOND + 1)}  |            | offline  | its status is older than it is
+    ${{ status: 'offline', last_seen_at: ago(90 * SECOND) }} |            | idle     | its status was made later than the Date header, which has whole seconds
+    ${{ current_job: { id: jobId('x'), status: 'running' } }} |            | busy     | either field is enough
+                              | ${running} | busy     | the list of jobs may be newer
+    ${seen(HOUR)}             | ${running} | busy     | its job is not ended by that
+                              | ${{ ...running, completed_at: ago(SECOND) }} | idle     | a completed job keeps no daemon busy
+                              | ${{ ...running, worker_id: daemonId('other') }} | idle     | that is not its job
+    ${{ status: null }}       |            | busy     | only idle is idle
+    ${{ status: 'dreaming' }} |            | busy     | only idle is idle
+  `)('is $expected, because $because', ({ daemon, job, expected }) => {
     const row = aDaemon(daemon);
     const view = anOrganization({
       daemons: reading([row]),
@@ -115,77 +64,29 @@ describe('workerOf', () => {
 });
 
 describe('idleSince', () => {
+  type IdleRow = {
+    readonly scenario: string;
+    readonly hasPrevious?: boolean;
+    readonly task?: Partial<Task>;
+    readonly previous?: Partial<Job>;
+    readonly isCut?: boolean;
+    readonly expected: EpochMs | undefined;
+    readonly because: string;
+  };
   const previous_job = { id: jobId('previous'), status: 'succeeded' };
-  it.each<{
-    scenario: string;
-    daemon?: Partial<Daemon>;
-    task?: Partial<Task>;
-    previous?: Partial<Job>;
-    isCut?: boolean;
-    expected: EpochMs | undefined;
-    because: string;
-  }>([
-    {
-      scenario: 'no previous job',
-      expected: ago(23 * HOUR),
-      because: 'it has been idle since it registered',
-    },
-    {
-      scenario: 'a row older than its task',
-      task: { startedAt: ago(HOUR) },
-      expected: ago(HOUR),
-      because: 'rows are used again under one name',
-    },
-    {
-      scenario: 'a task with an unknown start',
-      task: { startedAt: undefined },
-      expected: ago(23 * HOUR),
-      because: 'the row has the time when it registered',
-    },
-    {
-      scenario: 'a previous job',
-      daemon: { previous_job },
-      previous: { completed_at: ago(MINUTE) },
-      expected: ago(MINUTE),
-      because: 'it ended then',
-    },
-    {
-      scenario: 'a previous job that ended before it registered',
-      daemon: { previous_job },
-      previous: { completed_at: ago(30 * HOUR) },
-      expected: ago(23 * HOUR),
-      because: 'a daemon cannot be idle before it registers',
-    },
-    {
-      scenario: 'a previous job that has not ended',
-      daemon: { previous_job },
-      previous: {},
-      expected: undefined,
-      because: 'a contradiction gives no time',
-    },
-    {
-      scenario: 'a previous job that coderd no longer has',
-      daemon: { previous_job },
-      expected: ago(23 * HOUR),
-      because: 'it ended long ago',
-    },
-    {
-      scenario: 'a previous job that was not read',
-      daemon: { previous_job },
-      isCut: true,
-      expected: undefined,
-      because: 'it may have ended a moment ago',
-    },
-    {
-      scenario: 'a previous job in a list that is cut off',
-      daemon: { previous_job },
-      previous: { completed_at: ago(MINUTE) },
-      isCut: true,
-      expected: ago(MINUTE),
-      because: 'the rows that exist are true',
-    },
-  ])('$scenario: because $because', ({ daemon, task, previous, isCut, expected }) => {
-    const row = aDaemon(daemon);
+  it.each(table<IdleRow>`
+    scenario                          | hasPrevious | task | previous | isCut | expected          | because
+    no previous job                   |             |      |          |       | ${ago(23 * HOUR)} | it has been idle since it registered
+    a row older than its task         |             | ${runningFor(HOUR)} |          |       | ${ago(HOUR)}      | rows are used again under one name
+    a task with an unknown start      |             | ${runningFor(undefined)} |          |       | ${ago(23 * HOUR)} | the row has the time when it registered
+    a previous job                    | true        |      | ${endedAgo(MINUTE)} |       | ${ago(MINUTE)}    | it ended then
+    a previous job that ended before it registered | true        |      | ${endedAgo(30 * HOUR)} |       | ${ago(23 * HOUR)} | a daemon cannot be idle before it registers
+    a previous job that has not ended | true        |      | ${{}}    |       | ${undefined}      | a contradiction gives no time
+    a previous job that coderd no longer has | true        |      |          |       | ${ago(23 * HOUR)} | it ended long ago
+    a previous job that was not read  | true        |      |          | true  | ${undefined}      | it may have ended a moment ago
+    a previous job in a list that is cut off | true        |      | ${endedAgo(MINUTE)} | true  | ${ago(MINUTE)}    | the rows that exist are true
+  `)('$scenario: because $because', ({ hasPrevious, task, previous, isCut, expected }) => {
+    const row = aDaemon(hasPrevious ? { previous_job } : {});
     const jobs = previous === undefined ? [] : [aJob({ id: jobId('previous'), ...previous })];
     const view = anOrganization({
       daemons: reading([row]),
@@ -240,116 +141,51 @@ describe('the daemon of a task', () => {
   });
 
   const NAMES = { own: NAME, other: `x-${taskIdOf(1)}`, host: host.name };
-  const BUSY = { status: 'busy' };
-  const OFFLINE = { last_seen_at: ago(5 * MINUTE) };
-  const WRONG_KEY = { tags: { cluster: 'gpu' } };
-  const row = (name: keyof typeof NAMES, id: string, given: Partial<Daemon> = {}): Daemon =>
-    aDaemon({ id: daemonId(id), name: NAMES[name], ...given });
+  /** The row of a daemon in words: which of the names it has, its id, and what is special. */
+  function rowOf(text: string): Daemon {
+    const [name = '', id = '', ...marks] = text.split(' ');
+    return aDaemon({
+      id: daemonId(id),
+      name: NAMES[name as keyof typeof NAMES],
+      ...(marks.includes('busy') ? { status: 'busy' } : {}),
+      ...(marks.includes('offline') ? seen(5 * MINUTE) : {}),
+      ...(marks.includes('wrong-key') ? { tags: { cluster: 'gpu' } } : {}),
+    });
+  }
+  type ClaimRow = {
+    readonly rows: string;
+    readonly hasGuard?: boolean;
+    readonly daemon: string;
+    readonly rivals?: string;
+    readonly strangers?: string;
+    readonly because: string;
+  };
 
-  it.each<{
-    scenario: string;
-    rows: readonly Daemon[];
-    hasGuard?: true;
-    expected: { daemon?: string; rivals?: readonly string[]; strangers?: readonly string[] };
-    because: string;
-  }>([
-    {
-      scenario: 'its host name, busy, and another prefix, idle',
-      rows: [row('host', 'true', BUSY), row('other', 'fake')],
-      expected: { daemon: 'true', strangers: ['fake'] },
-      because: 'no pool gives its daemons that name',
-    },
-    {
-      scenario: 'its host name, busy, and its own name, idle',
-      rows: [row('host', 'true', BUSY), row('own', 'fake')],
-      expected: { daemon: 'true', rivals: ['fake'] },
-      because: 'either may be the daemon, so the busy one counts',
-    },
-    {
-      scenario: 'its host name, idle, and its own name, busy',
-      rows: [row('host', 'fake'), row('own', 'true', BUSY)],
-      expected: { daemon: 'true', rivals: ['fake'] },
-      because: 'the task may be of a time when the pool had a guard',
-    },
-    {
-      scenario: 'its host name, offline, and its own name, idle',
-      rows: [row('host', 'true', OFFLINE), row('own', 'fake')],
-      expected: { daemon: 'fake', rivals: ['true'] },
-      because: 'a daemon without a connection may still build',
-    },
-    {
-      scenario: 'its host name with a wrong key, busy, and its own name, idle',
-      rows: [row('host', 'true', { ...BUSY, ...WRONG_KEY }), row('own', 'fake')],
-      expected: { daemon: 'true', rivals: ['fake'] },
-      because: "the pool's secret may hold a wrong key",
-    },
-    {
-      scenario: 'its host name, idle, and its own name with another key, idle',
-      rows: [row('own', 'fake', WRONG_KEY), row('host', 'true')],
-      expected: { daemon: 'true', rivals: ['fake'], strangers: ['fake'] },
-      because: 'of two alike, the tags decide',
-    },
-    {
-      scenario: 'its own name with a wrong key',
-      rows: [row('own', 'true', WRONG_KEY)],
-      expected: { daemon: 'true' },
-      because: 'a wrong key in the secret is no intruder',
-    },
-    {
-      scenario: 'its own name with the tags of a user, busy, and without',
-      rows: [row('own', 'fake', { ...BUSY, ...WRONG_KEY }), row('own', 'true')],
-      expected: { daemon: 'true', strangers: ['fake'] },
-      because: 'a guard that has left has no lease either',
-    },
-    {
-      scenario: 'a guard, and its host name, busy',
-      rows: [row('own', 'true'), row('host', 'fake', BUSY)],
-      hasGuard: true,
-      expected: { daemon: 'true' },
-      because: 'a guard names the daemon',
-    },
-    {
-      scenario: 'a guard, and its own name with another key, busy',
-      rows: [row('own', 'fake', { ...BUSY, ...WRONG_KEY }), row('own', 'true')],
-      hasGuard: true,
-      expected: { daemon: 'true', strangers: ['fake'] },
-      because: 'of two with one name, the tags decide',
-    },
-    {
-      scenario: 'a guard, and its own name twice, idle and busy',
-      rows: [row('own', 'idle'), row('own', 'busy', BUSY)],
-      hasGuard: true,
-      expected: { daemon: 'busy', rivals: ['idle'] },
-      because: 'two daemons share the row',
-    },
-    {
-      scenario: 'a guard, and its own name with a wrong key, busy',
-      rows: [row('own', 'true', { ...BUSY, ...WRONG_KEY })],
-      hasGuard: true,
-      expected: { daemon: 'true' },
-      because: 'no other row can be the daemon',
-    },
-    {
-      scenario: 'a guard, and its host name alone',
-      rows: [row('host', 'true')],
-      hasGuard: true,
-      expected: { daemon: 'true' },
-      because: 'a person may have protected a task without a guard',
-    },
-    {
-      scenario: 'another prefix, offline',
-      rows: [row('own', 'true'), row('other', 'fake', OFFLINE)],
-      expected: { daemon: 'true' },
-      because: 'nobody is there any more',
-    },
-  ])('is told apart with $scenario, because $because', ({ rows, hasGuard, expected }) => {
-    const ids = (daemons: readonly Daemon[]) => daemons.map(({ id }) => id);
-    for (const daemons of [rows, rows.toReversed()]) {
+  it.each(table<ClaimRow>`
+    rows                               | hasGuard | daemon | rivals | strangers | because
+    host real busy, other fake         |          | real   |        | fake      | no pool gives its daemons that name
+    host real busy, own fake           |          | real   | fake   |           | either may be the daemon, so the busy one counts
+    host fake, own real busy           |          | real   | fake   |           | the task may be of a time when the pool had a guard
+    host real offline, own fake        |          | fake   | real   |           | a daemon without a connection may still build
+    host real busy wrong-key, own fake |          | real   | fake   |           | the pool's secret may hold a wrong key
+    own fake wrong-key, host real      |          | real   | fake   | fake      | of two alike, the tags decide
+    own real wrong-key                 |          | real   |        |           | a wrong key in the secret is no intruder
+    own fake busy wrong-key, own real  |          | real   |        | fake      | a guard that has left has no lease either
+    own real, host fake busy           | true     | real   |        |           | a guard names the daemon
+    own fake busy wrong-key, own real  | true     | real   |        | fake      | of two with one name, the tags decide
+    own idle, own busy busy            | true     | busy   | idle   |           | two daemons share the row
+    own real busy wrong-key            | true     | real   |        |           | no other row can be the daemon
+    host real                          | true     | real   |        |           | a person may have protected a task without a guard
+    own real, other fake offline       |          | real   |        |           | nobody is there any more
+  `)('tells $daemon apart in $rows, because $because', ({ rows, hasGuard, ...expected }) => {
+    const ids = (daemons: readonly Daemon[]) => daemons.map(({ id }) => id).join(' ');
+    const given = rows.split(', ').map(rowOf);
+    for (const daemons of [given, given.toReversed()]) {
       const { daemon, rivals, strangers } = claims(daemons, address('10.0.1.17'), hasGuard);
       expect({ daemon: daemon?.id, rivals: ids(rivals), strangers: ids(strangers) }).toEqual({
-        rivals: [],
-        strangers: [],
-        ...expected,
+        daemon: expected.daemon,
+        rivals: expected.rivals ?? '',
+        strangers: expected.strangers ?? '',
       });
     }
   });

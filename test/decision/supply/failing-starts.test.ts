@@ -19,6 +19,7 @@ import {
   SECOND,
   taskIdOf,
 } from '../../support/parts.ts';
+import { table } from '../../support/table.ts';
 
 /** A task that could not start and stopped this long ago. */
 function failed(index: number, stoppedMsAgo: number, given: Partial<Task> = {}): Task {
@@ -55,56 +56,27 @@ function judge(tasks: readonly Task[], { daemons = [], status = 'ok' }: Known = 
 
 const three = [failed(1, 3 * MINUTE), failed(2, 2 * MINUTE), failed(3, MINUTE)];
 
+const failedAt = (...msAgo: readonly number[]) => msAgo.map((ms, index) => failed(index + 1, ms));
+const eachWith = (given: Partial<Task>) => three.map((task) => ({ ...task, ...given }));
+
 describe('the breaker', () => {
-  it.each<{ scenario: string; tasks: readonly Task[]; isTripped: boolean; recent: number }>([
-    { scenario: 'nothing failed', tasks: [], isTripped: false, recent: 0 },
-    { scenario: 'two failed', tasks: three.slice(1), isTripped: false, recent: 2 },
-    { scenario: 'three failed within ten minutes', tasks: three, isTripped: true, recent: 3 },
-    {
-      scenario: 'three failed over just ten minutes',
-      tasks: [failed(1, 10 * MINUTE), failed(2, 5 * MINUTE), failed(3, 0)],
-      isTripped: true,
-      recent: 3,
-    },
-    {
-      scenario: 'three failed over a little more',
-      tasks: [failed(1, 10 * MINUTE + 1), failed(2, 5 * MINUTE), failed(3, 0)],
-      isTripped: false,
-      recent: 2,
-    },
-    {
-      scenario: 'three failed half an hour ago',
-      tasks: [failed(1, 32 * MINUTE), failed(2, 31 * MINUTE), failed(3, 30 * MINUTE)],
-      isTripped: true,
-      recent: 0,
-    },
-    {
-      scenario: 'three of four failed close together',
-      tasks: [
-        failed(1, 50 * MINUTE),
-        ...three.map((task) => ({ ...task, taskArn: `${task.taskArn}x` as typeof task.taskArn })),
-      ],
-      isTripped: true,
-      recent: 3,
-    },
-    {
-      scenario: 'three that stop, with an unknown end',
-      tasks: three.map((task) => ({ ...task, stoppedAt: undefined })),
-      isTripped: true,
-      recent: 3,
-    },
-    {
-      scenario: 'three with an unknown end that began long ago',
-      tasks: three.map((task) => ({ ...task, stoppedAt: undefined, createdAt: ago(HOUR) })),
-      isTripped: true,
-      recent: 0,
-    },
-  ])('is tripped ($isTripped) with $recent recent failures for $scenario', ({ tasks, isTripped, recent }) => {
+  it.each(table<{ scenario: string; tasks: readonly Task[]; isTripped: boolean; recent: number }>`
+    scenario                             | tasks                                              | isTripped | recent
+    nothing failed                       | ${[]}                                              | false     | 0
+    two failed                           | ${three.slice(1)}                                  | false     | 2
+    three failed within ten minutes      | ${three}                                           | true      | 3
+    three failed over just ten minutes   | ${failedAt(10 * MINUTE, 5 * MINUTE, 0)}            | true      | 3
+    three failed over a little more      | ${failedAt(10 * MINUTE + 1, 5 * MINUTE, 0)}        | false     | 2
+    three failed half an hour ago        | ${failedAt(32 * MINUTE, 31 * MINUTE, 30 * MINUTE)} | true      | 0
+    three of four failed close together  | ${[failed(4, 50 * MINUTE), ...three]}              | true      | 3
+    three that stop, with an unknown end | ${eachWith({ stoppedAt: undefined })}              | true      | 3
+    three with an unknown end that began long ago | ${eachWith({ stoppedAt: undefined, createdAt: ago(HOUR) })} | true      | 0
+  `)('is tripped ($isTripped) with $recent recent failures for $scenario', ({ tasks, isTripped, recent }) => {
     expect(judge(tasks)).toMatchObject({ isTripped, recent });
   });
 
   it('uses the time when a task began to stop if its end is unknown', () => {
-    const stopping = three.map((task) => ({ ...task, stoppedAt: undefined, stoppingAt: ago(HOUR) }));
+    const stopping = eachWith({ stoppedAt: undefined, stoppingAt: ago(HOUR) });
     expect(judge(stopping).recent).toBe(0);
   });
 });

@@ -3,6 +3,7 @@ import type { ServiceEvent } from '../../../lambda/decision/model/snapshot.ts';
 import { derivePlacement, placementEvents } from '../../../lambda/decision/supply/placement.ts';
 import { ago, aTask, HOUR, MINUTE, NOW, SECOND } from '../../support/parts.ts';
 import { actionsOf, edit, planOf } from '../../support/planned.ts';
+import { table } from '../../support/table.ts';
 
 const CAPACITY =
   'Capacity is unavailable at this time. Please try again later or in a different availability zone.';
@@ -81,27 +82,25 @@ describe('a placement failure', () => {
     });
   });
 
-  it.each([
-    {
-      name: 'begins when tasks are first missing, after twice their start time',
-      lasted: 6,
-      until: 0,
-      since: 6,
-    },
-    { name: 'does not begin within twice the start time', lasted: 5.9, until: 0 },
-    { name: 'begins after 5 minutes if a start takes seconds', lasted: 5, until: 0, start: 0.1, since: 5 },
-    { name: 'does not begin within 14 minutes if a start takes 12', lasted: 14, until: 0, start: 12 },
-    { name: 'begins after 15 minutes if a start takes 12', lasted: 15, until: 0, start: 12, since: 15 },
-    { name: 'holds after the count was lowered', lasted: 6, until: 40, since: 46 },
-    { name: 'begins when ECS created its last task', lasted: 9, until: 0, created: 6, since: 6 },
-    { name: 'does not begin soon after ECS created a task', lasted: 9, until: 0, created: 5 },
-    {
-      name: 'ends with a task that ECS created after the count was lowered',
-      lasted: 9,
-      until: 40,
-      created: 20,
-    },
-  ])('without an event $name', ({ lasted, until, start = 3, created, since }) => {
+  it.each(table<{
+    name: string;
+    lasted: number;
+    until: number;
+    since?: number;
+    start?: number;
+    created?: number;
+  }>`
+    name                                                              | lasted | until | since | start | created
+    begins when tasks are first missing, after twice their start time | 6      | 0     | 6     |       |
+    does not begin within twice the start time                        | 5.9    | 0     |       |       |
+    begins after 5 minutes if a start takes seconds                   | 5      | 0     | 5     | 0.1   |
+    does not begin within 14 minutes if a start takes 12              | 14     | 0     |       | 12    |
+    begins after 15 minutes if a start takes 12                       | 15     | 0     | 15    | 12    |
+    holds after the count was lowered                                 | 6      | 40    | 46    |       |
+    begins when ECS created its last task                             | 9      | 0     | 6     |       | 6
+    does not begin soon after ECS created a task                      | 9      | 0     |       |       | 5
+    ends with a task that ECS created after the count was lowered     | 9      | 40    |       |       | 20
+  `)('without an event $name', ({ lasted, until, start = 3, created, since }) => {
     const shortage = { lastedMs: lasted * MINUTE, until: ago(until * MINUTE) };
     const tasks = created === undefined ? [] : [aTask({ createdAt: ago(created * MINUTE) })];
     const found = derivePlacement({ shortage }, tasks, { now: NOW, startMs: start * MINUTE });

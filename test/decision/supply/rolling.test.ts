@@ -23,6 +23,7 @@ import {
   taskIdOf,
 } from '../../support/parts.ts';
 import { actionsOf, addFailedStarts, edit, organizationIn, planOf, poolOf } from '../../support/planned.ts';
+import { table } from '../../support/table.ts';
 
 /** A task of revision 1 (`old`) or 2, RUNNING for a day. */
 type TaskDrawing = {
@@ -89,117 +90,46 @@ const old = (given: Omit<TaskDrawing, 'old'> = {}): TaskDrawing => ({ old: true,
 const many = (count: number, drawn: TaskDrawing): readonly TaskDrawing[] =>
   Array<TaskDrawing>(count).fill(drawn);
 
+/** A task without lease and daemon. */
+const unleased = (task: Partial<Task>): TaskDrawing => ({ lease: 0, isAlone: true, task });
+const startedByBoth: readonly TaskDrawing[] = [{ task: { startedBy: 'a' } }, { task: { startedBy: 'b' } }];
+const deploying = (primary: string, ...active: readonly string[]): Partial<Service> => ({
+  deployments: [{ id: primary, status: 'PRIMARY' }, ...active.map((id) => ({ id, status: 'ACTIVE' }))],
+});
+
+const withEarlySuccess = { deploymentConfiguration: { earlySuccessCriteria: { enable: true } } };
+
+type TurnRow = {
+  readonly tasks: readonly TaskDrawing[];
+  readonly percent?: number;
+  readonly service?: Partial<Service>;
+  readonly expected: string;
+  readonly because: string;
+};
+
 describe('the turn to be replaced', () => {
-  it.each<{
-    scenario: string;
-    tasks: readonly TaskDrawing[];
-    percent?: number;
-    service?: Partial<Service>;
-    expected: readonly number[];
-    because: string;
-  }>([
-    { scenario: 'all new', tasks: [{}, {}], expected: [], because: 'no task has to be replaced' },
-    { scenario: 'one old', tasks: [{}, old()], expected: [1], because: 'at least one at a time' },
-    { scenario: 'eight old', tasks: many(8, old()), expected: [0, 1], because: '25 % of eight are two' },
-    { scenario: 'nine old', tasks: many(9, old()), expected: [0, 1, 2], because: 'a share is rounded up' },
-    {
-      scenario: 'three old at 100 %',
-      tasks: many(3, old()),
-      percent: 100,
-      expected: [0, 1, 2],
-      because: 'all at once is allowed',
-    },
-    {
-      scenario: 'a busy one and two idle ones',
-      tasks: [old({ busy: true }), old({ idle: 5 }), old({ idle: 20 })],
-      expected: [2],
-      because: 'idle ones first, the longest idle of them',
-    },
-    { scenario: 'busy ones only', tasks: [old({ busy: true })], expected: [0], because: 'they finish first' },
-    {
-      scenario: 'one that starts',
-      tasks: [old(), old(), { lease: 0, isAlone: true, task: { startedAt: ago(SECOND) } }],
-      expected: [],
-      because: 'the share before is not settled',
-    },
-    {
-      scenario: 'one that boots',
-      tasks: [
-        old(),
-        old(),
-        { lease: 0, isAlone: true, task: { lastStatus: 'PENDING', startedAt: undefined } },
-      ],
-      expected: [],
-      because: 'the share before is not settled',
-    },
-    {
-      scenario: 'one that is desired only',
-      tasks: [old(), old()],
-      service: { desiredCount: 3 },
-      expected: [],
-      because: 'the share before is not settled',
-    },
-    {
-      scenario: 'one with a lease and no daemon yet',
-      tasks: [old(), old(), { isAlone: true, task: { startedAt: ago(MINUTE) } }],
-      expected: [],
-      because: 'the share before is not settled',
-    },
-    {
-      scenario: 'one that waits for its lease for 2 min',
-      tasks: [old(), old(), { lease: 0, isAlone: true, task: { startedAt: ago(2 * MINUTE) } }],
-      expected: [0],
-      because: 'ECS may refuse the lease while old tasks hold theirs',
-    },
-    {
-      scenario: 'one with a drain request half a minute ago',
-      tasks: [old(), old(), old({ lease: 23 * 60 - 0.5, busy: true })],
-      expected: [],
-      because: 'shares come a minute apart',
-    },
-    {
-      scenario: 'one with a drain request a minute ago',
-      tasks: [old(), old(), old({ lease: 23 * 60 - 1, busy: true })],
-      expected: [0],
-      because: 'a task that drains for a long build does not delay others',
-    },
-    {
-      scenario: 'a forced deployment of the same revision',
-      tasks: [{ task: { startedBy: 'a' } }, { task: { startedBy: 'b' } }],
-      service: {
-        deployments: [
-          { id: 'b', status: 'PRIMARY' },
-          { id: 'a', status: 'ACTIVE' },
-        ],
-      },
-      expected: [0],
-      because: 'ECS waits for the tasks of the older deployment',
-    },
-    {
-      scenario: 'a deployment that has ended',
-      tasks: [{ task: { startedBy: 'a' } }, { task: { startedBy: 'b' } }],
-      service: { deployments: [{ id: 'b', status: 'PRIMARY' }] },
-      expected: [],
-      because: 'a rollback leaves tasks of several deployments behind',
-    },
-    {
-      scenario: 'the same revision anew, after an early success',
-      tasks: [{ task: { startedBy: 'a' } }, { task: { startedBy: 'b' } }],
-      service: {
-        deployments: [{ id: 'b', status: 'PRIMARY' }],
-        deploymentConfiguration: { earlySuccessCriteria: { enable: true } },
-      },
-      expected: [0],
-      because: 'ECS removes the tasks of the older deployment in the background',
-    },
-    {
-      scenario: 'an old one that leaves',
-      tasks: [old({ lease: 22 * 60, busy: true })],
-      expected: [],
-      because: 'it has a drain request',
-    },
-  ])('comes for $expected with $scenario, because $because', ({ tasks, percent, service, expected }) => {
-    expect(turns(tasks, percent, service)).toEqual(expected);
+  it.each(table<TurnRow>`
+    tasks                                                         | percent | service                | expected | because
+    ${[{}, {}]}                                                   |         |                        | none     | no task has to be replaced
+    ${[{}, old()]}                                                |         |                        | 1        | at least one at a time
+    ${many(8, old())}                                             |         |                        | 0 1      | 25 % of eight are two
+    ${many(9, old())}                                             |         |                        | 0 1 2    | a share is rounded up
+    ${many(3, old())}                                             | 100     |                        | 0 1 2    | all at once is allowed
+    ${[old({ busy: true }), old({ idle: 5 }), old({ idle: 20 })]} |         |                        | 2        | idle ones first, the longest idle of them
+    ${[old({ busy: true })]}                                      |         |                        | 0        | they finish first
+    ${[old(), old(), unleased({ startedAt: ago(SECOND) })]}       |         |                        | none     | the share before is not settled
+    ${[old(), old(), unleased({ lastStatus: 'PENDING', startedAt: undefined })]} |         |                        | none     | the share before is not settled
+    ${[old(), old()]}                                             |         | ${{ desiredCount: 3 }} | none     | the share before is not settled
+    ${[old(), old(), { isAlone: true, task: { startedAt: ago(MINUTE) } }]} |         |                        | none     | the share before is not settled
+    ${[old(), old(), unleased({ startedAt: ago(2 * MINUTE) })]}   |         |                        | 0        | ECS may refuse the lease while old tasks hold theirs
+    ${[old(), old(), old({ lease: 23 * 60 - 0.5, busy: true })]}  |         |                        | none     | shares come a minute apart
+    ${[old(), old(), old({ lease: 23 * 60 - 1, busy: true })]}    |         |                        | 0        | a task that drains for a long build does not delay others
+    ${startedByBoth}                                              |         | ${deploying('b', 'a')} | 0        | ECS waits for the tasks of the older deployment
+    ${startedByBoth}                                              |         | ${deploying('b')}      | none     | a rollback leaves tasks of several deployments behind
+    ${startedByBoth}                                              |         | ${{ ...deploying('b'), ...withEarlySuccess }} | 0        | ECS removes the tasks of the older deployment in the background
+    ${[old({ lease: 22 * 60, busy: true })]}                      |         |                        | none     | it has a drain request
+  `)('comes for $expected, because $because', ({ tasks, percent, service, expected }) => {
+    expect(turns(tasks, percent, service).join(' ') || 'none').toBe(String(expected));
   });
 
   it('comes first for useless tasks, then for old ones', () => {
@@ -213,41 +143,22 @@ describe('tasks of earlier deployments', () => {
   const recent = { task: { startedBy: 'b' } };
   const primary = { id: 'b', status: 'PRIMARY', rolloutState: 'COMPLETED' };
 
-  it.each<{ scenario: string; tasks: readonly TaskDrawing[]; service: Partial<Service>; expected: object }>([
-    {
-      scenario: 'as many tasks as desired',
-      tasks: [earlier, recent],
-      service: { desiredCount: 2 },
-      expected: { older: 1, uncounted: 0 },
-    },
-    {
-      scenario: 'more tasks than desired',
-      tasks: [earlier, recent],
-      service: { desiredCount: 1 },
-      expected: { older: 1, uncounted: 1 },
-    },
-    {
-      scenario: 'more new tasks alone than desired, after somebody lowered the count',
-      tasks: [earlier, recent, recent],
-      service: { desiredCount: 1 },
-      expected: { older: 1, uncounted: 0 },
-    },
-    {
-      scenario: 'more tasks than desired during the deployment',
-      tasks: [earlier, recent],
-      service: { desiredCount: 1, deployments: [{ ...primary, rolloutState: 'IN_PROGRESS' }] },
-      expected: { older: 1, uncounted: 0 },
-    },
-    {
-      scenario: 'tasks of the same revision that a rollback left',
-      tasks: [{ task: { startedBy: 'a' } }, recent],
-      service: { desiredCount: 1 },
-      expected: { older: 0, uncounted: 0 },
-    },
-  ])('with $scenario are $expected', ({ tasks, service, expected }) => {
+  it.each(table<{
+    tasks: readonly TaskDrawing[];
+    service: Partial<Service>;
+    older: string;
+    scenario: string;
+  }>`
+    tasks                        | service                | older          | scenario
+    ${[earlier, recent]}         | ${{ desiredCount: 2 }} | 1, 0 uncounted | as many tasks as desired
+    ${[earlier, recent]}         | ${{ desiredCount: 1 }} | 1, 1 uncounted | more tasks than desired
+    ${[earlier, recent, recent]} | ${{ desiredCount: 1 }} | 1, 0 uncounted | more new tasks alone than desired, after somebody lowered the count
+    ${[earlier, recent]}         | ${{ desiredCount: 1, deployments: [{ ...primary, rolloutState: 'IN_PROGRESS' }] }} | 1, 0 uncounted | more tasks than desired during the deployment
+    ${[{ task: { startedBy: 'a' } }, recent]} | ${{ desiredCount: 1 }} | 0, 0 uncounted | tasks of the same revision that a rollback left
+  `)('with $scenario are $older', ({ tasks, service, older }) => {
     const snapshot = worldOf(tasks, { deployments: [primary], ...service });
-    const [view] = deriveSupply(snapshot, aConfig(aPool()));
-    expect(view?.olderTasks).toEqual(expected);
+    const { older: count, uncounted } = deriveSupply(snapshot, aConfig(aPool()))[0]?.olderTasks ?? {};
+    expect(`${count}, ${uncounted} uncounted`).toBe(older);
   });
 });
 

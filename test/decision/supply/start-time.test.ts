@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { learnStartTime } from '../../../lambda/decision/supply/start-time.ts';
 import { ago, arnOf, aTask, HOUR, MINUTE, NOW, SECOND } from '../../support/parts.ts';
+import { table } from '../../support/table.ts';
 
 /** Tasks with these start times in seconds; the first one is the newest. */
 function learn(seconds: readonly (number | 'never')[]) {
@@ -22,45 +23,29 @@ function learn(seconds: readonly (number | 'never')[]) {
 }
 
 describe('the start time of a pool', () => {
-  it.each([
-    {
-      seconds: [],
-      expected: { from: 'setting', samples: 0, p50Ms: 90_000, p95Ms: 90_000 },
-      because: 'no start was seen',
+  it.each(table<{
+    seconds: readonly (number | 'never')[];
+    from: string;
+    samples: number;
+    p50S: number;
+    p95S: number;
+    because: string;
+  }>`
+    seconds                                                            | from    | samples | p50S | p95S | because
+    ${[]}                                                              | setting | 0       | 90   | 90   | no start was seen
+    ${[30, 40]}                                                        | setting | 2       | 90   | 90   | two starts are too few
+    ${[30, 50, 40]}                                                    | learned | 3       | 40   | 50   | three do
+    ${[30, 'never', 40]}                                               | setting | 2       | 90   | 90   | a task without a daemon is no start
+    ${[30, 50, 40, 901, -1]}                                           | learned | 3       | 40   | 50   | a daemon that registered again, or before its task, gives no start time
+    ${Array.from({ length: 20 }, (_, index) => index + 1)}             | learned | 20      | 10   | 19   | one start in twenty may take longer
+    ${[...Array<number>(50).fill(30), ...Array<number>(50).fill(300)]} | learned | 50      | 30   | 30   | the newest fifty count
+  `)(
+    'of starts of $seconds s is $p50S s, $from, because $because',
+    ({ seconds, from, samples, p50S, p95S }) => {
+      const expected = { from, samples, p50Ms: p50S * SECOND, p95Ms: p95S * SECOND };
+      expect(learn(seconds)).toEqual(expected);
     },
-    {
-      seconds: [30, 40],
-      expected: { from: 'setting', samples: 2, p50Ms: 90_000, p95Ms: 90_000 },
-      because: 'two starts are too few',
-    },
-    {
-      seconds: [30, 50, 40],
-      expected: { from: 'learned', samples: 3, p50Ms: 40_000, p95Ms: 50_000 },
-      because: 'three do',
-    },
-    {
-      seconds: [30, 'never', 40],
-      expected: { from: 'setting', samples: 2, p50Ms: 90_000, p95Ms: 90_000 },
-      because: 'a task without a daemon is no start',
-    },
-    {
-      seconds: [30, 50, 40, 901, -1],
-      expected: { from: 'learned', samples: 3, p50Ms: 40_000, p95Ms: 50_000 },
-      because: 'a daemon that registered again, or before its task, gives no start time',
-    },
-    {
-      seconds: Array.from({ length: 20 }, (_, index) => index + 1),
-      expected: { from: 'learned', samples: 20, p50Ms: 10_000, p95Ms: 19_000 },
-      because: 'one start in twenty may take longer',
-    },
-    {
-      seconds: [...Array<number>(50).fill(30), ...Array<number>(50).fill(300)],
-      expected: { from: 'learned', samples: 50, p50Ms: 30_000, p95Ms: 30_000 },
-      because: 'the newest fifty count',
-    },
-  ] as const)('of starts of $seconds s is $expected, because $because', ({ seconds, expected }) => {
-    expect(learn(seconds)).toEqual(expected);
-  });
+  );
 
   it('needs the time when ECS created a task', () => {
     const tasks = [1, 2, 3].map((index) => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ReadingStatus } from '../../../lambda/decision/model/snapshot.ts';
 import { ago, arnOf, aTask, HOUR, MINUTE, reading } from '../../support/parts.ts';
 import { deliberateOn, doneBy, type Stocked } from '../../support/stocked.ts';
+import { table } from '../../support/table.ts';
 
 const floor = (count: number, given: object = {}) => ({ config: { whenBlind: { floor: count }, ...given } });
 const unread = (status: ReadingStatus): Pick<Stocked, 'organization'> => ({
@@ -43,28 +44,17 @@ const exiting =
   });
 
 describe('whenBlind.floor while coderd cannot be read', () => {
-  it.each<{ scenario: string; world: Partial<Stocked>; expected: readonly string[] }>([
-    { scenario: 'both lists failed', world: unread('failed'), expected: ['cpu 0->3'] },
-    { scenario: 'both lists are forbidden', world: unread('forbidden'), expected: ['cpu 0->3'] },
-    {
-      scenario: 'only the jobs failed',
-      world: { organization: { jobs: reading([], 'failed') } },
-      expected: ['cpu 0->3'],
-    },
-    {
-      scenario: 'only the daemons failed',
-      world: { organization: { daemons: reading([], 'failed') } },
-      expected: ['cpu 0->3'],
-    },
-    { scenario: 'no organization is known', world: { change: coderdIsAway }, expected: ['cpu 0->3'] },
-    { scenario: 'both lists were read', world: {}, expected: [] },
-    { scenario: 'both lists are truncated', world: unread('truncated'), expected: [] },
-    {
-      scenario: 'only the earlier jobs failed',
-      world: { organization: { previousJobs: reading([], 'failed') } },
-      expected: [],
-    },
-  ])('plans $expected for $scenario', ({ world, expected }) => {
+  it.each(table<{ scenario: string; world: Partial<Stocked>; expected: readonly string[] }>`
+    scenario                     | world                                                        | expected
+    both lists failed            | ${unread('failed')}                                          | ${['cpu 0->3']}
+    both lists are forbidden     | ${unread('forbidden')}                                       | ${['cpu 0->3']}
+    only the jobs failed         | ${{ organization: { jobs: reading([], 'failed') } }}         | ${['cpu 0->3']}
+    only the daemons failed      | ${{ organization: { daemons: reading([], 'failed') } }}      | ${['cpu 0->3']}
+    no organization is known     | ${{ change: coderdIsAway }}                                  | ${['cpu 0->3']}
+    both lists were read         | ${{}}                                                        | ${[]}
+    both lists are truncated     | ${unread('truncated')}                                       | ${[]}
+    only the earlier jobs failed | ${{ organization: { previousJobs: reading([], 'failed') } }} | ${[]}
+  `)('plans $expected for $scenario', ({ world, expected }) => {
     expect(doneBy({ pools: { cpu: floor(3) }, ...world })).toEqual(expected);
   });
 

@@ -1,21 +1,12 @@
 /** The folder that `autoscaler synth` writes. */
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { writeTemplate } from '../../../infra/plain/write-template.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 import { MINIMAL } from '../support/synthesized.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'plain-folder-'));
-afterAll(() => rmSync(dir, { recursive: true }));
+const dir = ownFolder();
 
 const folder = (name: string): string => join(dir, name);
 

@@ -2,15 +2,15 @@
  * `validate` refuses settings that are too large for ECS or CloudFormation, and accepts those that
  * fit.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { Settings } from '../../../infra/constructs/settings.ts';
 import { loadDeployment } from '../../../lambda/config/load.ts';
 import { draftConfig } from '../../../lambda/config/rules/drafts.ts';
 import { templateBytes } from '../../../lambda/config/rules/size-rules.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 import { pem } from '../support/certificate.ts';
 import {
   cpu,
@@ -21,8 +21,7 @@ import {
   synthesize,
 } from '../support/synthesized.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'sizes-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder();
 
 /** The result of `autoscaler validate` for these settings and a CA bundle of this many bytes. */
 function judge({ coder, ...rest }: Settings, caBytes: number): string {

@@ -1,17 +1,16 @@
 /** The tasks trust the user's own certificate authority, which signed coderd's certificate. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { checkConfig } from '../../../lambda/config/check.ts';
 import { GUARD_SHELLS, type Shell } from '../../guard/running-guard.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 import { pem } from '../support/certificate.ts';
 import { cpu, deployment, gpu, type PoolSettings, synthesize } from '../support/synthesized.ts';
 import { type Container, containerOf } from '../support/template-parts.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'trust-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder();
 const caBundle = join(folder, 'corp.pem');
 writeFileSync(caBundle, pem);
 

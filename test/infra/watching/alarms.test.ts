@@ -11,6 +11,7 @@ import {
   TOKEN_METRIC,
 } from '../../../lambda/telemetry/metric-names.ts';
 import { poolName } from '../../support/parts.ts';
+import { table } from '../../support/table.ts';
 import { deployedPool, operate } from '../support/operated.ts';
 import { cpu, deployment, synthesize } from '../support/synthesized.ts';
 
@@ -68,81 +69,23 @@ function summaryOf(alarm: AlarmProperties): string {
   return [what, expression, limit, periods, `else ${alarm.TreatMissingData}`].filter(Boolean).join(', ');
 }
 
-const EXPECTED = [
-  {
-    name: 'no-tick',
-    summary:
-      'SampleCount TickAge a 60 s, FILL(looks, 0), LessThanOrEqualToThreshold 0, 5 of 5, else breaching',
-    because: 'missing data means that no look ended',
-  },
-  {
-    name: 'failing-ticks',
-    summary: 'Sum Errors a 60 s, GreaterThanOrEqualToThreshold 1, 3 of 5, else notBreaching',
-    because: 'the next look repairs one failed look',
-  },
-  {
-    name: 'sight-lost',
-    summary: 'Minimum TickAge a 60 s, GreaterThanThreshold 300, 3 of 3, else ignore',
-    because: 'an instance of the function that was idle starts with an old age',
-  },
-  {
-    name: 'job-waits',
-    summary: 'Minimum OldestPendingAge a 60 s, GreaterThanThreshold 300, 2 of 2, else ignore',
-    because: 'a job that starts in its sixth minute must not page anyone',
-  },
-  {
-    name: 'unserved-jobs',
-    summary: 'Minimum UnservedJobs a 60 s, GreaterThanThreshold 0, 3 of 3, else ignore',
-    because: 'a job that is canceled at once must not page anyone',
-  },
-  {
-    name: 'pool-at-max',
-    summary: 'Minimum PoolsAtMax a 60 s, GreaterThanThreshold 0, 10 of 10, else ignore',
-    because: 'a pool may be at max for a while',
-  },
-  {
-    name: 'starts-failing',
-    summary: 'Minimum FailedStarts a 60 s, GreaterThanThreshold 0, 12 of 20, else ignore',
-    because: 'a failed start is reported for 10 minutes, and tasks without a lease fail every 11',
-  },
-  {
-    name: 'drain-stuck',
-    summary: 'Minimum StuckTasks a 900 s, GreaterThanThreshold 0, 1 of 1, else notBreaching',
-    because: 'the metric exists only while there are such tasks',
-  },
-  {
-    name: 'builds-died',
-    summary: 'Maximum DeadBuilds a 300 s, GreaterThanThreshold 0, 1 of 1, else notBreaching',
-    because: 'one build is enough, and the metric exists only for about an hour after a death',
-  },
-  {
-    name: 'count-contested',
-    summary: 'Minimum ContestedPools a 900 s, GreaterThanThreshold 0, 1 of 1, else notBreaching',
-    because: 'the metric exists only while there are such pools',
-  },
-  {
-    name: 'token-expires',
-    summary: 'Minimum TokenDaysLeft a 900 s, LessThanOrEqualToThreshold 14, 1 of 1, else notBreaching',
-    because: 'the metric exists only if the token expires soon',
-  },
-  {
-    name: 'license-ends',
-    summary: 'Minimum LicenseProblem a 900 s, GreaterThanThreshold 0, 1 of 1, else notBreaching',
-    because: 'the metric exists only while the license is missing or in its grace period',
-  },
-  {
-    name: 'vcpu-quota-on-demand',
-    summary:
-      'Maximum ResourceCount a 300 s, 100 * usedOnDemand / SERVICE_QUOTA(usedOnDemand), GreaterThanThreshold 80, 2 of 2, else notBreaching',
-    because: 'no data means that nothing runs',
-  },
-  {
-    name: 'vcpu-quota-spot',
-    summary:
-      'Maximum ResourceCount a 300 s, 100 * usedSpot / SERVICE_QUOTA(usedSpot), GreaterThanThreshold 80, 2 of 2, else notBreaching',
-    because: 'Spot has its own quota',
-  },
-];
+const EXPECTED = table<{ name: string; summary: string; because: string }>`
+  name           | summary                                                                                 | because
+  no-tick        | SampleCount TickAge a 60 s, FILL(looks, 0), LessThanOrEqualToThreshold 0, 5 of 5, else breaching | missing data means that no look ended
+  failing-ticks  | Sum Errors a 60 s, GreaterThanOrEqualToThreshold 1, 3 of 5, else notBreaching           | the next look repairs one failed look
+  sight-lost     | Minimum TickAge a 60 s, GreaterThanThreshold 300, 3 of 3, else ignore                   | an instance of the function that was idle starts with an old age
+  job-waits      | Minimum OldestPendingAge a 60 s, GreaterThanThreshold 300, 2 of 2, else ignore          | a job that starts in its sixth minute must not page anyone
+  unserved-jobs  | Minimum UnservedJobs a 60 s, GreaterThanThreshold 0, 3 of 3, else ignore                | a job that is canceled at once must not page anyone
+  pool-at-max    | Minimum PoolsAtMax a 60 s, GreaterThanThreshold 0, 10 of 10, else ignore                | a pool may be at max for a while
+  starts-failing | Minimum FailedStarts a 60 s, GreaterThanThreshold 0, 12 of 20, else ignore              | a failed start is reported for 10 minutes, and tasks without a lease fail every 11
+  drain-stuck    | Minimum StuckTasks a 900 s, GreaterThanThreshold 0, 1 of 1, else notBreaching           | the metric exists only while there are such tasks
+  builds-died    | Maximum DeadBuilds a 300 s, GreaterThanThreshold 0, 1 of 1, else notBreaching           | one build is enough, and the metric exists only for about an hour after a death
+  count-contested | Minimum ContestedPools a 900 s, GreaterThanThreshold 0, 1 of 1, else notBreaching       | the metric exists only while there are such pools
+  token-expires  | Minimum TokenDaysLeft a 900 s, LessThanOrEqualToThreshold 14, 1 of 1, else notBreaching | the metric exists only if the token expires soon
+  license-ends   | Minimum LicenseProblem a 900 s, GreaterThanThreshold 0, 1 of 1, else notBreaching       | the metric exists only while the license is missing or in its grace period
+  vcpu-quota-on-demand | Maximum ResourceCount a 300 s, 100 * usedOnDemand / SERVICE_QUOTA(usedOnDemand), GreaterThanThreshold 80, 2 of 2, else notBreaching | no data means that nothing runs
+  vcpu-quota-spot | Maximum ResourceCount a 300 s, 100 * usedSpot / SERVICE_QUOTA(usedSpot), GreaterThanThreshold 80, 2 of 2, else notBreaching | Spot has its own quota
+`;
 
 describe('the alarms', () => {
   const alarms = alarmsOf(both);

@@ -2,105 +2,35 @@ import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { NewWorkspace } from '../../../simulator/coderd/tables/workspace-records.ts';
+import { table } from '../../support/table.ts';
 import { coderdWorld, DAY, HOUR, MINUTE, SECOND, START } from './coderd-workspaces-fixture.ts';
 
 const EVER = 100 * DAY;
 
 describe('a due transition', () => {
-  const rows: readonly {
+  type DueRow = {
     readonly workspace: Partial<NewWorkspace>;
     readonly template?: Partial<NewTemplate>;
     readonly minute: number;
     readonly expected: string;
     readonly because: string;
-  }[] = [
-    {
-      workspace: { running: true, ttlMs: 10 * MINUTE },
-      minute: 11,
-      expected: 'stop autostop',
-      because: 'at its deadline itself a workspace is not stopped yet',
-    },
-    {
-      workspace: { running: true, ttlMs: 10 * MINUTE - 1 },
-      minute: 10,
-      expected: 'stop autostop',
-      because: 'its deadline is past',
-    },
-    {
-      workspace: { running: true, ttlMs: 30 * MINUTE },
-      template: { maxLifetimeMs: 10 * MINUTE - 1 },
-      minute: 10,
-      expected: 'stop autostop',
-      because: 'no deadline goes beyond the maximum',
-    },
-    {
-      workspace: { running: true },
-      template: { maxLifetimeMs: 10 * MINUTE - 1 },
-      minute: 10,
-      expected: 'stop autostop',
-      because: 'the maximum holds without a ttl too',
-    },
-    {
-      workspace: { running: true },
-      template: { defaultTtlMs: 10 * MINUTE - 1 },
-      minute: 10,
-      expected: 'stop autostop',
-      because: 'the ttl is that of the template unless it has one',
-    },
-    {
-      workspace: { schedule: '10 8 * * *' },
-      minute: 10,
-      expected: 'start autostart',
-      because: 'a start is due in its minute',
-    },
-    {
-      workspace: { schedule: '0 8 * * *' },
-      minute: 1440,
-      expected: 'start autostart',
-      because: 'the first time after the last build counts',
-    },
-    {
-      workspace: { schedule: '10 8 * * *', since: (START - 20 * DAY) as EpochMs },
-      minute: 1,
-      expected: 'start autostart',
-      because: 'an overdue start is due',
-    },
-    {
-      workspace: { schedule: '0 8 * * *' },
-      template: { autostartDays: ['thursday'] },
-      minute: 4320,
-      expected: 'start autostart',
-      because: 'the template allows Thursdays only',
-    },
-    {
-      workspace: { running: true },
-      template: { timeTilDormantMs: 10 * MINUTE },
-      minute: 11,
-      expected: 'stop dormancy',
-      because: 'exactly the dormancy time is not yet longer',
-    },
-    {
-      workspace: { running: true },
-      template: { timeTilDormantMs: 10 * MINUTE - 1 },
-      minute: 10,
-      expected: 'stop dormancy',
-      because: 'it was unused for longer than the dormancy time',
-    },
-    {
-      workspace: { dormantAt: START },
-      template: { timeTilDormantAutodeleteMs: 10 * MINUTE },
-      minute: 11,
-      expected: 'delete autodelete',
-      because: 'deleting_at itself is not in the past',
-    },
-    {
-      workspace: { dormantAt: START },
-      template: { timeTilDormantAutodeleteMs: 10 * MINUTE - 1 },
-      minute: 10,
-      expected: 'delete autodelete',
-      because: 'deleting_at is in the past',
-    },
-  ];
+  };
+  const rows = table<DueRow>`
+    workspace                                | template                              | minute | expected        | because
+    ${{ running: true, ttlMs: 10 * MINUTE }} |                                       | 11     | stop autostop   | at its deadline itself a workspace is not stopped yet
+    ${{ running: true, ttlMs: 10 * MINUTE - 1 }} |                                       | 10     | stop autostop   | its deadline is past
+    ${{ running: true, ttlMs: 30 * MINUTE }} | ${{ maxLifetimeMs: 10 * MINUTE - 1 }} | 10     | stop autostop   | no deadline goes beyond the maximum
+    ${{ running: true }}                     | ${{ maxLifetimeMs: 10 * MINUTE - 1 }} | 10     | stop autostop   | the maximum holds without a ttl too
+    ${{ running: true }}                     | ${{ defaultTtlMs: 10 * MINUTE - 1 }}  | 10     | stop autostop   | the ttl is that of the template unless it has one
+    ${{ schedule: '10 8 * * *' }}            |                                       | 10     | start autostart | a start is due in its minute
+    ${{ schedule: '0 8 * * *' }}             |                                       | 1440   | start autostart | the first time after the last build counts
+    ${{ schedule: '10 8 * * *', since: (START - 20 * DAY) as EpochMs }} |                                       | 1      | start autostart | an overdue start is due
+    ${{ schedule: '0 8 * * *' }}             | ${{ autostartDays: ['thursday'] }}    | 4320   | start autostart | the template allows Thursdays only
+    ${{ running: true }}                     | ${{ timeTilDormantMs: 10 * MINUTE }}  | 11     | stop dormancy   | exactly the dormancy time is not yet longer
+    ${{ running: true }}                     | ${{ timeTilDormantMs: 10 * MINUTE - 1 }} | 10     | stop dormancy   | it was unused for longer than the dormancy time
+    ${{ dormantAt: START }}                  | ${{ timeTilDormantAutodeleteMs: 10 * MINUTE }} | 11     | delete autodelete | deleting_at itself is not in the past
+    ${{ dormantAt: START }}                  | ${{ timeTilDormantAutodeleteMs: 10 * MINUTE - 1 }} | 10     | delete autodelete | deleting_at is in the past
+  `;
   it.each(rows)(
     'is "$expected" in minute $minute for $workspace of $template: $because',
     ({ workspace, template, minute, expected }) => {

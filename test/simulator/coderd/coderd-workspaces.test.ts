@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { NewWorkspace } from '../../../simulator/coderd/tables/workspace-records.ts';
+import { table } from '../../support/table.ts';
 import { coderdWorld, DAY, HOUR, MINUTE, SECOND, START } from './coderd-workspaces-fixture.ts';
 
 describe('a build', () => {
@@ -104,79 +105,28 @@ describe('the next start', () => {
 });
 
 describe('activity of a user', () => {
-  const rows: readonly {
+  type ActivityRow = {
     readonly workspace: Partial<NewWorkspace>;
     readonly template?: Partial<NewTemplate>;
     readonly afterMs: number;
     readonly deadlineMs: number | undefined;
     readonly because: string;
-  }[] = [
-    {
-      workspace: { ttlMs: HOUR },
-      afterMs: HOUR / 2,
-      deadlineMs: 1.5 * HOUR,
-      because: 'it is an hour from now',
-    },
-    {
-      workspace: { ttlMs: HOUR },
-      afterMs: 3 * MINUTE,
-      deadlineMs: HOUR,
-      because: 'it would move by no more than a twentieth of the bump',
-    },
-    {
-      workspace: { ttlMs: HOUR },
-      afterMs: 3 * MINUTE + 1,
-      deadlineMs: HOUR + 3 * MINUTE + 1,
-      because: 'it would move by more than that',
-    },
-    { workspace: { ttlMs: 9 * HOUR }, afterMs: HOUR, deadlineMs: 9 * HOUR, because: 'it never goes back' },
-    {
-      workspace: { ttlMs: HOUR },
-      template: { maxLifetimeMs: 70 * MINUTE },
-      afterMs: HOUR / 2,
-      deadlineMs: 70 * MINUTE,
-      because: 'it never exceeds the maximum',
-    },
-    {
-      workspace: { ttlMs: HOUR },
-      template: { activityBumpMs: 0 },
-      afterMs: HOUR / 2,
-      deadlineMs: HOUR,
-      because: 'the template has no activity bump',
-    },
-    {
-      workspace: { ttlMs: 2 * HOUR, schedule: '0 9 * * *' },
-      afterMs: HOUR / 2,
-      deadlineMs: 3 * HOUR,
-      because: 'it counts as an autostart at nine',
-    },
-    {
-      workspace: { ttlMs: HOUR },
-      afterMs: 2 * HOUR,
-      deadlineMs: 3 * HOUR,
-      because: 'an autostart also counts that passed while the gate was closed',
-    },
-    {
-      workspace: { ttlMs: HOUR },
-      template: { activityBumpMs: 0 },
-      afterMs: 2 * HOUR,
-      deadlineMs: HOUR,
-      because: 'without an activity bump the autostart does not count',
-    },
-    { workspace: { ttlMs: 0 }, afterMs: HOUR / 2, deadlineMs: undefined, because: 'it has no deadline' },
-    {
-      workspace: { ttlMs: HOUR, running: false },
-      afterMs: HOUR / 2,
-      deadlineMs: HOUR,
-      because: 'the deadline of a stop stays',
-    },
-    {
-      workspace: { ttlMs: HOUR, prebuilt: true },
-      afterMs: HOUR / 2,
-      deadlineMs: undefined,
-      because: 'prebuilt workspaces have no deadline',
-    },
-  ];
+  };
+  const rows = table<ActivityRow>`
+    workspace                          | template                 | afterMs       | deadlineMs     | because
+    ${{ ttlMs: HOUR }}                 |                          | ${HOUR / 2}   | ${1.5 * HOUR}  | it is an hour from now
+    ${{ ttlMs: HOUR }}                 |                          | ${3 * MINUTE} | ${HOUR}        | it would move by no more than a twentieth of the bump
+    ${{ ttlMs: HOUR }}                 |                          | ${3 * MINUTE + 1} | ${HOUR + 3 * MINUTE + 1} | it would move by more than that
+    ${{ ttlMs: 9 * HOUR }}             |                          | ${HOUR}       | ${9 * HOUR}    | it never goes back
+    ${{ ttlMs: HOUR }}                 | ${{ maxLifetimeMs: 70 * MINUTE }} | ${HOUR / 2}   | ${70 * MINUTE} | it never exceeds the maximum
+    ${{ ttlMs: HOUR }}                 | ${{ activityBumpMs: 0 }} | ${HOUR / 2}   | ${HOUR}        | the template has no activity bump
+    ${{ ttlMs: 2 * HOUR, schedule: '0 9 * * *' }} |                          | ${HOUR / 2}   | ${3 * HOUR}    | it counts as an autostart at nine
+    ${{ ttlMs: HOUR }}                 |                          | ${2 * HOUR}   | ${3 * HOUR}    | an autostart also counts that passed while the gate was closed
+    ${{ ttlMs: HOUR }}                 | ${{ activityBumpMs: 0 }} | ${2 * HOUR}   | ${HOUR}        | without an activity bump the autostart does not count
+    ${{ ttlMs: 0 }}                    |                          | ${HOUR / 2}   | ${undefined}   | it has no deadline
+    ${{ ttlMs: HOUR, running: false }} |                          | ${HOUR / 2}   | ${HOUR}        | the deadline of a stop stays
+    ${{ ttlMs: HOUR, prebuilt: true }} |                          | ${HOUR / 2}   | ${undefined}   | prebuilt workspaces have no deadline
+  `;
   it.each(rows)('leads to the deadline $deadlineMs ms: $because', ({ deadlineMs, afterMs, ...given }) => {
     const { model, at, ...world } = coderdWorld();
     const record = world.workspace({ running: true, ...given.workspace }, given.template);

@@ -5,6 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { callEcs } from '../../../simulator/ecs/api.ts';
 import type { Caller } from '../../../simulator/ecs/requests/errors.ts';
+import { table } from '../../support/table.ts';
 import { Fixture, SECOND } from './ecs-fixture.ts';
 
 const BEFORE = { 'coder-autoscaler:pool': 'gpu' };
@@ -78,17 +79,12 @@ describe('the tags of a service', () => {
     expect(Object.keys(world.service.state.tags)).toHaveLength(2);
   });
 
-  it.each([
-    { arn: 'Stack-Service-A1', type: 'InvalidParameterException' },
-    {
-      arn: 'arn:aws:ecs:eu-central-1:123456789012:service/other/Stack-Service-A1',
-      type: 'ClusterNotFoundException',
-    },
-    {
-      arn: 'arn:aws:ecs:eu-central-1:123456789012:service/Stack-Cluster-AbC123/other',
-      type: 'ResourceNotFoundException',
-    },
-  ])('are refused for the ARN $arn with $type', ({ arn, type }) => {
+  it.each(table<{ arn: string; type: string }>`
+    arn                                                                      | type
+    Stack-Service-A1                                                         | InvalidParameterException
+    arn:aws:ecs:eu-central-1:123456789012:service/other/Stack-Service-A1     | ClusterNotFoundException
+    arn:aws:ecs:eu-central-1:123456789012:service/Stack-Cluster-AbC123/other | ResourceNotFoundException
+  `)('are refused for the ARN $arn with $type', ({ arn, type }) => {
     const { call } = served();
     expect(() => call('TagResource', { resourceArn: arn, tags: tags(1) })).toThrow(
       expect.objectContaining({ type }),

@@ -4,6 +4,7 @@ import { Random } from '../../../simulator/base/random.ts';
 import { emptiestZone, pickVictim } from '../../../simulator/ecs/placement.ts';
 import { type ScheduledTask, scheduleTasks } from '../../../simulator/ecs/schedule.ts';
 import { runs } from '../../support/runs.ts';
+import { table } from '../../support/table.ts';
 
 const choice = { random: new Random(1), victims: 'random' } as const;
 
@@ -14,7 +15,7 @@ const choice = { random: new Random(1), victims: 'random' } as const;
 function tasksOf(picture: string): readonly (ScheduledTask & { readonly name: string })[] {
   return picture
     .split(' ')
-    .filter((name) => name !== '')
+    .filter((name) => name !== 'none')
     .map((name) => ({
       name,
       zone: 'a',
@@ -27,106 +28,42 @@ function tasksOf(picture: string): readonly (ScheduledTask & { readonly name: st
 }
 
 describe('scheduleTasks', () => {
-  const rows = [
-    { tasks: '', desired: 3, stop: '', start: 3, because: 'ECS starts the missing tasks' },
-    { tasks: 'n n-', desired: 3, stop: '', start: 1, because: 'booting tasks count' },
-    { tasks: 'n n', desired: 2, stop: '', start: 0, because: 'there is nothing to do' },
-    { tasks: 'n* n', desired: 1, stop: 'n', start: 0, because: 'ECS stops the unprotected task' },
-    { tasks: 'n* n-', desired: 1, stop: 'n-', start: 0, because: 'ECS may stop a booting task' },
-    { tasks: 'n* n*', desired: 1, stop: '', start: 0, because: 'protected tasks stay above the count' },
-    { tasks: 'n* n* n', desired: 0, stop: 'n', start: 0, because: 'ECS stops all unprotected tasks' },
-    {
-      tasks: 'o o',
-      desired: 2,
-      stop: 'o o',
-      start: 2,
-      because: 'with 0/100 ECS stops old tasks before it starts new ones',
-    },
-    {
-      tasks: 'o* o',
-      desired: 2,
-      stop: 'o',
-      start: 1,
-      because: 'a protected old task counts against maximumPercent',
-    },
-    { tasks: 'o* o*', desired: 2, stop: '', start: 0, because: 'maximumPercent 100 allows no further task' },
-    {
-      tasks: 'o* o*',
-      desired: 3,
-      stop: '',
-      start: 1,
-      because: 'a higher desired count allows one more task',
-    },
-    {
-      tasks: 'o* n',
-      desired: 1,
-      stop: 'n',
-      start: 0,
-      because: 'above maximumPercent ECS stops unprotected tasks',
-    },
-    {
-      tasks: 'o o',
-      desired: 2,
-      percent: [100, 200],
-      stop: '',
-      start: 2,
-      because: 'with 100/200 ECS starts new tasks first',
-    },
-    {
-      tasks: 'o o n',
-      desired: 2,
-      percent: [100, 200],
-      stop: 'o',
-      start: 1,
-      because: 'ECS stops one old task for each healthy new one',
-    },
-    {
-      tasks: 'o o-',
-      desired: 2,
-      percent: [100, 200],
-      stop: 'o-',
-      start: 2,
-      because: 'a booting old task does not count as healthy',
-    },
-    {
-      tasks: 'o* n n n',
-      desired: 2,
-      percent: [100, 200],
-      stop: 'n',
-      start: 0,
-      because: 'ECS stops surplus new tasks although a protected old task stays',
-    },
-    {
-      tasks: 'o o n n',
-      desired: 2,
-      percent: [50, 100],
-      stop: 'o o',
-      start: 0,
-      because: 'enough new tasks run',
-    },
-    { tasks: 'o o n', desired: 0, stop: 'o o n', start: 0, because: 'a desired count of 0 stops all tasks' },
-    {
-      tasks: 'o o? o! o?',
-      desired: 4,
-      percent: [50, 100],
-      victims: 'worst',
-      stop: 'o! o?',
-      start: 2,
-      because: 'with victims "worst" ECS stops busy and waiting tasks first',
-    },
-    {
-      tasks: 'o o- o?* o!',
-      desired: 4,
-      percent: [50, 100],
-      victims: 'worst',
-      stop: 'o- o!',
-      start: 2,
-      because: 'with victims "worst" ECS still stops no protected task',
-    },
-  ] as const;
+  type Row = {
+    readonly tasks: string;
+    readonly desired: number;
+    /** minimumHealthyPercent and maximumPercent */
+    readonly percent?: string;
+    readonly victims?: 'worst';
+    readonly stop: string;
+    readonly start: number;
+    readonly because: string;
+  };
+  const rows = table<Row>`
+    tasks       | desired | percent | victims | stop  | start | because
+    none        | 3       |         |         | none  | 3     | ECS starts the missing tasks
+    n n-        | 3       |         |         | none  | 1     | booting tasks count
+    n n         | 2       |         |         | none  | 0     | there is nothing to do
+    n* n        | 1       |         |         | n     | 0     | ECS stops the unprotected task
+    n* n-       | 1       |         |         | n-    | 0     | ECS may stop a booting task
+    n* n*       | 1       |         |         | none  | 0     | protected tasks stay above the count
+    n* n* n     | 0       |         |         | n     | 0     | ECS stops all unprotected tasks
+    o o         | 2       |         |         | o o   | 2     | with 0/100 ECS stops old tasks before it starts new ones
+    o* o        | 2       |         |         | o     | 1     | a protected old task counts against maximumPercent
+    o* o*       | 2       |         |         | none  | 0     | maximumPercent 100 allows no further task
+    o* o*       | 3       |         |         | none  | 1     | a higher desired count allows one more task
+    o* n        | 1       |         |         | n     | 0     | above maximumPercent ECS stops unprotected tasks
+    o o         | 2       | 100/200 |         | none  | 2     | with 100/200 ECS starts new tasks first
+    o o n       | 2       | 100/200 |         | o     | 1     | ECS stops one old task for each healthy new one
+    o o-        | 2       | 100/200 |         | o-    | 2     | a booting old task does not count as healthy
+    o* n n n    | 2       | 100/200 |         | n     | 0     | ECS stops surplus new tasks although a protected old task stays
+    o o n n     | 2       | 50/100  |         | o o   | 0     | enough new tasks run
+    o o n       | 0       |         |         | o o n | 0     | a desired count of 0 stops all tasks
+    o o? o! o?  | 4       | 50/100  | worst   | o! o? | 2     | with victims "worst" ECS stops busy and waiting tasks first
+    o o- o?* o! | 4       | 50/100  | worst   | o- o! | 2     | with victims "worst" ECS still stops no protected task
+  `;
 
   it.each(rows)('stops "$stop" and starts $start of "$tasks" at desired $desired: $because', (row) => {
-    const [minimumHealthyPercent, maximumPercent] = 'percent' in row ? row.percent : [0, 100];
+    const [minimumHealthyPercent = 0, maximumPercent = 0] = (row.percent ?? '0/100').split('/').map(Number);
     const tasks = tasksOf(row.tasks);
     const input = {
       desiredCount: row.desired,
@@ -135,9 +72,8 @@ describe('scheduleTasks', () => {
       maximumPercent,
       tasks,
     };
-    const victims = 'victims' in row ? row.victims : 'random';
-    const { stop, start } = scheduleTasks(input, { ...choice, victims });
-    expect({ stop: stop.map((task) => task.name).join(' '), start }).toEqual({
+    const { stop, start } = scheduleTasks(input, { ...choice, victims: row.victims ?? 'random' });
+    expect({ stop: stop.map((task) => task.name).join(' ') || 'none', start }).toEqual({
       stop: row.stop,
       start: row.start,
     });
