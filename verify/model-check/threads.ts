@@ -22,6 +22,7 @@ export type ExplorationThreads = {
 export function exploreOnThreads(threads: number): ExplorationThreads {
   const pool: WorkerPool<ExplorationRequest, Explored | Caught> = startWorkerPool({
     script: new URL('./worker.ts', import.meta.url),
+    handle: runRequest,
     threads,
     describe: ({ list, index }) => `exploration ${index + 1} of the ${list}`,
   });
