@@ -10,6 +10,7 @@ const quick = {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: IS_FULL ? [] : ['test/**/*.full.test.ts'],
     // by default one processor is left idle: of two, that is half
     maxWorkers: '100%',
     // Many files have imported the same modules by the time a worker has run a few of them. `.ci/nightly`

@@ -1,28 +1,31 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { sumUp } from '../../../verify/random-worlds/figures.ts';
-import { runWorld } from '../../../verify/random-worlds/run-world.ts';
+import { runWorld, type WorldResult } from '../../../verify/random-worlds/run-world.ts';
 import { drawPlan, type WorldPlan, worldSeeds } from '../../../verify/random-worlds/world/plan.ts';
 import { runWorlds } from '../../../verify/random-worlds/worlds.ts';
 import { rows } from '../../support/runs.ts';
 
-const SEED = 23;
+/** Its first world is not enough for `LEAVES`, its second one is. */
+const SEED = 54;
 /** `.ci/run` runs 2,000 more. */
-const LEAVES = 40;
+const LEAVES = 150;
+/** Its first world is short. */
+const SHORT_SEED = 45;
 /** A short world in which people set desired counts by hand all the time. */
 const SMALL_WORLD = 0;
 
 describe('random worlds', () => {
-  it('lose no build to a scale-in, settle, and are the same with one thread and with two', async () => {
-    const [alone, together] = await Promise.all([
-      runWorlds({ leaves: LEAVES, seed: SEED }),
-      runWorlds({ leaves: LEAVES, seed: SEED, workers: 2 }),
-    ]);
+  let alone: readonly WorldResult[];
+  beforeAll(async () => {
+    alone = await runWorlds({ leaves: LEAVES, seed: SEED });
+  });
+
+  it('lose no build to a scale-in, and settle', () => {
     expect(alone.flatMap(({ seed, problems }) => problems.map((problem) => `${seed}: ${problem}`))).toEqual(
       [],
     );
-    expect(together).toEqual(alone);
     const figures = sumUp(alone, { seed: SEED, seconds: 0 });
     expect(figures.leaves).toBeGreaterThanOrEqual(LEAVES);
     expect(figures).toMatchObject({ killedByUs: 0, worlds: alone.length, seed: SEED });
@@ -33,9 +36,13 @@ describe('random worlds', () => {
     expect(figures.idleToGoneSeconds.p95).toBeGreaterThan(figures.idleToGoneSeconds.p50);
   });
 
-  it('end as soon as enough tasks have left', async () => {
-    const few = await runWorlds({ leaves: 1, seed: SEED });
-    expect(few).toHaveLength(1);
+  it('are the same with two threads', async () => {
+    expect(await runWorlds({ leaves: LEAVES, seed: SEED, workers: 2 })).toEqual(alone);
+  });
+
+  it('end as soon as enough tasks have left', () => {
+    expect(alone).toHaveLength(2);
+    expect(alone[0]?.leaves).toBeLessThan(LEAVES);
   });
 
   it('differ for different seeds', () => {
@@ -60,14 +67,14 @@ describe('a world that once did not settle', () => {
     rows(
       [
         {
-          seed: 69511682,
-          isHeld: false,
-          because: 'a pool whose daemons coderd refuses gets one task as a probe',
-        },
-        {
           seed: 884168991,
           isHeld: false,
           because: 'idle daemons stay while a long build holds a deployment open',
+        },
+        {
+          seed: 69511682,
+          isHeld: false,
+          because: 'a pool whose daemons coderd refuses gets one task as a probe',
         },
         {
           seed: 114607478,
@@ -102,7 +109,7 @@ describe('a world in which keys change all the time', () => {
 });
 
 describe('a world in which lists of secrets tell too little or too much', () => {
-  it.each(rows([819682722, 303606872, 33472705], 2))(
+  it.each(rows([819682722, 303606872, 33472705], 1))(
     'rolls no task that has the present value, and settles without an old key, seed %i',
     async (seed) => {
       const secrets = { changesAnHour: 0.5, listLagMs: 0, forbiddenAnHour: 2, liesAnHour: 8 };
@@ -128,7 +135,7 @@ describe('a world in which daemons claim the tasks of others all the time', () =
 });
 
 describe('a world in which tasks die all the time', () => {
-  it.each(rows([4, 5, 6], 1))('lists every build that died and invents none, seed %i', async (seed) => {
+  it.each(rows([6, 5, 4], 1))('lists every build that died and invents none, seed %i', async (seed) => {
     const drawn = drawPlan(seed);
     const incidents = {
       ...drawn.incidents,
@@ -164,7 +171,7 @@ describe('npm run sim:leaves', () => {
   });
 
   it('exits with 0 when nothing is wrong, and prints the figures on the last line', async () => {
-    const { code, stdout } = await main('--leaves', '1', '--seed', `${SEED}`, '--json');
+    const { code, stdout } = await main('--leaves', '1', '--seed', `${SHORT_SEED}`, '--json');
     expect(code).toBe(0);
     expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')).toEqual({
       leaves: expect.any(Number),
@@ -191,7 +198,7 @@ describe('npm run sim:leaves', () => {
         recallOfAll: expect.any(Number),
         precision: 1,
       },
-      seed: SEED,
+      seed: SHORT_SEED,
       seconds: expect.any(Number),
     });
   });
