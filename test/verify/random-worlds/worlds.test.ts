@@ -1,28 +1,24 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sumUp } from '../../../verify/random-worlds/figures.ts';
-import { runWorld, type WorldResult } from '../../../verify/random-worlds/run-world.ts';
+import { runWorld } from '../../../verify/random-worlds/run-world.ts';
 import { drawPlan, type WorldPlan, worldSeeds } from '../../../verify/random-worlds/world/plan.ts';
 import { runWorlds } from '../../../verify/random-worlds/worlds.ts';
 import { rows } from '../../support/runs.ts';
 
-/** Its first world is not enough for `LEAVES`, its second one is. */
 const SEED = 54;
 /** `.ci/run` runs 2,000 more. */
-const LEAVES = 150;
+const LEAVES = 100;
 /** Its first world is short. */
 const SHORT_SEED = 45;
 /** A short world in which people set desired counts by hand all the time. */
 const SMALL_WORLD = 0;
 
 describe('random worlds', () => {
-  let alone: readonly WorldResult[];
-  beforeAll(async () => {
-    alone = await runWorlds({ leaves: LEAVES, seed: SEED });
-  });
-
-  it('lose no build to a scale-in, and settle', () => {
+  it('lose no build to a scale-in, settle, and end as soon as enough tasks have left', async () => {
+    const alone = await runWorlds({ leaves: LEAVES, seed: SEED });
+    expect(alone).toHaveLength(1);
     expect(alone.flatMap(({ seed, problems }) => problems.map((problem) => `${seed}: ${problem}`))).toEqual(
       [],
     );
@@ -30,19 +26,10 @@ describe('random worlds', () => {
     expect(figures.leaves).toBeGreaterThanOrEqual(LEAVES);
     expect(figures).toMatchObject({ killedByUs: 0, worlds: alone.length, seed: SEED });
     expect(figures.builds).toBeGreaterThan(LEAVES);
-    expect(figures.overrides).toBeGreaterThan(10);
+    expect(figures.overrides).toBeGreaterThan(0);
     expect(figures.ledger.died).toBeGreaterThan(0);
     expect(figures.ledger).toMatchObject({ recall: 1, precision: 1, invented: 0 });
     expect(figures.idleToGoneSeconds.p95).toBeGreaterThan(figures.idleToGoneSeconds.p50);
-  });
-
-  it('are the same with two threads', async () => {
-    expect(await runWorlds({ leaves: LEAVES, seed: SEED, workers: 2 })).toEqual(alone);
-  });
-
-  it('end as soon as enough tasks have left', () => {
-    expect(alone).toHaveLength(2);
-    expect(alone[0]?.leaves).toBeLessThan(LEAVES);
   });
 
   it('differ for different seeds', () => {
@@ -89,6 +76,12 @@ describe('a world that once did not settle', () => {
   });
 });
 
+/** The plan with a few busy hours: what the test adds comes all the time. */
+function shortPlan(seed: number): WorldPlan {
+  const plan = drawPlan(seed);
+  return { ...plan, busyHours: Math.min(plan.busyHours, 4) };
+}
+
 /** The plan without what people do: the world as it was when it did not settle. */
 function withoutPeople(seed: number): WorldPlan {
   const secrets = { changesAnHour: 0, listLagMs: 0, forbiddenAnHour: 0, liesAnHour: 0 };
@@ -101,7 +94,7 @@ describe('a world in which keys change all the time', () => {
     'kills no build and settles without an old key, seed %i',
     async (seed) => {
       const secrets = { changesAnHour: 3, listLagMs: 300_000, forbiddenAnHour: 0.5, liesAnHour: 0 };
-      const { problems, killedByUs, secretsChanged } = await runWorld({ ...drawPlan(seed), secrets });
+      const { problems, killedByUs, secretsChanged } = await runWorld({ ...shortPlan(seed), secrets });
       expect({ problems, killedByUs }).toEqual({ problems: [], killedByUs: 0 });
       expect(secretsChanged).toBeGreaterThan(3);
     },
@@ -113,8 +106,7 @@ describe('a world in which lists of secrets tell too little or too much', () => 
     'rolls no task that has the present value, and settles without an old key, seed %i',
     async (seed) => {
       const secrets = { changesAnHour: 0.5, listLagMs: 0, forbiddenAnHour: 2, liesAnHour: 8 };
-      const plan = { ...drawPlan(seed), secrets };
-      const { problems, falseRolls } = await runWorld({ ...plan, busyHours: Math.min(plan.busyHours, 6) });
+      const { problems, falseRolls } = await runWorld({ ...shortPlan(seed), secrets });
       expect({ problems, falseRolls }).toEqual({ problems: [], falseRolls: 0 });
     },
   );
@@ -125,7 +117,7 @@ describe('a world in which daemons claim the tasks of others all the time', () =
     'kills no build and settles without them, seed %i',
     async (seed) => {
       const { problems, killedByUs, fakeDaemons } = await runWorld({
-        ...drawPlan(seed),
+        ...shortPlan(seed),
         fakeDaemonsAnHour: 20,
       });
       expect({ problems, killedByUs }).toEqual({ problems: [], killedByUs: 0 });
@@ -136,14 +128,14 @@ describe('a world in which daemons claim the tasks of others all the time', () =
 
 describe('a world in which tasks die all the time', () => {
   it.each(rows([6, 5, 4], 1))('lists every build that died and invents none, seed %i', async (seed) => {
-    const drawn = drawPlan(seed);
+    const drawn = shortPlan(seed);
     const incidents = {
       ...drawn.incidents,
       ...{ 'spot interruption': 8, 'host failure': 6, retirement: 4, StopTask: 5, 'daemon crash': 6 },
       ...{ 'key deleted': 0.5, 'coderd down': 0.4 },
     };
     const { problems, ledger } = await runWorld({
-      ...{ ...drawn, busyHours: Math.min(drawn.busyHours, 4) },
+      ...drawn,
       ...{ incidents, outOfMemoryAnHour: 8 },
     });
     expect(problems).toEqual([]);
@@ -153,19 +145,13 @@ describe('a world in which tasks die all the time', () => {
 });
 
 describe('npm run sim:leaves', () => {
-  it('finds builds killed by a scale-in when tasks have no guard, and describes each kill', async () => {
-    const { killedByUs, problems } = await runWorld(drawPlan(SMALL_WORLD), { isUnguarded: true });
-    expect(killedByUs).toBeGreaterThan(0);
-    expect(problems[0]).toMatch(
-      /^task [0-9a-f]{32} of pool "[a-z-]+" was killed at .*: ServiceSchedulerInitiated/,
-    );
-    expect(problems[0]).toContain('desired STOPPED');
-    expect(problems.join('\n')).toContain('the world does not settle');
-  });
-
-  it('exits with 1 after a killed build, and prints how to run that world alone', async () => {
+  it('finds and describes builds killed by a scale-in when tasks have no guard, and prints how to run that world alone', async () => {
     const { code, stdout } = await main('--world', `${SMALL_WORLD}`, '--no-guards', '--json');
     expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /task [0-9a-f]{32} of pool "[a-z-]+" was killed at .*: ServiceSchedulerInitiated[\s\S]*desired STOPPED/,
+    );
+    expect(stdout).toContain('the world does not settle');
     expect(stdout).toContain(`npm run sim:leaves -- --world ${SMALL_WORLD} --no-guards`);
     expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '').killedByUs).toBeGreaterThan(0);
   });
