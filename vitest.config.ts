@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { IS_FULL, IS_MUTATING } from './test/support/runs.ts';
 
-/** What the quick run leaves out because CI, which runs all tests in full, has it. */
+/** What the quick run leaves out because another part of CI has it. */
 const quick = {
   // CDK's own validation of a template takes a second; test/infra/synth.test.ts keeps it
   CDK_VALIDATION: 'false',

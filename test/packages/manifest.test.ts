@@ -43,7 +43,10 @@ describe('the package of the construct', () => {
     expect(Object.keys(bin)).toEqual(['autoscaler-synth']);
     const main = join(dirOf(CONSTRUCT), bin['autoscaler-synth']);
     const [config, folder] = [join(projectDir, 'autoscaler.example.yaml'), join(outDir, 'template')];
-    execFileSync(process.execPath, [main, '--config', config, '--out', folder]);
+    const said = execFileSync(process.execPath, [main, '--config', config, '--out', folder], {
+      encoding: 'utf8',
+    });
+    expect(said).toContain(`${join(folder, 'template.json')}  1`);
     expect(readdirSync(folder).sort()).toEqual(['assets', 'template.json']);
   });
 

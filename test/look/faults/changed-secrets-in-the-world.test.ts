@@ -102,7 +102,7 @@ async function expectRest(on: Lab): Promise<void> {
   expect(world.service('cpu').state.desiredCount).toBe(FLOOR);
 }
 
-/** The first test of each kind takes the real ports in CI. */
+/** The first test of each kind takes the real ports at full effort. */
 const IN_PROCESS = { overHttp: false };
 
 describe.each([
