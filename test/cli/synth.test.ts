@@ -17,7 +17,7 @@ it('writes a template and its assets, and says what to do with them', async () =
   expect(readdirSync(out).sort()).toEqual(['assets', 'template.json']);
 });
 
-// test/packages/manifest.test.ts writes a template with this command
+// test/packages/manifest.full.test.ts writes a template with this command
 it('refuses the same with the command of the construct alone', () => {
   const alone = (...args: string[]) =>
     spawnSync(process.execPath, ['infra/plain/main.ts', ...args], { encoding: 'utf8' });

@@ -11,7 +11,7 @@ import { exploreOnThreads, runRequest } from '../../../verify/model-check/thread
 import { sample } from '../../support/runs.ts';
 
 describe('the protocol as it is', () => {
-  it.each(sample(SMALL, 2))('violates no property: $name, $bound.tasks task(s)', (exploration) => {
+  it.each(sample(SMALL, 1))('violates no property: $name, $bound.tasks task(s)', (exploration) => {
     const { found } = explore(exploration);
     expect(found.failure?.trace.join('\n')).toBeUndefined();
     expect(found.states).toBeGreaterThan(100);
