@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { IS_FULL, IS_MUTATING } from './test/support/runs.ts';
 
-/** What the quick run leaves out because CI, which runs all tests in full, has it. */
+/** What the quick run leaves out because another part of CI has it. */
 const quick = {
   // CDK's own validation of a template takes a second; test/infra/synth.test.ts keeps it
   CDK_VALIDATION: 'false',
@@ -10,6 +10,7 @@ const quick = {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: IS_FULL ? [] : ['test/**/*.full.test.ts'],
     // by default one processor is left idle: of two, that is half
     maxWorkers: '100%',
     // Many files have imported the same modules by the time a worker has run a few of them. `.ci/nightly`

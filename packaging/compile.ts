@@ -15,6 +15,8 @@ export function compile(
     extends: join(projectDir, 'tsconfig.json'),
     compilerOptions: {
       noEmit: false,
+      // `npm run types` has checked the same modules
+      noCheck: true,
       rewriteRelativeImportExtensions: true,
       declaration: hasTypes,
       rootDir: projectDir,

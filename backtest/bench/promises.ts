@@ -7,7 +7,7 @@ import { Command, Option } from 'commander';
 import { startWorkerPool } from '../../simulator/base/worker-pool.ts';
 import { SCENARIOS } from '../scenarios/index.ts';
 import type { Scenario } from '../trace/generate/scenario.ts';
-import type { CalibrationOrder } from './calibrate.ts';
+import { type CalibrationOrder, calibrate } from './calibrate.ts';
 import { parseCount, parseScenarios } from './options.ts';
 import { calibrationText, rowText, type ScenarioCalibration } from './promises-text.ts';
 import { type Calibration, joined } from './tally.ts';
@@ -54,6 +54,7 @@ const { json, scenarios, seeds, from, hours, workers } = new Command('backtest:p
 const startedAt = performance.now();
 const pool = startWorkerPool<CalibrationOrder, Calibration>({
   script: new URL('./promises-worker.ts', import.meta.url),
+  handle: calibrate,
   threads: workers,
   describe: ({ scenario, seed }) => `scenario "${scenario}", seed ${seed}`,
 });

@@ -1,4 +1,7 @@
-/** Runs requests on worker threads, one at a time on each. Requests and results are plain data. */
+/**
+ * Runs requests on worker threads, one at a time on each. Requests and results are plain data. A
+ * pool of one thread uses the calling thread: another one would load all modules again.
+ */
 
 import { availableParallelism } from 'node:os';
 import { parentPort, Worker } from 'node:worker_threads';
@@ -6,6 +9,8 @@ import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { SimulatorError } from './simulator-error.ts';
 
 type OnProgress = (share: number) => void;
+
+export type Handle<Request, Result> = (request: Request, onProgress: OnProgress) => Result | Promise<Result>;
 
 export type WorkerPool<Request, Result> = {
   /**
@@ -17,9 +22,11 @@ export type WorkerPool<Request, Result> = {
   readonly close: () => Promise<void>;
 };
 
-export type WorkerPoolOptions<Request> = {
-  /** The module of a thread; it calls `serveRequests`. */
+export type WorkerPoolOptions<Request, Result> = {
+  /** The module of a thread; it calls `serveRequests` with `handle`. */
   readonly script: URL;
+  /** Answers a request in this thread, if it is the only one. */
+  readonly handle: Handle<Request, Result>;
   /** The most threads. @default one per core */
   readonly threads?: number;
   /** Names a request in errors. */
@@ -38,9 +45,10 @@ type Message<Result> =
 
 /** Starts a pool. It starts each thread when a request needs it. */
 export function startWorkerPool<Request, Result>(
-  options: WorkerPoolOptions<Request>,
+  options: WorkerPoolOptions<Request, Result>,
 ): WorkerPool<Request, Result> {
-  const { threads = availableParallelism() } = options;
+  const { threads = availableParallelism(), handle } = options;
+  if (threads === 1) return inThisThread(handle);
   const free: Worker[] = [];
   const alive = new Set<Worker>();
   const waiting: ((worker: Worker) => void)[] = [];
@@ -70,13 +78,23 @@ export function startWorkerPool<Request, Result>(
   };
 }
 
+function inThisThread<Request, Result>(handle: Handle<Request, Result>): WorkerPool<Request, Result> {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    run: (request, onProgress = () => {}) => {
+      const result = last.then(() => handle(request, onProgress));
+      last = result.catch(() => {});
+      return result;
+    },
+    close: async () => {},
+  };
+}
+
 /**
  * In a thread: answers each request with what `handle` makes of it. Throws SimulatorError
  * elsewhere.
  */
-export function serveRequests<Request, Result>(
-  handle: (request: Request, onProgress: OnProgress) => Result | Promise<Result>,
-): void {
+export function serveRequests<Request, Result>(handle: Handle<Request, Result>): void {
   const port = parentPort;
   if (port === null)
     throw new SimulatorError('serving requests: this is not a worker thread; run the command that starts it');
@@ -98,7 +116,8 @@ function startWorker(script: URL, alive: Set<Worker>): Worker {
   return worker;
 }
 
-type Run<Request> = Pick<WorkerPoolOptions<Request>, 'describe'> & {
+type Run<Request> = {
+  readonly describe: (request: Request) => string;
   readonly worker: Worker;
   readonly request: Request;
   readonly onProgress: OnProgress;

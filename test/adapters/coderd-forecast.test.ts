@@ -368,7 +368,7 @@ describe('a list of workspaces', () => {
   });
 
   it('is failed if no page arrives in time, while the templates are ok', async () => {
-    const { server, read } = await serverOf(600, 2_000);
+    const { server, read } = await serverOf(600, 1_000);
     server.fault = ({ path }) => (path === 'workspaces' ? 'no answer' : undefined);
     const readings = await read();
     expect(readings.workspaces).toMatchObject({ status: 'failed', items: [] });
@@ -378,7 +378,7 @@ describe('a list of workspaces', () => {
   });
 
   it('has the rows of the other pages and their tags if one page does not arrive in time', async () => {
-    const { server, read } = await serverOf(600, 4_000);
+    const { server, read } = await serverOf(600, 2_000);
     server.fault = ({ offset }) => (offset === 500 ? 'no answer' : undefined);
     const { workspaces, activeVersionTags } = await read();
     expect(workspaces.status).toBe('truncated');

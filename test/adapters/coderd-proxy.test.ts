@@ -107,7 +107,11 @@ describe('through a proxy', () => {
       socket.on('error', () => {});
     });
     const proxy = `http://127.0.0.1:${await servers.listen(silent)}`;
-    const { error } = await organizations({ url: 'https://coder.example.com', proxy });
+    const { error } = await organizations({
+      url: 'https://coder.example.com',
+      proxy,
+      patience: { ...PATIENCE, silentMs: 300 },
+    });
     expect(error).toMatch(/no answer from coderd through the proxy \S+ \(Headers Timeout Error\)/);
   });
 });

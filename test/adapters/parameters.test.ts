@@ -79,7 +79,7 @@ it('gives up when Systems Manager accepts the connection and never answers', asy
   const address = silent.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const lost = new SSMClient({ endpoint: `http://127.0.0.1:${port}`, maxAttempts: 1 });
-  await expect(new RecordParameter(lost, NAME).read()).rejects.toThrow(ParameterError);
+  await expect(new RecordParameter(lost, NAME, 100).read()).rejects.toThrow(ParameterError);
   lost.destroy();
   silent.close();
 });

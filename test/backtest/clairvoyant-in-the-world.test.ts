@@ -21,16 +21,19 @@ const blocks = Array.from({ length: SEEDS / SEEDS_A_TEST }, (_, block) => block 
 /** Tolerance for sums of floats, in dollars. */
 const TOLERANCE = 1e-9;
 
-it.each(rows(blocks))('no policy beats the bounds with seed %i and the 99 seeds after it', async (first) => {
-  const compared: number[] = [];
-  for (let seed = first; seed < first + SEEDS_A_TEST; seed++) {
-    const ratio = await compareOne(seed);
-    if (ratio !== undefined) compared.push(ratio);
-  }
-  // enough runs have no wait, and some cost less than 1 % more than the bound
-  expect(compared.length).toBeGreaterThan(SEEDS_A_TEST / 3);
-  expect(Math.min(...compared)).toBeLessThan(1.01);
-});
+it.each(rows(blocks, 1))(
+  'no policy beats the bounds with seed %i and the 99 seeds after it',
+  async (first) => {
+    const compared: number[] = [];
+    for (let seed = first; seed < first + SEEDS_A_TEST; seed++) {
+      const ratio = await compareOne(seed);
+      if (ratio !== undefined) compared.push(ratio);
+    }
+    // enough runs have no wait, and some cost less than 1 % more than the bound
+    expect(compared.length).toBeGreaterThan(SEEDS_A_TEST / 3);
+    expect(Math.min(...compared)).toBeLessThan(1.01);
+  },
+);
 
 /**
  * The cost of the policy divided by the clairvoyant bound. Undefined if a job waited longer or did

@@ -14,7 +14,7 @@ import { rows } from '../support/runs.ts';
 const SMALL = SCENARIOS.filter(({ name }) => !/^(3k|10k)/.test(name));
 
 describe('the waits of a trace', () => {
-  it.each(rows(SMALL, 2))(
+  it.each(rows(SMALL, 1))(
     '$name: the parts of each wait add up, and few waits are unknown',
     async (scenario) => {
       const { config } = readConfig(readFileSync(configFileOf(scenario), 'utf8'), configFileOf(scenario));

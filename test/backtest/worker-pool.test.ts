@@ -12,8 +12,8 @@ const order = (driver: Order['driver']): Order =>
 const FLEET = order({ policy: 'static', settings: { share: 1 } });
 
 describe('a worker pool', () => {
-  it('rejects an order that fails, and runs the next order on the same thread', async () => {
-    const workerPool = startWorkerPool(1);
+  it.each([1, 2])('of %i threads rejects an order that fails, and runs the next one', async (threads) => {
+    const workerPool = startWorkerPool(threads);
     const unknown = workerPool.run(order({ policy: 'nobody', settings: {} }));
     const next = workerPool.run(FLEET);
     await expect(unknown).rejects.toThrow('finding policy "nobody": the backtest has only static, ');
@@ -22,7 +22,7 @@ describe('a worker pool', () => {
   });
 
   it('rejects an order when its thread ends early', async () => {
-    const workerPool = startWorkerPool(1);
+    const workerPool = startWorkerPool(2);
     const run = workerPool.run(FLEET);
     void workerPool.close();
     await expect(run).rejects.toBeInstanceOf(WorkerPoolError);

@@ -100,11 +100,11 @@ it('applies an override until it is undone', async () => {
   await lab.run(60);
   expect(desired()).toBe(2);
   await call('pause', 'gpu', ...why);
-  await lab.run(600);
+  await lab.run(120);
   expect(desired()).toBe(2);
   await call('resume', 'gpu');
   await call('unpin', 'gpu');
-  await lab.run(600);
+  await lab.run(300);
   expect(desired()).toBe(0);
 });
 

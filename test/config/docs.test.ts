@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { renderJsonSchema, renderPage, renderSettingsTable } from '../../cli/docs.ts';
 import { rootSetting, type SettingNode, settingsBelow } from '../../lambda/config/schema/settings.ts';
+import { rows } from '../support/runs.ts';
 
 const inRoot = (file: string) => new URL(`../../${file}`, import.meta.url);
 
@@ -9,7 +10,8 @@ it('has in autoscaler.schema.json what `npm run docs` writes', () => {
   expect(readFileSync(inRoot('autoscaler.schema.json'), 'utf8')).toBe(renderJsonSchema());
 });
 
-it.each(['docs/settings.md', 'docs/cost.md'])('has in %s what `npm run docs` writes', (file) => {
+// `npm run docs -- --check` in .ci/run compares all
+it.each(rows(['docs/settings.md', 'docs/cost.md'], 1))('has in %s what `npm run docs` writes', (file) => {
   const page = readFileSync(inRoot(file), 'utf8');
   expect(page).toMatch(/^<!-- \/[a-z-]+ -->$/m);
   expect(renderPage(page)).toBe(page);

@@ -116,21 +116,6 @@ describe('cdk synth', () => {
   });
 });
 
-describe('cdk diff', () => {
-  it('shows that another max changes no ECS service and no task definition', MINUTES_2, async () => {
-    await example;
-    const after = join(dir, 'after.yaml');
-    writeFileSync(after, readFileSync(EXAMPLE, 'utf8').replace('max: 20 ', 'max: 19 '));
-    const template = join(dir, 'example', 'CoderProvisionerAutoscaler.template.json');
-    const { stdout, stderr } = await cdk(
-      ...['diff', '--output', join(dir, 'after'), '-c', `config=${after}`, '--template', template],
-      'CoderProvisionerAutoscaler',
-    );
-    const changed = [...`${stdout}${stderr}`.matchAll(/^\[[-+~]\] (AWS::\S+)/gm)].map(([, type]) => type);
-    expect(changed).toEqual(['AWS::Lambda::Function']);
-  });
-});
-
 type Template = {
   readonly Resources: Readonly<Record<string, { readonly Type: string; readonly Properties: object }>>;
 };

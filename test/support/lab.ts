@@ -67,7 +67,7 @@ export type Lab = {
 const TIMEOUT_MS = 55_000;
 
 /**
- * Starts a lab for long simulated times. CI uses the real ports. `npm run check` uses the
+ * Starts a lab for long simulated times. The full effort uses the real ports, the quick one the
  * backtest's ports: they give the same plans (test/backtest/ports.test.ts) in a fifth of the time.
  */
 export function startLongLab(given: LabOptions): Promise<Lab> {

@@ -1,6 +1,9 @@
-/** How much the long tests try: all of it in CI, less in `npm run check`, least for a mutant of a mutation test. */
+/**
+ * How much the long tests try: all of it in `.ci/nightly`, less in `npm run check` and `.ci/run`, least
+ * for a mutant of a mutation test. Files named `*.full.test.ts` run only in full.
+ */
 
-/** `.ci/run` sets this. */
+/** `.ci/nightly` sets this. */
 export const IS_FULL = process.env.TEST_EFFORT === 'full';
 /** Stryker sets this in the processes that run tests. */
 export const IS_MUTATING = process.env.STRYKER_MUTATOR_WORKER !== undefined;
@@ -11,13 +14,16 @@ const FEWEST_RUNS = 20;
 /** Rows of a long table that `npm run check` tries. */
 const QUICK_ROWS = 3;
 
-/** Parameters of `fc.assert` for a property that CI tries `count` times. */
+/** Parameters of `fc.assert` for a property that the full effort tries `count` times. */
 export function runs(count: number): { readonly numRuns: number; readonly seed?: number } {
   if (IS_MUTATING) return { numRuns: Math.min(count, 30), seed: 1 };
   return { numRuns: IS_FULL ? count : Math.min(count, Math.max(FEWEST_RUNS, count / QUICK_SHARE)) };
 }
 
-/** Rows of slow tests, such as seeds of a world: all in CI, else a few, the first and the last among them. */
+/**
+ * Rows of slow tests, such as seeds of a world: all at full effort, else a few, the first and the last
+ * among them.
+ */
 export function rows<T>(all: readonly T[], quick = QUICK_ROWS): readonly T[] {
   return IS_FULL ? all : sample(all, quick);
 }

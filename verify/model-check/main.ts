@@ -9,13 +9,14 @@ import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { boundText, caughtLines, exploredLines, summaryOf, traceLines } from './report.ts';
 import { exploreOnThreads } from './threads.ts';
 
-const { json, traces, workers } = new Command('explore')
+const { json, small, traces, workers } = new Command('explore')
   .description('check guard, ECS, coderd and autoscaler in every interleaving of a small world')
   .option('--json', 'print the summary as one JSON object on the last line', false)
+  .option('--small', 'explore the protocol itself in a smaller world; the mutants as ever', false)
   .option('--traces', 'print the shortest trace that catches each mutant', false)
   .option('--workers <n>', 'number of threads; the result is the same', wholeNumber, availableParallelism())
   .parse()
-  .opts<{ json: boolean; traces: boolean; workers: number }>();
+  .opts<{ json: boolean; small: boolean; traces: boolean; workers: number }>();
 
 const startedAt = performance.now();
 const out = json ? process.stderr : process.stdout;
@@ -28,7 +29,7 @@ print([
   'Not in the model, because no protection prevents them: Spot, host failures, maintenance, forced stops, a deleted service.',
   '',
 ]);
-const threads = exploreOnThreads(Math.max(1, workers));
+const threads = exploreOnThreads(Math.max(1, workers), small ? 'small' : 'whole');
 for (const running of threads.explored) {
   const result = await running;
   print([boundText(result.exploration), ...exploredLines(result)]);

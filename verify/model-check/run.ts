@@ -34,7 +34,7 @@ export const EXPLORATIONS: readonly Exploration[] = [
   twoPools(1, { maxTasks: 2, min: [0, 0], hasStock: true }),
 ];
 
-/** Smaller explorations, for tests. */
+/** Smaller explorations, for tests and `npm run explore -- --small`. */
 export const SMALL: readonly Exploration[] = [
   guards({ tasks: 1, jobs: 1 }, 'prompt'),
   productPool({ tasks: 1, jobs: 1 }, { min: 0, max: 1 }, 0),

@@ -21,7 +21,7 @@ type Options = {
 };
 
 /** Problems to print for each world; the rest are only counted. */
-const PROBLEMS_SHOWN = 8;
+const PROBLEMS_SHOWN = 10;
 
 const options = new Command('sim:leaves')
   .description(

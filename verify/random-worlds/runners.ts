@@ -14,9 +14,9 @@ export function runRequest({ seed, isUnguarded }: WorldRequest): Promise<WorldRe
 
 /** `threads`: 1 runs all worlds in this thread. */
 export function worldRunner(threads: number): WorldRunner {
-  if (threads === 1) return { run: runRequest, close: async () => {} };
   return startWorkerPool({
     script: new URL('./worker.ts', import.meta.url),
+    handle: runRequest,
     threads,
     describe: ({ seed }) => `the world of seed ${seed}`,
   });

@@ -11,11 +11,13 @@ const MOST_MS = 2_000;
 export class RecordParameter implements RecordStore {
   readonly #client: SSMClient;
   readonly #name: string;
+  readonly #mostMs: number;
 
-  /** `client`: one that does not try again. */
-  constructor(client: SSMClient, name: string) {
+  /** `client`: one that does not try again. `mostMs`: the longest wait for an answer. */
+  constructor(client: SSMClient, name: string, mostMs = MOST_MS) {
     this.#client = client;
     this.#name = name;
+    this.#mostMs = mostMs;
   }
 
   /** As `RecordStore.read`. Throws ParameterError. */
@@ -23,7 +25,7 @@ export class RecordParameter implements RecordStore {
     const command = new GetParametersCommand({ Names: [this.#name] });
     const { Parameters: [found] = [] } = await this.#answered(
       'reading',
-      this.#client.send(command, within()),
+      this.#client.send(command, this.#within()),
     );
     return found?.Value === undefined ? undefined : decodeRecord(found.Value);
   }
@@ -33,7 +35,7 @@ export class RecordParameter implements RecordStore {
     const Value = encodeRecord(record);
     if (Value === undefined) return;
     const named = { Name: this.#name, Value, Type: 'String', Tier: 'Advanced', Overwrite: true } as const;
-    await this.#answered('writing', this.#client.send(new PutParameterCommand(named), within()));
+    await this.#answered('writing', this.#client.send(new PutParameterCommand(named), this.#within()));
   }
 
   async #answered<T>(act: 'reading' | 'writing', answer: Promise<T>): Promise<T> {
@@ -46,8 +48,8 @@ export class RecordParameter implements RecordStore {
       );
     }
   }
-}
 
-function within(): { readonly abortSignal: AbortSignal } {
-  return { abortSignal: AbortSignal.timeout(MOST_MS) };
+  #within(): { readonly abortSignal: AbortSignal } {
+    return { abortSignal: AbortSignal.timeout(this.#mostMs) };
+  }
 }

@@ -12,12 +12,7 @@ import type { Figures } from '../../../backtest/replay/result.ts';
 import type { Run } from '../../../backtest/replay/run.ts';
 import { SMALL_TEAM } from '../../../backtest/scenarios/special.ts';
 import { runsOf } from '../../../backtest/search/search.ts';
-import {
-  type Order,
-  runOrder,
-  startWorkerPool,
-  type WorkerPool,
-} from '../../../backtest/search/worker-pool.ts';
+import type { Order, WorkerPool } from '../../../backtest/search/worker-pool.ts';
 import { writeTrace } from '../../../backtest/trace/write.ts';
 
 const WAIT = {
@@ -188,21 +183,7 @@ describe('comparePolicies', () => {
       expect(config.pools.map(({ max }) => max)).toEqual([100]);
     }
   });
-
-  it('has the same result on a worker thread as on the main thread', async () => {
-    const workerPool = startWorkerPool(1);
-    const given = { ...options, seeds: [1], values: [0.1] };
-    const [threaded, here] = await Promise.all([
-      comparePolicies(subject, { ...given, workerPool }),
-      comparePolicies(subject, { ...given, workerPool: { run: runHere, close: async () => {} } }),
-    ]);
-    await workerPool.close();
-    expect(threaded).toEqual(here);
-    expect(threaded.traces[0]?.ours.get(0.1)?.jobs.submitted).toBe(threaded.traces[0]?.jobs);
-  });
 });
-
-const runHere: WorkerPool['run'] = (order) => runOrder(order, () => {});
 
 /** Records its orders, and gives the same answer to all of them. */
 function fakeWorkerPool(orders: Order[]): WorkerPool {

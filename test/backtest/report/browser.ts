@@ -10,7 +10,6 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, beforeAll, it, onTestFinished } from 'vitest';
 import type { Backtest } from '../../../backtest/replay/result.ts';
 import { renderReport } from '../../../backtest/report/render.ts';
-import { IS_FULL } from '../../support/runs.ts';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const ARGS = [
@@ -26,8 +25,6 @@ const ARGS = [
 
 /** Without Chromium, vitest shows these tests as skipped. */
 export const browserTest = it.skipIf(!existsSync(CHROMIUM));
-/** Those that only CI runs: starting a page takes a second. */
-export const longBrowserTest = it.skipIf(!IS_FULL || !existsSync(CHROMIUM));
 
 export const DESKTOP = { viewport: { width: 1280, height: 900 } } as const;
 export const PHONE = { viewport: { width: 390, height: 844 } } as const;

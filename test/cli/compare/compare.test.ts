@@ -1,7 +1,7 @@
 import { readFileSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { run } from '../../support/cli-run.ts';
-import { aBuild, aFolder, BUILDS, QUICK } from './inputs.ts';
+import { aBuild, aFolder, BUILDS, CLEAR, QUICK } from './inputs.ts';
 
 const { path, file, config, trace } = aFolder();
 const TRACE = trace('steady.jsonl', BUILDS);
@@ -28,12 +28,13 @@ const harmless = config(
   },
 );
 const GIVEN = ['--trace', TRACE, ...QUICK];
+const THRICE = ['--trace', TRACE, ...CLEAR];
 const LIMITS = ['--max-cost-increase', '10%', '--max-wait-increase', '20%', '--fail-on', 'unserved'];
 const compare = (...args: readonly string[]) => run('compare', ...args);
 const tableOf = (text: string): string | undefined => /^\| \d+ jobs in .*\n(?:\|.*\n)+/m.exec(text)?.[0];
 const firstLine = (text: string): string => text.slice(0, text.indexOf('\n'));
 
-const slower = await compare(before, frugal, ...GIVEN, ...LIMITS);
+const slower = await compare(before, frugal, ...THRICE, ...LIMITS);
 const same = await compare(before, harmless, ...GIVEN, ...LIMITS);
 
 describe('a change that makes people wait', () => {
@@ -58,7 +59,7 @@ describe('a change that makes people wait', () => {
 
   it('passes a limit that allows it, with the same figures on two threads', async () => {
     const wide = ['--max-wait-increase', '15m', '--workers', '2'];
-    const { code, out } = await compare(before, frugal, ...GIVEN, ...wide);
+    const { code, out } = await compare(before, frugal, ...THRICE, ...wide);
     expect(code).toBe(0);
     expect(firstLine(out)).toMatch(/^\*\*Within the limits\. This change saves /);
     expect(tableOf(out)).toBe(tableOf(slower.out));
@@ -170,7 +171,7 @@ describe('doubt', () => {
   });
 
   it('is told of a single seed', async () => {
-    const { out } = await compare(before, frugal, '--trace', TRACE, '--workers', '1', '--seeds', '1');
+    const { out } = await compare(before, frugal, ...GIVEN);
     expect(out).toContain('so chance is unknown. Add `--seeds 5`.');
     expect(out).not.toContain('±');
   });
@@ -199,7 +200,7 @@ describe('several traces', () => {
 describe('the documents', () => {
   it('are Markdown in a file and JSON on standard output, also if a limit is crossed', async () => {
     const output = path('out.md');
-    const { code, out, err } = await compare(before, frugal, ...GIVEN, ...LIMITS, '--json', '--out', output);
+    const { code, out, err } = await compare(before, frugal, ...THRICE, ...LIMITS, '--json', '--out', output);
     expect(err).toBe(`wrote ${output}\n`);
     expect(readFileSync(output, 'utf8')).toBe(slower.out);
     const { version, verdict, settings, traces } = JSON.parse(out);

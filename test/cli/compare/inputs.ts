@@ -50,5 +50,7 @@ export const aBuild = (afterMinutes: number, fields: object = {}): object => ({
 /** A build every seven minutes, for an hour and a half. */
 export const BUILDS = Array.from({ length: 12 }, (_, at) => aBuild(3 + at * 7));
 
-/** One thread: a second one would load all modules again, for runs of a second. */
-export const QUICK = ['--workers', '1', '--seeds', '3'];
+/** One thread: another one would load all modules again, for runs of a second. */
+export const QUICK = ['--workers', '1', '--seeds', '1'];
+/** Three replays on each side, to tell a difference from chance. */
+export const CLEAR = ['--workers', '1', '--seeds', '3'];

@@ -102,7 +102,7 @@ async function expectRest(on: Lab): Promise<void> {
   expect(world.service('cpu').state.desiredCount).toBe(FLOOR);
 }
 
-/** The first test of each kind takes the real ports in CI. */
+/** The first test of each kind takes the real ports at full effort. */
 const IN_PROCESS = { overHttp: false };
 
 describe.each([
@@ -220,7 +220,7 @@ describe('a changed secret', () => {
     world.timeline.advanceTo(plusMs(world.timeline.now(), 1_000));
     world.renewKey('cpu');
     submit(lab, 4, () => 10);
-    expect(sentences(await lab.run(900))).toEqual([]);
+    expect(sentences(await lab.run(300))).toEqual([]);
     expect(world.ecs.tasks()).toHaveLength(4);
   });
 
@@ -238,9 +238,9 @@ describe('a changed secret', () => {
   it('rolls nothing if a rotation stored no version', async () => {
     const on = await atRest();
     await rollFrom(on, on.world.changeKey('cpu'));
-    await on.run(300);
+    await on.run(120);
     on.world.secrets.find('coder/keys/cpu')?.rotated(on.world.timeline.now());
-    expect(sentences(await on.run(300))).toEqual([]);
+    expect(sentences(await on.run(120))).toEqual([]);
   });
 
   it('rolls once if a person moves AWSCURRENT back, and not when its tags change later', async () => {
@@ -248,12 +248,12 @@ describe('a changed secret', () => {
     const { world } = on;
     const ports = on.ports();
     const first = world.changeKey('cpu');
-    await on.run(1_200, ports);
+    await on.run(600, ports);
     expect(keysInUse(on)).toEqual(new Set([world.keyId('cpu')]));
     const secret = world.secrets.find('coder/keys/cpu');
     const [to, from] = ['AWSPREVIOUS', 'AWSCURRENT'].map((stage) => secret?.withStage(stage)?.id);
     secret?.move('AWSCURRENT', { to, from, now: world.timeline.now() });
-    await on.run(1_200, ports);
+    await on.run(600, ports);
     expect(keysInUse(on)).toEqual(new Set([first]));
     tagSecret(on);
     expect(sentences(await on.run(300, ports))).toEqual([]);
@@ -268,7 +268,7 @@ describe('a changed secret', () => {
     const ports = { ...on.ports(), clock: { now: () => START, sleep: async () => {} } };
     await on.run(60, ports);
     const key = on.world.changeKey('cpu');
-    await on.run(900, ports);
+    await on.run(600, ports);
     expect(keysInUse(on)).not.toContain(key);
   });
 

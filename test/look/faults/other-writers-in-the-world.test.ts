@@ -88,12 +88,14 @@ describe('Application Auto Scaling on the service of a pool', () => {
     return { launched: world.ecs.counts().launched, killed, isDone, whileContested };
   }
 
+  let without: ReturnType<typeof work> | undefined;
+
   it.each([
     { name: 'a range of 2 to 10 tasks', bounds: { min: 2, max: 10 } },
     { name: 'at least 6 tasks', bounds: { min: 6, max: 10 } },
   ])('costs few launches once the autoscaler stops fighting $name', async ({ bounds }) => {
-    const alone = await work(undefined);
-    await lab?.close();
+    without ??= work(undefined).finally(() => lab?.close());
+    const alone = await without;
     const both = await work(bounds);
     expect(both).toMatchObject({ isDone: true, killed: 0 });
     expect(both.launched).toBeLessThan(1.2 * alone.launched);

@@ -170,7 +170,7 @@ describe('a person', () => {
   it.each([0, 30])(
     'who sets the count to %i while builds run kills nothing, and the autoscaler corrects it',
     async (count) => {
-      const on = await start(cpu, { overHttp: true });
+      const on = await start();
       submit(on, 30, 30);
       await look(on, 300);
       const ports = on.ports();

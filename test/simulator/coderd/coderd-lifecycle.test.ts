@@ -102,7 +102,7 @@ describe('a workspace without a due transition', () => {
     const world = coderdWorld();
     world.onlooker();
     world.workspace(workspace, template);
-    world.at(8 * DAY);
+    world.at(2 * DAY);
     expect(world.inserted()).toEqual([]);
   });
 });

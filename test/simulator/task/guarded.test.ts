@@ -127,7 +127,7 @@ describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.s
   it("logs what its builds use to the pool's log group, as the agent tells it", async () => {
     const usage = { idleMiB: 80, peakMiB: () => 700, cpuPercent: 90, cacheMiB: 300 };
     const guarded = await worldWithGuard({ usage });
-    guarded.submit(10 * MINUTE);
+    guarded.submit(3 * MINUTE);
     const lines = () =>
       (guarded.world.logs.events('Stack-PoolGpuLogs') ?? [])
         .map(({ message }): Record<string, unknown> => JSON.parse(message))

@@ -1,6 +1,6 @@
 /**
- * Runs some of the smallest explorations of the protocol. `npm run explore` runs all of them, with all
- * mutants; `.ci/run` calls it.
+ * Runs some of the smallest explorations of the protocol. `.ci/run` runs the small ones with all
+ * mutants, and `.ci/nightly` all: `npm run explore`.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AS_IT_IS } from '../../../verify/model-check/explorations.ts';
@@ -11,7 +11,7 @@ import { exploreOnThreads, runRequest } from '../../../verify/model-check/thread
 import { sample } from '../../support/runs.ts';
 
 describe('the protocol as it is', () => {
-  it.each(sample(SMALL, 2))('violates no property: $name, $bound.tasks task(s)', (exploration) => {
+  it.each(sample(SMALL, 1))('violates no property: $name, $bound.tasks task(s)', (exploration) => {
     const { found } = explore(exploration);
     expect(found.failure?.trace.join('\n')).toBeUndefined();
     expect(found.states).toBeGreaterThan(100);
@@ -100,13 +100,13 @@ describe('an assumption behind safety', () => {
 
 describe('the threads of npm run explore', () => {
   it('run an exploration as this thread does', async () => {
-    const threads = exploreOnThreads(2);
+    const threads = exploreOnThreads(2, 'small');
     // the others are ended with the threads
     for (const running of [threads.explored, threads.mutants, threads.assumptions].flat())
       (running as Promise<unknown>).catch(() => {});
     onTestFinished(threads.close);
-    const { seconds: _, ...first } = await (threads.explored[1] ?? expect.unreachable());
-    const { seconds: __, ...alone } = runRequest({ list: 'protocol', index: 1 }) as Explored;
+    const { seconds: _, ...first } = await (threads.explored[0] ?? expect.unreachable());
+    const { seconds: __, ...alone } = runRequest({ list: 'small', index: 0 }) as Explored;
     expect(first).toEqual(alone);
   });
 });

@@ -41,24 +41,25 @@ export function makeDispatcher({
     bodyTimeout: silentMs,
     maxResponseSize: mostBytes,
   } as const;
+  const connectMs = Math.min(CONNECT_MS, silentMs);
   const tls = {
-    timeout: CONNECT_MS,
+    timeout: connectMs,
     ...(caBundle === undefined ? {} : { ca: withKnownAuthorities(caBundle) }),
   };
   return proxy === undefined
     ? new Agent({ ...limits, connect: tls })
-    : proxyAgent(proxy, { ...limits, requestTls: tls });
+    : proxyAgent(proxy, connectMs, { ...limits, requestTls: tls });
 }
 
 /** Always a tunnel: plain forwarding (http only) would ignore the limits. */
-function proxyAgent(uri: string, options: Omit<ProxyAgent.Options, 'uri'>): ProxyAgent {
+function proxyAgent(uri: string, connectMs: number, options: Omit<ProxyAgent.Options, 'uri'>): ProxyAgent {
   return new ProxyAgent({
     ...options,
     uri,
     proxyTunnel: true,
-    connectTimeout: CONNECT_MS,
+    connectTimeout: connectMs,
     // A proxy that accepts the connection but never answers CONNECT counts as unreachable.
-    clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: CONNECT_MS }),
+    clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: connectMs }),
   });
 }
 

@@ -1,6 +1,6 @@
 /** What only a printed report has, or lacks. */
 import { expect } from 'vitest';
-import { DESKTOP, reportBrowser, longBrowserTest as test } from './browser.ts';
+import { DESKTOP, reportBrowser, browserTest as test } from './browser.ts';
 import { plausibleBacktest } from './fixture.ts';
 
 const BACKTEST = plausibleBacktest(7);

@@ -1,6 +1,6 @@
 /** The generated package.json files, and what `npm run package` puts beside them. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,6 +16,11 @@ import { writePackage } from '../../packaging/write-package.ts';
 const projectDir = resolve('.');
 const outDir = mkdtempSync(join(projectDir, 'node_modules', '.packages-'));
 afterAll(() => rmSync(outDir, { recursive: true }));
+
+/** A trace of half an hour with one build for the pool `default` of the example. */
+const ONE_BUILD = `{"trace":1,"name":"one","from":"2026-03-02T08:00:00Z","to":"2026-03-02T08:30:00Z"}
+{"at":"2026-03-02T08:05:00Z","organization":"default","tags":{},"seconds":60,"kind":"user"}
+`;
 
 const dirOf = ({ folder }: PackageDefinition): string => join(outDir, folder);
 const manifest = (definition: PackageDefinition) =>
@@ -38,7 +43,10 @@ describe('the package of the construct', () => {
     expect(Object.keys(bin)).toEqual(['autoscaler-synth']);
     const main = join(dirOf(CONSTRUCT), bin['autoscaler-synth']);
     const [config, folder] = [join(projectDir, 'autoscaler.example.yaml'), join(outDir, 'template')];
-    execFileSync(process.execPath, [main, '--config', config, '--out', folder]);
+    const said = execFileSync(process.execPath, [main, '--config', config, '--out', folder], {
+      encoding: 'utf8',
+    });
+    expect(said).toContain(`${join(folder, 'template.json')}  1`);
     expect(readdirSync(folder).sort()).toEqual(['assets', 'template.json']);
   });
 
@@ -102,8 +110,11 @@ describe('the package of the CLI', () => {
     const run = (...args: string[]) => execFileSync(process.execPath, [main, ...args], { encoding: 'utf8' });
     const report = join(outDir, 'report.html');
     expect(run('--version').trim()).toBe(manifest(CLI).version);
-    const against = ['--against', 'none', '--workers', '1'];
-    run('backtest', '--scenario', 'small-team', '--days', '1', '--out', report, ...against);
+    const trace = join(outDir, 'trace.jsonl');
+    writeFileSync(trace, ONE_BUILD);
+    // two threads: the package must hold what a thread runs
+    const against = ['--against', 'none', '--workers', '2'];
+    run('backtest', '--trace', trace, '--config', 'autoscaler.example.yaml', '--out', report, ...against);
     expect(readFileSync(report, 'utf8')).toContain('<svg');
   });
 });
