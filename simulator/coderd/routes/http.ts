@@ -29,6 +29,7 @@ const INVALID_PARAMETERS = 'Invalid query parameters.';
 const JOB_STATUSES = ['pending', 'running', 'succeeded', 'canceling', 'canceled', 'failed', 'unknown'];
 const DAEMON_STATUSES = ['offline', 'idle', 'busy'];
 const LICENSED: ReadonlySet<string> = new Set(['entitlements', 'provisionerkeys']);
+const ROOT = '/api/v2/';
 const ROUTE_NOT_FOUND: Answer = { status: 404, body: { message: 'Route not found.' } };
 
 export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions = {}): RequestListener {
@@ -78,12 +79,13 @@ function route(given: {
 }): Answer {
   const { model, parts, authenticated } = given;
   const { method, url, body } = parts;
-  const [api, version, ...path] = url.pathname.split('/').slice(1);
-  if (api !== 'api' || version !== 'v2') return ROUTE_NOT_FOUND;
-  if (path.join('/') === 'buildinfo') return buildInfo(model, parts);
-  if (model.licence === 'open-source' && path.some((part) => LICENSED.has(part))) return ROUTE_NOT_FOUND;
-  if (path.join('/') === 'entitlements') return entitlements(model);
-  const [collection, ...rest] = path;
+  if (!url.pathname.startsWith(ROOT)) return ROUTE_NOT_FOUND;
+  const path = url.pathname.slice(ROOT.length);
+  if (path === 'buildinfo') return buildInfo(model, parts);
+  const [collection, ...rest] = path.split('/');
+  if (model.licence === 'open-source' && path.split('/').some((part) => LICENSED.has(part)))
+    return ROUTE_NOT_FOUND;
+  if (path === 'entitlements') return entitlements(model);
   if (collection === 'provisionerkeys' && rest.length === 1)
     return provisionerKey(model, headerOf(parts, 'coder-provisioner-daemon-key'));
   const found = foundRoute(collection, rest, { model, method });
