@@ -4,7 +4,7 @@ import { AwsError } from '../ecs/requests/errors.ts';
 import type { QueueModel } from './model.ts';
 
 const sendMessageRequest = z.object({
-  QueueUrl: z.url(),
+  QueueUrl: z.string().min(1),
   MessageBody: z.string().min(1),
   DelaySeconds: z.int().min(0).max(900),
 });

@@ -72,11 +72,12 @@ export function listDaemons(query: DaemonQuery, tables: Tables): readonly Daemon
   const { daemons, now, version } = tables;
   const isRecent = query.maxAgeMs > 0 && query.maxAgeMs <= RECENT_MS;
   const rows: Row[] = [];
-  for (const daemon of isRecent ? daemons.recent(now) : daemons.all())
-    if (matches(daemon, query, now)) rows.push(...rowsOf(daemon, tables));
-  const wanted = rows.filter((row) => hasWantedStatus(row, query));
-  if (version.does('listsNewestDaemonsFirst')) wanted.reverse();
-  const listed = query.limit === 0 ? wanted : wanted.slice(0, query.limit);
+  for (const daemon of isRecent ? daemons.recent(now) : daemons.all()) {
+    if (!matches(daemon, query, now)) continue;
+    for (const row of rowsOf(daemon, tables)) if (hasWantedStatus(row, query)) rows.push(row);
+  }
+  if (version.does('listsNewestDaemonsFirst')) rows.reverse();
+  const listed = query.limit === 0 ? rows : rows.slice(0, query.limit);
   return listed.map((row) => answer(row, tables));
 }
 
@@ -95,9 +96,9 @@ function matches(daemon: DaemonRecord, query: DaemonQuery, now: EpochMs): boolea
  */
 function rowsOf(daemon: DaemonRecord, { jobs, now }: Tables): Row[] {
   const current = jobs.currentOf(daemon.id);
-  const joined = current.length === 0 ? [undefined] : current;
   const isStale = isOffline(daemon, now);
-  return joined.map((job) => ({ daemon, current: job, isStale }));
+  if (current.length === 0) return [{ daemon, current: undefined, isStale }];
+  return current.map((job) => ({ daemon, current: job, isStale }));
 }
 
 function statusOf({ current, isStale }: Row, version: CoderVersion): DaemonStatus {

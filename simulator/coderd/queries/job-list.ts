@@ -107,10 +107,9 @@ const listed = new KeptRows<JobRecord, JobAnswer>();
 
 /** An item of the list. The queue is that of the time at which a field is read. */
 function listedJob(job: JobRecord, { daemons, queue, version }: Tables): JobAnswer {
-  const answer = jobAnswer(job, version);
   const worker = job.workerId === undefined ? undefined : daemons.get(job.workerId)?.name;
-  return listed.of(job, [answer, worker], () => ({
-    ...answer,
+  return listed.of(job, [...changing(job), worker], () => ({
+    ...jobAnswer(job, version),
     worker_name: version.does('tellsWorkerNames') ? worker : undefined,
     metadata: version.does('filtersLists') ? metadata(job, version) : undefined,
     get queue_position() {
@@ -129,16 +128,15 @@ const answers = new KeptRows<JobRecord, JobAnswer>();
 
 /** A job as in the answers of builds and template versions, which have no names and here no queue. */
 export function jobAnswer(job: JobRecord, version: CoderVersion): JobAnswer {
-  const { startedAt, completedAt, canceledAt, workerId, error, template } = job;
-  return answers.of(job, [startedAt, completedAt, canceledAt, workerId, error, template], () => ({
+  return answers.of(job, changing(job), () => ({
     id: job.id,
     created_at: rfc3339(job.createdAt),
-    started_at: optionalTime(startedAt),
-    completed_at: optionalTime(completedAt),
-    canceled_at: optionalTime(canceledAt),
-    error,
+    started_at: optionalTime(job.startedAt),
+    completed_at: optionalTime(job.completedAt),
+    canceled_at: optionalTime(job.canceledAt),
+    error: job.error,
     status: job.status,
-    worker_id: workerId,
+    worker_id: job.workerId,
     worker_name: undefined,
     file_id: job.version.fileId,
     tags: job.tags,
@@ -155,6 +153,12 @@ export function jobAnswer(job: JobRecord, version: CoderVersion): JobAnswer {
     metadata: version.does('filtersLists') ? NO_METADATA : undefined,
     logs_overflowed: version.does('tellsLogOverflow') ? false : undefined,
   }));
+}
+
+/** The fields of a job that change. */
+function changing(job: JobRecord): readonly unknown[] {
+  const { startedAt, completedAt, canceledAt, workerId, error, template } = job;
+  return [startedAt, completedAt, canceledAt, workerId, error, template];
 }
 
 function metadata(

@@ -7,8 +7,10 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { CoderdModel } from '../model.ts';
+import { KeptRows } from '../queries/kept-rows.ts';
 import { rfc3339 } from '../queries/rfc3339.ts';
 import { isUuid } from '../rules/uuids.ts';
+import type { Organization } from '../tables/organizations.ts';
 import { type Authenticated, mayRead, type TokenUser } from '../tables/tokens.ts';
 import { entitlements, userRoute } from './account-routes.ts';
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
@@ -138,8 +140,17 @@ function handlerOf(
   return rest.length === 0 ? jobList : oneJob;
 }
 
+const organizationRows = new KeptRows<Organization, ReturnType<typeof organizationAnswer>>();
+
 function organizations({ model }: UserRequest): Answer {
-  const body = model.organizations.all.map(({ id, name, isDefault, createdAt }) => ({
+  const body = model.organizations.all.map((organization) =>
+    organizationRows.of(organization, [], () => organizationAnswer(organization, model)),
+  );
+  return { status: 200, body };
+}
+
+function organizationAnswer({ id, name, isDefault, createdAt }: Organization, { version }: CoderdModel) {
+  return {
     id,
     name,
     display_name: name,
@@ -148,11 +159,10 @@ function organizations({ model }: UserRequest): Answer {
     created_at: rfc3339(createdAt),
     updated_at: rfc3339(createdAt),
     is_default: isDefault,
-    default_org_member_roles: model.version.does('tellsMemberRoles')
+    default_org_member_roles: version.does('tellsMemberRoles')
       ? ['organization-workspace-access']
       : undefined,
-  }));
-  return { status: 200, body };
+  };
 }
 
 function jobList(request: OrganizationRequest): Answer {
