@@ -21,11 +21,21 @@ const workspaceRows = new KeptRows<WorkspaceRecord, ReturnType<typeof makeWorksp
 export function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) {
   const { latestBuild, owner, template, schedule, ttlMs, keepsVersion, prebuilt } = workspace;
   const { lastUsedAt, nextStartAt, dormantAt, deletingAt } = workspace;
-  const { activeVersion, requireActiveVersion } = template;
   const build = buildAnswer(latestBuild, workspace, model);
-  const ofTemplate = [activeVersion, requireActiveVersion];
-  const times = [lastUsedAt, nextStartAt, dormantAt, deletingAt];
-  const shown = [build, owner, schedule, ttlMs, keepsVersion, prebuilt, ...ofTemplate, ...times];
+  const shown = [
+    build,
+    owner,
+    schedule,
+    ttlMs,
+    keepsVersion,
+    prebuilt,
+    lastUsedAt,
+    nextStartAt,
+    dormantAt,
+    deletingAt,
+    template.activeVersion,
+    template.requireActiveVersion,
+  ];
   return workspaceRows.of(workspace, shown, () => makeWorkspace(workspace, build, model));
 }
 
