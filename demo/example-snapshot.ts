@@ -2,16 +2,17 @@
  * The snapshot of `examples/plan/`: a small simulated deployment at 9:00 on a Monday. The autoscaler
  * has looked at it for two hours. The last jobs come after its last look, so the plan has changes.
  */
-import { runAutoscaler } from '../backtest/replay/autoscaler.ts';
-import { virtualPorts } from '../backtest/replay/ports/ports.ts';
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import type { Config } from '../lambda/decision/model/config.ts';
 import type { Snapshot } from '../lambda/decision/model/snapshot.ts';
 import type { Tags } from '../lambda/decision/model/tags.ts';
 import type { LookResult } from '../lambda/look/look.ts';
 import { observe } from '../lambda/look/observe.ts';
+import { Random } from '../simulator/base/random.ts';
 import { VirtualScheduler } from '../simulator/base/virtual-scheduler.ts';
 import type { TemplateRecord } from '../simulator/coderd/tables/templates.ts';
+import { InProcessFunction, type Invoked } from '../simulator/in-process/function.ts';
+import { inProcessPorts } from '../simulator/in-process/ports.ts';
 import { World } from '../simulator/world.ts';
 
 const START = Date.parse('2026-03-02T07:00:00Z') as EpochMs;
@@ -59,14 +60,17 @@ export async function exampleSnapshot(config: Config): Promise<Snapshot> {
   const world = new World({ start: START, seed: SEED, pools });
   planBuilds(world);
   const scheduler = new VirtualScheduler(world.timeline);
-  const context = { isCoderdDown: () => false, count: () => {} };
   let stock: Snapshot['stock'];
   const onLook = ({ snapshot }: LookResult): void => {
     stock = snapshot.stock;
   };
-  void runAutoscaler({ world, scheduler, config, seed: SEED, context, onLook, onError: fail });
+  const onInvoked = ({ error }: Invoked): void => {
+    if (error !== undefined) fail(error);
+  };
+  const random = new Random(SEED);
+  void new InProcessFunction({ world, scheduler, config: () => config, random, onLook, onInvoked }).run();
   await scheduler.advanceTo(END);
-  const ports = virtualPorts({ world, scheduler, isCoderdDown: () => false, onCall: () => {} });
+  const ports = inProcessPorts(world, { scheduler });
   // no secret changes in the example, so it does without their metadata
   return { ...(await observe({ ...ports(), secrets: undefined }, config)), stock };
 }

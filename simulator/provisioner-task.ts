@@ -143,7 +143,13 @@ function daemonProcess(options: ProvisionerTaskOptions, { taskId }: ContainerHos
     idleSince: () => idleSince,
     start: (name: string, onExit: (code: number) => void): Daemon =>
       new Daemon({
-        ...{ timeline, random, server, credential, name, version, onExit },
+        timeline,
+        random,
+        server,
+        credential,
+        name,
+        version,
+        onExit,
         connect: options.latencies.connect,
         onKilledJob: (job) => onKilledJob(job, taskId),
       }),

@@ -12,11 +12,12 @@ import type { StartedWaits } from '../../lambda/look/wait-record.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
+import { RECORD } from '../../simulator/in-process/function.ts';
 import { World } from '../../simulator/world.ts';
 import type { DayFigures } from '../estimate/estimate.ts';
 import type { Policy, PolicyContext, PolicySettings } from '../policies/policy.ts';
 import type { Trace, TraceJob } from '../trace/trace.ts';
-import { changesOf, RECORD, runAutoscaler } from './autoscaler.ts';
+import { changesOf, runAutoscaler } from './autoscaler.ts';
 import { dayFigures } from './days.ts';
 import { Demand } from './demand.ts';
 import { DesiredCounts } from './desired-counts.ts';
@@ -227,7 +228,7 @@ class Simulation {
       driver.policy.start(context, driver.settings);
       return;
     }
-    void runAutoscaler({
+    runAutoscaler({
       world: this.#world,
       scheduler: this.#scheduler,
       config: this.#options.config,

@@ -5,7 +5,10 @@ import type { World } from '../../simulator/world.ts';
 export const REGION = 'eu-central-1';
 
 /** The variables of a function in this world. Its AWS is the simulated one. */
-export function functionEnvironment(world: World, { awsUrl }: ServedWorld): Readonly<Record<string, string>> {
+export function functionEnvironment(
+  world: World,
+  { awsUrl }: Pick<ServedWorld, 'awsUrl'>,
+): Readonly<Record<string, string>> {
   return {
     AUTOSCALER_CLUSTER: world.ecs.clusterName,
     AUTOSCALER_STACK: world.stackName,

@@ -24,6 +24,7 @@ import {
 } from './prebuilds.ts';
 import { type DaemonAnswer, type DaemonQuery, listDaemons } from './queries/daemon-list.ts';
 import { type JobAnswer, type JobQuery, jobAnswer, listJobs } from './queries/job-list.ts';
+import { JobQueue } from './queries/job-queue.ts';
 import { PURGE_EVERY_MS, purgeDaemons, REAP_EVERY_MS, reapJobs } from './reapers.ts';
 import { CoderdRefusal } from './rules/refusal.ts';
 import { CoderVersion, DEFAULT_RELEASE } from './rules/versions.ts';
@@ -129,6 +130,7 @@ export class CoderdModel implements DaemonServer {
   readonly #jobs: JobTable;
   readonly #daemons: DaemonTable;
   readonly #queue: PendingQueue;
+  readonly #jobQueue: JobQueue;
   readonly #acquirer: Acquirer;
   readonly #templates: TemplateTable;
   readonly #users: Users;
@@ -167,6 +169,7 @@ export class CoderdModel implements DaemonServer {
       insert: (job, onInserted) => this.#insert(job, onInserted),
     });
     this.#jobs = new JobTable((job) => this.workspaces.jobCompleted(job));
+    this.#jobQueue = new JobQueue(this.#jobs, this.#daemons);
     this.#queue = new PendingQueue({ prebuildsLast: this.version.does('runsPrebuildsLast') });
     this.#acquirer = new Acquirer(this.#queue, random);
     this.#sessions = new Sessions({
@@ -477,11 +480,6 @@ export class CoderdModel implements DaemonServer {
     return this.#jobs.all();
   }
 
-  /** The daemon rows that were seen within the hour, in any order. */
-  recentDaemons(): readonly DaemonRecord[] {
-    return this.#daemons.recent(this.timeline.now());
-  }
-
   daemon(id: DaemonId): DaemonRecord | undefined {
     return this.#daemons.get(id);
   }
@@ -531,12 +529,13 @@ export class CoderdModel implements DaemonServer {
 
   /** The answer of provisionerjobs, without HTTP. */
   listJobs(query: JobQuery): readonly JobAnswer[] {
-    return listJobs(query, { jobs: this.#jobs, daemons: this.#daemons, version: this.version });
+    const jobs = this.#jobs;
+    return listJobs(query, { jobs, daemons: this.#daemons, queue: this.#jobQueue, version: this.version });
   }
 
   /** A job as the answer of its build shows it. */
   answerOf(job: JobRecord): JobAnswer {
-    return jobAnswer(job, { daemons: this.#daemons, version: this.version });
+    return jobAnswer(job, this.version);
   }
 
   /** The answer of provisionerdaemons, without HTTP. */

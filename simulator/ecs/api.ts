@@ -128,7 +128,8 @@ function describeServices(
     }
     services.push(
       wireService(model.clusterArn, service, {
-        ...{ state, tasks: tasks.get(service.identity.name) ?? [] },
+        state,
+        tasks: tasks.get(service.identity.name) ?? [],
         withTags: request.include?.includes('TAGS') ?? false,
       }),
     );

@@ -37,7 +37,12 @@ function wireDefinition({ arn, family, revision, template }: TaskDefinition) {
     runtimePlatform: { cpuArchitecture: architecture, operatingSystemFamily: 'LINUX' },
     containerDefinitions: [
       {
-        ...{ name: 'provisioner', image, essential: true, entryPoint, command, stopTimeout: 120 },
+        name: 'provisioner',
+        image,
+        essential: true,
+        entryPoint,
+        command,
+        stopTimeout: 120,
         logConfiguration: { logDriver: 'awslogs', options: { 'awslogs-group': logGroup } },
       },
     ],

@@ -4,12 +4,15 @@
  */
 import { ECSClient, ECSServiceException } from '@aws-sdk/client-ecs';
 import { SecretsManagerClient, SecretsManagerServiceException } from '@aws-sdk/client-secrets-manager';
+import { SQSClient, SQSServiceException } from '@aws-sdk/client-sqs';
 import { SSMClient, SSMServiceException } from '@aws-sdk/client-ssm';
 import { callEcs } from '../ecs/api.ts';
 import type { EcsModel } from '../ecs/model.ts';
 import { AwsError, type Caller } from '../ecs/requests/errors.ts';
 import { callSystemsManager } from '../parameters/api.ts';
 import type { ParametersModel } from '../parameters/model.ts';
+import { callQueue } from '../queue/api.ts';
+import type { QueueModel } from '../queue/model.ts';
 import { callSecretsManager } from '../secrets/api.ts';
 import type { SecretsModel } from '../secrets/model.ts';
 
@@ -28,7 +31,7 @@ const CLIENT = {
   credentials: { accessKeyId: 'none', secretAccessKey: 'none' },
 };
 
-export const atOnce: AwsCall = async (answer) => answer();
+export const atOnce = async <T>(answer: () => T): Promise<T> => answer();
 
 export function inProcessEcs(model: EcsModel, call: AwsCall = atOnce): ECSClient {
   const send = sender(call, ECSServiceException, (name, input) => callEcs(model, name, input));
@@ -49,6 +52,11 @@ export function inProcessSecrets(
 export function inProcessParameters(model: ParametersModel, call: AwsCall = atOnce): SSMClient {
   const send = sender(call, SSMServiceException, (name, input) => callSystemsManager(model, name, input));
   return Object.assign(new SSMClient(CLIENT), { send });
+}
+
+export function inProcessQueue(model: QueueModel, call: AwsCall = atOnce): SQSClient {
+  const send = sender(call, SQSServiceException, (name, input) => callQueue(model, name, input));
+  return Object.assign(new SQSClient(CLIENT), { send });
 }
 
 /** Gives errors the names that the SDK gives them: the adapters tell them apart by name. */

@@ -3,40 +3,50 @@
  * sockets. Backtests, random worlds, tests and examples differ only in how calls come through, and
  * in what the process remembers.
  */
+import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
+import { License } from '../../lambda/adapters/coderd/license.ts';
 import { DesiredCounts } from '../../lambda/adapters/ecs/desired-counts.ts';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
 import { SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';
-import type { Coderd, Ports, SecretList } from '../../lambda/look/ports.ts';
+import type { Ports } from '../../lambda/look/ports.ts';
 import { StockLearner } from '../../lambda/look/stock/stock-learner.ts';
+import { parseOnce } from '../base/parse-once.ts';
 import type { VirtualScheduler } from '../base/virtual-scheduler.ts';
+import { type Call, InProcessCoderd } from '../coderd/routes/in-process.ts';
 import type { World } from '../world.ts';
 import { type AwsCall, atOnce, inProcessEcs, inProcessSecrets } from './aws-clients.ts';
-import { parseOnce } from './parse-once.ts';
 
 export type InProcessOptions = {
   readonly scheduler: VirtualScheduler;
-  readonly coderd: Coderd;
-  /** Makes each call to ECS. @default at once */
+  /** Makes each request to coderd. @default at once */
+  readonly coderd?: Call;
+  /** Makes each request to ECS. @default at once */
   readonly ecs?: AwsCall;
-  /** @default read at once, and remembered */
-  readonly secrets?: SecretList;
+  /** Makes each request to Secrets Manager. @default at once */
+  readonly secrets?: AwsCall;
   /** @default a new one */
-  readonly stock?: StockLearner | undefined;
+  readonly stock?: StockLearner;
+  readonly relay?: Ports['relay'];
   readonly record?: Ports['record'];
-  /** The counts that earlier invocations of this process saw and set. @default none */
-  readonly counts?: DesiredCounts;
 };
 
 /** Returns a function that gives the ports of each invocation of one process. */
 export function inProcessPorts(world: World, options: InProcessOptions): () => Ports {
-  const { scheduler, coderd, ecs = atOnce, record } = options;
-  const { stock = new StockLearner(), counts = new DesiredCounts() } = options;
-  const secrets = options.secrets ?? new SecretMetadata(inProcessSecrets(world.secrets));
+  const { scheduler, coderd: call = atOnce, ecs = atOnce, secrets = atOnce, relay, record } = options;
+  const http = new InProcessCoderd(world.coderd, call);
+  const coderd = new CoderdAdapter(http, { license: new License(http) });
+  const metadata = new SecretMetadata(inProcessSecrets(world.secrets, secrets));
+  const { stock = new StockLearner() } = options;
   const client = inProcessEcs(world.ecs, ecs);
-  const known = { stack: world.stackName, counts, parse: parseOnce };
+  const remembered = { stack: world.stackName, counts: new DesiredCounts(), parse: parseOnce };
   const clock = { now: () => scheduler.now(), sleep: (ms: number) => scheduler.wait(ms) };
   return () => ({
-    ...{ coderd, stock, record, secrets, clock },
-    ecs: new EcsAdapter(client, world.ecs.clusterName, known),
+    coderd,
+    ecs: new EcsAdapter(client, world.ecs.clusterName, remembered),
+    secrets: metadata,
+    stock,
+    relay,
+    record,
+    clock,
   });
 }

@@ -36,6 +36,11 @@ export class ParametersModel {
     this.#denied.add(name);
   }
 
+  /** Ends `deny`. */
+  permit(name: string): void {
+    this.#denied.delete(name);
+  }
+
   isDenied(name: string): boolean {
     return this.#denied.has(name);
   }

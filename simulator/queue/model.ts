@@ -3,6 +3,8 @@
  * message whose invocation fails does not come back: it becomes visible again after its retention
  * has ended.
  */
+import { AwsError } from '../ecs/requests/errors.ts';
+
 /** Of the world. Code that is woken by a wait runs at its end. */
 export type QueueClock = { now(): number; wait(ms: number): Promise<void> };
 
@@ -32,7 +34,10 @@ export class QueueModel {
     this.#clock = clock;
   }
 
+  /** Throws AwsError if SQS refuses the message. */
   send(body: string, delayS: number): void {
+    if (this.isDown)
+      throw new AwsError('AccessDeniedException', 'not authorized to perform: sqs:SendMessage');
     const endsAt = this.#clock.now() + RETENTION_MS;
     const { copies, lateMs } = this.fate();
     for (let copy = 0; copy < copies; copy++)

@@ -65,7 +65,11 @@ export class StoredSecret {
     this.#changedAt = now;
     const { arn, name, createdAt, rotatedAt } = this;
     this.#states.push({
-      ...{ arn, name, createdAt, rotatedAt, changedAt: now },
+      arn,
+      name,
+      createdAt,
+      rotatedAt,
+      changedAt: now,
       tags: new Map(this.tags),
       versions: this.versions.map((version) => ({ ...version, stages: new Set(version.stages) })),
     });

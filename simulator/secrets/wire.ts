@@ -24,7 +24,8 @@ export function listedSecret(secret: SecretState, hidden: Hidden) {
 export function listedVersions(versions: readonly SecretVersion[], hidden: Hidden) {
   if (hidden === 'versions') return [];
   return versions.map(({ id, createdAt, stages }) => ({
-    ...{ VersionId: id, VersionStages: [...stages] },
+    VersionId: id,
+    VersionStages: [...stages],
     ...(hidden === 'dates' ? {} : { CreatedDate: new Date(createdAt) }),
   }));
 }

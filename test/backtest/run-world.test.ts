@@ -1,10 +1,8 @@
 /** Whole runs over short traces, each with one event to test. */
 import { describe, expect, it } from 'vitest';
-import { withColdStarts } from '../../backtest/replay/autoscaler.ts';
 import type { Figures } from '../../backtest/replay/result.ts';
 import type { Run } from '../../backtest/replay/run.ts';
 import { EXECUTOR_KINDS, type JobKind, type Trace } from '../../backtest/trace/trace.ts';
-import { Random } from '../../simulator/base/random.ts';
 import { rows } from '../support/runs.ts';
 import {
   aDeployment,
@@ -76,25 +74,6 @@ it('adds the price of each launch to the dollars of tasks', async () => {
   expect(free.tasks).toMatchObject(tasks);
   expect(priced.tasks.launches).toBeGreaterThan(0);
   expect(priced.dollars.tasks).toBeCloseTo(free.dollars.tasks + 0.25 * priced.tasks.launches, 9);
-});
-
-it('withColdStarts starts the function again after 1 to 6 hours', () => {
-  let hour = 0;
-  let starts = 0;
-  const remembered = withColdStarts(() => ++starts, {
-    now: () => hour * HOUR_S * 1000,
-    random: new Random(1),
-  });
-  const seen = Array.from({ length: 7 * 24 * 10 }, (_, tenth) => {
-    hour = tenth / 10;
-    return remembered();
-  });
-  const lives = [...Map.groupBy(seen, (start) => start).values()].map(({ length }) => length / 10);
-  for (const hours of lives.slice(0, -1)) {
-    expect(hours).toBeGreaterThanOrEqual(1);
-    expect(hours).toBeLessThanOrEqual(6.1);
-  }
-  expect(new Set(lives).size).toBeGreaterThan(10);
 });
 
 describe('jobs that no pool can run', () => {

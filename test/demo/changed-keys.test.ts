@@ -1,13 +1,13 @@
 /** The demo's world, in which two keys are replaced while its builds run. */
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
 import { demoConfig, planSteps, START } from '../../demo/scenario.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { Random } from '../../simulator/base/random.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
+import { inProcessPorts } from '../../simulator/in-process/ports.ts';
 import type { World } from '../../simulator/world.ts';
 import { cleanLook } from '../support/lab.ts';
 import { worldWithManagedKey } from './managed-key-world.ts';
@@ -56,7 +56,7 @@ it('ends without the old keys, with no build killed and never fewer daemons than
   const world = worldWithManagedKey('data');
   const config = configOf();
   const scheduler = new VirtualScheduler(world.timeline);
-  const ports = virtualPorts({ world, scheduler, isCoderdDown: () => false, onCall: () => {} });
+  const ports = inProcessPorts(world, { scheduler });
   const random = new Random(7);
   planSteps(world, new Random(1), () => {});
   const old: (string | undefined)[] = [];

@@ -1,7 +1,6 @@
 /** The demo's world with a managed key: the key function rotates it under load, and sweeps. */
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
 import { demoConfig, planSteps, START } from '../../demo/scenario.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
@@ -11,6 +10,7 @@ import type { KeyPorts, PoolTask } from '../../lambda/keys/model/ports.ts';
 import { managedPoolsOf, serveKeyEvent } from '../../lambda/keys/serve.ts';
 import { Random } from '../../simulator/base/random.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
+import { inProcessPorts } from '../../simulator/in-process/ports.ts';
 import { ROTATION_STEPS } from '../../simulator/secrets/rotation.ts';
 import type { World } from '../../simulator/world.ts';
 import { simulatedKeyPorts } from '../keys/simulated-key-ports.ts';
@@ -118,7 +118,7 @@ it('replaces a key under load and deletes the old one, with no build killed', as
   const keys = new KeyFunction(world, config);
   await keys.rotate(); // from the key that the world made to one of the key function
   const scheduler = new VirtualScheduler(world.timeline);
-  const ports = virtualPorts({ world, scheduler, isCoderdDown: () => false, onCall: () => {} });
+  const ports = inProcessPorts(world, { scheduler });
   const random = new Random(7);
   const organization = world.coderd.organizationId('default');
   const isThere = (id: string | undefined): boolean =>

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import * as z from 'zod';
-import { loadFunction } from '../../demo/deployed-function.ts';
+import { functionEnvironment } from '../../demo/function/environment.ts';
+import { RunningFunction } from '../../demo/function/running-function.ts';
 import {
   LOG_GROUP_TAG,
   ORGANIZATION_TAG,
@@ -58,7 +59,7 @@ function servicesOf({ resources }: SynthesizedStack): LabPool[] {
 
 describe('the deployed function', () => {
   let lab: Lab;
-  let look: () => Promise<unknown>;
+  let running: RunningFunction;
 
   beforeAll(async () => {
     // the world's address is in the configuration, and the world's services are in the template
@@ -70,17 +71,18 @@ describe('the deployed function', () => {
     const stack = synthesizeStack(stringify(labConfig(lab.coderdUrl, configured)), join(outDir, 'second'));
     // little time is left, so that there is one look
     const hurried = { ...stack, function: { ...stack.function, timeoutMs: 6_000 } };
-    ({ look } = await loadFunction(hurried, {
-      AUTOSCALER_CLUSTER: lab.world.ecs.clusterName,
-      AUTOSCALER_STACK: lab.world.stackName,
-    }));
+    const environment = functionEnvironment(lab.world, lab);
+    running = new RunningFunction(hurried, { environment, onLine: () => {} });
   });
-  afterAll(() => lab.close());
+  afterAll(async () => {
+    await running.close();
+    await lab.close();
+  });
 
   async function minutes(count: number): Promise<void> {
     for (let minute = 0; minute < count; minute++) {
       lab.pass(60);
-      await look();
+      await running.invoke();
     }
   }
 

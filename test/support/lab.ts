@@ -1,5 +1,4 @@
 /** The autoscaler in a simulated world. Its time passes only when the test says so. */
-import { virtualPorts } from '../../backtest/replay/ports/ports.ts';
 import { daemonVariables } from '../../infra/constructs/pool/daemon-variables.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { connect } from '../../lambda/connect.ts';
@@ -11,6 +10,7 @@ import { type LookResult, lookAndAct } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { DEFAULT_RELEASE } from '../../simulator/coderd/rules/versions.ts';
+import { inProcessPorts } from '../../simulator/in-process/ports.ts';
 import { type Requested, serveWorld } from '../../simulator/serve.ts';
 import { type PoolSpec, World, type WorldOptions } from '../../simulator/world.ts';
 import { handIn } from '../secrets/output.ts';
@@ -35,7 +35,7 @@ export type LabOptions = Partial<Omit<WorldOptions, 'pools'>> & {
   readonly pools: readonly LabPool[];
   readonly maxTasks?: number;
   readonly onRequest?: (what: Requested) => void;
-  /** The real ports (undici, AWS SDK clients) on a served world, or the backtest's ports. @default true */
+  /** The real ports (undici, AWS SDK clients) on a served world, or those in process. @default true */
   readonly overHttp?: boolean;
   /**
    * Seconds from each full minute, when coderd's executor runs, to the start of an invocation.
@@ -68,7 +68,7 @@ const TIMEOUT_MS = 55_000;
 
 /**
  * Starts a lab for long simulated times. The full effort uses the real ports, the quick one the
- * backtest's ports: they give the same plans (test/backtest/ports.test.ts) in a fifth of the time.
+ * ports in process: they give the same plans (test/simulator/in-process-ports.test.ts) in a fifth of the time.
  */
 export function startLongLab(given: LabOptions): Promise<Lab> {
   return startLab({ ...given, overHttp: given.overHttp ?? (IS_FULL || given.onRequest !== undefined) });
@@ -91,7 +91,9 @@ export async function startLab(given: LabOptions): Promise<Lab> {
     const own = connection.ports();
     return { ...own, clock: { now: () => world.timeline.now(), sleep: (ms) => own.clock.sleep(ms) } };
   };
-  const ports = overHttp ? servedPorts : portsInProcess(world);
+  const ports = overHttp
+    ? servedPorts
+    : inProcessPorts(world, { scheduler: new VirtualScheduler(world.timeline) });
   const pass = (seconds: number): void =>
     world.timeline.advanceTo((world.timeline.now() + seconds * 1000) as EpochMs);
   return {
@@ -133,11 +135,6 @@ export async function startLab(given: LabOptions): Promise<Lab> {
 /** Plan and outcome of the last look, for the search for secrets. */
 function handInLast(looks: readonly LookResult[]): void {
   handIn({ where: 'the last look', text: JSON.stringify(looks.at(-1) ?? null) });
-}
-
-function portsInProcess(world: World): () => Ports {
-  const scheduler = new VirtualScheduler(world.timeline);
-  return virtualPorts({ world, scheduler, isCoderdDown: () => false, onCall: () => {} });
 }
 
 /** Runs one invocation with the world's clock: sleep lets the world's time pass. */

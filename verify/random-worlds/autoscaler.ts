@@ -1,37 +1,28 @@
 /**
- * Invokes the product on its schedule in a world. The invocations are the real ones. Some overlap,
- * some are slow, and some end between two calls.
+ * Invokes the product on its schedule in a world. The invocations are the real ones. Some come
+ * twice, some are slow, and some end between two calls.
  */
 
-import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
-import { License } from '../../lambda/adapters/coderd/license.ts';
-import { DesiredCounts } from '../../lambda/adapters/ecs/desired-counts.ts';
-import { SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
-import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
+import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
+import { InvocationError } from '../../lambda/look/invocation.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
-import type { Ports } from '../../lambda/look/ports.ts';
-import { StockLearner } from '../../lambda/look/stock/stock-learner.ts';
-import { Random } from '../../simulator/base/random.ts';
+import type { Random } from '../../simulator/base/random.ts';
 import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
-import { InProcessCoderd } from '../../simulator/coderd/routes/in-process.ts';
 import type { Range } from '../../simulator/ecs/parts/latencies.ts';
-import { inProcessSecrets } from '../../simulator/in-process/aws-clients.ts';
-import { inProcessPorts } from '../../simulator/in-process/ports.ts';
+import { InProcessFunction, type Line } from '../../simulator/in-process/function.ts';
+import type { Fate } from '../../simulator/queue/model.ts';
 import type { World } from '../../simulator/world.ts';
 import { type ConnectionFaults, FaultyConnection } from './world/faulty-connection.ts';
 import type { Fleet, FleetPool } from './world/fleet.ts';
-import type { WorldPlan } from './world/plan.ts';
+import { seeded, type WorldPlan } from './world/plan.ts';
 
-const SCHEDULE_MS = 60_000;
-/** The timeout that the CDK stack gives the function. */
-const TIMEOUT_MS = 55_000;
-/** Share of the invocations that a new instance of the function begins with. */
-const COLD_STARTS = 0.02;
 const DOUBLED_WITHIN_MS = 30_000;
 /** Latency of a call in a slow invocation, which then has time for about one look. */
 const SLOW: Range = [500, 20_000];
+/** Late enough for the end of its minute. */
+const LATE_MS: Range = [1_000, 60_000];
 const CALLS_BEFORE_CRASH: Range = [1, 60];
 const NO_FAULTS: ConnectionFaults = { failing: 0, losing: 0 };
 const ALL_FAIL: ConnectionFaults = { failing: 1, losing: 0 };
@@ -49,57 +40,68 @@ type AutoscalerOptions = {
   readonly onError: (error: unknown) => void;
 };
 
-/** A warm process of the function. It loses its memory with a crash. */
-type Process = { counts: DesiredCounts };
-
-/** What an instance of the function remembers. */
-type Memory = { readonly secrets: SecretMetadata; readonly stock: StockLearner };
-
 export class Autoscaler {
   readonly #options: AutoscalerOptions;
+  readonly #function: InProcessFunction;
+  /** Messages for the next look that were lost, repeated or late. */
+  messageFaults = 0;
+  readonly #messages: Random;
   #deployed: { readonly pools: readonly FleetPool[]; readonly config: Config } | undefined;
-  readonly #secretsRandom: Random;
-  #memory: Memory | undefined;
   #hasFaults = true;
-  readonly #process: Process = { counts: new DesiredCounts() };
-  /** It runs the invocations that overlap with another one. */
-  readonly #second: Process = { counts: new DesiredCounts() };
 
   constructor(options: AutoscalerOptions) {
+    const { world, plan, scheduler, random, onLook, onError } = options;
     this.#options = options;
-    this.#secretsRandom = new Random(options.plan.seed);
+    this.#messages = seeded(plan.seed + 42);
+    this.#function = new InProcessFunction({
+      world,
+      scheduler,
+      config: () => this.#config(),
+      random,
+      lifeMs: plan.memory.processLifeMs,
+      line: () => this.#line(),
+      onLook,
+      onInvoked: ({ error }) => {
+        if (error !== undefined && !(error instanceof InvocationError)) onError(error);
+      },
+    });
+    this.#function.queue.fate = () => this.#fate();
   }
 
-  /** Invokes the product once a minute for as long as the world is advanced. */
-  async start(): Promise<never> {
-    const { scheduler, random, plan } = this.#options;
-    for (;;) {
-      void this.#invoke(this.#process);
-      if (this.#hasFaults && random.next() < plan.looks.doubled)
-        void scheduler.wait(random.whole(0, DOUBLED_WITHIN_MS)).then(() => this.#invoke(this.#second));
-      await scheduler.wait(SCHEDULE_MS);
-    }
+  /** Invokes the product for as long as the world is advanced. */
+  start(): void {
+    void this.#function.run(0);
+    void this.#double();
   }
 
-  /** Ends all faults: from now on each invocation runs alone and to its end. */
+  /** Ends all faults: from now on each invocation comes once and runs to its end. */
   end(): void {
     this.#hasFaults = false;
   }
 
-  async #invoke(process: Process): Promise<void> {
-    const { scheduler, onLook, onError } = this.#options;
-    const startedAt = scheduler.now();
-    const remainingMs = (): number => startedAt + TIMEOUT_MS - scheduler.now();
-    try {
-      await runLooks({
-        ports: this.#ports(process),
-        config: this.#config(),
-        remainingMs,
-        onLook,
-      });
-    } catch (error) {
-      if (!(error instanceof InvocationError)) onError(error);
+  /** Repeats invocations of the schedule. */
+  async #double(): Promise<never> {
+    const { scheduler, random, plan } = this.#options;
+    for (;;) {
+      if (this.#hasFaults && random.next() < plan.looks.doubled)
+        void scheduler.wait(random.whole(0, DOUBLED_WITHIN_MS)).then(() => this.#function.invoke());
+      await scheduler.wait(MINUTE_MS);
     }
+  }
+
+  /** What happens to a message for the next look. */
+  #fate(): Fate {
+    const { plan } = this.#options;
+    const random = this.#messages;
+    const draws = { lost: random.next(), repeated: random.next(), late: random.next() };
+    const lateMs = random.whole(...LATE_MS);
+    if (!this.#hasFaults) return { copies: 1, lateMs: 0 };
+    const { lost, repeated, late } = plan.messages;
+    const copies = draws.repeated < repeated ? 2 : 1;
+    const isLate = draws.late < late;
+    const fate = { copies: draws.lost < lost ? 0 : copies, lateMs: isLate ? lateMs : 0 };
+    if (fate.copies !== 1 || isLate) this.messageFaults += 1;
+    return fate;
   }
 
   /**
@@ -113,42 +115,29 @@ export class Autoscaler {
     return this.#deployed.config;
   }
 
-  /** It has its own random source, so that all else in a world stayed the same when it was added. */
-  #warmMemory(): Memory {
-    const { world, scheduler, plan } = this.#options;
-    const random = this.#secretsRandom;
-    if (this.#memory !== undefined && random.next() >= COLD_STARTS) return this.#memory;
-    const faults = (): ConnectionFaults => (this.#hasFaults ? plan.line : NO_FAULTS);
-    const line = { scheduler, random, latency: plan.callLatency, faults, isCutOff: () => false };
-    const connection = new FaultyConnection(line);
-    const secrets = new SecretMetadata(inProcessSecrets(world.secrets, (act) => connection.call(act)));
-    this.#memory = { secrets, stock: new StockLearner() };
-    return this.#memory;
-  }
-
-  /** The ports of one invocation. */
-  #ports(process: Process): Ports {
-    const { world, scheduler, random, plan, isCoderdDown } = this.#options;
+  /** How the requests of one invocation come through. After a crash none is made. */
+  #line(): Line {
+    const { scheduler, random, plan, isCoderdDown } = this.#options;
     const draws = { crash: random.next(), slow: random.next(), calls: random.whole(...CALLS_BEFORE_CRASH) };
     const isCrashing = this.#hasFaults && draws.crash < plan.looks.crashing;
-    if (isCrashing) process.counts = new DesiredCounts();
     const isSlow = this.#hasFaults && draws.slow < plan.looks.slow;
     const latency = isSlow ? SLOW : plan.callLatency;
     const faults = (): ConnectionFaults => (this.#hasFaults ? plan.line : NO_FAULTS);
     let calls = 0;
     const isCutOff = (): boolean => ++calls >= draws.calls && isCrashing;
-    const memory = this.#warmMemory();
     const aws = new FaultyConnection({ scheduler, random, latency, faults, isCutOff });
     const coderd = new FaultyConnection({
-      ...{ scheduler, random, latency, isCutOff },
+      scheduler,
+      random,
+      latency,
+      isCutOff,
       faults: () => (isCoderdDown() ? ALL_FAIL : faults()),
     });
-    const http = new InProcessCoderd(world.coderd, (act) => coderd.call(act));
-    return inProcessPorts(world, {
-      ...{ scheduler, counts: process.counts, ...memory },
-      coderd: new CoderdAdapter(http, { license: new License(http) }),
-      ecs: (act) => aws.call(act),
-    })();
+    return {
+      coderd: (answer) => coderd.call(answer),
+      ecs: (answer) => aws.call(answer),
+      others: (answer) => aws.call(answer),
+    };
   }
 }
 
@@ -163,7 +152,13 @@ function configOf(
     looks: { every: `${lookEveryS}s` },
     roll: { atOnce: `${atOncePercent}%` },
     pools: pools.map(({ name, organization, tags, min, max, warm, retiring, idleTimeoutS }) => ({
-      ...{ name, organization, tags, min, max, warm, retiring },
+      name,
+      organization,
+      tags,
+      min,
+      max,
+      warm,
+      retiring,
       key: { secret: `coder/keys/${name}` },
       idleTimeout: `${idleTimeoutS}s`,
     })),

@@ -35,6 +35,10 @@ export type RandomWorldFigures = {
   readonly secretsChanged: number;
   /** Daemons that claimed a task which was not theirs. */
   readonly fakeDaemons: number;
+  /** How often the record of builds was lost, old, wrong or denied. */
+  readonly recordFaults: number;
+  /** Messages for the next look that were lost, repeated or late. */
+  readonly messageFaults: number;
   /** The looks' ledger of builds that died with their tasks, against the world's own. */
   readonly ledger: LedgerFigures & {
     /** Share of the builds that could be known and are listed, 0 to 1. */
@@ -73,6 +77,8 @@ export function sumUp(
     retired: total(({ retired }) => retired),
     secretsChanged: total(({ secretsChanged }) => secretsChanged),
     fakeDaemons: total(({ fakeDaemons }) => fakeDaemons),
+    recordFaults: total(({ recordFaults }) => recordFaults),
+    messageFaults: total(({ messageFaults }) => messageFaults),
     ledger: sumUpLedgers(results),
     seed,
     seconds,
@@ -143,4 +149,6 @@ const LABELS: Readonly<Record<string, string>> = {
   retired: 'pools that were retired',
   secretsChanged: 'keys that people replaced',
   fakeDaemons: 'daemons that claimed a task of others',
+  recordFaults: 'records of builds lost, old, wrong or denied',
+  messageFaults: 'messages for the next look lost, repeated or late',
 };

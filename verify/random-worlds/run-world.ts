@@ -10,6 +10,7 @@ import { planFakeDaemons } from './events/fake-daemons.ts';
 import { planIncidents } from './events/incidents.ts';
 import { planOutOfMemory } from './events/memory.ts';
 import { type Overrides, planOverrides } from './events/overrides.ts';
+import { planRecordFaults } from './events/record-faults.ts';
 import { planRetirements } from './events/retirements.ts';
 import { planSecretChanges } from './events/secret-changes.ts';
 import { planWorkspaces } from './events/workspaces.ts';
@@ -38,6 +39,10 @@ export type WorldResult = {
   readonly secretsChanged: number;
   /** Daemons that claimed a task which was not theirs. */
   readonly fakeDaemons: number;
+  /** How often the record of builds was lost, old, wrong or denied. */
+  readonly recordFaults: number;
+  /** Messages for the next look that were lost, repeated or late. */
+  readonly messageFaults: number;
   /** Whether scale-in is still on hold at the end: see `LookLog.report`. */
   readonly isHeld: boolean;
   /** From idle until the task stopped, one value a leave, in order of time. */
@@ -77,7 +82,9 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   const pools = plan.pools.map((pool) => ({ ...pool, image, retiring: false }) as const);
   const rows = new DaemonRows();
   const world: World = new World({
-    ...{ ...plan.world, pools, historyMs: HISTORY_MS },
+    ...plan.world,
+    pools,
+    historyMs: HISTORY_MS,
     onTaskStopped: (task) => rows.taskStopped(world, task),
   });
   const scheduler = new VirtualScheduler(world.timeline);
@@ -91,17 +98,23 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   const secrets = planSecretChanges({ world, plan, fleet, print, random: seeded(plan.seed + 9) });
   const memory = planOutOfMemory({ world, plan, fleet, print, random: seeded(plan.seed + 21) });
   const fakes = planFakeDaemons({ world, plan, fleet, print, random: seeded(plan.seed + 31) });
+  const record = planRecordFaults({ world, plan, print, random: seeded(plan.seed + 43) });
   const retirements = planRetirements({ world, plan, fleet, print });
   const autoscaler = new Autoscaler({
-    ...{ world, plan, fleet, scheduler, random: seeded(plan.seed + 3), isCoderdDown: incidents.isCoderdDown },
+    world,
+    plan,
+    fleet,
+    scheduler,
+    random: seeded(plan.seed + 3),
+    isCoderdDown: incidents.isCoderdDown,
     onLook: (result, durationMs) => log.add(result, durationMs),
     onError: (error) => log.addError(error),
   });
-  void autoscaler.start();
+  autoscaler.start();
   await scheduler.advanceTo(plusMs(world.timeline.now(), Math.round(plan.busyHours * HOUR_MS)));
   print('all events end; waiting until the world settles');
-  const parts = [builds, workspaces, incidents, memory, overrides, retirements, secrets, fakes, autoscaler];
-  for (const part of parts) part.end();
+  const events = [builds, workspaces, incidents, memory, overrides, retirements, secrets, fakes, record];
+  for (const part of [...events, autoscaler]) part.end();
   const unrest = await waitForRest({ world, fleet, scheduler, log, overrides });
   const crashes = [...incidents.crashes(), ...memory.crashes()];
   const ledger = auditLedger({ world, crashes, log, rows, imitated: fakes.imitated });
@@ -112,6 +125,8 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
     retired: fleet.retired,
     secretsChanged: secrets.count(),
     fakeDaemons: fakes.count(),
+    recordFaults: record.count(),
+    messageFaults: autoscaler.messageFaults,
     problems: [
       ...killedBuilds(world),
       ...lostJobs(world, crashes.length),
@@ -125,15 +140,13 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
 function resultOf(world: World, { seed }: WorldPlan, { looks, asksRefused, falseRolls, report }: LookLog) {
   const { killedByUs, killedByOthers } = world.figures();
   return {
-    ...{
-      seed,
-      killedByUs,
-      killedByOthers,
-      asksRefused,
-      falseRolls,
-      ticks: looks,
-      isHeld: report.held.size > 0,
-    },
+    seed,
+    killedByUs,
+    killedByOthers,
+    asksRefused,
+    falseRolls,
+    ticks: looks,
+    isHeld: report.held.size > 0,
     leaves: world.leaves().length,
     builds: world.coderd.jobs().filter(({ workerId }) => workerId !== undefined).length,
     idleToGoneSeconds: world.leaves().map(({ idleSince, goneAt }) => (goneAt - idleSince) / 1000),

@@ -6,6 +6,7 @@ import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { World } from '../../simulator/world.ts';
 import { running } from './events/workspaces.ts';
 import type { FleetPool } from './world/fleet.ts';
+import { floorOf } from './world/plan.ts';
 
 /** What the last look reported. */
 export type LookReport = {
@@ -44,17 +45,22 @@ function daemonsWithOldKey(world: World, pool: string, tasks: readonly string[])
   return world.coderd.daemons().filter(({ name, keyId }) => names.has(name) && keyId !== key).length;
 }
 
-function unsettledPool(world: World, { name, min, warm, retiring }: FleetPool): readonly string[] {
-  const floor = retiring ? 0 : Math.max(min, warm);
+function unsettledPool(world: World, pool: FleetPool): readonly string[] {
+  const { name, max, warm, retiring } = pool;
+  const floor = retiring ? 0 : floorOf(pool);
+  // it keeps as many as it has learned
+  const most = warm === 'auto' && !retiring ? max : floor;
   const { identity, state } = world.service(name);
   const tasks = world.ecs
     .tasks()
     .filter((task) => task.identity.serviceName === identity.name && task.state.lastStatus !== 'STOPPED');
   const phases = tasks.map((task) => world.guard(task.identity.id)?.phase ?? task.state.lastStatus);
-  const isAtFloor = phases.length === floor && phases.every((phase) => phase === 'working');
+  const { desiredCount } = state;
+  const isWithin = desiredCount >= floor && desiredCount <= most;
+  const isAtFloor =
+    isWithin && phases.length === desiredCount && phases.every((phase) => phase === 'working');
   const found: string[] = [];
-  if (state.desiredCount !== floor)
-    found.push(`its desired count is ${state.desiredCount}, but its floor is ${floor}`);
+  if (!isWithin) found.push(`its desired count is ${desiredCount}, but its floor is ${floor}`);
   if (!isAtFloor) found.push(`its floor is ${floor}, but its tasks are: ${phases.join(', ') || 'none'}`);
   if (state.primary.rolloutState !== 'COMPLETED' || state.older.length > 0)
     found.push(`its deployment is ${state.primary.rolloutState}; older deployments: ${state.older.length}`);

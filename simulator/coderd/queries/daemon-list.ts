@@ -6,8 +6,9 @@ import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/bra
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { tagsetContains } from '../rules/tagset-contains.ts';
 import type { CoderVersion } from '../rules/versions.ts';
-import { type DaemonRecord, type DaemonTable, isOffline } from '../tables/daemons.ts';
+import { type DaemonRecord, type DaemonTable, isOffline, RECENT_MS } from '../tables/daemons.ts';
 import type { Job, JobStatus, JobTable } from '../tables/jobs.ts';
+import { KeptRows } from './kept-rows.ts';
 import { rfc3339 } from './rfc3339.ts';
 
 export type DaemonQuery = {
@@ -68,13 +69,14 @@ type Row = {
 };
 
 export function listDaemons(query: DaemonQuery, tables: Tables): readonly DaemonAnswer[] {
-  const rows = tables.daemons
-    .all()
-    .filter((daemon) => matches(daemon, query, tables.now))
-    .flatMap((daemon) => rowsOf(daemon, tables))
-    .filter((row) => hasWantedStatus(row, query))
-    .toArray();
-  if (tables.version.does('listsNewestDaemonsFirst')) rows.reverse();
+  const { daemons, now, version } = tables;
+  const isRecent = query.maxAgeMs > 0 && query.maxAgeMs <= RECENT_MS;
+  const rows: Row[] = [];
+  for (const daemon of isRecent ? daemons.recent(now) : daemons.all()) {
+    if (!matches(daemon, query, now)) continue;
+    for (const row of rowsOf(daemon, tables)) if (hasWantedStatus(row, query)) rows.push(row);
+  }
+  if (version.does('listsNewestDaemonsFirst')) rows.reverse();
   const listed = query.limit === 0 ? rows : rows.slice(0, query.limit);
   return listed.map((row) => answer(row, tables));
 }
@@ -94,9 +96,9 @@ function matches(daemon: DaemonRecord, query: DaemonQuery, now: EpochMs): boolea
  */
 function rowsOf(daemon: DaemonRecord, { jobs, now }: Tables): Row[] {
   const current = jobs.currentOf(daemon.id);
-  const joined = current.length === 0 ? [undefined] : current;
   const isStale = isOffline(daemon, now);
-  return joined.map((job) => ({ daemon, current: job, isStale }));
+  if (current.length === 0) return [{ daemon, current: undefined, isStale }];
+  return current.map((job) => ({ daemon, current: job, isStale }));
 }
 
 function statusOf({ current, isStale }: Row, version: CoderVersion): DaemonStatus {
@@ -115,37 +117,44 @@ function hasWantedStatus({ current, isStale }: Row, { offline, statuses }: Daemo
   return statuses.length === 0 || statuses.includes(current === undefined ? 'idle' : 'busy');
 }
 
+const answers = new KeptRows<DaemonRecord, DaemonAnswer>();
+
 function answer(row: Row, { jobs, version }: Tables): DaemonAnswer {
-  const { daemon, current } = row;
-  const stored = {
+  const { daemon } = row;
+  const { lastSeenAt } = daemon;
+  const status = statusOf(row, version);
+  const current = jobRef(row.current);
+  const previous = jobRef(jobs.previousOf(daemon.id));
+  return answers.of(daemon, [lastSeenAt, status, current, previous], () => ({
     id: daemon.id,
     organization_id: daemon.organizationId,
     key_id: daemon.keyId,
     created_at: rfc3339(daemon.createdAt),
-    last_seen_at: rfc3339(daemon.lastSeenAt),
+    last_seen_at: rfc3339(lastSeenAt),
     name: daemon.name,
     version: daemon.version,
     api_version: daemon.apiVersion,
     provisioners: ['terraform'],
     tags: daemon.tags,
-  };
-  if (!version.does('listsJobs')) return stored;
-  return {
-    ...stored,
-    key_name: daemon.keyName,
-    status: statusOf(row, version),
-    current_job: jobRef(current),
-    previous_job: jobRef(jobs.previousOf(daemon.id)),
-  };
+    ...(version.does('listsJobs') && {
+      key_name: daemon.keyName,
+      status,
+      current_job: current,
+      previous_job: previous,
+    }),
+  }));
 }
+
+const refs = new KeptRows<Job, JobRefAnswer>();
 
 function jobRef(job: Job | undefined): JobRefAnswer | null {
   if (job === undefined) return null;
-  return {
+  const { status, template } = job;
+  return refs.of(job, [status, template], () => ({
     id: job.id,
-    status: job.status,
-    template_name: job.template.name,
+    status,
+    template_name: template.name,
     template_icon: '',
     template_display_name: '',
-  };
+  }));
 }

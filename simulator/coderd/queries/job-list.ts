@@ -7,8 +7,10 @@ import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { tagsetContains } from '../rules/tagset-contains.ts';
 import type { CoderVersion } from '../rules/versions.ts';
 import type { DaemonTable } from '../tables/daemons.ts';
-import { type Job, type JobRecord, type JobStatus, type JobTable, PREBUILDS_USER } from '../tables/jobs.ts';
+import type { Job, JobRecord, JobStatus, JobTable } from '../tables/jobs.ts';
 import { NIL_UUID } from '../tables/keys.ts';
+import type { JobQueue } from './job-queue.ts';
+import { KeptRows } from './kept-rows.ts';
 import { optionalTime, rfc3339 } from './rfc3339.ts';
 
 export type JobQuery = {
@@ -47,7 +49,12 @@ export type JobAnswer = {
   readonly logs_overflowed: boolean | undefined;
 };
 
-type Tables = { readonly jobs: JobTable; readonly daemons: DaemonTable; readonly version: CoderVersion };
+type Tables = {
+  readonly jobs: JobTable;
+  readonly daemons: DaemonTable;
+  readonly queue: JobQueue;
+  readonly version: CoderVersion;
+};
 
 const NO_METADATA = {
   template_version_name: '',
@@ -60,14 +67,7 @@ const NO_METADATA = {
 const OPEN_STATUSES: readonly string[] = ['pending', 'running', 'canceling'];
 
 export function listJobs(query: JobQuery, tables: Tables): readonly JobAnswer[] {
-  const found = select(query, tables.jobs);
-  const positions = found.length === 0 ? new Map<Job, number>() : queuePositions(tables.jobs);
-  const workersFor = availableWorkers(query.organizationId, tables.daemons);
-  return found.map((job) => {
-    const position = positions.get(job) ?? 0;
-    const workers = job.startedAt === undefined ? workersFor(job) : undefined;
-    return jobAnswer(job, tables, { position, size: positions.size, workers });
-  });
+  return select(query, tables.jobs).map((job) => listedJob(job, tables));
 }
 
 /** Newest first. */
@@ -103,48 +103,32 @@ function matches(job: Job, query: JobQuery): boolean {
   );
 }
 
-/** Queue positions over all organizations and tags: prebuilds last, then the oldest first. */
-function queuePositions(jobs: JobTable): ReadonlyMap<Job, number> {
-  const pending = [...jobs.open()].filter(({ status }) => status === 'pending');
-  const isPrebuild = ({ initiatorId }: Job): boolean => initiatorId === PREBUILDS_USER;
-  const ranked = [...pending.filter((job) => !isPrebuild(job)), ...pending.filter(isPrebuild)];
-  return new Map(ranked.map((job, index) => [job, index + 1]));
+const listed = new KeptRows<JobRecord, JobAnswer>();
+
+/** An item of the list. The queue is that of the time at which a field is read. */
+function listedJob(job: JobRecord, { daemons, queue, version }: Tables): JobAnswer {
+  const worker = job.workerId === undefined ? undefined : daemons.get(job.workerId)?.name;
+  return listed.of(job, [...changing(job), worker], () => ({
+    ...jobAnswer(job, version),
+    worker_name: version.does('tellsWorkerNames') ? worker : undefined,
+    metadata: version.does('filtersLists') ? metadata(job, version) : undefined,
+    get queue_position() {
+      return queue.positionOf(job);
+    },
+    get queue_size() {
+      return queue.size;
+    },
+    get available_workers() {
+      return queue.workersFor(job);
+    },
+  }));
 }
 
-/** Every daemon row that fits, including offline ones; undefined if there is none. */
-function availableWorkers(
-  organizationId: OrganizationId,
-  daemons: DaemonTable,
-): (job: Job) => readonly string[] | undefined {
-  const known = new Map<string, readonly string[]>();
-  const find = ({ tags }: Job): readonly string[] =>
-    daemons
-      .all()
-      .filter((daemon) => daemon.organizationId === organizationId && tagsetContains(daemon.tags, tags))
-      .map(({ id }) => id)
-      .toArray();
-  return (job) => {
-    const workers = known.get(job.tagKey) ?? find(job);
-    known.set(job.tagKey, workers);
-    return workers.length === 0 ? undefined : workers;
-  };
-}
+const answers = new KeptRows<JobRecord, JobAnswer>();
 
-/**
- * One item. Without `queue` it is as in the answers of builds and template versions, which have no
- * names and here no queue.
- */
-export function jobAnswer(
-  job: JobRecord,
-  { daemons, version }: Pick<Tables, 'daemons' | 'version'>,
-  queue?: {
-    readonly position: number;
-    readonly size: number;
-    readonly workers: readonly string[] | undefined;
-  },
-): JobAnswer {
-  const isListed = queue !== undefined;
-  return {
+/** A job as in the answers of builds and template versions, which have no names and here no queue. */
+export function jobAnswer(job: JobRecord, version: CoderVersion): JobAnswer {
+  return answers.of(job, changing(job), () => ({
     id: job.id,
     created_at: rfc3339(job.createdAt),
     started_at: optionalTime(job.startedAt),
@@ -153,14 +137,11 @@ export function jobAnswer(
     error: job.error,
     status: job.status,
     worker_id: job.workerId,
-    worker_name:
-      isListed && version.does('tellsWorkerNames') && job.workerId !== undefined
-        ? daemons.get(job.workerId)?.name
-        : undefined,
+    worker_name: undefined,
     file_id: job.version.fileId,
     tags: job.tags,
-    queue_position: queue?.position ?? 0,
-    queue_size: queue?.size ?? 0,
+    queue_position: 0,
+    queue_size: 0,
     organization_id: job.organizationId,
     initiator_id: version.does('knowsInitiators') ? job.initiatorId : undefined,
     input:
@@ -168,10 +149,16 @@ export function jobAnswer(
         ? { template_version_id: job.version.id }
         : { workspace_build_id: job.workspace.buildId },
     type: job.type,
-    available_workers: queue?.workers,
-    metadata: version.does('filtersLists') ? (isListed ? metadata(job, version) : NO_METADATA) : undefined,
+    available_workers: undefined,
+    metadata: version.does('filtersLists') ? NO_METADATA : undefined,
     logs_overflowed: version.does('tellsLogOverflow') ? false : undefined,
-  };
+  }));
+}
+
+/** The fields of a job that change. */
+function changing(job: JobRecord): readonly unknown[] {
+  const { startedAt, completedAt, canceledAt, workerId, error, template } = job;
+  return [startedAt, completedAt, canceledAt, workerId, error, template];
 }
 
 function metadata(

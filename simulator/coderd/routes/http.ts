@@ -7,8 +7,10 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { CoderdModel } from '../model.ts';
+import { KeptRows } from '../queries/kept-rows.ts';
 import { rfc3339 } from '../queries/rfc3339.ts';
 import { isUuid } from '../rules/uuids.ts';
+import type { Organization } from '../tables/organizations.ts';
 import { type Authenticated, mayRead, type TokenUser } from '../tables/tokens.ts';
 import { entitlements, userRoute } from './account-routes.ts';
 import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
@@ -29,6 +31,7 @@ const INVALID_PARAMETERS = 'Invalid query parameters.';
 const JOB_STATUSES = ['pending', 'running', 'succeeded', 'canceling', 'canceled', 'failed', 'unknown'];
 const DAEMON_STATUSES = ['offline', 'idle', 'busy'];
 const LICENSED: ReadonlySet<string> = new Set(['entitlements', 'provisionerkeys']);
+const ROOT = '/api/v2/';
 const ROUTE_NOT_FOUND: Answer = { status: 404, body: { message: 'Route not found.' } };
 
 export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions = {}): RequestListener {
@@ -78,12 +81,13 @@ function route(given: {
 }): Answer {
   const { model, parts, authenticated } = given;
   const { method, url, body } = parts;
-  const [api, version, ...path] = url.pathname.split('/').slice(1);
-  if (api !== 'api' || version !== 'v2') return ROUTE_NOT_FOUND;
-  if (path.join('/') === 'buildinfo') return buildInfo(model, parts);
-  if (model.licence === 'open-source' && path.some((part) => LICENSED.has(part))) return ROUTE_NOT_FOUND;
-  if (path.join('/') === 'entitlements') return entitlements(model);
-  const [collection, ...rest] = path;
+  if (!url.pathname.startsWith(ROOT)) return ROUTE_NOT_FOUND;
+  const path = url.pathname.slice(ROOT.length);
+  if (path === 'buildinfo') return buildInfo(model, parts);
+  const [collection, ...rest] = path.split('/');
+  if (model.licence === 'open-source' && path.split('/').some((part) => LICENSED.has(part)))
+    return ROUTE_NOT_FOUND;
+  if (path === 'entitlements') return entitlements(model);
   if (collection === 'provisionerkeys' && rest.length === 1)
     return provisionerKey(model, headerOf(parts, 'coder-provisioner-daemon-key'));
   const found = foundRoute(collection, rest, { model, method });
@@ -136,8 +140,17 @@ function handlerOf(
   return rest.length === 0 ? jobList : oneJob;
 }
 
+const organizationRows = new KeptRows<Organization, ReturnType<typeof organizationAnswer>>();
+
 function organizations({ model }: UserRequest): Answer {
-  const body = model.organizations.all.map(({ id, name, isDefault, createdAt }) => ({
+  const body = model.organizations.all.map((organization) =>
+    organizationRows.of(organization, [], () => organizationAnswer(organization, model)),
+  );
+  return { status: 200, body };
+}
+
+function organizationAnswer({ id, name, isDefault, createdAt }: Organization, { version }: CoderdModel) {
+  return {
     id,
     name,
     display_name: name,
@@ -146,11 +159,10 @@ function organizations({ model }: UserRequest): Answer {
     created_at: rfc3339(createdAt),
     updated_at: rfc3339(createdAt),
     is_default: isDefault,
-    default_org_member_roles: model.version.does('tellsMemberRoles')
+    default_org_member_roles: version.does('tellsMemberRoles')
       ? ['organization-workspace-access']
       : undefined,
-  }));
-  return { status: 200, body };
+  };
 }
 
 function jobList(request: OrganizationRequest): Answer {

@@ -8,6 +8,7 @@ import { CoderdError, CoderdHttp, type Document } from '../../../lambda/adapters
 import { describeSchemaMismatch } from '../../../lambda/adapters/shared/schema-mismatch.ts';
 import { Secret } from '../../../lambda/adapters/shared/secret.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { parseOnce } from '../../base/parse-once.ts';
 import type { CoderdModel } from '../model.ts';
 import type { TokenUser } from '../tables/tokens.ts';
 import { answerOf } from './http.ts';
@@ -25,7 +26,7 @@ export class NoAnswer extends Error {
 export class InProcessCoderd extends CoderdHttp {
   readonly #model: CoderdModel;
   readonly #call: Call;
-  /** By path, of the requests without a query, which every look makes. */
+  /** By path and query, of the requests that every look makes. */
   readonly #urls = new Map<string, URL>();
 
   constructor(model: CoderdModel, call: Call) {
@@ -48,11 +49,6 @@ export class InProcessCoderd extends CoderdHttp {
     );
   }
 
-  /** Like `get`, but the answer needs no parsing: `make` returns it as the schema would. */
-  getMade<T>(make: () => T): Promise<Document<T>> {
-    return this.#ask(make);
-  }
-
   async #ask<T>(answer: () => T): Promise<Document<T>> {
     try {
       return await this.#call(() => ({ value: answer(), date: this.#now() }));
@@ -63,18 +59,26 @@ export class InProcessCoderd extends CoderdHttp {
   }
 
   #read<T extends z.ZodType>({ path, query, ...asked }: Asked, schema: T): z.output<T> {
-    const isPlain = Object.keys(query).length === 0;
-    const url = (isPlain ? this.#urls.get(path) : undefined) ?? new URL(`http://coderd${path}`);
-    if (isPlain) this.#urls.set(path, url);
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const url = this.#urlOf(path, query);
     const { status, body } = answerOf(this.#model, { ...asked, url, headers: {} }, ANYBODY);
     if (status !== 200) {
       const text = JSON.stringify(body);
       throw this.errorOf(path, { statusCode: status, headers: {}, text, date: this.#now() });
     }
-    const result = schema.safeParse(body);
+    const result = parseOnce(schema, body);
     if (!result.success) throw new CoderdError('misfit', describeSchemaMismatch(result.error, body));
     return result.data;
+  }
+
+  #urlOf(path: string, query: Asked['query']): URL {
+    const key = [path, ...Object.entries(query).flat()].join(' ');
+    const known = this.#urls.get(key);
+    if (known !== undefined) return known;
+    const url = new URL(`http://coderd${path}`);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    // lists of ids are hardly ever the same
+    if (query.ids === undefined) this.#urls.set(key, url);
+    return url;
   }
 
   /** The Date header has whole seconds. */

@@ -95,10 +95,10 @@ export class QueryParameters {
 
   /** All errors, including those of unknown parameters. */
   errors(): readonly ValidationError[] {
-    const excess = [...new Set(this.#given.keys())].filter((field) => !this.#parsed.has(field));
+    const excess = new Set(this.#given.keys()).difference(this.#parsed);
     return [
       ...this.#errors,
-      ...excess.map((field) => ({ field, detail: `"${field}" is not a valid query param` })),
+      ...[...excess].map((field) => ({ field, detail: `"${field}" is not a valid query param` })),
     ];
   }
 
@@ -141,7 +141,15 @@ function lowerCaseUuid(text: string): string {
   return text.toLowerCase();
 }
 
+const durations = new Map<string, number>();
+
 function durationMs(text: string): number {
+  const known = durations.get(text) ?? parseDuration(text);
+  durations.set(text, known);
+  return known;
+}
+
+function parseDuration(text: string): number {
   if (text === '0') return 0;
   if (!DURATION.test(text)) throw new QueryParameterError(`time: invalid duration "${text}"`);
   const parts = [...text.matchAll(/([\d.]+)(ns|us|µs|ms|s|m|h)/g)];

@@ -1,13 +1,13 @@
-/**
- * Workspaces as JSON (codersdk of 2.30, docs/internals/coder.md §10), in the order of
- * GetWorkspaces.
- */
+/** Workspaces as JSON (codersdk of 2.30, docs/internals/coder.md §10). */
 
 import type { CoderdModel } from '../model.ts';
+import type { JobAnswer } from '../queries/job-list.ts';
+import { KeptRows } from '../queries/kept-rows.ts';
 import { optionalTime, rfc3339 } from '../queries/rfc3339.ts';
 import type { JobStatus } from '../tables/jobs.ts';
 import type { Transition } from '../tables/transition.ts';
 import type { BuildRecord, WorkspaceRecord } from '../tables/workspace-records.ts';
+import { isRunning } from '../tables/workspaces.ts';
 
 /** The status of a workspace while the job of its latest build runs, and after it has succeeded. */
 const STATUSES: Readonly<Record<Transition, { readonly running: string; readonly succeeded: string }>> = {
@@ -16,24 +16,30 @@ const STATUSES: Readonly<Record<Transition, { readonly running: string; readonly
   delete: { running: 'deleting', succeeded: 'deleted' },
 };
 
-/**
- * Running workspaces first, then by owner and name. A workspace that stops moves in the list
- * between two pages.
- */
-export function inListOrder(workspaces: readonly WorkspaceRecord[]): readonly WorkspaceRecord[] {
-  return workspaces.toSorted(
-    (a, b) =>
-      Number(isRunning(b)) - Number(isRunning(a)) ||
-      byText(a.owner.username, b.owner.username) ||
-      byText(a.name, b.name),
-  );
-}
-
-function byText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
-}
+const workspaceRows = new KeptRows<WorkspaceRecord, ReturnType<typeof makeWorkspace>>();
 
 export function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) {
+  const { latestBuild, owner, template, schedule, ttlMs, keepsVersion, prebuilt } = workspace;
+  const { lastUsedAt, nextStartAt, dormantAt, deletingAt } = workspace;
+  const build = buildAnswer(latestBuild, workspace, model);
+  const shown = [
+    build,
+    owner,
+    schedule,
+    ttlMs,
+    keepsVersion,
+    prebuilt,
+    lastUsedAt,
+    nextStartAt,
+    dormantAt,
+    deletingAt,
+    template.activeVersion,
+    template.requireActiveVersion,
+  ];
+  return workspaceRows.of(workspace, shown, () => makeWorkspace(workspace, build, model));
+}
+
+function makeWorkspace(workspace: WorkspaceRecord, build: ReturnType<typeof makeBuild>, model: CoderdModel) {
   const { id, name, organizationId, owner, template, latestBuild } = workspace;
   return {
     id,
@@ -52,7 +58,7 @@ export function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) 
     template_active_version_id: template.activeVersion.id,
     template_require_active_version: template.requireActiveVersion,
     template_use_classic_parameter_flow: false,
-    latest_build: buildAnswer(latestBuild, workspace, model),
+    latest_build: build,
     latest_app_status: null,
     outdated: latestBuild.version !== template.activeVersion,
     name,
@@ -70,12 +76,18 @@ export function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) 
   };
 }
 
+type Named = { readonly id: string; readonly name: string };
+
+const buildRows = new KeptRows<BuildRecord, ReturnType<typeof makeBuild>>();
+
 /** A build of a workspace (codersdk.WorkspaceBuild). */
-export function buildAnswer(
-  build: BuildRecord,
-  workspace: { readonly id: string; readonly name: string },
-  model: CoderdModel,
-) {
+export function buildAnswer(build: BuildRecord, workspace: Named, model: CoderdModel) {
+  const job = model.answerOf(build.job);
+  const shown = [job, build.deadline, build.maxDeadline, workspace.name];
+  return buildRows.of(build, shown, () => makeBuild(build, workspace, job, model));
+}
+
+function makeBuild(build: BuildRecord, workspace: Named, job: JobAnswer, model: CoderdModel) {
   // The prebuilds user has no row.
   const userOf = (id: string) => ({ id, name: model.user(id)?.username ?? 'prebuilds' });
   const initiator = userOf(build.job.initiatorId);
@@ -94,9 +106,9 @@ export function buildAnswer(
     transition: build.transition,
     initiator_id: initiator.id,
     initiator_name: initiator.name,
-    job: model.answerOf(build.job),
+    job,
     reason: build.reason,
-    resources: hasStarted(build) ? [resource(build)] : [],
+    resources: isRunning(build) ? [resource(build)] : [],
     deadline: nullableTime(build.deadline),
     max_deadline: nullableTime(build.maxDeadline),
     status: statusOf(build.transition, build.job.status),
@@ -132,14 +144,6 @@ function resource({ id, createdAt, job }: BuildRecord) {
     metadata: [{ key: 'image', value: 'codercom/enterprise-base:ubuntu', sensitive: false }],
     daily_cost: 0,
   };
-}
-
-function isRunning({ latestBuild }: WorkspaceRecord): boolean {
-  return hasStarted(latestBuild);
-}
-
-function hasStarted({ transition, job }: BuildRecord): boolean {
-  return transition === 'start' && job.status === 'succeeded';
 }
 
 /** The status of a workspace, as coderd's convertWorkspaceStatus derives it. */

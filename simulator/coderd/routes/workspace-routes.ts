@@ -12,7 +12,7 @@ import { buildTimings } from './build-timings.ts';
 import { uploadedFile } from './file-routes.ts';
 import type { Route, UserRequest } from './route.ts';
 import { templateAnswer, versionAnswer } from './template-list.ts';
-import { inListOrder, workspaceAnswer } from './workspace-list.ts';
+import { workspaceAnswer } from './workspace-list.ts';
 
 /** The route below `/api/v2/<collection>/`; undefined if there is none. */
 export function routeOf(collection: string | undefined, rest: readonly string[]): Route | undefined {
@@ -48,9 +48,9 @@ function workspaces({ model, user, parameters }: UserRequest): Answer {
       'Invalid workspace search query.',
     );
   const readable = model.workspaces
-    .all()
+    .inListOrder()
     .filter(({ organizationId }) => mayReadWorkspaces(user, organizationId));
-  const page = inListOrder(readable).slice(offset, limit === 0 ? undefined : offset + limit);
+  const page = readable.slice(offset, limit === 0 ? undefined : offset + limit);
   const body = {
     workspaces: page.map((workspace) => workspaceAnswer(workspace, model)),
     count: readable.length,

@@ -7,6 +7,7 @@ import type { Tags } from '../../../lambda/decision/model/tags.ts';
  */
 export function tagsetContains(superset: Tags, subset: Tags): boolean {
   const names = Object.keys(subset);
+  if (names.length === 0) return true;
   const holdsAll = names.every((name) => Object.hasOwn(superset, name) && superset[name] === subset[name]);
   if (!isUntagged(subset)) return holdsAll;
   return holdsAll && Object.keys(superset).length === names.length;

@@ -91,6 +91,7 @@ type Release = { readonly minor: number; readonly patch: number };
 export class CoderVersion {
   readonly text: string;
   readonly #release: Release;
+  readonly #known = new Map<Behaviour, boolean>();
 
   constructor(text: string) {
     this.text = text;
@@ -98,6 +99,12 @@ export class CoderVersion {
   }
 
   does(behaviour: Behaviour): boolean {
+    const known = this.#known.get(behaviour) ?? this.#derive(behaviour);
+    this.#known.set(behaviour, known);
+    return known;
+  }
+
+  #derive(behaviour: Behaviour): boolean {
     const { minor, patch } = this.#release;
     const since = SINCE[behaviour].map(releaseOf);
     const isLater = since.every((first) => minor > first.minor);

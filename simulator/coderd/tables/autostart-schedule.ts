@@ -106,7 +106,11 @@ function wallClock(timezone: string, time: number): number {
     new Intl.DateTimeFormat('en-US', {
       timeZone: timezone,
       hourCycle: 'h23',
-      ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' },
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
     });
   formats.set(timezone, format);
   const parts = new Map(format.formatToParts(time).map(({ type, value }) => [type, Number(value)]));

@@ -30,7 +30,8 @@ export type DaemonRecord = DaemonRegistration & {
 
 type Daemon = DaemonRecord & { lastSeenAt: EpochMs };
 
-const RECENT_MS = 3_600_000;
+/** Of `DaemonTable.recent`. */
+export const RECENT_MS = 3_600_000;
 
 /** The table provisioner_daemons. */
 export class DaemonTable {
@@ -40,11 +41,18 @@ export class DaemonTable {
    * queries need only recent ones.
    */
   readonly #recent = new Map<DaemonId, Daemon>();
+  #recentAt = Number.NEGATIVE_INFINITY;
   readonly #idByName = new Map<string, DaemonId>();
   readonly #random: Random;
+  #changes = 0;
 
   constructor(random: Random) {
     this.#random = random;
+  }
+
+  /** Grows with each row that is added, replaced or deleted. */
+  get changes(): number {
+    return this.#changes;
   }
 
   /**
@@ -59,6 +67,7 @@ export class DaemonTable {
     this.#idByName.set(name, id);
     this.#byId.set(id, daemon);
     this.#recent.set(id, daemon);
+    this.#changes += 1;
     return daemon;
   }
 
@@ -79,13 +88,16 @@ export class DaemonTable {
     return this.#byId.values();
   }
 
-  /** The daemons seen within the hour, in any order. */
+  /** The daemons seen within the hour, oldest first. */
   recent(now: EpochMs): readonly DaemonRecord[] {
+    // a test may let the lifecycle executor look from a later time
+    if (now < this.#recentAt) for (const daemon of this.#byId.values()) this.#recent.set(daemon.id, daemon);
+    this.#recentAt = now;
     const seen: Daemon[] = [];
     for (const daemon of this.#recent.values())
       if (daemon.lastSeenAt >= now - RECENT_MS) seen.push(daemon);
       else this.#recent.delete(daemon.id);
-    return seen;
+    return seen.sort((a, b) => a.createdAt - b.createdAt);
   }
 
   deleteWhere(isGone: (daemon: DaemonRecord) => boolean): void {
@@ -94,6 +106,7 @@ export class DaemonTable {
       this.#byId.delete(daemon.id);
       this.#recent.delete(daemon.id);
       this.#idByName.delete(uniqueName(daemon));
+      this.#changes += 1;
     }
   }
 }

@@ -89,13 +89,20 @@ export class JobTable {
   readonly #open = new Set<Job>();
   readonly #byWorker = new Map<DaemonId, WorkerJobs>();
   readonly #onCompleted: (job: Job) => void;
+  #changes = 0;
 
   /** `onCompleted` is called for each job that has ended, with any result. */
   constructor(onCompleted: (job: Job) => void) {
     this.#onCompleted = onCompleted;
   }
 
+  /** Grows with each change of a job. */
+  get changes(): number {
+    return this.#changes;
+  }
+
   insert(given: NewJob): Job {
+    this.#changes += 1;
     const job = newJob(given, this.#all.length + 1);
     this.#all.push(job);
     this.#byId.set(job.id, job);
@@ -137,6 +144,7 @@ export class JobTable {
     job: Job,
     given: { readonly worker: DaemonId; readonly session: object; readonly at: EpochMs },
   ): void {
+    this.#changes += 1;
     job.startedAt = given.at;
     job.updatedAt = given.at;
     job.updatedBy = given.session;
@@ -150,6 +158,7 @@ export class JobTable {
    * Marks a job as cancelled. A pending job is thereby complete (workspace build cancel handler).
    */
   cancel(job: Job, at: EpochMs): void {
+    this.#changes += 1;
     job.canceledAt = at;
     if (job.workerId === undefined) this.#close(job, at);
   }
@@ -171,6 +180,7 @@ export class JobTable {
   }
 
   #close(job: Job, at: EpochMs): void {
+    this.#changes += 1;
     job.completedAt = at;
     job.updatedAt = at;
     job.updatedBy = undefined;

@@ -51,6 +51,8 @@ export class WorkspaceTable {
   readonly #builds = new Map<string, Build[]>();
   /** Cache of `all`, until a workspace is added or removed. */
   #all: readonly WorkspaceRecord[] | undefined;
+  /** Cache of `inListOrder`, until a workspace or a build changes. */
+  #listed: readonly WorkspaceRecord[] | undefined;
   readonly #parts: WorkspaceTableParts;
 
   constructor(parts: WorkspaceTableParts) {
@@ -127,6 +129,20 @@ export class WorkspaceTable {
   all(): readonly WorkspaceRecord[] {
     this.#all ??= [...this.#byId.values()];
     return this.#all;
+  }
+
+  /**
+   * Running workspaces first, then by owner and name, as GetWorkspaces lists them. A workspace that
+   * stops moves in the list between two pages.
+   */
+  inListOrder(): readonly WorkspaceRecord[] {
+    this.#listed ??= this.all().toSorted(
+      (a, b) =>
+        Number(isRunning(b.latestBuild)) - Number(isRunning(a.latestBuild)) ||
+        byText(a.owner.username, b.owner.username) ||
+        byText(a.name, b.name),
+    );
+    return this.#listed;
   }
 
   /**
@@ -216,6 +232,8 @@ export class WorkspaceTable {
 
   /** Call it for each job that has ended. */
   jobCompleted(job: Job): void {
+    // another workspace may show its build: see `adopt`
+    this.#listed = undefined;
     const workspace = job.workspace && this.#byId.get(job.workspace.id);
     if (workspace !== undefined && job.completedAt !== undefined) this.#completed(workspace, job.completedAt);
   }
@@ -244,6 +262,7 @@ export class WorkspaceTable {
   remove(id: string): void {
     this.#byId.delete(id);
     this.#all = undefined;
+    this.#listed = undefined;
     this.#builds.delete(id);
   }
 
@@ -317,6 +336,7 @@ export class WorkspaceTable {
   }
 
   #changed(workspace: Workspace): void {
+    this.#listed = undefined;
     workspace.transitions = transitionsOf(workspace, this.#parts.rules);
     workspace.dueFrom = lacksNextStart(workspace)
       ? Number.NEGATIVE_INFINITY
@@ -328,6 +348,15 @@ export class WorkspaceTable {
     if (found === undefined) throw new CoderdRefusal(404, `${doing} workspace ${id}: there is none`);
     return found;
   }
+}
+
+/** Whether the workspace of its latest build runs. */
+export function isRunning({ transition, job }: BuildRecord): boolean {
+  return transition === 'start' && job.status === 'succeeded';
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 type BuildJob = Pick<NewJob, 'template' | 'version'> & {
@@ -343,7 +372,10 @@ function buildJob({ template, version, transition, workspace, ownTags }: BuildJo
     organizationId: template.organizationId,
     tags: tagsOf(version, ownTags, workspace.ownerId),
     type: 'workspace_build',
-    ...{ template, version, transition, workspace },
+    template,
+    version,
+    transition,
+    workspace,
   } as const;
 }
 

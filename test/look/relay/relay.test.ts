@@ -1,15 +1,15 @@
 /** The looks of a minute, each started by a message of the one before. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { virtualPorts } from '../../../backtest/replay/ports/ports.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
-import { InvocationError, runLooks } from '../../../lambda/look/invocation.ts';
-import { type LookMessage, type LookQueue, Relay } from '../../../lambda/look/relay/relay.ts';
+import { InvocationError } from '../../../lambda/look/invocation.ts';
+import { Relay } from '../../../lambda/look/relay/relay.ts';
+import { Random } from '../../../simulator/base/random.ts';
 import { VirtualScheduler } from '../../../simulator/base/virtual-scheduler.ts';
-import { QueueModel } from '../../../simulator/queue/model.ts';
+import { NoAnswer } from '../../../simulator/coderd/routes/in-process.ts';
+import { atOnce } from '../../../simulator/in-process/aws-clients.ts';
+import { InProcessFunction } from '../../../simulator/in-process/function.ts';
 import { type Lab, START, startLab } from '../../support/lab.ts';
-
-const TIMEOUT_MS = 55_000;
 
 let lab: Lab;
 beforeEach(async () => {
@@ -24,13 +24,32 @@ beforeEach(async () => {
 });
 afterEach(() => lab.close());
 
-/** Runs the function as Lambda does: each invocation in a process that is free, else in a new one. */
 function deploy({ world, config }: Pick<Lab, 'world' | 'config'>) {
   const scheduler = new VirtualScheduler(world.timeline);
-  const queue = new QueueModel(scheduler);
   const start = scheduler.now();
+  const line = {
+    coderd: async <T>(answer: () => T): Promise<T> => {
+      if (deployed.isCoderdDown) throw new NoAnswer('coderd is down');
+      return answer();
+    },
+    ecs: atOnce,
+    others: atOnce,
+  };
+  const autoscaler = new InProcessFunction({
+    world,
+    scheduler,
+    config: () => config,
+    random: new Random(1),
+    line: () => line,
+    onLook: () => deployed.looksAt.push((scheduler.now() - start) / 1000),
+    onInvoked: ({ startedAt, error }) => {
+      deployed.billedMs += scheduler.now() - startedAt;
+      if (error !== undefined) deployed.failures.push(error);
+    },
+    onSendFailure: (cause) => deployed.warnings.push(cause),
+  });
   const deployed = {
-    queue,
+    queue: autoscaler.queue,
     isCoderdDown: false,
     /** The seconds of each look since the start. */
     looksAt: [] as number[],
@@ -38,44 +57,14 @@ function deploy({ world, config }: Pick<Lab, 'world' | 'config'>) {
     billedMs: 0,
     warnings: [] as unknown[],
     failures: [] as unknown[],
+    minutes: 0,
+    /** Lets minutes pass, up to the next invocation of the schedule. */
     runMinutes: async (minutes: number): Promise<void> => {
-      const run = async (): Promise<void> => {
-        for (let minute = 0; minute < minutes; minute++) {
-          void invoke();
-          await scheduler.wait(MINUTE_MS);
-        }
-      };
-      void scheduler.wait(0).then(run);
-      await scheduler.advanceTo(plusMs(scheduler.now(), minutes * MINUTE_MS));
+      deployed.minutes += minutes;
+      await scheduler.advanceTo(plusMs(start, deployed.minutes * MINUTE_MS - 1));
     },
   };
-  const sender: LookQueue = {
-    send: async (message, delayS) => {
-      if (queue.isDown) throw new Error('AccessDenied');
-      queue.send(JSON.stringify(message), delayS);
-    },
-  };
-  const newProcess = () => ({
-    relay: new Relay(sender, (cause) => deployed.warnings.push(cause)),
-    ports: virtualPorts({
-      ...{ world, scheduler, onCall: () => {} },
-      isCoderdDown: () => deployed.isCoderdDown,
-    }),
-  });
-  const free: ReturnType<typeof newProcess>[] = [];
-  const invoke = async (message?: LookMessage): Promise<void> => {
-    const startedAt = scheduler.now();
-    const process = free.pop() ?? newProcess();
-    await runLooks({
-      ports: { ...process.ports(), relay: process.relay },
-      ...{ config, message },
-      remainingMs: () => startedAt + TIMEOUT_MS - scheduler.now(),
-      onLook: () => deployed.looksAt.push((scheduler.now() - start) / 1000),
-    }).catch((error: unknown) => deployed.failures.push(error));
-    deployed.billedMs += scheduler.now() - startedAt;
-    free.push(process);
-  };
-  queue.handler = (body) => invoke(JSON.parse(body) as LookMessage);
+  void autoscaler.run(0);
   return deployed;
 }
 

@@ -26,6 +26,7 @@ describe('unsettled', () => {
     { pool: { desiredCount: 2, min: 2 }, because: 'keeps its min' },
     { pool: { desiredCount: 3, min: 1, warm: 3 }, because: 'keeps its warm daemons' },
     { pool: { desiredCount: 0 }, because: 'keeps no task' },
+    { pool: { desiredCount: 3, min: 1, warm: 'auto' as const }, because: 'keeps what it has learned' },
   ])('finds nothing when a pool $because', ({ pool }) => {
     expect(restOf(pool)).toEqual([]);
   });

@@ -47,6 +47,8 @@ describe('npm run sim:leaves', () => {
       retired: expect.any(Number),
       secretsChanged: expect.any(Number),
       fakeDaemons: expect.any(Number),
+      recordFaults: expect.any(Number),
+      messageFaults: expect.any(Number),
       ledger: {
         died: expect.any(Number),
         listed: expect.any(Number),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { sumUp } from '../../../verify/random-worlds/figures.ts';
 import { runWorld } from '../../../verify/random-worlds/run-world.ts';
 import { drawPlan, type WorldPlan, worldSeeds } from '../../../verify/random-worlds/world/plan.ts';
@@ -35,6 +36,8 @@ describe('random worlds', () => {
       12,
     );
     expect(new Set(drawn.flatMap(({ incidents }) => Object.keys(incidents))).size).toBe(15);
+    expect(kinds(({ memory }) => memory.processLifeMs.join(' '))).toBe(3);
+    expect(drawn.filter(({ pools }) => pools.some(({ warm }) => warm === 'auto')).length).toBeGreaterThan(30);
     expect(drawn.filter(({ overridesAnHour }) => overridesAnHour > 1).length).toBeGreaterThan(50);
     const retirements = drawn.flatMap((plan) => plan.retirements);
     expect(new Set(retirements.map((it) => `${it.isRenamed} ${it.backAfterHours !== undefined}`)).size).toBe(
@@ -120,13 +123,36 @@ describe('a world in which daemons claim the tasks of others all the time', () =
   );
 });
 
+describe('a world in which the function forgets and its messages go astray', () => {
+  it.each(rows([819682722, 303606872, 33472705], 1))('kills no build and settles, seed %i', async (seed) => {
+    const plan = drawPlan(seed);
+    const { problems, killedByUs, recordFaults, messageFaults } = await runWorld({
+      ...plan,
+      busyHours: 4,
+      lookEveryS: 10,
+      line: { failing: 0, losing: 0 },
+      pools: plan.pools.map((pool) => ({ ...pool, warm: 'auto' })),
+      memory: { processLifeMs: [MINUTE_MS, HOUR_MS], recordAnHour: 20 },
+      messages: { lost: 0.2, repeated: 0.2, late: 0.2 },
+    });
+    expect({ problems, killedByUs }).toEqual({ problems: [], killedByUs: 0 });
+    expect(recordFaults).toBeGreaterThan(5);
+    expect(messageFaults).toBeGreaterThan(50);
+  });
+});
+
 describe('a world in which tasks die all the time', () => {
   it.each(rows([6, 5, 4], 1))('lists every build that died and invents none, seed %i', async (seed) => {
     const drawn = shortPlan(seed);
     const incidents = {
       ...drawn.incidents,
-      ...{ 'spot interruption': 8, 'host failure': 6, retirement: 4, StopTask: 5, 'daemon crash': 6 },
-      ...{ 'key deleted': 0.5, 'coderd down': 0.4 },
+      'spot interruption': 8,
+      'host failure': 6,
+      retirement: 4,
+      StopTask: 5,
+      'daemon crash': 6,
+      'key deleted': 0.5,
+      'coderd down': 0.4,
     };
     const { problems, ledger } = await runWorld({
       ...drawn,

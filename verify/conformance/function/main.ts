@@ -9,10 +9,10 @@
  */
 
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { Command } from 'commander';
+import { functionEnvironment } from '../../../demo/function/environment.ts';
+import { RunningFunction } from '../../../demo/function/running-function.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { messageOf } from '../../../lambda/decision/model/message-of.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
@@ -27,7 +27,6 @@ import { CoderdApi } from './coderd-api.ts';
 import { recordOf } from './look-record.ts';
 import { RealDaemons } from './real-daemons.ts';
 import { type LaunchedTask, problemsOf, reportText } from './report.ts';
-import type { Invoked, ScheduledFunction } from './scheduled-function.ts';
 import { configOf, POOLS, play, prepare } from './story.ts';
 
 const STEP_MS = 250;
@@ -95,19 +94,20 @@ const served = await serveWorld(world, { clock });
 // ECS's answers lag behind; after this they show the services.
 await sleep(READ_LAG_MS + STEP_MS);
 
-const invocations: Invoked[] = [];
 const lines: string[] = [];
-const lambda = new Worker(new URL('scheduled-function.ts', import.meta.url), {
-  stdout: true,
-  workerData: { stack, environment: environmentOf(served.awsUrl) } satisfies ScheduledFunction,
+const functionLog = createWriteStream(`${outDir}/function.log`);
+const lambda = new RunningFunction(stack, {
+  environment: functionEnvironment(world, served),
+  onLine: (line) => {
+    lines.push(line);
+    functionLog.write(`${line}\n`);
+  },
 });
-lambda.on('error', fail);
-lambda.on('message', (invoked: Invoked) => {
-  invocations.push(invoked);
-  if (invoked.error !== undefined) fail(`the invocation failed: ${invoked.error}`);
-});
-lambda.stdout.pipe(createWriteStream(`${outDir}/function.log`));
-createInterface({ input: lambda.stdout }).on('line', (line) => lines.push(line));
+let invocations = 0;
+const invoke = async (): Promise<void> => {
+  await lambda.invoke().catch((error: unknown) => fail(`the invocation failed: ${messageOf(error)}`));
+  invocations += 1;
+};
 
 let asked: number | undefined;
 play(coderd, prepared, log).then(({ builds }) => {
@@ -115,9 +115,14 @@ play(coderd, prepared, log).then(({ builds }) => {
 }, fail);
 const desired = new Map<string, number>();
 let nextTick = Math.ceil(startedAt / MINUTE_MS) * MINUTE_MS;
+let nextInvocation = Date.now();
 while (Date.now() < startedAt + GIVE_UP_MS && !(await isOver())) {
   world.timeline.advanceTo(clock());
   await daemons.poll().catch(fail);
+  if (Date.now() >= nextInvocation) {
+    nextInvocation += MINUTE_MS;
+    void invoke();
+  }
   if (Date.now() >= nextTick) {
     nextTick += MINUTE_MS;
     await tick().catch(fail);
@@ -125,7 +130,8 @@ while (Date.now() < startedAt + GIVE_UP_MS && !(await isOver())) {
   sayCounts();
   await sleep(STEP_MS);
 }
-await lambda.terminate();
+await lambda.close();
+functionLog.end();
 
 const jobs = await coderd.jobsSince(startedAt);
 const run = {
@@ -138,25 +144,12 @@ const run = {
   remaining: remaining(),
   killed: daemons.killed,
   looks: recordOf(lines),
-  invocations: invocations.length,
+  invocations,
   errors,
 };
 process.stdout.write(`${reportText(run)}\nduration: ${Math.round((Date.now() - startedAt) / 1000)} s\n`);
 process.exitCode = problemsOf(run).length > 0 ? 1 : 0;
 await Promise.all([served.close(), guarded.close()]);
-
-function environmentOf(awsUrl: string): Readonly<Record<string, string>> {
-  return {
-    AUTOSCALER_CLUSTER: world.ecs.clusterName,
-    AUTOSCALER_STACK: world.stackName,
-    AWS_ENDPOINT_URL_ECS: awsUrl,
-    AWS_ENDPOINT_URL_SECRETS_MANAGER: awsUrl,
-    AWS_REGION: 'eu-central-1',
-    AWS_ACCESS_KEY_ID: 'conformance',
-    AWS_SECRET_ACCESS_KEY: 'conformance',
-    POWERTOOLS_METRICS_DISABLED: 'true',
-  };
-}
 
 function tasksOf(pool: string): readonly EcsTask[] {
   const { name } = world.service(pool).identity;

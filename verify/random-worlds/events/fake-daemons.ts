@@ -73,7 +73,13 @@ function start({ world, fleet, random, print }: WorldContext): Fake | undefined 
   print(`fake daemon: ${name} with the key of "${ofKey.name}"${takesJobs ? ', takes jobs' : ''}`);
   if (takesJobs) {
     const daemon = new Daemon({
-      ...{ timeline, random, server: coderd, credential, name, version, connect: [0, 0] },
+      timeline,
+      random,
+      server: coderd,
+      credential,
+      name,
+      version,
+      connect: [0, 0],
       onExit: () => {},
       onKilledJob: () => {},
     });

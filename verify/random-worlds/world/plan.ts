@@ -2,6 +2,7 @@
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { sum } from '../../../lambda/decision/model/collections.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import type { Range } from '../../../simulator/ecs/parts/latencies.ts';
 import { CLEANUPS, ROLLOUTS } from '../../../simulator/ecs/rollout.ts';
@@ -11,7 +12,7 @@ import type { ConnectionFaults } from './faulty-connection.ts';
 export type PlannedPool = PoolSpec & {
   readonly min: number;
   readonly max: number;
-  readonly warm: number;
+  readonly warm: number | 'auto';
   readonly idleTimeoutS: number;
 };
 
@@ -104,6 +105,19 @@ const MOST_CHANGES_AN_HOUR = 2;
 const MOST_FORBIDDEN_AN_HOUR = 0.5;
 const MOST_LIES_AN_HOUR = 4;
 
+/** How long the function remembers, and what happens to its record of builds. */
+export type MemoryFaults = {
+  /** How long Lambda keeps each process. */
+  readonly processLifeMs: Range;
+  /** How often per hour the record is lost, old or wrong, or may not be read or written for a time. */
+  readonly recordAnHour: number;
+};
+
+const MOST_RECORD_FAULTS_AN_HOUR = 6;
+
+/** Shares of the messages for the next looks, 0 to 1. */
+export type MessageFaults = { readonly lost: number; readonly repeated: number; readonly late: number };
+
 export type WorldPlan = {
   readonly seed: number;
   /** Duration of all events; afterwards the world has to settle. */
@@ -115,6 +129,8 @@ export type WorldPlan = {
   readonly lookEveryS: number;
   /** Shares of all invocations, 0 to 1. */
   readonly looks: { readonly doubled: number; readonly crashing: number; readonly slow: number };
+  readonly memory: MemoryFaults;
+  readonly messages: MessageFaults;
   readonly callLatency: Range;
   readonly line: ConnectionFaults;
   readonly agent: { readonly failing: number; readonly losing: number };
@@ -172,7 +188,7 @@ export function* worldSeeds(seed: number): Generator<number, never> {
 export function drawPlan(seed: number): WorldPlan {
   const random = seeded(seed);
   const pools = drawPools(random);
-  const floors = sum(pools, ({ min, warm }) => Math.max(min, warm));
+  const floors = sum(pools, floorOf);
   const most = sum(pools, ({ max }) => max);
   const busyHours = drawHours(random);
   // Overrides and retirements have their own random source, so that all else in a world stayed the
@@ -183,12 +199,14 @@ export function drawPlan(seed: number): WorldPlan {
   return {
     seed,
     busyHours,
-    pools: pools.map((pool) => ({ ...pool, ...earlySuccess })),
+    pools: drawAuto(seeded(seed + 44), pools).map((pool) => ({ ...pool, ...earlySuccess })),
     maxTasks: Math.max(1, floors, random.whole(Math.ceil(most / 2), most + 5)),
     atOncePercent: random.pick([1, 10, 25, 50, 100]) ?? 25,
     world: { ...drawWorld(random), ...drawDeployments(deployments) },
     lookEveryS: random.pick([5, 10, 30, 30, 45, 60]) ?? 10,
     looks: { doubled: often(random, 0.3), crashing: often(random, 0.2), slow: often(random, 0.1) },
+    memory: drawMemory(seeded(seed + 40)),
+    messages: drawMessages(seeded(seed + 41)),
     callLatency: random.pick<Range>([
       [5, 60],
       [20, 400],
@@ -214,6 +232,24 @@ function drawSecretFaults(random: Random): SecretFaults {
     forbiddenAnHour: often(random, MOST_FORBIDDEN_AN_HOUR),
     liesAnHour: often(random, MOST_LIES_AN_HOUR),
   };
+}
+
+/** It has its own random source, so that all else in a world stayed the same when it was added. */
+function drawMemory(random: Random): MemoryFaults {
+  const lives: readonly Range[] = [
+    [0, 0],
+    [MINUTE_MS, HOUR_MS],
+    [HOUR_MS, 6 * HOUR_MS],
+  ];
+  return {
+    processLifeMs: random.pick(lives) ?? [0, 0],
+    recordAnHour: often(random, MOST_RECORD_FAULTS_AN_HOUR),
+  };
+}
+
+/** It has its own random source too. */
+function drawMessages(random: Random): MessageFaults {
+  return { lost: often(random, 0.3), repeated: often(random, 0.3), late: often(random, 0.3) };
 }
 
 /**
@@ -249,6 +285,20 @@ function drawPools(random: Random): readonly PlannedPool[] {
     const [template] = templates.splice(random.whole(0, templates.length - 1), 1);
     return drawPool(random, template ?? { name: 'default', organization: 'default', tags: {} });
   });
+}
+
+/**
+ * In a third of the worlds half of the pools learn how many daemons to keep free. It has its own
+ * random source, so that all else in a world stayed the same when it was added.
+ */
+function drawAuto(random: Random, pools: readonly PlannedPool[]): readonly PlannedPool[] {
+  if (random.next() > 0.33) return pools;
+  return pools.map((pool) => (random.next() < 0.5 ? { ...pool, warm: 'auto' } : pool));
+}
+
+/** The fewest tasks that the pool keeps. */
+export function floorOf({ min, warm }: Pick<PlannedPool, 'min' | 'warm'>): number {
+  return warm === 'auto' ? min : Math.max(min, warm);
 }
 
 function drawPool(random: Random, template: (typeof POOL_TEMPLATES)[number]): PlannedPool {

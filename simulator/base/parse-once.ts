@@ -16,6 +16,7 @@ function remembered(schema: z.ZodType, value: unknown): unknown {
   if (schema instanceof z.ZodArray && Array.isArray(value))
     return itemsOf(schema.element as z.ZodType, value);
   if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null) return undefined;
+  if (!Object.values(value).some(Array.isArray)) return undefined;
   const fields = Object.entries(schema.shape).map(([name, field]) => {
     const given: unknown = (value as Record<string, unknown>)[name];
     return [name, remembered(field, given) ?? field.safeParse(given).data] as const;

@@ -1,0 +1,22 @@
+/**
+ * Rows of lists. A row is the same object until something that it shows has changed, which most rows
+ * do seldom: then who reads the list in this process can parse each row once
+ * (simulator/base/parse-once.ts).
+ */
+export class KeptRows<R extends object, Row extends object> {
+  readonly #known = new WeakMap<R, { readonly shown: readonly unknown[]; readonly row: Row }>();
+
+  /** The row of a record. `shown`: all that the row shows and that may change. */
+  of(record: R, shown: readonly unknown[], make: () => Row): Row {
+    const known = this.#known.get(record);
+    if (known !== undefined && areSame(known.shown, shown)) return known.row;
+    const row = make();
+    this.#known.set(record, { shown, row });
+    return row;
+  }
+}
+
+function areSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false;
+  return true;
+}
