@@ -1,6 +1,6 @@
 /**
- * Calls the control port of a real coderd. docs/internals/conformance.md lists its requests, all of
- * them POST with JSON. Errors are 4xx or 5xx.
+ * Calls the control port of a real coderd (docs/internals/conformance.md). Its requests are those of
+ * this file, all of them POST with JSON. Errors are 4xx or 5xx.
  */
 import * as z from 'zod';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
