@@ -259,7 +259,8 @@ describe('the sentence about free daemons', () => {
     ...{ code: 'stock', daemons: 3, free: 3, countsEnding: false },
     ...{ spareMinutes: 10, afterBuildMinutes: null, learned: null },
   };
-  const costs = 'this rule costs $0.18 an hour ($0.05 tasks, $0.13 waiting), with 2 free $0.33, with 5 free $0.39';
+  const costs =
+    'this rule costs $0.18 an hour ($0.05 tasks, $0.13 waiting), with 2 free $0.33, with 5 free $0.39';
 
   it.each<{ given: Partial<typeof stock>; expected: string; because: string }>([
     {
