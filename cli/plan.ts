@@ -67,7 +67,7 @@ function laterThan(snapshot: Snapshot, at: EpochMs): Snapshot {
 }
 
 function laterNote({ takenAt }: Snapshot, at: EpochMs): string {
-  return `Planned for ${timeText(isoTime(at))}, with the pools, daemons and jobs of ${timeText(isoTime(takenAt))}. Only the next transition of each workspace is known`;
+  return `Planned for ${timeText(isoTime(at))}, with the pools, daemons and jobs of ${timeText(isoTime(takenAt))}, whose ages stay as they are. Only the next transition of each workspace is known`;
 }
 
 function render(deliberation: Deliberation, snapshot: Snapshot, { json, explain }: PlanOptions): string {

@@ -10,16 +10,17 @@ type ExplainJobOptions = LiveOptions & { readonly json: boolean };
 export function addExplainJobCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   withJsonOption(withLiveOptions(program.command('explain-job')), 'the explanation')
     .description('explain where the wait of one job went, or why it still waits')
-    .argument('<id>', 'id of a provisioner job, as coderd and the log of the function show it', jobId)
+    .argument('<id>', 'id of a provisioner job, or the first 8 characters that the plan shows', jobId)
     .action(async (id: string, options: ExplainJobOptions) =>
       exitWith(await printExplanation(id, options, cliEnvironment)),
     );
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** A UUID, or its first 8 characters or more. */
+const ID = /^(?=.{8,36}$)[0-9a-f]{8}(-[0-9a-f]{0,4}){0,3}(-[0-9a-f]{0,12})?$/i;
 
 function jobId(text: string): string {
-  if (UUID.test(text)) return text.toLowerCase();
+  if (ID.test(text)) return text.toLowerCase();
   throw new InvalidArgumentError(
     'Give the id of a provisioner job, such as 4d2c1a5e-0000-4000-8000-0123456789ab. "coder provisioner jobs list" shows the ids.',
   );

@@ -26,11 +26,12 @@ import { silentDaemon } from './silent-daemon.ts';
 
 /** Throws InputError if coderd has no such job, or cannot be read. */
 export async function gatherJob(
-  id: string,
+  given: string,
   options: LiveOptions,
   cliEnvironment: CliEnvironment,
 ): Promise<JobExplanation> {
   const { snapshot, config } = await lookLive(options, cliEnvironment);
+  const id = completeId(given, snapshot);
   const { job, organization } = await findJob(id, snapshot, options, cliEnvironment);
   const isStarted = job.started_at != null && job.worker_id != null;
   const plan = withPromises(deliberate(snapshot, config), snapshot);
@@ -45,6 +46,22 @@ export async function gatherJob(
     died: orphansOf(plan.findings).find((orphan) => orphan.job === job.id) ?? null,
     notes: logged.notes,
   };
+}
+
+const UUID_LENGTH = 36;
+
+/** The id of the job that begins like this. coderd finds jobs by their whole ids only. */
+function completeId(given: string, { coder }: Snapshot): string {
+  if (given.length === UUID_LENGTH) return given;
+  const jobs = coder.organizations.flatMap(({ jobs, recentJobs }) => [
+    ...jobs.items,
+    ...(recentJobs?.items ?? []),
+  ]);
+  const ids = [...new Set(jobs.map(({ id }) => id))].filter((id) => id.startsWith(given));
+  const [id] = ids;
+  if (id !== undefined && ids.length === 1) return id;
+  const seen = ids.length === 0 ? 'no job of this look begins' : `${ids.length} jobs of this look begin`;
+  throw new InputError(`finding job ${given}: ${seen} with this. Give the whole id`);
 }
 
 type Found = { readonly job: JobDetails; readonly organization: OrganizationReadings };

@@ -1,7 +1,7 @@
 /**
  * The decision: a pure function from a snapshot and the configuration to a plan. No clock (time is
- * `takenAt`), no environment, no randomness. The order of the input does not matter. The stages are
- * the steps of docs/how-it-works.md.
+ * `takenAt`), no environment, no randomness. The order of the input does not matter. Each stage is
+ * called after its folder.
  */
 import { assignDemand } from './assign/assign-demand.ts';
 import { type JobAssignment, ofJobs } from './assign/assignment.ts';
@@ -49,7 +49,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const pools = markTurns(supply, doubtsOf, { roll: config.roll, now });
   // demand
   const jobs = withPatience(deriveDemand(snapshot), supply, now);
-  // calendar
+  // forecast
   const forecasts = derivePoolForecasts(snapshot, pools);
   const due = deriveDue(forecasts.wakeDemands.demands, pools, now);
   const warm = deriveWarmth(forecasts, doubtsOf);
@@ -57,13 +57,13 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const stockSets = deriveStockSets(forecasts, snapshot);
   const stock = deriveStock(stockSets, snapshot);
   const unlearned = unlearnedPools(pools, stockSets, snapshot);
-  // assignment, floors and limits
+  // assign
   const limits = computeLaunchLimits(forecasts, { config, doubtsOf });
   const assigned = assignDemand({ jobs, due, warm, stock }, deriveOffers(limits, jobs, snapshot), limits);
   const needs = deriveNeeds(limits, assigned, { due, stock, unlearned }, now);
-  // drain and counts
+  // drain
   const decisions = needs.map((need) => decidePool(need, doubtsOf(need.view), now));
-  // the plan
+  // report
   const assignment = ofJobs(assigned);
   const reported = report({ supply, doubts, forecasts, assignment, decisions }, { snapshot, config });
   const { demands } = forecasts.wakeDemands;

@@ -83,11 +83,11 @@ function supplyLines({ need }: PoolDecision, snapshot: Snapshot): readonly strin
 
 function taskLine(view: TaskView, snapshot: Snapshot): string {
   const { task, use, daemon, idleSince } = view;
-  const [state, lease] =
-    isLeaving(view) && view.state === 'unguarded' ? ['leaving', 'no lease, '] : [view.state, ''];
+  const state = view.state === 'working' ? 'ready' : view.state;
+  const [shown, lease] = isLeaving(view) && state === 'unguarded' ? ['leaving', 'no lease, '] : [state, ''];
   const idle = idleSince === undefined ? '' : ` for ${ageText((snapshot.takenAt - idleSince) / 1000)}`;
   const daemonText = daemon === undefined ? 'no daemon' : `daemon ${use}${idle}`;
-  return `${taskId(task)}  ${state.padEnd(9)}  ${lease}${daemonText}`;
+  return `${taskId(task)}  ${shown.padEnd(9)}  ${lease}${daemonText}`;
 }
 
 function needLines({ need }: PoolDecision): readonly string[] {
@@ -95,10 +95,10 @@ function needLines({ need }: PoolDecision): readonly string[] {
   const launches = launchesFor(need);
   return [
     `${capacity.inUse} in use + ${some(jobs['by-free'], 'job')} for free daemons + ${jobs['by-starting']} for starting ones + ${launches} that need a new task = ${inUse}`,
-    `floors: ${floorsText(need)} -> ${floor.count} by ${floor.from}`,
+    `floors: ${floorsText(need)} -> ${Math.max(inUse, floor.count)}`,
     startTimeText(view.startTime),
     limitsText(need),
-    `has ${capacity.total}: ${capacity.working} working, ${capacity.starting} starting, ${capacity.unguarded} without a lease; not counted: ${capacity.leaving} draining, ${capacity.left} left`,
+    `has ${capacity.total}: ${capacity.working} ready, ${capacity.starting} starting, ${capacity.unguarded} without a lease; not counted: ${capacity.leaving} draining, ${capacity.left} left`,
   ];
 }
 
@@ -119,22 +119,19 @@ function maxFrom({ pool, overrides, minFrom }: PoolDecision['need']['view']): st
   return minFrom === 'pin' ? ' (pin)' : '';
 }
 
-function floorsText({ poolForecast, ready }: PoolDecision['need']): string {
+function floorsText({ poolForecast, ready, inUse }: PoolDecision['need']): string {
   const { min, minFrom, warm, warmFrom, wake } = poolForecast.floors;
-  return [
-    `min ${min}${minFrom === 'min' ? '' : ` (${minFrom})`}`,
-    `warm ${warm}${warmFrom === 'schedule' ? ' (schedule)' : ''}`,
-    `wake ${wake}`,
-    `due ${ready.prewarmed}`,
-    `stock ${ready.stock}`,
-  ].join(', ');
+  const minText = `min ${min}${minFrom === 'min' ? '' : ` (${minFrom})`}`;
+  const warmText = `warm ${warm}${warmFrom === 'schedule' ? ' (schedule)' : ''}`;
+  const free = ready.stock > warm ? `stock ${ready.stock}` : warmText;
+  return `the highest of ${minText}, wake ${wake}, and ${inUse} in use + due ${ready.prewarmed} + ${free}`;
 }
 
 function startTimeText({ from, samples, p50Ms, p95Ms }: StartTime): string {
   const seen = some(samples, 'start');
   return from === 'learned'
     ? `start time: ${seconds(p50Ms)}, 95 % within ${seconds(p95Ms)} (learned from ${seen})`
-    : `start time: ${seconds(p95Ms)} (configured startTime; ${seen} seen, too few to learn from)`;
+    : `start time: ${seconds(p95Ms)} (the setting startTime; ${seen} seen, too few to learn from)`;
 }
 
 /** One line per task. A task can be both spare and due for replacement: a drain request wins. */
@@ -159,7 +156,7 @@ const LEAVE_REASONS: Readonly<Record<LeaveDecision['why'], string>> = {
   'holding-for-protection': 'protected until its protection ends',
   'holding-for-deployment': 'a deployment is in progress',
   retiring: 'the pool retires',
-  'no-daemon': 'no working daemon',
+  'no-daemon': 'no daemon',
   'wrong-key': "another key than the pool's",
   'old-revision': 'an old revision',
   'old-secret': 'an earlier value of a secret',

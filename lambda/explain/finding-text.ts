@@ -71,7 +71,7 @@ function wordsOf(finding: Finding): string {
     case 'starts-failing':
       return `pool "${finding.pool}": ${finding.tasks === 0 ? 'tasks do not start' : `${some(finding.tasks, 'task')} failed to start since the last daemon registered`}: ${startHint(finding.reason)}`;
     case 'placement-failing':
-      return `pool "${finding.pool}": ECS has failed to place ${some(finding.tasks, 'task')} since ${timeText(finding.since)}: ${startHint(finding.reason)}. The autoscaler assigns no jobs to ${finding.tasks === 1 ? 'it' : 'them'}. Other pools with these tags get the jobs`;
+      return `pool "${finding.pool}": ECS has failed to place ${some(finding.tasks, 'task')} since ${timeText(finding.since)}: ${startHint(finding.reason)}. Jobs wait, or go to other pools with these tags`;
     case 'build-died-with-task':
       return deadBuildsText(finding);
     case 'build-of-task-unknown':
@@ -79,7 +79,7 @@ function wordsOf(finding: Finding): string {
     case 'daemons-without-task':
       return `pool "${finding.pool}": ${some(finding.daemons.length, 'daemon')} ${finding.daemons.length === 1 ? 'has' : 'have'} no ECS task (already stopped?): ${few(finding.daemons)}. Ignoring ${finding.daemons.length === 1 ? 'it' : 'them'}`;
     case 'jobs-waiting':
-      return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${some(finding.jobs, 'job')} pending for too long, the oldest since ${timeText(finding.oldest)}${finding.pool === null ? '' : `. Pool "${finding.pool}" will run ${finding.jobs === 1 ? 'it' : 'them'}`}`;
+      return `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${some(finding.jobs, 'job')} pending for too long, the oldest since ${timeText(finding.oldest)}${finding.pool === null ? '' : `. ${finding.jobs === 1 ? 'It waits' : 'They wait'} for pool "${finding.pool}"`}`;
     case 'jobs-about-to-fail':
       return `organization "${finding.organization}", tags ${tagText(finding.tags)}: coderd will fail ${some(finding.jobs, 'job')} from ${timeText(finding.failsAt)} on, after 30 min of waiting. New capacity comes too late`;
     case 'prebuilds-waiting':

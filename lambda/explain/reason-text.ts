@@ -92,7 +92,7 @@ export function reasonSentence(reason: Reason): string {
     case 'holding-for-deployment':
       return 'scale-in on hold: a deployment is in progress';
     case 'holding-for-doubt':
-      return `scale-in on hold: ${reason.doubts.map(doubtPhrase).join(', ')}`;
+      return `${areJobsUnknown(reason.doubts) ? 'launches for jobs and ' : ''}scale-in on hold: ${reason.doubts.map(doubtPhrase).join(', ')}`;
     case 'starts-failing':
       return `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed since the last success`}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}): ${startHint(reason.reason)}`;
     case 'placement-failing':
@@ -111,9 +111,9 @@ export function reasonSentence(reason: Reason): string {
 }
 
 /**
- * `keeps 2 daemons free. Rule: 3 free until 1 h after the last build, spare ones stay 10 min. Over 31
- * builds in 40 h, weighted for this hour, it costs $0.31 an hour ($0.18 tasks, $0.13 waiting), with 2
- * free $0.33, with 5 free $0.39`.
+ * `keeps 2 daemons free. Rule: 3 free until 1 h after the last build, spare ones stay 10 min. Over
+ * 31 builds in 40 h, weighted for this hour, this rule costs $0.31 an hour ($0.18 tasks, $0.13
+ * waiting), with 2 free $0.33, with 5 free $0.39`.
  */
 function stockText(reason: Extract<Reason, { readonly code: 'stock' }>): string {
   const { daemons, learned } = reason;
@@ -121,6 +121,8 @@ function stockText(reason: Extract<Reason, { readonly code: 'stock' }>): string 
   if (learned === null) return `${kept}. Too few builds are known to choose a better one`;
   const { builds, hours, dollarsPerHour, others } = learned;
   const { tasks, waiting } = dollarsPerHour;
+  const digits = tasks + waiting < 0.1 ? 3 : 2;
+  const dollars = (amount: number): string => `$${amount.toFixed(digits)}`;
   const alternatives = others.map((other) => {
     const isCheaper = other.dollarsPerHour < tasks + waiting;
     return `with ${other.free} free ${dollars(other.dollarsPerHour)}${isCheaper ? ' (not clearly cheaper yet)' : ''}`;
@@ -128,7 +130,7 @@ function stockText(reason: Extract<Reason, { readonly code: 'stock' }>): string 
   const costs = [
     `${dollars(tasks + waiting)} an hour (${dollars(tasks)} tasks, ${dollars(waiting)} waiting)`,
   ];
-  return `${kept}. Over ${some(builds, 'build')} in ${periodText(hours)}, weighted for this hour, it costs ${[...costs, ...alternatives].join(', ')}`;
+  return `${kept}. Over ${some(builds, 'build')} in ${periodText(hours)}, weighted for this hour, this rule costs ${[...costs, ...alternatives].join(', ')}`;
 }
 
 function ruleText({
@@ -142,10 +144,6 @@ function ruleText({
   const until =
     afterBuildMinutes === null ? '' : ` until ${minutesText(afterBuildMinutes)} after the last build`;
   return `${free} free${until}${ending}, spare ones stay ${minutesText(spareMinutes)}`;
-}
-
-function dollars(amount: number): string {
-  return `$${amount.toFixed(amount < 0.1 ? 3 : 2)}`;
 }
 
 function minutesText(minutes: number): string {
@@ -208,6 +206,11 @@ function turnText({ tasks, asked }: { readonly tasks: number; readonly asked: nu
   if (asked === 0) return `waiting for ${tasks === 1 ? 'its' : 'their'} turn to be replaced`;
   if (asked < tasks) return `draining ${asked} of them`;
   return `draining ${tasks === 1 ? 'it' : 'them'}`;
+}
+
+/** Whether no pending job can be seen, so that none launches a task. */
+function areJobsUnknown(doubts: readonly Doubt[]): boolean {
+  return doubts.some((doubt) => doubt === 'jobs-failed' || doubt === 'jobs-forbidden');
 }
 
 function doubtPhrase(doubt: Doubt): string {

@@ -47,7 +47,7 @@ export function planText(plan: Plan & Partial<Promises>): string {
       PROBLEM,
     ),
     ...section(
-      'when pending jobs start',
+      'when pending jobs start, in the order of the queue',
       promiseLines({ pendingJobs, pendingJobsLeftOut }, { takenAt, most: MOST_PROMISES }),
       ROW,
     ),
@@ -92,8 +92,9 @@ function changeOf({ desired }: PoolPlan): string {
   return desired.from === desired.to ? `${desired.from}` : `${desired.from} -> ${desired.to}`;
 }
 
-function countsOf({ daemons }: PoolPlan): string {
-  const parts = Object.entries(daemons).flatMap(([state, count]) => (count > 0 ? [`${count} ${state}`] : []));
+function countsOf({ daemons, notCreated }: PoolPlan): string {
+  const counts = { ...daemons, starting: daemons.starting - notCreated, 'not created yet': notCreated };
+  const parts = Object.entries(counts).flatMap(([state, count]) => (count > 0 ? [`${count} ${state}`] : []));
   return parts.length > 0 ? ` (${parts.join(', ')})` : '';
 }
 

@@ -10,7 +10,7 @@ import { DEFINITIONS } from './definitions.ts';
 import type { EcsModel } from './model.ts';
 import { checkCount, type Operation, operation } from './operation.ts';
 import { DEFAULT_MINUTES, MAX_MINUTES } from './protection.ts';
-import { AwsError, type Caller, clusterNotFound, invalidParameter } from './requests/errors.ts';
+import { AwsError, type Caller, clusterNotFound, invalidParameter, throttled } from './requests/errors.ts';
 import { pageOf } from './requests/paging.ts';
 import type { BucketName } from './requests/throttle.ts';
 import { TAGGING } from './tagging.ts';
@@ -82,6 +82,7 @@ export function callEcs(model: EcsModel, name: string, body: unknown, caller: Ca
       'AccessDeniedException',
       `User: arn:aws:sts::123456789012:assumed-role/${caller}/session is not authorized to perform: ecs:${name} because no identity-based policy allows the ecs:${name} action`,
     );
+  if (model.throttles(name)) throw throttled();
   return run(model, body);
 }
 

@@ -1,7 +1,9 @@
 /**
  * A model of ECS (docs/internals/aws.md §1 and §2) on virtual time: services, their tasks and task
- * protection. It has the current state; api.ts shows it through the API, with a lag. Faults are
- * methods for tests.
+ * protection. It has the current state; api.ts shows it through the API, with a lag.
+ *
+ * A fault is an option if it holds for the whole run, a method if it happens at one time, and a
+ * public field if a test turns it on and off.
  */
 import {
   type EpochMs,
@@ -111,6 +113,7 @@ export class EcsModel {
   readonly #definitions = new Map<string, TaskDefinition>();
   readonly #running = new Set<EcsTask>();
   readonly #startFailures = new Map<TaskDefinition, string>();
+  readonly #throttledCalls = new Map<string, number>();
   #launched = 0;
   #peak = 0;
 
@@ -144,6 +147,18 @@ export class EcsModel {
   /** Whether AWS's throttling admits another request of this kind. */
   admits(bucket: BucketName): boolean {
     return this.#options.throttling === false || this.#throttle.take(bucket);
+  }
+
+  /** Throttles the next calls of this operation of the API, whatever is left in the buckets. */
+  throttleNext(operation: string, calls: number): void {
+    this.#throttledCalls.set(operation, calls);
+  }
+
+  /** Whether `throttleNext` throttles this call. */
+  throttles(operation: string): boolean {
+    const calls = this.#throttledCalls.get(operation) ?? 0;
+    if (calls > 0) this.#throttledCalls.set(operation, calls - 1);
+    return calls > 0;
   }
 
   services(): readonly EcsService[] {

@@ -1,11 +1,12 @@
 /**
  * The clients of the AWS SDK on the simulated AWS in this process: no sockets, but all limits,
- * checks, pages and faults.
+ * checks, pages and faults, and the SDK's tries of a throttled call.
  */
 import { ECSClient, ECSServiceException } from '@aws-sdk/client-ecs';
 import { SecretsManagerClient, SecretsManagerServiceException } from '@aws-sdk/client-secrets-manager';
 import { SQSClient, SQSServiceException } from '@aws-sdk/client-sqs';
 import { SSMClient, SSMServiceException } from '@aws-sdk/client-ssm';
+import { THROTTLES } from '../../lambda/adapters/shared/aws-calls.ts';
 import { callEcs } from '../ecs/api.ts';
 import type { EcsModel } from '../ecs/model.ts';
 import { AwsError, type Caller } from '../ecs/requests/errors.ts';
@@ -59,6 +60,9 @@ export function inProcessQueue(model: QueueModel, call: AwsCall = atOnce): SQSCl
   return Object.assign(new SQSClient(CLIENT), { send });
 }
 
+/** How often the SDK makes a throttled call. */
+const TRIES = 3;
+
 /** Gives errors the names that the SDK gives them: the adapters tell them apart by name. */
 function sender(call: AwsCall, exception: Exception, ask: (name: string, input: object) => object) {
   return (command: { readonly input: object }): Promise<never> => {
@@ -72,6 +76,14 @@ function sender(call: AwsCall, exception: Exception, ask: (name: string, input: 
         throw new exception({ name, message, $fault: 'client', $metadata: {} });
       }
     };
-    return call(answer, operation);
+    const tryWith = async (tries: number): Promise<never> => {
+      try {
+        return await call(answer, operation);
+      } catch (cause) {
+        if (tries === 1 || !(cause instanceof exception) || !THROTTLES.has(cause.name)) throw cause;
+        return tryWith(tries - 1);
+      }
+    };
+    return tryWith(TRIES);
   };
 }

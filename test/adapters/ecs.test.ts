@@ -1,11 +1,13 @@
 /** The ECS adapter with the simulated ECS, through the real SDK client. */
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { TaskArn } from '../../lambda/decision/model/brands.ts';
 import { type Lab, startLab } from '../support/lab.ts';
 
+/** How often the SDK makes a throttled call. */
+const TRIES = 3;
+
 let lab: Lab | undefined;
 afterEach(async () => {
-  vi.unstubAllEnvs();
   await lab?.close();
 });
 
@@ -38,15 +40,10 @@ describe('readings', () => {
   });
 
   it('list the services again after the list failed', async () => {
-    vi.stubEnv('AWS_MAX_ATTEMPTS', '1');
     lab = await startLab({ pools: [pool('cpu', 0)] });
     const { ecs } = lab.ports();
-    const { ecs: simulated } = lab.world;
-    while (simulated.admits('service-read')) {
-      // the account's requests are used up
-    }
+    lab.world.ecs.throttleNext('ListServices', TRIES);
     expect(await ecs.services()).toMatchObject({ status: 'failed' });
-    lab.pass(60);
     expect(await ecs.services()).toMatchObject({ status: 'ok', items: [{}] });
   });
 
@@ -155,19 +152,17 @@ describe('writes', () => {
   });
 
   it('do not split a throttled call', async () => {
-    vi.stubEnv('AWS_MAX_ATTEMPTS', '1');
     const calls: string[] = [];
     lab = await startLab({
       pools: [pool('cpu', 3)],
       onRequest: ({ operation }) => calls.push(operation),
     });
     lab.pass(120);
-    // the account's 200 requests are used up
-    for (let spent = 0; spent < 200; spent++) lab.world.ecs.admits('task-protection');
+    lab.world.ecs.throttleNext('UpdateTaskProtection', TRIES);
     calls.length = 0;
     const asked = lab.ports().ecs.requestDrain(lab.world.ecs.tasks().map(({ identity }) => identity.arn));
-    await expect(asked).rejects.toThrow('Rate exceeded');
-    expect(calls).toEqual(['UpdateTaskProtection']);
+    await expect(asked).rejects.toThrow('ThrottlingException: Rate exceeded');
+    expect(calls).toEqual(Array(TRIES).fill('UpdateTaskProtection'));
   });
 
   it('set an absolute desired count, so a repeated write changes nothing', async () => {

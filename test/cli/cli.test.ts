@@ -44,7 +44,7 @@ describe('plan --snapshot', () => {
       'unschedulable jobs:',
       '  ! organization "default", tags cluster=tpu, region=eu: 2 jobs (workspace_build), the oldest waits for 3 min and fails at 20 November 2026 09:26:40 UTC. The closest pool is "gpu-eu": it lacks cluster=tpu (has cluster=gpu)',
       '',
-      'when pending jobs start:',
+      'when pending jobs start, in the order of the queue:',
       expect.stringMatching(/^ {4}5 jobs of organization "default" \(untagged\): start unknown: /),
       '',
       '1 count to raise, 1 task to drain, 1 count to lower',

@@ -38,7 +38,7 @@ it('plans one launch, in the cheaper pool, for a job that fits two pools', async
       + cheap  0 -> 1  1 pending job needs a new task
         dear   0       nothing to do
 
-    when pending jobs start:
+    when pending jobs start, in the order of the queue:
         job pending- of organization "default" (tags cluster=gpu): start unknown: ECS lists no finished start of its pool from which to learn the start time
 
     1 count to raise, 0 tasks to drain, 0 counts to lower
@@ -58,7 +58,7 @@ it('scales out and holds scale-in when a list is truncated', async () => {
         cpu  2       scale-in on hold: the list of provisioner jobs is truncated (1 busy, 1 idle)
       + gpu  0 -> 2  2 pending jobs need a new task
 
-    when pending jobs start:
+    when pending jobs start, in the order of the queue:
         2 jobs of organization "default" (tags cluster=gpu): start unknown: a list is incomplete or contradicts another one (see the findings)
 
     findings:
@@ -78,7 +78,7 @@ it('does not count idle daemons whose tasks have stopped', async () => {
 
       + cpu  0 -> 2  2 pending jobs need a new task
 
-    when pending jobs start:
+    when pending jobs start, in the order of the queue:
         2 jobs of organization "default" (untagged): start unknown: ECS lists no finished start of its pool from which to learn the start time
 
     findings:
@@ -109,9 +109,9 @@ it('scales one organization when another is forbidden', async () => {
     "plan for 20 November 2026 09:00:00 UTC
 
       + cpu   1 -> 2  1 pending job needs a new task (1 busy)
-        data  2       scale-in on hold: no permission to list provisioner jobs (1 busy, 1 idle)
+        data  2       launches for jobs and scale-in on hold: no permission to list provisioner jobs (1 busy, 1 idle)
 
-    when pending jobs start:
+    when pending jobs start, in the order of the queue:
         job pending- of organization "default" (untagged): start unknown: ECS lists no finished start of its pool from which to learn the start time
 
     findings:
@@ -150,11 +150,11 @@ it('shows how many tasks a pool needs when max limits it', async () => {
 
       + cpu  2 -> 3  9 pending jobs need a new task; needs 11 tasks, limited to 3 by max (2 busy)
 
-    when pending jobs start:
+    when pending jobs start, in the order of the queue:
         9 jobs of organization "default" (untagged): start unknown: ECS lists no finished start of its pool from which to learn the start time
 
     findings:
-      ! organization "default", tags (untagged): 9 jobs pending for too long, the oldest since 20 November 2026 08:54:00 UTC. Pool "cpu" will run them
+      ! organization "default", tags (untagged): 9 jobs pending for too long, the oldest since 20 November 2026 08:54:00 UTC. They wait for pool "cpu"
 
     1 count to raise, 0 tasks to drain, 0 counts to lower
     "
@@ -171,7 +171,7 @@ it('reports daemons with a wrong key and launches a task for their job', async (
 
       + gpu  1 -> 2  1 pending job needs a new task; 1 daemon has the wrong provisioner key: waiting for its turn to be replaced (1 idle)
 
-    when pending jobs start:
+    when pending jobs start, in the order of the queue:
         job pending- of organization "default" (tags cluster=gpu): start unknown: ECS lists no finished start of its pool from which to learn the start time
 
     findings:
@@ -205,7 +205,7 @@ it('shows the reason of ECS for failed starts', async () => {
 
       + cpu  1 -> 2  4 pending jobs need a new task; 3 starts failed since the last success, trying one task at a time (needs 5 tasks, gets 2): ECS cannot pull the image (CannotPullContainerError: pull image manifest has been retried 7 time(s)) (1 busy, 3 failing)
 
-    when pending jobs start:
+    when pending jobs start, in the order of the queue:
         4 jobs of organization "default" (untagged): start unknown: tasks of its pool fail to start
 
     findings:
@@ -240,18 +240,18 @@ it('--explain shows every step of the decision about one pool', async () => {
 
     supply:
       desired count 5, 5 tasks
-      0d96691a68a201f00bbfc41bd16dc671  working    daemon idle for 3 min
+      0d96691a68a201f00bbfc41bd16dc671  ready      daemon idle for 3 min
       171fe780b5e5d9ac27eff9d9e1b550a5  leaving    daemon busy
-      22aa29dda99b38a2838cbe86c359d785  working    daemon busy
+      22aa29dda99b38a2838cbe86c359d785  ready      daemon busy
       3e45296974e85d3a77d818aa56eb270d  left       daemon silent
-      bc4812abc2c918d2c4144824b404c339  working    daemon idle for 20 min
+      bc4812abc2c918d2c4144824b404c339  ready      daemon idle for 20 min
 
     needs:
       1 in use + 1 job for free daemons + 0 for starting ones + 0 that need a new task = 2
-      floors: min 1, warm 0, wake 0, due 0, stock 0 -> 1 by min
-      start time: 90 s (configured startTime; 0 starts seen, too few to learn from)
+      floors: the highest of min 1, wake 0, and 2 in use + due 0 + warm 0 -> 2
+      start time: 90 s (the setting startTime; 0 starts seen, too few to learn from)
       limits: needs 2, within max 5
-      has 3: 3 working, 0 starting, 0 without a lease; not counted: 1 draining, 1 left
+      has 3: 3 ready, 0 starting, 0 without a lease; not counted: 1 draining, 1 left
 
     drains:
       bc4812abc2c918d2c4144824b404c339  drains: idle for idleTimeout or longer
@@ -393,7 +393,7 @@ describe('the forecast in a plan', () => {
     expect(await plan(drawn)).toMatchInlineSnapshot(`
       "plan for 20 November 2026 09:00:00 UTC
 
-          cpu  0  scale-in on hold: could not list provisioner jobs
+          cpu  0  launches for jobs and scale-in on hold: could not list provisioner jobs
 
       findings:
         ! listing workspaces: coderd answered 502; could not read: jobs, workspaces, templates of "default". Each pool keeps its last daemon. Pools at zero do not start for what the list would show
@@ -443,7 +443,7 @@ describe('plan --at', () => {
 
   it('starts a pool shortly before a transition is due and drops the earlier transitions', async () => {
     expect(await plan(drawn, '--at', '2026-11-20T10:58:30Z')).toMatchInlineSnapshot(`
-      "Planned for 20 November 2026 10:58:30 UTC, with the pools, daemons and jobs of 20 November 2026 09:00:00 UTC. Only the next transition of each workspace is known
+      "Planned for 20 November 2026 10:58:30 UTC, with the pools, daemons and jobs of 20 November 2026 09:00:00 UTC, whose ages stay as they are. Only the next transition of each workspace is known
 
       plan for 20 November 2026 10:58:30 UTC
 
@@ -482,10 +482,10 @@ describe('the forecast in --explain', () => {
 
       needs:
         0 in use + 0 jobs for free daemons + 0 for starting ones + 0 that need a new task = 0
-        floors: min 0, warm 0, wake 0, due 0, stock 0 -> 0 by min
-        start time: 90 s (configured startTime; 0 starts seen, too few to learn from)
+        floors: the highest of min 0, wake 0, and 0 in use + due 0 + warm 0 -> 0
+        start time: 90 s (the setting startTime; 0 starts seen, too few to learn from)
         limits: needs 0, within max 20
-        has 0: 0 working, 0 starting, 0 without a lease; not counted: 0 draining, 0 left
+        has 0: 0 ready, 0 starting, 0 without a lease; not counted: 0 draining, 0 left
 
       decision:
         desired count stays 0

@@ -144,14 +144,14 @@ describe('the explanation of a pool', () => {
 
       supply:
         desired count 1, 1 task
-        22aa29dda99b38a2838cbe86c359d785  working    daemon idle for 20 min
+        22aa29dda99b38a2838cbe86c359d785  ready      daemon idle for 20 min
 
       needs:
         0 in use + 0 jobs for free daemons + 0 for starting ones + 0 that need a new task = 0
-        floors: min 0 (pin), warm 0, wake 0, due 0, stock 0 -> 0 by pin
-        start time: 90 s (configured startTime; 0 starts seen, too few to learn from)
+        floors: the highest of min 0 (pin), wake 0, and 0 in use + due 0 + warm 0 -> 0
+        start time: 90 s (the setting startTime; 0 starts seen, too few to learn from)
         limits: needs 0, within max 0 (pin)
-        has 1: 1 working, 0 starting, 0 without a lease; not counted: 0 draining, 0 left
+        has 1: 1 ready, 0 starting, 0 without a lease; not counted: 0 draining, 0 left
 
       drains:
         22aa29dda99b38a2838cbe86c359d785  drains: idle for idleTimeout or longer
@@ -161,6 +161,11 @@ describe('the explanation of a pool', () => {
         because: 1 task above the pin. Running builds finish; idle daemons drain after idleTimeout
         because: draining 1 idle daemon"
     `);
+  });
+
+  it('counts desired tasks that ECS has not created apart from starting ones', () => {
+    const { plan } = textsOf({ pools: { cpu: { tasks: 'P', desired: 3 } }, pending: [{ jobs: 3 }] });
+    expect(plan).toContain('starting daemons will take 3 pending jobs (1 starting, 2 not created yet)');
   });
 
   it.each([
@@ -244,7 +249,7 @@ describe('the sentence about free daemons', () => {
   const learned = {
     builds: 31,
     hours: 40,
-    dollarsPerHour: { tasks: 0.18, waiting: 0.131 },
+    dollarsPerHour: { tasks: 0.054, waiting: 0.126 },
     others: [
       { free: 2, dollarsPerHour: 0.33 },
       { free: 5, dollarsPerHour: 0.39 },
@@ -254,7 +259,8 @@ describe('the sentence about free daemons', () => {
     ...{ code: 'stock', daemons: 3, free: 3, countsEnding: false },
     ...{ spareMinutes: 10, afterBuildMinutes: null, learned: null },
   };
-  const costs = 'it costs $0.31 an hour ($0.18 tasks, $0.13 waiting), with 2 free $0.33, with 5 free $0.39';
+  const costs =
+    'this rule costs $0.18 an hour ($0.05 tasks, $0.13 waiting), with 2 free $0.33, with 5 free $0.39';
 
   it.each<{ given: Partial<typeof stock>; expected: string; because: string }>([
     {
@@ -284,9 +290,9 @@ describe('the sentence about free daemons', () => {
   });
 
   it('says why a rule that looks cheaper is not in force', () => {
-    const others = [{ free: 2, dollarsPerHour: 0.305 }];
+    const others = [{ free: 2, dollarsPerHour: 0.15 }];
     expect(reasonSentence({ ...stock, learned: { ...learned, hours: 71, others } })).toMatch(
-      /in 3 days, .*, with 2 free \$0\.30 \(not clearly cheaper yet\)$/,
+      /in 3 days, .*, with 2 free \$0\.15 \(not clearly cheaper yet\)$/,
     );
   });
 });

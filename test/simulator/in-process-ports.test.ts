@@ -136,11 +136,15 @@ it('a fault that is taught to the simulated AWS shows in process as over HTTP', 
       secrets: 'forbidden',
     });
     expect(await seenBy(lab.ports())).toEqual(virtual);
-    while (world.ecs.admits('service-read'));
-    expect(await inProcess(lab)().ecs.services()).toMatchObject({
-      status: 'failed',
-      error: expect.stringContaining('ThrottlingException'),
-    });
+    const service = world.service('cpu').identity.arn;
+    const throttled = (calls: number, { ecs }: Ports) => {
+      world.ecs.throttleNext('UpdateService', calls);
+      return ecs.setDesired(service, 3).catch(({ message }: Error) => message);
+    };
+    for (const ports of [inProcess(lab), lab.ports]) {
+      expect(await throttled(2, ports())).toBeUndefined();
+      expect(await throttled(3, ports())).toBe('ThrottlingException: Rate exceeded');
+    }
   } finally {
     await lab.close();
   }

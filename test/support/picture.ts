@@ -65,7 +65,7 @@ type OrganizationDocument = {
   jobs: ReadingDocument;
   daemons: ReadingDocument;
   previousJobs: ReadingDocument;
-  recentJobs?: ReadingDocument & { since?: string };
+  recentJobs?: ReadingDocument;
 } & Partial<ForecastDocument>;
 type EcsDocument = {
   cluster: string;

@@ -138,17 +138,16 @@ export class EcsAdapter implements Ecs {
 
   async setDesired(service: ServiceArn, count: number): Promise<void> {
     this.#counts.willSet(service, count);
-    await this.#client.send(
-      new UpdateServiceCommand({ cluster: this.cluster, service, desiredCount: count }),
-    );
+    const command = new UpdateServiceCommand({ cluster: this.cluster, service, desiredCount: count });
+    await writing(() => this.#client.send(command));
   }
 
   requestDrain(tasks: readonly TaskArn[]): Promise<readonly Refusal[]> {
-    return this.#protectFor(tasks, ASK_MINUTES);
+    return writing(() => this.#protectFor(tasks, ASK_MINUTES));
   }
 
   protect(tasks: readonly TaskArn[]): Promise<readonly Refusal[]> {
-    return this.#protectFor(tasks, PROTECT_MINUTES);
+    return writing(() => this.#protectFor(tasks, PROTECT_MINUTES));
   }
 
   /** ECS may refuse a whole call because of one task. Then each task gets its own call. */
@@ -290,5 +289,14 @@ async function reading<T>(what: string, read: () => Promise<readonly T[]>): Prom
   } catch (cause) {
     const { reason, isForbidden } = describeAwsError(cause);
     return { status: isForbidden ? 'forbidden' : 'failed', error: `${what}: ${reason}`, items: [] };
+  }
+}
+
+/** Runs one write. The message of its error begins with the code that AWS sent. */
+async function writing<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (cause) {
+    throw new EcsError(describeAwsError(cause).reason, { cause });
   }
 }

@@ -42,18 +42,15 @@ export function snapshotAt(snapshot: Snapshot, at: EpochMs): Snapshot {
   };
 }
 
-/** The names of coderd's and AWS's times. */
-const IS_TIME = /(?:_at|At|expirationDate)$/;
+/** The names of coderd's and AWS's times, and of those that the adapters add. */
+const IS_TIME = /(?:_at|At|expirationDate|changesByOthers|until)$/;
 
-/** Moves every time in a value. */
-function moved<T>(value: T, ms: number): T {
-  if (Array.isArray(value)) return value.map((item) => moved(item, ms)) as T;
+/** Moves every time in a value, and the value itself if its name is that of a time. */
+function moved<T>(value: T, ms: number, name = ''): T {
+  if (typeof value === 'number') return (IS_TIME.test(name) ? value + ms : value) as T;
+  if (Array.isArray(value)) return value.map((item) => moved(item, ms, name)) as T;
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([name, item]) => {
-    const isTime = typeof item === 'number' && IS_TIME.test(name);
-    return [name, isTime ? item + ms : moved(item, ms)];
-  });
-  return Object.fromEntries(entries) as T;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, moved(item, ms, key)])) as T;
 }
 
 type Span = { readonly from: EpochMs; readonly to: EpochMs; readonly version: string | undefined };

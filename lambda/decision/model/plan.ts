@@ -300,6 +300,8 @@ export type PoolPlan = {
   /** The desired count in tasks; null without a service. */
   readonly desired: { readonly from: number | null; readonly to: number | null };
   readonly daemons: DaemonCounts;
+  /** The starting tasks that ECS has not created yet. */
+  readonly notCreated: number;
   /** Jobs assigned to this pool, including jobs that wait. */
   readonly pending: number;
   /** Transitions that are due soon and need a daemon of this pool now. */

@@ -194,7 +194,10 @@ export type OrganizationReadings = {
   readonly daemons: Reading<Daemon>;
   /** The previous jobs of idle daemons. Their `completed_at` says since when a daemon is idle. */
   readonly previousJobs: Reading<Job>;
-  /** Absent: no earlier job is known. */
+  /**
+   * Jobs of the last seven days, as far as this process knows them: some may be missing. Absent:
+   * none is known.
+   */
   readonly recentJobs?: Reading<Job> | undefined;
 } & Partial<ForecastReadings>;
 

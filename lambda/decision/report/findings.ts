@@ -25,7 +25,7 @@ type Reported = {
   readonly config: Config;
 };
 
-/** Derives all findings except those about the forecast. */
+/** Derives all findings except those about the forecast and about prebuilds. */
 export function reportFindings({
   supply,
   doubts,

@@ -7,7 +7,7 @@ import { sum } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import type { Plan, PoolPlan, Reason } from '../model/plan.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { countDaemons } from '../supply/capacity.ts';
+import { countDaemons, unplacedTasks } from '../supply/capacity.ts';
 import type { Doubts } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { reportAssignment, reportUnserved } from './assignment-rows.ts';
@@ -60,6 +60,7 @@ function reportPool({ need, to }: PoolDecision, why: readonly Reason[]): PoolPla
     service: service?.serviceArn ?? null,
     desired: service === undefined ? { from: null, to: null } : { from: service.desiredCount, to },
     daemons: countDaemons(need.view),
+    notCreated: need.view.missing - unplacedTasks(need.view),
     pending: sum(Object.values(need.jobs), (jobs) => jobs),
     due: Math.max(need.poolForecast.wakeAssignment?.due.length ?? 0, need.ready.due),
     startTime,

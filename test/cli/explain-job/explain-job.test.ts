@@ -88,6 +88,13 @@ describe('autoscaler explain-job', () => {
     expect(wait?.parts.reduce((all, { ms }) => all + ms, 0)).toBe(wait?.waitMs);
   });
 
+  it('finds a pending job by the first characters of its id', async () => {
+    const lab = await open();
+    const id = submit(lab, 60);
+    const { out } = await explain(lab, id.slice(0, 8));
+    expect(out).toContain(`job ${id}: `);
+  });
+
   it('splits the wait from what coderd and ECS tell if the log has no line about it', async () => {
     const lab = await open();
     await logLooks(lab, 10);
@@ -262,6 +269,7 @@ describe('autoscaler explain-job', () => {
       2,
       /error: command-argument value '7' is invalid for argument 'id'\. Give the id of a provisioner job/,
     ],
+    ['00000000', 1, /^finding job 00000000: no job of this look begins with this\. Give the whole id/],
     [
       '00000000-0000-4000-8000-000000000000',
       1,

@@ -121,10 +121,18 @@ it('plans the same at any time without forecast, schedules and overrides', () =>
   );
 });
 
-it('keeps the age of a deployment', () => {
-  const service = aService({ deployments: [{ status: 'PRIMARY', createdAt: ago(HOUR) }] });
+it('keeps the ages of a deployment, of changes by others and of missing tasks', () => {
+  const service = aService({
+    deployments: [{ status: 'PRIMARY', createdAt: ago(HOUR) }],
+    changesByOthers: [ago(MINUTE)],
+    shortage: { lastedMs: MINUTE, until: ago(SECOND) },
+  });
   const later = snapshotAt(aSnapshot({ services: [service] }), (NOW + 3 * HOUR) as EpochMs);
-  expect(later.ecs.services.items[0]?.deployments[0]?.createdAt).toBe(NOW + 2 * HOUR);
+  expect(later.ecs.services.items[0]).toMatchObject({
+    deployments: [{ createdAt: NOW + 2 * HOUR }],
+    changesByOthers: [NOW + 3 * HOUR - MINUTE],
+    shortage: { lastedMs: MINUTE, until: NOW + 3 * HOUR - SECOND },
+  });
 });
 
 it('keeps suspended members, and the ages of offline daemons', () => {

@@ -38,7 +38,6 @@ const withBuilds =
   (snapshot) => {
     organizationIn(snapshot).recentJobs = {
       status: 'ok',
-      since: iso(6 * 3600),
       items: seconds.map((took, index) => ({
         ...{ id: `build-${index}`, organization_id: 'org-default', type: 'workspace_build', tags: {} },
         ...{ created_at: iso(7200 + index * 300), started_at: iso(7200), completed_at: iso(7200 - took) },

@@ -98,13 +98,11 @@ describe('the rung confirm', () => {
     // sure for five minutes, and due for another protection
     world.ecs.protect(busy?.identity.id ?? '', 10);
     own.pass(5);
-    const { ecs, ...ports } = own.ports();
-    ecs.protect = async () => {
-      throw new Error('ThrottlingException: Rate exceeded');
-    };
-    const { plan, failures } = await lookAndAct({ ...ports, ecs }, config);
+    world.ecs.throttleNext('UpdateTaskProtection', 3);
+    const { plan, failures } = await lookAndAct(own.ports(), config);
     expect(plan.actions.map(({ kind }) => kind).sort()).toEqual(['protect', 'set-desired']);
-    expect(failures).toMatchObject([{ pool: 'cpu' }]);
+    const message = 'protecting 1 task(s) of pool "cpu": ThrottlingException: Rate exceeded';
+    expect(failures).toMatchObject([{ pool: 'cpu', message }]);
     expect(world.service('cpu').state.desiredCount).toBe(2);
   });
 
