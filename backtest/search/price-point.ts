@@ -1,4 +1,5 @@
 /** Computes cost per month and wait of people at a price of waiting, from one run of the autoscaler. */
+import { MONTH_MS } from '../../lambda/decision/model/units.ts';
 import { lostJobs } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';
 import type { Trace } from '../trace/trace.ts';
@@ -8,7 +9,7 @@ export type PricePoint = {
   /** Dollars for each minute of a person. The other prices of waiting change in proportion. */
   readonly price: number;
   readonly isConfigured: boolean;
-  /** Cost of tasks and launches for a month of 30.4 days. */
+  /** Cost of tasks and launches for a month of 730 hours. */
   readonly dollarsPerMonth: number;
   /** The wait of people. */
   readonly meanWaitS: number;
@@ -25,11 +26,9 @@ export type PricePoint = {
 /** The prices to try first: dollars for each minute of a person. */
 export const USUAL_PRICES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2] as const;
 
-const MONTH_MS = 30.4 * 86_400_000;
-
 type Period = Pick<Trace, 'from' | 'to'>;
 
-/** An amount of a whole trace, for a month of 30.4 days. */
+/** An amount of a whole trace, for a month of 730 hours. */
 export const perMonth = (amount: number, { from, to }: Period): number => (amount * MONTH_MS) / (to - from);
 
 export function pricePoint(

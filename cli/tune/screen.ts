@@ -94,6 +94,6 @@ function slackText(target: Target, points: readonly PricePoint[]): readonly stri
 
 const NOTES: readonly string[] = [
   'A higher price costs more and shortens waits, with some randomness: try another --seed, and more than one week.',
-  'max and maxTasks are a quarter, and at least two tasks, above the highest use. A month is 30.4 days.',
+  'max and maxTasks are a quarter, and at least two tasks, above the highest use. A month is 730 hours.',
   'The cost is of tasks only: network, logs and the function cost extra (docs/cost.md).',
 ];
