@@ -25,7 +25,7 @@ export type Difference = {
 export type Pair<T> = { readonly before: T; readonly after: T };
 
 /** Two-sided 95 % quantiles of Student's t, by degrees of freedom from 1 on. */
-const STUDENT_T = [
+export const STUDENT_T = [
   ...[12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228],
   ...[2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093],
 ] as const;
