@@ -79,11 +79,15 @@ function examine(file: string, { buildsPerDay }: ValidateOptions): Examined {
 }
 
 function poolsOf({ config }: LoadedConfig, builds: number | undefined): readonly object[] {
-  return estimate(config, builds).estimates.map(({ pool, buildsPerDay, dollars, atOneDollar }) => ({
+  return estimate(config, builds).map(({ idle: { pool, dollars }, building }) => ({
     name: pool.name,
     max: pool.max,
-    buildsPerDay,
-    dollarsPerMonth: { configured: dollars, atOneDollar },
+    buildsPerDay: building?.buildsPerDay ?? null,
+    dollarsPerMonth: {
+      idle: dollars,
+      configured: building?.dollars ?? null,
+      atOneDollar: building?.atOneDollar ?? null,
+    },
   }));
 }
 
