@@ -19,8 +19,8 @@ import {
 import { lookLive } from './shared/live.ts';
 import { type LiveOptions, readConfig, withJsonOption, withLiveOptions } from './shared/live-options.ts';
 import { parseTime } from './shared/option-values.ts';
+import { wrapLines } from './shared/plain-table.ts';
 import { unreadLists } from './shared/unread-lists.ts';
-import { wrapLines } from './shared/wrap-lines.ts';
 
 type PlanOptions = LiveOptions & {
   readonly snapshot?: string;

@@ -12,7 +12,7 @@ import {
   UsageError,
 } from './shared/cli-environment.ts';
 import { readConfig } from './shared/live-options.ts';
-import { wrapLines } from './shared/wrap-lines.ts';
+import { wrapLines } from './shared/plain-table.ts';
 
 type ValidateOptions = {
   readonly config?: string;

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
-import { wrapLines } from '../shared/wrap-lines.ts';
+import { wrapLines } from '../shared/plain-table.ts';
 import { gatherJob } from './gather.ts';
 import { explanationScreen } from './screen.ts';
 

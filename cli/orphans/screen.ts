@@ -2,8 +2,7 @@
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { buildText, causeText } from '../../lambda/explain/dead-build-text.ts';
 import { some, timeText } from '../../lambda/explain/format.ts';
-import { oneLine } from '../shared/plain-table.ts';
-import { wrapLines } from '../shared/wrap-lines.ts';
+import { oneLine, wrapLines } from '../shared/plain-table.ts';
 import type { Ledger, Orphan } from './ledger.ts';
 
 export type OrphansReport = Ledger & {

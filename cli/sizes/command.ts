@@ -8,7 +8,7 @@ import { whileWorking } from '../shared/activity.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
 import { countTo } from '../shared/option-values.ts';
-import { wrapLines } from '../shared/wrap-lines.ts';
+import { wrapLines } from '../shared/plain-table.ts';
 import { readTaskBuilds } from './builds.ts';
 import { sizesOf } from './report.ts';
 import { sizesScreen } from './screen.ts';

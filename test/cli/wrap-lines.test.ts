@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { wrapLines } from '../../cli/shared/wrap-lines.ts';
+import { wrapLines } from '../../cli/shared/plain-table.ts';
 
 const WORDS = 'needs a daemon for two autostops that coderd makes in a minute from now';
 
