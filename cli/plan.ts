@@ -19,6 +19,7 @@ import {
 import { lookLive } from './shared/live.ts';
 import { type LiveOptions, readConfig, withJsonOption, withLiveOptions } from './shared/live-options.ts';
 import { parseTime } from './shared/option-values.ts';
+import { wrapLines } from './shared/plain-table.ts';
 import { unreadLists } from './shared/unread-lists.ts';
 
 type PlanOptions = LiveOptions & {
@@ -55,7 +56,8 @@ async function plan(options: PlanOptions, cliEnvironment: CliEnvironment): Promi
         };
   const seen = options.at === undefined ? snapshot : laterThan(snapshot, options.at);
   const note = options.at === undefined || options.json ? '' : `${laterNote(snapshot, options.at)}\n\n`;
-  cliEnvironment.out(`${note}${render(deliberate(seen, config), seen, options)}\n`);
+  const text = `${note}${render(deliberate(seen, config), seen, options)}`;
+  cliEnvironment.out(`${options.json ? text : wrapLines(text, cliEnvironment.columns)}\n`);
   return unreadLists(snapshot).length > 0 ? 1 : 0;
 }
 

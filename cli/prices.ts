@@ -1,47 +1,66 @@
 /** The cost section of `autoscaler validate`: the expected monthly price of each pool's tasks. */
-import { BUILDS, buildsPerTask, estimatePools, loadOf, type PoolEstimate, USUAL } from '../infra/cost.ts';
+import { BUILDS, estimatePools, loadOf, type PoolEstimate, QUIET } from '../infra/cost.ts';
 import type { Deployment } from '../lambda/config/rules/deployment.ts';
 import { sum } from '../lambda/decision/model/collections.ts';
 import { type Column, plainTable } from './shared/plain-table.ts';
 
 /**
- * A table with one row per pool, and one sentence per assumption. Without `buildsPerDay` it assumes
- * a usual day. `width`: characters of a line. @default as wide as needed
+ * A table with one row per pool, and one sentence per assumption. Without `buildsPerDay` it has only
+ * the cost of idle pools. `width`: characters of a line. @default as wide as needed
  */
 export function renderPrices(
   deployment: Deployment,
   buildsPerDay: number | undefined,
   width?: number,
 ): string {
-  const { load, estimates } = estimate(deployment, buildsPerDay);
+  const rows = estimate(deployment, buildsPerDay);
+  const isBuilding = buildsPerDay !== undefined;
+  const columns = isBuilding ? [...COLUMNS, ...BUILD_COLUMNS] : COLUMNS;
+  const cells = rows.map((row) => [...poolCells(row), ...buildCells(row.building)]);
   return [
-    'Expected cost of the tasks, in dollars a month:',
+    `Expected cost of the tasks${isBuilding ? '' : ' without builds'}, in dollars a month:`,
     '',
-    plainTable(COLUMNS, [...estimates.map(row), totalRow(estimates)], width),
+    plainTable(columns, [...cells, totalCells(rows)], width),
     '',
-    buildsText(buildsPerDay),
-    ...(load.share > 1 ? [TOO_MANY] : []),
-    ...ASSUMPTIONS,
+    ...(isBuilding ? buildsText(deployment, buildsPerDay) : [NO_BUILDS]),
+    PRICED,
   ].join('\n');
 }
 
-/** The cost of each pool's tasks, with this number of builds a day or with a usual day. */
-export function estimate(deployment: Deployment, buildsPerDay: number | undefined) {
-  const load = buildsPerDay === undefined ? USUAL : loadOf(deployment, buildsPerDay);
-  return { load, estimates: estimatePools(deployment, load) };
+type PoolCost = {
+  /** Without any build: only floors and schedules cost. */
+  readonly idle: PoolEstimate;
+  /** With the given number of builds. */
+  readonly building: PoolEstimate | undefined;
+};
+
+/** The cost of each pool's tasks, idle and with this number of builds a day. */
+export function estimate(deployment: Deployment, buildsPerDay: number | undefined): readonly PoolCost[] {
+  const building =
+    buildsPerDay === undefined ? [] : estimatePools(deployment, loadOf(deployment, buildsPerDay));
+  return estimatePools(deployment, QUIET).map((idle, at) => ({ idle, building: building[at] }));
 }
 
 const COLUMNS: readonly Column[] = [
   { head: 'pool', align: 'left' },
   { head: 'max', align: 'right' },
-  { head: 'builds a day', align: 'right' },
   { head: 'kept free', align: 'left' },
-  { head: 'a month', align: 'right' },
+  { head: 'idle', align: 'right' },
+];
+const BUILD_COLUMNS: readonly Column[] = [
+  { head: 'builds a day', align: 'right' },
+  { head: 'with builds', align: 'right' },
   { head: 'at $1.00', align: 'right' },
 ];
 
-function row({ pool, buildsPerDay, dollars, atOneDollar }: PoolEstimate): readonly (string | number)[] {
-  return [pool.name, pool.max, Math.round(buildsPerDay), keptText(pool), whole(dollars), whole(atOneDollar)];
+function poolCells({ idle: { pool, dollars } }: PoolCost): readonly (string | number)[] {
+  return [pool.name, pool.max, keptText(pool), whole(dollars)];
+}
+
+function buildCells(building: PoolCost['building']): readonly (string | number)[] {
+  if (building === undefined) return [];
+  const { buildsPerDay, dollars, atOneDollar } = building;
+  return [Math.round(buildsPerDay), whole(dollars), whole(atOneDollar)];
 }
 
 function keptText({ warm, waiting, retiring }: PoolEstimate['pool']): string {
@@ -49,24 +68,35 @@ function keptText({ warm, waiting, retiring }: PoolEstimate['pool']): string {
   return warm === 'auto' ? `at $${amount(waiting.person)} a minute` : `warm: ${warm}`;
 }
 
-function totalRow(estimates: readonly PoolEstimate[]): readonly string[] {
-  const all = sum(estimates, ({ dollars }) => dollars);
-  return ['all', '', '', '', whole(all), whole(sum(estimates, ({ atOneDollar }) => atOneDollar))];
+function totalCells(rows: readonly PoolCost[]): readonly string[] {
+  const building = rows.flatMap((row) => row.building ?? []);
+  const sums = [sum(building, ({ dollars }) => dollars), sum(building, ({ atOneDollar }) => atOneDollar)];
+  return [
+    ...['all', '', '', whole(sum(rows, ({ idle }) => idle.dollars))],
+    ...(building.length === 0 ? [] : ['', ...sums.map(whole)]),
+  ];
 }
 
-function buildsText(buildsPerDay: number | undefined): string {
-  return buildsPerDay === undefined
-    ? `Assumed: ${Math.round(buildsPerTask(USUAL))} builds a working day for each task of max (or of maxTasks, if lower). Set your number with --builds-per-day N.`
-    : `Assumed: ${buildsPerDay} builds a working day, shared between the pools by their max.`;
+function buildsText(deployment: Deployment, buildsPerDay: number): readonly string[] {
+  return [
+    `Assumed: ${buildsPerDay} builds a working day, shared between the pools by their max.`,
+    ...(loadOf(deployment, buildsPerDay).share > 1 ? [TOO_MANY] : []),
+    ...ASSUMPTIONS,
+  ];
 }
+
+const NO_BUILDS =
+  'These are the tasks that run without any build. Add --builds-per-day N for an estimate with N builds on a working day.';
 
 const TOO_MANY = 'These builds need more tasks than max and maxTasks allow: jobs will wait.';
 
 const ASSUMPTIONS: readonly string[] = [
   `A working day is Monday to Friday, 10 hours. A build takes ${BUILDS.minutes} minute. People start ${BUILDS.unforeseen * 100} % of the builds.`,
   'The price of waiting (waiting.person) decides how many daemons the pool keeps free. "at $1.00" is the cost with person: 1.00, a developer at $60 an hour.',
-  'Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/cost.md.',
 ];
+
+const PRICED =
+  'Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/cost.md.';
 
 const whole = (dollars: number): string => `$${grouped(Math.round(dollars))}`;
 

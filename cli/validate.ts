@@ -12,6 +12,7 @@ import {
   UsageError,
 } from './shared/cli-environment.ts';
 import { readConfig } from './shared/live-options.ts';
+import { wrapLines } from './shared/plain-table.ts';
 
 type ValidateOptions = {
   readonly config?: string;
@@ -51,7 +52,8 @@ function printText(file: string, { buildsPerDay }: ValidateOptions, cliEnvironme
   const { config } = readConfig(file, cliEnvironment, loadDeployment);
   const names = config.pools.map(({ name }) => name);
   cliEnvironment.out(`${file}: valid; ${some(names.length, 'pool')}: ${names.join(', ')}\n\n`);
-  cliEnvironment.out(`${renderPrices(config, buildsPerDay, cliEnvironment.columns)}\n`);
+  const prices = renderPrices(config, buildsPerDay, cliEnvironment.columns);
+  cliEnvironment.out(`${wrapLines(prices, cliEnvironment.columns)}\n`);
 }
 
 /** Prints the result, with the mistakes of an invalid file. Returns the exit code. */
@@ -79,11 +81,15 @@ function examine(file: string, { buildsPerDay }: ValidateOptions): Examined {
 }
 
 function poolsOf({ config }: LoadedConfig, builds: number | undefined): readonly object[] {
-  return estimate(config, builds).estimates.map(({ pool, buildsPerDay, dollars, atOneDollar }) => ({
+  return estimate(config, builds).map(({ idle: { pool, dollars }, building }) => ({
     name: pool.name,
     max: pool.max,
-    buildsPerDay,
-    dollarsPerMonth: { configured: dollars, atOneDollar },
+    buildsPerDay: building?.buildsPerDay ?? null,
+    dollarsPerMonth: {
+      idle: dollars,
+      configured: building?.dollars ?? null,
+      atOneDollar: building?.atOneDollar ?? null,
+    },
   }));
 }
 

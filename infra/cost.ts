@@ -6,17 +6,10 @@
 import { secretsOf } from '../lambda/config/pool-auth.ts';
 import type { DeployedPool, Deployment } from '../lambda/config/rules/deployment.ts';
 import { sum } from '../lambda/decision/model/collections.ts';
+import { MONTH_HOURS } from '../lambda/decision/model/units.ts';
 import { priceOf } from '../lambda/decision/settings/prices.ts';
 import { PRICES } from './aws-prices.ts';
-import {
-  BUILDS,
-  buildHours,
-  type Load,
-  MONTH_HOURS,
-  taskHours,
-  WORK_DAY_MINUTES,
-  WORK_HOURS,
-} from './task-hours.ts';
+import { BUILDS, buildHours, type Load, taskHours, WORK_DAY_MINUTES, WORK_HOURS } from './task-hours.ts';
 
 export { BUILDS } from './task-hours.ts';
 

@@ -4,11 +4,10 @@
  */
 import type { DeployedPool } from '../lambda/config/rules/deployment.ts';
 import type { Schedule } from '../lambda/decision/model/config.ts';
+import { MONTH_HOURS } from '../lambda/decision/model/units.ts';
 import { leastOf } from '../lambda/decision/settings/settings-in-force.ts';
 import { type ExpectedStock, expectedStock } from './expected-stock.ts';
 
-/** The hours of an average month. */
-export const MONTH_HOURS = 730;
 const DAY_MINUTES = 24 * 60;
 const WEEK_MINUTES = 7 * DAY_MINUTES;
 

@@ -3,6 +3,7 @@
  * jobs and the same seed, so the differences of the pairs vary less than the figures themselves.
  */
 import { meanOf, sum } from '../../lambda/decision/model/collections.ts';
+import { studentT } from '../estimate/student-t.ts';
 
 /**
  * `none`: equal in every pair. `unclear`: 0 is within the margin of the mean difference, so it may
@@ -24,14 +25,10 @@ export type Difference = {
 /** One replay before the change and one after it. */
 export type Pair<T> = { readonly before: T; readonly after: T };
 
-/** Two-sided 95 % quantiles of Student's t, by degrees of freedom from 1 on. */
-const STUDENT_T = [
-  ...[12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228],
-  ...[2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093],
-] as const;
+/** Of the interval of a change. */
+export const CONFIDENCE = 0.95;
 
-/** The most pairs for which the margin is known. */
-export const MOST_PAIRS = STUDENT_T.length + 1;
+export const MOST_PAIRS = 20;
 
 /** The difference of one figure over up to `MOST_PAIRS` pairs. */
 export function differenceOf<T>(pairs: readonly Pair<T>[], of: (side: T) => number): Difference {
@@ -55,5 +52,5 @@ export function differenceOf<T>(pairs: readonly Pair<T>[], of: (side: T) => numb
 function marginOf(changes: readonly number[], mean: number): number {
   const freedom = changes.length - 1;
   const variance = sum(changes, (each) => (each - mean) ** 2) / freedom;
-  return (STUDENT_T[freedom - 1] ?? Number.NaN) * Math.sqrt(variance / changes.length);
+  return studentT(CONFIDENCE, freedom) * Math.sqrt(variance / changes.length);
 }

@@ -6,7 +6,7 @@ import type { Trace } from '../trace/trace.ts';
 
 type Replay = { readonly figures: Figures; readonly trace: Pick<Trace, 'from' | 'to'> };
 
-/** A month has 30.4 days. Waits are those of jobs that people wait for. */
+/** A month has 730 hours. Waits are those of jobs that people wait for. */
 export const MEASURES = {
   dollarsPerMonth: ({ figures, trace }: Replay) => perMonth(figures.dollars.tasks, trace),
   meanWaitS: ({ figures }: Replay) => figures.waitOfPeople.meanS,

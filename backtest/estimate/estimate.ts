@@ -5,7 +5,7 @@
  * function. It cannot have a change of the demand (docs/backtest.md).
  */
 import { meanOf, sum } from '../../lambda/decision/model/collections.ts';
-import { DAY_MS } from '../../lambda/decision/model/units.ts';
+import { MONTH_MS } from '../../lambda/decision/model/units.ts';
 import { studentT } from './student-t.ts';
 
 /** 24 hours from the beginning of the trace on; the last one has the remaining hours, too. */
@@ -35,7 +35,6 @@ export type Estimates = {
 
 /** Fewer days do not show how much days differ. */
 export const LEAST_DAYS = 3;
-export const MONTH_DAYS = 730 / 24;
 const CONFIDENCE = 0.9;
 const DAYS_AHEAD = 7;
 /** The share of the jobs that wait longer than the 95th percentile. */
@@ -70,7 +69,7 @@ function costOf(sample: Sample): Estimate {
 }
 
 /** An amount of so many milliseconds, for a month. */
-export const perMonth = (amount: number, ms: number): number => (amount * MONTH_DAYS * DAY_MS) / ms;
+export const perMonth = (amount: number, ms: number): number => (amount * MONTH_MS) / ms;
 
 function meanWaitOf(sample: Sample): Estimate {
   const { value, residuals } = ratioOf(sample.days, ({ waitsS }) => sum(waitsS, (wait) => wait));

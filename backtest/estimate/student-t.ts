@@ -1,9 +1,9 @@
 /**
- * Quantiles of Student's t distribution with a whole number of degrees of freedom, by bisection of
- * its distribution function (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+ * Student's t distribution with a whole number of degrees of freedom (Abramowitz and Stegun, Handbook of
+ * Mathematical Functions, 26.7.3 and 26.7.4).
  */
 
-/** Half the width of a two-sided interval in standard errors. `confidence`: 0 to 1. */
+/** Half the width of a two-sided interval in standard errors, by bisection. `confidence`: 0 to 1. */
 export function studentT(confidence: number, freedom: number): number {
   let [low, high] = [0, LARGEST];
   for (let step = 0; step < STEPS; step++) {
@@ -18,7 +18,7 @@ const LARGEST = 10_000;
 const STEPS = 60;
 
 /** The share of the distribution within `t` standard errors of the mean. */
-function shareWithin(t: number, freedom: number): number {
+export function shareWithin(t: number, freedom: number): number {
   const angle = Math.atan(t / Math.sqrt(freedom));
   const squared = Math.cos(angle) ** 2;
   const isOdd = freedom % 2 === 1;

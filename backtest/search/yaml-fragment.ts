@@ -17,7 +17,7 @@ export function yamlFragment(
   const top = topWaiting(config);
   const lines = [
     ...['waiting:', ...pricesOf(top).map((line) => `  ${line}`)],
-    ...['limits:', `  maxTasks: ${maxTasks}  # this trace used ${maxTasksUsed}`],
+    ...['limits:', `  maxTasks: ${maxTasks}  # the replay had up to ${maxTasksUsed} tasks, idle ones too`],
     'pools:',
   ];
   for (const { name, max, used } of pools) {
@@ -27,7 +27,7 @@ export function yamlFragment(
       `  - name: ${stringify(name).trim()}`,
       used === 0
         ? `    max: ${max}  # unchanged: it ran no job of this trace`
-        : `    max: ${max}  # this trace used ${used}`,
+        : `    max: ${max}  # the replay had up to ${used} tasks, idle ones too`,
       ...(own.length === 0 ? [] : ['    waiting:', ...own.map((line) => `      ${line}`)]),
       ...(startTimeMs === undefined ? [] : [`    startTime: ${startTimeMs / 1000}s`]),
     );

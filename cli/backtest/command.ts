@@ -8,6 +8,7 @@ import { priceOfWaiting } from '../../backtest/replay/waiting-price.ts';
 import { compare } from '../../backtest/search/compare.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { type CliEnvironment, type CommandContext, UsageError } from '../shared/cli-environment.ts';
+import { wrapLines } from '../shared/plain-table.ts';
 import { checkWritable } from '../shared/whole-file.ts';
 import { cautionsOf } from './cautions.ts';
 import { documentOf } from './document.ts';
@@ -61,7 +62,9 @@ async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment
   if (file !== undefined) checkWritable(file, [options.trace, subject.configFile]);
   for (const caution of cautionsOf(subject)) cliEnvironment.err(`warning: ${caution}\n`);
   const result = await run(subject, options, cliEnvironment);
-  const text = json ? JSON.stringify(documentOf(result)) : backtestText(result, cliEnvironment.columns);
+  const text = json
+    ? JSON.stringify(documentOf(result))
+    : wrapLines(backtestText(result, cliEnvironment.columns), cliEnvironment.columns);
   cliEnvironment.out(`${text}\n`);
   if (file === undefined) return;
   await writeReport(file, result);

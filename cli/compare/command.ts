@@ -15,7 +15,14 @@ import { countTo } from '../shared/option-values.ts';
 import { checkWritable, writeWhole } from '../shared/whole-file.ts';
 import { documentOf } from './document.ts';
 import { type InputOptions, type Inputs, readInputs } from './inputs.ts';
-import { checkLimits, type Limit, type Limits, parseCostLimit, parseWaitLimit } from './limits.ts';
+import {
+  checkCostLimit,
+  checkLimits,
+  type Limit,
+  type Limits,
+  parseCostLimit,
+  parseWaitLimit,
+} from './limits.ts';
 import { type Comparison, markdownOf } from './markdown.ts';
 import { settingChanges } from './settings/changes.ts';
 import { type Judged, verdictOf } from './verdict.ts';
@@ -90,9 +97,6 @@ async function compare(
   const { out: file, json } = options;
   if (file !== undefined) checkWritable(file, [files.before, files.after, ...(options.trace ?? [])]);
   const inputs = readInputs(files, options, cliEnvironment);
-  for (const { trace } of inputs.traces)
-    for (const peak of peaksOf({ trace, config: inputs.after }))
-      cliEnvironment.err(`warning: after the change, ${peak}\n`);
   const comparison = await comparisonOf(inputs, options, cliEnvironment);
   const markdown = markdownOf(comparison);
   cliEnvironment.out(`${json ? JSON.stringify(documentOf(comparison)) : markdown}\n`);
@@ -109,10 +113,14 @@ async function comparisonOf(
   cliEnvironment: CliEnvironment,
 ): Promise<Comparison> {
   const limits = limitsOf(options);
+  checkCostLimit(
+    limits,
+    inputs.traces.map(({ trace }) => trace),
+  );
   const settings = settingChanges(inputs.before, inputs.after);
-  const judged = await replay(inputs, limits, options, cliEnvironment);
   const isReplayed = settings.some((setting) => setting.isReplayed);
-  const verdict = verdictOf(judged, limits, isReplayed);
+  const judged = isReplayed ? await replay(inputs, limits, options, cliEnvironment) : [];
+  const verdict = verdictOf(judged, limits);
   return { verdict, judged, settings, limits, region: options.region };
 }
 
@@ -130,6 +138,9 @@ function replay(
   { seed, seeds: count, region, workers }: CompareOptions,
   cliEnvironment: CliEnvironment,
 ): Promise<readonly Judged[]> {
+  for (const { trace } of traces)
+    for (const peak of peaksOf({ trace, config: after }))
+      cliEnvironment.err(`warning: after the change, ${peak}\n`);
   const seeds = Array.from({ length: count }, (_, at) => seed + at);
   return onThreads(workers, cliEnvironment, ({ workerPool, onProgress }) => {
     const progress = new Progress({ onProgress }, 2 * count * traces.length);

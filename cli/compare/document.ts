@@ -1,5 +1,7 @@
 /** The comparison as a JSON document: times are RFC 3339 text. */
+import type { ConfigChange } from '../../backtest/change/result.ts';
 import { isoTime } from '../../lambda/decision/model/brands.ts';
+import { amountsOf, isMonthly } from '../backtest/amounts.ts';
 import type { Comparison } from './markdown.ts';
 import { doubtsOf, remarksOf } from './notes.ts';
 import type { Judged } from './verdict.ts';
@@ -15,7 +17,7 @@ export function documentOf({ verdict, judged, settings, region }: Comparison) {
 }
 
 function traceOf({ change, checks }: Judged) {
-  const { trace, ...figures } = change;
+  const { trace, ...figures } = isMonthly(change.trace) ? change : withoutMonth(change);
   const { from, to, outages, ...rest } = trace;
   return {
     ...rest,
@@ -25,5 +27,23 @@ function traceOf({ change, checks }: Judged) {
     ...figures,
     checks,
     doubts: doubtsOf(change),
+  };
+}
+
+/** Amounts of the whole trace instead of a month. */
+function withoutMonth(change: ConfigChange) {
+  const { differenceOf } = amountsOf(change);
+  const { dollarsPerMonth, minutesPerMonth, ...measures } = change.measures;
+  return {
+    ...change,
+    measures: {
+      dollars: differenceOf(dollarsPerMonth),
+      minutes: differenceOf(minutesPerMonth),
+      ...measures,
+    },
+    pools: change.pools.map(({ dollarsPerMonth: cost, ...pool }) => ({
+      ...pool,
+      dollars: differenceOf(cost),
+    })),
   };
 }

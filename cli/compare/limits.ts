@@ -2,7 +2,11 @@
 import { InvalidArgumentError } from 'commander';
 import type { Difference } from '../../backtest/change/difference.ts';
 import type { ConfigChange } from '../../backtest/change/result.ts';
+import { lengthLabel } from '../../backtest/report/parts/times.ts';
+import type { Trace } from '../../backtest/trace/trace.ts';
 import { parseDuration } from '../../lambda/config/schema/durations.ts';
+import { amountsOf, isMonthly } from '../backtest/amounts.ts';
+import { UsageError } from '../shared/cli-environment.ts';
 
 /** The most that a figure may rise: a share of its value before, or an amount. */
 export type Limit = {
@@ -29,7 +33,8 @@ export type Check = {
   readonly outcome: LimitOutcome;
   readonly option: '--max-cost-increase' | '--max-wait-increase' | '--fail-on unserved';
   readonly limit?: Limit;
-  readonly figure: 'dollarsPerMonth' | 'meanWaitS' | 'p95WaitS' | 'lostJobs' | 'unfitJobs';
+  /** `dollars`: of the trace, which is too short for a figure of a month. */
+  readonly figure: 'dollarsPerMonth' | 'dollars' | 'meanWaitS' | 'p95WaitS' | 'lostJobs' | 'unfitJobs';
   /** Organization and tags, if the check is of one group of jobs. */
   readonly group?: string;
   readonly before: number;
@@ -62,15 +67,34 @@ function shareOr(text: string, otherwise: string): Limit {
   throw new InvalidArgumentError(`Write a percentage, such as 10%, or ${otherwise}.`);
 }
 
+/** Throws UsageError for a limit in dollars a month that a trace is too short for. */
+export function checkCostLimit({ cost }: Limits, traces: readonly Trace[]): void {
+  const short = traces.find((trace) => !isMonthly(trace));
+  if (cost?.amount === undefined || short === undefined) return;
+  throw new UsageError(
+    `--max-cost-increase ${cost.text} is an amount of a month, and the trace "${short.name}" covers ${lengthLabel({ trace: short })}: figures of a month need two days. Give a percentage, or a longer trace`,
+  );
+}
+
 export const hasLimits = ({ cost, wait, isUnservedRefused }: Limits): boolean =>
   cost !== undefined || wait !== undefined || isUnservedRefused;
 
 /** One check for each limit and figure. Of the groups, only those that do not keep it. */
-export function checkLimits({ measures, groups, fits }: ConfigChange, limits: Limits): readonly Check[] {
+export function checkLimits(change: ConfigChange, limits: Limits): readonly Check[] {
+  const { measures, groups, fits } = change;
+  const amounts = amountsOf(change);
   const cost = riseCheck('--max-cost-increase', limits.cost);
   const wait = riseCheck('--max-wait-increase', limits.wait);
   return [
-    ...cost('dollarsPerMonth', measures.dollarsPerMonth),
+    ...cost('dollarsPerMonth', measures.dollarsPerMonth).map((check): Check => {
+      if (amounts.isMonthly) return check;
+      return {
+        ...check,
+        figure: 'dollars',
+        before: amounts.of(check.before),
+        after: amounts.of(check.after),
+      };
+    }),
     ...wait('meanWaitS', measures.meanWaitS),
     ...wait('p95WaitS', measures.p95WaitS),
     ...groups

@@ -1,4 +1,5 @@
 /** The whole comparison as Markdown for a pull request. */
+import { type Amounts, amountsOf } from '../backtest/amounts.ts';
 import { FIGURES } from './figures.ts';
 import { type Check, hasLimits, LEAST_RISE, type Limits } from './limits.ts';
 import { doubtsOf, remarksOf } from './notes.ts';
@@ -17,24 +18,27 @@ export type Comparison = {
 
 /** The first line is the verdict. */
 export function markdownOf(comparison: Comparison): string {
-  const { verdict, judged, settings, limits, region } = comparison;
-  const isOne = judged.length === 1;
-  const isReplayed = settings.some((setting) => setting.isReplayed);
+  const { verdict, judged, settings, region } = comparison;
+  const [isNone, isOne] = [judged.length === 0, judged.length === 1];
   const notes = remarksOf(settings, region);
   return [
     `**${verdict.text}**`,
-    ...(isOne ? [] : [judged.map((each) => traceLine(each, isReplayed)).join('\n')]),
-    hasLimits(limits) ? judged.flatMap((each) => checkLines(each, isOne)).join('\n') : NO_LIMITS,
+    ...(isOne || isNone ? [] : [judged.map(traceLine).join('\n')]),
+    ...(isNone ? [] : [limitsText(comparison)]),
     ...(isOne ? judged.flatMap(figures) : []),
     ...settingsText(settings),
     ...(isOne
       ? []
       : judged.flatMap((each) => [`#### Trace ${code(each.change.trace.name)}`, ...figures(each)])),
-    `#### How sure this is\n\n${bullets([...(isOne ? judged.flatMap(({ change }) => doubtsOf(change)) : []), ...notes])}`,
+    ...(isNone
+      ? []
+      : [
+          `#### How sure this is\n\n${bullets([...(isOne ? judged.flatMap(({ change }) => doubtsOf(change)) : []), ...notes])}`,
+        ]),
   ].join('\n\n');
 
   function figures({ change }: Judged): readonly string[] {
-    const pools = poolsTable(change.pools);
+    const pools = poolsTable(change);
     const groups = groupsTable(change.groups);
     return [
       figuresTable(change),
@@ -45,6 +49,11 @@ export function markdownOf(comparison: Comparison): string {
   }
 }
 
+function limitsText({ judged, limits }: Comparison): string {
+  if (!hasLimits(limits)) return NO_LIMITS;
+  return judged.flatMap((each) => checkLines(each, judged.length === 1)).join('\n');
+}
+
 const bullets = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n');
 
 const NO_LIMITS =
@@ -52,15 +61,17 @@ const NO_LIMITS =
 
 const OUTCOMES = { kept: 'kept', crossed: '**crossed**', undecided: 'not decided' } as const;
 function checkLines({ change, checks }: Judged, isOne: boolean): readonly string[] {
-  return checks.map((check) => `- ${isOne ? '' : `${code(change.trace.name)}: `}${checkText(check)}`);
+  return checks.map(
+    (check) => `- ${isOne ? '' : `${code(change.trace.name)}: `}${checkText(check, amountsOf(change))}`,
+  );
 }
 
-export function checkText(check: Check): string {
+export function checkText(check: Check, amounts: Pick<Amounts, 'of'>): string {
   const { outcome, option, limit, figure, group, before, after } = check;
   const { name, format } = FIGURES[figure];
   const of = group === undefined ? '' : ` of ${code(group)}`;
   const given = limit === undefined ? code(option) : code(`${option} ${limit.text}`);
-  const why = whyOf(check, format(LEAST_RISE));
+  const why = whyOf(check, format(figure === 'dollars' ? amounts.of(LEAST_RISE) : LEAST_RISE));
   return `${given} ${OUTCOMES[outcome]}: ${name}${of} (${arrow({ before, after }, format)})${why}`;
 }
 

@@ -7,6 +7,7 @@ import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import { isoTime } from '../../lambda/decision/model/brands.ts';
 import { DAY_MS } from '../../lambda/decision/model/units.ts';
 import { timeText } from '../../lambda/explain/format.ts';
+import { isMonthly } from '../backtest/amounts.ts';
 import type { SettingChange } from './settings/changes.ts';
 import { code } from './words.ts';
 
@@ -31,7 +32,7 @@ export function doubtsOf({
     ...nextWeeks(estimates),
     ...when(
       isShort,
-      `The trace covers ${lengthLabel({ trace })}, which is less than a week. The figures of a month assume that all days are like these.`,
+      `The trace covers ${lengthLabel({ trace })}, which is less than a week. ${isMonthly(trace) ? 'The figures of a month assume that all days are like these.' : 'Figures of a month need two days.'}`,
     ),
     ...peopleText(jobsOfPeople),
     ...when(
@@ -79,7 +80,7 @@ const when = (holds: boolean, text: string): readonly string[] => (holds ? [text
 function chanceText(seeds: readonly number[]): string {
   if (seeds.length === 1)
     return 'There is only one replay before and one after, so chance is unknown. Add `--seeds 5`.';
-  return `Each figure is the mean of ${seeds.length} replays. One replay before and one after have the same jobs and the same seed. ± is the 95 % confidence interval of the mean change: a change within it is “no clear change”. Another week may differ by more.`;
+  return `Each figure is the mean of ${seeds.length} replays. One replay before and one after have the same jobs and the same seed. ± is the 95 % confidence interval of the mean change: a change within it is “no clear change”. The headline names five figures, so it asks for a clearer change of each. Another week may differ by more.`;
 }
 
 /** What no replay judges, for the settings that change. */

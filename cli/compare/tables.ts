@@ -4,20 +4,24 @@ import type { ConfigChange, GroupChange, PoolChange } from '../../backtest/chang
 import { jobsLabel } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import { some } from '../../lambda/explain/format.ts';
+import { amountsOf } from '../backtest/amounts.ts';
 import type { SettingChange } from './settings/changes.ts';
 import { arrow, changeText, code, dollars, type Format, mean, minutes, seconds, table } from './words.ts';
 
 /** GitHub cuts a comment off at 65,536 characters. */
 const MOST_ROWS = 30;
 
+/** An amount of a month that a short trace is shown for as a whole. */
+const IS_AMOUNT: ReadonlySet<MeasureId> = new Set(['dollarsPerMonth', 'minutesPerMonth']);
+
 const ROWS: readonly (readonly [id: MeasureId, name: string, format: Format])[] = [
-  ['dollarsPerMonth', 'cost of tasks, a month', dollars],
+  ['dollarsPerMonth', 'cost of tasks', dollars],
   ['meanWaitS', 'average wait of people', seconds],
   ['p50WaitS', 'wait of people, p50', seconds],
   ['p90WaitS', 'wait of people, p90', seconds],
   ['p95WaitS', 'wait of people, p95', seconds],
   ['maxWaitS', 'wait of people, longest', seconds],
-  ['minutesPerMonth', 'minutes that people wait, a month', minutes],
+  ['minutesPerMonth', 'minutes that people wait', minutes],
   ['lostJobs', 'jobs killed, given up or not over', mean],
   ['lateSchedules', 'scheduled starts and stops a minute late', mean],
   ['launches', 'launches of tasks', mean],
@@ -26,9 +30,13 @@ const ROWS: readonly (readonly [id: MeasureId, name: string, format: Format])[] 
 
 /** All figures of one trace. */
 export function figuresTable({ trace, fits, measures }: ConfigChange): string {
+  const { differenceOf, per } = amountsOf({ trace });
   const rows = ROWS.map(([id, name, format]) => {
-    const { before, after } = measures[id];
-    return [name, format(before), format(after), changeText(measures[id], format)];
+    const isAmount = IS_AMOUNT.has(id);
+    const difference = isAmount ? differenceOf(measures[id]) : measures[id];
+    const { before, after } = difference;
+    const label = isAmount ? `${name}, ${per}` : name;
+    return [label, format(before), format(after), changeText(difference, format)];
   });
   const unfit = { before: fits.neither + fits.onlyAfter, after: fits.neither + fits.onlyBefore };
   const change = unfit.after - unfit.before;
@@ -62,7 +70,8 @@ export function whereText({ pools, isEveryPool }: Pick<SettingChange, 'pools' | 
 }
 
 /** The pools that differ. Undefined: none does, or there is only one. */
-export function poolsTable(pools: readonly PoolChange[]): string | undefined {
+export function poolsTable({ trace, pools }: ConfigChange): string | undefined {
+  const { differenceOf, per } = amountsOf({ trace });
   const differing = pools.filter(
     ({ state, dollarsPerMonth, launches }) =>
       state !== 'kept' || dollarsPerMonth.clarity === 'clear' || launches.clarity === 'clear',
@@ -73,12 +82,12 @@ export function poolsTable(pools: readonly PoolChange[]): string | undefined {
     .slice(0, MOST_ROWS)
     .map((pool) => [
       poolName(pool),
-      arrow(pool.dollarsPerMonth, dollars),
-      changeText(pool.dollarsPerMonth, dollars),
+      arrow(differenceOf(pool.dollarsPerMonth), dollars),
+      changeText(differenceOf(pool.dollarsPerMonth), dollars),
       arrow(pool.launches, mean),
       arrow(pool.jobs, mean),
     ]);
-  const heads = ['pool', 'cost of tasks, a month', 'change', 'launches', 'jobs'];
+  const heads = ['pool', `cost of tasks, ${per}`, 'change', 'launches', 'jobs'];
   return limited(table(heads, rows), differing.length, 'pool');
 }
 

@@ -2,8 +2,10 @@
 import type { Difference } from '../../backtest/change/difference.ts';
 import type { ConfigChange } from '../../backtest/change/result.ts';
 import { jobsLabel, share } from '../../backtest/report/parts/numbers.ts';
+import { type Amounts, amountsOf } from '../backtest/amounts.ts';
 import { FIGURES } from './figures.ts';
 import { type Check, hasLimits, type Limits } from './limits.ts';
+import { type NamedDifferences, namedDifferences } from './together.ts';
 import { code, dollars, mean, seconds } from './words.ts';
 
 /** A change of less than this share of the value before is clear, but hardly matters. */
@@ -19,7 +21,9 @@ export type Verdict = {
 export type Judged = { readonly change: ConfigChange; readonly checks: readonly Check[] };
 
 /** The verdict over all traces. */
-export function verdictOf(judged: readonly Judged[], limits: Limits, isReplayed: boolean): Verdict {
+export function verdictOf(judged: readonly Judged[], limits: Limits): Verdict {
+  if (judged.length === 0)
+    return { isCrossed: false, text: `${hasLimits(limits) ? 'Within the limits. ' : ''}${NOTHING_REPLAYED}` };
   const crossed = judged.filter(({ checks }) => checks.some(({ outcome }) => outcome === 'crossed'));
   const isCrossed = crossed.length > 0;
   const [only] = judged;
@@ -31,8 +35,11 @@ export function verdictOf(judged: readonly Judged[], limits: Limits, isReplayed:
     };
   }
   const prefix = hasLimits(limits) ? `${limitText(judged)}. ` : '';
-  return { isCrossed, text: `${prefix}${effectOf(only.change, isReplayed)}` };
+  return { isCrossed, text: `${prefix}${effectOf(only.change)}` };
 }
+
+const NOTHING_REPLAYED =
+  'No effect on cost and waits: no setting that a replay judges has changed, so nothing was replayed.';
 
 function limitText(judged: readonly Judged[]): string {
   const checks = judged.flatMap((each) => each.checks);
@@ -45,20 +52,20 @@ function limitText(judged: readonly Judged[]): string {
 }
 
 /** What the change does in one trace, in sentences. */
-export function effectOf(change: ConfigChange, isReplayed: boolean): string {
-  const { dollarsPerMonth, meanWaitS, p95WaitS, lateSchedules } = change.measures;
-  const [losses, lates] = [lossesOf(change), countText(lateSchedules, 'scheduled starts and stops are late')];
+export function effectOf(change: ConfigChange): string {
+  const named = namedDifferences(change);
+  const { dollarsPerMonth, meanWaitS, p95WaitS, lateSchedules } = named;
+  const losses = lossesOf(change, named);
+  const lates = countText(lateSchedules, 'scheduled starts and stops are late');
   const isNone = [dollarsPerMonth, meanWaitS, p95WaitS].every(({ clarity }) => clarity === 'none');
-  if (losses.length + lates.length === 0 && isNone)
-    return isReplayed
-      ? 'No effect on cost and waits in this trace.'
-      : 'No effect on cost and waits: no setting that a replay judges has changed.';
+  if (losses.length + lates.length === 0 && isNone) return 'No effect on cost and waits in this trace.';
   const isUnclear = [dollarsPerMonth, meanWaitS, p95WaitS].every(({ clarity }) => clarity !== 'clear');
   if (losses.length + lates.length === 0 && isUnclear) return 'No clear change of cost and waits.';
-  return [...losses, `This change ${costText(dollarsPerMonth)}.`, `${waitText(change)}.`, ...lates].join(' ');
+  const cost = costText(dollarsPerMonth, amountsOf(change));
+  return [...losses, `This change ${cost}.`, `${waitText(change, named)}.`, ...lates].join(' ');
 }
 
-function lossesOf({ fits, trace, measures: { lostJobs } }: ConfigChange): readonly string[] {
+function lossesOf({ fits, trace }: ConfigChange, { lostJobs }: NamedDifferences): readonly string[] {
   const unfit =
     fits.onlyBefore === 0
       ? []
@@ -71,17 +78,18 @@ function countText({ clarity, change, before, after }: Difference, what: string)
   return [`${change > 0 ? 'More' : 'Fewer'} ${what}: ${mean(after)} instead of ${mean(before)}.`];
 }
 
-function costText({ clarity, change, before }: Difference): string {
+function costText(monthly: Difference, { differenceOf, per }: Amounts): string {
+  const { clarity, change, before } = differenceOf(monthly);
   if (clarity === 'none') return 'does not change the cost';
   if (clarity === 'unclear') return 'does not clearly change the cost';
   const percent = before > 0 ? ` (${share(Math.abs(change) / before)})` : '';
   const amount = `${dollars(Math.abs(change))}${percent}`;
   if (isSlight(change, before))
-    return `hardly changes the cost: ${amount} ${change > 0 ? 'more' : 'less'} a month`;
-  return change > 0 ? `costs ${amount} more a month` : `saves ${amount} a month`;
+    return `hardly changes the cost: ${amount} ${change > 0 ? 'more' : 'less'} ${per}`;
+  return change > 0 ? `costs ${amount} more ${per}` : `saves ${amount} ${per}`;
 }
 
-function waitText({ measures: { meanWaitS, p95WaitS }, jobsOfPeople }: ConfigChange): string {
+function waitText({ jobsOfPeople }: ConfigChange, { meanWaitS, p95WaitS }: NamedDifferences): string {
   if (jobsOfPeople === 0) return 'The trace has no jobs that people wait for';
   const figures = [
     { name: 'on average', ...meanWaitS },
@@ -107,7 +115,7 @@ function directionOf(figures: readonly Difference[]): string {
 const isSlight = (change: number, before: number): boolean => Math.abs(change) < before * SLIGHT;
 
 /** `our March: People wait longer …`, for a list of several traces. */
-export function traceLine({ change, checks }: Judged, isReplayed: boolean): string {
+export function traceLine({ change, checks }: Judged): string {
   const isCrossed = checks.some(({ outcome }) => outcome === 'crossed');
-  return `- ${code(change.trace.name)}: ${isCrossed ? 'limit crossed. ' : ''}${effectOf(change, isReplayed)}`;
+  return `- ${code(change.trace.name)}: ${isCrossed ? 'limit crossed. ' : ''}${effectOf(change)}`;
 }

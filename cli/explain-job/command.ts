@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
+import { wrapLines } from '../shared/plain-table.ts';
 import { gatherJob } from './gather.ts';
 import { explanationScreen } from './screen.ts';
 
@@ -32,7 +33,9 @@ async function printExplanation(
   cliEnvironment: CliEnvironment,
 ): Promise<number> {
   const explanation = await gatherJob(id, options, cliEnvironment);
-  const text = options.json ? JSON.stringify(explanation, null, 2) : explanationScreen(explanation);
+  const text = options.json
+    ? JSON.stringify({ version: 1, ...explanation }, null, 2)
+    : wrapLines(explanationScreen(explanation), cliEnvironment.columns);
   cliEnvironment.out(`${text}\n`);
   return 0;
 }

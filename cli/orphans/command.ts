@@ -37,6 +37,7 @@ function readReport(options: OrphansOptions, cliEnvironment: CliEnvironment): Pr
   return withFunctionLog(options, cliEnvironment, async (log) => {
     const { rows, isCut } = await log.query('orphan', [LEDGER_FIELDS], { from, to });
     return {
+      version: 1,
       from: isoTime(from),
       to: isoTime(to),
       logGroup: log.group,

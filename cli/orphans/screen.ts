@@ -2,10 +2,11 @@
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { buildText, causeText } from '../../lambda/explain/dead-build-text.ts';
 import { some, timeText } from '../../lambda/explain/format.ts';
-import { oneLine } from '../shared/plain-table.ts';
+import { oneLine, wrapLines } from '../shared/plain-table.ts';
 import type { Ledger, Orphan } from './ledger.ts';
 
 export type OrphansReport = Ledger & {
+  readonly version: 1;
   readonly from: IsoTime;
   readonly to: IsoTime;
   readonly days: number;
@@ -16,19 +17,14 @@ export type OrphansReport = Ledger & {
   readonly isCut: boolean;
 };
 
-const LEAST_COLUMNS = 60;
-const INDENT = 2;
+const INDENT = '  ';
 const HEAD = 'ran from'.length + 2;
 
 /** `columns`: characters of a line. @default lines are as long as needed */
 export function orphansScreen(report: OrphansReport, columns?: number): string {
   const { builds } = report;
-  const parts = [
-    titleOf(report),
-    ...builds.map((build) => buildLines(build, columns).join('\n')),
-    ...notesOf(report),
-  ];
-  return `${parts.join('\n\n')}\n`;
+  const parts = [titleOf(report), ...builds.map((build) => buildLines(build).join('\n')), ...notesOf(report)];
+  return `${wrapLines(parts.join('\n\n'), columns)}\n`;
 }
 
 function titleOf({ builds, from, to }: OrphansReport): string {
@@ -38,7 +34,7 @@ function titleOf({ builds, from, to }: OrphansReport): string {
   return `${some(builds.length, 'build')} died with ${whose} ${span}, newest first. coderd never got the new state of ${builds.length === 1 ? 'this build' : 'these builds'}.`;
 }
 
-function buildLines(build: Orphan, columns: number | undefined): readonly string[] {
+function buildLines(build: Orphan): readonly string[] {
   const { template, pool, organization, cause, reason, startedAt, stoppedAt, job, task, check } = build;
   const facts = [
     ['died', `${timeText(stoppedAt)}: ${causeText(cause)}${reason === '' ? '' : ` (${reason})`}`],
@@ -51,20 +47,8 @@ function buildLines(build: Orphan, columns: number | undefined): readonly string
   ] as const;
   return [
     oneLine(buildText(build)),
-    ...facts.flatMap(([head, text]) => wrapped(head, oneLine(text), columns)),
+    ...facts.map(([head, text]) => `${INDENT}${head.padEnd(HEAD)}${oneLine(text)}`),
   ];
-}
-
-/** `head  text`, with further lines of the text below its first one. */
-function wrapped(head: string, text: string, columns = Number.POSITIVE_INFINITY): readonly string[] {
-  const width = Math.max(columns, LEAST_COLUMNS) - INDENT - HEAD;
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1);
-    if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${line} ${word}`;
-  }
-  return lines.map((line, index) => `${' '.repeat(INDENT)}${(index === 0 ? head : '').padEnd(HEAD)}${line}`);
 }
 
 function notesOf({ days, keptDays, isCut, unreadable, logGroup, builds }: OrphansReport): readonly string[] {

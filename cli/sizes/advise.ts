@@ -2,6 +2,7 @@
 import { FARGATE_CPUS, memoriesFor } from '../../lambda/config/schema/fargate-sizes.ts';
 import { by } from '../../lambda/decision/model/collections.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
+import { HOUR_MS, MONTH_HOURS, SHORTEST_FOR_MONTH_MS } from '../../lambda/decision/model/units.ts';
 import { priceOf } from '../../lambda/decision/settings/prices.ts';
 import type { Measured, PoolUsage } from './measure.ts';
 
@@ -21,7 +22,10 @@ export type Advice = {
     | 'none-fits';
   /** The size to change to. */
   readonly size?: Size;
-  /** What the change costs a month, in dollars; negative: what it saves. */
+  /**
+   * What the change costs a month, in dollars; negative: what it saves. Undefined: less than two
+   * days were measured.
+   */
   readonly dollarsAMonth?: number;
   /** The builds used all the CPU that they could get. Their real need is unknown. */
   readonly isCpuBound: boolean;
@@ -35,7 +39,6 @@ export const FEWEST_BUILDS = 30;
 /** From this share of the configured CPU on, builds may wait for CPU. */
 const BOUND_SHARE = 0.9;
 const BOUND_THROTTLED_PERCENT = 10;
-const MONTH_HOURS = 730;
 
 /**
  * `hours`: the length of the measured period. CPU is never advised above the configured one: builds
@@ -52,8 +55,10 @@ export function advise(pool: PoolConfig, usage: PoolUsage, hours: number): Advic
   if (size === undefined) return { verdict: 'none-fits', isCpuBound };
   const change = dollarsAnHour(pool, size) - dollarsAnHour(pool, pool);
   if (change === 0) return { verdict: isThin && isLess(least, pool) ? 'too-few-builds' : 'keep', isCpuBound };
+  const verdict = size.memory > pool.memory ? 'larger' : 'smaller';
+  if (hours * HOUR_MS < SHORTEST_FOR_MONTH_MS) return { verdict, size, isCpuBound };
   const dollarsAMonth = (change * usage.taskHours * MONTH_HOURS) / hours;
-  return { verdict: size.memory > pool.memory ? 'larger' : 'smaller', size, dollarsAMonth, isCpuBound };
+  return { verdict, size, dollarsAMonth, isCpuBound };
 }
 
 /**

@@ -8,6 +8,7 @@ import { whileWorking } from '../shared/activity.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
 import { countTo } from '../shared/option-values.ts';
+import { wrapLines } from '../shared/plain-table.ts';
 import { readTaskBuilds } from './builds.ts';
 import { sizesOf } from './report.ts';
 import { sizesScreen } from './screen.ts';
@@ -41,7 +42,9 @@ async function printSizes(options: SizesOptions, cliEnvironment: CliEnvironment)
       readTaskBuilds(clients.coderd, pools, span),
     );
     const sizes = sizesOf(pools, { ...logged, builds }, span);
-    const text = options.json ? JSON.stringify(sizes, null, 2) : sizesScreen(sizes, cliEnvironment.columns);
+    const text = options.json
+      ? JSON.stringify(sizes, null, 2)
+      : wrapLines(sizesScreen(sizes, cliEnvironment.columns), cliEnvironment.columns);
     cliEnvironment.out(`${text}\n`);
   } finally {
     await clients.close();

@@ -1,5 +1,5 @@
 /** The document of `autoscaler sizes`: for each pool what it used, and which size would have held. */
-import { isoTime } from '../../lambda/decision/model/brands.ts';
+import { type EpochMs, isoTime } from '../../lambda/decision/model/brands.ts';
 import { compare } from '../../lambda/decision/model/collections.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
@@ -17,6 +17,7 @@ export type PoolSizes = PoolUsage & {
 
 export type Sizes = {
   readonly version: 1;
+  /** The first line of any pool, at most `--days` before `to`. */
   readonly from: IsoTime;
   readonly to: IsoTime;
   readonly headroomPercent: number;
@@ -33,14 +34,13 @@ export type Sizes = {
 export type Readings = PoolReadings & { readonly isCut: boolean };
 
 const SAMPLE_S = 30;
-/** A shorter period says nothing about a month. */
-const SHORTEST_HOURS = 24;
 
 export function sizesOf(pools: readonly PoolConfig[], readings: Readings, span: LogSpan): Sizes {
   const lines = Map.groupBy(readings.lines, ({ pool }) => pool);
   const seen = Map.groupBy(readings.seen, ({ pool }) => pool);
   const builds = Map.groupBy(readings.builds, ({ pool }) => pool);
-  const hours = measuredHours(readings, span);
+  const from = measuredFrom(readings, span);
+  const hours = (span.to - from) / HOUR_MS;
   const rows = pools.map((pool): PoolSizes => {
     const usage = measure({
       lines: lines.get(pool.name) ?? [],
@@ -53,7 +53,7 @@ export function sizesOf(pools: readonly PoolConfig[], readings: Readings, span: 
   });
   return {
     version: 1,
-    from: isoTime(span.from),
+    from: isoTime(from),
     to: isoTime(span.to),
     headroomPercent: HEADROOM * 100,
     buildsNeeded: FEWEST_BUILDS,
@@ -63,8 +63,8 @@ export function sizesOf(pools: readonly PoolConfig[], readings: Readings, span: 
   };
 }
 
-/** From the first line of any pool on: earlier, the deployment may not have existed. */
-function measuredHours({ seen }: Readings, { from, to }: LogSpan): number {
-  const first = seen.reduce((least, { at }) => Math.min(least, at), to as number);
-  return Math.max(SHORTEST_HOURS, (to - Math.max(from, first)) / HOUR_MS);
+/** The first line of any pool: earlier, the deployment may not have existed. */
+function measuredFrom({ seen }: Readings, { from, to }: LogSpan): EpochMs {
+  const first = seen.reduce((least, { at }) => (at < least ? at : least), to);
+  return seen.length === 0 || first < from ? from : first;
 }

@@ -1,5 +1,7 @@
 /** `autoscaler sizes` as a screen: a table, then what to do about each pool. */
-import { dateText, some, timeText } from '../../lambda/explain/format.ts';
+
+import { SHORTEST_FOR_MONTH_MS } from '../../lambda/decision/model/units.ts';
+import { ageText, some, timeText } from '../../lambda/explain/format.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 import type { Size } from './advise.ts';
 import type { PoolSizes, Sizes } from './report.ts';
@@ -16,19 +18,22 @@ const COLUMNS: readonly Column[] = [
   { head: 'throttled', align: 'right' },
   { head: 'size', align: 'left' },
   { head: 'would hold', align: 'left' },
-  { head: 'a month', align: 'right' },
 ];
+const MONTH: Column = { head: 'a month', align: 'right' };
 
 export function sizesScreen(sizes: Sizes, width?: number): string {
   const { pools, from, to, headroomPercent, sampleSeconds } = sizes;
+  const seconds = (Date.parse(to) - Date.parse(from)) / 1000;
+  const isMonthly = seconds * 1000 >= SHORTEST_FOR_MONTH_MS;
   const notes = [...pools.flatMap((pool) => notesOn(pool, sizes)), ...(sizes.isCut ? [CUT] : [])];
   return [
-    `what tasks used from ${dateText(from)} to ${timeText(to)}`,
+    `what tasks used from ${timeText(from)} to ${timeText(to)}`,
     '',
-    plainTable(COLUMNS, pools.map(rowOf), width),
+    plainTable(isMonthly ? [...COLUMNS, MONTH] : COLUMNS, pools.map(rowOf), width),
     '',
     ...notes.map((note) => `  ${note}`),
     ...(notes.length > 0 ? [''] : []),
+    ...(isMonthly ? [] : [`Only ${ageText(seconds)} were measured: figures of a month need two days.`]),
     `A size holds the highest memory of all builds and ${headroomPercent} % more. CPU is in percent of one vCPU.`,
     `Peaks shorter than ${sampleSeconds} s are missed. Nothing was changed.`,
   ].join('\n');

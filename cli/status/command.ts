@@ -4,6 +4,7 @@ import { whileWorking } from '../shared/activity.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { lookLive } from '../shared/live.ts';
 import { type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
+import { wrapLines } from '../shared/plain-table.ts';
 import { unreadLists } from '../shared/unread-lists.ts';
 import { readLog } from './read-log.ts';
 import { statusOf } from './report.ts';
@@ -24,7 +25,9 @@ async function printStatus(options: StatusOptions, cliEnvironment: CliEnvironmen
     readLog(snapshot, config, cliEnvironment),
   );
   const status = statusOf(snapshot, deliberate(snapshot, config), config, log);
-  const text = options.json ? JSON.stringify(status, null, 2) : statusScreen(status, cliEnvironment.columns);
+  const text = options.json
+    ? JSON.stringify(status, null, 2)
+    : wrapLines(statusScreen(status, cliEnvironment.columns), cliEnvironment.columns);
   cliEnvironment.out(`${text}\n`);
   return unreadLists(snapshot).length > 0 ? 1 : 0;
 }

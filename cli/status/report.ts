@@ -27,6 +27,7 @@ import type { LogFacts } from './read-log.ts';
 import type { RecentWaits } from './recent-waits.ts';
 
 export type Status = {
+  readonly version: 1;
   readonly takenAt: IsoTime;
   readonly waiting: WaitingJobs;
   readonly pools: readonly PoolStatus[];
@@ -91,6 +92,7 @@ export function statusOf(
   const plan = withPromises({ plan: deliberation.plan, pools }, snapshot);
   const views = new Map(pools.map(({ need: { view } }) => [view.pool.name, view]));
   return {
+    version: 1,
     takenAt: plan.takenAt,
     waiting: waitingOf(snapshot, plan),
     pools: plan.pools.map((pool) => poolStatus(pool, views.get(pool.name), snapshot, config)),

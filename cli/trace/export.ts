@@ -3,6 +3,7 @@
  * coderd, and the trace has no personal data.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import { LONGEST_DAYS } from '../../backtest/trace/read.ts';
 import { JOB_KINDS, type Trace } from '../../backtest/trace/trace.ts';
 import { writeTrace } from '../../backtest/trace/write.ts';
@@ -57,25 +58,25 @@ export function addTraceExportCommand(trace: Command, { cliEnvironment }: Comman
 async function exportTrace(options: ExportOptions, cliEnvironment: CliEnvironment): Promise<void> {
   const { timezone, out } = options;
   checkSummaryPlace(options);
-  const period = periodOf(options, cliEnvironment.now());
+  const wanted = periodOf(options, cliEnvironment.now());
   const { config, caBundle } = readConfig(options.config, cliEnvironment);
   if (out !== '-') checkWritable(out, [options.config]);
   const report = (line: string): void => cliEnvironment.err(`${line}\n`);
   const clients = makeClients(config, caBundle, WAITING);
   try {
-    const jobs = await whileWorking('reading jobs of coderd', cliEnvironment, async (clear) => {
+    const { period, jobs } = await whileWorking('reading jobs of coderd', cliEnvironment, async (clear) => {
       await checkAwsSetup(clients.ecs);
       const tell = (line: string): void => {
         clear();
         report(line);
       };
-      return readTraceJobs({ http: clients.coderd, tell }, config, period);
+      return readTraceJobs({ http: clients.coderd, tell }, config, wanted);
     });
     const trace: Trace = { name: 'history', ...period, timezone, outages: [], startSeconds: undefined, jobs };
     if (out === '-') for (const text of joined(writeTrace(trace))) cliEnvironment.out(text);
     else writeWhole(out, writeTrace(trace));
     if (options.json) cliEnvironment.out(`${JSON.stringify(summaryDocument(trace, out), null, 2)}\n`);
-    else report(`${out === '-' ? '' : `wrote ${out}: `}${summary(trace)}`);
+    else report(`${out === '-' ? '' : `wrote ${out}: `}${summary(trace, wanted)}`);
   } finally {
     await clients.close();
   }
@@ -103,12 +104,15 @@ function countsOf({ jobs }: Trace): readonly (readonly [kind: string, count: num
   return JOB_KINDS.map((kind) => [kind, jobs.filter((job) => job.kind === kind).length]);
 }
 
-function summary(trace: Trace): string {
+/** Without jobs before the trace, its time may be shorter than the wanted one. */
+function summary(trace: Trace, wanted: Period): string {
   const { from, to, jobs } = trace;
   const kinds = countsOf(trace)
     .filter(([, count]) => count > 0)
     .map(([kind, count]) => `${count} ${kind}`);
-  return `${some(jobs.length, 'job')} from ${isoTime(from)} to ${isoTime(to)} (${kinds.join(', ')})`;
+  const [length, asked] = [trace, wanted].map((period) => lengthLabel({ trace: period }));
+  const clipped = length === asked ? '' : `; ${length} of builds in ${asked}: coderd has no earlier job`;
+  return `${some(jobs.length, 'job')} from ${isoTime(from)} to ${isoTime(to)} (${kinds.join(', ')})${clipped}`;
 }
 
 /** Throws InvalidArgumentError; commander adds the option's name. */

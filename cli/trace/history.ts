@@ -22,6 +22,12 @@ export type Reader = { readonly http: CoderdHttp; readonly tell: (line: string) 
 
 export type OrganizationJobs = { readonly organization: string; readonly jobs: readonly Job[] };
 
+export type History = {
+  /** As given, or from the first job on if coderd has no older ones. */
+  readonly period: Period;
+  readonly read: readonly OrganizationJobs[];
+};
+
 /**
  * Reads the jobs that were created in the period, oldest first. `names` has names or ids of
  * organizations. Throws InputError.
@@ -30,19 +36,22 @@ export async function readJobs(
   { http, tell }: Reader,
   names: readonly string[],
   { from, to }: Period,
-): Promise<readonly OrganizationJobs[]> {
+): Promise<History> {
   const { organizations, build } = await readServer(http, names);
   const read: OrganizationJobs[] = [];
+  let [first, isWhole] = [to, true];
   for (const organization of organizations) {
     const what = `listing provisioner jobs of organization "${organization.name}"`;
-    const jobs = await orRefuse({ what, role: ROLE }, () =>
+    const { jobs, hasOlder } = await orRefuse({ what, role: ROLE }, () =>
       readJobsSince(http, organization, { since: from, build }),
     );
     const asked = jobs.filter(({ created_at }) => created_at < to).reverse();
+    first = asked.reduce((least, { created_at }) => (created_at < least ? created_at : least), first);
+    isWhole &&= !hasOlder;
     tell(`organization "${organization.name}": ${some(asked.length, 'job')}`);
     read.push({ organization: organization.name, jobs: asked });
   }
-  return read;
+  return { period: { from: isWhole ? first : from, to }, read };
 }
 
 /** Finds organizations by name or id, and coderd's version. Throws InputError. */

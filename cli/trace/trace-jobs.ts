@@ -14,22 +14,26 @@ type Kept = { readonly organization: string; readonly job: FinishedJob };
 type Omitted = { readonly why: Omission; readonly id: string };
 type Selection = { readonly kept: readonly Kept[]; readonly omitted: readonly Omitted[] };
 
+/** What a trace has of a period: the part of it that coderd has jobs of, and these jobs. */
+export type TraceJobs = { readonly period: Period; readonly jobs: readonly TraceJob[] };
+
 /**
  * Reads the jobs of the period that daemons have completed, in order of time. Throws InputError.
  */
 export async function readTraceJobs(
   reader: Reader,
   { pools }: Pick<Config, 'pools'>,
-  period: Period,
-): Promise<readonly TraceJob[]> {
+  wanted: Period,
+): Promise<TraceJobs> {
   const names = [...new Set(pools.map(({ organization }) => organization))].sort();
-  const { kept, omitted } = selectFinished(await readJobs(reader, names, period));
+  const { period, read } = await readJobs(reader, names, wanted);
+  const { kept, omitted } = selectFinished(read);
   for (const line of omissionLines(omitted)) reader.tell(line);
-  if (kept.length === 0) throw nothingToExport(period);
+  if (kept.length === 0) throw nothingToExport(wanted);
   const builds = await readBuilds(reader, workspacesOf(kept), period.from);
   const unknown = kept.filter(({ job }) => needsBuild(job) && !builds.has(job.id)).length;
   if (unknown > 0) reader.tell(unknownReasonText(unknown));
-  return traceJobs(kept, builds, period.from);
+  return { period, jobs: traceJobs(kept, builds, period.from) };
 }
 
 function selectFinished(read: readonly OrganizationJobs[]): Selection {

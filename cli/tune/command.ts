@@ -5,6 +5,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Target } from '../../backtest/search/price-search.ts';
 import { type Tuning, tune } from '../../backtest/search/tune.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
+import { isMonthly } from '../backtest/amounts.ts';
 import { cautionsOf } from '../backtest/cautions.ts';
 import { onThreads } from '../backtest/on-threads.ts';
 import { parseValue } from '../backtest/options.ts';
@@ -50,6 +51,10 @@ export function addTuneCommand(program: Command, { cliEnvironment }: CommandCont
 async function tuneHistory(options: TuneOptions, cliEnvironment: CliEnvironment): Promise<void> {
   const target = targetOf(options);
   const subject = readSubject(options, cliEnvironment);
+  if (target?.kind === 'budget' && !isMonthly(subject.trace))
+    throw new UsageError(
+      '--budget is for a month, and a trace of less than two days cannot tell one: give a longer trace, or a wait',
+    );
   for (const caution of cautionsOf(subject)) cliEnvironment.err(`warning: ${caution}\n`);
   const { seeds } = options;
   const tuning = await run(subject, target, options, cliEnvironment);

@@ -8,6 +8,7 @@ import { figureOf, mostOf, type Target } from '../../backtest/search/price-searc
 import type { Tuning } from '../../backtest/search/tune.ts';
 import { yamlFragment } from '../../backtest/search/yaml-fragment.ts';
 import type { Trace } from '../../backtest/trace/trace.ts';
+import { amountsOf } from '../backtest/amounts.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 import { estimateText, priceText, targetText } from './words.ts';
 
@@ -45,14 +46,15 @@ function headline({ trace, seeds }: Tuned): string {
   return `${jobs} ${which} held back to check the choice.`;
 }
 
-function bestText({ target, best }: Tuned): readonly string[] {
+function bestText({ trace, target, best }: Tuned): readonly string[] {
   if (target === undefined || best === undefined) return [];
+  const { of, per } = amountsOf({ trace });
   const { price, seen, heldOut } = best;
   const another = seen.meanWaitS.range === undefined ? '' : ' Expect in another week like these:';
   return [
     [
       `${priceText(price)} a minute meets ${targetText(target)}.${another}`,
-      `  ${estimateText(seen.dollarsPerMonth, dollars)} a month`,
+      `  ${estimateText(seen.dollarsPerMonth, (monthly) => dollars(of(monthly)))} ${per}`,
       `  mean wait ${estimateText(seen.meanWaitS, seconds)}`,
       `  p95 wait ${estimateText(seen.p95WaitS, seconds)}`,
       ...(heldOut === undefined ? [] : [heldOutText(heldOut, target)]),
@@ -68,16 +70,16 @@ function heldOutText(levels: NonNullable<PricePoint['heldOut']>, target: Target)
     : `The days held back miss it: ${figures}. Your demand changes more than these days show.`;
 }
 
-const COLUMNS: readonly Column[] = [
-  { head: 'price', align: 'left' },
-  { head: '$ a month', align: 'right' },
-  { head: 'mean wait s', align: 'right' },
-  { head: 'p95 s', align: 'right' },
-  { head: 'idle/launches', align: 'right' },
-  { head: 'held back', align: 'right' },
-];
-
-function pricesTable({ points, best, seeds }: Tuned, width: number | undefined): string {
+function pricesTable({ trace, points, best, seeds }: Tuned, width: number | undefined): string {
+  const { of, per } = amountsOf({ trace });
+  const columns: readonly Column[] = [
+    { head: 'price', align: 'left' },
+    { head: `$ ${per}`, align: 'right' },
+    { head: 'mean wait s', align: 'right' },
+    { head: 'p95 s', align: 'right' },
+    { head: 'idle/launches', align: 'right' },
+    { head: 'held back', align: 'right' },
+  ];
   const rows = points.map((point) => {
     const { seen, heldOut, launches, idleLaunches } = point;
     const marks = [
@@ -87,19 +89,20 @@ function pricesTable({ points, best, seeds }: Tuned, width: number | undefined):
     ];
     return [
       [priceText(point.price), ...marks].join(' '),
-      rangeText(seen.dollarsPerMonth),
+      rangeText(seen.dollarsPerMonth, of),
       rangeText(seen.meanWaitS),
       brief(seen.p95WaitS.value),
       `${Math.round(idleLaunches)}/${Math.round(launches)}`,
       heldOut === undefined ? '-' : `$${brief(heldOut.dollarsPerMonth)}, ${brief(heldOut.meanWaitS)} s`,
     ];
   });
-  return plainTable(COLUMNS, rows, width);
+  return plainTable(columns, rows, width);
 }
 
 /** `12.3 (10.1-14.9)` */
-function rangeText({ value, range }: Estimate): string {
-  return range === undefined ? brief(value) : `${brief(value)} (${brief(range[0])}-${brief(range[1])})`;
+function rangeText({ value, range }: Estimate, of = (amount: number): number => amount): string {
+  const [level, low, high] = [value, ...(range ?? [])].map((amount) => brief(of(amount)));
+  return range === undefined ? `${level}` : `${level} (${low}-${high})`;
 }
 
 /** Three digits: a replay knows no more. */

@@ -13,7 +13,7 @@ const TEXTS: Readonly<Record<WaitPart, PartText>> = {
   notNoticed: {
     name: 'not noticed yet',
     advice:
-      'Keep a daemon free (warm, schedules or a higher waiting.person), or lower looks.every: without work the autoscaler looks only once a minute',
+      'Keep a daemon free (warm, schedules or a higher waiting.person): without work the autoscaler looks once a minute, unless more looks save more waiting than they cost',
   },
   held: {
     name: 'held back by a limit or for another daemon',

@@ -50,8 +50,8 @@ async function history(count: number) {
     }));
     response.end(JSON.stringify(jobs));
   });
-  const read = async (seconds: number) =>
-    (await readJobsSince(http, organization, { since: plusMs(START, -seconds * SECOND_MS), build })).length;
+  const read = (seconds: number) =>
+    readJobsSince(http, organization, { since: plusMs(START, -seconds * SECOND_MS), build });
   return { read, limits };
 }
 
@@ -76,7 +76,9 @@ describe('readJobsSince', () => {
     },
   ])('reads $seconds s of $jobs jobs with the limits $limits: $because', async (given) => {
     const { read, limits } = await history(given.jobs);
-    expect(await read(given.seconds)).toBe(given.expected);
+    const { jobs, hasOlder } = await read(given.seconds);
+    expect(jobs).toHaveLength(given.expected);
+    expect(hasOlder).toBe(given.expected < given.jobs);
     expect(limits).toEqual(given.limits);
   });
 

@@ -109,35 +109,46 @@ describe('validate', () => {
     }),
   );
 
-  it('estimates the cost of each pool and prints the assumptions', async () => {
+  it('gives the cost of idle pools, and no figure for builds that nobody stated', async () => {
     const { code, out } = await run('validate', priced);
+    expect(code).toBe(0);
+    expect(out.slice(out.indexOf('\n'))).toMatchInlineSnapshot(`
+      "
+
+      Expected cost of the tasks without builds, in dollars a month:
+
+      pool     max  kept free          idle
+      default   20  at $0.10 a minute    $0
+      cold       5  warm: 0              $0
+      dear       5  at $1.00 a minute    $0
+      all                                $0
+
+      These are the tasks that run without any build. Add --builds-per-day N for an estimate with N builds on a working day.
+      Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/cost.md.
+      "
+    `);
+  });
+
+  it('estimates the cost for a given number of builds, with its assumptions', async () => {
+    const { code, out } = await run('validate', priced, '--builds-per-day', '720');
     expect(code).toBe(0);
     expect(out.slice(out.indexOf('\n'))).toMatchInlineSnapshot(`
       "
 
       Expected cost of the tasks, in dollars a month:
 
-      pool     max  builds a day  kept free          a month  at $1.00
-      default   20           480  at $0.10 a minute      $32       $58
-      cold       5           120  warm: 0                 $2        $2
-      dear       5           120  at $1.00 a minute      $47       $47
-      all                                                $81      $107
+      pool     max  kept free          idle  builds a day  with builds  at $1.00
+      default   20  at $0.10 a minute    $0           480          $32       $58
+      cold       5  warm: 0              $0           120           $2        $2
+      dear       5  at $1.00 a minute    $0           120          $47       $47
+      all                                $0                        $81      $107
 
-      Assumed: 24 builds a working day for each task of max (or of maxTasks, if lower). Set your number with --builds-per-day N.
+      Assumed: 720 builds a working day, shared between the pools by their max.
       A working day is Monday to Friday, 10 hours. A build takes 1 minute. People start 60 % of the builds.
       The price of waiting (waiting.person) decides how many daemons the pool keeps free. "at $1.00" is the cost with person: 1.00, a developer at $60 an hour.
       Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/cost.md.
       "
     `);
-  });
-
-  it('estimates the cost for a given number of builds', async () => {
-    const { code, out } = await run('validate', priced, '--builds-per-day', '60');
-    expect(code).toBe(0);
-    expect(out).toMatch(/^default +20 +40 /m);
-    expect(out).toMatch(/^dear +5 +10 /m);
-    expect(out).toContain('Assumed: 60 builds a working day, shared between the pools by their max.');
-    expect(out).not.toContain('jobs will wait');
   });
 
   it('warns that jobs will wait if max and maxTasks are too low', async () => {
@@ -243,7 +254,12 @@ describe('validate --json', () => {
       version: 1,
       isValid: true,
       problems: [],
-      pools: [{ name: 'cpu', max: 3, dollarsPerMonth: { configured: expect.any(Number) } }, {}, {}, {}],
+      pools: [
+        { name: 'cpu', max: 3, dollarsPerMonth: { idle: expect.any(Number), configured: null } },
+        {},
+        {},
+        {},
+      ],
     });
   });
 

@@ -25,6 +25,10 @@ const JOBS = Array.from({ length: 11 }, (_, at) =>
 const header = (fields: string): string =>
   `{"trace":1,"name":"steady","from":"2026-03-02T08:00:00Z","to":"2026-03-02T08:30:00Z"${fields}}`;
 const trace = file('steady.jsonl', [header(',"startSeconds":[30,68]'), ...JOBS]);
+const twoDays = file('two-days.jsonl', [
+  header('').replace('03-02T08:30', '03-04T08:00'),
+  ...JOBS.slice(0, 2),
+]);
 /** The first builds of a history always wait. */
 const short = file('short.jsonl', [header(''), ...JOBS.slice(0, 2)]);
 const config = file('autoscaler.yaml', [
@@ -129,7 +133,7 @@ describe('tune', () => {
 
 describe('an impossible target', () => {
   it('reports the cost of the lowest price if the budget is too small', async () => {
-    const args = ['--trace', short, '--config', config, '--budget', '0.01', ...QUICK];
+    const args = ['--trace', twoDays, '--config', config, '--budget', '0.01', ...QUICK];
     const { code, out, err } = await run('tune', ...args);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(
@@ -157,6 +161,10 @@ describe('an impossible target', () => {
     {
       args: ['tune', '--budget', '10'],
       err: `error: no trace given. Add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
+    },
+    {
+      args: [...given, '--budget', '10'],
+      err: 'error: --budget is for a month, and a trace of less than two days cannot tell one: give a longer trace, or a wait\n',
     },
     {
       args: [...given, '--budget', '10', '--mean-wait', '2'],

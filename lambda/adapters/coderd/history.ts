@@ -16,15 +16,19 @@ const FIRST_LIMIT = 4_000;
 
 type Since = { readonly since: EpochMs; readonly build: BuildInfo | undefined };
 
-/**
- * Reads the jobs of an organization that were created at or after `since`, newest first, in any
- * status. Throws CoderdError.
- */
+/** Jobs that were created at or after a time, newest first, in any status. */
+export type JobsSince<T> = {
+  readonly jobs: readonly T[];
+  /** Whether coderd has older jobs, too. */
+  readonly hasOlder: boolean;
+};
+
+/** Reads the jobs of an organization. Throws CoderdError. */
 export function readJobsSince(
   http: CoderdHttp,
   organization: Organization,
   since: Since,
-): Promise<readonly Job[]> {
+): Promise<JobsSince<Job>> {
   return listSince(http, organization, { ...since, schema: jobSchema });
 }
 
@@ -42,12 +46,12 @@ const outcomeSchema = z.object({
 export type JobOutcome = z.output<typeof outcomeSchema>;
 
 /** As `readJobsSince`, with the name of the daemon and the error of each job. */
-export function readOutcomesSince(
+export async function readOutcomesSince(
   http: CoderdHttp,
   organization: Organization,
   since: Since,
 ): Promise<readonly JobOutcome[]> {
-  return listSince(http, organization, { ...since, schema: outcomeSchema });
+  return (await listSince(http, organization, { ...since, schema: outcomeSchema })).jobs;
 }
 
 /** A job with what shows which daemon ran it, from which files, and for which build. */
@@ -63,12 +67,12 @@ const runSchema = z.object({
 export type JobRun = z.output<typeof runSchema>;
 
 /** As `readJobsSince`, with the daemon, the files and the build of each job. */
-export function readRunsSince(
+export async function readRunsSince(
   http: CoderdHttp,
   organization: Organization,
   since: Since,
 ): Promise<readonly JobRun[]> {
-  return listSince(http, organization, { ...since, schema: runSchema });
+  return (await listSince(http, organization, { ...since, schema: runSchema })).jobs;
 }
 
 /**
@@ -79,14 +83,14 @@ async function listSince<T extends { readonly created_at: EpochMs }>(
   http: CoderdHttp,
   organization: Organization,
   { since, build, schema }: Since & { readonly schema: z.ZodType<T> },
-): Promise<readonly T[]> {
+): Promise<JobsSince<T>> {
   refuseOldServer(build);
   const path = `/api/v2/organizations/${encodeURIComponent(organization.id)}/provisionerjobs`;
   for (let limit = FIRST_LIMIT; ; limit *= 4) {
     const { value } = await http.get(path, { limit: String(limit) }, z.array(schema));
-    const oldest = value.at(-1);
-    if (value.length < limit || oldest === undefined || oldest.created_at < since)
-      return value.filter(({ created_at }) => created_at >= since);
+    const jobs = value.filter(({ created_at }) => created_at >= since);
+    const hasOlder = jobs.length < value.length;
+    if (value.length < limit || hasOlder) return { jobs, hasOlder };
   }
 }
 

@@ -26,7 +26,7 @@ describe('a difference over pairs of replays', () => {
     // differences 1, 2, 3: mean 2, standard error 1 / √3, t(2) = 4.303
     expect(differenceOfValues([1, 1, 1], [2, 3, 4])).toEqual({
       ...{ before: 1, after: 3, change: 2, clarity: 'unclear' },
-      margin: expect.closeTo(4.303 / Math.sqrt(3), 9),
+      margin: expect.closeTo(4.303 / Math.sqrt(3), 3),
     });
   });
 

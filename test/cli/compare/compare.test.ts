@@ -40,13 +40,13 @@ const same = await compare(before, harmless, ...GIVEN, ...LIMITS);
 describe('a change that makes people wait', () => {
   it('crosses the limit of waits and exits with 3', () => {
     expect(slower).toMatchObject({ code: 3, err: '' });
-    expect(slower.out).toMatch(/^- `--max-cost-increase 10%` kept: monthly cost of tasks \(\$[\d.]+ → \$/m);
+    expect(slower.out).toMatch(/^- `--max-cost-increase 10%` kept: cost of tasks \(\$[\d.]+ → \$/m);
     expect(slower.out).toMatch(/^- `--max-wait-increase 20%` \*\*crossed\*\*: average wait of people \(/m);
   });
 
   it('has the verdict on its first line: the limit, the cost and the waits', () => {
     expect(firstLine(slower.out)).toMatch(
-      /^\*\*Limit crossed: average wait of people, p95 wait of people\. This change saves \$[\d.]+ \(\d+%\) a month\. People wait longer: on average [\d.]+ s instead of [\d.]+ s, at p95 .* instead of .*\.\*\*$/,
+      /^\*\*Limit crossed: average wait of people, p95 wait of people\. This change saves \$[\d.]+ \(\d+%\) in 2 hours\. People wait longer: on average [\d.]+ s instead of [\d.]+ s, at p95 .* instead of .*\.\*\*$/,
     );
   });
 
@@ -72,13 +72,12 @@ describe('a change that makes people wait', () => {
 });
 
 describe('a change that costs more', () => {
-  it.each([
-    { limit: '10%', code: 3 },
-    { limit: '$900', code: 0 },
-  ])('exits with $code at a limit of $limit', async ({ limit, code }) => {
-    const answer = await compare(before, generous, ...GIVEN, '--max-cost-increase', limit);
-    expect(answer.code).toBe(code);
-    expect(firstLine(answer.out)).toMatch(/This change costs \$[\d.]+ \(\d+%\) more a month\./);
+  it('exits with 3, and gives no figure of a month from two hours', async () => {
+    const answer = await compare(before, generous, ...GIVEN, '--max-cost-increase', '10%');
+    expect(answer.code).toBe(3);
+    expect(answer.out).not.toMatch(/, a month|more a month/);
+    expect(answer.out).toContain('less than a week. Figures of a month need two days.');
+    expect(firstLine(answer.out)).toMatch(/This change costs \$[\d.]+ \(\d+%\) more in 2 hours\./);
   });
 });
 
@@ -86,7 +85,7 @@ describe('a harmless change', () => {
   it('has no effect and exits with 0', () => {
     expect(same).toMatchObject({ code: 0, err: '' });
     expect(firstLine(same.out)).toBe(
-      '**Within the limits. No effect on cost and waits: no setting that a replay judges has changed.**',
+      '**Within the limits. No effect on cost and waits: no setting that a replay judges has changed, so nothing was replayed.**',
     );
   });
 
@@ -165,7 +164,7 @@ describe('doubt', () => {
       aBuild(1, { kind: 'prebuild' }),
       aBuild(2, { tags: { os: '`|<b>' } }),
     ]);
-    const { out } = await compare(before, harmless, '--trace', file, ...QUICK);
+    const { out } = await compare(before, frugal, '--trace', file, ...QUICK);
     expect(out).toContain('- The trace has no jobs that people wait for, so all waits are 0.');
     expect(out).toContain('- No pool fits 1 job (50%), before or after.');
   });
@@ -211,6 +210,8 @@ describe('the documents', () => {
     const { before: was, after: is, change, clarity } = measures.meanWaitS;
     expect(is - was).toBeCloseTo(change, 9);
     expect(clarity).toBe('clear');
+    expect(Object.keys(measures)).not.toContain('dollarsPerMonth');
+    expect(checks[0]).toMatchObject({ figure: 'dollars', before: measures.dollars.before });
     expect(checks[1]).toMatchObject({ option: '--max-wait-increase', outcome: 'crossed', before: was });
     expect(settings[0]).toMatchObject({ setting: 'min', pools: ['small'], before: '1', after: '0' });
   });
@@ -252,6 +253,11 @@ describe('invalid input', () => {
     },
     { args: [before, frugal, '--max-cost-increase', '20'], code: 2, err: usage },
     { args: [before, frugal, '--max-cost-increase', '5s'], code: 2, err: usage },
+    {
+      args: [before, frugal, '--max-cost-increase', '$900'],
+      code: 2,
+      err: /\$900 is an amount of a month, and the trace "steady" covers 2 hours: figures of a month need two days/,
+    },
     { args: [before, frugal, '--max-wait-increase', '$5'], code: 2, err: usage },
     { args: [before, frugal, '--max-wait-increase', '-5%'], code: 2, err: usage },
     { args: [before, frugal, '--seeds', '0'], code: 2, err: /Write a whole number from 1 to 20/ },

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Difference } from '../../../backtest/change/difference.ts';
 import type { ConfigChange, GroupChange } from '../../../backtest/change/result.ts';
+import { amountsOf } from '../../../cli/backtest/amounts.ts';
 import { checkLimits, parseCostLimit, parseWaitLimit } from '../../../cli/compare/limits.ts';
 import { checkText } from '../../../cli/compare/markdown.ts';
+import { DAY_MS } from '../../../lambda/decision/model/units.ts';
 
 const SAME: Difference = { before: 10, after: 10, change: 0, margin: 0, clarity: 'none' };
 const risen = (before: number, after: number, clarity: Difference['clarity'] = 'clear'): Difference => ({
@@ -17,7 +19,8 @@ type Given = Partial<Record<'cost' | 'mean' | 'p95' | 'lost', Difference>> & {
 function aChange({ cost = SAME, mean = SAME, p95 = SAME, lost = SAME, onlyBefore = 0, groups = [] }: Given) {
   const measures = { dollarsPerMonth: cost, meanWaitS: mean, p95WaitS: p95, lostJobs: lost };
   const fits = { both: 100, onlyBefore, onlyAfter: 0, neither: 0 };
-  return { measures, fits, groups } as unknown as ConfigChange;
+  const trace = { from: 0, to: 7 * DAY_MS };
+  return { trace, measures, fits, groups } as unknown as ConfigChange;
 }
 
 const outcomesOf = (
@@ -112,6 +115,9 @@ it.each([
     says: ' not decided: monthly cost of tasks ($10.00 → $19.00). The difference may be chance: add `--seeds`',
   },
 ])('a limit of $limit reads "$says"', ({ limit, cost, says }) => {
-  const checks = checkLimits(aChange({ cost }), { cost: parseCostLimit(limit), isUnservedRefused: false });
-  expect(checks.map(checkText)).toEqual([`\`--max-cost-increase ${limit}\`${says}`]);
+  const change = aChange({ cost });
+  const checks = checkLimits(change, { cost: parseCostLimit(limit), isUnservedRefused: false });
+  expect(checks.map((check) => checkText(check, amountsOf(change)))).toEqual([
+    `\`--max-cost-increase ${limit}\`${says}`,
+  ]);
 });

@@ -7,7 +7,7 @@ import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { aPool } from '../../support/parts.ts';
 import { table } from '../../support/table.ts';
 
-const DAY_HOURS = 24;
+const WEEK_HOURS = 168;
 
 type Case = {
   readonly of: string;
@@ -45,14 +45,14 @@ describe('the advice for a pool', () => {
   it.each(CASES)('with $of ($size) is: $expected', ({ size: [cpu, memory], expected, ...of }) => {
     expect(memoriesFor(cpu)).toContain(memory);
     const pool = { ...aPool(), cpu, memory };
-    const { verdict, size, isCpuBound } = advise(pool, usageOf(of), DAY_HOURS);
+    const { verdict, size, isCpuBound } = advise(pool, usageOf(of), WEEK_HOURS);
     const change = size === undefined ? '' : ` ${size.cpu}/${size.memory}`;
     expect(`${verdict}${change}${isCpuBound ? ', CPU bound' : ''}`).toBe(expected);
   });
 
   it('costs nothing for a pool without task hours', () => {
     const pool = { ...aPool(), cpu: 512, memory: 1024 };
-    expect(advise(pool, usageOf({ builds: 0, killed: 1 }), DAY_HOURS).dollarsAMonth).toBe(0);
+    expect(advise(pool, usageOf({ builds: 0, killed: 1 }), WEEK_HOURS).dollarsAMonth).toBe(0);
   });
 });
 

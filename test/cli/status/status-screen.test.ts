@@ -14,6 +14,7 @@ const NOBODY: WaitingJobs = {
 };
 
 const status = (changes: Partial<Status>): Status => ({
+  version: 1,
   takenAt: '2026-03-02T09:00:00.000Z',
   waiting: NOBODY,
   pools: [],

@@ -215,6 +215,7 @@ it('prints the same facts as one JSON document with --json', async () => {
   const status: Status = JSON.parse(out);
   expect(code).toBe(0);
   expect(status).toMatchObject({
+    version: 1,
     takenAt: '2026-03-02T09:04:30.000Z',
     waiting: { jobs: 1, unserved: 1, oldestSeconds: 30, isComplete: true, groups: [] },
     pools: [

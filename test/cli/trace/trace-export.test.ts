@@ -143,17 +143,29 @@ describe('the export of a day', () => {
     expect(err).toBe(`organization "data": 1 job
 organization "default": 12 jobs
 reading the builds of 6 workspaces
-wrote ${out}: 13 jobs from 2026-03-02T09:00:00.000Z to 2026-03-03T09:00:00.000Z (2 user, 3 autostart, 3 autostop, 2 dormancy, 1 prebuild, 2 import)
+wrote ${out}: 13 jobs from 2026-03-02T09:05:07.300Z to 2026-03-03T09:00:00.000Z (2 user, 3 autostart, 3 autostop, 2 dormancy, 1 prebuild, 2 import)
 `);
     const { jobs, ...header } = exported();
     const done = lab.world.coderd.jobs().map((job) => expected(job, kindOf(job), lab.world));
     expect(inOrder(jobs)).toEqual(inOrder(done));
     expect(header).toMatchObject({
-      from: START,
+      from: timeOf('2026-03-02T09:05:07.300Z'),
       to: START + 24 * HOUR_MS,
       timezone: 'Europe/Berlin',
       outages: [],
     });
+  });
+
+  it('begins with the first job that coderd has, so that no policy pays for the time before it', async () => {
+    const lab = await workingLab();
+    for (let n = 0; n < 12; n++) {
+      submit(lab.world);
+      lab.pass(600);
+    }
+    const { err } = await exportAt(lab, '--days', '7');
+    expect(err).toContain('; 2 hours of builds in 7 days: coderd has no earlier job\n');
+    const { from, to, jobs } = exported();
+    expect({ from, hours: (to - from) / HOUR_MS }).toEqual({ from: jobs[0]?.at, hours: 2 });
   });
 
   it('is the same from a coderd that does not list initiators', async () => {
@@ -178,7 +190,9 @@ wrote ${out}: 13 jobs from 2026-03-02T09:00:00.000Z to 2026-03-03T09:00:00.000Z 
     lab.pass(120);
     const { out: printed, err } = await exportAt(lab, '--out', '-');
     expect(readTrace(printed, { name: '-' }).trace.jobs).toHaveLength(1);
-    expect(err).toMatch(/\n1 job from .* \(1 user\)\n$/);
+    expect(err).toMatch(
+      /\n1 job from .* \(1 user\); 2 minutes of builds in 7 days: coderd has no earlier job\n$/,
+    );
     expect(existsSync(out)).toBe(false);
   });
 });
@@ -228,7 +242,10 @@ describe('omitted jobs', () => {
     }
     await exportAt(lab, '--from', '2026-03-02T09:15:00Z', '--to', '2026-03-02T09:25:00Z');
     // a job belongs to the period in which it was created; the end is not included
-    expect(exported().jobs.map(({ seconds }) => seconds)).toEqual([20]);
+    const { jobs, from } = exported();
+    expect(jobs.map(({ seconds }) => seconds)).toEqual([20]);
+    // coderd has an earlier job: nothing was built from 09:15 on, and that counts
+    expect(from).toBe(START + 15 * MINUTE_MS);
   });
 
   it('fails if all jobs are omitted', async () => {

@@ -1,0 +1,35 @@
+/** For which time a comparison shows amounts: a month, or the trace itself if it is too short. */
+import type { Difference } from '../../backtest/change/difference.ts';
+import type { ConfigChange } from '../../backtest/change/result.ts';
+import { lengthLabel } from '../../backtest/report/parts/times.ts';
+import { MONTH_MS, SHORTEST_FOR_MONTH_MS } from '../../lambda/decision/model/units.ts';
+
+type Period = Pick<ConfigChange['trace'], 'from' | 'to'>;
+
+export type Amounts = {
+  readonly isMonthly: boolean;
+  /** `a month`, `in 2 hours`. */
+  readonly per: string;
+  /** What is shown, from an amount of a month. */
+  readonly of: (monthly: number) => number;
+  readonly differenceOf: (monthly: Difference) => Difference;
+};
+
+export const isMonthly = ({ from, to }: Period): boolean => to - from >= SHORTEST_FOR_MONTH_MS;
+
+export function amountsOf({ trace }: { readonly trace: Period }): Amounts {
+  const share = isMonthly(trace) ? 1 : (trace.to - trace.from) / MONTH_MS;
+  const of = (monthly: number): number => monthly * share;
+  return {
+    isMonthly: isMonthly(trace),
+    per: isMonthly(trace) ? 'a month' : `in ${lengthLabel({ trace })}`,
+    of,
+    differenceOf: ({ before, after, change, margin, clarity }) => ({
+      before: of(before),
+      after: of(after),
+      change: of(change),
+      ...(margin === undefined ? {} : { margin: of(margin) }),
+      clarity,
+    }),
+  };
+}
