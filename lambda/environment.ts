@@ -1,6 +1,15 @@
-/** Reads the settings of the Lambda function from its environment variables. */
+/** Reads the environment variables of the Lambda function, and the configuration that they name. */
+import { SSMClient } from '@aws-sdk/client-ssm';
 import * as z from 'zod';
-import { EnvironmentError } from './function-errors.ts';
+import { readParameters } from './adapters/parameters/parameters.ts';
+import { type LoadedConfig, loadConfig } from './config/load.ts';
+import { readStoredConfig } from './config/stored-config.ts';
+import { AWS_TIMEOUTS } from './connect.ts';
+
+/** The environment of the function lacks a variable, or a variable is empty. */
+export class EnvironmentError extends Error {
+  override readonly name = 'EnvironmentError';
+}
 
 const variablesSchema = z.object({
   /** Name or ARN of the ECS cluster. */
@@ -55,15 +64,7 @@ export function readEnvironment(
   variables: Readonly<Record<string, string | undefined>>,
   defaultConfig: string,
 ): Environment {
-  const result = environmentSchema.safeParse(variables);
-  if (!result.success) {
-    const lines = result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
-    throw new EnvironmentError(`reading the environment: ${lines.join('; ')}`);
-  }
-  return toEnvironment(result.data, defaultConfig);
-}
-
-function toEnvironment(set: z.output<typeof environmentSchema>, defaultConfig: string): Environment {
+  const set = parseVariables(environmentSchema, variables);
   const { AUTOSCALER_CONFIG_PARAMETERS: parameters, AUTOSCALER_CONFIG_SHA256: sha256 } = set;
   return {
     cluster: set.AUTOSCALER_CLUSTER,
@@ -74,4 +75,29 @@ function toEnvironment(set: z.output<typeof environmentSchema>, defaultConfig: s
     ...(parameters !== undefined &&
       sha256 !== undefined && { stored: { parameters: parameters.split(','), sha256 } }),
   };
+}
+
+/** Throws EnvironmentError. */
+export function parseVariables<T extends z.ZodType>(
+  schema: T,
+  variables: Readonly<Record<string, string | undefined>>,
+): z.output<T> {
+  const result = schema.safeParse(variables);
+  if (result.success) return result.data;
+  const lines = result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
+  throw new EnvironmentError(`reading the environment: ${lines.join('; ')}`);
+}
+
+/**
+ * The configuration of this instance of the function: that of the parameters that the environment
+ * names, else that of the file.
+ */
+export async function loadFunctionConfig({ configFile, stored }: Environment): Promise<LoadedConfig> {
+  if (stored === undefined) return loadConfig(configFile);
+  const client = new SSMClient({ requestHandler: AWS_TIMEOUTS });
+  try {
+    return readStoredConfig(await readParameters(client, stored.parameters), stored.sha256);
+  } finally {
+    client.destroy();
+  }
 }

@@ -4,18 +4,19 @@
  */
 import { fileURLToPath } from 'node:url';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { SQSClient } from '@aws-sdk/client-sqs';
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
-import { connect, systemClock } from './connect.ts';
-import { connectRelay } from './connect-relay.ts';
-import { readEnvironment } from './environment.ts';
-import { loadFunctionConfig } from './function-config.ts';
-import { OutOfTimeError } from './function-errors.ts';
+import { SqsQueue } from './adapters/sqs-queue.ts';
+import { AWS_TIMEOUTS, connect, systemClock } from './connect.ts';
+import { messageOf } from './decision/model/message-of.ts';
+import { loadFunctionConfig, readEnvironment } from './environment.ts';
 import { answerOf } from './look/answer.ts';
 import { runLooks } from './look/invocation.ts';
 import { promisedLook } from './look/look.ts';
 import type { Ports } from './look/ports.ts';
 import { parsePayload } from './look/relay/payload.ts';
+import { Relay } from './look/relay/relay.ts';
 import { logger, reporterOf } from './telemetry/telemetry.ts';
 
 const environment = readEnvironment(process.env, fileURLToPath(new URL('autoscaler.yaml', import.meta.url)));
@@ -31,6 +32,11 @@ const newPorts = (): Ports => ({ ...connection.ports(), relay });
 /** The looks of a minute share their ports, in one invocation or in several. */
 let ports = newPorts();
 const report = reporterOf({ clock: systemClock, perPool: config.aws.metrics.perPool });
+
+/** coderd or ECS did not answer before the end of the invocation. */
+class OutOfTimeError extends Error {
+  override readonly name = 'OutOfTimeError';
+}
 
 const OUT_OF_TIME = {
   timeoutEarlyInMillis: 1_000,
@@ -62,3 +68,18 @@ export const handler = middy(
   },
   OUT_OF_TIME,
 ).use(injectLambdaContext(logger));
+
+/** Undefined without a queue: then invocations wait between their looks. */
+function connectRelay(queueUrl: string | undefined): Relay | undefined {
+  if (queueUrl === undefined) return undefined;
+  // nothing is lost but a few seconds of the wait for the next look
+  const client = new SQSClient({
+    requestHandler: { ...AWS_TIMEOUTS, requestTimeout: 2_000 },
+    maxAttempts: 2,
+  });
+  return new Relay(new SqsQueue(client, queueUrl), (cause) =>
+    logger.warn(
+      `sending the message for the next look: ${messageOf(cause)}; invocations wait between their looks for an hour, which costs $0.02. Check that the function reaches SQS and that its role may call sqs:SendMessage on ${queueUrl}`,
+    ),
+  );
+}

@@ -1,7 +1,6 @@
 /** Reads the settings of the key function from its environment variables. */
 import * as z from 'zod';
-import { type Environment, readEnvironment } from '../environment.ts';
-import { EnvironmentError } from '../function-errors.ts';
+import { type Environment, parseVariables, readEnvironment } from '../environment.ts';
 import { deploymentOf, type OwnDeployment } from './model/key-names.ts';
 
 const schema = z.object({
@@ -19,11 +18,6 @@ export function readKeysEnvironment(
   defaultConfig: string,
 ): KeysEnvironment {
   const common = readEnvironment(variables, defaultConfig);
-  const result = schema.safeParse(variables);
-  if (!result.success) {
-    const lines = result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
-    throw new EnvironmentError(`reading the environment: ${lines.join('; ')}`);
-  }
-  const { AUTOSCALER_STACK, AUTOSCALER_STACK_ID } = result.data;
-  return { ...common, deployment: deploymentOf(AUTOSCALER_STACK, AUTOSCALER_STACK_ID) };
+  const set = parseVariables(schema, variables);
+  return { ...common, deployment: deploymentOf(set.AUTOSCALER_STACK, set.AUTOSCALER_STACK_ID) };
 }

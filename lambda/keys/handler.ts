@@ -6,7 +6,7 @@
 import { fileURLToPath } from 'node:url';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
-import { loadFunctionConfig } from '../function-config.ts';
+import { loadFunctionConfig } from '../environment.ts';
 import { logger } from '../telemetry/telemetry.ts';
 import { connectKeys } from './connect.ts';
 import { readKeysEnvironment } from './environment.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
-import { inTurn } from '../../lambda/keys/rules/turn.ts';
+import { inTurn } from '../../lambda/keys/steps/pools.ts';
 import { START } from '../support/lab.ts';
 
 /** The sweeps until each of `count` pools had its turn, if a sweep takes `most` of them. */

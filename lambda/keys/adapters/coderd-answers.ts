@@ -1,12 +1,15 @@
 /**
- * What an answer of coderd about provisioner keys means. Messages show only coderd's own words: an
+ * What an answer of coderd about provisioner keys means (docs/internals/coder.md §3). Messages show only coderd's own words: an
  * answer may contain a key.
  */
-import type * as z from 'zod';
+import * as z from 'zod';
 import { describeAnswer, errorBodyOf, type RawAnswer } from '../../adapters/coderd/http/answer.ts';
+import { provisionerKeySchema } from '../../adapters/coderd/http/schemas.ts';
 import { describeSchemaMismatch } from '../../adapters/shared/schema-mismatch.ts';
+import { time } from '../../adapters/shared/time.ts';
 import { parseQuietly } from '../../decision/model/parse-quietly.ts';
 import { KeysError } from '../model/keys-error.ts';
+import type { KeyFacts } from '../model/ports.ts';
 
 export const ROLE =
   "give the token's user the role organization template admin there, or a custom role that may create, read and delete provisioner_daemon and read provisioner_jobs";
@@ -54,3 +57,12 @@ export function readBody<T extends z.ZodType>(
   const message = `${doing}: coderd's answer ${statusCode} has an unexpected format${seen}`;
   throw new KeysError('unanswered', message);
 }
+
+export const keySchema = provisionerKeySchema
+  .extend({ id: z.string(), created_at: time })
+  .transform(
+    ({ tags, created_at: createdAt, ...key }): KeyFacts => ({ ...key, tags: tags ?? {}, createdAt }),
+  );
+
+/** codersdk.CreateProvisionerKeyResponse. */
+export const createdSchema = z.object({ key: z.string().min(1) });

@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import type { RawAnswer } from '../../adapters/coderd/http/answer.ts';
 import { CoderdError } from '../../adapters/coderd/http/http.ts';
-import { daemonSchema, organizationSchema } from '../../adapters/coderd/http/schemas.ts';
+import { authorizationSchema, daemonSchema, organizationSchema } from '../../adapters/coderd/http/schemas.ts';
 import { Secret } from '../../adapters/shared/secret.ts';
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
@@ -21,8 +21,15 @@ import type {
   Rights,
   SeenDaemon,
 } from '../model/ports.ts';
-import { errorOf, isAboutKeys, ROLE, readBody, unanswered } from './coderd-answers.ts';
-import { createdSchema, keySchema, rightsSchema } from './coderd-schemas.ts';
+import {
+  createdSchema,
+  errorOf,
+  isAboutKeys,
+  keySchema,
+  ROLE,
+  readBody,
+  unanswered,
+} from './coderd-answers.ts';
 
 /** A request to coderd. With a `key`, the key signs in; otherwise the key function's token. */
 export type CoderdRequest = {
@@ -64,13 +71,12 @@ export class CoderdKeys implements ProvisionerKeys {
     );
     const body = JSON.stringify({ checks: Object.fromEntries(checks) });
     const answer = await this.#ask(doing, { method: 'POST', path: '/api/v2/authcheck', body });
-    const allowed = readBody(doing, answer, rightsSchema);
-    const may = (action: string, id: string): boolean => allowed[`${action} ${id}`] === true;
+    const allowed = readBody(doing, answer, authorizationSchema);
     return new Map(
-      organizations.map((id) => [
-        id,
-        { read: may('read', id), create: may('create', id), delete: may('delete', id) },
-      ]),
+      organizations.map((id) => {
+        const may = (action: string): boolean => allowed[`${action} ${id}`] === true;
+        return [id, { read: may('read'), create: may('create'), delete: may('delete') }];
+      }),
     );
   }
 

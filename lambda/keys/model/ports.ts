@@ -4,6 +4,7 @@ import type { Secret } from '../../adapters/shared/secret.ts';
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
 import type { Tags } from '../../decision/model/tags.ts';
 import type { OwnDeployment } from './key-names.ts';
+import type { ManagedPool } from './pool.ts';
 
 export type Organization = { readonly id: OrganizationId; readonly name: string };
 
@@ -113,4 +114,11 @@ export type KeyPorts = {
   readonly random: KeyRandom;
   readonly log: KeyLog;
   readonly deployment: OwnDeployment;
+};
+
+/** A pool, its secret as it was read, and the ports to work on them. */
+export type PoolSecret = {
+  readonly ports: KeyPorts;
+  readonly pool: ManagedPool;
+  readonly secret: SecretInfo;
 };

@@ -7,8 +7,8 @@ import { Secret } from '../../adapters/shared/secret.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { keyName } from '../model/key-names.ts';
 import { KeysError } from '../model/keys-error.ts';
-import { type ManagedPool, madeFor, readState } from '../model/pool.ts';
-import type { KeyFacts, KeyPorts, Organization, SecretInfo } from '../model/ports.ts';
+import { madeFor, readState, type Wanted } from '../model/pool.ts';
+import type { KeyFacts, KeyPorts, Organization, PoolSecret } from '../model/ports.ts';
 import { writeStoredKey } from '../model/stored-key.ts';
 import { flawOf, type Held } from '../rules/choose-key.ts';
 import { findOrganization } from './read-keys.ts';
@@ -17,39 +17,30 @@ import { findOrganization } from './read-keys.ts';
 const MOST_NAMES = 3;
 
 type MadeKey = { readonly key: Secret; readonly facts: KeyFacts };
-
-export type StoredVersion =
-  | { readonly stored: true; readonly version: string; readonly facts: KeyFacts }
-  /** The version already has another value, which no one can change. */
-  | { readonly stored: false };
-
 type NewVersion = { readonly token: string; readonly stage: string };
 
-/** Creates a key for the pool and stores it in a new version of the secret, with this label. */
-export async function makeKey(
-  ports: KeyPorts,
-  pool: ManagedPool,
-  secret: SecretInfo,
-  version: NewVersion,
-): Promise<StoredVersion> {
-  const organization = await findOrganization(ports, pool);
-  const made = await createKey(ports, pool, organization);
+/**
+ * Creates a key for the pool and stores it in a new version of the secret, with this label. Undefined:
+ * the version already has another value, which no one can change.
+ */
+export async function makeKey(on: PoolSecret, version: NewVersion): Promise<KeyFacts | undefined> {
+  const organization = await findOrganization(on);
+  const made = await createKey(on, organization);
   const { facts } = made;
   try {
-    if (await store(ports, pool, secret, { ...version, ...made }))
-      return { stored: true, version: version.token, facts };
+    if (await isStored(on, { ...version, ...made })) return facts;
   } catch (cause) {
-    if (isSurelyNotStored(cause)) await discard(ports, organization, facts.name);
+    // Without an answer the value may be stored, even later. A key that was not is an orphan then.
+    if (cause instanceof KeysError && cause.code !== 'unanswered')
+      await discard(on.ports, organization, facts.name);
     throw cause;
   }
-  await discard(ports, organization, facts.name);
-  return { stored: false };
+  await discard(on.ports, organization, facts.name);
+  return undefined;
 }
 
-async function store(
-  { secrets }: KeyPorts,
-  pool: ManagedPool,
-  { id }: SecretInfo,
+async function isStored(
+  { ports: { secrets }, pool, secret: { id } }: PoolSecret,
   { token, stage, key, facts }: NewVersion & MadeKey,
 ): Promise<boolean> {
   // CloudFormation may have deleted the resource meanwhile.
@@ -62,20 +53,15 @@ async function store(
   return (await secrets.put(id, { token, stage, value })) === 'stored';
 }
 
-/** Without an answer the value may be stored, even later. A key that was not is an orphan then. */
-function isSurelyNotStored(cause: unknown): boolean {
-  return cause instanceof KeysError && cause.code !== 'unanswered';
-}
-
-async function createKey(ports: KeyPorts, pool: ManagedPool, organization: Organization): Promise<MadeKey> {
+async function createKey({ ports, pool }: PoolSecret, organization: Organization): Promise<MadeKey> {
+  const wanted = { organization: organization.id, tags: pool.tags };
   for (let tries = 1; tries <= MOST_NAMES; tries += 1) {
     const name = keyName(ports.deployment, pool.name, ports.random.suffix());
     // If this process dies, the log has the name of the key that nobody stored.
     ports.log.info('creating a provisioner key', { pool: pool.name, keyName: name });
     try {
       const key = await ports.keys.create(organization, { name, tags: pool.tags });
-      if (key instanceof Secret)
-        return { key, facts: await confirm(ports, pool, organization, { key, name }) };
+      if (key instanceof Secret) return { key, facts: await confirm(ports, key, { name, ...wanted }) };
       ports.log.warn('the name of a new key is taken; trying another one', { pool: pool.name, name });
     } catch (cause) {
       await discard(ports, organization, name);
@@ -91,13 +77,12 @@ async function createKey(ports: KeyPorts, pool: ManagedPool, organization: Organ
 /** A key that does not fit would be replaced by every sweep, without end. */
 async function confirm(
   { keys }: KeyPorts,
-  { tags }: ManagedPool,
-  organization: Organization,
-  { key, name }: { readonly key: Secret; readonly name: string },
+  key: Secret,
+  { name, ...wanted }: Wanted & { readonly name: string },
 ): Promise<KeyFacts> {
   const facts = await keys.inspect(key);
   const held: Held = facts === undefined ? { kind: 'refused' } : { kind: 'known', facts };
-  const flaw = flawOf(held, { organization: organization.id, tags });
+  const flaw = flawOf(held, wanted);
   if (facts !== undefined && flaw === undefined) return facts;
   throw new KeysError(
     'refused',

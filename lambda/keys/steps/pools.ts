@@ -1,14 +1,14 @@
 /** The pools with managed keys: whether their tasks get a working key, and what their secrets hold. */
+import type { EpochMs } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { POOL_TAG } from '../../decision/model/service-tags.ts';
 import type { PoolReport } from '../model/answers.ts';
 import { type ManagedPool, readState } from '../model/pool.ts';
-import type { KeyPorts, SecretInfo } from '../model/ports.ts';
+import type { KeyPorts, PoolSecret, SecretInfo } from '../model/ports.ts';
 import { type Flaw, flawOf } from '../rules/choose-key.ts';
 import type { PoolSecretFacts } from '../rules/retire-key.ts';
-import { inTurn } from '../rules/turn.ts';
 import { ensureKey } from './ensure-key.ts';
-import { CURRENT, findOrganization, readHeld, readSecretFacts, versionWith } from './read-keys.ts';
+import { CURRENT, readHeld, readSecretFacts, versionWith, wantedBy } from './read-keys.ts';
 
 export type PoolState = {
   readonly report: PoolReport;
@@ -32,6 +32,19 @@ export async function lookAfterPools(
     states.push(isLate ? leftOut(pool) : await lookAfter(ports, pool, withoutDeleted(found), writes));
   }
   return states;
+}
+
+const SWEEP_MS = 900_000;
+/** Multiples of the golden ratio, less their whole parts, are spread evenly, however many there are. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
+
+/**
+ * Starts each sweep elsewhere, so that every item soon has its turn, even if coderd is so slow that a
+ * sweep takes only a few.
+ */
+export function inTurn<T>(items: readonly T[], now: EpochMs): readonly T[] {
+  const first = Math.floor(((Math.floor(now / SWEEP_MS) * GOLDEN) % 1) * items.length);
+  return [...items.slice(first), ...items.slice(0, first)];
 }
 
 /** The rest of the function's 3 minutes is for the deletion of keys. */
@@ -63,44 +76,38 @@ async function lookAfter(
       `the stack has ${secrets.length} secrets for it; wait for the end of the deployment, or remove the tags from the copy`,
     );
   try {
-    return await lookAfterSecret(ports, pool, secret, writes);
+    // ListSecrets may be a moment late, so the secret is read again.
+    return await lookAfterSecret({ ports, pool, secret: await ports.secrets.describe(secret.id) }, writes);
   } catch (cause) {
     const error = `pool "${pool.name}": ${messageOf(cause)}`;
     return { report: { pool: pool.name, works: 'unknown', problems: [messageOf(cause)] }, error };
   }
 }
 
-/** ListSecrets may be a moment late, so the secret is read again. */
-async function lookAfterSecret(
-  ports: KeyPorts,
-  pool: ManagedPool,
-  listed: SecretInfo,
-  writes: boolean,
-): Promise<PoolState> {
-  const secret = await ports.secrets.describe(listed.id);
+async function lookAfterSecret(on: PoolSecret, writes: boolean): Promise<PoolState> {
+  const { ports, pool, secret } = on;
   const state = readState(secret.tags);
   // Only the creation stores a first version, so a secret with one has lost its tags.
   if (state === undefined && versionWith(secret, CURRENT) === undefined)
     return waiting(pool, 'CloudFormation has not created its key yet');
   if (state?.is === 'deleted') return waiting(pool, 'CloudFormation has deleted its key');
-  const report = writes ? await mend(ports, pool, secret) : await inspect(ports, pool, secret);
+  const report = await (writes ? mend : inspect)(on);
   const facts = await readSecretFacts(ports, await ports.secrets.describe(secret.id));
   return { report: { ...report, problems: [...report.problems, ...doubtsOf(facts)] }, facts };
 }
 
-async function mend(ports: KeyPorts, pool: ManagedPool, { id }: SecretInfo): Promise<PoolReport> {
-  const facts = await ensureKey(ports, pool, id);
+async function mend({ ports, pool, secret }: PoolSecret): Promise<PoolReport> {
+  const facts = await ensureKey(ports, pool, secret.id);
   return { pool: pool.name, works: 'yes', keyId: facts.id, keyName: facts.name, problems: [] };
 }
 
-async function inspect(ports: KeyPorts, pool: ManagedPool, secret: SecretInfo): Promise<PoolReport> {
-  const held = await readHeld(ports, secret, versionWith(secret, CURRENT));
-  const organization = await findOrganization(ports, pool);
-  const flaw = flawOf(held, { organization: organization.id, tags: pool.tags });
+async function inspect(on: PoolSecret): Promise<PoolReport> {
+  const held = await readHeld(on, versionWith(on.secret, CURRENT));
+  const flaw = flawOf(held, await wantedBy(on));
   const key = held.kind === 'known' ? { keyId: held.facts.id, keyName: held.facts.name } : {};
   const problems =
     flaw === undefined ? [] : [`${FLAWS[flaw]}; the next sweep, within 15 minutes, makes another key`];
-  return { pool: pool.name, works: flaw === undefined ? 'yes' : 'no', ...key, problems };
+  return { pool: on.pool.name, works: flaw === undefined ? 'yes' : 'no', ...key, problems };
 }
 
 const FLAWS: Readonly<Record<Flaw, string>> = {

@@ -1,8 +1,8 @@
 /** Reads what a secret holds, and what coderd says of it. */
 import { KEY_ID_TAG } from '../../decision/model/service-tags.ts';
 import { KeysError } from '../model/keys-error.ts';
-import type { ManagedPool } from '../model/pool.ts';
-import type { KeyPorts, Organization, SecretInfo, VersionInfo } from '../model/ports.ts';
+import type { Wanted } from '../model/pool.ts';
+import type { KeyPorts, Organization, PoolSecret, SecretInfo, VersionInfo } from '../model/ports.ts';
 import { parseStoredKey, type StoredKey } from '../model/stored-key.ts';
 import type { Held } from '../rules/choose-key.ts';
 import type { PoolSecretFacts } from '../rules/retire-key.ts';
@@ -21,8 +21,7 @@ export function pendingVersion(secret: SecretInfo): VersionInfo | undefined {
 
 /** What a version holds. Throws KeysError if coderd does not say. */
 export async function readHeld(
-  { secrets, keys }: KeyPorts,
-  secret: SecretInfo,
+  { ports: { secrets, keys }, secret }: PoolSecret,
   version: VersionInfo | undefined,
 ): Promise<Held> {
   const value = version && (await secrets.value(secret.id, version.id));
@@ -34,18 +33,23 @@ export async function readHeld(
 }
 
 /** The pool's organization. Throws KeysError if the token's user sees none of this name or id. */
-export async function findOrganization(
-  { keys }: KeyPorts,
-  { name, organization }: ManagedPool,
-): Promise<Organization> {
+export async function findOrganization({
+  ports,
+  pool: { name, organization },
+}: Pick<PoolSecret, 'ports' | 'pool'>): Promise<Organization> {
   const wanted = organization.toLowerCase();
-  const all = await keys.organizations();
+  const all = await ports.keys.organizations();
   const found = all.find((each) => each.id === wanted || each.name.toLowerCase() === wanted);
   if (found !== undefined) return found;
   throw new KeysError(
     'unknown-organization',
     `finding organization "${organization}" of pool "${name}": the token's user sees ${all.map((each) => each.name).join(', ') || 'none'}; correct the organization, or make the user a member of it`,
   );
+}
+
+/** The key that the pool's daemons need. Throws KeysError as `findOrganization` does. */
+export async function wantedBy(on: PoolSecret): Promise<Wanted> {
+  return { organization: (await findOrganization(on)).id, tags: on.pool.tags };
 }
 
 /** Whether coderd refuses a list of an organization that is not the pool's: it has no keys of ours. */

@@ -21,9 +21,9 @@ import {
   readState,
   writeState,
 } from '../model/pool.ts';
-import type { KeyFacts, KeyPorts, SecretInfo } from '../model/ports.ts';
+import type { KeyFacts, KeyPorts, PoolSecret } from '../model/ports.ts';
 import { parseStoredKey, type StoredKey } from '../model/stored-key.ts';
-import { ensureKeyAtLeast, publishAtLeast, takeBack } from './ensure-key.ts';
+import { ensureKey, publishAtLeast, takeBack } from './ensure-key.ts';
 import { CURRENT, PREVIOUS, versionWith } from './read-keys.ts';
 import { removeKeys, removeKeysOnce } from './remove-keys.ts';
 
@@ -40,7 +40,7 @@ export async function serveResource(ports: KeyPorts, event: ResourceEvent): Prom
   try {
     await markCreated(ports, event);
   } catch (cause) {
-    if (isCreation || !isGone(cause)) throw cause;
+    if (isCreation || !hasCode(cause, 'secret-gone')) throw cause;
     ports.log.warn(NO_SECRET, { pool: Pool, error: messageOf(cause) });
     return { PhysicalResourceId };
   }
@@ -91,29 +91,25 @@ function isLate({ RequestType, RequestId }: ResourceEvent, { request }: Resource
 async function createKey(ports: KeyPorts, pool: ManagedPool, event: ResourceEvent): Promise<KnownKey> {
   const { SecretArn } = event.ResourceProperties;
   try {
-    return await ensureKeyAtLeast(ports, pool, SecretArn);
+    return await ensureKey(ports, pool, SecretArn, publishAtLeast);
   } catch (cause) {
     if (await hasNoKey(ports, SecretArn)) await removeKeysOnce(ports, pool);
     // Perhaps the key is stored, and only the answer was lost. The creation can then succeed.
-    else if (isUnanswered(cause)) return updateKey(ports, pool, event);
+    else if (hasCode(cause, 'unanswered')) return updateKey(ports, pool, event);
     throw cause;
   }
-}
-
-function isUnanswered(cause: unknown): boolean {
-  return cause instanceof KeysError && cause.code === 'unanswered';
 }
 
 async function hasNoKey({ secrets }: KeyPorts, secretId: string): Promise<boolean> {
   try {
     return versionWith(await secrets.describe(secretId), CURRENT) === undefined;
   } catch (cause) {
-    return isGone(cause);
+    return hasCode(cause, 'secret-gone');
   }
 }
 
-function isGone(cause: unknown): boolean {
-  return cause instanceof KeysError && cause.code === 'secret-gone';
+function hasCode(cause: unknown, code: KeysError['code']): boolean {
+  return cause instanceof KeysError && cause.code === code;
 }
 
 /**
@@ -123,10 +119,11 @@ function isGone(cause: unknown): boolean {
 async function updateKey(ports: KeyPorts, pool: ManagedPool, event: ResourceEvent): Promise<KnownKey> {
   const { SecretArn } = event.ResourceProperties;
   try {
-    return await ensureKeyAtLeast(ports, pool, SecretArn);
+    return await ensureKey(ports, pool, SecretArn, publishAtLeast);
   } catch (cause) {
     if (!isDoubt(cause)) throw cause;
-    const known = await keyMadeFor(ports, pool, await ports.secrets.describe(SecretArn), isSameUrl(event));
+    const on = { ports, pool, secret: await ports.secrets.describe(SecretArn) };
+    const known = await keyMadeFor(on, isSameUrl(event));
     if (known === undefined) throw unproved(pool, cause);
     ports.log.warn('chose the key of a pool without asking coderd, by what the key was made for', {
       pool: pool.name,
@@ -150,30 +147,24 @@ function isSameUrl({ ResourceProperties, OldResourceProperties }: ResourceEvent)
 type KnownKey = Pick<KeyFacts, 'id' | 'name'>;
 
 /** The current key, or the previous one, which it then takes back. Undefined if neither fits. */
-async function keyMadeFor(
-  ports: KeyPorts,
-  pool: ManagedPool,
-  secret: SecretInfo,
-  isForSameUrl: boolean,
-): Promise<KnownKey | undefined> {
-  const wanted = [madeFor(pool), ...(isForSameUrl ? [madeForAnyUrl(pool)] : [])];
-  const current = await readNoted(ports, secret, CURRENT);
+async function keyMadeFor(on: PoolSecret, isForSameUrl: boolean): Promise<KnownKey | undefined> {
+  const wanted = [madeFor(on.pool), ...(isForSameUrl ? [madeForAnyUrl(on.pool)] : [])];
+  const current = await readNoted(on, CURRENT);
   if (current === undefined || wanted.includes(current.madeFor)) return current;
-  const previous = await readNoted(ports, secret, PREVIOUS);
+  const previous = await readNoted(on, PREVIOUS);
   if (previous === undefined || !wanted.includes(previous.madeFor)) return undefined;
-  await takeBack(ports, secret);
-  await publishAtLeast(ports, pool, secret, previous.id);
+  await takeBack(on);
+  await publishAtLeast(on, { id: previous.id, fits: true });
   return previous;
 }
 
 /** Undefined for a key of which nothing tells what it was made for, such as one of a person. */
 async function readNoted(
-  { secrets }: KeyPorts,
-  secret: SecretInfo,
+  { ports, secret }: PoolSecret,
   stage: string,
 ): Promise<(KnownKey & { readonly madeFor: string }) | undefined> {
   const version = versionWith(secret, stage);
-  const value = version && (await secrets.value(secret.id, version.id));
+  const value = version && (await ports.secrets.value(secret.id, version.id));
   const stored: Partial<StoredKey> | undefined = value && parseStoredKey(value);
   const { id, name = '', madeFor: first } = stored ?? {};
   const noted = id !== undefined && secret.tags[KEY_ID_TAG] === id ? secret.tags[MADE_FOR_TAG] : first;

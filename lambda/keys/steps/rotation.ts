@@ -8,11 +8,11 @@ import { POOL_TAG } from '../../decision/model/service-tags.ts';
 import type { RotationEvent } from '../model/events.ts';
 import { KeysError } from '../model/keys-error.ts';
 import { type ManagedPool, readState } from '../model/pool.ts';
-import type { KeyFacts, KeyPorts, SecretInfo, VersionInfo } from '../model/ports.ts';
-import { type Flaw, flawOf, type Held } from '../rules/choose-key.ts';
+import type { KeyFacts, KeyPorts, PoolSecret, SecretInfo, VersionInfo } from '../model/ports.ts';
+import { type Flaw, flawOf } from '../rules/choose-key.ts';
 import { publish } from './ensure-key.ts';
 import { makeKey } from './make-key.ts';
-import { CURRENT, findOrganization, PENDING, pendingVersion, readHeld, versionWith } from './read-keys.ts';
+import { CURRENT, PENDING, pendingVersion, readHeld, versionWith, wantedBy } from './read-keys.ts';
 
 /** A version with a key that coderd knows, with the pool's organization and tags. */
 type GoodVersion = { readonly version: string; readonly facts: KeyFacts };
@@ -26,11 +26,13 @@ export async function serveRotation(
   const secret = await ports.secrets.describe(event.SecretId);
   const pool = poolOf(secret, pools);
   mustBeLive(secret, pool);
+  const on = { ports, pool, secret };
   const pending = pendingVersion(secret);
-  if (pending === undefined) await endRotation(ports, pool, secret, event);
-  else if (event.Step === 'testSecret') await testPending(ports, pool, secret, pending);
+  if (pending === undefined) await endRotation(on, event);
+  else if (event.Step === 'createSecret') await ensurePending(on, pending);
+  else if (event.Step === 'testSecret') await testPending(on, pending);
+  else if (event.Step === 'finishSecret') await finish(on, await ensurePending(on, pending));
   // The new key is in coderd since it was made, so setSecret has nothing to do.
-  else if (event.Step !== 'setSecret') await servePending(ports, pool, secret, { event, pending });
 }
 
 function poolOf({ id, tags }: SecretInfo, pools: readonly ManagedPool[]): ManagedPool {
@@ -60,94 +62,64 @@ function mustBeLive({ id, tags }: SecretInfo, { name }: ManagedPool): void {
  * it removes afterwards (docs/internals/aws.md §4). A key for a version without a value would never
  * be used.
  */
-async function testPending(
-  ports: KeyPorts,
-  pool: ManagedPool,
-  secret: SecretInfo,
-  pending: VersionInfo,
-): Promise<void> {
-  const { flaw } = await readFlaw(ports, pool, secret, pending);
-  if (flaw !== 'nothing') await ensurePending(ports, pool, secret, pending);
+async function testPending(on: PoolSecret, pending: VersionInfo): Promise<void> {
+  const { flaw } = await readVersion(on, pending);
+  if (flaw !== 'nothing') await ensurePending(on, pending);
 }
 
-async function servePending(
-  ports: KeyPorts,
-  pool: ManagedPool,
-  secret: SecretInfo,
-  { event, pending }: { readonly event: RotationEvent; readonly pending: VersionInfo },
-): Promise<void> {
-  const good = await ensurePending(ports, pool, secret, pending);
-  if (event.Step !== 'finishSecret') return;
+async function finish(on: PoolSecret, { version, facts }: GoodVersion): Promise<void> {
+  const { ports, pool, secret } = on;
   // A secret without a value makes its first version the current one by itself.
   const current = versionWith(await ports.secrets.describe(secret.id), CURRENT);
-  if (current?.id !== good.version)
-    await ports.secrets.move(secret.id, { stage: CURRENT, to: good.version, from: current?.id });
-  await publish(ports, pool, secret, { id: good.facts.id, fits: true });
-  ports.log.info('rotated the key of a pool', {
-    pool: pool.name,
-    keyId: good.facts.id,
-    keyName: good.facts.name,
-  });
+  if (current?.id !== version)
+    await ports.secrets.move(secret.id, { stage: CURRENT, to: version, from: current?.id });
+  await publish(on, { id: facts.id, fits: true });
+  ports.log.info('rotated the key of a pool', { pool: pool.name, keyId: facts.id, keyName: facts.name });
 }
 
 /** Keeps the pending key if it is good. Otherwise makes another one, once an invocation. */
-async function ensurePending(
-  ports: KeyPorts,
-  pool: ManagedPool,
-  secret: SecretInfo,
-  pending: VersionInfo,
-): Promise<GoodVersion> {
-  const { held, flaw } = await readFlaw(ports, pool, secret, pending);
-  if (flaw === undefined && held.kind === 'known') return { version: pending.id, facts: held.facts };
+async function ensurePending(on: PoolSecret, pending: VersionInfo): Promise<GoodVersion> {
+  const { ports, pool } = on;
+  const { good, flaw } = await readVersion(on, pending);
+  if (good !== undefined) return good;
   if (flaw !== 'nothing')
     ports.log.warn('coderd or the pool has no use for the new key of a rotation; making another one', {
       pool: pool.name,
       because: flaw,
     });
   const token = flaw === 'nothing' ? pending.id : ports.random.token();
-  const made = await makeKey(ports, pool, secret, { token, stage: PENDING });
-  if (made.stored) return { version: made.version, facts: made.facts };
-  return keepStored(ports, pool, secret, pending);
-}
-
-/** Another invocation has stored its key first. */
-async function keepStored(
-  ports: KeyPorts,
-  pool: ManagedPool,
-  secret: SecretInfo,
-  pending: VersionInfo,
-): Promise<GoodVersion> {
-  const { held, flaw } = await readFlaw(ports, pool, secret, pending);
-  if (flaw === undefined && held.kind === 'known') return { version: pending.id, facts: held.facts };
+  const made = await makeKey(on, { token, stage: PENDING });
+  if (made !== undefined) return { version: token, facts: made };
+  // Another invocation has stored its key first.
+  const stored = await readVersion(on, pending);
+  if (stored.good !== undefined) return stored.good;
   throw new KeysError(
     'unanswered',
     `rotating the key of pool "${pool.name}": the pending version has changed meanwhile; try again`,
   );
 }
 
-async function readFlaw(
-  ports: KeyPorts,
-  pool: ManagedPool,
-  secret: SecretInfo,
-  version: VersionInfo,
-): Promise<{ readonly held: Held; readonly flaw: Flaw | undefined }> {
-  const held = await readHeld(ports, secret, version);
-  if (held.kind !== 'known') return { held, flaw: held.kind };
-  const wanted = { organization: (await findOrganization(ports, pool)).id, tags: pool.tags };
-  return { held, flaw: flawOf(held, wanted) };
+type ReadVersion = {
+  /** What coderd says of the key; undefined if it knows none. */
+  readonly facts?: KeyFacts;
+  readonly flaw?: Flaw | undefined;
+  readonly good?: GoodVersion | undefined;
+};
+
+async function readVersion(on: PoolSecret, version: VersionInfo): Promise<ReadVersion> {
+  const held = await readHeld(on, version);
+  if (held.kind !== 'known') return { flaw: held.kind };
+  const { facts } = held;
+  const flaw = flawOf(held, await wantedBy(on));
+  return { facts, flaw, good: flaw === undefined ? { version: version.id, facts } : undefined };
 }
 
 /** The label has moved: the rotation has ended, perhaps before the tags were written. */
-async function endRotation(
-  ports: KeyPorts,
-  pool: ManagedPool,
-  secret: SecretInfo,
-  { Step, ClientRequestToken }: RotationEvent,
-): Promise<void> {
+async function endRotation(on: PoolSecret, { Step, ClientRequestToken }: RotationEvent): Promise<void> {
+  const { ports, pool, secret } = on;
   const current = versionWith(secret, CURRENT);
   ports.log.info('no rotation is in progress', { pool: pool.name, step: Step, token: ClientRequestToken });
   if (Step !== 'finishSecret' || current === undefined) return;
-  const { held, flaw } = await readFlaw(ports, pool, secret, current);
-  if (held.kind === 'known')
-    await publish(ports, pool, secret, { id: held.facts.id, fits: flaw === undefined });
+  const { facts, flaw } = await readVersion(on, current);
+  if (facts !== undefined) await publish(on, { id: facts.id, fits: flaw === undefined });
 }

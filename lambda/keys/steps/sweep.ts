@@ -11,7 +11,6 @@ import type { KeyPorts } from '../model/ports.ts';
 import type { PoolSecretFacts } from '../rules/retire-key.ts';
 import { lookAfterPools, type PoolState } from './pools.ts';
 import { retireKeys } from './retire-keys.ts';
-import { findMissingRights } from './rights.ts';
 
 /** Throws KeysError `unfinished` at the end if something could not be read or written. */
 export async function sweep(ports: KeyPorts, pools: readonly ManagedPool[]): Promise<KeysAnswer> {
@@ -49,4 +48,29 @@ async function collecting<T>(problems: string[], act: () => Promise<readonly T[]
     problems.push(messageOf(cause));
     return [];
   }
+}
+
+const ACTIONS = ['read', 'create', 'delete'] as const;
+
+/**
+ * Finds missing rights before a rotation needs them: a sentence for each organization of a managed key in
+ * which the token's user lacks a right.
+ */
+async function findMissingRights(
+  { keys }: KeyPorts,
+  pools: readonly ManagedPool[],
+): Promise<readonly string[]> {
+  if (pools.length === 0) return [];
+  const wanted = new Set(pools.map(({ organization }) => organization.toLowerCase()));
+  const all = await keys.organizations();
+  const used = all.filter(({ id, name }) => wanted.has(id) || wanted.has(name.toLowerCase()));
+  const rights = await keys.rights(used.map(({ id }) => id));
+  return used.flatMap(({ id, name }) => {
+    const missing = ACTIONS.filter((action) => rights.get(id)?.[action] !== true);
+    return missing.length === 0
+      ? []
+      : [
+          `the token's user may not ${missing.join(', ')} provisioner keys in organization "${name}"; give it the role organization template admin there`,
+        ];
+  });
 }
