@@ -38,7 +38,7 @@ const { tree } = fc.letrec((tie) => ({
   mapping: fc.dictionary(name, tie('tree'), { maxKeys: 6 }),
 }));
 const mappingOf = (keys: Record<string, fc.Arbitrary<unknown>>) => fc.record(keys, { requiredKeys: [] });
-const pool = mappingOf(Object.fromEntries(names.map((setting) => [setting, fc.oneof(scalar, tree)])));
+const pool = fc.dictionary(fc.constantFrom(...names), fc.oneof(scalar, tree), { maxKeys: 12 });
 const nearlyConfig = mappingOf({
   coder: tree,
   limits: tree,

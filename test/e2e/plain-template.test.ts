@@ -22,8 +22,16 @@ const context = { functionName: 'test', awsRequestId: 'one', getRemainingTimeInM
 const LONG = { TF_VAR_greeting: 'Grüße, {{name}} 👋 '.repeat(300) };
 
 let lab: Lab;
+const template = join(folder, 'template');
 beforeAll(async () => {
   lab = await startLab({ pools });
+  const base = labConfig(lab.coderdUrl, pools);
+  const [pool] = base.pools as readonly object[];
+  const config = join(folder, 'autoscaler.yaml');
+  writeFileSync(config, stringify({ ...base, pools: [{ ...pool, environment: LONG }] }));
+  const { code, err } = await run('synth', '--config', config, '--out', template);
+  expect(err).toBe('');
+  expect(code).toBe(0);
 });
 afterAll(async () => {
   await lab.close();
@@ -35,17 +43,9 @@ afterEach(() => {
   delete process.env.AUTOSCALER_RECORD;
 });
 
-async function deploy(name: string, poolSettings: object = {}): Promise<PlainDeployment> {
-  const base = labConfig(lab.coderdUrl, pools);
-  const [pool] = base.pools as readonly object[];
-  const config = join(folder, `${name}.yaml`);
-  writeFileSync(config, stringify({ ...base, pools: [{ ...pool, ...poolSettings }] }));
-  const out = join(folder, name);
-  const { code, err } = await run('synth', '--config', config, '--out', out);
-  expect(err).toBe('');
-  expect(code).toBe(0);
-  return deployPlain(out, `stack-${name}`, lab.world.parameters);
-}
+/** Deploys the template as another stack. */
+const deploy = (name: string): PlainDeployment =>
+  deployPlain(template, `stack-${name}`, lab.world.parameters);
 
 /** Loads the function like a cold start. */
 async function start({ environment, codeDir }: PlainDeployment): Promise<Handler> {
@@ -57,7 +57,7 @@ async function start({ environment, codeDir }: PlainDeployment): Promise<Handler
 }
 
 it('starts a daemon for a job, with a configuration of several parameters', async () => {
-  const deployed = await deploy('long', { environment: LONG });
+  const deployed = deploy('long');
   expect(deployed.parameters.length).toBeGreaterThan(2);
   expect(readdirSync(deployed.codeDir).sort()).toEqual(['index.mjs', 'index.mjs.map']);
   const handler = await start(deployed);
@@ -68,22 +68,22 @@ it('starts a daemon for a job, with a configuration of several parameters', asyn
 });
 
 it('refuses to start with a parameter of another deployment, and starts with its own again', async () => {
-  const old = await deploy('torn', { max: 5 });
+  const old = deploy('torn');
   const [name = ''] = old.parameters;
   const before = lab.world.parameters.find(name) ?? '';
-  const now = before.replace('"max":5', '"max":6');
+  const now = before.replace('"max":20', '"max":6');
   expect(now).not.toBe(before);
   lab.world.parameters.put(name, now);
   await expect(start(old)).rejects.toThrow(
     /^checking the stored configuration: its SHA-256 is [0-9a-f]{12}…, and the function was deployed with [0-9a-f]{12}…; wait until the deployment has ended/,
   );
   lab.world.parameters.put(name, before);
-  const again = { ...old, codeDir: (await deploy('torn-again', { max: 5 })).codeDir };
+  const again = { ...old, codeDir: deploy('torn-again').codeDir };
   await expect(start(again)).resolves.toBeTypeOf('function');
 });
 
 it('looks as usual without permission to read its record of builds, and warns once', async () => {
-  const deployed = await deploy('no-record');
+  const deployed = deploy('no-record');
   const { AUTOSCALER_RECORD: record = '' } = deployed.environment;
   expect(record).toBe('/coder-provisioner-autoscaler/stack-no-record/record');
   expect(lab.world.parameters.find(record)).toBe('none');
@@ -102,7 +102,7 @@ it('looks as usual without permission to read its record of builds, and warns on
 });
 
 it('refuses to start if a parameter is missing, and names it', async () => {
-  const deployed = await deploy('missing');
+  const deployed = deploy('missing');
   const [name = ''] = deployed.parameters;
   lab.world.parameters.delete(name);
   await expect(start(deployed)).rejects.toThrow(
@@ -111,7 +111,7 @@ it('refuses to start if a parameter is missing, and names it', async () => {
 });
 
 it('refuses to start without permission, and names the permission', async () => {
-  const deployed = await deploy('denied');
+  const deployed = deploy('denied');
   lab.world.parameters.deny(deployed.parameters[0] ?? '');
   await expect(start(deployed)).rejects.toThrow(/ssm:GetParameters.*check that the function's role may call/);
 });

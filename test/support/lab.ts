@@ -52,8 +52,10 @@ export type Lab = {
   readonly ports: () => Ports;
   /** Lets seconds of the world's time pass. */
   readonly pass: (seconds: number) => void;
-  /** A look every 10 s of the world's time. Throws on a look's failures. */
-  readonly run: (seconds: number, ports?: Ports) => Promise<readonly LookResult[]>;
+  /** A look every 10 s of the world's time, or every `everyS`. Throws on a look's failures. */
+  readonly run: (seconds: number, ports?: Ports, everyS?: number) => Promise<readonly LookResult[]>;
+  /** As `run` with a look a minute, as in production while nothing happens. */
+  readonly rest: (minutes: number) => Promise<readonly LookResult[]>;
   /**
    * Invokes the function once a minute, as in production. An invocation looks again only while the
    * plan asks for it. Throws what an invocation throws. Calls `ports` for each invocation, and does
@@ -94,6 +96,15 @@ export async function startLab(given: LabOptions): Promise<Lab> {
   const ports = overHttp
     ? servedPorts
     : inProcessPorts(world, { scheduler: new VirtualScheduler(world.timeline) });
+  const run: Lab['run'] = async (seconds, given = ports(), everyS = 10) => {
+    const looks: LookResult[] = [];
+    for (let passed = 0; passed < seconds; passed += everyS) {
+      pass(everyS);
+      looks.push(await cleanLook(given, config));
+    }
+    handInLast(looks);
+    return looks;
+  };
   const pass = (seconds: number): void =>
     world.timeline.advanceTo((world.timeline.now() + seconds * 1000) as EpochMs);
   return {
@@ -103,15 +114,8 @@ export async function startLab(given: LabOptions): Promise<Lab> {
     awsUrl: served.awsUrl,
     ports,
     pass,
-    run: async (seconds, given = ports()) => {
-      const looks: LookResult[] = [];
-      for (let passed = 0; passed < seconds; passed += 10) {
-        pass(10);
-        looks.push(await cleanLook(given, config));
-      }
-      handInLast(looks);
-      return looks;
-    },
+    run,
+    rest: (minutes) => run(minutes * 60, ports(), 60),
     invoke: async (minutes, given = ports) => {
       const looks: LookResult[] = [];
       const { timeline } = world;

@@ -1,11 +1,11 @@
 /** A secret changes while builds run: the pool replaces its tasks, a share at a time, and kills none. */
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SecretMetadata } from '../../../lambda/adapters/secrets/secret-metadata.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { findingLines } from '../../../lambda/explain/finding-text.ts';
 import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
 import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
+import { inProcessSecrets } from '../../../simulator/in-process/aws-clients.ts';
 import { submit } from '../../support/builds.ts';
 import {
   cleanLook,
@@ -32,11 +32,11 @@ async function amongBuilds(pool: Partial<LabPool> = {}, options: Partial<LabOpti
   return started;
 }
 
-/** A pool with two idle daemons, and the adapter of secrets that remembers what it read. */
-async function atRest(): Promise<Lab> {
+/** A pool with two idle daemons. */
+async function atRest(options: Partial<LabOptions> = {}): Promise<Lab> {
   const cpu = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 2, min: 2 };
-  lab = await startLongLab({ pools: [cpu], overHttp: true });
-  await lab.run(200);
+  lab = await startLongLab({ pools: [cpu], ...options });
+  await lab.run(200, lab.ports(), 20);
   return lab;
 }
 
@@ -95,7 +95,7 @@ const sentences = (looks: readonly LookResult[]): readonly string[] =>
   );
 
 async function expectRest(on: Lab): Promise<void> {
-  await on.run(2_700);
+  await on.rest(45);
   const { world } = on;
   expect(world.coderd.jobs().every(({ status }) => status === 'succeeded')).toBe(true);
   expect(world.figures().killed).toBe(0);
@@ -170,7 +170,7 @@ describe('a changed secret', () => {
 
   it('with a wrong value costs at most one daemon, and the pool stays at its floor', async () => {
     const on = await amongBuilds({}, IN_PROCESS);
-    await on.run(2_700);
+    await on.rest(45);
     expect(readyDaemons(on)).toBe(FLOOR);
     on.world.secrets.put('coder/keys/cpu', 'x'.repeat(43));
     const ports = on.ports();
@@ -183,7 +183,7 @@ describe('a changed secret', () => {
     expect(fewest).toBe(FLOOR);
     on.world.changeKey('cpu');
     await rollFrom(on, undefined, 1);
-    await on.run(3_600);
+    await on.rest(60);
     expect(readyDaemons(on)).toBe(FLOOR);
     expect(on.world.figures().killed).toBe(0);
   });
@@ -191,7 +191,7 @@ describe('a changed secret', () => {
   it('that is the pre-shared key rolls nothing until coderd has it, then everything', async () => {
     const psk = 'a-pre-shared-key-that-is-long-enough';
     const on = await amongBuilds({ credential: 'psk' }, { ...IN_PROCESS, psk });
-    await on.run(2_700);
+    await on.rest(45);
     const before = on.world.ecs.tasks().map(({ identity }) => identity.id);
     on.world.secrets.put('coder/keys/cpu', `${psk}-2`);
     const waiting = await on.run(1_200);
@@ -204,7 +204,7 @@ describe('a changed secret', () => {
     on.world.coderd.setPsk(`${psk}-2`);
     // more builds than daemons: a new task starts, and connects with the new key
     submit(on, 4, () => 2);
-    await on.run(3_600);
+    await on.rest(60);
     const running = on.world.ecs.tasks().filter(({ state }) => state.lastStatus === 'RUNNING');
     expect(running).toHaveLength(FLOOR);
     expect(running.filter(({ identity }) => before.includes(identity.id))).toEqual([]);
@@ -213,7 +213,7 @@ describe('a changed secret', () => {
 
   it('rolls nothing if its first value comes a minute after it was created empty', async () => {
     const pools = [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }];
-    lab = await startLongLab({ pools, overHttp: true });
+    lab = await startLongLab({ pools });
     const { world } = lab;
     world.secrets.create('coder/keys/cpu');
     await lab.run(60);
@@ -259,16 +259,17 @@ describe('a changed secret', () => {
     expect(sentences(await on.run(300, ports))).toEqual([]);
     // a new process does not know when it moved
     expect(
-      sentences(await on.run(60, { ...ports, secrets: new SecretMetadata(new SecretsManagerClient()) })),
+      sentences(await on.run(60, { ...ports, secrets: new SecretMetadata(inProcessSecrets(world.secrets)) })),
     ).toEqual([]);
   });
 
   it("rolls by AWS's time, also if the function's clock stands still", async () => {
-    const on = await atRest();
+    // only answers over HTTP have AWS's time
+    const on = await atRest({ overHttp: true });
     const ports = { ...on.ports(), clock: { now: () => START, sleep: async () => {} } };
-    await on.run(60, ports);
+    await on.run(60, ports, 20);
     const key = on.world.changeKey('cpu');
-    await on.run(600, ports);
+    await on.run(600, ports, 20);
     expect(keysInUse(on)).not.toContain(key);
   });
 

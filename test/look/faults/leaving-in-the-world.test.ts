@@ -35,7 +35,7 @@ it('counts a task as leaving, and reports no finding, from its drain until coder
   });
   lab = own;
   // idle for far longer than idleTimeout
-  await own.run(3_600);
+  await own.rest(60);
   const config = { ...own.config, pools: own.config.pools.map((pool) => ({ ...pool, min: 0 })) };
   const seen: string[] = [];
   for (let looks = 0; looks < 30; looks++) {

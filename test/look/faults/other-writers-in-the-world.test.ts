@@ -67,8 +67,8 @@ describe('a desired count that somebody else changes', () => {
 });
 
 describe('Application Auto Scaling on the service of a pool', () => {
-  const HOURS = 4;
-  /** Three builds of 2 minutes every 10 minutes, and a look every 10 s. */
+  const HOURS = 3;
+  /** Three builds of 2 minutes every 10 minutes, and a look every 20 s. */
   async function work(bounds: { readonly min: number; readonly max: number } | undefined, warm = 0) {
     lab = await startLongLab({ pools: [{ ...pool('cpu'), warm, max: 12 }] });
     const { world } = lab;
@@ -78,7 +78,7 @@ describe('Application Auto Scaling on the service of a pool', () => {
     const looks: LookResult[] = [];
     for (let round = 0; round < HOURS * 6; round++) {
       for (let job = 0; job < 3; job++) submit(lab, { pool: 'cpu' }, 2);
-      looks.push(...(await lab.run(600)));
+      looks.push(...(await lab.run(600, lab.ports(), 20)));
     }
     const whileContested = looks
       .filter(({ plan }) => isContested(plan.findings))

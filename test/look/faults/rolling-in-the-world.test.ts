@@ -7,6 +7,7 @@ import { CLEANUPS, ROLLOUTS, type RolloutReading } from '../../../simulator/ecs/
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
 import { submit } from '../../support/builds.ts';
 import { cleanLook, type Lab, type LabOptions, startLongLab } from '../../support/lab.ts';
+import { rows } from '../../support/runs.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -76,7 +77,7 @@ function crashIdle(on: Lab): void {
 /** Expects that all builds succeeded, and that the pool is at its floor with the new revision. */
 async function expectRest(on: Lab): Promise<void> {
   const { world } = on;
-  await on.run(1_500);
+  await on.rest(25);
   expect(world.coderd.jobs().every(({ status }) => status === 'succeeded')).toBe(true);
   expect(world.figures().killed).toBe(0);
   expect(revisionsOf(on, 'cpu')).toEqual([2, 2]);
@@ -84,7 +85,7 @@ async function expectRest(on: Lab): Promise<void> {
 }
 
 describe.each(READINGS)('with DEPLOYMENT_BLOCKED read as %s', (deploymentBlocked) => {
-  it.each([2, 3])('completes a deployment during long builds, seed %i', async (seed) => {
+  it.each(rows([2, 3], 1))('completes a deployment during long builds, seed %i', async (seed) => {
     const on = await deployAmongBuilds({ deploymentBlocked, seed });
     const { minutes } = await rollOut(on, false);
     expect(minutes).toBeLessThan(90);
@@ -107,7 +108,7 @@ describe('a deployment that ECS completes early', () => {
     text: Object.entries(cleanup).flatMap(([name, holds]) => (holds ? [name] : [])),
   }));
 
-  it.each(readings)('drains old tasks and keeps the count bounded if ECS $text', async (reading) => {
+  it.each(rows(readings, 4))('drains old tasks and keeps the count bounded if ECS $text', async (reading) => {
     const { cleanup, rollout } = reading;
     const on = await deployAmongBuilds({ deploymentBlocked: 'all', cleanup, rollout }, 1);
     const { minutes, successAfter, mostTasks } = await rollOut(on, true);
