@@ -27,6 +27,7 @@ import {
   NOW,
   reading,
 } from '../support/parts.ts';
+import { runs } from '../support/runs.ts';
 
 /** The same world with this text in each of its names, tags and errors. */
 function worldWith(text: string): { readonly snapshot: Snapshot; readonly config: Config } {
@@ -96,7 +97,7 @@ it('keeps any text of others in its line, without anything that a terminal obeys
       expect(linesOf(texts)).toEqual(expected);
       for (const shown of texts) expect(shown).not.toMatch(OBEYED);
     }),
-    { numRuns: 300, examples: ATTACKS.map((attack) => [attack]) },
+    { ...runs(300), examples: ATTACKS.map((attack) => [attack]) },
   );
 });
 

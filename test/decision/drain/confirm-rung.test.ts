@@ -1,10 +1,7 @@
 /** Rungs `confirm` and `never`: tasks without a guard, which the autoscaler itself protects. */
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide } from '../../../lambda/decision/decide.ts';
 import type { ScaleIn } from '../../../lambda/decision/model/config.ts';
 import type { Plan } from '../../../lambda/decision/model/plan.ts';
-import { NOW } from '../../support/parts.ts';
 import { taskArn } from '../../support/picture.ts';
 import {
   addFailedStarts,
@@ -15,9 +12,7 @@ import {
   planOf,
   poolOf,
 } from '../../support/planned.ts';
-import { runs } from '../../support/runs.ts';
 import { table } from '../../support/table.ts';
-import { type Ugly, uglyStates } from '../../support/ugly/ugly.ts';
 
 /** Minutes of protection of each task, 0 for none. */
 function drawn(
@@ -218,78 +213,5 @@ describe('rung never', () => {
       { code: 'never-scaled-in', tasks: 1 },
       { code: 'protecting', tasks: 1 },
     ]);
-  });
-});
-
-describe.each<ScaleIn>(['confirm', 'never'])('random states with rung %s', (scaleIn) => {
-  const RUNS = runs(1000);
-  const states = uglyStates({ view: 'any' }).map(
-    ({ snapshot, config }): Ugly => ({
-      snapshot,
-      config: { ...config, pools: config.pools.map((pool) => ({ ...pool, scaleIn })) },
-    }),
-  );
-  const leftOf = ({ snapshot }: Ugly, arn: string): number => {
-    const found = snapshot.ecs.protections.items.find(({ taskArn: of }) => of === arn);
-    return found?.protectionEnabled ? (found.expirationDate ?? NOW) - NOW : 0;
-  };
-
-  it('drain only guarded tasks, and stop only unprotected tasks beside tasks that are all protected', () => {
-    fc.assert(
-      fc.property(states, (ugly) => {
-        for (const action of decide(ugly.snapshot, ugly.config).actions) {
-          if (action.kind === 'ask-to-leave')
-            expect(leftOf(ugly, action.task)).toBeGreaterThanOrEqual(24 * 3_600_000);
-          if (action.kind !== 'set-desired' || action.to >= action.from) continue;
-          const tasks = ugly.snapshot.ecs.tasks.items.filter(
-            ({ group, desiredStatus, lastStatus }) =>
-              group === `service:s-${action.pool}` && desiredStatus === 'RUNNING' && lastStatus !== 'STOPPED',
-          );
-          if (action.stops === undefined) {
-            expect(action).toBe('one that says who is stopped');
-            continue;
-          }
-          if (action.stops.length > 0) expect(scaleIn).toBe('confirm');
-          // tasks that could not start are given up, except one probe
-          const probe = action.stops.length === 0 ? 1 : 0;
-          expect([0, probe]).toContain(action.to - (tasks.length - action.stops.length));
-          for (const { taskArn: arn } of tasks)
-            if (action.stops.includes(arn)) expect(leftOf(ugly, arn)).toBe(0);
-            else expect(leftOf(ugly, arn)).toBeGreaterThanOrEqual(5 * 60_000);
-        }
-      }),
-      RUNS,
-    );
-  });
-
-  it('protect every busy task for at least 20 min', () => {
-    fc.assert(
-      fc.property(states, (ugly) => {
-        fc.pre(ugly.snapshot.ecs.services.items.length > 0);
-        const plan = decide(ugly.snapshot, ugly.config);
-        const kept = new Set<string>(
-          plan.actions.flatMap((action) => (action.kind === 'protect' ? action.task : [])),
-        );
-        const jobs = ugly.snapshot.coder.organizations.flatMap((organization) => organization.jobs.items);
-        const busy = new Set(jobs.filter((job) => job.completed_at == null).map((job) => job.worker_id));
-        for (const task of ugly.snapshot.ecs.tasks.items) {
-          if (task.lastStatus !== 'RUNNING' || task.desiredStatus !== 'RUNNING') continue;
-          const id = task.taskArn.slice(task.taskArn.lastIndexOf('/') + 1);
-          const pool = ugly.config.pools.find(({ name }) => task.group === `service:s-${name}`);
-          const rows = ugly.snapshot.coder.organizations
-            .filter(({ name }) => name === pool?.organization)
-            .flatMap(({ daemons }) => daemons.items)
-            .filter(
-              ({ name, last_seen_at }) =>
-                name === `${pool?.name}-${id}` ||
-                (name === 'ip-10-0-0-1' &&
-                  (last_seen_at ?? 0) >= (task.startedAt ?? Number.POSITIVE_INFINITY)),
-            );
-          if (!rows.some((row) => busy.has(row.id))) continue;
-          expect(kept.has(task.taskArn) || leftOf(ugly, task.taskArn) >= 20 * 60_000).toBe(true);
-        }
-      }),
-      RUNS,
-    );
   });
 });

@@ -2,15 +2,10 @@
  * Transitions that wait for people: no pool wakes for them, because every pool that could is paused
  * or pinned.
  */
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide } from '../../../lambda/decision/decide.ts';
-import type { ForecastRow, Plan, Reason } from '../../../lambda/decision/model/plan.ts';
-import { NOW } from '../../support/parts.ts';
+import type { Plan, Reason } from '../../../lambda/decision/model/plan.ts';
 import { type Change, failing, inWords, planOf, poolOf } from '../../support/planned.ts';
-import { runs } from '../../support/runs.ts';
 import { table } from '../../support/table.ts';
-import { uglyStates } from '../../support/ugly/ugly.ts';
 
 const UNTIL = '2026-11-20T10:00:00.000Z';
 const paused = { pause: 'all', 'pause-until': UNTIL };
@@ -133,42 +128,4 @@ describe('the plan of a pool that is paused or pinned', () => {
     const awake = { cpu: { ...asleep, tasks: 'I1m' } };
     expect(poolOf(planOf({ pools: awake, workspaces }), 'cpu').why).toMatchObject([{ code: 'paused' }]);
   });
-});
-
-/** The number of coming transitions of each kind, whichever pool is awake for them. */
-function countsOf(rows: readonly ForecastRow[]): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const { organization, tags, kind, transitions } of rows) {
-    const key = JSON.stringify([organization, tags, kind]);
-    counts[key] = (counts[key] ?? 0) + transitions;
-  }
-  return counts;
-}
-
-it.each([
-  ['a pause', paused],
-  ['a pin at none', pin(0)],
-  ['a pin', pin(2)],
-])('keeps all transitions in the forecast with %s in random states', (_, overrides) => {
-  fc.assert(
-    fc.property(uglyStates({ view: 'any' }), fc.boolean(), ({ snapshot, config }, all) => {
-      const { services } = snapshot.ecs;
-      const added = Object.entries(overrides).map(([key, value]) => ({
-        key: `coder-autoscaler:${key}`,
-        value: key.endsWith('until') ? new Date(NOW + 3_600_000).toISOString() : value,
-      }));
-      const planWith = (tags: typeof added): Plan => {
-        const items = services.items.map((service, index) => ({
-          ...service,
-          tags: [
-            ...service.tags.filter(({ key }) => key === 'coder-autoscaler:pool'),
-            ...(all || index === 0 ? tags : []),
-          ],
-        }));
-        return decide({ ...snapshot, ecs: { ...snapshot.ecs, services: { ...services, items } } }, config);
-      };
-      expect(countsOf(planWith(added).forecast)).toEqual(countsOf(planWith([]).forecast));
-    }),
-    runs(500),
-  );
 });

@@ -1,7 +1,5 @@
 /** A retiring pool: all its tasks drain, and none is launched. */
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide } from '../../../lambda/decision/decide.ts';
 import { NOW } from '../../support/parts.ts';
 import {
   actionsOf,
@@ -13,9 +11,7 @@ import {
   planOf,
   poolOf,
 } from '../../support/planned.ts';
-import { runs } from '../../support/runs.ts';
 import { table } from '../../support/table.ts';
-import { uglyStates } from '../../support/ugly/ugly.ts';
 
 const unreadable = listIs('jobs', { status: 'truncated' });
 /** Tasks without a guard, each with this many minutes of protection. */
@@ -100,18 +96,4 @@ describe('the jobs of a retiring pool', () => {
     expect(actionsOf(followed)).toEqual(['new 0->1 prewarm', 'ask old#0']);
     expect(followed.findings).toEqual([]);
   });
-});
-
-it('launches nothing in a retiring pool in random states', () => {
-  fc.assert(
-    fc.property(uglyStates({ view: 'any' }), ({ snapshot, config }) => {
-      const pools = config.pools.map((pool) => ({ ...pool, retiring: true }));
-      const { actions, assignment } = decide(snapshot, { ...config, pools });
-      for (const action of actions)
-        if (action.kind === 'set-desired' && action.to > action.from)
-          expect(action.why).toBe('count-below-tasks');
-      expect(assignment.filter(({ pool, served }) => pool !== null && served !== 'by-free')).toEqual([]);
-    }),
-    runs(500),
-  );
 });

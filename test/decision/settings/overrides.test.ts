@@ -4,9 +4,8 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide } from '../../../lambda/decision/decide.ts';
 import type { PoolConfig } from '../../../lambda/decision/model/config.ts';
-import type { Action, Override, Plan, Reason } from '../../../lambda/decision/model/plan.ts';
+import type { Override, Plan, Reason } from '../../../lambda/decision/model/plan.ts';
 import {
   deriveOverrides,
   overrideTextProblem,
@@ -26,7 +25,6 @@ import {
 } from '../../support/planned.ts';
 import { runs } from '../../support/runs.ts';
 import { table } from '../../support/table.ts';
-import { type Ugly, uglyStates } from '../../support/ugly/ugly.ts';
 import { NOTE } from '../../support/world-in-words.ts';
 
 const UNTIL = NOTE.until;
@@ -320,66 +318,4 @@ it('reports overrides in the plan', () => {
   const plan = planOf({ pools: { cpu: { overrides: pin(3) }, gpu: { tags: { gpu: '1' } } } });
   expect(poolOf(plan, 'cpu').overrides).toEqual([{ kind: 'pin', count: 3, ...NOTE }]);
   expect(poolOf(plan, 'gpu').overrides).toEqual([]);
-});
-
-describe('overrides in random states', () => {
-  /** Adds these tags to all services, replacing earlier values. */
-  const withTags = ({ snapshot, config }: Ugly, values: Readonly<Record<string, string>>): Plan => {
-    const added = toTags(values).map(({ key, value }) => ({ key: `coder-autoscaler:${key}`, value }));
-    const { services } = snapshot.ecs;
-    const items = services.items.map((service) => ({
-      ...service,
-      tags: [...service.tags.filter(({ key }) => key.endsWith(':pool')), ...added],
-    }));
-    return decide({ ...snapshot, ecs: { ...snapshot.ecs, services: { ...services, items } } }, config);
-  };
-  const lowersOrAsks = ({ actions }: Plan): readonly Action[] =>
-    actions.filter(
-      (action) =>
-        action.kind === 'ask-to-leave' || (action.kind === 'set-desired' && action.to < action.from),
-    );
-  const all = uglyStates({ view: 'any' });
-
-  it('pause plans no action except protect', () => {
-    fc.assert(
-      fc.property(all, (ugly) => {
-        const { actions } = withTags(ugly, paused);
-        expect(actions.filter(({ kind }) => kind !== 'protect')).toEqual([]);
-      }),
-      runs(500),
-    );
-  });
-
-  it.each([
-    ['a pause of scale-in', scaleInPaused],
-    ['one that is malformed', { floor: '2' }],
-  ])('%s drains nothing and lowers no count', (_, tags) => {
-    fc.assert(
-      fc.property(all, (ugly) => {
-        expect(lowersOrAsks(withTags(ugly, tags))).toEqual([]);
-      }),
-      runs(500),
-    );
-  });
-
-  it('a pin at zero launches nothing', () => {
-    fc.assert(
-      fc.property(all, (ugly) => {
-        for (const action of withTags(ugly, pin(0)).actions)
-          if (action.kind === 'set-desired' && action.to > action.from)
-            expect(action.why).toBe('count-below-tasks');
-      }),
-      runs(500),
-    );
-  });
-
-  it('an expired override changes nothing', () => {
-    fc.assert(
-      fc.property(all, (ugly) => {
-        const expired = { ...paused, 'pause-until': new Date(NOW).toISOString() };
-        expect(withTags(ugly, expired)).toEqual(withTags(ugly, {}));
-      }),
-      runs(300),
-    );
-  });
 });
