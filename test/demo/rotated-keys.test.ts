@@ -1,7 +1,10 @@
-/** The demo's world with a managed key: the key function rotates it under load, and sweeps. */
+/**
+ * The demo's world, in which two keys are replaced while its builds run: the key function rotates a
+ * managed one, and sweeps; a person replaces the other.
+ */
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { demoConfig, planSteps, START } from '../../demo/scenario.ts';
+import { demoConfig, demoWorld, POOLS, planSteps, START } from '../../demo/scenario.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
@@ -15,25 +18,28 @@ import { ROTATION_STEPS } from '../../simulator/secrets/rotation.ts';
 import type { World } from '../../simulator/world.ts';
 import { simulatedKeyPorts } from '../keys/simulated-key-ports.ts';
 import { cleanLook } from '../support/lab.ts';
-import { worldWithManagedKey } from './managed-key-world.ts';
+import { IS_FULL } from '../support/runs.ts';
 
-const MINUTES = 90;
+const MINUTES = IS_FULL ? 90 : 50;
+const LOOK_EVERY_S = IS_FULL ? 5 : 10;
 /** In the middle of the demo's burst of thirty builds. */
 const ROTATED_S = 70;
 const SWEEP_S = 15 * 60;
 const LOAD_MINUTES = 30;
 const POOL = 'default';
+const BY_HAND = 'data';
 const FLOOR = 2;
 
 function configOf(): Config {
   const { pools, ...rest } = parse(demoConfig('https://coder.example.com'));
-  const managed = { key: 'managed', min: FLOOR };
   return checkConfig({
     ...rest,
     managedKeys: { token: { secret: 'coder/key-token' } },
-    pools: pools.map((pool: object) =>
-      'name' in pool && pool.name === POOL ? { ...pool, ...managed } : pool,
-    ),
+    pools: pools.map((pool: { readonly name: string }) => ({
+      ...pool,
+      ...([POOL, BY_HAND].includes(pool.name) && { min: FLOOR }),
+      ...(pool.name === POOL && { key: 'managed' }),
+    })),
   }).config;
 }
 
@@ -64,7 +70,7 @@ class KeyFunction {
         },
         clock,
       ),
-      tasks: { running: async () => new Map([[POOL, tasksOf(world)]]) },
+      tasks: { running: async () => new Map([[POOL, tasksOf(world, POOL)]]) },
       clock,
       random: {
         suffix: () => `made${++count}`.padEnd(8, 'x'),
@@ -99,50 +105,61 @@ class KeyFunction {
   }
 }
 
-function tasksOf(world: World): readonly PoolTask[] {
-  return [...world.service(POOL).tasks]
+function tasksOf(world: World, pool: string): readonly PoolTask[] {
+  return [...world.service(pool).tasks]
     .filter(({ state }) => state.lastStatus !== 'STOPPED')
     .map(({ identity, state }) => ({ id: identity.id, createdAt: state.createdAt }));
 }
 
-function readyDaemons(world: World): number {
-  return tasksOf(world).filter(({ id }) => {
+function readyDaemons(world: World, pool: string): number {
+  return tasksOf(world, pool).filter(({ id }) => {
     const guard = world.guard(id);
     return guard?.phase === 'working' && guard.daemon?.isConnected === true;
   }).length;
 }
 
-it('replaces a key under load and deletes the old one, with no build killed', async () => {
-  const world = worldWithManagedKey(POOL);
+/** Builds of at most 15 min for the managed pool, and of 2 min for the other, which has 6 tasks at most. */
+function submitMore({ coderd }: World, random: Random): void {
+  coderd.submitJob({ organization: 'default', tags: {}, durationMs: random.whole(20_000, 900_000) });
+  for (let job = random.whole(1, 4); job > 0; job -= 1)
+    coderd.submitJob({
+      organization: 'data',
+      tags: { team: 'data' },
+      durationMs: random.whole(20_000, 120_000),
+    });
+}
+
+it('replaces two keys under load and deletes the managed one, with no build killed', async () => {
+  const pools = POOLS.map(
+    (pool) => ({ ...pool, credential: pool.name === POOL ? 'managed' : 'key' }) as const,
+  );
+  const world = demoWorld({ seed: 1, pools });
   const config = configOf();
   const keys = new KeyFunction(world, config);
   await keys.rotate(); // from the key that the world made to one of the key function
-  const scheduler = new VirtualScheduler(world.timeline);
-  const ports = inProcessPorts(world, { scheduler });
+  const ports = inProcessPorts(world, { scheduler: new VirtualScheduler(world.timeline) });
   const random = new Random(7);
   const organization = world.coderd.organizationId('default');
   const isThere = (id: string | undefined): boolean =>
     world.coderd.keys.list(organization).some((key) => key.id === id);
   planSteps(world, new Random(1), () => {});
   let old: string | undefined;
+  let replacedByHand: string | undefined;
   let fewest = Number.POSITIVE_INFINITY;
   let goneAfterMinutes = Number.POSITIVE_INFINITY;
-  for (let second = 0; second < MINUTES * 60; second += 5) {
+  for (let second = 0; second < MINUTES * 60; second += LOOK_EVERY_S) {
     world.timeline.advanceTo(plusMs(START, second * 1_000));
     if (second === ROTATED_S) {
       old = world.keyId(POOL);
       await keys.rotate();
+      replacedByHand = world.changeKey(BY_HAND);
     }
     if (second % SWEEP_S === 0) await keys.sweep();
-    if (second % 60 === 0 && second < LOAD_MINUTES * 60)
-      world.coderd.submitJob({
-        organization: 'default',
-        tags: {},
-        durationMs: random.whole(20_000, 900_000),
-      });
+    if (second % 60 === 0 && second < LOAD_MINUTES * 60) submitMore(world, random);
     // ECS shows the services only after its read lag
     if (second > 0) await cleanLook(ports(), config);
-    if (second > ROTATED_S) fewest = Math.min(fewest, readyDaemons(world));
+    if (second > ROTATED_S)
+      fewest = Math.min(fewest, readyDaemons(world, POOL), readyDaemons(world, BY_HAND));
     if (old !== undefined && !isThere(old)) goneAfterMinutes = Math.min(goneAfterMinutes, second / 60);
   }
   expect(old).toBeDefined();
@@ -150,9 +167,15 @@ it('replaces a key under load and deletes the old one, with no build killed', as
   expect(goneAfterMinutes).toBeLessThan(MINUTES);
   // not before the builds that held it can have ended
   expect(goneAfterMinutes).toBeGreaterThan(10);
+  const alive = world.coderd
+    .daemons()
+    .filter(({ lastSeenAt }) => world.timeline.now() - lastSeenAt <= 90_000);
+  expect(alive.length).toBeGreaterThanOrEqual(2 * FLOOR);
+  expect(replacedByHand).toBeDefined();
+  expect(alive.filter(({ keyId }) => keyId === replacedByHand)).toEqual([]);
   expect(world.figures().killed).toBe(0);
   expect(fewest).toBeGreaterThanOrEqual(FLOOR);
   const jobs = world.coderd.jobs().filter(({ tags }) => tags.cluster !== 'tpu');
-  expect(jobs.length).toBeGreaterThan(60);
+  expect(jobs.length).toBeGreaterThan(100);
   expect(jobs.filter(({ status }) => status !== 'succeeded')).toEqual([]);
 });

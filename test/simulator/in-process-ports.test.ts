@@ -15,7 +15,8 @@ import { inProcessPorts } from '../../simulator/in-process/ports.ts';
 import { type Lab, START, startLab } from '../support/lab.ts';
 import { IS_FULL, rows } from '../support/runs.ts';
 
-const MINUTES = IS_FULL ? 75 : 50;
+const MINUTES = IS_FULL ? 75 : 16;
+const JOBS = IS_FULL ? 80 : 40;
 const SEEDS = [1, 2];
 
 const TAGS = [{}, { gpu: 'a10' }, { gpu: 'a10', size: 'large' }, { nobody: 'has this' }];
@@ -24,9 +25,9 @@ const TAGS = [{}, { gpu: 'a10' }, { gpu: 'a10', size: 'large' }, { nobody: 'has 
 function traceOf(seed: number): readonly TraceJob[] {
   const random = new Random(seed);
   const jobs = Array.from(
-    { length: 80 },
+    { length: JOBS },
     (): TraceJob => ({
-      at: plusMs(START, random.whole(60, (MINUTES - 20) * 60) * 1000 + random.whole(0, 999)),
+      at: plusMs(START, random.whole(60, (MINUTES - 8) * 60) * 1000 + random.whole(0, 999)),
       organization: random.pick(['default', 'data']) ?? '',
       tags: random.pick(TAGS) ?? {},
       seconds: random.whole(0, 400),
@@ -62,7 +63,7 @@ async function runLooksWith(
   const replay = new Replay(lab.world, traceOf(seed));
   try {
     const ticks = await lab.invoke(MINUTES, portsOf(lab));
-    expect(replay.jobs().filter(({ record }) => record !== undefined).length).toBeGreaterThan(50);
+    expect(replay.jobs().filter(({ record }) => record !== undefined).length).toBeGreaterThan(JOBS / 2);
     return ticks;
   } finally {
     await lab.close();

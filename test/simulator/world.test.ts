@@ -5,7 +5,7 @@ import { Random } from '../../simulator/base/random.ts';
 import type { BlockedTasks, DeploymentBlocked } from '../../simulator/ecs/protection.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
 import { World, type WorldOptions } from '../../simulator/world.ts';
-import { runs } from '../support/runs.ts';
+import { IS_FULL, runs } from '../support/runs.ts';
 import { HOUR, MINUTE, SECOND, START } from './ecs/ecs-fixture.ts';
 
 /** The protection of a drain request: 23 h (docs/internals/architecture.md, "The lease"). */
@@ -320,7 +320,7 @@ describe('an autoscaler that makes random writes', () => {
         const pools = [{ name: 'gpu', organization: 'data', tags: { gpu: 'yes' }, desiredCount: 3 }];
         const { world, pass, submit, desire } = worldOf({ ...options, pools });
         const random = new Random(options.seed);
-        for (let step = 0; step < 300; step++) {
+        for (let step = 0; step < (IS_FULL ? 300 : 100); step++) {
           const what = random.next();
           if (what < 0.3) desire(random.whole(0, 6));
           else if (what < 0.55)

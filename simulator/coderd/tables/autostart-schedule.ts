@@ -41,6 +41,7 @@ export function nextAllowedAutostart(
 ): EpochMs | undefined {
   const { timezone, minutes, hours, days } = read(schedule);
   const allowed = new Set(WEEKDAYS.keys().filter((day) => allowedDays.includes(WEEKDAYS[day] ?? 'sunday')));
+  if (days.isDisjointFrom(allowed)) return undefined;
   const first = Math.floor(after / MINUTE_MS) * MINUTE_MS + MINUTE_MS;
   for (let time = first; time < after + HORIZON_MS; time = startOfQuarter(time) + QUARTER_MS) {
     const local = new Date(time + offsetMs(timezone, time));

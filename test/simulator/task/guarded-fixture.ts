@@ -33,7 +33,7 @@ export type GuardedOptions = Pick<GuardedTasksOptions, 'startDaemon'> & {
  * A world with one pool of one task, which runs the real guard. Its time goes on while the test
  * waits.
  */
-export class GuardedWorld {
+export class GuardedWorld implements AsyncDisposable {
   readonly world: World;
   readonly tasks: GuardedTasks;
   readonly #folder = mkdtempSync(join(tmpdir(), 'guarded-'));
@@ -78,6 +78,12 @@ export class GuardedWorld {
     return this.world.ecs.tasks()[0];
   }
 
+  firstTask(): EcsTask {
+    const task = this.task();
+    if (task === undefined) throw new Error('looking for the first task: the world has none; let time pass');
+    return task;
+  }
+
   jobs(): readonly string[] {
     return this.world.coderd.jobs().map(({ status }) => status);
   }
@@ -90,6 +96,10 @@ export class GuardedWorld {
       .map((line): { message: string; state: string; why: string } => JSON.parse(line))
       .filter(({ message }) => message === 'guard')
       .map(({ state, why }) => `${state} ${why}`);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async close(): Promise<void> {

@@ -1,31 +1,18 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { daemonVariables } from '../../../infra/constructs/pool/daemon-variables.ts';
 import { missingForGuard } from '../../../simulator/guarded/requirements.ts';
 import { MINUTE } from '../ecs/ecs-fixture.ts';
 import { GuardedWorld } from './guarded-fixture.ts';
 
 const ASK_MINUTES = 1380;
-const open: GuardedWorld[] = [];
-
-async function worldWithGuard(...options: Parameters<typeof GuardedWorld.open>): Promise<GuardedWorld> {
-  const guarded = await GuardedWorld.open(...options);
-  open.push(guarded);
-  return guarded;
-}
 
 /** A guarded world whose task runs a job of `jobMs` milliseconds. */
-async function worldAtWork(jobMs: number) {
-  const guarded = await worldWithGuard();
+async function worldAtWork(jobMs: number): Promise<GuardedWorld> {
+  const guarded = await GuardedWorld.open();
   guarded.submit(jobMs);
   await guarded.until(() => guarded.jobs()[0] === 'running');
-  const task = guarded.task();
-  if (task === undefined) throw new Error('running a job: the world has no task');
-  return { guarded, task, id: task.identity.id };
+  return guarded;
 }
-
-afterEach(async () => {
-  for (const guarded of open.splice(0)) await guarded.close();
-});
 
 describe('missingForGuard', () => {
   it('lists the tools that this machine lacks', () => {
@@ -37,14 +24,16 @@ describe('missingForGuard', () => {
   });
 });
 
-describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.sh', () => {
+// each test waits for its own processes
+describe.skipIf(missingForGuard().length > 0).concurrent('a task that runs the real guard.sh', () => {
   it('names its daemon, takes its lease, and leaves after its job when it gets a drain request', async () => {
-    const { guarded, task, id } = await worldAtWork(3 * MINUTE);
-    expect(guarded.world.coderd.daemons().map(({ name }) => name)).toEqual([`gpu-${id}`]);
+    await using guarded = await worldAtWork(3 * MINUTE);
+    const task = guarded.firstTask();
+    expect(guarded.world.coderd.daemons().map(({ name }) => name)).toEqual([`gpu-${task.identity.id}`]);
     expect(task.isProtected).toBe(true);
     expect(task.isBusy).toBe(true);
 
-    expect(guarded.world.ecs.protect(id, ASK_MINUTES)).toBeUndefined();
+    expect(guarded.world.ecs.protect(task.identity.id, ASK_MINUTES)).toBeUndefined();
     await guarded.until(() => guarded.states().includes('draining asked'));
     expect(guarded.jobs()).toEqual(['running']);
     guarded.pass(3 * MINUTE);
@@ -65,8 +54,9 @@ describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.s
   });
 
   it('passes SIGTERM on to its daemon, which finishes its job within the 120 s', async () => {
-    const { guarded, task, id } = await worldAtWork(MINUTE / 2);
-    guarded.world.ecs.stopTask(id);
+    await using guarded = await worldAtWork(MINUTE / 2);
+    const task = guarded.firstTask();
+    guarded.world.ecs.stopTask(task.identity.id);
     await guarded.until(() => guarded.states().includes('stopping signal'));
     guarded.pass(MINUTE / 2);
     await guarded.until(() => task.state.lastStatus === 'STOPPED');
@@ -76,8 +66,9 @@ describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.s
   });
 
   it('is killed with its daemon and job after 120 s', async () => {
-    const { guarded, task, id } = await worldAtWork(10 * MINUTE);
-    guarded.world.ecs.stopTask(id);
+    await using guarded = await worldAtWork(10 * MINUTE);
+    const task = guarded.firstTask();
+    guarded.world.ecs.stopTask(task.identity.id);
     await guarded.until(() => guarded.states().includes('stopping signal'));
     guarded.pass(2 * MINUTE);
     expect(task.state.exitCode).toBe(137);
@@ -87,7 +78,7 @@ describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.s
   });
 
   it("ends with its daemon's exit code when coderd does not know its key", async () => {
-    const guarded = await worldWithGuard();
+    await using guarded = await GuardedWorld.open();
     guarded.world.deleteKey('gpu');
     await guarded.until(() => guarded.task()?.state.lastStatus === 'STOPPED');
     expect(guarded.task()?.state).toMatchObject({ stopCode: 'EssentialContainerExited', exitCode: 1 });
@@ -99,14 +90,14 @@ describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.s
     const tags = { scope: 'user', owner, gpu: 'a "b", c' };
     const auth = { kind: 'token', secret: { secret: '' } } as const;
     const variables = daemonVariables({ auth, organization: 'data', tags });
-    const guarded = await worldWithGuard({ pool: { tags, credential: 'token', variables } });
+    await using guarded = await GuardedWorld.open({ pool: { tags, credential: 'token', variables } });
     await guarded.until(() => guarded.world.coderd.daemons().length > 0);
     expect(guarded.world.coderd.daemons()).toMatchObject([{ keyName: 'user-auth', tags }]);
   });
 
   it('starts a given daemon, passes SIGTERM on to it, and ends when it exits', async () => {
     const calls: string[] = [];
-    const guarded = await worldWithGuard({
+    await using guarded = await GuardedWorld.open({
       startDaemon: ({ name, onExit }, pool) => {
         calls.push(`${pool} starts ${name}`);
         const terminate = (): void => {
@@ -117,7 +108,7 @@ describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.s
       },
     });
     await guarded.until(() => calls.length > 0);
-    const id = guarded.task()?.identity.id ?? '';
+    const { id } = guarded.firstTask().identity;
     guarded.world.ecs.stopTask(id);
     await guarded.until(() => guarded.task()?.state.lastStatus === 'STOPPED');
     expect(calls).toEqual(expect.arrayContaining([`gpu starts gpu-${id}`, `SIGTERM for gpu-${id}`]));
@@ -126,7 +117,7 @@ describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.s
 
   it("logs what its builds use to the pool's log group, as the agent tells it", async () => {
     const usage = { idleMiB: 80, peakMiB: () => 700, cpuPercent: 90, cacheMiB: 300 };
-    const guarded = await worldWithGuard({ usage });
+    await using guarded = await GuardedWorld.open({ usage });
     guarded.submit(3 * MINUTE);
     const lines = () =>
       (guarded.world.logs.events('Stack-PoolGpuLogs') ?? [])
@@ -140,8 +131,8 @@ describe.skipIf(missingForGuard().length > 0)('a task that runs the real guard.s
   });
 
   it('has no process left after the world is closed', async () => {
-    const { guarded } = await worldAtWork(10 * MINUTE);
-    await open.pop()?.close();
+    const guarded = await worldAtWork(10 * MINUTE);
+    await guarded.close();
     expect(guarded.tasks.figures()).toEqual({ started: 1, exited: 0, killed: 1 });
   });
 });
