@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import { runCli } from './program.ts';
+import { UsageError } from './shared/cli-environment.ts';
 import { nodeProblem, packageManifest } from './shared/version.ts';
 
 // a reader such as `head` may close the pipe early
@@ -21,13 +22,25 @@ process.exitCode = await runCli(process.argv.slice(2), {
   // a dumb terminal cannot clear a line
   ...(process.stderr.isTTY && process.env.TERM !== 'dumb' ? { terminal: process.stderr } : {}),
   ...(process.stdout.isTTY ? { columns: process.stdout.columns } : {}),
-  ...(process.stdin.isTTY && process.stderr.isTTY ? { ask: askLazily } : {}),
+  ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
   fetch,
   now: () => Date.now() as EpochMs,
 });
 
-/** Only `init` asks: the other commands start without loading readline. */
-async function askLazily(question: string): Promise<string> {
-  const { askAtTerminal } = await import('./shared/ask.ts');
-  return askAtTerminal(question);
+/**
+ * Asks one question on standard error, because standard output may go to a file. Throws UsageError
+ * if the person ends the input (Ctrl-C, Ctrl-D). Only `init` asks: the other commands start without
+ * loading readline.
+ */
+async function ask(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline/promises');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = Promise.withResolvers<never>();
+  terminal.once('close', () => ended.reject(new UsageError('no answer. Give the values as options instead')));
+  try {
+    return await Promise.race([terminal.question(question), ended.promise]);
+  } finally {
+    ended.promise.catch(() => {});
+    terminal.close();
+  }
 }

@@ -3,79 +3,71 @@
  * without a deployment (docs/adr/0016). They need the configuration and ECS only: coderd may be
  * down. The next look, within a minute, applies them.
  */
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EcsAdapter } from '../lambda/adapters/ecs/ecs.ts';
 import { OverrideTags, OverrideTagsError } from '../lambda/adapters/ecs/override-tags.ts';
+import { parseDuration } from '../lambda/config/schema/durations.ts';
 import { makeClients } from '../lambda/connect.ts';
+import { isoTime } from '../lambda/decision/model/brands.ts';
 import type { PoolConfig } from '../lambda/decision/model/config.ts';
 import type { Override, OverrideKind } from '../lambda/decision/model/plan.ts';
 import type { Service } from '../lambda/decision/model/snapshot.ts';
-import { deriveOverrides, tagKeysOf } from '../lambda/decision/settings/overrides.ts';
+import { deriveOverrides, overrideTextProblem, tagKeysOf } from '../lambda/decision/settings/overrides.ts';
 import { overrideText } from '../lambda/explain/reason-text.ts';
 import { whileWorking } from './shared/activity.ts';
 import { checkAwsSetup, withAdvice } from './shared/aws-advice.ts';
 import { type CliEnvironment, type CommandContext, InputError } from './shared/cli-environment.ts';
-import { clusterOf, type LiveOptions, readConfig, repeated } from './shared/live-options.ts';
 import {
-  detailsOf,
-  type OverrideOptions,
-  type TargetOptions,
-  withOverrideOptions,
-  withTargetOptions,
-} from './shared/override-options.ts';
+  clusterOf,
+  type LiveOptions,
+  readConfig,
+  repeated,
+  withJsonOption,
+  withLiveOptions,
+} from './shared/live-options.ts';
 import { findPool, findService } from './shared/override-target.ts';
 
-type PauseOptions = TargetOptions & OverrideOptions & { readonly scaleIn: boolean };
-type PinOptions = TargetOptions & OverrideOptions & { readonly atLeast: boolean };
+type TargetOptions = LiveOptions & { readonly json: boolean };
+type OverrideOptions = TargetOptions & {
+  /** Milliseconds. */
+  readonly for: number;
+  readonly why: string;
+  readonly by?: string;
+};
 
-/** `autoscaler pause` */
-export function addPauseCommand(program: Command, { cliEnvironment }: CommandContext): void {
-  withOverrideOptions(withTargetOptions(program.command('pause')))
-    .description('stop launches and drains of a pool for a time; running builds continue')
-    .argument('<pool>', 'the name of the pool')
+/** `autoscaler pause`, `resume`, `pin` and `unpin`. */
+export function addOverrideCommands(program: Command, { cliEnvironment }: CommandContext): void {
+  const add = (name: string, description: string): Command =>
+    withJsonOption(withLiveOptions(program.command(name)), 'the change')
+      .description(description)
+      .argument('<pool>', 'the name of the pool');
+  withOverrideOptions(add('pause', 'stop launches and drains of a pool for a time; running builds continue'))
     .option('--scale-in', 'stop drains only: the pool still scales out', false)
-    .action((pool: string, options: PauseOptions) =>
+    .action((pool: string, options: OverrideOptions & { readonly scaleIn: boolean }) =>
       onPool(pool, options, cliEnvironment, (target) => {
         const kind = options.scaleIn ? 'pause-scale-in' : 'pause';
         return set(target, { kind, ...detailsOf(options, cliEnvironment) });
       }),
     );
-}
-
-/** `autoscaler pin` */
-export function addPinCommand(program: Command, { cliEnvironment }: CommandContext): void {
-  withOverrideOptions(withTargetOptions(program.command('pin')))
-    .description('keep a pool at a number of tasks for a time; extra tasks drain when they are idle')
-    .argument('<pool>', 'the name of the pool')
+  add('resume', 'end the pause of a pool').action((pool: string, options: TargetOptions) =>
+    onPool(pool, options, cliEnvironment, (target) => remove(target, ['pause'], 'paused')),
+  );
+  withOverrideOptions(
+    add('pin', 'keep a pool at a number of tasks for a time; extra tasks drain when they are idle'),
+  )
     .argument('<count>', 'number of tasks', parseCount)
     .option('--at-least', 'allow more tasks when jobs need them', false)
-    .action((pool: string, count: number, options: PinOptions) =>
+    .action((pool: string, count: number, options: OverrideOptions & { readonly atLeast: boolean }) =>
       onPool(pool, options, cliEnvironment, (target) => {
         checkCount(count, target.pool);
         const kind = options.atLeast ? 'floor' : 'pin';
         return set(target, { kind, count, ...detailsOf(options, cliEnvironment) });
       }),
     );
-}
-
-/** `autoscaler resume` */
-export function addResumeCommand(program: Command, { cliEnvironment }: CommandContext): void {
-  withTargetOptions(program.command('resume'))
-    .description('end the pause of a pool')
-    .argument('<pool>', 'the name of the pool')
-    .action((pool: string, options: TargetOptions) =>
-      onPool(pool, options, cliEnvironment, (target) => remove(target, ['pause'], 'paused')),
-    );
-}
-
-/** `autoscaler unpin` */
-export function addUnpinCommand(program: Command, { cliEnvironment }: CommandContext): void {
-  withTargetOptions(program.command('unpin'))
-    .description('end the pin of a pool, with or without --at-least')
-    .argument('<pool>', 'the name of the pool')
-    .action((pool: string, options: TargetOptions) =>
+  add('unpin', 'end the pin of a pool, with or without --at-least').action(
+    (pool: string, options: TargetOptions) =>
       onPool(pool, options, cliEnvironment, (target) => remove(target, ['pin', 'floor'], 'pinned')),
-    );
+  );
 }
 
 /** What a command did, as data and as text. */
@@ -185,4 +177,58 @@ function checkCount(count: number, { name, max, retiring }: PoolConfig): void {
 function parseCount(text: string): number {
   if (/^\d{1,4}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Write a whole number of tasks.');
+}
+
+const SHORTEST_MS = 60_000;
+/** Longer changes belong into the configuration. */
+const LONGEST_MS = 30 * 24 * 3_600_000;
+
+/** Adds `--for`, `--why` and `--by`. */
+function withOverrideOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--for <duration>', 'duration of the override: 1m to 720h')
+        .argParser(parseLength)
+        .default(3_600_000, '1h'),
+    )
+    .requiredOption('--why <text>', 'the reason, shown to everyone', parseText)
+    .option('--by <name>', 'who sets the override (default: USER)', parseText);
+}
+
+/** End, author and reason of the override, as its tags have them. */
+function detailsOf(
+  { for: lengthMs, why, by }: OverrideOptions,
+  { environment, now }: CliEnvironment,
+): Pick<Override, 'until' | 'by' | 'why'> {
+  return {
+    until: isoTime(now() + lengthMs),
+    why,
+    by: by ?? tagName(environment.USER ?? environment.USERNAME),
+  };
+}
+
+/** The user's name, with `-` for characters that a tag does not allow. */
+function tagName(name = ''): string {
+  const kept = [...name].map((character) => (overrideTextProblem(character) === undefined ? character : '-'));
+  return kept.join('').slice(0, 100) || 'somebody';
+}
+
+/** Throws InvalidArgumentError; commander adds the option's name. */
+function parseLength(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined)
+    throw new InvalidArgumentError('Write a whole number and its unit, s, m or h: 90m, 8h.');
+  if (ms < SHORTEST_MS || ms > LONGEST_MS)
+    throw new InvalidArgumentError(
+      'Allowed: 1m to 720h (30 days). Put longer changes into the configuration.',
+    );
+  return ms;
+}
+
+function parseText(text: string): string {
+  if (text.trim() === '')
+    throw new InvalidArgumentError('It is empty. Write a text that everyone understands.');
+  const problem = overrideTextProblem(text);
+  if (problem !== undefined) throw new InvalidArgumentError(`It becomes an AWS tag, but ${problem}.`);
+  return text;
 }

@@ -16,11 +16,10 @@ import {
   InputError,
   UsageError,
 } from './shared/cli-environment.ts';
-import { lookLive } from './shared/live.ts';
+import { lookLive, unreadLists } from './shared/live.ts';
 import { type LiveOptions, readConfig, withJsonOption, withLiveOptions } from './shared/live-options.ts';
 import { parseTime } from './shared/option-values.ts';
 import { wrapLines } from './shared/plain-table.ts';
-import { unreadLists } from './shared/unread-lists.ts';
 
 type PlanOptions = LiveOptions & {
   readonly snapshot?: string;

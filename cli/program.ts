@@ -13,38 +13,31 @@ type AddCommand = (program: Command, context: CommandContext) => void;
  * In the order of the help. Only the requested command is loaded: a backtest loads a simulator, and
  * `validate` has to be fast.
  */
-const COMMANDS: readonly {
-  readonly names: readonly string[];
-  readonly load: () => Promise<readonly AddCommand[]>;
-}[] = [
-  { names: ['init'], load: async () => [(await import('./init/command.ts')).addInitCommand] },
-  { names: ['validate'], load: async () => [(await import('./validate.ts')).addValidateCommand] },
-  { names: ['snapshot'], load: async () => [(await import('./snapshot.ts')).addSnapshotCommand] },
-  { names: ['plan'], load: async () => [(await import('./plan.ts')).addPlanCommand] },
-  { names: ['status'], load: async () => [(await import('./status/command.ts')).addStatusCommand] },
+const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () => Promise<AddCommand> }[] = [
+  { names: ['init'], load: async () => (await import('./init/command.ts')).addInitCommand },
+  { names: ['validate'], load: async () => (await import('./validate.ts')).addValidateCommand },
+  { names: ['snapshot'], load: async () => (await import('./snapshot.ts')).addSnapshotCommand },
+  { names: ['plan'], load: async () => (await import('./plan.ts')).addPlanCommand },
+  { names: ['status'], load: async () => (await import('./status/command.ts')).addStatusCommand },
   {
     names: ['explain-job'],
-    load: async () => [(await import('./explain-job/command.ts')).addExplainJobCommand],
+    load: async () => (await import('./explain-job/command.ts')).addExplainJobCommand,
   },
-  { names: ['orphans'], load: async () => [(await import('./orphans/command.ts')).addOrphansCommand] },
-  { names: ['doctor'], load: async () => [(await import('./doctor/command.ts')).addDoctorCommand] },
+  { names: ['orphans'], load: async () => (await import('./orphans/command.ts')).addOrphansCommand },
+  { names: ['doctor'], load: async () => (await import('./doctor/command.ts')).addDoctorCommand },
   {
     names: ['pause', 'resume', 'pin', 'unpin'],
-    load: async () => {
-      const overrides = await import('./overrides.ts');
-      const { addPauseCommand, addResumeCommand, addPinCommand, addUnpinCommand } = overrides;
-      return [addPauseCommand, addResumeCommand, addPinCommand, addUnpinCommand];
-    },
+    load: async () => (await import('./overrides.ts')).addOverrideCommands,
   },
-  { names: ['keys'], load: async () => [(await import('./keys/command.ts')).addKeysCommand] },
-  { names: ['image'], load: async () => [(await import('./image/command.ts')).addImageCommand] },
-  { names: ['sizes'], load: async () => [(await import('./sizes/command.ts')).addSizesCommand] },
-  { names: ['trace'], load: async () => [(await import('./trace/command.ts')).addTraceCommand] },
-  { names: ['backtest'], load: async () => [(await import('./backtest/command.ts')).addBacktestCommand] },
-  { names: ['tune'], load: async () => [(await import('./tune/command.ts')).addTuneCommand] },
-  { names: ['compare'], load: async () => [(await import('./compare/command.ts')).addCompareCommand] },
-  { names: ['synth'], load: async () => [(await import('./synth.ts')).addSynthCommand] },
-  { names: ['schema'], load: async () => [(await import('./validate.ts')).addSchemaCommand] },
+  { names: ['keys'], load: async () => (await import('./keys/command.ts')).addKeysCommand },
+  { names: ['image'], load: async () => (await import('./image/command.ts')).addImageCommand },
+  { names: ['sizes'], load: async () => (await import('./sizes/command.ts')).addSizesCommand },
+  { names: ['trace'], load: async () => (await import('./trace/command.ts')).addTraceCommand },
+  { names: ['backtest'], load: async () => (await import('./backtest/command.ts')).addBacktestCommand },
+  { names: ['tune'], load: async () => (await import('./tune/command.ts')).addTuneCommand },
+  { names: ['compare'], load: async () => (await import('./compare/command.ts')).addCompareCommand },
+  { names: ['synth'], load: async () => (await import('./synth.ts')).addSynthCommand },
+  { names: ['schema'], load: async () => (await import('./validate.ts')).addSchemaCommand },
 ];
 
 /**
@@ -107,7 +100,7 @@ async function build(
   const own = COMMANDS.filter(({ names }) => names.includes(requested));
   const isVersion = requested === '--version' || requested === '-V';
   for (const { load } of own.length > 0 || isVersion ? own : COMMANDS)
-    for (const add of await load()) add(program, { cliEnvironment, exitWith });
+    (await load())(program, { cliEnvironment, exitWith });
   refuseOptionsAsValues(program);
   return program;
 }

@@ -7,9 +7,8 @@ import {
   InputError,
   UsageError,
 } from './shared/cli-environment.ts';
-import { lookLive } from './shared/live.ts';
+import { lookLive, unreadLists } from './shared/live.ts';
 import { type LiveOptions, withLiveOptions } from './shared/live-options.ts';
-import { unreadLists } from './shared/unread-lists.ts';
 
 type SnapshotOptions = LiveOptions & { readonly out?: string; readonly json: boolean };
 

@@ -95,7 +95,7 @@ export const CLI: PackageDefinition = {
     'examples/plan',
     'backtest/report/style.css',
     'backtest/scenarios/*.yaml',
-    'cli/image/files/fetch.sh',
+    'cli/image/fetch.sh',
     'verify/conformance/recorded',
     // messages refer to these pages
     'docs/*.md',

@@ -1,7 +1,7 @@
 /** Compares `dollarsPerLaunch` of each pool with the size and the route of its image. */
 import { unique } from '../../lambda/decision/model/collections.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
-import { type LaunchPrice, readLaunchPrice } from '../image/advice/launch-price.ts';
+import { type LaunchPrice, readLaunchPrice } from '../shared/launch-price.ts';
 import type { DoctorContext } from './access.ts';
 import { type Check, ok, warn } from './base/check.ts';
 

@@ -55,9 +55,8 @@ export async function readFirstBuilds(
 
 /** The newest pairs of tasks whose daemons registered since then, so that all their jobs are listed. */
 async function readPairs(http: CoderdHttp, pools: readonly Pool[], since: EpochMs): Promise<readonly Pair[]> {
-  const { organizations, build } = await readServer(http, [
-    ...new Set(pools.map((pool) => pool.organization)),
-  ]);
+  const own = [...new Set(pools.map((pool) => pool.organization))];
+  const { organizations, build } = await readServer(http, own);
   const names = new Set<string | undefined>(pools.map(({ name }) => name));
   const pairs: Pair[] = [];
   for (const organization of organizations) {
@@ -73,12 +72,12 @@ async function readPairs(http: CoderdHttp, pools: readonly Pool[], since: EpochM
 
 /** Imports and dry runs fill the cache too: then the first build is not the first job. */
 function pairOf(jobs: readonly JobRun[]): readonly Pair[] {
-  const [first, ...others] = jobs.toSorted(by(({ started_at }) => started_at ?? 0));
-  const later = others.find((job) => job.file_id === first?.file_id && builtBy(job) !== undefined);
-  const builds = { first: first && builtBy(first), later: later && builtBy(later) };
-  return builds.first === undefined || builds.later === undefined
-    ? []
-    : [{ first: builds.first, later: builds.later }];
+  const [job, ...others] = jobs.toSorted(by(({ started_at }) => started_at ?? 0));
+  const first = job && builtBy(job);
+  const later = others
+    .filter(({ file_id }) => file_id === job?.file_id)
+    .flatMap((each) => builtBy(each) ?? []);
+  return first === undefined ? [] : later.slice(0, 1).map((id) => ({ first, later: id }));
 }
 
 /** The id of the build of this job. coderd has the stages only of builds that succeeded. */
@@ -86,29 +85,23 @@ function builtBy({ status, input }: JobRun): string | undefined {
   return status === 'succeeded' ? (input.workspace_build_id ?? undefined) : undefined;
 }
 
-function figuresOf(
-  timed: readonly { readonly first: number | undefined; readonly later: number | undefined }[],
-): FirstBuilds {
+type Timed = { readonly first: number | undefined; readonly later: number | undefined };
+
+function figuresOf(timed: readonly Timed[]): FirstBuilds {
   const known = timed.filter(({ first, later }) => first !== undefined && later !== undefined);
   if (known.length === 0) return { kind: 'none', why: NOTHING };
   return {
     kind: 'measured',
     tasks: known.length,
-    firstSeconds: median(known.flatMap(({ first }) => first ?? [])),
-    laterSeconds: median(known.flatMap(({ later }) => later ?? [])),
+    firstSeconds: medianOf(known.flatMap(({ first }) => first ?? [])),
+    laterSeconds: medianOf(known.flatMap(({ later }) => later ?? [])),
   };
 }
 
 const NOTHING =
   'no task of the last 7 days began with a successful build and had another of the same template version';
 
-function median(seconds: readonly number[]): number {
-  return (
-    Math.round(
-      percentile(
-        seconds.toSorted((a, b) => a - b),
-        0.5,
-      ) * 10,
-    ) / 10
-  );
+function medianOf(seconds: readonly number[]): number {
+  const sorted = seconds.toSorted((a, b) => a - b);
+  return Math.round(percentile(sorted, 0.5) * 10) / 10;
 }

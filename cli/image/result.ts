@@ -1,13 +1,9 @@
 /** The result of `autoscaler image`, as `--json` prints it. */
-import type { Advice } from './advice/advice.ts';
-import type { Layout } from './files/dockerfile.ts';
-import type { ImageFiles } from './files/image-files.ts';
-import type { Package } from './files/packages.ts';
 import type { FirstBuilds } from './first-builds.ts';
-import { hashCounts, type ProviderLock } from './lock/provider-lock.ts';
+import type { ImageFiles, ImageRequest, Package } from './image-files.ts';
 import type { ImageTarget } from './pools.ts';
-import type { Survey } from './survey.ts';
-import type { Template } from './templates/template.ts';
+import type { Advice } from './pulls.ts';
+import type { Template } from './template-files.ts';
 
 export type ImageResult = {
   /** The version of this format. */
@@ -17,10 +13,10 @@ export type ImageResult = {
   readonly image: string;
   readonly platform: string;
   readonly pools: readonly string[];
-  readonly layout: Layout;
+  readonly layout: ImageRequest['layout'];
   readonly sealed: boolean;
   readonly tag: string;
-  readonly packages: readonly PackedProvider[];
+  readonly packages: readonly Pick<Package, 'address' | 'version' | 'templates'>[];
   readonly templates: {
     readonly locked: readonly string[];
     readonly withoutLockFile: readonly string[];
@@ -36,41 +32,39 @@ export type ImageResult = {
   readonly advice: Advice;
 };
 
-export type PackedProvider = Pick<Package, 'address' | 'version' | 'templates'>;
-
-export function layoutOf({ unpacked }: { readonly unpacked: boolean }): Layout {
-  return unpacked ? 'unpacked' : 'packed';
-}
-
-export function resultOf(done: {
-  readonly options: { readonly out: string; readonly unpacked: boolean; readonly sealed: boolean };
-  readonly target: ImageTarget;
-  readonly survey: Survey;
-  readonly packages: readonly Package[];
-  readonly made: ImageFiles;
-  readonly advice: Advice;
-}): ImageResult {
-  const { options, target, survey, packages, made, advice } = done;
+export function resultOf(
+  out: string,
+  done: {
+    readonly target: ImageTarget;
+    readonly request: ImageRequest;
+    readonly templates: readonly Template[];
+    readonly others: readonly string[];
+    readonly made: ImageFiles;
+    readonly firstBuilds: FirstBuilds;
+    readonly advice: Advice;
+  },
+): ImageResult {
+  const { target, request, templates, others, made, firstBuilds, advice } = done;
+  const { image, platform, layout, sealed, packages } = request;
+  const overriding = target.pools.filter(({ environment }) => environment.TF_CLI_CONFIG_FILE !== undefined);
   return {
     version: 1,
-    ...(packages.length === 0 ? {} : { out: options.out }),
-    image: target.image,
-    platform: target.platform,
+    ...(packages.length === 0 ? {} : { out }),
+    image,
+    platform,
     pools: target.pools.map(({ name }) => name),
-    layout: layoutOf(options),
-    sealed: options.sealed,
+    layout,
+    sealed,
     tag: made.tag,
-    packages: packages.map(({ address, version, templates }) => ({ address, version, templates })),
-    templates: templatesOf(survey),
-    overridden: target.pools
-      .filter(({ environment }) => environment.TF_CLI_CONFIG_FILE !== undefined)
-      .map(({ name }) => name),
-    firstBuilds: survey.firstBuilds,
+    packages: packages.map(({ address, version, templates: of }) => ({ address, version, templates: of })),
+    templates: templatesOf(templates, others),
+    overridden: overriding.map(({ name }) => name),
+    firstBuilds,
     advice,
   };
 }
 
-function templatesOf({ templates, others }: Survey): ImageResult['templates'] {
+function templatesOf(templates: readonly Template[], others: readonly string[]): ImageResult['templates'] {
   const named = (holds: (template: Template) => boolean): readonly string[] =>
     templates.filter(holds).map(({ name }) => name);
   return {
@@ -80,10 +74,10 @@ function templatesOf({ templates, others }: Survey): ImageResult['templates'] {
       locks.kind === 'unreadable' ? [{ template: name, why: locks.why }] : [],
     ),
     ofOtherPools: others,
-    ofOnePlatform: named(({ locks }) => locks.kind === 'locked' && locks.providers.some(isOfOnePlatform)),
+    ofOnePlatform: named(
+      ({ locks }) =>
+        locks.kind === 'locked' &&
+        locks.providers.some(({ hashes }) => hashes.filter((hash) => hash.startsWith('h1:')).length < 2),
+    ),
   };
-}
-
-function isOfOnePlatform(lock: ProviderLock): boolean {
-  return hashCounts(lock).content < 2;
 }

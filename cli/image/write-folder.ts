@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { InputError } from '../shared/cli-environment.ts';
-import type { TextFile } from './files/layers.ts';
+import type { TextFile } from './image-files.ts';
 
 /** Throws InputError. */
 export function refuseExisting(folder: string): void {

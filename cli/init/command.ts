@@ -10,7 +10,6 @@ import { readConfig } from '../../lambda/config/read.ts';
 import { checkPoolCount, MOST_POOLS } from '../../lambda/config/rules/deployment-rules.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
-import { readLaunchPrice } from '../image/advice/launch-price.ts';
 import { whileWorking } from '../shared/activity.ts';
 import {
   type CliEnvironment,
@@ -18,6 +17,7 @@ import {
   DEFAULT_CONFIG,
   InputError,
 } from '../shared/cli-environment.ts';
+import { readLaunchPrice } from '../shared/launch-price.ts';
 import { readBuilds } from './builds.ts';
 import { type Draft, draftPools } from './draft.ts';
 import { answer, gatherInputs, type InitOptions, type Inputs } from './inputs.ts';

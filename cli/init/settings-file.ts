@@ -1,7 +1,7 @@
 /** Writes a draft as the text of autoscaler.yaml. */
 import { Document, isCollection, isMap, isNode, isScalar, isSeq } from 'yaml';
 import { tagText } from '../../lambda/explain/format.ts';
-import type { LaunchPrice } from '../image/advice/launch-price.ts';
+import type { LaunchPrice } from '../shared/launch-price.ts';
 import type { Draft, DraftPool } from './draft.ts';
 import type { CoderSettings } from './inputs.ts';
 

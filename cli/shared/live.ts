@@ -1,13 +1,13 @@
 /** One look at the real coderd and ECS. */
+import { NoAnswerError } from '../../lambda/adapters/shared/aws-calls.ts';
 import { connect } from '../../lambda/connect.ts';
-import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import type { OrganizationReadings, Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { ageText, plainLine } from '../../lambda/explain/format.ts';
 import { observe } from '../../lambda/look/observe.ts';
 import { whileWorking } from './activity.ts';
 import { checkAwsSetup, isEverywhere, withAdvice } from './aws-advice.ts';
 import { type CliEnvironment, InputError } from './cli-environment.ts';
 import { clusterOf, type LiveOptions, readConfig } from './live-options.ts';
-import { SilenceLimit } from './silence-limit.ts';
-import { unreadLists } from './unread-lists.ts';
 
 /**
  * Looks once. A list that cannot be read does not throw: the snapshot has its status. Throws
@@ -49,4 +49,59 @@ function checkAwsAnswers({ coder, ecs }: Snapshot): void {
   const error = ecs.services.error ?? '';
   const isLost = coder.organizations.every(({ jobs }) => TOKEN_UNREAD.test(jobs.error ?? ''));
   if (isLost && isEverywhere(error)) throw new InputError(withAdvice(error));
+}
+
+/** With the start of the command this makes about ten seconds. */
+const SILENCE_MS = 7_500;
+
+/**
+ * Ends all requests when no server has answered for a time. A large deployment takes longer, but
+ * its servers answer one request after the other.
+ */
+export class SilenceLimit {
+  readonly #controller = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+
+  /** `silenceMs`: milliseconds. @default 7,500 */
+  constructor(silenceMs = SILENCE_MS) {
+    const cause = new NoAnswerError(`timed out: no answer within ${silenceMs / 1000} s`);
+    this.#timer = setTimeout(() => this.#controller.abort(cause), silenceMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Starts the time again. */
+  onAnswer(): void {
+    this.#timer.refresh();
+  }
+
+  /** Stops the clock. Requests no longer end. */
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** One line for each list of a snapshot that is not complete and current. */
+export function unreadLists({ takenAt, coder, ecs }: Snapshot): readonly string[] {
+  const readings: readonly Reading<unknown>[] = [
+    ...coder.organizations.flatMap(listsOf),
+    ecs.services,
+    ecs.tasks,
+    ecs.protections,
+  ];
+  const lines = readings.filter(({ status }) => status !== 'ok').map((list) => lineOf(list, takenAt));
+  return [...new Set(lines.map(plainLine))];
+}
+
+function listsOf(organization: OrganizationReadings): readonly Reading<unknown>[] {
+  const { jobs, daemons, previousJobs, workspaces, templates } = organization;
+  return [jobs, daemons, previousJobs, workspaces, templates].filter((list) => list !== undefined);
+}
+
+function lineOf(list: Reading<unknown>, now: number): string {
+  const line = list.error ?? `a list is ${list.status}`;
+  if (list.status !== 'stale' || list.takenAt === undefined) return line;
+  return `${line}. Using the list of ${ageText((now - list.takenAt) / 1000)} before`;
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { SilenceLimit } from '../../cli/shared/silence-limit.ts';
+import { SilenceLimit } from '../../cli/shared/live.ts';
 import { runIn } from '../support/cli-run.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
 import { Servers } from '../support/servers.ts';

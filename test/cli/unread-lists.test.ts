@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { unreadLists } from '../../cli/shared/unread-lists.ts';
+import { unreadLists } from '../../cli/shared/live.ts';
 import { ago, anOrganization, aSnapshot, aTemplate, MINUTE, reading } from '../support/parts.ts';
 
 it('gives one line for each unreadable list, including the forecast', () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { MISSING } from './running-guard.ts';
 
-const SCRIPTS = ['guard/guard.sh', 'test/guard/coder.sh', 'cli/image/files/fetch.sh'].concat(
+const SCRIPTS = ['guard/guard.sh', 'test/guard/coder.sh', 'cli/image/fetch.sh'].concat(
   'test/cli/image/golden/build.sh',
 );
 

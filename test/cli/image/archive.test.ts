@@ -1,7 +1,7 @@
 /** The lock file in the archive of a template version, also of a malicious or broken one. */
 import { gzipSync, zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
-import { lockFileInArchive } from '../../../cli/image/templates/archive.ts';
+import { lockFileInArchive } from '../../../cli/image/template-files.ts';
 import { table } from '../../support/table.ts';
 import { type Entry, LOCK_FILE, MAIN, tarOf } from './fixtures.ts';
 

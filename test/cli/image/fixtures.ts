@@ -1,6 +1,6 @@
 /** Lock files and archives of templates. */
 import { pack } from 'tar-stream';
-import type { ProviderLock } from '../../../cli/image/lock/provider-lock.ts';
+import type { ProviderLock } from '../../../cli/image/lock-file.ts';
 
 export type Entry = {
   readonly name: string;

@@ -1,7 +1,6 @@
 /** What counts as a lock file. */
 import { expect, it } from 'vitest';
-import { LockFileError } from '../../../cli/image/lock/lock-file-error.ts';
-import { parseLockFile } from '../../../cli/image/lock/parse.ts';
+import { LockFileError, parseLockFile } from '../../../cli/image/lock-file.ts';
 import { table } from '../../support/table.ts';
 import { h1, lockText, zh } from './fixtures.ts';
 

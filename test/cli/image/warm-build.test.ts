@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import type { ProviderLock } from '../../../cli/image/lock/provider-lock.ts';
+import type { ProviderLock } from '../../../cli/image/lock-file.ts';
 import { runIn } from '../../support/cli-run.ts';
 import { h1, LOCK_FILE, lockText, zh } from './fixtures.ts';
 import { type Built, buildImage, HAS_TOOLS } from './terraform/build-image.ts';

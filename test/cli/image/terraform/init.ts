@@ -11,7 +11,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
-import type { ProviderLock } from '../../../../cli/image/lock/provider-lock.ts';
+import type { ProviderLock } from '../../../../cli/image/lock-file.ts';
 import { contentHash, contentHashOfZip, zipHash } from './packages.ts';
 
 export type Sources = {

@@ -4,10 +4,10 @@
  * is unknown, so is the price.
  */
 import * as z from 'zod';
-import { PRICES } from '../../../infra/aws-prices.ts';
-import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
-import type { PoolConfig } from '../../../lambda/decision/model/config.ts';
-import type { CliEnvironment } from '../../shared/cli-environment.ts';
+import { PRICES } from '../../infra/aws-prices.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import type { PoolConfig } from '../../lambda/decision/model/config.ts';
+import type { CliEnvironment } from './cli-environment.ts';
 
 export type LaunchPrice = {
   readonly dollars: number;
