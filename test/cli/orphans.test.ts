@@ -7,7 +7,7 @@ import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { OrphanEvents } from '../../lambda/look/orphan-event.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
 import { type Answer, runIn } from '../support/cli-run.ts';
-import { type Lab, labConfig, startLab } from '../support/lab.ts';
+import { type Lab, labConfig, startLongLab } from '../support/lab.ts';
 import { ownFolder } from '../support/own-folder.ts';
 
 const folder = ownFolder();
@@ -23,7 +23,7 @@ const CPU = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 1, m
 const MINUTE_S = 60;
 
 async function open(aws: object = {}): Promise<Lab> {
-  const own = await startLab({ pools: [CPU], coderVersion: 'v2.33.2' });
+  const own = await startLongLab({ pools: [CPU], coderVersion: 'v2.33.2' });
   lab = own;
   vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', own.awsUrl);
   writeFileSync(file, stringify({ ...labConfig(own.coderdUrl, [CPU]), aws }));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, vi } from 'vitest';
 import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
-import { type Lab, type LabOptions, startLab } from './lab.ts';
+import { type Lab, type LabOptions, startLongLab } from './lab.ts';
 
 /** Starts labs for a test file that runs commands as a person. They close after each test. */
 export function ownLabs(): (options: LabOptions) => Promise<Lab> {
@@ -11,7 +11,7 @@ export function ownLabs(): (options: LabOptions) => Promise<Lab> {
     for (const lab of opened.splice(0)) await lab.close();
   });
   return async (options) => {
-    const lab = await startLab(options);
+    const lab = await startLongLab(options);
     vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', lab.awsUrl);
     opened.push(lab);
     return lab;

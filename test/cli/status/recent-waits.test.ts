@@ -13,7 +13,7 @@ import { waitLine } from '../../../lambda/look/wait-line.ts';
 import { WaitRecord } from '../../../lambda/look/wait-record.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
-import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
+import { type Lab, type LabPool, labConfig, startLongLab } from '../../support/lab.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 import { Servers } from '../../support/servers.ts';
 
@@ -32,7 +32,7 @@ afterEach(async () => {
 const CPU: LabPool = { organization: 'default', desiredCount: 0, name: 'cpu', tags: {}, max: 4 };
 
 async function open(): Promise<Lab> {
-  lab = await startLab({ pools: [CPU] });
+  lab = await startLongLab({ pools: [CPU] });
   vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', lab.awsUrl);
   writeFileSync(file, stringify(labConfig(lab.coderdUrl, [CPU])));
   return lab;
