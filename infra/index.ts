@@ -1,10 +1,10 @@
 /** The public API for your own CDK app. docs/construct.md describes it. */
 export { ConfigError } from '../lambda/config/problems/problems.ts';
 export type { ExistingResources, ProvisionerAutoscalerProps } from './constructs/existing-resources.ts';
-export { PlainTemplateError } from './constructs/plain/plain-template-error.ts';
 export type { ProvisionerPool } from './constructs/pool/provisioner-pool.ts';
 export { ProvisionerAutoscaler } from './constructs/provisioner-autoscaler.ts';
 export type { Settings, SettingsSource } from './constructs/settings.ts';
-export { StackError } from './constructs/shared/stack-error.ts';
-export { type AutoscalerMetric, MeteredConstruct } from './constructs/watching/metered-construct.ts';
+export { PlainTemplateError, StackError } from './constructs/shared/errors.ts';
+export type { AutoscalerMetric } from './constructs/watching/look-metrics.ts';
+export { MeteredConstruct } from './constructs/watching/metered-construct.ts';
 export { type TemplateOptions, type WrittenTemplate, writeTemplate } from './plain/write-template.ts';

@@ -1,8 +1,7 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { ProvisionerAutoscalerProps } from './constructs/existing-resources.ts';
-import { addOutputs } from './constructs/outputs.ts';
-import { ProvisionerAutoscaler } from './constructs/provisioner-autoscaler.ts';
+import { addOutputs, ProvisionerAutoscaler } from './constructs/provisioner-autoscaler.ts';
 
 export interface AutoscalerStackProps extends StackProps {
   readonly autoscaler: ProvisionerAutoscalerProps;

@@ -2,8 +2,8 @@ import { Arn, ArnFormat, Stack, Token } from 'aws-cdk-lib';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Cluster, ContainerInsights, type ICluster } from 'aws-cdk-lib/aws-ecs';
 import type { Construct } from 'constructs';
-import { acknowledge } from './shared/acknowledge.ts';
-import { StackError } from './shared/stack-error.ts';
+import { StackError } from './shared/errors.ts';
+import { acknowledge } from './shared/nag.ts';
 
 /**
  * Imports the existing cluster of that name, or makes a new one. An existing cluster must have the

@@ -3,12 +3,10 @@
  */
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { ICluster } from 'aws-cdk-lib/aws-ecs';
-import { type IManagedPolicy, ManagedPolicy } from 'aws-cdk-lib/aws-iam';
-import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
-import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { IManagedPolicy } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import type { Construct } from 'constructs';
-import type { AwsSettings } from '../../lambda/config/rules/deployment.ts';
 import type { SettingsSource } from './settings.ts';
 
 /** Existing resources. Each one takes precedence over the same setting in the section `aws`. */
@@ -78,21 +76,4 @@ export function split(props: ProvisionerAutoscalerProps): {
     permissionsBoundary,
   };
   return { existing, source };
-}
-
-export function importKey(scope: Construct, { kmsKey }: AwsSettings): IKey | undefined {
-  return kmsKey === undefined ? undefined : Key.fromKeyArn(scope, 'Key', kmsKey);
-}
-
-export function importLogGroup(scope: Construct, { logs: { group } }: AwsSettings): ILogGroup | undefined {
-  return group === undefined ? undefined : LogGroup.fromLogGroupName(scope, 'ExistingLogs', group);
-}
-
-export function importPolicy(
-  scope: Construct,
-  { permissionsBoundary }: AwsSettings,
-): IManagedPolicy | undefined {
-  return permissionsBoundary === undefined
-    ? undefined
-    : ManagedPolicy.fromManagedPolicyArn(scope, 'Boundary', permissionsBoundary);
 }

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { Annotations, Stack, Stage, Tags } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, Stack, Stage, Tags } from 'aws-cdk-lib';
 import type { Alarm, Dashboard as CloudWatchDashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import { Connections, type IConnectable, type IVpc } from 'aws-cdk-lib/aws-ec2';
 import type { FargateService, ICluster } from 'aws-cdk-lib/aws-ecs';
-import { type Grant, type IGrantable, PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
+import { type Grant, type IGrantable, ManagedPolicy, PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct, DependencyGroup } from 'constructs';
@@ -16,27 +17,19 @@ import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { bundleKeyFunction } from './bundle.ts';
 import { clusterIn, makeCluster } from './cluster.ts';
 import { allowServices } from './encryption.ts';
-import {
-  type ExistingResources,
-  importKey,
-  importLogGroup,
-  importPolicy,
-  type ProvisionerAutoscalerProps,
-  split,
-} from './existing-resources.ts';
+import { type ExistingResources, type ProvisionerAutoscalerProps, split } from './existing-resources.ts';
 import { AutoscalerFunction } from './function/autoscaler-function.ts';
 import { ManagedKeys, type ManagedKeysProps } from './function/managed-keys.ts';
 import { grantOverriding, grantReading } from './function/operator-grants.ts';
+import { Network } from './network.ts';
 import { ConfigParameters } from './plain/config-parameters.ts';
 import { isPlain } from './plain/plain-stack.ts';
 import { addPools, taskFamilies } from './pool/pools.ts';
 import type { ProvisionerPool } from './pool/provisioner-pool.ts';
 import { bundleWithoutSettings, bundleWithSettings, type SettingsSource } from './settings.ts';
-import { importSecret } from './shared/imported-secret.ts';
+import { StackError } from './shared/errors.ts';
 import { type LogSettings, logGroup } from './shared/log-group.ts';
-import { Network } from './shared/network.ts';
-import { poolSecrets } from './shared/pool-secrets.ts';
-import { StackError } from './shared/stack-error.ts';
+import { importSecret, poolSecrets } from './shared/secrets.ts';
 import { Alarms } from './watching/alarms.ts';
 import { Dashboard } from './watching/dashboard.ts';
 import { LogQueries } from './watching/log-queries.ts';
@@ -89,44 +82,59 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
     const functionDir = join(Stage.of(this)?.outdir ?? '', `function-${this.node.addr}`);
     const { config, warnings, caBundle, parameters } = bundle(this, source, functionDir);
     for (const problem of warnings) warn(this, problem);
-    const { aws } = config;
-    const place = placeIn(this, aws, existing);
-    const { network, kmsKey, logs } = place;
-    this.vpc = network.vpc;
-    this.connections = new Connections({ securityGroups: network.securityGroups });
-    this.cluster = place.cluster;
-    this.logGroup = place.logGroup;
-    const functionProps = { ...functionPropsIn(place), parameters, settings: aws.function, functionDir };
+    const { aws, coder } = config;
+    const { network, cluster, kmsKey, logs } = placeIn(this, aws, existing);
+    const { vpc, subnets: vpcSubnets, securityGroups } = network;
+    this.vpc = vpc;
+    this.connections = new Connections({ securityGroups });
+    this.cluster = cluster;
+    this.logGroup = logGroup(this, logs);
+    const ofFunctions = { cluster, vpc, vpcSubnets, securityGroups, logGroup: this.logGroup, kmsKey };
+    const functionProps = { ...ofFunctions, parameters, settings: aws.function, functionDir };
     this.#managedKeys = manageKeys(this, config, { ...functionProps, ready: network.ready });
     this.pools = addPools(this, config, {
-      ...{ network, logs, caBundle, autoscalerLogGroup: this.logGroup },
-      cluster: existing.cluster ? clusterIn(this, network.vpc, existing.cluster) : this.cluster,
-      ready: new DependencyGroup(this.cluster, network.ready),
+      network,
+      logs,
+      caBundle,
+      autoscalerLogGroup: this.logGroup,
+      cluster: existing.cluster ? clusterIn(this, vpc, existing.cluster) : cluster,
+      ready: new DependencyGroup(cluster, network.ready),
       managedKeys: this.#managedKeys?.byPool ?? {},
     });
     this.services = Object.fromEntries(
       Object.values(this.pools).map(({ poolName, service }) => [poolName, service]),
     );
     this.#poolSecrets = secretsOfPools(this, config, this.#managedKeys);
-    const { token } = config.coder;
     const autoscaler = new AutoscalerFunction(this, 'Autoscaler', {
-      ...{ ...functionProps, token, poolSecrets: this.#poolSecrets, taskFamilies: taskFamilies(this) },
+      ...functionProps,
+      token: coder.token,
+      poolSecrets: this.#poolSecrets,
+      taskFamilies: taskFamilies(this),
     });
     this.function = autoscaler.function;
-    this.#token = importSecret(this, 'Token', token);
-    const keyFunction = this.#managedKeys?.function;
+    this.#token = importSecret(this, 'Token', coder.token);
+    const watched = { autoscaler, pools: config.pools };
     const alarms = aws.alarms.enabled
       ? new Alarms(this, 'Alarms', {
-          ...{ autoscaler, pools: config.pools, keyFunction, kmsKey },
-          ...{ settings: aws.alarms, topic: existing.alarmTopic },
+          ...watched,
+          keyFunction: this.#managedKeys?.function,
+          kmsKey,
+          settings: aws.alarms,
+          topic: existing.alarmTopic,
         })
       : undefined;
     this.topic = alarms?.topic;
     this.alarms = Object.fromEntries((alarms?.alarms ?? []).map((alarm) => [alarm.node.id, alarm]));
-    const shown = { autoscaler, pools: config.pools, perPool: aws.metrics.perPool, alarms: alarms?.alarms };
-    this.dashboard = new Dashboard(this, 'Dashboard', shown).dashboard;
+    const { perPool } = aws.metrics;
+    this.dashboard = new Dashboard(this, 'Dashboard', {
+      ...watched,
+      perPool,
+      alarms: alarms?.alarms,
+    }).dashboard;
     new LogQueries(this, 'Queries', { logGroup: this.logGroup });
-    const boundary = existing.permissionsBoundary ?? importPolicy(this, aws);
+    const boundary =
+      existing.permissionsBoundary ??
+      imported(aws.permissionsBoundary, (arn) => ManagedPolicy.fromManagedPolicyArn(this, 'Boundary', arn));
     if (boundary) PermissionsBoundary.of(this).apply(boundary);
     for (const [name, value] of Object.entries(aws.tags)) Tags.of(this).add(name, value);
   }
@@ -189,19 +197,21 @@ function placeIn(scope: Construct, aws: Deployment['aws'], existing: ExistingRes
     securityGroups: existing.securityGroups,
   });
   const cluster = existing.cluster ?? makeCluster(scope, network.vpc, aws.cluster);
-  const kmsKey = existing.kmsKey ?? importKey(scope, aws);
+  const kmsKey = existing.kmsKey ?? imported(aws.kmsKey, (arn) => Key.fromKeyArn(scope, 'Key', arn));
   if (kmsKey) allowServices(scope, kmsKey);
   const logs: LogSettings = {
-    existing: existing.logGroup ?? importLogGroup(scope, aws),
+    existing:
+      existing.logGroup ??
+      imported(aws.logs.group, (name) => LogGroup.fromLogGroupName(scope, 'ExistingLogs', name)),
     retentionDays: aws.logs.retentionDays,
     kmsKey,
   };
-  return { network, cluster, kmsKey, logs, logGroup: logGroup(scope, logs) };
+  return { network, cluster, kmsKey, logs };
 }
 
-function functionPropsIn({ network, cluster, kmsKey, logGroup }: ReturnType<typeof placeIn>) {
-  const { vpc, subnets, securityGroups } = network;
-  return { cluster, vpc, vpcSubnets: subnets, securityGroups, logGroup, kmsKey };
+/** The resource that the settings name, if they name one. */
+function imported<T>(name: string | undefined, from: (name: string) => T): T | undefined {
+  return name === undefined ? undefined : from(name);
 }
 
 type KeysContext = Omit<ManagedKeysProps, 'keys' | 'pools' | 'coderUrl'>;
@@ -261,4 +271,14 @@ function warn(scope: Construct, problem: Problem): void {
   // CDK cuts an id at the first bracket.
   const id = `coder-provisioner-autoscaler:${problem.path.replaceAll(/[[\].]+/g, '.')}`;
   Annotations.of(scope).addWarningV2(id, formatProblem(problem));
+}
+
+/** Adds the outputs that commands of the CLI need. `removal`: the act that deletes the stack. */
+export function addOutputs(stack: Stack, autoscaler: ProvisionerAutoscaler, removal = '"cdk destroy"'): void {
+  new CfnOutput(stack, 'ClusterName', { value: autoscaler.cluster.clusterName });
+  new CfnOutput(stack, 'FunctionName', { value: autoscaler.function.functionName });
+  new CfnOutput(stack, 'LogGroupName', {
+    value: autoscaler.logGroup.logGroupName,
+    description: `Log group of the autoscaler. ${removal} stops every task and its build. It keeps only this log group and those of the pools; delete them when you no longer need the logs.`,
+  });
 }

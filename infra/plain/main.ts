@@ -7,8 +7,7 @@ import { parseArgs } from 'node:util';
 import { loadDeployment } from '../../lambda/config/load.ts';
 import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
-import { PlainTemplateError } from '../constructs/plain/plain-template-error.ts';
-import { StackError } from '../constructs/shared/stack-error.ts';
+import { PlainTemplateError, StackError } from '../constructs/shared/errors.ts';
 import { synthText } from './synth-text.ts';
 
 const USAGE = `usage: autoscaler-synth [--config FILE] [--out FOLDER]

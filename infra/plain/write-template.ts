@@ -2,19 +2,27 @@
  * Writes the whole autoscaler as a plain CloudFormation template, with its assets, into a folder:
  * for Terraform, StackSets or a service catalogue. It calls neither AWS nor the CDK CLI.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, type Stack } from 'aws-cdk-lib';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { ExistingResources } from '../constructs/existing-resources.ts';
-import { addOutputs } from '../constructs/outputs.ts';
 import { PlainStack } from '../constructs/plain/plain-stack.ts';
-import { PlainTemplateError } from '../constructs/plain/plain-template-error.ts';
-import { ProvisionerAutoscaler } from '../constructs/provisioner-autoscaler.ts';
+import type { TemplateAsset } from '../constructs/plain/plain-synthesizer.ts';
+import { addOutputs, ProvisionerAutoscaler } from '../constructs/provisioner-autoscaler.ts';
 import type { SettingsSource } from '../constructs/settings.ts';
-import { FEATURE_FLAGS } from './feature-flags.ts';
-import { checkFolder, clearFolder, type WrittenFile, writeAsset, writeJson } from './template-folder.ts';
+import { PlainTemplateError } from '../constructs/shared/errors.ts';
+import { zipFolder } from './zip-folder.ts';
 
 export type TemplateOptions = {
   /** Gets `template.json` and the folder `assets`. It may have those of an earlier run. */
@@ -23,30 +31,56 @@ export type TemplateOptions = {
   readonly existing?: (stack: Stack) => ExistingResources;
 };
 
-export type { WrittenFile };
+export type WrittenFile = { readonly file: string; readonly bytes: number };
 
 export type WrittenTemplate = { readonly template: WrittenFile; readonly assets: readonly WrittenFile[] };
+
+/**
+ * CDK's feature flags that change a plain template, with the values of cdk.json. They are fixed
+ * here, because a template must not depend on the folder in which the command runs.
+ */
+export const FEATURE_FLAGS = {
+  '@aws-cdk/aws-iam:minimizePolicies': true,
+  '@aws-cdk/aws-ecs:disableExplicitDeploymentControllerForCircuitBreaker': true,
+  '@aws-cdk/aws-ecs:removeDefaultDeploymentAlarm': true,
+  '@aws-cdk/aws-ecs:removeEmptyLoadBalancers': true,
+} as const;
+
+const TEMPLATE = 'template.json';
+const ASSETS = 'assets';
+/** Assets are named by a hash of their content. */
+const ASSET = /^[0-9a-f]{64}\.[A-Za-z0-9]+$/;
+/** CloudFormation accepts a template of 1 MB. A small one is easier to read with line breaks. */
+const MOST_INDENTED_BYTES = 900_000;
 
 /**
  * Writes the template of these settings. Throws a ConfigError with every problem of the settings,
  * or a PlainTemplateError for what a plain template cannot have and for an unusable folder.
  */
 export function writeTemplate(source: SettingsSource, options: TemplateOptions): WrittenTemplate {
-  checkFolder(options.outDir);
+  const { outDir, existing } = options;
+  checkFolder(outDir);
   const work = mkdtempSync(join(tmpdir(), 'autoscaler-synth-'));
   try {
-    return synthesize(source, { ...options, work });
+    const { template, assets } = synthesizePlain(source, { work, existing });
+    clearFolder(outDir);
+    const written = assets.map((asset) => writeAsset(outDir, work, asset));
+    return { template: writeJson(outDir, template), assets: written };
   } finally {
     rmSync(work, { recursive: true });
   }
 }
 
-const ID = 'CoderProvisionerAutoscaler';
+type Synthesis = Pick<TemplateOptions, 'existing'> & {
+  /** Gets the output of the app, with the sources of the assets. */
+  readonly work: string;
+};
 
-function synthesize(
+/** The template of these settings, and the assets that it needs. */
+export function synthesizePlain(
   source: SettingsSource,
-  { work, outDir, existing }: TemplateOptions & { readonly work: string },
-): WrittenTemplate {
+  { work, existing }: Synthesis,
+): { readonly template: unknown; readonly assets: readonly TemplateAsset[] } {
   const app = new App({
     outdir: work,
     autoSynth: false,
@@ -55,15 +89,13 @@ function synthesize(
     // It takes five seconds, and the tests have done it.
     builtinCloudFormationValidation: false,
   });
-  const stack = new PlainStack(app, ID);
+  const stack = new PlainStack(app, 'CoderProvisionerAutoscaler');
   const resources = withoutLookups(() => existing?.(stack) ?? {});
   const autoscaler = new ProvisionerAutoscaler(stack, 'Autoscaler', { ...source, ...resources });
   addOutputs(stack, autoscaler, 'The deletion of the stack');
   app.synth();
-  clearFolder(outDir);
-  const assets = stack.synthesizer.assets.map((asset) => writeAsset(outDir, work, asset));
   const template: unknown = JSON.parse(readFileSync(join(work, stack.templateFile), 'utf8'));
-  return { template: writeJson(outDir, template), assets };
+  return { template, assets: stack.synthesizer.assets };
 }
 
 /** A lookup needs an account and a region, which a plain template does not know. */
@@ -71,12 +103,63 @@ function withoutLookups<T>(importResources: () => T): T {
   try {
     return importResources();
   } catch (cause) {
-    const said = messageOf(cause);
-    const [, provider] = /context provider ([\w-]+)/.exec(said) ?? [];
+    const [, provider] = /context provider ([\w-]+)/.exec(messageOf(cause)) ?? [];
     if (provider === undefined) throw cause;
     throw new PlainTemplateError(
       `importing existing resources: a lookup (${provider}) would have to ask AWS, and a plain template belongs to no account; write ids instead, in the configuration (aws.network: vpc, subnets and securityGroups; aws.cluster) or with from…Attributes()`,
       { cause },
     );
   }
+}
+
+/** Refuses a folder that has other files than those of an earlier run. Changes nothing. */
+function checkFolder(outDir: string): void {
+  if (outDir === '') throw new PlainTemplateError('writing a template: the name of the folder is empty');
+  const names = namesIn(outDir).filter((name) => name !== TEMPLATE && name !== ASSETS);
+  const assets = namesIn(join(outDir, ASSETS)).filter((name) => !ASSET.test(name));
+  const [first, ...others] = [...names, ...assets.map((name) => join(ASSETS, name))];
+  if (first === undefined) return;
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  throw new PlainTemplateError(
+    `writing to ${outDir}: the folder has other files (${first}${more}); give an empty folder, or one that an earlier run wrote`,
+  );
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : cause;
+    if (code === 'ENOENT') return [];
+    const why = code === 'ENOTDIR' ? 'it is a file' : `it cannot be read (${String(code)})`;
+    throw new PlainTemplateError(`writing to ${folder}: ${why}; give another folder`, { cause });
+  }
+}
+
+/** Makes the folder, and removes the assets of an earlier run. */
+function clearFolder(outDir: string): void {
+  const assets = join(outDir, ASSETS);
+  try {
+    mkdirSync(assets, { recursive: true });
+    for (const name of readdirSync(assets)) rmSync(join(assets, name));
+  } catch (cause) {
+    const said = messageOf(cause);
+    throw new PlainTemplateError(`writing to ${outDir}: ${said}; give another folder`, { cause });
+  }
+}
+
+/** Writes an asset of the app in `work`, as the file to upload. */
+function writeAsset(outDir: string, work: string, { key, source, isFolder }: TemplateAsset): WrittenFile {
+  const file = join(outDir, ASSETS, key);
+  if (isFolder) writeFileSync(file, zipFolder(join(work, source)));
+  else copyFileSync(join(work, source), file);
+  return { file, bytes: statSync(file).size };
+}
+
+function writeJson(outDir: string, template: unknown): WrittenFile {
+  const indented = JSON.stringify(template, undefined, 1);
+  const text = Buffer.byteLength(indented) > MOST_INDENTED_BYTES ? JSON.stringify(template) : indented;
+  const file = join(outDir, TEMPLATE);
+  writeFileSync(file, `${text}\n`);
+  return { file, bytes: Buffer.byteLength(text) + 1 };
 }

@@ -1,24 +1,14 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import type { ICluster } from 'aws-cdk-lib/aws-ecs';
 import { Role } from 'aws-cdk-lib/aws-iam';
-import {
-  Architecture,
-  Code,
-  Function as LambdaFunction,
-  LoggingFormat,
-  Runtime,
-  Tracing,
-} from 'aws-cdk-lib/aws-lambda';
+import { Function as LambdaFunction, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { ParameterTier, StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { Construct } from 'constructs';
-import type { AwsSettings } from '../../../lambda/config/rules/deployment.ts';
 import { METRICS_NAMESPACE } from '../../../lambda/telemetry/metric-names.ts';
-import { acknowledge } from '../shared/acknowledge.ts';
-import { ownService } from '../shared/own-service.ts';
-import { BuildRecord } from './build-record.ts';
-import { permitLooks } from './function-permissions.ts';
-import { functionNetwork, type LookFunctionProps } from './function-props.ts';
-import { LookQueue } from './look-queue.ts';
-import { LookSchedule, NEVER_LATE } from './look-schedule.ts';
+import { allow, ownService, permit } from '../shared/iam.ts';
+import { acknowledge, acknowledgeAll } from '../shared/nag.ts';
+import { type LookFunctionProps, permitLooks } from './function-permissions.ts';
+import { LookQueue, LookSchedule, NEVER_LATE } from './look-schedule.ts';
+import { nodeFunction } from './node-function.ts';
 
 /**
  * The Lambda function of the autoscaler, its role, the schedule that runs it every minute, and the
@@ -33,19 +23,15 @@ export class AutoscalerFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: LookFunctionProps) {
     super(scope, id);
-    const { settings } = props;
+    const { settings, kmsKey } = props;
     this.service = Stack.of(this).stackName;
-    const record = new BuildRecord(this, 'Record');
-    const { kmsKey } = props;
+    const record = buildRecord(new Construct(this, 'Record'));
     const role = functionRole(this, props, record);
     const looks = new LookQueue(this, 'Looks', { kmsKey });
     looks.grant(role);
     this.function = new LambdaFunction(this, 'Function', {
+      ...nodeFunction(props),
       description: "Sizes the ECS services of Coder's provisioner daemons",
-      code: Code.fromAsset(props.functionDir),
-      handler: 'index.handler',
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
       memorySize: settings.memory,
       // An invocation ends before the next one starts.
       timeout: Duration.seconds(55),
@@ -53,59 +39,61 @@ export class AutoscalerFunction extends Construct {
       // any (docs/internals/aws.md §5), and Lambda would refuse a dry run while a look runs.
       reservedConcurrentExecutions: settings.reservedConcurrency,
       role,
-      ...functionNetwork(props),
       tracing: settings.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
       environment: {
-        ...environment(props.cluster, this.service),
+        AUTOSCALER_CLUSTER: props.cluster.clusterName,
+        AUTOSCALER_STACK: this.service,
+        POWERTOOLS_SERVICE_NAME: this.service,
+        POWERTOOLS_METRICS_NAMESPACE: METRICS_NAMESPACE,
+        NODE_OPTIONS: '--enable-source-maps',
         AUTOSCALER_QUEUE_URL: looks.url,
-        ...record.environment,
+        AUTOSCALER_RECORD: record.parameterName,
         ...props.parameters?.environment,
       },
-      environmentEncryption: kmsKey,
-      logGroup: props.logGroup,
-      // Lambda writes its own lines as JSON too. It does not wrap the lines of logger and metrics,
-      // which are JSON already: Powertools uses its own console, and Lambda wraps only the global
-      // one (aws/aws-durable-execution-sdk-js#305).
-      loggingFormat: LoggingFormat.JSON,
       ...NEVER_LATE,
     });
     new LookSchedule(this, 'Schedule', { target: this.function, kmsKey });
     looks.invoke(this.function);
-    acknowledgeFindings(this.function, settings);
+    acknowledgeFindings(this.function, settings.tracing);
   }
 }
 
-function functionRole(scope: Construct, props: LookFunctionProps, record: BuildRecord): Role {
+/**
+ * The parameter in which the function keeps its record of builds. CloudFormation writes the first
+ * value only. A deployment that writes it again does no harm: the record is a cache.
+ */
+function buildRecord(scope: Construct): StringParameter {
+  return new StringParameter(scope, 'Parameter', {
+    // Names cannot begin with "aws", but the name of a stack can.
+    parameterName: `/coder-provisioner-autoscaler/${Stack.of(scope).stackName}/record`,
+    simpleName: false,
+    description:
+      'When builds came in the last days and how long they took. The autoscaler writes it. It may be deleted',
+    tier: ParameterTier.ADVANCED,
+    // a value cannot be empty
+    stringValue: 'none',
+  });
+}
+
+function functionRole(scope: Construct, props: LookFunctionProps, record: StringParameter): Role {
   const role = new Role(scope, 'Role', {
     description: "Permissions of the autoscaler's function",
     assumedBy: ownService(scope, 'lambda.amazonaws.com'),
   });
   permitLooks(role, props);
-  role.addToPolicy(record.statement);
+  permit(role, [allow(['ssm:GetParameters', 'ssm:PutParameter'], record.parameterArn)]);
   return role;
 }
 
-function environment(cluster: ICluster, service: string): Record<string, string> {
-  return {
-    AUTOSCALER_CLUSTER: cluster.clusterName,
-    AUTOSCALER_STACK: service,
-    POWERTOOLS_SERVICE_NAME: service,
-    POWERTOOLS_METRICS_NAMESPACE: METRICS_NAMESPACE,
-    NODE_OPTIONS: '--enable-source-maps',
-  };
-}
-
-function acknowledgeFindings(lambda: LambdaFunction, { tracing }: AwsSettings['function']): void {
-  const reason =
-    "A failed look needs no retry: the next look reads everything again. The log has the cause, and Lambda's metric Errors has an alarm";
-  acknowledge(
+function acknowledgeFindings(lambda: LambdaFunction, isTraced: boolean): void {
+  acknowledgeAll(
     lambda,
-    { id: 'Serverless-LambdaDLQ', reason },
-    { id: 'Serverless-LambdaAsyncFailureDestination', reason },
+    "A failed look needs no retry: the next look reads everything again. The log has the cause, and Lambda's metric Errors has an alarm",
+    'Serverless-LambdaDLQ',
+    'Serverless-LambdaAsyncFailureDestination',
   );
-  if (!tracing) {
-    const off =
-      'Tracing is a setting (aws.function.tracing) and off by default. The log event of each look already has calls and durations, and X-Ray bills every trace';
-    acknowledge(lambda, { id: 'Serverless-LambdaTracing', reason: off });
-  }
+  if (isTraced) return;
+  const reason =
+    'Tracing is a setting (aws.function.tracing) and off by default. The log event of each look already has calls and durations, and X-Ray bills every trace';
+  acknowledge(lambda, { id: 'Serverless-LambdaTracing', reason });
 }

@@ -1,21 +1,12 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
-import {
-  Architecture,
-  Code,
-  Function as LambdaFunction,
-  LoggingFormat,
-  Runtime,
-} from 'aws-cdk-lib/aws-lambda';
+import { type PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
+import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import { acknowledge } from '../shared/acknowledge.ts';
-import { importSecret, readSecrets, secretKeys } from '../shared/imported-secret.ts';
-import { ownService } from '../shared/own-service.ts';
-import { allSecrets } from '../shared/pool-secrets.ts';
-import { acknowledgeWildcards } from '../shared/wildcards.ts';
-import { allOf, permitRunning } from './function-permissions.ts';
-import { type AutoscalerFunctionProps, functionNetwork } from './function-props.ts';
+import { allOf, allow, listIn, ownService, permit } from '../shared/iam.ts';
+import { acknowledge, acknowledgeAll, type Wildcard } from '../shared/nag.ts';
+import { allSecrets, importSecret, listAllSecrets, readSecrets, secretKeys } from '../shared/secrets.ts';
+import { type NodeFunctionProps, nodeFunction, permitRunning, runningWildcards } from './node-function.ts';
 
 /**
  * The function that creates, rotates and deletes provisioner keys. Only it has a token that may
@@ -24,19 +15,16 @@ import { type AutoscalerFunctionProps, functionNetwork } from './function-props.
 export class KeyFunction extends Construct {
   readonly function: LambdaFunction;
 
-  constructor(scope: Construct, id: string, props: AutoscalerFunctionProps) {
+  constructor(scope: Construct, id: string, props: NodeFunctionProps) {
     super(scope, id);
     const { stackName, stackId } = Stack.of(this);
     this.function = new LambdaFunction(this, 'Function', {
+      ...nodeFunction(props),
       description: "Creates, rotates and deletes the provisioner keys of Coder's pools",
-      code: Code.fromAsset(props.functionDir),
-      handler: 'index.handler',
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
       memorySize: 256,
-      timeout: TIMEOUT,
+      // A deletion gives up after 60 s; the rest is for slow answers of coderd.
+      timeout: Duration.minutes(3),
       role: keyRole(this, props),
-      ...functionNetwork(props),
       environment: {
         AUTOSCALER_CLUSTER: props.cluster.clusterName,
         AUTOSCALER_STACK: stackName,
@@ -45,66 +33,52 @@ export class KeyFunction extends Construct {
         NODE_OPTIONS: '--enable-source-maps',
         ...props.parameters?.environment,
       },
-      environmentEncryption: props.kmsKey,
-      logGroup: props.logGroup,
-      loggingFormat: LoggingFormat.JSON,
     });
-    acknowledge(
+    acknowledgeAll(
       this.function,
-      { id: 'Serverless-LambdaDLQ', reason: RETRIED },
-      { id: 'Serverless-LambdaAsyncFailureDestination', reason: RETRIED },
-      { id: 'Serverless-LambdaTracing', reason: 'It runs a few times a month, and its log has each step' },
+      'CloudFormation and Secrets Manager report a failed step and repeat it, and the next sweep repeats the one before',
+      'Serverless-LambdaDLQ',
+      'Serverless-LambdaAsyncFailureDestination',
     );
+    const reason = 'It runs a few times a month, and its log has each step';
+    acknowledge(this.function, { id: 'Serverless-LambdaTracing', reason });
   }
 }
 
-/** A deletion gives up after 60 s; the rest is for slow answers of coderd. */
-const TIMEOUT = Duration.minutes(3);
-
-const RETRIED =
-  'CloudFormation and Secrets Manager report a failed step and repeat it, and the next sweep repeats the one before';
-
-function keyRole(scope: Construct, props: AutoscalerFunctionProps): Role {
+function keyRole(scope: Construct, props: NodeFunctionProps): Role {
   const role = new Role(scope, 'Role', {
     description: 'Permissions of the function that manages provisioner keys',
     assumedBy: ownService(scope, 'lambda.amazonaws.com'),
   });
-  for (const statement of statements(role, props)) role.addToPolicy(statement);
-  acknowledgeWildcards(role, ...wildcards(role, props));
+  permit(role, statements(role, props), wildcards(role, props));
   return role;
 }
 
-function statements(role: Role, props: AutoscalerFunctionProps): PolicyStatement[] {
+function statements(role: Role, props: NodeFunctionProps): PolicyStatement[] {
   const { cluster, token } = props;
+  const writing = [
+    'secretsmanager:DescribeSecret',
+    'secretsmanager:GetSecretValue',
+    'secretsmanager:PutSecretValue',
+    'secretsmanager:TagResource',
+    'secretsmanager:UpdateSecretVersionStage',
+  ];
   return [
     ...readSecrets([importSecret(role, 'Token', token)]),
     // By tag, not by ARN: when a pool is removed, the function deletes its key after this policy has
     // changed.
-    new PolicyStatement({
-      actions: [
-        'secretsmanager:DescribeSecret',
-        'secretsmanager:GetSecretValue',
-        'secretsmanager:PutSecretValue',
-        'secretsmanager:TagResource',
-        'secretsmanager:UpdateSecretVersionStage',
-      ],
-      resources: [allSecrets(role)],
-      conditions: { StringEquals: { [`aws:ResourceTag/${STACK_TAG}`]: Stack.of(role).stackName } },
+    allow(writing, allSecrets(role), {
+      StringEquals: { [`aws:ResourceTag/${STACK_TAG}`]: Stack.of(role).stackName },
     }),
-    // The action has no resource level. It returns names and tags, never values.
-    new PolicyStatement({ actions: ['secretsmanager:ListSecrets'], resources: ['*'] }),
-    new PolicyStatement({
-      actions: ['ecs:ListServices', 'ecs:ListTasks'],
-      resources: ['*'],
-      conditions: { ArnEquals: { 'ecs:cluster': cluster.clusterArn } },
-    }),
-    new PolicyStatement({ actions: ['ecs:DescribeServices'], resources: [allOf('service', role, props)] }),
-    new PolicyStatement({ actions: ['ecs:DescribeTasks'], resources: [allOf('task', role, props)] }),
+    listAllSecrets(),
+    listIn(cluster, 'ecs:ListServices', 'ecs:ListTasks'),
+    allow('ecs:DescribeServices', allOf('service', role, cluster)),
+    allow('ecs:DescribeTasks', allOf('task', role, cluster)),
     ...permitRunning(props),
   ];
 }
 
-function wildcards(role: Role, props: AutoscalerFunctionProps) {
+function wildcards(role: Role, props: NodeFunctionProps): readonly Wildcard[] {
   return [
     {
       resource: '*',
@@ -116,21 +90,14 @@ function wildcards(role: Role, props: AutoscalerFunctionProps) {
       reason: 'A condition restricts it to the secrets with the tag of this stack',
     },
     {
-      resource: allOf('service', role, props),
+      resource: allOf('service', role, props.cluster),
       reason: 'The key function finds the services of pools by tag, so it reads those of this cluster',
-    },
-    {
-      resource: allOf('task', role, props),
-      reason: 'ECS makes the task id when a task starts. The resource covers tasks of this cluster only',
     },
     {
       resource: secretKeys(),
       reason:
         'The secret with the token may have its own KMS key, which is not known here. The role can use it only through Secrets Manager and only for the secret in the encryption context',
     },
-    {
-      resource: props.logGroup.logGroupArn,
-      reason: 'The log streams of this log group. Lambda names them',
-    },
+    ...runningWildcards(role, props),
   ];
 }

@@ -1,7 +1,8 @@
+/** What starts looks: a schedule every minute, and a queue within the minute. */
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
+import { Role } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import {
   Schedule,
   ScheduleExpression,
@@ -10,17 +11,14 @@ import {
   TimeWindow,
 } from 'aws-cdk-lib/aws-scheduler';
 import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { plainName } from '../plain/plain-stack.ts';
-import { acknowledge } from '../shared/acknowledge.ts';
-import { ownService } from '../shared/own-service.ts';
+import { allow, ownService, permit, useKey } from '../shared/iam.ts';
+import { acknowledge, acknowledgeAll } from '../shared/nag.ts';
 
-export type LookScheduleProps = {
-  readonly target: IFunction;
-  /** Encrypts the schedule and the queue. @default AWS's own keys */
-  readonly kmsKey?: IKey;
-};
+/** The key encrypts the schedule and the queues. */
+type Encryption = { readonly kmsKey?: IKey | undefined };
 
 /** A failed or late look is not retried, because the next look reads everything again. */
 export const NEVER_LATE = { retryAttempts: 0, maxEventAge: Duration.seconds(60) };
@@ -30,17 +28,29 @@ export const NEVER_LATE = { retryAttempts: 0, maxEventAge: Duration.seconds(60) 
  * to a queue with the reason.
  */
 export class LookSchedule extends Construct {
-  readonly undelivered: Queue;
-
-  constructor(scope: Construct, id: string, { target, kmsKey }: LookScheduleProps) {
+  constructor(scope: Construct, id: string, { target, kmsKey }: Encryption & { readonly target: IFunction }) {
     super(scope, id);
-    this.undelivered = undeliveredQueue(this, kmsKey);
+    const queue = encryptedQueue(this, 'Undelivered', {
+      kmsKey,
+      retentionPeriod: Duration.days(14),
+      reason: 'This is a dead-letter queue. Only a person reads it, to find the reason',
+    });
     // Its own schedule group, so that only schedules of this group can assume the role.
     const scheduleGroup = new ScheduleGroup(this, 'Group', {
       scheduleGroupName: plainName(this),
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    const role = invokerRole(this, scheduleGroup, { target, queue: this.undelivered, kmsKey });
+    const role = new Role(this, 'Role', {
+      description: "Invokes the autoscaler's function on its schedule",
+      assumedBy: ownService(this, 'scheduler.amazonaws.com', {
+        ArnEquals: { 'aws:SourceArn': scheduleGroup.scheduleGroupArn },
+      }),
+    });
+    permit(role, [
+      allow('lambda:InvokeFunction', target.functionArn),
+      allow('sqs:SendMessage', queue.queueArn),
+      ...useKey(kmsKey),
+    ]);
     new Schedule(this, 'Schedule', {
       description: 'Runs the autoscaler once a minute',
       schedule: ScheduleExpression.rate(Duration.minutes(1)),
@@ -51,41 +61,73 @@ export class LookSchedule extends Construct {
         input: ScheduleTargetInput.fromObject({ tick: true }),
         // Without this CDK would add every version and alias of the function to the policy.
         role: role.withoutPolicyUpdates(),
-        deadLetterQueue: this.undelivered,
+        deadLetterQueue: queue,
         ...NEVER_LATE,
       }),
     }).node.addDependency(role);
   }
 }
 
-function undeliveredQueue(scope: Construct, kmsKey: IKey | undefined): Queue {
-  const queue = new Queue(scope, 'Undelivered', {
+const NO_SECOND_TRY =
+  'A message that is lost or fails needs no second try: the schedule starts the next looks within a minute';
+
+/**
+ * Starts the looks within a minute: the function sends a message with a delay, which invokes it
+ * again. A failed look is not repeated: its message becomes visible again when it has expired.
+ */
+export class LookQueue extends Construct {
+  readonly #queue: Queue;
+  readonly #kmsKey: IKey | undefined;
+
+  constructor(scope: Construct, id: string, { kmsKey }: Encryption) {
+    super(scope, id);
+    this.#kmsKey = kmsKey;
+    this.#queue = encryptedQueue(this, 'Queue', {
+      kmsKey,
+      // The least that SQS allows.
+      retentionPeriod: Duration.seconds(60),
+      // Lambda requires at least the function's timeout.
+      visibilityTimeout: Duration.seconds(60),
+      reason: NO_SECOND_TRY,
+    });
+  }
+
+  get url(): string {
+    return this.#queue.queueUrl;
+  }
+
+  /** Allows the role to send messages, and Lambda to receive them for a function with this role. */
+  grant(role: Role): void {
+    const actions = ['sqs:SendMessage', 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
+    permit(role, [allow(actions, this.#queue.queueArn), ...useKey(this.#kmsKey)]);
+  }
+
+  /** Invokes the function with each message. */
+  invoke(target: IFunction): void {
+    const source = new EventSourceMapping(this, 'Source', {
+      target,
+      eventSourceArn: this.#queue.queueArn,
+      batchSize: 1,
+      // The least that Lambda allows: repeated messages must not multiply.
+      maxConcurrency: 2,
+    });
+    acknowledge(source, { id: 'Serverless-LambdaEventSourceMappingDestination', reason: NO_SECOND_TRY });
+  }
+}
+
+type QueueSettings = Encryption &
+  Pick<QueueProps, 'retentionPeriod' | 'visibilityTimeout'> & {
+    /** Why it needs no dead-letter queue. */
+    readonly reason: string;
+  };
+
+function encryptedQueue(scope: Construct, id: string, { kmsKey, reason, ...times }: QueueSettings): Queue {
+  const queue = new Queue(scope, id, {
     encryption: kmsKey === undefined ? QueueEncryption.SQS_MANAGED : QueueEncryption.KMS,
     encryptionMasterKey: kmsKey,
     enforceSSL: true,
-    retentionPeriod: Duration.days(14),
+    ...times,
   });
-  const reason = 'This is a dead-letter queue. Only a person reads it, to find the reason';
-  acknowledge(queue, { id: 'AwsSolutions-SQS3', reason }, { id: 'Serverless-SQSRedrivePolicy', reason });
+  acknowledgeAll(queue, reason, 'AwsSolutions-SQS3', 'Serverless-SQSRedrivePolicy');
   return queue;
-}
-
-type Invoker = { readonly target: IFunction; readonly queue: Queue; readonly kmsKey: IKey | undefined };
-
-function invokerRole(scope: Construct, group: ScheduleGroup, { target, queue, kmsKey }: Invoker): Role {
-  const role = new Role(scope, 'Role', {
-    description: "Invokes the autoscaler's function on its schedule",
-    assumedBy: ownService(scope, 'scheduler.amazonaws.com', {
-      ArnEquals: { 'aws:SourceArn': group.scheduleGroupArn },
-    }),
-  });
-  role.addToPolicy(
-    new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [target.functionArn] }),
-  );
-  role.addToPolicy(new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [queue.queueArn] }));
-  if (kmsKey !== undefined) {
-    const actions = ['kms:Decrypt', 'kms:GenerateDataKey'];
-    role.addToPolicy(new PolicyStatement({ actions, resources: [kmsKey.keyArn] }));
-  }
-  return role;
 }

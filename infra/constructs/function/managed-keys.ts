@@ -10,22 +10,19 @@ import { Construct, type IDependable } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import type { ManagedKeys as ManagedKeysSettings } from '../../../lambda/decision/model/config.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import { acknowledge } from '../shared/acknowledge.ts';
-import type { ManagedKey } from '../shared/managed-key.ts';
-import { acknowledgeWildcards } from '../shared/wildcards.ts';
-import type { AutoscalerFunctionProps } from './function-props.ts';
+import { acknowledge, acknowledgeAll, acknowledgeWildcards } from '../shared/nag.ts';
+import type { ManagedKey } from '../shared/secrets.ts';
 import { KeyFunction } from './key-function.ts';
+import type { NodeFunctionProps } from './node-function.ts';
 import { grantRotating } from './operator-grants.ts';
 
-export type ManagedKeysProps = Omit<AutoscalerFunctionProps, 'token'> & {
+export type ManagedKeysProps = Omit<NodeFunctionProps, 'token'> & {
   readonly keys: ManagedKeysSettings;
   readonly pools: readonly DeployedPool[];
   readonly coderUrl: string;
   /** The key function reaches coderd once these resources exist. */
   readonly ready: IDependable;
 };
-
-const SWEEP_EVERY = Duration.minutes(15);
 
 /**
  * The provisioner keys that this stack makes, rotates and deletes (ADR 32). Each pool has a secret,
@@ -40,20 +37,21 @@ export class ManagedKeys extends Construct {
 
   constructor(scope: Construct, id: string, { keys, pools, coderUrl, ready, ...props }: ManagedKeysProps) {
     super(scope, id);
-    const secrets = pools.map((pool): [DeployedPool, ISecret] => [pool, addSecret(this, pool)]);
+    const managed = pools.map((pool): Managed => ({ pool, secret: addSecret(this, pool) }));
     this.#cluster = props.cluster;
-    this.#secrets = secrets.map(([, secret]) => secret);
+    this.#secrets = managed.map(({ secret }) => secret);
     const keyFunction = new KeyFunction(this, 'Function', { ...props, token: keys.token });
     this.function = keyFunction.function;
     const provider = addProvider(this, props, this.function);
     const permission = permitRotation(this.function);
     this.byPool = Object.fromEntries(
-      secrets.map(([pool, secret]) => {
-        const key = addKey(this, { pool, secret, provider, coderUrl });
+      managed.map((each) => {
+        const key = addKey(this, each, provider, coderUrl);
         // On deletion the function still needs its permissions and its way to coderd.
         key.node.addDependency(keyFunction, provider, ready);
-        addRotation(this, { pool, secret, keys, function: this.function, after: [key, permission] });
-        return [pool.name, { secret, ready: key }];
+        const rotation = addRotation(this, each, this.function, keys.rotateAfterDays);
+        rotation.node.addDependency(key, permission);
+        return [each.pool.name, { secret: each.secret, ready: key }];
       }),
     );
     addSweep(this, this.function);
@@ -87,7 +85,7 @@ function addSecret(scope: Construct, { name }: DeployedPool): ISecret {
 
 function addProvider(
   scope: Construct,
-  { logGroup, kmsKey }: Pick<AutoscalerFunctionProps, 'logGroup' | 'kmsKey'>,
+  { logGroup, kmsKey }: Pick<NodeFunctionProps, 'logGroup' | 'kmsKey'>,
   onEventHandler: IFunction,
 ): Provider {
   const provider = new Provider(scope, 'Provider', {
@@ -95,36 +93,34 @@ function addProvider(
     logGroup,
     ...(kmsKey && { providerFunctionEnvEncryption: kmsKey }),
   });
-  acknowledge(
+  const reason =
+    "CDK's own function for custom resources. It answers CloudFormation, and only CloudFormation invokes it";
+  acknowledgeAll(
     provider,
-    {
-      id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
-      reason: PROVIDER,
-    },
-    { id: 'AwsSolutions-L1', reason: PROVIDER },
-    { id: 'Serverless-LambdaTracing', reason: PROVIDER },
-    { id: 'Serverless-LambdaDefaultMemorySize', reason: PROVIDER },
-    { id: 'Serverless-LambdaDLQ', reason: PROVIDER },
-    { id: 'Serverless-LambdaAsyncFailureDestination', reason: PROVIDER },
+    reason,
+    'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
+    'AwsSolutions-L1',
+    'Serverless-LambdaTracing',
+    'Serverless-LambdaDefaultMemorySize',
+    'Serverless-LambdaDLQ',
+    'Serverless-LambdaAsyncFailureDestination',
   );
-  acknowledgeWildcards(provider, { resource: `${onEventHandler.functionArn}:*`, reason: PROVIDER });
+  acknowledgeWildcards(provider, { resource: `${onEventHandler.functionArn}:*`, reason });
   return provider;
 }
 
-const PROVIDER =
-  "CDK's own function for custom resources. It answers CloudFormation, and only CloudFormation invokes it";
+/** A pool with a managed key, and the secret that holds it. */
+type Managed = { readonly pool: DeployedPool; readonly secret: ISecret };
 
-type KeyParts = {
-  readonly pool: DeployedPool;
-  readonly secret: ISecret;
-  readonly provider: Provider;
-  readonly coderUrl: string;
-};
-
-function addKey(scope: Construct, { pool, secret, provider, coderUrl }: KeyParts): CustomResource {
+function addKey(
+  scope: Construct,
+  { pool, secret }: Managed,
+  { serviceToken }: Provider,
+  coderUrl: string,
+): CustomResource {
   const tags = Object.entries(pool.tags).sort(([a], [b]) => (a < b ? -1 : 1));
   return new CustomResource(scope, `Key-${pool.name}`, {
-    serviceToken: provider.serviceToken,
+    serviceToken,
     resourceType: 'Custom::CoderProvisionerKey',
     properties: {
       Pool: pool.name,
@@ -147,34 +143,27 @@ function permitRotation(target: IFunction): Construct {
   return target.permissionsNode.findChild('Rotation') as CfnResource;
 }
 
-type Rotation = {
-  readonly pool: DeployedPool;
-  readonly secret: ISecret;
-  readonly keys: ManagedKeysSettings;
-  readonly function: IFunction;
-  readonly after: readonly IDependable[];
-};
-
-function addRotation(scope: Construct, rotation: Rotation): void {
-  const { pool, secret, keys } = rotation;
-  new CfnRotationSchedule(scope, `Rotation-${pool.name}`, {
+function addRotation(
+  scope: Construct,
+  { pool, secret }: Managed,
+  { functionArn }: IFunction,
+  automaticallyAfterDays: number,
+): CfnRotationSchedule {
+  return new CfnRotationSchedule(scope, `Rotation-${pool.name}`, {
     secretId: secret.secretArn,
-    rotationLambdaArn: rotation.function.functionArn,
-    rotationRules: { automaticallyAfterDays: keys.rotateAfterDays },
+    rotationLambdaArn: functionArn,
+    rotationRules: { automaticallyAfterDays },
     rotateImmediatelyOnUpdate: false,
-  }).node.addDependency(...rotation.after);
+  });
 }
 
 /** Deletes retired keys. A run without any makes one call for each organization. */
 function addSweep(scope: Construct, target: IFunction): void {
   const rule = new Rule(scope, 'Sweep', {
     description: 'Deletes provisioner keys that no task and no daemon uses any more',
-    schedule: Schedule.rate(SWEEP_EVERY),
+    schedule: Schedule.rate(Duration.minutes(15)),
     targets: [
-      new LambdaFunction(target, {
-        event: RuleTargetInput.fromObject({ sweep: true }),
-        retryAttempts: 0,
-      }),
+      new LambdaFunction(target, { event: RuleTargetInput.fromObject({ sweep: true }), retryAttempts: 0 }),
     ],
   });
   const reason = 'A lost run needs no retry: the next one, 15 minutes later, looks at everything again';

@@ -4,15 +4,14 @@
  */
 import { Stack } from 'aws-cdk-lib';
 import type { ICluster } from 'aws-cdk-lib/aws-ecs';
-import { Grant, type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Grant, type IGrantable, type PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { OVERRIDE_TAGS, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import { readSecrets } from '../shared/imported-secret.ts';
-import { listSecrets } from '../shared/pool-secrets.ts';
-import { allOf } from './function-permissions.ts';
+import { allOf, allow, listIn } from '../shared/iam.ts';
+import { listAllSecrets, listSecrets, readSecrets } from '../shared/secrets.ts';
 
 /** What `status`, `plan`, `snapshot`, `trace export`, `sizes` and the commands on the log read in AWS. */
 export type Readable = {
@@ -33,21 +32,14 @@ export function grantReading(scope: Construct, grantee: IGrantable, readable: Re
   const queried = [logGroup, ...poolLogGroups].map(({ logGroupArn }) => logGroupArn);
   return grantAll(grantee, [
     ...listServices(scope, cluster),
-    new PolicyStatement({
-      actions: ['ecs:ListTasks'],
-      resources: ['*'],
-      conditions: { ArnEquals: { 'ecs:cluster': cluster.clusterArn } },
-    }),
-    new PolicyStatement({
-      actions: ['ecs:DescribeTasks', 'ecs:GetTaskProtection'],
-      resources: [allOf('task', scope, { cluster })],
-    }),
-    new PolicyStatement({ actions: ['logs:FilterLogEvents'], resources: [logGroup.logGroupArn] }),
-    new PolicyStatement({ actions: ['logs:StartQuery'], resources: [...new Set(queried)] }),
+    listIn(cluster, 'ecs:ListTasks'),
+    allow(['ecs:DescribeTasks', 'ecs:GetTaskProtection'], allOf('task', scope, cluster)),
+    allow('logs:FilterLogEvents', logGroup.logGroupArn),
+    allow('logs:StartQuery', [...new Set(queried)]),
     // The action has no resource level. `sizes` reads the log group from the task definition.
-    new PolicyStatement({ actions: ['ecs:DescribeTaskDefinition'], resources: ['*'] }),
+    allow('ecs:DescribeTaskDefinition', '*'),
     // The action has no resource level. It returns rows of queries whose id the caller knows.
-    new PolicyStatement({ actions: ['logs:GetQueryResults'], resources: ['*'] }),
+    allow('logs:GetQueryResults', '*'),
     ...readSecrets([token]),
     ...listSecrets(poolSecrets),
   ]);
@@ -60,13 +52,9 @@ export function grantReading(scope: Construct, grantee: IGrantable, readable: Re
 export function grantOverriding(scope: Construct, grantee: IGrantable, cluster: ICluster): Grant {
   return grantAll(grantee, [
     ...listServices(scope, cluster),
-    new PolicyStatement({
-      actions: ['ecs:TagResource', 'ecs:UntagResource'],
-      resources: [allOf('service', scope, { cluster })],
-      conditions: {
-        StringEquals: { [`aws:ResourceTag/${STACK_TAG}`]: Stack.of(scope).stackName },
-        'ForAllValues:StringEquals': { 'aws:TagKeys': OVERRIDE_TAGS },
-      },
+    allow(['ecs:TagResource', 'ecs:UntagResource'], allOf('service', scope, cluster), {
+      StringEquals: { [`aws:ResourceTag/${STACK_TAG}`]: Stack.of(scope).stackName },
+      'ForAllValues:StringEquals': { 'aws:TagKeys': OVERRIDE_TAGS },
     }),
   ]);
 }
@@ -85,35 +73,19 @@ export type Rotatable = {
  */
 export function grantRotating(scope: Construct, grantee: IGrantable, rotatable: Rotatable): Grant {
   const { cluster, secrets, keyFunction } = rotatable;
+  const arns = secrets.map(({ secretArn }) => secretArn);
   return grantAll(grantee, [
     ...listServices(scope, cluster),
-    // The action has no resource level. It returns names and tags, never values.
-    new PolicyStatement({ actions: ['secretsmanager:ListSecrets'], resources: ['*'] }),
-    new PolicyStatement({
-      actions: ['secretsmanager:DescribeSecret', 'secretsmanager:RotateSecret'],
-      resources: secrets.map(({ secretArn }) => secretArn),
-    }),
-    new PolicyStatement({
-      actions: ['lambda:InvokeFunction'],
-      resources: [keyFunction.functionArn],
-      conditions: { Bool: { 'aws:ViaAWSService': 'true' } },
-    }),
+    listAllSecrets(),
+    allow(['secretsmanager:DescribeSecret', 'secretsmanager:RotateSecret'], arns),
+    allow('lambda:InvokeFunction', keyFunction.functionArn, { Bool: { 'aws:ViaAWSService': 'true' } }),
   ]);
 }
 
-function listServices(scope: Construct, cluster: ICluster): PolicyStatement[] {
+function listServices(scope: Construct, cluster: ICluster): readonly PolicyStatement[] {
   return [
-    // The action has no resource level, so a condition restricts it (docs/internals/aws.md §1,
-    // IAM).
-    new PolicyStatement({
-      actions: ['ecs:ListServices'],
-      resources: ['*'],
-      conditions: { ArnEquals: { 'ecs:cluster': cluster.clusterArn } },
-    }),
-    new PolicyStatement({
-      actions: ['ecs:DescribeServices'],
-      resources: [allOf('service', scope, { cluster })],
-    }),
+    listIn(cluster, 'ecs:ListServices'),
+    allow('ecs:DescribeServices', allOf('service', scope, cluster)),
   ];
 }
 

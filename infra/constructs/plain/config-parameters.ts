@@ -3,7 +3,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { ParameterTier, StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { Construct } from 'constructs';
 import type { StoredConfig } from '../../../lambda/config/stored-config.ts';
-import { PlainTemplateError } from './plain-template-error.ts';
+import { PlainTemplateError } from '../shared/errors.ts';
 
 /** A standard parameter costs nothing and has at most 4 KB (docs/internals/aws.md §4). */
 const PART_LENGTH = 4096;

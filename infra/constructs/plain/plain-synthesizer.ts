@@ -10,7 +10,7 @@ import {
   type Stack,
   StackSynthesizer,
 } from 'aws-cdk-lib';
-import { PlainTemplateError } from './plain-template-error.ts';
+import { PlainTemplateError } from '../shared/errors.ts';
 
 /** An asset of the template. */
 export type TemplateAsset = {

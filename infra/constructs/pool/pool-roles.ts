@@ -1,15 +1,14 @@
 import { Aspects, Aws, CfnResource, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { ICluster } from 'aws-cdk-lib/aws-ecs';
-import { type IRole, ManagedPolicy, PolicyDocument, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
+import { type IRole, ManagedPolicy, PolicyDocument, type PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct, IConstruct } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import { acknowledge } from '../shared/acknowledge.ts';
-import { readSecrets, secretKeys } from '../shared/imported-secret.ts';
-import { ownService } from '../shared/own-service.ts';
-import { acknowledgeWildcards } from '../shared/wildcards.ts';
+import { allOf, allow, ownService, permit, writeLogs } from '../shared/iam.ts';
+import { acknowledgeAll, acknowledgeWildcards } from '../shared/nag.ts';
+import { readSecrets, secretKeys } from '../shared/secrets.ts';
 
 export type TaskRoleProps = {
   readonly cluster: ICluster;
@@ -50,9 +49,7 @@ function ownRole(scope: Construct, id: string, { cluster, pool, isBound }: TaskR
   // For every scaleIn: after a change of it, tasks with a guard continue until their builds end.
   const allowed = [
     ...protectTasks(scope, cluster, isBound ? pool.name : undefined),
-    ...statements.map(
-      ({ actions, resources }) => new PolicyStatement({ actions: [...actions], resources: [...resources] }),
-    ),
+    ...statements.map(({ actions, resources }) => allow(actions, resources)),
   ];
   const role = new Role(scope, id, {
     description: `Terraform in the provisioner daemons of pool ${pool.name}`,
@@ -63,9 +60,9 @@ function ownRole(scope: Construct, id: string, { cluster, pool, isBound }: TaskR
     // Inline, so that they are retained with the role.
     ...(isBound && { inlinePolicies: { Task: new PolicyDocument({ statements: allowed }) } }),
   });
-  if (!isBound) for (const statement of allowed) role.addToPrincipalPolicy(statement);
+  if (!isBound) permit(role, allowed);
   acknowledgeWildcards(role, {
-    resource: tasksOf(cluster),
+    resource: allOf('task', scope, cluster),
     reason:
       'ECS makes the task id when a task starts, so a task may protect all tasks of this cluster, including itself',
   });
@@ -87,7 +84,7 @@ function acknowledgeOperator(role: Role, pool: string, { policies, statements }:
     ...policies.map((arn) => `AwsSolutions-IAM4[Policy::${arn}]`),
     ...wildcards.filter((id) => id.includes('*')).map((id) => `AwsSolutions-IAM5[${id}]`),
   ];
-  acknowledge(role, ...ids.map((id) => ({ id, reason })));
+  acknowledgeAll(role, reason, ...ids);
 }
 
 type OwnTaskRole = Extract<DeployedPool['taskRole'], { readonly kind: 'own' }>;
@@ -97,21 +94,14 @@ type OwnTaskRole = Extract<DeployedPool['taskRole'], { readonly kind: 'own' }>;
  * task", so the statement covers all tasks of the cluster or pool (docs/internals/aws.md §1, IAM).
  */
 function protectTasks(scope: Construct, cluster: ICluster, onlyOf: string | undefined): PolicyStatement[] {
-  const resources = [tasksOf(cluster)];
+  const tasks = allOf('task', scope, cluster);
   const [look, change] = ['ecs:GetTaskProtection', 'ecs:UpdateTaskProtection'];
-  if (onlyOf === undefined) return [new PolicyStatement({ actions: [look, change], resources })];
+  if (onlyOf === undefined) return [allow([look, change], tasks)];
   const tags = Object.entries(taskTags(scope, onlyOf)).map(([tag, value]) => [
     `aws:ResourceTag/${tag}`,
     value,
   ]);
-  return [
-    new PolicyStatement({ actions: [look], resources }),
-    new PolicyStatement({
-      actions: [change],
-      resources,
-      conditions: { StringEquals: Object.fromEntries(tags) },
-    }),
-  ];
+  return [allow(look, tasks), allow(change, tasks, { StringEquals: Object.fromEntries(tags) })];
 }
 
 /**
@@ -119,14 +109,6 @@ function protectTasks(scope: Construct, cluster: ICluster, onlyOf: string | unde
  */
 export function taskTags(scope: Construct, pool: string): Record<string, string> {
   return { [POOL_TAG]: pool, [STACK_TAG]: Stack.of(scope).stackName };
-}
-
-function tasksOf(cluster: ICluster): string {
-  return Stack.of(cluster).formatArn({
-    service: 'ecs',
-    resource: 'task',
-    resourceName: `${cluster.clusterName}/*`,
-  });
 }
 
 export type ExecutionRoleProps = {
@@ -144,27 +126,21 @@ export function executionRole(scope: Construct, { pool, logGroup, secrets }: Exe
     description: `Starts the provisioner daemons of pool ${pool.name}`,
     assumedBy: ownService(scope, 'ecs-tasks.amazonaws.com'),
   });
-  const statements = [
-    ...readSecrets(secrets),
-    new PolicyStatement({
-      actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-      resources: [logGroup.logGroupArn],
-    }),
-    ...pullImage(pool.image),
-  ];
-  for (const statement of statements) role.addToPrincipalPolicy(statement);
-  acknowledgeWildcards(
+  permit(
     role,
-    {
-      resource: secretKeys(),
-      reason:
-        'A secret may have its own KMS key, which is not known here. The role can use it only through Secrets Manager and only for the secrets in the encryption context',
-    },
-    { resource: '*', reason: 'ecr:GetAuthorizationToken has no resource level' },
-    {
-      resource: logGroup.logGroupArn,
-      reason: 'The log streams of this log group. ECS names them after the tasks',
-    },
+    [...readSecrets(secrets), writeLogs(logGroup), ...pullImage(pool.image)],
+    [
+      {
+        resource: secretKeys(),
+        reason:
+          'A secret may have its own KMS key, which is not known here. The role can use it only through Secrets Manager and only for the secrets in the encryption context',
+      },
+      { resource: '*', reason: 'ecr:GetAuthorizationToken has no resource level' },
+      {
+        resource: logGroup.logGroupArn,
+        reason: 'The log streams of this log group. ECS names them after the tasks',
+      },
+    ],
   );
   return role;
 }
@@ -178,10 +154,10 @@ function pullImage(image: string): PolicyStatement[] {
   if (repository === undefined) return [];
   return [
     // The action has no resource level.
-    new PolicyStatement({ actions: ['ecr:GetAuthorizationToken'], resources: ['*'] }),
-    new PolicyStatement({
-      actions: ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],
-      resources: [`arn:${Aws.PARTITION}:ecr:${region}:${account}:repository/${repository}`],
-    }),
+    allow('ecr:GetAuthorizationToken', '*'),
+    allow(
+      ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],
+      `arn:${Aws.PARTITION}:ecr:${region}:${account}:repository/${repository}`,
+    ),
   ];
 }

@@ -1,17 +1,17 @@
-import { Stack, Tags } from 'aws-cdk-lib';
+import { CfnResource, RemovalPolicy, Stack, Tags } from 'aws-cdk-lib';
 import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Connections } from 'aws-cdk-lib/aws-ec2';
+import type { Connections, ISecurityGroup, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import {
   AvailabilityZoneRebalancing,
   type CapacityProviderStrategy,
+  CfnService,
   FargateService,
   type FargateTaskDefinition,
-  type ICluster,
   PropagatedTagSource,
 } from 'aws-cdk-lib/aws-ecs';
 import type { IPrincipal, IRole } from 'aws-cdk-lib/aws-iam';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
-import { Construct, type IDependable } from 'constructs';
+import { Construct, type IConstruct, type IDependable } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import {
   LOG_GROUP_TAG,
@@ -21,35 +21,19 @@ import {
   STACK_TAG,
 } from '../../../lambda/decision/model/service-tags.ts';
 import type { PoolMetricName } from '../../../lambda/telemetry/metric-names.ts';
+import { StackError } from '../shared/errors.ts';
 import { type LogSettings, logGroup } from '../shared/log-group.ts';
-import type { ManagedKey } from '../shared/managed-key.ts';
-import type { Network } from '../shared/network.ts';
-import { StackError } from '../shared/stack-error.ts';
 import { publishedMetric } from '../watching/look-metrics.ts';
-import { PoolTask } from './pool-task.ts';
+import { PoolTask, type PoolTaskProps } from './pool-task.ts';
 import type { ProvisionerPool } from './provisioner-pool.ts';
-import { ignoreFeatureFlags, override, retainPermissions, succeedEarly } from './service-overrides.ts';
 
-export type PoolServiceProps = {
-  readonly network: Network;
-  readonly cluster: ICluster;
+export type PoolServiceProps = Omit<PoolTaskProps, 'logGroup'> & {
+  readonly network: { readonly subnets: SubnetSelection; readonly securityGroups: ISecurityGroup[] };
   /** Tasks can start once these resources exist. */
   readonly ready: IDependable;
-  readonly coderUrl: string;
-  readonly pool: DeployedPool;
-  /** Of a pool with `key: managed`. */
-  readonly managedKey: ManagedKey | undefined;
   /** Whether a deployment ends while old tasks are still there. */
   readonly earlySuccess: boolean;
-  /** The text of guard.sh. */
-  readonly guard: string;
-  /**
-   * PEM text of CA certificates that the tasks trust for coderd, in addition to those of the image.
-   */
-  readonly caBundle?: string | undefined;
   readonly logs: LogSettings;
-  /** Whether the role can change the protection of tasks of the own pool only. */
-  readonly bindTaskRoles: boolean;
   /** The log group of the function, where `autoscaler status` reads the last look. */
   readonly autoscalerLogGroup: ILogGroup;
   /** Whether the function publishes metrics for each pool. */
@@ -74,11 +58,7 @@ export class PoolService extends Construct implements ProvisionerPool {
     this.#props = props;
     this.poolName = pool.name;
     this.logGroup = logGroup(this, props.logs);
-    const task = new PoolTask(this, 'Task', {
-      ...props,
-      managedKey: props.managedKey?.secret,
-      logGroup: this.logGroup,
-    });
+    const task = new PoolTask(this, 'Task', { ...props, logGroup: this.logGroup });
     this.taskDefinition = task.definition;
     this.executionRole = task.executionRole;
     this.service = new FargateService(this, 'Service', {
@@ -106,11 +86,9 @@ export class PoolService extends Construct implements ProvisionerPool {
     // circuit breaker trips.
     this.service.node.addDependency(ready, task.executionRole);
     if (props.managedKey) this.service.node.addDependency(props.managedKey.ready);
-    override(this.service, ignoreFeatureFlags);
-    if (props.earlySuccess) {
-      override(this.service, succeedEarly);
-      retainPermissions(task);
-    }
+    for (const child of this.service.node.children)
+      if (child instanceof CfnService) override(child, props.earlySuccess);
+    if (props.earlySuccess) retainPermissions(task);
     const tags = {
       [POOL_TAG]: pool.name,
       [LOG_GROUP_TAG]: autoscalerLogGroup.logGroupName,
@@ -169,4 +147,31 @@ function capacityProviders({ spot, spotBase }: DeployedPool): CapacityProviderSt
   return spotBase > 0
     ? [{ capacityProvider: 'FARGATE', base: spotBase, weight: 0 }, spotProvider]
     : [spotProvider];
+}
+
+/** What the service needs in CloudFormation and CDK's construct has no property for. */
+function override(service: CfnService, earlySuccess: boolean): void {
+  // Independent of the feature flags of the CDK app: three of them change the service, and
+  // CloudFormation replaces a service that gains or loses a deployment controller: its tasks stop.
+  service.addPropertyDeletionOverride('DeploymentController');
+  service.addPropertyDeletionOverride('DeploymentConfiguration.Alarms');
+  service.addPropertyOverride('LoadBalancers', []);
+  if (!earlySuccess) return;
+  // Ends a deployment with the first healthy task, so old builds do not delay it. Until then the
+  // circuit breaker can roll back (docs/adr/0026).
+  service.addPropertyOverride('DeploymentConfiguration.EarlySuccessCriteria', {
+    Enable: true,
+    HealthyPercent: 1,
+    SourceServiceRevisionCleanup: 'DEFERRED',
+  });
+}
+
+/**
+ * Retains roles and policies. CloudFormation deletes what the template no longer has as soon as the
+ * deployment ends, but guards of old tasks still have to renew their leases.
+ */
+function retainPermissions(task: IConstruct): void {
+  for (const child of task.node.findAll())
+    if (CfnResource.isCfnResource(child) && /^AWS::IAM::(Role|Policy)$/.test(child.cfnResourceType))
+      child.applyRemovalPolicy(RemovalPolicy.RETAIN);
 }

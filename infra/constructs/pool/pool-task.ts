@@ -2,6 +2,7 @@ import { Aws, Duration, Size, Tags } from 'aws-cdk-lib';
 import {
   AwsLogDriverMode,
   type ContainerDefinition,
+  ContainerDependencyCondition,
   ContainerImage,
   CpuArchitecture,
   FargateTaskDefinition,
@@ -17,25 +18,24 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
-import type { Architecture, PoolAuth, SecretRef } from '../../../lambda/decision/model/config.ts';
+import type { Architecture } from '../../../lambda/decision/model/config.ts';
 import { isPlain } from '../plain/plain-stack.ts';
-import { acknowledge } from '../shared/acknowledge.ts';
-import { importSecret } from '../shared/imported-secret.ts';
-import { KEY_FIELD } from '../shared/managed-key.ts';
-import { daemonVariables } from './daemon-variables.ts';
+import { acknowledge } from '../shared/nag.ts';
+import { importSecret, KEY_FIELD, type ManagedKey } from '../shared/secrets.ts';
+import { CA_BUNDLE_VARIABLE, credential, DAEMON_KEY, daemonVariables, trusting } from './daemon-variables.ts';
 import { executionRole, taskRole, taskTags } from './pool-roles.ts';
-import { CA_BUNDLE_VARIABLE, trusting } from './trust.ts';
-import { addWritableFolders } from './writable-folders.ts';
 
 export type PoolTaskProps = {
   readonly cluster: ICluster;
   readonly coderUrl: string;
   readonly pool: DeployedPool;
-  /** The secret that the key function fills, for a pool with a managed key. */
-  readonly managedKey: ISecret | undefined;
+  /** Of a pool with `key: managed`: the key function fills its secret. */
+  readonly managedKey: ManagedKey | undefined;
   /** The text of guard.sh. */
   readonly guard: string;
-  /** PEM text of CA certificates to trust for coderd, in addition to those of the image. */
+  /**
+   * PEM text of CA certificates that the tasks trust for coderd, in addition to those of the image.
+   */
   readonly caBundle?: string | undefined;
   readonly logGroup: ILogGroup;
   /** Whether the role can change the protection of tasks of the own pool only. */
@@ -51,7 +51,7 @@ export class PoolTask extends Construct {
   constructor(scope: Construct, id: string, props: PoolTaskProps) {
     super(scope, id);
     const { cluster, pool, logGroup } = props;
-    const secrets = [...importSecrets(this, pool), ...managed(props.managedKey)];
+    const secrets = secretsOf(this, props);
     const role = executionRole(this, { pool, logGroup, secrets: secrets.map(({ secret }) => secret) });
     this.executionRole = role;
     this.definition = new FargateTaskDefinition(this, 'Definition', {
@@ -72,8 +72,7 @@ export class PoolTask extends Construct {
     for (const [tag, value] of Object.entries(taskTags(this, pool.name)))
       Tags.of(this.definition).add(tag, value, { includeResourceTypes: ['AWS::ECS::TaskDefinition'] });
     const provisioner = addProvisioner(this, props, secrets);
-    const folders = { provisioner, image: pool.image, owner: DAEMON_USER, logging: logDriver(props) };
-    if (pool.readonlyRootFilesystem) addWritableFolders(this.definition, folders);
+    if (pool.readonlyRootFilesystem) addWritableFolders(this.definition, provisioner, props);
   }
 }
 
@@ -92,6 +91,32 @@ function acknowledgeFindings(definition: FargateTaskDefinition): void {
   );
 }
 
+const cpuArchitectures: Readonly<Record<Architecture, CpuArchitecture>> = {
+  arm64: CpuArchitecture.ARM64,
+  x86_64: CpuArchitecture.X86_64,
+};
+
+type InjectedSecret = {
+  readonly name: string;
+  readonly secret: ISecret;
+  readonly jsonKey: string | undefined;
+};
+
+/** The secrets of the settings, and the key that the stack makes. */
+function secretsOf(scope: Construct, { pool, managedKey }: PoolTaskProps): readonly InjectedSecret[] {
+  const imported = Object.entries({ ...pool.secrets, ...credential(pool) }).map(([name, ref]) => ({
+    name,
+    secret: importSecret(scope, `Secret-${name}`, ref),
+    jsonKey: ref.jsonKey,
+  }));
+  return managedKey === undefined
+    ? imported
+    : [...imported, { name: DAEMON_KEY, secret: managedKey.secret, jsonKey: KEY_FIELD }];
+}
+
+/** The user of coder's image (docs/internals/coder.md §6). */
+const DAEMON_USER = '1000:1000';
+
 function addProvisioner(
   task: PoolTask,
   props: PoolTaskProps,
@@ -104,7 +129,9 @@ function addProvisioner(
     user: DAEMON_USER,
     readonlyRootFilesystem: pool.readonlyRootFilesystem,
     environment: containerEnvironment(props),
-    secrets: containerSecrets(secrets),
+    secrets: Object.fromEntries(
+      secrets.map(({ name, secret, jsonKey }) => [name, Secret.fromSecretsManager(secret, jsonKey)]),
+    ),
     portMappings: pool.prometheusPort === undefined ? [] : [{ containerPort: pool.prometheusPort }],
     // The longest time that Fargate allows between SIGTERM and SIGKILL (docs/internals/aws.md §2).
     stopTimeout: Duration.seconds(120),
@@ -112,9 +139,6 @@ function addProvisioner(
     logging: logDriver(props),
   });
 }
-
-/** The user of coder's image (docs/internals/coder.md §6). */
-const DAEMON_USER = '1000:1000';
 
 function daemonCommand({ pool, guard, caBundle }: PoolTaskProps): {
   readonly entryPoint: string[];
@@ -160,49 +184,39 @@ function logDriver({ pool, logGroup }: PoolTaskProps): LogDriver {
   });
 }
 
-const cpuArchitectures: Readonly<Record<Architecture, CpuArchitecture>> = {
-  arm64: CpuArchitecture.ARM64,
-  x86_64: CpuArchitecture.X86_64,
-};
+/**
+ * The folders that a provisioner writes to: coder's cache, Terraform's files, and each job's
+ * working directory.
+ */
+const FOLDERS: Readonly<Record<string, string>> = { home: '/home/coder', tmp: '/tmp' };
 
-/** docs/internals/coder.md §5 */
-const DAEMON_KEY = 'CODER_PROVISIONER_DAEMON_KEY';
-
-type InjectedSecret = {
-  readonly name: string;
-  readonly secret: ISecret;
-  readonly jsonKey: string | undefined;
-};
-
-function importSecrets(scope: Construct, { secrets, auth }: DeployedPool): InjectedSecret[] {
-  return Object.entries({ ...secrets, ...credential(auth) }).map(([name, ref]) => ({
-    name,
-    secret: importSecret(scope, `Secret-${name}`, ref),
-    jsonKey: ref.jsonKey,
-  }));
-}
-
-/** The key that the stack makes. */
-function managed(secret: ISecret | undefined): InjectedSecret[] {
-  return secret === undefined ? [] : [{ name: DAEMON_KEY, secret, jsonKey: KEY_FIELD }];
-}
-
-/** docs/internals/coder.md §5 */
-function credential(auth: PoolAuth): Readonly<Record<string, SecretRef>> {
-  switch (auth.kind) {
-    case 'key':
-      return { [DAEMON_KEY]: auth.secret };
-    case 'psk':
-      return { CODER_PROVISIONER_DAEMON_PSK: auth.secret };
-    case 'token':
-      return { CODER_SESSION_TOKEN: auth.secret };
-    case 'managed':
-      return {};
+/**
+ * Adds writable volumes on the task's ephemeral storage. They belong to root unless the image
+ * declares them, and coder's image does not. So a second container with the same image changes
+ * their owner and exits before the provisioner starts. A tmpfs would take the memory that
+ * Terraform's providers need.
+ */
+function addWritableFolders(
+  definition: FargateTaskDefinition,
+  provisioner: ContainerDefinition,
+  props: PoolTaskProps,
+): void {
+  const chownContainer = definition.addContainer('folders', {
+    image: ContainerImage.fromRegistry(props.pool.image),
+    essential: false,
+    user: '0',
+    readonlyRootFilesystem: true,
+    entryPoint: ['chown'],
+    command: [DAEMON_USER, ...Object.values(FOLDERS)],
+    logging: logDriver(props),
+  });
+  for (const [name, containerPath] of Object.entries(FOLDERS)) {
+    definition.addVolume({ name });
+    for (const container of [provisioner, chownContainer])
+      container.addMountPoints({ sourceVolume: name, containerPath, readOnly: false });
   }
-}
-
-function containerSecrets(injected: readonly InjectedSecret[]): Record<string, Secret> {
-  return Object.fromEntries(
-    injected.map(({ name, secret, jsonKey }) => [name, Secret.fromSecretsManager(secret, jsonKey)]),
-  );
+  provisioner.addContainerDependencies({
+    container: chownContainer,
+    condition: ContainerDependencyCondition.SUCCESS,
+  });
 }

@@ -3,7 +3,7 @@ import { Aws, CfnMapping, Names } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
 import { isPlain } from '../plain/plain-stack.ts';
-import type { ManagedKey } from '../shared/managed-key.ts';
+import type { ManagedKey } from '../shared/secrets.ts';
 import { PoolService, type PoolServiceProps } from './pool-service.ts';
 import type { ProvisionerPool } from './provisioner-pool.ts';
 

@@ -23,7 +23,7 @@ import {
 } from '../../../lambda/telemetry/metric-names.ts';
 import type { AutoscalerFunction } from '../function/autoscaler-function.ts';
 import { capacitiesOf, type FargateCapacity, usedQuota } from './fargate-usage.ts';
-import { lookMetric } from './look-metrics.ts';
+import { type AutoscalerMetric, lookMetric, type Statistic } from './look-metrics.ts';
 
 export type AlarmRow = {
   /** The end of the alarm's name, and the heading of its section in docs/operate.md. */
@@ -38,6 +38,15 @@ export type AlarmRow = {
   readonly description: string;
 };
 
+/** An alarm on a metric of looks. */
+type LookAlarm = Omit<AlarmRow, 'metric'> & {
+  readonly metric: {
+    readonly name: AutoscalerMetric;
+    readonly statistic: Statistic;
+    readonly minutes: number;
+  };
+};
+
 const { GREATER_THAN_THRESHOLD, GREATER_THAN_OR_EQUAL_TO_THRESHOLD, LESS_THAN_OR_EQUAL_TO_THRESHOLD } =
   ComparisonOperator;
 
@@ -47,22 +56,21 @@ export function alarmRows(
   pools: readonly DeployedPool[],
   keyFunction: IFunction | undefined,
 ): readonly AlarmRow[] {
+  const { service, function: lambda } = autoscaler;
   return [
-    noLook(autoscaler),
-    failingLooks(autoscaler),
-    ...readings(autoscaler),
-    stuckTasks(autoscaler),
-    deadBuilds(autoscaler),
-    contestedPools(autoscaler),
-    tokenExpires(autoscaler),
-    licenseProblem(autoscaler),
+    noLook(service),
+    failingLooks(lambda),
+    ...LOOK_ALARMS.map(({ metric: { name, statistic, minutes }, ...row }) => ({
+      ...row,
+      metric: lookMetric(service, name, { statistic, period: Duration.minutes(minutes) }),
+    })),
     ...(keyFunction === undefined ? [] : [failingKeys(keyFunction)]),
     ...capacitiesOf(pools).map(nearQuota),
   ];
 }
 
-function noLook({ service }: AutoscalerFunction): AlarmRow {
-  const looks = lookMetric({ service, name: 'TickAge', statistic: 'SampleCount' });
+function noLook(service: string): AlarmRow {
+  const looks = lookMetric(service, 'TickAge', { statistic: 'SampleCount' });
   return {
     name: 'no-tick',
     // Without FILL, CloudWatch would evaluate older minutes as long as it finds some.
@@ -74,7 +82,7 @@ function noLook({ service }: AutoscalerFunction): AlarmRow {
     }),
     comparisonOperator: LESS_THAN_OR_EQUAL_TO_THRESHOLD,
     threshold: 0,
-    periods: allOf(5),
+    periods: { wrong: 5, of: 5 },
     treatMissingData: TreatMissingData.BREACHING,
     description:
       'No look has ended for 5 minutes. No pool scales out or in. Running builds continue. ' +
@@ -82,15 +90,19 @@ function noLook({ service }: AutoscalerFunction): AlarmRow {
   };
 }
 
-function failingLooks({ function: lambda }: AutoscalerFunction): AlarmRow {
+/** Lambda publishes no errors while a function does not run. */
+const ON_ERRORS = {
+  comparisonOperator: GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+  threshold: 1,
+  treatMissingData: TreatMissingData.NOT_BREACHING,
+} as const;
+
+function failingLooks(lambda: IFunction): AlarmRow {
   return {
+    ...ON_ERRORS,
     name: 'failing-ticks',
     metric: lambda.metricErrors({ period: Duration.minutes(1), label: 'failed looks' }),
-    comparisonOperator: GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-    threshold: 1,
     periods: { wrong: 3, of: 5 },
-    // Lambda publishes no errors while the function does not run.
-    treatMissingData: TreatMissingData.NOT_BREACHING,
     description:
       'Looks failed in at least 3 of the last 5 minutes. Some or all pools do not scale. ' +
       'First: run `autoscaler doctor`. The saved log query "failures" lists the causes. If it is empty, read the log of the function.',
@@ -99,185 +111,133 @@ function failingLooks({ function: lambda }: AutoscalerFunction): AlarmRow {
 
 function failingKeys(keyFunction: IFunction): AlarmRow {
   return {
+    ...ON_ERRORS,
     name: 'keys-failing',
     metric: keyFunction.metricErrors({ period: Duration.hours(1), label: 'failed runs' }),
-    comparisonOperator: GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-    threshold: 1,
     // The sweep runs every 15 minutes: one that fails once has three more in this hour.
-    periods: allOf(2),
-    treatMissingData: TreatMissingData.NOT_BREACHING,
+    periods: { wrong: 2, of: 2 },
     description:
       'The key function has failed for two hours: it cannot rotate or delete provisioner keys. The current keys continue to work. ' +
       'First: run `autoscaler keys check`. The log of the function has each cause, often the role or the expired token of `managedKeys.token`.',
   };
 }
 
-type ReadingAlarm = {
-  readonly name: string;
-  readonly metric: MetricName;
-  readonly above: number;
-  readonly minutes: number;
-  /** @default `minutes` */
-  readonly ofMinutes?: number;
-  readonly description: string;
-};
+type Rule = Omit<LookAlarm, 'name' | 'description'>;
 
-const READINGS: readonly ReadingAlarm[] = [
+/** On the best look of each minute. */
+function above(threshold: number, name: MetricName, wrong: number, of = wrong): Rule {
+  return {
+    metric: { name, statistic: 'Minimum', minutes: 1 },
+    comparisonOperator: GREATER_THAN_THRESHOLD,
+    threshold,
+    periods: { wrong, of },
+    treatMissingData: TreatMissingData.IGNORE,
+  };
+}
+
+/** On a metric that the function publishes only while the problem lasts. */
+function whilePublished(name: RareMetricName): Rule {
+  return {
+    metric: { name, statistic: 'Minimum', minutes: 15 },
+    comparisonOperator: GREATER_THAN_THRESHOLD,
+    threshold: 0,
+    periods: { wrong: 1, of: 1 },
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+  };
+}
+
+const LOOK_ALARMS: readonly LookAlarm[] = [
   {
     name: 'sight-lost',
-    metric: 'TickAge',
-    above: 300,
     // After a long idle time an instance of the function reports an old age, although its first
     // look reads everything.
-    minutes: 3,
+    ...above(300, 'TickAge', 3),
     description:
       'For more than 5 minutes no look could read everything from coderd and ECS. Scale-in is on hold, and the autoscaler may miss new jobs. ' +
       'First: run `autoscaler doctor` to check the connection to coderd, the token and its role. `autoscaler status` names the readings that failed.',
   },
   {
     name: 'job-waits',
-    metric: 'OldestPendingAge',
-    above: 300,
-    minutes: 2,
+    ...above(300, 'OldestPendingAge', 2),
     description:
       'A job has been pending for more than 5 minutes. ' +
       'First: run `autoscaler status`. It shows the pending jobs and their pools, and whether tasks are starting, limited or failing.',
   },
   {
     name: 'unserved-jobs',
-    metric: 'UnservedJobs',
-    above: 0,
-    minutes: 3,
+    ...above(0, 'UnservedJobs', 3),
     description:
       'Some pending jobs are unschedulable: no pool in the configuration has their organization and tags. ' +
       'First: run `autoscaler status`. It shows their tags and the pool that is most similar. Then correct the tags of the template, or add a pool.',
   },
   {
     name: 'pool-at-max',
-    metric: 'PoolsAtMax',
-    above: 0,
-    minutes: 10,
+    ...above(0, 'PoolsAtMax', 10),
     description:
       'Jobs have been pending for 10 minutes because `max` or `maxTasks` limits a pool. ' +
       "First: run `autoscaler status` to find the pool. Raise the limit and deploy, if coderd's database and your budget allow it.",
   },
   {
     name: 'starts-failing',
-    metric: 'FailedStarts',
-    above: 0,
     // A failed start is reported for 10 minutes. 12 minutes of 20 mean several failed starts, with
     // possible gaps between them.
-    minutes: 12,
-    ofMinutes: 20,
+    ...above(0, 'FailedStarts', 12, 20),
     description:
       'Tasks stop before their daemon has registered, or ECS cannot place them. The affected pools cannot scale out. ' +
       "First: run `autoscaler status` for the pool and ECS's reason, and `autoscaler doctor` to check key, secrets, image and service. Then read the log of the pool's tasks.",
   },
-];
-
-function readings({ service }: AutoscalerFunction): readonly AlarmRow[] {
-  return READINGS.map(({ name, metric, above, minutes, ofMinutes = minutes, description }) => ({
-    name,
-    metric: lookMetric({ service, name: metric, statistic: 'Minimum' }),
-    comparisonOperator: GREATER_THAN_THRESHOLD,
-    threshold: above,
-    periods: { wrong: minutes, of: ofMinutes },
-    treatMissingData: TreatMissingData.IGNORE,
-    description,
-  }));
-}
-
-function stuckTasks({ service }: AutoscalerFunction): AlarmRow {
-  return {
+  {
     name: 'drain-stuck',
-    metric: lookMetric({ service, name: STUCK_METRIC, statistic: 'Minimum', period: Duration.minutes(15) }),
-    comparisonOperator: GREATER_THAN_THRESHOLD,
-    threshold: 0,
-    periods: allOf(1),
-    // The function publishes this metric only while there are such tasks.
-    treatMissingData: TreatMissingData.NOT_BREACHING,
+    ...whilePublished(STUCK_METRIC),
     description:
       'Tasks are draining but do not stop: for 30 minutes without a live daemon, or for 6 hours. They cost money, and their pool cannot replace them. ' +
       'First: run `autoscaler status` to find the tasks. Read their log, and stop in ECS the ones that run no build.',
-  };
-}
-
-function deadBuilds({ service }: AutoscalerFunction): AlarmRow {
-  return {
+  },
+  {
     name: 'builds-died',
-    metric: lookMetric({ service, name: DEAD_METRIC, statistic: 'Maximum', period: Duration.minutes(5) }),
-    comparisonOperator: GREATER_THAN_THRESHOLD,
-    threshold: 0,
-    periods: allOf(1),
-    // The function publishes this metric only for about an hour after a death.
-    treatMissingData: TreatMissingData.NOT_BREACHING,
+    ...whilePublished(DEAD_METRIC),
+    // The function publishes it for about an hour after a death.
+    metric: { name: DEAD_METRIC, statistic: 'Maximum', minutes: 5 },
     description:
       'A build died with its task: Spot, a host failure, memory, or StopTask. coderd never got its new state, so resources may be left over in the cloud. ' +
       'First: run `autoscaler orphans`. It lists each such build with its cause, and what to check.',
-  };
-}
-
-function contestedPools({ service }: AutoscalerFunction): AlarmRow {
-  return {
+  },
+  {
     name: 'count-contested',
-    ...whilePublished(service, CONTESTED_METRIC),
+    ...whilePublished(CONTESTED_METRIC),
     description:
       'Something else keeps changing the desired count of a pool, for example Application Auto Scaling. The pool does not scale in, and only pending jobs launch tasks. ' +
       'First: run `autoscaler doctor` to find scalable targets, and deregister them.',
-  };
-}
-
-function licenseProblem({ service }: AutoscalerFunction): AlarmRow {
-  return {
-    name: 'license-ends',
-    ...whilePublished(service, LICENSE_METRIC),
-    description:
-      "coderd's license for external provisioner daemons is missing, or has expired and is in its grace period. Without it no daemon can connect, and all jobs wait. " +
-      'First: open Deployment > Licenses in coderd, and renew the license.',
-  };
-}
-
-/** A metric that the function publishes only while the problem lasts. */
-function whilePublished(service: string, name: RareMetricName): Omit<AlarmRow, 'name' | 'description'> {
-  return {
-    metric: lookMetric({ service, name, statistic: 'Minimum', period: Duration.minutes(15) }),
-    comparisonOperator: GREATER_THAN_THRESHOLD,
-    threshold: 0,
-    periods: allOf(1),
-    treatMissingData: TreatMissingData.NOT_BREACHING,
-  };
-}
-
-function tokenExpires({ service }: AutoscalerFunction): AlarmRow {
-  return {
+  },
+  {
     name: 'token-expires',
-    metric: lookMetric({ service, name: TOKEN_METRIC, statistic: 'Minimum', period: Duration.minutes(15) }),
+    ...whilePublished(TOKEN_METRIC),
     comparisonOperator: LESS_THAN_OR_EQUAL_TO_THRESHOLD,
     threshold: 14,
-    periods: allOf(1),
-    // The function publishes this metric only when the token expires soon.
-    treatMissingData: TreatMissingData.NOT_BREACHING,
     description:
       "The autoscaler's API token for coderd expires within 14 days. After that the autoscaler cannot read coderd and does not scale. " +
       'First: run `autoscaler doctor` for the date. Create a new token and store it in the secret. No deployment is needed.',
-  };
-}
+  },
+  {
+    name: 'license-ends',
+    ...whilePublished(LICENSE_METRIC),
+    description:
+      "coderd's license for external provisioner daemons is missing, or has expired and is in its grace period. Without it no daemon can connect, and all jobs wait. " +
+      'First: open Deployment > Licenses in coderd, and renew the license.',
+  },
+];
 
 function nearQuota(capacity: FargateCapacity): AlarmRow {
   return {
     name: `vcpu-quota-${capacity.name}`,
-    metric: usedQuota(capacity, Duration.minutes(5)),
+    metric: usedQuota(capacity),
     comparisonOperator: GREATER_THAN_THRESHOLD,
     threshold: 80,
-    periods: allOf(2),
+    periods: { wrong: 2, of: 2 },
     // CloudWatch has no data while no task runs.
     treatMissingData: TreatMissingData.NOT_BREACHING,
     description:
       `This account uses more than 80 % of its quota of Fargate vCPUs (${capacity.name}, this region, all tasks included). At 100 % new tasks cannot start. ` +
       `First: request an increase of quota ${capacity.quotaCode} in Service Quotas. Until then, lower \`max\` of less important pools.`,
   };
-}
-
-function allOf(periods: number): AlarmRow['periods'] {
-  return { wrong: periods, of: periods };
 }

@@ -8,15 +8,22 @@ import {
   AlarmStatusWidget,
   Dashboard as CloudWatchDashboard,
   type IAlarm,
+  type IMetric,
   type IWidget,
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import { priceOf } from '../../../lambda/decision/settings/prices.ts';
+import {
+  type PoolMetricName,
+  WAIT_METRICS,
+  type WaitMetricName,
+} from '../../../lambda/telemetry/metric-names.ts';
 import type { AutoscalerFunction } from '../function/autoscaler-function.ts';
-import { byPool, daemonFormula, graph, looks, question, table, waitParts } from './dashboard-widgets.ts';
+import { daemonFormula, graph, question, table } from './dashboard-widgets.ts';
 import { capacitiesOf, usedQuota } from './fargate-usage.ts';
+import { type AutoscalerMetric, lookMetric, publishedMetric } from './look-metrics.ts';
 
 export type DashboardProps = {
   readonly autoscaler: AutoscalerFunction;
@@ -52,115 +59,101 @@ function introduction(): IWidget {
   });
 }
 
-function waiting({ autoscaler, pools, perPool }: DashboardProps): IWidget[][] {
-  const jobs = looks(autoscaler, { PendingJobs: 'Maximum', UnservedJobs: 'Maximum' });
-  const wait = looks(autoscaler, { OldestPendingAge: 'Maximum' });
+function looks({ autoscaler }: DashboardProps, ...names: readonly AutoscalerMetric[]): IMetric[] {
+  return names.map((name) => lookMetric(autoscaler.service, name));
+}
+
+/** A graph with a line for each pool. No graphs if the function publishes no such metrics. */
+function byPool(
+  { autoscaler, pools, perPool }: DashboardProps,
+  titles: Readonly<Partial<Record<PoolMetricName, string>>>,
+): IWidget[][] {
+  if (!perPool) return [];
+  const { service } = autoscaler;
+  const graphs = Object.entries(titles).map(([metric, title]) =>
+    graph(
+      title,
+      pools.map(({ name: pool }) =>
+        publishedMetric({ service, pool }, metric, 'Maximum').with({ label: pool }),
+      ),
+    ),
+  );
+  return [graphs];
+}
+
+function waiting(props: DashboardProps): IWidget[][] {
+  const { autoscaler } = props;
+  // most minutes have no value
+  const period = Duration.minutes(5);
+  const parts = (Object.keys(WAIT_METRICS) as WaitMetricName[]).map((name) =>
+    lookMetric(autoscaler.service, name, { period }),
+  );
   return [
-    [question('Is anyone waiting?')],
+    question('Is anyone waiting?'),
     [
-      graph({ title: 'Jobs', left: jobs }),
-      graph({ title: 'Longest pending job, in seconds', left: wait, alarmAt: 300 }),
-      table(autoscaler, { title: 'Pending jobs by tag group', query: 'who waits and since when' }),
+      graph('Jobs', looks(props, 'PendingJobs', 'UnservedJobs')),
+      graph('Longest pending job, in seconds', looks(props, 'OldestPendingAge'), { alarmAt: 300 }),
+      table(autoscaler, 'Pending jobs by tag group', 'who waits and since when'),
     ],
     [
-      graph({
-        title: 'Where the waits of started jobs went, in seconds',
-        left: waitParts(autoscaler),
-        stacked: true,
-      }),
-      table(autoscaler, {
-        title: 'Where the waits of started jobs went, by pool',
-        query: 'where the waits went by pool',
-        width: 16,
-      }),
+      graph('Where the waits of started jobs went, in seconds', parts, { stacked: true }),
+      table(autoscaler, 'Where the waits of started jobs went, by pool', 'where the waits went by pool', 16),
     ],
-    ...(perPool
-      ? [[graph({ title: 'Pending jobs by pool', left: byPool(autoscaler, pools, 'PendingJobs') })]]
-      : []),
+    ...byPool(props, { PendingJobs: 'Pending jobs by pool' }),
   ];
 }
 
-function coming({ autoscaler, pools, perPool }: DashboardProps): IWidget[][] {
-  const daemons = looks(autoscaler, {
-    BusyDaemons: 'Maximum',
-    IdleDaemons: 'Maximum',
-    StartingDaemons: 'Maximum',
-  });
-  const changes = looks(autoscaler, { Launches: 'Sum', FailedStarts: 'Maximum', PoolsAtMax: 'Maximum' });
-  const quota = capacitiesOf(pools).map((capacity) => usedQuota(capacity, Duration.minutes(5)));
+function coming(props: DashboardProps): IWidget[][] {
+  const { autoscaler, pools } = props;
+  const daemons = looks(props, 'BusyDaemons', 'IdleDaemons', 'StartingDaemons');
+  const changes = looks(props, 'Launches', 'FailedStarts', 'PoolsAtMax');
+  const quota = capacitiesOf(pools).map(usedQuota);
   return [
-    [question('Is capacity coming?')],
+    question('Is capacity coming?'),
     [
-      graph({ title: 'Daemons', left: daemons, stacked: true }),
-      graph({ title: 'Launches, failed starts and pools at max', left: changes }),
-      graph({
-        title: 'Fargate vCPUs of the account, in percent of the quota',
-        left: quota,
-        alarmAt: 80,
-        most: 100,
-      }),
+      graph('Daemons', daemons, { stacked: true }),
+      graph('Launches, failed starts and pools at max', changes),
+      graph('Fargate vCPUs of the account, in percent of the quota', quota, { alarmAt: 80, most: 100 }),
     ],
     [
-      table(autoscaler, {
-        title: 'Pools at the last look',
-        query: 'pools as seen last',
-        width: 12,
-      }),
-      table(autoscaler, {
-        title: 'Overrides: end, author, reason and effect',
-        query: 'what an override did',
-        width: 12,
-      }),
+      table(autoscaler, 'Pools at the last look', 'pools as seen last', 12),
+      table(autoscaler, 'Overrides: end, author, reason and effect', 'what an override did', 12),
     ],
-    ...(perPool
-      ? [
-          [
-            graph({ title: 'Busy daemons by pool', left: byPool(autoscaler, pools, 'BusyDaemons') }),
-            graph({ title: 'Desired tasks by pool', left: byPool(autoscaler, pools, 'DesiredTasks') }),
-          ],
-        ]
-      : []),
+    ...byPool(props, { BusyDaemons: 'Busy daemons by pool', DesiredTasks: 'Desired tasks by pool' }),
   ];
 }
 
 function cost({ autoscaler, pools }: DashboardProps): IWidget[][] {
   const dearest = Math.max(...pools.map(priceOf)) / 1e6;
-  const dollars = { label: 'dollars an hour', expression: `${dearest} * (busy + idle + starting)` };
-  const waste = { label: 'idle', expression: 'IF(busy + idle > 0, 100 * idle / (busy + idle), 0)' };
+  const dollars = daemonFormula(autoscaler, 'dollars an hour', `${dearest} * (busy + idle + starting)`);
+  const idle = daemonFormula(autoscaler, 'idle', 'IF(busy + idle > 0, 100 * idle / (busy + idle), 0)');
   return [
-    [question('What does it cost?')],
+    question('What does it cost?'),
     [
-      graph({
-        title: 'Upper bound of Fargate cost, at the price of the most expensive pool (us-east-1)',
-        left: [daemonFormula(autoscaler, dollars)],
-      }),
-      graph({
-        title: 'Idle daemons, in percent',
-        left: [daemonFormula(autoscaler, waste)],
-        most: 100,
-      }),
-      table(autoscaler, { title: 'Task hours by pool', query: 'cost in task hours by pool' }),
+      graph('Upper bound of Fargate cost, at the price of the most expensive pool (us-east-1)', [dollars]),
+      graph('Idle daemons, in percent', [idle], { most: 100 }),
+      table(autoscaler, 'Task hours by pool', 'cost in task hours by pool'),
     ],
   ];
 }
 
-function broken({ autoscaler, alarms = [] }: DashboardProps): IWidget[][] {
+function broken(props: DashboardProps): IWidget[][] {
+  const { autoscaler, alarms = [] } = props;
   const { function: lambda } = autoscaler;
   const period = Duration.minutes(1);
   const failed = lambda.metricErrors({ period, label: 'failed' });
   const throttled = lambda.metricThrottles({ period, label: 'throttled' });
   const longest = lambda.metricDuration({ period, statistic: 'Maximum', label: 'longest, ms' });
-  const age = looks(autoscaler, { TickAge: 'Minimum' });
   return [
-    [question('What is broken?')],
+    question('What is broken?'),
     ...(alarms.length > 0
       ? [[new AlarmStatusWidget({ title: 'Alarms', width: 24, height: 3, alarms: [...alarms] })]]
       : []),
     [
-      graph({ title: 'Seconds since the last complete look', left: age, alarmAt: 300 }),
-      graph({ title: 'Looks', left: [failed, throttled], right: [longest] }),
-      table(autoscaler, { title: 'Failures of looks', query: 'failures' }),
+      graph('Seconds since the last complete look', looks(props, 'TickAge'), { alarmAt: 300 }),
+      graph('Looks', [failed, throttled], { right: [longest] }),
+      table(autoscaler, 'Failures of looks', 'failures'),
     ],
-    [table(autoscaler, { title: 'Findings', query: 'findings', width: 24 })],
+    [table(autoscaler, 'Findings', 'findings', 24)],
   ];
 }

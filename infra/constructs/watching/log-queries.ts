@@ -3,17 +3,13 @@ import { CfnQueryDefinition, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { WAIT_PARTS } from '../../../lambda/decision/waits/wait-parts.ts';
 
-export type LogQueriesProps = {
-  /** The log group of the function. */
-  readonly logGroup: ILogGroup;
-};
-
 /**
  * Saved queries of Logs Insights on the function's events of looks (lambda/look/look-event.ts) and
  * of started jobs. Their folder is named after the stack.
  */
 export class LogQueries extends Construct {
-  constructor(scope: Construct, id: string, { logGroup }: LogQueriesProps) {
+  /** @param logGroup the log group of the function */
+  constructor(scope: Construct, id: string, { logGroup }: { readonly logGroup: ILogGroup }) {
     super(scope, id);
     const { stackName } = Stack.of(this);
     const folder = `coder-provisioner-autoscaler/${stackName}`;

@@ -1,39 +1,55 @@
 /** The metrics that the function publishes, as CDK metrics for the alarms and the dashboard. */
 import { Duration } from 'aws-cdk-lib';
-import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import {
+  CONTESTED_METRIC,
+  DEAD_METRIC,
+  LICENSE_METRIC,
   METRICS_NAMESPACE,
   type MetricName,
-  type PoolMetricName,
   type RareMetricName,
+  STUCK_METRIC,
+  TOKEN_METRIC,
   type WaitMetricName,
 } from '../../../lambda/telemetry/metric-names.ts';
+
+/**
+ * The metrics of a deployment: ten that each look writes, and those that are written on occasion:
+ * for problems, and when jobs start (`WAIT_METRICS`).
+ */
+export type AutoscalerMetric = MetricName | RareMetricName | WaitMetricName;
 
 /** A minute may have several looks. `SampleCount` counts them. */
 export type Statistic = 'Minimum' | 'Maximum' | 'Sum' | 'SampleCount';
 
-export type LookMetric = {
-  /** The value of the dimension `service`, which identifies the deployment. */
-  readonly service: string;
-  readonly name: MetricName | RareMetricName | WaitMetricName;
-  readonly statistic: Statistic;
-  /** @default the metric's name */
-  readonly label?: string;
-  /** @default one minute */
-  readonly period?: Duration;
+/** What matters of the looks of a minute. */
+export const STATISTICS: Readonly<Record<AutoscalerMetric, Statistic>> = {
+  PendingJobs: 'Maximum',
+  OldestPendingAge: 'Maximum',
+  UnservedJobs: 'Maximum',
+  BusyDaemons: 'Maximum',
+  IdleDaemons: 'Maximum',
+  StartingDaemons: 'Maximum',
+  Launches: 'Sum',
+  FailedStarts: 'Maximum',
+  PoolsAtMax: 'Maximum',
+  TickAge: 'Minimum',
+  [TOKEN_METRIC]: 'Minimum',
+  [STUCK_METRIC]: 'Maximum',
+  [LICENSE_METRIC]: 'Maximum',
+  [DEAD_METRIC]: 'Maximum',
+  [CONTESTED_METRIC]: 'Maximum',
+  WaitForLaunch: 'Sum',
+  WaitForImagePull: 'Sum',
+  WaitForTaskStart: 'Sum',
+  WaitForRegistration: 'Sum',
+  WaitInQueue: 'Sum',
+  WaitUnknown: 'Sum',
 };
 
-export function lookMetric({ service, name, statistic, label, period }: LookMetric): Metric {
-  return publishedMetric({ service }, name, statistic).with({
-    label: label ?? name,
-    ...(period !== undefined && { period }),
-  });
-}
-
-export type PoolMetric = { readonly service: string; readonly name: PoolMetricName; readonly pool: string };
-
-export function poolMetric({ service, name, pool }: PoolMetric): Metric {
-  return publishedMetric({ service, pool }, name, 'Maximum').with({ label: pool });
+/** A metric of the deployment `service`, which is called after itself. */
+export function lookMetric(service: string, name: AutoscalerMetric, options: MetricOptions = {}): Metric {
+  return publishedMetric({ service }, name, STATISTICS[name]).with({ label: name, ...options });
 }
 
 /** Dimensions of a metric: the deployment, and the pool if the metric is about one. */

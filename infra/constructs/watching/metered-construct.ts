@@ -5,45 +5,11 @@ import {
   CONTESTED_METRIC,
   DEAD_METRIC,
   LICENSE_METRIC,
-  type MetricName,
-  type RareMetricName,
   STUCK_METRIC,
   TOKEN_METRIC,
-  type WaitMetricName,
 } from '../../../lambda/telemetry/metric-names.ts';
-import { StackError } from '../shared/stack-error.ts';
-import { publishedMetric, type Statistic } from './look-metrics.ts';
-
-/**
- * The metrics of a deployment: ten that each look writes, and those that are written on occasion:
- * for problems, and when jobs start (`WAIT_METRICS`).
- */
-export type AutoscalerMetric = MetricName | RareMetricName | WaitMetricName;
-
-/** A minute may have several looks. These statistics say what matters of them. */
-const STATISTICS: Readonly<Record<AutoscalerMetric, Statistic>> = {
-  PendingJobs: 'Maximum',
-  OldestPendingAge: 'Maximum',
-  UnservedJobs: 'Maximum',
-  BusyDaemons: 'Maximum',
-  IdleDaemons: 'Maximum',
-  StartingDaemons: 'Maximum',
-  Launches: 'Sum',
-  FailedStarts: 'Maximum',
-  PoolsAtMax: 'Maximum',
-  TickAge: 'Minimum',
-  [TOKEN_METRIC]: 'Minimum',
-  [STUCK_METRIC]: 'Maximum',
-  [LICENSE_METRIC]: 'Maximum',
-  [DEAD_METRIC]: 'Maximum',
-  [CONTESTED_METRIC]: 'Maximum',
-  WaitForLaunch: 'Sum',
-  WaitForImagePull: 'Sum',
-  WaitForTaskStart: 'Sum',
-  WaitForRegistration: 'Sum',
-  WaitInQueue: 'Sum',
-  WaitUnknown: 'Sum',
-};
+import { StackError } from '../shared/errors.ts';
+import { type AutoscalerMetric, publishedMetric, STATISTICS } from './look-metrics.ts';
 
 /**
  * A construct with a method for each metric of its deployment. The default period is one minute,

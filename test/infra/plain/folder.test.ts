@@ -10,32 +10,28 @@ const dir = ownFolder();
 
 const folder = (name: string): string => join(dir, name);
 
+const OLD = `${'0'.repeat(64)}.zip`;
+const [first, second] = [folder('first'), folder('second')];
+mkdirSync(join(second, 'assets'), { recursive: true });
+writeFileSync(join(second, 'assets', OLD), '');
+const [written, again] = [first, second].map((outDir) => writeTemplate(MINIMAL, { outDir }));
+
 it('has the same bytes after every run', () => {
-  const [first, second] = [folder('first'), folder('second')].map((outDir) =>
-    writeTemplate(MINIMAL, { outDir }),
-  );
   const read = (files: readonly { readonly file: string }[] = []) =>
     files.map(({ file }) => readFileSync(file));
-  expect(read(first?.assets)).toHaveLength(1);
-  expect(read(first?.assets)).toEqual(read(second?.assets));
-  expect(read(first && [first.template])).toEqual(read(second && [second.template]));
+  expect(read(written?.assets)).toHaveLength(1);
+  expect(read(written?.assets)).toEqual(read(again?.assets));
+  expect(read(written && [written.template])).toEqual(read(again && [again.template]));
 });
 
 it('loses the assets of an earlier run', () => {
-  const outDir = folder('again');
-  writeTemplate(MINIMAL, { outDir });
-  const old = join(outDir, 'assets', `${'0'.repeat(64)}.zip`);
-  writeFileSync(old, '');
-  const { assets } = writeTemplate(MINIMAL, { outDir });
-  expect(existsSync(old)).toBe(false);
-  expect(readdirSync(join(outDir, 'assets'))).toHaveLength(assets.length);
+  expect(existsSync(join(second, 'assets', OLD))).toBe(false);
+  expect(readdirSync(join(second, 'assets'))).toHaveLength(again?.assets.length ?? 0);
 });
 
 it('keeps its files if the settings are wrong', () => {
-  const outDir = folder('kept');
-  const { assets } = writeTemplate(MINIMAL, { outDir });
-  expect(() => writeTemplate({ ...MINIMAL, pools: [] }, { outDir })).toThrow(/pools/);
-  for (const { file } of assets) expect(existsSync(file)).toBe(true);
+  expect(() => writeTemplate({ ...MINIMAL, pools: [] }, { outDir: first })).toThrow(/pools/);
+  for (const { file } of written?.assets ?? []) expect(existsSync(file)).toBe(true);
 });
 
 it.each([

@@ -14,9 +14,9 @@ import {
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
 import { Construct, DependencyGroup, type IDependable } from 'constructs';
-import type { AwsSettings } from '../../../lambda/config/rules/deployment.ts';
-import { isPlain } from '../plain/plain-stack.ts';
-import { acknowledge } from './acknowledge.ts';
+import type { AwsSettings } from '../../lambda/config/rules/deployment.ts';
+import { isPlain } from './plain/plain-stack.ts';
+import { acknowledge } from './shared/nag.ts';
 
 export type NetworkProps = {
   readonly settings: AwsSettings['network'];

@@ -1,7 +1,23 @@
-/** Acknowledges wildcards in the permissions of a role for cdk-nag, each with its reason. */
+/**
+ * Acknowledges findings of cdk-nag, each with its reason. aws-cdk-lib's `Validations` does the
+ * same, but older versions that this construct supports do not have it, or refuse ids with `::`.
+ */
 import { Stack } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
-import { acknowledge } from './acknowledge.ts';
+
+/** `Validations.ACKNOWLEDGED_RULES_METADATA_KEY`, where cdk-nag reads them. */
+const KEY = 'aws:cdk:acknowledged-rules';
+
+export type Acknowledgment = { readonly id: string; readonly reason: string };
+
+export function acknowledge(scope: IConstruct, ...findings: readonly Acknowledgment[]): void {
+  for (const { id, reason } of findings) scope.node.addMetadata(KEY, { [id]: reason });
+}
+
+/** Acknowledges several findings with one reason. */
+export function acknowledgeAll(scope: IConstruct, reason: string, ...ids: readonly string[]): void {
+  acknowledge(scope, ...ids.map((id) => ({ id, reason })));
+}
 
 export type Wildcard = { readonly resource: string; readonly reason: string };
 
