@@ -46,8 +46,9 @@ describe('the stock of a pool', () => {
     },
   ])('is $atWork.0 to $atWork.1 at $perMinute builds a minute: $because', ({ pool, perMinute, atWork }) => {
     const [least = 0, most = 0] = atWork;
-    expect(expected(pool, perMinute).atWork).toBeGreaterThanOrEqual(least);
-    expect(expected(pool, perMinute).atWork).toBeLessThanOrEqual(most);
+    const stock = expected(pool, perMinute);
+    expect(stock.atWork).toBeGreaterThanOrEqual(least);
+    expect(stock.atWork).toBeLessThanOrEqual(most);
   });
 
   it('is small at night, and larger if waiting costs a dollar a minute', () => {

@@ -164,22 +164,17 @@ describe('a stack with managed keys', () => {
   });
 });
 
-describe('a stack whose last pool with a managed key is gone', () => {
-  const settings = { ...MINIMAL, managedKeys: MANAGED_KEYS.managedKeys };
+/** The last pool with a managed key is gone. */
+const WITHOUT_POOLS = { ...MINIMAL, managedKeys: MANAGED_KEYS.managedKeys };
 
+describe('a stack whose last pool with a managed key is gone', () => {
   it('keeps the key function and its sweep while the section managedKeys is there', () => {
-    const left = synthesize(settings);
+    const left = synthesize(WITHOUT_POOLS);
     left.resourceCountIs(KEY, 0);
     left.hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: 'rate(15 minutes)' });
     const before = idsOf(template, 'AWS::Lambda::Function').filter((id) => id.includes('Keys'));
     const after = idsOf(left, 'AWS::Lambda::Function').filter((id) => id.includes('Keys'));
     expect(after).toEqual(before);
-  });
-
-  it('refuses to grant rotations', () => {
-    const { stack, autoscaler } = deploy(settings);
-    const role = new Role(stack, 'Operator', { assumedBy: new AccountPrincipal('123456789012') });
-    expect(() => autoscaler.grantRotateKeys(role)).toThrow('no pool has "key: managed"');
   });
 });
 
@@ -189,8 +184,11 @@ describe('a stack without managed keys', () => {
     expect(text).not.toMatch(/AWS::SecretsManager|Custom::|AWS::Events::Rule/);
   });
 
-  it('refuses to grant rotations', () => {
-    const { stack, autoscaler } = deploy(MINIMAL);
+  it.each([
+    { name: 'of its last pool', settings: WITHOUT_POOLS },
+    { name: 'at all', settings: MINIMAL },
+  ])('refuses to grant rotations if it has none $name', ({ settings }) => {
+    const { stack, autoscaler } = deploy(settings);
     const role = new Role(stack, 'Operator', { assumedBy: new AccountPrincipal('123456789012') });
     expect(() => autoscaler.grantRotateKeys(role)).toThrow('no pool has "key: managed"');
   });

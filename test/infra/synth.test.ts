@@ -2,12 +2,10 @@
  * Runs the real CDK CLI on the project's app, as in a fresh clone: with an empty home folder and
  * without network.
  */
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { Settings } from '../../infra/constructs/settings.ts';
@@ -28,23 +26,25 @@ const SECRETS = {
 
 type Run = { readonly status: number; readonly stdout: string; readonly stderr: string };
 
-function cdk(...args: string[]): Promise<Run> {
-  const nowhere = 'http://127.0.0.1:9';
-  const env = {
-    ...SECRETS,
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-    // for the child process `node infra/app.ts`, as npx sets it
-    PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
-    HOME: dir,
-    HTTP_PROXY: nowhere,
-    HTTPS_PROXY: nowhere,
-    AWS_EC2_METADATA_DISABLED: 'true',
-  };
-  const file = 'node_modules/aws-cdk/bin/cdk';
-  return new Promise((resolve) => {
-    const options = { env, encoding: 'utf8', maxBuffer: 2 ** 26 } as const;
-    const child = execFile(process.execPath, [file, ...args], options, (_, stdout, stderr) =>
-      resolve({ status: child.exitCode ?? -1, stdout, stderr }),
+const nowhere = 'http://127.0.0.1:9';
+const ENVIRONMENT = {
+  ...SECRETS,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+  CDK_VALIDATION: process.env.CDK_VALIDATION,
+  // for the child process `node infra/app.ts`, as npx sets it
+  PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
+  HOME: dir,
+  HTTP_PROXY: nowhere,
+  HTTPS_PROXY: nowhere,
+  AWS_EC2_METADATA_DISABLED: 'true',
+};
+
+function runNode(args: readonly string[], given: { cwd?: string; env?: object } = {}): Promise<Run> {
+  const options = { cwd: given.cwd, encoding: 'utf8', maxBuffer: 2 ** 26 } as const;
+  return new Promise((done) => {
+    const env = { ...ENVIRONMENT, ...given.env };
+    const child = execFile(process.execPath, args, { ...options, env }, (_, stdout, stderr) =>
+      done({ status: child.exitCode ?? -1, stdout, stderr }),
     );
   });
 }
@@ -55,8 +55,13 @@ function write(name: string, settings: object): string {
   return file;
 }
 
+const CDK = 'node_modules/aws-cdk/bin/cdk';
 const synth = (file: string, out: string): Promise<Run> =>
-  cdk('synth', '--quiet', '--output', join(dir, out), '-c', `config=${file}`);
+  runNode([CDK, 'synth', '--quiet', '--output', join(dir, out), '-c', `config=${file}`]);
+
+/** The app alone, with the context that the CDK CLI would pass. */
+const runApp = (context: object): Promise<Run> =>
+  runNode([resolve('infra/app.ts')], { cwd: dir, env: { CDK_CONTEXT_JSON: JSON.stringify(context) } });
 
 const EXAMPLE = 'autoscaler.example.yaml';
 /** A synthesis takes seconds, and several tests look at this one. */
@@ -99,8 +104,7 @@ describe('cdk synth', () => {
   });
 
   it.concurrent('refuses to deploy without a configuration, and says how to get one', MINUTES_2, async () => {
-    const child = spawn(process.execPath, [resolve('infra/app.ts')], { cwd: dir, stdio: 'pipe' });
-    const [stderr, [status]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    const { status, stderr } = await runApp({});
     expect(stderr).toMatch(
       /^no configuration: there is no autoscaler\.yaml in \S+\. Write one from your coderd with "npx autoscaler init", or copy autoscaler\.example\.yaml and edit it\. To use another file, pass -c config=FILE\n$/,
     );
@@ -109,7 +113,7 @@ describe('cdk synth', () => {
 
   it.concurrent('reports configuration problems without a stack trace', MINUTES_2, async () => {
     const wrong = write('wrong', { coder: MINIMAL.coder, pools: [{ naem: 'x' }] });
-    const { status, stderr } = await synth(wrong, 'wrong');
+    const { status, stderr } = await runApp({ config: wrong });
     expect(status).toBe(1);
     expect(stderr).toContain('naem');
     expect(stderr).not.toMatch(/^\s+at /m);

@@ -6,9 +6,9 @@ import { METRICS, METRICS_NAMESPACE, POOL_METRICS } from '../../../lambda/teleme
 import { deploy } from '../support/public-api.ts';
 import { cpu, deployment, templateOf } from '../support/synthesized.ts';
 
-describe('the metrics of the autoscaler', () => {
-  const { stack, autoscaler } = deploy(deployment([cpu]));
+const { stack, autoscaler } = deploy(deployment([cpu]));
 
+describe('the metrics of the autoscaler', () => {
   it.each([...METRICS, 'TokenDaysLeft', 'StuckTasks', 'DeadBuilds', 'ContestedPools'] as const)(
     'have a method for %s, with the dimension of this deployment',
     (name) => {
@@ -55,15 +55,15 @@ describe('the metrics of the autoscaler', () => {
 });
 
 describe('the metrics of a pool', () => {
+  const published = deploy(deployment([cpu], { metrics: { perPool: true } })).autoscaler;
+
   it.each(POOL_METRICS)('have a method for %s, with the dimensions of the pool', (name) => {
-    const { autoscaler } = deploy(deployment([cpu], { metrics: { perPool: true } }));
-    const metric = autoscaler.pool('cpu')[`metric${name}`]({ statistic: 'Average' });
+    const metric = published.pool('cpu')[`metric${name}`]({ statistic: 'Average' });
     expect(metric.dimensions).toEqual({ service: 'Test', pool: 'cpu' });
     expect(metric).toMatchObject({ metricName: name, statistic: 'Average' });
   });
 
   it('are refused if the function does not publish them', () => {
-    const { autoscaler } = deploy(deployment([cpu]));
     expect(() => autoscaler.pool('cpu').metricPendingJobs()).toThrow(
       /^cannot use the metric PendingJobs of pool cpu: .*set aws\.metrics\.perPool to true$/,
     );
@@ -72,14 +72,12 @@ describe('the metrics of a pool', () => {
 
 describe('the alarms', () => {
   it('are found by the names of their sections in the runbook', () => {
-    const { autoscaler } = deploy(deployment([cpu]));
     const runbook = readFileSync('docs/operate.md', 'utf8');
     expect(Object.keys(autoscaler.alarms)).toContain('no-tick');
     for (const name of Object.keys(autoscaler.alarms)) expect(runbook).toContain(name);
   });
 
   it('are empty if the settings turn them off', () => {
-    const { autoscaler } = deploy(deployment([cpu], { alarms: { enabled: false } }));
-    expect(autoscaler.alarms).toEqual({});
+    expect(deploy(deployment([cpu], { alarms: { enabled: false } })).autoscaler.alarms).toEqual({});
   });
 });

@@ -1,34 +1,49 @@
 /** Grants to the people and pipelines that operate an autoscaler. */
-import type { CfnElement, Stack } from 'aws-cdk-lib';
+import type { CfnElement } from 'aws-cdk-lib';
 import { AccountPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { describe, expect, it } from 'vitest';
 import { FLOOR_TAG, PAUSE_TAG, PIN_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { actionsIn, callsIn, deploy, idOf, statementsFor } from '../support/public-api.ts';
 import { cpu, deployment } from '../support/synthesized.ts';
 
-const aRole = (stack: Stack, id = 'Operator'): Role =>
-  new Role(stack, id, { assumedBy: new AccountPrincipal('123456789012') });
+const { stack, autoscaler } = deploy(deployment([cpu]));
+
+const GRANTS = ['grantInvoke', 'grantRead', 'grantOverride'] as const;
+type GrantName = (typeof GRANTS)[number];
+
+/** The statements of an operator with this grant, and those of a pipeline that gets it twice. */
+const grantees = GRANTS.map((grant) => {
+  const [operator, pipeline] = ['Operator', 'Pipeline'].map((id) => {
+    const role = new Role(stack, `${id}-${grant}`, { assumedBy: new AccountPrincipal('123456789012') });
+    autoscaler[grant](role).assertSuccess();
+    return role;
+  }) as [Role, Role];
+  autoscaler[grant](pipeline);
+  return { grant, operator, pipeline };
+});
+
+const granted = new Map(
+  grantees.map(({ grant, operator, pipeline }) => [
+    grant,
+    { once: statementsFor(stack, operator), twice: statementsFor(stack, pipeline) },
+  ]),
+);
+const statementsOf = (grant: GrantName) => granted.get(grant)?.once ?? [];
 
 describe('a grant to an operator', () => {
   it('to invoke allows dry runs of this function only', () => {
-    const { stack, autoscaler } = deploy(deployment([cpu]));
-    const role = aRole(stack);
-    autoscaler.grantInvoke(role).assertSuccess();
-    const [statement, ...more] = statementsFor(stack, role);
+    const [statement, ...more] = statementsOf('grantInvoke');
     expect(statement?.Action).toBe('lambda:InvokeFunction');
     expect(JSON.stringify(statement?.Resource)).toContain(idOf(stack, autoscaler.function));
     expect(more).toEqual([]);
   });
 
   it('to read allows what the reading commands call, and no change', () => {
-    const { stack, autoscaler } = deploy(deployment([cpu]));
-    const role = aRole(stack);
-    autoscaler.grantRead(role).assertSuccess();
     const reading = callsIn('lambda/adapters/ecs/ecs.ts', 'ecs').filter(
       (action) => !action.startsWith('ecs:Update'),
     );
     expect(reading.length).toBeGreaterThan(4);
-    expect(actionsIn(statementsFor(stack, role))).toEqual(
+    expect(actionsIn(statementsOf('grantRead'))).toEqual(
       [
         ...reading,
         ...callsIn('lambda/adapters/ecs/task-definitions.ts', 'ecs'),
@@ -42,28 +57,19 @@ describe('a grant to an operator', () => {
   });
 
   it('to read allows queries on the logs of the function and of each pool', () => {
-    const { stack, autoscaler } = deploy(deployment([cpu]));
-    const role = aRole(stack);
-    autoscaler.grantRead(role);
-    const [query] = statementsFor(stack, role).filter(({ Action }) => Action.includes('logs:StartQuery'));
+    const [query] = statementsOf('grantRead').filter(({ Action }) => Action.includes('logs:StartQuery'));
     for (const { node } of [autoscaler.logGroup, autoscaler.pool('cpu').logGroup])
       expect(JSON.stringify(query?.Resource)).toContain(stack.getLogicalId(node.defaultChild as CfnElement));
   });
 
   it('to read allows one value only: that of the token', () => {
-    const { stack, autoscaler } = deploy(deployment([cpu]));
-    const role = aRole(stack);
-    autoscaler.grantRead(role);
-    const secrets = statementsFor(stack, role).filter(({ Action }) => Action.includes('GetSecretValue'));
+    const secrets = statementsOf('grantRead').filter(({ Action }) => Action.includes('GetSecretValue'));
     expect(JSON.stringify(secrets)).toContain('secret:coder/autoscaler-token-??????');
     expect(JSON.stringify(secrets)).not.toContain('coder/keys');
   });
 
   it('to override allows the tags of overrides on services of this stack', () => {
-    const { stack, autoscaler } = deploy(deployment([cpu]));
-    const role = aRole(stack);
-    autoscaler.grantOverride(role).assertSuccess();
-    const statements = statementsFor(stack, role);
+    const statements = statementsOf('grantOverride');
     expect(actionsIn(statements)).toEqual(
       [
         ...callsIn('lambda/adapters/ecs/override-tags.ts', 'ecs'),
@@ -83,20 +89,13 @@ describe('a grant to an operator', () => {
     });
   });
 
-  it.each(['grantInvoke', 'grantRead', 'grantOverride'] as const)(
-    'with %s can be made to several grantees, and twice to one',
-    (grant) => {
-      const { stack, autoscaler } = deploy(deployment([cpu]));
-      const [first, second] = [aRole(stack), aRole(stack, 'Pipeline')];
-      autoscaler[grant](first);
-      autoscaler[grant](first);
-      autoscaler[grant](second);
-      expect(actionsIn(statementsFor(stack, first))).toEqual(actionsIn(statementsFor(stack, second)));
-    },
-  );
+  it.each(GRANTS)('with %s can be made to several grantees, and twice to one', (grant) => {
+    const { once, twice } = granted.get(grant) ?? {};
+    expect(once).not.toEqual([]);
+    expect(twice).toEqual(once);
+  });
 
   it('can be made to a service that a policy cannot be attached to, which is reported', () => {
-    const { autoscaler } = deploy(deployment([cpu]));
     const grant = autoscaler.grantRead(new ServicePrincipal('events.amazonaws.com'));
     expect(() => grant.assertSuccess()).toThrow(/could not be added/);
   });

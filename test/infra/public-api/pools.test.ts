@@ -10,8 +10,9 @@ import { cpu, deployment, EVERYTHING, EXISTING, gpu, newApp, templateOf } from '
 import { type Resource, resourcesOf, roleOf, statementsOf, taskOf } from '../support/template-parts.ts';
 
 describe('a pool', () => {
+  const { stack, autoscaler } = deploy(deployment([cpu, gpu]));
+
   it('is found by its name', () => {
-    const { autoscaler } = deploy(deployment([cpu, gpu]));
     expect(autoscaler.pool('gpu')).toBe(autoscaler.pools.gpu);
     expect(Object.keys(autoscaler.pools)).toEqual(['cpu', 'gpu']);
     expect(autoscaler.pool('gpu').poolName).toBe('gpu');
@@ -19,14 +20,12 @@ describe('a pool', () => {
   });
 
   it.each(['gup', '', '__proto__', 'constructor'])('is not found by the wrong name "%s"', (name) => {
-    const { autoscaler } = deploy(deployment([cpu, gpu]));
     expect(() => autoscaler.pool(name)).toThrow(
       new StackError(`cannot find pool "${name}": the settings have only cpu, gpu; name one of them`),
     );
   });
 
   it('gets a grant in its task role, and no other pool gets it', () => {
-    const { stack, autoscaler } = deploy(deployment([cpu, gpu]));
     new Bucket(stack, 'State').grantRead(autoscaler.pool('gpu'));
     const template = templateOf(stack);
     const actionsOf = (pool: string): string[] =>

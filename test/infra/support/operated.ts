@@ -1,8 +1,8 @@
 /** A stack with the function, its alarms and its dashboard, for an existing cluster. */
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Cluster } from 'aws-cdk-lib/aws-ecs';
@@ -14,7 +14,7 @@ import { Alarms } from '../../../infra/constructs/watching/alarms.ts';
 import { Dashboard } from '../../../infra/constructs/watching/dashboard.ts';
 import type { AwsSettings, DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import { aPool, poolName } from '../../support/parts.ts';
-import { templateOf } from './synthesized.ts';
+import { newApp, templateOf } from './synthesized.ts';
 
 export function deployedPool(pool: Partial<DeployedPool> = {}): DeployedPool {
   return {
@@ -43,8 +43,7 @@ export function operate(operated: Operated = {}): Template {
 }
 
 function operatedStack({ settings, alarms, pools, perPool = false, encrypted = false }: Operated): Stack {
-  const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
-  const stack = new Stack(new App({ context }), 'Test');
+  const stack = new Stack(newApp(), 'Test');
   const vpc = Vpc.fromVpcAttributes(stack, 'Vpc', {
     vpcId: 'vpc-0123456789abcdef0',
     availabilityZones: ['eu-central-1a'],

@@ -119,13 +119,23 @@ export function stackOf(settings: Settings, app = newApp()): AutoscalerStack {
   return new AutoscalerStack(app, settings.aws?.stack ?? 'Test', { autoscaler: settings });
 }
 
-export function newApp(): App {
-  const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
-  return new App({ context, outdir: mkdtempSync(join(tmpdir(), 'cdk.out-')) });
+/** The feature flags of the project's app. */
+const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+
+/** Without tree.json, which takes half of a synthesis. */
+export function newApp(flags: object = context): App {
+  const outdir = mkdtempSync(join(tmpdir(), 'cdk.out-'));
+  return new App({ context: { ...flags }, outdir, treeMetadata: false });
 }
 
+const known = new Map<string, Template>();
+
+/** Synthesizes each deployment once, for all test files of a worker. */
 export function synthesize(settings: Settings): Template {
-  return templateOf(stackOf(settings));
+  const key = JSON.stringify(settings);
+  const template = known.get(key) ?? templateOf(stackOf(settings));
+  known.set(key, template);
+  return template;
 }
 
 /** Synthesizes without CDK's validation, which takes seconds. synth.test.ts runs it. */
