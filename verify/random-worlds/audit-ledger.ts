@@ -5,26 +5,10 @@
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
 import type { World } from '../../simulator/world.ts';
-import type { Crash } from './events/incidents.ts';
-import { timeText } from './kill-report.ts';
+import type { LedgerFigures } from './figures.ts';
 import type { LookLog } from './look-log.ts';
-
-/** Numbers of builds. */
-export type LedgerFigures = {
-  /** Builds that died with their tasks. */
-  readonly died: number;
-  /** Those of them that a look reported. */
-  readonly listed: number;
-  /** Builds that a look reported although they did not die. */
-  readonly invented: number;
-  /**
-   * Builds that died and that no new process can know of: coderd has no row of their daemon, because
-   * its key was deleted. Each invocation here is a new process.
-   */
-  readonly unknowable: number;
-  /** Those of them of whose tasks a look said that nobody knows whether they ran a build. */
-  readonly saidUnknown: number;
-};
+import { timeText } from './lost-builds.ts';
+import type { Crash } from './world/world-events.ts';
 
 export type LedgerAudit = { readonly figures: LedgerFigures; readonly problems: readonly string[] };
 

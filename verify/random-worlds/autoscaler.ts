@@ -13,10 +13,10 @@ import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts
 import type { Range } from '../../simulator/ecs/parts/latencies.ts';
 import { InProcessFunction, type Line } from '../../simulator/in-process/function.ts';
 import type { Fate } from '../../simulator/queue/model.ts';
-import type { World } from '../../simulator/world.ts';
 import { type ConnectionFaults, FaultyConnection } from './world/faulty-connection.ts';
-import type { Fleet, FleetPool } from './world/fleet.ts';
-import { seeded, type WorldPlan } from './world/plan.ts';
+import type { FleetPool } from './world/fleet.ts';
+import type { WorldPlan } from './world/plan.ts';
+import type { WorldEvents } from './world/world-events.ts';
 
 const DOUBLED_WITHIN_MS = 30_000;
 /** Latency of a call in a slow invocation, which then has time for about one look. */
@@ -28,12 +28,8 @@ const NO_FAULTS: ConnectionFaults = { failing: 0, losing: 0 };
 const ALL_FAIL: ConnectionFaults = { failing: 1, losing: 0 };
 
 type AutoscalerOptions = {
-  readonly world: World;
-  readonly plan: WorldPlan;
-  readonly fleet: Fleet;
+  readonly events: WorldEvents;
   readonly scheduler: VirtualScheduler;
-  readonly random: Random;
-  readonly isCoderdDown: () => boolean;
   /** Called after each look with its duration. */
   readonly onLook: (result: LookResult, durationMs: number) => void;
   /** Called with each error other than an InvocationError. */
@@ -45,20 +41,22 @@ export class Autoscaler {
   readonly #function: InProcessFunction;
   /** Messages for the next look that were lost, repeated or late. */
   messageFaults = 0;
+  readonly #random: Random;
   readonly #messages: Random;
   #deployed: { readonly pools: readonly FleetPool[]; readonly config: Config } | undefined;
   #hasFaults = true;
 
   constructor(options: AutoscalerOptions) {
-    const { world, plan, scheduler, random, onLook, onError } = options;
+    const { events, scheduler, onLook, onError } = options;
     this.#options = options;
-    this.#messages = seeded(plan.seed + 42);
+    this.#random = events.source(3);
+    this.#messages = events.source(42);
     this.#function = new InProcessFunction({
-      world,
+      world: events.world,
       scheduler,
       config: () => this.#config(),
-      random,
-      lifeMs: plan.memory.processLifeMs,
+      random: this.#random,
+      lifeMs: events.plan.memory.processLifeMs,
       line: () => this.#line(),
       onLook,
       onInvoked: ({ error }) => {
@@ -81,9 +79,10 @@ export class Autoscaler {
 
   /** Repeats invocations of the schedule. */
   async #double(): Promise<never> {
-    const { scheduler, random, plan } = this.#options;
+    const { scheduler, events } = this.#options;
+    const random = this.#random;
     for (;;) {
-      if (this.#hasFaults && random.next() < plan.looks.doubled)
+      if (this.#hasFaults && random.next() < events.plan.looks.doubled)
         void scheduler.wait(random.whole(0, DOUBLED_WITHIN_MS)).then(() => this.#function.invoke());
       await scheduler.wait(MINUTE_MS);
     }
@@ -91,12 +90,11 @@ export class Autoscaler {
 
   /** What happens to a message for the next look. */
   #fate(): Fate {
-    const { plan } = this.#options;
     const random = this.#messages;
     const draws = { lost: random.next(), repeated: random.next(), late: random.next() };
     const lateMs = random.whole(...LATE_MS);
     if (!this.#hasFaults) return { copies: 1, lateMs: 0 };
-    const { lost, repeated, late } = plan.messages;
+    const { lost, repeated, late } = this.#options.events.plan.messages;
     const copies = draws.repeated < repeated ? 2 : 1;
     const isLate = draws.late < late;
     const fate = { copies: draws.lost < lost ? 0 : copies, lateMs: isLate ? lateMs : 0 };
@@ -109,7 +107,7 @@ export class Autoscaler {
    * started with.
    */
   #config(): Config {
-    const { plan, fleet } = this.#options;
+    const { plan, fleet } = this.#options.events;
     if (this.#deployed?.pools !== fleet.pools)
       this.#deployed = { pools: fleet.pools, config: checkConfig(configOf(plan, fleet.pools)).config };
     return this.#deployed.config;
@@ -117,21 +115,21 @@ export class Autoscaler {
 
   /** How the requests of one invocation come through. After a crash none is made. */
   #line(): Line {
-    const { scheduler, random, plan, isCoderdDown } = this.#options;
+    const { scheduler, events } = this.#options;
+    const random = this.#random;
+    const { looks, line, callLatency } = events.plan;
     const draws = { crash: random.next(), slow: random.next(), calls: random.whole(...CALLS_BEFORE_CRASH) };
-    const isCrashing = this.#hasFaults && draws.crash < plan.looks.crashing;
-    const isSlow = this.#hasFaults && draws.slow < plan.looks.slow;
-    const latency = isSlow ? SLOW : plan.callLatency;
-    const faults = (): ConnectionFaults => (this.#hasFaults ? plan.line : NO_FAULTS);
+    const isCrashing = this.#hasFaults && draws.crash < looks.crashing;
+    const isSlow = this.#hasFaults && draws.slow < looks.slow;
+    const latency = isSlow ? SLOW : callLatency;
+    const faults = (): ConnectionFaults => (this.#hasFaults ? line : NO_FAULTS);
     let calls = 0;
     const isCutOff = (): boolean => ++calls >= draws.calls && isCrashing;
-    const aws = new FaultyConnection({ scheduler, random, latency, faults, isCutOff });
+    const common = { scheduler, random, latency, isCutOff };
+    const aws = new FaultyConnection({ ...common, faults });
     const coderd = new FaultyConnection({
-      scheduler,
-      random,
-      latency,
-      isCutOff,
-      faults: () => (isCoderdDown() ? ALL_FAIL : faults()),
+      ...common,
+      faults: () => (events.isCoderdDown ? ALL_FAIL : faults()),
     });
     return {
       coderd: (answer) => coderd.call(answer),

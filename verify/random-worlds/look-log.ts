@@ -5,8 +5,7 @@ import type { LookResult } from '../../lambda/look/look.ts';
 import { type OrphanEvent, orphansOf } from '../../lambda/look/orphan-event.ts';
 import type { World } from '../../simulator/world.ts';
 import type { LookReport } from './settled.ts';
-import { isFalseRoll } from './world/false-rolls.ts';
-import { pauseViolations } from './world/pauses.ts';
+import { isFalseRoll, pauseViolations } from './world/forbidden-actions.ts';
 
 type LookLogOptions = {
   readonly world: World;

@@ -6,8 +6,8 @@
 import { Command } from 'commander';
 import { createLogUpdate } from 'log-update';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
-import { sumUp, tableOf } from './figures.ts';
-import { runWorld, type WorldResult } from './run-world.ts';
+import { sumUp, tableOf, type WorldResult } from './figures.ts';
+import { runWorld } from './run-world.ts';
 import { drawPlan } from './world/plan.ts';
 import { runWorlds } from './worlds.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { World } from '../../simulator/world.ts';
-import { running } from './events/workspaces.ts';
+import { runningWorkspaces } from './events/workload.ts';
 import type { FleetPool } from './world/fleet.ts';
 import { floorOf } from './world/plan.ts';
 
@@ -25,7 +25,7 @@ export function unsettled(
   const open = world.coderd.jobs().filter(({ completedAt }) => completedAt === undefined).length;
   const isHeld = (id: OrganizationId): boolean =>
     [...held].some((name) => world.coderd.organizationId(name) === id);
-  const awake = running(world, isHeld);
+  const awake = runningWorkspaces(world, isHeld);
   return [
     ...(open > 0 ? [`jobs that have not ended: ${open}`] : []),
     ...(awake > 0 ? [`workspaces that still run: ${awake}`] : []),
@@ -36,13 +36,6 @@ export function unsettled(
       .filter(({ name, organization, retiring }) => retiring && !held.has(organization) && !retired.has(name))
       .map(({ name }) => `pool "${name}": it is retiring and the plan does not report it as retired`),
   ];
-}
-
-/** The number of these tasks whose daemons have another key than the one in the pool's secret. */
-function daemonsWithOldKey(world: World, pool: string, tasks: readonly string[]): number {
-  const names = new Set(tasks.map((id) => `${pool}-${id}`));
-  const key = world.keyId(pool);
-  return world.coderd.daemons().filter(({ name, keyId }) => names.has(name) && keyId !== key).length;
 }
 
 function unsettledPool(world: World, pool: FleetPool): readonly string[] {
@@ -64,11 +57,9 @@ function unsettledPool(world: World, pool: FleetPool): readonly string[] {
   if (!isAtFloor) found.push(`its floor is ${floor}, but its tasks are: ${phases.join(', ') || 'none'}`);
   if (state.primary.rolloutState !== 'COMPLETED' || state.older.length > 0)
     found.push(`its deployment is ${state.primary.rolloutState}; older deployments: ${state.older.length}`);
-  const stale = daemonsWithOldKey(
-    world,
-    name,
-    tasks.map(({ identity }) => identity.id),
-  );
+  const own = new Set(tasks.map((task) => `${name}-${task.identity.id}`));
+  const key = world.keyId(name);
+  const stale = world.coderd.daemons().filter((it) => own.has(it.name) && it.keyId !== key).length;
   if (stale > 0) found.push(`${stale} of its daemons still use an old key`);
   return found.map((what) => `pool "${name}": ${what}`);
 }

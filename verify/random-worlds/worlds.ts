@@ -2,16 +2,16 @@
  * Simulates worlds until enough tasks have left. With several workers, worlds run in parallel; the
  * result is the same.
  */
-
-import type { WorldResult } from './run-world.ts';
-import { worldRunner } from './runners.ts';
-import { worldSeeds } from './world/plan.ts';
+import { startWorkerPool } from '../../simulator/base/worker-pool.ts';
+import type { WorldResult } from './figures.ts';
+import { runWorld } from './run-world.ts';
+import { drawPlan, worldSeeds } from './world/plan.ts';
 
 export type WorldsOptions = {
   /** Stop after at least this many tasks have left. */
   readonly leaves: number;
   readonly seed: number;
-  /** Number of threads. @default 1 */
+  /** Number of threads; 1 runs all worlds in this thread. @default 1 */
   readonly workers?: number;
   /** Whether tasks run without a guard. @default false */
   readonly isUnguarded?: boolean;
@@ -19,8 +19,16 @@ export type WorldsOptions = {
   readonly onProgress?: (leaves: number) => void;
 };
 
+/** The world to run. */
+type WorldRequest = { readonly seed: number; readonly isUnguarded: boolean };
+
 /** Stop after this many worlds with problems: more of them add little. */
 const ENOUGH_FAILURES = 5;
+
+/** Runs a world in this thread. */
+export function runRequest({ seed, isUnguarded }: WorldRequest): Promise<WorldResult> {
+  return runWorld(drawPlan(seed), { isUnguarded });
+}
 
 /**
  * The results in the order of the worlds: only as many worlds as needed, or fewer if too many have
@@ -31,11 +39,16 @@ export async function runWorlds(options: WorldsOptions): Promise<readonly WorldR
   const seeds = worldSeeds(seed);
   const results: (WorldResult | undefined)[] = [];
   const enough = (): readonly WorldResult[] | undefined => takeEnough(results, leaves, onProgress);
-  const runner = worldRunner(workers);
+  const pool = startWorkerPool({
+    script: new URL('./worker.ts', import.meta.url),
+    handle: runRequest,
+    threads: workers,
+    describe: (request: WorldRequest) => `the world of seed ${request.seed}`,
+  });
   const drive = async (): Promise<void> => {
     while (enough() === undefined) {
       const index = results.push(undefined) - 1;
-      results[index] = await runner.run({ seed: seeds.next().value, isUnguarded });
+      results[index] = await pool.run({ seed: seeds.next().value, isUnguarded });
     }
   };
   try {
@@ -43,7 +56,7 @@ export async function runWorlds(options: WorldsOptions): Promise<readonly WorldR
     // needed
     await Promise.race(Array.from({ length: workers }, drive));
   } finally {
-    await runner.close();
+    await pool.close();
   }
   return enough() ?? [];
 }

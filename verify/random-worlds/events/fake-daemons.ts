@@ -5,57 +5,36 @@
 import { tagKey } from '../../../lambda/decision/model/tags.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { ConnectionRefused } from '../../../simulator/base/daemon-connection.ts';
+import type { Random } from '../../../simulator/base/random.ts';
 import { Daemon } from '../../../simulator/task/daemon.ts';
-import { untilNextMs, type WorldContext } from '../world/world-context.ts';
+import type { WorldEvents } from '../world/world-events.ts';
 
-export type FakeDaemons = {
-  /** Number of daemons so far. */
-  readonly count: () => number;
-  /** The ids of the tasks that they claimed. */
-  readonly imitated: ReadonlySet<string>;
-  /** Ends all of them, each after its job, and plans no further one. */
-  readonly end: () => void;
-};
-
-/** Plans all of them for a world on its timeline. */
-export function planFakeDaemons(context: WorldContext): FakeDaemons {
-  const { world, plan, random, print } = context;
+/** Plans all of them for a world. At the end each ends after its job. */
+export function planFakeDaemons(events: WorldEvents): void {
+  const { world, plan, counts, imitated, print } = events;
+  const random = events.source(31);
   const ends = new Set<() => void>();
-  const imitated = new Set<string>();
-  let count = 0;
-  let isOver = plan.fakeDaemonsAnHour === 0;
-  const planNext = (): void => {
-    if (isOver) return;
-    world.timeline.after(untilNextMs(random, plan.fakeDaemonsAnHour), () => {
-      const fake = isOver ? undefined : start(context);
-      if (fake !== undefined) {
-        count += 1;
-        imitated.add(fake.taskId);
-        ends.add(fake.end);
-        world.timeline.after(random.whole(MINUTE_MS, 120 * MINUTE_MS), fake.end);
-      }
-      planNext();
-    });
-  };
-  planNext();
-  return {
-    count: () => count,
-    imitated,
-    end: () => {
-      isOver = true;
-      print(`fake daemons end: ${ends.size}`);
-      for (const end of ends) end();
-    },
-  };
+  events.repeat(random, plan.fakeDaemonsAnHour, () => {
+    const fake = start(events, random);
+    if (fake === undefined) return;
+    counts.fakeDaemons += 1;
+    imitated.add(fake.taskId);
+    ends.add(fake.end);
+    world.timeline.after(random.whole(MINUTE_MS, 120 * MINUTE_MS), fake.end);
+  });
+  events.atEnd(() => {
+    print(`fake daemons end: ${ends.size}`);
+    for (const end of ends) end();
+  });
 }
 
 type Fake = { readonly taskId: string; readonly end: () => void };
 
 /** Starts one; undefined if there is no task, or coderd refuses it. */
-function start({ world, fleet, random, print }: WorldContext): Fake | undefined {
-  const { coderd, ecs, timeline } = world;
-  const { id, serviceName, place } =
-    random.pick(ecs.tasks().filter(({ state }) => state.lastStatus === 'RUNNING'))?.identity ?? {};
+function start(events: WorldEvents, random: Random): Fake | undefined {
+  const { world, fleet, print } = events;
+  const { coderd, timeline } = world;
+  const { id, serviceName, place } = events.runningTask(random)?.identity ?? {};
   const pool = fleet.pools.find(({ name }) => world.service(name).identity.name === serviceName);
   // a row with another key of the same tags would look like one with an old key when all ends
   const ofKey = random.pick(
@@ -72,17 +51,9 @@ function start({ world, fleet, random, print }: WorldContext): Fake | undefined 
   const version = coderd.version.text;
   print(`fake daemon: ${name} with the key of "${ofKey.name}"${takesJobs ? ', takes jobs' : ''}`);
   if (takesJobs) {
-    const daemon = new Daemon({
-      timeline,
-      random,
-      server: coderd,
-      credential,
-      name,
-      version,
-      connect: [0, 0],
-      onExit: () => {},
-      onKilledJob: () => {},
-    });
+    const ignored = { onExit: () => {}, onKilledJob: () => {} };
+    const own = { credential, name, version, connect: [0, 0], ...ignored } as const;
+    const daemon = new Daemon({ timeline, random, server: coderd, ...own });
     return { taskId: id, end: () => daemon.terminate() };
   }
   try {

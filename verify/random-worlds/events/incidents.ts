@@ -1,24 +1,12 @@
 /**
  * Plans the faults of a random world: outages, AWS reclaiming hosts, changes by people in the
- * console, deployments.
+ * console, deployments, tasks that run out of memory.
  */
-import type { EpochMs, JobId } from '../../../lambda/decision/model/brands.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
-import type { EcsTask } from '../../../simulator/ecs/task.ts';
+import type { Random } from '../../../simulator/base/random.ts';
+import type { FleetPool } from '../world/fleet.ts';
 import { INCIDENTS, type Incident } from '../world/plan.ts';
-import { untilNextMs, type WorldContext } from '../world/world-context.ts';
-
-export type PlannedIncidents = {
-  /** Whether coderd is down. */
-  readonly isCoderdDown: () => boolean;
-  /** The jobs of daemons that crashed. */
-  readonly crashes: () => readonly Crash[];
-  /** Ends all outages, and plans no further incident. */
-  readonly end: () => void;
-};
-
-/** A job whose daemon crashed. */
-export type Crash = { readonly job: JobId; readonly taskId: string; readonly at: EpochMs };
+import { spreadMs, type WorldEvents } from '../world/world-events.ts';
 
 /**
  * The protection of a drain request (docs/internals/architecture.md, "The lease"). It is sent to
@@ -29,205 +17,160 @@ const NO_CAPACITY =
   'Capacity is unavailable at this time. Please try again later or in a different availability zone.';
 const PULL_FAILURE = 'CannotPullContainerError: pull image manifest has been retried 7 time(s)';
 
-/** Plans all incidents of a world on its timeline. */
-export function planIncidents(context: WorldContext): PlannedIncidents {
-  const { world, plan, random, print } = context;
-  const incidents = new IncidentRunner(context);
-  let isOver = false;
-  const planNext = (incident: Incident, perHour: number): void => {
-    world.timeline.after(untilNextMs(random, perHour), () => {
-      if (isOver) return;
-      const description = incidents.happen(incident);
+/** Plans all incidents of a world. */
+export function planIncidents(events: WorldEvents): void {
+  const { world, plan, print } = events;
+  const random = events.source(1);
+  const outages = new Outages(events, random);
+  const carriedOut = incidentsOf(events, random, outages);
+  for (const incident of INCIDENTS)
+    events.repeat(random, plan.incidents[incident] ?? 0, () => {
+      const description = carriedOut[incident]();
       if (description !== undefined) print(`${incident}: ${description}`);
-      planNext(incident, perHour);
     });
-  };
-  for (const incident of INCIDENTS) {
-    const perHour = plan.incidents[incident];
-    if (perHour !== undefined) planNext(incident, perHour);
-  }
   world.ecs.agentFaults = plan.agent;
+  events.atEnd(() => {
+    world.ecs.agentFaults = { failing: 0, losing: 0 };
+    outages.end();
+  });
+}
+
+/** The kernel kills the whole container, or the daemon alone. */
+export function planOutOfMemory(events: WorldEvents): void {
+  const { world, plan, print } = events;
+  const random = events.source(21);
+  events.repeat(random, plan.outOfMemoryAnHour, () => {
+    const id = events.runningTask(random)?.identity.id;
+    const isWhole = random.next() < 0.5;
+    print(`out of memory: ${id ?? 'no task'}`);
+    if (id === undefined) return;
+    const isAlone = !isWhole && world.guard(id)?.daemon !== undefined;
+    world.ecs.outOfMemory(id, isAlone ? () => events.crash(id) : undefined);
+  });
+}
+
+/** Carries out an incident. Returns what it did; undefined if there was nothing to do it to. */
+type CarryOut = () => string | undefined;
+
+function incidentsOf(
+  events: WorldEvents,
+  random: Random,
+  outages: Outages,
+): Readonly<Record<Incident, CarryOut>> {
+  const { world, fleet } = events;
+  const { ecs } = world;
+  const toTask = (act: (id: string) => void): string | undefined => {
+    const id = events.runningTask(random)?.identity.id;
+    if (id !== undefined) act(id);
+    return id;
+  };
+  const toPool = (act: (pool: FleetPool) => string | undefined): string | undefined => {
+    const pool = random.pick(fleet.pools);
+    return pool && (act(pool) ?? pool.name);
+  };
   return {
-    isCoderdDown: () => incidents.isCoderdDown,
-    crashes: () => incidents.crashes,
-    end: () => {
-      isOver = true;
-      incidents.end();
+    'spot interruption': () => toTask((id) => ecs.spotInterruption(id)),
+    'host failure': () => toTask((id) => ecs.hostFailure(id)),
+    retirement: () => {
+      const code = random.next() < 0.5 ? 'TerminationNotice' : 'ServiceSchedulerInitiated';
+      return toTask((id) => ecs.retireHost(id, code));
     },
+    StopTask: () => toTask((id) => ecs.stopTask(id)),
+    'daemon crash': () => toTask((id) => events.crash(id)),
+    deployment: () =>
+      toPool(({ name }) => {
+        if (!world.service(name).admitsDeployment) return `${name}: refused`;
+        world.deploy(name);
+        return undefined;
+      }),
+    'agents down': () => outages.agents(),
+    'key deleted': () => toPool(({ name }) => outages.key(name)),
+    'count set by hand': () =>
+      toPool(({ name, max }) => {
+        const count = random.next() < 0.3 ? 0 : random.whole(0, max + 2);
+        ecs.setDesiredCount(world.service(name).identity.name, count);
+        return `${name} to ${count}`;
+      }),
+    'ask by hand': () => toTask((id) => ecs.protect(id, ASK_MINUTES)),
+    'protection disabled by hand': () => toTask((id) => ecs.disableByHand(id)),
+    'starts failing': () => toPool(({ name }) => outages.starts(name)),
+    'coderd down': () => outages.coderd(),
+    'no capacity': () => toPool(({ name }) => outages.placement(name, true)),
+    'no capacity and no event': () => toPool(({ name }) => outages.placement(name, false)),
   };
 }
 
-class IncidentRunner {
-  isCoderdDown = false;
-  readonly crashes: Crash[] = [];
-  readonly #context: WorldContext;
-  readonly #withoutKey = new Set<string>();
-  readonly #notStarting = new Set<string>();
-  readonly #notPlaced = new Set<string>();
+const OUTAGES = ['agents', 'coderd', 'key', 'starts', 'placement'] as const;
+type Outage = (typeof OUTAGES)[number];
 
-  constructor(context: WorldContext) {
-    this.#context = context;
-  }
+/** The outages. Each ends after a while, and all end with the events. */
+class Outages {
+  readonly #events: WorldEvents;
+  readonly #random: Random;
+  /** What ends each outage in progress, by pool. */
+  readonly #open = new Map(OUTAGES.map((kind) => [kind, new Map<string, () => void>()]));
 
-  /** Carries out an incident. Returns what it did; undefined if there was nothing to do it to. */
-  happen(incident: Incident): string | undefined {
-    const { world } = this.#context;
-    switch (incident) {
-      case 'spot interruption':
-        return this.#toTask((id) => world.ecs.spotInterruption(id));
-      case 'host failure':
-        return this.#toTask((id) => world.ecs.hostFailure(id));
-      case 'retirement':
-        return this.#retire();
-      case 'StopTask':
-        return this.#toTask((id) => world.ecs.stopTask(id));
-      case 'daemon crash':
-        return this.#toTask((id) => this.#crash(id));
-      case 'deployment':
-        return this.#deploy();
-      case 'agents down':
-        return this.#agentsDown();
-      case 'key deleted':
-        return this.#toPool((pool) => this.#deleteKey(pool));
-      case 'count set by hand':
-        return this.#setCount();
-      case 'ask by hand':
-        return this.#toTask((id) => world.ecs.protect(id, ASK_MINUTES));
-      case 'protection disabled by hand':
-        return this.#toTask((id) => world.ecs.disableByHand(id));
-      case 'starts failing':
-        return this.#toPool((pool) => this.#failStarts(pool));
-      case 'coderd down':
-        return this.#coderdDown();
-      case 'no capacity':
-        return this.#toPool((pool) => this.#useUpCapacity(pool, { tellsEvents: true }));
-      case 'no capacity and no event':
-        return this.#toPool((pool) => this.#useUpCapacity(pool, { tellsEvents: false }));
-      default:
-        return incident satisfies never;
-    }
+  constructor(events: WorldEvents, random: Random) {
+    this.#events = events;
+    this.#random = random;
   }
 
   end(): void {
-    const { world } = this.#context;
-    this.#agentsUp();
-    world.ecs.agentFaults = { failing: 0, losing: 0 };
-    this.isCoderdDown = false;
-    for (const pool of [...this.#withoutKey]) this.#renewKey(pool);
-    for (const pool of [...this.#notStarting]) this.#start(pool);
-    for (const pool of [...this.#notPlaced]) this.#place(pool);
+    for (const [kind, pools] of this.#open) for (const pool of [...pools.keys()]) this.#end(kind, pool);
   }
 
-  #toTask(act: (id: string, task: EcsTask) => void): string | undefined {
-    const { world, random } = this.#context;
-    const running = world.ecs.tasks().filter(({ state }) => state.lastStatus === 'RUNNING');
-    const task = random.pick(running);
-    if (task === undefined) return undefined;
-    act(task.identity.id, task);
-    return task.identity.id;
+  agents(): string | undefined {
+    const { ecs } = this.#events.world;
+    if (ecs.agentsDown) return undefined;
+    ecs.agentsDown = true;
+    return this.#begin('agents', '', [MINUTE_MS, 9 * HOUR_MS], () => {
+      ecs.agentsDown = false;
+    });
   }
 
-  #toPool(act: (pool: string) => void): string | undefined {
-    const { fleet, random } = this.#context;
-    const pool = random.pick(fleet.pools);
-    if (pool === undefined) return undefined;
-    act(pool.name);
-    return pool.name;
+  coderd(): string {
+    this.#events.isCoderdDown = true;
+    return this.#begin('coderd', '', [20 * SECOND_MS, 30 * MINUTE_MS], () => {
+      this.#events.isCoderdDown = false;
+    });
   }
 
-  #deploy(): string | undefined {
-    const { world, fleet, random } = this.#context;
-    const pool = random.pick(fleet.pools)?.name;
-    if (pool === undefined) return undefined;
-    if (!world.service(pool).admitsDeployment) return `${pool}: refused`;
-    world.deploy(pool);
-    return pool;
+  key(pool: string): undefined {
+    const { world } = this.#events;
+    if (this.#open.get('key')?.has(pool)) return;
+    world.deleteKey(pool);
+    this.#begin('key', pool, [10 * SECOND_MS, 90 * MINUTE_MS], () => world.renewKey(pool));
   }
 
-  #later(fromMs: number, toMs: number, run: () => void): string {
-    const { world, random } = this.#context;
-    // Log-uniform: short and long outages are equally likely.
-    const ms = Math.round(fromMs * (toMs / fromMs) ** random.next());
-    world.timeline.after(ms, run);
+  starts(pool: string): undefined {
+    const { world } = this.#events;
+    const fail = (reason?: string): void => world.ecs.failStarts(world.service(pool).identity.name, reason);
+    fail(PULL_FAILURE);
+    this.#begin('starts', pool, [MINUTE_MS, 30 * MINUTE_MS], fail);
+  }
+
+  placement(pool: string, tellsEvents: boolean): undefined {
+    const { world } = this.#events;
+    const fail = (isTold: boolean, reason?: string): void => {
+      const service = world.service(pool);
+      service.tellsEvents = isTold;
+      world.ecs.failPlacement(service.identity.name, reason);
+    };
+    fail(tellsEvents, NO_CAPACITY);
+    this.#begin('placement', pool, [MINUTE_MS, 90 * MINUTE_MS], () => fail(true));
+  }
+
+  #begin(kind: Outage, pool: string, [fromMs, toMs]: readonly [number, number], end: () => void): string {
+    this.#open.get(kind)?.set(pool, end);
+    const ms = spreadMs(this.#random, fromMs, toMs);
+    this.#events.world.timeline.after(ms, () => this.#end(kind, pool));
     return `for ${Math.round(ms / SECOND_MS)} s`;
   }
 
-  #retire(): string | undefined {
-    const { world, random } = this.#context;
-    const code = random.next() < 0.5 ? 'TerminationNotice' : 'ServiceSchedulerInitiated';
-    return this.#toTask((id) => world.ecs.retireHost(id, code));
-  }
-
-  #crash(id: string): void {
-    const { world } = this.#context;
-    const job = world.guard(id)?.daemon?.crash(137);
-    if (job !== undefined) this.crashes.push({ job: job.id, taskId: id, at: world.timeline.now() });
-  }
-
-  #agentsDown(): string | undefined {
-    const { ecs } = this.#context.world;
-    if (ecs.agentsDown) return undefined;
-    ecs.agentsDown = true;
-    return this.#later(MINUTE_MS, 9 * HOUR_MS, () => this.#agentsUp());
-  }
-
-  #agentsUp(): void {
-    this.#context.world.ecs.agentsDown = false;
-  }
-
-  #deleteKey(pool: string): void {
-    if (this.#withoutKey.has(pool)) return;
-    this.#context.world.deleteKey(pool);
-    this.#withoutKey.add(pool);
-    this.#later(10 * SECOND_MS, 90 * MINUTE_MS, () => this.#renewKey(pool));
-  }
-
-  #renewKey(pool: string): void {
-    if (this.#withoutKey.delete(pool)) this.#context.world.renewKey(pool);
-  }
-
-  #setCount(): string | undefined {
-    const { world, fleet, random } = this.#context;
-    const pool = random.pick(fleet.pools);
-    if (pool === undefined) return undefined;
-    const count = random.next() < 0.3 ? 0 : random.whole(0, pool.max + 2);
-    world.ecs.setDesiredCount(world.service(pool.name).identity.name, count);
-    return `${pool.name} to ${count}`;
-  }
-
-  #failStarts(pool: string): void {
-    const { ecs } = this.#context.world;
-    ecs.failStarts(this.#context.world.service(pool).identity.name, PULL_FAILURE);
-    this.#notStarting.add(pool);
-    this.#later(MINUTE_MS, 30 * MINUTE_MS, () => this.#start(pool));
-  }
-
-  #start(pool: string): void {
-    const { world } = this.#context;
-    if (this.#notStarting.delete(pool)) world.ecs.failStarts(world.service(pool).identity.name);
-  }
-
-  #useUpCapacity(pool: string, { tellsEvents }: { readonly tellsEvents: boolean }): void {
-    const { world } = this.#context;
-    const service = world.service(pool);
-    service.tellsEvents = tellsEvents;
-    world.ecs.failPlacement(service.identity.name, NO_CAPACITY);
-    this.#notPlaced.add(pool);
-    this.#later(MINUTE_MS, 90 * MINUTE_MS, () => this.#place(pool));
-  }
-
-  #place(pool: string): void {
-    const { world } = this.#context;
-    if (!this.#notPlaced.delete(pool)) return;
-    const service = world.service(pool);
-    service.tellsEvents = true;
-    world.ecs.failPlacement(service.identity.name);
-  }
-
-  #coderdDown(): string {
-    this.isCoderdDown = true;
-    return this.#later(20 * SECOND_MS, 30 * MINUTE_MS, () => {
-      this.isCoderdDown = false;
-    });
+  /** Does nothing if the outage has ended: an earlier one of the same pool ends a later one. */
+  #end(kind: Outage, pool: string): void {
+    const end = this.#open.get(kind)?.get(pool);
+    this.#open.get(kind)?.delete(pool);
+    end?.();
   }
 }

@@ -1,7 +1,6 @@
 /** Draws the plan of one random world from its seed, before anything happens in it. */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { sum } from '../../../lambda/decision/model/collections.ts';
-import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import type { Range } from '../../../simulator/ecs/parts/latencies.ts';
@@ -16,29 +15,11 @@ export type PlannedPool = PoolSpec & {
   readonly idleTimeoutS: number;
 };
 
-/** Faults that happen to a random task, a random pool, or the whole world. */
-export const INCIDENTS = [
-  'spot interruption',
-  'host failure',
-  'retirement',
-  'StopTask',
-  'daemon crash',
-  'deployment',
-  'agents down',
-  'key deleted',
-  'count set by hand',
-  'ask by hand',
-  'protection disabled by hand',
-  'starts failing',
-  'coderd down',
-  'no capacity',
-  'no capacity and no event',
-] as const;
-
-export type Incident = (typeof INCIDENTS)[number];
-
-/** The highest rate of each incident, per hour over all pools. */
-const MOST_AN_HOUR: Readonly<Record<Incident, number>> = {
+/**
+ * The highest rate of each incident, per hour over all pools. Incidents happen to a random task, a
+ * random pool, or the whole world.
+ */
+const MOST_AN_HOUR = {
   'spot interruption': 6,
   'host failure': 2,
   retirement: 3,
@@ -56,11 +37,8 @@ const MOST_AN_HOUR: Readonly<Record<Incident, number>> = {
   'no capacity and no event': 1,
 };
 
-/** It has its own random source, so that all else in a world stayed the same when it was added. */
-const MOST_OUT_OF_MEMORY_AN_HOUR = 3;
-
-/** Daemons that claim a task which is not theirs. They have their own random source too. */
-const MOST_FAKE_DAEMONS_AN_HOUR = 6;
+export type Incident = keyof typeof MOST_AN_HOUR;
+export const INCIDENTS = Object.keys(MOST_AN_HOUR) as readonly Incident[];
 
 /** The removal of a pool from the configuration. */
 export type Retirement = {
@@ -76,48 +54,6 @@ export type Retirement = {
   readonly backAfterHours?: number;
 };
 
-/** The highest rate of overrides, per hour over all pools. */
-const MOST_OVERRIDES_AN_HOUR = 6;
-
-/** How secrets change, and how the autoscaler sees it. */
-export type SecretFaults = {
-  /** Changes per hour over all pools. */
-  readonly changesAnHour: number;
-  /** How old lists of secrets are (docs/internals/aws.md §4). */
-  readonly listLagMs: number;
-  /** How often per hour a permission is missing for a time. */
-  readonly forbiddenAnHour: number;
-  /** How often per hour lists of secrets tell too little for a time, or of a change that is none. */
-  readonly liesAnHour: number;
-};
-
-/** What lists of secrets tell wrongly. The last two are changes that leave the value as it is. */
-export const SECRET_LIES = [
-  'versions missing',
-  'undated',
-  'older list',
-  'tagged',
-  'rotated without a version',
-] as const;
-
-/** The highest rates, per hour. */
-const MOST_CHANGES_AN_HOUR = 2;
-const MOST_FORBIDDEN_AN_HOUR = 0.5;
-const MOST_LIES_AN_HOUR = 4;
-
-/** How long the function remembers, and what happens to its record of builds. */
-export type MemoryFaults = {
-  /** How long Lambda keeps each process. */
-  readonly processLifeMs: Range;
-  /** How often per hour the record is lost, old or wrong, or may not be read or written for a time. */
-  readonly recordAnHour: number;
-};
-
-const MOST_RECORD_FAULTS_AN_HOUR = 6;
-
-/** Shares of the messages for the next looks, 0 to 1. */
-export type MessageFaults = { readonly lost: number; readonly repeated: number; readonly late: number };
-
 export type WorldPlan = {
   readonly seed: number;
   /** Duration of all events; afterwards the world has to settle. */
@@ -129,11 +65,17 @@ export type WorldPlan = {
   readonly lookEveryS: number;
   /** Shares of all invocations, 0 to 1. */
   readonly looks: { readonly doubled: number; readonly crashing: number; readonly slow: number };
-  readonly memory: MemoryFaults;
-  readonly messages: MessageFaults;
+  readonly memory: {
+    /** How long Lambda keeps each process. */
+    readonly processLifeMs: Range;
+    /** How often per hour the record is lost, old or wrong, or may not be read or written for a time. */
+    readonly recordAnHour: number;
+  };
+  /** Shares of the messages for the next looks, 0 to 1. */
+  readonly messages: { readonly lost: number; readonly repeated: number; readonly late: number };
   readonly callLatency: Range;
   readonly line: ConnectionFaults;
-  readonly agent: { readonly failing: number; readonly losing: number };
+  readonly agent: ConnectionFaults;
   /** Incidents per hour; those that never happen are absent. */
   readonly incidents: Readonly<Partial<Record<Incident, number>>>;
   readonly builds: {
@@ -147,21 +89,19 @@ export type WorldPlan = {
   /** How often per hour a daemon registers that claims a task which is not its own. */
   readonly fakeDaemonsAnHour: number;
   readonly overridesAnHour: number;
-  readonly secrets: SecretFaults;
+  readonly secrets: {
+    /** Changes per hour over all pools. */
+    readonly changesAnHour: number;
+    /** How old lists of secrets are (docs/internals/aws.md §4). */
+    readonly listLagMs: number;
+    /** How often per hour a permission is missing for a time. */
+    readonly forbiddenAnHour: number;
+    /** How often per hour lists of secrets tell too little for a time, or of a change that is none. */
+    readonly liesAnHour: number;
+  };
   /** At most one for each pool. */
   readonly retirements: readonly Retirement[];
 };
-
-/**
- * How ECS deploys in this world. It has its own random source, so that all else in a world stayed
- * the same when this was added.
- */
-function drawDeployments(random: Random): Pick<WorldOptions, 'rollout' | 'cleanup'> {
-  return {
-    rollout: random.pick(ROLLOUTS),
-    cleanup: { ...random.pick(CLEANUPS), admits: random.next() < 0.7 },
-  };
-}
 
 const START = Date.UTC(2026, 10, 20, 9);
 const MANY_DRAWS = 32;
@@ -184,73 +124,68 @@ export function* worldSeeds(seed: number): Generator<number, never> {
   for (;;) yield random.whole(0, LAST_WORLD);
 }
 
-/** Draws the plan of a world. */
+/**
+ * Draws the plan of a world. What was added later has a random source of its own, so that all else in
+ * a world stayed the same.
+ */
 export function drawPlan(seed: number): WorldPlan {
   const random = seeded(seed);
   const pools = drawPools(random);
   const floors = sum(pools, floorOf);
   const most = sum(pools, ({ max }) => max);
   const busyHours = drawHours(random);
-  // Overrides and retirements have their own random source, so that all else in a world stayed the
-  // same when they were added.
   const people = seeded(seed + 5);
   const deployments = seeded(seed + 7);
   const earlySuccess = deployments.next() < 0.5 ? { earlySuccessPercent: 1 } : {};
+  const secrets = seeded(seed + 8);
+  const memory = seeded(seed + 40);
+  const messages = seeded(seed + 41);
   return {
     seed,
     busyHours,
     pools: drawAuto(seeded(seed + 44), pools).map((pool) => ({ ...pool, ...earlySuccess })),
     maxTasks: Math.max(1, floors, random.whole(Math.ceil(most / 2), most + 5)),
     atOncePercent: random.pick([1, 10, 25, 50, 100]) ?? 25,
-    world: { ...drawWorld(random), ...drawDeployments(deployments) },
+    world: {
+      ...drawWorld(random),
+      rollout: deployments.pick(ROLLOUTS),
+      cleanup: { ...deployments.pick(CLEANUPS), admits: deployments.next() < 0.7 },
+    },
     lookEveryS: random.pick([5, 10, 30, 30, 45, 60]) ?? 10,
     looks: { doubled: often(random, 0.3), crashing: often(random, 0.2), slow: often(random, 0.1) },
-    memory: drawMemory(seeded(seed + 40)),
-    messages: drawMessages(seeded(seed + 41)),
-    callLatency: random.pick<Range>([
-      [5, 60],
-      [20, 400],
-      [50, 2_000],
-    ]) ?? [20, 400],
+    memory: {
+      processLifeMs: memory.pick(PROCESS_LIVES_MS) ?? [0, 0],
+      recordAnHour: often(memory, 6),
+    },
+    messages: { lost: often(messages, 0.3), repeated: often(messages, 0.3), late: often(messages, 0.3) },
+    callLatency: random.pick(CALL_LATENCIES_MS) ?? [20, 400],
     line: { failing: often(random, 0.05), losing: often(random, 0.05) },
     agent: { failing: often(random, 0.2), losing: often(random, 0.2) },
-    incidents: { ...drawIncidents(random), ...drawLater(seeded(seed + 22)) },
+    incidents: drawIncidents(random, { later: seeded(seed + 22) }),
     builds: { bursts: random.between(3, 15), longShare: random.next() < 0.3 ? random.between(0, 0.01) : 0 },
-    outOfMemoryAnHour: often(seeded(seed + 20), MOST_OUT_OF_MEMORY_AN_HOUR),
-    fakeDaemonsAnHour: often(seeded(seed + 30), MOST_FAKE_DAEMONS_AN_HOUR),
-    overridesAnHour: often(people, MOST_OVERRIDES_AN_HOUR),
+    outOfMemoryAnHour: often(seeded(seed + 20), 3),
+    fakeDaemonsAnHour: often(seeded(seed + 30), 6),
+    overridesAnHour: often(people, 6),
     retirements: drawRetirements(people, { pools, busyHours }),
-    secrets: drawSecretFaults(seeded(seed + 8)),
+    secrets: {
+      changesAnHour: often(secrets, 2),
+      listLagMs: secrets.pick([0, 0, 60_000, 300_000]) ?? 0,
+      forbiddenAnHour: often(secrets, 0.5),
+      liesAnHour: often(secrets, 4),
+    },
   };
 }
 
-/** It has its own random source, so that all else in a world stayed the same when this was added. */
-function drawSecretFaults(random: Random): SecretFaults {
-  return {
-    changesAnHour: often(random, MOST_CHANGES_AN_HOUR),
-    listLagMs: random.pick([0, 0, 60_000, 300_000]) ?? 0,
-    forbiddenAnHour: often(random, MOST_FORBIDDEN_AN_HOUR),
-    liesAnHour: often(random, MOST_LIES_AN_HOUR),
-  };
-}
-
-/** It has its own random source, so that all else in a world stayed the same when it was added. */
-function drawMemory(random: Random): MemoryFaults {
-  const lives: readonly Range[] = [
-    [0, 0],
-    [MINUTE_MS, HOUR_MS],
-    [HOUR_MS, 6 * HOUR_MS],
-  ];
-  return {
-    processLifeMs: random.pick(lives) ?? [0, 0],
-    recordAnHour: often(random, MOST_RECORD_FAULTS_AN_HOUR),
-  };
-}
-
-/** It has its own random source too. */
-function drawMessages(random: Random): MessageFaults {
-  return { lost: often(random, 0.3), repeated: often(random, 0.3), late: often(random, 0.3) };
-}
+const PROCESS_LIVES_MS: readonly Range[] = [
+  [0, 0],
+  [MINUTE_MS, HOUR_MS],
+  [HOUR_MS, 6 * HOUR_MS],
+];
+const CALL_LATENCIES_MS: readonly Range[] = [
+  [5, 60],
+  [20, 400],
+  [50, 2_000],
+];
 
 /**
  * A rate or share from 0 to `most`. It is 0 in half of the worlds, and small more often than large
@@ -267,12 +202,13 @@ function drawHours(random: Random): number {
 }
 
 /** The tags overlap on purpose: some pools can run jobs of others. */
-const POOL_TEMPLATES: readonly {
-  readonly name: string;
-  readonly organization: string;
-  readonly tags: Tags;
-}[] = [
-  { name: 'default', organization: 'default', tags: {} },
+const DEFAULT_POOL: Pick<PoolSpec, 'name' | 'organization' | 'tags'> = {
+  name: 'default',
+  organization: 'default',
+  tags: {},
+};
+const POOL_TEMPLATES: readonly (typeof DEFAULT_POOL)[] = [
+  DEFAULT_POOL,
   { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' } },
   { name: 'gpu-eu', organization: 'default', tags: { cluster: 'gpu', region: 'eu' } },
   { name: 'data', organization: 'data', tags: { team: 'data' } },
@@ -283,14 +219,11 @@ function drawPools(random: Random): readonly PlannedPool[] {
   const templates = [...POOL_TEMPLATES];
   return Array.from({ length: random.pick([1, 2, 3, 4, 4]) ?? 4 }, () => {
     const [template] = templates.splice(random.whole(0, templates.length - 1), 1);
-    return drawPool(random, template ?? { name: 'default', organization: 'default', tags: {} });
+    return drawPool(random, template ?? DEFAULT_POOL);
   });
 }
 
-/**
- * In a third of the worlds half of the pools learn how many daemons to keep free. It has its own
- * random source, so that all else in a world stayed the same when it was added.
- */
+/** In a third of the worlds half of the pools learn how many daemons to keep free. */
 function drawAuto(random: Random, pools: readonly PlannedPool[]): readonly PlannedPool[] {
   if (random.next() > 0.33) return pools;
   return pools.map((pool) => (random.next() < 0.5 ? { ...pool, warm: 'auto' } : pool));
@@ -301,7 +234,7 @@ export function floorOf({ min, warm }: Pick<PlannedPool, 'min' | 'warm'>): numbe
   return warm === 'auto' ? min : Math.max(min, warm);
 }
 
-function drawPool(random: Random, template: (typeof POOL_TEMPLATES)[number]): PlannedPool {
+function drawPool(random: Random, template: typeof DEFAULT_POOL): PlannedPool {
   const most = random.pick([3, 12, 24, 40]) ?? 12;
   const max = random.whole(Math.ceil(most / 3), most);
   return {
@@ -357,17 +290,12 @@ function drawRetirements(
     });
 }
 
-function drawIncidents(random: Random): WorldPlan['incidents'] {
-  const drawn = INCIDENTS.filter((incident) => incident !== LATER).map(
-    (incident) => [incident, often(random, MOST_AN_HOUR[incident])] as const,
+/** This incident was added later. */
+const LATER: Incident = 'no capacity and no event';
+
+function drawIncidents(random: Random, { later }: { readonly later: Random }): WorldPlan['incidents'] {
+  const drawn = INCIDENTS.map(
+    (incident) => [incident, often(incident === LATER ? later : random, MOST_AN_HOUR[incident])] as const,
   );
   return Object.fromEntries(drawn.filter(([, perHour]) => perHour > 0));
-}
-
-/** It has its own random source, so that all else in a world stayed the same when it was added. */
-const LATER = 'no capacity and no event' satisfies Incident;
-
-function drawLater(random: Random): WorldPlan['incidents'] {
-  const perHour = often(random, MOST_AN_HOUR[LATER]);
-  return perHour > 0 ? { [LATER]: perHour } : {};
 }

@@ -1,10 +1,11 @@
 /**
- * Finds actions of a look that a pause forbids. The pauses are read from the tags themselves, not
- * from the plan.
+ * Finds actions that a look must not take, from what the world knows: actions that a pause forbids
+ * (read from the tags themselves, not from the plan), and drain requests for a secret that has not
+ * changed.
  */
-
-import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
+import { type EpochMs, lastPart, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Action } from '../../../lambda/decision/model/plan.ts';
+import { SPREADS_WITHIN_MS } from '../../../lambda/decision/model/secrets.ts';
 import { PAUSE_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { EcsService, ServiceState } from '../../../simulator/ecs/service.ts';
@@ -50,4 +51,18 @@ function isPaused(world: World, pool: string, { pause, from }: Pause): boolean {
 function statesSince({ states }: EcsService, from: EpochMs): readonly ServiceState[] {
   const first = states.entries.findLastIndex(({ at }) => at <= from);
   return states.entries.slice(Math.max(0, first)).map(({ value }) => value);
+}
+
+/**
+ * Whether the task surely has the present value: it was created after the value had spread, or the
+ * secret never had another one. Here each new value becomes the current one at once.
+ */
+export function isFalseRoll(world: World, action: Action): boolean {
+  if (action.kind !== 'ask-to-leave' || action.why !== 'old-secret') return false;
+  const secret = world.secrets.find(`coder/keys/${action.pool}`);
+  const task = world.ecs.tasks().find(({ identity }) => identity.id === lastPart(action.task));
+  if (secret === undefined || task === undefined) return false;
+  const [latest, earlier] = secret.versions.toReversed();
+  const newFrom = earlier === undefined ? secret.createdAt : (latest?.createdAt ?? 0) + SPREADS_WITHIN_MS;
+  return task.state.createdAt >= newFrom;
 }

@@ -1,78 +1,78 @@
 /**
- * Plans overrides that people set as tags on services (docs/adr/0016). Some of them are malformed.
+ * Plans what operators do with pools: overrides that they set as tags on services (docs/adr/0016),
+ * some of them malformed, and pools that they retire under load and sometimes take back.
  */
-import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
+import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { OverrideKind } from '../../../lambda/decision/model/plan.ts';
 import { PIN_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { tagKeysOf, tagsOfOverride } from '../../../lambda/decision/settings/overrides.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import type { FleetPool } from '../world/fleet.ts';
-import { untilNextMs, type WorldContext } from '../world/world-context.ts';
-
-export type Overrides = {
-  /** Number of overrides that were set. */
-  readonly count: () => number;
-  /** The latest end of all overrides that were set. */
-  readonly lastEnd: () => EpochMs;
-  /** Sets no further override, and removes malformed ones. */
-  readonly end: () => void;
-};
+import { spreadMs, type WorldEvents } from '../world/world-events.ts';
 
 const KINDS: readonly OverrideKind[] = ['pause', 'pause-scale-in', 'pin', 'pin', 'floor'];
 const REMOVED_SHARE = 0.25;
 const MALFORMED_SHARE = 0.2;
+const UNKNOWN_TAG = `${PIN_TAG}s`;
 
 type TagValues = Readonly<Record<string, string>>;
 
-/** Plans all overrides of a world on its timeline. */
-export function planOverrides(context: WorldContext): Overrides {
-  const { world, plan, random } = context;
-  const runner = new OverrideRunner(context);
-  let isOver = plan.overridesAnHour === 0;
-  const planNext = (): void => {
-    world.timeline.after(untilNextMs(random, plan.overridesAnHour), () => {
-      if (isOver) return;
-      runner.act();
-      planNext();
+/**
+ * Plans the retirements of a world. At the end, pools are taken back without which workspaces would
+ * run without end.
+ */
+export function planRetirements(events: WorldEvents): void {
+  const { plan, fleet, print } = events;
+  const after = (hours: number, act: () => void): void => events.after(Math.round(hours * HOUR_MS), act);
+  for (const retirement of plan.retirements) {
+    const { pool, atHours, isRenamed, backAfterHours } = retirement;
+    after(atHours, () => {
+      print(`retiring: ${pool}${isRenamed ? ', renamed' : ''}`);
+      fleet.retire(retirement);
+      if (backAfterHours === undefined) return;
+      after(backAfterHours, () => {
+        print(`taken back: ${pool}`);
+        fleet.takeBack(pool);
+      });
     });
-  };
-  if (!isOver) planNext();
-  return {
-    count: () => runner.count,
-    lastEnd: () => runner.lastEnd,
-    end: () => {
-      isOver = true;
-      runner.removeAllMalformed();
-    },
-  };
+  }
+  events.atEnd(() => fleet.takeBackNeeded());
 }
 
-class OverrideRunner {
-  count = 0;
-  lastEnd: EpochMs;
-  readonly #context: WorldContext;
+/** Plans all overrides of a world. */
+export function planOverrides(events: WorldEvents): void {
+  const operator = new Operator(events);
+  events.repeat(operator.random, events.plan.overridesAnHour, () => operator.override());
+  events.atEnd(() => operator.removeAllMalformed());
+}
+
+class Operator {
+  readonly random: Random;
+  readonly #events: WorldEvents;
   /** Keys of malformed or unknown override tags, by pool. */
   readonly #malformed = new Map<string, readonly string[]>();
 
-  constructor(context: WorldContext) {
-    this.#context = context;
-    this.lastEnd = context.world.timeline.now();
+  constructor(events: WorldEvents) {
+    this.random = events.source(6);
+    this.#events = events;
   }
 
-  act(): void {
-    const { fleet, random, print } = this.#context;
-    const pool = random.pick(fleet.pools);
-    const kind = random.pick(KINDS);
+  /** Sets an override, or removes one. */
+  override(): void {
+    const { fleet, counts, print } = this.#events;
+    const pool = this.random.pick(fleet.pools);
+    const kind = this.random.pick(KINDS);
     if (pool === undefined || kind === undefined) return;
-    if (random.next() < REMOVED_SHARE) {
+    if (this.random.next() < REMOVED_SHARE) {
       this.#untag(pool.name, tagKeysOf(kind));
       print(`override ${kind} removed: ${pool.name}`);
       return;
     }
     const tags = this.#draw(pool, kind);
-    this.#tag(pool.name, tags);
-    this.count += 1;
+    const service = this.#events.world.service(pool.name);
+    service.setTags({ ...service.state.tags, ...tags });
+    counts.overrides += 1;
     print(`override: ${pool.name} ${JSON.stringify(tags)}`);
   }
 
@@ -81,9 +81,9 @@ class OverrideRunner {
   }
 
   #draw(pool: FleetPool, kind: OverrideKind): TagValues {
-    const { world, random } = this.#context;
-    const until = plusMs(world.timeline.now(), spread(random, 2 * MINUTE_MS, 4 * HOUR_MS));
-    if (until > this.lastEnd) this.lastEnd = until;
+    const { random } = this;
+    const until = plusMs(this.#events.world.timeline.now(), spreadMs(random, 2 * MINUTE_MS, 4 * HOUR_MS));
+    if (until > this.#events.lastOverrideEnd) this.#events.lastOverrideEnd = until;
     // A count above the pool's max is valid.
     const count = random.next() < 0.3 ? 0 : random.whole(0, pool.max + 3);
     const details = { until: new Date(until).toISOString(), by: 'anna', why: 'a night like any other' };
@@ -96,10 +96,10 @@ class OverrideRunner {
    * removes them later.
    */
   #malform(pool: string, kind: OverrideKind, tags: TagValues): TagValues {
-    const { world, random } = this.#context;
     const [key = '', until = ''] = tagKeysOf(kind);
     this.#malformed.set(pool, [...(this.#malformed.get(pool) ?? []), ...tagKeysOf(kind), UNKNOWN_TAG]);
-    world.timeline.after(spread(random, MINUTE_MS, HOUR_MS), () => this.#removeMalformed(pool));
+    const afterMs = spreadMs(this.random, MINUTE_MS, HOUR_MS);
+    this.#events.world.timeline.after(afterMs, () => this.#removeMalformed(pool));
     const { [until]: _, ...withoutEnd } = tags;
     const malformed = [
       withoutEnd,
@@ -107,7 +107,7 @@ class OverrideRunner {
       { ...tags, [key]: 'yes' },
       { [UNKNOWN_TAG]: '3' },
     ];
-    return random.pick(malformed) ?? withoutEnd;
+    return this.random.pick(malformed) ?? withoutEnd;
   }
 
   #removeMalformed(pool: string): void {
@@ -115,21 +115,9 @@ class OverrideRunner {
     this.#malformed.delete(pool);
   }
 
-  #tag(pool: string, tags: TagValues): void {
-    const service = this.#context.world.service(pool);
-    service.setTags({ ...service.state.tags, ...tags });
-  }
-
   #untag(pool: string, keys: readonly string[]): void {
-    const service = this.#context.world.service(pool);
+    const service = this.#events.world.service(pool);
     const kept = Object.entries(service.state.tags).filter(([key]) => !keys.includes(key));
     service.setTags(Object.fromEntries(kept));
   }
-}
-
-const UNKNOWN_TAG = `${PIN_TAG}s`;
-
-/** Log-uniform: short and long durations are equally likely. */
-function spread(random: Random, fromMs: number, toMs: number): number {
-  return Math.round(fromMs * (toMs / fromMs) ** random.next());
 }

@@ -1,12 +1,32 @@
-/** Describes how a build was killed, from the last states and protections of its task. */
+/** Finds builds that were killed, and describes how, from the last states of their tasks. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { EcsTaskState, Protection } from '../../simulator/ecs/task.ts';
-import type { Kill } from '../../simulator/world.ts';
+import type { Kill, World } from '../../simulator/world.ts';
 
 const LAST = 6;
 
+/** One text for each build that a scale-in or a deployment killed. */
+export function killedBuilds(world: World): readonly string[] {
+  return world
+    .kills()
+    .filter(({ by }) => by === 'us')
+    .map(describeKill);
+}
+
+/**
+ * Compares coderd's own count of hung jobs with the known kills and crashes. More hung jobs mean
+ * that a build was killed unnoticed.
+ */
+export function lostJobs(world: World, crashed: number): readonly string[] {
+  const hung = world.coderd.jobs().filter(({ failedBy }) => failedBy === 'hung-reaper').length;
+  const known = world.kills().length + crashed;
+  return hung > known
+    ? [`coderd found ${hung} hung builds, but only ${known} builds were killed or crashed`]
+    : [];
+}
+
 /** One line about the kill, then the last states of its task, one a line. */
-export function describeKill({ task, pool, job, at }: Kill): string {
+function describeKill({ task, pool, job, at }: Kill): string {
   const { stopCode, stoppedReason } = task.state;
   return [
     `task ${task.identity.id} of pool "${pool}" was killed at ${timeText(at)} while it ran job ${job.id}: ${stopCode} (${stoppedReason})`,

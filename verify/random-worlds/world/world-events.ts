@@ -1,0 +1,90 @@
+/** What all planners of events of a random world share. */
+import type { EpochMs, JobId } from '../../../lambda/decision/model/brands.ts';
+import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
+import type { Random } from '../../../simulator/base/random.ts';
+import type { EcsTask } from '../../../simulator/ecs/task.ts';
+import type { World } from '../../../simulator/world.ts';
+import type { Fleet } from './fleet.ts';
+import { seeded, type WorldPlan } from './plan.ts';
+
+/** A job whose daemon crashed. */
+export type Crash = { readonly job: JobId; readonly taskId: string; readonly at: EpochMs };
+
+type Given = {
+  readonly world: World;
+  readonly plan: WorldPlan;
+  readonly fleet: Fleet;
+  /** Called with a line for each event. */
+  readonly print: (line: string) => void;
+};
+
+/** The events of a world: what happens until they end, and what has happened so far. */
+export class WorldEvents {
+  readonly world: World;
+  readonly plan: WorldPlan;
+  readonly fleet: Fleet;
+  readonly print: (line: string) => void;
+  isCoderdDown = false;
+  readonly crashes: Crash[] = [];
+  /** The ids of the tasks that other daemons claimed. */
+  readonly imitated = new Set<string>();
+  /** The latest end of all overrides that were set. */
+  lastOverrideEnd: EpochMs;
+  readonly counts = { overrides: 0, secretsChanged: 0, fakeDaemons: 0, recordFaults: 0 };
+  #isOver = false;
+  readonly #endings: (() => void)[] = [];
+
+  constructor({ world, plan, fleet, print }: Given) {
+    this.world = world;
+    this.plan = plan;
+    this.fleet = fleet;
+    this.print = print;
+    this.lastOverrideEnd = world.timeline.now();
+  }
+
+  /** A random source for one kind of event: a new kind changes nothing else in a world. */
+  source(number: number): Random {
+    return seeded(this.plan.seed + number);
+  }
+
+  /** Acts after `ms`, unless the events have ended by then. */
+  after(ms: number, act: () => void): void {
+    this.world.timeline.after(ms, () => {
+      if (!this.#isOver) act();
+    });
+  }
+
+  /** Acts at random times, exponentially distributed with `perHour` times an hour. */
+  repeat(random: Random, perHour: number, act: () => void): void {
+    if (perHour === 0) return;
+    this.after(Math.round((-Math.log(1 - random.next()) / perHour) * HOUR_MS), () => {
+      act();
+      this.repeat(random, perHour, act);
+    });
+  }
+
+  /** Registers what happens when the events end. */
+  atEnd(act: () => void): void {
+    this.#endings.push(act);
+  }
+
+  end(): void {
+    this.#isOver = true;
+    for (const act of this.#endings) act();
+  }
+
+  runningTask(random: Random): EcsTask | undefined {
+    return random.pick(this.world.ecs.tasks().filter(({ state }) => state.lastStatus === 'RUNNING'));
+  }
+
+  /** The daemon of a task crashes. A job that it held is recorded. */
+  crash(taskId: string): void {
+    const job = this.world.guard(taskId)?.daemon?.crash(137);
+    if (job !== undefined) this.crashes.push({ job: job.id, taskId, at: this.world.timeline.now() });
+  }
+}
+
+/** Log-uniform: short and long times are equally likely. */
+export function spreadMs(random: Random, fromMs: number, toMs: number): number {
+  return Math.round(fromMs * (toMs / fromMs) ** random.next());
+}
