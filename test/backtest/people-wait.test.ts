@@ -5,13 +5,23 @@ import { peopleWait } from '../../backtest/replay/figures.ts';
 import { run } from '../../backtest/replay/run.ts';
 import { configFileOf, SCENARIOS } from '../../backtest/scenarios/index.ts';
 import { generateTrace } from '../../backtest/trace/generate/generate.ts';
+import type { Scenario } from '../../backtest/trace/generate/scenario.ts';
+import type { Trace } from '../../backtest/trace/trace.ts';
 import { readConfig } from '../../lambda/config/read.ts';
-import type { EpochMs, JobId } from '../../lambda/decision/model/brands.ts';
+import { type EpochMs, type JobId, plusMs } from '../../lambda/decision/model/brands.ts';
+import { HOUR_MS } from '../../lambda/decision/model/units.ts';
 import type { JobWait } from '../../lambda/decision/waits/job-wait.ts';
-import { rows } from '../support/runs.ts';
+import { IS_FULL, rows } from '../support/runs.ts';
 
 /** The large ones take minutes. */
 const SMALL = SCENARIOS.filter(({ name }) => !/^(3k|10k)/.test(name));
+
+/** A Tuesday from 7:00 to 11:00 in Berlin. */
+function morningOf(scenario: Scenario): Trace {
+  const day = generateTrace(scenario, { seed: 1, days: 1, from: '2026-04-07' });
+  const [from, to] = [7, 11].map((hour) => plusMs(day.from, hour * HOUR_MS)) as [EpochMs, EpochMs];
+  return { ...day, from, to, jobs: day.jobs.filter(({ at }) => from <= at && at < to) };
+}
 
 describe('the waits of a trace', () => {
   it.each(rows(SMALL, 1))(
@@ -22,7 +32,7 @@ describe('the waits of a trace', () => {
       const { peopleWait: people } = await run(
         { kind: 'autoscaler' },
         {
-          trace: generateTrace(scenario, { seed: 1, days: 1 }),
+          trace: IS_FULL ? generateTrace(scenario, { seed: 1, days: 1 }) : morningOf(scenario),
           ...{ config, seed: 1, valueOfMinute: 0.1, dollarsPerHour: () => 0.1, isPictured: false },
           onWaits: (started) => waits.push(...started.waits),
         },

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
+import { readSubject } from '../../cli/backtest/subject.ts';
+import type { CliEnvironment } from '../../cli/shared/cli-environment.ts';
 import { run, runIn } from '../support/cli-run.ts';
 import { table } from '../support/table.ts';
 
@@ -17,13 +19,14 @@ const file = (name: string, lines: readonly string[]): string => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const HEADER =
-  '{"trace":1,"name":"morning","from":"2026-03-02T08:00:00Z","to":"2026-03-02T09:00:00Z","startSeconds":[30,70]}';
+  '{"trace":1,"name":"morning","from":"2026-03-02T08:00:00Z","to":"2026-03-02T08:30:00Z","startSeconds":[30,70]}';
 const job = (minute: string, fields: object = {}): string =>
   JSON.stringify({
     ...{ at: `2026-03-02T08:${minute}:00Z`, organization: 'default', tags: {}, seconds: 74, kind: 'user' },
     ...fields,
   });
-const JOBS = [job('05'), job('05'), job('06'), job('30', { kind: 'autostart' }), job('50', { seconds: 20 })];
+const JOBS = [job('05'), job('05'), job('06'), job('15', { kind: 'autostart' }), job('22', { seconds: 20 })];
+const ALIEN = job('10', { organization: 'data', tags: { gpu: 'a10' } });
 
 const trace = file('morning.jsonl', [HEADER, ...JOBS]);
 const config = file('autoscaler.yaml', [
@@ -36,12 +39,22 @@ const config = file('autoscaler.yaml', [
 /** One thread: another one would load all modules again, for runs of a second. */
 const ONE_THREAD = ['--workers', '1'];
 const given = ['--trace', trace, '--config', config, ...ONE_THREAD];
-const ALONE = [...given, '--against', 'none'];
+const NONE = ['--against', 'none'];
 const document = async (...args: readonly string[]) =>
   JSON.parse((await run('backtest', '--json', ...args)).out);
-/** The output of a backtest of the autoscaler alone, as text and as a document. */
-const text = await run('backtest', ...ALONE);
-const alone = await document(...ALONE);
+
+/** A backtest of the autoscaler alone: on a terminal, with a report; and as a document, in a process. */
+const report = path('report.html');
+const terminal = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+const text = await runIn({ terminal }, 'backtest', ...given, ...NONE, '--out', report);
+terminal.end();
+const alone = JSON.parse(
+  execFileSync(
+    process.execPath,
+    ['cli/main.ts', 'backtest', '--trace', '-', '--config', config, ...NONE, '--json', ...ONE_THREAD],
+    { input: readFileSync(trace), encoding: 'utf8', stdio: ['pipe', 'pipe', 'ignore'] },
+  ),
+);
 
 describe('backtest', () => {
   it('prints a headline and a row for each policy and bound, within 100 columns', async () => {
@@ -59,6 +72,9 @@ describe('backtest', () => {
     expect(costs).toMatch(/^busy-hours .*\nclairvoyant /m);
     const lines = [costs, fates].join('\n').split('\n');
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(100);
+    expect(out).toMatch(
+      /\nautoscaler tune finds the price of waiting for a budget or a wait on this trace\n$/,
+    );
   });
 
   it('shows the figures of the JSON document in the table', () => {
@@ -88,164 +104,83 @@ describe('backtest', () => {
     expect(text.out).toContain('60% image pull and 10% container start (docs/backtest.md)\n');
   });
 
-  it('gives the same bytes for the same seed, on one thread and on two', async () => {
-    const args = ['backtest', ...given, '--against', 'keda', '--json'];
-    const [one, two] = [await run(...args, '--workers', '1'), await run(...args, '--workers', '2')];
-    expect(one.code).toBe(0);
-    expect(two.out).toBe(one.out);
+  it('compares with the named policies, with the same figures on two threads', async () => {
+    const args = ['--trace', trace, '--config', config, '--against', 'static,agent-scaler'];
+    const { runs } = await document(...args, '--workers', '2');
+    const policies = runs.map(({ policy }: { readonly policy: string }) => policy);
+    expect([...new Set(policies)]).toEqual(['autoscaler', 'static', 'agent-scaler']);
+    expect(runs[0]).toEqual(alone.runs[0]);
   });
 
-  it('gives other start times for another seed', async () => {
-    const other = await document(...ALONE, '--seed', '2');
-    expect(other.runs[0].figures.wait).not.toEqual(alone.runs[0].figures.wait);
-  });
-
-  it('writes times as text in the JSON document', () => {
+  it('writes times as text in the JSON document of a trace from standard input', () => {
     expect(Object.keys(alone).slice(0, 3)).toEqual(['version', 'trace', 'seed']);
     expect(alone.trace).toMatchObject({
       ...{ name: 'morning', from: '2026-03-02T08:00:00.000Z', jobs: 5, skipped: 0 },
     });
+    expect(alone.settings.valueOfMinute).toBe(0.1);
     expect(alone.runs[0].pools[0].changes[0].at).toMatch(/^2026-03-02T08:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it('compares with the named policies', async () => {
-    const { runs } = await document(...given, '--against', 'static,agent-scaler');
-    const policies = runs.map(({ policy }: { readonly policy: string }) => policy);
-    expect([...new Set(policies)]).toEqual(['autoscaler', 'static', 'agent-scaler']);
-  });
-
-  it('takes the value of a minute from the configuration', async () => {
-    const priced = file('priced.yaml', ['waiting: { person: 0.25 }', readFileSync(config, 'utf8')]);
-    const args = ['--trace', trace, '--config', priced, '--against', 'none', ...ONE_THREAD];
-    expect(alone.settings.valueOfMinute).toBe(0.1);
-    expect((await run('backtest', ...args)).out).toContain('At $0.25 for each minute that a person waits,');
-  });
-
-  it('accepts the price of waiting and the region as options', async () => {
-    const { settings, runs } = await document(...ALONE, '--value-of-minute', '0', '--region', 'eu-west-2');
-    const { dollars } = runs[0].figures;
+  it('takes the seed, the price of waiting and the region as options', async () => {
+    const options = ['--seed', '2', '--value-of-minute', '0', '--region', 'eu-west-2'];
+    const { settings, runs } = await document(...given, ...NONE, ...options);
+    const { dollars, tasks, wait } = runs[0].figures;
+    const usual = alone.runs[0].figures;
+    expect(wait).not.toEqual(usual.wait);
     expect(dollars.waiting).toBe(0);
     expect(settings).toMatchObject({ region: 'eu-west-2', valueOfMinute: 0 });
-    expect(dollars.tasks).toBeGreaterThan(alone.runs[0].figures.dollars.tasks);
+    expect(dollars.tasks / tasks.hours).toBeGreaterThan(usual.dollars.tasks / usual.tasks.hours);
   });
 
-  it('writes the report and prints its name', async () => {
-    const report = path('report.html');
-    const { out, err } = await run('backtest', ...ALONE, '--out', report);
-    expect(err).toContain(`wrote ${report}\n`);
-    expect(readFileSync(report, 'utf8')).toContain(out.split('.\n')[0]);
+  it('writes the report and prints its name, and shows a progress bar on a terminal', async () => {
+    expect(text.err).toContain(`wrote ${report}\n`);
+    expect(readFileSync(report, 'utf8')).toContain(text.out.split('.\n')[0]);
     expect(existsSync(`${report}.part`)).toBe(false);
-  });
-
-  it('names the command that finds a price of waiting', () => {
-    expect(text.out).toMatch(
-      /\nautoscaler tune finds the price of waiting for a budget or a wait on this trace\n$/,
-    );
-  });
-
-  it('runs a scenario with its own configuration, whatever AUTOSCALER_CONFIG names', async () => {
-    const { code, out } = await runIn(
-      { environment: { AUTOSCALER_CONFIG: config } },
-      ...['backtest', '--scenario', 'small-team', '--days', '1', '--against', 'none', '--json'],
-      ...ONE_THREAD,
-    );
-    expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({
-      trace: { name: 'small-team' },
-      pools: [{ name: 'default', max: 10 }],
-    });
-  });
-
-  it('reads a trace from standard input and shows no progress without a terminal', () => {
-    const args = [
-      'cli/main.ts',
-      'backtest',
-      '--trace',
-      '-',
-      '--config',
-      config,
-      '--against',
-      'none',
-      '--json',
-      ...ONE_THREAD,
-    ];
-    const input = readFileSync(trace);
-    const out = execFileSync(process.execPath, args, {
-      input,
-      encoding: 'utf8',
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
-    expect(JSON.parse(out)).toMatchObject({ trace: { name: 'morning', jobs: 5 } });
-  });
-
-  it('shows a progress bar on a terminal', async () => {
-    const terminal = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
-    await runIn({ terminal }, 'backtest', ...ALONE);
-    terminal.end();
     expect(await textOf(terminal)).toMatch(/░+ 0 %/);
+  });
+
+  it('takes a scenario with its own configuration, whatever AUTOSCALER_CONFIG names', () => {
+    const cliEnvironment = { environment: { AUTOSCALER_CONFIG: config } } as unknown as CliEnvironment;
+    const options = { scenario: 'small-team', days: 1, seed: 1, skipBad: false };
+    expect(readSubject(options, cliEnvironment)).toMatchObject({
+      trace: { name: 'small-team' },
+      config: { pools: [{ name: 'default', max: 10 }] },
+    });
   });
 });
 
 describe('a trace that does not fit the configuration', () => {
-  const ALIEN = job('10', { organization: 'data', tags: { gpu: 'a10' } });
-
-  it('warns before the run about jobs that no pool can run', async () => {
-    const mixed = file('mixed.jsonl', [HEADER, ...JOBS, ALIEN, ALIEN]);
-    const { code, err } = await run(
-      'backtest',
-      '--trace',
-      mixed,
-      '--config',
-      config,
-      '--against',
-      'none',
-      ...ONE_THREAD,
-    );
+  it('is replayed without jobs that no pool can run and without invalid lines, with warnings', async () => {
+    const troubled = file('troubled.jsonl', [
+      HEADER.replace('}', ',"outages":[{"at":"2026-03-02T08:20:00Z","seconds":300}]}'),
+      ...[...JOBS, ALIEN, ALIEN, job('25', { seconds: 'x' })],
+    ]);
+    const priced = file('priced.yaml', ['waiting: { person: 0.25 }', readFileSync(config, 'utf8')]);
+    const args = ['backtest', '--trace', troubled, '--config', priced, ...NONE, '--json', ...ONE_THREAD];
+    const refused = await run(...args);
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused.err).toContain(`${troubled}:9: seconds: `);
+    const { code, out, err } = await run(...args, '--skip-bad');
     expect(code).toBe(0);
-    expect(err).toContain(
-      `warning: 2 of 7 jobs cannot run (2 of "data gpu=a10"): no pool of ${config} has their organization and tags. The figures do not include them\n`,
-    );
+    expect(JSON.parse(out)).toMatchObject({
+      trace: { jobs: 5, unfit: 2, skipped: 1 },
+      settings: { valueOfMinute: 0.25 },
+    });
+    for (const warning of [
+      `${troubled}: warning: left out 1 line with errors; the first: `,
+      `warning: 2 of 7 jobs cannot run (2 of "data gpu=a10"): no pool of ${priced} has their organization and tags. The figures do not include them\n`,
+      'warning: coderd is down for 300 s from 2 March 2026 08:20:00 UTC on, in the simulation too\n',
+    ])
+      expect(err).toContain(warning);
   });
 
-  it('refuses a trace without any job that can run', async () => {
+  it('is refused without any job that can run', async () => {
     const alien = file('alien.jsonl', [HEADER, ALIEN]);
     expect(await run('backtest', '--trace', alien, '--config', config)).toEqual({
       code: 1,
       out: '',
       err: `running the 1 job of "morning": no pool of ${config} has their organization and tags (1 of "data gpu=a10"). Give the configuration of this trace with --config\n`,
     });
-  });
-
-  it('warns about an outage in the trace', async () => {
-    const down = file('down.jsonl', [
-      HEADER.replace('}', ',"outages":[{"at":"2026-03-02T08:20:00Z","seconds":300}]}'),
-      ...JOBS,
-    ]);
-    const { err } = await run(
-      'backtest',
-      '--trace',
-      down,
-      '--config',
-      config,
-      '--against',
-      'none',
-      ...ONE_THREAD,
-    );
-    expect(err).toContain(
-      'warning: coderd is down for 300 s from 2 March 2026 08:20:00 UTC on, in the simulation too\n',
-    );
-  });
-
-  it('skips and counts invalid lines with --skip-bad', async () => {
-    const bad = file('bad.jsonl', [HEADER, ...JOBS, job('55', { seconds: 'x' })]);
-    const args = ['backtest', '--trace', bad, '--config', config, '--against', 'none', '--json'];
-    const refused = await run(...args);
-    expect(refused).toMatchObject({ code: 1, out: '' });
-    expect(refused.err).toContain(`${bad}:7: seconds: `);
-    const { code, out, err } = await run(...args, '--skip-bad');
-    expect(code).toBe(0);
-    expect(err).toContain(`${bad}: warning: left out 1 line with errors; the first: `);
-    expect(JSON.parse(out).trace).toMatchObject({ jobs: 5, skipped: 1 });
   });
 });
 

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import type { Target } from '../../backtest/search/price-search.ts';
 import type { Recommendation } from '../../backtest/search/recommendation.ts';
 import type { Tuning } from '../../backtest/search/tune.ts';
+import { unreachableText } from '../../cli/tune/unreachable.ts';
 import { run, runIn } from '../support/cli-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-tune-'));
@@ -25,10 +27,6 @@ const JOBS = Array.from({ length: 11 }, (_, at) =>
 const header = (fields: string): string =>
   `{"trace":1,"name":"steady","from":"2026-03-02T08:00:00Z","to":"2026-03-02T08:30:00Z"${fields}}`;
 const trace = file('steady.jsonl', [header(',"startSeconds":[30,68]'), ...JOBS]);
-const twoDays = file('two-days.jsonl', [
-  header('').replace('03-02T08:30', '03-04T08:00'),
-  ...JOBS.slice(0, 2),
-]);
 /** The first builds of a history always wait. */
 const short = file('short.jsonl', [header(''), ...JOBS.slice(0, 2)]);
 const config = file('autoscaler.yaml', [
@@ -44,8 +42,6 @@ const ONE_THREAD = ['--workers', '1'];
 /** The trace lasts 30 minutes: more seeds show nothing else. */
 const QUICK = ['--seeds', '1', ...ONE_THREAD];
 const given = ['tune', '--trace', trace, '--config', config, ...QUICK];
-const document = async (...args: readonly string[]) =>
-  JSON.parse((await run(...given, '--json', ...args)).out);
 /** The recommendation for the chosen price. */
 const choiceOf = ({
   choices,
@@ -58,10 +54,13 @@ const choiceOf = ({
 /** The YAML of the choice, between its empty lines. */
 const fragmentOf = (out: string): string => /The choice, .*\n\n(waiting:\n[\s\S]*?)\n\n/.exec(out)?.[1] ?? '';
 
-const NONE = ['--against', 'none', '--json'];
-
-const text = await run(...given, '--mean-wait', '15');
-const tuned = await document('--mean-wait', '15');
+/** `--config` wins over AUTOSCALER_CONFIG. */
+const text = await runIn(
+  { columns: 80, environment: { AUTOSCALER_CONFIG: path('none.yaml') } },
+  ...[...given, '--mean-wait', '15'],
+);
+/** On two threads, with the same figures. */
+const tuned = JSON.parse((await run(...given, '--mean-wait', '15', '--json', '--workers', '2')).out);
 
 describe('tune', () => {
   it('meets a mean wait at the lowest cost of all prices', () => {
@@ -76,12 +75,16 @@ describe('tune', () => {
     expect(points.length).toBeGreaterThanOrEqual(8);
   });
 
-  it('shows the prices around the present one without a target', async () => {
-    const { code, out } = await run(...given);
+  it('shows the prices around the present one without a target or a start time, from AUTOSCALER_CONFIG', async () => {
+    const { code, out } = await runIn(
+      { environment: { AUTOSCALER_CONFIG: config } },
+      ...['tune', '--trace', short, ...QUICK],
+    );
     expect(code).toBe(0);
     expect(out).toMatch(/^The present price, \$0\.10, merge into/m);
     expect(out.match(/, merge into /g)).toHaveLength(3);
-    expect(out).not.toMatch(/meets|<-/);
+    expect(out).toContain('name: docs');
+    expect(out).not.toMatch(/meets|<-|startTime/);
   });
 
   it('recommends limits above the highest use and keeps the limits of unused pools', () => {
@@ -94,7 +97,7 @@ describe('tune', () => {
     expect(recommendation.maxTasks).toBeGreaterThanOrEqual(small?.used ?? 0);
   });
 
-  it('prints YAML that is a valid part of the configuration', async () => {
+  it('prints YAML that is a valid part of the configuration', () => {
     expect(text).toMatchObject({ code: 0, err: '' });
     const { price, pools, maxTasks } = choiceOf(tuned);
     const fragment = parse(fragmentOf(text.out));
@@ -111,49 +114,50 @@ describe('tune', () => {
     expect(fragment.pools[1].waiting.person).toBeCloseTo(price * 10, 6);
   });
 
-  it('prints a line for each price, within 80 columns', async () => {
-    const { out } = await runIn({ columns: 80 }, ...given, '--mean-wait', '15');
-    const table = out.slice(out.indexOf('price  '), out.indexOf('\n\nFewer'));
-    expect(table.split('\n')).toHaveLength(1 + tuned.points.length);
-    expect(Math.max(...table.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
-    expect(table).toMatch(/^\$0\.10 now/m);
+  it('prints a line with the launches of each price, within 80 columns', () => {
+    const { out } = text;
+    const lines = out.slice(out.indexOf('price  '), out.indexOf('\n\nFewer')).split('\n');
+    expect(lines).toHaveLength(1 + tuned.points.length);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    for (const [at, { idleLaunches, launches }] of tuned.points.entries())
+      expect(lines[at + 1]).toContain(` ${idleLaunches}/${launches} `);
+    expect(out).toMatch(/^\$0\.10 now/m);
     expect(out).toMatch(/^Too short|Too short to check/m);
-  });
-
-  it('writes no start time if the trace has none', async () => {
-    const { out } = await run('tune', '--trace', short, '--config', config, '--mean-wait', '600', ...QUICK);
-    expect(fragmentOf(out)).toMatch(/^waiting:/);
-    expect(fragmentOf(out)).not.toContain('startTime');
-  });
-
-  it('gives the same bytes for the same seeds, on one thread and on two', async () => {
-    expect((await run(...given, '--mean-wait', '15', '--workers', '2')).out).toBe(text.out);
   });
 });
 
 describe('an impossible target', () => {
-  it('reports the cost of the lowest price if the budget is too small', async () => {
-    const args = ['--trace', twoDays, '--config', config, '--budget', '0.01', ...QUICK];
+  const cheapest = { price: 0.01, seen: { dollarsPerMonth: { value: 20 } } };
+  const dearest = {
+    ...{ price: 2, peaks: { all: 20, byPool: { small: 20 } } },
+    seen: { p95WaitS: { value: 30 }, dollarsPerMonth: { value: 40 } },
+  };
+  const tuning = {
+    points: [cheapest, dearest],
+    config: { pools: [{ name: 'small', max: 20 }], limits: { maxTasks: 30 } },
+  } as unknown as Tuning;
+
+  it.each<{ readonly target: Target; readonly says: string }>([
+    {
+      target: { kind: 'budget', dollarsPerMonth: 0.01 },
+      says: 'a budget of $0.01 a month is too small: even at the lowest price of waiting ($0.01 a minute) the tasks of this trace cost $20.00 a month. Raise the budget, or lower min, warm or the schedules of the pools',
+    },
+    {
+      target: { kind: 'p95-wait', seconds: 0 },
+      says: 'a p95 wait of up to 0 s is not possible: even at the highest price of waiting ($2.00 a minute) 5 of 100 jobs of people wait 30 s or longer. The replay reached max of pool "small": raise it',
+    },
+  ])('of $target.kind is explained', ({ target, says }) => {
+    const points = target.kind === 'p95-wait' ? [dearest] : tuning.points;
+    expect(unreachableText(target, { ...tuning, points } as Tuning)).toBe(says);
+  });
+
+  it('exits with 1, and reports the wait at the highest price', async () => {
+    const args = ['--trace', short, '--config', config, '--mean-wait', '0', ...QUICK];
     const { code, out, err } = await run('tune', ...args);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(
-      /^a budget of \$0\.01 a month is too small: even at the lowest price of waiting \(\$0\.01 a minute\) the tasks of this trace cost \$[\d.]+ a month\. Raise the budget, or lower min, warm or the schedules of the pools\n$/,
+      /^a mean wait of up to 0 s is not possible: even at the highest price of waiting \(\$2\.00 a minute\) people wait [\d.]+ s on average\. No limit was reached: /,
     );
-  });
-
-  it.each([
-    {
-      option: '--mean-wait',
-      says: /^a mean wait of up to 0 s is not possible: even at the highest price of waiting \(\$2\.00 a minute\) people wait [\d.]+ s on average\. No limit was reached: /,
-    },
-    {
-      option: '--p95-wait',
-      says: /^a p95 wait of up to 0 s is not possible: even at the highest price of waiting \(\$2\.00 a minute\) 5 of 100 jobs of people wait [\d.]+ s or longer\. No limit was reached: /,
-    },
-  ])('reports the wait at the highest price for $option 0', async ({ option, says }) => {
-    const { code, out, err } = await run('tune', '--trace', short, '--config', config, option, '0', ...QUICK);
-    expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toMatch(says);
   });
 
   const names = 'small-team, 1k-users';
@@ -199,31 +203,6 @@ describe('an impossible target', () => {
   });
 });
 
-describe('the configuration of tune and backtest', () => {
-  const environment = { AUTOSCALER_CONFIG: config };
-
-  it('is the file that AUTOSCALER_CONFIG names when --config is missing', async () => {
-    const args = ['--trace', short, '--mean-wait', '600', '--json', ...QUICK];
-    const { out } = await runIn({ environment }, 'tune', ...args);
-    expect(JSON.parse(out).choices[0].pools).toContainEqual(expect.objectContaining({ name: 'docs' }));
-  });
-
-  it('is the file of --config when AUTOSCALER_CONFIG names another one', async () => {
-    const other = { AUTOSCALER_CONFIG: path('none.yaml') };
-    const { err } = await runIn(
-      { environment: other },
-      'backtest',
-      '--trace',
-      short,
-      '--config',
-      config,
-      ...ONE_THREAD,
-      ...NONE,
-    );
-    expect(err).not.toContain('none.yaml');
-  });
-
-  it.each(['tune', 'backtest'])('is described in the help of %s', async (command) => {
-    expect((await run(command, '--help')).out).toContain('AUTOSCALER_CONFIG');
-  });
+it.each(['tune', 'backtest'])('describes AUTOSCALER_CONFIG in the help of %s', async (command) => {
+  expect((await run(command, '--help')).out).toContain('AUTOSCALER_CONFIG');
 });

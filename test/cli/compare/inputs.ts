@@ -37,7 +37,7 @@ export function documentOf(pools: readonly PoolText[], more: PoolText = {}): Poo
 
 const FROM = Date.parse('2026-03-02T08:00:00Z');
 const HEADER = {
-  ...{ trace: 1, name: 'steady', from: '2026-03-02T08:00:00Z', to: '2026-03-02T09:30:00Z' },
+  ...{ trace: 1, name: 'steady', from: '2026-03-02T08:00:00Z', to: '2026-03-02T09:00:00Z' },
   startSeconds: [30, 70],
 };
 
@@ -47,8 +47,8 @@ export const aBuild = (afterMinutes: number, fields: object = {}): object => ({
   ...{ organization: 'default', tags: {}, seconds: 60, kind: 'user', ...fields },
 });
 
-/** A build every seven minutes, for an hour and a half. */
-export const BUILDS = Array.from({ length: 12 }, (_, at) => aBuild(3 + at * 7));
+/** A build every six minutes, for an hour. */
+export const BUILDS = Array.from({ length: 9 }, (_, at) => aBuild(3 + at * 6));
 
 /** One thread: another one would load all modules again, for runs of a second. */
 export const QUICK = ['--workers', '1', '--seeds', '1'];
