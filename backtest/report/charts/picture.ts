@@ -5,7 +5,7 @@
 import type { EChartsOption } from 'echarts';
 import { Html } from '../parts/html.ts';
 import { init } from './echarts.ts';
-import type { Size } from './label-places.ts';
+import type { Size } from './style.ts';
 
 export function drawPicture(id: string, optionOf: (size: Size) => EChartsOption, size: Size): Html {
   const chart = init(null, null, { renderer: 'svg', ssr: true, ...size });

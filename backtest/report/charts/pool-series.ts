@@ -8,8 +8,7 @@ import type { Backtest, DesiredCountChange, PoolSeries } from '../../replay/resu
 import { type Html, html } from '../parts/html.ts';
 import { oneDecimal } from '../parts/numbers.ts';
 import { dayLabel, type Range, timeLabel, withoutZone } from '../parts/times.ts';
-import type { Canvas } from './label-places.ts';
-import { AXIS, BASE, CROSSHAIR, indexOfHit, swatch, TOOLTIP } from './style.ts';
+import { AXIS, BASE, type Canvas, CROSSHAIR, indexOfHit, swatch, TOOLTIP } from './style.ts';
 
 /** States of tasks, from the bottom of the stacked areas to the top. */
 export const STATES = ['busy', 'idle', 'starting', 'leaving'] as const;
@@ -35,7 +34,7 @@ export function poolSeriesOption(
       ...TOOLTIP,
       trigger: 'axis',
       axisPointer: CROSSHAIR,
-      formatter: (hits) => tipOf(backtest, series, stepOf(hits)),
+      formatter: (hits) => tipOf(backtest, series, indexOfHit(hits)),
     },
     xAxis: [timeAxis(0, false), timeAxis(1, true)],
     yAxis: [countAxis(0, 'tasks'), countAxis(1, 'pending jobs')],
@@ -162,11 +161,6 @@ const ZOOM_SHAPE = {
   lineStyle: { color: 'var(--faint)', width: 1 },
   areaStyle: { color: 'var(--rule)', opacity: 1 },
 } as const;
-
-function stepOf(hits: unknown): number {
-  const [hit]: readonly unknown[] = Array.isArray(hits) ? hits : [hits];
-  return indexOfHit(hit) ?? 0;
-}
 
 function tipOf(backtest: Backtest, series: PoolSeries, step: number): string {
   const start = backtest.trace.from + step * backtest.stepS * 1000;

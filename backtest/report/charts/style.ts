@@ -4,6 +4,11 @@
  */
 import { html } from '../parts/html.ts';
 
+/** Pixels. */
+export type Size = { readonly width: number; readonly height: number };
+/** `isPaper`: the chart is drawn for print. */
+export type Canvas = Size & { readonly isPaper?: boolean };
+
 /** Without quotation marks: echarts writes it into an attribute without escaping. */
 const FONT = 'ui-sans-serif, system-ui, Segoe UI, Roboto, Liberation Sans, Arial, sans-serif';
 
@@ -46,7 +51,8 @@ export const CROSSHAIR = {
 /** A small coloured square before a word. */
 export const swatch = (color: string) => html`<i class="swatch" style="background:${color}"></i>`;
 
-/** The index of the item under the pointer, from what echarts gives a tooltip. */
-export function indexOfHit(hit: unknown): number | undefined {
-  return typeof hit === 'object' && hit !== null && 'dataIndex' in hit ? Number(hit.dataIndex) : undefined;
+/** The index of the item under the pointer, from what echarts gives a tooltip. 0: the first one. */
+export function indexOfHit(hits: unknown): number {
+  const [hit]: readonly unknown[] = Array.isArray(hits) ? hits : [hits];
+  return typeof hit === 'object' && hit !== null && 'dataIndex' in hit ? Number(hit.dataIndex) : 0;
 }

@@ -4,7 +4,7 @@ import { type Backtest, type PolicyRun, WAIT_EDGES_S } from '../../replay/result
 import { html } from '../parts/html.ts';
 import { seconds, share } from '../parts/numbers.ts';
 import { lookOf, policyName } from '../parts/palette.ts';
-import { AXIS, BASE, CROSSHAIR, TOOLTIP } from './style.ts';
+import { AXIS, BASE, CROSSHAIR, indexOfHit, TOOLTIP } from './style.ts';
 
 const TICKS_S = [1, 2, 5, 10, 30, 60, 300, 1800];
 
@@ -86,8 +86,7 @@ function lineOf(run: PolicyRun, at: number) {
 }
 
 function tipOf(runs: readonly PolicyRun[], hits: unknown): string {
-  const [hit]: readonly unknown[] = Array.isArray(hits) ? hits : [hits];
-  const edge = typeof hit === 'object' && hit !== null && 'dataIndex' in hit ? Number(hit.dataIndex) : 0;
+  const edge = indexOfHit(hits);
   const rows = runs.map(
     (run, at) =>
       html`<tr><th>${policyName(run.title, at)}</th><td>${share(sharesWithin(run)[edge] ?? 0)}</td></tr>`,

@@ -5,16 +5,22 @@
 import type { EChartsOption } from 'echarts';
 import type { ECharts } from 'echarts/core';
 import { init } from '../charts/echarts.ts';
-import type { Canvas } from '../charts/label-places.ts';
 import { drawPicture } from '../charts/picture.ts';
+import type { Canvas } from '../charts/style.ts';
 import type { Html } from '../parts/html.ts';
-import { byId } from './elements.ts';
 
 /**
  * The width of the pictures for print. style.css stretches them to the width of the page, which is
  * unknown until the page is printed.
  */
 const PAPER_WIDTH = 800;
+
+/** Throws an error if the page has no element with this id. */
+export function byId(id: string): HTMLElement {
+  const found = document.getElementById(id);
+  if (found !== null) return found;
+  throw new Error(`finding element "${id}" of the report: the page has none; create the report again`);
+}
 
 type OptionOf = (canvas: Canvas) => EChartsOption;
 export type LiveChart = { readonly show: (optionOf: OptionOf) => void };

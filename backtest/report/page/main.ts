@@ -2,9 +2,7 @@
 import type { Backtest } from '../../replay/result.ts';
 import { paretoOption } from '../charts/pareto.ts';
 import { waitSharesOption } from '../charts/wait-shares.ts';
-import { byId } from './elements.ts';
-import { addHourTooltips } from './hours.ts';
-import { liveChart } from './live-chart.ts';
+import { byId, liveChart } from './live-chart.ts';
 import { showPools } from './pools.ts';
 
 const backtest: Backtest = JSON.parse(byId('backtest').textContent ?? '');
@@ -12,7 +10,6 @@ const backtest: Backtest = JSON.parse(byId('backtest').textContent ?? '');
 showCosts();
 if (backtest.runs.some(({ pools }) => pools.length > 0)) showPools(backtest);
 liveChart('wait-shares', 225).show(() => waitSharesOption(backtest));
-addHourTooltips(backtest);
 
 function showCosts(): void {
   const [p95, mean] = [liveChart('pareto-p95', 300), liveChart('pareto-mean', 300)];

@@ -1,11 +1,12 @@
 /** Shows the chart and the tables of the pool, policy and day that the reader chooses. */
 import type { Backtest, PoolSeries } from '../../replay/result.ts';
 import { desiredCounts, poolSeriesOption, STATES, stepStarts } from '../charts/pool-series.ts';
+import { cell, rowHead, tableOf } from '../parts/figure.ts';
+import { type Html, html } from '../parts/html.ts';
 import { oneDecimal } from '../parts/numbers.ts';
 import { lookOf } from '../parts/palette.ts';
 import { dayLabel, daysOf, type Range, timeLabel, withoutZone } from '../parts/times.ts';
-import { byId, element, figureCell, rowHead, tableOf } from './elements.ts';
-import { liveChart } from './live-chart.ts';
+import { byId, liveChart } from './live-chart.ts';
 
 export function showPools(backtest: Backtest): void {
   const chart = liveChart('pool-series', 410);
@@ -40,9 +41,10 @@ function fillTables(backtest: Backtest, { series, range }: Chosen): void {
   fill('pool-changes', () => changesTable(series, isWithin));
 }
 
-function fill(id: string, table: () => HTMLElement): void {
+function fill(id: string, table: () => Html): void {
   const place = byId(id);
-  place.replaceChildren(...(place.closest('details')?.open === true ? [table()] : []));
+  // the template escapes every text
+  place.innerHTML = place.closest('details')?.open === true ? table().text : '';
 }
 
 const foldsOf = (): readonly HTMLElement[] =>
@@ -52,25 +54,22 @@ type IsWithin = (at: number) => boolean;
 
 const when = (at: number): string => `${dayLabel(at)} ${timeLabel(at)}`;
 
-function stepsTable(backtest: Backtest, series: PoolSeries, isWithin: IsWithin): HTMLElement {
+function stepsTable(backtest: Backtest, series: PoolSeries, isWithin: IsWithin): Html {
   const desired = desiredCounts(backtest, series);
   const rows = stepStarts(backtest, series).flatMap((start, step) => {
     const values = [...STATES.map((state) => series[state][step]), desired[step], series.queue[step]];
-    return isWithin(start) ? [[rowHead(when(start)), ...values.map((value = 0) => countCell(value))]] : [];
+    if (!isWithin(start)) return [];
+    return html`<tr>${rowHead(when(start))}${values.map((value = 0) => cell(value, oneDecimal))}</tr>`;
   });
-  return tableOf(['from', ...STATES, 'desired', 'pending jobs, peak'], rows);
+  return tableOf(html``, ['from', ...STATES, 'desired', 'pending jobs, peak'], rows);
 }
 
-const countCell = (value: number): HTMLElement => figureCell(value, oneDecimal(value));
-
-function changesTable({ changes }: PoolSeries, isWithin: IsWithin): HTMLElement {
+function changesTable({ changes }: PoolSeries, isWithin: IsWithin): Html {
   const rows = changes
     .filter(({ at }) => isWithin(at))
-    .map(({ at, from, to, why }) => [
-      rowHead(when(at)),
-      countCell(from),
-      countCell(to),
-      element('td', withoutZone(why.join('; '))),
-    ]);
-  return tableOf(['at', 'from', 'to', 'reasons'], rows);
+    .map(
+      ({ at, from, to, why }) =>
+        html`<tr>${rowHead(when(at))}${cell(from, oneDecimal)}${cell(to, oneDecimal)}<td>${withoutZone(why.join('; '))}</td></tr>`,
+    );
+  return tableOf(html``, ['at', 'from', 'to', 'reasons'], rows);
 }

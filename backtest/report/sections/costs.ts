@@ -2,9 +2,20 @@
 import type { Backtest } from '../../replay/result.ts';
 import { type CostAxis, paretoOption, type WaitAxis } from '../charts/pareto.ts';
 import { drawPicture } from '../charts/picture.ts';
+import {
+  cell,
+  chartOf,
+  figureOf,
+  fold,
+  NO_FIGURE,
+  policyHead,
+  policyLegend,
+  rowHead,
+  tableOf,
+  wide,
+} from '../parts/figure.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, dollars, hours, seconds } from '../parts/numbers.ts';
-import { cell, chartOf, figureOf, fold, NO_FIGURE, policyHead, policyLegend, wide } from './figure.ts';
 
 const PICTURE = { width: 520, height: 380 };
 const COSTS: readonly { readonly cost: CostAxis; readonly name: string }[] = [
@@ -47,8 +58,9 @@ function costsTable(backtest: Backtest): Html {
   );
   const bounds = backtest.bounds.map(
     (bound) =>
-      html`<tr><th scope="row">${bound.title}</th>${cell(bound.hours, hours)}${cell(bound.dollars, dollars)}${cell(bound.launches, count)}${cell(bound.meanWaitS, seconds)}${NO_FIGURE}</tr>`,
+      html`<tr>${rowHead(bound.title)}${cell(bound.hours, hours)}${cell(bound.dollars, dollars)}${cell(bound.launches, count)}${cell(bound.meanWaitS, seconds)}${NO_FIGURE}</tr>`,
   );
-  return html`${wide('Cost and wait', html`<table id="costs-table"><thead><tr><td></td><th scope="col">task-hours</th><th scope="col">Fargate</th><th scope="col">launches</th><th scope="col">mean wait</th><th scope="col">p95 wait</th></tr></thead><tbody>${rows}</tbody><tbody>${bounds}</tbody></table>`)}
+  const heads = ['', 'task-hours', 'Fargate', 'launches', 'mean wait', 'p95 wait'];
+  return html`${wide('Cost and wait', tableOf(html` id="costs-table"`, heads, rows, bounds))}
 <dl class="meanings">${backtest.bounds.map(({ title, meaning }) => html`<dt>${title}</dt><dd>${meaning}</dd>`)}</dl>`;
 }

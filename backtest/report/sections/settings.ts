@@ -3,10 +3,10 @@
  * leaves out.
  */
 import { type Backtest, FAILURE_MINUTES, PEOPLE_WAIT_FOR } from '../../replay/result.ts';
+import { policyHead, rowHead, tableOf, wide } from '../parts/figure.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, dollars, seconds } from '../parts/numbers.ts';
 import { zoneLabel } from '../parts/times.ts';
-import { policyHead, wide } from './figure.ts';
 
 export function settingsSection(backtest: Backtest): Html {
   return html`<section aria-labelledby="settings"><h2 id="settings">Settings</h2>
@@ -38,7 +38,7 @@ function policiesTable(backtest: Backtest): Html {
     ({ settings, isTuned, source }, at) =>
       html`<tr>${policyHead(backtest, at, 'row')}<td>${settingsText(settings)}${isTuned ? ' (chosen by the grid search)' : ''}</td><td>${source === undefined ? '' : link(source)}</td></tr>`,
   );
-  return html`<table class="text" id="policies-table"><thead><tr><th scope="col">policy</th><th scope="col">settings</th><th scope="col">source of the rule</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return tableOf(html` class="text" id="policies-table"`, ['policy', 'settings', 'source of the rule'], rows);
 }
 
 const settingsText = (settings: Readonly<Record<string, string | number>>): string =>
@@ -53,9 +53,9 @@ const link = ({ title, url }: { readonly title: string; readonly url: string }):
 function poolsTable({ pools }: Backtest): Html {
   const rows = pools.map(
     ({ name, organization, tags, min, max, dollarsPerTaskHour }) =>
-      html`<tr><th scope="row">${name}</th><td>${organization}</td><td>${tagsText(tags)}</td><td>${min} to ${max}</td><td>${dollars(dollarsPerTaskHour)}</td></tr>`,
+      html`<tr>${rowHead(name)}<td>${organization}</td><td>${tagsText(tags)}</td><td>${min} to ${max}</td><td>${dollars(dollarsPerTaskHour)}</td></tr>`,
   );
-  return html`<table class="text"><thead><tr><th scope="col">pool</th><th scope="col">organization</th><th scope="col">tags</th><th scope="col">tasks</th><th scope="col">per task-hour</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return tableOf(html` class="text"`, ['pool', 'organization', 'tags', 'tasks', 'per task-hour'], rows);
 }
 
 const tagsText = (tags: Readonly<Record<string, string>>): string =>

@@ -6,10 +6,10 @@ import {
   waitShares,
 } from '../../../lambda/explain/wait-text.ts';
 import type { Backtest, PeopleWait } from '../../replay/result.ts';
+import { cell, figureOf, fold, rowHead, tableOf, wide } from '../parts/figure.ts';
 import { type Html, html } from '../parts/html.ts';
 import { jobsLabel, seconds, share } from '../parts/numbers.ts';
 import { peopleWaitOf, peopleWaitText, startSharesText } from '../parts/people-wait.ts';
-import { cell, figureOf, fold, wide } from './figure.ts';
 
 /** Empty if nobody waited under the autoscaler. */
 export function waitPartsFigure(backtest: Backtest): Html {
@@ -30,9 +30,9 @@ function partsTable({ parts, jobs }: PeopleWait): Html {
   const longest = shares[0]?.share ?? 1;
   const rows = shares.map(
     ({ part, ms, share: ofAll }) =>
-      html`<tr><th scope="row">${waitPartName(part)}</th>${bar(ofAll / longest)}${cell(ofAll, share)}${cell(ms / 1000, seconds)}${cell(ms / 1000 / jobs, seconds)}</tr>`,
+      html`<tr>${rowHead(waitPartName(part))}${bar(ofAll / longest)}${cell(ofAll, share)}${cell(ms / 1000, seconds)}${cell(ms / 1000 / jobs, seconds)}</tr>`,
   );
-  return html`<table id="wait-parts-table"><thead><tr><th scope="col">part</th><td></td><th scope="col">share</th><th scope="col">total</th><th scope="col">mean per job</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return tableOf(html` id="wait-parts-table"`, ['part', '', 'share', 'total', 'mean per job'], rows);
 }
 
 /** `length`: 0 to 1. The cells beside it have the figure. */

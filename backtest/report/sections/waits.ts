@@ -2,9 +2,19 @@
 import { type Backtest, WAIT_EDGES_S } from '../../replay/result.ts';
 import { drawPicture } from '../charts/picture.ts';
 import { shareScale, sharesWithin, waitSharesOption } from '../charts/wait-shares.ts';
+import {
+  cell,
+  chartOf,
+  figureOf,
+  fold,
+  policyHeads,
+  policyLegend,
+  rowHead,
+  tableOf,
+  wide,
+} from '../parts/figure.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, seconds, share } from '../parts/numbers.ts';
-import { cell, chartOf, figureOf, fold, policyHead, policyLegend, wide } from './figure.ts';
 import { waitPartsFigure } from './wait-parts.ts';
 
 const PICTURE = { width: 1072, height: 380 };
@@ -28,7 +38,7 @@ function sharesTable(backtest: Backtest): Html {
   const shares = backtest.runs.map(sharesWithin);
   const rows = WAIT_EDGES_S.map(
     (edge, at) =>
-      html`<tr><th scope="row">≤ ${seconds(edge)}</th>${shares.map((each) => cell(each[at] ?? 0, share))}</tr>`,
+      html`<tr>${rowHead(`≤ ${seconds(edge)}`)}${shares.map((each) => cell(each[at] ?? 0, share))}</tr>`,
   );
   return table(backtest, 'wait-shares-table', 'Share of the jobs by wait', rows);
 }
@@ -36,7 +46,7 @@ function sharesTable(backtest: Backtest): Html {
 function countsTable(backtest: Backtest): Html {
   const rows = [...WAIT_EDGES_S, undefined].map(
     (edge, at) =>
-      html`<tr><th scope="row">${edgeName(edge, at)}</th>${backtest.runs.map(({ waitCounts }) => cell(waitCounts[at] ?? 0, count))}</tr>`,
+      html`<tr>${rowHead(edgeName(edge, at))}${backtest.runs.map(({ waitCounts }) => cell(waitCounts[at] ?? 0, count))}</tr>`,
   );
   return table(backtest, 'wait-counts-table', 'Jobs by wait', rows);
 }
@@ -46,10 +56,5 @@ function edgeName(edge: number | undefined, at: number): string {
   return edge === undefined ? `over ${below}` : `${below} to ${seconds(edge)}`;
 }
 
-function table(backtest: Backtest, id: string, label: string, rows: readonly Html[]): Html {
-  const heads = backtest.runs.map((_, at) => policyHead(backtest, at, 'col'));
-  return wide(
-    label,
-    html`<table id="${id}"><thead><tr><th scope="col">wait</th>${heads}</tr></thead><tbody>${rows}</tbody></table>`,
-  );
-}
+const table = (backtest: Backtest, id: string, label: string, rows: readonly Html[]): Html =>
+  wide(label, tableOf(html` id="${id}"`, ['wait', ...policyHeads(backtest)], rows));
