@@ -9,13 +9,15 @@ import { type EpochMs, type JobId, plusMs } from '../../lambda/decision/model/br
 import type { Config } from '../../lambda/decision/model/config.ts';
 import type { PendingJob } from '../../lambda/decision/model/promise.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { withPromises } from '../../lambda/decision/promise/promise.ts';
+import { Random } from '../../simulator/base/random.ts';
 import { run } from '../replay/run.ts';
 import { configFileOf, SCENARIOS } from '../scenarios/index.ts';
 import { BacktestError } from '../trace/backtest-error.ts';
 import { generateTrace } from '../trace/generate/generate.ts';
 import type { Scenario } from '../trace/generate/scenario.ts';
-import type { Trace } from '../trace/trace.ts';
+import type { Trace, TraceJob } from '../trace/trace.ts';
 import { type Calibration, countKept, newTally, type Tally } from './tally.ts';
 
 export type CalibrationOrder = {
@@ -23,10 +25,17 @@ export type CalibrationOrder = {
   readonly seed: number;
   /** The length of the trace, from Monday 0:00. */
   readonly hours: number;
+  /** The share of the jobs of people that these cancel within three minutes, 0 to 1. */
+  readonly cancelled: number;
 };
 
 /** Runs one trace. The same order gives the same tallies. */
-export async function calibrate({ scenario: name, seed, hours }: CalibrationOrder): Promise<Calibration> {
+export async function calibrate({
+  scenario: name,
+  seed,
+  hours,
+  cancelled,
+}: CalibrationOrder): Promise<Calibration> {
   const scenario = SCENARIOS.find((known) => known.name === name);
   if (scenario === undefined)
     throw new BacktestError(`calibrating promises: there is no scenario "${name}"; name another one`);
@@ -39,9 +48,20 @@ export async function calibrate({ scenario: name, seed, hours }: CalibrationOrde
       ...{ valueOfMinute: 1, dollarsPerHour: () => 1 },
       onLook: ({ snapshot }) => book.note(promisesOf(snapshot, config)),
       onAcquired: (job, at) => book.settle(job, at),
+      cancelAfterMs: cancellationsOf(seed, cancelled),
     },
   );
   return book.close();
+}
+
+const CANCELS_WITHIN_MS = 3 * MINUTE_MS;
+
+function cancellationsOf(seed: number, share: number): (job: TraceJob) => number | undefined {
+  const random = new Random(seed);
+  return ({ kind }) => {
+    const drawn = random.between(0, 1);
+    return kind === 'user' && drawn < share ? (drawn / share) * CANCELS_WITHIN_MS : undefined;
+  };
 }
 
 /** Traces have whole days; this one ends earlier. */
@@ -58,7 +78,11 @@ function promisesOf(snapshot: Snapshot, config: Config): readonly PendingJob[] {
   return isAnyPending ? withPromises(deliberate(snapshot, config), snapshot).pendingJobs : [];
 }
 
-type Promised = { readonly tallies: readonly Tally[]; readonly p5: number; readonly p95: number };
+type Promised = {
+  readonly tallies: readonly { readonly tally: Tally; readonly share: number }[];
+  readonly p5: number;
+  readonly p95: number;
+};
 
 /** The promises whose jobs have not started yet. */
 class PromiseBook {
@@ -66,27 +90,34 @@ class PromiseBook {
   readonly #open = new Map<JobId, Promised[]>();
 
   note(rows: readonly PendingJob[]): void {
-    for (const row of rows) this.#noteRow(row);
+    const promised = rows.filter(({ startsAt }) => startsAt !== null);
+    const isNew = new Set(rows.flatMap(({ id }) => (this.#open.has(id) ? [] : [id])));
+    const shares = {
+      every: 1 / promised.length,
+      first: 1 / promised.filter(({ id }) => isNew.has(id)).length,
+    };
+    for (const row of rows) this.#noteRow(row, shares);
   }
 
   settle(job: JobId, startedAt: EpochMs): void {
     for (const { tallies, p5, p95 } of this.#open.get(job) ?? [])
-      for (const tally of tallies) countKept(tally, { startedAt, p5, p95 });
+      for (const { tally, share } of tallies) countKept(tally, { startedAt, p5, p95, share });
     this.#open.delete(job);
   }
 
   close(): Calibration {
-    for (const { tallies } of [...this.#open.values()].flat()) for (const tally of tallies) tally.open++;
+    for (const { tallies } of [...this.#open.values()].flat()) for (const { tally } of tallies) tally.open++;
     return this.#calibration;
   }
 
-  #noteRow({ id, startsAt, why }: PendingJob): void {
+  #noteRow({ id, startsAt, why }: PendingJob, shares: Readonly<Record<'every' | 'first', number>>): void {
     const { every, first } = this.#calibration;
     const known = this.#open.get(id);
-    const tallies = known === undefined ? [every, first] : [every];
+    const toEvery = { tally: every, share: shares.every };
+    const tallies = known === undefined ? [toEvery, { tally: first, share: shares.first }] : [toEvery];
     const promises = known ?? [];
     this.#open.set(id, promises);
-    if (why !== null) for (const tally of tallies) tally.without[why] = (tally.without[why] ?? 0) + 1;
+    if (why !== null) for (const { tally } of tallies) tally.without[why] = (tally.without[why] ?? 0) + 1;
     if (startsAt !== null)
       promises.push({ tallies, p5: Date.parse(startsAt.p5), p95: Date.parse(startsAt.p95) });
   }

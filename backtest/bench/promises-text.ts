@@ -23,11 +23,7 @@ export function rowText({ scenario, hours, seeds, every, first }: ScenarioCalibr
   const [why] = Object.entries(every.without).toSorted(([, a], [, b]) => b - a);
   const cells = [
     ...[scenario, `${hours} x ${seeds}`, every.promises.toLocaleString('en-GB')],
-    ...[
-      percent(coverageOf(every)),
-      percent(every.below / every.promises),
-      percent(every.above / every.promises),
-    ],
+    ...[percent(coverageOf(every)), percent(every.below / every.looks), percent(every.above / every.looks)],
     ...[`${medianWidth(every)} s`, percent(coverageOf(first)), percent(shareWithout(every)), why?.[0] ?? '-'],
   ];
   return `| ${cells.join(' | ')} |`;

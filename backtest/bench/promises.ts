@@ -28,10 +28,11 @@ type Options = {
   readonly seeds: number;
   readonly from: number;
   readonly hours?: number;
+  readonly cancelled: number;
   readonly workers: number;
 };
 
-const { json, scenarios, seeds, from, hours, workers } = new Command('backtest:promises')
+const { json, scenarios, seeds, from, hours, cancelled, workers } = new Command('backtest:promises')
   .description('compare promised starts with actual ones')
   .option('--json', 'print one JSON object as the last line', false)
   .addOption(
@@ -42,6 +43,12 @@ const { json, scenarios, seeds, from, hours, workers } = new Command('backtest:p
   .option('--seeds <number>', 'number of traces of each scenario', parseCount, 30)
   .option('--from <seed>', 'the first seed', parseCount, 1)
   .option('--hours <number>', 'length of each trace (default: 8 hours to 5 days, by scenario)', parseCount)
+  .option(
+    '--cancelled <percent>',
+    'share of the jobs of people that these cancel within 3 minutes',
+    Number,
+    0,
+  )
   .option(
     '--workers <number>',
     'number of threads; no figure depends on it',
@@ -72,7 +79,9 @@ if (json) process.stdout.write(`${JSON.stringify(rows)}\n`);
 
 async function calibrateAll(scenario: string, length: number): Promise<ScenarioCalibration> {
   const numbers = Array.from({ length: seeds }, (_, index) => from + index);
-  const done = await Promise.all(numbers.map((seed) => pool.run({ scenario, seed, hours: length })));
+  const done = await Promise.all(
+    numbers.map((seed) => pool.run({ scenario, seed, hours: length, cancelled: cancelled / 100 })),
+  );
   const every = joined(done.map((one) => one.every));
   return { scenario, hours: length, seeds, every, first: joined(done.map((one) => one.first)) };
 }

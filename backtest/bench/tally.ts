@@ -4,9 +4,10 @@ import type { NoPromise } from '../../lambda/decision/model/promise.ts';
 export type Tally = {
   /** Promises whose job has started. */
   promises: number;
-  /** Started before p5. */
+  /** Looks with such promises. These share what is uncertain, so each counts for its share of its look. */
+  looks: number;
+  /** Looks whose jobs started before p5, and after p95. */
   below: number;
-  /** Started after p95. */
   above: number;
   /** How many promises have each width, in whole seconds from p5 to p95. */
   widths: Record<number, number>;
@@ -20,16 +21,23 @@ export type Tally = {
 export type Calibration = { readonly every: Tally; readonly first: Tally };
 
 export function newTally(): Tally {
-  return { promises: 0, below: 0, above: 0, widths: {}, without: {}, open: 0 };
+  return { promises: 0, looks: 0, below: 0, above: 0, widths: {}, without: {}, open: 0 };
 }
 
-export type Kept = { readonly startedAt: number; readonly p5: number; readonly p95: number };
+export type Kept = {
+  readonly startedAt: number;
+  readonly p5: number;
+  readonly p95: number;
+  /** One of the promises of its look: 0 to 1. */
+  readonly share: number;
+};
 
 /** Counts one promise. All times are in milliseconds. */
-export function countKept(tally: Tally, { startedAt, p5, p95 }: Kept): void {
+export function countKept(tally: Tally, { startedAt, p5, p95, share }: Kept): void {
   tally.promises++;
-  if (startedAt < p5) tally.below++;
-  if (startedAt > p95) tally.above++;
+  tally.looks += share;
+  if (startedAt < p5) tally.below += share;
+  if (startedAt > p95) tally.above += share;
   const width = Math.round((p95 - p5) / 1000);
   tally.widths[width] = (tally.widths[width] ?? 0) + 1;
 }
@@ -41,6 +49,7 @@ export function joined(tallies: readonly Tally[]): Tally {
     sum.promises += tally.promises;
     sum.below += tally.below;
     sum.above += tally.above;
+    sum.looks += tally.looks;
     sum.open += tally.open;
     for (const [width, count] of Object.entries(tally.widths))
       sum.widths[Number(width)] = (sum.widths[Number(width)] ?? 0) + count;
@@ -50,9 +59,9 @@ export function joined(tallies: readonly Tally[]): Tally {
   return sum;
 }
 
-/** The share of promises whose job started from p5 to p95. NaN without promises. */
-export function coverageOf({ promises, below, above }: Tally): number {
-  return (promises - below - above) / promises;
+/** The share of promises whose job started from p5 to p95, by look. NaN without promises. */
+export function coverageOf({ looks, below, above }: Tally): number {
+  return (looks - below - above) / looks;
 }
 
 /** The median width in seconds; 0 without promises. */

@@ -123,7 +123,15 @@ async function readLog(
     );
     const wait = rows.flatMap((row) => loggedWait(row) ?? [])[0];
     return {
-      wait: wait && { source: 'log', ...wait, parts: orderedParts(wait.parts, job.created_at) },
+      wait: wait && {
+        source: 'log',
+        ...wait,
+        promised: wait.promised && {
+          from: isoTime(plusMs(job.created_at, wait.promised.fromMs)),
+          to: isoTime(plusMs(job.created_at, wait.promised.toMs)),
+        },
+        parts: orderedParts(wait.parts, job.created_at),
+      },
       notes: [],
     };
   } catch (cause) {
@@ -143,6 +151,7 @@ function liveWait(job: JobDetails, organization: OrganizationReadings, serving: 
     pool: wait?.pool ?? null,
     task: wait?.task ?? null,
     waitMs,
+    promised: null,
     parts: orderedParts(wait?.parts ?? (waitMs > 0 ? { unknown: waitMs } : {}), job.created_at),
   };
 }

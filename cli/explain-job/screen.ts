@@ -1,6 +1,7 @@
 /** Formats the explanation of a job as text: what it is, how it stands, where its wait went. */
 
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
+import type { WaitPart } from '../../lambda/decision/waits/wait-parts.ts';
 import { causeText, checkText } from '../../lambda/explain/dead-build-text.ts';
 import { ageText, seconds, some, tagText, timeText } from '../../lambda/explain/format.ts';
 import { startText } from '../../lambda/explain/promise-text.ts';
@@ -16,7 +17,7 @@ export function explanationScreen(explanation: JobExplanation): string {
     `  submitted ${timeText(job.createdAt)}; ${stateOf(job)}`,
     ...(silent === null ? [] : [`  ${silentText(silent)}`]),
     ...(job.error === null ? [] : [`  error: ${oneLine(job.error)}`]),
-    ...(wait === null ? [] : ['', ...waitLines(wait)]),
+    ...(wait === null ? [] : ['', ...waitLines(wait), ...promiseLines(wait, job)]),
     ...(died === null
       ? []
       : ['', oneLine(`died with its task: ${causeText(died.cause)}. ${checkText(died)}.`)]),
@@ -66,6 +67,39 @@ function waitLines({ pool, task, waitMs, parts, source }: ExplainedWait): readon
     `most of it: ${waitPartName(longest.part)}. ${waitPartAdvice(longest.part)}.`,
     ...(source === 'live' ? ['The log of the function has no line about this start.'] : []),
   ];
+}
+
+/** What was promised, and why it came otherwise. */
+function promiseLines({ promised, parts }: ExplainedWait, { startedAt }: ExplainedJob): readonly string[] {
+  if (promised === null || startedAt === null) return [];
+  const [from, to, at] = [promised.from, promised.to, startedAt].map((time) => Date.parse(time)) as [
+    number,
+    number,
+    number,
+  ];
+  const said = `first promise: a start between ${promised.from.slice(11, 19)} and ${promised.to.slice(11, 19)} UTC`;
+  const [longest] = parts.toSorted((a, b) => b.ms - a.ms);
+  if (at < from) return [`${said}. The job started ${seconds(from - at)} earlier: ${earlierText(parts)}.`];
+  if (at <= to || longest === undefined) return [`${said}. The job started in time.`];
+  return [`${said}. The job started ${seconds(at - to)} later. ${laterText(longest)}.`];
+}
+
+/** Parts of the start of a task. */
+const OF_A_START: ReadonlySet<WaitPart> = new Set([
+  'provisioning',
+  'imagePull',
+  'containerStart',
+  'registration',
+]);
+
+function earlierText(parts: ExplainedWait['parts']): string {
+  return parts.some(({ part }) => OF_A_START.has(part))
+    ? 'its task started faster than expected'
+    : 'a daemon was free earlier than expected';
+}
+
+function laterText({ part, ms }: ExplainedWait['parts'][number]): string {
+  return `The longest part took ${seconds(ms)}: ${waitPartName(part)}`;
 }
 
 function partTable(parts: ExplainedWait['parts'], waitMs: number): readonly string[] {

@@ -13,6 +13,8 @@ const rowSchema = z.object({
   pool: z.string(),
   task: z.string().optional(),
   waitMs: ms,
+  promisedFromMs: z.coerce.number().optional(),
+  promisedToMs: z.coerce.number().optional(),
   ...partFields,
 });
 
@@ -25,6 +27,8 @@ export type LoggedWait = {
   /** The task id; null: unknown. */
   readonly task: string | null;
   readonly waitMs: number;
+  /** What the first look that saw the job promised, in milliseconds from the submission. Null: unknown. */
+  readonly promised: { readonly fromMs: number; readonly toMs: number } | null;
   readonly parts: WaitParts;
 };
 
@@ -32,10 +36,11 @@ export type LoggedWait = {
 export function loggedWait(row: InsightsRow): LoggedWait | undefined {
   const { data } = rowSchema.safeParse(row);
   if (data === undefined) return undefined;
-  const { id, pool, task = null, waitMs } = data;
+  const { id, pool, task = null, waitMs, promisedFromMs: fromMs, promisedToMs: toMs } = data;
   const parts = WAIT_PARTS.flatMap((part) => {
     const partMs = data[`${part}Ms`] ?? 0;
     return partMs > 0 ? [[part, partMs]] : [];
   });
-  return { id, pool, task, waitMs, parts: Object.fromEntries(parts) };
+  const promised = fromMs === undefined || toMs === undefined ? null : { fromMs, toMs };
+  return { id, pool, task, waitMs, promised, parts: Object.fromEntries(parts) };
 }

@@ -28,6 +28,7 @@ export async function passTime(world: World, { config, seed, until, onError }: P
     scheduler,
     config: () => config,
     random: new Random(seed),
+    isPromising: true,
     onLook: (_, __, { waits }) => {
       for (const wait of waits) log(world, wait);
     },

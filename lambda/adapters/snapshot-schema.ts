@@ -43,6 +43,7 @@ export const stockChoiceSchema = z.object({
   tasks: z.number(),
   waiting: z.number(),
   others: z.array(z.object({ free: z.int(), dollars: z.number() })),
+  startMs: z.number().positive().optional(),
 });
 
 const snapshotSchema = z.object({

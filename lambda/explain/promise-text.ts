@@ -44,22 +44,27 @@ function tagsOf({ tags }: PendingJob): string {
 /** The longest time that reads as now. */
 const AT_ONCE_SECONDS = 3;
 
-/** `starts in about 40 s (between 25 s and 95 s)`. */
-export function startText({ startsAt, why, failsAt }: PendingJob, takenAt: string): string {
+/** `starts in about 40 s (between 25 s and 95 s)`, or `starts in 4 min to 15 min, depending on 3 running builds`. */
+export function startText({ startsAt, why, failsAt, runningBuilds }: PendingJob, takenAt: string): string {
   if (startsAt === null) return `start unknown: ${why === null ? 'no reason is known' : WHY[why]}`;
   const inSeconds = (time: string): number => (Date.parse(time) - Date.parse(takenAt)) / 1000;
   const [p5, p50, p95] = [startsAt.p5, startsAt.p50, startsAt.p95].map(inSeconds) as [number, number, number];
   if (p95 <= AT_ONCE_SECONDS) return 'starts now';
   const fails = failsAt === null ? Number.POSITIVE_INFINITY : inSeconds(failsAt);
   const unless = fails < p95 ? `, unless coderd fails it first, in ${ageText(fails)}` : '';
-  return `starts in about ${ageText(p50)} (between ${ageText(p5)} and ${ageText(p95)})${unless}`;
+  if (p95 - p5 <= WIDE * p50)
+    return `starts in about ${ageText(p50)} (between ${ageText(p5)} and ${ageText(p95)})${unless}`;
+  const on = runningBuilds === 0 ? '' : `, depending on ${some(runningBuilds, 'running build')}`;
+  return `starts in ${ageText(p5)} to ${ageText(p95)}${on}${unless}`;
 }
+
+/** An interval of more than so many times its middle has no middle worth telling. */
+const WIDE = 2;
 
 const WHY: Readonly<Record<NoPromise, string>> = {
   unschedulable: 'no pool and no daemon can run it',
   'pool-held': 'a person has paused or pinned its pool',
   'readings-in-doubt': 'a list is incomplete or contradicts another one (see the findings)',
-  'start-time-unknown': 'ECS lists no finished start of its pool from which to learn the start time',
   'starts-failing': 'tasks of its pool fail to start',
   'daemon-may-have-left':
     'the free daemon that fits may have left: coderd has not seen it for a minute, or it does not take the job',

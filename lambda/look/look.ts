@@ -3,7 +3,7 @@
 import { type Deliberation, deliberate } from '../decision/decide.ts';
 import type { Config } from '../decision/model/config.ts';
 import { type Action, type Finding, type Plan, READING_NAMES } from '../decision/model/plan.ts';
-import type { PromisedPlan } from '../decision/model/promise.ts';
+import type { PromisedPlan, Promises } from '../decision/model/promise.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';
 import { withPromises } from '../decision/promise/promise.ts';
 import { findingLines } from '../explain/finding-text.ts';
@@ -14,6 +14,8 @@ import type { Ports } from './ports.ts';
 export type LookResult = {
   readonly snapshot: Snapshot;
   readonly plan: Plan;
+  /** When each pending job will start. Computed when asked for: a look itself needs none. */
+  readonly promises: () => Promises;
   readonly outcome: Outcome;
   /** Everything that fails the invocation: unreadable lists and failed actions. */
   readonly failures: readonly Failure[];
@@ -73,6 +75,7 @@ export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSig
   return {
     snapshot,
     plan,
+    promises: () => withPromises(deliberation, snapshot),
     outcome,
     failures: [...findingFailures(plan.findings), ...refusals(outcome), ...outcome.failures],
   };

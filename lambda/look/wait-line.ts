@@ -18,15 +18,31 @@ export type WaitLine = {
   readonly startedAt: IsoTime;
   /** The sum of the parts. */
   readonly waitMs: number;
+  /** What the first look that saw the job promised: the ends of the interval, from the submission. */
+  readonly promisedFromMs?: number;
+  readonly promisedToMs?: number;
 } & { readonly [Part in WaitPart as `${Part}Ms`]?: number };
 
 /** The fields of the log event. Parts of zero are left out. */
-export function waitLine({ id, pool, task, startedAt, waitMs, parts }: JobWait): WaitLine {
+export function waitLine({
+  id,
+  pool,
+  task,
+  createdAt,
+  startedAt,
+  waitMs,
+  parts,
+  promised,
+}: JobWait): WaitLine {
   return {
     ...{ id, pool },
     ...(task === null ? {} : { task }),
     startedAt: isoTime(startedAt),
     waitMs,
+    ...(promised && {
+      promisedFromMs: Date.parse(promised.p5) - createdAt,
+      promisedToMs: Date.parse(promised.p95) - createdAt,
+    }),
     ...Object.fromEntries(WAIT_PARTS.flatMap((part) => msOf(part, parts[part]))),
   };
 }

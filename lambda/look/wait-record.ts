@@ -5,6 +5,7 @@
  */
 import type { EpochMs, JobId, OrganizationId } from '../decision/model/brands.ts';
 import { by } from '../decision/model/collections.ts';
+import type { PromisedStart, Promises } from '../decision/model/promise.ts';
 import type { Job, OrganizationReadings, Snapshot, Task } from '../decision/model/snapshot.ts';
 import { deriveJobWait, indexServing, type JobWait, type StartedJob } from '../decision/waits/job-wait.ts';
 import { type LaunchRequest, LaunchRequests } from './launch-requests.ts';
@@ -36,7 +37,15 @@ export type StartedWaits = {
   readonly missed: number;
 };
 
-type Pending = { readonly organization: OrganizationId; readonly from: EpochMs; lastSeenAt: EpochMs };
+type Pending = {
+  readonly organization: OrganizationId;
+  readonly from: EpochMs;
+  /** What the first look that saw the job promised. Undefined: nothing. */
+  promised?: PromisedStart | undefined;
+  lastSeenAt: EpochMs;
+};
+
+type Look = Pick<LookResult, 'snapshot' | 'outcome'> & Partial<Pick<LookResult, 'promises'>>;
 
 export class WaitRecord {
   #since: EpochMs | undefined;
@@ -45,20 +54,23 @@ export class WaitRecord {
   readonly #returned = new Map<JobId, EpochMs>();
   readonly #requests = new LaunchRequests();
 
-  /** `durationMs`: how long the look took. Call it once after each look. */
-  after({ snapshot, outcome }: Pick<LookResult, 'snapshot' | 'outcome'>, durationMs: number): StartedWaits {
+  /**
+   * Call it once after each look. `durationMs`: how long the look took. With `promises` each wait has
+   * what the first look that saw the job promised.
+   */
+  after({ snapshot, outcome, promises }: Look, durationMs: number): StartedWaits {
     const { takenAt } = snapshot;
     const isFirst = this.#lastLookAt === undefined || takenAt - this.#lastLookAt > FROZEN_MS;
     this.#lastLookAt = takenAt;
     if (isFirst) this.#since = takenAt;
     this.#forget(takenAt);
-    this.#notice(snapshot);
+    this.#notice(snapshot, promises);
     if (isFirst) this.#forgetUnseen(takenAt);
     this.#requests.add(snapshot, outcome.applied, { durationMs, oldest: takenAt - KEPT_MS });
     const started = snapshot.coder.organizations.flatMap((organization) =>
       this.#startedIn(organization, snapshot),
     );
-    const noticed = new Map(started.map(({ job }) => [job.id, this.#pending.get(job.id)?.from]));
+    const noticed = new Map(started.map(({ job }) => [job.id, this.#pending.get(job.id)]));
     for (const { job } of started) this.#pending.delete(job.id);
     const missed = isFirst ? startedShortlyBefore(snapshot, takenAt) : this.#gone(snapshot);
     return started.length === 0 ? { waits: [], missed } : this.#split(started, snapshot, { noticed, missed });
@@ -92,14 +104,20 @@ export class WaitRecord {
     for (const [id, { lastSeenAt }] of this.#pending) if (lastSeenAt < now) this.#pending.delete(id);
   }
 
-  #notice({ coder, takenAt }: Snapshot): void {
+  #notice({ coder, takenAt }: Snapshot, promises?: () => Promises): void {
+    const added = new Map<JobId, Pending>();
     for (const { id: organization, jobs } of coder.organizations)
       for (const { id, started_at } of jobs.items) {
         const known = this.#pending.get(id);
         if (known !== undefined) known.lastSeenAt = takenAt;
-        else if (started_at == null)
-          this.#pending.set(id, { organization, from: takenAt, lastSeenAt: takenAt });
+        else if (started_at == null) added.set(id, { organization, from: takenAt, lastSeenAt: takenAt });
       }
+    for (const [id, pending] of added) this.#pending.set(id, pending);
+    if (added.size === 0) return;
+    for (const { id, startsAt } of promises?.().pendingJobs ?? []) {
+      const pending = added.get(id);
+      if (pending !== undefined && startsAt !== null) pending.promised = startsAt;
+    }
   }
 
   /**
@@ -124,7 +142,7 @@ export class WaitRecord {
     {
       noticed,
       missed,
-    }: { readonly noticed: ReadonlyMap<JobId, EpochMs | undefined>; readonly missed: number },
+    }: { readonly noticed: ReadonlyMap<JobId, Pending | undefined>; readonly missed: number },
   ): StartedWaits {
     // first, so that a job whose wait cannot be computed does not fail the next look too
     for (const { job } of started) this.#returned.set(job.id, job.started_at);
@@ -133,9 +151,10 @@ export class WaitRecord {
     const waits: JobWait[] = [];
     let untold = 0;
     for (const one of started) {
-      const remembered = (task: Task) => timesOf(requests.get(task), noticed.get(one.job.id));
+      const pending = noticed.get(one.job.id);
+      const remembered = (task: Task) => timesOf(requests.get(task), pending?.from);
       const wait = deriveJobWait({ ...one, remembered }, tasks);
-      if (wait !== undefined) waits.push(wait);
+      if (wait !== undefined) waits.push({ ...wait, promised: pending?.promised });
       if (tasks.daemonOf(one.job) === undefined || (wait === undefined && !isEcsRead(snapshot.ecs)))
         untold += 1;
     }

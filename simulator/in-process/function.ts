@@ -65,6 +65,8 @@ export type FunctionOptions = {
   readonly line?: () => Line;
   /** Called after each look, with the waits of the jobs that started since the last one. */
   readonly onLook: (look: LookResult, durationMs: number, started: StartedWaits) => void;
+  /** Whether each wait has what was promised, as in the deployed function. It takes time. @default false */
+  readonly isPromising?: boolean;
   /** Called when an invocation ends. */
   readonly onInvoked: (end: Invoked) => void;
   /** Called if a message could not be sent. @default nothing */
@@ -119,7 +121,11 @@ export class InProcessFunction {
         config: config(),
         message,
         remainingMs: () => startedAt + TIMEOUT_MS - scheduler.now(),
-        onLook: (look, durationMs) => onLook(look, durationMs, process.waits.after(look, durationMs)),
+        onLook: (look, durationMs) => {
+          const { promises, ...told } = look;
+          const noted = this.#options.isPromising ? look : told;
+          onLook(look, durationMs, process.waits.after(noted, durationMs));
+        },
       });
     } catch (cause) {
       error = cause;

@@ -23,10 +23,12 @@ import { METRICS } from '../../lambda/telemetry/metric-names.ts';
 import { aConfig, ago, aJob, anOrganization, aPool, aSnapshot, MINUTE, reading } from '../support/parts.ts';
 import { draw, type Picture } from '../support/picture.ts';
 
+const NO_PROMISES = { pendingJobs: [], pendingJobsLeftOut: 0 };
+
 /** The result of a look that applied its whole plan. */
 function resultOf(snapshot: Snapshot, plan: Plan, changed: Partial<LookResult['outcome']> = {}): LookResult {
   const outcome = { applied: plan.actions, refused: [], failures: [], ...changed };
-  return { snapshot, plan, outcome, failures: outcome.failures };
+  return { snapshot, plan, promises: () => NO_PROMISES, outcome, failures: outcome.failures };
 }
 
 function resultOn(
@@ -316,8 +318,6 @@ describe('what does not fit', () => {
     return { ...rest, coder: { ...coder, organizations } };
   }
 
-  const NO_PROMISES = { pendingJobs: [], pendingJobsLeftOut: 0 };
-
   /** Gives each pool the most overrides, with the longest texts that a tag can have. */
   function withTexts(given: Plan): Plan {
     const text = 'x'.repeat(256);
@@ -360,6 +360,7 @@ describe('what does not fit', () => {
       ...{ id: `job-${index}` as never, organization: 'default', tags: { a: 'x'.repeat(100) } },
       ...{ type: 'workspace_build', workspace: 'é'.repeat(60), createdAt: plan.takenAt, pool: null },
       ...{ startsAt: { p5: plan.takenAt, p50: plan.takenAt, p95: plan.takenAt }, why: null, failsAt: null },
+      runningBuilds: 0,
     }));
     const answer = answerOf({ ...withTexts(plan), pendingJobs, pendingJobsLeftOut: 7 });
     expect(bytesOf(answer)).toBeLessThan(ANSWER);

@@ -18,6 +18,7 @@ const job = (given: Partial<PendingJob> = {}): PendingJob => ({
   failsAt: at(1780),
   pool: poolName('gpu'),
   startsAt: startsIn(25, 40, 95),
+  runningBuilds: 0,
   why: null,
   ...given,
 });
@@ -38,6 +39,14 @@ it.each<{ given: Partial<PendingJob>; text: string }>([
   {
     given: { startsAt: startsIn(300, 1200, 2400), failsAt: null },
     text: 'job 1a2b3c4d of alice/dev (tags cluster=gpu): starts in about 20 min (between 5 min and 40 min)',
+  },
+  {
+    given: { startsAt: startsIn(240, 300, 900), runningBuilds: 3 },
+    text: 'job 1a2b3c4d of alice/dev (tags cluster=gpu): starts in 4 min to 15 min, depending on 3 running builds',
+  },
+  {
+    given: { startsAt: startsIn(16, 54, 165) },
+    text: 'job 1a2b3c4d of alice/dev (tags cluster=gpu): starts in 16 s to 3 min',
   },
   {
     given: { startsAt: startsIn(0, 0, 1) },
@@ -72,7 +81,7 @@ it('has one line for all jobs whose start is unknown for the same reason', () =>
     pendingJobs: [
       ...waiting(9, 'no-room'),
       job(),
-      ...waiting(2, 'start-time-unknown'),
+      ...waiting(2, 'build-length-unknown'),
       ...waiting(1, 'no-room'),
     ],
     pendingJobsLeftOut: 0,

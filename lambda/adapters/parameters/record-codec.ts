@@ -84,8 +84,6 @@ function differences(builds: readonly ReplayedBuild[], upTo: number): readonly n
   });
 }
 
-const choiceSchema = stockChoiceSchema.extend({ startMs: z.number().positive().optional() });
-
 /** Undefined: the text is no record of this version. Never throws. */
 export function decodeRecord(text: string): StockRecord | undefined {
   const { data } = textSchema.safeParse(unpack(text));
@@ -96,7 +94,7 @@ export function decodeRecord(text: string): StockRecord | undefined {
       upTo,
       logs: logs.map(({ tags, builds }) => ({ tags, builds: buildsOf(builds, upTo) })),
     })),
-    choices: data.choices.flatMap((choice) => choiceSchema.safeParse(choice).data ?? []),
+    choices: data.choices.flatMap((choice) => stockChoiceSchema.safeParse(choice).data ?? []),
   };
 }
 

@@ -17,8 +17,6 @@ export type NoPromise =
   | 'pool-held'
   /** A list that the promise needs is incomplete or contradicts another one. */
   | 'readings-in-doubt'
-  /** No start of its pool was seen in the last hour. */
-  | 'start-time-unknown'
   /** Tasks of its pool do not start, or ECS cannot place them. */
   | 'starts-failing'
   /**
@@ -51,6 +49,8 @@ export type PendingJob = {
    */
   readonly pool: PoolName | null;
   readonly startsAt: PromisedStart | null;
+  /** How many running builds the promise depends on: the job may get the daemon of one of them. */
+  readonly runningBuilds: number;
   /** Null if there is a promise. */
   readonly why: NoPromise | null;
 };

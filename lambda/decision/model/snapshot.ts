@@ -318,6 +318,11 @@ export type StockChoice = {
   readonly waiting: number;
   /** The same with the next smaller and larger numbers of free daemons. */
   readonly others: readonly { readonly free: number; readonly dollars: number }[];
+  /**
+   * The last start of these pools that was seen, in milliseconds from the need for a task: ECS forgets
+   * a task after an hour. Absent: none was seen.
+   */
+  readonly startMs?: number | undefined;
 };
 
 export type LearnedStock = {

@@ -11,8 +11,10 @@ import type { Doubt, Plan } from '../model/plan.ts';
 import type { NoPromise, PendingJob, PromisedPlan, PromisedStart } from '../model/promise.ts';
 import type { OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, displayTags, normalizeTags } from '../model/tags.ts';
+import { MINUTE_MS } from '../model/units.ts';
 import { wakeOverride } from '../settings/settings-in-force.ts';
 import { isHeldBack } from '../supply/capacity.ts';
+import { awsTimeOf } from '../supply/supply.ts';
 import { playQueue } from './play-queue.ts';
 import { deriveQueue, type Queue, type QueuedJob, type Server } from './queue.ts';
 import { quantileOf } from './start-phase.ts';
@@ -58,6 +60,7 @@ function promisesIn(
       failsAt: failsAt(job.created_at, snapshot),
       pool: why === 'unschedulable' ? null : poolOf(servers, queue),
       startsAt: why === null ? promisedStart(sorted, snapshot) : null,
+      runningBuilds: why === null ? runningBuildsOf(servers, queue) : 0,
       why,
     };
   });
@@ -81,35 +84,44 @@ type Context = {
 function whyUnknown(queued: QueuedJob, sorted: Float64Array, context: Context): NoPromise | null {
   const { organization, queue, snapshot } = context;
   const tags = normalizeTags(queued.job.tags);
-  const pools = context.pools.filter(
-    ({ need: { view } }) => view.organization === organization && covers(view.tags, tags),
-  );
+  const all = context.pools.filter(({ need: { view } }) => view.organization === organization);
+  const pools = all.filter(({ need: { view } }) => covers(view.tags, tags));
   const servers = queue.servers.filter(({ fits }) => fits.includes(queued.class));
   const open = pools.filter(({ need }) => !need.view.pool.retiring);
-  if (isInDoubt(organization, pools)) return 'readings-in-doubt';
+  const harmless = areFirstToRegister(all, snapshot) ? [...HARMLESS, NO_DAEMON_YET] : HARMLESS;
+  if (isInDoubt(organization, pools, new Set(harmless))) return 'readings-in-doubt';
   if (open.length === 0 && servers.length === 0) return 'unschedulable';
   if (open.some(({ need }) => isHeldBack(need.view))) return 'starts-failing';
-  const latest = quantileOf(sorted, 0.95);
-  if (latest > NO_START_MS && servers.some(isStartUnknown)) return 'start-time-unknown';
-  if (!Number.isFinite(latest)) return whyNever(queued, servers, open, queue);
+  if (!Number.isFinite(quantileOf(sorted, 0.95))) return whyNever(queued, servers, open, queue);
   const fails = failsAt(queued.job.created_at, snapshot);
   const median = snapshot.takenAt + quantileOf(sorted, 0.5);
   return fails !== null && median > Date.parse(fails) ? 'fails-first' : null;
 }
 
-/** No task starts faster. */
-const NO_START_MS = 5_000;
-
 /** A person's own choice is no doubt about the readings. */
-const HARMLESS: ReadonlySet<Doubt> = new Set(['scale-in-paused', 'override-malformed']);
+const HARMLESS: readonly Doubt[] = ['scale-in-paused', 'override-malformed'];
+/** The doubt while the first tasks of an organization have their lease and no daemon has registered. */
+const NO_DAEMON_YET: Doubt = 'daemons-empty-while-leased';
+/** A daemon registers within seconds of the lease. */
+const REGISTERS_WITHIN_MS = 2 * MINUTE_MS;
 
-function isInDoubt({ jobs, daemons }: OrganizationReadings, pools: readonly PoolDecision[]): boolean {
-  if (jobs.status !== 'ok' || daemons.status !== 'ok') return true;
-  return pools.some(({ doubts }) => doubts.some((doubt) => !HARMLESS.has(doubt)));
+/** Whether tasks that hold leases are so young that none needs to have a daemon. */
+function areFirstToRegister(pools: readonly PoolDecision[], snapshot: Snapshot): boolean {
+  const oldest = awsTimeOf(snapshot) - REGISTERS_WITHIN_MS;
+  return pools
+    .flatMap(({ need }) => need.view.tasks)
+    .every(
+      ({ state, task: { startedAt = 0 } }) => state === 'starting' || state === 'left' || startedAt > oldest,
+    );
 }
 
-function isStartUnknown({ ready, starts }: Server): boolean {
-  return !['free', 'doubtful', 'busy'].includes(ready.kind) && starts === undefined;
+function isInDoubt(
+  { jobs, daemons }: OrganizationReadings,
+  pools: readonly PoolDecision[],
+  harmless: ReadonlySet<Doubt>,
+): boolean {
+  if (jobs.status !== 'ok' || daemons.status !== 'ok') return true;
+  return pools.some(({ doubts }) => doubts.some((doubt) => !harmless.has(doubt)));
 }
 
 /** Why the job starts in too few scenarios. */
@@ -137,6 +149,12 @@ function poolOf(servers: ArrayLike<number>, queue: Queue): PoolName | null {
   }
   const [most] = [...counts].toSorted(([, a], [, b]) => b - a);
   return most?.[0] ?? null;
+}
+
+/** How many of the servers that take the job run a build now. */
+function runningBuildsOf(servers: ArrayLike<number>, queue: Queue): number {
+  const taking = new Set(Array.from(servers));
+  return [...taking].filter((index) => queue.servers[index]?.ready.kind === 'busy').length;
 }
 
 function workspacesIn({

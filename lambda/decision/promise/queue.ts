@@ -32,7 +32,7 @@ export type Server = {
   readonly view: PoolView | undefined;
   /** The classes of jobs that it can run. */
   readonly fits: readonly number[];
-  /** Undefined: too few starts of its pool were seen. */
+  /** Undefined: a daemon that the autoscaler does not own. */
   readonly starts: StartTimes | undefined;
   readonly ready: Ready;
 };
@@ -123,7 +123,7 @@ function serversOfPool({ need, actions, to }: PoolDecision, input: Input): reado
   const { view } = need;
   const leaving = new Set(actions.flatMap((action) => (action.kind === 'ask-to-leave' ? action.task : [])));
   const now = awsTimeOf(input.snapshot);
-  const starts = learnStartTimes(view, now);
+  const starts = learnStartTimes(view, input.snapshot);
   const running = jobsByWorker(input.organization.jobs);
   const raised = Math.max(0, to - (view.service?.desiredCount ?? 0));
   const toCreate: Tagged = { view, tags: view.tags, starts, ready: { kind: 'to-create' } };

@@ -29,20 +29,30 @@ export type StartPhase = {
   readonly shape: readonly number[];
 };
 
+/** What is expected of a phase before any task has finished it. */
+export type ExpectedPhase = {
+  /** Milliseconds. */
+  readonly medianMs: number;
+  /** How many finished phases it counts for. A fraction: it is less sure than one. */
+  readonly starts: number;
+};
+
 export type PhaseInput = {
   /** The times of finished phases, in milliseconds. */
   readonly finished: readonly number[];
   /** The ages of phases that are not finished. */
   readonly ages: readonly number[];
+  /** Used only if no phase is finished. */
+  readonly expected: ExpectedPhase;
 };
 
-/** Learns a phase. Undefined: no task has finished it. */
-export function learnPhase({ finished, ages }: PhaseInput): StartPhase | undefined {
-  if (finished.length === 0) return undefined;
+/** Learns a phase. */
+export function learnPhase({ finished, ages, expected }: PhaseInput): StartPhase {
   const logs = finished.map(logOf).sort((a, b) => a - b);
-  const mean = meanOf(logs);
+  const count = logs.length || expected.starts;
+  const mean = logs.length === 0 ? logOf(expected.medianMs) : meanOf(logs);
   const squares = sum(logs, (log) => (log - mean) ** 2);
-  const seen = { count: logs.length, mean, squares: squares + PRIOR.weight * PRIOR.spread ** 2 };
+  const seen = { count, mean, squares: squares + PRIOR.weight * PRIOR.spread ** 2 };
   return { choose: chooserOf(seen, censoredOf(ages)), shape: shapeOf(logs, { mean, squares }) };
 }
 

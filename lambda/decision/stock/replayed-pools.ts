@@ -9,11 +9,11 @@ import type { ReplayedPools } from './replay.ts';
  * The mean time until a look decides a launch: half a minute when nothing happens, else a few
  * seconds.
  */
-const UNTIL_LOOK_MS = 8_000;
+export const UNTIL_LOOK_MS = 8_000;
 /** A launch costs at least this many dollars: a rule that launches less is better at equal cost. */
 const LEAST_LAUNCH_DOLLARS = 0.002;
 
-/** `startMs`: from when ECS creates a task until its daemon is registered. */
+/** `startMs`: from when ECS creates a task until its daemon is registered; the result's is from the need. */
 export function priceReplay(
   pools: readonly { readonly pool: PoolConfig; readonly startMs: number }[],
 ): ReplayedPools {

@@ -3,6 +3,7 @@
  * pool if the daemon that took it runs in one of the pool's tasks, or has the name of one.
  */
 import type { DaemonId, EpochMs, JobId, PoolName } from '../model/brands.ts';
+import type { PromisedStart } from '../model/promise.ts';
 import { POOL_TAG, tagOf } from '../model/service-tags.ts';
 import type { Daemon, Job, OrganizationReadings, Snapshot, Task } from '../model/snapshot.ts';
 import { indexDaemons, isAlive, poolNamed, taskId } from '../supply/daemons.ts';
@@ -22,6 +23,8 @@ export type JobWait = {
   /** Milliseconds: the sum of `parts`. */
   readonly waitMs: number;
   readonly parts: WaitParts;
+  /** What the first look that saw the job promised. Undefined: unknown. */
+  readonly promised?: PromisedStart | undefined;
 };
 
 /** A started job of an organization, with what the process remembers of it. */

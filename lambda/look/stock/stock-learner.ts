@@ -49,8 +49,6 @@ type KnownSet = {
   /** Undefined: the builds have not been replayed yet. */
   readonly choice: StockChoice | undefined;
   readonly seenAt: number;
-  /** The last start time that was seen: ECS forgets a task after an hour. */
-  readonly startMs?: number | undefined;
 };
 
 export class StockLearner {
@@ -82,8 +80,8 @@ export class StockLearner {
         ...{ id, upTo: this.#upTo.get(id) ?? 0 },
         logs: own.map(({ tags, builds }) => ({ tags, builds })),
       })),
-      choices: [...this.#sets.values()].flatMap(({ choice, startMs }) =>
-        choice === undefined || choice.builds === 0 ? [] : { ...choice, startMs },
+      choices: [...this.#sets.values()].flatMap(({ choice }) =>
+        choice === undefined || choice.builds === 0 ? [] : choice,
       ),
     };
   }
@@ -104,8 +102,8 @@ export class StockLearner {
       this.#upTo.set(id, Math.max(this.#upTo.get(id) ?? upTo, upTo));
     }
     for (const [name, known] of this.#sets) this.#sets.set(name, { ...known, learning: undefined });
-    for (const { startMs, ...choice } of choices)
-      this.#sets.set(nameOf(choice), { choice, startMs, learning: undefined, seenAt: now });
+    for (const choice of choices)
+      this.#sets.set(nameOf(choice), { choice, learning: undefined, seenAt: now });
     this.#lastLook ??= now;
   }
 
@@ -163,12 +161,12 @@ export class StockLearner {
       return steps;
     }
     const logs = set.tagSets.flatMap((tags) => this.#logs.get(`${set.organizationId} ${tagKey(tags)}`) ?? []);
-    const startMs = set.isStartSeen ? set.replayed.startMs : known?.startMs;
+    const startMs = set.isStartSeen ? set.replayed.startMs : known?.choice?.startMs;
     const replayed = { ...set.replayed, startMs: startMs ?? set.replayed.startMs };
     const learning = isAlike(known?.learning, set) ? known?.learning : start(replayed, logs);
     const left = learning?.learn(buildsOf(logs), upTo, steps) ?? steps;
     const choice = learning?.isUpTo(upTo) === false ? known?.choice : choiceOf(set, learning);
-    this.#sets.set(name, { learning, choice, startMs, seenAt: now });
+    this.#sets.set(name, { learning, choice: choice && { ...choice, startMs }, seenAt: now });
     return left;
   }
 }

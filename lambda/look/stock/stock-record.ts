@@ -6,7 +6,7 @@ import type { ReplayedBuild } from '../../decision/stock/replay.ts';
 
 export type StockRecord = {
   readonly organizations: readonly OrganizationRecord[];
-  readonly choices: readonly KeptChoice[];
+  readonly choices: readonly StockChoice[];
 };
 
 export type OrganizationRecord = {
@@ -16,9 +16,6 @@ export type OrganizationRecord = {
   /** The builds of each tag set, the oldest first. */
   readonly logs: readonly { readonly tags: TagSet; readonly builds: readonly ReplayedBuild[] }[];
 };
-
-/** `startMs`: the last start time that was seen, in milliseconds. Undefined: none was seen. */
-export type KeptChoice = StockChoice & { readonly startMs?: number | undefined };
 
 /** Keeps one record. Both throw if the store does not answer within about two seconds. */
 export interface RecordStore {

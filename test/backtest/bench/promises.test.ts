@@ -13,7 +13,7 @@ import {
 
 describe('promised starts', () => {
   it('are right nine times in ten, within wide limits, for batches of agents', async () => {
-    const { every, first } = await calibrate({ scenario: 'agents', seed: 1, hours: 3 });
+    const { every, first } = await calibrate({ scenario: 'agents', seed: 1, hours: 3, cancelled: 0 });
     expect(every.promises).toBeGreaterThan(30);
     expect(coverageOf(every)).toBeGreaterThan(0.7);
     expect(coverageOf(first)).toBeGreaterThan(0.7);
@@ -21,17 +21,27 @@ describe('promised starts', () => {
     expect(medianWidth(every)).toBeLessThan(60);
   });
 
+  it('are right if people cancel a fifth of their jobs', async () => {
+    const { every, first } = await calibrate({ scenario: 'bursts', seed: 1, hours: 24, cancelled: 0.2 });
+    expect(every.promises).toBeGreaterThan(30);
+    expect(coverageOf(every)).toBeGreaterThan(0.7);
+    expect(coverageOf(first)).toBeGreaterThan(0.7);
+  });
+
   it('of an unknown scenario are refused with its name', async () => {
-    await expect(calibrate({ scenario: 'none', seed: 1, hours: 1 })).rejects.toThrow('no scenario "none"');
+    await expect(calibrate({ scenario: 'none', seed: 1, hours: 1, cancelled: 0 })).rejects.toThrow(
+      'no scenario "none"',
+    );
   });
 });
 
 describe('a tally of promises', () => {
   const tally = newTally();
-  countKept(tally, { startedAt: 5_000, p5: 6_000, p95: 9_000 });
-  countKept(tally, { startedAt: 6_000, p5: 6_000, p95: 9_000 });
-  countKept(tally, { startedAt: 9_000, p5: 6_000, p95: 9_000 });
-  countKept(tally, { startedAt: 9_001, p5: 0, p95: 9_000 });
+  const interval = { p5: 6_000, p95: 9_000 };
+  countKept(tally, { startedAt: 5_000, ...interval, share: 1 });
+  countKept(tally, { startedAt: 6_000, ...interval, share: 1 });
+  countKept(tally, { startedAt: 9_000, ...interval, share: 1 });
+  countKept(tally, { startedAt: 9_001, p5: 0, p95: 9_000, share: 1 });
   tally.without['no-room'] = 1;
 
   it('counts the ends of an interval as inside', () => {
@@ -39,6 +49,13 @@ describe('a tally of promises', () => {
     expect(coverageOf(tally)).toBe(0.5);
     expect(medianWidth(tally)).toBe(3);
     expect(shareWithout(tally)).toBe(0.2);
+  });
+
+  it('counts each look once, however many jobs it promised', () => {
+    const looks = newTally();
+    for (let job = 0; job < 9; job++) countKept(looks, { startedAt: 1, p5: 2, p95: 3, share: 1 / 9 });
+    countKept(looks, { startedAt: 2, p5: 2, p95: 3, share: 1 });
+    expect(coverageOf(looks)).toBeCloseTo(0.5);
   });
 
   it('adds up, and becomes a row of the table', () => {

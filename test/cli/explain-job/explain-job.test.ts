@@ -81,6 +81,7 @@ describe('autoscaler explain-job', () => {
         09:00:57        7.7    14%  lease and registration
 
       most of it: image pull. Use a smaller image, from a registry in the same Region such as ECR.
+      first promise: a start between 09:00:50 and 09:02:29 UTC. The job started in time.
       "
     `);
     const { wait } = JSON.parse((await explain(lab, id, '--json')).out) as JobExplanation;
@@ -311,14 +312,28 @@ describe('the screen of a job', () => {
 
   it('has no table for a wait of which nothing is known', () => {
     const parts = [{ part: 'unknown', ms: 12, from: null }] as const;
-    const wait = { source: 'live', pool: null, task: null, waitMs: 12, parts } as const;
+    const wait = { source: 'live', pool: null, task: null, waitMs: 12, promised: null, parts } as const;
     expect(screen({}, wait).split('\n').at(-1)).toBe(
       'waited 0.0 s for a daemon of no pool, or of a task that is gone',
     );
   });
 
+  it.each([
+    ['09:00:40', '', '. The job started in time.'],
+    ['09:00:30', '', '. The job started 10 s earlier: a daemon was free earlier than expected.'],
+    ['09:01:20', 'imagePull', '. The job started 20 s later. The longest part took 70 s: '],
+    ['09:00:30', 'imagePull', '. The job started 10 s earlier: its task started faster than expected.'],
+  ] as const)('says what was promised for a start at %s (part "%s")', (startedAt, part, text) => {
+    const day = '2026-03-02T';
+    const parts = [{ part: part || 'queued', ms: 70_000, from: null }] as const;
+    const promised = { from: `${day}09:00:40.000Z`, to: `${day}09:01:00.000Z` };
+    const wait = { source: 'log', pool: 'cpu', task: null, waitMs: 70_000, promised, parts } as const;
+    const lines = screen({ startedAt: `${day}${startedAt}.000Z` }, wait);
+    expect(lines).toContain(`first promise: a start between 09:00:40 and 09:01:00 UTC${text}`);
+  });
+
   it('has no table for a job that did not wait', () => {
-    const wait = { source: 'log', pool: 'cpu', task: null, waitMs: 0, parts: [] } as const;
+    const wait = { source: 'log', pool: 'cpu', task: null, waitMs: 0, promised: null, parts: [] } as const;
     expect(screen({}, wait).split('\n').at(-1)).toBe('waited 0.0 s for a daemon of pool "cpu"');
   });
 });

@@ -140,7 +140,7 @@ it('stays one screen with thousands of waiting jobs, each list cut', () => {
     // each job has a line of its own
     ...{ id: `job-${index}` as never, organization: `${index}`, tags: {}, type: 'workspace_build' },
     ...{ workspace: `user-${index}/dev`, createdAt: '2026-03-02T08:59:00.000Z', pool: null },
-    ...{ startsAt: null, failsAt: null, why: 'no-room' as const },
+    ...{ startsAt: null, failsAt: null, why: 'no-room' as const, runningBuilds: 0 },
   }));
   const many = Array.from({ length: 400 }, (_, index) => `sentence ${index}`);
   const groups = many.map((tags) => ({

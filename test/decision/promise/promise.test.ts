@@ -58,6 +58,13 @@ const startOf = ({ startsAt, why }: PendingJob): readonly number[] | string | nu
     ? why
     : [startsAt.p5, startsAt.p50, startsAt.p95].map((at) => (Date.parse(at) - NOW) / 1000);
 
+const NO_RULE = { free: 0, spareMs: 0, afterBuildMs: null, countsEnding: false };
+const NOTHING_LEARNED = { builds: 0, hours: 0, tasks: 0, waiting: 0, others: [] };
+const within =
+  ([from = 0, to = 0]: readonly number[]) =>
+  (value: number): boolean =>
+    value >= from && value <= to;
+
 const STARTS = withStarts(44, 48, 50, 52, 56);
 const BUILDS = withBuilds(50, 55, 60, 65, 70, 75);
 
@@ -67,7 +74,6 @@ describe('why no start is promised', () => {
     cpu; job [os=bsd]       |                                                          | unschedulable      | no pool has the tags of the job
     cpu, retiring; job      |                                                          | unschedulable      | the only pool with these tags is retiring
     cpu, paused; job        | ${STARTS}                                                | pool-held          | the pool is paused and has no daemon
-    cpu; job                |                                                          | start-time-unknown | no start of the pool was seen
     cpu B, max 1; job       | ${STARTS}                                                | build-length-unknown | no similar build is known of the one that runs
     cpu; gpu B [gpu]; job; maxTasks 1 | ${STARTS}                                                | no-room            | another pool has all the tasks that the limits allow
     cpu I1m; job            | ${listIs('jobs', { status: 'truncated' })}               | readings-in-doubt  | the list of jobs is truncated
@@ -90,6 +96,34 @@ describe('a promised start', () => {
     expect(p50).toBeLessThan(57);
     expect(p95).toBeLessThan(80);
     expect(pendingJobs[0]?.pool).toBe('cpu');
+  });
+
+  it.each([
+    { from: 'the setting startTime', lastMs: undefined, p50: [40, 70], p95: [90, 180] },
+    { from: 'the last start that a process has seen', lastMs: 28_000, p50: [16, 28], p95: [30, 60] },
+  ])('of a pool without a start in the last hour comes from $from', ({ lastMs, p50, p95 }) => {
+    const kept: Change = (snapshot) => {
+      const choice = { organizationId: 'org-default', pools: ['cpu'], rule: NO_RULE, startMs: lastMs };
+      Object.assign(snapshot, { stock: { tagSets: [], choices: [{ ...choice, ...NOTHING_LEARNED }] } });
+    };
+    const [start] = promised({ pools: { cpu: {} }, pending: [{}] }, kept).pendingJobs.map(startOf);
+    const [, middle, end] = start as number[];
+    expect([middle, end]).toEqual([expect.toSatisfy(within(p50)), expect.toSatisfy(within(p95))]);
+  });
+
+  it.each([
+    { age: 20, start: 'within half a minute', because: 'the first daemon registers' },
+    { age: 600, start: 'readings-in-doubt', because: 'a daemon should have registered long ago' },
+  ])('of a first task with a lease for $age s is $start: $because', ({ age, start }) => {
+    const unregistered: Change = (snapshot) => {
+      organizationIn(snapshot).daemons.items.length = 0;
+      for (const task of snapshot.ecs.tasks.items)
+        Object.assign(task, { createdAt: iso(age + 30), startedAt: iso(age) });
+    };
+    const { pendingJobs } = promised({ pools: { cpu: { tasks: 'I1m' } }, pending: [{}] }, unregistered);
+    const [found] = pendingJobs.map(startOf);
+    if (start === 'readings-in-doubt') expect(found).toBe(start);
+    else expect((found as number[])[1]).toBeLessThan(30);
   });
 
   it('is now if a daemon is free, even if no start of the pool was seen', () => {

@@ -4,11 +4,12 @@ import { chanceAbove, normalQuantile } from '../../../lambda/decision/promise/no
 import { numberOf, SCENARIOS } from '../../../lambda/decision/promise/scenarios.ts';
 import { learnPhase, quantileOf, restOf } from '../../../lambda/decision/promise/start-phase.ts';
 
+const EXPECTED = { medianMs: 60_000, starts: 0.2 };
+
 /** Seconds of a phase of this age in all scenarios, the shortest first. */
 function timesOf(finished: readonly number[], ages: readonly number[] = [], ageS = 0): Float64Array {
   const inMs = (seconds: readonly number[]) => seconds.map((one) => one * 1000);
-  const phase = learnPhase({ finished: inMs(finished), ages: inMs(ages) });
-  if (phase === undefined) throw new Error('nothing was learned');
+  const phase = learnPhase({ finished: inMs(finished), ages: inMs(ages), expected: EXPECTED });
   return Float64Array.from({ length: SCENARIOS }, (_, scenario) => {
     const chosen = phase.choose(numberOf(0, scenario), numberOf(1, scenario));
     return restOf(phase, chosen, ageS * 1000, numberOf(2, scenario)) / 1000;
@@ -18,8 +19,13 @@ function timesOf(finished: readonly number[], ages: readonly number[] = [], ageS
 const widthOf = (times: Float64Array): number => quantileOf(times, 0.95) - quantileOf(times, 0.05);
 
 describe('a phase of a start', () => {
-  it('is unknown without a finished one, whatever the ages', () => {
-    expect(learnPhase({ finished: [], ages: [30_000] })).toBeUndefined();
+  it('takes about as long as expected without a finished one, in a wide interval', () => {
+    const times = timesOf([]);
+    expect(quantileOf(times, 0.5)).toBeGreaterThan(50);
+    expect(quantileOf(times, 0.5)).toBeLessThan(70);
+    expect(quantileOf(times, 0.05)).toBeLessThan(30);
+    expect(quantileOf(times, 0.95)).toBeGreaterThan(110);
+    expect(quantileOf(timesOf([], [100, 100, 100]), 0.5)).toBeGreaterThan(100);
   });
 
   it('takes as long as the finished ones', () => {
