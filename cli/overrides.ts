@@ -19,6 +19,7 @@ import { checkAwsSetup, withAdvice } from './shared/aws-advice.ts';
 import { type CliEnvironment, type CommandContext, InputError } from './shared/cli-environment.ts';
 import {
   clusterOf,
+  type JsonOptions,
   type LiveOptions,
   readConfig,
   repeated,
@@ -27,8 +28,7 @@ import {
 } from './shared/live-options.ts';
 import { findPool, findService } from './shared/override-target.ts';
 
-type TargetOptions = LiveOptions & { readonly json: boolean };
-type OverrideOptions = TargetOptions & {
+type OverrideOptions = JsonOptions & {
   /** Milliseconds. */
   readonly for: number;
   readonly why: string;
@@ -49,7 +49,7 @@ export function addOverrideCommands(program: Command, { cliEnvironment }: Comman
         return set(target, { kind, ...detailsOf(options, cliEnvironment) });
       }),
     );
-  add('resume', 'end the pause of a pool').action((pool: string, options: TargetOptions) =>
+  add('resume', 'end the pause of a pool').action((pool: string, options: JsonOptions) =>
     onPool(pool, options, cliEnvironment, (target) => remove(target, ['pause'], 'paused')),
   );
   withOverrideOptions(
@@ -65,7 +65,7 @@ export function addOverrideCommands(program: Command, { cliEnvironment }: Comman
       }),
     );
   add('unpin', 'end the pin of a pool, with or without --at-least').action(
-    (pool: string, options: TargetOptions) =>
+    (pool: string, options: JsonOptions) =>
       onPool(pool, options, cliEnvironment, (target) => remove(target, ['pin', 'floor'], 'pinned')),
   );
 }
@@ -90,7 +90,7 @@ type Target = {
 /** Finds the pool's service, acts, and prints the answer. */
 async function onPool(
   name: string,
-  options: TargetOptions,
+  options: JsonOptions,
   cliEnvironment: CliEnvironment,
   act: (target: Target) => Promise<Answer>,
 ): Promise<void> {

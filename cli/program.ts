@@ -23,7 +23,7 @@ const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () 
     names: ['explain-job'],
     load: async () => (await import('./explain-job/command.ts')).addExplainJobCommand,
   },
-  { names: ['orphans'], load: async () => (await import('./orphans/command.ts')).addOrphansCommand },
+  { names: ['orphans'], load: async () => (await import('./orphans.ts')).addOrphansCommand },
   { names: ['doctor'], load: async () => (await import('./doctor/command.ts')).addDoctorCommand },
   {
     names: ['pause', 'resume', 'pin', 'unpin'],

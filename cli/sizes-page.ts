@@ -31,35 +31,11 @@ type Size = {
  * 2026.
  */
 export const SIZES: readonly Size[] = [
-  {
-    file: 'examples/1k-users.yaml',
-    users: '1,000',
-    builds: 60,
-    coderd: '3 x 2 vCPU, 8 GB',
-    database: '8 vCPU, 30 GB',
-  },
-  {
-    file: 'examples/2k-users.yaml',
-    users: '2,000',
-    builds: 120,
-    coderd: '3 x 4 vCPU, 12 GB',
-    database: '16 vCPU, 60 GB',
-  },
-  {
-    file: 'examples/3k-users.yaml',
-    users: '3,000',
-    builds: 180,
-    coderd: '4 x 4 vCPU, 12 GB',
-    database: '32 vCPU, 120 GB',
-  },
-  {
-    file: 'examples/10k-users.yaml',
-    users: '10,000',
-    builds: 600,
-    coderd: '10 x 4 vCPU, 12 GB',
-    database: '64 vCPU, 240 GB',
-  },
-];
+  { name: '1k', users: '1,000', builds: 60, coderd: '3 x 2 vCPU, 8 GB', database: '8 vCPU, 30 GB' },
+  { name: '2k', users: '2,000', builds: 120, coderd: '3 x 4 vCPU, 12 GB', database: '16 vCPU, 60 GB' },
+  { name: '3k', users: '3,000', builds: 180, coderd: '4 x 4 vCPU, 12 GB', database: '32 vCPU, 120 GB' },
+  { name: '10k', users: '10,000', builds: 600, coderd: '10 x 4 vCPU, 12 GB', database: '64 vCPU, 240 GB' },
+].map(({ name, ...size }) => ({ file: `examples/${name}-users.yaml`, ...size }));
 
 type Sized = Size & { readonly deployment: Deployment };
 

@@ -1,15 +1,21 @@
-/** Checks what all other checks need: AWS, coderd and the token for it. */
-import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+/**
+ * Checks what all other checks need: AWS, the token, and a coderd that is reachable, new enough and agrees
+ * with this machine's clock.
+ */
+import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { buildInfoSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { Clients } from '../../lambda/connect.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { Config } from '../../lambda/decision/model/config.ts';
 import type { Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { compareVersion, OLDEST_SERVER, REAPS_PENDING_SINCE } from '../../lambda/decision/model/version.ts';
 import { observeEcs } from '../../lambda/look/observe.ts';
 import { isEverywhere, readAwsSetup } from '../shared/aws-advice.ts';
 import type { CliEnvironment } from '../shared/cli-environment.ts';
-import { type Checked, fail, ok } from './base/check.ts';
-import { checkServer, type Server } from './base/server.ts';
-import { checkToken, checkTokenSecret, skipTokenSecret, type TokenSecret } from './credentials/token.ts';
+import { type Check, type Checked, fail, ok, skip, warn } from './check.ts';
+import { checkToken, checkTokenSecret, SECRET, type TokenSecret } from './token.ts';
 
 const AWS = 'AWS';
 
@@ -25,7 +31,6 @@ export type DoctorContext = {
   readonly deepHttp: CoderdHttp | undefined;
 };
 
-/** Checks AWS, coderd and the token, which all other checks need. */
 export async function checkAccess(context: DoctorContext): Promise<Known> {
   const { config, clients, cliEnvironment } = context;
   const [server, onAws] = await Promise.all([
@@ -59,7 +64,8 @@ async function readAws({ config, clients, cluster }: DoctorContext): Promise<OnA
 
 function awsFails(problem: string): OnAws {
   const aws = { checks: [fail(AWS, problem)], blocker: AWS };
-  return { aws, secret: skipTokenSecret(AWS), readings: NO_CLUSTER };
+  const secret = { checks: [skip(SECRET, AWS)], blocker: AWS };
+  return { aws, secret, readings: NO_CLUSTER };
 }
 
 export type Known = OnAws & { readonly server: Checked<Server>; readonly token: Checked<true> };
@@ -71,3 +77,88 @@ const NO_CLUSTER: Snapshot['ecs'] = {
   tasks: NOT_READ,
   protections: NOT_READ,
 };
+
+const REACHABLE = 'coderd reachable';
+export const VERSION = 'coderd version';
+const CLOCK = 'clock';
+
+/** Tolerates the network delay and the whole seconds of the Date header. */
+const SKEW_MS = 30_000;
+
+/** `now`: coderd's clock, or this machine's if coderd sends no Date header. */
+export type Server = { readonly version: string; readonly now: EpochMs };
+
+async function checkServer(
+  http: CoderdHttp,
+  coder: Config['coder'],
+  { environment, now }: CliEnvironment,
+): Promise<Checked<Server>> {
+  const route = coder.proxy === undefined ? coder.url : `${coder.url} through the proxy ${coder.proxy}`;
+  try {
+    // without the token: an unreadable token must not hide an unreachable coderd
+    const { value, date } = await http.getAs('/api/v2/buildinfo', {}, buildInfoSchema);
+    const checks = [ok(REACHABLE, route), checkVersion(value.version), checkClock(date, now())];
+    return { checks, value: { version: value.version, now: date ?? now() } };
+  } catch (cause) {
+    if (!(cause instanceof CoderdError)) throw cause;
+    return cause.code === 'unreachable'
+      ? unreachable(cause.message + unreadProxy(coder, environment))
+      : notCoderd(route, `${coder.url} does not answer like coderd (${cause.message}). Check coder.url`);
+  }
+}
+
+function unreachable(says: string): Checked<never> {
+  const checks = [fail(REACHABLE, says), skip(VERSION, REACHABLE), skip(CLOCK, REACHABLE)];
+  return { checks, blocker: REACHABLE };
+}
+
+function notCoderd(route: string, says: string): Checked<never> {
+  return { checks: [ok(REACHABLE, route), fail(VERSION, says), skip(CLOCK, VERSION)], blocker: VERSION };
+}
+
+/**
+ * HTTPS_PROXY is not read, although people expect it. The reason is in
+ * `lambda/adapters/coderd/http/dispatcher.ts`.
+ */
+function unreadProxy({ proxy }: Config['coder'], environment: CliEnvironment['environment']): string {
+  const isSet = Boolean(environment.HTTPS_PROXY ?? environment.https_proxy);
+  return isSet && proxy === undefined
+    ? '. HTTPS_PROXY is set, but the autoscaler does not read it: if coderd is behind that proxy, set coder.proxy'
+    : '';
+}
+
+function checkVersion(version: string): Check {
+  const age = compareVersion(version, OLDEST_SERVER);
+  if (age === undefined)
+    return warn(
+      VERSION,
+      `${version} is not a known release. Make sure that coderd is ${OLDEST_SERVER} or newer`,
+    );
+  if (age < 0)
+    return fail(
+      VERSION,
+      `${version} is too old: the autoscaler needs the provisioner jobs API. Upgrade coderd to ${OLDEST_SERVER} or newer`,
+    );
+  const older = OLDER.filter(([since]) => (compareVersion(version, since) ?? 0) < 0);
+  return ok(VERSION, [version, ...older.map(([since, text]) => `before ${since} ${text}`)].join('; '));
+}
+
+/** docs/internals/coder.md §12. */
+const OLDER: readonly (readonly [since: string, text: string])[] = [
+  [REAPS_PENDING_SINCE, 'coderd never fails a job that no daemon takes'],
+  [
+    '2.26',
+    'autostarts create jobs without a daemon, so no pool needs to wake, and lists of daemons cover seven days',
+  ],
+];
+
+function checkClock(date: EpochMs | undefined, now: EpochMs): Check {
+  if (date === undefined) return warn(CLOCK, 'coderd sends no Date header. Check whether a proxy removes it');
+  const skewMs = now - date;
+  if (Math.abs(skewMs) <= SKEW_MS) return ok(CLOCK, "coderd's clock agrees with this machine's");
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  return warn(
+    CLOCK,
+    `this machine is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} coderd. Correct the wrong clock with NTP: ages and leases follow coderd's clock`,
+  );
+}

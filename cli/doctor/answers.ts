@@ -20,7 +20,7 @@ import {
   recordedReleases,
   releasesToCompare,
 } from '../../verify/conformance/answers/recordings.ts';
-import { type Check, fail, ok, skip, warn } from './base/check.ts';
+import { type Check, fail, ok, skip, warn } from './check.ts';
 import { Interview } from './interview.ts';
 
 const ANSWERS = 'answers';

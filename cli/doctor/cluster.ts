@@ -2,7 +2,12 @@
  * Checks that each pool has one ECS service and that its task definition matches the configuration.
  */
 
-import { describeTaskDefinition, type TaskDefinition } from '../../lambda/adapters/ecs/task-definitions.ts';
+import { readFileSync } from 'node:fs';
+import {
+  describeTaskDefinition,
+  provisionerOf,
+  type TaskDefinition,
+} from '../../lambda/adapters/ecs/task-definitions.ts';
 import { isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { Clients } from '../../lambda/connect.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
@@ -14,9 +19,8 @@ import { some } from '../../lambda/explain/format.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
 import { CLUSTER_ADVICE } from '../shared/live-options.ts';
 import { findService } from '../shared/override-target.ts';
-import { type Check, fail, ok, skip, warn } from './base/check.ts';
+import { type Check, fail, ok, skip, warn } from './check.ts';
 import { checkScalableTargets, SCALABLE_TARGETS } from './scalable-targets.ts';
-import { checkGuard, checkMakeUp } from './task-definition.ts';
 
 const CLUSTER = 'cluster';
 const OTHERS = 'other services';
@@ -122,4 +126,38 @@ async function readDefinition(
 function checkOthers(findings: readonly Finding[]): Check {
   const left = findings.filter(({ code }) => code === 'service-without-pool').map(sentenceOf);
   return left.length === 0 ? ok(OTHERS, 'every service belongs to a pool') : warn(OTHERS, left.join('; '));
+}
+
+const guard = readFileSync(new URL('../../guard/guard.sh', import.meta.url), 'utf8');
+/**
+ * A text in every version of the guard: the agent's path for a task's own protection
+ * (docs/internals/aws.md §1).
+ */
+const OF_ANY_GUARD = 'task-protection/v1/state';
+
+function checkGuard({ name: pool }: PoolConfig, definition: TaskDefinition): Check {
+  const name = `pool "${pool}": guard`;
+  const { entryPoint = [], command = [] } = provisionerOf(definition) ?? {};
+  const words = [...entryPoint, ...command];
+  if (words.includes(guard)) return ok(name, 'has this version');
+  if (words.some((word) => word.includes(OF_ANY_GUARD)))
+    return warn(name, 'has another version. Deploy (cdk deploy) to get this version');
+  return fail(
+    name,
+    'is not the entry point of the tasks, so ECS may stop running builds. Deploy (cdk deploy), or set scaleIn: confirm',
+  );
+}
+
+function checkMakeUp(name: string, pool: PoolConfig, definition: TaskDefinition): Check {
+  const { cpu, memory, runtimePlatform } = definition;
+  const differences = [
+    ['image', provisionerOf(definition)?.image, pool.image],
+    ['cpu', cpu, `${pool.cpu}`],
+    ['memory', memory, `${pool.memory}`],
+    ['architecture', runtimePlatform?.cpuArchitecture?.toLowerCase(), pool.architecture],
+  ].flatMap(([what, runs = 'none', wanted]) =>
+    runs === wanted ? [] : [`${what} ${runs} instead of ${wanted}`],
+  );
+  if (differences.length === 0) return ok(name, `${pool.image}, ${pool.cpu} CPU units, ${pool.memory} MiB`);
+  return warn(name, `has ${differences.join(', ')}. Deploy (cdk deploy) to apply the configuration`);
 }

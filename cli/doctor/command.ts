@@ -8,9 +8,8 @@ import { whileWorking } from '../shared/activity.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { clusterNamed, type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
 import type { DoctorContext } from './access.ts';
-import { type Check, type Checked, fail, ok, skip, warn } from './base/check.ts';
+import { type Check, type Checked, checksText, fail, ok, skip, warn } from './check.ts';
 import { checkAll } from './diagnosis.ts';
-import { checksText } from './screen.ts';
 
 const CONFIGURATION = 'configuration';
 /** With the start of the command this makes fewer than ten seconds. */

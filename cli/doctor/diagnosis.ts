@@ -5,7 +5,7 @@
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { decide } from '../../lambda/decision/decide.ts';
 import { unique } from '../../lambda/decision/model/collections.ts';
-import type { Config, PoolConfig } from '../../lambda/decision/model/config.ts';
+import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import type { Finding } from '../../lambda/decision/model/plan.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import {
@@ -16,69 +16,51 @@ import {
 } from '../../lambda/decision/model/version.ts';
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { observeCoder } from '../../lambda/look/observe.ts';
-import { checkAccess, type DoctorContext, type Known } from './access.ts';
+import { type LaunchPrice, readLaunchPrice } from '../shared/launch-price.ts';
+import { checkAccess, type DoctorContext, type Known, VERSION } from './access.ts';
 import { checkAnswers, skipAnswers } from './answers.ts';
-import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from './base/check.ts';
-import { checkLicence } from './base/licence.ts';
-import {
-  checkOrganizations,
-  organizationNames,
-  organizationOf,
-  skipOrganizations,
-} from './base/organizations.ts';
-import { type Server, VERSION } from './base/server.ts';
+import { blockerOf, type Check, fail, ok, skip, warn } from './check.ts';
 import { checkCluster } from './cluster.ts';
-import { renewalAdvice } from './credentials/key.ts';
-import { checkCredentials } from './credentials/pool-credentials.ts';
-import { checkLaunchPrices } from './launch-price.ts';
+import { checkLicence, checkOrganizations, organizationNames, organizationOf } from './coderd.ts';
+import { checkCredentials } from './credentials.ts';
+import { renewalAdvice } from './key.ts';
 
 /** The checks, in a fixed order. */
 export async function checkAll(context: DoctorContext): Promise<readonly Check[]> {
+  const { config, clients, cluster, until } = context;
   const known = await checkAccess(context);
-  const { aws, server, secret, token } = known;
-  const { organizations, licence, pools, inCluster, deeply } = await checkRest(context, known);
-  return [
-    ...aws.checks,
-    ...server.checks,
-    ...secret.checks,
-    ...token.checks,
-    ...organizations,
-    licence,
-    ...pools,
-    ...inCluster,
-    ...deeply,
-  ];
-}
-
-async function checkRest(context: DoctorContext, known: Known) {
-  const { config, clients, cluster, cliEnvironment, until } = context;
-  const { aws, secret, readings, server, token } = known;
+  const { aws, readings, server, secret, token } = known;
   const blocker = blockerOf(token);
-  const reading = readCoder(context, known);
-  const findings = reading.then((coder) =>
-    findingsOf({ config, readings, coder, server, now: cliEnvironment.now() }),
-  );
-  const { coderd, ecs } = clients;
+  const coderReading = readCoder(context, known);
+  const findings = coderReading.then((coder) => findingsOf(context, known, coder));
   const [coder, found, licence, keys, inCluster, launchPrices] = await Promise.all([
-    reading,
+    coderReading,
     findings,
-    checkLicence(coderd, blocker),
-    checkPoolCredentials(context, known, reading),
-    checkCluster(config.pools, { ecs, cluster, readings, findings, until, blocker: blockerOf(aws) }),
+    checkLicence(clients.coderd, blocker),
+    checkPoolCredentials(context, known, coderReading),
+    checkCluster(config.pools, {
+      ecs: clients.ecs,
+      cluster,
+      readings,
+      findings,
+      until,
+      blocker: blockerOf(aws),
+    }),
     checkLaunchPrices(context),
   ]);
-  return {
-    organizations: coder === undefined ? skipOrganizations(config, blocker ?? '') : checkOrganizations(coder),
+  return [
+    ...[aws, server, secret, token].flatMap(({ checks }) => checks),
+    ...checkOrganizations(coder, config, blocker),
     licence,
-    pools: config.pools.flatMap((pool, index) => [
+    ...config.pools.flatMap((pool, index) => [
       ...(keys[index] ?? []),
       ...checkDaemons(pool, found, keys[index] ?? []),
       checkImage(pool, found, server),
       ...(launchPrices[index] ?? []),
     ]),
-    inCluster,
-    deeply: await checkDeeply(context, { coder, server, secret, blocker }),
-  };
+    ...inCluster,
+    ...(await checkDeeply(context, known, coder)),
+  ];
 }
 
 type CoderReading = Promise<Snapshot['coder'] | undefined>;
@@ -114,16 +96,12 @@ export function checkPoolCredentials(
 
 async function checkDeeply(
   { config, deepHttp: http }: DoctorContext,
-  given: {
-    readonly coder: Snapshot['coder'] | undefined;
-    readonly server: Checked<Server>;
-    readonly secret: Checked<string>;
-    readonly blocker: string | undefined;
-  },
+  { server, secret, token }: Known,
+  coder: Snapshot['coder'] | undefined,
 ): Promise<readonly Check[]> {
   if (http === undefined) return [];
-  const { coder, server, secret, blocker } = given;
-  if (coder === undefined || 'blocker' in server || 'blocker' in secret) return [skipAnswers(blocker ?? '')];
+  if (coder === undefined || 'blocker' in server || 'blocker' in secret)
+    return [skipAnswers(blockerOf(token) ?? '')];
   const { version } = server.value;
   if ((compareVersion(version, OLDEST_SERVER) ?? 0) < 0) return [skipAnswers(VERSION)];
   const organizations = unique(
@@ -134,17 +112,17 @@ async function checkDeeply(
 }
 
 /** The findings of a plan for these readings. */
-function findingsOf(given: {
-  readonly config: Config;
-  readonly readings: Snapshot['ecs'];
-  readonly coder: Snapshot['coder'] | undefined;
-  readonly server: Checked<Server>;
-  readonly now: Snapshot['takenAt'];
-}): readonly Finding[] {
-  const { config, server, readings: ecs } = given;
-  const buildInfo = 'value' in server ? { version: server.value.version } : undefined;
-  const coder = given.coder ?? { organizations: [], ...(buildInfo === undefined ? {} : { buildInfo }) };
-  return decide({ version: 1, takenAt: given.now, coder, ecs }, config).findings;
+function findingsOf(
+  { config, cliEnvironment }: DoctorContext,
+  { server, readings: ecs }: Known,
+  coder: Snapshot['coder'] | undefined,
+): readonly Finding[] {
+  const unread = {
+    organizations: [],
+    ...('value' in server && { buildInfo: { version: server.value.version } }),
+  };
+  const takenAt = cliEnvironment.now();
+  return decide({ version: 1, takenAt, coder: coder ?? unread, ecs }, config).findings;
 }
 
 /** Daemons show a wrong credential also to those who may not read its secret. */
@@ -172,7 +150,7 @@ function checkDaemons(
 function checkImage(
   { name: pool, image }: PoolConfig,
   findings: readonly Finding[],
-  server: Checked<Server>,
+  server: Known['server'],
 ): Check {
   const name = `pool "${pool}": image`;
   if ('blocker' in server) return skip(name, server.blocker);
@@ -186,4 +164,36 @@ function checkImage(
   const isKnown = daemonApiOf(release) !== undefined && daemonApiOf(own) !== undefined;
   const says = isKnown ? `coderd accepts daemons of ${image}` : `the tag of ${image} names no known release`;
   return ok(name, `${says}. Prefer coderd's release, ${own}`);
+}
+
+/** Prices differ by Region, and images by release. Smaller differences need no change. */
+const MOST_OFF = 1 / 3;
+
+/** A check for each pool whose price is known, in the order of the pools. */
+async function checkLaunchPrices({
+  config,
+  cliEnvironment,
+}: DoctorContext): Promise<readonly (readonly Check[])[]> {
+  const images = unique(config.pools, imageOf);
+  const prices = await Promise.all(
+    images.map((pool) => readLaunchPrice(pool, config.aws.network, cliEnvironment)),
+  );
+  const byImage = new Map(images.map((pool, index) => [imageOf(pool), prices[index]]));
+  return config.pools.map((pool) => {
+    const price = byImage.get(imageOf(pool));
+    return price === undefined ? [] : [checkLaunchPrice(pool, price)];
+  });
+}
+
+const imageOf = ({ image, architecture }: PoolConfig): string => `${image} ${architecture}`;
+
+function checkLaunchPrice({ name: pool, dollarsPerLaunch }: PoolConfig, price: LaunchPrice): Check {
+  const name = `pool "${pool}": price of a launch`;
+  const off = Math.abs(dollarsPerLaunch - price.dollars);
+  if (off <= MOST_OFF * Math.max(dollarsPerLaunch, price.dollars))
+    return ok(name, `$${dollarsPerLaunch} fits ${price.from}`);
+  return warn(
+    name,
+    `dollarsPerLaunch is ${dollarsPerLaunch}, but a launch pulls ${price.from}. Write dollarsPerLaunch: ${price.dollars}, unless a CDK app passes a VPC without this route`,
+  );
 }

@@ -8,16 +8,15 @@ import {
 import { EACH_TRY, endingWith, isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
-import { type Check, fail, ok, warn } from './base/check.ts';
+import { PATIENT } from '../shared/aws-advice.ts';
+import { type Check, fail, ok, warn } from './check.ts';
 
 export const SCALABLE_TARGETS = 'application auto scaling';
 
 const DIMENSION = { ServiceNamespace: 'ecs', ScalableDimension: 'ecs:service:DesiredCount' } as const;
-/** A call without an answer must not block the command. */
-const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 10_000, throwOnRequestTimeout: true } as const;
 
 export async function checkScalableTargets(services: readonly Service[], until: AbortSignal): Promise<Check> {
-  const client = new ApplicationAutoScalingClient({ requestHandler: TIMEOUTS });
+  const client = new ApplicationAutoScalingClient({ requestHandler: PATIENT });
   client.middlewareStack.add(endingWith(until), EACH_TRY);
   try {
     const own = new Set(services.map(resourceOf));

@@ -1,20 +1,54 @@
+/**
+ * `autoscaler explain-job`: exit code 1 if the job is unknown or coderd cannot be read. Gathers what is
+ * known of one job: coderd's row, the function's log line about its wait, and a live look, from which
+ * the wait is split if the log has no line.
+ */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
-import { type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
+import { type JobDetails, readJobDetails } from '../../lambda/adapters/coderd/job-details.ts';
+import { loadConfig } from '../../lambda/config/load.ts';
+import { makeClients } from '../../lambda/connect.ts';
+import { deliberate } from '../../lambda/decision/decide.ts';
+import { isoTime, plusMs } from '../../lambda/decision/model/brands.ts';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import type { OrganizationReadings, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { withPromises } from '../../lambda/decision/promise/promise.ts';
+import { deriveJobWait, indexServing, type ServingTasks } from '../../lambda/decision/waits/job-wait.ts';
+import { some } from '../../lambda/explain/format.ts';
+import { orphansOf } from '../../lambda/look/orphan-event.ts';
+import { withFunctionLog } from '../logs/function-log.ts';
+import { loggedWait, WAIT_FIELDS } from '../logs/wait-rows.ts';
+import { whileWorking } from '../shared/activity.ts';
+import { withAdvice } from '../shared/aws-advice.ts';
+import { type CliEnvironment, type CommandContext, InputError } from '../shared/cli-environment.ts';
+import { lookLive } from '../shared/live.ts';
+import {
+  type JsonOptions,
+  type LiveOptions,
+  withJsonOption,
+  withLiveOptions,
+} from '../shared/live-options.ts';
 import { wrapLines } from '../shared/plain-table.ts';
-import { gatherJob } from './gather.ts';
+import {
+  type ExplainedWait,
+  explainedJob,
+  explainPending,
+  type JobExplanation,
+  orderedParts,
+  silentDaemon,
+} from './explanation.ts';
 import { explanationScreen } from './screen.ts';
 
-type ExplainJobOptions = LiveOptions & { readonly json: boolean };
-
-/** `autoscaler explain-job`: exit code 1 if the job is unknown or coderd cannot be read. */
-export function addExplainJobCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
+export function addExplainJobCommand(program: Command, { cliEnvironment }: CommandContext): void {
   withJsonOption(withLiveOptions(program.command('explain-job')), 'the explanation')
     .description('explain where the wait of one job went, or why it still waits')
     .argument('<id>', 'id of a provisioner job, or the first 8 characters that the plan shows', jobId)
-    .action(async (id: string, options: ExplainJobOptions) =>
-      exitWith(await printExplanation(id, options, cliEnvironment)),
-    );
+    .action(async (id: string, options: JsonOptions) => {
+      const explanation = await gatherJob(id, options, cliEnvironment);
+      const text = options.json
+        ? JSON.stringify({ version: 1, ...explanation }, null, 2)
+        : wrapLines(explanationScreen(explanation), cliEnvironment.columns);
+      cliEnvironment.out(`${text}\n`);
+    });
 }
 
 /** A UUID, or its first 8 characters or more. */
@@ -27,15 +61,134 @@ function jobId(text: string): string {
   );
 }
 
-async function printExplanation(
-  id: string,
-  options: ExplainJobOptions,
+/** Throws InputError if coderd has no such job, or cannot be read. */
+async function gatherJob(
+  given: string,
+  options: LiveOptions,
   cliEnvironment: CliEnvironment,
-): Promise<number> {
-  const explanation = await gatherJob(id, options, cliEnvironment);
-  const text = options.json
-    ? JSON.stringify({ version: 1, ...explanation }, null, 2)
-    : wrapLines(explanationScreen(explanation), cliEnvironment.columns);
-  cliEnvironment.out(`${text}\n`);
-  return 0;
+): Promise<JobExplanation> {
+  const { snapshot, config } = await lookLive(options, cliEnvironment);
+  const id = completeId(given, snapshot);
+  const { job, organization } = await findJob(id, snapshot, options, cliEnvironment);
+  const isStarted = job.started_at != null && job.worker_id != null;
+  const plan = withPromises(deliberate(snapshot, config), snapshot);
+  const serving = indexServing(snapshot);
+  const logged = isStarted ? await readLog(job, options, cliEnvironment) : { notes: [] };
+  return {
+    takenAt: isoTime(snapshot.takenAt),
+    job: explainedJob(job, organization),
+    wait: isStarted ? (logged.wait ?? liveWait(job, organization, serving)) : null,
+    silent: silentDaemon(job, serving, snapshot.takenAt),
+    pending: job.status === 'pending' ? explainPending(job, snapshot, plan) : null,
+    died: orphansOf(plan.findings).find((orphan) => orphan.job === job.id) ?? null,
+    notes: logged.notes,
+  };
+}
+
+const UUID_LENGTH = 36;
+
+/** The id of the job that begins like this. coderd finds jobs by their whole ids only. */
+function completeId(given: string, { coder }: Snapshot): string {
+  if (given.length === UUID_LENGTH) return given;
+  const jobs = coder.organizations.flatMap(({ jobs, recentJobs }) => [
+    ...jobs.items,
+    ...(recentJobs?.items ?? []),
+  ]);
+  const ids = [...new Set(jobs.map(({ id }) => id))].filter((id) => id.startsWith(given));
+  const [id] = ids;
+  if (id !== undefined && ids.length === 1) return id;
+  const seen = ids.length === 0 ? 'no job of this look begins' : `${ids.length} jobs of this look begin`;
+  throw new InputError(`finding job ${given}: ${seen} with this. Give the whole id`);
+}
+
+type Found = { readonly job: JobDetails; readonly organization: OrganizationReadings };
+
+async function findJob(
+  id: string,
+  { coder }: Snapshot,
+  { config: file }: LiveOptions,
+  cliEnvironment: CliEnvironment,
+): Promise<Found> {
+  const { config, caBundle } = loadConfig(file);
+  const { coderd, close } = makeClients(config, caBundle);
+  try {
+    const failures: unknown[] = [];
+    for (const organization of coder.organizations)
+      try {
+        const job = await whileWorking('reading the job', cliEnvironment, () =>
+          readJobDetails(coderd, organization.id, id),
+        );
+        if (job !== undefined) return { job, organization };
+      } catch (cause) {
+        // the job may be in another organization
+        failures.push(new InputError(unread(id, organization, cause), { cause }));
+      }
+    throw failures[0] ?? new InputError(notFound(id, coder.organizations));
+  } finally {
+    await close();
+  }
+}
+
+function unread(id: string, { name }: OrganizationReadings, cause: unknown): string {
+  return withAdvice(`reading job ${id} in organization "${name}": ${messageOf(cause)}`);
+}
+
+function notFound(id: string, organizations: readonly OrganizationReadings[]): string {
+  const names = organizations.map(({ name }) => `"${name}"`).join(', ');
+  return `finding job ${id}: coderd has no such job in the ${some(organizations.length, 'organization')} of the configuration (${names}). Check the id with "coder provisioner jobs list". coderd deletes the jobs of deleted templates and workspaces`;
+}
+
+/**
+ * A start is logged by the look that sees it. The forecast shows it ten minutes later at most, and a
+ * list that cannot be read delays the line by ten more.
+ */
+const LOGGED_WITHIN_MS = 30 * 60_000;
+/** The start is coderd's time and the line has AWS's: these clocks differ. */
+const CLOCK_SKEW_MS = 5 * 60_000;
+
+async function readLog(
+  job: JobDetails,
+  options: LiveOptions,
+  cliEnvironment: CliEnvironment,
+): Promise<{ readonly wait?: ExplainedWait | undefined; readonly notes: readonly string[] }> {
+  const startedAt = job.started_at ?? job.created_at;
+  const span = { from: plusMs(startedAt, -CLOCK_SKEW_MS), to: plusMs(startedAt, LOGGED_WITHIN_MS) };
+  const commands = [`fields ${WAIT_FIELDS.join(', ')}`, `filter id = "${job.id}"`, 'sort @timestamp asc'];
+  try {
+    const { rows } = await withFunctionLog(options, { ...cliEnvironment, err: () => {} }, (log) =>
+      log.query('wait', commands, span),
+    );
+    const wait = rows.flatMap((row) => loggedWait(row) ?? [])[0];
+    return {
+      wait: wait && {
+        source: 'log',
+        ...wait,
+        promised: wait.promised && {
+          from: isoTime(plusMs(job.created_at, wait.promised.fromMs)),
+          to: isoTime(plusMs(job.created_at, wait.promised.toMs)),
+        },
+        parts: orderedParts(wait.parts, job.created_at),
+      },
+      notes: [],
+    };
+  } catch (cause) {
+    if (!(cause instanceof InputError)) throw cause;
+    return { notes: [`${cause.message}. Without the log, the time before the launch is not split`] };
+  }
+}
+
+/** From coderd's daemons and the tasks that ECS lists now: those of the last hour. */
+function liveWait(job: JobDetails, organization: OrganizationReadings, serving: ServingTasks): ExplainedWait {
+  const startedAt = job.started_at ?? job.created_at;
+  const started = { job: { ...job, error: undefined, started_at: startedAt }, organization };
+  const wait = deriveJobWait(started, serving);
+  const waitMs = Math.max(0, startedAt - job.created_at);
+  return {
+    source: 'live',
+    pool: wait?.pool ?? null,
+    task: wait?.task ?? null,
+    waitMs,
+    promised: null,
+    parts: orderedParts(wait?.parts ?? (waitMs > 0 ? { unknown: waitMs } : {}), job.created_at),
+  };
 }

@@ -1,11 +1,16 @@
-/** The explanation of one job as data. `--json` prints it unchanged. */
+/** The explanation of one job as data, and how its parts are derived. `--json` prints it unchanged. */
 import type { JobDetails } from '../../lambda/adapters/coderd/job-details.ts';
-import { type EpochMs, isoTime } from '../../lambda/decision/model/brands.ts';
+import { type EpochMs, isoTime, plusMs } from '../../lambda/decision/model/brands.ts';
+import { unique } from '../../lambda/decision/model/collections.ts';
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
-import type { PendingJob as Promised } from '../../lambda/decision/model/promise.ts';
-import type { OrganizationReadings } from '../../lambda/decision/model/snapshot.ts';
-import { displayTags, type Tags } from '../../lambda/decision/model/tags.ts';
+import type { PendingJob as Promised, PromisedPlan } from '../../lambda/decision/model/promise.ts';
+import type { OrganizationReadings, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { displayTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
+import { isAlive } from '../../lambda/decision/supply/daemons.ts';
+import type { ServingTasks } from '../../lambda/decision/waits/job-wait.ts';
 import { WAIT_PARTS, type WaitPart, type WaitParts } from '../../lambda/decision/waits/wait-parts.ts';
+import { reasonSentence } from '../../lambda/explain/reason-text.ts';
+import { unservedSentence } from '../../lambda/explain/text.ts';
 import type { OrphanEvent } from '../../lambda/look/orphan-event.ts';
 
 export type JobExplanation = {
@@ -120,4 +125,56 @@ export function orderedParts(parts: WaitParts, createdAt: EpochMs): ExplainedWai
     at += ms;
     return [{ part, ms, from }];
   });
+}
+
+export function explainPending(
+  job: JobDetails,
+  { coder, takenAt }: Snapshot,
+  plan: PromisedPlan,
+): PendingJob {
+  const organization = coder.organizations.find(({ id }) => id === job.organization_id);
+  const tags = displayTags(job.tags);
+  const isIts = (row: { readonly organization: string; readonly tags: Tags }): boolean =>
+    row.organization === organization?.name && tagKey(row.tags) === tagKey(tags);
+  const unserved = plan.unserved.find(isIts);
+  const alike = pendingLike(job, organization);
+  const names = new Set(plan.assignment.filter(isIts).map(({ pool }) => pool));
+  return {
+    waitedSeconds: Math.max(0, Math.round((takenAt - job.created_at) / 1000)),
+    alike: alike.length,
+    older: alike.filter(({ created_at }) => created_at < job.created_at).length,
+    pools: plan.pools
+      .filter(({ name }) => names.has(name))
+      .map(({ name, why }) => ({ pool: name, why: why.map(reasonSentence) })),
+    start: plan.pendingJobs.find(({ id }) => id === job.id) ?? null,
+    unschedulable: unserved === undefined ? null : unservedSentence(unserved, plan.takenAt),
+  };
+}
+
+function pendingLike(job: JobDetails, organization: OrganizationReadings | undefined) {
+  const jobs = unique(organization?.jobs.items ?? [], ({ id }) => id);
+  return jobs.filter(({ status, tags }) => status === 'pending' && tagKey(tags) === tagKey(job.tags));
+}
+
+/**
+ * A daemon that dies was seen up to a minute before. coderd fails its job 5 minutes after the last
+ * update, and looks for such jobs once a minute (docs/internals/coder.md §5).
+ */
+const FAILED_WITHIN_MS = 7 * 60_000;
+
+/** When coderd fails a job of which it no longer hears, because the daemon has probably died. */
+export function silentDaemon(
+  job: JobDetails,
+  { daemonOf, ofDaemon }: ServingTasks,
+  takenAt: EpochMs,
+): SilentDaemon | null {
+  const daemon = job.completed_at == null ? daemonOf(job) : undefined;
+  if (daemon?.last_seen_at == null) return null;
+  const hasStopped = ofDaemon.get(daemon.id)?.lastStatus === 'STOPPED';
+  if (isAlive(daemon, takenAt) && !hasStopped) return null;
+  return {
+    daemon: daemon.name,
+    lastSeenAt: isoTime(daemon.last_seen_at),
+    failsBy: isoTime(plusMs(daemon.last_seen_at, FAILED_WITHIN_MS)),
+  };
 }

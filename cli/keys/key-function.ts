@@ -3,7 +3,6 @@
  * credentials.
  */
 import { readUser } from '../../lambda/adapters/coderd/account.ts';
-import { tokenId } from '../../lambda/adapters/coderd/token-expiry.ts';
 import { systemClock } from '../../lambda/connect.ts';
 import type { ManagedKeys } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
@@ -13,23 +12,19 @@ import { KeysError } from '../../lambda/keys/model/keys-error.ts';
 import type { KeyFacts, KeyPorts } from '../../lambda/keys/model/ports.ts';
 import { managedPoolsOf } from '../../lambda/keys/serve.ts';
 import { check } from '../../lambda/keys/steps/sweep.ts';
-import type { checkAccess, DoctorContext } from '../doctor/access.ts';
-import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from '../doctor/base/check.ts';
-import { readSecret } from '../doctor/base/secret.ts';
-import { checkExpiry, RENEW } from '../doctor/credentials/token.ts';
-import { connectAsPerson, type KeysConnection } from './connect.ts';
-import { findDeployment } from './deployment.ts';
-import { isOfPerson } from './persons-secrets.ts';
+import type { DoctorContext, Known } from '../doctor/access.ts';
+import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from '../doctor/check.ts';
+import { checkExpiry, RENEW, readToken } from '../doctor/token.ts';
+import { connectAsPerson, isOfPerson, type KeysConnection } from './connect.ts';
+import { findDeployment } from './report.ts';
 import { findStack } from './survey.ts';
 
 const NAME = 'key function';
 const TOKEN = 'key function: token';
 const EXPIRY = 'key function: token expiry';
 
-type Access = Awaited<ReturnType<typeof checkAccess>>;
-
 /** None if no pool has a managed key. */
-export async function checkKeyFunction(context: DoctorContext, access: Access): Promise<readonly Check[]> {
+export async function checkKeyFunction(context: DoctorContext, access: Known): Promise<readonly Check[]> {
   const { managedKeys } = context.config;
   if (managedKeys === undefined || managedPoolsOf(context.config).length === 0) return [];
   const blocker = blockerOf(access.aws) ?? blockerOf(access.server);
@@ -42,21 +37,21 @@ export async function checkKeyFunction(context: DoctorContext, access: Access): 
 /** Checks that coderd accepts the token of the key function, and when it expires. */
 async function checkToken(
   { clients: { coderd, secrets }, cliEnvironment }: DoctorContext,
-  { server }: Access,
+  { server }: Known,
   { token: ref }: ManagedKeys,
 ): Promise<Checked<true>> {
   const failed = (check: Check) => ({ checks: [check, skip(EXPIRY, TOKEN)], blocker: TOKEN });
-  const reading = await readSecret(secrets, ref, { name: TOKEN, reader: READER });
+  const reading = await readToken(secrets, ref, { name: TOKEN, reader: READER });
   if ('check' in reading) return failed(reading.check);
-  const id = tokenId(reading.value);
-  if (id === undefined)
-    return failed(fail(TOKEN, `"${ref.secret}" holds no session token of the form <id>-<secret>. ${RENEW}`));
   const http = coderd.withToken(reading.value);
   const now = 'value' in server ? server.value.now : cliEnvironment.now();
   try {
     const { name } = await readUser(http);
     const accepted = ok(TOKEN, `coderd accepts it; its user is "${name}"`);
-    return { checks: [accepted, await checkExpiry(http, { id, now, name: EXPIRY })], value: true };
+    return {
+      checks: [accepted, await checkExpiry(http, { id: reading.id, now, name: EXPIRY })],
+      value: true,
+    };
   } catch (cause) {
     return failed(fail(TOKEN, `secret "${ref.secret}": ${messageOf(cause)}. ${RENEW}`));
   }
@@ -66,7 +61,7 @@ const READER = "the key function's role";
 
 async function runCheck(
   { config, cluster = '', caBundle, cliEnvironment, until }: DoctorContext,
-  { readings }: Access,
+  { readings }: Known,
   { token }: ManagedKeys,
 ): Promise<readonly Check[]> {
   const unread: string[] = [];

@@ -1,12 +1,12 @@
 /** Computes which pool uses which key, from a survey. `--json` prints it unchanged. No value is in it. */
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
+import { KEY_ID_TAG, POOL_TAG } from '../../lambda/decision/model/service-tags.ts';
 import { displayTags, type Tags } from '../../lambda/decision/model/tags.ts';
 import { STALE_AFTER_MS } from '../../lambda/decision/supply/daemons.ts';
-import { poolOfKey } from '../../lambda/keys/model/key-names.ts';
+import { deploymentOf, type OwnDeployment, poolOfKey } from '../../lambda/keys/model/key-names.ts';
+import type { KeyFacts, SecretInfo } from '../../lambda/keys/model/ports.ts';
 import { pendingVersion } from '../../lambda/keys/steps/read-keys.ts';
-import { currentKey, type Known, secretOfPool } from './current-key.ts';
-import { findDeployment } from './deployment.ts';
-import type { Survey } from './survey.ts';
+import type { OrganizationKeys, Survey } from './survey.ts';
 
 export type KeysReport = {
   readonly version: 1;
@@ -148,4 +148,91 @@ function useOf(
   const used = running.flatMap(({ id }) => keyOf.get(`${name}-${id}`) ?? []);
   const byKey = new Map([...Map.groupBy(used, (id) => id)].map(([id, all]) => [id, all.length]));
   return { byKey, tasks: running.length, withoutDaemon: running.length - used.length };
+}
+
+/** A survey, with all keys of all organizations. */
+type Known = {
+  readonly survey: Survey;
+  readonly keys: readonly (KeyFacts & { readonly in: OrganizationKeys })[];
+  readonly deployment: OwnDeployment | undefined;
+};
+
+function secretOfPool({ name, auth }: PoolConfig, { survey }: Known): SecretInfo | undefined {
+  if (auth.kind !== 'managed') return undefined;
+  return survey.secrets?.find(({ tags }) => tags[POOL_TAG] === name);
+}
+
+type Current = {
+  readonly id?: string | undefined;
+  /** Whether every other key of the pool's tasks is an earlier one. */
+  readonly isKnown: boolean;
+  readonly problems: readonly string[];
+};
+
+function currentKey(pool: PoolConfig, secret: SecretInfo | undefined, known: Known): Current {
+  if (pool.auth.kind === 'managed') return managedKey(pool, secret, known);
+  if (pool.auth.kind !== 'key') return { isKnown: true, problems: [] };
+  const reading = known.survey.tried.get(pool.name);
+  if (reading === undefined || 'needs' in reading) return { isKnown: false, problems: [] };
+  if (!('key' in reading)) return { isKnown: false, problems: [reading.says] };
+  const { name, organization } = reading.key;
+  const id = reading.key.id ?? known.keys.find((key) => isNamed(key, { name, organization }))?.id;
+  return { id, isKnown: true, problems: missing(pool, id, known) };
+}
+
+function isNamed(key: KeyFacts, { name, organization }: Pick<KeyFacts, 'name' | 'organization'>): boolean {
+  return key.organization === organization && key.name === name;
+}
+
+function managedKey(pool: PoolConfig, secret: SecretInfo | undefined, known: Known): Current {
+  if (secret === undefined) {
+    const isRead = known.survey.secrets !== undefined;
+    const problem = `no secret of stack "${known.survey.stack}" is for this pool. Deploy the configuration`;
+    return { isKnown: false, problems: isRead ? [problem] : [] };
+  }
+  const id = secret.tags[KEY_ID_TAG];
+  if (id !== undefined) return { id, isKnown: true, problems: missing(pool, id, known) };
+  const problem =
+    'the key function has not made its key yet. If no deployment is running, run autoscaler keys check';
+  return { isKnown: false, problems: [problem] };
+}
+
+/** Only lists that were read in full tell that a key is gone. */
+function missing({ auth }: PoolConfig, id: string | undefined, { survey, keys }: Known): readonly string[] {
+  const { organizations } = survey;
+  if (keys.some((key) => key.id === id)) return [];
+  const shown = id ?? '(unknown)';
+  const isWhole = organizations.length > 0 && organizations.every((each) => each.keys !== undefined);
+  if (!isWhole) return [`its current key has the id ${shown}, and not all lists of keys could be read`];
+  const next =
+    auth.kind === 'managed'
+      ? 'The key function makes another one within 15 minutes'
+      : 'Run autoscaler keys check to see what to do';
+  return [
+    `coderd lists no key with the id ${shown}: somebody has deleted it. New tasks cannot connect. ${next}`,
+  ];
+}
+
+const STACK_ID_TAG = 'aws:cloudformation:stack-id';
+const SUFFIX = /-[a-z0-9]{8}$/;
+
+/**
+ * The id of this deployment, with which the names of its keys begin. CloudFormation tags the secrets
+ * with the stack's ARN, from which the id comes. Without that tag, the name of a key in use has it.
+ * Undefined: unknown, as without managed keys.
+ */
+export function findDeployment(
+  { stack, secrets = [] }: Pick<Survey, 'stack' | 'secrets'>,
+  keys: readonly Pick<KeyFacts, 'id' | 'name'>[],
+): OwnDeployment | undefined {
+  if (stack === undefined) return undefined;
+  const arn = secrets.flatMap(({ tags }) => tags[STACK_ID_TAG] ?? [])[0];
+  if (arn !== undefined) return deploymentOf(stack, arn);
+  for (const { tags } of secrets) {
+    const name = keys.find(({ id }) => id === tags[KEY_ID_TAG])?.name;
+    const ending = `-${tags[POOL_TAG]}`;
+    const beginning = name?.replace(SUFFIX, '');
+    if (beginning?.endsWith(ending)) return { id: beginning.slice(0, -ending.length), stack };
+  }
+  return undefined;
 }

@@ -4,7 +4,8 @@
  */
 import type { Command } from 'commander';
 import { isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
-import type { PoolConfig } from '../../lambda/decision/model/config.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { PoolAuth, PoolConfig, SecretRef } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
@@ -14,25 +15,28 @@ import { whileWorking } from '../shared/activity.ts';
 import { checkAwsSetup, withAdvice } from '../shared/aws-advice.ts';
 import { type CliEnvironment, type CommandContext, InputError } from '../shared/cli-environment.ts';
 import {
+  createKeyCommand,
+  createTokenCommand,
+  newKeyCommand,
+  newTokenCommand,
+  putVariableCommand,
+} from '../shared/credential-commands.ts';
+import {
   clusterOf,
-  type LiveOptions,
+  type JsonOptions,
   readConfig,
   repeated,
   withJsonOption,
   withLiveOptions,
 } from '../shared/live-options.ts';
 import { findPool, findService } from '../shared/override-target.ts';
-import { replaceByHand } from './by-hand.ts';
-import { connectAsPerson, type KeysConnection } from './connect.ts';
-import { needs } from './persons-secrets.ts';
-
-type RotateOptions = LiveOptions & { readonly json: boolean };
+import { connectAsPerson, type KeysConnection, needs } from './connect.ts';
 
 export function addKeysRotateCommand(keys: Command, { cliEnvironment }: CommandContext): void {
   withJsonOption(withLiveOptions(keys.command('rotate')), 'what was started')
     .description('replace the managed key of a pool with a new one; running builds continue')
     .argument('<pool>', 'the name of the pool')
-    .action(async (pool: string, options: RotateOptions) => {
+    .action(async (pool: string, options: JsonOptions) => {
       const started = await rotate(pool, options, cliEnvironment);
       cliEnvironment.out(`${options.json ? JSON.stringify(started, null, 2) : started.says}\n`);
     });
@@ -49,7 +53,7 @@ type Started = {
   readonly says: string;
 };
 
-async function rotate(name: string, options: RotateOptions, environment: CliEnvironment): Promise<Started> {
+async function rotate(name: string, options: JsonOptions, environment: CliEnvironment): Promise<Started> {
   const { config, caBundle } = readConfig(options.config, environment);
   const pool = findPool(name, config.pools);
   refuseOthers(pool, environment);
@@ -134,7 +138,7 @@ function describe(cause: unknown): string {
     : withAdvice(said);
 }
 
-function sayNext({ name }: PoolConfig, { secret }: StartedSecret, options: RotateOptions): string {
+function sayNext({ name }: PoolConfig, { secret }: StartedSecret, options: JsonOptions): string {
   const more = repeated(options).join(' ');
   return [
     `pool "${name}": started the rotation of its key, in secret "${secret}"`,
@@ -144,4 +148,58 @@ function sayNext({ name }: PoolConfig, { secret }: StartedSecret, options: Rotat
     '  3. Once no task and no daemon uses the old key, the key function deletes it in coderd. It looks every 15 minutes.',
     `Follow it with: autoscaler keys list${more === '' ? '' : ` ${more}`}`,
   ].join('\n');
+}
+
+type OwnAuth = Exclude<PoolAuth, { readonly kind: 'managed' }>;
+
+/** How to replace a credential that the stack does not manage, as an instruction and the command. `now` makes the name of the new key. */
+function replaceByHand(pool: PoolConfig, auth: OwnAuth, now: EpochMs): string {
+  // A name can be used once, and the old key still has the other one.
+  const dated = `${pool.name}-${new Date(now).toISOString().slice(0, 10)}`;
+  const { instruction, command } = stepsFor({ ...pool, name: dated }, auth);
+  const last = auth.kind === 'psk' ? '' : ` ${DELETE}`;
+  return `${instruction}:\n\n${command}\n\n${AFTERWARDS}${last}`;
+}
+
+const AFTERWARDS = 'New tasks get the new value. The autoscaler replaces the others, a share at a time.';
+const DELETE =
+  'Delete the old one in coderd once no task uses it: autoscaler keys list shows the use of keys';
+
+type Steps = { readonly instruction: string; readonly command: string };
+type New = Pick<PoolConfig, 'organization' | 'tags'> & { readonly name: string };
+
+function stepsFor(wanted: New, { kind, secret: ref }: OwnAuth): Steps {
+  const { secret, jsonKey } = ref;
+  switch (kind) {
+    case 'key':
+      return jsonKey === undefined
+        ? {
+            instruction: `Create a key of another name and store it. ${needing('an owner')}`,
+            command: newKeyCommand(wanted, secret),
+          }
+        : { instruction: intoField('Create a key of another name', ref), command: createKeyCommand(wanted) };
+    case 'token':
+      return jsonKey === undefined
+        ? {
+            instruction: `Create another token and store it. ${needing('the user of the token')}`,
+            command: newTokenCommand(wanted.name, secret),
+          }
+        : { instruction: intoField('Create another token', ref), command: createTokenCommand(wanted) };
+    case 'psk':
+      return {
+        instruction: `Restart coderd with another ${PSK}. Then store ${jsonKey === undefined ? 'it' : `a JSON object with it in the field "${jsonKey}"`}, from a variable of your shell`,
+        command: putVariableCommand(jsonKey === undefined ? PSK : 'NEW_VALUE', secret),
+      };
+    default:
+      return kind satisfies never;
+  }
+}
+
+const PSK = 'CODER_PROVISIONER_DAEMON_PSK';
+
+const needing = (user: string): string => `You need coder, signed in as ${user}, and aws`;
+
+/** The secret may have other fields, so no command stores it. */
+function intoField(what: string, { secret, jsonKey }: SecretRef): string {
+  return `${what}, and put it into the field "${jsonKey}" of the JSON object in secret "${secret}"`;
 }

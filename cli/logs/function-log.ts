@@ -1,4 +1,7 @@
-/** Queries the function's log with CloudWatch Logs Insights, for commands that look back in time. */
+/**
+ * Finds the function's log group by the tags of the pools' ECS services, and queries it with CloudWatch
+ * Logs Insights, for commands that look back in time.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { ECSClient } from '@aws-sdk/client-ecs';
@@ -7,13 +10,12 @@ import { type InsightsRows, LogQueryError, queryLogs } from '../../lambda/adapte
 import { AWS_TIMEOUTS } from '../../lambda/connect.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
-import { LOG_GROUP_TAG } from '../../lambda/decision/model/service-tags.ts';
+import { LOG_GROUP_TAG, POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
 import { whileWorking } from '../shared/activity.ts';
 import { checkAwsSetup, withAdvice } from '../shared/aws-advice.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
 import { clusterOf, type LiveOptions, readConfig } from '../shared/live-options.ts';
-import { findLogGroup, type LogGroup, linesOf } from './log-group.ts';
 
 export type LogSpan = { readonly from: EpochMs; readonly to: EpochMs };
 
@@ -86,4 +88,35 @@ function queryWith(client: CloudWatchLogsClient, cliEnvironment: CliEnvironment)
       throw new InputError(withAdvice(cause.message), { cause });
     }
   };
+}
+
+export type LogGroup = {
+  readonly group: string;
+  /** The stack of the deployment; undefined: unknown. Several deployments may share a log group. */
+  readonly service: string | undefined;
+};
+
+/**
+ * Undefined if no service names a log group. Several deployments may share a cluster: services of
+ * configured pools come first.
+ */
+export function findLogGroup(
+  services: readonly Service[],
+  { pools }: Pick<Config, 'pools'>,
+): LogGroup | undefined {
+  const naming = services.filter((service) => tagOf(service, LOG_GROUP_TAG));
+  const names = new Set<string | undefined>(pools.map(({ name }) => name));
+  const first = naming.find((service) => names.has(tagOf(service, POOL_TAG))) ?? naming[0];
+  const group = first && tagOf(first, LOG_GROUP_TAG);
+  return group === undefined ? undefined : { group, service: tagOf(first ?? { tags: [] }, STACK_TAG) };
+}
+
+/** The command of Logs Insights that keeps the lines of a deployment with one of these messages. */
+export function linesOf(messages: readonly string[], service: string | undefined): string {
+  const [message] = messages;
+  const lines =
+    messages.length === 1
+      ? `filter message = ${JSON.stringify(message)}`
+      : `filter message in ${JSON.stringify(messages)}`;
+  return service === undefined ? lines : `${lines} and service = "${service}"`;
 }

@@ -3,6 +3,13 @@ import type { ECSClient } from '@aws-sdk/client-ecs';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { InputError } from './cli-environment.ts';
 
+/** Timeouts of a client: a call without an answer must not block the command. */
+export const PATIENT = {
+  connectionTimeout: 5_000,
+  requestTimeout: 10_000,
+  throwOnRequestTimeout: true,
+} as const;
+
 type Advice = readonly (readonly [RegExp, string])[];
 
 const SIGN_IN = 'Sign in to AWS first (for example with aws sso login) and set AWS_PROFILE';

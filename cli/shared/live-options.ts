@@ -4,11 +4,12 @@
  */
 import { type Command, Option } from 'commander';
 import { loadConfig } from '../../lambda/config/load.ts';
-import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
+import { formatProblem } from '../../lambda/config/problems/problems.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { type CliEnvironment, DEFAULT_CONFIG, UsageError } from './cli-environment.ts';
 
 export type LiveOptions = { readonly config: string; readonly cluster?: string };
+export type JsonOptions = LiveOptions & { readonly json: boolean };
 
 /** Adds `--config` and `--cluster`. */
 export function withLiveOptions(command: Command): Command {
@@ -51,12 +52,8 @@ export const CLUSTER_ADVICE = 'Add --cluster NAME (an output of the stack), or s
 /** Reads the configuration and prints its warnings. Throws ConfigError. */
 export function readConfig(file: string, { err }: CliEnvironment, load = loadConfig) {
   const loaded = load(file);
-  printWarnings(loaded.warnings, err);
+  for (const warning of loaded.warnings) err(`${formatProblem(warning)}\n`);
   return loaded;
-}
-
-function printWarnings(warnings: readonly Problem[], err: (text: string) => void): void {
-  for (const warning of warnings) err(`${formatProblem(warning)}\n`);
 }
 
 /** The options that a command to run later needs too. */

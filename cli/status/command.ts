@@ -3,22 +3,20 @@ import { deliberate } from '../../lambda/decision/decide.ts';
 import { whileWorking } from '../shared/activity.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { lookLive, unreadLists } from '../shared/live.ts';
-import { type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
+import { type JsonOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
 import { wrapLines } from '../shared/plain-table.ts';
 import { readLog } from './read-log.ts';
 import { statusOf } from './report.ts';
 import { statusScreen } from './screen.ts';
 
-type StatusOptions = LiveOptions & { readonly json: boolean };
-
 /** `autoscaler status`: exit code 1 if a list is missing or stale. Findings about pools do not count. */
 export function addStatusCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   withJsonOption(withLiveOptions(program.command('status')), 'the status')
     .description('show waiting jobs, findings and pools on one screen')
-    .action(async (options: StatusOptions) => exitWith(await printStatus(options, cliEnvironment)));
+    .action(async (options: JsonOptions) => exitWith(await printStatus(options, cliEnvironment)));
 }
 
-async function printStatus(options: StatusOptions, cliEnvironment: CliEnvironment): Promise<number> {
+async function printStatus(options: JsonOptions, cliEnvironment: CliEnvironment): Promise<number> {
   const { snapshot, config } = await lookLive(options, cliEnvironment);
   const log = await whileWorking("reading the function's log", cliEnvironment, () =>
     readLog(snapshot, config, cliEnvironment),

@@ -4,21 +4,23 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { type LookLog, LookLogError, readLastLook } from '../../lambda/adapters/look-log.ts';
 import { EACH_TRY, endingWith } from '../../lambda/adapters/shared/aws-calls.ts';
+import { type EpochMs, isoTime } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
+import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { LOG_GROUP_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
-import { findLogGroup } from '../logs/log-group.ts';
+import { ageText, timeText } from '../../lambda/explain/format.ts';
+import { findLogGroup } from '../logs/function-log.ts';
+import { PATIENT, withAdvice } from '../shared/aws-advice.ts';
 import type { CliEnvironment } from '../shared/cli-environment.ts';
-import { findLastLook, type LastLook } from './last-look.ts';
 import { findRecentWaits, type RecentWaits } from './recent-waits.ts';
 
 export type LogFacts = { readonly lastLook: LastLook; readonly waits: RecentWaits };
 
 /** The whole time that reading the log may take. */
 const LOG_MS = 7_000;
-/** A call without an answer must not block the command. */
-const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 10_000, throwOnRequestTimeout: true } as const;
 
 type LogEnvironment = Pick<CliEnvironment, 'now' | 'silenceMs' | 'pollMs'>;
 
@@ -34,7 +36,7 @@ export async function readLog(
     return { lastLook: { kind: 'unknown', why }, waits: { kind: 'unknown', why } };
   }
   const until = AbortSignal.timeout(cliEnvironment.silenceMs ?? LOG_MS);
-  const client = new CloudWatchLogsClient({ requestHandler: TIMEOUTS });
+  const client = new CloudWatchLogsClient({ requestHandler: PATIENT });
   client.middlewareStack.add(endingWith(until), EACH_TRY);
   const pause = (ms: number): Promise<void> =>
     // at the end of the time the next request fails
@@ -48,5 +50,67 @@ export async function readLog(
     return { lastLook, waits };
   } finally {
     client.destroy();
+  }
+}
+
+export type LastLook =
+  | {
+      readonly kind: 'seen';
+      readonly takenAt: IsoTime;
+      readonly ageSeconds: number;
+      /** Sentences; empty if the look succeeded. */
+      readonly failures: readonly string[];
+      readonly logGroup: string;
+    }
+  /** The function logged nothing in the last hour. */
+  | { readonly kind: 'none'; readonly logGroup: string }
+  | { readonly kind: 'unknown'; readonly why: string };
+
+/** An unreadable log gives `unknown`. */
+async function findLastLook(client: CloudWatchLogsClient, log: LookLog, now: EpochMs): Promise<LastLook> {
+  try {
+    const look = await readLastLook(client, log, now);
+    if (look === undefined) return { kind: 'none', logGroup: log.group };
+    const { takenAt, failures } = look;
+    const ageSeconds = Math.max(0, Math.round((now - takenAt) / 1000));
+    return { kind: 'seen', takenAt: isoTime(takenAt), ageSeconds, failures, logGroup: log.group };
+  } catch (cause) {
+    if (!(cause instanceof LookLogError)) throw cause;
+    return { kind: 'unknown', why: withAdvice(cause.message) };
+  }
+}
+
+/** The schedule invokes the function once a minute. */
+const LATE_SECONDS = 180;
+
+/** What is wrong with the last look, as sentences. */
+export function lookFindings(look: LastLook): readonly string[] {
+  if (look.kind === 'unknown') return [];
+  const advice = `Check the log group "${look.logGroup}" and the schedule`;
+  if (look.kind === 'none') return [`the function has not looked for an hour. ${advice}`];
+  const { ageSeconds, failures } = look;
+  const late =
+    ageSeconds > LATE_SECONDS
+      ? [
+          `the last look of the function was ${ageText(ageSeconds)} ago, but there should be one every minute. ${advice}`,
+        ]
+      : [];
+  return [...late, ...failures];
+}
+
+/** The last look as one line. */
+export function lookLine(look: LastLook): string {
+  switch (look.kind) {
+    case 'unknown':
+      return `last look: unknown: ${look.why}`;
+    case 'none':
+      return 'last look: none in the last hour';
+    case 'seen': {
+      const { ageSeconds, takenAt, failures } = look;
+      const result = failures.length === 0 ? 'succeeded' : 'failed (see findings)';
+      return `last look: ${ageText(ageSeconds)} ago, at ${timeText(takenAt)}; ${result}`;
+    }
+    default:
+      return look satisfies never;
   }
 }

@@ -22,8 +22,7 @@ import { tagText } from '../../lambda/explain/format.ts';
 import { unservedSentence } from '../../lambda/explain/text.ts';
 import { groupRows } from '../../lambda/look/look-groups.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
-import { type LastLook, lookFindings } from './last-look.ts';
-import type { LogFacts } from './read-log.ts';
+import { type LastLook, type LogFacts, lookFindings } from './read-log.ts';
 import type { RecentWaits } from './recent-waits.ts';
 
 export type Status = {

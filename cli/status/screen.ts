@@ -6,7 +6,7 @@ import { promiseLines } from '../../lambda/explain/promise-text.ts';
 import { overrideText, reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { servedText } from '../../lambda/explain/text.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
-import { lookLine } from './last-look.ts';
+import { lookLine } from './read-log.ts';
 import { recentWaitLines } from './recent-waits.ts';
 import type { PoolStatus, Status, WaitingGroup, WaitingJobs } from './report.ts';
 

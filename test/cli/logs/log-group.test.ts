@@ -1,6 +1,6 @@
 /** Which log group the commands read, from the tags of the services in the cluster. */
 import { describe, expect, it } from 'vitest';
-import { findLogGroup } from '../../../cli/logs/log-group.ts';
+import { findLogGroup } from '../../../cli/logs/function-log.ts';
 import { LOG_GROUP_TAG, POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { aConfig, aPool, aService, poolName } from '../../support/parts.ts';
 
