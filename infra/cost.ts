@@ -56,45 +56,32 @@ export const MADE = {
 /** Dollars a month for all interface endpoints in all zones. */
 export const ENDPOINTS_MONTH = MADE.endpoints * MADE.zones * MONTH_HOURS * PRICES.endpointHour;
 
-const LINES = {
-  tasks: 'Fargate tasks',
-  network: 'NAT gateways',
-  endpoints: 'interface endpoints',
-  lambda: 'Lambda',
-  metrics: 'metrics',
-  alarms: 'alarms',
-  dashboard: 'dashboard',
-  logs: 'logs',
-  secrets: 'Secrets Manager',
-  key: 'KMS',
-  rest: 'Scheduler, SQS, SNS, SSM, X-Ray',
-} as const;
-
-export type CostLine = { readonly what: (typeof LINES)[keyof typeof LINES]; readonly dollars: number };
+export type CostLine = { readonly what: keyof ReturnType<typeof dollarsOf>; readonly dollars: number };
 
 /**
  * Dollars a month for each line, including lines of zero, so that you can compare two deployments.
  */
 export function costOf(deployment: Deployment, wanted: Load): readonly CostLine[] {
-  const load = withinMaxTasks(deployment, wanted);
+  const lines = Object.entries(dollarsOf(deployment, withinMaxTasks(deployment, wanted)));
+  return lines.map(([what, dollars]) => ({ what: what as CostLine['what'], dollars }));
+}
+
+function dollarsOf(deployment: Deployment, load: Load) {
+  const { pools, aws } = deployment;
   const usage = usageOf(deployment, load);
-  const dollars: Readonly<Record<keyof typeof LINES, number>> = {
-    tasks: sum(deployment.pools, (pool) => costOfTasks(pool, load)),
-    network: costOfNat(deployment, usage),
-    endpoints: deployment.aws.network.endpoints ? ENDPOINTS_MONTH : 0,
-    lambda: costOfLambda(deployment, usage),
+  return {
+    'Fargate tasks': sum(pools, (pool) => costOfTasks(pool, load)),
+    'NAT gateways': costOfNat(deployment, usage),
+    'interface endpoints': aws.network.endpoints ? ENDPOINTS_MONTH : 0,
+    Lambda: costOfLambda(deployment, usage),
     metrics: costOfMetrics(deployment, load),
-    alarms: deployment.aws.alarms.enabled ? alarmsOf(deployment) * PRICES.alarmMonth : 0,
-    dashboard: PRICES.dashboardMonth,
+    alarms: aws.alarms.enabled ? alarmsOf(deployment) * PRICES.alarmMonth : 0,
+    dashboard: PRICES.dashboardMonth as number,
     logs: costOfLogs(deployment, usage),
-    secrets: costOfSecrets(deployment) + costOfManagedKeys(deployment),
-    key: deployment.aws.kmsKey === undefined ? 0 : PRICES.keyMonth,
-    rest: costOfInvocations(deployment, usage) + costOfRecord(load),
+    'Secrets Manager': costOfSecrets(deployment) + costOfManagedKeys(deployment),
+    KMS: aws.kmsKey === undefined ? 0 : PRICES.keyMonth,
+    'Scheduler, SQS, SNS, SSM, X-Ray': costOfInvocations(deployment, usage) + costOfRecord(load),
   };
-  return Object.entries(LINES).map(([name, what]) => ({
-    what,
-    dollars: dollars[name as keyof typeof LINES],
-  }));
 }
 
 /** The sum of all lines, in dollars a month. */
@@ -232,17 +219,22 @@ function costOfSecrets({ coder, pools, managedKeys }: Deployment): number {
   return names.size * PRICES.secretMonth + MONTH_HOURS * (12 + 60) * PRICES.secretCall;
 }
 
-/** The key function reads this much from Secrets Manager in a sweep: its token, the list of secrets. */
-const SWEEP_CALLS = 2;
-/** The same for each pool: the description of the secret, and the keys of two versions. */
-const SWEEP_CALLS_PER_POOL = 3;
-const SWEEP = { everyHours: 0.25, seconds: 2, memoryGb: 0.25 } as const;
+/** A sweep of the key function, with its calls to Secrets Manager. */
+const SWEEP = {
+  everyHours: 0.25,
+  seconds: 2,
+  memoryGb: 0.25,
+  /** Its token and the list of secrets. */
+  calls: 2,
+  /** The description of the secret, and the keys of two versions. */
+  callsPerPool: 3,
+} as const;
 
 /** The secrets of the managed keys, and the sweeps of the key function with all their calls. */
 export function costOfManagedKeys({ pools, managedKeys }: Deployment): number {
   if (managedKeys === undefined) return 0;
   const managed = pools.filter(({ auth }) => auth.kind === 'managed').length;
-  const calls = (SWEEP_CALLS + SWEEP_CALLS_PER_POOL * managed) * PRICES.secretCall;
+  const calls = (SWEEP.calls + SWEEP.callsPerPool * managed) * PRICES.secretCall;
   const run = SWEEP.seconds * SWEEP.memoryGb * PRICES.lambdaGbSecond + PRICES.lambdaRequest;
   return managed * PRICES.secretMonth + (MONTH_HOURS / SWEEP.everyHours) * (calls + run);
 }

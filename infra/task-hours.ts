@@ -100,18 +100,12 @@ function tasksAt(pool: DeployedPool, { share }: Load, stock: ExpectedStock, minu
 /** The daemons that a pool keeps free on average. */
 function stockOf(pool: DeployedPool, { share }: Load): ExpectedStock {
   if (pool.warm !== 'auto') return { atWork: pool.warm, else: pool.warm };
-  const perMinute = (Math.min(share, 1) * pool.max * unforeseenShare(pool)) / BUILDS.minutes;
+  // coderd starts the builds of a pool of prebuilds
+  const unforeseen = pool.tags.is_prebuild === 'true' ? 0 : BUILDS.unforeseen;
+  const perMinute = (Math.min(share, 1) * pool.max * unforeseen) / BUILDS.minutes;
   if (perMinute * WORK_DAY_MINUTES < BUILDS.leastADay) return { atWork: 0, else: 0 };
-  return expectedStock(pool, {
-    perMinute,
-    workMinutes: WORK_DAY_MINUTES,
-    tookMs: BUILDS.minutes * 60_000,
-  });
-}
-
-/** 0 for a pool of prebuilds, because coderd starts those. */
-function unforeseenShare({ tags }: DeployedPool): number {
-  return tags.is_prebuild === 'true' ? 0 : BUILDS.unforeseen;
+  const tookMs = BUILDS.minutes * 60_000;
+  return expectedStock(pool, { perMinute, workMinutes: WORK_DAY_MINUTES, tookMs });
 }
 
 function isActive({ days, ...hours }: Hours, minute: number): boolean {

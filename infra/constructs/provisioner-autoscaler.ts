@@ -10,7 +10,6 @@ import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct, DependencyGroup } from 'constructs';
-import type { LoadedConfig } from '../../lambda/config/load.ts';
 import { secretsOf } from '../../lambda/config/pool-auth.ts';
 import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
@@ -22,11 +21,9 @@ import { AutoscalerFunction } from './function/autoscaler-function.ts';
 import { ManagedKeys, type ManagedKeysProps } from './function/managed-keys.ts';
 import { grantOverriding, grantReading } from './function/operator-grants.ts';
 import { Network } from './network.ts';
-import { ConfigParameters } from './plain/config-parameters.ts';
-import { isPlain } from './plain/plain-stack.ts';
 import { addPools, taskFamilies } from './pool/pools.ts';
 import type { ProvisionerPool } from './pool/provisioner-pool.ts';
-import { bundleWithoutSettings, bundleWithSettings, type SettingsSource } from './settings.ts';
+import { bundle } from './settings.ts';
 import { StackError } from './shared/errors.ts';
 import { type LogSettings, logGroup } from './shared/log-group.ts';
 import { importSecret, poolSecrets } from './shared/secrets.ts';
@@ -242,14 +239,6 @@ function secretsOfPools(
 ): readonly string[] {
   const made = Object.values(managed?.byPool ?? {}).map(({ secret }) => secret);
   return poolSecrets(new Construct(scope, 'PoolSecrets'), secretsOf(pools), made);
-}
-
-type Bundled = LoadedConfig & { readonly parameters?: ConfigParameters };
-
-function bundle(scope: Construct, source: SettingsSource, functionDir: string): Bundled {
-  if (!isPlain(scope)) return bundleWithSettings(source, functionDir);
-  const { stored, ...loaded } = bundleWithoutSettings(source, functionDir);
-  return { ...loaded, parameters: new ConfigParameters(scope, 'Config', stored) };
 }
 
 /**

@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Token } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
 import { stringify } from 'yaml';
 import type * as z from 'zod';
 import { checkConfig } from '../../lambda/config/check.ts';
@@ -12,9 +13,11 @@ import { type LoadedConfig, loadDeployment } from '../../lambda/config/load.ts';
 import { ConfigError } from '../../lambda/config/problems/problems.ts';
 import { checkPoolCount } from '../../lambda/config/rules/deployment-rules.ts';
 import type { configSchema } from '../../lambda/config/schema/schema.ts';
-import { type StoredConfig, toStoredConfig } from '../../lambda/config/stored-config.ts';
+import { toStoredConfig } from '../../lambda/config/stored-config.ts';
 import { parseYaml } from '../../lambda/config/yaml-source.ts';
 import { bundleFunction, bundleHandler } from './bundle.ts';
+import { ConfigParameters } from './plain/config-parameters.ts';
+import { isPlain } from './plain/plain-stack.ts';
 
 /**
  * The content of autoscaler.yaml; docs/settings.md lists every setting. A relative `coder.caBundle`
@@ -36,29 +39,24 @@ type With<Way extends keyof WrittenPool> = { [name in Way]: NonNullable<WrittenP
  */
 export type SettingsSource = Settings | { readonly configFile: string };
 
-/**
- * Reads the settings and writes the files that Lambda runs, including the settings, to
- * `functionDir`. Throws a ConfigError with every problem, by file and line or by prop.
- */
-export function bundleWithSettings(source: SettingsSource, functionDir: string): LoadedConfig {
-  const { configFile, loaded } = load(source, functionDir);
-  bundleFunction({ configFile, outDir: functionDir });
-  return loaded;
-}
+/** `parameters`: the settings, if they are not in the directory of the function. */
+export type Bundled = LoadedConfig & { readonly parameters?: ConfigParameters };
 
 /**
- * As `bundleWithSettings`, but the settings are returned as a text to store, and `functionDir` has
- * the code only.
+ * Reads the settings, and writes the files that Lambda runs to `functionDir`: with the settings, or
+ * in a plain template without. Throws a ConfigError with every problem, by file and line or by prop.
  */
-export function bundleWithoutSettings(
-  source: SettingsSource,
-  functionDir: string,
-): LoadedConfig & { readonly stored: StoredConfig } {
+export function bundle(scope: Construct, source: SettingsSource, functionDir: string): Bundled {
   const { configFile, loaded } = load(source, functionDir);
+  if (!isPlain(scope)) {
+    bundleFunction({ configFile, outDir: functionDir });
+    return loaded;
+  }
   bundleHandler(functionDir);
   const parsed = parseYaml(readFileSync(configFile, 'utf8'));
   const settings = parsed.kind === 'parsed' ? parsed.value : undefined;
-  return { ...loaded, stored: toStoredConfig(settings, loaded.caBundle) };
+  const stored = toStoredConfig(settings, loaded.caBundle);
+  return { ...loaded, parameters: new ConfigParameters(scope, 'Config', stored) };
 }
 
 type Loaded = { readonly configFile: string; readonly loaded: LoadedConfig };

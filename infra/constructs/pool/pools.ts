@@ -21,20 +21,20 @@ export function addPools(
   { caBundle, managedKeys, ...shared }: Shared,
 ): Record<string, ProvisionerPool> {
   const texts = containerTexts(scope, caBundle);
-  const services = pools.map((pool): [string, ProvisionerPool] => [
-    pool.name,
-    new PoolService(scope, `Pool-${pool.name}`, {
-      ...shared,
-      ...texts,
-      coderUrl: coder.url,
-      pool,
-      managedKey: managedKeys[pool.name],
-      earlySuccess: aws.earlySuccess,
-      bindTaskRoles: aws.bindTaskRoles,
-      perPoolMetrics: aws.metrics.perPool,
-    }),
-  ]);
-  return Object.fromEntries(services);
+  const services = pools.map(
+    (pool) =>
+      new PoolService(scope, `Pool-${pool.name}`, {
+        ...shared,
+        ...texts,
+        coderUrl: coder.url,
+        pool,
+        managedKey: managedKeys[pool.name],
+        earlySuccess: aws.earlySuccess,
+        bindTaskRoles: aws.bindTaskRoles,
+        perPoolMetrics: aws.metrics.perPool,
+      }),
+  );
+  return Object.fromEntries(services.map((service) => [service.poolName, service]));
 }
 
 /**
