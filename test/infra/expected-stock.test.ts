@@ -102,7 +102,10 @@ describe('the estimate of each pool', () => {
   });
 
   it('divides the given builds a day over the pools by their max', () => {
-    const pools = [{ max: 30 }, { name: 'b', organization: 'data', max: 10 }];
+    const pools = [
+      { max: 30, warm: 0 },
+      { name: 'b', organization: 'data', max: 10, warm: 0 },
+    ];
     for (const maxTasks of [100, 20]) {
       const deployment = deploymentOf(pools, { maxTasks });
       const builds = estimatePools(deployment, loadOf(deployment, 200)).map(
@@ -113,7 +116,7 @@ describe('the estimate of each pool', () => {
   });
 
   it('is zero for a retiring pool', () => {
-    const deployment = deploymentOf([{ retiring: true }, { name: 'b', max: 10 }]);
+    const deployment = deploymentOf([{ retiring: true }, { name: 'b', max: 10, warm: 0 }]);
     const [retiring, other] = estimatePools(deployment, loadOf(deployment, 60));
     expect(retiring).toMatchObject({ buildsPerDay: 0, dollars: 0, atOneDollar: 0 });
     expect(other?.buildsPerDay).toBeCloseTo(60, 6);

@@ -14,55 +14,27 @@ import { poolName } from '../../support/parts.ts';
 import { table } from '../../support/table.ts';
 import { deployedPool, operate } from '../support/operated.ts';
 import { cpu, deployment, synthesize } from '../support/synthesized.ts';
+import type { Resource } from '../support/template-parts.ts';
 
 const onDemand = deployedPool({ name: poolName('cpu') });
 const spot = deployedPool({ name: poolName('cheap'), spot: true });
 const both = operate({ pools: [onDemand, spot] });
 
-type Stat = {
-  readonly Metric: {
-    readonly Namespace: string;
-    readonly MetricName: string;
-    readonly Dimensions: readonly { readonly Name: string; readonly Value: unknown }[];
-  };
-  readonly Period: number;
-  readonly Stat: string;
-};
-type AlarmProperties = {
-  readonly AlarmName: string;
-  readonly AlarmDescription: string;
-  readonly ComparisonOperator: string;
-  readonly Threshold: number;
-  readonly EvaluationPeriods: number;
-  readonly DatapointsToAlarm: number;
-  readonly TreatMissingData: string;
-  readonly AlarmActions: readonly unknown[];
-  readonly OKActions: readonly unknown[];
-  readonly Namespace?: string;
-  readonly MetricName?: string;
-  readonly Dimensions?: Stat['Metric']['Dimensions'];
-  readonly Statistic?: string;
-  readonly Period?: number;
-  readonly Metrics?: readonly {
-    readonly Expression?: string;
-    readonly MetricStat?: Stat;
-    readonly ReturnData?: boolean;
-  }[];
-};
+/** As CloudFormation has them. */
+type AlarmProperties = Resource['Properties'];
 
 function alarmsOf(template: typeof both): readonly AlarmProperties[] {
-  const found = template.findResources('AWS::CloudWatch::Alarm') as Record<
-    string,
-    { Properties: AlarmProperties }
-  >;
-  return Object.values(found).map(({ Properties }) => Properties);
+  return Object.values(template.findResources('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
 }
+
+/** A part of an alarm on an expression. */
+type Part = { readonly Expression?: string; readonly MetricStat?: { readonly Metric: AlarmProperties } };
 
 /** `Minimum TickAge a 60 s GreaterThanThreshold 300, 3 of 3, else ignore`. */
 function summaryOf(alarm: AlarmProperties): string {
-  const stat = alarm.Metrics?.find(({ MetricStat }) => MetricStat !== undefined)?.MetricStat;
+  const stat = alarm.Metrics?.find(({ MetricStat }: Part) => MetricStat !== undefined)?.MetricStat;
   const metric = stat?.Metric.MetricName ?? alarm.MetricName;
-  const expression = alarm.Metrics?.find(({ Expression }) => Expression !== undefined)?.Expression;
+  const expression = alarm.Metrics?.find(({ Expression }: Part) => Expression !== undefined)?.Expression;
   const what = `${stat?.Stat ?? alarm.Statistic} ${metric} a ${stat?.Period ?? alarm.Period} s`;
   const limit = `${alarm.ComparisonOperator} ${alarm.Threshold}`;
   const periods = `${alarm.DatapointsToAlarm ?? alarm.EvaluationPeriods} of ${alarm.EvaluationPeriods}`;
@@ -123,7 +95,7 @@ describe('the alarms', () => {
   it('use only metrics that the function publishes for this deployment', () => {
     const read = alarms.flatMap(({ Namespace, MetricName, Dimensions, Metrics = [] }) => [
       { Namespace, MetricName, Dimensions },
-      ...Metrics.flatMap(({ MetricStat }) => (MetricStat === undefined ? [] : [MetricStat.Metric])),
+      ...Metrics.flatMap(({ MetricStat }: Part) => MetricStat?.Metric ?? []),
     ]);
     const own = read.filter(({ Namespace }) => Namespace === METRICS_NAMESPACE);
     expect(own).toHaveLength(11);
@@ -144,7 +116,7 @@ describe('the alarms', () => {
     const classes = (template: typeof both): readonly unknown[] =>
       alarmsOf(template)
         .flatMap(({ Metrics = [] }) => Metrics)
-        .flatMap(({ MetricStat }) => MetricStat?.Metric.Dimensions ?? [])
+        .flatMap(({ MetricStat }: Part) => MetricStat?.Metric.Dimensions ?? [])
         .filter(({ Name }) => Name === 'Class')
         .map(({ Value }) => Value);
     expect(classes(both)).toEqual(['Standard/OnDemand', 'Standard/Spot']);
