@@ -48,6 +48,9 @@ function anEvent(): unknown {
     },
     outcome,
     failures: [{ message: 'no' }],
+    promises: (): never => {
+      throw new Error('an event of a look has no promises');
+    },
   };
   const event = lookEvent({ result, calls: { coderd: { requests: 1, throttled: 0 } }, durationMs: 1 });
   return JSON.parse(JSON.stringify({ message: 'look', service: 'Coder', ...event }));
