@@ -5,16 +5,14 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { AwsError, type Caller, callService } from './base/aws-service.ts';
 import { callEcs } from './ecs/api.ts';
 import type { EcsModel } from './ecs/model.ts';
-import { AwsError, type Caller } from './ecs/requests/errors.ts';
-import { callLogs } from './logs/api.ts';
+import { LOGS } from './logs/api.ts';
 import type { LogsModel } from './logs/model.ts';
-import { callSystemsManager } from './parameters/api.ts';
-import type { ParametersModel } from './parameters/model.ts';
-import { callQueue } from './queue/api.ts';
-import type { QueueModel } from './queue/model.ts';
-import { callScaling } from './scaling/api.ts';
+import { type ParametersModel, SYSTEMS_MANAGER } from './parameters/model.ts';
+import { type QueueModel, SQS } from './queue/model.ts';
+import { APPLICATION_AUTO_SCALING } from './scaling/api.ts';
 import { callSecretsManager } from './secrets/api.ts';
 import type { SecretsModel } from './secrets/model.ts';
 
@@ -67,12 +65,13 @@ async function answer(request: IncomingMessage, models: Models): Promise<object>
   if (request.method !== 'POST' || request.url !== '/' || operation === '')
     throw new AwsError('UnknownOperationException', 'the request is no POST / with an x-amz-target');
   const caller = callerOf(request);
+  const call = { name: operation, body, caller };
   if (service === 'ecs') return callEcs(models.ecs, operation, body, caller);
-  if (service === 'logs') return callLogs(models.logs, operation, body, caller);
-  if (service === 'application-autoscaling') return callScaling(models.ecs, operation, body, caller);
+  if (service === 'logs') return callService(LOGS, models.logs, call);
+  if (service === 'application-autoscaling') return callService(APPLICATION_AUTO_SCALING, models.ecs, call);
   if (service === 'secretsmanager') return callSecretsManager(models.secrets, operation, body, caller);
-  if (service === 'sqs') return callQueue(models.queue, operation, body);
-  if (service === 'ssm') return callSystemsManager(models.parameters, operation, body);
+  if (service === 'sqs') return callService(SQS, models.queue, call);
+  if (service === 'ssm') return callService(SYSTEMS_MANAGER, models.parameters, call);
   throw new AwsError(
     'UnknownOperationException',
     'this world has ECS, Application Auto Scaling, Secrets Manager, Systems Manager, SQS and Logs only',

@@ -6,102 +6,84 @@
 
 import { z } from 'zod';
 import { lastPart } from '../../lambda/decision/model/brands.ts';
+import {
+  AwsError,
+  type Caller,
+  callService,
+  EVERYBODY,
+  invalidParameter,
+  pageOf,
+} from '../base/aws-service.ts';
 import { DEFINITIONS } from './definitions.ts';
 import type { EcsModel } from './model.ts';
-import { checkCount, type Operation, operation } from './operation.ts';
+import { checkCount, clusterNotFound, type EcsOperation, operation, throttled } from './operation.ts';
 import { DEFAULT_MINUTES, MAX_MINUTES } from './protection.ts';
-import { AwsError, type Caller, clusterNotFound, invalidParameter, throttled } from './requests/errors.ts';
-import { pageOf } from './requests/paging.ts';
-import type { BucketName } from './requests/throttle.ts';
 import { TAGGING } from './tagging.ts';
 import type { EcsTask, EcsTaskState } from './task.ts';
+import type { BucketName } from './throttle.ts';
 import { type TaskView, wireProtection, wireService, wireTask } from './wire.ts';
 
-const inCluster = { cluster: z.string().optional() };
-const paged = { maxResults: z.number().optional(), nextToken: z.string().optional() };
+const cluster = z.string().optional();
+const names = z.array(z.string());
+const paged = { cluster, maxResults: z.number().optional(), nextToken: z.string().optional() };
 
-const OPERATIONS: Readonly<Record<string, Operation>> = {
-  ListServices: inThisCluster('service-read', z.object({ ...inCluster, ...paged }), listServices),
-  DescribeServices: inThisCluster(
-    'service-read',
-    z.object({ ...inCluster, services: z.array(z.string()), include: z.array(z.string()).optional() }),
-    describeServices,
-  ),
-  ListTasks: inThisCluster(
-    'cluster-resource-read',
-    z.object({
-      ...inCluster,
-      ...paged,
-      serviceName: z.string().optional(),
-      family: z.string().optional(),
-      startedBy: z.string().optional(),
-      desiredStatus: z.string().optional(),
-    }),
-    listTasks,
-  ),
-  DescribeTasks: inThisCluster(
-    'cluster-resource-read',
-    z.object({ ...inCluster, tasks: z.array(z.string()) }),
-    describeTasks,
-  ),
-  GetTaskProtection: inThisCluster(
-    'task-protection',
-    z.object({ ...inCluster, tasks: z.array(z.string()).optional() }),
-    getTaskProtection,
-  ),
-  UpdateTaskProtection: inThisCluster(
-    'task-protection',
-    z.object({
-      ...inCluster,
-      tasks: z.array(z.string()),
-      protectionEnabled: z.boolean(),
-      expiresInMinutes: z.number().optional(),
-    }),
-    updateTaskProtection,
-  ),
-  UpdateService: inThisCluster(
-    'service-modify',
-    z.looseObject({ ...inCluster, service: z.string(), desiredCount: z.number().optional() }),
-    updateService,
-  ),
-};
+const listServicesRequest = z.object(paged);
+const describeServicesRequest = z.object({ cluster, services: names, include: names.optional() });
+const listTasksRequest = z.object({
+  ...paged,
+  serviceName: z.string().optional(),
+  family: z.string().optional(),
+  startedBy: z.string().optional(),
+  desiredStatus: z.string().default('RUNNING'),
+});
+const describeTasksRequest = z.object({ cluster, tasks: names });
+const getTaskProtectionRequest = z.object({ cluster, tasks: names.default([]) });
+const updateTaskProtectionRequest = z.object({
+  cluster,
+  tasks: names,
+  protectionEnabled: z.boolean(),
+  expiresInMinutes: z.number().default(DEFAULT_MINUTES),
+});
+const updateServiceRequest = z.looseObject({
+  cluster,
+  service: z.string(),
+  desiredCount: z.number().optional(),
+});
 
-/** The operations that only a person may call. */
-const OPERATIONS_OF_PEOPLE: Readonly<Record<string, Operation>> = {
-  ...OPERATIONS,
+const OPERATIONS: Readonly<Record<string, EcsOperation>> = {
+  ListServices: inThisCluster('service-read', listServicesRequest, listServices),
+  DescribeServices: inThisCluster('service-read', describeServicesRequest, describeServices),
+  ListTasks: inThisCluster('cluster-resource-read', listTasksRequest, listTasks),
+  DescribeTasks: inThisCluster('cluster-resource-read', describeTasksRequest, describeTasks),
+  GetTaskProtection: inThisCluster('task-protection', getTaskProtectionRequest, getTaskProtection),
+  UpdateTaskProtection: inThisCluster('task-protection', updateTaskProtectionRequest, updateTaskProtection),
+  UpdateService: inThisCluster('service-modify', updateServiceRequest, updateService),
   ...TAGGING,
   ...DEFINITIONS,
 };
 
+const ECS = { service: 'ecs', operations: OPERATIONS };
+
 /** Calls one operation by its name. */
 export function callEcs(model: EcsModel, name: string, body: unknown, caller: Caller = 'autoscaler'): object {
-  const allowed = caller === 'person' ? OPERATIONS_OF_PEOPLE : OPERATIONS;
-  const run = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
-  if (run === undefined)
-    throw new AwsError(
-      'AccessDeniedException',
-      `User: arn:aws:sts::123456789012:assumed-role/${caller}/session is not authorized to perform: ecs:${name} because no identity-based policy allows the ecs:${name} action`,
-    );
-  if (model.throttles(name)) throw throttled();
-  return run(model, body);
+  if (OPERATIONS[name]?.callers.includes(caller) && model.throttles(name)) throw throttled();
+  return callService(ECS, model, { name, body, caller });
 }
 
-type InCluster = { readonly cluster?: string | undefined };
-
 /** Checks the cluster first, as AWS does. */
-function inThisCluster<T extends InCluster>(
+function inThisCluster<T extends z.ZodType<{ readonly cluster?: string | undefined }>>(
   bucket: BucketName,
-  schema: z.ZodType<T>,
-  run: (model: EcsModel, request: T) => object,
-): Operation {
-  return operation(bucket, schema, (model, request) => {
+  schema: T,
+  run: (model: EcsModel, request: z.output<T>) => object,
+): EcsOperation {
+  return operation({ bucket, callers: EVERYBODY, schema }, (model, request) => {
     const { cluster = 'default' } = request;
     if (cluster !== model.clusterName && cluster !== model.clusterArn) throw clusterNotFound();
     return run(model, request);
   });
 }
 
-function listServices(model: EcsModel, request: z.infer<z.ZodObject<typeof paged>>) {
+function listServices(model: EcsModel, request: z.output<typeof listServicesRequest>) {
   const seen = model.services().filter((it) => model.seen(it.states)?.status === 'ACTIVE');
   const { items, ...next } = pageOf(
     seen.map((it) => it.identity.arn),
@@ -111,10 +93,7 @@ function listServices(model: EcsModel, request: z.infer<z.ZodObject<typeof paged
   return { serviceArns: items, ...next };
 }
 
-function describeServices(
-  model: EcsModel,
-  request: { services: readonly string[]; include?: readonly string[] | undefined },
-) {
+function describeServices(model: EcsModel, request: z.output<typeof describeServicesRequest>) {
   checkCount('Services', request.services, 10);
   const byName = new Map(model.services().map((service) => [service.identity.name, service]));
   const tasks = Map.groupBy(tasksSeen(model), ({ task }) => task.identity.serviceName);
@@ -138,15 +117,8 @@ function describeServices(
   return { services, failures };
 }
 
-type ListTasksRequest = z.infer<z.ZodObject<typeof paged>> & {
-  readonly serviceName?: string | undefined;
-  readonly family?: string | undefined;
-  readonly startedBy?: string | undefined;
-  readonly desiredStatus?: string | undefined;
-};
-
-function listTasks(model: EcsModel, request: ListTasksRequest) {
-  const { serviceName, family, startedBy, desiredStatus = 'RUNNING' } = request;
+function listTasks(model: EcsModel, request: z.output<typeof listTasksRequest>) {
+  const { serviceName, family, startedBy, desiredStatus } = request;
   const service = serviceName === undefined ? undefined : model.service(lastPart(serviceName)).identity.name;
   if (!['RUNNING', 'PENDING', 'STOPPED'].includes(desiredStatus))
     throw invalidParameter('desiredStatus must be one of RUNNING, PENDING, STOPPED.');
@@ -166,7 +138,7 @@ function listTasks(model: EcsModel, request: ListTasksRequest) {
   return { taskArns: items, ...next };
 }
 
-function describeTasks(model: EcsModel, request: { readonly tasks: readonly string[] }) {
+function describeTasks(model: EcsModel, request: z.output<typeof describeTasksRequest>) {
   checkCount('Tasks', request.tasks, 100);
   const found = request.tasks.map((named) => {
     const task = model.findTask(named);
@@ -180,8 +152,7 @@ function describeTasks(model: EcsModel, request: { readonly tasks: readonly stri
   };
 }
 
-function getTaskProtection(model: EcsModel, request: { readonly tasks?: readonly string[] | undefined }) {
-  const { tasks = [] } = request;
+function getTaskProtection(model: EcsModel, { tasks }: z.output<typeof getTaskProtectionRequest>) {
   checkCount('Tasks', tasks, 100);
   return protectionAnswer(model, tasks, (task) => {
     const seen = model.seen(task.states);
@@ -190,15 +161,8 @@ function getTaskProtection(model: EcsModel, request: { readonly tasks?: readonly
   });
 }
 
-function updateTaskProtection(
-  model: EcsModel,
-  request: {
-    readonly tasks: readonly string[];
-    readonly protectionEnabled: boolean;
-    readonly expiresInMinutes?: number | undefined;
-  },
-) {
-  const { tasks, protectionEnabled, expiresInMinutes = DEFAULT_MINUTES } = request;
+function updateTaskProtection(model: EcsModel, request: z.output<typeof updateTaskProtectionRequest>) {
+  const { tasks, protectionEnabled, expiresInMinutes } = request;
   checkCount('Tasks', tasks, 10);
   if (!Number.isInteger(expiresInMinutes) || expiresInMinutes < 1 || expiresInMinutes > MAX_MINUTES)
     throw invalidParameter(`expiresInMinutes must be between 1 and ${MAX_MINUTES}.`);
@@ -245,10 +209,7 @@ function protectionAnswer(
 
 const UPDATABLE = new Set(['cluster', 'service', 'desiredCount']);
 
-function updateService(
-  model: EcsModel,
-  request: { readonly service: string; readonly desiredCount?: number | undefined },
-) {
+function updateService(model: EcsModel, request: z.output<typeof updateServiceRequest>) {
   const { desiredCount } = request;
   const other = Object.keys(request).find((field) => !UPDATABLE.has(field));
   if (other !== undefined)

@@ -1,23 +1,20 @@
 /** Task definitions of the simulated ECS, and DescribeTaskDefinition. */
 import { z } from 'zod';
-import type { EcsModel } from './model.ts';
+import { AwsError } from '../base/aws-service.ts';
 import { operation } from './operation.ts';
-import { AwsError } from './requests/errors.ts';
 import type { TaskDefinition } from './task.ts';
 
 export const DEFINITIONS = {
   DescribeTaskDefinition: operation(
-    'service-read',
-    z.object({ taskDefinition: z.string() }),
-    describeTaskDefinition,
+    { bucket: 'service-read', callers: ['person'], schema: z.object({ taskDefinition: z.string() }) },
+    (model, request) => {
+      const definition = model.findTaskDefinition(request.taskDefinition);
+      if (definition === undefined)
+        throw new AwsError('ClientException', 'Unable to describe task definition.');
+      return { taskDefinition: wireDefinition(definition), tags: [] };
+    },
   ),
 };
-
-function describeTaskDefinition(model: EcsModel, request: { readonly taskDefinition: string }) {
-  const definition = model.findTaskDefinition(request.taskDefinition);
-  if (definition === undefined) throw new AwsError('ClientException', 'Unable to describe task definition.');
-  return { taskDefinition: wireDefinition(definition), tags: [] };
-}
 
 /**
  * The definition in AWS's form. Secrets and environment are left out: the product does not read

@@ -12,6 +12,7 @@ import {
   type ServiceArn,
   type TaskArn,
 } from '../../lambda/decision/model/brands.ts';
+import { AwsError, invalidParameter } from '../base/aws-service.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
 import { type AgentFaults, taskAgent } from './agent.ts';
@@ -26,11 +27,10 @@ import {
   isBlocked,
   type ProtectionFailure,
 } from './protection.ts';
-import { invalidParameter, serviceNotActive, serviceNotFound } from './requests/errors.ts';
-import { type BucketName, Throttle } from './requests/throttle.ts';
 import type { CleanupReading, RolloutReading } from './rollout.ts';
 import { EcsService, isCleaningUp, type SimulatedDeployment } from './service.ts';
 import { EcsTask, expiryOf, type TaskDefinition, type TaskIdentity } from './task.ts';
+import { type BucketName, Throttle } from './throttle.ts';
 
 export type EcsOptions = {
   readonly timeline: Timeline;
@@ -171,7 +171,7 @@ export class EcsModel {
    */
   service(name: string): EcsService {
     const service = this.#services.get(name);
-    if (service === undefined) throw serviceNotFound();
+    if (service === undefined) throw new AwsError('ServiceNotFoundException', 'Service not found.');
     return service;
   }
 
@@ -181,7 +181,8 @@ export class EcsModel {
    */
   activeService(name: string): EcsService {
     const service = this.service(name);
-    if (service.state.status !== 'ACTIVE') throw serviceNotActive();
+    if (service.state.status !== 'ACTIVE')
+      throw new AwsError('ServiceNotActiveException', 'Service was not ACTIVE.');
     return service;
   }
 

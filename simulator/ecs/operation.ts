@@ -2,24 +2,32 @@
  * The first steps of every ECS operation: throttle, then check the shape of the request, as AWS
  * does.
  */
-import { z } from 'zod';
+import type { z } from 'zod';
+import {
+  AwsError,
+  type AwsOperation,
+  type Caller,
+  invalidParameter,
+  operationsFor,
+} from '../base/aws-service.ts';
 import type { EcsModel } from './model.ts';
-import { AwsError, invalidParameter, throttled } from './requests/errors.ts';
-import type { BucketName } from './requests/throttle.ts';
+import type { BucketName } from './throttle.ts';
 
-/** An operation: the request's body to the answer's body. Throws an AwsError. */
-export type Operation = (model: EcsModel, body: unknown) => object;
+export type EcsOperation = AwsOperation<EcsModel>;
 
-export function operation<T>(
-  bucket: BucketName,
-  schema: z.ZodType<T>,
-  run: (model: EcsModel, request: T) => object,
-): Operation {
-  return (model, body) => {
-    if (!model.admits(bucket)) throw throttled();
-    const request = schema.safeParse(body);
-    if (!request.success) throw new AwsError('SerializationException', z.prettifyError(request.error));
-    return run(model, request.data);
+const checked = operationsFor<EcsModel>('SerializationException');
+
+export function operation<T extends z.ZodType>(
+  given: { readonly bucket: BucketName; readonly callers: readonly Caller[]; readonly schema: T },
+  run: (model: EcsModel, request: z.output<T>) => object,
+): EcsOperation {
+  const { callers, run: checkAndRun } = checked(given.callers, given.schema, run);
+  return {
+    callers,
+    run: (model, body) => {
+      if (!model.admits(given.bucket)) throw throttled();
+      return checkAndRun(model, body);
+    },
   };
 }
 
@@ -31,3 +39,6 @@ export function checkCount(what: string, names: readonly unknown[], most: number
   if (names.length === 0) throw invalidParameter(`${what} cannot be empty.`);
   if (names.length > most) throw invalidParameter(`${what} can have at most ${most} items.`);
 }
+
+export const throttled = (): AwsError => new AwsError('ThrottlingException', 'Rate exceeded');
+export const clusterNotFound = (): AwsError => new AwsError('ClusterNotFoundException', 'Cluster not found.');

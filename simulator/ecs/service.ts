@@ -4,12 +4,12 @@
  */
 import type { EpochMs, ServiceArn } from '../../lambda/decision/model/brands.ts';
 import type { ServiceEvent } from '../../lambda/decision/model/snapshot.ts';
+import { invalidParameter } from '../base/aws-service.ts';
 import type { Random } from '../base/random.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
 import { History } from './parts/history.ts';
 import type { Latencies } from './parts/latencies.ts';
 import type { Victims } from './placement.ts';
-import { invalidParameter } from './requests/errors.ts';
 import type { CleanupReading, RolloutReading } from './rollout.ts';
 import { type ScheduledTask, scheduleTasks } from './schedule.ts';
 import { type EcsTask, SCALING_REASON, type StopWhy, type TaskDefinition } from './task.ts';

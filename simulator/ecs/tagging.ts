@@ -4,9 +4,9 @@
  * (ECS API Reference, Tag).
  */
 import { z } from 'zod';
+import { AwsError, invalidParameter } from '../base/aws-service.ts';
 import type { EcsModel } from './model.ts';
-import { checkCount, operation } from './operation.ts';
-import { AwsError, clusterNotFound, invalidParameter } from './requests/errors.ts';
+import { checkCount, clusterNotFound, operation } from './operation.ts';
 import type { EcsService } from './service.ts';
 
 const MOST_TAGS = 50;
@@ -17,49 +17,37 @@ const tag = z.object({ key: z.string(), value: z.string().default('') });
 /**
  * AWS's documentation names no request bucket for these; they are counted as changes of a service.
  */
+const tagging = { bucket: 'service-modify', callers: ['person'] } as const;
+
 export const TAGGING = {
+  /** Sets all tags or none: one invalid tag refuses the whole request. */
   TagResource: operation(
-    'service-modify',
-    z.object({ resourceArn: z.string(), tags: z.array(tag) }),
-    tagResource,
+    { ...tagging, schema: z.object({ resourceArn: z.string(), tags: z.array(tag) }) },
+    (model, request) => {
+      const service = taggedService(model, request.resourceArn);
+      checkCount('Tags', request.tags, MOST_TAGS);
+      for (const { key, value } of request.tags) checkTag(key, value);
+      const added = Object.fromEntries(request.tags.map(({ key, value }) => [key, value]));
+      const tags = { ...service.state.tags, ...added };
+      if (Object.keys(tags).length > MOST_TAGS)
+        throw invalidParameter(`The maximum number of tags is ${MOST_TAGS}.`);
+      service.setTags(tags);
+      return {};
+    },
   ),
+  /** Removes tags. A missing key is not an error. */
   UntagResource: operation(
-    'service-modify',
-    z.object({ resourceArn: z.string(), tagKeys: z.array(z.string()) }),
-    untagResource,
+    { ...tagging, schema: z.object({ resourceArn: z.string(), tagKeys: z.array(z.string()) }) },
+    (model, { resourceArn, tagKeys }) => {
+      const service = taggedService(model, resourceArn);
+      checkCount('Tag keys', tagKeys, MOST_TAGS);
+      for (const key of tagKeys) checkTag(key, '');
+      const kept = Object.entries(service.state.tags).filter(([key]) => !tagKeys.includes(key));
+      service.setTags(Object.fromEntries(kept));
+      return {};
+    },
   ),
 };
-
-/** Sets all tags or none: one invalid tag refuses the whole request. */
-function tagResource(
-  model: EcsModel,
-  request: { readonly resourceArn: string; readonly tags: readonly z.infer<typeof tag>[] },
-) {
-  const service = taggedService(model, request.resourceArn);
-  checkCount('Tags', request.tags, MOST_TAGS);
-  for (const { key, value } of request.tags) checkTag(key, value);
-  const tags = {
-    ...service.state.tags,
-    ...Object.fromEntries(request.tags.map(({ key, value }) => [key, value])),
-  };
-  if (Object.keys(tags).length > MOST_TAGS)
-    throw invalidParameter(`The maximum number of tags is ${MOST_TAGS}.`);
-  service.setTags(tags);
-  return {};
-}
-
-/** Removes tags. A missing key is not an error. */
-function untagResource(
-  model: EcsModel,
-  request: { readonly resourceArn: string; readonly tagKeys: readonly string[] },
-) {
-  const service = taggedService(model, request.resourceArn);
-  checkCount('Tag keys', request.tagKeys, MOST_TAGS);
-  for (const key of request.tagKeys) checkTag(key, '');
-  const kept = Object.entries(service.state.tags).filter(([key]) => !request.tagKeys.includes(key));
-  service.setTags(Object.fromEntries(kept));
-  return {};
-}
 
 function taggedService(model: EcsModel, arn: string): EcsService {
   const [, cluster] = /^arn:aws:ecs:[^:]+:\d{12}:service\/([^/]+)\/[^/]+$/.exec(arn) ?? [];

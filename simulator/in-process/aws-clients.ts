@@ -7,13 +7,11 @@ import { SecretsManagerClient, SecretsManagerServiceException } from '@aws-sdk/c
 import { SQSClient, SQSServiceException } from '@aws-sdk/client-sqs';
 import { SSMClient, SSMServiceException } from '@aws-sdk/client-ssm';
 import { THROTTLES } from '../../lambda/adapters/shared/aws-calls.ts';
+import { AwsError, type Caller, callService } from '../base/aws-service.ts';
 import { callEcs } from '../ecs/api.ts';
 import type { EcsModel } from '../ecs/model.ts';
-import { AwsError, type Caller } from '../ecs/requests/errors.ts';
-import { callSystemsManager } from '../parameters/api.ts';
-import type { ParametersModel } from '../parameters/model.ts';
-import { callQueue } from '../queue/api.ts';
-import type { QueueModel } from '../queue/model.ts';
+import { type ParametersModel, SYSTEMS_MANAGER } from '../parameters/model.ts';
+import { type QueueModel, SQS } from '../queue/model.ts';
 import { callSecretsManager } from '../secrets/api.ts';
 import type { SecretsModel } from '../secrets/model.ts';
 
@@ -51,12 +49,16 @@ export function inProcessSecrets(
 }
 
 export function inProcessParameters(model: ParametersModel, call: AwsCall = atOnce): SSMClient {
-  const send = sender(call, SSMServiceException, (name, input) => callSystemsManager(model, name, input));
+  const send = sender(call, SSMServiceException, (name, input) =>
+    callService(SYSTEMS_MANAGER, model, { name, body: input, caller: 'autoscaler' }),
+  );
   return Object.assign(new SSMClient(CLIENT), { send });
 }
 
 export function inProcessQueue(model: QueueModel, call: AwsCall = atOnce): SQSClient {
-  const send = sender(call, SQSServiceException, (name, input) => callQueue(model, name, input));
+  const send = sender(call, SQSServiceException, (name, input) =>
+    callService(SQS, model, { name, body: input, caller: 'autoscaler' }),
+  );
   return Object.assign(new SQSClient(CLIENT), { send });
 }
 

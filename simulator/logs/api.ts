@@ -1,11 +1,15 @@
-/** The operations of CloudWatch Logs that the command line calls (CloudWatch Logs API Reference). */
+/**
+ * The operations of CloudWatch Logs that the command line calls (CloudWatch Logs API Reference). The
+ * function's role may only write.
+ */
 import { z } from 'zod';
-import { AwsError, type Caller } from '../ecs/requests/errors.ts';
+import { AwsError, type AwsService, type Caller, operationsFor } from '../base/aws-service.ts';
 import { filterLogEvents, filterRequest } from './filter.ts';
 import { runInsights } from './insights.ts';
-import { eventsOf, type LogsModel } from './model.ts';
+import type { LogsModel } from './model.ts';
 
 const MOST_ROWS = 10_000;
+const PEOPLE: readonly Caller[] = ['person'];
 
 /** Times in seconds, both included. */
 const startRequest = z.object({
@@ -15,32 +19,27 @@ const startRequest = z.object({
   queryString: z.string().max(10_000),
   limit: z.int().min(1).max(MOST_ROWS).default(MOST_ROWS),
 });
-const resultsRequest = z.object({ queryId: z.string() });
 
-type Operation = (model: LogsModel, body: unknown) => object;
+const operation = operationsFor<LogsModel>('InvalidParameterException');
 
-const OPERATIONS: Readonly<Record<string, Operation>> = {
-  FilterLogEvents: (model, body) => filterLogEvents(model, parsed(filterRequest, body)),
-  StartQuery: (model, body) => startQuery(model, parsed(startRequest, body)),
-  GetQueryResults: (model, body) => queryResults(model, parsed(resultsRequest, body)),
+export const LOGS: AwsService<LogsModel> = {
+  service: 'logs',
+  operations: {
+    FilterLogEvents: operation(PEOPLE, filterRequest, filterLogEvents),
+    StartQuery: operation(PEOPLE, startRequest, startQuery),
+    /** The first answer says that the query still runs. */
+    GetQueryResults: operation(PEOPLE, z.object({ queryId: z.string() }), (model, { queryId }) => {
+      const query = model.query(queryId);
+      if (query === undefined)
+        throw new AwsError('ResourceNotFoundException', 'The specified query does not exist.');
+      if (query.asked === 1) return { status: 'Running', results: [] };
+      return {
+        status: 'Complete',
+        results: query.rows.map((row) => Object.entries(row).map(([field, value]) => ({ field, value }))),
+      };
+    }),
+  },
 };
-
-/** Calls one operation by its name. The function's role may only write. */
-export function callLogs(model: LogsModel, name: string, body: unknown, caller: Caller): object {
-  const operation = OPERATIONS[name];
-  if (operation === undefined || caller !== 'person')
-    throw new AwsError(
-      'AccessDeniedException',
-      `User: arn:aws:sts::123456789012:assumed-role/${caller}/session is not authorized to perform: logs:${name}`,
-    );
-  return operation(model, body);
-}
-
-function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
-  const request = schema.safeParse(body);
-  if (!request.success) throw new AwsError('InvalidParameterException', z.prettifyError(request.error));
-  return request.data;
-}
 
 function startQuery(model: LogsModel, request: z.infer<typeof startRequest>) {
   const { logGroupNames, startTime, endTime, queryString, limit } = request;
@@ -52,23 +51,11 @@ function startQuery(model: LogsModel, request: z.infer<typeof startRequest>) {
       "Query's end date and time is either before the log groups creation time or exceeds the log groups log retention settings",
     );
   const events = logGroupNames
-    .flatMap((name) => eventsOf(model, name))
+    .flatMap((name) => model.eventsOf(name))
     .filter(({ timestamp }) => {
       const second = Math.floor(timestamp / 1000);
       return second >= startTime && second <= endTime;
     })
     .toSorted((a, b) => b.timestamp - a.timestamp);
   return { queryId: model.addQuery(runInsights(events, queryString, limit)) };
-}
-
-/** The first answer says that the query still runs. */
-function queryResults(model: LogsModel, { queryId }: z.infer<typeof resultsRequest>) {
-  const query = model.query(queryId);
-  if (query === undefined)
-    throw new AwsError('ResourceNotFoundException', 'The specified query does not exist.');
-  if (query.asked === 1) return { status: 'Running', results: [] };
-  return {
-    status: 'Complete',
-    results: query.rows.map((row) => Object.entries(row).map(([field, value]) => ({ field, value }))),
-  };
 }

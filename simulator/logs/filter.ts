@@ -6,8 +6,8 @@
  */
 import { z } from 'zod';
 import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
-import { AwsError } from '../ecs/requests/errors.ts';
-import { eventsOf, type LogEvent, type LogsModel } from './model.ts';
+import { AwsError } from '../base/aws-service.ts';
+import type { LogEvent, LogsModel } from './model.ts';
 
 const MOST_EVENTS = 10_000;
 const PAGE_BYTES = 1024 * 1024;
@@ -24,7 +24,7 @@ export const filterRequest = z.object({
 /** The events of one page. Throws AwsError. */
 export function filterLogEvents(model: LogsModel, request: z.infer<typeof filterRequest>) {
   const { logGroupName, startTime = 0, endTime = Number.POSITIVE_INFINITY } = request;
-  const all = eventsOf(model, logGroupName);
+  const all = model.eventsOf(logGroupName);
   const from = request.nextToken === undefined ? 0 : Number(request.nextToken);
   const page = pageFrom(all, from, request.limit);
   const to = from + page.length;

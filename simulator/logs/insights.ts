@@ -5,7 +5,7 @@
  * conditions. Insights finds the fields of lines that are JSON objects by itself.
  */
 import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
-import { AwsError } from '../ecs/requests/errors.ts';
+import { AwsError } from '../base/aws-service.ts';
 import type { LogEvent, LogRow } from './model.ts';
 
 type Step = (rows: readonly LogRow[]) => readonly LogRow[];

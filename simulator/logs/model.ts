@@ -1,7 +1,7 @@
 /** CloudWatch Logs: groups of events in order of time. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { AwsError } from '../base/aws-service.ts';
 import type { Timeline } from '../base/timeline.ts';
-import { AwsError } from '../ecs/requests/errors.ts';
 
 export type LogEvent = { readonly eventId: string; readonly timestamp: EpochMs; readonly message: string };
 
@@ -41,6 +41,13 @@ export class LogsModel {
     return this.#groups.get(group);
   }
 
+  /** The events of a group. Throws AwsError if the group does not exist. */
+  eventsOf(group: string): readonly LogEvent[] {
+    const events = this.events(group);
+    if (events !== undefined) return events;
+    throw new AwsError('ResourceNotFoundException', 'The specified log group does not exist.');
+  }
+
   /** Keeps the result of a query of Logs Insights; returns its id. */
   addQuery(rows: readonly LogRow[]): string {
     const id = `query-${this.#queries.size + 1}`;
@@ -54,11 +61,4 @@ export class LogsModel {
     if (query !== undefined) query.asked += 1;
     return query;
   }
-}
-
-/** The events of a group. Throws AwsError if the group does not exist. */
-export function eventsOf(model: LogsModel, group: string): readonly LogEvent[] {
-  const events = model.events(group);
-  if (events !== undefined) return events;
-  throw new AwsError('ResourceNotFoundException', 'The specified log group does not exist.');
 }

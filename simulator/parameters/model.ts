@@ -1,10 +1,11 @@
 /** Parameters of Systems Manager: named texts (docs/internals/aws.md §4). */
-import { AwsError } from '../ecs/requests/errors.ts';
+import { z } from 'zod';
+import { AwsError, type AwsService, accessDenied, EVERYBODY, operationsFor } from '../base/aws-service.ts';
 
 /** The most bytes of a value, by tier. */
 const MOST_BYTES = { Standard: 4096, Advanced: 8192 } as const;
 
-export type Tier = keyof typeof MOST_BYTES;
+type Tier = keyof typeof MOST_BYTES;
 
 export class ParametersModel {
   readonly #values = new Map<string, string>();
@@ -41,7 +42,56 @@ export class ParametersModel {
     this.#denied.delete(name);
   }
 
-  isDenied(name: string): boolean {
-    return this.#denied.has(name);
+  /** One denied name refuses the whole request. */
+  refuseDenied(action: string, names: readonly string[]): void {
+    const denied = names.find((name) => this.#denied.has(name));
+    if (denied === undefined) return;
+    const resource = `arn:aws:ssm:eu-central-1:123456789012:parameter${denied}`;
+    throw accessDenied(`ssm:${action}`, { resource });
   }
 }
+
+const operation = operationsFor<ParametersModel>('ValidationException');
+
+/** The role may call only these two. */
+export const SYSTEMS_MANAGER: AwsService<ParametersModel> = {
+  service: 'ssm',
+  operations: {
+    /**
+     * Missing names are in the answer. The others come in alphabetical order
+     * (docs/internals/aws.md §4).
+     */
+    GetParameters: operation(
+      EVERYBODY,
+      z.object({ Names: z.array(z.string().min(1)).min(1).max(10) }),
+      (model, { Names }) => {
+        model.refuseDenied('GetParameters', Names);
+        const found = Names.toSorted().flatMap((Name) => {
+          const Value = model.find(Name);
+          return Value === undefined ? [] : [{ Name, Value, Type: 'String' }];
+        });
+        return {
+          Parameters: found,
+          InvalidParameters: Names.filter((name) => model.find(name) === undefined),
+        };
+      },
+    ),
+    PutParameter: operation(
+      EVERYBODY,
+      z.object({
+        Name: z.string().min(1),
+        Value: z.string(),
+        Type: z.literal('String'),
+        Tier: z.enum(['Standard', 'Advanced']).default('Standard'),
+        Overwrite: z.boolean().default(false),
+      }),
+      (model, { Name, Value, Tier, Overwrite }) => {
+        model.refuseDenied('PutParameter', [Name]);
+        if (!Overwrite && model.find(Name) !== undefined)
+          throw new AwsError('ParameterAlreadyExists', 'The parameter already exists.');
+        model.put(Name, Value, Tier);
+        return { Tier };
+      },
+    ),
+  },
+};

@@ -3,7 +3,9 @@
  * message whose invocation fails does not come back: it becomes visible again after its retention
  * has ended.
  */
-import { AwsError } from '../ecs/requests/errors.ts';
+import { createHash, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { AwsError, type AwsService, EVERYBODY, operationsFor } from '../base/aws-service.ts';
 
 /** Of the world. Code that is woken by a wait runs at its end. */
 export type QueueClock = { now(): number; wait(ms: number): Promise<void> };
@@ -62,3 +64,30 @@ export class QueueModel {
     this.#invokeNext();
   }
 }
+
+const operation = operationsFor<QueueModel>('InvalidParameterValue');
+
+/** The function calls only SendMessage. */
+export const SQS: AwsService<QueueModel> = {
+  service: 'sqs',
+  operations: {
+    SendMessage: operation(
+      EVERYBODY,
+      z.object({
+        QueueUrl: z.string().min(1),
+        MessageBody: z.string().min(1),
+        DelaySeconds: z.int().min(0).max(900),
+      }),
+      (model, { MessageBody, DelaySeconds }) => {
+        model.send(MessageBody, DelaySeconds);
+        return {
+          MessageId: randomUUID(),
+          // only the client over HTTP reads it
+          get MD5OfMessageBody() {
+            return createHash('md5').update(MessageBody).digest('hex');
+          },
+        };
+      },
+    ),
+  },
+};

@@ -1,33 +1,23 @@
 /** The operations of Secrets Manager that the project calls, and which role may call which. */
 import { z } from 'zod';
-import { AwsError, type Caller } from '../ecs/requests/errors.ts';
-import { pageOf } from '../ecs/requests/paging.ts';
+import {
+  AwsError,
+  type AwsService,
+  accessDenied,
+  type Caller,
+  callService,
+  EVERYBODY,
+  invalidParameter,
+  operationsFor,
+  pageOf,
+} from '../base/aws-service.ts';
 import type { SecretsModel } from './model.ts';
 import { CURRENT, type SecretState, type StoredSecret } from './secret.ts';
 import { describeSecret, listedSecret, listedVersions } from './wire.ts';
 
-type Operation = {
-  readonly callers: readonly Caller[];
-  readonly handle: (model: SecretsModel, body: unknown) => object;
-};
-
-const ALL: readonly Caller[] = ['autoscaler', 'keys', 'person'];
 const WRITERS: readonly Caller[] = ['keys', 'person'];
 
-function operation<T extends z.ZodType>(
-  callers: readonly Caller[],
-  schema: T,
-  handle: (model: SecretsModel, request: z.output<T>) => object,
-): Operation {
-  return {
-    callers,
-    handle: (model, body) => {
-      const request = schema.safeParse(body);
-      if (!request.success) throw new AwsError('ValidationException', z.prettifyError(request.error));
-      return handle(model, request.data);
-    },
-  };
-}
+const operation = operationsFor<SecretsModel>('ValidationException');
 
 const SecretId = z.string().min(1);
 const Filters = z
@@ -35,55 +25,81 @@ const Filters = z
   .default([]);
 const page = { MaxResults: z.int().min(1).max(100).default(100), NextToken: z.string().optional() };
 
-const OPERATIONS: Readonly<Record<string, Operation>> = {
-  GetSecretValue: operation(
-    ALL,
-    z.object({ SecretId, VersionStage: z.string().optional(), VersionId: z.string().optional() }),
-    getSecretValue,
-  ),
-  ListSecrets: operation(ALL, z.object({ Filters, ...page }), listSecrets),
-  ListSecretVersionIds: operation(
-    ALL,
-    z.object({ SecretId, IncludeDeprecated: z.boolean().default(false), ...page }),
-    listSecretVersionIds,
-  ),
-  DescribeSecret: operation(WRITERS, z.object({ SecretId }), (model, { SecretId: id }) =>
-    describeSecret(found(model, id, 'DescribeSecret')),
-  ),
-  PutSecretValue: operation(
-    WRITERS,
-    z.object({
-      SecretId,
-      ClientRequestToken: z.string().min(32).max(64),
-      SecretString: z.string().min(1),
-      VersionStages: z.array(z.string()).min(1).default([CURRENT]),
+const valueRequest = z.object({
+  SecretId,
+  VersionStage: z.string().optional(),
+  VersionId: z.string().optional(),
+});
+const listRequest = z.object({ Filters, ...page });
+const Tags = z.array(z.object({ Key: z.string().min(1).max(128), Value: z.string().max(256) }));
+
+const SECRETS_MANAGER: AwsService<SecretsModel> = {
+  service: 'secretsmanager',
+  operations: {
+    GetSecretValue: operation(EVERYBODY, valueRequest, getSecretValue),
+    ListSecrets: operation(EVERYBODY, listRequest, listSecrets),
+    ListSecretVersionIds: operation(
+      EVERYBODY,
+      z.object({ SecretId, IncludeDeprecated: z.boolean().default(false), ...page }),
+      (model, request) => {
+        const secret = usable(model, request.SecretId, 'ListSecretVersionIds');
+        const listed = secret.versions.filter(({ stages }) => request.IncludeDeprecated || stages.size > 0);
+        return { ...named(secret), Versions: listedVersions(listed, model.hidden) };
+      },
+    ),
+    DescribeSecret: operation(WRITERS, z.object({ SecretId }), (model, request) =>
+      describeSecret(found(model, request.SecretId, 'DescribeSecret')),
+    ),
+    PutSecretValue: operation(
+      WRITERS,
+      z.object({
+        SecretId,
+        ClientRequestToken: z.string().min(32).max(64),
+        SecretString: z.string().min(1),
+        VersionStages: z.array(z.string()).min(1).default([CURRENT]),
+      }),
+      (model, { ClientRequestToken: id, SecretString: value, VersionStages: stages, ...request }) => {
+        const secret = usable(model, request.SecretId, 'PutSecretValue');
+        const version = secret.put({ id, value, stages, now: model.timeline.now() });
+        return { ...named(secret), VersionId: version.id, VersionStages: [...version.stages] };
+      },
+    ),
+    UpdateSecretVersionStage: operation(
+      WRITERS,
+      z.object({
+        SecretId,
+        VersionStage: z.string().min(1),
+        MoveToVersionId: z.string().optional(),
+        RemoveFromVersionId: z.string().optional(),
+      }),
+      (model, { VersionStage, MoveToVersionId: to, RemoveFromVersionId: from, ...request }) => {
+        const secret = usable(model, request.SecretId, 'UpdateSecretVersionStage');
+        secret.move(VersionStage, { to, from, now: model.timeline.now() });
+        return named(secret);
+      },
+    ),
+    TagResource: operation(WRITERS, z.object({ SecretId, Tags }), (model, request) => {
+      const secret = usable(model, request.SecretId, 'TagResource');
+      const flawed = request.Tags.find(({ Key, Value }) => !TAG.test(Key) || !TAG.test(Value));
+      if (flawed !== undefined)
+        throw invalidParameter(`The tag ${flawed.Key} has characters that are not allowed.`);
+      secret.tag(new Map(request.Tags.map(({ Key, Value }) => [Key, Value])), model.timeline.now());
+      return {};
     }),
-    putSecretValue,
-  ),
-  UpdateSecretVersionStage: operation(
-    WRITERS,
-    z.object({
-      SecretId,
-      VersionStage: z.string().min(1),
-      MoveToVersionId: z.string().optional(),
-      RemoveFromVersionId: z.string().optional(),
-    }),
-    updateSecretVersionStage,
-  ),
-  TagResource: operation(
-    WRITERS,
-    z.object({
-      SecretId,
-      Tags: z.array(z.object({ Key: z.string().min(1).max(128), Value: z.string().max(256) })),
-    }),
-    tagResource,
-  ),
-  RotateSecret: operation(
-    ['person'],
-    z.object({ SecretId, ClientRequestToken: z.string().min(32).max(64).optional() }),
-    rotateSecret,
-  ),
+    /** The steps are run by `runRotation`. */
+    RotateSecret: operation(
+      ['person'],
+      z.object({ SecretId, ClientRequestToken: z.string().min(32).max(64).optional() }),
+      (model, request) => {
+        const secret = usable(model, request.SecretId, 'RotateSecret');
+        const VersionId = model.announceRotation(secret, request.ClientRequestToken);
+        return { ...named(secret), VersionId };
+      },
+    ),
+  },
 };
+
+const TAG = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
 
 /** Calls one operation of Secrets Manager by its name. */
 export function callSecretsManager(
@@ -92,22 +108,18 @@ export function callSecretsManager(
   body: unknown,
   caller: Caller = 'autoscaler',
 ): object {
-  const called = OPERATIONS[name];
-  const isDenied = caller === 'autoscaler' && model.isOperationDenied(name);
-  if (called === undefined || isDenied || !called.callers.includes(caller))
-    throw new AwsError('AccessDeniedException', `not authorized to perform: secretsmanager:${name}`);
-  return called.handle(model, body);
+  if (caller === 'autoscaler' && model.isOperationDenied(name))
+    throw accessDenied(`secretsmanager:${name}`, { caller });
+  return callService(SECRETS_MANAGER, model, { name, body, caller });
 }
+
+const named = ({ arn, name }: StoredSecret) => ({ ARN: arn, Name: name });
 
 function found(model: SecretsModel, id: string, name: string): StoredSecret {
   const secret = model.find(id);
   if (secret === undefined)
     throw new AwsError('ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
-  if (model.isDenied(secret))
-    throw new AwsError(
-      'AccessDeniedException',
-      `User: arn:aws:sts::123456789012:assumed-role/somebody/session is not authorized to perform: secretsmanager:${name} on resource: ${secret.name} because no identity-based policy allows the secretsmanager:${name} action`,
-    );
+  if (model.isDenied(secret)) throw accessDenied(`secretsmanager:${name}`, { resource: secret.name });
   return secret;
 }
 
@@ -122,14 +134,7 @@ function usable(model: SecretsModel, id: string, name: string): StoredSecret {
   return secret;
 }
 
-function getSecretValue(
-  model: SecretsModel,
-  request: {
-    readonly SecretId: string;
-    readonly VersionStage?: string | undefined;
-    readonly VersionId?: string | undefined;
-  },
-) {
+function getSecretValue(model: SecretsModel, request: z.output<typeof valueRequest>) {
   const secret = usable(model, request.SecretId, 'GetSecretValue');
   const { VersionId, VersionStage = VersionId === undefined ? CURRENT : undefined } = request;
   const version = VersionId === undefined ? secret.withStage(VersionStage ?? '') : secret.version(VersionId);
@@ -140,8 +145,7 @@ function getSecretValue(
       `Secrets Manager can't find the specified secret value for ${VersionId === undefined ? `staging label: ${VersionStage}` : `VersionId: ${VersionId}`}`,
     );
   return {
-    ARN: secret.arn,
-    Name: secret.name,
+    ...named(secret),
     SecretString: version.value,
     VersionId: version.id,
     VersionStages: [...version.stages],
@@ -150,14 +154,7 @@ function getSecretValue(
 }
 
 /** Filters match the beginning of a tag's key or value. */
-function listSecrets(
-  model: SecretsModel,
-  request: {
-    readonly Filters: z.output<typeof Filters>;
-    readonly MaxResults: number;
-    readonly NextToken?: string | undefined;
-  },
-) {
+function listSecrets(model: SecretsModel, request: z.output<typeof listRequest>) {
   const listed = model
     .listed()
     .filter((secret) => request.Filters.every((filter) => matches(secret, filter)));
@@ -179,79 +176,6 @@ function matches(secret: SecretState, { Key, Values }: z.output<typeof Filters>[
     name: [secret.name],
   };
   const searched = texts[Key];
-  if (searched === undefined) throw new AwsError('InvalidParameterException', `Invalid filter key: ${Key}`);
+  if (searched === undefined) throw invalidParameter(`Invalid filter key: ${Key}`);
   return searched.some((text) => Values.some((value) => text.startsWith(value)));
-}
-
-function listSecretVersionIds(
-  model: SecretsModel,
-  request: { readonly SecretId: string; readonly IncludeDeprecated: boolean },
-) {
-  const secret = usable(model, request.SecretId, 'ListSecretVersionIds');
-  const listed = secret.versions.filter(({ stages }) => request.IncludeDeprecated || stages.size > 0);
-  return { ARN: secret.arn, Name: secret.name, Versions: listedVersions(listed, model.hidden) };
-}
-
-function putSecretValue(
-  model: SecretsModel,
-  request: {
-    readonly SecretId: string;
-    readonly ClientRequestToken: string;
-    readonly SecretString: string;
-    readonly VersionStages: readonly string[];
-  },
-) {
-  const secret = usable(model, request.SecretId, 'PutSecretValue');
-  const version = secret.put({
-    id: request.ClientRequestToken,
-    value: request.SecretString,
-    stages: request.VersionStages,
-    now: model.timeline.now(),
-  });
-  return { ARN: secret.arn, Name: secret.name, VersionId: version.id, VersionStages: [...version.stages] };
-}
-
-function updateSecretVersionStage(
-  model: SecretsModel,
-  request: {
-    readonly SecretId: string;
-    readonly VersionStage: string;
-    readonly MoveToVersionId?: string | undefined;
-    readonly RemoveFromVersionId?: string | undefined;
-  },
-) {
-  const secret = usable(model, request.SecretId, 'UpdateSecretVersionStage');
-  const { MoveToVersionId: to, RemoveFromVersionId: from } = request;
-  secret.move(request.VersionStage, { to, from, now: model.timeline.now() });
-  return { ARN: secret.arn, Name: secret.name };
-}
-
-function tagResource(
-  model: SecretsModel,
-  request: {
-    readonly SecretId: string;
-    readonly Tags: readonly { readonly Key: string; readonly Value: string }[];
-  },
-) {
-  const secret = usable(model, request.SecretId, 'TagResource');
-  const flawed = request.Tags.find(({ Key, Value }) => !TAG.test(Key) || !TAG.test(Value));
-  if (flawed !== undefined)
-    throw new AwsError(
-      'InvalidParameterException',
-      `The tag ${flawed.Key} has characters that are not allowed.`,
-    );
-  secret.tag(new Map(request.Tags.map(({ Key, Value }) => [Key, Value])), model.timeline.now());
-  return {};
-}
-
-const TAG = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
-
-/** The steps are run by `runRotation`. */
-function rotateSecret(
-  model: SecretsModel,
-  request: { readonly SecretId: string; readonly ClientRequestToken?: string | undefined },
-) {
-  const secret = usable(model, request.SecretId, 'RotateSecret');
-  const VersionId = model.announceRotation(secret, request.ClientRequestToken);
-  return { ARN: secret.arn, Name: secret.name, VersionId };
 }

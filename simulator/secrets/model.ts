@@ -1,8 +1,8 @@
 /** Secrets Manager: secrets with versions, labels and tags (docs/internals/aws.md §4). */
 
+import { AwsError } from '../base/aws-service.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
-import { AwsError } from '../ecs/requests/errors.ts';
 import { CURRENT, PENDING, type SecretState, StoredSecret } from './secret.ts';
 
 const ARN_PREFIX = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:';

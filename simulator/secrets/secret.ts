@@ -4,7 +4,7 @@
  * request.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import { AwsError } from '../ecs/requests/errors.ts';
+import { AwsError } from '../base/aws-service.ts';
 
 export const [CURRENT, PENDING, PREVIOUS] = ['AWSCURRENT', 'AWSPENDING', 'AWSPREVIOUS'] as const;
 

@@ -198,7 +198,8 @@ describe('metadata that cannot be read', () => {
     const reading = await metadata.entries([wanted('coder/keys/cpu')], now());
     expect(reading).toEqual({
       status: 'forbidden',
-      error: 'listing the secrets of the pools: not authorized to perform: secretsmanager:ListSecrets',
+      error:
+        'listing the secrets of the pools: User: arn:aws:sts::123456789012:assumed-role/autoscaler/session is not authorized to perform: secretsmanager:ListSecrets because no identity-based policy allows the secretsmanager:ListSecrets action',
       items: [],
     });
     // the SDK tries again because the world's clock is not its own

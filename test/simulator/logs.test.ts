@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
+import { callService } from '../../simulator/base/aws-service.ts';
 import { Timeline } from '../../simulator/base/timeline.ts';
-import { callLogs } from '../../simulator/logs/api.ts';
+import { LOGS } from '../../simulator/logs/api.ts';
 import { LogsModel } from '../../simulator/logs/model.ts';
 import { SECOND, START } from './ecs/ecs-fixture.ts';
 
@@ -15,7 +16,11 @@ function logged(...lines: readonly string[]) {
     timeline.advanceTo(plusMs(timeline.now(), SECOND));
   }
   const filter = (query: object = {}) =>
-    callLogs(model, 'FilterLogEvents', { logGroupName: 'group', ...query }, 'person') as {
+    callService(LOGS, model, {
+      name: 'FilterLogEvents',
+      body: { logGroupName: 'group', ...query },
+      caller: 'person',
+    }) as {
       readonly events: readonly { readonly message: string; readonly timestamp: number }[];
       readonly nextToken?: string;
     };
@@ -73,8 +78,12 @@ describe('FilterLogEvents', () => {
 
   it("is denied to the autoscaler's role", () => {
     const { model } = logged('a');
-    expect(() => callLogs(model, 'FilterLogEvents', { logGroupName: 'group' }, 'autoscaler')).toThrow(
-      expect.objectContaining({ type: 'AccessDeniedException' }),
-    );
+    expect(() =>
+      callService(LOGS, model, {
+        name: 'FilterLogEvents',
+        body: { logGroupName: 'group' },
+        caller: 'autoscaler',
+      }),
+    ).toThrow(expect.objectContaining({ type: 'AccessDeniedException' }));
   });
 });

@@ -93,7 +93,7 @@ describe('a rotation is refused', () => {
     {
       scenario: 'without the permission',
       broken: () => vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIAOTHER'),
-      err: 'rotating the key of pool "gpu": calling DescribeSecret: not authorized to perform: secretsmanager:DescribeSecret. You need secretsmanager:DescribeSecret for this\n',
+      err: 'rotating the key of pool "gpu": calling DescribeSecret: User: arn:aws:sts::123456789012:assumed-role/autoscaler/session is not authorized to perform: secretsmanager:DescribeSecret because no identity-based policy allows the secretsmanager:DescribeSecret action. You need secretsmanager:DescribeSecret for this\n',
     },
     {
       scenario: 'on a machine without a Region',

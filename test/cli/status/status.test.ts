@@ -366,7 +366,7 @@ describe('the last look', () => {
     {
       scenario: 'without the permission',
       arrange: () => vi.stubEnv('AWS_ACCESS_KEY_ID', 'somebody who may only read ECS'),
-      line: 'last look: unknown: reading the log group "Stack-AutoscalerLogs-0A1B2C": AccessDeniedException: User: arn:aws:sts::123456789012:assumed-role/autoscaler/session is not authorized to perform: logs:FilterLogEvents; ask for logs:FilterLogEvents on it',
+      line: 'last look: unknown: reading the log group "Stack-AutoscalerLogs-0A1B2C": AccessDeniedException: User: arn:aws:sts::123456789012:assumed-role/autoscaler/session is not authorized to perform: logs:FilterLogEvents because no identity-based policy allows the logs:FilterLogEvents action; ask for logs:FilterLogEvents on it',
     },
   ])('is unknown $scenario, and the status shows all other facts', async ({ arrange, line }) => {
     const lab = await open([CPU]);

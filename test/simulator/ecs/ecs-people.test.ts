@@ -3,8 +3,8 @@
  * definition.
  */
 import { describe, expect, it } from 'vitest';
+import type { Caller } from '../../../simulator/base/aws-service.ts';
 import { callEcs } from '../../../simulator/ecs/api.ts';
-import type { Caller } from '../../../simulator/ecs/requests/errors.ts';
 import { table } from '../../support/table.ts';
 import { Fixture, SECOND } from './ecs-fixture.ts';
 

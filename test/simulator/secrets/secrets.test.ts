@@ -3,9 +3,9 @@
  */
 import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import type { Caller } from '../../../simulator/base/aws-service.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
-import type { Caller } from '../../../simulator/ecs/requests/errors.ts';
 import { callSecretsManager } from '../../../simulator/secrets/api.ts';
 import { SecretsModel } from '../../../simulator/secrets/model.ts';
 import { runRotation } from '../../../simulator/secrets/rotation.ts';

@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 
 type Rate = { readonly burst: number; readonly perSecond: number };
 

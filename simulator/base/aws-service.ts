@@ -1,0 +1,104 @@
+/** What the simulated AWS services have in common: errors, operations and pages. */
+import { z } from 'zod';
+
+/** An error answer of an AWS service: HTTP 400 with a type and a message. */
+export class AwsError extends Error {
+  override readonly name = 'AwsError';
+  readonly type: string;
+
+  constructor(type: string, message: string) {
+    super(message);
+    this.type = type;
+  }
+}
+
+export const invalidParameter = (message: string): AwsError =>
+  new AwsError('InvalidParameterException', message);
+
+/** Who calls: the role of the autoscaler and its tasks, that of the key function, or a person. */
+export type Caller = 'autoscaler' | 'keys' | 'person';
+
+export const EVERYBODY: readonly Caller[] = ['autoscaler', 'keys', 'person'];
+
+export type AwsOperation<Model> = {
+  /** Who may call it. */
+  readonly callers: readonly Caller[];
+  /** The request's body to the answer's body. Throws AwsError. */
+  readonly run: (model: Model, body: unknown) => object;
+};
+
+/** The operations of a service by name. `service`: its prefix in the actions of IAM. */
+export type AwsService<Model> = {
+  readonly service: string;
+  readonly operations: Readonly<Record<string, AwsOperation<Model>>>;
+};
+
+/**
+ * Returns how to make the operations of a service. Each checks the shape of its request. `misfit`: the
+ * type of the error if it does not fit.
+ */
+export function operationsFor<Model>(misfit: string) {
+  return <T extends z.ZodType>(
+    callers: readonly Caller[],
+    schema: T,
+    run: (model: Model, request: z.output<T>) => object,
+  ): AwsOperation<Model> => ({
+    callers,
+    run: (model, body) => {
+      const request = schema.safeParse(body);
+      if (!request.success) throw new AwsError(misfit, z.prettifyError(request.error));
+      return run(model, request.data);
+    },
+  });
+}
+
+/** Calls one operation by its name. */
+export function callService<Model>(
+  { service, operations }: AwsService<Model>,
+  model: Model,
+  { name, body, caller }: { readonly name: string; readonly body: unknown; readonly caller: Caller },
+): object {
+  const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
+  if (operation === undefined || !operation.callers.includes(caller))
+    throw accessDenied(`${service}:${name}`, { caller });
+  return operation.run(model, body);
+}
+
+/** `resource`: what the action was for. @default not told */
+export function accessDenied(
+  action: string,
+  { caller = 'somebody', resource }: { readonly caller?: string; readonly resource?: string },
+): AwsError {
+  const on = resource === undefined ? '' : ` on resource: ${resource}`;
+  return new AwsError(
+    'AccessDeniedException',
+    `User: arn:aws:sts::123456789012:assumed-role/${caller}/session is not authorized to perform: ${action}${on} because no identity-based policy allows the ${action} action`,
+  );
+}
+
+type PageRequest = { readonly maxResults?: number | undefined; readonly nextToken?: string | undefined };
+type Page = { readonly items: readonly string[]; readonly nextToken?: string };
+
+/**
+ * One page of ARNs, sorted by ARN, so the order shows nothing of age. The token stands for the last
+ * ARN of the page, so no entry is skipped or repeated when others come and go.
+ */
+export function pageOf(arns: readonly string[], request: PageRequest, size: { fallback: number }): Page {
+  const { maxResults = size.fallback, nextToken } = request;
+  if (!Number.isInteger(maxResults) || maxResults < 1 || maxResults > 100)
+    throw invalidParameter('maxResults must be between 1 and 100.');
+  const after = nextToken === undefined ? '' : readToken(nextToken);
+  const rest = arns.filter((arn) => arn > after).sort();
+  const items = rest.slice(0, maxResults);
+  const last = items.at(-1);
+  return last === undefined || rest.length <= maxResults ? { items } : { items, nextToken: writeToken(last) };
+}
+
+const PREFIX = 'after ';
+const writeToken = (arn: string): string => Buffer.from(PREFIX + arn).toString('base64url');
+
+function readToken(token: string): string {
+  const text = Buffer.from(token, 'base64url').toString();
+  if (!text.startsWith(PREFIX)) throw invalidParameter('Invalid token');
+  return text.slice(PREFIX.length);
+}
