@@ -7,8 +7,8 @@ import { decide } from '../lambda/decision/decide.ts';
 import type { Config } from '../lambda/decision/model/config.ts';
 import type { Snapshot } from '../lambda/decision/model/snapshot.ts';
 import { makeFleet } from './fleet/fleet.ts';
-import { observeFleet } from './fleet/observe.ts';
-import { BUSY, type FleetSize, LARGEST, QUIET } from './fleet/size.ts';
+import { BUSY, type FleetSize, LARGEST, QUIET } from './fleet/pools.ts';
+import { observeFleet } from './fleet/serve.ts';
 import { timeOf, timeOn } from './statistics.ts';
 
 export type DecisionFigures = Omit<FleetSize, 'seed'> & {

@@ -9,13 +9,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { bundleFunction } from '../infra/constructs/bundle.ts';
-import { BenchError } from './bench-error.ts';
 import { makeFleet } from './fleet/fleet.ts';
-import { observeServed } from './fleet/observe.ts';
-import { type Calls, type ServedFleet, serveFleet } from './fleet/serve.ts';
-import type { FleetSize } from './fleet/size.ts';
+import type { FleetSize } from './fleet/pools.ts';
+import { type Calls, observeServed, type ServedFleet, serveFleet } from './fleet/serve.ts';
 import type { InvocationFigures, Work } from './invocation-process.ts';
-import { median } from './statistics.ts';
+import { BenchError, median } from './statistics.ts';
 
 export type FunctionFigures = Omit<FleetSize, 'seed'> & {
   /** Before the first invocation: the runtime starts and loads the function. */

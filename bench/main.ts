@@ -8,7 +8,7 @@ import { Command } from 'commander';
 import { wholeNumber } from '../simulator/base/whole-number.ts';
 import { measureCliStart } from './cli-start.ts';
 import { measureDecisions } from './decision.ts';
-import { BUSY, LARGEST, QUIET } from './fleet/size.ts';
+import { BUSY, LARGEST, QUIET } from './fleet/pools.ts';
 import { measureFunction } from './function.ts';
 import { cliStartText, decisionText, functionText, GOALS } from './show.ts';
 

@@ -3,15 +3,13 @@
  * ECS on loopback, with the real HTTP and AWS clients. One real second is ten simulated seconds.
  * The demo ends by itself.
  */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import { messageOf } from '../lambda/decision/model/message-of.ts';
 import { Random } from '../simulator/base/random.ts';
 import { wholeNumber } from '../simulator/base/whole-number.ts';
-import { GuardedTasks, killAtExit } from '../simulator/guarded/guarded-tasks.ts';
-import { missingForGuard } from '../simulator/guarded/requirements.ts';
+import { GuardedTasks, killAtExit, missingForGuard } from '../simulator/guarded/guarded-tasks.ts';
 import { serveWorld } from '../simulator/serve.ts';
 import { synthesizeStack } from '../simulator/synthesized-stack.ts';
 import { planAutostarts } from './autostarts.ts';

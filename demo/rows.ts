@@ -3,7 +3,7 @@ import { tagText } from '../lambda/explain/format.ts';
 import type { EcsTask } from '../simulator/ecs/task.ts';
 import type { World } from '../simulator/world.ts';
 import { POOLS } from './scenario.ts';
-import type { PoolRow } from './screen/pool-row.ts';
+import type { PoolRow } from './screen/frame.ts';
 
 /**
  * A task with less time left on its lease drains: it got a drain request, or its guard decided to

@@ -8,11 +8,11 @@ import { json } from 'node:stream/consumers';
 import { AwsError, type Caller, callService } from './base/aws-service.ts';
 import { callEcs } from './ecs/api.ts';
 import type { EcsModel } from './ecs/model.ts';
+import { APPLICATION_AUTO_SCALING } from './ecs/scaling.ts';
 import { LOGS } from './logs/api.ts';
 import type { LogsModel } from './logs/model.ts';
 import { type ParametersModel, SYSTEMS_MANAGER } from './parameters/model.ts';
 import { type QueueModel, SQS } from './queue/model.ts';
-import { APPLICATION_AUTO_SCALING } from './scaling/api.ts';
 import { callSecretsManager } from './secrets/api.ts';
 import type { SecretsModel } from './secrets/model.ts';
 

@@ -4,11 +4,16 @@ import type { Random } from './base/random.ts';
 import type { Planned, Timeline } from './base/timeline.ts';
 import type { Container, ContainerHost, StartContainer } from './ecs/parts/container.ts';
 import type { Latencies } from './ecs/parts/latencies.ts';
-import { type BuildUsage, ContainerUsage, type TaskSize } from './task/container-usage.ts';
+import {
+  type BuildUsage,
+  ContainerUsage,
+  SAMPLE_MS,
+  type TaskSize,
+  UsageLog,
+} from './task/container-usage.ts';
 import { Daemon } from './task/daemon.ts';
 import { Guard } from './task/guard.ts';
 import { readCredential, type Variables } from './task/start-variables.ts';
-import { SAMPLE_MS, UsageLog } from './task/usage-log.ts';
 
 export type ProvisionerTaskOptions = {
   readonly timeline: Timeline;

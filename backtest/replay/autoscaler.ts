@@ -7,8 +7,8 @@ import type { StartedWaits } from '../../lambda/look/wait-record.ts';
 import { Random } from '../../simulator/base/random.ts';
 import type { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { NoAnswer } from '../../simulator/coderd/routes/in-process.ts';
-import { atOnce } from '../../simulator/in-process/aws-clients.ts';
 import { InProcessFunction, type Invoked } from '../../simulator/in-process/function.ts';
+import { atOnce } from '../../simulator/in-process/ports.ts';
 import type { World } from '../../simulator/world.ts';
 import type { PolicyContext } from '../policies/policy.ts';
 

@@ -1,13 +1,12 @@
 /** Computes the figures of a run from the outcome of each job. */
-
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { meanOf, percentile } from '../../lambda/decision/model/collections.ts';
 import { displayTags } from '../../lambda/decision/model/tags.ts';
 import { HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import type { JobWait } from '../../lambda/decision/waits/job-wait.ts';
 import { addParts } from '../../lambda/decision/waits/wait-parts.ts';
-import { offsetMs } from '../../simulator/coderd/tables/autostart-schedule.ts';
 import type { JobRecord } from '../../simulator/coderd/tables/jobs.ts';
+import { offsetMs } from '../../simulator/coderd/tables/transitions.ts';
 import { EXECUTOR_KINDS, executorTick, type TraceJob } from '../trace/trace.ts';
 import type { Acquisition } from './ledger.ts';
 import type { ReplayedJob } from './replay.ts';

@@ -6,8 +6,15 @@
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { Random } from '../../simulator/base/random.ts';
 import { World } from '../../simulator/world.ts';
-import { configOf, type FleetConfig, type FleetPool, makeGroups, makePools, pickSkewed } from './pools.ts';
-import type { FleetSize } from './size.ts';
+import {
+  configOf,
+  type FleetConfig,
+  type FleetPool,
+  type FleetSize,
+  makeGroups,
+  makePools,
+  pickSkewed,
+} from './pools.ts';
 
 export type Fleet = {
   readonly world: World;

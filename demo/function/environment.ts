@@ -1,4 +1,4 @@
-/** The variables that the function has only after a deployment. */
+import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
 import type { ServedWorld } from '../../simulator/serve.ts';
 import type { World } from '../../simulator/world.ts';
 
@@ -19,4 +19,37 @@ export function functionEnvironment(
     POWERTOOLS_SERVICE_NAME: world.stackName,
     POWERTOOLS_METRICS_DISABLED: 'true',
   };
+}
+
+/**
+ * The variables for a person. They replace a profile of the real AWS, and every AWS service gets
+ * the simulated endpoint, so that no command reaches a real account.
+ */
+export function environmentOf(
+  world: World,
+  { coderdUrl, awsUrl }: ServedWorld,
+  configFile: string,
+): Readonly<Record<string, string>> {
+  return {
+    AUTOSCALER_CONFIG: configFile,
+    AUTOSCALER_CLUSTER: world.ecs.clusterName,
+    AWS_ENDPOINT_URL: awsUrl,
+    AWS_REGION: REGION,
+    AWS_ACCESS_KEY_ID: ACCESS_KEY_OF_A_PERSON,
+    AWS_SECRET_ACCESS_KEY: 'simulated',
+    AWS_PROFILE: '',
+    CODER_URL: coderdUrl,
+    CODER_SESSION_TOKEN: world.coderd.addToken({ canRead: 'all' }),
+  };
+}
+
+/** One line for a POSIX shell. */
+export function exportLine(environment: Readonly<Record<string, string>>): string {
+  return `export ${Object.entries(environment)
+    .map(([name, value]) => `${name}=${quoted(value)}`)
+    .join(' ')}`;
+}
+
+function quoted(value: string): string {
+  return /^[\w./:@-]*$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 }

@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { SynthesizedStack } from '../../simulator/synthesized-stack.ts';
-import { FunctionError } from './function-errors.ts';
 import type { Invocation, InvocationEnd, WorkerInput } from './worker.ts';
 
 export type FunctionOptions = {
@@ -65,4 +64,9 @@ export class RunningFunction {
     for (const { reject } of this.#waiting.values()) reject(new FunctionError(message, options));
     this.#waiting.clear();
   }
+}
+
+/** An invocation of the function failed, or its process ended. */
+export class FunctionError extends Error {
+  override readonly name = 'FunctionError';
 }

@@ -1,7 +1,6 @@
 /** Formats events of the world and changes of the autoscaler as lines of the screen. */
 import { styleText } from 'node:util';
 import type { ChangeKind, LoggedChange } from '../function/logged-look.ts';
-import { wrap } from './wrap.ts';
 
 export type Colour = 'bold' | 'dim' | 'green' | 'yellow' | 'cyan' | 'red';
 export type Paint = (colour: Colour, text: string) => string;
@@ -51,4 +50,20 @@ export function eventText({ time, event: { head, text }, paint, columns }: Event
       ? paint(head.colour, head.text) + first.slice(head.text.length)
       : first;
   return [`${paint('dim', time)}  ${painted}`, ...rest.map((line) => ' '.repeat(indent) + line)].join('\n');
+}
+
+/** Breaks a text without colours into lines of at most `width` characters, between words. */
+export function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (longer.length <= width) {
+      line = longer;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    line = word;
+  }
+  return [...lines, line];
 }

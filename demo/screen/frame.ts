@@ -1,7 +1,5 @@
 /** Draws the demo: progress, one row for each pool, the jobs, and the latest events. */
-
 import type { Colour, Paint } from './event.ts';
-import type { PoolRow } from './pool-row.ts';
 
 export type Frame = {
   /** Simulated time: `09:00:45`. */
@@ -123,3 +121,17 @@ function taskBar(pool: PoolRow, paint: Paint): string {
     return count === 0 ? '' : paint(colour, mark.repeat(count));
   }).join('');
 }
+
+/** What the screen shows of a pool. Every task is in one of the four states. */
+export type PoolRow = {
+  readonly name: string;
+  readonly tags: string;
+  /** `2 (1 old)` */
+  readonly revision: string;
+  readonly desired: number;
+  readonly busy: number;
+  readonly idle: number;
+  readonly draining: number;
+  readonly starting: number;
+  readonly jobsDone: number;
+};

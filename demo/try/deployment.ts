@@ -3,19 +3,21 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import type { Config } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { HOUR_MS } from '../../lambda/decision/model/units.ts';
+import type { JobWait } from '../../lambda/decision/waits/job-wait.ts';
+import { waitLine } from '../../lambda/look/wait-line.ts';
 import { Random } from '../../simulator/base/random.ts';
+import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
+import { InProcessFunction } from '../../simulator/in-process/function.ts';
 import { type ServedWorld, serveWorld } from '../../simulator/serve.ts';
 import { synthesizeStack } from '../../simulator/synthesized-stack.ts';
 import { World } from '../../simulator/world.ts';
-import { functionEnvironment } from '../function/environment.ts';
+import { environmentOf, functionEnvironment } from '../function/environment.ts';
 import { changesIn, type LoggedChange } from '../function/logged-look.ts';
 import { RunningFunction } from '../function/running-function.ts';
-import { addScheduledWorkspaces, planBuilds } from './builds.ts';
-import { planDeath } from './death.ts';
-import { environmentOf } from './environment.ts';
-import { passTime } from './history.ts';
+import { addScheduledWorkspaces, planBuilds, planDeath } from './builds.ts';
 import { POOLS, tryConfig, usageOf } from './pools.ts';
 
 export type DeploymentOptions = {
@@ -139,4 +141,39 @@ function keepRunning(world: World, running: RunningFunction, onEvent: (line: str
     isClosed = true;
     for (const timer of timers) clearInterval(timer);
   };
+}
+
+export type PastOptions = {
+  readonly config: Config;
+  readonly seed: number;
+  /** The end of the past. */
+  readonly until: EpochMs;
+  /** Called with an unexpected error of a look. */
+  readonly onError: (error: unknown) => void;
+};
+
+/** Lets the world's time pass until a given time. */
+export async function passTime(world: World, { config, seed, until, onError }: PastOptions): Promise<void> {
+  const scheduler = new VirtualScheduler(world.timeline);
+  const autoscaler = new InProcessFunction({
+    world,
+    scheduler,
+    config: () => config,
+    random: new Random(seed),
+    isPromising: true,
+    onLook: (_, __, { waits }) => {
+      for (const wait of waits) log(world, wait);
+    },
+    onInvoked: ({ error }) => {
+      if (error !== undefined) onError(error);
+    },
+  });
+  void autoscaler.run();
+  await scheduler.advanceTo(until);
+}
+
+/** Logs the start of a job as the function does. */
+function log({ logs, logGroupName, stackName }: World, wait: JobWait): void {
+  const event = { level: 'INFO', message: 'wait', service: stackName, ...waitLine(wait) };
+  logs.put(logGroupName, JSON.stringify(event));
 }

@@ -9,9 +9,9 @@ import { setImmediate } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { some } from '../../lambda/explain/format.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
+import { exportLine } from '../function/environment.ts';
 import { changeEvent, eventText, paintFor, type ScreenEvent } from '../screen/event.ts';
 import { FolderError, type RunningTry, startDeployment } from './deployment.ts';
-import { exportLine } from './environment.ts';
 
 const MOST_HOURS = 24;
 

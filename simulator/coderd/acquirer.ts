@@ -1,8 +1,8 @@
 import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { TagSet } from '../../lambda/decision/model/tags.ts';
 import type { Random } from '../base/random.ts';
-import type { Job } from './tables/jobs.ts';
-import type { PendingQueue } from './tables/pending-queue.ts';
+import { tagsetContains } from './rules/tagset-contains.ts';
+import { type Job, PREBUILDS_USER } from './tables/jobs.ts';
 
 /** A daemon that can get a job. */
 export type Asker = {
@@ -55,4 +55,79 @@ export class Acquirer {
     this.#waiting.set(organizationId, found);
     return found;
   }
+}
+
+/** Tags with their `tagKey`. */
+type Tagged = { readonly tags: TagSet; readonly tagKey: string };
+
+/** The unstarted jobs of one organization that have the same tag set, each list oldest first. */
+type TagGroup = Tagged & { readonly people: Set<Job>; readonly prebuilds: Set<Job> };
+
+/**
+ * The jobs that AcquireProvisionerJob can find (docs/internals/coder.md §4), by organization and
+ * tag set: jobs of people before prebuilds, then the oldest first.
+ */
+export class PendingQueue {
+  readonly #groups = new Map<OrganizationId, Map<string, TagGroup>>();
+  readonly #fits = new Map<string, boolean>();
+  readonly #prebuildsLast: boolean;
+
+  constructor(options: { readonly prebuildsLast: boolean }) {
+    this.#prebuildsLast = options.prebuildsLast;
+  }
+
+  add(job: Job): void {
+    const groups = this.#groups.get(job.organizationId) ?? new Map<string, TagGroup>();
+    const group = groups.get(job.tagKey) ?? {
+      tags: job.tags,
+      tagKey: job.tagKey,
+      people: new Set(),
+      prebuilds: new Set(),
+    };
+    this.#groups.set(job.organizationId, groups);
+    groups.set(job.tagKey, group);
+    this.#listOf(group, job).add(job);
+  }
+
+  remove(job: Job): void {
+    const groups = this.#groups.get(job.organizationId);
+    const group = groups?.get(job.tagKey);
+    if (groups === undefined || group === undefined) return;
+    this.#listOf(group, job).delete(job);
+    if (group.people.size + group.prebuilds.size === 0) groups.delete(job.tagKey);
+  }
+
+  /** Removes and returns the next job for a daemon with these tags. */
+  take(daemon: Tagged & { readonly organizationId: OrganizationId }): Job | undefined {
+    const groups = [...(this.#groups.get(daemon.organizationId)?.values() ?? [])];
+    const next = groups
+      .filter((group) => this.fits(daemon, group))
+      .flatMap(firstOf)
+      .sort((a, b) => this.#rank(a) - this.#rank(b) || a.sequence - b.sequence)[0];
+    if (next !== undefined) this.remove(next);
+    return next;
+  }
+
+  /**
+   * Whether the daemon's tags fit the job's; cached, since there are far fewer tag sets than jobs.
+   */
+  fits(daemon: Tagged, job: Tagged): boolean {
+    const key = `${daemon.tagKey} ${job.tagKey}`;
+    const known = this.#fits.get(key) ?? tagsetContains(daemon.tags, job.tags);
+    this.#fits.set(key, known);
+    return known;
+  }
+
+  #listOf(group: TagGroup, job: Job): Set<Job> {
+    return this.#rank(job) === 0 ? group.people : group.prebuilds;
+  }
+
+  #rank(job: Job): 0 | 1 {
+    return this.#prebuildsLast && job.initiatorId === PREBUILDS_USER ? 1 : 0;
+  }
+}
+
+function firstOf({ people, prebuilds }: TagGroup): Job[] {
+  const first = people.values().next().value ?? prebuilds.values().next().value;
+  return first === undefined ? [] : [first];
 }

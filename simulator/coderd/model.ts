@@ -4,17 +4,16 @@
  * its API; `job-list.ts` and `daemon-list.ts` compute its lists. The facts are in
  * docs/internals/coder.md, the differences between releases in `versions.ts`.
  */
-
 import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { normalizeTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
 import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import type { Credential, DaemonConnection, DaemonServer } from '../base/daemon-connection.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
-import { Acquirer } from './acquirer.ts';
+import { Acquirer, PendingQueue } from './acquirer.ts';
 import { admit } from './admission.ts';
 import { BuiltInDaemon } from './built-in-daemons.ts';
-import { runLifecycle } from './lifecycle-executor.ts';
+import { PURGE_EVERY_MS, purgeDaemons, REAP_EVERY_MS, reapJobs, runLifecycle } from './loops.ts';
 import {
   type NewPreset,
   type PrebuildOptions,
@@ -23,12 +22,10 @@ import {
   RECONCILE_EVERY_MS,
 } from './prebuilds.ts';
 import { type DaemonAnswer, type DaemonQuery, listDaemons } from './queries/daemon-list.ts';
-import { type JobAnswer, type JobQuery, jobAnswer, listJobs } from './queries/job-list.ts';
-import { JobQueue } from './queries/job-queue.ts';
-import { PURGE_EVERY_MS, purgeDaemons, REAP_EVERY_MS, reapJobs } from './reapers.ts';
+import { type JobAnswer, type JobQuery, JobQueue, jobAnswer, listJobs } from './queries/job-list.ts';
 import { CoderdRefusal } from './rules/refusal.ts';
 import { CoderVersion, DEFAULT_RELEASE } from './rules/versions.ts';
-import { Sessions } from './sessions.ts';
+import { Sessions } from './session.ts';
 import { type DaemonRecord, DaemonTable } from './tables/daemons.ts';
 import {
   type Job,
@@ -41,7 +38,6 @@ import {
 } from './tables/jobs.ts';
 import { builtInKey, NIL_UUID, ProvisionerKeys } from './tables/keys.ts';
 import { Organizations } from './tables/organizations.ts';
-import { PendingQueue } from './tables/pending-queue.ts';
 import {
   type NewTemplate,
   type NewVersion,
@@ -49,9 +45,9 @@ import {
   type TemplateSettings,
   TemplateTable,
   type TemplateVersion,
+  type Transition,
 } from './tables/templates.ts';
 import { type Authenticated, type KeyAction, Tokens } from './tables/tokens.ts';
-import type { Transition } from './tables/transition.ts';
 import { type NewUser, type UserRecord, type UserStatus, Users } from './tables/users.ts';
 import type { BuildRecord, WorkspaceRecord } from './tables/workspace-records.ts';
 import { type NewBuild, newBuild, WorkspaceTable } from './tables/workspaces.ts';

@@ -4,8 +4,10 @@ import type { AcquiredJob, DaemonConnection, JobReport } from '../base/daemon-co
 import { SimulatorError } from '../base/simulator-error.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
 import type { Acquirer, Asker } from './acquirer.ts';
+import { CoderVersion } from './rules/versions.ts';
 import { type DaemonRegistration, type DaemonTable, HEARTBEAT_MS } from './tables/daemons.ts';
 import type { Job, JobTable } from './tables/jobs.ts';
+import { type Admitted, daemonTags } from './tables/keys.ts';
 
 /**
  * How often a daemon sends updates of its job. With the answers it learns that the job was
@@ -164,4 +166,42 @@ export class Session implements DaemonConnection, Asker {
 function errorOf(result: 'succeeded' | 'failed' | 'canceled'): string | undefined {
   if (result === 'failed') return 'terraform apply: exit status 1';
   return result === 'canceled' ? 'canceled' : undefined;
+}
+
+/** The open websockets. */
+export class Sessions {
+  readonly #open = new Set<Session>();
+  readonly #parts: Omit<SessionParts, 'onClosed'>;
+
+  constructor(parts: Omit<SessionParts, 'onClosed'>) {
+    this.#parts = parts;
+  }
+
+  /** Opens a session for a daemon that was admitted. */
+  open(admitted: Admitted, daemon: { readonly name: string; readonly version: string }): DaemonConnection {
+    const { key } = admitted;
+    const session = new Session(
+      {
+        organizationId: key.organizationId,
+        name: daemon.name,
+        keyId: key.id,
+        keyName: key.name,
+        tags: daemonTags(admitted),
+        version: daemon.version,
+        apiVersion: new CoderVersion(daemon.version).provisionerApi,
+      },
+      { ...this.#parts, onClosed: (closed) => this.#open.delete(closed) },
+    );
+    this.#open.add(session);
+    return session;
+  }
+
+  tellCancelled(job: Job): void {
+    for (const session of this.#open) if (job.updatedBy === session) session.tellCancelled(job);
+  }
+
+  /** Closes the sessions of a key, busy ones after their jobs. */
+  closeOfKey(keyId: string): void {
+    for (const session of [...this.#open]) if (session.keyId === keyId) session.closeWhenFree();
+  }
 }

@@ -3,7 +3,6 @@
  * (docs/internals/aws.md §1 and §2), and those that only a person may call. A read sees each entity
  * as it was up to the model's read lag ago.
  */
-
 import { z } from 'zod';
 import { lastPart } from '../../lambda/decision/model/brands.ts';
 import {
@@ -14,11 +13,10 @@ import {
   invalidParameter,
   pageOf,
 } from '../base/aws-service.ts';
-import { DEFINITIONS } from './definitions.ts';
 import type { EcsModel } from './model.ts';
 import { checkCount, clusterNotFound, type EcsOperation, operation, throttled } from './operation.ts';
+import { DEFINITIONS, TAGGING } from './people.ts';
 import { DEFAULT_MINUTES, MAX_MINUTES } from './protection.ts';
-import { TAGGING } from './tagging.ts';
 import type { EcsTask, EcsTaskState } from './task.ts';
 import type { BucketName } from './throttle.ts';
 import { type TaskView, wireProtection, wireService, wireTask } from './wire.ts';
@@ -66,7 +64,8 @@ const ECS = { service: 'ecs', operations: OPERATIONS };
 
 /** Calls one operation by its name. */
 export function callEcs(model: EcsModel, name: string, body: unknown, caller: Caller = 'autoscaler'): object {
-  if (OPERATIONS[name]?.callers.includes(caller) && model.throttles(name)) throw throttled();
+  const isAllowed = Object.hasOwn(OPERATIONS, name) && OPERATIONS[name]?.callers.includes(caller);
+  if (isAllowed && model.throttles(name)) throw throttled();
   return callService(ECS, model, { name, body, caller });
 }
 

@@ -16,10 +16,9 @@ import { AwsError, invalidParameter } from '../base/aws-service.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
 import { type AgentFaults, taskAgent } from './agent.ts';
-import type { StartContainer } from './parts/container.ts';
+import { BARE_TEMPLATE, type StartContainer, type TaskTemplate } from './parts/container.ts';
 import type { History } from './parts/history.ts';
 import { FARGATE, type Latencies } from './parts/latencies.ts';
-import { BARE_TEMPLATE, type TaskTemplate } from './parts/task-template.ts';
 import { emptiestZone, Subnets, type Victims } from './placement.ts';
 import {
   type BlockedTasks,

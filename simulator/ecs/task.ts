@@ -6,10 +6,9 @@
 import { type EpochMs, plusMs, type TaskArn } from '../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
-import type { Container, StartContainer, TaskAgent } from './parts/container.ts';
+import type { Container, StartContainer, TaskAgent, TaskTemplate } from './parts/container.ts';
 import { History } from './parts/history.ts';
 import { BOOT_SHARES, type Latencies } from './parts/latencies.ts';
-import type { TaskTemplate } from './parts/task-template.ts';
 import type { Place } from './placement.ts';
 
 export type LastStatus =

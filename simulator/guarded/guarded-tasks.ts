@@ -2,6 +2,8 @@
  * Tasks as they are deployed: each runs the real guard.sh as a process of this machine, against a
  * loopback server.
  */
+
+import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
@@ -201,4 +203,27 @@ function scaledIntervals(guard: string, speed: number): Record<string, string> {
       UNSCALED.has(interval) ? [] : [[variable, `${Math.round(Number(ms) / speed)}`]],
     ),
   );
+}
+
+type Requirement = { readonly command: readonly [string, ...string[]]; readonly install: string };
+
+/**
+ * The tools that guard.sh runs. Each command succeeds if its tool exists. Coder's image has all of
+ * them.
+ */
+const REQUIREMENTS: readonly Requirement[] = [
+  { command: ['sh', '-c', 'true'], install: 'a POSIX shell as "sh", for example dash' },
+  { command: ['curl', '--version'], install: 'curl' },
+  {
+    command: ['date', '-u', '-d', '2026-03-02 09:00:00', '+%s'],
+    install: 'a "date" that knows -d: GNU coreutils or busybox',
+  },
+];
+
+/** The tools to install before guard.sh can run on this machine; empty if none is missing. */
+export function missingForGuard(path = process.env.PATH ?? ''): readonly string[] {
+  return REQUIREMENTS.filter(({ command: [file, ...rest] }) => {
+    const { status } = spawnSync(file, rest, { env: { PATH: path }, stdio: 'ignore' });
+    return status !== 0;
+  }).map(({ install }) => install);
 }

@@ -20,8 +20,7 @@ import type { Call } from '../coderd/routes/in-process.ts';
 import type { Range } from '../ecs/parts/latencies.ts';
 import { QueueModel } from '../queue/model.ts';
 import type { World } from '../world.ts';
-import { type AwsCall, atOnce, inProcessParameters, inProcessQueue } from './aws-clients.ts';
-import { inProcessPorts } from './ports.ts';
+import { type AwsCall, atOnce, inProcessParameters, inProcessPorts, inProcessQueue } from './ports.ts';
 
 /** The parameter with the record of builds, which survives processes. */
 export const RECORD = '/coder-autoscaler/record';

@@ -12,8 +12,7 @@ import {
   pageOf,
 } from '../base/aws-service.ts';
 import type { SecretsModel } from './model.ts';
-import { CURRENT, type SecretState, type StoredSecret } from './secret.ts';
-import { describeSecret, listedSecret, listedVersions } from './wire.ts';
+import { CURRENT, type SecretState, type SecretVersion, type StoredSecret } from './secret.ts';
 
 const WRITERS: readonly Caller[] = ['keys', 'person'];
 
@@ -178,4 +177,48 @@ function matches(secret: SecretState, { Key, Values }: z.output<typeof Filters>[
   const searched = texts[Key];
   if (searched === undefined) throw invalidParameter(`Invalid filter key: ${Key}`);
   return searched.some((text) => Values.some((value) => text.startsWith(value)));
+}
+
+export function describeSecret(secret: StoredSecret) {
+  return {
+    ...common(secret),
+    VersionIdsToStages: stagesOf(secret),
+    ...(secret.isDeleted ? { DeletedDate: new Date(secret.changedAt) } : {}),
+  };
+}
+
+type Hidden = SecretsModel['hidden'];
+
+export function listedSecret(secret: SecretState, hidden: Hidden) {
+  const { LastChangedDate, ...rest } = common(secret);
+  return {
+    ...rest,
+    ...(hidden === 'dates' ? {} : { LastChangedDate }),
+    ...(hidden === 'versions' ? {} : { SecretVersionsToStages: stagesOf(secret) }),
+  };
+}
+
+export function listedVersions(versions: readonly SecretVersion[], hidden: Hidden) {
+  if (hidden === 'versions') return [];
+  return versions.map(({ id, createdAt, stages }) => ({
+    VersionId: id,
+    VersionStages: [...stages],
+    ...(hidden === 'dates' ? {} : { CreatedDate: new Date(createdAt) }),
+  }));
+}
+
+function common({ arn, name, createdAt, changedAt, rotatedAt, tags }: SecretState) {
+  return {
+    ARN: arn,
+    Name: name,
+    CreatedDate: new Date(createdAt),
+    LastChangedDate: new Date(changedAt),
+    ...(rotatedAt === undefined ? {} : { LastRotatedDate: new Date(rotatedAt) }),
+    Tags: [...tags].map(([Key, Value]) => ({ Key, Value })),
+  };
+}
+
+function stagesOf({ versions }: Pick<SecretState, 'versions'>): Readonly<Record<string, readonly string[]>> {
+  const labelled = versions.filter(({ stages }) => stages.size > 0);
+  return Object.fromEntries(labelled.map(({ id, stages }) => [id, [...stages]]));
 }

@@ -213,7 +213,7 @@ describe('metadata that cannot be read', () => {
     const old = plusMs(now(), -86_400_000);
     const reading = await metadata.entries([wanted('coder/keys/cpu', old)], now());
     expect(reading).toMatchObject({ status: 'forbidden', items: [{ Name: 'coder/keys/cpu' }] });
-    expect(reading.error).toContain('listing versions of secret "coder/keys/cpu": not authorized');
+    expect(reading.error).toMatch(/^listing versions of secret "coder\/keys\/cpu": .* is not authorized/);
     const tries = calls.length;
     await metadata.entries([wanted('coder/keys/cpu', old)], plusMs(now(), 10_000));
     expect(calls).toHaveLength(tries);

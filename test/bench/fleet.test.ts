@@ -1,8 +1,7 @@
 /** Checks the deployments that the bench generates. */
 import { expect, it } from 'vitest';
 import { makeFleet } from '../../bench/fleet/fleet.ts';
-import { observeFleet, observeServed } from '../../bench/fleet/observe.ts';
-import { serveFleet } from '../../bench/fleet/serve.ts';
+import { observeFleet, observeServed, serveFleet } from '../../bench/fleet/serve.ts';
 import { connect } from '../../lambda/connect.ts';
 import { decide } from '../../lambda/decision/decide.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';

@@ -1,11 +1,9 @@
 /** The screen of the demo: its width, its colours and its changes. */
 import { describe, expect, it } from 'vitest';
 import { changesIn } from '../../demo/function/logged-look.ts';
-import { runsOf } from '../../demo/recording/styled-text.ts';
-import { animatedSvg } from '../../demo/recording/svg.ts';
-import { changeEvent, eventText, type Paint } from '../../demo/screen/event.ts';
+import { animatedSvg, runsOf } from '../../demo/recording/svg.ts';
+import { changeEvent, eventText, type Paint, wrap } from '../../demo/screen/event.ts';
 import { drawFrame, type Frame } from '../../demo/screen/frame.ts';
-import { wrap } from '../../demo/screen/wrap.ts';
 
 const ESC = '\u001b';
 const plain: Paint = (_, text) => text;

@@ -1,7 +1,6 @@
-/** The simulated sampler (simulator/task/usage-log.ts) logs what guard.sh logs. */
+/** The simulated sampler (simulator/task/container-usage.ts) logs what guard.sh logs. */
 import { describe, expect } from 'vitest';
-import type { DockerStats } from '../../simulator/task/container-usage.ts';
-import { UsageLog } from '../../simulator/task/usage-log.ts';
+import { type DockerStats, UsageLog } from '../../simulator/task/container-usage.ts';
 import { TASK_ID } from './agent-endpoint.ts';
 import { GUARD_SHELLS, guardTest } from './running-guard.ts';
 

@@ -6,7 +6,7 @@ import { SecretsManagerKeys } from '../../lambda/keys/adapters/secrets-manager.t
 import type { KeyClock, KeyPorts } from '../../lambda/keys/model/ports.ts';
 import type { CoderdModel } from '../../simulator/coderd/model.ts';
 import { answerOf } from '../../simulator/coderd/routes/http.ts';
-import { type AwsCall, inProcessSecrets } from '../../simulator/in-process/aws-clients.ts';
+import { type AwsCall, inProcessSecrets } from '../../simulator/in-process/ports.ts';
 import type { SecretsModel } from '../../simulator/secrets/model.ts';
 
 export type KeyServers = {

@@ -4,9 +4,8 @@ import { plusMs } from '../../lambda/decision/model/brands.ts';
 import { HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { Random } from '../../simulator/base/random.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
-import type { AwsCall } from '../../simulator/in-process/aws-clients.ts';
-import { atOnce } from '../../simulator/in-process/aws-clients.ts';
 import { InProcessFunction } from '../../simulator/in-process/function.ts';
+import { type AwsCall, atOnce } from '../../simulator/in-process/ports.ts';
 import { type Lab, startLab } from '../support/lab.ts';
 import { IS_FULL } from '../support/runs.ts';
 

@@ -8,8 +8,7 @@ import { tagsetContains } from '../rules/tagset-contains.ts';
 import type { CoderVersion } from '../rules/versions.ts';
 import { type DaemonRecord, type DaemonTable, isOffline, RECENT_MS } from '../tables/daemons.ts';
 import type { Job, JobStatus, JobTable } from '../tables/jobs.ts';
-import { KeptRows } from './kept-rows.ts';
-import { rfc3339 } from './rfc3339.ts';
+import { KeptRows, rfc3339 } from './rows.ts';
 
 export type DaemonQuery = {
   readonly organizationId: OrganizationId;

@@ -1,19 +1,25 @@
-/** The routes for the caller's account: the token's user, the token, the licence. */
+/**
+ * The caller's account and rights: the token's user, the token, the licence, the members of an
+ * organization.
+ */
 
+import { z } from 'zod';
+import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
 import type { CoderdModel } from '../model.ts';
-import { rfc3339 } from '../queries/rfc3339.ts';
-import { type Answer, NOT_FOUND } from './answers.ts';
-import type { Route, UserRequest } from './route.ts';
+import { rfc3339 } from '../queries/rows.ts';
+import type { Organization } from '../tables/organizations.ts';
+import {
+  type KeyAction,
+  mayDoToKeys,
+  mayRead,
+  mayReadMembers,
+  mayReadWorkspaces,
+  type TokenUser,
+} from '../tables/tokens.ts';
+import type { UserRecord } from '../tables/users.ts';
+import { type Answer, NOT_FOUND, type OrganizationRequest, type UserRequest } from './route.ts';
 
-/** The route below `/api/v2/users/`; undefined if there is none. */
-export function userRoute(rest: readonly string[]): Route | undefined {
-  const [user, keys, id, ...more] = rest;
-  if (user === undefined || more.length > 0) return undefined;
-  if (keys === undefined) return { method: 'GET', handle: me };
-  return keys === 'keys' && id !== undefined ? { method: 'GET', handle: apiKey } : undefined;
-}
-
-function me({ model, user, rest: [name] }: UserRequest): Answer {
+export function me({ model, user, ids: [name] }: UserRequest): Answer {
   if (name !== 'me') return NOT_FOUND;
   const now = model.timeline.now();
   const body = {
@@ -32,7 +38,7 @@ function me({ model, user, rest: [name] }: UserRequest): Answer {
 }
 
 /** coderd/apikey.go; codersdk.APIKey. */
-function apiKey({ model, user, rest: [name, , id = ''] }: UserRequest): Answer {
+export function apiKey({ model, user, ids: [name, id = ''] }: UserRequest): Answer {
   const key = name === 'me' ? model.tokens.find(user, id) : undefined;
   if (key === undefined) return NOT_FOUND;
   const createdAt = rfc3339(key.createdAt);
@@ -67,4 +73,98 @@ export function entitlements({ licence, isLicensed, timeline }: CoderdModel): An
     refreshed_at: rfc3339(timeline.now()),
   };
   return { status: 200, body };
+}
+
+const authorizationRequest = z.object({
+  checks: z
+    .record(
+      z.string(),
+      z.object({
+        action: z.string(),
+        object: z.object({
+          resource_type: z.string().default(''),
+          /** All organizations if absent or empty. */
+          organization_id: z.string().default(''),
+        }),
+      }),
+    )
+    .default({}),
+});
+
+/**
+ * What a role allows, for any owner of the object. Simulated users may read, and some may create and
+ * delete provisioner daemons and keys.
+ */
+export function authCheck({ user, body }: UserRequest): Answer {
+  const request = authorizationRequest.safeParse(parseQuietly(body));
+  if (!request.success) return { status: 400, body: { message: 'Request body must be valid JSON.' } };
+  const checks = Object.entries(request.data.checks);
+  const untyped = checks.find(([, { object }]) => object.resource_type === '');
+  if (untyped !== undefined) {
+    const message = `Object's "resource_type" field must be defined for key "${untyped[0]}".`;
+    return { status: 400, body: { message } };
+  }
+  const answers = checks.map(([name, { action, object }]) => [name, isAllowed(user, action, object)]);
+  return { status: 200, body: Object.fromEntries(answers) };
+}
+
+function isAllowed(
+  user: TokenUser,
+  action: string,
+  object: { readonly resource_type: string; readonly organization_id: string },
+): boolean {
+  const { resource_type: type, organization_id: organization } = object;
+  const keyAction = KEY_ACTIONS.find((each) => each === action);
+  if (type === 'provisioner_daemon' && organization !== '' && keyAction !== undefined)
+    return mayDoToKeys(user, keyAction, organization);
+  return action === 'read' && mayReadAll(user, type, organization);
+}
+
+const KEY_ACTIONS: readonly KeyAction[] = ['read', 'create', 'delete'];
+
+/** A role of one organization does not hold for all of them. */
+function mayReadAll(user: TokenUser, type: string, organizationId: string): boolean {
+  if (organizationId === '') return user.isOwner;
+  if (type === 'workspace' || type === 'template') return mayReadWorkspaces(user, organizationId);
+  return type === 'provisioner_jobs' && mayRead(user, organizationId);
+}
+
+/**
+ * coderd/members.go, codersdk.OrganizationMemberWithUserData. Leaves out rows that the user may not read;
+ * every user may read its own row.
+ */
+export function members({ model, user, organization }: OrganizationRequest): Answer {
+  const own: UserRecord = model.user(user.userId) ?? {
+    id: user.userId,
+    username: user.username,
+    status: 'active',
+    createdAt: organization.createdAt,
+    updatedAt: organization.createdAt,
+  };
+  const others = model.users().filter(({ id }) => id !== own.id);
+  const readable = mayReadMembers(user, organization.id) ? [...others, own] : [own];
+  return { status: 200, body: readable.map((member) => memberAnswer(member, organization, model)) };
+}
+
+function memberAnswer(user: UserRecord, organization: Organization, { version }: CoderdModel) {
+  const createdAt = rfc3339(user.createdAt);
+  const account = {
+    status: user.status,
+    login_type: 'password',
+    last_seen_at: createdAt,
+    user_created_at: createdAt,
+    user_updated_at: rfc3339(user.updatedAt),
+    has_ai_seat: false,
+  };
+  return {
+    username: user.username,
+    email: `${user.username}@example.com`,
+    global_roles: [],
+    user_id: user.id,
+    organization_id: organization.id,
+    created_at: createdAt,
+    updated_at: createdAt,
+    roles: [],
+    ...(version.does('tellsUserStatus') ? account : {}),
+  };
 }

@@ -7,29 +7,21 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { CoderdModel } from '../model.ts';
-import { KeptRows } from '../queries/kept-rows.ts';
-import { rfc3339 } from '../queries/rfc3339.ts';
-import { isUuid } from '../rules/uuids.ts';
-import type { Organization } from '../tables/organizations.ts';
-import { type Authenticated, mayRead, type TokenUser } from '../tables/tokens.ts';
-import { entitlements, userRoute } from './account-routes.ts';
-import { type Answer, badUuid, invalid, NOT_FOUND } from './answers.ts';
-import { keyRoute, provisionerKey } from './key-routes.ts';
-import { members } from './member-routes.ts';
+import type { Authenticated, TokenUser } from '../tables/tokens.ts';
+import { apiKey, authCheck, entitlements, me, members } from './account-routes.ts';
+import { createKey, deleteKey, listKeys, provisionerKey } from './key-routes.ts';
+import { daemonList, jobList, oneJob, organizations } from './organization-routes.ts';
 import { QueryParameters } from './parameters.ts';
 import { RateLimiter } from './rate-limit.ts';
-import type { OrganizationRequest, Route, UserRequest } from './route.ts';
-import { routeOf } from './workspace-routes.ts';
+import { type Answer, NOT_FOUND, type OrganizationRequest, type UserRequest } from './route.ts';
+import { templates, templateVersion, uploadedFile, versionPresets } from './template-routes.ts';
+import { buildTimings, workspaceBuilds, workspaces } from './workspace-routes.ts';
 
 export type CoderdHandlerOptions = {
   /** Requests for each minute, user and endpoint. @default 512 (CODER_API_RATE_LIMIT) */
   readonly rateLimit?: number;
 };
 
-const DEFAULT_LIMIT = 50;
-const INVALID_PARAMETERS = 'Invalid query parameters.';
-const JOB_STATUSES = ['pending', 'running', 'succeeded', 'canceling', 'canceled', 'failed', 'unknown'];
-const DAEMON_STATUSES = ['offline', 'idle', 'busy'];
 const LICENSED: ReadonlySet<string> = new Set(['entitlements', 'provisionerkeys']);
 const ROOT = '/api/v2/';
 const ROUTE_NOT_FOUND: Answer = { status: 404, body: { message: 'Route not found.' } };
@@ -84,149 +76,76 @@ function route(given: {
   if (!url.pathname.startsWith(ROOT)) return ROUTE_NOT_FOUND;
   const path = url.pathname.slice(ROOT.length);
   if (path === 'buildinfo') return buildInfo(model, parts);
-  const [collection, ...rest] = path.split('/');
-  if (model.licence === 'open-source' && path.split('/').some((part) => LICENSED.has(part)))
-    return ROUTE_NOT_FOUND;
+  const segments = path.split('/');
+  if (model.licence === 'open-source' && segments.some((part) => LICENSED.has(part))) return ROUTE_NOT_FOUND;
   if (path === 'entitlements') return entitlements(model);
-  if (collection === 'provisionerkeys' && rest.length === 1)
+  if (segments[0] === 'provisionerkeys' && segments.length === 2)
     return provisionerKey(model, headerOf(parts, 'coder-provisioner-daemon-key'));
-  const found = foundRoute(collection, rest, { model, method });
-  if (found === undefined) return ROUTE_NOT_FOUND;
-  if (method !== found.method) return { status: 405, body: undefined };
+  const routes = ROUTES.filter((each) => isRouteOf(each, segments, model));
+  const found = routes.find((each) => each.method === method);
+  if (routes.length === 0) return ROUTE_NOT_FOUND;
+  if (found === undefined) return { status: 405, body: undefined };
   if ('refusal' in authenticated) return { status: 401, body: authenticated.refusal };
-  return found.handle({
+  const request = {
     model,
     user: authenticated.user,
     parameters: new QueryParameters(url.searchParams),
-    rest,
+    ids: segments.filter((_, index) => found.segments[index] === ID),
     body,
-  });
-}
-
-type Asked = { readonly model: CoderdModel; readonly method: string | undefined };
-
-function foundRoute(collection: string | undefined, rest: readonly string[], asked: Asked) {
-  if (collection === 'organizations') return organizationRoute(rest, asked);
-  return collection === 'users' ? userRoute(rest) : routeOf(collection, rest);
-}
-
-/** The route below `/api/v2/organizations/`; undefined if there is none. */
-function organizationRoute(path: readonly string[], { model, method }: Asked): Route | undefined {
-  const [segment, resource, ...rest] = path;
-  if (segment === undefined) return { method: 'GET', handle: organizations };
-  const handle = handlerOf(resource, rest, model);
-  const found =
-    resource === 'provisionerkeys' ? keyRoute(method, rest) : handle && { method: 'GET' as const, handle };
-  if (found === undefined) return undefined;
-  return {
-    method: found.method,
-    handle: (request) => {
-      const organization = model.organizations.inPath(segment);
-      return organization === undefined ? NOT_FOUND : found.handle({ ...request, organization, rest });
-    },
   };
+  return 'handle' in found ? found.handle(request) : inOrganization(found, segments[1] ?? '', request);
 }
 
-function handlerOf(
-  resource: string | undefined,
-  rest: readonly string[],
-  model: CoderdModel,
-): ((request: OrganizationRequest) => Answer) | undefined {
-  if (resource === 'provisionerdaemons' && rest.length === 0)
-    return model.version.does('filtersLists') ? daemonList : earlyDaemonList;
-  if (resource === 'members' && rest.length === 0) return members;
-  if (resource !== 'provisionerjobs' || !model.version.does('listsJobs')) return undefined;
-  if (rest.length > 1) return undefined;
-  return rest.length === 0 ? jobList : oneJob;
+function inOrganization({ about }: OrganizationRoute, segment: string, request: UserRequest): Answer {
+  const organization = request.model.organizations.inPath(segment);
+  return organization === undefined ? NOT_FOUND : about({ ...request, organization });
 }
 
-const organizationRows = new KeptRows<Organization, ReturnType<typeof organizationAnswer>>();
+type RoutePlace = { readonly method: 'GET' | 'POST' | 'DELETE'; readonly segments: readonly string[] };
+type OrganizationRoute = RoutePlace & { readonly about: (request: OrganizationRequest) => Answer };
+type Route = (RoutePlace & { readonly handle: (request: UserRequest) => Answer }) | OrganizationRoute;
 
-function organizations({ model }: UserRequest): Answer {
-  const body = model.organizations.all.map((organization) =>
-    organizationRows.of(organization, [], () => organizationAnswer(organization, model)),
-  );
-  return { status: 200, body };
-}
+/** Stands for any text in a path: an id or a name, and an organization. */
+const [ID, ORGANIZATION] = [':id', ':organization'];
 
-function organizationAnswer({ id, name, isDefault, createdAt }: Organization, { version }: CoderdModel) {
-  return {
-    id,
-    name,
-    display_name: name,
-    icon: '',
-    description: '',
-    created_at: rfc3339(createdAt),
-    updated_at: rfc3339(createdAt),
-    is_default: isDefault,
-    default_org_member_roles: version.does('tellsMemberRoles')
-      ? ['organization-workspace-access']
-      : undefined,
-  };
-}
+const get = (path: string, handle: (request: UserRequest) => Answer): Route => ({
+  method: 'GET',
+  segments: path.split('/'),
+  handle,
+});
 
-function jobList(request: OrganizationRequest): Answer {
-  return findJobs(request, undefined);
-}
+/** A route below an organization. */
+const about = (
+  method: RoutePlace['method'],
+  path: string,
+  handle: (request: OrganizationRequest) => Answer,
+): Route => ({ method, segments: ['organizations', ORGANIZATION, ...path.split('/')], about: handle });
 
-function oneJob(request: OrganizationRequest): Answer {
-  const id = request.rest[0] ?? '';
-  if (!isUuid(id)) return badUuid(id);
-  const answer = findJobs(request, id.toLowerCase());
-  if (answer.status !== 200 || !Array.isArray(answer.body)) return answer;
-  return answer.body.length === 0 ? NOT_FOUND : { status: 200, body: answer.body[0] };
-}
+const ROUTES: readonly Route[] = [
+  get('organizations', organizations),
+  about('GET', 'provisionerjobs', jobList),
+  about('GET', 'provisionerjobs/:id', oneJob),
+  about('GET', 'provisionerdaemons', daemonList),
+  about('GET', 'members', members),
+  about('GET', 'provisionerkeys', listKeys),
+  about('POST', 'provisionerkeys', createKey),
+  about('DELETE', 'provisionerkeys/:id', deleteKey),
+  get('users/:id', me),
+  get('users/:id/keys/:id', apiKey),
+  get('workspaces', workspaces),
+  get('workspaces/:id/builds', workspaceBuilds),
+  get('workspacebuilds/:id/timings', buildTimings),
+  get('templates', templates),
+  get('templateversions/:id', templateVersion),
+  get('templateversions/:id/presets', versionPresets),
+  get('files/:id', uploadedFile),
+  { method: 'POST', segments: ['authcheck'], handle: authCheck },
+];
 
-function findJobs(request: OrganizationRequest, id: string | undefined): Answer {
-  const { model, user, organization, parameters } = request;
-  if (!mayRead(user, organization.id)) return NOT_FOUND;
-  const canFilter = model.version.does('filtersLists');
-  const query = {
-    organizationId: organization.id,
-    limit: parameters.positiveInt32('limit', canFilter ? DEFAULT_LIMIT : 0),
-    statuses: parameters.strings('status'),
-    ids: id === undefined ? (canFilter ? parameters.uuids('ids') : []) : [id],
-    tags: canFilter ? parameters.tags('tags') : {},
-    initiatorId: model.version.does('knowsInitiators') ? parameters.uuid('initiator') : undefined,
-  };
-  const errors = parameters.errors();
-  if (errors.length > 0) return invalid(errors, INVALID_PARAMETERS);
-  const unknown = query.statuses.find((status) => !JOB_STATUSES.includes(status));
-  if (unknown !== undefined) return badEnum('jobs', 'provisioner_job_status', unknown);
-  return { status: 200, body: model.listJobs(query) };
-}
-
-function daemonList(request: OrganizationRequest): Answer {
-  const { model, user, organization, parameters } = request;
-  if (!mayRead(user, organization.id)) return NOT_FOUND;
-  const canFilter = model.version.does('filtersOfflineDaemons');
-  const query = {
-    organizationId: organization.id,
-    limit: parameters.positiveInt32('limit', DEFAULT_LIMIT),
-    ids: parameters.uuids('ids'),
-    tags: parameters.tags('tags'),
-    offline: canFilter ? (parameters.boolean('offline') ?? false) : true,
-    statuses: canFilter ? parameters.strings('status') : [],
-    maxAgeMs: canFilter ? Math.max(0, parameters.durationMs('max_age')) : 0,
-  };
-  const errors = parameters.errors();
-  if (errors.length > 0) return invalid(errors, INVALID_PARAMETERS);
-  const unknown = query.statuses.find((status) => !DAEMON_STATUSES.includes(status));
-  if (unknown !== undefined) return badEnum('daemons', 'provisioner_daemon_status', unknown);
-  return { status: 200, body: model.listDaemons(query) };
-}
-
-/**
- * Before 2.20: only `tags`, no limit, other parameters ignored, and rows that may not be read are
- * left out (docs/internals/coder.md §2).
- */
-function earlyDaemonList({ model, user, organization, parameters }: OrganizationRequest): Answer {
-  const tags = parameters.tags('tags');
-  const error = parameters.errors().find(({ field }) => field === 'tags');
-  if (error !== undefined) return invalid([error], INVALID_PARAMETERS);
-  if (!mayRead(user, organization.id)) return { status: 200, body: [] };
-  const all = { limit: 0, ids: [], offline: true, statuses: [], maxAgeMs: 0 };
-  return { status: 200, body: model.listDaemons({ ...all, organizationId: organization.id, tags }) };
+function isRouteOf({ segments }: Route, path: readonly string[], { version }: CoderdModel): boolean {
+  if (segments.length !== path.length) return false;
+  if (segments[2] === 'provisionerjobs' && !version.does('listsJobs')) return false;
+  return segments.every((segment, index) => segment.startsWith(':') || segment === path[index]);
 }
 
 function buildInfo({ version, deploymentId }: CoderdModel, request: RequestParts): Answer {
@@ -253,12 +172,6 @@ function headerOf({ headers }: Pick<IncomingMessage, 'headers'>, name: string): 
 function rateLimited(limit: number): Answer {
   const message = `You've been rate limited for sending more than ${limit} requests in 1m0s.`;
   return { status: 429, body: { message } };
-}
-
-/** coderd does not check the value before Postgres refuses it (docs/internals/coder.md §1). */
-function badEnum(what: 'jobs' | 'daemons', type: string, value: string): Answer {
-  const detail = `fetch object: pq: invalid input value for enum ${type}: "${value}"`;
-  return { status: 500, body: { message: `Internal error fetching provisioner ${what}.`, detail } };
 }
 
 function readBody(request: IncomingMessage, onBody: (body: string) => void): void {

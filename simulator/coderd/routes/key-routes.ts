@@ -6,28 +6,22 @@
 import { z } from 'zod';
 import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
 import type { CoderdModel } from '../model.ts';
-import { rfc3339 } from '../queries/rfc3339.ts';
+import { rfc3339 } from '../queries/rows.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
 import { type ProvisionerKey, SECRET_LENGTH } from '../tables/keys.ts';
 import { type KeyAction, mayDoToKeys } from '../tables/tokens.ts';
-import { type Answer, NOT_FOUND } from './answers.ts';
-import type { Method, OrganizationRequest } from './route.ts';
+import { type Answer, NOT_FOUND, type OrganizationRequest } from './route.ts';
 
-type KeyRoute = { readonly method: Method; readonly handle: (request: OrganizationRequest) => Answer };
-
-/** The route below `…/provisionerkeys`; undefined if there is none for the path. */
-export function keyRoute(method: string | undefined, rest: readonly string[]): KeyRoute | undefined {
-  if (rest.length === 1) return { method: 'DELETE', handle: licensed(remove) };
-  if (rest.length > 1) return undefined;
-  return method === 'POST'
-    ? { method: 'POST', handle: licensed(create) }
-    : { method: 'GET', handle: licensed(list) };
-}
+type Handle = (request: OrganizationRequest) => Answer;
 
 /** RequireFeatureMW. */
-function licensed(handle: KeyRoute['handle']): KeyRoute['handle'] {
+function licensed(handle: Handle): Handle {
   return (request) => (request.model.isLicensed ? handle(request) : NOT_LICENSED);
 }
+
+export const createKey: Handle = licensed(create);
+export const listKeys: Handle = licensed(list);
+export const deleteKey: Handle = licensed(remove);
 
 const NOT_LICENSED: Answer = {
   status: 403,
@@ -64,8 +58,8 @@ function list(request: OrganizationRequest): Answer {
 }
 
 function remove(request: OrganizationRequest): Answer {
-  const { model, organization, rest } = request;
-  const key = model.keys.find(organization.id, decodeURIComponent(rest[0] ?? ''));
+  const { model, organization, ids } = request;
+  const key = model.keys.find(organization.id, decodeURIComponent(ids[0] ?? ''));
   if (key === undefined || !may(request, 'read')) return NOT_FOUND;
   if (!may(request, 'delete')) return internal('unauthorized: rbac: forbidden');
   model.deleteKey(organization.name, key.name);

@@ -4,7 +4,6 @@
  */
 import { messageOf } from '../../../lambda/decision/model/message-of.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
-import { isUuid, uuidFlaw } from '../rules/uuids.ts';
 
 export type ValidationError = { readonly field: string; readonly detail: string };
 
@@ -171,4 +170,18 @@ function stringOrNull(name: string, content: unknown): string {
   if (content === null) return '';
   if (typeof content === 'string') return content;
   throw new QueryParameterError(`json: cannot unmarshal the value of "${name}" into Go value of type string`);
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export const isUuid = (text: string): boolean => UUID.test(text);
+
+/** The error text of Go's uuid.Parse. */
+export function uuidFlaw(text: string): string {
+  return text.length === 36 ? 'invalid UUID format' : `invalid UUID length: ${text.length}`;
+}
+
+/** The key of a search query, such as `deprecated:true`. */
+export function searchKeyOf(query: string): string {
+  return query.split(':')[0] ?? '';
 }

@@ -1,24 +1,32 @@
 import type { CoderdModel } from '../model.ts';
 import type { Organization } from '../tables/organizations.ts';
 import type { TokenUser } from '../tables/tokens.ts';
-import type { Answer } from './answers.ts';
-import type { QueryParameters } from './parameters.ts';
+import { type QueryParameters, uuidFlaw, type ValidationError } from './parameters.ts';
 
 /** A request of a signed-in user. */
 export type UserRequest = {
   readonly model: CoderdModel;
   readonly user: TokenUser;
   readonly parameters: QueryParameters;
-  readonly rest: readonly string[];
+  /** The ids and names in its path, without that of the organization. */
+  readonly ids: readonly string[];
   readonly body: string;
 };
 
 /** A request of a signed-in user about an organization. */
 export type OrganizationRequest = UserRequest & { readonly organization: Organization };
 
-export type Method = 'GET' | 'POST' | 'DELETE';
+export type Answer = { readonly status: number; readonly body: unknown };
 
-export type Route = {
-  readonly method: Method;
-  readonly handle: (request: UserRequest) => Answer;
+export const NOT_FOUND: Answer = {
+  status: 404,
+  body: { message: 'Resource not found or you do not have access to this resource' },
 };
+
+export function badUuid(text: string): Answer {
+  return { status: 400, body: { message: `Invalid UUID "${text}".`, detail: uuidFlaw(text) } };
+}
+
+export function invalid(validations: readonly ValidationError[], message: string): Answer {
+  return { status: 400, body: { message, validations } };
+}

@@ -1,11 +1,9 @@
 /** Workspaces as JSON (codersdk of 2.30, docs/internals/coder.md §10). */
-
 import type { CoderdModel } from '../model.ts';
 import type { JobAnswer } from '../queries/job-list.ts';
-import { KeptRows } from '../queries/kept-rows.ts';
-import { optionalTime, rfc3339 } from '../queries/rfc3339.ts';
+import { KeptRows, optionalTime, rfc3339 } from '../queries/rows.ts';
 import type { JobStatus } from '../tables/jobs.ts';
-import type { Transition } from '../tables/transition.ts';
+import type { Transition } from '../tables/templates.ts';
 import type { BuildRecord, WorkspaceRecord } from '../tables/workspace-records.ts';
 import { isRunning } from '../tables/workspaces.ts';
 

@@ -1,8 +1,7 @@
 import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { TagSet } from '../../../lambda/decision/model/tags.ts';
 import type { StageSpan } from '../../base/daemon-connection.ts';
-import type { TemplateRecord, TemplateVersion } from './templates.ts';
-import type { Transition } from './transition.ts';
+import type { TemplateRecord, TemplateVersion, Transition } from './templates.ts';
 
 /** The user that prebuilt workspaces belong to (docs/internals/coder.md §10). */
 export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';

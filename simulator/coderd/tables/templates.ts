@@ -6,9 +6,12 @@ import type { InitWork } from '../../base/daemon-connection.ts';
 import type { Random } from '../../base/random.ts';
 import { SimulatorError } from '../../base/simulator-error.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
-import type { Weekday } from './autostart-schedule.ts';
 import { NIL_UUID } from './keys.ts';
-import type { Transition } from './transition.ts';
+
+export type Weekday = (typeof WEEKDAYS)[number];
+
+/** The kind of a workspace build. */
+export type Transition = 'start' | 'stop' | 'delete';
 
 export type TemplateSettings = {
   readonly allowUserAutostart: boolean;

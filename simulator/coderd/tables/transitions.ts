@@ -1,10 +1,17 @@
 /**
  * Derives which transition of a workspace is due when (getNextTransition and its rules,
  * docs/internals/coder.md §10), in order of precedence.
+ *
+ * Autostart schedules are read as coderd reads them: `CRON_TZ=Europe/Berlin 30 9 * * 1-5`, with
+ * minute, hour, two stars and days of the week (0 = Sunday). The default time zone is UTC. As in
+ * robfig/cron, which coderd uses: a local time that a clock change skips does not occur that day, and
+ * one that it repeats occurs twice.
  */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
-import { DAY_MS } from '../../../lambda/decision/model/units.ts';
-import { nextAllowedAutostart } from './autostart-schedule.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
+import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
+import { SimulatorError } from '../../base/simulator-error.ts';
+import type { Weekday } from './templates.ts';
 import type { Due, WorkspaceRecord } from './workspace-records.ts';
 
 /** The rules that depend on the release. */
@@ -69,3 +76,109 @@ const deletion: Rule = ({ latestBuild: { transition, job }, deletingAt }) => {
   const at = Math.max(deletingAt, pausedUntil);
   return { at, later: true, transition: 'delete', reason: 'autodelete' };
 };
+
+type Schedule = {
+  readonly timezone: string;
+  readonly minutes: ReadonlySet<number>;
+  readonly hours: ReadonlySet<number>;
+  readonly days: ReadonlySet<number>;
+};
+
+/** All zones differ from UTC by multiples of 15 minutes, and change at multiples of 15 minutes. */
+const QUARTER_MS = 15 * MINUTE_MS;
+/** A weekly schedule recurs within a week, which has one hour more after a clock change. */
+const HORIZON_MS = 8 * 24 * HOUR_MS;
+
+const schedules = new Map<string, Schedule>();
+const formats = new Map<string, Intl.DateTimeFormat>();
+const offsets = new Map<string, Map<number, number>>();
+
+/**
+ * NextAllowedAutostart: the first time after `after` that matches the schedule and whose local day
+ * in its zone the template allows; undefined if there is none.
+ * @throws SimulatorError for an invalid schedule
+ */
+export function nextAllowedAutostart(
+  after: EpochMs,
+  schedule: string,
+  allowedDays: readonly Weekday[],
+): EpochMs | undefined {
+  const { timezone, minutes, hours, days } = read(schedule);
+  const allowed = new Set(WEEKDAYS.keys().filter((day) => allowedDays.includes(WEEKDAYS[day] ?? 'sunday')));
+  if (days.isDisjointFrom(allowed)) return undefined;
+  const first = Math.floor(after / MINUTE_MS) * MINUTE_MS + MINUTE_MS;
+  for (let time = first; time < after + HORIZON_MS; time = startOfQuarter(time) + QUARTER_MS) {
+    const local = new Date(time + offsetMs(timezone, time));
+    const day = local.getUTCDay();
+    if (!hours.has(local.getUTCHours()) || !days.has(day) || !allowed.has(day)) continue;
+    const minute = local.getUTCMinutes();
+    for (let passed = 0; passed < 15 - (minute % 15); passed++)
+      if (minutes.has(minute + passed)) return (time + passed * MINUTE_MS) as EpochMs;
+  }
+  return undefined;
+}
+
+function read(text: string): Schedule {
+  const known = schedules.get(text) ?? parse(text);
+  schedules.set(text, known);
+  return known;
+}
+
+function parse(text: string): Schedule {
+  const [, timezone = 'UTC', cron = ''] = /^(?:CRON_TZ=(\S+) )?(.*)$/.exec(text) ?? [];
+  const [minute, hour, dayOfMonth, month, dayOfWeek, ...rest] = cron.split(' ');
+  if (dayOfMonth !== '*' || month !== '*' || dayOfWeek === undefined || rest.length > 0)
+    throw new SimulatorError(
+      `reading the schedule "${text}": expected [CRON_TZ=<zone> ]<minute> <hour> * * <days>`,
+    );
+  return {
+    timezone,
+    minutes: numbers(minute, 59),
+    hours: numbers(hour, 23),
+    days: numbers(dayOfWeek, 6),
+  };
+}
+
+/** Parses one part of a schedule: `*`, `1`, `1-5` or `1,3,5-6`. */
+function numbers(field: string | undefined, max: number): ReadonlySet<number> {
+  if (field === '*') return new Set(Array(max + 1).keys());
+  const found = new Set<number>();
+  for (const part of field?.split(',') ?? []) {
+    const [, from, to = from] = /^(\d+)(?:-(\d+))?$/.exec(part) ?? [];
+    if (from === undefined || Number(from) > Number(to) || Number(to) > max)
+      throw new SimulatorError(`reading a schedule: "${part}" is not a number or range from 0 to ${max}`);
+    for (let number = Number(from); number <= Number(to); number++) found.add(number);
+  }
+  return found;
+}
+
+const startOfQuarter = (time: number): number => Math.floor(time / QUARTER_MS) * QUARTER_MS;
+
+/** Milliseconds by which the zone is ahead of UTC. */
+export function offsetMs(timezone: string, time: number): number {
+  const quarter = startOfQuarter(time);
+  const known = offsets.get(timezone) ?? new Map<number, number>();
+  offsets.set(timezone, known);
+  const offset = known.get(quarter) ?? wallClock(timezone, quarter) - quarter;
+  known.set(quarter, offset);
+  return offset;
+}
+
+/** The zone's local time, as if it were UTC. */
+function wallClock(timezone: string, time: number): number {
+  const format =
+    formats.get(timezone) ??
+    new Intl.DateTimeFormat('en-US', {
+      timeZone: timezone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+    });
+  formats.set(timezone, format);
+  const parts = new Map(format.formatToParts(time).map(({ type, value }) => [type, Number(value)]));
+  const part = (name: Intl.DateTimeFormatPartTypes): number => parts.get(name) ?? 0;
+  return Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'));
+}

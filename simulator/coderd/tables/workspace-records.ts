@@ -2,8 +2,7 @@
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import type { JobRecord } from './jobs.ts';
-import type { TemplateRecord, TemplateVersion } from './templates.ts';
-import type { Transition } from './transition.ts';
+import type { TemplateRecord, TemplateVersion, Transition } from './templates.ts';
 import type { UserRecord } from './users.ts';
 
 export type Due = {

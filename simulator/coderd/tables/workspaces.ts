@@ -6,10 +6,9 @@ import { type EpochMs, type JobId, plusMs } from '../../../lambda/decision/model
 import { normalizeTags, type TagSet, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../../base/random.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
-import { nextAllowedAutostart } from './autostart-schedule.ts';
 import { type Job, type JobWorkspace, type NewJob, pastJob } from './jobs.ts';
-import type { Transition } from './transition.ts';
-import { type LifecycleRules, transitionsOf } from './transitions.ts';
+import type { Transition } from './templates.ts';
+import { type LifecycleRules, nextAllowedAutostart, transitionsOf } from './transitions.ts';
 import type { UserRecord } from './users.ts';
 import type { BuildReason, BuildRecord, NewWorkspace, WorkspaceRecord } from './workspace-records.ts';
 

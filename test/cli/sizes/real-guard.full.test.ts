@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import type { Sizes } from '../../../cli/sizes/report.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
-import { missingForGuard } from '../../../simulator/guarded/requirements.ts';
+import { missingForGuard } from '../../../simulator/guarded/guarded-tasks.ts';
 import { serveWorld } from '../../../simulator/serve.ts';
 import { GuardedWorld } from '../../simulator/task/guarded-fixture.ts';
 import { runIn } from '../../support/cli-run.ts';

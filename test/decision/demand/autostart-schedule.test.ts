@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { nextAutostart, zoneOf } from '../../../lambda/decision/demand/autostart-schedule.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
-import { nextAllowedAutostart } from '../../../simulator/coderd/tables/autostart-schedule.ts';
+import { nextAllowedAutostart } from '../../../simulator/coderd/tables/transitions.ts';
 import { runs } from '../../support/runs.ts';
 
 const time = (text: string): EpochMs => Date.parse(text) as EpochMs;

@@ -5,7 +5,7 @@ import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { findingLines } from '../../../lambda/explain/finding-text.ts';
 import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
 import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
-import { inProcessSecrets } from '../../../simulator/in-process/aws-clients.ts';
+import { inProcessSecrets } from '../../../simulator/in-process/ports.ts';
 import { submit } from '../../support/builds.ts';
 import {
   cleanLook,

@@ -7,7 +7,7 @@ import type { Config } from '../../../lambda/decision/model/config.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
-import { trackTarget } from '../../../simulator/scaling/target-tracking.ts';
+import { trackTarget } from '../../../simulator/ecs/scaling.ts';
 import { cleanLook, type Lab, type LabPool, startLab, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;

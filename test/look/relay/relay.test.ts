@@ -7,8 +7,8 @@ import { Relay } from '../../../lambda/look/relay/relay.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { VirtualScheduler } from '../../../simulator/base/virtual-scheduler.ts';
 import { NoAnswer } from '../../../simulator/coderd/routes/in-process.ts';
-import { atOnce } from '../../../simulator/in-process/aws-clients.ts';
 import { InProcessFunction } from '../../../simulator/in-process/function.ts';
+import { atOnce } from '../../../simulator/in-process/ports.ts';
 import { type Lab, START, startLab } from '../../support/lab.ts';
 
 let lab: Lab;

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { MINUTE_MS as MINUTE } from '../../../lambda/decision/model/units.ts';
 import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
-import { nextAllowedAutostart, type Weekday } from '../../../simulator/coderd/tables/autostart-schedule.ts';
+import type { Weekday } from '../../../simulator/coderd/tables/templates.ts';
+import { nextAllowedAutostart } from '../../../simulator/coderd/tables/transitions.ts';
 import { runs } from '../../support/runs.ts';
 import { table } from '../../support/table.ts';
 

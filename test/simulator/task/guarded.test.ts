@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { daemonVariables } from '../../../infra/constructs/pool/daemon-variables.ts';
-import { missingForGuard } from '../../../simulator/guarded/requirements.ts';
+import { missingForGuard } from '../../../simulator/guarded/guarded-tasks.ts';
 import { MINUTE } from '../ecs/ecs-fixture.ts';
 import { GuardedWorld } from './guarded-fixture.ts';
 

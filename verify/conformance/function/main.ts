@@ -7,7 +7,6 @@
  * first process is the real guard.sh. All times are real: a run takes 8 min. It needs a coderd with
  * a control port (control-port.ts), so CI does not run it. Exits with 1 if a problem is found.
  */
-
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
@@ -17,8 +16,7 @@ import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { messageOf } from '../../../lambda/decision/model/message-of.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
-import { GuardedTasks, killAtExit } from '../../../simulator/guarded/guarded-tasks.ts';
-import { missingForGuard } from '../../../simulator/guarded/requirements.ts';
+import { GuardedTasks, killAtExit, missingForGuard } from '../../../simulator/guarded/guarded-tasks.ts';
 import { serveWorld } from '../../../simulator/serve.ts';
 import { synthesizeStack } from '../../../simulator/synthesized-stack.ts';
 import { World } from '../../../simulator/world.ts';

@@ -2,12 +2,10 @@
  * Plays the story on a real coderd. Its control port starts daemons and runs the lifecycle
  * executor.
  */
-
 import { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
 import { Secret } from '../../../lambda/adapters/shared/secret.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
-import type { Transition } from '../../../simulator/coderd/tables/transition.ts';
 import type { UserStatus } from '../../../simulator/coderd/tables/users.ts';
 import { askCoderd, pathOf, send } from './ask.ts';
 import { ConformanceError } from './conformance-error.ts';
@@ -15,6 +13,7 @@ import { ControlPort } from './control-port.ts';
 import { Names } from './names.ts';
 import type { Answer, NewVersion, NewWorkspace, Question, Role, Stage, StageOutcome, Tick } from './stage.ts';
 import { type TemplateContent, templateArchive } from './template-archive.ts';
+import type { Transition } from '../../../simulator/coderd/tables/templates.ts';
 
 export type RealStageOptions = {
   readonly url: string;

@@ -2,8 +2,7 @@
  * Plays the story on the simulated coderd. Reads use its HTTP API; changes go straight to the
  * model. Time moves only when the story waits.
  */
-
-import { createServer, type Server } from 'node:http';
+import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
 import { Secret } from '../../../lambda/adapters/shared/secret.ts';
@@ -16,24 +15,13 @@ import type { BuiltInDaemon } from '../../../simulator/coderd/built-in-daemons.t
 import { CoderdModel } from '../../../simulator/coderd/model.ts';
 import { coderdHandler } from '../../../simulator/coderd/routes/http.ts';
 import { CoderdRefusal } from '../../../simulator/coderd/rules/refusal.ts';
-import type { TemplateRecord, TemplateVersion } from '../../../simulator/coderd/tables/templates.ts';
-import type { Transition } from '../../../simulator/coderd/tables/transition.ts';
+import type { TemplateRecord, TemplateVersion, Transition } from '../../../simulator/coderd/tables/templates.ts';
 import type { UserRecord, UserStatus } from '../../../simulator/coderd/tables/users.ts';
 import type { WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
 import { askCoderd } from './ask.ts';
 import { ConformanceError } from './conformance-error.ts';
 import { Names } from './names.ts';
-import type {
-  Answer,
-  NewVersion,
-  NewWorkspace,
-  Question,
-  Role,
-  Script,
-  Stage,
-  StageOutcome,
-  Tick,
-} from './stage.ts';
+import type { Answer, NewVersion, NewWorkspace, Question, Role, Script, Stage, StageOutcome, Tick } from './stage.ts';
 
 const START = Date.parse('2026-11-20T09:00:30Z') as EpochMs;
 const TIMEOUT_MS = 120_000;

@@ -5,9 +5,9 @@
 import type { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
-import type { Transition } from '../../../simulator/coderd/tables/transition.ts';
 import type { UserStatus } from '../../../simulator/coderd/tables/users.ts';
 import type { Names } from './names.ts';
+import type { Transition } from '../../../simulator/coderd/tables/templates.ts';
 
 /** `template-admin` is the site-wide role, which cannot read jobs. */
 export type Role = 'owner' | 'organization-template-admin' | 'template-admin' | 'member';

@@ -1,10 +1,10 @@
 /**
- * DescribeScalableTargets (Application Auto Scaling API Reference): the services that Application
- * Auto Scaling sizes. The function's role may not call it.
+ * Application Auto Scaling: DescribeScalableTargets (its API Reference), which the function's role may
+ * not call, and target tracking.
  */
 import { z } from 'zod';
 import { type AwsService, operationsFor } from '../base/aws-service.ts';
-import type { EcsModel } from '../ecs/model.ts';
+import type { EcsModel } from './model.ts';
 
 const PAGE = 50;
 
@@ -33,3 +33,24 @@ export const APPLICATION_AUTO_SCALING: AwsService<EcsModel> = {
     ),
   },
 };
+
+const EVERY_MS = 60_000;
+const TARGET = 0.5;
+
+export type TargetTracking = {
+  readonly service: string;
+  readonly min: number;
+  readonly max: number;
+  /** How many of its tasks are in use now. */
+  readonly inUse: () => number;
+};
+
+export function trackTarget(model: EcsModel, { service, min, max, inUse }: TargetTracking): void {
+  model.scalableTargets.set(service, { min, max });
+  const track = (): void => {
+    const count = Math.min(max, Math.max(min, Math.ceil(inUse() / TARGET)));
+    model.setDesiredCount(service, count);
+    model.timeline.after(EVERY_MS, track);
+  };
+  model.timeline.after(EVERY_MS, track);
+}

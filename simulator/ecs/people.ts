@@ -1,13 +1,15 @@
 /**
- * TagResource and UntagResource for services. A resource has at most 50 tags. Keys have 128 and
- * values 256 characters: letters, digits, spaces and `+ - = . _ : / @`. No key begins with `aws:`
- * (ECS API Reference, Tag).
+ * The operations that only a person may call: DescribeTaskDefinition, and TagResource and
+ * UntagResource for services. A resource has at most 50 tags. Keys have 128 and values 256
+ * characters: letters, digits, spaces and `+ - = . _ : / @`. No key begins with `aws:` (ECS API
+ * Reference, Tag).
  */
 import { z } from 'zod';
 import { AwsError, invalidParameter } from '../base/aws-service.ts';
 import type { EcsModel } from './model.ts';
 import { checkCount, clusterNotFound, operation } from './operation.ts';
 import type { EcsService } from './service.ts';
+import type { TaskDefinition } from './task.ts';
 
 const MOST_TAGS = 50;
 const ALLOWED = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
@@ -66,4 +68,46 @@ function checkTag(key: string, value: string): void {
     throw invalidParameter('A tag has characters that are not allowed.');
   if (/^aws:/i.test(key) || /^aws:/i.test(value))
     throw invalidParameter('Tags with the prefix aws: are reserved.');
+}
+
+export const DEFINITIONS = {
+  DescribeTaskDefinition: operation(
+    { bucket: 'service-read', callers: ['person'], schema: z.object({ taskDefinition: z.string() }) },
+    (model, request) => {
+      const definition = model.findTaskDefinition(request.taskDefinition);
+      if (definition === undefined)
+        throw new AwsError('ClientException', 'Unable to describe task definition.');
+      return { taskDefinition: wireDefinition(definition), tags: [] };
+    },
+  ),
+};
+
+/**
+ * The definition in AWS's form. Secrets and environment are left out: the product does not read
+ * them.
+ */
+function wireDefinition({ arn, family, revision, template }: TaskDefinition) {
+  const { image, entryPoint, command, cpu, memory, architecture, logGroup } = template;
+  return {
+    taskDefinitionArn: arn,
+    family,
+    revision,
+    status: 'ACTIVE',
+    networkMode: 'awsvpc',
+    requiresCompatibilities: ['FARGATE'],
+    cpu: `${cpu}`,
+    memory: `${memory}`,
+    runtimePlatform: { cpuArchitecture: architecture, operatingSystemFamily: 'LINUX' },
+    containerDefinitions: [
+      {
+        name: 'provisioner',
+        image,
+        essential: true,
+        entryPoint,
+        command,
+        stopTimeout: 120,
+        logConfiguration: { logDriver: 'awslogs', options: { 'awslogs-group': logGroup } },
+      },
+    ],
+  };
 }

@@ -1,2 +1,0 @@
-/** The kind of a workspace build. */
-export type Transition = 'start' | 'stop' | 'delete';
