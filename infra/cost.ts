@@ -3,8 +3,9 @@
  * us-east-1 and the assumptions below. It is an estimate: use it to find the large items and to
  * compare configurations.
  */
-import { secretsOf } from '../lambda/config/pool-auth.ts';
+
 import type { DeployedPool, Deployment } from '../lambda/config/rules/deployment.ts';
+import { secretsOf } from '../lambda/config/rules/deployment.ts';
 import { sum } from '../lambda/decision/model/collections.ts';
 import { MONTH_HOURS } from '../lambda/decision/model/units.ts';
 import { priceOf } from '../lambda/decision/settings/prices.ts';

@@ -2,8 +2,7 @@
 import * as z from 'zod';
 import { shownPath } from '../../lambda/config/problems/problems.ts';
 import { type Path, shown } from '../../lambda/config/problems/shown.ts';
-import { nearestName } from '../../lambda/config/schema/names.ts';
-import { timeZoneProblem } from '../../lambda/config/schema/time-zones.ts';
+import { nearestName, timeZoneProblem } from '../../lambda/config/schema/names.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { LineProblem } from './problems.ts';
 import { JOB_KINDS, TRANSITIONS } from './trace.ts';

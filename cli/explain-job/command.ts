@@ -4,7 +4,7 @@
  * the wait is split if the log has no line.
  */
 import { type Command, InvalidArgumentError } from 'commander';
-import { type JobDetails, readJobDetails } from '../../lambda/adapters/coderd/job-details.ts';
+import { type JobDetails, readJobDetails } from '../../lambda/adapters/coderd/history.ts';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';
@@ -116,7 +116,7 @@ async function findJob(
     for (const organization of coder.organizations)
       try {
         const job = await whileWorking('reading the job', cliEnvironment, () =>
-          readJobDetails(coderd, organization.id, id),
+          readJobDetails(coderd, organization, id),
         );
         if (job !== undefined) return { job, organization };
       } catch (cause) {

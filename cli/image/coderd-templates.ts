@@ -4,7 +4,7 @@ import { readRefused } from '../../lambda/adapters/coderd/forecast/permissions.t
 import { settleAll } from '../../lambda/adapters/coderd/forecast/settle-all.ts';
 import { type ListedTemplate, listTemplates } from '../../lambda/adapters/coderd/forecast/template-list.ts';
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
-import { readFile, readVersion } from '../../lambda/adapters/coderd/template-files.ts';
+import { readFile, readVersion } from '../../lambda/adapters/coderd/templates.ts';
 import { SecretError } from '../../lambda/adapters/secrets/secrets.ts';
 import { by, partition } from '../../lambda/decision/model/collections.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';

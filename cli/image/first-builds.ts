@@ -5,7 +5,7 @@
  */
 import { readAllDaemons, readInitSeconds } from '../../lambda/adapters/coderd/build-timings.ts';
 import { isFulfilled, settleAll } from '../../lambda/adapters/coderd/forecast/settle-all.ts';
-import { type JobRun, readRunsSince } from '../../lambda/adapters/coderd/history.ts';
+import { type JobRun, readJobsSince, runSchema } from '../../lambda/adapters/coderd/history.ts';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { by, percentile } from '../../lambda/decision/model/collections.ts';
@@ -61,7 +61,7 @@ async function readPairs(http: CoderdHttp, pools: readonly Pool[], since: EpochM
   const pairs: Pair[] = [];
   for (const organization of organizations) {
     const daemons = await readAllDaemons(http, organization, build);
-    const jobs = await readRunsSince(http, organization, { since, build });
+    const { jobs } = await readJobsSince(http, organization, { since, build, schema: runSchema });
     const byWorker = Map.groupBy(jobs, ({ worker_id }) => worker_id);
     const tasks = daemons.filter((daemon) => daemon.created_at >= since && names.has(poolNamed(daemon)));
     tasks.sort(by(({ created_at }) => -created_at));

@@ -1,7 +1,7 @@
 /** Reads the jobs that the pools' tasks have run from coderd. */
 
 import { ROLE } from '../../lambda/adapters/coderd/coderd.ts';
-import { type JobOutcome, readOutcomesSince } from '../../lambda/adapters/coderd/history.ts';
+import { type JobOutcome, outcomeSchema, readJobsSince } from '../../lambda/adapters/coderd/history.ts';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { nameInParts } from '../../lambda/decision/supply/daemons.ts';
@@ -23,8 +23,8 @@ export async function readTaskBuilds(
   const read: Build[] = [];
   for (const organization of organizations) {
     const what = `listing provisioner jobs of organization "${organization.name}"`;
-    const jobs = await orRefuse({ what, role: ROLE }, () =>
-      readOutcomesSince(http, organization, { since: span.from, build }),
+    const { jobs } = await orRefuse({ what, role: ROLE }, () =>
+      readJobsSince(http, organization, { since: span.from, build, schema: outcomeSchema }),
     );
     read.push(...jobs.flatMap((job) => buildOf(job, span) ?? []));
   }

@@ -7,7 +7,7 @@ import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import { LONGEST_DAYS } from '../../backtest/trace/read.ts';
 import { JOB_KINDS, type Trace } from '../../backtest/trace/trace.ts';
 import { writeTrace } from '../../backtest/trace/write.ts';
-import { timeZoneProblem } from '../../lambda/config/schema/time-zones.ts';
+import { timeZoneProblem } from '../../lambda/config/schema/names.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { type EpochMs, isoTime, plusMs } from '../../lambda/decision/model/brands.ts';
 import { DAY_MS } from '../../lambda/decision/model/units.ts';

@@ -3,6 +3,7 @@ import { CoderdAdapter, ROLE } from '../../lambda/adapters/coderd/coderd.ts';
 import { readBuildsSince, readJobsSince, type WorkspaceBuild } from '../../lambda/adapters/coderd/history.ts';
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { failure, type ReadingRequest } from '../../lambda/adapters/coderd/http/reading.ts';
+import { jobSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
 import { SecretError } from '../../lambda/adapters/secrets/secrets.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { BuildInfo, Job, Reading } from '../../lambda/decision/model/snapshot.ts';
@@ -43,7 +44,7 @@ export async function readJobs(
   for (const organization of organizations) {
     const what = `listing provisioner jobs of organization "${organization.name}"`;
     const { jobs, hasOlder } = await orRefuse({ what, role: ROLE }, () =>
-      readJobsSince(http, organization, { since: from, build }),
+      readJobsSince(http, organization, { since: from, build, schema: jobSchema }),
     );
     const asked = jobs.filter(({ created_at }) => created_at < to).reverse();
     first = asked.reduce((least, { created_at }) => (created_at < least ? created_at : least), first);

@@ -9,7 +9,7 @@ import { configSchema, type ParsedConfig } from './schema/schema.ts';
 import { waitingOf } from './schema/waiting-schema.ts';
 
 /** Further findings about a parsed document, such as those of its CA bundle. */
-export type MoreFindings = (value: unknown) => readonly Mistake[];
+export type MoreFindings = (value: unknown) => Iterable<Mistake>;
 
 /** Makes a configuration of a parsed YAML document. Throws a ConfigError with every problem. */
 export function checkConfig(value: unknown, more: MoreFindings = () => []) {

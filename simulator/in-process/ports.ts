@@ -10,7 +10,7 @@ import { SecretsManagerClient, SecretsManagerServiceException } from '@aws-sdk/c
 import { SQSClient, SQSServiceException } from '@aws-sdk/client-sqs';
 import { SSMClient, SSMServiceException } from '@aws-sdk/client-ssm';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
-import { License } from '../../lambda/adapters/coderd/license.ts';
+import { License } from '../../lambda/adapters/coderd/hourly.ts';
 import { DesiredCounts } from '../../lambda/adapters/ecs/desired-counts.ts';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
 import { SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';

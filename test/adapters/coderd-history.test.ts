@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readBuildsSince, readJobsSince } from '../../lambda/adapters/coderd/history.ts';
 import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
+import { jobSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/decision/model/brands.ts';
 import { SECOND_MS } from '../../lambda/decision/model/units.ts';
@@ -51,7 +52,11 @@ async function history(count: number) {
     response.end(JSON.stringify(jobs));
   });
   const read = (seconds: number) =>
-    readJobsSince(http, organization, { since: plusMs(START, -seconds * SECOND_MS), build });
+    readJobsSince(http, organization, {
+      since: plusMs(START, -seconds * SECOND_MS),
+      build,
+      schema: jobSchema,
+    });
   return { read, limits };
 }
 
@@ -85,7 +90,7 @@ describe('readJobsSince', () => {
   it('fails without a request if coderd is too old to list jobs', async () => {
     const http = await clientOf((_, response) => response.end('[]'));
     await expect(
-      readJobsSince(http, organization, { since: START, build: { version: 'v2.18.1' } }),
+      readJobsSince(http, organization, { since: START, build: { version: 'v2.18.1' }, schema: jobSchema }),
     ).rejects.toThrow(
       'coderd v2.18.1 is too old: the autoscaler needs the provisioner jobs API of 2.20 or newer',
     );

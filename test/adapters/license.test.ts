@@ -1,8 +1,8 @@
 /** The license, against the world's coderd and against servers that answer otherwise. */
 
 import { afterEach, describe, expect, it } from 'vitest';
+import { License } from '../../lambda/adapters/coderd/hourly.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
-import { License } from '../../lambda/adapters/coderd/license.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { decide } from '../../lambda/decision/decide.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';

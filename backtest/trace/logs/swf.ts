@@ -4,7 +4,7 @@
  * unknown.
  */
 import { shownText } from '../../../lambda/config/problems/shown.ts';
-import { timeZoneProblem } from '../../../lambda/config/schema/time-zones.ts';
+import { timeZoneProblem } from '../../../lambda/config/schema/names.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { TraceError } from '../problems.ts';
 import { bad, type Log, type LogLine, leftOut } from './log.ts';

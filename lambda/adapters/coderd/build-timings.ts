@@ -8,7 +8,7 @@ import { filtersDaemons } from '../../decision/model/version.ts';
 import type { Organization } from '../../look/ports.ts';
 import { time } from '../shared/time.ts';
 import type { CoderdHttp } from './http/http.ts';
-import { daemonSchema } from './http/schemas.ts';
+import { daemonSchema, listPath } from './http/schemas.ts';
 
 const timingsSchema = z.object({
   provisioner_timings: z.array(z.object({ stage: z.string(), started_at: time, ended_at: time })),
@@ -35,7 +35,7 @@ export async function readAllDaemons(
   organization: Organization,
   build: BuildInfo | undefined,
 ): Promise<readonly Daemon[]> {
-  const path = `/api/v2/organizations/${encodeURIComponent(organization.id)}/provisionerdaemons`;
+  const path = listPath(organization, 'provisionerdaemons');
   const offline = filtersDaemons(build?.version) ? { offline: 'true' } : {};
   return (await http.get(path, { limit: '0', ...offline }, z.array(daemonSchema))).value;
 }

@@ -16,11 +16,11 @@ import type {
 import { compareVersion, filtersDaemons, OLDEST_SERVER } from '../../decision/model/version.ts';
 import type { Coderd, Organization, SeenJobs } from '../../look/ports.ts';
 import { Forecast } from './forecast/forecast.ts';
+import type { License } from './hourly.ts';
 import { CoderdError, type CoderdHttp, type Document } from './http/http.ts';
 import { reading, readingOfAll } from './http/reading.ts';
-import { buildInfoSchema, daemonSchema, jobSchema, organizationSchema } from './http/schemas.ts';
+import { buildInfoSchema, daemonSchema, jobSchema, listPath, organizationSchema } from './http/schemas.ts';
 import { RememberedJobs } from './job-record.ts';
-import type { License } from './license.ts';
 import type { TokenExpiry } from './token-expiry.ts';
 
 /** A URL with 100 UUIDs is shorter than 4 KB. */
@@ -107,11 +107,7 @@ export class CoderdAdapter implements Coderd {
     return readingOfAll(
       { what: `listing provisioner daemons of organization "${organization.name}"`, role: ROLE },
       (limit) =>
-        this.#http.get(
-          `/api/v2/organizations/${encodeURIComponent(organization.id)}/provisionerdaemons`,
-          { limit, ...offline },
-          daemonList,
-        ),
+        this.#http.get(listPath(organization, 'provisionerdaemons'), { limit, ...offline }, daemonList),
     );
   }
 
@@ -142,11 +138,7 @@ export class CoderdAdapter implements Coderd {
     organization: Organization,
     query: Readonly<Record<string, string>>,
   ): Promise<Document<readonly Job[]>> {
-    return this.#http.get(
-      `/api/v2/organizations/${encodeURIComponent(organization.id)}/provisionerjobs`,
-      query,
-      jobList,
-    );
+    return this.#http.get(listPath(organization, 'provisionerjobs'), query, jobList);
   }
 }
 

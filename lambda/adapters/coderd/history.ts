@@ -4,17 +4,21 @@
  */
 import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
-import type { BuildInfo, Job } from '../../decision/model/snapshot.ts';
+import type { BuildInfo } from '../../decision/model/snapshot.ts';
 import type { Organization } from '../../look/ports.ts';
 import { time } from '../shared/time.ts';
 import { refuseOldServer } from './coderd.ts';
 import type { CoderdHttp } from './http/http.ts';
-import { jobSchema } from './http/schemas.ts';
+import { jobMetadataSchema, jobSchema, listPath } from './http/schemas.ts';
 
 /** About a week of jobs of some hundred users. */
 const FIRST_LIMIT = 4_000;
 
-type Since = { readonly since: EpochMs; readonly build: BuildInfo | undefined };
+type Since<T> = {
+  readonly since: EpochMs;
+  readonly build: BuildInfo | undefined;
+  readonly schema: z.ZodType<T>;
+};
 
 /** Jobs that were created at or after a time, newest first, in any status. */
 export type JobsSince<T> = {
@@ -23,39 +27,21 @@ export type JobsSince<T> = {
   readonly hasOlder: boolean;
 };
 
-/** Reads the jobs of an organization. Throws CoderdError. */
-export function readJobsSince(
-  http: CoderdHttp,
-  organization: Organization,
-  since: Since,
-): Promise<JobsSince<Job>> {
-  return listSince(http, organization, { ...since, schema: jobSchema });
-}
-
 /** A job with what shows where and how it ended. */
-const outcomeSchema = z.object({
-  created_at: time,
-  started_at: time.nullish(),
-  completed_at: time.nullish(),
-  canceled_at: time.nullish(),
-  /** The name of the daemon, from 2.23 on (docs/internals/coder.md §1). */
-  worker_name: z.string().nullish(),
-  error: z.string().nullish(),
-});
+export const outcomeSchema = jobSchema
+  .pick({
+    created_at: true,
+    started_at: true,
+    completed_at: true,
+    canceled_at: true,
+    worker_name: true,
+  })
+  .extend({ error: z.string().nullish() });
 
 export type JobOutcome = z.output<typeof outcomeSchema>;
 
-/** As `readJobsSince`, with the name of the daemon and the error of each job. */
-export async function readOutcomesSince(
-  http: CoderdHttp,
-  organization: Organization,
-  since: Since,
-): Promise<readonly JobOutcome[]> {
-  return (await listSince(http, organization, { ...since, schema: outcomeSchema })).jobs;
-}
-
 /** A job with what shows which daemon ran it, from which files, and for which build. */
-const runSchema = z.object({
+export const runSchema = z.object({
   created_at: time,
   started_at: time.nullish(),
   status: z.string(),
@@ -66,32 +52,43 @@ const runSchema = z.object({
 
 export type JobRun = z.output<typeof runSchema>;
 
-/** As `readJobsSince`, with the daemon, the files and the build of each job. */
-export async function readRunsSince(
-  http: CoderdHttp,
-  organization: Organization,
-  since: Since,
-): Promise<readonly JobRun[]> {
-  return (await listSince(http, organization, { ...since, schema: runSchema })).jobs;
-}
-
 /**
- * coderd's list has no pages and no filter by time (docs/internals/coder.md §1). So this reads it
- * again with a larger limit until the oldest job is older than `since`.
+ * Reads the jobs of an organization, with the fields of the schema. coderd's list has no pages and no
+ * filter by time (docs/internals/coder.md §1). So this reads it again with a larger limit until the
+ * oldest job is older than `since`. Throws CoderdError.
  */
-async function listSince<T extends { readonly created_at: EpochMs }>(
+export async function readJobsSince<T extends { readonly created_at: EpochMs }>(
   http: CoderdHttp,
   organization: Organization,
-  { since, build, schema }: Since & { readonly schema: z.ZodType<T> },
+  { since, build, schema }: Since<T>,
 ): Promise<JobsSince<T>> {
   refuseOldServer(build);
-  const path = `/api/v2/organizations/${encodeURIComponent(organization.id)}/provisionerjobs`;
   for (let limit = FIRST_LIMIT; ; limit *= 4) {
+    const path = listPath(organization, 'provisionerjobs');
     const { value } = await http.get(path, { limit: String(limit) }, z.array(schema));
     const jobs = value.filter(({ created_at }) => created_at >= since);
     const hasOlder = jobs.length < value.length;
     if (value.length < limit || hasOlder) return { jobs, hasOlder };
   }
+}
+
+/** docs/internals/coder.md §1. */
+const detailsSchema = jobSchema.extend({
+  error: z.string().nullish(),
+  metadata: jobMetadataSchema.extend({ template_version_name: z.string().nullish() }).nullish(),
+});
+
+export type JobDetails = z.output<typeof detailsSchema>;
+
+/** Reads one job with the names that people know; undefined if the organization has none. Throws CoderdError. */
+export async function readJobDetails(
+  http: CoderdHttp,
+  organization: Pick<Organization, 'id'>,
+  id: string,
+): Promise<JobDetails | undefined> {
+  const path = listPath(organization, 'provisionerjobs');
+  const { value } = await http.get(path, { ids: id, limit: '1' }, z.array(detailsSchema));
+  return value[0];
 }
 
 /** codersdk.WorkspaceBuild. Its reason distinguishes builds of the lifecycle executor. */

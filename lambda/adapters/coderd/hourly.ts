@@ -1,4 +1,11 @@
+/**
+ * Values that change rarely, read at most once an hour, such as the license for external provisioner
+ * daemons (docs/internals/coder.md §3).
+ */
 import type { EpochMs } from '../../decision/model/brands.ts';
+import type { Entitlement } from '../../decision/model/snapshot.ts';
+import { readEntitlement } from './account.ts';
+import type { CoderdHttp } from './http/http.ts';
 
 const KEPT_MS = 3_600_000;
 /** The look waits for the answer, so the time is short. */
@@ -33,5 +40,22 @@ export class Hourly<T> {
     } catch {
       return last?.value;
     }
+  }
+}
+
+export class License {
+  readonly #http: CoderdHttp;
+  readonly #entitlement = new Hourly<Entitlement>();
+
+  constructor(http: CoderdHttp) {
+    this.#http = http;
+  }
+
+  /**
+   * As `Coderd.license`. Does not throw: the result is undefined if the license is unknown. The
+   * open-source server has no such route.
+   */
+  at(now: EpochMs): Promise<Entitlement | undefined> {
+    return this.#entitlement.at(now, (signal) => readEntitlement(this.#http, signal));
   }
 }

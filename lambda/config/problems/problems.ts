@@ -59,6 +59,9 @@ export function shownPath(path: Path): string {
   );
 }
 
+/** The findings of a rule. */
+export type Findings = Generator<Mistake, void>;
+
 export const error = (path: Path, message: string, at?: Path): Mistake => ({
   severity: 'error',
   path,

@@ -1,6 +1,6 @@
 /** The whole file with all defaults filled in: the settings of the decision and those of `cdk deploy`. */
 import type { z } from 'zod';
-import type { Config, PoolConfig } from '../../decision/model/config.ts';
+import type { Config, PoolConfig, SecretRef } from '../../decision/model/config.ts';
 import type { aws } from '../schema/aws-schema.ts';
 import type { poolDeployment } from '../schema/pool-deployment-schema.ts';
 
@@ -17,3 +17,11 @@ export type Deployment = Omit<Config, 'pools'> & {
   readonly pools: readonly DeployedPool[];
   readonly aws: AwsSettings;
 };
+
+/** The secrets that the configuration names for the tasks of pools. The stack makes managed keys. */
+export function secretsOf(pools: readonly Pick<PoolConfig, 'auth' | 'secrets'>[]): readonly SecretRef[] {
+  return pools.flatMap(({ auth, secrets }) => [
+    ...(auth.kind === 'managed' ? [] : [auth.secret]),
+    ...Object.values(secrets),
+  ]);
+}

@@ -3,7 +3,7 @@
  * by themselves, which schema.ts checks.
  */
 import { tagKey } from '../../decision/model/tags.ts';
-import { error, type Mistake, warning } from '../problems/problems.ts';
+import { error, type Findings, warning } from '../problems/problems.ts';
 import type { Path } from '../problems/shown.ts';
 import { cpusFor, describeMemories, FARGATE_CPUS, memoriesFor } from '../schema/fargate-sizes.ts';
 import { checkAuth } from './auth-rules.ts';
@@ -13,34 +13,39 @@ import { countsUpToMax } from './max.ts';
 import { checkCredentialVariables } from './variable-rules.ts';
 
 /** The errors and warnings of all rules between settings. */
-export function checkRules(config: ConfigDraft): Mistake[] {
-  const perPool = config.pools.flatMap((pool) => [
-    ...checkAuth(pool, config),
-    ...checkBounds(pool),
-    ...checkSchedules(pool),
+export function* checkRules(config: ConfigDraft): Findings {
+  for (const pool of config.pools) {
+    yield* checkAuth(pool, config);
+    yield* checkBounds(pool);
+    yield* checkSchedules(pool);
     // A retiring pool has no floors, wake or prewarm.
-    ...(pool.retiring ? [] : checkFloors(pool, config)),
-    ...checkSize(pool, config),
-    ...checkVariables(pool),
-    ...checkCredentialVariables(pool),
-    ...checkTrust(pool, config),
-    ...checkNameIsFree(pool, config),
-    ...checkTagsAreFree(pool, config),
-  ]);
-  return [...perPool, ...checkSumOfMin(config), ...checkSumOfFloors(config), ...checkDeploymentRules(config)];
+    if (!pool.retiring) yield* checkFloors(pool, config);
+    yield* checkSize(pool, config);
+    yield* checkVariables(pool);
+    yield* checkCredentialVariables(pool);
+    yield* checkTrust(pool, config);
+    yield* checkIsUnique(pool, config);
+  }
+  yield* checkSums(config);
+  yield* checkDeploymentRules(config);
 }
 
-function checkFloors(pool: PoolDraft, config: ConfigDraft): Mistake[] {
-  return [...checkWake(pool), ...checkPrewarm(pool), ...checkScheduleFits(pool, config)];
+function* checkFloors(pool: PoolDraft, config: ConfigDraft): Findings {
+  yield* checkWake(pool);
+  yield* checkPrewarm(pool);
+  yield* checkScheduleFits(pool, config);
 }
 
-function checkBounds(pool: PoolDraft): Mistake[] {
+function* checkBounds(pool: PoolDraft): Findings {
   const { max = Number.POSITIVE_INFINITY } = pool;
-  const above = countsUpToMax(pool).filter(({ count }) => count > max);
-  return above.map(({ path, count }) => {
+  for (const { path, count } of countsUpToMax(pool)) {
     const name = path.at(-1);
-    return error(at(pool, ...path), `${name} ${count} is above ${maxText(pool)}; lower ${name} or raise max`);
-  });
+    if (count > max)
+      yield error(
+        at(pool, ...path),
+        `${name} ${count} is above ${maxText(pool)}; lower ${name} or raise max`,
+      );
+  }
 }
 
 const maxText = ({ max, raw }: PoolDraft): string =>
@@ -52,46 +57,47 @@ const SWITCHED_OFF = {
   autostop: 'does not stop workspaces of these tags at their deadline, make them dormant or delete them',
 } as const;
 
-function checkWake(pool: PoolDraft): Mistake[] {
-  const off = pool.min === 0 ? switchedOff(pool) : [];
-  return off.map((feature) =>
-    warning(
+function* checkWake(pool: PoolDraft): Findings {
+  for (const feature of pool.min === 0 ? switchedOff(pool) : [])
+    yield warning(
       at(pool, 'wake', feature),
       `with min 0 and this off, coderd ${SWITCHED_OFF[feature]} while no daemon is online; write true here, or min: 1`,
-    ),
-  );
+    );
 }
 
-function checkPrewarm(pool: PoolDraft): Mistake[] {
-  if (pool.raw.prewarm === undefined) return [];
-  if (switchedOff(pool).length === 2) {
-    const message =
-      'has no effect because wake is off; remove it, or set wake.autostart or wake.autostop to true';
-    return [warning(at(pool, 'prewarm'), message)];
-  }
+function* checkPrewarm(pool: PoolDraft): Findings {
+  if (pool.raw.prewarm === undefined) return;
   const most = pool.prewarm?.max ?? 0;
-  if (pool.max === undefined || most <= pool.max) return [];
-  const message = `max ${most} is above the pool's ${maxText(pool)}, which limits it; lower prewarm.max or raise max`;
-  return [warning(at(pool, 'prewarm', 'max'), message)];
+  if (switchedOff(pool).length === 2)
+    yield warning(
+      at(pool, 'prewarm'),
+      'has no effect because wake is off; remove it, or set wake.autostart or wake.autostop to true',
+    );
+  else if (pool.max !== undefined && most > pool.max)
+    yield warning(
+      at(pool, 'prewarm', 'max'),
+      `max ${most} is above the pool's ${maxText(pool)}, which limits it; lower prewarm.max or raise max`,
+    );
 }
 
 function switchedOff({ wake }: PoolDraft) {
   return (['autostart', 'autostop'] as const).filter((feature) => wake?.[feature] === false);
 }
 
-function checkSchedules(pool: PoolDraft): Mistake[] {
-  const message =
-    'min and warm are both 0, so the schedule has no effect; write one of them, such as warm: 2';
-  return (pool.schedules ?? []).flatMap(({ min, warm }, index) =>
-    min > 0 || warm > 0 ? [] : [error(at(pool, 'schedules', index), message)],
-  );
+function* checkSchedules(pool: PoolDraft): Findings {
+  for (const [index, { min, warm }] of (pool.schedules ?? []).entries())
+    if (min === 0 && warm === 0)
+      yield error(
+        at(pool, 'schedules', index),
+        'min and warm are both 0, so the schedule has no effect; write one of them, such as warm: 2',
+      );
 }
 
-function checkSize(pool: PoolDraft, { defaults }: ConfigDraft): Mistake[] {
+function* checkSize(pool: PoolDraft, { defaults }: ConfigDraft): Findings {
   const cpu = pool.raw.cpu === undefined ? defaults.cpu : pool.cpu;
   const memory = pool.raw.memory === undefined ? defaults.memory : pool.memory;
-  if (cpu === undefined || memory === undefined || memoriesFor(cpu).includes(memory)) return [];
-  return [error(sizePath(pool, defaults.raw), sizeProblem(cpu, memory))];
+  if (cpu !== undefined && memory !== undefined && !memoriesFor(cpu).includes(memory))
+    yield error(sizePath(pool, defaults.raw), sizeProblem(cpu, memory));
 }
 
 /** The pool's own setting if it has one, else that of `defaults`. */
@@ -113,51 +119,42 @@ function gigabyteHint(memory: number): string {
   return FARGATE_CPUS.some((cpu) => memoriesFor(cpu).includes(mib)) ? `; ${memory} GB is ${mib}` : '';
 }
 
-function checkVariables(pool: PoolDraft): Mistake[] {
-  const inBoth = Object.keys(pool.environment ?? {}).filter((name) =>
-    Object.hasOwn(pool.secrets ?? {}, name),
-  );
-  return inBoth.map((name) =>
-    error(at(pool, 'secrets', name), `"${name}" is also in environment; keep one of them`),
-  );
+function* checkVariables(pool: PoolDraft): Findings {
+  for (const name of Object.keys(pool.environment ?? {}))
+    if (Object.hasOwn(pool.secrets ?? {}, name))
+      yield error(at(pool, 'secrets', name), `"${name}" is also in environment; keep one of them`);
 }
 
 /** Only tasks with a guard get the certificates: a script installs them before the guard starts. */
-function checkTrust(pool: PoolDraft, { raw }: ConfigDraft): Mistake[] {
+function* checkTrust(pool: PoolDraft, { raw }: ConfigDraft): Findings {
   const { caBundle } = toMapping(raw.coder);
-  if (caBundle === undefined || pool.scaleIn === undefined || pool.scaleIn === 'lease') return [];
-  const message = `with "${pool.scaleIn}" no guard installs the certificates of coder.caBundle in the tasks; use an image that trusts them already`;
-  return [warning(at(pool, 'scaleIn'), message)];
-}
-
-function checkNameIsFree(pool: PoolDraft, { pools }: ConfigDraft): Mistake[] {
-  const other = earlier(pool, pools).find(({ name }) => name !== undefined && name === pool.name);
-  if (!other) return [];
-  return [
-    error(
-      at(pool, 'name'),
-      `"${pool.name}" is already the name of pools[${other.index}]; give each pool its own name`,
-    ),
-  ];
+  if (caBundle === undefined || pool.scaleIn === undefined || pool.scaleIn === 'lease') return;
+  yield warning(
+    at(pool, 'scaleIn'),
+    `with "${pool.scaleIn}" no guard installs the certificates of coder.caBundle in the tasks; use an image that trusts them already`,
+  );
 }
 
 /**
- * A retiring pool may have the tags of another pool: after a rename its successor has the same
- * tags.
+ * Checks that no other pool has its name, or its organization and tags. A retiring pool may have the
+ * tags of another pool: after a rename its successor has the same tags.
  */
-function checkTagsAreFree(pool: PoolDraft, { pools }: ConfigDraft): Mistake[] {
+function* checkIsUnique(pool: PoolDraft, { pools }: ConfigDraft): Findings {
+  const earlier = pools.slice(0, pool.index);
+  const namesake = earlier.find(({ name }) => name !== undefined && name === pool.name);
+  if (namesake !== undefined)
+    yield error(
+      at(pool, 'name'),
+      `"${pool.name}" is already the name of pools[${namesake.index}]; give each pool its own name`,
+    );
   const group = tagGroup(pool);
-  const other = earlier(pool, pools).find(
-    (candidate) => group !== undefined && tagGroup(candidate) === group,
-  );
-  if (!other) return [];
-  return [
-    error(
+  const other = earlier.find((candidate) => group !== undefined && tagGroup(candidate) === group);
+  if (other !== undefined)
+    yield error(
       at(pool),
       `has the same organization and tags as pools[${other.index}]${other.name === undefined ? '' : ` "${other.name}"`}; merge them into one pool with a higher max, or give one of them another tag`,
-      pool.raw.tags === undefined ? at(pool, 'organization') : at(pool, 'tags'),
-    ),
-  ];
+      at(pool, pool.raw.tags === undefined ? 'organization' : 'tags'),
+    );
 }
 
 function tagGroup({ organization, tags, retiring }: PoolDraft): string | undefined {
@@ -165,11 +162,23 @@ function tagGroup({ organization, tags, retiring }: PoolDraft): string | undefin
   return isUnknown ? undefined : `${organization} ${tagKey(tags)}`;
 }
 
-function checkSumOfMin({ pools, limits, raw }: ConfigDraft): Mistake[] {
-  const sum = sumOfMin(pools);
-  if (limits === undefined || sum <= limits.maxTasks) return [];
-  const message = `the pools' min add up to ${sum}${byDefaultText(pools)}, above maxTasks ${limits.maxTasks}; raise maxTasks or lower min`;
-  return [error(['limits', 'maxTasks'], message, raw.limits === undefined ? ['pools'] : undefined)];
+/** While coderd cannot be read, each pool keeps the higher of `min` and `whenBlind.floor`. */
+function* checkSums({ pools, limits, raw }: ConfigDraft): Findings {
+  if (limits === undefined) return;
+  const [min, most] = [sumOfMin(pools), limits.maxTasks];
+  const floors = sumOf(pools, (pool) => Math.max(leastOf(pool), pool.whenBlind?.floor ?? 0));
+  const first = pools.find(({ whenBlind }) => (whenBlind?.floor ?? 0) > 0);
+  if (min > most)
+    yield error(
+      ['limits', 'maxTasks'],
+      `the pools' min add up to ${min}${byDefaultText(pools)}, above maxTasks ${most}; raise maxTasks or lower min`,
+      raw.limits === undefined ? ['pools'] : undefined,
+    );
+  else if (floors > most && first !== undefined)
+    yield warning(
+      at(first, 'whenBlind', 'floor'),
+      `the pools' whenBlind.floor and min add up to ${floors}, above maxTasks ${most}, which limits them; raise maxTasks or lower floor`,
+    );
 }
 
 /** Explains counts that the file does not show. */
@@ -179,27 +188,14 @@ function byDefaultText(pools: readonly PoolDraft[]): string {
 }
 
 /** Checks each schedule alone, because other schedules may be active at other times. */
-function checkScheduleFits(pool: PoolDraft, { pools, limits }: ConfigDraft): Mistake[] {
+function* checkScheduleFits(pool: PoolDraft, { pools, limits }: ConfigDraft): Findings {
   const others = sumOfMin(pools.filter((other) => other !== pool));
-  return (pool.schedules ?? []).flatMap(({ min }, index) => {
-    const sum = min + others;
-    if (limits === undefined || min <= leastOf(pool) || sum <= limits.maxTasks) return [];
-    return [
-      warning(
+  for (const [index, { min }] of (pool.schedules ?? []).entries())
+    if (limits !== undefined && min > leastOf(pool) && min + others > limits.maxTasks)
+      yield warning(
         at(pool, 'schedules', index, 'min'),
-        `min ${min} and the other pools' min add up to ${sum}, above maxTasks ${limits.maxTasks}; raise maxTasks or lower min`,
-      ),
-    ];
-  });
-}
-
-/** While coderd cannot be read, each pool keeps the higher of `min` and `whenBlind.floor`. */
-function checkSumOfFloors({ pools, limits }: ConfigDraft): Mistake[] {
-  const sum = sumOf(pools, (pool) => Math.max(leastOf(pool), pool.whenBlind?.floor ?? 0));
-  if (limits === undefined || sum <= limits.maxTasks || sumOfMin(pools) > limits.maxTasks) return [];
-  const message = `the pools' whenBlind.floor and min add up to ${sum}, above maxTasks ${limits.maxTasks}, which limits them; raise maxTasks or lower floor`;
-  const first = pools.find(({ whenBlind }) => (whenBlind?.floor ?? 0) > 0);
-  return first === undefined ? [] : [warning(at(first, 'whenBlind', 'floor'), message)];
+        `min ${min} and the other pools' min add up to ${min + others}, above maxTasks ${limits.maxTasks}; raise maxTasks or lower min`,
+      );
 }
 
 const sumOfMin = (pools: readonly PoolDraft[]) => sumOf(pools, leastOf);
@@ -212,5 +208,3 @@ function leastOf(pool: PoolDraft): number {
   if (pool.raw.min === undefined) return switchedOff(pool).length > 0 ? 1 : 0;
   return pool.min ?? 0;
 }
-
-const earlier = (pool: PoolDraft, pools: readonly PoolDraft[]) => pools.slice(0, pool.index);

@@ -3,17 +3,21 @@
  * estimates are a little too high rather than too low.
  */
 
-import { error, type Mistake } from '../problems/problems.ts';
+import { error, type Findings, type Mistake } from '../problems/problems.ts';
 import { at, type ConfigDraft, draftConfig, type PoolDraft, toMapping } from './drafts.ts';
 
 /** Findings about the sizes of a deployment. `caBundle` is the text of `coder.caBundle`. */
-export function checkSizes(value: unknown, caBundle: string | undefined): Mistake[] {
+export function* checkSizes(value: unknown, caBundle: string | undefined): Findings {
   const config = draftConfig(value);
-  const tasks = checkCaBundle(config, caBundle);
-  return [
-    ...(tasks.length > 0 ? tasks : config.pools.flatMap((pool) => checkTask(pool, caBundle))),
-    ...checkTemplate(config, caBundle),
-  ];
+  const bundle = bundleProblem(config, caBundle);
+  if (bundle !== undefined) yield bundle;
+  else for (const pool of config.pools) yield* checkTask(pool, caBundle);
+  const bytes = templateBytes(config, caBundle);
+  if (bytes > MOST_OF_TEMPLATE)
+    yield error(
+      ['pools'],
+      `the template of ${config.pools.length} pools would have about ${kib(bytes)}, but CloudFormation accepts at most 1 MB. Shorten environment, secrets or aws.tags, or split the pools over several files, each with its own stack (aws.stack)`,
+    );
 }
 
 const KIB = 1024;
@@ -27,19 +31,19 @@ const PER_VARIABLE = 20;
 /** A secret's field names, and an ARN around its name. */
 const PER_SECRET = 100;
 
-function checkCaBundle({ pools }: ConfigDraft, caBundle: string | undefined): Mistake[] {
+function bundleProblem({ pools }: ConfigDraft, caBundle: string | undefined): Mistake | undefined {
   const bytes = GUARDED_TASK + textBytes(caBundle);
-  if (bytes <= MOST_OF_TASK || !pools.some(isGuarded)) return [];
+  if (bytes <= MOST_OF_TASK || !pools.some(isGuarded)) return undefined;
   const message = `the CA bundle has ${kib(textBytes(caBundle))}, but a task definition (at most 64 KiB) leaves ${kib(MOST_OF_TASK - GUARDED_TASK)} for it; keep only the authorities that coderd's certificate needs`;
-  return [error(['coder', 'caBundle'], message)];
+  return error(['coder', 'caBundle'], message);
 }
 
-function checkTask(pool: PoolDraft, caBundle: string | undefined): Mistake[] {
+function* checkTask(pool: PoolDraft, caBundle: string | undefined): Findings {
   const fixed = isGuarded(pool) ? GUARDED_TASK + textBytes(caBundle) : BARE_TASK;
   const bytes = fixed + variablesBytes(pool);
-  if (bytes <= MOST_OF_TASK) return [];
+  if (bytes <= MOST_OF_TASK) return;
   const message = `the pool's task definition would have about ${kib(bytes)}, but ECS accepts at most 64 KiB. environment and secrets may have ${kib(MOST_OF_TASK - fixed)}; shorten them, or put them into the image`;
-  return [error(at(pool, 'environment'), message, at(pool))];
+  yield error(at(pool, 'environment'), message, at(pool));
 }
 
 function variablesBytes({ environment = {}, secrets = {} }: PoolDraft): number {
@@ -53,13 +57,6 @@ function isGuarded({ scaleIn }: PoolDraft): boolean {
 
 /** CloudFormation accepts templates of up to 1 MB. */
 const MOST_OF_TEMPLATE = 1_000_000;
-
-function checkTemplate(config: ConfigDraft, caBundle: string | undefined): Mistake[] {
-  const bytes = templateBytes(config, caBundle);
-  if (bytes <= MOST_OF_TEMPLATE) return [];
-  const message = `the template of ${config.pools.length} pools would have about ${kib(bytes)}, but CloudFormation accepts at most 1 MB. Shorten environment, secrets or aws.tags, or split the pools over several files, each with its own stack (aws.stack)`;
-  return [error(['pools'], message)];
-}
 
 /**
  * An estimate of the template's bytes, never too low. The constants are measured

@@ -1,5 +1,5 @@
 /** Checks the variables of a pool against the way in which its daemons authenticate. */
-import { error, type Mistake } from '../problems/problems.ts';
+import { error, type Findings } from '../problems/problems.ts';
 import { type Way, wayOf } from './auth-rules.ts';
 import { at, type PoolDraft, toMapping } from './drafts.ts';
 
@@ -38,14 +38,9 @@ const REFUSED: Readonly<Record<Way, Readonly<Record<string, string>>>> = {
   },
 };
 
-export function checkCredentialVariables(pool: PoolDraft): Mistake[] {
-  return (['environment', 'secrets'] as const).flatMap((section) =>
-    Object.keys(toMapping(pool.raw[section])).flatMap((name) => checkVariable(pool, [section, name])),
-  );
-}
-
-function checkVariable(pool: PoolDraft, [section, name]: readonly [string, string]): Mistake[] {
-  const refusal = REFUSED[wayOf(pool)];
-  if (!Object.hasOwn(refusal, name)) return [];
-  return [error(at(pool, section, name), `"${name}" ${refusal[name]}`)];
+export function* checkCredentialVariables(pool: PoolDraft): Findings {
+  const refusals = REFUSED[wayOf(pool)];
+  for (const section of ['environment', 'secrets'] as const)
+    for (const name of Object.keys(toMapping(pool.raw[section])))
+      if (Object.hasOwn(refusals, name)) yield error(at(pool, section, name), `"${name}" ${refusals[name]}`);
 }

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import type { Weekday } from '../../decision/model/config.ts';
 import type { Kind } from './kinds.ts';
-import { timeZoneProblem } from './time-zones.ts';
+import { timeZoneProblem } from './names.ts';
 
 /** By their numbers. */
 export const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];

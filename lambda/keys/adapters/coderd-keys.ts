@@ -6,7 +6,12 @@
 import * as z from 'zod';
 import type { RawAnswer } from '../../adapters/coderd/http/answer.ts';
 import { CoderdError } from '../../adapters/coderd/http/http.ts';
-import { authorizationSchema, daemonSchema, organizationSchema } from '../../adapters/coderd/http/schemas.ts';
+import {
+  authorizationSchema,
+  daemonSchema,
+  listPath,
+  organizationSchema,
+} from '../../adapters/coderd/http/schemas.ts';
 import { Secret } from '../../adapters/shared/secret.ts';
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
@@ -90,7 +95,7 @@ export class CoderdKeys implements ProvisionerKeys {
 
   async list(organization: Organization): Promise<Listed<KeyFacts>> {
     const doing = `listing provisioner keys of organization "${organization.name}"`;
-    const answer = await this.#ask(doing, { method: 'GET', path: keysPath(organization) });
+    const answer = await this.#ask(doing, { method: 'GET', path: listPath(organization, 'provisionerkeys') });
     const items = readBody(doing, answer, z.array(keySchema));
     if (items.length === 0 && !(await this.#rightsIn(organization)).read)
       throw new KeysError('forbidden', `${doing}: the list is empty, as the role lacks the right; ${ROLE}`);
@@ -99,7 +104,7 @@ export class CoderdKeys implements ProvisionerKeys {
 
   async daemons(organization: Organization): Promise<Listed<SeenDaemon>> {
     const doing = `listing provisioner daemons of organization "${organization.name}"`;
-    const path = `/api/v2/organizations/${encodeURIComponent(organization.id)}/provisionerdaemons`;
+    const path = listPath(organization, 'provisionerdaemons');
     const whole = await this.#answer(doing, { method: 'GET', path, query: { limit: '0', offline: 'true' } });
     // Before 2.26 the parameter is unknown, and offline daemons are always listed
     // (docs/internals/coder.md §2).
@@ -122,7 +127,12 @@ export class CoderdKeys implements ProvisionerKeys {
   ): Promise<Secret | 'name-taken'> {
     const doing = `creating the provisioner key "${key.name}" in organization "${organization.name}"`;
     const body = JSON.stringify(key);
-    const request = { method: 'POST', path: keysPath(organization), body, once: true } as const;
+    const request = {
+      method: 'POST',
+      path: listPath(organization, 'provisionerkeys'),
+      body,
+      once: true,
+    } as const;
     const answer = await this.#answer(doing, request);
     if (answer.statusCode === 201) return new Secret(readBody(doing, answer, createdSchema).key);
     if (answer.statusCode === 409) return 'name-taken';
@@ -131,7 +141,7 @@ export class CoderdKeys implements ProvisionerKeys {
 
   async delete(organization: Organization, name: string): Promise<void> {
     const doing = `deleting the provisioner key "${name}" of organization "${organization.name}"`;
-    const path = `${keysPath(organization)}/${encodeURIComponent(name)}`;
+    const path = `${listPath(organization, 'provisionerkeys')}/${encodeURIComponent(name)}`;
     const answer = await this.#answer(doing, { method: 'DELETE', path, once: true });
     if (answer.statusCode === 204 || answer.statusCode === 404) return;
     throw await this.#explain(doing, answer, organization, 'delete');
@@ -178,7 +188,3 @@ export class CoderdKeys implements ProvisionerKeys {
 }
 
 const NO_RIGHTS: Rights = { read: false, create: false, delete: false };
-
-function keysPath({ id }: Organization): string {
-  return `/api/v2/organizations/${encodeURIComponent(id)}/provisionerkeys`;
-}

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { loadDeployment } from '../../../lambda/config/load.ts';
-import { secretsOf } from '../../../lambda/config/pool-auth.ts';
+import { secretsOf } from '../../../lambda/config/rules/deployment.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { World } from '../../../simulator/world.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';

@@ -14,11 +14,10 @@ import type {
 import type { Organization } from '../../../look/ports.ts';
 import type { CoderdHttp } from '../http/http.ts';
 import { failure, reading } from '../http/reading.ts';
-import { ActiveVersions, type VersionTags } from './active-versions.ts';
 import { type Refused, readRefused } from './permissions.ts';
-import { PresetNames } from './preset-names.ts';
 import { readEvidence } from './refusal-evidence.ts';
 import { type ListedTemplate, listTemplates } from './template-list.ts';
+import { ActiveVersions, PresetNames, type VersionTags } from './template-versions.ts';
 import { type Listing, listWorkspaces } from './workspace-list.ts';
 
 const ROLE =
@@ -90,7 +89,7 @@ export class ForecastReading {
     const listed = new Set(workspaces.items.map(({ template_id }) => template_id));
     // If workspaces are missing, the forecast uses earlier ones, which need their tags.
     this.#templatesInUse = workspaces.status === 'failed' ? listed.union(this.#templatesInUse) : listed;
-    if (templates.status !== 'ok') return { tags: new Map(), failures: new Map() };
+    if (templates.status !== 'ok') return { known: new Map(), failures: new Map() };
     const used = templates.items.filter(({ id }) => this.#templatesInUse.has(id));
     return this.#versions.read(new Set(used.map(({ active_version_id }) => active_version_id)), signal);
   }
@@ -112,7 +111,7 @@ function readingsOf(organization: Organization, lists: Lists): ForecastReadings 
   const own = hasTemplates ? templates.items.filter(owned) : [];
   const ownWorkspaces = workspaces.items.filter(owned);
   const tags = own.flatMap(({ id, active_version_id }) => {
-    const known = versions.tags.get(active_version_id);
+    const known = versions.known.get(active_version_id);
     return known === undefined ? [] : [[id, known] as const];
   });
   return {

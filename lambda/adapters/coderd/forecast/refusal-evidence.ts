@@ -15,7 +15,7 @@ import { filtersDaemons } from '../../../decision/model/version.ts';
 import type { Organization } from '../../../look/ports.ts';
 import type { CoderdHttp } from '../http/http.ts';
 import { reading } from '../http/reading.ts';
-import { daemonSchema, memberSchema } from '../http/schemas.ts';
+import { daemonSchema, listPath, memberSchema } from '../http/schemas.ts';
 
 export type RefusalEvidence = Pick<ForecastReadings, 'members' | 'offlineDaemons'>;
 
@@ -27,18 +27,18 @@ const MOST_DAEMONS = 1000;
 /** Reads both lists of one organization. Does not throw. */
 export async function readEvidence(
   { http, signal }: { readonly http: CoderdHttp; readonly signal: AbortSignal },
-  { id, name }: Organization,
+  organization: Organization,
   build: BuildInfo | undefined,
 ): Promise<RefusalEvidence> {
-  const path = `/api/v2/organizations/${encodeURIComponent(id)}`;
+  const { name } = organization;
   const query = { status: 'offline', max_age: MAX_AGE, limit: String(MOST_DAEMONS) };
   const readMembers = (): Promise<Reading<Member>> =>
     reading({ what: `listing members of organization "${name}"` }, () =>
-      http.get(`${path}/members`, {}, z.array(memberSchema), signal),
+      http.get(listPath(organization, 'members'), {}, z.array(memberSchema), signal),
     );
   const readDaemons = (): Promise<Reading<Daemon>> =>
     reading({ what: `listing offline daemons of organization "${name}"`, limit: MOST_DAEMONS }, () =>
-      http.get(`${path}/provisionerdaemons`, query, z.array(daemonSchema), signal),
+      http.get(listPath(organization, 'provisionerdaemons'), query, z.array(daemonSchema), signal),
     );
   // older servers list offline daemons with the others
   if (!filtersDaemons(build?.version)) return { members: await readMembers() };

@@ -6,6 +6,14 @@ import * as z from 'zod';
 import type { DaemonId, JobId, OrganizationId } from '../../../decision/model/brands.ts';
 import { time } from '../../shared/time.ts';
 
+/** The path of a list of an organization. */
+export function listPath(
+  { id }: { readonly id: OrganizationId },
+  list: 'members' | 'provisionerdaemons' | 'provisionerjobs' | 'provisionerkeys',
+): string {
+  return `/api/v2/organizations/${encodeURIComponent(id)}/${list}`;
+}
+
 /** An id, which may be part of a path. JSON can have half characters, which a path cannot. */
 const id = z.string().overwrite((text) => text.toWellFormed());
 const branded = <T extends string>(): z.ZodType<T, T> => id as unknown as z.ZodType<T, T>;
