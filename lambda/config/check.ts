@@ -67,8 +67,13 @@ function toConfig({ defaults, pools, alertAfter, waiting, ...rest }: ParsedConfi
   };
 }
 
+type ParsedPool = ParsedConfig['pools'][number];
+
+// a setting that the compiler names here is missing in lambda/decision/model/config.ts
+({}) satisfies Record<Exclude<keyof ParsedPool, keyof DeployedPool>, never>;
+
 function toPool(
-  pool: ParsedConfig['pools'][number],
+  pool: ParsedPool,
   defaults: ParsedConfig['defaults'],
   waiting: ParsedConfig['waiting'],
 ): DeployedPool {

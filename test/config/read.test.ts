@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../lambda/config/read.ts';
 import { poolSchema } from '../../lambda/config/schema/schema.ts';
 import { problemsIn } from './written.ts';
@@ -19,188 +19,138 @@ const withPool = (settings: string) => `${HEAD}pools:
 ${settings}`;
 
 const POOL_SETTINGS = `allowed: ${Object.keys(poolSchema.shape).join(', ')}`;
-type Mistake = { readonly mistake: string; readonly text: string; readonly says: readonly string[] };
 
-const WHOLE_FILE: Mistake[] = [
-  {
-    mistake: 'an empty file',
-    text: '',
-    says: ['1:1: the configuration is empty; start with "coder:" and "pools:"'],
-  },
-  {
-    mistake: 'only comments',
-    text: '# to do\n',
-    says: ['1:1: the configuration is empty; start with "coder:" and "pools:"'],
-  },
-  {
-    mistake: 'a list',
-    text: '- name: gpu\n',
-    says: ['1:1: expected a mapping, got a list; start with "coder:" and "pools:"'],
-  },
-  {
-    mistake: 'settings without values',
-    text: 'coder:\npools:\n',
-    says: [
-      '1:1: coder: no value; how the autoscaler reaches coderd; for example: { url: https://coder.example.com, token: { secret: coder/autoscaler-token } }',
-      '2:1: pools: no value; the pools, at least one. Each is one ECS service; for example: [ { name: default, organization: default, key: { secret: coder/keys/default } } ]',
-    ],
-  },
-  {
-    mistake: 'a tab as indentation',
-    text: 'coder:\n\turl: https://coder.example.com\n',
-    says: ['2:1: the line is indented with a tab; use two spaces for each level'],
-  },
-  {
-    mistake: 'a quote that is not closed',
-    text: 'coder:\n  url: "https://coder.example.com\n',
-    says: ['3:1: not valid YAML: a quote is not closed; close it'],
-  },
-  {
-    mistake: 'one colon too many',
-    text: 'coder:\n  url: host: 1\n',
-    says: [
-      '2:8: not valid YAML: the line has a second "name: value"; begin a new line, or put the value in quotes',
-    ],
-  },
-  {
-    mistake: 'an indentation that matches no level',
-    text: 'coder:\n    url: x\n  token: y\n',
-    says: [
-      '3:1: not valid YAML: all mapping items must start at the same column; check indentation, quotes and colons here',
-    ],
-  },
-  {
-    mistake: 'a list that turns into a mapping, reported once',
-    text: '- gpu\npassword: hunter2\n',
-    says: ['2:1: not valid YAML: unexpected scalar at node end; check indentation, quotes and colons here'],
-  },
-  {
-    mistake: 'a value that begins with a reserved character',
-    text: 'coder:\n  url: @host\n',
-    says: [
-      '2:8: not valid YAML: plain value cannot start with reserved character @; put the value in quotes',
-    ],
-  },
-  {
-    mistake: 'YAML tags of CloudFormation, each of them',
-    text: 'coder:\n  token: { secret: !Ref A }\n  url: !Ref B\n',
-    says: [
+/** A test that the file has these problems, each with its line and column. */
+function reports(mistake: string, text: string, says: readonly string[]): void {
+  it(`reports the place and the problem: ${mistake}`, () => {
+    expect(problemsOf(text)).toEqual(says.map((line) => `${FILE}:${line}`));
+  });
+}
+
+describe('the whole file', () => {
+  reports('an empty file', '', ['1:1: the configuration is empty; start with "coder:" and "pools:"']);
+  reports('only comments', '# to do\n', [
+    '1:1: the configuration is empty; start with "coder:" and "pools:"',
+  ]);
+  reports('a list', '- name: gpu\n', [
+    '1:1: expected a mapping, got a list; start with "coder:" and "pools:"',
+  ]);
+  reports('settings without values', 'coder:\npools:\n', [
+    '1:1: coder: no value; how the autoscaler reaches coderd; for example: { url: https://coder.example.com, token: { secret: coder/autoscaler-token } }',
+    '2:1: pools: no value; the pools, at least one. Each is one ECS service; for example: [ { name: default, organization: default, key: { secret: coder/keys/default } } ]',
+  ]);
+  reports('a tab as indentation', 'coder:\n\turl: https://coder.example.com\n', [
+    '2:1: the line is indented with a tab; use two spaces for each level',
+  ]);
+  reports('a quote that is not closed', 'coder:\n  url: "https://coder.example.com\n', [
+    '3:1: not valid YAML: a quote is not closed; close it',
+  ]);
+  reports('one colon too many', 'coder:\n  url: host: 1\n', [
+    '2:8: not valid YAML: the line has a second "name: value"; begin a new line, or put the value in quotes',
+  ]);
+  reports('an indentation that matches no level', 'coder:\n    url: x\n  token: y\n', [
+    '3:1: not valid YAML: all mapping items must start at the same column; check indentation, quotes and colons here',
+  ]);
+  reports('a list that turns into a mapping, reported once', '- gpu\npassword: hunter2\n', [
+    '2:1: not valid YAML: unexpected scalar at node end; check indentation, quotes and colons here',
+  ]);
+  reports('a value that begins with a reserved character', 'coder:\n  url: @host\n', [
+    '2:8: not valid YAML: plain value cannot start with reserved character @; put the value in quotes',
+  ]);
+  reports(
+    'YAML tags of CloudFormation, each of them',
+    'coder:\n  token: { secret: !Ref A }\n  url: !Ref B\n',
+    [
       '2:20: YAML tags such as !Ref of CloudFormation are not supported; write the value itself',
       '3:8: YAML tags such as !Ref of CloudFormation are not supported; write the value itself',
     ],
-  },
-  {
-    mistake: 'a syntax error and what the parser guesses after it, as the first error only',
-    text: 'coder: "x" y\npools: {c\nlimits: - e\n',
-    says: ['1:12: not valid YAML: unexpected scalar at node end; check indentation, quotes and colons here'],
-  },
-  {
-    mistake: 'two documents',
-    text: 'a: 1\n---\nb: 1\n',
-    says: ['2:1: the file has a second YAML document ("---"); keep only one'],
-  },
-  {
-    mistake: 'an alias without an anchor',
-    text: 'pools: *gpu\n',
-    says: ['1:8: the alias "*gpu" has no anchor before it; define the anchor with "&" and this name'],
-  },
-  {
-    mistake: 'an alias of itself',
-    text: 'pools: &gpu\n  - *gpu\n',
-    says: ['2:5: the alias "*gpu" refers to itself; write the settings without the alias'],
-  },
-  {
-    mistake: 'nested aliases that expand without limit',
-    text: `a: &a [${'x,'.repeat(20)}]\nb: &b [${'*a,'.repeat(20)}]\nc: [${'*b,'.repeat(20)}]\n`,
-    says: ['1:1: too many nested aliases; write the settings without aliases'],
-  },
-];
+  );
+  reports(
+    'a syntax error and what the parser guesses after it, as the first error only',
+    'coder: "x" y\npools: {c\nlimits: - e\n',
+    ['1:12: not valid YAML: unexpected scalar at node end; check indentation, quotes and colons here'],
+  );
+  reports('two documents', 'a: 1\n---\nb: 1\n', [
+    '2:1: the file has a second YAML document ("---"); keep only one',
+  ]);
+  reports('an alias without an anchor', 'pools: *gpu\n', [
+    '1:8: the alias "*gpu" has no anchor before it; define the anchor with "&" and this name',
+  ]);
+  reports('an alias of itself', 'pools: &gpu\n  - *gpu\n', [
+    '2:5: the alias "*gpu" refers to itself; write the settings without the alias',
+  ]);
+  reports(
+    'nested aliases that expand without limit',
+    `a: &a [${'x,'.repeat(20)}]\nb: &b [${'*a,'.repeat(20)}]\nc: [${'*b,'.repeat(20)}]\n`,
+    ['1:1: too many nested aliases; write the settings without aliases'],
+  );
+});
 
-const NAMES: Mistake[] = [
-  {
-    mistake: 'a typo',
-    text: withPool('    idelTimeout: 5m\n'),
-    says: [`8:5: pools[0].idelTimeout: unknown setting; did you mean "idleTimeout"? ${POOL_SETTINGS}`],
-  },
-  {
-    mistake: 'two letters in the wrong order',
-    text: withPool('    wram: 2\n    mni: 1\n'),
-    says: [
-      `8:5: pools[0].wram: unknown setting; did you mean "warm"? ${POOL_SETTINGS}`,
-      `9:5: pools[0].mni: unknown setting; did you mean "min"? ${POOL_SETTINGS}`,
-    ],
-  },
-  {
-    mistake: 'another spelling of a setting, without a value',
-    text: withPool('    idle_timeout:\n'),
-    says: [`8:5: pools[0].idle_timeout: unknown setting; did you mean "idleTimeout"? ${POOL_SETTINGS}`],
-  },
-  {
-    mistake: 'a short form',
-    text: withPool('    env: { A: b }\n'),
-    says: [`8:5: pools[0].env: unknown setting; did you mean "environment"? ${POOL_SETTINGS}`],
-  },
-  {
-    mistake: 'a setting of another level',
-    text: `${withPool('    maxTasks: 3\n')}min: 1\ncpu: 1024\n`,
-    says: [
-      `8:5: pools[0].maxTasks: unknown setting; "maxTasks" belongs in limits or pools[].prebuilds; ${POOL_SETTINGS}`,
-      '9:1: min: unknown setting; "min" belongs in pools[] or pools[].schedules[]; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, managedKeys, pools, aws',
-      '10:1: cpu: unknown setting; "cpu" belongs in defaults or pools[]; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, managedKeys, pools, aws',
-    ],
-  },
-  {
-    mistake: 'a setting that is similar to one here and exists elsewhere',
-    text: `${withPool('')}limits: { max: 3 }\n`,
-    says: [
+describe('names', () => {
+  reports('a typo', withPool('    idelTimeout: 5m\n'), [
+    `8:5: pools[0].idelTimeout: unknown setting; did you mean "idleTimeout"? ${POOL_SETTINGS}`,
+  ]);
+  reports('two letters in the wrong order', withPool('    wram: 2\n    mni: 1\n'), [
+    `8:5: pools[0].wram: unknown setting; did you mean "warm"? ${POOL_SETTINGS}`,
+    `9:5: pools[0].mni: unknown setting; did you mean "min"? ${POOL_SETTINGS}`,
+  ]);
+  reports('another spelling of a setting, without a value', withPool('    idle_timeout:\n'), [
+    `8:5: pools[0].idle_timeout: unknown setting; did you mean "idleTimeout"? ${POOL_SETTINGS}`,
+  ]);
+  reports('a short form', withPool('    env: { A: b }\n'), [
+    `8:5: pools[0].env: unknown setting; did you mean "environment"? ${POOL_SETTINGS}`,
+  ]);
+  reports('a setting of another level', `${withPool('    maxTasks: 3\n')}min: 1\ncpu: 1024\n`, [
+    `8:5: pools[0].maxTasks: unknown setting; "maxTasks" belongs in limits or pools[].prebuilds; ${POOL_SETTINGS}`,
+    '9:1: min: unknown setting; "min" belongs in pools[] or pools[].schedules[]; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, managedKeys, pools, aws',
+    '10:1: cpu: unknown setting; "cpu" belongs in defaults or pools[]; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, managedKeys, pools, aws',
+  ]);
+  reports(
+    'a setting that is similar to one here and exists elsewhere',
+    `${withPool('')}limits: { max: 3 }\n`,
+    [
       '8:11: limits.max: unknown setting; did you mean "maxTasks"? "max" belongs in pools[] or pools[].prewarm; allowed: maxTasks, dollarsPerHour',
     ],
-  },
-  {
-    mistake: 'a name that is similar to no setting',
-    text: withPool('    colour: blue\n    constructor: x\n'),
-    says: [
-      `8:5: pools[0].colour: unknown setting; ${POOL_SETTINGS}`,
-      `9:5: pools[0].constructor: unknown setting; ${POOL_SETTINGS}`,
-    ],
-  },
-  {
-    mistake: 'a setting that is written twice',
-    text: withPool('    max: 3\n    max: 4\n'),
-    says: ['9:5: pools[0].max: this setting is written twice; keep one of them'],
-  },
-  {
-    mistake: 'two pools with the same name',
-    text: `${withPool('    tags: { gpu: "true" }\n')}  - name: gpu
+  );
+  reports('a name that is similar to no setting', withPool('    colour: blue\n    constructor: x\n'), [
+    `8:5: pools[0].colour: unknown setting; ${POOL_SETTINGS}`,
+    `9:5: pools[0].constructor: unknown setting; ${POOL_SETTINGS}`,
+  ]);
+  reports('a setting that is written twice', withPool('    max: 3\n    max: 4\n'), [
+    '9:5: pools[0].max: this setting is written twice; keep one of them',
+  ]);
+  reports(
+    'two pools with the same name',
+    `${withPool('    tags: { gpu: "true" }\n')}  - name: gpu
     organization: data
     key: { secret: coder/keys/data }
 `,
-    says: ['9:5: pools[1].name: "gpu" is already the name of pools[0]; give each pool its own name'],
-  },
-  {
-    mistake: 'two pools with the same organization and tags, in another order',
-    text: `${withPool('    tags: { a: "1", b: "2" }\n')}  - name: other
+    ['9:5: pools[1].name: "gpu" is already the name of pools[0]; give each pool its own name'],
+  );
+  reports(
+    'two pools with the same organization and tags, in another order',
+    `${withPool('    tags: { a: "1", b: "2" }\n')}  - name: other
     organization: default
     tags: { b: "2", a: "1" }
     key: { secret: coder/keys/other }
 `,
-    says: [
+    [
       '11:5: pools[1]: has the same organization and tags as pools[0] "gpu"; merge them into one pool with a higher max, or give one of them another tag',
     ],
-  },
-  {
-    mistake: 'two untagged pools',
-    text: `${withPool('    tags:\n')}  - name: other
+  );
+  reports(
+    'two untagged pools',
+    `${withPool('    tags:\n')}  - name: other
     organization: default
     key: { secret: coder/keys/other }
 `,
-    says: [
+    [
       '10:5: pools[1]: has the same organization and tags as pools[0] "gpu"; merge them into one pool with a higher max, or give one of them another tag',
     ],
-  },
-  {
-    mistake: 'wrong names of pools and organizations',
-    text: `${HEAD}pools:
+  );
+  reports(
+    'wrong names of pools and organizations',
+    `${HEAD}pools:
   - name: GPU_pool
     organization: Data Platform
     key: { secret: k }
@@ -208,157 +158,125 @@ const NAMES: Mistake[] = [
     organization: default
     key: { secret: k }
 `,
-    says: [
+    [
       '5:5: pools[0].name: "GPU_pool" is not a pool name; use at most 30 lower-case letters, digits and hyphens, and do not begin with a hyphen',
       '6:5: pools[0].organization: "Data Platform" is not an organization; write its UUID, or its name as in the URL of its page (not the display name)',
       '8:5: pools[1].name: "a-name-that-is-too-long-by-one-" is not a pool name; use at most 30 lower-case letters, digits and hyphens, and do not begin with a hyphen',
     ],
-  },
-];
+  );
+});
 
-const VALUES: Mistake[] = [
-  {
-    mistake: 'missing settings',
-    text: 'coder: {}\npools:\n  - name: gpu\n',
-    says: [
-      '1:1: coder.url: missing; URL of coderd, without a path. It must be https, or http for loopback hosts only; for example: https://coder.example.com',
-      '1:1: coder.token: missing; secret that holds the API token for reading jobs, daemons, workspaces and templates. Its user needs the role organization template admin in every organization named below; for example: { secret: coder/autoscaler-token }',
-      '3:5: pools[0].organization: missing; name or UUID of the coderd organization that the provisioner key belongs to; for example: default',
-      '3:5: pools[0].key: missing; write the secret that holds the provisioner key, such as { secret: coder/keys/default }, or "managed". To use a pre-shared key or the token of a user, write psk or token instead',
-    ],
-  },
-  {
-    mistake: 'a negative limit of failed prebuilds',
-    text: withPool('').replace('coder:\n', 'coder:\n  prebuildsFailureHardLimit: -1\n'),
-    says: ['2:3: coder.prebuildsFailureHardLimit: expected at least 0, got -1'],
-  },
-  {
-    mistake: 'no pools',
-    text: `${HEAD}pools: []\n`,
-    says: [
-      '4:1: pools: the list is empty; write at least one entry; for example: [ { name: default, organization: default, key: { secret: coder/keys/default } } ]',
-    ],
-  },
-  {
-    mistake: 'an empty entry of pools',
-    text: `${withPool('')}  -\n`,
-    says: [
-      '8:4: pools[1]: expected a mapping, got nothing; for example: { name: default, organization: default, key: { secret: coder/keys/default } }',
-    ],
-  },
-  {
-    mistake: 'tags that are not strings',
-    text: withPool('    tags:\n      gpu: true\n      zone: 5\n      team:\n'),
-    says: [
-      '9:7: pools[0].tags.gpu: expected a string, got true; put it in quotes',
-      '10:7: pools[0].tags.zone: expected a string, got 5; put it in quotes',
-      '11:7: pools[0].tags.team: no value; write one',
-    ],
-  },
-  {
-    mistake: 'a list of tags',
-    text: withPool('    tags: [gpu]\n'),
-    says: ['8:5: pools[0].tags: expected a mapping, got a list; for example: { gpu: "true" }'],
-  },
-  {
-    mistake: 'tags that coderd sets',
-    text: withPool('    tags: { scope: user, owner: "" }\n'),
-    says: [
-      '8:13: pools[0].tags.scope: "scope" cannot be set in a pool with key: coderd sets this tag, because a provisioner key is always organization-scoped; remove it',
-      '8:26: pools[0].tags.owner: "owner" cannot be set in a pool with key: coderd sets this tag, because a provisioner key is always organization-scoped; remove it',
-    ],
-  },
-  {
-    mistake: 'durations without a unit, with two units or out of range',
-    text: `looks: { every: 2m }\n${withPool('    idleTimeout: 300\n')}  - name: b
+describe('values', () => {
+  reports('missing settings', 'coder: {}\npools:\n  - name: gpu\n', [
+    '1:1: coder.url: missing; URL of coderd, without a path. It must be https, or http for loopback hosts only; for example: https://coder.example.com',
+    '1:1: coder.token: missing; secret that holds the API token for reading jobs, daemons, workspaces and templates. Its user needs the role organization template admin in every organization named below; for example: { secret: coder/autoscaler-token }',
+    '3:5: pools[0].organization: missing; name or UUID of the coderd organization that the provisioner key belongs to; for example: default',
+    '3:5: pools[0].key: missing; write the secret that holds the provisioner key, such as { secret: coder/keys/default }, or "managed". To use a pre-shared key or the token of a user, write psk or token instead',
+  ]);
+  reports(
+    'a negative limit of failed prebuilds',
+    withPool('').replace('coder:\n', 'coder:\n  prebuildsFailureHardLimit: -1\n'),
+    ['2:3: coder.prebuildsFailureHardLimit: expected at least 0, got -1'],
+  );
+  reports('no pools', `${HEAD}pools: []\n`, [
+    '4:1: pools: the list is empty; write at least one entry; for example: [ { name: default, organization: default, key: { secret: coder/keys/default } } ]',
+  ]);
+  reports('an empty entry of pools', `${withPool('')}  -\n`, [
+    '8:4: pools[1]: expected a mapping, got nothing; for example: { name: default, organization: default, key: { secret: coder/keys/default } }',
+  ]);
+  reports('tags that are not strings', withPool('    tags:\n      gpu: true\n      zone: 5\n      team:\n'), [
+    '9:7: pools[0].tags.gpu: expected a string, got true; put it in quotes',
+    '10:7: pools[0].tags.zone: expected a string, got 5; put it in quotes',
+    '11:7: pools[0].tags.team: no value; write one',
+  ]);
+  reports('a list of tags', withPool('    tags: [gpu]\n'), [
+    '8:5: pools[0].tags: expected a mapping, got a list; for example: { gpu: "true" }',
+  ]);
+  reports('tags that coderd sets', withPool('    tags: { scope: user, owner: "" }\n'), [
+    '8:13: pools[0].tags.scope: "scope" cannot be set in a pool with key: coderd sets this tag, because a provisioner key is always organization-scoped; remove it',
+    '8:26: pools[0].tags.owner: "owner" cannot be set in a pool with key: coderd sets this tag, because a provisioner key is always organization-scoped; remove it',
+  ]);
+  reports(
+    'durations without a unit, with two units or out of range',
+    `looks: { every: 2m }\n${withPool('    idleTimeout: 300\n')}  - name: b
     organization: data
     key: { secret: k }
     idleTimeout: 1h30m
 `,
-    says: [
+    [
       '1:10: looks.every: "2m" is out of range; allowed: 1s to 1m',
       '9:5: pools[0].idleTimeout: expected a duration, got 300; write a whole number and a unit (s, m or h), such as 90s, 5m or 1h',
       '13:5: pools[1].idleTimeout: "1h30m" is not a duration; write a whole number and a unit (s, m or h), such as 90s, 5m or 1h',
     ],
-  },
-  {
-    mistake: 'counts that are not valid numbers',
-    text: `limits: { maxTasks: 0 }\n${withPool('    min: 1.5\n    max: 0\n    warm: -1\n')}`,
-    says: [
+  );
+  reports(
+    'counts that are not valid numbers',
+    `limits: { maxTasks: 0 }\n${withPool('    min: 1.5\n    max: 0\n    warm: -1\n')}`,
+    [
       '1:11: limits.maxTasks: expected at least 1, got 0',
       '9:5: pools[0].min: expected a whole number, got 1.5',
       '10:5: pools[0].max: expected at least 1, got 0',
       '11:5: pools[0].warm: expected at least 0, got -1',
     ],
-  },
-  {
-    mistake: 'counts as words or in quotes',
-    text: withPool('    min: "1"\n    max: many\n    warm: .nan\n'),
-    says: [
-      '8:5: pools[0].min: expected a whole number, got "1"; remove the quotes',
-      '9:5: pools[0].max: expected a whole number, got "many"',
-      '10:5: pools[0].warm: expected auto or a whole number, got NaN',
-    ],
-  },
-  {
-    mistake: 'min and warm above max',
-    text: withPool('    min: 5\n    warm: 4\n    max: 3\n'),
-    says: [
-      '8:5: pools[0].min: min 5 is above max 3; lower min or raise max',
-      '9:5: pools[0].warm: warm 4 is above max 3; lower warm or raise max',
-    ],
-  },
-  {
-    mistake: 'the sum of min above maxTasks',
-    text: `limits: { maxTasks: 5 }\n${withPool('    min: 5\n')}  - name: b
+  );
+  reports('counts as words or in quotes', withPool('    min: "1"\n    max: many\n    warm: .nan\n'), [
+    '8:5: pools[0].min: expected a whole number, got "1"; remove the quotes',
+    '9:5: pools[0].max: expected a whole number, got "many"',
+    '10:5: pools[0].warm: expected auto or a whole number, got NaN',
+  ]);
+  reports('min and warm above max', withPool('    min: 5\n    warm: 4\n    max: 3\n'), [
+    '8:5: pools[0].min: min 5 is above max 3; lower min or raise max',
+    '9:5: pools[0].warm: warm 4 is above max 3; lower warm or raise max',
+  ]);
+  reports(
+    'the sum of min above maxTasks',
+    `limits: { maxTasks: 5 }\n${withPool('    min: 5\n')}  - name: b
     organization: data
     key: { secret: k }
     min: 1
 `,
-    says: [
-      "1:11: limits.maxTasks: the pools' min add up to 6, above maxTasks 5; raise maxTasks or lower min",
-    ],
-  },
-  {
-    mistake: 'the sum of min above maxTasks, with a pool without min whose wake is off',
-    text: `limits: { maxTasks: 5 }\n${withPool('    min: 5\n')}  - name: b
+    ["1:11: limits.maxTasks: the pools' min add up to 6, above maxTasks 5; raise maxTasks or lower min"],
+  );
+  reports(
+    'the sum of min above maxTasks, with a pool without min whose wake is off',
+    `limits: { maxTasks: 5 }\n${withPool('    min: 5\n')}  - name: b
     organization: data
     key: { secret: k }
     wake: { autostop: false }
 `,
-    says: [
+    [
       "1:11: limits.maxTasks: the pools' min add up to 6 (a pool whose wake is off counts as 1 if its min is not set), above maxTasks 5; raise maxTasks or lower min",
     ],
-  },
-  {
-    mistake: 'words that warm and min do not accept',
-    text: `${withPool('    warm: on\n    min: auto\n')}  - name: b
+  );
+  reports(
+    'words that warm and min do not accept',
+    `${withPool('    warm: on\n    min: auto\n')}  - name: b
     organization: data
     key: { secret: k }
     warm: false
 `,
-    says: [
+    [
       '8:5: pools[0].warm: expected auto or a whole number, got "on"; write auto',
       '9:5: pools[0].min: expected a whole number, got "auto"; remove min; it is then 0 if wake is on and the autoscaler can read the forecast, otherwise 1',
       '13:5: pools[1].warm: expected auto or a whole number, got false; write 0',
     ],
-  },
-  {
-    mistake: 'warm in quotes and warm as a fraction',
-    text: `${withPool('    warm: "5"\n')}  - name: b
+  );
+  reports(
+    'warm in quotes and warm as a fraction',
+    `${withPool('    warm: "5"\n')}  - name: b
     organization: data
     key: { secret: k }
     warm: 1.5
 `,
-    says: [
+    [
       '8:5: pools[0].warm: expected auto or a whole number, got "5"; remove the quotes',
       '12:5: pools[1].warm: expected auto or a whole number, got 1.5',
     ],
-  },
-  {
-    mistake: 'prices that are not valid amounts',
-    text: `waiting: { person: -0.1, autostart: "$0.10", prebuild: 1001, stop: .inf }\n${withPool('    waiting: { person: "0.5", autostart: 0.50 USD, stop: cheap }\n    dollarsPerLaunch: -1\n')}limits: { dollarsPerHour: 0 }\n`,
-    says: [
+  );
+  reports(
+    'prices that are not valid amounts',
+    `waiting: { person: -0.1, autostart: "$0.10", prebuild: 1001, stop: .inf }\n${withPool('    waiting: { person: "0.5", autostart: 0.50 USD, stop: cheap }\n    dollarsPerLaunch: -1\n')}limits: { dollarsPerHour: 0 }\n`,
+    [
       '1:12: waiting.person: expected at least 0, got -0.1',
       '1:26: waiting.autostart: expected a number of dollars, got "$0.10"; write the number alone: 0.10',
       '1:46: waiting.prebuild: expected at most 1000, got 1001',
@@ -369,91 +287,79 @@ const VALUES: Mistake[] = [
       '10:5: pools[0].dollarsPerLaunch: expected at least 0, got -1',
       '11:11: limits.dollarsPerHour: expected at least 0.001, got 0',
     ],
-  },
-  {
-    mistake: 'one price instead of a mapping of prices',
-    text: `waiting: 0.1\n${withPool('')}`,
-    says: ['1:1: waiting: expected a mapping, got 0.1; for example: { person: 1 }'],
-  },
-  {
-    mistake: 'a setting of an earlier version',
-    text: withPool('    prewarm: { max: 5, afterPeak: 60s }\n'),
-    says: [
-      '8:24: pools[0].prewarm.afterPeak: no longer exists; remove it. After a peak, idle daemons drain after idleTimeout (default 20s)',
-    ],
-  },
-  {
-    mistake: 'prebuilds.maxTasks and whenBlind.floor above max',
-    text: withPool('    max: 3\n    prebuilds: { maxTasks: 4 }\n    whenBlind: { floor: 5 }\n'),
-    says: [
+  );
+  reports('one price instead of a mapping of prices', `waiting: 0.1\n${withPool('')}`, [
+    '1:1: waiting: expected a mapping, got 0.1; for example: { person: 1 }',
+  ]);
+  reports('a setting of an earlier version', withPool('    prewarm: { max: 5, afterPeak: 60s }\n'), [
+    '8:24: pools[0].prewarm.afterPeak: no longer exists; remove it. After a peak, idle daemons drain after idleTimeout (default 20s)',
+  ]);
+  reports(
+    'prebuilds.maxTasks and whenBlind.floor above max',
+    withPool('    max: 3\n    prebuilds: { maxTasks: 4 }\n    whenBlind: { floor: 5 }\n'),
+    [
       '9:18: pools[0].prebuilds.maxTasks: maxTasks 4 is above max 3; lower maxTasks or raise max',
       '10:18: pools[0].whenBlind.floor: floor 5 is above max 3; lower floor or raise max',
     ],
-  },
-  {
-    mistake: 'dollarsPerHour below the price of one task',
-    text: `limits: { dollarsPerHour: 0.1 }\n${withPool('')}  - name: large
+  );
+  reports(
+    'dollarsPerHour below the price of one task',
+    `limits: { dollarsPerHour: 0.1 }\n${withPool('')}  - name: large
     organization: data
     key: { secret: k }
     cpu: 4096
     memory: 8192
 `,
-    says: [
+    [
       '1:11: limits.dollarsPerHour: one task of pool "large" costs $0.1580 an hour, above dollarsPerHour 0.1, so the pool could never launch a task; raise dollarsPerHour or make its tasks smaller',
     ],
-  },
-  {
-    mistake: 'dollarsPerHour below the price of the min tasks',
-    text: `limits: { dollarsPerHour: 0.1 }\n${withPool('    min: 2\n')}  - name: b
+  );
+  reports(
+    'dollarsPerHour below the price of the min tasks',
+    `limits: { dollarsPerHour: 0.1 }\n${withPool('    min: 2\n')}  - name: b
     organization: data
     key: { secret: k }
     wake: { autostart: false }
 `,
-    says: [
+    [
       '1:11: limits.dollarsPerHour: the min tasks of all pools cost $0.1185 an hour, above dollarsPerHour 0.1; raise dollarsPerHour or lower min',
     ],
-  },
-  {
-    mistake: 'values that are not true or false',
-    text: withPool('    spot: "true"\n    wake: { autostop: no }\n'),
-    says: [
-      '8:5: pools[0].spot: expected true or false, got "true"; remove the quotes',
-      '9:13: pools[0].wake.autostop: expected true or false, got "no"',
-    ],
-  },
-  {
-    mistake: 'a percentage without a sign, and an unknown scaleIn',
-    text: `roll: { atOnce: 25 }\n${withPool('    scaleIn: leases\n')}`,
-    says: [
+  );
+  reports('values that are not true or false', withPool('    spot: "true"\n    wake: { autostop: no }\n'), [
+    '8:5: pools[0].spot: expected true or false, got "true"; remove the quotes',
+    '9:13: pools[0].wake.autostop: expected true or false, got "no"',
+  ]);
+  reports(
+    'a percentage without a sign, and an unknown scaleIn',
+    `roll: { atOnce: 25 }\n${withPool('    scaleIn: leases\n')}`,
+    [
       '1:9: roll.atOnce: expected a percentage, got 25; for example: 25%',
       '9:5: pools[0].scaleIn: expected one of lease, confirm, never, got "leases"; did you mean "lease"?',
     ],
-  },
-  {
-    mistake: 'a percentage of 0',
-    text: `roll: { atOnce: 0% }\n${withPool('')}`,
-    says: ['1:9: roll.atOnce: "0%" is not a percentage; write 1% to 100%'],
-  },
-  {
-    mistake: 'environment names that are invalid, reserved or refused by coder',
-    text: withPool(
+  );
+  reports('a percentage of 0', `roll: { atOnce: 0% }\n${withPool('')}`, [
+    '1:9: roll.atOnce: "0%" is not a percentage; write 1% to 100%',
+  ]);
+  reports(
+    'environment names that are invalid, reserved or refused by coder',
+    withPool(
       '    environment: { 1A: x, CODER_URL: x, CODER_ORGANIZATION: x, PORT: 80, A: x }\n    secrets: { A: { secret: a } }\n',
     ),
-    says: [
+    [
       '8:20: pools[0].environment.1A: "1A" is not the name of an environment variable; use letters, digits and _, and do not begin with a digit',
       '8:27: pools[0].environment.CODER_URL: "CODER_URL" is a variable that the autoscaler sets itself; remove it',
       '8:41: pools[0].environment.CODER_ORGANIZATION: "CODER_ORGANIZATION" cannot be used with a provisioner key: coder refuses to start, because the key already fixes organization and tags; remove it',
       '8:64: pools[0].environment.PORT: expected a string, got a number; put it in quotes',
     ],
-  },
-  {
-    mistake: 'a name in both environment and secrets',
-    text: withPool('    environment: { A: x }\n    secrets: { A: { secret: a } }\n'),
-    says: ['9:16: pools[0].secrets.A: "A" is also in environment; keep one of them'],
-  },
-  {
-    mistake: 'invalid references to secrets',
-    text: `coder:
+  );
+  reports(
+    'a name in both environment and secrets',
+    withPool('    environment: { A: x }\n    secrets: { A: { secret: a } }\n'),
+    ['9:16: pools[0].secrets.A: "A" is also in environment; keep one of them'],
+  );
+  reports(
+    'invalid references to secrets',
+    `coder:
   url: https://coder.example.com
   token: coder/token
 pools:
@@ -465,7 +371,7 @@ pools:
       B: { secret: "two words" }
       C: { value: x }
 `,
-    says: [
+    [
       '3:3: coder.token: expected a mapping, got a string; for example: { secret: coder/autoscaler-token }',
       '7:12: pools[0].key.secret: the value is not the name or ARN of a secret in AWS Secrets Manager',
       '9:12: pools[0].secrets.A.secret: the value is not the name or ARN of a secret in AWS Secrets Manager',
@@ -473,72 +379,53 @@ pools:
       '11:7: pools[0].secrets.C.secret: missing; name or ARN of a secret in AWS Secrets Manager',
       '11:12: pools[0].secrets.C.value: unknown setting; allowed: secret, jsonKey',
     ],
-  },
-  {
-    mistake: 'a URL without https',
-    text: withPool('').replace('https://coder.example.com', 'http://coder.example.com/'),
-    says: [
+  );
+  reports(
+    'a URL without https',
+    withPool('').replace('https://coder.example.com', 'http://coder.example.com/'),
+    [
       '2:3: coder.url: "http://coder.example.com/" is plain http, which would send the API token unencrypted; write https://coder.example.com (http is allowed for loopback hosts only)',
     ],
-  },
-  {
-    mistake: 'a URL without a scheme',
-    text: withPool('').replace('https://', ''),
-    says: [
-      '2:3: coder.url: "coder.example.com" is not an absolute http or https URL; write https://coder.example.com',
-    ],
-  },
-];
+  );
+  reports('a URL without a scheme', withPool('').replace('https://', ''), [
+    '2:3: coder.url: "coder.example.com" is not an absolute http or https URL; write https://coder.example.com',
+  ]);
+});
 
-const SIZES: Mistake[] = [
-  {
-    mistake: 'memory that Fargate does not support with the cpu',
-    text: withPool('    cpu: 4096\n    memory: 1024\n'),
-    says: [
+describe('sizes', () => {
+  reports(
+    'memory that Fargate does not support with the cpu',
+    withPool('    cpu: 4096\n    memory: 1024\n'),
+    [
       '9:5: pools[0].memory: Fargate has no task with cpu 4096 and memory 1024; cpu 4096 goes with memory 8192 to 30720 in steps of 1024; memory 1024 goes with cpu 256, 512',
     ],
-  },
-  {
-    mistake: "a cpu that Fargate does not support with the defaults' memory",
-    text: withPool('    cpu: 4096\n'),
-    says: [
-      '8:5: pools[0].cpu: Fargate has no task with cpu 4096 and memory 2048; cpu 4096 goes with memory 8192 to 30720 in steps of 1024; memory 2048 goes with cpu 256, 512, 1024',
-    ],
-  },
-  {
-    mistake: 'an unsupported size in defaults, reported once for all pools',
-    text: `defaults: { cpu: 256, memory: 4096 }\n${withPool('')}  - name: b
+  );
+  reports("a cpu that Fargate does not support with the defaults' memory", withPool('    cpu: 4096\n'), [
+    '8:5: pools[0].cpu: Fargate has no task with cpu 4096 and memory 2048; cpu 4096 goes with memory 8192 to 30720 in steps of 1024; memory 2048 goes with cpu 256, 512, 1024',
+  ]);
+  reports(
+    'an unsupported size in defaults, reported once for all pools',
+    `defaults: { cpu: 256, memory: 4096 }\n${withPool('')}  - name: b
     organization: data
     key: { secret: k }
 `,
-    says: [
+    [
       '1:23: defaults.memory: Fargate has no task with cpu 256 and memory 4096; cpu 256 goes with memory 512, 1024, 2048; memory 4096 goes with cpu 512, 1024, 2048',
     ],
-  },
-  {
-    mistake: 'sizes counted in vCPU and GB',
-    text: `defaults: { cpu: 2 }\n${withPool('    cpu: 512\n    memory: 4\n')}`,
-    says: [
+  );
+  reports(
+    'sizes counted in vCPU and GB',
+    `defaults: { cpu: 2 }\n${withPool('    cpu: 512\n    memory: 4\n')}`,
+    [
       '1:13: defaults.cpu: expected one of 256, 512, 1024, 2048, 4096, 8192, 16384, got 2; 2 vCPU is 2048',
       '10:5: pools[0].memory: Fargate has no task with cpu 512 and memory 4; cpu 512 goes with memory 1024, 2048, 3072, 4096; 4 GB is 4096',
     ],
-  },
-  {
-    mistake: 'an architecture by another name',
-    text: withPool('    architecture: amd64\n    cpu: "512"\n'),
-    says: [
-      '8:5: pools[0].architecture: expected arm64 or x86_64, got "amd64"; did you mean "x86_64"?',
-      '9:5: pools[0].cpu: expected one of 256, 512, 1024, 2048, 4096, 8192, 16384, got "512"; remove the quotes',
-    ],
-  },
-];
-
-it.each([...WHOLE_FILE, ...NAMES, ...VALUES, ...SIZES])(
-  'reports the place and the problem: $mistake',
-  ({ text, says }) => {
-    expect(problemsOf(text)).toEqual(says.map((line) => `${FILE}:${line}`));
-  },
-);
+  );
+  reports('an architecture by another name', withPool('    architecture: amd64\n    cpu: "512"\n'), [
+    '8:5: pools[0].architecture: expected arm64 or x86_64, got "amd64"; did you mean "x86_64"?',
+    '9:5: pools[0].cpu: expected one of 256, 512, 1024, 2048, 4096, 8192, 16384, got "512"; remove the quotes',
+  ]);
+});
 
 it('writes one line for each problem into the message of the error', () => {
   const act = () => readConfig(withPool('    max: 0\n    warm: x\n'), FILE);

@@ -1,4 +1,6 @@
 /** Complete values of the core's types, from the few fields that matter to a test. */
+
+import { checkConfig } from '../../lambda/config/check.ts';
 import type {
   DaemonId,
   EpochMs,
@@ -27,6 +29,24 @@ export const NOW = Date.parse('2026-11-20T09:00:00Z') as EpochMs;
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
+
+const CODER = { url: 'https://coder.example.com', token: { secret: 'token' } };
+/** The settings that are not here have their defaults. */
+const [POOL = undefined as never] = checkConfig({
+  coder: CODER,
+  pools: [
+    {
+      name: 'cpu',
+      organization: 'default',
+      key: { secret: 'keys/cpu' },
+      min: 0,
+      warm: 0,
+      idleTimeout: '10m',
+      prebuilds: { maxTasks: 20 },
+      image: 'ghcr.io/coder/coder:v2.30.0',
+    },
+  ],
+}).config.pools;
 
 export const ago = (ms: number): EpochMs => (NOW - ms) as EpochMs;
 
@@ -177,39 +197,12 @@ export const poolName = (name: string): PoolName => name as PoolName;
 
 export function aPool<G extends Partial<PoolConfig>>(given?: G): PoolConfig & { readonly min: number };
 export function aPool(given: Partial<PoolConfig> = {}): PoolConfig {
-  return {
-    name: poolName('cpu'),
-    organization: 'default',
-    tags: {},
-    auth: { kind: 'key', secret: { secret: 'keys/cpu' } },
-    min: 0,
-    max: 20,
-    warm: 0,
-    idleTimeoutMs: 10 * MINUTE,
-    wake: { autostart: true, autostop: true, maxDelayMs: 10 * MINUTE },
-    waiting: { person: 0.1, autostart: 0.1, prebuild: 0.005, stop: 0.001 },
-    dollarsPerLaunch: 0,
-    prebuilds: { maxTasks: 20 },
-    whenBlind: { floor: 0 },
-    prewarm: { max: 20 },
-    startTimeMs: 90 * SECOND,
-    schedules: [],
-    scaleIn: 'lease',
-    retiring: false,
-    image: 'ghcr.io/coder/coder:v2.30.0',
-    cpu: 1024,
-    memory: 2048,
-    architecture: 'arm64',
-    spot: false,
-    environment: {},
-    secrets: {},
-    ...given,
-  };
+  return { ...POOL, ...given };
 }
 
 export function aConfig(...pools: readonly PoolConfig[]): Config {
   return {
-    coder: { url: 'https://coder.example.com', token: { secret: 'token' }, prebuildsFailureHardLimit: 3 },
+    coder: { ...CODER, prebuildsFailureHardLimit: 3 },
     alertAfterMs: 5 * MINUTE,
     limits: { maxTasks: 100 },
     looks: { everyMs: 10 * SECOND },
