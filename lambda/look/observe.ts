@@ -1,6 +1,8 @@
 /** Reads one snapshot of coderd, ECS and Secrets Manager, with parallel requests where possible. */
 import type { EpochMs, JobId, OrganizationId } from '../decision/model/brands.ts';
 import type { Config, PoolConfig } from '../decision/model/config.ts';
+import { type SecretEntry, secretsOf } from '../decision/model/secrets.ts';
+import { POOL_TAG, tagOf } from '../decision/model/service-tags.ts';
 import type {
   Daemon,
   ForecastReadings,
@@ -8,9 +10,9 @@ import type {
   OrganizationReadings,
   Reading,
   Snapshot,
+  Task,
 } from '../decision/model/snapshot.ts';
-import { observeSecrets } from './observe-secrets.ts';
-import type { Clock, Coderd, Organization, Ports, ReadableEcs } from './ports.ts';
+import type { Clock, Coderd, Organization, Ports, ReadableEcs, SecretList, WantedSecret } from './ports.ts';
 import { TimeLimit } from './time-limit.ts';
 
 /** Takes one snapshot. Does not throw: each reading has a status. */
@@ -187,4 +189,31 @@ export async function observeEcs(ecs: ReadableEcs, now?: EpochMs): Promise<Snaps
   const protections = await ecs.protections(running.map(({ taskArn }) => taskArn));
   const { cluster, stack } = ecs;
   return { cluster, ...(stack === undefined ? {} : { stack }), services, tasks, protections };
+}
+
+/** Reads the metadata of the secrets that the pools' tasks get. Does not throw. */
+function observeSecrets(
+  list: SecretList,
+  pools: readonly PoolConfig[],
+  { ecs, now }: { readonly ecs: Snapshot['ecs']; readonly now: EpochMs },
+): Promise<Reading<SecretEntry>> {
+  return list.entries(
+    pools.flatMap((pool) => wantedBy(pool, ecs)),
+    now,
+  );
+}
+
+function wantedBy(pool: PoolConfig, ecs: Snapshot['ecs']): readonly WantedSecret[] {
+  const created = tasksOf(pool, ecs).flatMap(({ createdAt }) => createdAt ?? []);
+  const oldestTaskAt = created.length === 0 ? undefined : (Math.min(...created) as EpochMs);
+  return secretsOf(pool).map((used) => ({ ...used, pool: pool.name, stack: ecs.stack, oldestTaskAt }));
+}
+
+function tasksOf({ name }: PoolConfig, { services, tasks }: Snapshot['ecs']): readonly Task[] {
+  const groups = services.items
+    .filter((service) => tagOf(service, POOL_TAG) === name)
+    .map(({ serviceName }) => `service:${serviceName}`);
+  return tasks.items.filter(
+    ({ group, lastStatus }) => lastStatus !== 'STOPPED' && groups.includes(group ?? ''),
+  );
 }

@@ -50,41 +50,22 @@ export function poolMetrics({
   return { PendingJobs: pending, BusyDaemons: daemons.busy, DesiredTasks: desired.to ?? 0 };
 }
 
-/** The value of STUCK_METRIC; undefined if every draining task leaves in time. */
-export function stuckTasks({ findings }: Plan): number | undefined {
+/** The values of the metrics that most looks do not emit; undefined: nothing is wrong. */
+export function rareMetrics(plan: Plan): Readonly<Record<RareMetricName, number | undefined>> {
+  const { findings, takenAt } = plan;
   const stuck = sum(findings, (finding) =>
     finding.code === 'tasks-draining-without-daemon' || finding.code === 'tasks-draining-for-long'
       ? finding.tasks.length
       : 0,
   );
-  return stuck === 0 ? undefined : stuck;
-}
-
-/** The value of LICENSE_METRIC; undefined if the license is in order or unknown. */
-export function licenseProblem({ findings }: Plan): number | undefined {
-  return findings.some(({ code }) => code === 'license-missing' || code === 'license-in-grace')
-    ? 1
-    : undefined;
-}
-
-/** The value of DEAD_METRIC; undefined if no build died with its task. */
-export function deadBuilds({ findings }: Plan): number | undefined {
-  return orphansOf(findings).length || undefined;
-}
-
-/** The value of CONTESTED_METRIC; undefined if nothing else sizes a pool. */
-export function contestedPools({ findings }: Plan): number | undefined {
-  return findings.filter(({ code }) => code === 'count-contested').length || undefined;
-}
-
-/** The values of the metrics that most looks do not emit. */
-export function rareMetrics(plan: Plan): Readonly<Record<RareMetricName, number | undefined>> {
+  const isUnlicensed = findings.some(({ code }) => code === 'license-missing' || code === 'license-in-grace');
+  const token = findings.find((finding) => finding.code === 'token-expires');
   return {
-    [TOKEN_METRIC]: tokenDaysLeft(plan),
-    [STUCK_METRIC]: stuckTasks(plan),
-    [LICENSE_METRIC]: licenseProblem(plan),
-    [DEAD_METRIC]: deadBuilds(plan),
-    [CONTESTED_METRIC]: contestedPools(plan),
+    [TOKEN_METRIC]: token && (Date.parse(token.at) - Date.parse(takenAt)) / DAY_MS,
+    [STUCK_METRIC]: stuck || undefined,
+    [LICENSE_METRIC]: isUnlicensed ? 1 : undefined,
+    [DEAD_METRIC]: orphansOf(findings).length || undefined,
+    [CONTESTED_METRIC]: findings.filter(({ code }) => code === 'count-contested').length || undefined,
   };
 }
 
@@ -100,12 +81,4 @@ export function waitMetrics(waits: readonly JobWait[]): Partial<Record<WaitMetri
 
 function entriesOf<K extends string, V>(record: Readonly<Record<K, V>>): readonly (readonly [K, V])[] {
   return Object.entries(record) as unknown as readonly (readonly [K, V])[];
-}
-
-/** The value of TOKEN_METRIC, in days; undefined if the token does not expire soon. */
-export function tokenDaysLeft({ findings, takenAt }: Plan): number | undefined {
-  const finding = findings.find(({ code }) => code === 'token-expires');
-  return finding?.code === 'token-expires'
-    ? (Date.parse(finding.at) - Date.parse(takenAt)) / DAY_MS
-    : undefined;
 }

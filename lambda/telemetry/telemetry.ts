@@ -2,7 +2,8 @@
  * Writes the logs and metrics of the function: one log event and a few metrics per look, and one
  * more event for each job that started and for each build that died with its task.
  */
-import { Logger } from '@aws-lambda-powertools/logger';
+import { LogFormatter, Logger, LogItem } from '@aws-lambda-powertools/logger';
+import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { type Look, lookEvent } from '../look/look-event.ts';
 import { OrphanEvents } from '../look/orphan-event.ts';
@@ -11,9 +12,15 @@ import { waitLine } from '../look/wait-line.ts';
 import { type StartedWaits, WaitRecord } from '../look/wait-record.ts';
 import { FullViewAge } from './full-view-age.ts';
 import { lookMetrics, poolMetrics, rareMetrics, waitMetrics } from './look-metrics.ts';
-import { ShortFormatter } from './short-formatter.ts';
 
 export const logger = new Logger();
+
+/** Writes `message`, `service` and the fields of the event, and nothing else. */
+class ShortFormatter extends LogFormatter {
+  override formatAttributes({ message, serviceName }: UnformattedAttributes, fields: LogAttributes): LogItem {
+    return new LogItem({ attributes: { message, service: serviceName, ...fields } });
+  }
+}
 
 /** For events about single jobs. They come often, so they have no fields of the invocation. */
 const facts = new Logger({ logFormatter: new ShortFormatter() });

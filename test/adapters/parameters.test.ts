@@ -6,7 +6,7 @@ import { ParameterError, readParameters } from '../../lambda/adapters/parameters
 import { RecordParameter } from '../../lambda/adapters/parameters/record-parameter.ts';
 import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { normalizeTags } from '../../lambda/decision/model/tags.ts';
-import type { StockRecord } from '../../lambda/look/stock/stock-record.ts';
+import type { StockRecord } from '../../lambda/look/stock/kept-record.ts';
 import { type Lab, startLab } from '../support/lab.ts';
 import { NOW } from '../support/parts.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../lambda/adapters/parameters/record-codec.ts';
 import type { OrganizationId, PoolName } from '../../lambda/decision/model/brands.ts';
 import { normalizeTags } from '../../lambda/decision/model/tags.ts';
-import type { StockRecord } from '../../lambda/look/stock/stock-record.ts';
+import type { StockRecord } from '../../lambda/look/stock/kept-record.ts';
 import { NOW } from '../support/parts.ts';
 import { runs } from '../support/runs.ts';
 

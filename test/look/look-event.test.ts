@@ -13,12 +13,7 @@ import { answerOf } from '../../lambda/look/answer.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import { type LookEvent, lookEvent } from '../../lambda/look/look-event.ts';
 import { FullViewAge } from '../../lambda/telemetry/full-view-age.ts';
-import {
-  contestedPools,
-  lookMetrics,
-  stuckTasks,
-  tokenDaysLeft,
-} from '../../lambda/telemetry/look-metrics.ts';
+import { lookMetrics, rareMetrics } from '../../lambda/telemetry/look-metrics.ts';
 import { METRICS } from '../../lambda/telemetry/metric-names.ts';
 import { aConfig, ago, aJob, anOrganization, aPool, aSnapshot, MINUTE, reading } from '../support/parts.ts';
 import { draw, type Picture } from '../support/picture.ts';
@@ -206,22 +201,22 @@ describe('the metrics of a look', () => {
 
   it('include the remaining days of the token only before it expires', () => {
     const { plan } = resultOn(BUSY);
-    expect(tokenDaysLeft(plan)).toBeUndefined();
+    expect(rareMetrics(plan).TokenDaysLeft).toBeUndefined();
     const finding: Finding = { code: 'token-expires', at: '2026-11-23T21:00:00.000Z' };
-    expect(tokenDaysLeft({ ...plan, findings: [finding] })).toBe(3.5);
+    expect(rareMetrics({ ...plan, findings: [finding] }).TokenDaysLeft).toBe(3.5);
   });
 });
 
 it('counts contested pools only if there are any', () => {
   const { plan } = resultOn(BUSY);
-  expect(contestedPools(plan)).toBeUndefined();
+  expect(rareMetrics(plan).ContestedPools).toBeUndefined();
   const findings: readonly Finding[] = [{ code: 'count-contested', pool: 'cpu' as PoolName, changes: 3 }];
-  expect(contestedPools({ ...plan, findings })).toBe(1);
+  expect(rareMetrics({ ...plan, findings }).ContestedPools).toBe(1);
 });
 
 it('counts stuck tasks only if there are any', () => {
   const { plan } = resultOn(BUSY);
-  expect(stuckTasks(plan)).toBeUndefined();
+  expect(rareMetrics(plan).StuckTasks).toBeUndefined();
   const pool = 'cpu' as PoolName;
   const tasks = ['a', 'b'] as unknown as readonly TaskArn[];
   const findings: readonly Finding[] = [
@@ -229,7 +224,7 @@ it('counts stuck tasks only if there are any', () => {
     { code: 'tasks-draining-without-daemon', pool, tasks: tasks.slice(1) },
     { code: 'tasks-vacant', pool, tasks },
   ];
-  expect(stuckTasks({ ...plan, findings })).toBe(3);
+  expect(rareMetrics({ ...plan, findings }).StuckTasks).toBe(3);
 });
 
 describe('the age of the last full view', () => {

@@ -3,8 +3,8 @@
  * shows.
  */
 import type { Action, Plan, PoolPlan } from '../../lambda/decision/model/plan.ts';
-import { planSnapshot } from '../../lambda/plan-snapshot.ts';
 import { type Drawn, draw, idOf, type Picture, taskArn } from './picture.ts';
+import { planSnapshot } from './plan-snapshot.ts';
 import { pictureOf } from './world-in-words.ts';
 
 export type Change = (snapshot: Drawn['snapshot'], config: Drawn['config']) => void;

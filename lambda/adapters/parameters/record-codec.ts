@@ -8,7 +8,7 @@ import * as z from 'zod';
 import type { OrganizationId } from '../../decision/model/brands.ts';
 import type { TagSet } from '../../decision/model/tags.ts';
 import type { ReplayedBuild } from '../../decision/stock/replay.ts';
-import type { StockRecord } from '../../look/stock/stock-record.ts';
+import type { StockRecord } from '../../look/stock/kept-record.ts';
 import { stockChoiceSchema } from '../snapshot-schema.ts';
 
 /** Of an advanced parameter (docs/internals/aws.md §4). */

@@ -1,7 +1,7 @@
 /** Keeps the record of builds in one parameter of Systems Manager. */
 import { GetParametersCommand, PutParameterCommand, type SSMClient } from '@aws-sdk/client-ssm';
 import { messageOf } from '../../decision/model/message-of.ts';
-import type { RecordStore, StockRecord } from '../../look/stock/stock-record.ts';
+import type { RecordStore, StockRecord } from '../../look/stock/kept-record.ts';
 import { ParameterError } from './parameters.ts';
 import { decodeRecord, encodeRecord } from './record-codec.ts';
 

@@ -3,9 +3,32 @@
  * a lost, old or wrong one changes how fast a process learns. No failure of the store fails or
  * delays a look.
  */
-import type { EpochMs } from '../../decision/model/brands.ts';
+import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
-import type { RecordStore, StockRecord } from './stock-record.ts';
+import type { StockChoice } from '../../decision/model/snapshot.ts';
+import type { TagSet } from '../../decision/model/tags.ts';
+import type { ReplayedBuild } from '../../decision/stock/replay.ts';
+
+/** What a new process of the function needs, so that it does not have to learn again. */
+export type StockRecord = {
+  readonly organizations: readonly OrganizationRecord[];
+  readonly choices: readonly StockChoice[];
+};
+
+type OrganizationRecord = {
+  readonly id: OrganizationId;
+  /** The builds up to this time are in the record, in milliseconds by coderd's clock. */
+  readonly upTo: number;
+  /** The builds of each tag set, the oldest first. */
+  readonly logs: readonly { readonly tags: TagSet; readonly builds: readonly ReplayedBuild[] }[];
+};
+
+/** Keeps one record. Both throw if the store does not answer within about two seconds. */
+export interface RecordStore {
+  /** Undefined: the store has no record that can be used. */
+  read(): Promise<StockRecord | undefined>;
+  write(record: StockRecord): Promise<void>;
+}
 
 /** The first look waits so long for the record. Later it comes into effect at a later look. */
 const MOST_WAIT_MS = 1_000;
@@ -13,7 +36,7 @@ const WRITE_EVERY_MS = 5 * 60_000;
 /** After a failure, also for lack of a route to the store, no request is sent for so long. */
 const REST_MS = 3_600_000;
 
-export type KeptRecordOptions = {
+type KeptRecordOptions = {
   readonly learner: {
     /** Undefined: nothing is worth keeping. */
     save(): StockRecord | undefined;

@@ -18,7 +18,7 @@ import { type BuildsIn, Learning } from '../../decision/stock/learning.ts';
 import type { ReplayedBuild, ReplayedPools } from '../../decision/stock/replay.ts';
 import { UNKNOWN_RULE } from '../../decision/stock/rules.ts';
 import type { StockSet } from '../../decision/stock/stock-groups.ts';
-import type { StockRecord } from './stock-record.ts';
+import type { StockRecord } from './kept-record.ts';
 
 /** A build is learned when it is this old: then its duration is known, or it is a long one. */
 const SETTLED_MS = 10 * 60_000;

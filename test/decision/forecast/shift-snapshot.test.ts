@@ -9,7 +9,6 @@ import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Plan } from '../../../lambda/decision/model/plan.ts';
 import { POOL_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
-import { planSnapshot } from '../../../lambda/plan-snapshot.ts';
 import {
   aDaemon,
   ago,
@@ -26,6 +25,7 @@ import {
   SECOND,
 } from '../../support/parts.ts';
 import { draw, type Picture } from '../../support/picture.ts';
+import { planSnapshot } from '../../support/plan-snapshot.ts';
 import { actionsOf, inWords } from '../../support/planned.ts';
 import { runs } from '../../support/runs.ts';
 import { table } from '../../support/table.ts';

@@ -1,9 +1,9 @@
 /** The promised starts of a plan: a time for each pending job, or a reason. */
 import { describe, expect, it } from 'vitest';
 import type { PendingJob, PromisedPlan } from '../../../lambda/decision/model/promise.ts';
-import { planSnapshot } from '../../../lambda/plan-snapshot.ts';
 import { NOW } from '../../support/parts.ts';
 import { draw, idOf, type Picture, taskArn } from '../../support/picture.ts';
+import { planSnapshot } from '../../support/plan-snapshot.ts';
 import { all, type Change, failing, listIs, organizationIn } from '../../support/planned.ts';
 import { table } from '../../support/table.ts';
 import { pictureOf } from '../../support/world-in-words.ts';

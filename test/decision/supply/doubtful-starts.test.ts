@@ -1,7 +1,7 @@
 /** Starts that fail, and cases that look like failures but are none. */
 import { describe, expect, it } from 'vitest';
-import { planSnapshot } from '../../../lambda/plan-snapshot.ts';
 import { type Drawn, draw, type Picture } from '../../support/picture.ts';
+import { planSnapshot } from '../../support/plan-snapshot.ts';
 
 const gpu = { cluster: 'gpu' };
 const dear = { tags: { ...gpu, region: 'eu' }, cpu: 4096 };

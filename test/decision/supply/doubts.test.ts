@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../../lambda/decision/model/plan.ts';
-import { planSnapshot } from '../../../lambda/plan-snapshot.ts';
 import { NOW } from '../../support/parts.ts';
 import { draw } from '../../support/picture.ts';
+import { planSnapshot } from '../../support/plan-snapshot.ts';
 import {
   type Change,
   codesInWords,

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { HOUR_MS as HOUR } from '../../../lambda/decision/model/units.ts';
+import type { RecordStore, StockRecord } from '../../../lambda/look/stock/kept-record.ts';
 import { KeptRecord } from '../../../lambda/look/stock/kept-record.ts';
-import type { RecordStore, StockRecord } from '../../../lambda/look/stock/stock-record.ts';
 import { MINUTE, NOW } from '../../support/parts.ts';
 
 const known = (upTo: number): StockRecord => ({

@@ -4,8 +4,8 @@ import { decodeRecord, encodeRecord } from '../../../lambda/adapters/parameters/
 import { deliberate } from '../../../lambda/decision/decide.ts';
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Job, Snapshot } from '../../../lambda/decision/model/snapshot.ts';
+import type { StockRecord } from '../../../lambda/look/stock/kept-record.ts';
 import { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
-import type { StockRecord } from '../../../lambda/look/stock/stock-record.ts';
 import { ago, HOUR, jobId, MINUTE, NOW } from '../../support/parts.ts';
 import { buildAt, stocked } from '../../support/stocked.ts';
 

@@ -1,8 +1,8 @@
-import { parseSnapshot } from './adapters/snapshot-schema.ts';
-import { checkConfig } from './config/check.ts';
-import { deliberate } from './decision/decide.ts';
-import type { PromisedPlan } from './decision/model/promise.ts';
-import { withPromises } from './decision/promise/promise.ts';
+import { parseSnapshot } from '../../lambda/adapters/snapshot-schema.ts';
+import { checkConfig } from '../../lambda/config/check.ts';
+import { deliberate } from '../../lambda/decision/decide.ts';
+import type { PromisedPlan } from '../../lambda/decision/model/promise.ts';
+import { withPromises } from '../../lambda/decision/promise/promise.ts';
 
 /**
  * Plans from a snapshot document and a parsed `autoscaler.yaml`, like a look at the snapshot's
