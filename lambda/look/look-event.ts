@@ -5,98 +5,22 @@
  */
 import { lastPart } from '../decision/model/brands.ts';
 import { sum } from '../decision/model/collections.ts';
-import type {
-  Action,
-  DaemonCounts,
-  Floor,
-  ForecastRow,
-  IsoTime,
-  Override,
-  PoolPlan,
-  Reason,
-} from '../decision/model/plan.ts';
+import type { Action, PoolPlan } from '../decision/model/plan.ts';
 import { findingLines } from '../explain/finding-text.ts';
 import { plainLine } from '../explain/format.ts';
 import { cutLists } from '../explain/truncate-rows.ts';
 import type { Outcome } from './apply.ts';
 import type { LookResult } from './look.ts';
-import { type GroupRow, groupRows } from './look-groups.ts';
+import { groupRows } from './look-groups.ts';
 
-/** Requests by API, as `lambda/adapters/shared/calls.ts` counts them. */
-export type CallsByApi = Readonly<Record<string, { readonly requests: number; readonly throttled: number }>>;
-
-export type Look = { readonly result: LookResult; readonly calls: CallsByApi; readonly durationMs: number };
-
-export type LookEvent = {
-  readonly takenAt: IsoTime;
+export type Look = {
+  readonly result: LookResult;
+  /** Requests by API, as `lambda/adapters/shared/calls.ts` counts them. */
+  readonly calls: Readonly<Record<string, { readonly requests: number; readonly throttled: number }>>;
   readonly durationMs: number;
-  /** When the next look follows, in milliseconds from the start of this one. */
-  readonly lookAgainAfterMs: number;
-  /** Jobs that wait for a daemon of a pool. */
-  readonly pending: number;
-  /** How long the oldest of these jobs has waited. */
-  readonly oldestPendingSeconds: number;
-  /** Unschedulable jobs. */
-  readonly unserved: number;
-  /** Actions that were carried out. */
-  readonly applied: number;
-  /** Tasks whose protection or drain request ECS refused. */
-  readonly refused: number;
-  readonly calls: readonly CallRow[];
-  readonly pools: readonly PoolRow[];
-  readonly groups: readonly GroupRow[];
-  readonly actions: readonly ActionRow[];
-  /** Sentences. Those of `failures` fail the invocation. */
-  readonly findings: readonly string[];
-  readonly failures: readonly string[];
-  readonly forecast: readonly ForecastRow[];
-  /** Jobs that started and that no `wait` event describes (wait-record.ts). Absent: none. */
-  readonly waitsMissed?: number;
-  /** How many rows were left out, by list. */
-  readonly leftOut: Readonly<Record<string, number>>;
 };
 
-export type CallRow = { readonly api: string; readonly requests: number; readonly throttled: number };
-
-export type PoolRow = DaemonCounts & {
-  readonly name: string;
-  readonly scaleIn: string;
-  readonly retiring: boolean;
-  /** Tasks; null without a service. */
-  readonly desiredFrom: number | null;
-  readonly desiredTo: number | null;
-  /** Tasks that ECS runs, starts or is about to start. */
-  readonly tasks: number;
-  readonly pending: number;
-  readonly due: number;
-  readonly floor: number;
-  readonly floorFrom: Floor['from'];
-  readonly startSamples: number;
-  readonly startP50Seconds: number;
-  readonly startP95Seconds: number;
-  /** 1 if a limit holds the pool below its need. A number, so that queries can sum it. */
-  readonly atMax: 0 | 1;
-  /** Tasks that this look requests from ECS. */
-  readonly launches: number;
-  /** Tasks that got a drain request. */
-  readonly asks: number;
-  readonly overrides: readonly Override[];
-  readonly why: readonly Reason[];
-};
-
-export type ActionRow = {
-  readonly pool: string;
-  readonly kind: Action['kind'];
-  readonly why: string;
-  readonly from?: number;
-  readonly to?: number;
-  /** The task id: the last part of its ARN. */
-  readonly task?: string;
-  /** `open`: it failed, a second look did not confirm it, or time was up. */
-  readonly outcome: 'applied' | 'refused' | 'open';
-  /** The reason that ECS gives. */
-  readonly reason?: string;
-};
+export type LookEvent = ReturnType<typeof lookEvent>;
 
 /**
  * CloudWatch used to accept at most 256 KiB per event. It splits a longer line into pieces that no
@@ -114,7 +38,7 @@ const MAX_BYTES = {
 const LONGEST_TEXT = 2_000;
 
 /** Builds the log event of a look. `waitsMissed`: as `StartedWaits.missed`. */
-export function lookEvent({ result, calls, durationMs }: Look, waitsMissed = 0): LookEvent {
+export function lookEvent({ result, calls, durationMs }: Look, waitsMissed = 0) {
   const { snapshot, plan, outcome, failures } = result;
   const groups = groupRows(snapshot, plan);
   const ours = groups.filter(({ pools }) => pools !== '');
@@ -132,15 +56,22 @@ export function lookEvent({ result, calls, durationMs }: Look, waitsMissed = 0):
   return {
     takenAt: plan.takenAt,
     durationMs,
+    // when the next look follows, in milliseconds from the start of this one
     lookAgainAfterMs: plan.lookAgainAfterMs,
+    // jobs that wait for a daemon of a pool
     pending: sum(plan.pools, ({ pending }) => pending),
     oldestPendingSeconds: ours.reduce((most, { oldestSeconds }) => Math.max(most, oldestSeconds), 0),
+    // unschedulable jobs
     unserved: sum(plan.unserved, ({ jobs }) => jobs),
     applied: outcome.applied.length,
+    // tasks whose protection or drain request ECS refused
     refused: outcome.refused.length,
     calls: Object.entries(calls).map(([api, counts]) => ({ api, ...counts })),
+    // lists; `findings` and `failures` are sentences, and those of `failures` fail the invocation
     ...kept,
+    // jobs that started and that no `wait` event describes (wait-record.ts)
     ...(waitsMissed === 0 ? {} : { waitsMissed }),
+    // how many rows were left out, by list
     leftOut,
   };
 }
@@ -160,15 +91,17 @@ export function launchesOf(actions: Outcome['applied']): number {
   );
 }
 
-function poolRow(pool: PoolPlan, { applied, refused }: Outcome): PoolRow {
+function poolRow(pool: PoolPlan, { applied, refused }: Outcome) {
   const own = applied.filter((action) => action.pool === pool.name);
   const { failing: _, ...tasks } = pool.daemons;
   return {
     name: pool.name,
     scaleIn: pool.scaleIn,
     retiring: pool.retiring,
+    // tasks; null without a service
     desiredFrom: pool.desired.from,
     desiredTo: pool.desired.to,
+    // tasks that ECS runs, starts or is about to start
     tasks: sum(Object.values(tasks), (count) => count),
     ...pool.daemons,
     pending: pool.pending,
@@ -178,27 +111,26 @@ function poolRow(pool: PoolPlan, { applied, refused }: Outcome): PoolRow {
     startSamples: pool.startTime.samples,
     startP50Seconds: Math.round(pool.startTime.p50Ms / 1000),
     startP95Seconds: Math.round(pool.startTime.p95Ms / 1000),
+    // a number, so that queries can sum it
     atMax: isAtMax(pool) ? 1 : 0,
+    // tasks that this look requests from ECS
     launches: launchesOf(own),
+    // tasks that got a drain request
     asks: own.filter((action) => action.kind === 'ask-to-leave' && !isRefused(action.task, refused)).length,
     overrides: pool.overrides,
     why: pool.why,
   };
 }
 
-function actionRow(action: Action, { applied, refused }: Outcome): ActionRow {
+/** Its outcome is `open` if it failed, a second look did not confirm it, or time was up. */
+function actionRow(action: Action, { applied, refused }: Outcome) {
   const { pool, kind, why } = action;
   const outcome = applied.includes(action) ? 'applied' : 'open';
   if (action.kind === 'set-desired') return { pool, kind, why, from: action.from, to: action.to, outcome };
   const refusal = refused.find(({ task }) => task === action.task);
-  return {
-    pool,
-    kind,
-    why,
-    task: lastPart(action.task),
-    outcome: refusal === undefined ? outcome : 'refused',
-    ...(refusal === undefined ? {} : { reason: refusal.reason }),
-  };
+  const task = lastPart(action.task);
+  if (refusal === undefined) return { pool, kind, why, task, outcome };
+  return { pool, kind, why, task, outcome: 'refused', reason: refusal.reason };
 }
 
 function isRefused(task: string, refused: Outcome['refused']): boolean {

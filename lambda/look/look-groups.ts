@@ -6,33 +6,16 @@
 import { deriveDemand, oldestOf, type TagGroup } from '../decision/demand/demand.ts';
 import { type EpochMs, isoTime } from '../decision/model/brands.ts';
 import { by, percentile, sum, unique } from '../decision/model/collections.ts';
-import type { IsoTime, Plan } from '../decision/model/plan.ts';
+import type { Plan } from '../decision/model/plan.ts';
 import type { Job, Snapshot } from '../decision/model/snapshot.ts';
 import { displayTags, type Tags, tagKey } from '../decision/model/tags.ts';
 import { tagText } from '../explain/format.ts';
 
-/** The pending and running jobs of one organization with the same tag set, prebuilds included. */
-export type GroupRow = {
-  /** Name. */
-  readonly organization: string;
-  /** `cluster=gpu, size=l`; one text, so that queries can group by it. */
-  readonly tags: string;
-  readonly pending: number;
-  /** When the oldest pending job was submitted. */
-  readonly since?: IsoTime;
-  readonly oldestSeconds: number;
-  /** `2 by-launch, 1 unserved`. */
-  readonly served: string;
-  /** The pools that the jobs are planned for, as one text. */
-  readonly pools: string;
-  readonly running: number;
-  /** The queue wait of the running jobs: from their creation until a daemon took them. */
-  readonly queueWaitP50Seconds?: number;
-  readonly queueWaitP95Seconds?: number;
-};
-
-/** One row for each tag group: groups with pending jobs first, the longest waiting on top. */
-export function groupRows(snapshot: Snapshot, plan: Plan): readonly GroupRow[] {
+/**
+ * One row for the pending and running jobs of each organization and tag set, prebuilds included:
+ * groups with pending jobs first, the longest waiting on top.
+ */
+export function groupRows(snapshot: Snapshot, plan: Plan) {
   const facts = new Map<string, GroupFacts>();
   const of = (organization: string, tags: Tags): GroupFacts => {
     const key = `${organization} ${tagKey(tags)}`;
@@ -74,19 +57,24 @@ function waitsMsOf(jobs: readonly Job[]): readonly number[] {
   );
 }
 
-function toRow({ organization, tags, waiting, places, running }: GroupFacts, now: EpochMs): GroupRow {
+function toRow({ organization, tags, waiting, places, running }: GroupFacts, now: EpochMs) {
   const oldest = waiting.map(oldestOf).toSorted((a, b) => a - b)[0];
   const waits = waitsMsOf(running).toSorted((a, b) => a - b);
   const pools = [...new Set(places.flatMap(({ pool }) => pool ?? []))];
   return {
     organization,
+    // one text, so that queries can group by it: `cluster=gpu, size=l`
     tags: tagText(displayTags(tags)),
     pending: sum(waiting, ({ jobs }) => jobs),
+    // when the oldest pending job was submitted
     ...(oldest === undefined ? {} : { since: isoTime(oldest) }),
     oldestSeconds: oldest === undefined ? 0 : seconds(Math.max(0, now - oldest)),
+    // `2 by-launch, 1 unserved`
     served: servedText(places),
+    // the pools that the jobs are planned for
     pools: pools.sort().join(', '),
     running: running.length,
+    // the queue wait of the running jobs: from their creation until a daemon took them
     ...(waits.length === 0
       ? {}
       : {

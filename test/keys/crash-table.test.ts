@@ -189,7 +189,7 @@ const SETTINGS: readonly (Setting & { readonly rows: readonly Row[] })[] = VERSI
 describe.each(IS_FULL ? SETTINGS : SETTINGS.slice(0, SETTINGS.length / VERSIONS.length))(
   'with coderd $version, an event that is $ending',
   ({ rows, ...setting }) => {
-    it.each(someRows(rows, 12))(
+    it.each(someRows(rows, 8))(
       '$event with "$coderd" in coderd and "$secret" in the secret loses no build and leaves one working key, wherever it crashes',
       async (row) => {
         let at = 1;
