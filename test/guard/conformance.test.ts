@@ -15,6 +15,7 @@ import {
   type GuardPhase,
   type GuardTransition,
 } from '../../simulator/task/guard-table.ts';
+import { rows } from '../support/runs.ts';
 import { type AgentEndpoint, BLOCKED, HOUR_MS, type Misbehaviour } from './agent-endpoint.ts';
 import {
   GUARD_SHELLS,
@@ -42,11 +43,13 @@ const RESET: Misbehaviour = { kind: 'reset' };
 const ROWS = Object.entries(GUARD_TABLE).flatMap(([phase, transitions]) =>
   Object.entries(transitions).map(([input, transition]) => ({ phase, input, ...transition }) as Row),
 );
+/** Rows that `npm run check` tries; `.ci/run` tries all of them. */
+const QUICK_ROWS = 15;
 
 describe.concurrent.each(GUARD_SHELLS)('the guard as a table, under $name', ({ isMissing, ...shell }) => {
   const test = guardTest.skipIf(isMissing);
 
-  test.for(ROWS)('$phase, $input -> $to $effects', async (row, { start }) => {
+  test.for(rows(ROWS, QUICK_ROWS))('$phase, $input -> $to $effects', async (row, { start }) => {
     const { give, renewMs, itself = [] } = SCENARIOS[row.input];
     const day = 24 * HOUR_MS;
     const intervalsMs = {

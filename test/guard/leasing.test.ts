@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { rows } from '../support/runs.ts';
 import { BLOCKED, FAULTS, HOUR_MS, metadata, TASK_ID } from './agent-endpoint.ts';
 import { GUARD_SHELLS, guardTest, type RunningGuard, SECRET } from './running-guard.ts';
 
@@ -42,7 +43,7 @@ describe.concurrent.each(GUARD_SHELLS)(
       expect(trace.having('agent: protect')).toHaveLength(1);
     });
 
-    test.for(FAULTS)(
+    test.for(rows(FAULTS, 2))(
       'starts no daemon while the agent $is at every write, and takes the lease late',
       async ({ fault, why }, { start }) => {
         const { trace, agent } = await start({
@@ -57,7 +58,7 @@ describe.concurrent.each(GUARD_SHELLS)(
       },
     );
 
-    test.for([...FAULTS, { is: 'shows a drain request', fault: undefined }])(
+    test.for(rows([...FAULTS, { is: 'shows a drain request', fault: undefined }], 2))(
       'starts no daemon while the agent $is at every look',
       async ({ fault }, { start }) => {
         const { trace, agent } = await start({
@@ -78,20 +79,25 @@ describe.concurrent.each(GUARD_SHELLS)(
       },
     );
 
-    test.for([
-      { is: 'breaks off', why: 'metadata-curl-52', fault: { kind: 'reset' } as const },
-      { is: 'is garbage', why: 'metadata-unreadable', fault: answer('404 page not found') },
-      {
-        is: 'has an invalid task id',
-        why: 'metadata-unreadable',
-        fault: answer(metadata({ TaskARN: 'a/$(id)' })),
-      },
-      {
-        is: 'shows that the task has to stop',
-        why: 'not-to-run',
-        fault: answer(metadata({ DesiredStatus: 'STOPPED' })),
-      },
-    ])('starts no daemon while the metadata $is', async ({ fault, why }, { start }) => {
+    test.for(
+      rows(
+        [
+          { is: 'breaks off', why: 'metadata-curl-52', fault: { kind: 'reset' } as const },
+          { is: 'is garbage', why: 'metadata-unreadable', fault: answer('404 page not found') },
+          {
+            is: 'has an invalid task id',
+            why: 'metadata-unreadable',
+            fault: answer(metadata({ TaskARN: 'a/$(id)' })),
+          },
+          {
+            is: 'shows that the task has to stop',
+            why: 'not-to-run',
+            fault: answer(metadata({ DesiredStatus: 'STOPPED' })),
+          },
+        ],
+        2,
+      ),
+    )('starts no daemon while the metadata $is', async ({ fault, why }, { start }) => {
       const { trace, agent } = await start({
         shell,
         prepare: (it) => it.misbehaves('metadata', fault),
@@ -103,27 +109,32 @@ describe.concurrent.each(GUARD_SHELLS)(
       expect(trace.having('guard: leasing')).toEqual(['guard: leasing started', `guard: leasing ${why}`]);
     });
 
-    test.for([
-      { is: 'agent refuses', why: 'DEPLOYMENT_BLOCKED', options: { prepare: refuse } },
-      { is: 'agent is missing', why: 'curl-3', options: { environment: { ECS_AGENT_URI: undefined } } },
-      {
-        is: 'agent refuses connections',
-        why: 'curl-7',
-        options: { environment: { ECS_AGENT_URI: 'http://127.0.0.1:1' } },
-      },
-      { is: 'agent is slow', why: 'curl-28', options: { prepare: hang, intervalsMs: { CALL: 50 } } },
-      {
-        is: 'metadata is missing',
-        why: 'metadata-curl-3',
-        options: { environment: { ECS_CONTAINER_METADATA_URI_V4: undefined } },
-      },
-      {
-        is: 'pool has no name',
-        why: 'pool-not-named',
-        options: { environment: { AUTOSCALER_POOL: undefined } },
-      },
-      { is: 'curl does not run', why: 'curl-127', options: { prelude: 'curl() { return 127; }\n' } },
-    ])('exits without having started the daemon when the $is', async ({ why, options }, { start }) => {
+    test.for(
+      rows(
+        [
+          { is: 'agent refuses', why: 'DEPLOYMENT_BLOCKED', options: { prepare: refuse } },
+          { is: 'agent is missing', why: 'curl-3', options: { environment: { ECS_AGENT_URI: undefined } } },
+          {
+            is: 'agent refuses connections',
+            why: 'curl-7',
+            options: { environment: { ECS_AGENT_URI: 'http://127.0.0.1:1' } },
+          },
+          { is: 'agent is slow', why: 'curl-28', options: { prepare: hang, intervalsMs: { CALL: 50 } } },
+          {
+            is: 'metadata is missing',
+            why: 'metadata-curl-3',
+            options: { environment: { ECS_CONTAINER_METADATA_URI_V4: undefined } },
+          },
+          {
+            is: 'pool has no name',
+            why: 'pool-not-named',
+            options: { environment: { AUTOSCALER_POOL: undefined } },
+          },
+          { is: 'curl does not run', why: 'curl-127', options: { prelude: 'curl() { return 127; }\n' } },
+        ],
+        2,
+      ),
+    )('exits without having started the daemon when the $is', async ({ why, options }, { start }) => {
       const { trace } = await start({
         shell,
         ...options,
@@ -139,7 +150,7 @@ describe.concurrent.each(GUARD_SHELLS)(
       ]);
     });
 
-    test.for(['curl', 'sleep', 'tr', 'date'])(
+    test.for(rows(['curl', 'sleep', 'tr', 'date'], 1))(
       'exits at once and logs the reason if the image has no %s',
       async (tool, { start }) => {
         const { trace } = await start({ shell, prelude: `PATH=$STAND_IN\n${withoutTool(tool)}` });

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { rows } from '../support/runs.ts';
 import { HOUR_MS } from './agent-endpoint.ts';
 import {
   GUARD_SHELLS,
@@ -74,11 +75,16 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ is
     expect(agent.expiresAt).toBe(0);
   });
 
-  test.for([
-    { kind: 'reset' } as const,
-    { kind: 'lost' } as const,
-    { kind: 'answer', status: 200, body: '{}' } as const,
-  ])('releases again until it has read that the protection is off: $kind', async (fault, { working }) => {
+  test.for(
+    rows(
+      [
+        { kind: 'reset' } as const,
+        { kind: 'lost' } as const,
+        { kind: 'answer', status: 200, body: '{}' } as const,
+      ],
+      1,
+    ),
+  )('releases again until it has read that the protection is off: $kind', async (fault, { working }) => {
     const guard = await draining(working, { shell });
     const { trace, agent } = guard;
     agent.misbehaves('release', fault);
@@ -131,11 +137,16 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ is
     await guard.trace.until('exit 137');
   });
 
-  test.for([
-    { is: 'exits at once', command: 'false', code: 1, ends: 1 },
-    { is: 'does not exist', command: '/opt/no-such-coder', code: 127, ends: 127 },
-    { is: 'exits 0 without a request, which is a failure', command: 'true', code: 0, ends: 76 },
-  ])('releases the protection when its daemon $is', async ({ command, code, ends }, { start }) => {
+  test.for(
+    rows(
+      [
+        { is: 'exits at once', command: 'false', code: 1, ends: 1 },
+        { is: 'does not exist', command: '/opt/no-such-coder', code: 127, ends: 127 },
+        { is: 'exits 0 without a request, which is a failure', command: 'true', code: 0, ends: 76 },
+      ],
+      2,
+    ),
+  )('releases the protection when its daemon $is', async ({ command, code, ends }, { start }) => {
     const { trace } = await start({ shell, daemon: [command], intervalsMs: { DIED: 50 } });
     await trace.until(`guard: died exit-code-${code}`);
     await trace.until('agent: release');

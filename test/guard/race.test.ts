@@ -3,9 +3,10 @@
  * that moment. `npm run race` runs 1,000 of them in each shell.
  */
 import { describe, expect } from 'vitest';
+import { IS_FULL } from '../support/runs.ts';
 import { GUARD_SHELLS, guardTest, type Shell, type StartGuard } from './running-guard.ts';
 
-const RUNS = Number(process.env.GUARD_RACE_RUNS ?? 16);
+const RUNS = Number(process.env.GUARD_RACE_RUNS ?? (IS_FULL ? 16 : 8));
 const AT_ONCE = 8;
 const SETTLE_MS = 30;
 

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
+import { rows } from '../support/runs.ts';
 import { BLOCKED, HOUR_MS } from './agent-endpoint.ts';
 import { GUARD_SHELLS, guardTest, LOG_THAT_NOBODY_READS, type StartGuard } from './running-guard.ts';
 
@@ -10,21 +11,24 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP'] as const;
 describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({ isMissing, ...shell }) => {
   const test = guardTest.skipIf(isMissing);
 
-  test.for(SIGNALS)('passes %s on as SIGTERM, and waits for the job', async (signal, { working }) => {
-    const guard = await working({ shell });
-    const { trace } = guard;
-    guard.giveJob();
-    guard.signal(signal);
-    await trace.until('daemon: SIGTERM');
-    await trace.until('guard: stopping signal');
-    await trace.until('agent: look', { times: 3, from: trace.events.length });
-    expect(trace.having('exit')).toEqual([]);
-    guard.finishJob();
-    await trace.until('all gone');
-    expect(trace.having('daemon: ').slice(1)).toEqual(['daemon: SIGTERM', 'daemon: finished']);
-    expect(trace.having('exit')).toEqual(['exit 0']);
-    expect(trace.having('guard: ended')).toEqual(['guard: ended daemon-exited']);
-  });
+  test.for(rows(SIGNALS, 1))(
+    'passes %s on as SIGTERM, and waits for the job',
+    async (signal, { working }) => {
+      const guard = await working({ shell });
+      const { trace } = guard;
+      guard.giveJob();
+      guard.signal(signal);
+      await trace.until('daemon: SIGTERM');
+      await trace.until('guard: stopping signal');
+      await trace.until('agent: look', { times: 3, from: trace.events.length });
+      expect(trace.having('exit')).toEqual([]);
+      guard.finishJob();
+      await trace.until('all gone');
+      expect(trace.having('daemon: ').slice(1)).toEqual(['daemon: SIGTERM', 'daemon: finished']);
+      expect(trace.having('exit')).toEqual(['exit 0']);
+      expect(trace.having('guard: ended')).toEqual(['guard: ended daemon-exited']);
+    },
+  );
 
   test('sends the daemon one SIGTERM, however many the guard gets', async ({ working }) => {
     const guard = await working({ shell });
@@ -114,7 +118,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
     expect(guard.trace.having('daemon:')).toEqual([]);
   });
 
-  test.for(['protect', 'look', 'metadata'] as const)(
+  test.for(rows(['protect', 'look', 'metadata'] as const, 1))(
     'exits 0 without having started the daemon in the middle of the first %s',
     async (call, { start }) => {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -4,6 +4,7 @@
  */
 import { describe, expect } from 'vitest';
 import * as z from 'zod';
+import { rows } from '../support/runs.ts';
 import { type AgentEndpoint, HOUR_MS, type Misbehaviour, TASK_ID } from './agent-endpoint.ts';
 import { GUARD_SHELLS, guardTest, type RunningGuard, SECRET, type StartGuard } from './running-guard.ts';
 
@@ -63,12 +64,21 @@ describe.concurrent.each(GUARD_SHELLS)('the sampler of a guard, under $name', ({
     expect(second).toEqual({ ...of, memoryMiB: 140, peakMiB: 140, cpuPercent: 150, throttledPercent: 20 });
   });
 
-  test.for([
-    { is: 'cgroup v1', file: { total_inactive_file: 60 * MIB, inactive_file: 1 }, peakMiB: 40 },
-    { is: 'cgroup v2', file: { inactive_file: 60 * MIB }, peakMiB: 40 },
-    { is: 'an agent that does not tell the file cache', file: {}, peakMiB: 100 },
-    { is: 'a file cache that is larger than the usage', file: { inactive_file: 200 * MIB }, peakMiB: 100 },
-  ])('reads the memory of $is', async ({ file, peakMiB }, { working }) => {
+  test.for(
+    rows(
+      [
+        { is: 'cgroup v1', file: { total_inactive_file: 60 * MIB, inactive_file: 1 }, peakMiB: 40 },
+        { is: 'cgroup v2', file: { inactive_file: 60 * MIB }, peakMiB: 40 },
+        { is: 'an agent that does not tell the file cache', file: {}, peakMiB: 100 },
+        {
+          is: 'a file cache that is larger than the usage',
+          file: { inactive_file: 200 * MIB },
+          peakMiB: 100,
+        },
+      ],
+      2,
+    ),
+  )('reads the memory of $is', async ({ file, peakMiB }, { working }) => {
     const memory_stats = { stats: { active_file: 7, ...file }, usage: 100 * MIB };
     const { trace } = await working({ shell, intervalsMs: SAMPLING, prepare: serving({ memory_stats }) });
     await trace.until('usage: {');
@@ -140,7 +150,7 @@ describe.concurrent.each(GUARD_SHELLS)('the sampler of a guard, under $name', ({
     expect(between).toHaveLength(20);
   });
 
-  test.for(UNREADABLE)('ignores %s, and logs the next answer', async (body, { working }) => {
+  test.for(rows(UNREADABLE, 2))('ignores %s, and logs the next answer', async (body, { working }) => {
     const guard = await working({
       shell,
       intervalsMs: SAMPLING,
@@ -154,7 +164,7 @@ describe.concurrent.each(GUARD_SHELLS)('the sampler of a guard, under $name', ({
     expect(guard.trace.having('noise')).toEqual([]);
   });
 
-  test.for(HOSTILE)(
+  test.for(rows(HOSTILE, 2))(
     'changes nothing in the life of its guard when the agent $is',
     async ({ fault }, { start }) => {
       const without = await life(start, { shell, environment: { AUTOSCALER_USAGE: 'off' } });
@@ -169,7 +179,7 @@ describe.concurrent.each(GUARD_SHELLS)('the sampler of a guard, under $name', ({
     },
   );
 
-  test.for(HOSTILE)('keeps no stop waiting when the agent $is', async ({ fault }, { working }) => {
+  test.for(rows(HOSTILE, 2))('keeps no stop waiting when the agent $is', async ({ fault }, { working }) => {
     const guard = await working({
       shell,
       intervalsMs: SAMPLING,

@@ -15,7 +15,7 @@ import type { Rules } from './world/clock-moves.ts';
 import { GuardsModel } from './world/guards.ts';
 import { PoolModel } from './world/pool.ts';
 import { type PoolBound, PoolCodes } from './world/pool-state.ts';
-import type { Model } from './world/search.ts';
+import { type Judge, judgeAll, type Model } from './world/search.ts';
 import { ASK } from './world/task.ts';
 
 /** What a mutant or a missing assumption changes. */
@@ -111,18 +111,11 @@ type Quiet = Pick<Variant, 'table' | 'decide'> & { readonly limits: Bounds };
  * Judges progress: from every state and under every reading, a quiet world must settle under the
  * product.
  */
-function settlesFrom(codes: PoolCodes, { table, limits, decide }: Quiet): Model['judge'] {
+function settlesFrom(codes: PoolCodes, { table, limits, decide }: Quiet): Judge {
   const decider = deciderFor(limits, decide);
-  const judges = READINGS.map((reading) =>
-    progressJudge(codes, { table, reading, decider, min: limits.min }),
+  return judgeAll(
+    READINGS.map((reading) => progressJudge(codes, { table, reading, decider, min: limits.min })),
   );
-  return (code) => {
-    for (const judge of judges) {
-      const violation = judge(code);
-      if (violation !== undefined) return violation;
-    }
-    return undefined;
-  };
 }
 
 const deciders = new Map<string, Decider>();

@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { boundText, caughtLines, exploredLines, summaryOf, traceLines } from './report.ts';
-import { exploreOnThreads } from './threads.ts';
+import { exploreOnThreads } from './run.ts';
 
 const { json, small, traces, workers } = new Command('explore')
   .description('check guard, ECS, coderd and autoscaler in every interleaving of a small world')

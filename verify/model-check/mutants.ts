@@ -1,6 +1,6 @@
 /**
  * Mutants of the protocol. Each breaks one rule of docs/internals/architecture.md, "The lease", and
- * an exploration must catch it.
+ * an exploration must catch it. Also the assumptions behind safety, each left out.
  */
 
 import { decide } from '../../lambda/decision/decide.ts';
@@ -75,6 +75,18 @@ export const MUTANTS: readonly Mutant[] = [
   ofAutoscaler('leaving tasks do not count against maxTasks', withMoreRoom(leavingTasks)),
   ofAutoscaler('tasks that ECS cannot place count against maxTasks', onSnapshot(withoutEvents)),
   ofAutoscaler('a stock daemon does not drain for a job of another pool', keepsStock),
+];
+
+/** The assumptions behind safety, each with a variant of the world in which it does not hold. */
+export const ASSUMPTIONS: readonly Mutant[] = [
+  {
+    name: 'a daemon that starts after ECS has chosen its task is stopped before coderd hands it a job',
+    variant: { ...AS_IT_IS, stopsPromptly: false },
+  },
+  {
+    name: 'a job of a draining daemon ends within 17 h, or its guard can renew the protection of 23 h',
+    variant: { ...AS_IT_IS, drainsInTime: false },
+  },
 ];
 
 type Row = readonly [GuardPhase, GuardInput, GuardPhase, ...(readonly GuardEffect[])];

@@ -1,6 +1,8 @@
 /**
  * Runs the explorations: the protocol as it is, its mutants, and the world without each assumption.
+ * On worker threads each is named by its place in a list.
  */
+import { startWorkerPool, type WorkerPool } from '../../simulator/base/worker-pool.ts';
 import {
   AS_IT_IS,
   type Exploration,
@@ -10,6 +12,7 @@ import {
   twoPools,
   type Variant,
 } from './explorations.ts';
+import { ASSUMPTIONS, MUTANTS, type Mutant } from './mutants.ts';
 import { type Failure, type SearchResult, search } from './world/search.ts';
 
 /** What is told of an exploration. */
@@ -69,20 +72,8 @@ export type Caught = {
   readonly states: number;
 };
 
-/** The assumptions behind safety, each with a variant of the world in which it does not hold. */
-export const ASSUMPTIONS: readonly { readonly name: string; readonly variant: Variant }[] = [
-  {
-    name: 'a daemon that starts after ECS has chosen its task is stopped before coderd hands it a job',
-    variant: { ...AS_IT_IS, stopsPromptly: false },
-  },
-  {
-    name: 'a job of a draining daemon ends within 17 h, or its guard can renew the protection of 23 h',
-    variant: { ...AS_IT_IS, drainsInTime: false },
-  },
-];
-
 /** Runs explorations until one finds a violation of the variant. */
-export function catchVariant(name: string, variant: Variant): Caught {
+export function catchVariant({ name, variant }: Mutant): Caught {
   let states = 0;
   for (const tried of CATCHING) {
     const { exploration, found } = explore(tried, variant);
@@ -90,4 +81,49 @@ export function catchVariant(name: string, variant: Variant): Caught {
     if (found.failure !== undefined) return { name, by: { exploration, failure: found.failure }, states };
   }
   return { name, by: undefined, states };
+}
+
+/** `small` does not prove the protocol: it is what a change tries in CI. */
+export type Size = 'whole' | 'small';
+type Suspects = 'mutants' | 'assumptions';
+/** An exploration, or a variant that one must catch, by its place in a list. */
+export type ExplorationRequest = { readonly list: Size | Suspects; readonly index: number };
+
+const PROTOCOL = { whole: EXPLORATIONS, small: SMALL } as const;
+const SUSPECTS = { mutants: MUTANTS, assumptions: ASSUMPTIONS } as const;
+
+export type ExplorationThreads = {
+  /** In the order of `EXPLORATIONS`, or of `SMALL`. */
+  readonly explored: readonly Promise<Explored>[];
+  readonly mutants: readonly Promise<Caught>[];
+  readonly assumptions: readonly Promise<Caught>[];
+  readonly close: () => Promise<void>;
+};
+
+/** Starts all explorations on threads. They run in the order of the lists, the longest first. */
+export function exploreOnThreads(threads: number, size: Size = 'whole'): ExplorationThreads {
+  const pool: WorkerPool<ExplorationRequest, Explored | Caught> = startWorkerPool({
+    script: new URL('./worker.ts', import.meta.url),
+    handle: runRequest,
+    threads,
+    describe: ({ list, index }) => `exploration ${index + 1} of the ${list}`,
+  });
+  const caught = (list: Suspects): readonly Promise<Caught>[] =>
+    SUSPECTS[list].map((_, index) => pool.run({ list, index }) as Promise<Caught>);
+  return {
+    explored: PROTOCOL[size].map((_, index) => pool.run({ list: size, index }) as Promise<Explored>),
+    mutants: caught('mutants'),
+    assumptions: caught('assumptions'),
+    close: pool.close,
+  };
+}
+
+/** Runs a request in this thread. */
+export function runRequest({ list, index }: ExplorationRequest): Explored | Caught {
+  if (list === 'whole' || list === 'small') return explore(at(PROTOCOL[list], index));
+  return catchVariant(at(SUSPECTS[list], index));
+}
+
+function at<T>(list: readonly T[], index: number): T {
+  return list[index] as T;
 }

@@ -93,7 +93,7 @@ function readingsKey(ecs: EcsReadings, coder: CoderReadings): string {
  * The calls that the product makes for these actions, in its order: raises, one call for all drain
  * requests, lower counts (lambda/look/apply.ts).
  */
-function writesOf(actions: readonly Action[], names: readonly number[]): readonly Write[] {
+export function writesOf(actions: readonly Action[], names: readonly number[]): readonly Write[] {
   const slotOf = new Map(names.map((name, slot) => [arnOf(name), slot]));
   const asks = actions.flatMap((action) =>
     action.kind === 'ask-to-leave' ? [slotOf.get(action.task) ?? -1] : [],

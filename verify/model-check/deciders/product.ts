@@ -4,11 +4,10 @@
  * any two calls. A reply may be lost; the look then makes no further call (lambda/look/apply.ts). A
  * second look may start before the first has ended.
  */
-import { type Autoscaler, sortSlots } from '../world/autoscalers.ts';
+import type { Autoscaler } from '../world/autoscalers.ts';
 import { remembered } from '../world/interned.ts';
-import { copyInto, NO_TASK, type PoolCodes, type PoolState } from '../world/pool-state.ts';
+import { copyInto, NO_TASK, type PoolCodes, type PoolState, sortSlots } from '../world/pool-state.ts';
 import type { Emit, Fail } from '../world/search.ts';
-import { ASK } from '../world/task.ts';
 import { wrongCount } from './counts.ts';
 import { type Decider, ordersOf, type Write } from './decider.ts';
 import {
@@ -42,10 +41,6 @@ export class Product implements Autoscaler {
   readonly #other: PoolState;
   readonly #orders: readonly (readonly number[])[];
   readonly #movedLooks: readonly ((looksId: number) => number)[];
-  readonly #asked = remembered((id) => {
-    const task = this.#codes.kinds.at(id);
-    return task === undefined ? NO_TASK : this.#codes.kinds.idOf({ ...task, protection: ASK });
-  });
 
   constructor(codes: PoolCodes, rules: ProductRules) {
     this.#codes = codes;
@@ -191,7 +186,7 @@ export class Product implements Autoscaler {
 
   #carryOut(write: Write, state: PoolState): void {
     if (write.kind === 'set') state.desired = write.desired;
-    else for (const slot of write.slots) state.ids[slot] = this.#asked(state.ids[slot] ?? NO_TASK);
+    else for (const slot of write.slots) state.ids[slot] = this.#codes.asked(state.ids[slot] ?? NO_TASK);
   }
 
   /** Decides on the current state, and judges the count that the look sets. */

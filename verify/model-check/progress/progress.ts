@@ -4,7 +4,7 @@
  */
 import { remembered } from '../world/interned.ts';
 import { NO_TASK, PoolCodes } from '../world/pool-state.ts';
-import type { Violation } from '../world/search.ts';
+import type { Judge } from '../world/search.ts';
 import { afterRound, calmed, isSettled, type QuietRules, type QuietWorld } from './quiet-world.ts';
 import { settlingJudge } from './settling.ts';
 
@@ -16,10 +16,7 @@ const CALM_KINDS = 64;
 export type ProgressRules = QuietRules & { readonly min: number };
 
 /** Judges a state of a pool by what follows from it in a quiet world. */
-export function progressJudge(
-  reached: PoolCodes,
-  rules: ProgressRules,
-): (code: number) => Violation | undefined {
+export function progressJudge(reached: PoolCodes, rules: ProgressRules): Judge {
   const { tasks: slots, jobs } = reached.bound;
   const codes = new PoolCodes({ tasks: slots + EXTRA_SLOTS, jobs }, CALM_KINDS);
   const calmId = remembered((id) => {

@@ -15,6 +15,7 @@ import {
   LEASE,
   type ModelTask,
   NEW_TASK,
+  PUTS,
   UNPROTECTED,
 } from '../world/task.ts';
 
@@ -155,16 +156,14 @@ function afterInput(
   world: Around,
   rules: GuardRules,
 ): Change | undefined {
-  const fed = feed(task, input, rules.table);
-  if (fed.kind === 'exited') return { task: undefined };
-  if (world === ALONE && (fed.task.write === 'lease' || fed.task.write === 'hold')) return undefined;
-  const next = settleWrite(fed.task, world, rules);
+  const { to } = feed('', task, input, rules.table);
+  if (to === undefined) return { task: undefined };
+  if (world === ALONE && (to.write === 'lease' || to.write === 'hold')) return undefined;
+  const next = settleWrite(to, world, rules);
   const isSame =
     next.guard === task.guard && next.protection === task.protection && next.daemon === task.daemon;
   return isSame ? undefined : { task: next };
 }
-
-const PUTS = { lease: LEASE, hold: ASK, release: UNPROTECTED } as const;
 
 function settleWrite(task: ModelTask, world: Around, { reading }: GuardRules): ModelTask {
   const { write } = task;

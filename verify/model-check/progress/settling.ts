@@ -2,7 +2,7 @@
  * Judges whether a quiet world settles from a state. States that are known to settle are not
  * checked again.
  */
-import type { Violation } from '../world/search.ts';
+import type { Judge, Violation } from '../world/search.ts';
 
 export type QuietModel = {
   /** Every state that may exist half an hour later. */
@@ -13,11 +13,7 @@ export type QuietModel = {
 };
 
 /** Judges a state of a quiet world by what follows from it. */
-export function settlingJudge({
-  after,
-  isSettled,
-  describe,
-}: QuietModel): (code: number) => Violation | undefined {
+export function settlingJudge({ after, isSettled, describe }: QuietModel): Judge {
   const settles = new Set<number>();
 
   const judge = (code: number, path: readonly number[]): Violation | undefined => {

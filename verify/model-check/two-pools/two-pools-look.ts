@@ -1,9 +1,8 @@
 /** Computes one look of the product at two pools: what it sees, and the calls that it makes. */
 
-import type { Decide, Write } from '../deciders/decider.ts';
-import type { CoderReadings, DaemonView, EcsTaskView, SeenPool } from '../deciders/view.ts';
-import { arnOf, configWith, keepsOneFree, NO_DAEMON, snapshotOfPools } from '../deciders/view.ts';
-import { type SlotState, type SmallPool, type TwoPools, withSlot } from './two-pools-state.ts';
+import { type Decide, type Write, writesOf } from '../deciders/decider.ts';
+import { configWith, keepsOneFree, type SeenPool, snapshotOfPools } from '../deciders/view.ts';
+import { SLOTS, type SmallPool, type TwoPools, withSlot } from './two-pools-state.ts';
 
 /** Daemons of the second pool can run jobs of the first pool too. */
 const POOLS: readonly SeenPool[] = [
@@ -44,14 +43,7 @@ export function lookOf(limits: TwoPoolsLimits, decide: Decide): (pools: TwoPools
     const actions = decide(snapshotOfPools(looks, stock), config);
     const calls = pools.flatMap((_, pool): readonly Call[] => {
       const own = actions.filter((action) => action.pool === NAMES[pool]);
-      const arns = looks[pool]?.names.map(arnOf) ?? [];
-      const slots = own.flatMap((action) =>
-        action.kind === 'ask-to-leave' ? [arns.indexOf(action.task)] : [],
-      );
-      const sets = own.flatMap((action) =>
-        action.kind === 'set-desired' ? [{ pool, kind: 'set' as const, desired: action.to }] : [],
-      );
-      return slots.length === 0 ? sets : [{ pool, kind: 'ask', slots }, ...sets];
+      return writesOf(own, looks[pool]?.names ?? []).map((write) => ({ ...write, pool }));
     });
     const rank = (call: Call): number => {
       if (call.kind === 'ask') return 1;
@@ -66,20 +58,12 @@ export function carriedOut(pools: TwoPools, call: Call): TwoPools {
   return pools.map((pool, at) => {
     if (at !== call.pool) return pool;
     if (call.kind === 'set') return { ...pool, desired: call.desired };
-    return call.slots.reduce((now, slot) => withSlot(now, slot, ASKED[pool.slots[slot] ?? 'none']), pool);
+    return call.slots.reduce(
+      (now, slot) => withSlot(now, slot, SLOTS[pool.slots[slot] ?? 'none'].asked),
+      pool,
+    );
   });
 }
-
-const ASKED: Readonly<Record<SlotState, SlotState>> = {
-  none: 'none',
-  pending: 'pending',
-  booting: 'booting',
-  idle: 'asked',
-  busy: 'finishing',
-  asked: 'asked',
-  finishing: 'finishing',
-  left: 'left',
-};
 
 /** The task names of pool n start at n times this number. */
 const NAMES_APART = 16;
@@ -89,42 +73,10 @@ const NAMES_APART = 16;
  * interchangeable, so one order of names is enough.
  */
 function lookAt({ slots, desired, pending, isUnplaced }: SmallPool, at: number) {
-  const coder: CoderReadings = { daemons: slots.map((state) => DAEMONS[state]), pending };
   return {
     pool: POOLS[at] ?? { name: '', tags: {} },
-    ecs: { tasks: slots.map((state) => TASKS[state]), desired, isDeploying: false, isUnplaced },
-    coder,
+    ecs: { tasks: slots.map((state) => SLOTS[state].task), desired, isDeploying: false, isUnplaced },
+    coder: { daemons: slots.map((state) => SLOTS[state].daemon), pending },
     names: slots.map((_, slot) => at * NAMES_APART + slot),
   };
 }
-
-const task = (protection: EcsTaskView['protection'], isRunning = true, isYoung = false): EcsTaskView => ({
-  revision: 'new',
-  isRunning,
-  protection,
-  isYoung,
-});
-
-const TASKS: Readonly<Record<SlotState, EcsTaskView | undefined>> = {
-  none: undefined,
-  pending: task('none', false),
-  booting: task('none', true, true),
-  idle: task('lease'),
-  busy: task('lease'),
-  asked: task('ask'),
-  finishing: task('ask'),
-  left: task('none'),
-};
-
-const daemon = (hasJob: boolean): DaemonView => ({ row: 'live', hasJob });
-
-const DAEMONS: Readonly<Record<SlotState, DaemonView>> = {
-  none: NO_DAEMON,
-  pending: NO_DAEMON,
-  booting: NO_DAEMON,
-  idle: daemon(false),
-  busy: daemon(true),
-  asked: daemon(false),
-  finishing: daemon(true),
-  left: { row: 'offline', hasJob: false },
-};

@@ -5,12 +5,12 @@
  */
 
 import { settlingJudge } from '../progress/settling.ts';
-import type { Violation } from '../world/search.ts';
+import { type Judge, judgeAll } from '../world/search.ts';
 import { type Call, carriedOut, NAMES, type TwoPoolsLimits } from './two-pools-look.ts';
 import {
   describePools,
   isFree,
-  type SlotState,
+  SLOTS,
   type SmallPool,
   servedBy,
   type TwoPools,
@@ -31,24 +31,16 @@ type Blocked = number | undefined;
 const BLOCKED: readonly Blocked[] = [undefined, 0, 1];
 
 /** Judges a state by what follows from it in each quiet world. */
-export function settlesFrom(
-  codes: TwoPoolsCodes,
-  rules: QuietRules,
-): (code: number) => Violation | undefined {
-  const judges = BLOCKED.map((blocked) =>
-    settlingJudge({
-      after: (code) => roundFrom(code, codes, { ...rules, blocked }),
-      isSettled: (code) => isSettled(codes.unpack(code), { ...rules, blocked }),
-      describe: (code) => describePools(codes.unpack(code), NAMES),
-    }),
+export function settlesFrom(codes: TwoPoolsCodes, rules: QuietRules): Judge {
+  return judgeAll(
+    BLOCKED.map((blocked) =>
+      settlingJudge({
+        after: (code) => roundFrom(code, codes, { ...rules, blocked }),
+        isSettled: (code) => isSettled(codes.unpack(code), { ...rules, blocked }),
+        describe: (code) => describePools(codes.unpack(code), NAMES),
+      }),
+    ),
   );
-  return (code) => {
-    for (const judge of judges) {
-      const violation = judge(code);
-      if (violation !== undefined) return violation;
-    }
-    return undefined;
-  };
 }
 
 type BlockedRules = QuietRules & { readonly blocked: Blocked };
@@ -97,19 +89,8 @@ function started(pool: SmallPool, isBlocked: boolean): SmallPool {
   return { ...pool, slots, isUnplaced: false };
 }
 
-const CALMED: Readonly<Record<SlotState, SlotState>> = {
-  none: 'none',
-  pending: 'idle',
-  booting: 'idle',
-  idle: 'idle',
-  busy: 'idle',
-  asked: 'left',
-  finishing: 'left',
-  left: 'left',
-};
-
 function calmed(pool: SmallPool): SmallPool {
-  return { ...pool, slots: pool.slots.map((state) => CALMED[state]) };
+  return { ...pool, slots: pool.slots.map((state) => SLOTS[state].calm) };
 }
 
 /** The pools after coderd has handed all possible jobs to idle daemons, in every way. */

@@ -1,16 +1,44 @@
-/** The state of two pools under one `maxTasks`, in small values, packed into one whole number. */
-import { ExplorationError } from '../world/exploration-error.ts';
+/** The state of two pools under one `maxTasks`, in small values. */
+import type { DaemonView, EcsTaskView } from '../deciders/view.ts';
+import { NO_DAEMON } from '../deciders/view.ts';
+import { Interned } from '../world/interned.ts';
 
 /**
  * What is in one slot of a pool. `asked`: idle, with a drain request; `finishing`: with a drain
  * request and a job.
  */
-export type SlotState = (typeof SLOT_STATES)[number];
+export type SlotState = 'none' | 'pending' | 'booting' | 'idle' | 'busy' | 'asked' | 'finishing' | 'left';
 
-const SLOT_STATES = ['none', 'pending', 'booting', 'idle', 'busy', 'asked', 'finishing', 'left'] as const;
+type Slot = {
+  /** What a look sees of it. */
+  readonly task: EcsTaskView | undefined;
+  readonly daemon: DaemonView;
+  /** After a drain request. */
+  readonly asked: SlotState;
+  /** When guards and daemons have done what takes minutes and jobs have ended. */
+  readonly calm: SlotState;
+};
+
+const task = (protection: EcsTaskView['protection'], isRunning = true, isYoung = false): EcsTaskView => ({
+  revision: 'new',
+  isRunning,
+  protection,
+  isYoung,
+});
+const daemon = (hasJob: boolean): DaemonView => ({ row: 'live', hasJob });
+
+export const SLOTS: Readonly<Record<SlotState, Slot>> = {
+  none: { task: undefined, daemon: NO_DAEMON, asked: 'none', calm: 'none' },
+  pending: { task: task('none', false), daemon: NO_DAEMON, asked: 'pending', calm: 'idle' },
+  booting: { task: task('none', true, true), daemon: NO_DAEMON, asked: 'booting', calm: 'idle' },
+  idle: { task: task('lease'), daemon: daemon(false), asked: 'asked', calm: 'idle' },
+  busy: { task: task('lease'), daemon: daemon(true), asked: 'finishing', calm: 'idle' },
+  asked: { task: task('ask'), daemon: daemon(false), asked: 'asked', calm: 'left' },
+  finishing: { task: task('ask'), daemon: daemon(true), asked: 'finishing', calm: 'left' },
+  left: { task: task('none'), daemon: { row: 'offline', hasJob: false }, asked: 'left', calm: 'left' },
+};
 
 export type SmallPool = {
-  /** Sorted in the order of `SLOT_STATES`: tasks are interchangeable. */
   readonly slots: readonly SlotState[];
   readonly desired: number;
   /** Number of the pool's own pending jobs. */
@@ -21,11 +49,9 @@ export type SmallPool = {
 
 export type TwoPools = readonly SmallPool[];
 
-const PROTECTED: ReadonlySet<SlotState> = new Set(['idle', 'busy', 'asked', 'finishing']);
-
 /** Whether ECS may stop the task: it has no lease yet, or its lease is gone. */
 export function isFree(state: SlotState): boolean {
-  return state !== 'none' && !PROTECTED.has(state);
+  return SLOTS[state].task?.protection === 'none';
 }
 
 /** Number of tasks in a pool. */
@@ -50,55 +76,34 @@ export function withoutJob(pools: TwoPools, from: number): TwoPools {
   return pools.map((pool, at) => (at === from ? { ...pool, pending: pool.pending - 1 } : pool));
 }
 
-/** Counts and numbers of pending jobs must be below this. */
-const BASE = 8;
-
-/** Packs states into whole numbers and back. */
+/** Numbers of states, the initial one 0. Tasks of a pool are interchangeable: their slots are sorted. */
 export class TwoPoolsCodes {
-  readonly initial: number;
-  readonly #slots: number;
+  readonly #states = new Interned<TwoPools>((pools) => JSON.stringify(pools), 1 << 24);
 
   /** @param slots for tasks in each pool */
   constructor(slots: number) {
-    this.#slots = slots;
-    const empty = { slots: Array<SlotState>(slots).fill('none'), desired: 0, pending: 0, isUnplaced: false };
-    this.initial = this.pack([empty, empty]);
+    const none = Array<SlotState>(slots).fill('none');
+    const empty: SmallPool = { slots: none, desired: 0, pending: 0, isUnplaced: false };
+    this.pack([empty, empty]);
   }
 
   pack(pools: TwoPools): number {
-    let code = 0;
-    for (const { slots, desired, pending, isUnplaced } of pools) {
-      if (desired >= BASE || pending >= BASE)
-        throw new ExplorationError(
-          `packing a state: desired ${desired} and pending ${pending} must be below ${BASE}; choose a smaller bound`,
-        );
-      code = ((code * BASE + desired) * BASE + pending) * 2 + (isUnplaced ? 1 : 0);
-      const ids = slots.map((state) => SLOT_STATES.indexOf(state)).sort();
-      for (const id of ids) code = code * SLOT_STATES.length + id;
-    }
-    return code;
+    return this.#states.idOf(
+      pools.map(({ slots, desired, pending, isUnplaced }) => ({
+        slots: slots.toSorted((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b)),
+        desired,
+        pending,
+        isUnplaced,
+      })),
+    );
   }
 
   unpack(code: number): TwoPools {
-    let rest = code;
-    const digit = (base: number): number => {
-      const value = rest % base;
-      rest = (rest - value) / base;
-      return value;
-    };
-    const pool = (): SmallPool => {
-      const slots = Array.from(
-        { length: this.#slots },
-        () => SLOT_STATES[digit(SLOT_STATES.length)] ?? 'none',
-      );
-      const isUnplaced = digit(2) === 1;
-      const pending = digit(BASE);
-      return { slots: slots.reverse(), isUnplaced, pending, desired: digit(BASE) };
-    };
-    const [second, first] = [pool(), pool()];
-    return [first, second];
+    return this.#states.at(code);
   }
 }
+
+const ORDER = Object.keys(SLOTS);
 
 /** A text for traces. */
 export function describePools(pools: TwoPools, names: readonly string[]): string {

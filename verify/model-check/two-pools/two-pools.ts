@@ -42,7 +42,7 @@ export function twoPoolsModel({ jobs, decide, ...limits }: TwoPoolsRules): Model
   };
   const settles = settlesFrom(codes, { limits, callsAt });
   return {
-    initial: codes.initial,
+    initial: 0,
     expand: (code, emit, fail) => {
       const pools = codes.unpack(code);
       const calls = callsAt(code);
@@ -157,21 +157,23 @@ function ecsSteps(pool: SmallPool): readonly PoolStep[] {
   return steps;
 }
 
-const MOVES: Readonly<Record<SlotState, readonly (readonly [string, SlotState])[]>> = {
-  none: [],
-  pending: [['a task starts to run', 'booting']],
-  booting: [['a task takes its lease, and its daemon registers', 'idle']],
-  idle: [['a daemon dies, and its guard releases the protection', 'left']],
-  busy: [['a job ends', 'idle']],
-  asked: [['a task with a drain request has left', 'left']],
-  finishing: [['a task with a drain request ends its job and has left', 'left']],
-  left: [['ECS does not stop a task that has left, and its guard exits', 'none']],
+/** What can happen to a task by itself. */
+const MOVES: Readonly<Record<SlotState, readonly [what: string, to: SlotState] | undefined>> = {
+  none: undefined,
+  pending: ['a task starts to run', 'booting'],
+  booting: ['a task takes its lease, and its daemon registers', 'idle'],
+  idle: ['a daemon dies, and its guard releases the protection', 'left'],
+  busy: ['a job ends', 'idle'],
+  asked: ['a task with a drain request has left', 'left'],
+  finishing: ['a task with a drain request ends its job and has left', 'left'],
+  left: ['ECS does not stop a task that has left, and its guard exits', 'none'],
 };
 
 function taskSteps(pool: SmallPool): readonly PoolStep[] {
-  return pool.slots.flatMap((state, slot) =>
-    MOVES[state].map(([what, to]) => ({ what, to: withSlot(pool, slot, to) })),
-  );
+  return pool.slots.flatMap((state, slot) => {
+    const [what, to] = MOVES[state] ?? [];
+    return what === undefined || to === undefined ? [] : [{ what, to: withSlot(pool, slot, to) }];
+  });
 }
 
 /**

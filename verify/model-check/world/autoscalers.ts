@@ -2,10 +2,8 @@
  * What an autoscaler is to the exploration of a pool, and the nonsense autoscaler.
  * deciders/product.ts has the product.
  */
-import { remembered } from './interned.ts';
-import { copyInto, NO_TASK, type PoolCodes, type PoolState } from './pool-state.ts';
+import { copyInto, NO_TASK, type PoolCodes, type PoolState, sortSlots } from './pool-state.ts';
 import type { Emit, Fail } from './search.ts';
-import { ASK } from './task.ts';
 
 export type Autoscaler = {
   readonly expand: (now: PoolState, emit: Emit, fail: Fail) => void;
@@ -30,10 +28,6 @@ export type Autoscaler = {
  */
 export function nonsense(codes: PoolCodes): Autoscaler {
   const next = codes.empty();
-  const asked = remembered((id) => {
-    const task = codes.kinds.at(id);
-    return task === undefined ? NO_TASK : codes.kinds.idOf({ ...task, protection: ASK });
-  });
   const canonical = (state: PoolState): number => {
     sortSlots(state.ids);
     return codes.pack(state);
@@ -52,9 +46,9 @@ export function nonsense(codes: PoolCodes): Autoscaler {
       next.desired = now.desired;
       for (let slot = 0; slot < now.ids.length; slot++) {
         const id = now.ids[slot] ?? NO_TASK;
-        if (asked(id) === id) continue;
+        if (codes.asked(id) === id) continue;
         copyInto(now, next);
-        next.ids[slot] = asked(id);
+        next.ids[slot] = codes.asked(id);
         emit(canonical(next), 'the autoscaler sends it a drain request', slot);
       }
     },
@@ -62,13 +56,3 @@ export function nonsense(codes: PoolCodes): Autoscaler {
 }
 
 const COUNTS = [0, 1, 2, 3, 4].map((count) => `the autoscaler sets the count to ${count}`);
-
-/** Sorts the slots of a state in place: their order makes no difference. */
-export function sortSlots(ids: number[]): void {
-  for (let i = 1; i < ids.length; i++) {
-    const id = ids[i] ?? NO_TASK;
-    let slot = i;
-    for (; slot > 0 && (ids[slot - 1] ?? NO_TASK) > id; slot--) ids[slot] = ids[slot - 1] ?? NO_TASK;
-    ids[slot] = id;
-  }
-}

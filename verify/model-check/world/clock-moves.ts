@@ -4,8 +4,8 @@
  * Looks of the guard may fail for any time.
  */
 import type { GuardInput, GuardTable } from '../../../simulator/task/guard-table.ts';
-import { type FeedResult, feed, judgeLook, sendsWrite } from './guard-step.ts';
-import { ASK, ASKED_BELOW, holdsJob, isAtRisk, LEASE, type ModelTask, UNPROTECTED } from './task.ts';
+import { feed, judgeLook, type Move, sendsWrite } from './guard-step.ts';
+import { ASKED_BELOW, holdsJob, isAtRisk, type ModelTask, PUTS, UNPROTECTED } from './task.ts';
 
 export type Rules = {
   readonly table: GuardTable;
@@ -21,18 +21,6 @@ export type Rules = {
   /** Whether a job of a draining daemon ends within the units that it may take. */
   readonly drainsInTime: boolean;
 };
-
-export type Move = {
-  readonly what: string;
-  /** Undefined: the task is gone. */
-  readonly to: ModelTask | undefined;
-  /** Whether the step needs a pending job. */
-  readonly takesJob?: boolean;
-  /** The violation, if the step is one. */
-  readonly fails?: string;
-};
-
-export const OVER_JOB = 'the guard exits while its daemon holds a job';
 
 /** Every step of a task except the passing of time. */
 export function movesOf(task: ModelTask, rules: Rules): readonly Move[] {
@@ -102,7 +90,7 @@ function writeMoves(task: ModelTask, rules: Rules): readonly Move[] {
   const done: ModelTask = { ...task, write: 'none' };
   const taken: ModelTask = {
     ...done,
-    protection: write === 'lease' ? LEASE : write === 'hold' ? ASK : UNPROTECTED,
+    protection: PUTS[write],
   };
   const answered = (what: string, to: ModelTask, input: GuardInput): readonly Move[] =>
     write === 'lease' ? feedMoves(what, to, input, rules) : [{ what, to }];
@@ -187,7 +175,5 @@ function daemonMoves(task: ModelTask, rules: Rules): readonly Move[] {
 }
 
 function feedMoves(what: string, task: ModelTask, input: GuardInput, { table }: Rules): readonly Move[] {
-  const result: FeedResult = feed(task, input, table);
-  if (result.kind === 'goes-on') return [{ what, to: result.task }];
-  return [{ what, to: undefined, ...(result.overJob ? { fails: OVER_JOB } : {}) }];
+  return [feed(what, task, input, table)];
 }

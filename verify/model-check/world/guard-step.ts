@@ -15,24 +15,32 @@ import {
   UNPROTECTED,
 } from './task.ts';
 
-/** The result of a guard's input. */
-export type FeedResult =
-  | { readonly kind: 'goes-on'; readonly task: ModelTask }
-  /** The guard has exited, so ECS stops the task. */
-  | { readonly kind: 'exited'; readonly overJob: boolean };
+/** A step of a task. */
+export type Move = {
+  readonly what: string;
+  /** Undefined: the task is gone. */
+  readonly to: ModelTask | undefined;
+  /** Whether the step needs a pending job. */
+  readonly takesJob?: boolean;
+  /** The violation, if the step is one. */
+  readonly fails?: string;
+};
 
 /**
  * Gives the guard an input. A PUT is only sent: it stays in `write` until it takes effect or is
- * lost.
+ * lost. If the guard exits, ECS stops the task.
  */
-export function feed(task: ModelTask, input: GuardInput, table: GuardTable): FeedResult {
+export function feed(what: string, task: ModelTask, input: GuardInput, table: GuardTable): Move {
   const { to, effects } = stepGuard(task.guard, input, table);
   let next: ModelTask = { ...task, guard: to };
   for (const effect of effects) {
-    if (EXITS.has(effect)) return { kind: 'exited', overJob: holdsJob(next) };
+    if (EXITS.has(effect)) {
+      const fails = holdsJob(next) ? { fails: 'the guard exits while its daemon holds a job' } : {};
+      return { what, to: undefined, ...fails };
+    }
     next = EFFECTS[effect](next);
   }
-  return { kind: 'goes-on', task: forget(next) };
+  return { what, to: forget(next) };
 }
 
 /** Whether the guard sends a PUT for this input. It sends one at a time. */

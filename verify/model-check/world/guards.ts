@@ -4,26 +4,15 @@
  * task. ECS refuses any call, which covers every reading of DEPLOYMENT_BLOCKED
  * (docs/internals/aws.md §1). Tasks are interchangeable: a state is a sorted list of them.
  */
-import { GUARD_TABLE } from '../../../simulator/task/guard-table.ts';
-import { sortSlots } from './autoscalers.ts';
-import { later, type Move, movesOf, type Rules } from './clock-moves.ts';
+import { later, movesOf, type Rules } from './clock-moves.ts';
+import type { Move } from './guard-step.ts';
 import { Interned, remembered } from './interned.ts';
+import { NO_TASK, type PoolBound, sortSlots } from './pool-state.ts';
 import type { Emit, Fail, Model } from './search.ts';
-import { ASK, describeTask, holdsJob, keyOf, type ModelTask, NEW_TASK } from './task.ts';
-
-export type GuardsBound = { readonly tasks: number; readonly jobs: number };
-
-const RULES: Rules = {
-  table: GUARD_TABLE,
-  ask: ASK,
-  hasLateLooks: false,
-  stopsPromptly: true,
-  drainsInTime: true,
-};
+import { describeTask, holdsJob, keyOf, type ModelTask, NEW_TASK } from './task.ts';
 
 /** The most states of one task. */
 const KINDS = 4096;
-const NO_TASK = 0;
 const TIME_CANNOT_PASS = -1;
 
 type KnownMove = Pick<Move, 'what' | 'takesJob' | 'fails'> & { readonly to: number };
@@ -44,7 +33,7 @@ export class GuardsModel implements Model {
   readonly #now: number[];
   readonly #next: number[];
 
-  constructor({ tasks, jobs }: GuardsBound, rules: Rules = RULES) {
+  constructor({ tasks, jobs }: PoolBound, rules: Rules) {
     this.#rules = rules;
     this.#jobs = jobs;
     this.#kinds.idOf(undefined);

@@ -1,4 +1,7 @@
-import { ExplorationError } from './exploration-error.ts';
+/** A state does not fit into the numbers that the exploration packs states into. */
+export class ExplorationError extends Error {
+  override readonly name = 'ExplorationError';
+}
 
 /** Numbers values: values with the same key get the same small number. */
 export class Interned<T> {
@@ -15,10 +18,6 @@ export class Interned<T> {
   constructor(keyOf: (value: T) => string, most: number) {
     this.#keyOf = keyOf;
     this.#most = most;
-  }
-
-  get size(): number {
-    return this.#values.length;
   }
 
   idOf(value: T): number {

@@ -4,9 +4,8 @@
  * all. There is no clock: whatever takes long may end at any moment.
  */
 import type { GuardInput, GuardTable } from '../../../simulator/task/guard-table.ts';
-import { OVER_JOB } from './clock-moves.ts';
-import { feed, judgeLook } from './guard-step.ts';
-import { ASK, ASKED_BELOW, LEASE, type ModelTask, UNPROTECTED } from './task.ts';
+import { feed, judgeLook, type Move } from './guard-step.ts';
+import { ASKED_BELOW, type ModelTask, PUTS } from './task.ts';
 
 export type TaskRules = {
   readonly table: GuardTable;
@@ -17,17 +16,8 @@ export type TaskRules = {
   readonly endsSessions: boolean;
 };
 
-export type PoolMove = {
-  readonly what: string;
-  /** Undefined: the task is gone. */
-  readonly to: ModelTask | undefined;
-  /** Whether the step takes a pending job. */
-  readonly takesJob?: boolean;
-  readonly fails?: string;
-};
-
 /** Every step of a task, its guard and its daemon. */
-export function poolMovesOf(task: ModelTask, rules: TaskRules): readonly PoolMove[] {
+export function poolMovesOf(task: ModelTask, rules: TaskRules): readonly Move[] {
   if (task.ecs === 'pending') return [{ what: 'starts to run', to: { ...task, ecs: 'running' } }];
   return [...guardMoves(task, rules.table), ...daemonMoves(task, rules), ...rowMoves(task)];
 }
@@ -44,28 +34,19 @@ function withoutSession(task: ModelTask, endsSessions: boolean): ModelTask {
 }
 
 /** The steps of a guard's input. A PUT that the guard sends takes effect, or is refused or lost. */
-function inputMoves(
-  what: string,
-  task: ModelTask,
-  input: GuardInput,
-  table: GuardTable,
-): readonly PoolMove[] {
-  const result = feed(task, input, table);
-  if (result.kind === 'exited')
-    return [{ what, to: undefined, ...(result.overJob ? { fails: OVER_JOB } : {}) }];
-  const { write } = result.task;
-  if (write === 'none') return [{ what, to: result.task }];
-  const done: ModelTask = { ...result.task, write: 'none' };
+function inputMoves(what: string, task: ModelTask, input: GuardInput, table: GuardTable): readonly Move[] {
+  const move = feed(what, task, input, table);
+  if (move.to === undefined || move.to.write === 'none') return [move];
+  const { write } = move.to;
+  const done: ModelTask = { ...move.to, write: 'none' };
   return [
     { what: `${what}; PUT ${write} takes effect`, to: { ...done, protection: PUTS[write] } },
     { what: `${what}; PUT ${write} does not take effect`, to: done },
   ];
 }
 
-const PUTS = { lease: LEASE, hold: ASK, release: UNPROTECTED } as const;
-
-function guardMoves(task: ModelTask, table: GuardTable): readonly PoolMove[] {
-  const inputs = (what: string, ...list: readonly GuardInput[]): readonly PoolMove[] =>
+function guardMoves(task: ModelTask, table: GuardTable): readonly Move[] {
+  const inputs = (what: string, ...list: readonly GuardInput[]): readonly Move[] =>
     list.flatMap((input) => inputMoves(`${what}${input}`, task, input, table));
   switch (task.guard) {
     case 'leasing':
@@ -88,12 +69,12 @@ function guardMoves(task: ModelTask, table: GuardTable): readonly PoolMove[] {
   }
 }
 
-function daemonMoves(task: ModelTask, { table, endsSessions }: TaskRules): readonly PoolMove[] {
-  const becomes = (what: string, change: Partial<ModelTask>): PoolMove => ({
+function daemonMoves(task: ModelTask, { table, endsSessions }: TaskRules): readonly Move[] {
+  const becomes = (what: string, change: Partial<ModelTask>): Move => ({
     what,
     to: { ...task, unitsOfJob: 0, ...change },
   });
-  const exits = (what: string): readonly PoolMove[] =>
+  const exits = (what: string): readonly Move[] =>
     inputMoves(what, { ...task, daemon: 'none' }, 'daemon-exited', table);
   switch (task.daemon) {
     case 'starting':
@@ -117,7 +98,7 @@ function daemonMoves(task: ModelTask, { table, endsSessions }: TaskRules): reado
   }
 }
 
-function rowMoves(task: ModelTask): readonly PoolMove[] {
+function rowMoves(task: ModelTask): readonly Move[] {
   const hasDaemon = task.daemon !== 'none';
   // A guard without a lease gives up after 10 min, before this.
   if (task.row === 'young' && task.guard !== 'leasing')

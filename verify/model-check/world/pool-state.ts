@@ -2,9 +2,8 @@
  * The state of a pool in an exploration, packed into one whole number: tasks in their slots,
  * desired count, deployment, pending jobs, looks in progress.
  */
-import { ExplorationError } from './exploration-error.ts';
-import { Interned } from './interned.ts';
-import { describeTask, keyOf, type ModelTask } from './task.ts';
+import { ExplorationError, Interned, remembered } from './interned.ts';
+import { ASK, describeTask, keyOf, type ModelTask } from './task.ts';
 
 export type PoolBound = {
   /** Slots for tasks. */
@@ -34,6 +33,11 @@ export const NO_TASK = 0;
 export class PoolCodes {
   readonly bound: PoolBound;
   readonly kinds: Interned<ModelTask | undefined>;
+  /** The number of a task after a drain request. */
+  readonly asked = remembered((id) => {
+    const task = this.kinds.at(id);
+    return task === undefined ? NO_TASK : this.kinds.idOf({ ...task, protection: ASK });
+  });
   readonly #base: number;
 
   /** @param most number of different states of one task */
@@ -105,4 +109,14 @@ export function copyInto(from: PoolState, to: PoolState): void {
   to.isDeploying = from.isDeploying;
   to.isUnplaced = from.isUnplaced;
   to.looksId = from.looksId;
+}
+
+/** Sorts the slots of a state in place: their order makes no difference. */
+export function sortSlots(ids: number[]): void {
+  for (let i = 1; i < ids.length; i++) {
+    const id = ids[i] ?? NO_TASK;
+    let slot = i;
+    for (; slot > 0 && (ids[slot - 1] ?? NO_TASK) > id; slot--) ids[slot] = ids[slot - 1] ?? NO_TASK;
+    ids[slot] = id;
+  }
 }

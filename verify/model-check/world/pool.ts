@@ -5,10 +5,11 @@
  * visits millions of states and must copy and compare each in microseconds.
  */
 import type { Autoscaler } from './autoscalers.ts';
+import type { Move } from './guard-step.ts';
 import { remembered } from './interned.ts';
-import { type PoolMove, poolMovesOf, type TaskRules, withoutKey } from './pool-moves.ts';
+import { poolMovesOf, type TaskRules, withoutKey } from './pool-moves.ts';
 import { copyInto, NO_TASK, type PoolCodes, type PoolState } from './pool-state.ts';
-import type { Emit, Fail, Model } from './search.ts';
+import type { Emit, Fail, Judge, Model } from './search.ts';
 import { holdsJob, isAtRisk, type ModelTask, NEW_TASK, UNPROTECTED } from './task.ts';
 
 export type PoolRules = TaskRules & {
@@ -23,7 +24,7 @@ export type PoolRules = TaskRules & {
 /** What the model derives from one task, computed once for each state of a task. */
 type Kind = {
   readonly task: ModelTask | undefined;
-  readonly moves: readonly (Omit<PoolMove, 'to'> & { readonly to: number })[];
+  readonly moves: readonly (Omit<Move, 'to'> & { readonly to: number })[];
   readonly isHolding: boolean;
   readonly isOld: boolean;
   readonly isFree: boolean;
@@ -36,7 +37,7 @@ type Kind = {
 /** The model of a pool. */
 export class PoolModel implements Model {
   readonly initial: number;
-  readonly judge: Model['judge'];
+  readonly judge: Judge;
   readonly #codes: PoolCodes;
   readonly #hasOperator: boolean;
   readonly #autoscaler: Autoscaler;
@@ -46,7 +47,7 @@ export class PoolModel implements Model {
   readonly #now: PoolState;
   readonly #next: PoolState;
 
-  constructor(codes: PoolCodes, rules: PoolRules, judge?: Model['judge']) {
+  constructor(codes: PoolCodes, rules: PoolRules, judge: Judge) {
     this.judge = judge;
     this.#codes = codes;
     this.#hasOperator = rules.hasOperator;

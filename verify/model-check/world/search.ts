@@ -15,10 +15,23 @@ export type Model = {
   readonly initial: number;
   /** Emits every step from a state. */
   readonly expand: (code: number, emit: Emit, fail: Fail) => void;
-  /** The violation if the state itself is one; undefined otherwise. */
-  readonly judge?: ((code: number) => Violation | undefined) | undefined;
+  readonly judge?: Judge;
   readonly describe: (code: number) => string;
 };
+
+/** The violation if a state is one; undefined otherwise. */
+export type Judge = (code: number) => Violation | undefined;
+
+/** Judges a state by each of these; the first violation counts. */
+export function judgeAll(judges: readonly Judge[]): Judge {
+  return (code) => {
+    for (const judge of judges) {
+      const violation = judge(code);
+      if (violation !== undefined) return violation;
+    }
+    return undefined;
+  };
+}
 
 /** A violation, and the lines that show what follows from its state. */
 export type Violation = {

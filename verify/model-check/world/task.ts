@@ -45,6 +45,8 @@ const UNITS = { lease: 8, ask: 3, askedBelow: 4, lowBelow: 2, drainedJob: 2 } as
 export const UNPROTECTED = 0;
 export const LEASE = UNITS.lease + 1;
 export const ASK = UNITS.ask + 1;
+/** What a PUT leaves of a lease. */
+export const PUTS = { lease: LEASE, hold: ASK, release: UNPROTECTED } as const;
 /** Less than this is a drain request. */
 export const ASKED_BELOW = UNITS.askedBelow + 1;
 /** With less than this the guard renews the 23 h. */
