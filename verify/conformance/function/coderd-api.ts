@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
-import { ConformanceError } from '../stage/conformance-error.ts';
-import { JsonClient } from '../stage/json-client.ts';
+import { JsonClient } from '../stage/ask.ts';
+import { ConformanceError } from '../stage/question.ts';
 import { templateArchive } from '../stage/template-archive.ts';
 
 const time = z.string().transform((text) => Date.parse(text));

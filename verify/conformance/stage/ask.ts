@@ -1,5 +1,7 @@
+/** Sends requests to coderd and to its control port. */
+import type * as z from 'zod';
 import type { Names } from './names.ts';
-import type { Answer, Question } from './stage.ts';
+import { type Answer, ConformanceError, type Question } from './question.ts';
 
 /** Sends a question of the story to a coderd, and returns any answer. */
 export async function askCoderd(
@@ -20,7 +22,7 @@ export function pathOf(path: string, names: Names): string {
   return path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(names.wordFor(name)));
 }
 
-export type Sent = {
+type Sent = {
   readonly method: string;
   readonly token: string | undefined;
   readonly content: string | Uint8Array | undefined;
@@ -35,7 +37,7 @@ export async function send(url: string, sent: Sent): Promise<Answer> {
 }
 
 /** Like `send`, with the answer as text. */
-export async function exchange(
+async function exchange(
   url: string,
   { method, token, content, type = 'application/json' }: Sent,
 ): Promise<{ readonly status: number; readonly text: string }> {
@@ -55,5 +57,40 @@ function parsed(text: string): unknown {
     return text === '' ? undefined : JSON.parse(text);
   } catch {
     return text;
+  }
+}
+
+type JsonRequest = {
+  readonly method?: 'GET' | 'POST' | 'PUT';
+  /** Sent as JSON; bytes (a tar file) are sent unchanged. */
+  readonly body?: object | Uint8Array;
+};
+
+/** A client for JSON requests to coderd's public API and to the control port. */
+export class JsonClient {
+  readonly #base: string;
+  readonly #token: string | undefined;
+
+  constructor(base: string, token?: string) {
+    this.#base = base.replace(/\/+$/, '');
+    this.#token = token;
+  }
+
+  /**
+   * Sends a request and parses the answer. The token is in no error message.
+   * @throws ConformanceError with the server's answer if its status is not 2xx
+   */
+  async ask<T extends z.ZodType>(path: string, schema: T, request: JsonRequest = {}): Promise<z.output<T>> {
+    const { method = 'GET', body } = request;
+    const isBytes = body instanceof Uint8Array;
+    const { status, text } = await exchange(`${this.#base}${path}`, {
+      method,
+      token: this.#token,
+      content: body === undefined || isBytes ? body : JSON.stringify(body),
+      type: isBytes ? 'application/x-tar' : 'application/json',
+    });
+    if (status < 200 || status > 299)
+      throw new ConformanceError(`${method} ${path}: the server answered ${status}: ${text.slice(0, 500)}`);
+    return schema.parse(text === '' ? undefined : JSON.parse(text));
   }
 }

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
-import { JsonClient } from './json-client.ts';
+import { JsonClient } from './ask.ts';
 
 const listSchema = z.object({
   daemons: z

@@ -1,5 +1,5 @@
 /** Replaces ids, times and other values that differ in each run by names, and names by values. */
-import { ConformanceError } from './conformance-error.ts';
+import { ConformanceError } from './question.ts';
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;

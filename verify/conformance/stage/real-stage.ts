@@ -2,18 +2,26 @@
  * Plays the story on a real coderd. Its control port starts daemons and runs the lifecycle
  * executor.
  */
-import { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
-import { Secret } from '../../../lambda/adapters/shared/secret.ts';
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
-import type { UserStatus } from '../../../simulator/coderd/tables/users.ts';
-import { askCoderd, pathOf, send } from './ask.ts';
-import { ConformanceError } from './conformance-error.ts';
-import { ControlPort } from './control-port.ts';
-import { Names } from './names.ts';
-import type { Answer, NewVersion, NewWorkspace, Question, Role, Stage, StageOutcome, Tick } from './stage.ts';
-import { type TemplateContent, templateArchive } from './template-archive.ts';
 import type { Transition } from '../../../simulator/coderd/tables/templates.ts';
+import type { UserStatus } from '../../../simulator/coderd/tables/users.ts';
+import { pathOf, send } from './ask.ts';
+import { ControlPort } from './control-port.ts';
+import { type Answer, ConformanceError } from './question.ts';
+import {
+  type NewTemplate,
+  type NewUser,
+  type NewVersion,
+  type NewWorkspace,
+  type Role,
+  Stage,
+  type StageOutcome,
+  type Tick,
+} from './stage.ts';
+import { type TemplateContent, templateArchive } from './template-archive.ts';
 
 export type RealStageOptions = {
   readonly url: string;
@@ -22,39 +30,30 @@ export type RealStageOptions = {
   readonly token: string;
 };
 
-/** A request that changes something. */
-type WriteRequest = {
-  readonly method: 'POST' | 'PUT' | 'PATCH';
-  readonly path: string;
-  readonly body: unknown;
+type Method = 'POST' | 'PUT' | 'PATCH';
+
+type WriteOptions = {
+  /** @default the first user */
   readonly as?: string;
-  readonly type?: string;
+  readonly onDone?: (made: Made) => void;
 };
 
-const TIMEOUT_MS = 20_000;
-const POLL_MS = 100;
 const PASSWORD = 'Only-for-the-story-1!';
 const SITE_ROLES: readonly Role[] = ['owner', 'template-admin'];
 
-export class RealStage implements Stage {
-  readonly version: string;
-  readonly names: Names;
-  /** Number of requests to the public API so far. */
-  calls = 0;
-  readonly #options: RealStageOptions;
+export class RealStage extends Stage {
+  protected readonly url: string;
+  protected readonly timeoutMs = 20_000;
   readonly #control: ControlPort;
-  readonly #tokens = new Map<string, string>();
   /** The user who asks for the builds of each workspace. */
   readonly #askers = new Map<string, string>();
 
   private constructor(options: RealStageOptions, version: string) {
-    this.version = version;
-    this.#options = options;
+    super(version, Date.now());
+    this.url = options.url;
     this.#control = new ControlPort(options.control);
-    this.names = new Names(Date.now());
     this.names.set('url', options.url);
-    this.names.set('version', version);
-    this.#tokens.set('first', options.token);
+    this.tokens.set('first', options.token);
   }
 
   static async at(options: RealStageOptions): Promise<RealStage> {
@@ -74,151 +73,99 @@ export class RealStage implements Stage {
     return Date.now() as EpochMs;
   }
 
-  ask(question: Question): Promise<Answer> {
-    const { as = 'first' } = question;
-    this.calls += 1;
-    return askCoderd({ url: this.#options.url, names: this.names, token: this.#tokenOf(as) }, question);
-  }
-
-  http(as: string): CoderdHttp {
-    const token = this.#tokens.get(as) ?? '';
-    return new CoderdHttp({ url: this.#options.url, token: { read: async () => new Secret(token) } });
-  }
-
-  async addUser(user: { readonly name: string; readonly role: Role; readonly status: UserStatus }) {
-    const { name, role, status } = user;
-    const organization = this.names.wordFor('organization');
-    const made = await this.#must({
-      method: 'POST',
-      path: '/users',
-      body: {
-        email: `${name}@example.com`,
-        username: name,
-        password: PASSWORD,
-        organization_ids: [organization],
-        user_status: status === 'dormant' ? 'dormant' : 'active',
-      },
+  async addUser({ name, role, status }: NewUser): Promise<void> {
+    const made = await this.#must('POST', '/users', {
+      email: `${name}@example.com`,
+      username: name,
+      password: PASSWORD,
+      organization_ids: [this.names.wordFor('organization')],
+      user_status: status === 'dormant' ? 'dormant' : 'active',
     });
     this.names.set(name, made.id);
-    if (SITE_ROLES.includes(role))
-      await this.#must({ method: 'PUT', path: `/users/{${name}}/roles`, body: { roles: [role] } });
+    const roles = { roles: [role] };
+    if (SITE_ROLES.includes(role)) await this.#must('PUT', `/users/{${name}}/roles`, roles);
     if (role === 'organization-template-admin')
-      await this.#must({
-        method: 'PUT',
-        path: `/organizations/{organization}/members/{${name}}/roles`,
-        body: { roles: [role] },
-      });
-    const lifetime = 24 * 3_600_000 * 1e6;
-    const path = `/users/{${name}}/keys/tokens`;
-    const key = await this.#must({ method: 'POST', path, body: { lifetime, token_name: 'story' } });
-    this.#tokens.set(name, key.key);
-    this.names.set(`key of ${name}`, key.key.split('-')[0] ?? '');
+      await this.#must('PUT', `/organizations/{organization}/members/{${name}}/roles`, roles);
+    const token = { lifetime: 24 * 3_600_000 * 1e6, token_name: 'story' };
+    this.addToken(name, (await this.#must('POST', `/users/{${name}}/keys/tokens`, token)).key);
     if (status === 'suspended') await this.setUserStatus(name, 'suspended');
   }
 
   async setUserStatus(name: string, status: UserStatus): Promise<void> {
     const verb = status === 'suspended' ? 'suspend' : 'activate';
-    await this.#must({ method: 'PUT', path: `/users/{${name}}/status/${verb}`, body: undefined });
+    await this.#must('PUT', `/users/{${name}}/status/${verb}`);
   }
 
-  async importVersion(version: NewVersion): Promise<StageOutcome> {
-    const archive = await templateArchive(contentOf(version));
-    const file = await this.#must({
-      method: 'POST',
-      path: '/files',
-      body: archive,
-      type: 'application/x-tar',
+  async importVersion({ name, tags, template, ...content }: NewVersion): Promise<StageOutcome> {
+    const file = await this.#must('POST', '/files', await templateArchive(contentOf(content)));
+    const body = {
+      name,
+      storage_method: 'file',
+      file_id: file.hash,
+      provisioner: 'terraform',
+      tags,
+      ...(template === undefined ? {} : { template_id: this.names.wordFor(template) }),
+    };
+    return this.#do('POST', '/organizations/{organization}/templateversions', body, {
+      onDone: (made) => {
+        this.names.set(name, made.id);
+        if (made.job !== undefined) this.nameJob(`import of ${name}`, namedJob(made.job));
+      },
     });
-    const template =
-      version.template === undefined ? {} : { template_id: this.names.wordFor(version.template) };
-    return this.#do(
-      {
-        method: 'POST',
-        path: '/organizations/{organization}/templateversions',
-        body: {
-          name: version.name,
-          storage_method: 'file',
-          file_id: file.hash,
-          provisioner: 'terraform',
-          tags: version.tags,
-          ...template,
-        },
-      },
-      (made) => {
-        this.names.set(version.name, made.id);
-        if (made.job !== undefined) this.#nameJob(`import of ${version.name}`, made.job);
-      },
-    );
   }
 
   cancelImport(version: string): Promise<StageOutcome> {
-    return this.#do({ method: 'PATCH', path: `/templateversions/{${version}}/cancel`, body: undefined });
+    return this.#do('PATCH', `/templateversions/{${version}}/cancel`);
   }
 
-  addTemplate({ name, version }: { readonly name: string; readonly version: string }): Promise<StageOutcome> {
-    return this.#do(
-      {
-        method: 'POST',
-        path: '/organizations/{organization}/templates',
-        body: { name, template_version_id: this.names.wordFor(version) },
-      },
-      (made) => this.names.set(name, made.id),
-    );
+  addTemplate({ name, version }: NewTemplate): Promise<StageOutcome> {
+    const body = { name, template_version_id: this.names.wordFor(version) };
+    return this.#do('POST', '/organizations/{organization}/templates', body, {
+      onDone: (made) => this.names.set(name, made.id),
+    });
   }
 
   activate(template: string, version: string): Promise<StageOutcome> {
-    const body = { id: this.names.wordFor(version) };
-    return this.#do({ method: 'PATCH', path: `/templates/{${template}}/versions`, body });
+    return this.#do('PATCH', `/templates/{${template}}/versions`, { id: this.names.wordFor(version) });
   }
 
   addWorkspace(workspace: NewWorkspace): Promise<StageOutcome> {
-    const { name, template, owner, by = owner, schedule, ttlMs, parameters } = workspace;
-    return this.#do(
-      {
-        method: 'POST',
-        path: `/users/{${owner}}/workspaces`,
-        as: by,
-        body: {
-          name,
-          template_id: this.names.wordFor(template),
-          ttl_ms: ttlMs,
-          autostart_schedule: schedule,
-          rich_parameter_values: parameterValues(parameters),
-        },
-      },
-      (made) => {
+    const { name, template, owner, by = owner, schedule, ttlMs, parameters = {} } = workspace;
+    const body = {
+      name,
+      template_id: this.names.wordFor(template),
+      ttl_ms: ttlMs,
+      autostart_schedule: schedule,
+      rich_parameter_values: Object.entries(parameters).map(([name, value]) => ({ name, value })),
+    };
+    return this.#do('POST', `/users/{${owner}}/workspaces`, body, {
+      as: by,
+      onDone: (made) => {
         this.names.set(name, made.id);
         this.#askers.set(name, by);
         this.#nameBuild(name, made.latest_build);
       },
-    );
+    });
   }
 
-  build(workspace: string, transition: Transition, parameters?: Tags): Promise<StageOutcome> {
-    return this.#do(
-      {
-        method: 'POST',
-        path: `/workspaces/{${workspace}}/builds`,
-        as: this.#askers.get(workspace) ?? 'first',
-        body: { transition, rich_parameter_values: parameterValues(parameters) },
-      },
-      (made) => this.#nameBuild(workspace, made),
-    );
+  build(workspace: string, transition: Transition): Promise<StageOutcome> {
+    const body = { transition, rich_parameter_values: [] };
+    return this.#do('POST', `/workspaces/{${workspace}}/builds`, body, {
+      as: this.#askers.get(workspace) ?? 'first',
+      onDone: (made) => this.#nameBuild(workspace, made),
+    });
   }
 
   cancelBuild(workspace: string): Promise<StageOutcome> {
-    const path = `/workspacebuilds/{latest build of ${workspace}}/cancel`;
-    return this.#do({ method: 'PATCH', path, body: undefined });
+    return this.#do('PATCH', `/workspacebuilds/{latest build of ${workspace}}/cancel`);
   }
 
-  setSchedule(workspace: string, schedule: string | undefined): Promise<StageOutcome> {
-    const body = { schedule: schedule ?? '' };
-    return this.#do({ method: 'PUT', path: `/workspaces/{${workspace}}/autostart`, body });
+  setSchedule(workspace: string, schedule = ''): Promise<StageOutcome> {
+    return this.#do('PUT', `/workspaces/{${workspace}}/autostart`, { schedule });
   }
 
-  setTtl(workspace: string, ttlMs: number | undefined): Promise<StageOutcome> {
-    const body = { ttl_ms: ttlMs ?? 0 };
-    return this.#do({ method: 'PUT', path: `/workspaces/{${workspace}}/ttl`, body });
+  setTtl(workspace: string, ttlMs: number): Promise<StageOutcome> {
+    return this.#do('PUT', `/workspaces/{${workspace}}/ttl`, { ttl_ms: ttlMs });
   }
 
   async startDaemon(name: string, tags: Tags): Promise<void> {
@@ -258,59 +205,54 @@ export class RealStage implements Stage {
     await this.#control.sql(sql);
   }
 
-  async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-    const end = Date.now() + TIMEOUT_MS;
-    while (!(await isSo())) {
-      if (Date.now() > end)
-        throw new ConformanceError(
-          `playing the story: timed out after ${TIMEOUT_MS / 1000} s waiting until ${what}`,
-        );
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
+  protected pass(ms: number): Promise<void> {
+    return sleep(ms);
   }
 
-  async #do(request: WriteRequest, onDone: (made: Made) => void = () => {}): Promise<StageOutcome> {
-    const { status, body } = await this.#send(request);
+  async #do(
+    method: Method,
+    path: string,
+    body?: object,
+    { as, onDone = () => {} }: WriteOptions = {},
+  ): Promise<StageOutcome> {
+    const { status, body: answer } = await this.#send(method, path, body, as);
     if (status < 300) {
-      onDone(idsOf(body));
+      onDone(idsOf(answer));
       return 'done';
     }
-    const { message = '' } = idsOf(body) as { readonly message?: string };
+    const { message = '' } = answer as { readonly message?: string };
     return { status, message };
   }
 
-  async #must(request: WriteRequest): Promise<Made> {
-    const { status, body } = await this.#send(request);
+  async #must(method: Method, path: string, body?: object): Promise<Made> {
+    const { status, body: answer } = await this.#send(method, path, body);
     if (status >= 300)
-      throw new ConformanceError(
-        `playing the story: ${request.method} ${request.path}: ${status} ${JSON.stringify(body)}`,
-      );
-    return idsOf(body);
+      throw new ConformanceError(`playing the story: ${method} ${path}: ${status} ${JSON.stringify(answer)}`);
+    return idsOf(answer);
   }
 
-  #send({ method, path, body, as = 'first', type = 'application/json' }: WriteRequest): Promise<Answer> {
-    const content = body === undefined || body instanceof Uint8Array ? body : JSON.stringify(body);
-    const url = `${this.#options.url}/api/v2${pathOf(path, this.names)}`;
+  /** Bytes are sent unchanged: a tar file. */
+  #send(method: Method, path: string, body?: object, as = 'first'): Promise<Answer> {
+    const isBytes = body instanceof Uint8Array;
+    const content = body === undefined || isBytes ? body : JSON.stringify(body);
+    const type = isBytes ? 'application/x-tar' : 'application/json';
     this.calls += 1;
-    return send(url, { method, content, token: this.#tokenOf(as), type });
-  }
-
-  #tokenOf(as: string): string | undefined {
-    return as === 'nobody' ? undefined : (this.#tokens.get(as) ?? as);
+    return send(`${this.url}/api/v2${pathOf(path, this.names)}`, {
+      method,
+      content,
+      token: this.tokenOf(as),
+      type,
+    });
   }
 
   #nameBuild(workspace: string, build: Build | undefined): void {
     if (build === undefined) return;
-    this.names.set(`latest build of ${workspace}`, build.id);
-    this.names.set(`build ${build.build_number} of ${workspace}`, build.id);
-    this.#nameJob(`job ${build.build_number} of ${workspace}`, build.job);
-  }
-
-  #nameJob(name: string, { id, file_id }: { readonly id: string; readonly file_id: string }): void {
-    this.names.set(name, id);
-    if (this.names.find(file_id) === undefined) this.names.set(`file of ${name}`, file_id);
+    const { id, build_number: number, job } = build;
+    this.nameBuild(workspace, { id, number, job: namedJob(job) });
   }
 }
+
+const namedJob = ({ id, file_id: fileId }: Build['job']) => ({ id, fileId });
 
 type Build = {
   readonly id: string;
@@ -328,7 +270,7 @@ type Made = {
   readonly latest_build?: Build;
 } & Build;
 
-function contentOf({ script, parameter }: NewVersion): TemplateContent {
+function contentOf({ script, parameter }: Pick<NewVersion, 'script' | 'parameter'>): TemplateContent {
   if (parameter === undefined) return { script };
   const { name, value } = parameter;
   return {
@@ -354,8 +296,4 @@ async function versionOf(url: string): Promise<string> {
 
 function idsOf(body: unknown): Made {
   return body as Made;
-}
-
-function parameterValues(parameters: Tags = {}) {
-  return Object.entries(parameters).map(([name, value]) => ({ name, value }));
 }

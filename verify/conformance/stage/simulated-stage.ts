@@ -2,11 +2,9 @@
  * Plays the story on the simulated coderd. Reads use its HTTP API; changes go straight to the
  * model. Time moves only when the story waits.
  */
-import { type Server, createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
-import { Secret } from '../../../lambda/adapters/shared/secret.ts';
-import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { DAY_MS } from '../../../lambda/decision/model/units.ts';
 import { Random } from '../../../simulator/base/random.ts';
@@ -15,29 +13,37 @@ import type { BuiltInDaemon } from '../../../simulator/coderd/built-in-daemons.t
 import { CoderdModel } from '../../../simulator/coderd/model.ts';
 import { coderdHandler } from '../../../simulator/coderd/routes/http.ts';
 import { CoderdRefusal } from '../../../simulator/coderd/rules/refusal.ts';
-import type { TemplateRecord, TemplateVersion, Transition } from '../../../simulator/coderd/tables/templates.ts';
+import type {
+  TemplateRecord,
+  TemplateVersion,
+  Transition,
+} from '../../../simulator/coderd/tables/templates.ts';
 import type { UserRecord, UserStatus } from '../../../simulator/coderd/tables/users.ts';
 import type { WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
-import { askCoderd } from './ask.ts';
-import { ConformanceError } from './conformance-error.ts';
-import { Names } from './names.ts';
-import type { Answer, NewVersion, NewWorkspace, Question, Role, Script, Stage, StageOutcome, Tick } from './stage.ts';
+import { ConformanceError } from './question.ts';
+import {
+  type NewTemplate,
+  type NewUser,
+  type NewVersion,
+  type NewWorkspace,
+  type Role,
+  type Script,
+  Stage,
+  type StageOutcome,
+  type Tick,
+} from './stage.ts';
 
 const START = Date.parse('2026-11-20T09:00:30Z') as EpochMs;
-const TIMEOUT_MS = 120_000;
-const POLL_MS = 100;
 /** The lifecycle executor runs only when the story calls it. */
 const NEVER_MS = 1e12;
 
 type Version = { readonly given: NewVersion; readonly version: TemplateVersion };
 
-export class SimulatedStage implements Stage {
-  readonly version: string;
-  readonly names = new Names(START);
+export class SimulatedStage extends Stage {
+  protected readonly timeoutMs = 120_000;
   readonly #timeline = new Timeline(START);
   readonly #model: CoderdModel;
   readonly #server: Server;
-  readonly #tokens = new Map<string, string>();
   readonly #users = new Map<string, UserRecord>();
   readonly #versions = new Map<string, Version>();
   readonly #templates = new Map<string, TemplateRecord>();
@@ -47,6 +53,7 @@ export class SimulatedStage implements Stage {
   readonly #random = new Random(7);
 
   private constructor(release: string) {
+    super(release, START);
     this.#model = new CoderdModel({
       timeline: this.#timeline,
       random: new Random(1),
@@ -55,7 +62,6 @@ export class SimulatedStage implements Stage {
       autobuildPollMs: NEVER_MS,
     });
     this.#model.setLicence('open-source');
-    this.version = release;
     this.#server = createServer(coderdHandler(this.#model, { rateLimit: 1e9 }));
   }
 
@@ -78,23 +84,11 @@ export class SimulatedStage implements Stage {
     return this.#timeline.now();
   }
 
-  ask(question: Question): Promise<Answer> {
-    const { as = 'first' } = question;
-    const token = as === 'nobody' ? undefined : (this.#tokens.get(as) ?? as);
-    return askCoderd({ url: this.#url, names: this.names, token }, question);
-  }
-
-  http(as: string): CoderdHttp {
-    const token = this.#tokens.get(as) ?? '';
-    return new CoderdHttp({ url: this.#url, token: { read: async () => new Secret(token) } });
-  }
-
-  async addUser(user: { readonly name: string; readonly role: Role; readonly status: UserStatus }) {
-    const { name, role, status } = user;
+  async addUser({ name, role, status }: NewUser): Promise<void> {
     const added = this.#model.addUser({ username: name, status });
     this.#users.set(name, added);
     this.names.set(name, added.id);
-    this.#addToken(name, role, added);
+    this.#giveToken(name, role, added);
   }
 
   async setUserStatus(name: string, status: UserStatus): Promise<void> {
@@ -116,9 +110,10 @@ export class SimulatedStage implements Stage {
       });
       this.#versions.set(name, { given, version });
       this.names.set(name, version.id);
-      this.names.set(`import of ${name}`, this.#model.importOf(version)?.id ?? '');
-      if (this.names.find(version.fileId) === undefined)
-        this.names.set(`file of import of ${name}`, version.fileId);
+      this.nameJob(`import of ${name}`, {
+        id: this.#model.importOf(version)?.id ?? '',
+        fileId: version.fileId,
+      });
     });
   }
 
@@ -129,13 +124,7 @@ export class SimulatedStage implements Stage {
     });
   }
 
-  addTemplate({
-    name,
-    version: first,
-  }: {
-    readonly name: string;
-    readonly version: string;
-  }): Promise<StageOutcome> {
+  addTemplate({ name, version: first }: NewTemplate): Promise<StageOutcome> {
     return outcomeOf(() => {
       const { given, version } = known(this.#versions, first);
       const template = this.#model.addTemplate({
@@ -194,8 +183,8 @@ export class SimulatedStage implements Stage {
     return outcomeOf(() => this.#model.workspaces.setSchedule(known(this.#workspaces, name).id, schedule));
   }
 
-  setTtl(name: string, ttlMs: number | undefined): Promise<StageOutcome> {
-    return outcomeOf(() => this.#model.workspaces.setTtl(known(this.#workspaces, name).id, ttlMs ?? 0));
+  setTtl(name: string, ttlMs: number): Promise<StageOutcome> {
+    return outcomeOf(() => this.#model.workspaces.setTtl(known(this.#workspaces, name).id, ttlMs));
   }
 
   async startDaemon(name: string, tags: Tags): Promise<void> {
@@ -228,15 +217,11 @@ export class SimulatedStage implements Stage {
     this.#model.workspaces.forgetNextStart(known(this.#workspaces, name).id);
   }
 
-  async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-    const end = this.now() + TIMEOUT_MS;
-    while (!(await isSo())) {
-      if (this.now() > end) throw new ConformanceError(`playing the story: timed out waiting until ${what}`);
-      this.#timeline.advanceTo((this.now() + POLL_MS) as EpochMs);
-    }
+  protected async pass(ms: number): Promise<void> {
+    this.#timeline.advanceTo(plusMs(this.now(), ms));
   }
 
-  get #url(): string {
+  protected get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
@@ -247,21 +232,19 @@ export class SimulatedStage implements Stage {
     this.#users.set('first', first);
     this.names.set('first', first.id);
     this.names.set('organization', this.#model.organizationId('coder'));
-    this.names.set('url', this.#url);
+    this.names.set('url', this.url);
     this.names.set('version', this.#model.version.text);
-    this.#addToken('first', 'owner', first);
+    this.#giveToken('first', 'owner', first);
   }
 
-  #addToken(name: string, role: Role, user: UserRecord): void {
+  #giveToken(name: string, role: Role, user: UserRecord): void {
     const canRead = role === 'owner' || role === 'organization-template-admin' ? 'all' : [];
     const canReadWorkspaces = role === 'template-admin' ? [] : canRead;
     const isOwner = role === 'owner';
     const lifetimeMs = DAY_MS;
     const canReadMembers = this.#model.version.does('letsMembersReadMembers') ? 'all' : canRead;
     const rights = { canRead, canReadWorkspaces, canReadMembers, isOwner } as const;
-    const token = this.#model.addToken({ ...rights, user, lifetimeMs });
-    this.#tokens.set(name, token);
-    this.names.set(`key of ${name}`, token.split('-')[0] ?? '');
+    this.addToken(name, this.#model.addToken({ ...rights, user, lifetimeMs }));
   }
 
   /** The id of a version's file: the same content has the same id. */
@@ -276,9 +259,9 @@ export class SimulatedStage implements Stage {
     return this.#versions.values().find(({ version }) => version === template.activeVersion)?.given.script;
   }
 
-  #nameBuild(workspace: string, { latestBuild: { id, number, job } }: WorkspaceRecord): void {
-    this.names.set(`build ${number} of ${workspace}`, id);
-    this.names.set(`job ${number} of ${workspace}`, job.id);
+  #nameBuild(name: string, { latestBuild, template }: WorkspaceRecord): void {
+    const { id, number, job } = latestBuild;
+    this.nameBuild(name, { id, number, job: { id: job.id, fileId: template.activeVersion.fileId } });
   }
 }
 

@@ -1,13 +1,16 @@
 /**
- * The interface to the coderd on which the story is played, real or simulated. The story uses names
- * for all objects; each stage knows their ids.
+ * The coderd on which the story is played, real or simulated. The story uses names for all objects;
+ * each stage knows their ids.
  */
-import type { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
+import { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
+import { Secret } from '../../../lambda/adapters/shared/secret.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
-import type { UserStatus } from '../../../simulator/coderd/tables/users.ts';
-import type { Names } from './names.ts';
 import type { Transition } from '../../../simulator/coderd/tables/templates.ts';
+import type { UserStatus } from '../../../simulator/coderd/tables/users.ts';
+import { askCoderd } from './ask.ts';
+import { Names } from './names.ts';
+import { type Answer, ConformanceError, type Question } from './question.ts';
 
 /** `template-admin` is the site-wide role, which cannot read jobs. */
 export type Role = 'owner' | 'organization-template-admin' | 'template-admin' | 'member';
@@ -16,6 +19,9 @@ export type Role = 'owner' | 'organization-template-admin' | 'template-admin' | 
 export type Script = {
   readonly import?: { readonly ms?: number; readonly fails?: boolean };
 } & { readonly [Key in Transition]?: { readonly ms?: number; readonly fails?: boolean } };
+
+export type NewUser = { readonly name: string; readonly role: Role; readonly status: UserStatus };
+export type NewTemplate = { readonly name: string; readonly version: string };
 
 export type NewVersion = {
   readonly name: string;
@@ -44,21 +50,6 @@ export type NewWorkspace = {
   readonly parameters?: Tags;
 };
 
-export type Question = {
-  readonly method?: 'GET' | 'POST';
-  /**
-   * The path after `/api/v2`, with names in braces instead of ids:
-   * `/organizations/{organization}/members`.
-   */
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string>> | readonly (readonly [string, string])[];
-  readonly body?: unknown;
-  /** The name of the user who asks; `nobody` sends no token. @default the first user */
-  readonly as?: string;
-};
-
-export type Answer = { readonly status: number; readonly body: unknown };
-
 /** The result of a change: done, or coderd's refusal. */
 export type StageOutcome = 'done' | { readonly status: number; readonly message: string };
 
@@ -68,42 +59,106 @@ export type Tick = {
   readonly errors: Readonly<Record<string, string>>;
 };
 
-export interface Stage {
+/** The fields of a build that get names. */
+type NamedBuild = {
+  readonly id: string;
+  readonly number: number;
+  readonly job: NamedJob;
+};
+type NamedJob = { readonly id: string; readonly fileId: string };
+
+const POLL_MS = 100;
+
+export abstract class Stage {
   /** The version that coderd reports. */
   readonly version: string;
   readonly names: Names;
-  now(): EpochMs;
-  /** Asks coderd, and returns any answer. */
-  ask(question: Question): Promise<Answer>;
-  /** The product's HTTP client, with this user's token. */
-  http(as: string): CoderdHttp;
+  /** Number of questions and writes so far. */
+  calls = 0;
+  /** By the names of users. */
+  protected readonly tokens = new Map<string, string>();
+  protected abstract readonly url: string;
+  protected abstract readonly timeoutMs: number;
 
-  addUser(user: { readonly name: string; readonly role: Role; readonly status: UserStatus }): Promise<void>;
-  setUserStatus(name: string, status: UserStatus): Promise<void>;
-  importVersion(version: NewVersion): Promise<StageOutcome>;
-  cancelImport(version: string): Promise<StageOutcome>;
-  addTemplate(template: { readonly name: string; readonly version: string }): Promise<StageOutcome>;
-  activate(template: string, version: string): Promise<StageOutcome>;
-  addWorkspace(workspace: NewWorkspace): Promise<StageOutcome>;
-  build(workspace: string, transition: Transition, parameters?: Tags): Promise<StageOutcome>;
-  cancelBuild(workspace: string): Promise<StageOutcome>;
-  setSchedule(workspace: string, schedule: string | undefined): Promise<StageOutcome>;
-  setTtl(workspace: string, ttlMs: number | undefined): Promise<StageOutcome>;
+  constructor(version: string, startedAt: number) {
+    this.version = version;
+    this.names = new Names(startedAt);
+    this.names.set('version', version);
+  }
+
+  abstract now(): EpochMs;
+
+  /** Asks coderd, and returns any answer. */
+  ask(question: Question): Promise<Answer> {
+    this.calls += 1;
+    const { as = 'first' } = question;
+    return askCoderd({ url: this.url, names: this.names, token: this.tokenOf(as) }, question);
+  }
+
+  /** The product's HTTP client, with this user's token. */
+  http(as: string): CoderdHttp {
+    const token = this.tokens.get(as) ?? '';
+    return new CoderdHttp({ url: this.url, token: { read: async () => new Secret(token) } });
+  }
+
+  abstract addUser(user: NewUser): Promise<void>;
+  abstract setUserStatus(name: string, status: UserStatus): Promise<void>;
+  abstract importVersion(version: NewVersion): Promise<StageOutcome>;
+  abstract cancelImport(version: string): Promise<StageOutcome>;
+  abstract addTemplate(template: NewTemplate): Promise<StageOutcome>;
+  abstract activate(template: string, version: string): Promise<StageOutcome>;
+  abstract addWorkspace(workspace: NewWorkspace): Promise<StageOutcome>;
+  abstract build(workspace: string, transition: Transition): Promise<StageOutcome>;
+  abstract cancelBuild(workspace: string): Promise<StageOutcome>;
+  abstract setSchedule(workspace: string, schedule: string | undefined): Promise<StageOutcome>;
+  abstract setTtl(workspace: string, ttlMs: number): Promise<StageOutcome>;
 
   /** Starts a daemon, and returns once it is connected. */
-  startDaemon(name: string, tags: Tags): Promise<void>;
+  abstract startDaemon(name: string, tags: Tags): Promise<void>;
   /** `terminate` acts like SIGTERM, `kill` like SIGKILL. Returns once the daemon is gone. */
-  stopDaemon(name: string, how: 'terminate' | 'kill'): Promise<void>;
+  abstract stopDaemon(name: string, how: 'terminate' | 'kill'): Promise<void>;
   /** Runs the lifecycle executor once, as of `at`. */
-  tick(at: EpochMs): Promise<Tick>;
+  abstract tick(at: EpochMs): Promise<Tick>;
   /** Sets when the daemon was last seen: a state that no request can create. */
-  setLastSeen(daemon: string, at: EpochMs): Promise<void>;
+  abstract setLastSeen(daemon: string, at: EpochMs): Promise<void>;
   /** Removes the workspace's next_start_at: a state that no request can create. */
-  forgetNextStart(workspace: string): Promise<void>;
+  abstract forgetNextStart(workspace: string): Promise<void>;
+
   /**
    * Waits until `isSo` resolves to true.
    * @throws ConformanceError after a timeout: 20 s on a real coderd, 120 s of virtual time on the
    * simulated one
    */
-  until(what: string, isSo: () => Promise<boolean>): Promise<void>;
+  async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+    const end = this.now() + this.timeoutMs;
+    while (!(await isSo())) {
+      if (this.now() > end)
+        throw new ConformanceError(
+          `playing the story: timed out after ${this.timeoutMs / 1000} s waiting until ${what}`,
+        );
+      await this.pass(POLL_MS);
+    }
+  }
+
+  protected abstract pass(ms: number): Promise<void>;
+
+  protected tokenOf(as: string): string | undefined {
+    return as === 'nobody' ? undefined : (this.tokens.get(as) ?? as);
+  }
+
+  protected addToken(user: string, token: string): void {
+    this.tokens.set(user, token);
+    this.names.set(`key of ${user}`, token.split('-')[0] ?? '');
+  }
+
+  protected nameBuild(workspace: string, { id, number, job }: NamedBuild): void {
+    this.names.set(`latest build of ${workspace}`, id);
+    this.names.set(`build ${number} of ${workspace}`, id);
+    this.nameJob(`job ${number} of ${workspace}`, job);
+  }
+
+  protected nameJob(name: string, { id, fileId }: NamedJob): void {
+    this.names.set(name, id);
+    if (this.names.find(fileId) === undefined) this.names.set(`file of ${name}`, fileId);
+  }
 }

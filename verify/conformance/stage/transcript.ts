@@ -1,6 +1,6 @@
 /** Records the answers of a coderd to the story. */
-import { ConformanceError } from './conformance-error.ts';
-import type { Answer, Question, Stage, StageOutcome } from './stage.ts';
+import { type Answer, ConformanceError, type Question } from './question.ts';
+import type { Stage, StageOutcome } from './stage.ts';
 
 export type Entry =
   | { readonly step: string; readonly asked: string; readonly status: number; readonly body: unknown }

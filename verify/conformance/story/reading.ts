@@ -1,7 +1,8 @@
 /**
  * Questions about jobs, daemons, versions and workspaces that several chapters of the story ask.
  */
-import type { Question, Stage } from '../stage/stage.ts';
+import type { Question } from '../stage/question.ts';
+import type { Stage } from '../stage/stage.ts';
 
 type Query = Readonly<Record<string, string>>;
 

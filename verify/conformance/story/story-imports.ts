@@ -3,7 +3,7 @@
  * made from them.
  */
 
-import { ConformanceError } from '../stage/conformance-error.ts';
+import { ConformanceError } from '../stage/question.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { Recorder } from '../stage/transcript.ts';
 import { isSettled, job, read, untilSettled } from './reading.ts';

@@ -3,7 +3,7 @@
  * requests.
  */
 
-import type { Question } from '../stage/stage.ts';
+import type { Question } from '../stage/question.ts';
 import type { Recorder } from '../stage/transcript.ts';
 
 const JOBS = '/organizations/{organization}/provisionerjobs';

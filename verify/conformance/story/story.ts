@@ -5,7 +5,7 @@
  */
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
-import { ConformanceError } from '../stage/conformance-error.ts';
+import { ConformanceError } from '../stage/question.ts';
 import type { Stage } from '../stage/stage.ts';
 import { Recorder, type Transcript } from '../stage/transcript.ts';
 import { playAutostarts } from './story-autostarts.ts';
