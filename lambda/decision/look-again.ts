@@ -1,7 +1,4 @@
-/**
- * The delay until the next look, from the decisions of this one. It is short while a task moves or
- * a transition is about to be due, else one invocation.
- */
+/** The delay until the next look: short while a task moves or something is about to be due. */
 
 import type { PoolDecision } from './drain/decide-pool.ts';
 import { stayMs } from './forecast/choose-pools-to-wake.ts';
@@ -16,10 +13,7 @@ import { choiceOf, type StockSet } from './stock/stock-groups.ts';
 
 /** The scheduler invokes the function once a minute. */
 export const NEXT_INVOCATION_MS = 60_000;
-/**
- * A look a minute later is too late for transitions within this time: one invocation, plus the time
- * that coderd takes to see a daemon.
- */
+/** One invocation, and the time that coderd takes to see a daemon. */
 const SLACK_MS = NEXT_INVOCATION_MS + 15_000;
 
 /** The delays of `looks.every: auto`: while something moves, and where more looks save more waiting. */
@@ -71,10 +65,7 @@ export function lookAgainAfter({ pools, actions, decisions, demands }: Movement,
   return isAwaited ? Math.min(usualMs, delaysOf(context)[0]) : usualMs;
 }
 
-/**
- * The delay at which looks and the waiting for looks cost least together, if nothing is moving. A
- * build that finds no free daemon waits for half the delay.
- */
+/** Looks and waiting cost least together. A build waits for half the delay on average. */
 function usualDelay(context: Context): number {
   const lost = lostPerMs(context);
   const costOf = (ms: number): number => costOfLooks(ms, context) + lost * (ms / 2);
@@ -114,10 +105,7 @@ function lostPerMs({ snapshot, stockSets }: Context): number {
   );
 }
 
-/**
- * Whether a job waits for something that the pool can do, something is due, or a task starts or
- * stops.
- */
+/** Whether a job waits for the pool, something is due, or a task starts or stops. */
 function isMoving({ pending, due, daemons }: PoolPlan): boolean {
   const { starting, leaving, left, unguarded } = daemons;
   return pending + due + starting + leaving + left + unguarded > 0;

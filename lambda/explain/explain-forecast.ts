@@ -1,7 +1,4 @@
-/**
- * Explains the forecast of one pool: the transitions that coderd will make, and which pool starts
- * for them and when.
- */
+/** Explains the forecast of one pool: what coderd will do, and which pool starts for it. */
 
 import type { Deliberation } from '../decision/decide.ts';
 import { countTransitions } from '../decision/forecast/count-transitions.ts';

@@ -1,7 +1,4 @@
-/**
- * Explains the decision about one pool step by step: demand, forecast, supply, needs, drains and
- * count.
- */
+/** Explains the decision about one pool step by step. */
 import type { Assigned } from '../decision/assign/assignment.ts';
 import { launchesFor } from '../decision/assign/needs.ts';
 import type { Deliberation } from '../decision/decide.ts';

@@ -1,6 +1,4 @@
-/**
- * Words the reasons and overrides of a plan as sentences. Overrides and reasons are the only input.
- */
+/** Words the reasons and overrides of a plan as sentences. */
 import type { Doubt, Override, Reason } from '../decision/model/plan.ts';
 import { readingPhrase, some, timeText, transitionsText } from './format.ts';
 import { oldSecretText } from './secret-text.ts';

@@ -59,7 +59,7 @@ export function secretsUnreadText(
     case 'secrets-stale':
       return `could not list the pools' secrets since ${finding.takenAt === undefined ? 'an earlier look' : timeText(finding.takenAt)}${cause}. A secret that changed since then replaces no task until the list is back`;
     default:
-      return finding.code satisfies never;
+      return finding satisfies never;
   }
 }
 

@@ -1,7 +1,4 @@
-/**
- * Formats a plan as text for people. Sentences for its reasons and findings are in reason-text.ts
- * and finding-text.ts.
- */
+/** Formats a plan as text for people. */
 import type {
   Action,
   AssignmentRow,
@@ -23,10 +20,7 @@ const MOST_PROMISES = 20;
 const ROW = '    ';
 const PROBLEM = '  ! ';
 
-/**
- * The plan as text: one line per pool, then overrides, unschedulable jobs, promised starts, the
- * forecast and findings.
- */
+/** One line for each pool, then overrides, jobs, promised starts, forecast and findings. */
 export function planText(plan: Plan & Partial<Promises>): string {
   const { takenAt, pendingJobs = [], pendingJobsLeftOut = 0 } = plan;
   return textOf([

@@ -1,6 +1,4 @@
-/**
- * Truncates lists of rows to a size in bytes. CloudWatch and Lambda reject or split what is longer.
- */
+/** Truncates lists to a size in bytes: CloudWatch and Lambda reject or split longer ones. */
 
 /** The first rows, as many as fit into `maxBytes` as JSON. */
 export function fitting<T>(rows: readonly T[], maxBytes: number): readonly T[] {
@@ -18,9 +16,7 @@ export function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/**
- * Truncates each list to its `maxBytes`. `leftOut` counts the dropped rows of truncated lists only.
- */
+/** Truncates each list to its `maxBytes`. `leftOut` has truncated lists only. */
 export function cutLists<Lists extends Readonly<Record<string, readonly unknown[]>>>(
   lists: Lists,
   maxBytes: Readonly<Record<keyof Lists, number>>,

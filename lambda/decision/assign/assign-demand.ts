@@ -1,7 +1,4 @@
-/**
- * Assigns all demand in the order in which it is served, within `limits.maxTasks` and
- * `limits.dollarsPerHour`.
- */
+/** Assigns all demand in the order in which it is served, within the limits over all pools. */
 
 import { type DueGroup, type Group, isUrgent, type StockGroup, type TagGroup } from '../demand/demand.ts';
 import { partition, sum } from '../model/collections.ts';
@@ -65,10 +62,7 @@ function mostWithin(groups: readonly Group[], offers: readonly Offer[], limits: 
   return best;
 }
 
-/**
- * The offers without further launches in pools that cost more than the rest; undefined if there is
- * no such pool.
- */
+/** Without further launches in pools that cost more than the rest; undefined: there is none. */
 function capOverBudget(
   offers: readonly Offer[],
   { assigned }: Assignment,

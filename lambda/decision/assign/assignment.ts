@@ -56,10 +56,7 @@ export function assign<G extends Group>(
 
 export type JobAssignment = Assignment<TagGroup>;
 
-/**
- * The part of an assignment that is about jobs. The plan tells of daemons to have ready in the rows
- * of the pools.
- */
+/** The part about jobs. Daemons to have ready are in the rows of the pools. */
 export function ofJobs({ assigned, unserved }: Assignment): JobAssignment {
   return {
     assigned: assigned.flatMap(({ group, ...row }) => (isPending(group) ? [{ ...row, group }] : [])),

@@ -64,10 +64,7 @@ export function chooseGivenUp(
   return { givenUp, waiting };
 }
 
-/**
- * An idle daemon leaves within seconds after a drain request. After this time it is not expected to
- * leave.
- */
+/** An idle daemon leaves within seconds. After this time it is not expected to. */
 const LEAVES_WITHIN_MS = 10 * 60_000;
 
 function isAboutToStop(task: TaskView): boolean {

@@ -75,19 +75,13 @@ export function computeLaunchLimits(
   return { pools, total, budget };
 }
 
-/**
- * The tasks that count against the limits: those that exist, and desired ones unless the count
- * gives them up.
- */
+/** Tasks that exist, and desired ones unless the count gives them up. */
 function countedTasks(view: PoolView, capacity: Capacity, doubts: readonly Doubt[]): number {
   const { tasks, missing, unseen } = view;
   return tasks.length + unseen + (givesUpMissing(view, capacity, doubts) ? 0 : missing);
 }
 
-/**
- * Whether the pool's count is lowered by its missing tasks (counts.ts; confirm-rung.ts for pools
- * without guards).
- */
+/** Whether the count is lowered by the missing tasks (counts.ts, confirm-rung.ts). */
 function givesUpMissing({ pool, tasks }: PoolView, capacity: Capacity, doubts: readonly Doubt[]): boolean {
   return (pool.scaleIn === 'lease' || tasks.every(isSure)) && mayGiveUp(capacity, doubts);
 }

@@ -13,10 +13,7 @@ export function paidFor(assigned: readonly Assigned[]): number {
   return sum(assigned, ({ offer, jobs }) => (isPaid(offer) ? jobs * offer.price : 0));
 }
 
-/**
- * Counts launches for jobs, for transitions that are due and for `warm`. Launches that a floor
- * causes in any case do not count.
- */
+/** Counts launches, except those that a floor causes in any case. */
 export function launchesOf(assigned: readonly Assigned[]) {
   const count = (served: Served): number =>
     sum(assigned, ({ offer, jobs }) => (offer.served === served && offer.price > 0 ? jobs : 0));

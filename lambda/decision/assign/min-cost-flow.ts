@@ -7,9 +7,7 @@
 
 import { sum } from '../model/collections.ts';
 
-/**
- * A directed network with capacities and costs. Nodes and arcs are numbers, in order of creation.
- */
+/** Nodes and arcs are numbers, in order of creation. */
 export class Network {
   readonly #arcsOf: number[][] = [];
   readonly #head: number[] = [];

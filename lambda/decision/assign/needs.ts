@@ -1,7 +1,4 @@
-/**
- * The needs: how many tasks each pool needs before and after the limits, from the assignment and
- * the room. All numbers are tasks.
- */
+/** The needs: how many tasks each pool needs before and after the limits. */
 
 import { type DueGroup, type Group, isPending, isUrgent, type StockGroup } from '../demand/demand.ts';
 import { floorOf, leastTasks } from '../forecast/floors.ts';
@@ -63,10 +60,7 @@ export type HeldLaunches = {
 
 /** Which idle daemons the rule of the stock does not decide about. */
 export type IdleDaemons = {
-  /**
-   * They drain because `maxTasks` or `dollarsPerHour` keeps a job of another pool waiting, or
-   * because there are more tasks than `maxTasks`.
-   */
+  /** Idle daemons that drain because a limit over all pools is reached. */
   readonly givenUp: number;
   /** They stay because the autoscaler has not learned enough to drain them. */
   readonly heldForRecord: number;
@@ -132,20 +126,14 @@ function heldOf(group: StockGroup, assigned: readonly Assigned[]): number {
   return Math.max(0, group.launches - sum(assigned, (row) => (row.group === group ? row.jobs : 0)));
 }
 
-/**
- * Whether a pool may start a probe. If its starts keep failing, or ECS cannot place its tasks, it
- * tries one task at a time.
- */
+/** A pool that cannot start or place its tasks tries one task at a time. */
 function wantsProbe({ view, capacity }: PoolLaunchLimits, { wantedBelowMax }: NeededTasks): boolean {
   if (!capacity.isHeldBack) return false;
   const isTrying = view.tasks.some(({ state, use }) => state === 'starting' || use === 'registering');
   return !isTrying && wantedBelowMax > capacity.total;
 }
 
-/**
- * Counts jobs that will come and get no daemon in advance. The first pool that serves some of them
- * reports them, else the first that could.
- */
+/** Jobs that get no daemon in advance, by the first pool that serves or could serve some. */
 function unplacedDue(
   groups: readonly DueGroup[],
   assigned: readonly Assigned[],

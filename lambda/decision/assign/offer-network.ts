@@ -11,10 +11,7 @@ import { type Offer, type OfferGroup, RANK } from './offer.ts';
 /** The use that a group makes of an offer. All groups of one use share the arcs. */
 type Use = Group['for'];
 
-/**
- * More than the sum of the ranks of all jobs, so price decides first and rank only between equal
- * prices.
- */
+/** More than the sum of all ranks: rank decides only between equal prices. */
 const PRICE_WEIGHT = 1e5;
 
 /** The source node of all groups that have the same use and the same options. */
@@ -178,10 +175,7 @@ function costOf({ served, price, bounds }: Offer, use: Use): number {
   return use === 'stock' && served === 'by-launch' && price > 0 ? cost + STOCK_LAUNCH : cost;
 }
 
-/**
- * Splits the flow of a source among its groups. Earlier groups get the offers that are ready
- * sooner.
- */
+/** Splits the flow of a source: earlier groups get the offers that are ready sooner. */
 export function takeFrom(
   { routes }: Source,
   jobs: number,

@@ -13,10 +13,7 @@ export type Offer = {
   readonly served: Served;
   /** The number of jobs that fit. Infinite if these jobs have to wait for the place. */
   readonly places: number;
-  /**
-   * The price of a new task in micro-dollars an hour. 0 for an existing task, and for a launch that
-   * a floor causes in any case.
-   */
+  /** Micro-dollars an hour. 0: the task exists, or a floor launches it in any case. */
   readonly price: number;
   /** The audiences whose jobs may use it. Absent: all. */
   readonly audiences?: ReadonlySet<Audience> | undefined;
@@ -51,10 +48,7 @@ export const RANK: Readonly<Record<Served, number>> = {
   'when-there-is-room': 5,
 };
 
-/**
- * Groups the offers by pool and tag set, in order of pool. At equal prices the name of the pool
- * decides, so every look decides alike.
- */
+/** Groups the offers by pool and tag set, in order of pool, so that every look decides alike. */
 export function groupOffers(offers: readonly Offer[]): readonly OfferGroup[] {
   const keyOf = ({ organizationId, pool, tags }: Offer): string =>
     JSON.stringify([pool, organizationId, tagKey(tags)]);

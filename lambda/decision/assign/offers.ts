@@ -111,10 +111,7 @@ function busyOffers(
   );
 }
 
-/**
- * Derives the limits of a pool's offers. Jobs that can wait would take daemons launched for stock,
- * so nothing is launched for stock until these jobs are done.
- */
+/** Jobs that can wait would take the stock's daemons, so they come first. */
 function boundsOf(
   { view, capacity, isDoubtful, isPendingOnly, forMin, beyond, forPrebuilds }: PoolLaunchLimits,
   demand: readonly TagGroup[],

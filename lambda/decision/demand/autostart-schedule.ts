@@ -16,10 +16,7 @@ type Schedule = {
   readonly weekdays: ReadonlySet<number>;
 };
 
-/**
- * The days to try, from today. A clock that is set back at midnight repeats a day; after a week all
- * weekdays have come.
- */
+/** From yesterday, since a clock may repeat a day, until all weekdays have come. */
 const DAYS = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8] as const;
 
 /**

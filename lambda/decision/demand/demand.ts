@@ -1,6 +1,4 @@
-/**
- * Demand: the pending jobs of a snapshot as tag groups, and the types of the other kinds of demand.
- */
+/** Demand: the pending jobs as tag groups, and the other kinds of demand. */
 
 import { type EpochMs, isoTime, type OrganizationId, type PoolName } from '../model/brands.ts';
 import { by, meanOf, unique } from '../model/collections.ts';
@@ -11,10 +9,7 @@ import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { compareVersion, REAPS_PENDING_SINCE } from '../model/version.ts';
 import { deriveRecord, foreseenIn, PREBUILDS_USER } from './record.ts';
 
-/**
- * One unit of demand: pending jobs of one tag set, jobs that coderd is about to insert, or free
- * daemons that must be ready.
- */
+/** Pending jobs of one tag set, jobs that coderd will insert, or free daemons to have ready. */
 export type Group = TagGroup | DueGroup | WarmGroup | StockGroup;
 
 /** Jobs of one tag set that coderd is about to insert by itself. */
@@ -84,18 +79,13 @@ export type TagGroup = {
   readonly jobs: number;
   /** When each job was submitted, the oldest first. */
   readonly createdAt: readonly EpochMs[];
-  /**
-   * How many of the jobs should run at the same time; the others wait for their turn (patience.ts).
-   */
+  /** How many should run at the same time; the others wait for their turn (patience.ts). */
   readonly atOnce: number;
   /** The mean duration of one job, in milliseconds. Undefined: unknown. */
   readonly tookMs: number | undefined;
 };
 
-/**
- * Derives the tag groups in the order in which they are served: people and autostarts first, then
- * by the age of the oldest job.
- */
+/** In the order of serving: people and autostarts first, then by the oldest job. */
 export function deriveDemand(snapshot: Snapshot): readonly TagGroup[] {
   return snapshot.coder.organizations.flatMap(groupsOf).toSorted(
     by<TagGroup>(
@@ -176,9 +166,7 @@ function audienceOf(job: Job, kindOf: ReturnType<typeof foreseenIn>): Audience {
   return kind === 'autostart' ? 'autostarts' : 'stops';
 }
 
-/**
- * coderd fails a job that has been pending for this long (docs/internals/coder.md §5, since 2.23).
- */
+/** coderd fails a job that is pending for so long (docs/internals/coder.md §5, since 2.23). */
 export const REAPED_AFTER_MS = 30 * 60_000;
 
 /** When coderd fails a job that no daemon acquires; null if this server lets jobs wait. */

@@ -13,10 +13,7 @@ import { oldestOf, PRICE_OF, type TagGroup } from './demand.ts';
 
 /** The assumed duration of a job whose duration is unknown. */
 const UNKNOWN_MS = 120_000;
-/**
- * coderd fails jobs that are pending for 30 min (docs/internals/coder.md §5): all must run before
- * that.
- */
+/** All must run before coderd fails them after 30 min (docs/internals/coder.md §5). */
 const DEADLINE_MS = 25 * 60_000;
 const MIN_REMAINING_MS = 60_000;
 

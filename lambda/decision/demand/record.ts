@@ -1,7 +1,4 @@
-/**
- * The record: when unforeseen builds came, and how long builds take, from the list of recent jobs.
- * The list is a lower bound, so a missing job proves nothing.
- */
+/** The record of recent jobs: when unforeseen builds came, and how long builds take. */
 
 import type { EpochMs } from '../model/brands.ts';
 import { countUpTo, percentile } from '../model/collections.ts';
@@ -10,10 +7,7 @@ import type { Job, OrganizationReadings, Reading, Template, Workspace } from '..
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { AUTOMATIC, type Transition, transitionsOf } from './transitions.ts';
 
-/**
- * The user for whom coderd makes prebuilt workspaces. Daemons acquire its jobs last
- * (docs/internals/coder.md §4).
- */
+/** The owner of prebuilt workspaces. Its jobs come last (docs/internals/coder.md §4). */
 export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 
 /** The unforeseen builds of one tag set. */
@@ -39,10 +33,7 @@ export function deriveRecord(organization: OrganizationReadings): JobRecord {
   return recentJobs === undefined ? NO_RECORD : recordOf(recentJobs.items, { workspaces, templates });
 }
 
-/**
- * Looks come every few seconds and most of them have the same jobs, so the record is cached by the
- * list.
- */
+/** Cached by the list: most looks have the same jobs. */
 const recordOf = memoizedWith(
   (items: readonly Job[], lists: Lists): JobRecord => ({
     arrivals: arrivalsOf(items, lists),
@@ -57,10 +48,7 @@ type Lists = {
 
 const NO_RECORD: JobRecord = { arrivals: new Map(), durationsOf: () => [] };
 
-/**
- * Makes a function that classifies a job: the kind of transition if coderd made the job by itself,
- * else undefined.
- */
+/** The kind of transition if coderd made the job by itself, else undefined. */
 export const foreseenIn = memoized((organization: Lists) => {
   const workspaces = organization.workspaces && workspacesById(organization.workspaces);
   const templates = organization.templates && templatesById(organization.templates);
@@ -86,10 +74,7 @@ const templatesById = memoized(
   ({ items }: Reading<Template>) => new Map(items.map((template) => [template.id, template])),
 );
 
-/**
- * Makes a predicate for unforeseen builds. Jobs that coderd makes by itself are foreseen, and
- * prebuilds can wait.
- */
+/** Not those that coderd makes by itself, nor prebuilds, which can wait. */
 export function unforeseenIn(organization: Lists): (job: Job) => boolean {
   const kindOf = foreseenIn(organization);
   return (job) => job.initiator_id !== PREBUILDS_USER && kindOf(job) === undefined;
@@ -128,10 +113,7 @@ const durationsIn = memoized((jobs: readonly Job[]) => {
   };
 });
 
-/**
- * The kinds and the duration of a job that succeeded. coderd and the daemon wrote its times by two
- * clocks, so a build without a positive duration is ignored.
- */
+/** coderd and the daemon wrote its times by two clocks, so the duration may be negative. */
 const durationOf = memoized((job: Job) => {
   const { started_at, completed_at, status } = job;
   const isKnown =
@@ -141,10 +123,7 @@ const durationOf = memoized((job: Job) => {
 
 type JobFeatures = Pick<Job, 'type' | 'tags' | 'metadata'>;
 
-/**
- * The keys by which jobs are similar, the narrowest first: template before tags, with transition
- * before without.
- */
+/** By template before tags, and with transition before without. */
 function kindsOf({ type, tags, metadata }: JobFeatures): readonly string[] {
   const { template_id: template, workspace_build_transition: transition } = metadata ?? {};
   return [template ?? [], tagKey(tags)]

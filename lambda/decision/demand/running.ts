@@ -1,7 +1,4 @@
-/**
- * The running builds of a pool and the chance that each ends soon, from the list of jobs and the
- * record.
- */
+/** The running builds of a pool, and the chance that each ends soon. */
 import type { EpochMs } from '../model/brands.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Job, Reading } from '../model/snapshot.ts';

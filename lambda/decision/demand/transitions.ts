@@ -16,10 +16,7 @@ import { nextAutostart, zoneOf } from './autostart-schedule.ts';
 export type Transition = {
   readonly kind: TransitionKind;
   readonly at: EpochMs;
-  /**
-   * Whether coderd creates a job. It only marks a stopped workspace as dormant, but checks the gate
-   * for that too.
-   */
+  /** False if coderd only marks a stopped workspace as dormant. It checks the gate then too. */
   readonly takesJob: boolean;
 };
 
@@ -39,10 +36,7 @@ export type Circumstances = {
   readonly owner?: Member | undefined;
 };
 
-/**
- * Derives all coming transitions of a workspace in its present state, the earliest first. Empty
- * while a build is in progress.
- */
+/** All coming transitions, the earliest first. None while a build is in progress. */
 export function transitionsOf(
   workspace: Workspace,
   template: Template | undefined,
@@ -91,10 +85,7 @@ function autostart(
   return at === undefined ? undefined : { kind: 'autostart', at, takesJob: true };
 }
 
-/**
- * The next autostart. If coderd has not computed one, as after dormancy, its next poll computes it
- * from the schedule.
- */
+/** Without `next_start_at`, as after dormancy, coderd's next poll computes it. */
 function nextStart(
   { next_start_at }: Workspace,
   given: {
@@ -112,10 +103,7 @@ function nextStart(
   return weekday === undefined || allowsDay(weekday) ? next_start_at : undefined;
 }
 
-/**
- * Activity moves the deadline, up to `max_deadline`. coderd stops the workspaces of a suspended
- * owner at once.
- */
+/** Up to `max_deadline`. coderd stops the workspaces of a suspended owner at once. */
 function autostop(
   { latest_build: build, dormant_at }: Workspace,
   owner: Member | undefined,
@@ -130,10 +118,7 @@ function autostop(
     : { kind: 'autostop', at: Math.min(...ends) as EpochMs, takesJob: true };
 }
 
-/**
- * coderd stops a workspace some time after a failed start, and since coder #26203 after a failed
- * stop.
- */
+/** coderd stops a workspace after a failed start, and since coder #26203 after a failed stop. */
 function cleanup(
   { latest_build: build }: Workspace,
   template: Template | undefined,

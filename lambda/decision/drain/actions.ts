@@ -75,9 +75,7 @@ function raiseReason(need: PoolNeed): Reason['code'] {
   return ready.stock > 0 && !isBelowFloor ? 'stock' : 'floor';
 }
 
-/**
- * Without tasks that have left, a count is lowered only because ECS cannot start the missing tasks.
- */
+/** Else a count is lowered only because ECS cannot start the missing tasks. */
 function lowerReason({ view }: PoolNeed, why: readonly Reason[]): Reason['code'] {
   if (why.some(({ code }) => code === 'tasks-left')) return 'tasks-left';
   return view.failing.isTripped ? 'starts-failing' : 'placement-failing';

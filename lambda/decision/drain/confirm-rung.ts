@@ -121,10 +121,7 @@ function reasonsOf(
   return reasons;
 }
 
-/**
- * Whether ECS is still stopping unprotected tasks after the count was lowered. Then the count must
- * not rise again.
- */
+/** ECS still stops tasks after the count was lowered, so it must not rise again. */
 export function isStopping(
   tasks: readonly TaskView[],
   { desired, total, wanted }: { readonly desired: number; readonly total: number; readonly wanted: number },

@@ -28,10 +28,7 @@ export function decideCount(input: CountInput): CountDecision {
   return { to: Math.max(0, to - input.capacity.uncounted), why };
 }
 
-/**
- * What the rules compare, in tasks. Tasks of an earlier deployment count too, whether ECS counts
- * them or not.
- */
+/** In tasks. Those of an earlier deployment count too, even if not in ECS's count. */
 type Counts = {
   /** The desired count now. */
   readonly from: number;
@@ -148,10 +145,7 @@ function unprotectedTasks({ starting, unguarded }: Capacity): readonly Reason[] 
 
 type Rollout = Pick<CountInput, 'service' | 'capacity'>;
 
-/**
- * Whether ECS has not finished a deployment of the service, or tasks of an earlier one are still
- * there.
- */
+/** Whether a deployment is in progress, or tasks of an earlier one are still there. */
 export function isDeploying({ service: { deployments }, capacity }: Rollout): boolean {
   if (deployments.length > 1 || capacity.older > 0) return true;
   return deployments.some(({ rolloutState }) => rolloutState === 'IN_PROGRESS');

@@ -1,7 +1,4 @@
-/**
- * Decides about one pool: which tasks drain, and its desired count. Its state and its `scaleIn`
- * setting choose the mode.
- */
+/** Decides about one pool: which tasks drain, and its desired count. */
 import type { PoolNeed } from '../assign/needs.ts';
 import type { EpochMs } from '../model/brands.ts';
 import type { Action, Doubt } from '../model/plan.ts';

@@ -20,10 +20,7 @@ export function isKeptAwake({ poolForecast: { floors }, inUse }: PoolNeed): bool
   return floors.wake > Math.max(inUse, configuredFloor(floors, inUse).count);
 }
 
-/**
- * The number of tasks that the pool does not have to keep. Only tasks with a lease count: others
- * might not stay, or not come.
- */
+/** How many tasks need not stay. Only those with a lease count: others may not stay or come. */
 export function spareOf(need: PoolNeed): number {
   const { view, capacity, jobs, inUse, poolForecast, tasks, ready, idle } = need;
   if (tasks.granted > capacity.total) return 0;

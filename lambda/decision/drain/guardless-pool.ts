@@ -21,10 +21,7 @@ export function decideGuardlessPool(input: PoolInput): Course {
   return { leaving, count, confirming };
 }
 
-/**
- * The count goes down only by tasks that ECS cannot start, and only while all other tasks are
- * protected. Which running task is stopped is chosen by `decideConfirming`.
- */
+/** Only tasks that ECS cannot start are given up here, while all others are protected. */
 function decideGuardlessCount({ need, service, doubts }: PoolInput): CountDecision {
   const { view, capacity, tasks } = need;
   const from = service.desiredCount;
@@ -35,10 +32,7 @@ function decideGuardlessCount({ need, service, doubts }: PoolInput): CountDecisi
   return count.to < from && !mayGiveUp ? { to: from, why: [] } : count;
 }
 
-/**
- * Tasks of an earlier rung still have guards, so those can be asked. Of the others, unprotected
- * tasks go first.
- */
+/** Tasks of an earlier rung may have guards. Of the others, unprotected ones go first. */
 function leavingTasks({ need, now }: PoolInput): readonly LeaveDecision[] {
   const { view } = need;
   const replaced = replacementsOf(need, now).filter(({ task }) => isGuarded(task));

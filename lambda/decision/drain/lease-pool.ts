@@ -1,7 +1,4 @@
-/**
- * A pool of rung `lease`: every task has a guard. The autoscaler asks tasks to leave; the guard
- * stops an idle daemon, and the count follows once the task has left.
- */
+/** Rung `lease`: the guard stops an idle daemon on request, and the count follows. */
 import { protectUnguarded } from './confirm-rung.ts';
 import { decideCount, isDeploying } from './counts.ts';
 import type { Course, PoolInput } from './course.ts';
@@ -21,10 +18,7 @@ export function decideLeasePool(input: PoolInput): Course {
   };
 }
 
-/**
- * Whether others may have the count that they want: no job needs a launch, and every task has a
- * lease, so ECS stops none.
- */
+/** Whether others may set the count: no job needs a launch, and ECS can stop no task. */
 function leavesCount({ need: { capacity, tasks }, doubts }: PoolInput): boolean {
   const { total, starting, unguarded } = capacity;
   return doubts.includes('count-contested') && tasks.granted <= total && starting + unguarded === 0;

@@ -42,10 +42,7 @@ export function decideLeaving(view: PoolView, given: number, now: EpochMs): read
   ];
 }
 
-/**
- * Tasks that hold a lease and may never get a daemon of use to the pool, because the new value of a
- * secret may be wrong.
- */
+/** They may never get a useful daemon, because the new value of a secret may be wrong. */
 function doubtful(view: PoolView): number {
   if (!isUntried(view)) return 0;
   return view.tasks.filter(
@@ -88,10 +85,7 @@ export function keepAll(
   );
 }
 
-/**
- * The first `count` of these tasks, which are in order of idle time: old revisions and secrets
- * first, and the zones kept even.
- */
+/** Of tasks in order of idle time: old ones first, and the zones kept even. */
 function pickSpread(tasks: readonly TaskView[], count: number, pool: PoolView): TaskView[] {
   const { service, tasks: all } = pool;
   const zoneOf = ({ task }: TaskView): string => task.availabilityZone ?? '';

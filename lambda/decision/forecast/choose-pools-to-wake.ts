@@ -18,10 +18,7 @@ import { hasWrongKey, leadOf, openersOf, type WakeDemand } from './wake-demand.t
 export type WakeAssignment = {
   /** Transitions for which the pool must have a daemon now. */
   readonly due: readonly Transition[];
-  /**
-   * Transitions for which the pool keeps its daemon: those that come so soon that a restart would
-   * cost more, and those that may not be made yet.
-   */
+  /** For which the pool stays: a restart would cost more, or they may not be made yet. */
   readonly soon: readonly Transition[];
 };
 
@@ -55,10 +52,7 @@ export function assignWakes(
 
 type OpeningNeed = WakeAssignment & { readonly pools: readonly PoolView[] };
 
-/**
- * Derives what one wake demand asks for. A transition that is due wakes a pool; one that comes a
- * little later only keeps a pool that is awake.
- */
+/** What is due wakes a pool; what comes a little later only keeps one awake. */
 function openingNeedsOf(
   { pools, due, ahead, presumed, wakeFor }: WakeDemand,
   now: EpochMs,
@@ -78,15 +72,9 @@ export function stayMs({ pool, startTime }: PoolView, wakeFor: WakeDemand['wakeF
   return wakeFor === 'autostart' ? ms + leadOf({ pool, startTime }) : ms;
 }
 
-/**
- * Added to the price of a pool that would have to launch, in micro-dollars an hour. It is more than
- * any task costs, so keeping a task is always better.
- */
+/** For a pool that has to launch. More than any task costs, so keeping one is better. */
 const LAUNCH_PENALTY = 1e9;
-/**
- * Added to the price of a pool that is the last resort: its starts fail, ECS cannot place its
- * tasks, or its daemons have the key of another pool.
- */
+/** For the last resort: starts or placement fail, or the daemons have another key. */
 const FAILING_PENALTY = 1e12;
 
 /** The cost of one daemon that the pool would not have for another reason. */

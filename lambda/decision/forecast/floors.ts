@@ -1,7 +1,4 @@
-/**
- * The floors of a pool: how many tasks it keeps without jobs, from its settings in force and the
- * forecast.
- */
+/** The floors of a pool: how many tasks it keeps without jobs. */
 import type { EpochMs } from '../model/brands.ts';
 import type { Floor } from '../model/plan.ts';
 import { scheduledFloors } from '../settings/schedules.ts';
@@ -19,10 +16,7 @@ export type Floors = {
 /** The floors of the configuration, and the tasks that the forecast keeps. */
 export type AllFloors = Floors & { readonly wake: number };
 
-/**
- * Derives the floors of the configuration at this time. If a schedule gives the same number, the
- * plain setting is named as the source.
- */
+/** If a schedule gives the same number, the plain setting is named as the source. */
 export function configuredFloors({ pool, minFrom }: InForce, now: EpochMs): Floors {
   const scheduled = scheduledFloors(pool.schedules, now);
   const exact = pool.warm === 'auto' ? 0 : pool.warm;

@@ -20,10 +20,7 @@ import { type PollInterval, pollInterval } from './poll-interval.ts';
 /** A transition and its workspace. */
 export type ExpectedTransition = Transition & {
   readonly workspace: Workspace;
-  /**
-   * The last change of its template by an admin. It may have made the transition due long after
-   * `at`.
-   */
+  /** The last change of its template: it may be due only since then, long after `at`. */
   readonly changedAt?: EpochMs | undefined;
 };
 
@@ -45,14 +42,9 @@ export type TransitionGroup = {
   readonly tags: TagSet;
   /** Transitions that coderd has not made yet, including overdue ones, the earliest first. */
   readonly ahead: readonly ExpectedTransition[];
-  /**
-   * Transitions that coderd refused at least once, the earliest first. One whose next try is due is
-   * also in `ahead`.
-   */
+  /** Refused at least once, the earliest first. If the next try is due, also in `ahead`. */
   readonly refused: readonly Refusal[];
-  /**
-   * Transitions that coderd has probably made. A daemon stays until a later reading confirms it.
-   */
+  /** Those that coderd has probably made. A daemon stays until a reading confirms it. */
   readonly presumed: readonly ExpectedTransition[];
   /** When coderd made earlier transitions, as far as is known. */
   readonly made: readonly EpochMs[];
@@ -62,10 +54,7 @@ export type TransitionGroup = {
 const INSERTED_MS = 15_000;
 /** How long no pool wakes for a transition after its first, second and any later refusal. */
 const BACK_OFF_MS = [HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS] as const;
-/**
- * If the gate's past is unknown, an overdue transition wakes a pool for this time, or for two
- * polls, in each hour.
- */
+/** With an unknown past, it wakes a pool for this time or two polls in each hour. */
 const UNKNOWN_GATE_WAKE_MS = 15 * MINUTE_MS;
 /** A reading of workspaces that is older than this is no reason to scale to zero. */
 const OLD_AFTER_MS = 15 * MINUTE_MS;
@@ -148,10 +137,7 @@ type Expected = {
   readonly built: readonly EpochMs[];
 };
 
-/**
- * The autostarts of one workspace, or its other transitions, the earliest first. Pools wake for one
- * or the other.
- */
+/** Autostarts of a workspace or its other transitions: pools wake for one or the other. */
 type TransitionSequence = readonly [ExpectedTransition, ...ExpectedTransition[]];
 
 /** The other inputs of `Expected`. */
@@ -215,9 +201,7 @@ function tagsOf(
   return active?.[template_id] ?? latest_build.job.tags ?? undefined;
 }
 
-/**
- * Takes the next transition of each sequence. A refused transition does not hide the one after it.
- */
+/** Takes the next one of each sequence. A refused one does not hide the one after it. */
 function toTransitions(
   sequences: readonly TransitionSequence[],
   built: readonly EpochMs[],
@@ -340,10 +324,7 @@ function judge({ at, changedAt = at }: ExpectedTransition, input: JudgeInput): J
   return { outcome: outcomeOf(spans.slice(spans.indexOf(last) + 1), poll.retryMs, input), refusal };
 }
 
-/**
- * The spans in which coderd refused. After the first one, coderd gets the longest possible poll
- * interval.
- */
+/** The spans in which coderd refused. After the first, the longest poll interval counts. */
 function refusedSpans(spans: readonly Span[], { poll, readAt }: JudgeInput): readonly Span[] {
   const tries: Span[] = [];
   for (const span of spans) {

@@ -17,10 +17,7 @@ const LONGEST_MS = 30 * MINUTE_MS;
 const SAME_POLL_MS = 30_000;
 /** The first build of a poll comes at most this long after it. */
 const JITTER_MS = 10_000;
-/**
- * Schedules are often on whole, half and quarter hours, so a coderd that polls every minute also
- * builds at these times.
- */
+/** A coderd that polls every minute also builds at the whole hours of schedules. */
 const CALENDAR_MS = 5 * MINUTE_MS;
 const MIN_GAPS = 3;
 /** Older polls may have had another interval. */
@@ -31,17 +28,11 @@ const GAPS_A_RESTART = 8;
 export type PollInterval = {
   /** The interval in milliseconds. */
   readonly ms: number;
-  /**
-   * The interval to assume after coderd seems to have refused a transition. If too few builds show
-   * the interval, it may be long.
-   */
+  /** After a refusal: it may be long if too few builds show the interval. */
   readonly retryMs: number;
 };
 
-/**
- * The assumed interval if it is unknown. A daemon stays for two intervals, so also for one poll of
- * an interval twice as long.
- */
+/** A daemon stays for two intervals, so for one poll of twice the interval. */
 const UNKNOWN_RETRY_MS = 10 * MINUTE_MS;
 
 /** Infers the interval from the last polls that made a build; a minute if they do not show it. */
@@ -64,10 +55,7 @@ function inferIntervalMs({ coder }: Snapshot): number | undefined {
   return MINUTE_MS;
 }
 
-/**
- * Whether a schedule explains a build as well, because they are within a minute. Polls start with
- * coderd, at any time.
- */
+/** A schedule explains it as well: polls start with coderd, at any time. */
 function isOnCalendar(at: EpochMs, ms: number): boolean {
   return at % ms < MINUTE_MS + JITTER_MS;
 }

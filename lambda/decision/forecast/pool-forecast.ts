@@ -1,7 +1,4 @@
-/**
- * The pool forecast: the floors that the configuration and the forecast set for each pool, and why,
- * from the snapshot and the pool views.
- */
+/** The pool forecast: the floors of each pool, and what the forecast needs of it. */
 
 import type { Transition } from '../demand/transitions.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
@@ -64,10 +61,7 @@ function heldBackFrom(view: PoolView, { heldBack }: WakeDemands): readonly Trans
   return heldBack.flatMap(({ isWaiting, pools, due }) => (isWaiting && pools.includes(view) ? due : []));
 }
 
-/**
- * Whether an incomplete forecast keeps the pool's last daemon. It launches nothing and drains
- * nothing.
- */
+/** Whether an incomplete forecast keeps the last daemon. It neither launches nor drains. */
 function keepsLast(view: PoolView, now: EpochMs): boolean {
   const { pool, organization } = view;
   const isWoken = pool.wake.autostart || pool.wake.autostop;

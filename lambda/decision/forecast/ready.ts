@@ -1,7 +1,4 @@
-/**
- * Demand for daemons before their jobs exist: for transitions that are due and for `warm`, from the
- * wake demands and the floors.
- */
+/** Demand for daemons before their jobs exist: for what is due and for `warm`. */
 
 import type { DueGroup, WarmGroup } from '../demand/demand.ts';
 import { deriveRecord } from '../demand/record.ts';
@@ -45,10 +42,7 @@ export function deriveDue(
   });
 }
 
-/**
- * The tags of the job of a workspace's next start: those of its latest build, unless the start uses
- * another version.
- */
+/** Those of its latest build, unless the next start uses another version. */
 function startTags(workspace: Workspace | undefined, activeTags: TagSet): TagSet {
   const { automatic_updates, template_require_active_version, outdated, latest_build } = workspace ?? {};
   const takesActive = automatic_updates === 'always' || template_require_active_version === true;

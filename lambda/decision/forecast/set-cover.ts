@@ -8,16 +8,10 @@ import { by, sum } from '../model/collections.ts';
 type Sets<T> = readonly ReadonlySet<T>[];
 type Choice<T> = { readonly open: Sets<T>; readonly chosen: readonly T[] };
 
-/**
- * The limit of work, in steps times options. Real needs take far less; this much takes some 50 ms.
- * After it, the best cover found so far is used.
- */
+/** In steps times options, some 50 ms. After it, the best cover found so far is used. */
 const MAX_WORK = 50_000;
 
-/**
- * Computes the cheapest cover. At equal costs, earlier options win. Needs without options are
- * ignored.
- */
+/** At equal costs, earlier options win. Needs without options are ignored. */
 export function cheapestCover<T>(
   needs: readonly (readonly T[])[],
   costOf: (option: T) => number,
@@ -58,9 +52,7 @@ function settle<T>({ open, chosen }: Choice<T>, cost: (option: T) => number): Ch
   return isSmaller ? settle({ open: left, chosen }, cost) : { open: left, chosen };
 }
 
-/**
- * Removes needs that are satisfied whenever another need is: they have all options of that need.
- */
+/** Removes needs that have all options of another need. */
 function withoutImplied<T>(open: Sets<T>): Sets<T> {
   const inOrder = open.toSorted(by(({ size }) => size));
   return inOrder.filter(

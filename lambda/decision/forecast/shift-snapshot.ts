@@ -6,10 +6,7 @@ import { transitionsOf } from '../demand/transitions.ts';
 import type { EpochMs } from '../model/brands.ts';
 import type { OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 
-/**
- * coderd's executor polls once a minute (docs/internals/coder.md §10), so it has made earlier
- * transitions by then.
- */
+/** coderd's executor polls once a minute (docs/internals/coder.md §10). */
 const EXECUTOR_MS = 60_000;
 
 /** Moves a snapshot to a later time. */

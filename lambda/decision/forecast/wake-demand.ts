@@ -32,10 +32,7 @@ export type WakeDemand = {
   readonly presumed: readonly ExpectedTransition[];
   /** The first ones of `ahead`: overdue ones, and those for which a pool has to start now. */
   readonly due: readonly Transition[];
-  /**
-   * Whether the gate is open already, by a daemon that the autoscaler does not own or that a pool
-   * keeps for another reason.
-   */
+  /** By a daemon of others, or one that a pool keeps for another reason. */
   readonly isOpen: boolean;
 };
 
@@ -53,10 +50,7 @@ export type WakeDemands = {
   readonly withoutPool: readonly WakeDemand[];
 };
 
-/**
- * Before a transition is due there is a look every few seconds, and coderd must see the daemon
- * before its executor polls.
- */
+/** The look before, and coderd must see the daemon before its executor polls. */
 const NEXT_LOOK_MS = 15_000;
 /** When nothing happens the next look is a minute away. */
 const QUIET_LOOK_MS = 75_000;
@@ -161,9 +155,7 @@ export function openersOf(view: PoolView): number {
   return coming + view.unseen + view.tasks.filter(isOpener).length;
 }
 
-/**
- * Whether all daemons that were seen of a pool have another key. The next daemon would have it too.
- */
+/** Whether all daemons of a pool have another key. The next one would have it too. */
 export function hasWrongKey({ tasks }: PoolView): boolean {
   const isRight = (task: TaskView): boolean => isOpener(task) && task.daemon !== undefined;
   return tasks.some(({ hasOtherTags }) => hasOtherTags) && !tasks.some(isRight);
@@ -174,10 +166,7 @@ function isOpener({ state, use, hasOtherTags }: TaskView): boolean {
   return isThere && use !== 'silent' && !hasOtherTags;
 }
 
-/**
- * Splits a group into autostarts and the transitions of `wake.autostop`: a pool may wake for only
- * one of them.
- */
+/** A pool may wake only for autostarts, or only for the other transitions. */
 function split({ ahead, refused, presumed }: TransitionGroup): readonly Part[] {
   return WAKE_FOR.map((wakeFor): Part => {
     const isOwn = ({ kind }: Transition): boolean => wakeFor === settingOf(kind);

@@ -1,7 +1,4 @@
-/**
- * Branded primitives. The compiler rejects a plain string or number in their place. Only schemas
- * may cast to them.
- */
+/** Branded primitives, instead of plain strings and numbers. Only schemas cast to them. */
 declare const brand: unique symbol;
 type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 

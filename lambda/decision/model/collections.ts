@@ -3,10 +3,7 @@ export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/**
- * Makes a comparator that orders items by the first key that differs. A key is a number or a
- * string.
- */
+/** Makes a comparator by the first key that differs. */
 export function by<T>(...keys: readonly ((item: T) => number | string)[]): (a: T, b: T) => number {
   return (a, b) => {
     for (const key of keys) {
@@ -44,10 +41,7 @@ export function batchesOf<T>(items: readonly T[], size: number): readonly (reado
   );
 }
 
-/**
- * The percentile by nearest rank, of values in ascending order: at least `share` of them (0 to 1)
- * are no greater. `none` if there are no values.
- */
+/** By nearest rank, of ascending values: at least `share` (0 to 1) are no greater. */
 export function percentile(sorted: readonly number[], share: number, none = 0): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? none;
 }

@@ -2,10 +2,7 @@
 import type { PoolName } from './brands.ts';
 import type { Tags } from './tags.ts';
 
-/**
- * A reference to a secret value: a Secrets Manager name or ARN and, if the secret is JSON, the key
- * in it.
- */
+/** A name or ARN in Secrets Manager and, if the secret is JSON, the key in it. */
 export type SecretRef = { readonly secret: string; readonly jsonKey?: string | undefined };
 
 /** What the key function needs to manage provisioner keys. */
@@ -31,10 +28,7 @@ export type Architecture = 'arm64' | 'x86_64';
  */
 export type ScaleIn = 'lease' | 'confirm' | 'never';
 
-/**
- * The transitions of coderd for which a pool wakes. While the pool is at zero, no job announces
- * them (docs/internals/coder.md §10).
- */
+/** While a pool is at zero, no job announces these (docs/internals/coder.md §10). */
 export type Wake = {
   readonly autostart: boolean;
   /** Autostop, clean-up of failed builds, dormancy and deletion. */
@@ -98,10 +92,7 @@ export type PoolConfig = {
   /** A spare daemon drains after it has been idle for this long. */
   readonly idleTimeoutMs: number;
   readonly waiting: Waiting;
-  /**
-   * The cost of a launch in addition to the task's time, for example the image through a NAT
-   * gateway.
-   */
+  /** Beside the task's time, for example the image through a NAT gateway. */
   readonly dollarsPerLaunch: number;
   readonly prebuilds: {
     /** The maximum size, in tasks, to which launches for prebuilds may bring the pool. */
@@ -113,17 +104,11 @@ export type PoolConfig = {
   };
   readonly wake: Wake;
   readonly prewarm: Prewarm;
-  /**
-   * The start time of a task until its daemon is registered. Used until the start time has been
-   * learned.
-   */
+  /** From the creation of a task until its daemon is registered, until that is learned. */
   readonly startTimeMs: number;
   readonly schedules: readonly Schedule[];
   readonly scaleIn: ScaleIn;
-  /**
-   * The pool is about to be removed from the configuration: all its tasks drain, and it launches
-   * none (docs/adr/0017).
-   */
+  /** About to be removed: all its tasks drain, and it launches none (docs/adr/0017). */
   readonly retiring: boolean;
   readonly image: string;
   /** Fargate CPU units, 1024 = 1 vCPU. */
@@ -131,9 +116,7 @@ export type PoolConfig = {
   /** MiB. */
   readonly memory: number;
   readonly architecture: Architecture;
-  /**
-   * The tasks run on Fargate Spot: cheaper, but AWS may take a task back with two minutes' notice.
-   */
+  /** Fargate Spot: cheaper, but AWS may take a task back with two minutes' notice. */
   readonly spot: boolean;
   readonly environment: Readonly<Record<string, string>>;
   readonly secrets: Readonly<Record<string, SecretRef>>;

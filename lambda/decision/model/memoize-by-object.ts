@@ -1,7 +1,4 @@
-/**
- * Caches the result of a pure function for each object, for as long as the object lives. The
- * objects must never change. Results are the same as without the cache.
- */
+/** Caches a pure function by its argument, which must never change. */
 export function memoized<K extends object, V extends NonNullable<unknown>>(of: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, V>();
   return (key) => {
@@ -13,10 +10,7 @@ export function memoized<K extends object, V extends NonNullable<unknown>>(of: (
   };
 }
 
-/**
- * As `memoized`, for a function of further inputs: the result is computed again if one of them is
- * another object.
- */
+/** As `memoized`, and computed again if one of further inputs is another object. */
 export function memoizedWith<K extends object, S extends Readonly<Record<string, unknown>>, V>(
   of: (key: K, inputs: S) => V,
 ): (key: K, inputs: S) => V {

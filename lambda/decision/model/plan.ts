@@ -21,9 +21,7 @@ export type IsoTime = string;
 export const REPLACING = ['retiring', 'no-daemon', 'wrong-key', 'old-revision', 'old-secret'] as const;
 export type Replacing = (typeof REPLACING)[number];
 
-/**
- * The transitions that coderd makes by itself. `autostop` includes the clean-up of failed builds.
- */
+/** What coderd does by itself. `autostop` includes the clean-up of failed builds. */
 export type TransitionKind = 'autostart' | 'autostop' | 'dormancy' | 'deletion';
 
 /** The number of transitions of one kind, and when the earliest is due. */
@@ -42,114 +40,69 @@ export type StartTime = {
   readonly p95Ms: number;
 };
 
-/**
- * Why a pool has its numbers. Every pool has at least one reason; a pool that needs no action has
- * one too.
- */
-export type Reason =
-  | { readonly code: 'pending-jobs' | 'served-by-free' | 'served-by-starting'; readonly jobs: number }
-  | { readonly code: TasksReason; readonly tasks: number }
-  | {
-      readonly code: 'floor';
-      readonly from: Exclude<Floor['from'], 'wake' | 'stock'>;
-      readonly count: number;
-    }
-  /** Free daemons that are kept for unforeseen builds, by which rule, and why by this one. */
-  | {
-      readonly code: 'stock';
+/** The objects of a table of fields, each with its code. */
+type Coded<Fields> = {
+  [Code in keyof Fields]: Readonly<{ code: Code } & Fields[Code]>;
+}[keyof Fields];
+
+/** Why a pool has its numbers: at least one reason, also if nothing is to do. */
+export type Reason = Coded<ReasonFields>;
+
+type ReasonFields = Record<'pending-jobs' | 'served-by-free' | 'served-by-starting', { jobs: number }> &
+  Record<TasksReason, { tasks: number }> &
+  /** `asked`: how many of the tasks to replace get a drain request in this look. */
+  Record<Exclude<Replacing, 'old-secret'>, { tasks: number; asked: number }> &
+  Record<'paused' | 'scale-in-paused', OverrideNote> & {
+    floor: { from: Exclude<Floor['from'], 'wake' | 'stock'>; count: number };
+    /** Free daemons that are kept for unforeseen builds, by which rule, and why by this one. */
+    stock: {
       /** Daemons of this pool. */
-      readonly daemons: number;
+      daemons: number;
       /** The rule, for all pools that can run these builds. Further idle daemons are spare ones. */
-      readonly free: number;
-      readonly spareMinutes: number;
+      free: number;
+      spareMinutes: number;
       /** Minutes after the last build; null: always. */
-      readonly afterBuildMinutes: number | null;
+      afterBuildMinutes: number | null;
       /** Whether a build that will end soon counts as a free daemon. */
-      readonly countsEnding: boolean;
+      countsEnding: boolean;
       /** Null: too few builds are known. */
-      readonly learned: {
-        readonly builds: number;
-        readonly hours: number;
-        /** Of the rule, weighted for this half hour. */
-        readonly dollarsPerHour: { readonly tasks: number; readonly waiting: number };
-        /** The best rules that keep the next smaller and larger numbers free. */
-        readonly others: readonly { readonly free: number; readonly dollarsPerHour: number }[];
-      } | null;
-    }
-  /** One daemon opens coderd's gate for transitions that are due now or soon. */
-  | { readonly code: 'awake-for'; readonly for: readonly Transitions[] }
-  /** The forecast is incomplete, so more transitions may be due. The last daemon stays. */
-  | { readonly code: 'holding-for-forecast' }
-  /**
-   * Transitions that coderd would make if it saw a daemon of this pool, which is paused or pinned.
-   */
-  | { readonly code: 'not-woken-for'; readonly for: readonly Transitions[] }
-  /** Daemons that must be ready when coderd inserts the jobs. */
-  | { readonly code: 'prewarm'; readonly daemons: number; readonly due: number }
-  | { readonly code: 'capped-at-prewarm-max'; readonly due: number; readonly max: number }
-  /** The clocks differ, or others change the count: floors and transitions that are due launch no task. */
-  | { readonly code: 'launching-for-jobs-only'; readonly wanted: number }
-  /** The pool wants more tasks than its pin allows. */
-  | ({ readonly code: 'pinned'; readonly wanted: number; readonly count: number } & OverrideNote)
-  /** The only action of a paused pool is to protect tasks that have no guard. */
-  | ({ readonly code: 'paused' } & OverrideNote)
-  | ({ readonly code: 'scale-in-paused' } & OverrideNote)
-  /** A retiring pool: tasks that cannot get a drain request, or have one already. */
-  | {
-      readonly code: 'retiring-waits';
-      readonly starting: number;
-      readonly leaving: number;
-      readonly unguarded: number;
-    }
-  /** A retiring pool that has no task left. */
-  | { readonly code: 'retired' }
-  | { readonly code: 'capped-at-max'; readonly wanted: number; readonly max: number }
-  | (OverallLimit & { readonly code: 'capped-at-max-tasks'; readonly maxTasks: number })
-  | (OverallLimit & { readonly code: 'capped-at-dollars-per-hour'; readonly dollarsPerHour: number })
-  | { readonly code: 'capped-at-prebuilds-max-tasks'; readonly jobs: number; readonly maxTasks: number }
-  /**
-   * Tasks to replace, and how many of them get a drain request in this look. Only a share of a pool
-   * drains at a time, and replacements start first.
-   */
-  | {
-      readonly code: Exclude<Replacing, 'old-secret'>;
-      readonly tasks: number;
-      readonly asked: number;
-    }
-  | OldSecretReason
-  /**
-   * Rung `confirm`: tasks that ECS may stop once all other tasks are protected and a second look
-   * plans the same.
-   */
-  | { readonly code: 'stopping-after-confirmation'; readonly tasks: number; readonly unprotected: number }
-  | {
-      readonly code: 'starts-failing';
-      /** Failed starts since a daemon last registered. */
-      readonly failures: number;
-      readonly wanted: number;
-      /** Existing tasks and one probe at the most. */
-      readonly granted: number;
-      /** ECS's own words. */
-      readonly reason: string;
-    }
-  | {
-      /** ECS cannot place tasks because a quota is used up or there is no capacity. */
-      readonly code: 'placement-failing';
-      /** Desired tasks that have no task record. */
-      readonly tasks: number;
-      readonly wanted: number;
-      /** Existing tasks and one probe at the most. */
-      readonly granted: number;
-      readonly since: IsoTime;
-      /** ECS's own words. */
-      readonly reason: string;
-    }
-  | { readonly code: 'count-below-tasks'; readonly desired: number; readonly tasks: number }
-  | { readonly code: 'holding-for-deployment' }
-  | { readonly code: 'holding-for-doubt'; readonly doubts: readonly Doubt[] }
-  | { readonly code: 'server-too-old'; readonly version: string; readonly oldest: string }
-  | { readonly code: 'no-service' }
-  | { readonly code: 'nothing-to-do' };
+      learned: LearnedRule | null;
+    };
+    /** One daemon opens coderd's gate for transitions that are due now or soon. */
+    'awake-for': { for: readonly Transitions[] };
+    /** The forecast is incomplete, so more transitions may be due. The last daemon stays. */
+    'holding-for-forecast': object;
+    /** Transitions that coderd would make if this pool, which is paused or pinned, had a daemon. */
+    'not-woken-for': { for: readonly Transitions[] };
+    /** Daemons that must be ready when coderd inserts the jobs. */
+    prewarm: { daemons: number; due: number };
+    'capped-at-prewarm-max': { due: number; max: number };
+    /** The clocks differ, or others change the count: floors and due transitions launch no task. */
+    'launching-for-jobs-only': { wanted: number };
+    /** The pool wants more tasks than its pin allows. */
+    pinned: { wanted: number; count: number } & OverrideNote;
+    /** A retiring pool: tasks that cannot get a drain request, or have one already. */
+    'retiring-waits': { starting: number; leaving: number; unguarded: number };
+    /** A retiring pool that has no task left. */
+    retired: object;
+    'capped-at-max': { wanted: number; max: number };
+    'capped-at-max-tasks': OverallLimit & { maxTasks: number };
+    'capped-at-dollars-per-hour': OverallLimit & { dollarsPerHour: number };
+    'capped-at-prebuilds-max-tasks': { jobs: number; maxTasks: number };
+    'old-secret': OldSecretFields;
+    /** Rung `confirm`: ECS may stop these tasks once all others are protected, after a second look. */
+    'stopping-after-confirmation': { tasks: number; unprotected: number };
+    /** `failures`: failed starts since a daemon last registered. */
+    'starts-failing': { failures: number } & Probe;
+    /** A quota is used up, or there is no capacity. `tasks`: desired ones without a task record. */
+    'placement-failing': { tasks: number; since: IsoTime } & Probe;
+    'count-below-tasks': { desired: number; tasks: number };
+    'holding-for-deployment': object;
+    'holding-for-doubt': { doubts: readonly Doubt[] };
+    'server-too-old': { version: string; oldest: string };
+    'no-service': object;
+    'nothing-to-do': object;
+  };
 
 /** Reasons that say only how many tasks. */
 type TasksReason =
@@ -159,15 +112,9 @@ type TasksReason =
   | 'above-pin'
   | 'idle-long-enough'
   | 'idle-too-briefly'
-  /**
-   * Tasks without a guard. The autoscaler protects them because they may hold a job or have to
-   * stay.
-   */
+  /** Tasks without a guard, which the autoscaler protects: they may hold a job, or have to stay. */
   | 'protecting'
-  /**
-   * Rung `confirm`: tasks that have been idle long enough, but the protection of their last build
-   * still runs.
-   */
+  /** Rung `confirm`: idle for long enough, but the protection of the last build still runs. */
   | 'holding-for-protection'
   /** Rung `never`: idle tasks that stay. */
   | 'never-scaled-in'
@@ -180,13 +127,21 @@ type TasksReason =
   /** Idle daemons that are kept because the record of earlier builds is too short to drain them. */
   | 'holding-for-record';
 
-/** A limit over all pools that applies. */
-type OverallLimit = {
-  readonly wanted: number;
-  readonly granted: number;
-  /** Minutes that people wait because of this limit, for each hour. */
-  readonly waitMinutesPerHour: number;
-};
+/** Why a rule of the stock was chosen, from so many builds. */
+type LearnedRule = Readonly<{
+  builds: number;
+  hours: number;
+  /** Of the rule, weighted for this half hour. */
+  dollarsPerHour: Readonly<{ tasks: number; waiting: number }>;
+  /** The best rules that keep the next smaller and larger numbers free. */
+  others: readonly Readonly<{ free: number; dollarsPerHour: number }>[];
+}>;
+
+/** `granted`: existing tasks and one probe at the most. `reason`: ECS's own words. */
+type Probe = { wanted: number; granted: number; reason: string };
+
+/** A limit over all pools. `waitMinutesPerHour`: minutes that people wait because of it, for each hour. */
+type OverallLimit = { wanted: number; granted: number; waitMinutesPerHour: number };
 
 /** A secret of a pool, of which tasks still have an earlier value. */
 export type ChangedSecret = {
@@ -200,8 +155,7 @@ export type ChangedSecret = {
 };
 
 /** Tasks that were started with an earlier value of a secret. A share of them drains at a time. */
-export type OldSecretReason = ChangedSecret & {
-  readonly code: 'old-secret';
+type OldSecretFields = ChangedSecret & {
   /** Tasks with the earlier value, including those that drain already. */
   readonly tasks: number;
   /** All tasks of the pool. */
@@ -215,6 +169,7 @@ export type OldSecretReason = ChangedSecret & {
    */
   readonly held: 'until-connected' | 'no-guard' | null;
 };
+export type OldSecretReason = Extract<Reason, { readonly code: 'old-secret' }>;
 
 /** Why the readings of a pool cannot be trusted fully. Any doubt holds scale-in. */
 export type Doubt =
@@ -410,10 +365,7 @@ export type ForecastRow = Transitions & {
   readonly pool: PoolName | null;
 };
 
-/**
- * The lists that the forecast reads. A problem with one of them only keeps the last daemon of a
- * pool.
- */
+/** A problem with one of these lists only keeps the last daemon of a pool. */
 export type ForecastReadingName = 'workspaces' | 'templates';
 
 /**
@@ -453,198 +405,111 @@ export type DeadBuild = {
   readonly reason: string;
 };
 
-export type Finding =
-  | {
-      readonly code: `${ForecastReadingName}-${Exclude<ReadingStatus, 'ok'>}`;
-      readonly organization: string;
-      readonly error?: string | undefined;
-      /** The time of the older reading that is used instead. */
-      readonly takenAt?: IsoTime | undefined;
-    }
-  | { readonly code: 'workspaces-empty'; readonly organization: string; readonly jobs: number }
-  | (Transitions & {
-      readonly code: 'transitions-without-pool' | 'transitions-late';
-      readonly organization: string;
-      readonly tags: Tags;
-    })
-  /** Transitions that are due and that coderd did not make although it saw a daemon. */
-  | (Transitions & {
-      readonly code: 'transitions-refused';
-      readonly organization: string;
-      readonly tags: Tags;
-      /** The first few, as `owner/workspace`. */
-      readonly workspaces: readonly string[];
-      /** How many of them belong to an owner whose status coderd does not show. */
-      readonly ownersUnknown: number;
-      /** When a pool is woken for the next of them. Null: no pool wakes for them. */
-      readonly nextTryAt: IsoTime | null;
-    })
-  | (Transitions & {
-      readonly code: 'transitions-held';
-      readonly organization: string;
-      readonly tags: Tags;
-      /**
-       * All pools that could be woken for the transitions, in order of name, each with its
-       * override.
-       */
-      readonly pools: readonly { readonly name: PoolName; readonly override: Override }[];
-    })
-  | {
-      readonly code: ReadingDoubt;
-      readonly organization?: string | undefined;
-      readonly error?: string | undefined;
-    }
-  | { readonly code: 'version-unknown' }
-  | { readonly code: 'token-expires'; readonly at: IsoTime }
-  | { readonly code: 'license-in-grace' }
-  | { readonly code: 'license-missing' }
-  | (MalformedOverride & { readonly code: 'override-malformed'; readonly pool: PoolName })
-  | { readonly code: 'server-too-old'; readonly version: string; readonly oldest: string }
-  | {
-      readonly code: 'image-newer-than-server';
-      readonly pool: PoolName;
-      readonly image: string;
-      readonly version: string;
-    }
-  | {
-      readonly code: 'daemons-share-task';
-      readonly pool: PoolName;
-      /** The number of tasks that more than one daemon may belong to. */
-      readonly tasks: number;
-      /** The names of these daemons. */
-      readonly daemons: readonly string[];
-    }
-  | {
-      readonly code: 'clocks-differ';
-      readonly where: 'jobs' | 'daemons' | 'tasks' | 'readings' | 'coderd';
-      readonly organization?: string | undefined;
-      /** For `coderd`: seconds ahead of AWS's clock; negative: behind it. */
-      readonly seconds: number;
-    }
-  | {
-      readonly code: 'starts-failing';
-      readonly pool: PoolName;
-      readonly tasks: number;
-      readonly reason: string;
-    }
-  | {
-      readonly code: 'placement-failing';
-      readonly pool: PoolName;
-      readonly tasks: number;
-      readonly since: IsoTime;
-      readonly reason: string;
-    }
-  /** Builds that died with tasks that ECS still lists: for about an hour. */
-  | {
-      readonly code: 'build-died-with-task';
-      readonly pool: PoolName;
-      readonly organization: string;
-      /** The latest death first. */
-      readonly builds: readonly DeadBuild[];
-    }
-  /** Tasks that ended unasked, and coderd lists no daemon of theirs. */
-  | { readonly code: 'build-of-task-unknown'; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
-  | { readonly code: 'daemons-without-task'; readonly pool: PoolName; readonly daemons: readonly string[] }
-  | {
-      readonly code: 'jobs-waiting';
-      readonly organization: string;
-      readonly tags: Tags;
-      readonly jobs: number;
-      readonly oldest: IsoTime;
-      readonly pool: PoolName | null;
-    }
-  | {
-      readonly code: 'jobs-about-to-fail';
-      readonly organization: string;
-      readonly tags: Tags;
-      readonly jobs: number;
-      readonly failsAt: IsoTime;
-    }
-  /** A limit holds back launches, so that coderd will fail prebuilds before a daemon takes them. */
-  | {
-      readonly code: 'prebuilds-waiting';
-      readonly organization: string;
-      readonly tags: Tags;
-      /** The pending ones. */
-      readonly jobs: number;
-      /** How many of them coderd will fail. */
-      readonly late: number;
-      /** When it fails the first of them. */
-      readonly failsAt: IsoTime;
-      readonly pool: PoolName;
-      /** What holds back launches, as the pool's reasons tell it. */
-      readonly limits: readonly Reason['code'][];
-    }
-  /** A preset whose newest prebuilds failed. coderd makes more of them, for now. */
-  | (FailingPreset & {
-      readonly code: 'prebuilds-failing';
-      /** After so many failures in a row coderd makes no more. Null: it never stops. */
-      readonly limit: number | null;
-    })
-  /** A preset of which coderd makes no more prebuilds. */
-  | (FailingPreset & { readonly code: 'prebuilds-stopped'; readonly limit: number })
-  | { readonly code: 'organization-unknown'; readonly organization: string }
-  | { readonly code: 'daemons-empty-while-leased'; readonly organization: string; readonly tasks: number }
-  | { readonly code: 'jobs-empty-while-busy'; readonly organization: string; readonly daemons: number }
-  | {
-      readonly code: 'worker-unknown';
-      readonly organization: string;
-      readonly jobs: number;
-      /** The first of them. */
-      readonly jobIds: readonly JobId[];
-      /** The pools whose scale-in is on hold because of it. */
-      readonly pools: readonly PoolName[];
-    }
-  | {
-      readonly code: 'tasks-fewer-than-counted';
-      readonly pool: PoolName;
-      readonly counted: number;
-      readonly seen: number;
-    }
-  | { readonly code: 'service-missing'; readonly pool: PoolName }
-  /** A pool was renamed or removed while its service still exists. */
-  | {
-      readonly code: 'service-without-pool';
-      readonly pool: string;
-      readonly service: string;
-      /** Whether its tasks drain: only if the service surely belongs to this deployment. */
-      readonly drains: boolean;
-    }
-  /** A desired count that this process has neither seen nor set. Reported once for each change. */
-  | {
-      readonly code: 'count-changed-by-others';
-      readonly pool: PoolName;
-      readonly from: number;
-      readonly to: number;
-    }
-  /** Others have changed a desired count at least three times within ten minutes, in the last hour. */
-  | { readonly code: 'count-contested'; readonly pool: PoolName; readonly changes: number }
-  | { readonly code: 'pools-alike'; readonly organization: string; readonly pools: readonly PoolName[] }
-  | { readonly code: 'service-ambiguous'; readonly pool: PoolName; readonly services: readonly string[] }
-  | { readonly code: 'daemon-tags-differ'; readonly pool: PoolName; readonly daemons: readonly string[] }
-  /** Daemons that claim a task of the pool with a name or with tags that its daemon does not have. */
-  | {
-      readonly code: 'possible-intruder';
-      readonly pool: PoolName;
-      /** `key`: the name of its key; null: coderd does not tell. */
-      readonly daemons: readonly { readonly name: string; readonly key: string | null }[];
-    }
-  | { readonly code: TasksFinding; readonly pool: PoolName; readonly tasks: readonly TaskArn[] }
+/** What a person should know. The same of each pool, of each organization, and of the rest. */
+export type Finding = Coded<FindingFields> | Coded<UnreadFields>;
+
+type InPool = { pool: PoolName };
+type InOrganization = { organization: string };
+/** `tags`: of the jobs or templates. */
+type OfTags = InOrganization & { tags: Tags };
+
+/** Lists that are incomplete or unavailable, if the error is known. */
+type UnreadFields = Record<ReadingDoubt, { organization?: string | undefined; error?: string | undefined }> &
+  Record<`${ForecastReadingName}-${Exclude<ReadingStatus, 'ok'>}`, InOrganization & Unread> &
   /** Without this list a changed secret replaces no task. */
-  | {
-      readonly code: `secrets-${Exclude<ReadingStatus, 'ok' | 'truncated'>}`;
-      readonly error?: string | undefined;
-      readonly takenAt?: IsoTime | undefined;
-    }
+  Record<`secrets-${Exclude<ReadingStatus, 'ok' | 'truncated'>}`, Unread>;
+
+/** `takenAt`: the time of the older reading that is used instead. */
+type Unread = { error?: string | undefined; takenAt?: IsoTime | undefined };
+
+type FindingFields = {
+  'version-unknown': object;
+  'token-expires': { at: IsoTime };
+  'license-in-grace': object;
+  'license-missing': object;
+  'server-too-old': { version: string; oldest: string };
+  'clocks-differ': {
+    where: 'jobs' | 'daemons' | 'tasks' | 'readings' | 'coderd';
+    organization?: string | undefined;
+    /** For `coderd`: seconds ahead of AWS's clock; negative: behind it. */
+    seconds: number;
+  };
+  /**
+   * A pool was renamed or removed while its service still exists. Its tasks drain only if the service
+   * surely belongs to this deployment.
+   */
+  'service-without-pool': { pool: string; service: string; drains: boolean };
+
+  'organization-unknown': InOrganization;
+  'daemons-empty-while-leased': InOrganization & { tasks: number };
+  'jobs-empty-while-busy': InOrganization & { daemons: number };
+  /** `jobIds`: the first of the jobs. `pools`: those whose scale-in is on hold because of it. */
+  'worker-unknown': InOrganization & { jobs: number; jobIds: readonly JobId[]; pools: readonly PoolName[] };
+  'pools-alike': InOrganization & { pools: readonly PoolName[] };
+  'workspaces-empty': InOrganization & { jobs: number };
+  'transitions-without-pool': OfTags & Transitions;
+  'transitions-late': OfTags & Transitions;
+  /** Transitions that are due and that coderd did not make although it saw a daemon. */
+  'transitions-refused': OfTags &
+    Transitions & {
+      /** The first few, as `owner/workspace`. */
+      workspaces: readonly string[];
+      /** How many of them belong to an owner whose status coderd does not show. */
+      ownersUnknown: number;
+      /** When a pool is woken for the next of them. Null: no pool wakes for them. */
+      nextTryAt: IsoTime | null;
+    };
+  /** `pools`: all that could be woken for the transitions, in order of name. */
+  'transitions-held': OfTags &
+    Transitions & { pools: readonly Readonly<{ name: PoolName; override: Override }>[] };
+  'jobs-waiting': OfTags & { jobs: number; oldest: IsoTime; pool: PoolName | null };
+  'jobs-about-to-fail': OfTags & { jobs: number; failsAt: IsoTime };
+  /** A limit holds back launches, so that coderd will fail prebuilds before a daemon takes them. */
+  'prebuilds-waiting': OfTags & {
+    /** The pending ones. */
+    jobs: number;
+    /** How many of them coderd will fail. */
+    late: number;
+    /** When it fails the first of them. */
+    failsAt: IsoTime;
+    pool: PoolName;
+    /** What holds back launches, as the pool's reasons tell it. */
+    limits: readonly Reason['code'][];
+  };
+  /** A preset whose newest prebuilds failed. At the limit, coderd makes no more. Null: it never stops. */
+  'prebuilds-failing': FailingPreset & { limit: number | null };
+  /** A preset of which coderd makes no more prebuilds. */
+  'prebuilds-stopped': FailingPreset & { limit: number };
+
+  'override-malformed': InPool & MalformedOverride;
+  'image-newer-than-server': InPool & { image: string; version: string };
+  /** How many tasks more than one daemon may belong to, and the names of these daemons. */
+  'daemons-share-task': InPool & { tasks: number; daemons: readonly string[] };
+  'starts-failing': InPool & { tasks: number; reason: string };
+  'placement-failing': InPool & { tasks: number; since: IsoTime; reason: string };
+  /** Builds that died with tasks that ECS still lists, for about an hour: the latest death first. */
+  'build-died-with-task': InPool & InOrganization & { builds: readonly DeadBuild[] };
+  /** Tasks that ended unasked, and coderd lists no daemon of theirs. */
+  'build-of-task-unknown': InPool & { tasks: readonly TaskArn[] };
+  'daemons-without-task': InPool & { daemons: readonly string[] };
+  'tasks-fewer-than-counted': InPool & { counted: number; seen: number };
+  'service-missing': InPool;
+  'service-ambiguous': InPool & { services: readonly string[] };
+  /** A desired count that this process has neither seen nor set. Reported once for each change. */
+  'count-changed-by-others': InPool & { from: number; to: number };
+  /** Others have changed a desired count at least three times within ten minutes, in the last hour. */
+  'count-contested': InPool & { changes: number };
+  'daemon-tags-differ': InPool & { daemons: readonly string[] };
+  /**
+   * Daemons that claim a task of the pool with a name or with tags that its daemon does not have.
+   * `key`: the name of its key; null: coderd does not tell.
+   */
+  'possible-intruder': InPool & { daemons: readonly Readonly<{ name: string; key: string | null }>[] };
   /** The pre-shared key has changed, and no daemon that has the new one is connected. */
-  | (ChangedSecret & { readonly code: 'psk-changed'; readonly pool: PoolName })
+  'psk-changed': InPool & ChangedSecret;
   /** Tasks that have kept an earlier value of a secret for an hour. */
-  | (ChangedSecret & {
-      readonly code: 'tasks-with-old-secret';
-      readonly pool: PoolName;
-      readonly tasks: readonly TaskArn[];
-      readonly of: number;
-    });
+  'tasks-with-old-secret': InPool & ChangedSecret & { tasks: readonly TaskArn[]; of: number };
+} & Record<TasksFinding, InPool & { tasks: readonly TaskArn[] }>;
 
 /** Tasks of a pool that need a person. */
 export type TasksFinding =
@@ -656,9 +521,7 @@ export type TasksFinding =
   /** They have drained for six hours. */
   | 'tasks-draining-for-long';
 
-/**
- * A preset of a template's active version, and its newest prebuilt workspaces, which have failed.
- */
+/** A preset of an active version whose newest prebuilt workspaces have failed. */
 export type FailingPreset = {
   readonly organization: string;
   /** The name of the template, or its id if the name is unknown. */

@@ -27,9 +27,7 @@ export const KEY_ID_TAG = `${PREFIX}key-id`;
 export const PAUSE_TAG = `${PREFIX}pause`;
 export const PIN_TAG = `${PREFIX}pin`;
 export const FLOOR_TAG = `${PREFIX}floor`;
-/**
- * The keys of an override: its own, and one for each further field, `coder-autoscaler:pin-until`.
- */
+/** The keys of an override: its own, and `coder-autoscaler:pin-until` and so on. */
 export function keysOfOverride(key: string): readonly string[] {
   return [key, `${key}-until`, `${key}-by`, `${key}-why`];
 }

@@ -85,10 +85,7 @@ export type Daemon = {
   readonly previous_job?: Maybe<JobRef>;
 };
 
-/**
- * The fields of a workspace by which coderd's lifecycle executor decides (docs/internals/coder.md
- * §10).
- */
+/** What coderd's lifecycle executor decides by (docs/internals/coder.md §10). */
 export type Workspace = {
   readonly id: string;
   readonly organization_id: OrganizationId;
@@ -133,10 +130,7 @@ export type Workspace = {
   };
 };
 
-/**
- * The fields of a template by which coderd's lifecycle executor decides (docs/internals/coder.md
- * §10).
- */
+/** What coderd's lifecycle executor decides by (docs/internals/coder.md §10). */
 export type Template = {
   readonly id: string;
   readonly organization_id: OrganizationId;
@@ -163,17 +157,11 @@ export type Member = {
   readonly user_updated_at?: Maybe<EpochMs>;
 };
 
-/**
- * The input of the forecast. The adapters read it every few minutes: `takenAt` of each reading says
- * when.
- */
+/** The input of the forecast, read every few minutes: `takenAt` says when. */
 export type ForecastReadings = {
   readonly workspaces: Reading<Workspace>;
   readonly templates: Reading<Template>;
-  /**
-   * The tags of each template's active version, by template id. coderd's autostart gate checks
-   * these tags.
-   */
+  /** By template id: coderd's autostart gate checks the tags of the active version. */
   readonly activeVersionTags: Readonly<Record<string, Tags>>;
   /** The names of some presets, by preset id: those of which prebuilt workspaces have failed. */
   readonly presetNames?: Readonly<Record<string, string>> | undefined;
@@ -194,17 +182,11 @@ export type OrganizationReadings = {
   readonly daemons: Reading<Daemon>;
   /** The previous jobs of idle daemons. Their `completed_at` says since when a daemon is idle. */
   readonly previousJobs: Reading<Job>;
-  /**
-   * Jobs of the last seven days, as far as this process knows them: some may be missing. Absent:
-   * none is known.
-   */
+  /** Of the last seven days: some may be missing. Absent: none is known. */
   readonly recentJobs?: Reading<Job> | undefined;
 } & Partial<ForecastReadings>;
 
-/**
- * The license for external provisioner daemons. coderd enables the feature with the license
- * (docs/internals/coder.md §3).
- */
+/** For external provisioner daemons (docs/internals/coder.md §3). */
 export type Entitlement = 'entitled' | 'grace_period' | 'not_entitled';
 
 export type BuildInfo = { readonly version: string };
@@ -241,17 +223,11 @@ export type Service = {
   readonly pendingCount: number;
   readonly taskDefinition?: string | undefined;
   readonly deployments: readonly EcsDeployment[];
-  /**
-   * The newest events about placing and starting tasks, newest first. Snapshots of earlier versions
-   * lack them.
-   */
+  /** About placing and starting tasks, newest first. Earlier snapshots lack them. */
   readonly events?: readonly ServiceEvent[] | undefined;
   readonly deploymentConfiguration?: DeploymentConfiguration | undefined;
   readonly tags: readonly { readonly key: string; readonly value: string }[];
-  /**
-   * The desired count that this process saw or set before. Present only in the look that sees
-   * another count.
-   */
+  /** What this process saw or set before, in the look that sees another count. */
   readonly changedFrom?: number | undefined;
   /** When this process saw that others had changed the count, in the last hour. */
   readonly changesByOthers?: readonly EpochMs[] | undefined;
@@ -362,14 +338,8 @@ export type Snapshot = {
   };
   /** What the process has learned of its pools' builds. Absent: it has just started. */
   readonly stock?: LearnedStock | undefined;
-  /**
-   * Whether a message starts the next look, so that no invocation waits for it. Absent: there is no
-   * queue.
-   */
+  /** A message starts the next look; no invocation waits for it. Absent: no queue. */
   readonly canHandOver?: boolean | undefined;
-  /**
-   * Metadata of the secrets that the pools' tasks get. Absent: not read, as in snapshots of earlier
-   * versions.
-   */
+  /** Metadata only. Absent: not read, as in snapshots of earlier versions. */
   readonly secrets?: Reading<SecretEntry> | undefined;
 };

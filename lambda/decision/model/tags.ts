@@ -17,10 +17,7 @@ export function normalizeTags(tags: Tags): TagSet {
   return { ...tags, scope: 'organization', owner: '' };
 }
 
-/**
- * Drops the tags with an empty value, as coderd does with those of daemons (docs/internals/coder.md
- * §4).
- */
+/** Drops empty tags, as coderd does with those of daemons (docs/internals/coder.md §4). */
 export function withoutEmpty(tags: Tags): Tags {
   return Object.fromEntries(Object.entries(tags).filter(([, value]) => value !== ''));
 }

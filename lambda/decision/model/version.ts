@@ -1,22 +1,10 @@
-/**
- * The behaviour that depends on the release of Coder, taken from Coder's git tags
- * (docs/internals/coder.md §12).
- */
+/** What depends on the release of Coder, from its git tags (docs/internals/coder.md §12). */
 
-/**
- * Older servers lack the list of provisioner jobs, or cannot filter it by job id
- * (docs/internals/coder.md §1, §12).
- */
+/** Older ones lack the list of jobs, or its filter by id (docs/internals/coder.md §1, §12). */
 export const OLDEST_SERVER = '2.20';
-/**
- * From this release on, coderd fails a job that has been pending for 30 minutes
- * (docs/internals/coder.md §5).
- */
+/** coderd fails a job that has been pending for 30 minutes (docs/internals/coder.md §5). */
 export const REAPS_PENDING_SINCE = '2.23';
-/**
- * From this release on, coderd makes no more prebuilt workspaces of a preset whose newest ones have
- * all failed (docs/internals/coder.md §10).
- */
+/** coderd stops prebuilds of a preset that keeps failing (docs/internals/coder.md §10). */
 export const LIMITS_PRESETS_SINCE = '2.23';
 /**
  * From this release on, coderd filters the list of daemons by status and age, and leaves out
@@ -24,20 +12,14 @@ export const LIMITS_PRESETS_SINCE = '2.23';
  * (docs/internals/coder.md §2).
  */
 const FILTERS_DAEMONS_SINCE = '2.26';
-/**
- * The first patch release with coder #26203, by minor version. Later release lines have it from the
- * start.
- */
+/** The first patch with coder #26203, by minor version. Later releases have it. */
 const CLEANS_UP_STOPS = new Map([
   [33, 8],
   [34, 2],
   [35, 0],
 ]);
 
-/**
- * Compares a coderd version such as `v2.30.0+3006da5` with `major.minor`. Negative if it is older;
- * undefined if the version cannot be parsed.
- */
+/** Compares `v2.30.0+3006da5` with `2.30`. Negative: older; undefined: not a version. */
 export function compareVersion(version: string | undefined, release: string): number | undefined {
   const seen = parseVersion(version ?? '');
   const other = parseVersion(release);
@@ -45,10 +27,7 @@ export function compareVersion(version: string | undefined, release: string): nu
   return seen.major - other.major || seen.minor - other.minor;
 }
 
-/**
- * Whether a version names a release. `v0.0.0-devel`, the version of a build without a tag, does
- * not.
- */
+/** Whether it names a release: `v0.0.0-devel`, a build without a tag, does not. */
 export function isKnownVersion(version: string | undefined): boolean {
   return parseVersion(version ?? '') !== undefined;
 }
@@ -72,10 +51,7 @@ export function cleansUpFailedStops(version: string | undefined): boolean {
 
 const DEVEL = /^[^+]*-devel/;
 
-/**
- * The minor version of the provisioner daemon API 1.x, by the minor version of the release
- * (provisionerd/proto/version.go).
- */
+/** The minor version of daemon API 1.x, by that of the release (provisionerd/proto/version.go). */
 const DAEMON_API: ReadonlyMap<number, number> = new Map([
   [18, 1],
   [19, 2],

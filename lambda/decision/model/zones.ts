@@ -29,10 +29,7 @@ export function isZone(zone: string): boolean {
 /** The local time of a zone. Throws RangeError for an unknown zone. */
 export const wallOf = (zone: string, now: EpochMs): number => now + offsetMs(zone, now);
 
-/**
- * The instants of a local time. Two if the clock is set back over it; if the clock skips it, the
- * end of the gap.
- */
+/** Two if the clock is set back over it; the end of the gap if the clock skips it. */
 export function instantsOf(zone: string, wallMs: number): readonly EpochMs[] {
   const shown = instantsShowing(zone, wallMs);
   return shown.length > 0 ? shown : [endOfGap(zone, candidatesFor(zone, wallMs))];

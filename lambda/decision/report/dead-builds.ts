@@ -174,10 +174,7 @@ const REGISTERED_MS = 5 * 60_000;
 /** coderd lists a daemon for an hour after it was last seen. */
 const LISTED_MS = 50 * 60_000;
 
-/**
- * Whether a task ran for long enough to have a daemon, and ended so recently that coderd would list
- * it. Then somebody has deleted its row.
- */
+/** Whether coderd would list its daemon, unless somebody has deleted the row. */
 function isTraceless(
   { startedAt, stoppedAt }: EndedTask,
   { daemons }: OrganizationReadings,

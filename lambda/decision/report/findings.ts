@@ -128,9 +128,7 @@ function serviceFindings({ pool, rivals, service }: PoolView, { ecs }: Snapshot)
   return from === undefined ? [] : [{ code: 'count-changed-by-others', pool: pool.name, from, to }];
 }
 
-/**
- * coderd rejects a daemon that has a later API version than coderd (docs/internals/coder.md §5).
- */
+/** coderd rejects a daemon with a later API version (docs/internals/coder.md §5). */
 function imageFindings({ pool }: PoolView, { coder }: Snapshot): readonly Finding[] {
   const version = coder.buildInfo?.version;
   if (version === undefined) return [];

@@ -1,7 +1,4 @@
-/**
- * The reasons of one pool, in the order of the stages, from its need and the decisions about its
- * tasks and count.
- */
+/** The reasons of one pool, in the order of the stages. */
 
 import { launchesFor, type PoolNeed } from '../assign/needs.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
@@ -233,10 +230,7 @@ function stockBoundReasons(need: PoolNeed, limits: Config['limits']): readonly R
   return overallLimit(need, limits, { wanted: Math.min(view.pool.max, wanted), waitMinutesPerHour: 0 });
 }
 
-/**
- * Which limit over all pools applies, and what it costs: a job that is held back waits for as long
- * as the limit applies.
- */
+/** A job that is held back waits for as long as the limit applies. */
 function overallLimit(
   { tasks: { granted }, held }: PoolNeed,
   { maxTasks, dollarsPerHour = 0 }: Config['limits'],
@@ -247,10 +241,7 @@ function overallLimit(
   return held.by === undefined ? [] : [{ code: 'capped-at-dollars-per-hour', ...limited, dollarsPerHour }];
 }
 
-/**
- * The limit of a pool itself, possibly set by a pin. A retiring pool has none, since it wants no
- * tasks.
- */
+/** The pool's own limit or its pin. A retiring pool wants no tasks, so it has none. */
 function maxReasons({ pool, overrides }: PoolNeed['view'], wanted: number): readonly Reason[] {
   if (pool.retiring) return [];
   const pin = overrides.find(({ kind }) => kind === 'pin');

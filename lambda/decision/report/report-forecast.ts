@@ -1,7 +1,4 @@
-/**
- * The forecast in the plan: transitions that are due soon, and findings about the forecast, from
- * the wake demands.
- */
+/** The forecast in the plan: transitions that are due soon, and findings. */
 
 import type { Transition } from '../demand/transitions.ts';
 import type { WakeAssignment } from '../forecast/choose-pools-to-wake.ts';
@@ -18,10 +15,7 @@ import { wakeOverride } from '../settings/settings-in-force.ts';
 /** The plan leaves out later transitions. */
 const SHOWN_MS = 3_600_000;
 
-/**
- * Derives the rows of the plan for each tag set and kind: the transitions within the hour, and the
- * pool that wakes for them.
- */
+/** The transitions within the hour by tag set and kind, and the pool that wakes for them. */
 export function reportForecast(
   { demands, heldBack }: WakeDemands,
   wakeAssignments: ReadonlyMap<PoolName, WakeAssignment>,
@@ -117,9 +111,7 @@ function heldFindings({ group, due, pools, isWaiting }: BlockedWakeDemand, now: 
   }));
 }
 
-/**
- * Transitions that are late because no daemon opens the gate. Refused ones have their own finding.
- */
+/** Late because no daemon opens the gate. Refused ones have their own finding. */
 function lateOf({ ahead, refused, pools, isOpen }: WakeDemand, now: EpochMs): readonly Transition[] {
   if (isOpen) return [];
   const refusedTransitions = new Set<Transition>(refused.map(({ transition }) => transition));

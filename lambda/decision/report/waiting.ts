@@ -46,10 +46,7 @@ function longWaiting(
   return [{ code: 'jobs-waiting', ...named(group), jobs, oldest: isoTime(oldestOf(group)), pool }];
 }
 
-/**
- * Finds jobs that coderd will fail before a daemon is ready. coderd gives the daemons that are
- * ready first to the oldest jobs.
- */
+/** coderd gives the daemons that are ready first to the oldest jobs. */
 function aboutToFail(
   group: TagGroup,
   rows: readonly Assigned<TagGroup>[],

@@ -44,17 +44,12 @@ export function tagsOfOverride({ kind, count, until, by, why }: Override): Reado
   return { [key]: value, [`${key}-until`]: until, [`${key}-by`]: by, [`${key}-why`]: why };
 }
 
-/**
- * The keys of the tags to remove so that no override of this kind remains. The two kinds of pause
- * share their keys.
- */
+/** The keys to remove for this kind. The two kinds of pause share theirs. */
 export function tagKeysOf(kind: OverrideKind): readonly string[] {
   return keysOfOverride(keyOf(kind));
 }
 
-/**
- * Explains why a text cannot be the value of a tag (ECS API Reference, Tag). Undefined if it can.
- */
+/** Why a text cannot be the value of a tag (ECS API Reference, Tag), if so. */
 export function overrideTextProblem(text: string): string | undefined {
   const { length } = [...text];
   if (length > MAX_CHARACTERS) return `it has ${length} characters; a tag holds ${MAX_CHARACTERS}`;

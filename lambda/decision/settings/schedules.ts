@@ -36,10 +36,7 @@ export function isActive(schedule: Schedule, now: EpochMs): boolean {
   });
 }
 
-/**
- * Cached by days since 1970: time zone computations are slow, and every look needs the same two
- * days.
- */
+/** Cached by days since 1970: every look needs the same two days. */
 function knownWindowOf(schedule: Schedule, day: number): Window | undefined {
   const windows = windowsOf(schedule);
   if (!windows.has(day)) windows.set(day, windowOf(schedule, dateOf(day * DAY_MS)));
@@ -48,10 +45,7 @@ function knownWindowOf(schedule: Schedule, day: number): Window | undefined {
 
 const windowsOf = memoized((_: Schedule) => new Map<number, Window | undefined>());
 
-/**
- * The window that begins on a date (`2026-12-25`). Undefined: none begins. Empty: the clock skips
- * all of it.
- */
+/** Undefined: none begins on this date. Empty: the clock skips all of it. */
 export function windowOf(schedule: Schedule, date: string): Window | undefined {
   const { days, except, fromMinute, toMinute, timezone } = schedule;
   const midnight = Date.parse(`${date}T00:00:00Z`);

@@ -1,7 +1,4 @@
-/**
- * Takes the rule that would have been cheapest, from what all rules would have cost and a guess that
- * counts for half a day.
- */
+/** Takes the rule that would have been cheapest, with a guess that counts for half a day. */
 import { HOUR_MS } from '../model/units.ts';
 import { GONE_AFTER_MS, type ReplayedPools, type RuleCost } from './replay.ts';
 import type { StockRule } from './rules.ts';

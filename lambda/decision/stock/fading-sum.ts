@@ -1,7 +1,4 @@
-/**
- * A sum over the past half hours in which some count more: those of the last days, and those of the
- * same time of day.
- */
+/** A sum over past half hours: recent ones and those of this time of day count more. */
 export const SLOT_MS = 30 * 60_000;
 const SLOTS_A_DAY = 48;
 /** After so many slots a half hour counts for 1/e of what it did. */

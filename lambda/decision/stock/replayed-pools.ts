@@ -5,10 +5,7 @@ import { HOUR_MS } from '../model/units.ts';
 import { priceOf } from '../settings/prices.ts';
 import type { ReplayedPools } from './replay.ts';
 
-/**
- * The mean time until a look decides a launch: half a minute when nothing happens, else a few
- * seconds.
- */
+/** The mean time until a look decides a launch. */
 export const UNTIL_LOOK_MS = 8_000;
 /** A launch costs at least this many dollars: a rule that launches less is better at equal cost. */
 const LEAST_LAUNCH_DOLLARS = 0.002;

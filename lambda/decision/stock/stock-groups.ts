@@ -1,7 +1,4 @@
-/**
- * The stock as demand: free daemons for every set of pools that can run the same builds, by the
- * rule that was chosen for the set.
- */
+/** The stock as demand: free daemons for every set of pools that can run the same builds. */
 
 import type { StockGroup } from '../demand/demand.ts';
 import { deriveRecord } from '../demand/record.ts';

@@ -13,10 +13,7 @@ export type Capacity = {
   readonly unguarded: number;
   /** Starting and unguarded tasks that are RUNNING without a lease, so they may have a daemon. */
   readonly exposed: number;
-  /**
-   * Tasks that drain, with or without a drain request, and tasks whose turn to be replaced has
-   * come.
-   */
+  /** Tasks that drain, and those whose turn to be replaced has come. */
   readonly leaving: number;
   readonly left: number;
   /** Tasks among those that have left that never had a daemon, as far as coderd knows. */
@@ -25,10 +22,7 @@ export type Capacity = {
   readonly missing: number;
   /** Tasks of `total` that hold a job, or may hold one. */
   readonly inUse: number;
-  /**
-   * Whether the pool may start only one probe at a time: its starts keep failing, or ECS cannot
-   * place its tasks.
-   */
+  /** Starts keep failing, or ECS cannot place tasks: only one probe at a time. */
   readonly isHeldBack: boolean;
 } & OlderTasks;
 

@@ -35,10 +35,7 @@ export type Credential = {
   readonly keyId: string | undefined;
 };
 
-/**
- * Derives the secrets of a pool whose change has spread, so that new tasks surely get the present
- * value: the latest change first. `now` is AWS's time.
- */
+/** Those whose change has spread, the latest first. `now` is AWS's time. */
 export function deriveCredentials(
   pool: PoolConfig,
   { secrets, ecs: { stack } }: Pick<Snapshot, 'secrets' | 'ecs'>,
@@ -112,10 +109,7 @@ function isOutdated({ newFrom, knownFrom, keyId }: Credential, { task, daemon }:
   return (task.createdAt ?? task.startedAt ?? from) < from;
 }
 
-/**
- * Whether a daemon that was started with the present value is connected. Other tags are those of a
- * wrong key.
- */
+/** Whether a daemon with the present value is connected. Other tags: a wrong key. */
 export function isProven({ tasks }: Pick<Tasks, 'tasks'>, credential: Credential): boolean {
   return tasks.some(
     (task) =>
@@ -131,10 +125,7 @@ export function isUntried(view: Tasks): boolean {
   });
 }
 
-/**
- * The changed pre-shared key that no daemon has used yet. coderd accepts it only after a restart,
- * so replaced tasks could not connect.
- */
+/** coderd accepts a new one only after a restart: replaced tasks could not connect. */
 export function unprovenPsk(view: Tasks): Credential | undefined {
   return view.credentials.find(
     (credential) =>

@@ -1,17 +1,11 @@
-/**
- * The daemons of one organization: which task each belongs to, whether it is busy, and since when
- * it is idle. Derived from the lists of jobs and daemons.
- */
+/** The daemons of one organization: their tasks, whether they are busy, and since when idle. */
 import { type DaemonId, type EpochMs, lastPart } from '../model/brands.ts';
 import { by, partition } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Daemon, Job, OrganizationReadings, Task } from '../model/snapshot.ts';
 import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
 
-/**
- * coderd calls a daemon offline if it has not seen the daemon for longer (docs/internals/coder.md
- * §2, StaleInterval).
- */
+/** coderd then calls a daemon offline (docs/internals/coder.md §2, StaleInterval). */
 export const STALE_AFTER_MS = 90_000;
 
 /**
@@ -26,16 +20,11 @@ export type Expected = {
   readonly pool: string | undefined;
   /** The tags of the pool. Undefined: not known, so any tags fit. */
   readonly tags?: TagSet;
-  /**
-   * Whether the task surely has a guard. Then its daemon has the name `<pool>-<task id>`.
-   */
+  /** Whether it surely has a guard. Then its daemon's name is `<pool>-<task id>`. */
   readonly hasGuard: boolean;
 };
 
-/**
- * The rows that claim one task: they have its id or its address in their names. Whoever has a
- * provisioner key can register a daemon with any name.
- */
+/** Rows with the id or address of a task in their names. Any key holder can choose a name. */
 export type Claims = {
   /** The daemon of the task: of several, the most certain to hold a job. */
   readonly daemon: Daemon | undefined;
@@ -122,18 +111,12 @@ const HOLDS_NO_JOB: ReadonlySet<string> = new Set(['idle', 'offline']);
 
 const JOB_CERTAINTY: Readonly<Record<Activity, number>> = { offline: 0, idle: 1, busy: 2 };
 
-/**
- * Whether coderd has seen a daemon in the last 90 s. The daemon's own `status` may be as old as the
- * list.
- */
+/** Seen in the last 90 s. The daemon's own `status` may be as old as the list. */
 export function isAlive({ last_seen_at }: Daemon, now: EpochMs): boolean {
   return last_seen_at != null && now - last_seen_at <= STALE_AFTER_MS;
 }
 
-/**
- * coderd writes when it saw a daemon every 60 s while the daemon is connected
- * (docs/internals/coder.md §2).
- */
+/** How often coderd writes when it saw a daemon (docs/internals/coder.md §2). */
 const HEARTBEAT_MS = 60_000;
 
 /** Whether a daemon's connection has most likely ended, although coderd does not list it as offline yet. */
@@ -155,10 +138,7 @@ export function poolNamed(daemon: Daemon): string | undefined {
 
 const partsOf = memoized(({ name }: Daemon) => nameInParts(name));
 
-/**
- * Splits a daemon's name, `<pool>-<task id>`. `pool` is undefined for any other name. Task ids are
- * 32 hexadecimal digits.
- */
+/** `<pool>-<task id>`, of 32 hexadecimal digits. `pool` is undefined for any other name. */
 export function nameInParts(name: string): { readonly pool: string | undefined; readonly ending: string } {
   const end = name.lastIndexOf('-');
   const ending = name.slice(end + 1);
@@ -200,10 +180,7 @@ export function workerOf({ worker_id, completed_at }: Job): DaemonId | undefined
 
 type PreviousJobs = { readonly previous: ReadonlyMap<string, Job>; readonly isWhole: boolean };
 
-/**
- * If coderd no longer has the previous job because its workspace was deleted, the job ended long
- * ago or does not matter.
- */
+/** If its workspace was deleted, coderd no longer has the job, which ended long ago. */
 function idleSince(daemon: Daemon, task: Task, { previous, isWhole }: PreviousJobs): EpochMs | undefined {
   const registered = Math.max(daemon.created_at, task.startedAt ?? daemon.created_at);
   if (daemon.previous_job == null) return registered as EpochMs;

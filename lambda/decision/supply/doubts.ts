@@ -1,7 +1,4 @@
-/**
- * The doubts about the readings of each pool, from one snapshot. Any doubt holds scale-in.
- * Scale-out continues: what was seen is a lower bound.
- */
+/** The doubts about the readings of each pool. Any one holds scale-in; scale-out continues. */
 import type { EpochMs } from '../model/brands.ts';
 import { by, sum } from '../model/collections.ts';
 import type { Doubt, Finding, ReadingName } from '../model/plan.ts';
@@ -81,10 +78,7 @@ function judgeReading(
   return status === 'ok' ? [] : [{ code: `${name}-${status}`, ...where, error: reading.error }];
 }
 
-/**
- * A list that is as long as its limit counts as truncated, even if its status is ok
- * (docs/internals/coder.md §1).
- */
+/** As long as its limit: truncated, even if its status is ok (docs/internals/coder.md §1). */
 function effectiveStatus({ status, limit = 0, items }: Reading<unknown>): ReadingStatus {
   return status === 'ok' && limit > 0 && items.length >= limit ? 'truncated' : status;
 }
@@ -124,10 +118,7 @@ function isRunningJob(job: Daemon['current_job']): boolean {
 /** The maximum number of job ids in one finding. */
 const JOBS_NAMED = 10;
 
-/**
- * Jobs and daemons are read in parallel: a daemon may register and take a job between the two
- * readings.
- */
+/** A daemon may register and take a job between the readings of jobs and daemons. */
 const BETWEEN_READINGS_MS = 10_000;
 
 /** The number of running tasks whose daemons have not registered yet. */
@@ -171,10 +162,7 @@ function judgeWorkers(
   ];
 }
 
-/**
- * Server clocks agree within about a second. With a larger difference than this, lease times cannot
- * be compared.
- */
+/** With a larger difference between clocks, lease times cannot be compared. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
 function judgeTimes(
@@ -255,10 +243,7 @@ function judgeCounts({ pool, service, listed }: PoolView): readonly DoubtFinding
 /** So many changes by others within this time are no accident: something else sizes the pool too. */
 const CONTESTED = { changes: 3, withinMs: 10 * 60_000 } as const;
 
-/**
- * Something else sizes the service too, for example Application Auto Scaling. Each of our changes
- * would be undone and would cost launches (docs/adr/0041).
- */
+/** Each of our changes would be undone and would cost launches (docs/adr/0041). */
 function judgeChanges({ pool, service }: PoolView): readonly DoubtFinding[] {
   const at = (service?.changesByOthers ?? []).toSorted(by((time) => time));
   const isContested = at.some((time, index) => {
@@ -290,10 +275,7 @@ function unknownOrganizations(pools: readonly PoolView[]): readonly DoubtFinding
     .toSorted(by((finding) => JSON.stringify(finding)));
 }
 
-/**
- * Whether only pending jobs launch tasks: the clocks differ, so the tasks of floors may already
- * exist, or others change the count.
- */
+/** Clocks that differ may hide the tasks of floors, or others change the count. */
 export function launchesForJobsOnly(doubts: readonly Doubt[]): boolean {
   return doubts.includes('clocks-differ') || doubts.includes('count-contested');
 }

@@ -27,10 +27,7 @@ export type FailingStarts = {
   readonly count: number;
   /** Whether the pool gets only one probe at a time. */
   readonly isTripped: boolean;
-  /**
-   * Whether the newest failure is a guard that got no lease. A deployment may refuse leases until
-   * old tasks stop.
-   */
+  /** The newest failure is a guard without a lease: a deployment may refuse leases. */
   readonly lacksLease: boolean;
   /** ECS's reason for the newest failure; undefined if no start failed. */
   readonly reason: string | undefined;
@@ -79,10 +76,7 @@ function hasThreeInWindow(failures: readonly Task[]): boolean {
   });
 }
 
-/**
- * A task that ran without a daemon has failed too: a wrong key ends the daemon
- * (docs/internals/coder.md §5).
- */
+/** A wrong key ends the daemon (docs/internals/coder.md §5), so that is a failure too. */
 function hasFailed(
   { lastStatus, stopCode, containers }: Task,
   registered: EpochMs | 'never' | 'unknown',

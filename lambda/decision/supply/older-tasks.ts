@@ -1,13 +1,7 @@
-/**
- * Tasks of old revisions and of earlier deployments, from the service's deployments and task
- * definition.
- */
+/** Tasks of old revisions and of earlier deployments. */
 import type { Service, Task } from '../model/snapshot.ts';
 
-/**
- * Whether a task has another task definition than its service, or belongs to a deployment that ECS
- * is replacing or has replaced.
- */
+/** Another task definition, or a deployment that ECS is replacing or has replaced. */
 export function isOldRevision(task: Task, service: Service): boolean {
   const { taskDefinition } = service;
   if (taskDefinition !== undefined && task.taskDefinitionArn !== taskDefinition) return true;
@@ -32,9 +26,7 @@ function primaryOf({ deployments }: Service): Service['deployments'][number] | u
 }
 
 export type OlderTasks = {
-  /**
-   * Tasks of an earlier deployment: ECS is replacing them, or removes them after an early success.
-   */
+  /** Of an earlier deployment: ECS replaces them, or removes them after an early success. */
   readonly older: number;
   /** Older tasks that ECS does not count against the desired count. */
   readonly uncounted: number;

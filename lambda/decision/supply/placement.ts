@@ -17,10 +17,7 @@ export type PlacementFailure = {
   readonly reason: string;
 };
 
-/**
- * `(service web) was unable to place a task. Reason: …` (ECS developer guide, "Service event
- * messages").
- */
+/** `(service web) was unable to place a task. Reason: …` (ECS developer guide). */
 const FAILED = /was unable to place a task|failed to launch a task/i;
 /** `(service web) has started 2 tasks: (task …) (task …).` */
 const STARTED = /\bhas started \d+ tasks?\b/i;
@@ -28,10 +25,7 @@ const STARTED = /\bhas started \d+ tasks?\b/i;
 const EVENTS_USED = 10;
 /** ECS does not repeat an event until its cause is gone or six hours have passed. */
 const EVENT_HOLDS_MS = 6 * 3_600_000;
-/**
- * One attempt of ECS may place some tasks and fail for others. A start this close to a failure
- * proves nothing.
- */
+/** One attempt may place some tasks and fail for others: a start this close proves nothing. */
 const SAME_ATTEMPT_MS = 60_000;
 /**
  * ECS creates a task within seconds. Without one after twice the pool's start time it is not

@@ -17,10 +17,7 @@ import { poolNamed } from './daemons.ts';
  */
 const NEW_FOR_MS = 3 * 3_600_000;
 
-/**
- * Derives the removed pools as retiring pools, in order of name. Empty if the own stack's name is
- * unknown: the services may belong to another deployment.
- */
+/** As retiring pools, by name. None if the own stack's name is unknown. */
 export function removedPools({ ecs, coder, takenAt }: Snapshot, { pools }: Config): readonly PoolConfig[] {
   const known = new Set<string>(pools.map(({ name }) => name));
   const found = ecs.services.items

@@ -19,15 +19,9 @@ import { drainedMs, isBooting, isGuarded, type TaskView } from './task-state.ts'
 const SHARE_EVERY_MS = 60_000;
 /** The time that one task with an earlier secret has to leave before the next one drains. */
 const TRIAL_MS = 30 * 60_000;
-/**
- * A task that runs longer without a lease may not get one before old tasks leave
- * (docs/internals/aws.md §1, DEPLOYMENT_BLOCKED).
- */
+/** It may get none before old tasks leave (docs/internals/aws.md §1, DEPLOYMENT_BLOCKED). */
 const LEASE_LATE_MS = 2 * 60_000;
-/**
- * A daemon that loses its connection is back within seconds (docs/internals/coder.md §5). Wait this
- * long at most.
- */
+/** A lost connection is back within seconds (docs/internals/coder.md §5). Wait at most this. */
 const SILENT_FOR_MS = 5 * 60_000;
 
 /** Why a task has to be replaced; undefined if it has not. */
@@ -68,10 +62,7 @@ function shareToReplace(doubts: readonly Doubt[], atOncePercent: number): number
   return doubts.every((doubt) => doubt === 'daemons-empty-while-leased') ? 0 : undefined;
 }
 
-/**
- * Marks the tasks whose turn has come: their state becomes `replacing`. `atOncePercent` 0 still
- * marks one.
- */
+/** Their state becomes `replacing`. `atOncePercent` 0 still marks one. */
 export function markReplaced(view: PoolView, atOncePercent: number, now: EpochMs): PoolView {
   const turn = new Set(takeTurns(view, atOncePercent, now));
   if (turn.size === 0) return view;
@@ -157,10 +148,7 @@ function isJustAsked(task: TaskView): boolean {
   return (drainedMs(task) ?? Number.POSITIVE_INFINITY) < SHARE_EVERY_MS;
 }
 
-/**
- * The task holds a lease, but its daemon has not been seen for long: coderd refused it, or it died
- * without an exit.
- */
+/** coderd refused its daemon, or it died without an exit, while the task holds a lease. */
 function hasNoWorkingDaemon({ use, task, daemon }: TaskView, now: EpochMs): boolean {
   return use === 'silent' && !isBooting(task, now) && now - (daemon?.last_seen_at ?? 0) > SILENT_FOR_MS;
 }

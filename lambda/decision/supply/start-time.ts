@@ -1,7 +1,4 @@
-/**
- * The start time of a pool's tasks until coderd knows their daemons, learned from the tasks that
- * ECS still lists. The autoscaler stores no state for this.
- */
+/** The start time of tasks until coderd knows their daemons, from those that ECS still lists. */
 import type { EpochMs } from '../model/brands.ts';
 import { percentile } from '../model/collections.ts';
 import type { StartTime } from '../model/plan.ts';
@@ -13,10 +10,7 @@ const MIN_SAMPLES = 3;
 const MAX_SAMPLES = 50;
 /** A longer time is no start: the daemon may have registered again, for example with a new key. */
 const LONGEST_MS = 15 * 60_000;
-/**
- * A task that ran for longer without a daemon waited for its lease because of a deployment
- * (docs/internals/aws.md §1, DEPLOYMENT_BLOCKED).
- */
+/** It waited for its lease (docs/internals/aws.md §1, DEPLOYMENT_BLOCKED). */
 const LEASE_LATE_MS = 2 * 60_000;
 
 export type StartsInput = {

@@ -1,7 +1,4 @@
-/**
- * Supply: the service, tasks, daemons and settings in force of every pool, from the readings of ECS
- * and coderd.
- */
+/** Supply: the service, tasks, daemons and settings in force of every pool. */
 import type { EpochMs } from '../model/brands.ts';
 import { compare, unique } from '../model/collections.ts';
 import type { Config, PoolConfig } from '../model/config.ts';
@@ -33,10 +30,7 @@ export type PoolView = InForce & {
   /** The index of its organization's daemons. */
   readonly index: DaemonIndex | undefined;
   readonly service: Service | undefined;
-  /**
-   * All services with this pool's tag if there is more than one. The autoscaler touches none of
-   * them.
-   */
+  /** All with this pool's tag, if there are several. The autoscaler touches none. */
   readonly rivals: readonly Service[];
   /** All tasks that ECS intends to keep running, in order of ARN. */
   readonly tasks: readonly TaskView[];
@@ -77,10 +71,7 @@ export function deriveSupply(snapshot: Snapshot, config: Config): readonly PoolV
     .map((pool) => derivePoolView({ pool, snapshot, protections, byGroup, indexes }));
 }
 
-/**
- * The time of the look by AWS's clock. Compare times that ECS wrote with this one. The function's
- * own clock is AWS's too.
- */
+/** By AWS's clock, which is the function's own too: for times that ECS wrote. */
 export function awsTimeOf({ ecs, clock, takenAt }: Pick<Snapshot, 'ecs' | 'clock' | 'takenAt'>): EpochMs {
   return ecs.services.takenAt ?? clock ?? takenAt;
 }
@@ -160,10 +151,7 @@ function startsOf(
   };
 }
 
-/**
- * Applies the floor of `whenBlind` while coderd cannot be read. Exception: daemons exit as soon as
- * they start, because they cannot reach coderd either.
- */
+/** While coderd cannot be read, unless daemons cannot reach it either and exit. */
 function withBlindFloor(inForce: InForce, { organization, tasks, now }: BlindInput): InForce {
   const { pool } = inForce;
   const { floor } = pool.whenBlind;
@@ -181,10 +169,7 @@ function isUnread(organization: OrganizationReadings | undefined): boolean {
   return [jobs, daemons].some(({ status }) => status === 'failed' || status === 'forbidden');
 }
 
-/**
- * Services of another stack never count. Services without a stack tag count only if none has this
- * stack's tag.
- */
+/** Never those of another stack; those without one only if none has this stack's tag. */
 function servicesOf(pool: PoolConfig, { ecs }: Snapshot): readonly Service[] {
   const tagged = unique(ecs.services.items, ({ serviceArn }) => serviceArn).filter(
     (service) =>
@@ -203,10 +188,7 @@ function isKeptRunning(task: Task): boolean {
   return task.desiredStatus === 'RUNNING' && task.lastStatus !== 'STOPPED';
 }
 
-/**
- * A missing row proves that no daemon came only if coderd also lists offline daemons
- * (docs/internals/coder.md §2).
- */
+/** Only a list with offline daemons proves that none came (docs/internals/coder.md §2). */
 function registration(daemon: Daemon | undefined, isWhole: boolean): EpochMs | 'never' | 'unknown' {
   return daemon?.created_at ?? (isWhole ? 'never' : 'unknown');
 }

@@ -19,10 +19,7 @@ const LEAVING_MS = 23 * 3_600_000;
 /** A task that has been RUNNING for longer has had enough time to get a lease and a daemon. */
 const BOOT_MS = 15 * 60_000;
 
-/**
- * The states of docs/internals/architecture.md, "The lease", and `replacing`: a working task whose
- * turn to be replaced has come (rolling.ts).
- */
+/** Those of architecture.md, "The lease", and `replacing`: its turn has come (rolling.ts). */
 export type TaskState = 'starting' | 'working' | 'replacing' | 'leaving' | 'left' | 'unguarded';
 
 /**
@@ -40,10 +37,7 @@ export type TaskView = Claims & {
   /** Whether these tags differ from the pool's: the daemon uses the key of another pool, or its token is of another user. */
   readonly hasOtherTags: boolean;
   readonly idleSince: EpochMs | undefined;
-  /**
-   * Milliseconds until its protection ends; 0 without a protection; undefined if the protection was
-   * not read.
-   */
+  /** Milliseconds until its protection ends; 0: none; undefined: it was not read. */
   readonly leaseMs: number | undefined;
 };
 
@@ -142,10 +136,7 @@ export function mayTakeJobs({ state, leaseMs }: TaskView): boolean {
   return state === 'working' || (state === 'unguarded' && leaseMs === undefined);
 }
 
-/**
- * Whether a guard holds the task's lease. Then the task accepts a drain request, whatever its
- * pool's current rung.
- */
+/** Then the task accepts a drain request, whatever its pool's current rung. */
 export function isGuarded({ leaseMs }: TaskView): boolean {
   return (leaseMs ?? 0) >= LEASE_MS;
 }
