@@ -3,11 +3,13 @@
  * as the autoscaler learns real ones, and the last day is measured.
  */
 import type { DeployedPool } from '../lambda/config/rules/deployment.ts';
-import { SLOT_MS } from '../lambda/decision/stock/fading-sum.ts';
-import { Learning } from '../lambda/decision/stock/learning.ts';
-import { type ReplayedBuild, StockReplay } from '../lambda/decision/stock/replay.ts';
-import { priceReplay } from '../lambda/decision/stock/replayed-pools.ts';
-import { UNKNOWN_RULE } from '../lambda/decision/stock/rules.ts';
+import { Learning, SLOT_MS } from '../lambda/decision/stock/learning.ts';
+import {
+  priceReplay,
+  type ReplayedBuild,
+  StockReplay,
+  UNKNOWN_RULE,
+} from '../lambda/decision/stock/replay.ts';
 
 const DAYS = 3;
 const DAY_SLOTS = 48;

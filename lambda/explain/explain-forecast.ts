@@ -1,7 +1,7 @@
 /** Explains the forecast of one pool: what coderd will do, and which pool starts for it. */
 
 import type { Deliberation } from '../decision/decide.ts';
-import { countTransitions } from '../decision/forecast/count-transitions.ts';
+import { countTransitions } from '../decision/demand/transitions.ts';
 import { isForecastUnsure } from '../decision/forecast/forecast.ts';
 import type { PoolForecasts } from '../decision/forecast/pool-forecast.ts';
 import { type BlockedWakeDemand, fits, leadOf, type WakeDemand } from '../decision/forecast/wake-demand.ts';

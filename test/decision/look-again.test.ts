@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../lambda/decision/decide.ts';
 import type { Job, Snapshot } from '../../lambda/decision/model/snapshot.ts';
-import { UNKNOWN_RULE } from '../../lambda/decision/stock/rules.ts';
+import { UNKNOWN_RULE } from '../../lambda/decision/stock/replay.ts';
 import { ago, aJob, jobId, MINUTE, poolName, reading, SECOND } from '../support/parts.ts';
 import { planOf } from '../support/planned.ts';
 import { comingEvery, deliberateOn, stocked } from '../support/stocked.ts';

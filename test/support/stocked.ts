@@ -13,7 +13,7 @@ import type {
   Task,
 } from '../../lambda/decision/model/snapshot.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
-import { UNKNOWN_RULE } from '../../lambda/decision/stock/rules.ts';
+import { UNKNOWN_RULE } from '../../lambda/decision/stock/replay.ts';
 import {
   aConfig,
   aDaemon,

@@ -2,9 +2,8 @@
 
 import { type DueGroup, type Group, isUrgent, type StockGroup, type TagGroup } from '../demand/demand.ts';
 import { partition, sum } from '../model/collections.ts';
-import { type Assignment, assign } from './assignment.ts';
+import { type Assignment, assign, isPaid, paidFor } from './assignment.ts';
 import type { LaunchLimits } from './launch-limits.ts';
-import { isPaid, paidFor } from './launches.ts';
 import type { Offer } from './offer.ts';
 
 export type Demand = {

@@ -11,6 +11,7 @@
 
 import { type Group, isPending, type TagGroup, youngestOf } from '../demand/demand.ts';
 import { sum } from '../model/collections.ts';
+import type { Served } from '../model/plan.ts';
 import { covers, tagKey } from '../model/tags.ts';
 import { groupOffers, type Offer, type OfferGroup, SOONEST_FIRST } from './offer.ts';
 import { OfferNetwork, takeFrom } from './offer-network.ts';
@@ -133,4 +134,21 @@ function assignWaiting<G extends Group>(
   ].flatMap(({ offer, jobs: count }) =>
     offer === undefined || count === 0 ? [] : [{ group, offer, jobs: count }],
   );
+}
+
+/** Whether an offer is a launch that no floor causes in any case. */
+export function isPaid({ served, price }: Assigned['offer']): boolean {
+  return served === 'by-launch' && price > 0;
+}
+
+/** The cost of all launches together, in micro-dollars an hour. */
+export function paidFor(assigned: readonly Assigned[]): number {
+  return sum(assigned, ({ offer, jobs }) => (isPaid(offer) ? jobs * offer.price : 0));
+}
+
+/** Counts launches, except those that a floor causes in any case. */
+export function launchesOf(assigned: readonly Assigned[]) {
+  const count = (served: Served): number =>
+    sum(assigned, ({ offer, jobs }) => (offer.served === served && offer.price > 0 ? jobs : 0));
+  return { granted: count('by-launch'), waiting: count('when-there-is-room') };
 }

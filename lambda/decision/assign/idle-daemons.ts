@@ -11,9 +11,8 @@ import type { Daemon, OrganizationReadings } from '../model/snapshot.ts';
 import { priceOf } from '../settings/prices.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { drainedMs, type TaskView } from '../supply/task-state.ts';
-import type { Assigned } from './assignment.ts';
+import { type Assigned, launchesOf } from './assignment.ts';
 import type { LaunchLimits } from './launch-limits.ts';
-import { launchesOf } from './launches.ts';
 
 export type GivenUp = {
   readonly givenUp: ReadonlyMap<PoolName, number>;

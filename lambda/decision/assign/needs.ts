@@ -6,10 +6,9 @@ import type { EpochMs, PoolName } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
 import type { Floor, Served } from '../model/plan.ts';
 import { priceOf } from '../settings/prices.ts';
-import type { Assigned, Assignment } from './assignment.ts';
+import { type Assigned, type Assignment, launchesOf, paidFor } from './assignment.ts';
 import { chooseGivenUp, countHeldForRecord } from './idle-daemons.ts';
 import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
-import { launchesOf, paidFor } from './launches.ts';
 
 export type PoolNeed = Pick<PoolLaunchLimits, 'view' | 'capacity' | 'poolForecast'> & {
   /** Jobs assigned to this pool, by what will run them. */

@@ -61,6 +61,6 @@ export function groupOffers(offers: readonly Offer[]): readonly OfferGroup[] {
 
 export const SOONEST_FIRST = by<Offer>(
   ({ served }) => RANK[served],
-  ({ price }) => price,
+  'price',
   ({ pool }) => pool ?? '',
 );

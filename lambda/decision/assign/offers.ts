@@ -4,7 +4,7 @@
  */
 
 import { AUDIENCES, oldestOf, PRICE_OF, type TagGroup } from '../demand/demand.ts';
-import { endsOf, type RunningBuild } from '../demand/running.ts';
+import { endsOf, type RunningBuild } from '../demand/record.ts';
 import { partition, sum } from '../model/collections.ts';
 import type { Served } from '../model/plan.ts';
 import type { Daemon, OrganizationReadings, Snapshot } from '../model/snapshot.ts';

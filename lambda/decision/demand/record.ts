@@ -5,6 +5,9 @@ import { countUpTo, percentile } from '../model/collections.ts';
 import { memoized, memoizedWith } from '../model/memoize-by-object.ts';
 import type { Job, OrganizationReadings, Reading, Template, Workspace } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
+import { workerOf } from '../supply/daemons.ts';
+import type { PoolView } from '../supply/supply.ts';
+import type { TaskView } from '../supply/task-state.ts';
 import { AUTOMATIC, type Transition, transitionsOf } from './transitions.ts';
 
 /** The owner of prebuilt workspaces. Its jobs come last (docs/internals/coder.md §4). */
@@ -147,3 +150,35 @@ export function chanceToEnd(
   const soon = countUpTo(durations, ageMs + withinMs) - (durations.length - longer);
   return soon / longer;
 }
+
+export type RunningBuild = {
+  readonly task: TaskView;
+  readonly job: Job;
+  /** 0 if no similar build is known. */
+  readonly chanceToEnd: (withinMs: number) => number;
+};
+
+/** The builds of the tasks that stay. The end of a build on a task that drains frees no daemon. */
+export function endsOf({ tasks, organization }: PoolView, now: EpochMs): readonly RunningBuild[] {
+  if (organization === undefined) return [];
+  const jobs = jobsByWorker(organization.jobs);
+  const { durationsOf } = deriveRecord(organization);
+  return tasks.flatMap((task) => {
+    const job = task.daemon && jobs.get(task.daemon.id);
+    if (task.state !== 'working' || task.use !== 'busy' || job === undefined) return [];
+    const ageMs = Math.max(0, now - (job.started_at ?? now));
+    const durations = durationsOf(job);
+    return [{ task, job, chanceToEnd: (withinMs: number) => chanceToEnd(durations, { ageMs, withinMs }) }];
+  });
+}
+
+/** The unfinished jobs by the daemon that has taken them. */
+export const jobsByWorker = memoized(
+  ({ items }: Reading<Job>) =>
+    new Map(
+      items.flatMap((job) => {
+        const worker = workerOf(job);
+        return worker === undefined ? [] : [[worker, job] as const];
+      }),
+    ),
+);

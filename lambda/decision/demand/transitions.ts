@@ -4,9 +4,9 @@
  * template and its owner.
  */
 
-import type { EpochMs } from '../model/brands.ts';
-import { compare } from '../model/collections.ts';
-import type { TransitionKind } from '../model/plan.ts';
+import { type EpochMs, isoTime } from '../model/brands.ts';
+import { by, compare, partition } from '../model/collections.ts';
+import type { TransitionKind, Transitions } from '../model/plan.ts';
 import type { Member, Template, Workspace } from '../model/snapshot.ts';
 import { cleansUpFailedStops } from '../model/version.ts';
 import { weekdayIn } from '../model/zones.ts';
@@ -155,4 +155,17 @@ function deletion(
 /** Go writes the year 1 for an unset time. */
 function isTime(time: EpochMs | null | undefined): time is EpochMs {
   return time != null && time > 0;
+}
+
+/** Counts transitions by kind, the overdue ones separately, the earliest first. */
+export function countTransitions(transitions: readonly Transition[], now: EpochMs): readonly Transitions[] {
+  return partition(transitions, ({ at }) => at <= now)
+    .flatMap((part) => [...Map.groupBy(part, ({ kind }) => kind).values()])
+    .map((alike) => ({
+      kind: alike[0]?.kind ?? 'autostart',
+      transitions: alike.length,
+      earliest: alike.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY),
+    }))
+    .toSorted(by('earliest', 'kind'))
+    .map(({ earliest, ...count }) => ({ ...count, at: isoTime(earliest) }));
 }

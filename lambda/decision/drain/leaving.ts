@@ -99,13 +99,7 @@ function pickSpread(tasks: readonly TaskView[], count: number, pool: PoolView): 
   while (picked.length < count) {
     const [next] = queues
       .flatMap(([head]) => head ?? [])
-      .toSorted(
-        by(
-          ({ age }) => age,
-          ({ zone }) => -(inZone.get(zone) ?? 0),
-          ({ place }) => place,
-        ),
-      );
+      .toSorted(by('age', ({ zone }) => -(inZone.get(zone) ?? 0), 'place'));
     if (next === undefined) break;
     queues.find(([head]) => head === next)?.shift();
     inZone.set(next.zone, (inZone.get(next.zone) ?? 0) - 1);

@@ -3,11 +3,21 @@ export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Makes a comparator by the first key that differs. */
-export function by<T>(...keys: readonly ((item: T) => number | string)[]): (a: T, b: T) => number {
+/** The names of the fields that hold a number or a string. */
+type Ordered<T> = {
+  [Key in keyof T & string]: T[Key] extends number | string ? Key : never;
+}[keyof T & string];
+
+/** Makes a comparator by the first key that differs: the name of a field, or a function. */
+export function by<T>(
+  ...keys: readonly (Ordered<T> | ((item: T) => number | string))[]
+): (a: T, b: T) => number {
+  const values = keys.map((key) =>
+    typeof key === 'function' ? key : (item: T) => item[key] as number | string,
+  );
   return (a, b) => {
-    for (const key of keys) {
-      const [left, right] = [key(a), key(b)];
+    for (const value of values) {
+      const [left, right] = [value(a), value(b)];
       if (left < right) return -1;
       if (left > right) return 1;
     }

@@ -4,8 +4,7 @@
  * decision about it, so it has the tasks that this look launches.
  */
 import { pendingJobs } from '../demand/demand.ts';
-import { PREBUILDS_USER } from '../demand/record.ts';
-import { jobsByWorker } from '../demand/running.ts';
+import { jobsByWorker, PREBUILDS_USER } from '../demand/record.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
 import { by, unique } from '../model/collections.ts';
 import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
@@ -101,11 +100,7 @@ function isRefused(job: Job, tags: TagSet, { takenAt }: Snapshot): boolean {
 }
 
 /** People's jobs before prebuilds, then the oldest first (docs/internals/coder.md §4). */
-const IN_TURN = by<Job>(
-  (job) => rankOf(job),
-  ({ created_at }) => created_at,
-  ({ id }) => id,
-);
+const IN_TURN = by<Job>((job) => rankOf(job), 'created_at', 'id');
 
 const rankOf = ({ initiator_id }: Job): number => (initiator_id === PREBUILDS_USER ? 1 : 0);
 

@@ -4,7 +4,7 @@
  */
 import { partition } from '../model/collections.ts';
 import type { Snapshot } from '../model/snapshot.ts';
-import { UNTIL_LOOK_MS } from '../stock/replayed-pools.ts';
+import { UNTIL_LOOK_MS } from '../stock/replay.ts';
 import { isComing } from '../supply/capacity.ts';
 import { awsTimeOf, type PoolView } from '../supply/supply.ts';
 import { type ExpectedPhase, learnPhase, type StartPhase } from './start-phase.ts';

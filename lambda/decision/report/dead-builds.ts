@@ -11,15 +11,17 @@ import { isKnownVersion } from '../model/version.ts';
 import { taskId } from '../supply/daemons.ts';
 import type { PoolView } from '../supply/supply.ts';
 import {
+  causeOfDeath,
   coderdTimeOf,
   type EndedTask,
   hasDiedWith,
   isEnded,
   lastJobOf,
   type OpenJobs,
+  reasonOfDeath,
   type ToCoderdTime,
+  wasKilled,
 } from './death.ts';
-import { causeOfDeath, reasonOfDeath, wasKilled } from './death-cause.ts';
 
 type Suspect = {
   readonly task: EndedTask;
@@ -92,12 +94,7 @@ function deaths(
 ): readonly Finding[] {
   const builds = judged
     .flatMap(({ task, died }) => (died === undefined ? [] : [deadBuild(task, died, organization)]))
-    .toSorted(
-      by(
-        ({ stoppedAt }) => -Date.parse(stoppedAt),
-        ({ job }) => job,
-      ),
-    );
+    .toSorted(by(({ stoppedAt }) => -Date.parse(stoppedAt), 'job'));
   if (builds.length === 0) return [];
   return [{ code: 'build-died-with-task', pool: pool.name, organization: organization.name, builds }];
 }

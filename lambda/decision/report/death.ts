@@ -1,5 +1,6 @@
-/** Whether a job died with the task of its daemon, from what coderd says of the job. */
+/** Why a task ended, and whether a job died with it. */
 import type { EpochMs, JobId } from '../model/brands.ts';
+import type { DeathCause } from '../model/plan.ts';
 import type { Daemon, Job, Snapshot, Task } from '../model/snapshot.ts';
 import { taskId } from '../supply/daemons.ts';
 import { awsTimeOf } from '../supply/supply.ts';
@@ -69,4 +70,47 @@ export function hasDiedWith(task: EndedTask, job: Job, { daemon, open, toCoderdT
   // after an outage coderd may fail the job of a daemon that is alive
   const hasOutlived = (daemon?.last_seen_at ?? 0) > endedAt;
   return endedAt >= settledAt || (job.error === 'hung' && !hasOutlived);
+}
+
+/** By ECS's stop code (docs/internals/aws.md §2). */
+const CAUSES: Readonly<Record<string, DeathCause>> = {
+  SpotInterruption: 'spot',
+  InfrastructureHealth: 'host',
+  TerminationNotice: 'maintenance',
+  UserInitiated: 'by-hand',
+  ServiceSchedulerInitiated: 'scaling',
+  EssentialContainerExited: 'exited',
+};
+
+/** The exit code of a process that got SIGKILL. */
+const KILLED = 137;
+
+/** Derives why ECS stopped the task. */
+export function causeOfDeath(task: Task): DeathCause {
+  if (reasonsOf(task).some((reason) => reason.startsWith('OutOfMemory'))) return 'memory';
+  const cause = CAUSES[task.stopCode ?? ''] ?? 'unknown';
+  return cause === 'scaling' && /maintenance|retire/i.test(task.stoppedReason ?? '') ? 'maintenance' : cause;
+}
+
+/** ECS's own words, and the exit code. A person can give any text to StopTask. */
+export function reasonOfDeath(task: Task): string {
+  const code = task.containers.find(({ exitCode }) => exitCode !== undefined)?.exitCode;
+  const parts = [...reasonsOf(task), ...(code === undefined ? [] : [`exit code ${code}`])];
+  return [...new Set(parts.map(printable))].join('; ') || task.stopCode || 'ECS gives no reason';
+}
+
+/** On one line, without characters that change a terminal. */
+function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+}
+
+/** Whether a running build may have been the victim: not of a task that left by itself. */
+export function wasKilled(task: Task): boolean {
+  const cause = causeOfDeath(task);
+  if (cause === 'exited') return task.containers.some(({ exitCode }) => exitCode === KILLED);
+  return cause !== 'scaling' && cause !== 'unknown';
+}
+
+function reasonsOf({ stoppedReason, containers }: Task): readonly string[] {
+  return [stoppedReason, ...containers.map(({ reason }) => reason)].flatMap((reason) => reason || []);
 }

@@ -40,13 +40,7 @@ export function prebuildFindings(
   return organizations
     .flatMap(presetsOf)
     .flatMap((preset) => presetFindings(preset, limit, snapshot.takenAt))
-    .toSorted(
-      by<PresetFinding>(
-        ({ organization }) => organization,
-        ({ template }) => template,
-        ({ preset }) => preset,
-      ),
-    );
+    .toSorted(by<PresetFinding>('organization', 'template', 'preset'));
 }
 
 function presetsOf(organization: OrganizationReadings): readonly Preset[] {
@@ -71,10 +65,7 @@ const newestByPreset = memoized(({ items }: Reading<Workspace>) => {
   );
 });
 
-const newestFirst = by<Workspace>(
-  (workspace) => -submittedAt(workspace),
-  ({ id }) => id,
-);
+const newestFirst = by<Workspace>((workspace) => -submittedAt(workspace), 'id');
 
 function presetFindings(preset: Preset, limit: number, now: EpochMs): readonly PresetFinding[] {
   const template = templateOf(preset);

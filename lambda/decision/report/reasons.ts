@@ -1,10 +1,10 @@
 /** The reasons of one pool, in the order of the stages. */
 
 import { launchesFor, type PoolNeed } from '../assign/needs.ts';
+import { countTransitions } from '../demand/transitions.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
 import { isKeptAwake, mayDrain } from '../drain/drainable.ts';
 import type { LeaveDecision } from '../drain/leaving.ts';
-import { countTransitions } from '../forecast/count-transitions.ts';
 import { configuredFloor } from '../forecast/floors.ts';
 import { type EpochMs, isoTime } from '../model/brands.ts';
 import type { Config } from '../model/config.ts';
@@ -12,7 +12,7 @@ import { type Doubt, type Override, REPLACING, type Reason } from '../model/plan
 import type { Snapshot, StockChoice } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import { OLDEST_SERVER } from '../model/version.ts';
-import { UNKNOWN_RULE } from '../stock/rules.ts';
+import { UNKNOWN_RULE } from '../stock/replay.ts';
 import { countDaemons, unplacedTasks } from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';

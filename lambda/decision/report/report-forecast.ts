@@ -1,8 +1,7 @@
 /** The forecast in the plan: transitions that are due soon, and findings. */
 
-import type { Transition } from '../demand/transitions.ts';
+import { countTransitions, type Transition } from '../demand/transitions.ts';
 import type { WakeAssignment } from '../forecast/choose-pools-to-wake.ts';
-import { countTransitions } from '../forecast/count-transitions.ts';
 import { emptyWorkspaces, type Refusal, type TransitionGroup } from '../forecast/forecast.ts';
 import type { BlockedWakeDemand, WakeDemand, WakeDemands } from '../forecast/wake-demand.ts';
 import { type EpochMs, isoTime, type PoolName } from '../model/brands.ts';

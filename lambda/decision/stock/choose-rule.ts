@@ -1,7 +1,7 @@
 /** Takes the rule that would have been cheapest, with a guess that counts for half a day. */
 import { HOUR_MS } from '../model/units.ts';
+import type { StockRule } from './replay.ts';
 import { GONE_AFTER_MS, type ReplayedPools, type RuleCost } from './replay.ts';
-import type { StockRule } from './rules.ts';
 
 /** Before anything is known, builds are assumed to come at this rate. */
 const GUESSED_BUILDS_AN_HOUR = 2 / 24;

@@ -3,7 +3,43 @@
  * have cost. It is the world of a backtest in short: every start takes the same time, and a build
  * takes any of the free daemons.
  */
-import type { StockRule } from './rules.ts';
+import { sum } from '../model/collections.ts';
+import type { PoolConfig } from '../model/config.ts';
+import type { StockChoice } from '../model/snapshot.ts';
+import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
+import { priceOf } from '../settings/prices.ts';
+
+/** A rule by which a set of pools keeps daemons free for unforeseen builds. */
+export type StockRule = StockChoice['rule'];
+
+const FREE = [1, 2, 3, 5, 8, 13, 20, 30];
+const SPARE_MS = [1, 5, 10, 20, 60].map((minutes) => minutes * MINUTE_MS);
+const AFTER_BUILD_MS = [15 * MINUTE_MS, 60 * MINUTE_MS, 180 * MINUTE_MS, null];
+
+/** The rule if nothing is known of the builds: idle daemons stay for five minutes. */
+export const UNKNOWN_RULE: StockRule = {
+  free: 0,
+  spareMs: 5 * MINUTE_MS,
+  afterBuildMs: null,
+  countsEnding: false,
+};
+
+/** All rules for pools that have at most so many tasks. Those that keep least come first. */
+export function rulesFor(mostTasks: number): readonly StockRule[] {
+  const sizes = new Set(FREE.map((free) => Math.min(free, mostTasks)));
+  return [
+    ...SPARE_MS.map((spareMs) =>
+      spareMs === UNKNOWN_RULE.spareMs ? UNKNOWN_RULE : { ...UNKNOWN_RULE, spareMs },
+    ),
+    ...[...sizes].flatMap((free) =>
+      SPARE_MS.flatMap((spareMs) =>
+        AFTER_BUILD_MS.flatMap((afterBuildMs) =>
+          [true, false].map((countsEnding) => ({ free, spareMs, afterBuildMs, countsEnding })),
+        ),
+      ),
+    ),
+  ];
+}
 
 /** An unforeseen build. Milliseconds. */
 export type ReplayedBuild = { readonly at: number; readonly tookMs: number };
@@ -181,4 +217,23 @@ export class StockReplay {
     this.#draw = (Math.imul(this.#draw, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((this.#draw / 2 ** 32) * count);
   }
+}
+
+/** The mean time until a look decides a launch. */
+export const UNTIL_LOOK_MS = 8_000;
+/** A launch costs at least this many dollars: a rule that launches less is better at equal cost. */
+const LEAST_LAUNCH_DOLLARS = 0.002;
+
+/** `startMs`: from when ECS creates a task until its daemon is registered. */
+export function priceReplay(
+  pools: readonly { readonly pool: PoolConfig; readonly startMs: number }[],
+): ReplayedPools {
+  const launch = Math.min(...pools.map(({ pool }) => pool.dollarsPerLaunch));
+  return {
+    startMs: Math.min(...pools.map(({ startMs }) => startMs)) + UNTIL_LOOK_MS,
+    taskPrice: Math.min(...pools.map(({ pool }) => priceOf(pool))) / 1e6 / HOUR_MS,
+    launchPrice: Math.max(LEAST_LAUNCH_DOLLARS, launch),
+    waitPrice: Math.max(...pools.map(({ pool }) => pool.waiting.person)) / 60_000,
+    most: sum(pools, ({ pool }) => pool.max),
+  };
 }

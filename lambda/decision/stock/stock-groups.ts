@@ -1,8 +1,7 @@
 /** The stock as demand: free daemons for every set of pools that can run the same builds. */
 
 import type { StockGroup } from '../demand/demand.ts';
-import { deriveRecord } from '../demand/record.ts';
-import { endsOf } from '../demand/running.ts';
+import { deriveRecord, endsOf } from '../demand/record.ts';
 import type { PoolForecasts } from '../forecast/pool-forecast.ts';
 import type { EpochMs, OrganizationId, PoolName } from '../model/brands.ts';
 import { by, sum, unique } from '../model/collections.ts';
@@ -11,8 +10,7 @@ import { covers, type TagSet, tagKey } from '../model/tags.ts';
 import type { PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';
 import type { ReplayedPools } from './replay.ts';
-import { priceReplay } from './replayed-pools.ts';
-import { UNKNOWN_RULE } from './rules.ts';
+import { priceReplay, UNKNOWN_RULE } from './replay.ts';
 
 /** A set of pools that can run the same builds, and what a replay of these builds needs. */
 export type StockSet = {
@@ -85,7 +83,7 @@ export function deriveStock(sets: readonly PoolSet[], snapshot: Snapshot): reado
 /** Under a limit the set gets the room in which the last daemons save most. */
 const MOST_VALUABLE_FIRST = by<StockGroup>(
   ({ choice }) => -savingOf(choice),
-  ({ organizationId }) => organizationId,
+  'organizationId',
   ({ pools }) => [...pools].join(' '),
 );
 

@@ -95,7 +95,7 @@ function judgeClaims(
     by(
       (row) => -JOB_CERTAINTY[activity(row)],
       (row) => (fits(row) ? 0 : 1),
-      ({ id }) => id,
+      'id',
     ),
   );
   const wrong = [...misnamed, ...[...named, ...hosts].filter((row) => row !== daemon && !fits(row))];

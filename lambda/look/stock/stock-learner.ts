@@ -16,7 +16,7 @@ import type {
 import { normalizeTags, type TagSet, tagKey } from '../../decision/model/tags.ts';
 import { type BuildsIn, Learning } from '../../decision/stock/learning.ts';
 import type { ReplayedBuild, ReplayedPools } from '../../decision/stock/replay.ts';
-import { UNKNOWN_RULE } from '../../decision/stock/rules.ts';
+import { UNKNOWN_RULE } from '../../decision/stock/replay.ts';
 import type { StockSet } from '../../decision/stock/stock-groups.ts';
 import type { StockRecord } from './kept-record.ts';
 

@@ -3,10 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS as DAY, HOUR_MS as HOUR, MINUTE_MS as MINUTE } from '../../../lambda/decision/model/units.ts';
 import { chooseRule, type RuleInReplay } from '../../../lambda/decision/stock/choose-rule.ts';
-import { FadingSum, SLOT_MS } from '../../../lambda/decision/stock/fading-sum.ts';
-import { Learning } from '../../../lambda/decision/stock/learning.ts';
+import { FadingSum, Learning, SLOT_MS } from '../../../lambda/decision/stock/learning.ts';
 import type { ReplayedBuild, ReplayedPools } from '../../../lambda/decision/stock/replay.ts';
-import { rulesFor, UNKNOWN_RULE } from '../../../lambda/decision/stock/rules.ts';
+import { rulesFor, UNKNOWN_RULE } from '../../../lambda/decision/stock/replay.ts';
 import { runs } from '../../support/runs.ts';
 
 const DAY_SLOTS = 48;

@@ -6,9 +6,11 @@ import {
   GONE_AFTER_MS,
   type ReplayedBuild,
   type ReplayedPools,
+  rulesFor,
   StockReplay,
+  type StockRule,
+  UNKNOWN_RULE,
 } from '../../../lambda/decision/stock/replay.ts';
-import { rulesFor, type StockRule, UNKNOWN_RULE } from '../../../lambda/decision/stock/rules.ts';
 import { runs } from '../../support/runs.ts';
 
 /** A task and a build that waits cost a dollar a second, so the costs below are seconds. */
