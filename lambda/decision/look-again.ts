@@ -29,10 +29,7 @@ const LOOK_COST = 0.5 * 0.5 * 13.3334 + 0.2 + 3 * 0.4 + 0.0001 * 45_000;
 const LOG_COST = 0.000_002 * (500_000 + 30_000);
 /** What 512 MB of a function cost that waits for 45 s of each minute, in micro-dollars an hour. */
 const WAITING_COST = 60 * 45 * 0.5 * 13.3334;
-/**
- * Half of what coderd accepts for one path, and ECS for lists of tasks in the whole account
- * (docs/internals/coder.md §12, docs/internals/aws.md §2). Requests a minute.
- */
+/** Half of what is accepted in a minute (docs/internals/coder.md §12, aws.md §2). */
 const MOST_REQUESTS = { coderd: 256, ecs: 600 } as const;
 /** As the adapters ask. With more services they list the tasks of the whole cluster. */
 const [JOBS_A_REQUEST, TASKS_A_REQUEST, MOST_SERVICES] = [100, 100, 20];

@@ -1,8 +1,6 @@
 /** Words the builds that died with their tasks: the cause, and what to check in the cloud. */
-import type { DeadBuild, DeathCause, Finding } from '../decision/model/plan.ts';
+import type { DeadBuild, DeathCause, FindingOf } from '../decision/model/plan.ts';
 import { few, some, timeText } from './format.ts';
-
-type Of<Code extends Finding['code']> = Extract<Finding, { readonly code: Code }>;
 
 const CAUSES: Readonly<Record<DeathCause, string>> = {
   spot: 'Spot interruption',
@@ -19,7 +17,7 @@ export function causeText(cause: DeathCause): string {
   return CAUSES[cause];
 }
 
-export function deadBuildsText({ pool, builds }: Of<'build-died-with-task'>): string {
+export function deadBuildsText({ pool, builds }: FindingOf<'build-died-with-task'>): string {
   const [one] = builds;
   const which = few(
     builds.map((build) => `${buildText(build)} (${causeText(build.cause)}, ${timeText(build.stoppedAt)})`),
@@ -28,7 +26,7 @@ export function deadBuildsText({ pool, builds }: Of<'build-died-with-task'>): st
   return `pool "${pool}": ${some(builds.length, 'build')} died with ${builds.length === 1 ? 'its task' : 'their tasks'}: ${which}. coderd never got the new state, so resources may be left over in the cloud. ${advice}`;
 }
 
-export function unknownBuildText({ pool, tasks }: Of<'build-of-task-unknown'>): string {
+export function unknownBuildText({ pool, tasks }: FindingOf<'build-of-task-unknown'>): string {
   const one = tasks.length === 1;
   return `pool "${pool}": ${some(tasks.length, 'task')} ended unasked (${few(tasks)}), and coderd does not list ${one ? 'its daemon' : 'their daemons'} any more (provisioner key deleted?). It is unknown whether ${one ? 'it' : 'they'} ran a build. Check the builds that failed in Coder up to 10 min later`;
 }

@@ -1,10 +1,9 @@
 /** Words the findings about prebuilt workspaces: what is wrong, the consequence, and what to do. */
-import type { Finding } from '../decision/model/plan.ts';
+import type { FindingOf } from '../decision/model/plan.ts';
 import { some, tagText, timeText } from './format.ts';
 
-type Of<Code extends Finding['code']> = Extract<Finding, { readonly code: Code }>;
-type Failing = Of<'prebuilds-failing' | 'prebuilds-stopped'>;
-type PrebuildsWaiting = Of<'prebuilds-waiting'>;
+type Failing = FindingOf<'prebuilds-failing' | 'prebuilds-stopped'>;
+type PrebuildsWaiting = FindingOf<'prebuilds-waiting'>;
 
 /** A preset whose prebuilds fail, or of which coderd makes no more. */
 export function failingPresetText(finding: Failing): string {

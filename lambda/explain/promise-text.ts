@@ -1,5 +1,5 @@
 /** Formats the promised starts as sentences for people. */
-import { sum } from '../decision/model/collections.ts';
+import { groupsBy, sum } from '../decision/model/collections.ts';
 import type { NoPromise, PendingJob, Promises } from '../decision/model/promise.ts';
 import { ageText, some, tagText } from './format.ts';
 
@@ -12,7 +12,7 @@ export function promiseLines(
   { takenAt, most }: { readonly takenAt: string; readonly most: number },
 ): readonly string[] {
   const jobs = pendingJobs.filter(({ why }) => why !== 'unschedulable');
-  const groups = [...Map.groupBy(jobs, lineOf).values()];
+  const groups = groupsBy(jobs, lineOf);
   const more = sum(groups.slice(most), (group) => group.length) + pendingJobsLeftOut;
   const lines = groups.slice(0, most).map((group) => groupSentence(group, takenAt));
   const listed = pendingJobsLeftOut > 0 ? `the first ${pendingJobs.length}` : 'them';
@@ -24,9 +24,8 @@ function lineOf({ id, organization, tags, startsAt, why }: PendingJob): string {
   return startsAt === null ? JSON.stringify([organization, tagText(tags), why]) : id;
 }
 
-function groupSentence(group: readonly PendingJob[], takenAt: string): string {
+function groupSentence(group: readonly [PendingJob, ...PendingJob[]], takenAt: string): string {
   const [job] = group;
-  if (job === undefined) return '';
   if (group.length === 1) return promiseSentence(job, takenAt);
   return `${some(group.length, 'job')} of organization "${job.organization}" ${tagsOf(job)}: ${startText(job, takenAt)}`;
 }

@@ -1,119 +1,94 @@
 /** Words the reasons and overrides of a plan as sentences. */
-import type { Doubt, Override, Reason } from '../decision/model/plan.ts';
+import type { Doubt, Override, Reason, ReasonOf } from '../decision/model/plan.ts';
 import { readingPhrase, some, timeText, transitionsText } from './format.ts';
 import { oldSecretText } from './secret-text.ts';
-import { startHint } from './start-hint.ts';
 
 /** One reason as a sentence. */
 export function reasonSentence(reason: Reason): string {
-  switch (reason.code) {
-    case 'pending-jobs':
-      return `${some(reason.jobs, 'pending job')} ${reason.jobs === 1 ? 'needs' : 'need'} a new task`;
-    case 'served-by-free':
-      return `free daemons will take ${some(reason.jobs, 'pending job')}`;
-    case 'served-by-starting':
-      return `starting daemons will take ${some(reason.jobs, 'pending job')}`;
-    case 'floor':
-      return FLOORS[reason.from](reason.count);
-    case 'stock':
-      return stockText(reason);
-    case 'holding-for-record':
-      return `${some(reason.tasks, 'idle daemon')} kept: the autoscaler has not learned from enough builds yet`;
-    case 'making-room':
-      return `draining ${some(reason.tasks, 'idle daemon')}: a limit over all pools is reached and another pool needs capacity`;
-    case 'awake-for':
-      return `needs a daemon for ${transitionsText(reason.for)}`;
-    case 'holding-for-forecast':
-      return 'last daemon kept: the forecast of what coderd will do is incomplete (see findings)';
-    case 'not-woken-for':
-      return `starts no daemon for ${transitionsText(reason.for)} (see findings)`;
-    case 'prewarm':
-      return `prepares ${some(reason.daemons, 'daemon')} for ${some(reason.due, 'job')} that coderd is about to create`;
-    case 'capped-at-prewarm-max':
-      return `${some(reason.due, 'job')} due, limited to ${some(reason.max, 'daemon')} by prewarm.max until coderd creates the jobs`;
-    case 'launching-for-jobs-only':
-      return `needs ${some(reason.wanted, 'task')}, but only pending jobs launch tasks now (see findings)`;
-    case 'pinned':
-      return `needs ${some(reason.wanted, 'task')}, pinned at ${reason.count} ${originText(reason)}`;
-    case 'above-pin':
-      return `${some(reason.tasks, 'task')} above the pin. Running builds finish; idle daemons drain after idleTimeout`;
-    case 'paused':
-      return `paused ${originText(reason)}: no launch, no drain`;
-    case 'scale-in-paused':
-      return `scale-in paused ${originText(reason)}`;
-    case 'retiring-waits':
-      return retiringText(reason);
-    case 'retired':
-      return 'no tasks remain. Remove the pool from the configuration';
-    case 'capped-at-max':
-      return `needs ${some(reason.wanted, 'task')}, limited to ${reason.max} by max`;
-    case 'capped-at-max-tasks':
-      return `needs ${some(reason.wanted, 'task')}, limited to ${reason.granted} by limits.maxTasks ${reason.maxTasks}${addedWaitText(reason)}`;
-    case 'capped-at-dollars-per-hour':
-      return `needs ${some(reason.wanted, 'task')}, limited to ${reason.granted} by limits.dollarsPerHour ${reason.dollarsPerHour}${addedWaitText(reason)}`;
-    case 'capped-at-prebuilds-max-tasks':
-      return `${some(reason.jobs, 'prebuild')} on hold: launches for prebuilds stop at ${some(reason.maxTasks, 'task')} (prebuilds.maxTasks)`;
-    case 'idle-long-enough':
-      return `draining ${some(reason.tasks, 'idle daemon')}`;
-    case 'idle-too-briefly':
-      return `${some(reason.tasks, 'idle daemon')} will drain after idleTimeout`;
-    case 'retiring':
-      return `${some(reason.tasks, 'task')} of a retiring pool: ${turnText(reason)}`;
-    case 'no-daemon':
-      return `${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'holds' : 'hold'} a lease and ${reason.tasks === 1 ? 'has' : 'have'} no daemon: ${turnText(reason)}`;
-    case 'wrong-key':
-      return `${some(reason.tasks, 'daemon')} ${reason.tasks === 1 ? 'has' : 'have'} the wrong provisioner key: ${turnText(reason)}`;
-    case 'old-revision':
-      return `${some(reason.tasks, 'task')} of an old revision: ${turnText(reason)}`;
-    case 'old-secret':
-      return oldSecretText(reason);
-    case 'protecting':
-      return `protecting ${some(reason.tasks, 'task')} that ${reason.tasks === 1 ? 'has' : 'have'} no guard`;
-    case 'stopping-after-confirmation':
-      return reason.unprotected === 0
-        ? `${some(reason.tasks, 'idle daemon')} will stop after a second look confirms it`
-        : `${some(reason.tasks, 'idle daemon')} will stop after ${some(reason.unprotected, 'other task')} ${reason.unprotected === 1 ? 'is' : 'are'} protected`;
-    case 'holding-for-protection':
-      return `${some(reason.tasks, 'idle daemon')} kept: ${reason.tasks === 1 ? 'its' : 'their'} protection for the last build has not ended`;
-    case 'never-scaled-in':
-      return `${some(reason.tasks, 'idle daemon')} kept: this pool has scaleIn: never`;
-    case 'tasks-left':
-      return `${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'has' : 'have'} drained`;
-    case 'count-below-tasks':
-      return `desired count ${reason.desired} is lower than the ${some(reason.tasks, 'task')} that ${reason.tasks === 1 ? 'has' : 'have'} not drained`;
-    case 'holding-for-starting':
-      return `desired count not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'is' : 'are'} starting`;
-    case 'holding-for-leaving':
-      return `desired count not lowered while ${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'drains' : 'drain'}`;
-    case 'holding-for-unguarded':
-      return `scale-in on hold: ${some(reason.tasks, 'task')} without a lease, until coderd lists ${reason.tasks === 1 ? 'its daemon' : 'their daemons'} as offline`;
-    case 'holding-for-deployment':
-      return 'scale-in on hold: a deployment is in progress';
-    case 'holding-for-doubt':
-      return `${areJobsUnknown(reason.doubts) ? 'launches for jobs and ' : ''}scale-in on hold: ${reason.doubts.map(doubtPhrase).join(', ')}`;
-    case 'starts-failing':
-      return `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed since the last success`}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}): ${startHint(reason.reason)}`;
-    case 'placement-failing':
-      return `ECS has failed to place ${reason.tasks === 0 ? 'tasks' : some(reason.tasks, 'task')} since ${timeText(reason.since)}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}): ${startHint(reason.reason)}`;
-    case 'waiting-for-vacant':
-      return `launches on hold until ECS stops ${some(reason.tasks, 'task')} whose daemon never registered`;
-    case 'server-too-old':
-      return `coderd ${reason.version} is too old. Upgrade it to ${reason.oldest} or newer`;
-    case 'no-service':
-      return 'this pool has no ECS service';
-    case 'nothing-to-do':
-      return 'nothing to do';
-    default:
-      return reason satisfies never;
-  }
+  return (WORDS[reason.code] as (reason: Reason) => string)(reason);
 }
+
+const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => string } = {
+  'pending-jobs': ({ jobs }) => `${some(jobs, 'pending job')} ${jobs === 1 ? 'needs' : 'need'} a new task`,
+  'served-by-free': ({ jobs }) => `free daemons will take ${some(jobs, 'pending job')}`,
+  'served-by-starting': ({ jobs }) => `starting daemons will take ${some(jobs, 'pending job')}`,
+  floor: ({ from, count }) => FLOORS[from](count),
+  stock: stockText,
+  'holding-for-record': ({ tasks }) =>
+    `${some(tasks, 'idle daemon')} kept: the autoscaler has not learned from enough builds yet`,
+  'making-room': ({ tasks }) =>
+    `draining ${some(tasks, 'idle daemon')}: a limit over all pools is reached and another pool needs capacity`,
+  'awake-for': ({ for: due }) => `needs a daemon for ${transitionsText(due)}`,
+  'holding-for-forecast': () =>
+    'last daemon kept: the forecast of what coderd will do is incomplete (see findings)',
+  'not-woken-for': ({ for: due }) => `starts no daemon for ${transitionsText(due)} (see findings)`,
+  prewarm: ({ daemons, due }) =>
+    `prepares ${some(daemons, 'daemon')} for ${some(due, 'job')} that coderd is about to create`,
+  'capped-at-prewarm-max': ({ due, max }) =>
+    `${some(due, 'job')} due, limited to ${some(max, 'daemon')} by prewarm.max until coderd creates the jobs`,
+  'launching-for-jobs-only': ({ wanted }) =>
+    `needs ${some(wanted, 'task')}, but only pending jobs launch tasks now (see findings)`,
+  pinned: (reason) => `needs ${some(reason.wanted, 'task')}, pinned at ${reason.count} ${originText(reason)}`,
+  'above-pin': ({ tasks }) =>
+    `${some(tasks, 'task')} above the pin. Running builds finish; idle daemons drain after idleTimeout`,
+  paused: (reason) => `paused ${originText(reason)}: no launch, no drain`,
+  'scale-in-paused': (reason) => `scale-in paused ${originText(reason)}`,
+  'retiring-waits': retiringText,
+  retired: () => 'no tasks remain. Remove the pool from the configuration',
+  'capped-at-max': ({ wanted, max }) => `needs ${some(wanted, 'task')}, limited to ${max} by max`,
+  'capped-at-max-tasks': (reason) =>
+    `needs ${some(reason.wanted, 'task')}, limited to ${reason.granted} by limits.maxTasks ${reason.maxTasks}${addedWaitText(reason)}`,
+  'capped-at-dollars-per-hour': (reason) =>
+    `needs ${some(reason.wanted, 'task')}, limited to ${reason.granted} by limits.dollarsPerHour ${reason.dollarsPerHour}${addedWaitText(reason)}`,
+  'capped-at-prebuilds-max-tasks': ({ jobs, maxTasks }) =>
+    `${some(jobs, 'prebuild')} on hold: launches for prebuilds stop at ${some(maxTasks, 'task')} (prebuilds.maxTasks)`,
+  'idle-long-enough': ({ tasks }) => `draining ${some(tasks, 'idle daemon')}`,
+  'idle-too-briefly': ({ tasks }) => `${some(tasks, 'idle daemon')} will drain after idleTimeout`,
+  retiring: (reason) => `${some(reason.tasks, 'task')} of a retiring pool: ${turnText(reason)}`,
+  'no-daemon': (reason) =>
+    `${some(reason.tasks, 'task')} ${reason.tasks === 1 ? 'holds' : 'hold'} a lease and ${reason.tasks === 1 ? 'has' : 'have'} no daemon: ${turnText(reason)}`,
+  'wrong-key': (reason) =>
+    `${some(reason.tasks, 'daemon')} ${reason.tasks === 1 ? 'has' : 'have'} the wrong provisioner key: ${turnText(reason)}`,
+  'old-revision': (reason) => `${some(reason.tasks, 'task')} of an old revision: ${turnText(reason)}`,
+  'old-secret': oldSecretText,
+  protecting: ({ tasks }) =>
+    `protecting ${some(tasks, 'task')} that ${tasks === 1 ? 'has' : 'have'} no guard`,
+  'stopping-after-confirmation': ({ unprotected, tasks }) =>
+    unprotected === 0
+      ? `${some(tasks, 'idle daemon')} will stop after a second look confirms it`
+      : `${some(tasks, 'idle daemon')} will stop after ${some(unprotected, 'other task')} ${unprotected === 1 ? 'is' : 'are'} protected`,
+  'holding-for-protection': ({ tasks }) =>
+    `${some(tasks, 'idle daemon')} kept: ${tasks === 1 ? 'its' : 'their'} protection for the last build has not ended`,
+  'never-scaled-in': ({ tasks }) => `${some(tasks, 'idle daemon')} kept: this pool has scaleIn: never`,
+  'tasks-left': ({ tasks }) => `${some(tasks, 'task')} ${tasks === 1 ? 'has' : 'have'} drained`,
+  'count-below-tasks': ({ desired, tasks }) =>
+    `desired count ${desired} is lower than the ${some(tasks, 'task')} that ${tasks === 1 ? 'has' : 'have'} not drained`,
+  'holding-for-starting': ({ tasks }) =>
+    `desired count not lowered while ${some(tasks, 'task')} ${tasks === 1 ? 'is' : 'are'} starting`,
+  'holding-for-leaving': ({ tasks }) =>
+    `desired count not lowered while ${some(tasks, 'task')} ${tasks === 1 ? 'drains' : 'drain'}`,
+  'holding-for-unguarded': ({ tasks }) =>
+    `scale-in on hold: ${some(tasks, 'task')} without a lease, until coderd lists ${tasks === 1 ? 'its daemon' : 'their daemons'} as offline`,
+  'holding-for-deployment': () => 'scale-in on hold: a deployment is in progress',
+  'holding-for-doubt': ({ doubts }) =>
+    `${areJobsUnknown(doubts) ? 'launches for jobs and ' : ''}scale-in on hold: ${doubts.map(doubtPhrase).join(', ')}`,
+  'starts-failing': (reason) =>
+    `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed since the last success`}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}): ${startHint(reason.reason)}`,
+  'placement-failing': (reason) =>
+    `ECS has failed to place ${reason.tasks === 0 ? 'tasks' : some(reason.tasks, 'task')} since ${timeText(reason.since)}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}): ${startHint(reason.reason)}`,
+  'waiting-for-vacant': ({ tasks }) =>
+    `launches on hold until ECS stops ${some(tasks, 'task')} whose daemon never registered`,
+  'server-too-old': ({ version, oldest }) => `coderd ${version} is too old. Upgrade it to ${oldest} or newer`,
+  'no-service': () => 'this pool has no ECS service',
+  'nothing-to-do': () => 'nothing to do',
+};
 
 /**
  * `keeps 2 daemons free. Rule: 3 free until 1 h after the last build, spare ones stay 10 min. Over
  * 31 builds in 40 h, weighted for this hour, this rule costs $0.31 an hour ($0.18 tasks, $0.13
  * waiting), with 2 free $0.33, with 5 free $0.39`.
  */
-function stockText(reason: Extract<Reason, { readonly code: 'stock' }>): string {
+function stockText(reason: ReasonOf<'stock'>): string {
   const { daemons, learned } = reason;
   const kept = `keeps ${some(daemons, 'daemon')} free. Rule: ${ruleText(reason)}`;
   if (learned === null) return `${kept}. Too few builds are known to choose a better one`;
@@ -131,12 +106,7 @@ function stockText(reason: Extract<Reason, { readonly code: 'stock' }>): string 
   return `${kept}. Over ${some(builds, 'build')} in ${periodText(hours)}, weighted for this hour, this rule costs ${[...costs, ...alternatives].join(', ')}`;
 }
 
-function ruleText({
-  free,
-  spareMinutes,
-  afterBuildMinutes,
-  countsEnding,
-}: Extract<Reason, { readonly code: 'stock' }>): string {
+function ruleText({ free, spareMinutes, afterBuildMinutes, countsEnding }: ReasonOf<'stock'>): string {
   if (free === 0) return `idle daemons stay ${minutesText(spareMinutes)}`;
   const ending = countsEnding ? ', counting builds that end soon' : '';
   const until =
@@ -156,9 +126,7 @@ function addedWaitText({ waitMinutesPerHour }: { readonly waitMinutesPerHour: nu
   return waitMinutesPerHour === 0 ? '' : `; people wait ${waitMinutesPerHour} more minutes an hour`;
 }
 
-const FLOORS: Readonly<
-  Record<Extract<Reason, { readonly code: 'floor' }>['from'], (count: number) => string>
-> = {
+const FLOORS: Readonly<Record<ReasonOf<'floor'>['from'], (count: number) => string>> = {
   min: (count) => `min keeps ${some(count, 'task')}`,
   warm: (count) => `warm keeps ${some(count, 'daemon')}, busy ones included`,
   schedule: (count) => `a schedule keeps ${some(count, 'daemon')}, busy ones included`,
@@ -178,11 +146,7 @@ export function overrideText({ kind, count = 0, ...origin }: Override): string {
   return `${effect[kind]} ${originText(origin)}`;
 }
 
-function retiringText({
-  starting,
-  leaving,
-  unguarded,
-}: Extract<Reason, { readonly code: 'retiring-waits' }>): string {
+function retiringText({ starting, leaving, unguarded }: ReasonOf<'retiring-waits'>): string {
   const parts = [
     ...(leaving > 0 ? [some(leaving, 'draining task')] : []),
     ...(starting > 0 ? [some(starting, 'starting task')] : []),
@@ -238,4 +202,31 @@ function doubtPhrase(doubt: Doubt): string {
     default:
       return readingPhrase(doubt);
   }
+}
+
+/** Guesses why a task did not start, from the reason that ECS gives. The first match wins. */
+const START_HINTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /exit code 75/,
+    'the guard got no lease within 10 min. ECS may refuse leases during a deployment. Otherwise read the task log and check the task role',
+  ],
+  [
+    /connection issue|network configuration|RequestError|timeout waiting for network/i,
+    'the task cannot reach AWS or the image registry',
+  ],
+  [/OutOfMemory|exit code 137/i, 'the task ran out of memory'],
+  [/CannotPull|pull image|manifest/i, 'ECS cannot pull the image'],
+  [/capacity is unavailable|RESOURCE:/i, 'Fargate has no capacity'],
+  [/unable to retrieve secret|secretsmanager|asm:|ssm:/i, 'ECS cannot read a secret of the task'],
+  [/vCPU|limit on the number|quota/i, "the account's Fargate quota is reached"],
+  [
+    /exit code|Essential container/i,
+    'the provisioner exited. Read its log: often the provisioner key or token is wrong or coder.url is unreachable',
+  ],
+];
+
+/** The likely cause of a failed start, then the reason of ECS in parentheses. */
+export function startHint(reason: string): string {
+  const hint = START_HINTS.find(([pattern]) => pattern.test(reason))?.[1];
+  return hint === undefined ? reason : `${hint} (${reason})`;
 }

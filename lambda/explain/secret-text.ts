@@ -1,5 +1,5 @@
 /** Words the reason and the findings about changed secrets as sentences. */
-import type { ChangedSecret, Finding, OldSecretReason } from '../decision/model/plan.ts';
+import type { ChangedSecret, FindingOf, OldSecretReason } from '../decision/model/plan.ts';
 import type { SecretKind } from '../decision/model/secrets.ts';
 import { dateText, few, some, timeText } from './format.ts';
 
@@ -45,10 +45,8 @@ function oldValue({ kind, secret, changedAt, previousAt }: ChangedSecret): strin
     : `the ${noun} of ${day(previousAt)}`;
 }
 
-type Of<Code extends Finding['code']> = Extract<Finding, { readonly code: Code }>;
-
 export function secretsUnreadText(
-  finding: Of<'secrets-failed' | 'secrets-forbidden' | 'secrets-stale'>,
+  finding: FindingOf<'secrets-failed' | 'secrets-forbidden' | 'secrets-stale'>,
 ): string {
   const cause = finding.error === undefined ? '' : `: ${finding.error}`;
   switch (finding.code) {
@@ -63,11 +61,11 @@ export function secretsUnreadText(
   }
 }
 
-export function pskChangedText({ pool, secret, changedAt }: Of<'psk-changed'>): string {
+export function pskChangedText({ pool, secret, changedAt }: FindingOf<'psk-changed'>): string {
   return `pool "${pool}": the pre-shared key in secret ${secret} changed at ${timeText(changedAt)}, and no daemon has connected with it. coderd reads the key only when it starts. Give coderd the same key (CODER_PROVISIONER_DAEMON_PSK) and restart it. The pool replaces its tasks once a daemon has connected`;
 }
 
-export function lastingSecretText(finding: Of<'tasks-with-old-secret'>): string {
+export function lastingSecretText(finding: FindingOf<'tasks-with-old-secret'>): string {
   const { pool, tasks, of, changedAt } = finding;
   const ids = tasks.map((arn) => arn.slice(arn.lastIndexOf('/') + 1));
   return `pool "${pool}": ${tasks.length} of ${some(of, 'task')} still ${tasks.length === 1 ? 'uses' : 'use'} ${oldValue(finding)} (${few(ids)}), although it changed at ${timeText(changedAt)}. Wait for their builds before you delete the old ${NOUNS[finding.kind]}. If no build runs there, look for other findings about this pool: a pause, a doubt, failing starts or a pool without a guard keep old tasks`;

@@ -5,17 +5,17 @@ import { READING_NAMES } from '../../lambda/decision/model/plan.ts';
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 const CODE = /'([a-z-]+)'/g;
-const CODES_OF_FIELD = /code: ((?:'[a-z-]+'(?: \| )?)+)/g;
+const CODE_OF_FIELDS = /^ {2}('[a-z-]+'):/gm;
 
-/** The source of a union of the plan. */
-function sourceOf(union: string): string {
-  const [, source = ''] = read('lambda/decision/model/plan.ts').split(`export type ${union} =`);
+/** The source of a type of the plan. */
+function sourceOf(name: string): string {
+  const [, source = ''] = read('lambda/decision/model/plan.ts').split(`type ${name} =`);
   return source.split(/^(?:export|type) /m)[0] ?? '';
 }
 
 /** What the pages call each finding. A finding about a list is called after the list. */
 function findingCodes(): readonly string[] {
-  const ofFields = [...sourceOf('Finding').matchAll(CODES_OF_FIELD)].map(([, codes = '']) => codes).join();
+  const ofFields = [...sourceOf('FindingFields').matchAll(CODE_OF_FIELDS)].map(([, code]) => code).join();
   const unions = `${ofFields}${sourceOf('TasksFinding')}${sourceOf('Doubt')}`;
   const codes = [...unions.matchAll(CODE)].map(([, code = '']) => code);
   return [...codes, ...READING_NAMES.map((name) => `${name}-…`)];

@@ -37,10 +37,7 @@ export function assignDemand(demand: Demand, offers: readonly Offer[], limits: L
   }
 }
 
-/**
- * Jobs that people wait for, due jobs, `warm` by a setting, jobs that can wait, the stock, jobs due
- * later.
- */
+/** From urgent jobs to those that are due later. */
 function inServingOrder({ jobs, due, warm, stock }: Demand): readonly Group[] {
   const [urgent, patient] = partition(jobs, isUrgent);
   const [now, later] = partition(due, (group) => group.for === 'due');

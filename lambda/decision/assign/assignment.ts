@@ -29,10 +29,7 @@ export type Assignment<G extends Group = Group> = {
   readonly unserved: readonly G[];
 };
 
-/**
- * Assigns all jobs that any offer can run. Earlier groups go first.
- * @param launchRoom the number of tasks that may be launched over all pools
- */
+/** Earlier groups go first. `launchRoom`: how many tasks may be launched over all pools. */
 export function assign<G extends Group>(
   groups: readonly G[],
   offers: readonly Offer[],

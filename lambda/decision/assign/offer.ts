@@ -1,6 +1,6 @@
 /** What can run a job, and the offers of one pool and tag set together. */
 import type { OrganizationId, PoolName } from '../model/brands.ts';
-import { by } from '../model/collections.ts';
+import { by, groupsBy } from '../model/collections.ts';
 import type { Audience, Served } from '../model/plan.ts';
 import { type TagSet, tagKey } from '../model/tags.ts';
 
@@ -52,11 +52,9 @@ export const RANK: Readonly<Record<Served, number>> = {
 export function groupOffers(offers: readonly Offer[]): readonly OfferGroup[] {
   const keyOf = ({ organizationId, pool, tags }: Offer): string =>
     JSON.stringify([pool, organizationId, tagKey(tags)]);
-  return [...Map.groupBy(offers, keyOf)]
-    .toSorted(by(([key]) => key))
-    .flatMap(([, [first, ...others]]) =>
-      first === undefined ? [] : [{ ...first, offers: [first, ...others].toSorted(SOONEST_FIRST) }],
-    );
+  return groupsBy(offers, keyOf)
+    .map((alike) => ({ key: keyOf(alike[0]), ...alike[0], offers: alike.toSorted(SOONEST_FIRST) }))
+    .toSorted(by('key'));
 }
 
 export const SOONEST_FIRST = by<Offer>(

@@ -1,11 +1,8 @@
-/**
- * The offers: all that can run a job, from the daemons and launches of every pool and from daemons
- * that the autoscaler does not own.
- */
+/** The offers: daemons and launches of every pool, and daemons of others. */
 
 import { AUDIENCES, oldestOf, PRICE_OF, type TagGroup } from '../demand/demand.ts';
 import { endsOf, type RunningBuild } from '../demand/record.ts';
-import { partition, sum } from '../model/collections.ts';
+import { groupsBy, partition, sum } from '../model/collections.ts';
 import type { Served } from '../model/plan.ts';
 import type { Daemon, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
@@ -97,16 +94,15 @@ function busyOffers(
     return { audience, withinMs: startTime.p50Ms + Math.min(LONGEST_MS, worthMs) };
   });
   const soon = running.flatMap(({ task, chanceToEnd }) => {
-    const audiences = horizons.filter(({ withinMs }) => chanceToEnd(withinMs) >= MIN_CHANCE_TO_END);
+    const audiences = horizons
+      .filter(({ withinMs }) => chanceToEnd(withinMs) >= MIN_CHANCE_TO_END)
+      .map(({ audience }) => audience);
     return audiences.length === 0 ? [] : [{ offers: task.offers, audiences }];
   });
-  const byAudiences = Map.groupBy(soon, ({ audiences }) =>
-    audiences.map(({ audience }) => audience).join(' '),
-  );
-  return [...byAudiences.values()].flatMap((alike) =>
+  return groupsBy(soon, ({ audiences }) => audiences.join(' ')).flatMap((alike) =>
     groupByTags(alike).map(({ tags, count }) => ({
       ...offer('by-busy', tags, count),
-      audiences: new Set(alike[0]?.audiences.map(({ audience }) => audience)),
+      audiences: new Set(alike[0].audiences),
     })),
   );
 }
@@ -141,10 +137,10 @@ function boundsOf(
 function groupByTags(
   items: readonly { readonly offers: TagSet }[],
 ): readonly { tags: TagSet; count: number }[] {
-  const groups = Map.groupBy(items, ({ offers }) => tagKey(offers));
-  return [...groups.values()].flatMap(([first, ...others]) =>
-    first === undefined ? [] : [{ tags: first.offers, count: 1 + others.length }],
-  );
+  return groupsBy(items, ({ offers }) => tagKey(offers)).map((alike) => ({
+    tags: alike[0].offers,
+    count: alike.length,
+  }));
 }
 
 /** Daemons that the autoscaler does not own have no limits. */

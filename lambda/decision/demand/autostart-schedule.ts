@@ -68,10 +68,7 @@ function numberOfDay(name: string): string {
   return found < 0 ? name : String(found);
 }
 
-/**
- * Parses a field: `*`, `1`, `1-5`, `1,3,5-6`, and each with a step: `*\/2`, `1-5/2`; `3/2` starts
- * from 3. Undefined for anything else.
- */
+/** `*`, `1`, `1-5`, `1,3,5-6`, each with a step: `*\/2`; `3/2` starts from 3. */
 function parseField(field: string, max: number): readonly number[] | undefined {
   const found: number[] = [];
   for (const part of field.split(',')) {

@@ -1,7 +1,7 @@
 /** Demand: the pending jobs as tag groups, and the other kinds of demand. */
 
 import { type EpochMs, isoTime, type OrganizationId, type PoolName } from '../model/brands.ts';
-import { by, meanOf, unique } from '../model/collections.ts';
+import { by, groupsBy, meanOf, unique } from '../model/collections.ts';
 import type { Waiting } from '../model/config.ts';
 import type { Audience, IsoTime } from '../model/plan.ts';
 import type { Job, OrganizationReadings, Snapshot, StockChoice } from '../model/snapshot.ts';
@@ -14,10 +14,7 @@ export type Group = TagGroup | DueGroup | WarmGroup | StockGroup;
 
 /** Jobs of one tag set that coderd is about to insert by itself. */
 export type DueGroup = {
-  /**
-   * `due`: the autoscaler launches daemons for them now. `later`: it only keeps idle daemons for
-   * them, which is cheaper than to launch others.
-   */
+  /** `due`: they launch daemons now. `later`: they only keep idle ones, which is cheaper. */
   readonly for: 'due' | 'later';
   readonly organizationId: OrganizationId;
   /** The tags of the jobs. coderd's gate may check other tags. */
@@ -124,9 +121,8 @@ export function youngestOf<G extends Group>(group: G, jobs: number): G {
 function groupsOf(organization: OrganizationReadings): readonly TagGroup[] {
   const kindOf = foreseenIn(organization);
   const pending = pendingJobs(organization).map((job) => ({ job, audience: audienceOf(job, kindOf) }));
-  const groups = Map.groupBy(pending, ({ job, audience }) => `${audience} ${tagKey(job.tags)}`);
-  return [...groups.values()].flatMap(([first, ...others]) =>
-    first === undefined ? [] : [toTagGroup(organization, first, [first, ...others])],
+  return groupsBy(pending, ({ job, audience }) => `${audience} ${tagKey(job.tags)}`).map((alike) =>
+    toTagGroup(organization, alike),
   );
 }
 
@@ -134,9 +130,9 @@ type PendingJob = { readonly job: Job; readonly audience: Audience };
 
 function toTagGroup(
   organization: OrganizationReadings,
-  { job: first, audience }: PendingJob,
-  alike: readonly PendingJob[],
+  alike: readonly [PendingJob, ...PendingJob[]],
 ): TagGroup {
+  const [{ job: first, audience }] = alike;
   const durations = deriveRecord(organization).durationsOf(first);
   return {
     organizationId: organization.id,

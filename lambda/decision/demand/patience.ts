@@ -45,10 +45,7 @@ export function withPatience(
   });
 }
 
-/**
- * The number of daemons that are worth their start, at least 1.
- * @param start the cost of starting and stopping a task, in dollars
- */
+/** At least 1. `start`: the cost of starting and stopping a task, in dollars. */
 export function daemonsWorth({ jobs, tookMs = UNKNOWN_MS, waitedMs, value }: Backlog, start: number): number {
   const cheapest = start <= 0 ? jobs : jobs * Math.sqrt(((tookMs / 60_000) * value) / (2 * start));
   const inTime = (jobs * tookMs) / Math.max(MIN_REMAINING_MS, DEADLINE_MS - waitedMs);

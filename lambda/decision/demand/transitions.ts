@@ -5,7 +5,7 @@
  */
 
 import { type EpochMs, isoTime } from '../model/brands.ts';
-import { by, compare, partition } from '../model/collections.ts';
+import { by, compare, groupsBy, partition } from '../model/collections.ts';
 import type { TransitionKind, Transitions } from '../model/plan.ts';
 import type { Member, Template, Workspace } from '../model/snapshot.ts';
 import { cleansUpFailedStops } from '../model/version.ts';
@@ -27,10 +27,7 @@ const DELETE_AGAIN_MS = 24 * 3_600_000;
 export type Circumstances = {
   /** The version of coderd. @default unknown */
   readonly version?: string | undefined;
-  /**
-   * When the workspace was read. @default unknown: transitions that coderd has yet to compute are
-   * left out
-   */
+  /** @default unknown: transitions that coderd has yet to compute are left out */
   readonly readAt?: EpochMs | undefined;
   /** The owner of the workspace. @default unknown, which counts as active */
   readonly owner?: Member | undefined;
@@ -160,9 +157,9 @@ function isTime(time: EpochMs | null | undefined): time is EpochMs {
 /** Counts transitions by kind, the overdue ones separately, the earliest first. */
 export function countTransitions(transitions: readonly Transition[], now: EpochMs): readonly Transitions[] {
   return partition(transitions, ({ at }) => at <= now)
-    .flatMap((part) => [...Map.groupBy(part, ({ kind }) => kind).values()])
+    .flatMap((part) => groupsBy(part, ({ kind }) => kind))
     .map((alike) => ({
-      kind: alike[0]?.kind ?? 'autostart',
+      kind: alike[0].kind,
       transitions: alike.length,
       earliest: alike.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY),
     }))

@@ -35,10 +35,7 @@ export function countActions(need: PoolNeed, { service, to, why, stops }: CountC
   return [{ ...change, why: lowerReason(need, why), ...(scaleIn === 'lease' ? {} : { stops }) }];
 }
 
-/**
- * Asks the tasks that are to leave. Only their guards act on it: each stops once its daemon is
- * idle. A spare task of a pool without guards has none: the count stops it.
- */
+/** Only guards act on a request. Without guards, the count stops a spare task. */
 export function askActions({ view }: PoolNeed, decisions: readonly LeaveDecision[]): readonly Action[] {
   const { name: pool, scaleIn } = view.pool;
   return decisions.flatMap(({ kind, why, task }) =>

@@ -33,10 +33,7 @@ export function leastTasks({ min, wake }: AllFloors): number {
   return Math.max(min, wake);
 }
 
-/**
- * The highest floor of the configuration. If both are equal, `min` is named as the source.
- * @param inUse tasks that hold a job, or will once the assigned jobs run
- */
+/** At equal floors `min` is the source. `inUse`: tasks that hold a job, or will. */
 export function configuredFloor({ min, minFrom, warm, warmFrom }: Floors, inUse: number) {
   const count = warm === 0 ? 0 : inUse + warm;
   return count > min ? ({ count, from: warmFrom } as const) : ({ count: min, from: minFrom } as const);

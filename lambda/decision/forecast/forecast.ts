@@ -67,10 +67,7 @@ export function deriveForecast(snapshot: Snapshot): readonly TransitionGroup[] {
     .flatMap((organization) => groupsOf(organization, snapshot, poll));
 }
 
-/**
- * Whether more transitions may be due than the forecast has, so that the last daemon has to stay.
- * False if the organization has no forecast.
- */
+/** Whether the forecast may lack transitions, so that the last daemon has to stay. */
 export function isForecastUnsure(organization: OrganizationReadings, now: EpochMs): boolean {
   const { workspaces, templates } = organization;
   if (workspaces === undefined) return false;
@@ -254,10 +251,7 @@ function daemonRows({ daemons, offlineDaemons }: OrganizationReadings): readonly
   return older.length === 0 ? daemons.items : unique([...daemons.items, ...older], ({ id }) => id);
 }
 
-/**
- * The spans in which coderd saw a daemon that opens the gate for a tag set. coderd sees a daemon
- * until 90 s after its last heartbeat. The spans do not touch.
- */
+/** When coderd saw a daemon with these tags: until 90 s after its last heartbeat. */
 type Gate = readonly Span[];
 type Span = { readonly from: EpochMs; readonly to: EpochMs };
 

@@ -4,7 +4,7 @@ import type { DueGroup, WarmGroup } from '../demand/demand.ts';
 import { deriveRecord } from '../demand/record.ts';
 import type { Transition } from '../demand/transitions.ts';
 import type { EpochMs, OrganizationId } from '../model/brands.ts';
-import { percentile } from '../model/collections.ts';
+import { groupsBy, percentile } from '../model/collections.ts';
 import type { Doubt } from '../model/plan.ts';
 import type { Workspace } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
@@ -32,9 +32,9 @@ export function deriveDue(
     const since = now - Math.min(...pools.map(({ pool }) => pool.wake.maxDelayMs));
     const wanted = ahead.filter(({ takesJob, at }) => takesJob && at >= since);
     const { organizationId } = group;
-    return [...Map.groupBy(wanted, ({ workspace }) => tagKey(startTags(workspace, group.tags))).values()]
+    return groupsBy(wanted, ({ workspace }) => tagKey(startTags(workspace, group.tags)))
       .flatMap((starts) => {
-        const tags = startTags(starts[0]?.workspace, group.tags);
+        const tags = startTags(starts[0].workspace, group.tags);
         const prewarming = views.filter((view) => fits(view, { organizationId, tags }) && canPrewarm(view));
         return prewarming.length === 0 ? [] : dueGroups({ organizationId, tags, starts, prewarming }, now);
       })
@@ -43,11 +43,11 @@ export function deriveDue(
 }
 
 /** Those of its latest build, unless the next start uses another version. */
-function startTags(workspace: Workspace | undefined, activeTags: TagSet): TagSet {
-  const { automatic_updates, template_require_active_version, outdated, latest_build } = workspace ?? {};
+function startTags(workspace: Workspace, activeTags: TagSet): TagSet {
+  const { automatic_updates, template_require_active_version, outdated, latest_build } = workspace;
   const takesActive = automatic_updates === 'always' || template_require_active_version === true;
   if (takesActive && outdated !== false) return activeTags;
-  const tags = latest_build?.job.tags;
+  const tags = latest_build.job.tags;
   return tags == null ? activeTags : normalizeTags(tags);
 }
 
@@ -77,11 +77,7 @@ function dueGroups({ organizationId, tags, starts, prewarming }: Starts, now: Ep
   ];
 }
 
-/**
- * Computes how many daemons the starts until a time need: all starts of one minute at once, plus
- * those that still run.
- * @param starts the earliest first
- */
+/** Starts of one minute at once, plus those that still run. `starts`: the earliest first. */
 function mostAtOnce(
   starts: readonly Transition[],
   until: number,

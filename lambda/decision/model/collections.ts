@@ -39,6 +39,14 @@ export function partition<T>(
   return [items.filter(holds), items.filter((item) => !holds(item))];
 }
 
+/** Splits items into groups of the same key, in the order in which the keys come. */
+export function groupsBy<T>(
+  items: readonly T[],
+  keyOf: (item: T) => unknown,
+): readonly (readonly [T, ...T[]])[] {
+  return [...Map.groupBy(items, keyOf).values()] as [T, ...T[]][];
+}
+
 /** Adds up one number of each item. */
 export function sum<T>(items: readonly T[], of: (item: T) => number): number {
   return items.reduce((total, item) => total + of(item), 0);

@@ -133,10 +133,7 @@ export type CoderServer = {
 
 export type Config = {
   readonly coder: CoderServer & {
-    /**
-     * coderd's CODER_WORKSPACE_PREBUILDS_FAILURE_HARD_LIMIT: after so many failed builds in a row it
-     * makes no more prebuilt workspaces of a preset. 0: it never stops.
-     */
+    /** CODER_WORKSPACE_PREBUILDS_FAILURE_HARD_LIMIT of coderd. 0: it never stops. */
     readonly prebuildsFailureHardLimit: number;
   };
   /** A job that waits longer is a finding. */

@@ -1,7 +1,4 @@
-/**
- * Parses JSON; undefined if the text is none. It drops the parser's error, because that would quote
- * the text, which may contain a secret.
- */
+/** Parses JSON, without the parser's error: that would quote a text that may be secret. */
 export function parseQuietly(text: string): unknown {
   try {
     return JSON.parse(text);

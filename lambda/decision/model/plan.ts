@@ -1,7 +1,4 @@
-/**
- * The plan: the actions that one look decided, and the reasons for them. It is plain data. Reasons
- * are codes in closed unions; `lambda/explain/text.ts` turns them into sentences.
- */
+/** The plan: what one look decided, and why, as plain data. */
 import type { JobId, PoolName, ServiceArn, TaskArn } from './brands.ts';
 import type { ScaleIn } from './config.ts';
 import type { SecretKind } from './secrets.ts';
@@ -14,10 +11,7 @@ export type Audience = 'people' | 'autostarts' | 'stops' | 'prebuilds';
 /** RFC 3339, UTC, with milliseconds. The plan is a JSON document without further conversion. */
 export type IsoTime = string;
 
-/**
- * Why a task that is not spare gets a drain request. Another task replaces it, unless its pool is
- * retiring. Order: useless tasks first.
- */
+/** Why a task gets a drain request though it is not spare. Useless tasks first. */
 export const REPLACING = ['retiring', 'no-daemon', 'wrong-key', 'old-revision', 'old-secret'] as const;
 export type Replacing = (typeof REPLACING)[number];
 
@@ -104,6 +98,8 @@ type ReasonFields = Record<'pending-jobs' | 'served-by-free' | 'served-by-starti
     'nothing-to-do': object;
   };
 
+export type ReasonOf<Code extends Reason['code']> = Extract<Reason, { readonly code: Code }>;
+
 /** Reasons that say only how many tasks. */
 type TasksReason =
   /** Idle daemons that drain because a limit over all pools keeps a job of another pool waiting. */
@@ -169,7 +165,7 @@ type OldSecretFields = ChangedSecret & {
    */
   readonly held: 'until-connected' | 'no-guard' | null;
 };
-export type OldSecretReason = Extract<Reason, { readonly code: 'old-secret' }>;
+export type OldSecretReason = ReasonOf<'old-secret'>;
 
 /** Why the readings of a pool cannot be trusted fully. Any doubt holds scale-in. */
 export type Doubt =
@@ -204,10 +200,7 @@ export type Floor = {
   readonly from: 'min' | 'warm' | 'schedule' | 'wake' | 'stock' | 'pin' | 'override' | 'when-blind';
 };
 
-/**
- * The number of a pool's daemons (and of tasks without a daemon yet) in each state of
- * docs/internals/architecture.md, "The lease".
- */
+/** Tasks by state, see docs/internals/architecture.md, "The lease". */
 export type DaemonCounts = {
   readonly busy: number;
   readonly idle: number;
@@ -217,10 +210,7 @@ export type DaemonCounts = {
   readonly left: number;
   /** Tasks that run without a lease although their pool expects one. */
   readonly unguarded: number;
-  /**
-   * Tasks of the last 10 minutes that stopped before their daemon registered. Also tasks that ECS
-   * has not begun to run for 10 minutes, and tasks that ECS cannot place.
-   */
+  /** Starts that failed in the last 10 minutes or last longer, and unplaced tasks. */
   readonly failing: number;
 };
 
@@ -275,10 +265,7 @@ export type Action =
       readonly from: number;
       readonly to: number;
       readonly why: Reason['code'];
-      /**
-       * Rung `confirm`: the only tasks that ECS may choose to stop. `apply` acts on it only if a
-       * second look plans the same.
-       */
+      /** Rung `confirm`: all that ECS may stop, if a second look plans the same. */
       readonly stops?: readonly TaskArn[] | undefined;
     }
   | {
@@ -287,10 +274,7 @@ export type Action =
       readonly task: TaskArn;
       readonly why: 'idle-long-enough' | Replacing;
     }
-  /**
-   * For tasks without a guard (rungs `confirm` and `never`): keeps ECS from stopping the task for
-   * half an hour.
-   */
+  /** Without a guard: keeps ECS from stopping the task for half an hour. */
   | {
       readonly kind: 'protect';
       readonly pool: PoolName;
@@ -331,10 +315,7 @@ export type UnservedRow = {
   readonly failsAt: IsoTime | null;
   /** The distinct types of the jobs: `workspace_build`, `template_version_import`, … */
   readonly types: readonly string[];
-  /**
-   * `scope-is-user`: only daemons with the token of this user can run the jobs, and no pool has
-   * this scope and owner. Daemons with a key have the scope of the organization.
-   */
+  /** `scope-is-user`: only daemons with a user's token can run these, and no pool has it. */
   readonly why:
     | 'no-pool-has-these-tags'
     | 'no-pool-in-this-organization'
@@ -358,20 +339,14 @@ export type ForecastRow = Transitions & {
   readonly organization: string;
   /** The tags of the template's active version. */
   readonly tags: Tags;
-  /**
-   * The pool that is awake for these transitions. Null: a daemon outside the autoscaler opens the
-   * gate, it is too early, or the pools that fit are paused or pinned.
-   */
+  /** The pool that is awake for them. Null: others open the gate, it is early, or none may. */
   readonly pool: PoolName | null;
 };
 
 /** A problem with one of these lists only keeps the last daemon of a pool. */
 export type ForecastReadingName = 'workspaces' | 'templates';
 
-/**
- * Why a task ended while it ran a build. `memory`: its container ran out of memory. `exited`: its
- * process ended unasked. `scaling`: ECS stopped it for a scale-in or a deployment.
- */
+/** `memory`: out of it. `exited`: unasked. `scaling`: for a scale-in or a deployment. */
 export type DeathCause =
   | 'spot'
   | 'host'
@@ -408,6 +383,8 @@ export type DeadBuild = {
 /** What a person should know. The same of each pool, of each organization, and of the rest. */
 export type Finding = Coded<FindingFields> | Coded<UnreadFields>;
 
+export type FindingOf<Code extends Finding['code']> = Extract<Finding, { readonly code: Code }>;
+
 type InPool = { pool: PoolName };
 type InOrganization = { organization: string };
 /** `tags`: of the jobs or templates. */
@@ -434,10 +411,7 @@ type FindingFields = {
     /** For `coderd`: seconds ahead of AWS's clock; negative: behind it. */
     seconds: number;
   };
-  /**
-   * A pool was renamed or removed while its service still exists. Its tasks drain only if the service
-   * surely belongs to this deployment.
-   */
+  /** Its tasks drain only if the service surely belongs to this deployment. */
   'service-without-pool': { pool: string; service: string; drains: boolean };
 
   'organization-unknown': InOrganization;
@@ -545,10 +519,7 @@ export type Plan = {
   readonly actions: readonly Action[];
   readonly assignment: readonly AssignmentRow[];
   readonly unserved: readonly UnservedRow[];
-  /**
-   * Milliseconds until the next look: a few seconds while something changes, else until the next
-   * invocation.
-   */
+  /** Milliseconds until the next look. */
   readonly lookAgainAfterMs: number;
   readonly forecast: readonly ForecastRow[];
   readonly findings: readonly Finding[];

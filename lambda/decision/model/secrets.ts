@@ -1,7 +1,4 @@
-/**
- * The secrets of the pools' tasks: their metadata in AWS's own names, and which of them a pool
- * uses. Values are never read.
- */
+/** The secrets of the pools' tasks: metadata, never values, in AWS's own names. */
 import type { EpochMs, PoolName } from './brands.ts';
 import { unique } from './collections.ts';
 import type { PoolAuth, PoolConfig } from './config.ts';
@@ -21,10 +18,7 @@ export type SecretEntry = {
   readonly CreatedDate?: EpochMs | undefined;
   /** The last change of anything, tags included. */
   readonly LastChangedDate?: EpochMs | undefined;
-  /**
-   * When AWSCURRENT moved to the present version, at the latest. Not AWS's: absent if the process
-   * did not see it move.
-   */
+  /** When AWSCURRENT moved, if the process saw it. Not AWS's own field. */
   readonly CurrentSince?: EpochMs | undefined;
   /** Only tags of the autoscaler. */
   readonly Tags: readonly { readonly Key: string; readonly Value: string }[];
@@ -32,10 +26,7 @@ export type SecretEntry = {
   readonly Versions?: readonly SecretVersion[] | undefined;
 };
 
-/**
- * A task that is created sooner after a change may still get the earlier value
- * (docs/internals/aws.md §3).
- */
+/** A task created sooner may get the earlier value (docs/internals/aws.md §3). */
 export const SPREADS_WITHIN_MS = 2 * 60_000;
 
 /** What a pool uses a secret for. `variable`: a variable of `secrets` in its settings. */

@@ -1,7 +1,4 @@
-/**
- * The tags that the autoscaler reads from a pool's ECS service: they identify the service and hold
- * overrides (overrides.ts).
- */
+/** The tags of a pool's ECS service: its identity and overrides (overrides.ts). */
 
 const PREFIX = 'coder-autoscaler:';
 
@@ -11,17 +8,11 @@ export const POOL_TAG = `${PREFIX}pool`;
 export const LOG_GROUP_TAG = `${PREFIX}log-group`;
 /** The stack. It tells which looks in that log group are of this deployment. */
 export const STACK_TAG = `${PREFIX}stack`;
-/**
- * A copy of two settings of the pool. With these the autoscaler can drain the pool after it was
- * removed from the file.
- */
+/** Two settings, with which the pool drains after it was removed from the file. */
 export const ORGANIZATION_TAG = `${PREFIX}organization`;
 export const SCALE_IN_TAG = `${PREFIX}scale-in`;
 
-/**
- * A tag of the secret of a managed key, beside POOL_TAG and STACK_TAG: the id of the provisioner
- * key in its current version. The key function writes it (lambda/keys/).
- */
+/** On the secret of a managed key, by the key function: the id of the present key. */
 export const KEY_ID_TAG = `${PREFIX}key-id`;
 
 export const PAUSE_TAG = `${PREFIX}pause`;

@@ -37,10 +37,7 @@ export type Job = {
   readonly completed_at?: Maybe<EpochMs>;
   readonly canceled_at?: Maybe<EpochMs>;
   readonly status: JobStatus;
-  /**
-   * Why the job failed. `hung`: coderd heard nothing of it for 5 minutes and failed it itself. Error
-   * texts may hold secrets, so no snapshot has them.
-   */
+  /** `hung`: coderd failed it after 5 minutes of silence. Error texts may hold secrets. */
   readonly error?: Maybe<'hung' | 'other'>;
   readonly worker_id?: Maybe<DaemonId>;
   /** The name of that daemon, while coderd has its row. Absent before 2.23. */
@@ -49,15 +46,9 @@ export type Job = {
   readonly initiator_id?: Maybe<string>;
   readonly tags: Tags;
   readonly type: string;
-  /**
-   * Why coderd made the workspace build: `initiator`, `autostart`, … Builds have this field; lists
-   * of jobs do not (docs/internals/coder.md §1).
-   */
+  /** `initiator`, `autostart`, … Lists of jobs lack it (docs/internals/coder.md §1). */
   readonly reason?: Maybe<string>;
-  /**
-   * Only workspace builds have `workspace_id` and the transition. Servers before 2026 do not send
-   * the transition (docs/internals/coder.md §1).
-   */
+  /** For workspace builds. Old servers lack the transition (docs/internals/coder.md §1). */
   readonly metadata?: Maybe<{
     readonly workspace_id?: Maybe<string>;
     readonly workspace_name?: Maybe<string>;
@@ -167,10 +158,7 @@ export type ForecastReadings = {
   readonly presetNames?: Readonly<Record<string, string>> | undefined;
   /** The members that the token may read. Without them every owner counts as active. */
   readonly members?: Reading<Member> | undefined;
-  /**
-   * The newest daemons that went offline in the last four days. They tell when coderd's gate was
-   * open. Absent before 2.26: such servers list them with the other daemons.
-   */
+  /** Of the last four days: when the gate was open. Before 2.26 they are in `daemons`. */
   readonly offlineDaemons?: Reading<Daemon> | undefined;
 };
 

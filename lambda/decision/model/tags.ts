@@ -7,10 +7,7 @@ export type Tags = Readonly<Record<string, string>>;
 /** Tags that always have `scope` and `owner`, as in coderd's database. */
 export type TagSet = Tags & { readonly scope: string; readonly owner: string };
 
-/**
- * Fills in `scope` and `owner` as coderd does (MutateTags). No scope, or any scope other than
- * `user`, becomes `scope=organization owner=""`. A user scope keeps its owner.
- */
+/** As coderd's MutateTags: any scope but `user` becomes `scope=organization owner=""`. */
 export function normalizeTags(tags: Tags): TagSet {
   if (isNormal(tags)) return tags;
   if (tags.scope === 'user') return { ...tags, scope: 'user', owner: tags.owner ?? '' };

@@ -52,38 +52,16 @@ export function cleansUpFailedStops(version: string | undefined): boolean {
 const DEVEL = /^[^+]*-devel/;
 
 /** The minor version of daemon API 1.x, by that of the release (provisionerd/proto/version.go). */
-const DAEMON_API: ReadonlyMap<number, number> = new Map([
-  [18, 1],
-  [19, 2],
-  [20, 3],
-  [21, 4],
-  [22, 5],
-  [23, 6],
-  [24, 7],
-  [25, 8],
-  [26, 9],
-  [27, 10],
-  [28, 11],
-  [29, 12],
-  [30, 14],
-  [31, 15],
-  [32, 16],
-  [33, 17],
-  [34, 18],
-  [35, 18],
-  [36, 18],
-]);
+const DAEMON_API = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 16, 17, 18, 18, 18] as const;
+const FIRST_MINOR = 18;
 
-/**
- * The minor version of the daemon API that a release has. A server accepts daemons with the same or
- * a lower version (apiversion/apiversion.go). Undefined for unknown releases.
- */
+/** A server accepts the same or a lower one (apiversion/apiversion.go). Undefined: unknown. */
 export function daemonApiOf(version: string): number | undefined {
   const release = parseVersion(version);
   if (release?.major !== 2 || /-(?:rc|devel)/.test(version)) return undefined;
   // v2.31.0 has the API of 2.30. A tag "v2.31" may be any patch release of 2.31.
-  if (release.minor === 31 && (release.patch ?? 0) === 0) return DAEMON_API.get(30);
-  return DAEMON_API.get(release.minor);
+  const minor = release.minor === 31 && (release.patch ?? 0) === 0 ? 30 : release.minor;
+  return DAEMON_API[minor - FIRST_MINOR];
 }
 
 /** The release in the tag of the official image, mirrored or not. Undefined for other images. */

@@ -33,10 +33,7 @@ export function coderdTimeOf(snapshot: Snapshot): ToCoderdTime {
   return (time) => (Math.abs(ahead) < NOISE_MS ? time : time + ahead) as EpochMs;
 }
 
-/**
- * Chooses the job that the task's daemon took last. Hosts' names are used again, so a daemon that is
- * named after its host may have run these jobs in another task.
- */
+/** The last one. A host's name is used again, so its daemon may have run others' jobs. */
 export function lastJobOf(
   task: EndedTask,
   { daemon, jobs }: { readonly daemon: Daemon | undefined; readonly jobs: readonly Job[] },

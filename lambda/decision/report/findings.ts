@@ -1,8 +1,7 @@
 /** The findings about the readings, the services and the tasks, from the supply and the doubts. */
 import type { JobAssignment } from '../assign/assignment.ts';
-import type { EpochMs } from '../model/brands.ts';
-import { isoTime } from '../model/brands.ts';
-import { by } from '../model/collections.ts';
+import { type EpochMs, isoTime } from '../model/brands.ts';
+import { by, groupsBy } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import type { Finding, TasksFinding } from '../model/plan.ts';
 import { isForeign, POOL_TAG, tagOf } from '../model/service-tags.ts';
@@ -103,18 +102,13 @@ function poolsAlike(supply: readonly PoolView[]): readonly Finding[] {
   const known = supply.flatMap(({ pool, organization }) =>
     organization === undefined || pool.retiring ? [] : [{ pool, organization }],
   );
-  const alike = Map.groupBy(known, ({ pool, organization }) => `${organization.id} ${tagKey(pool.tags)}`);
-  return [...alike.values()].flatMap((members) => {
-    const [first] = members;
-    if (first === undefined || members.length < 2) return [];
-    return [
-      {
-        code: 'pools-alike',
-        organization: first.organization.name,
-        pools: members.map(({ pool }) => pool.name),
-      },
-    ];
-  });
+  return groupsBy(known, ({ pool, organization }) => `${organization.id} ${tagKey(pool.tags)}`)
+    .filter(({ length }) => length > 1)
+    .map((members) => ({
+      code: 'pools-alike',
+      organization: members[0].organization.name,
+      pools: members.map(({ pool }) => pool.name),
+    }));
 }
 
 function serviceFindings({ pool, rivals, service }: PoolView, { ecs }: Snapshot): readonly Finding[] {
@@ -173,10 +167,7 @@ const WITHOUT_DAEMON_MS = 30 * 60_000;
 /** Nearly all builds are shorter. */
 const LONG_DRAIN_MS = 6 * 3_600_000;
 
-/**
- * Finds tasks that need a person. With doubts, a draining task may have a daemon although coderd
- * does not list it: deleting a key also deletes the rows of its daemons.
- */
+/** With doubts a draining task may have a daemon although coderd does not list it. */
 function tasksFindings(
   { pool: { name: pool }, tasks: all }: PoolView,
   now: EpochMs,

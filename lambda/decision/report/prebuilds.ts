@@ -50,10 +50,7 @@ function presetsOf(organization: OrganizationReadings): readonly Preset[] {
   return newestByPreset(workspaces).map(([id, newest]) => ({ id, organization, newest }));
 }
 
-/**
- * Prebuilt workspaces that a user has claimed, and those whose latest build is no start, do not
- * count in coderd either. The list stays the same for several looks.
- */
+/** As coderd counts: neither claimed ones, nor those whose latest build is no start. */
 const newestByPreset = memoized(({ items }: Reading<Workspace>) => {
   const counted = items.filter(
     ({ owner_id, outdated, latest_build: { transition } }) =>

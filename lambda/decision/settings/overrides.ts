@@ -39,14 +39,14 @@ export function deriveOverrides({ tags }: Pick<Service, 'tags'>, now: EpochMs): 
 
 /** The tags that store an override. */
 export function tagsOfOverride({ kind, count, until, by, why }: Override): Readonly<Record<string, string>> {
-  const key = keyOf(kind);
+  const key = KEYS[kind];
   const value = kind === 'pause' ? 'all' : kind === 'pause-scale-in' ? 'scale-in' : `${count ?? 0}`;
   return { [key]: value, [`${key}-until`]: until, [`${key}-by`]: by, [`${key}-why`]: why };
 }
 
 /** The keys to remove for this kind. The two kinds of pause share theirs. */
 export function tagKeysOf(kind: OverrideKind): readonly string[] {
-  return keysOfOverride(keyOf(kind));
+  return keysOfOverride(KEYS[kind]);
 }
 
 /** Why a text cannot be the value of a tag (ECS API Reference, Tag), if so. */
@@ -60,19 +60,12 @@ export function overrideTextProblem(text: string): string | undefined {
 
 const MAX_CHARACTERS = 256;
 
-function keyOf(kind: OverrideKind): string {
-  switch (kind) {
-    case 'pause':
-    case 'pause-scale-in':
-      return PAUSE_TAG;
-    case 'pin':
-      return PIN_TAG;
-    case 'floor':
-      return FLOOR_TAG;
-    default:
-      return kind satisfies never;
-  }
-}
+const KEYS: Readonly<Record<OverrideKind, string>> = {
+  pause: PAUSE_TAG,
+  'pause-scale-in': PAUSE_TAG,
+  pin: PIN_TAG,
+  floor: FLOOR_TAG,
+};
 
 function parseOverride(
   key: string,

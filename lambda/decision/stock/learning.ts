@@ -93,10 +93,7 @@ export class Learning {
     return this.#end > time;
   }
 
-  /**
-   * Plays the half hours that are over at a time. `steps`: how many builds and half hours to play at
-   * most, counted once for each rule. Returns how many of these steps are left.
-   */
+  /** At most so many `steps`: builds and half hours, once for each rule. Returns the rest. */
   learn(buildsIn: BuildsIn, until: number, steps: number): number {
     let left = steps;
     while (left > 0 && !this.isUpTo(until)) {

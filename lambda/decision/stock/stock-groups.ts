@@ -4,7 +4,7 @@ import type { StockGroup } from '../demand/demand.ts';
 import { deriveRecord, endsOf } from '../demand/record.ts';
 import type { PoolForecasts } from '../forecast/pool-forecast.ts';
 import type { EpochMs, OrganizationId, PoolName } from '../model/brands.ts';
-import { by, sum, unique } from '../model/collections.ts';
+import { by, groupsBy, sum, unique } from '../model/collections.ts';
 import type { LearnedStock, OrganizationReadings, Snapshot, StockChoice } from '../model/snapshot.ts';
 import { covers, type TagSet, tagKey } from '../model/tags.ts';
 import type { PoolView } from '../supply/supply.ts';
@@ -29,10 +29,7 @@ type PoolSet = StockSet & {
   readonly keeping: readonly PoolView[];
 };
 
-/**
- * Derives the sets of pools that keep stock: for each tag set of an earlier build, the pools that
- * can run it. A `warm` that is a number replaces the stock, also that of a pool that shares it.
- */
+/** By tag set of earlier builds. A number for `warm` replaces the stock of all who share it. */
 export function deriveStockSets(
   { poolForecasts }: Pick<PoolForecasts, 'poolForecasts'>,
   snapshot: Snapshot,
@@ -46,8 +43,8 @@ export function deriveStockSets(
       const keeping = fitting.map(([view]) => view).filter(keepsStock);
       return keeping.length === 0 ? [] : [{ tags, keeping, names: keeping.map(({ pool }) => pool.name) }];
     });
-    return [...Map.groupBy(rows, ({ names }) => names.join(' ')).values()].map((alike) => {
-      const { keeping = [], names = [] } = alike[0] ?? {};
+    return groupsBy(rows, ({ names }) => names.join(' ')).map((alike) => {
+      const [{ keeping, names }] = alike;
       return {
         ...{ organization, organizationId: organization.id, keeping, pools: names.toSorted() },
         tagSets: alike.map(({ tags }) => tags),

@@ -8,10 +8,7 @@ import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
 /** coderd then calls a daemon offline (docs/internals/coder.md §2, StaleInterval). */
 export const STALE_AFTER_MS = 90_000;
 
-/**
- * `busy`: may hold a job, even if one reading says otherwise. `idle`: alive, and all readings say
- * that it holds no job. `offline`: not seen for 90 s, and it holds no known job.
- */
+/** `busy`: it may hold a job. `idle`: no reading says so. `offline`: not seen for 90 s. */
 export type Activity = 'busy' | 'idle' | 'offline';
 
 /** What the daemon of a task looks like. */

@@ -1,6 +1,6 @@
 /** The doubts about the readings of each pool. Any one holds scale-in; scale-out continues. */
 import type { EpochMs } from '../model/brands.ts';
-import { by, sum } from '../model/collections.ts';
+import { by, sum, unique } from '../model/collections.ts';
 import type { Doubt, Finding, ReadingName } from '../model/plan.ts';
 import type { Daemon, OrganizationReadings, Reading, ReadingStatus, Snapshot } from '../model/snapshot.ts';
 import { compareVersion, OLDEST_SERVER } from '../model/version.ts';
@@ -220,10 +220,7 @@ function judgePool(view: PoolView): readonly DoubtFinding[] {
   return [...judgeDaemons(view), ...judgeCounts(view), ...judgeChanges(view), ...judgeOverrides(view)];
 }
 
-/**
- * Several rows may be the daemon of one task: somebody has started a daemon with its name or its
- * host's name, or two daemons share a row (docs/internals/coder.md §2).
- */
+/** Somebody uses its name or host's name, or two share a row (docs/internals/coder.md §2). */
 function judgeDaemons({ pool, tasks }: PoolView): readonly DoubtFinding[] {
   const shared = tasks.filter(({ rivals }) => rivals.length > 0);
   if (shared.length === 0) return [];
@@ -270,8 +267,8 @@ function unknownOrganization({ pool }: PoolView): DoubtFinding {
 
 function unknownOrganizations(pools: readonly PoolView[]): readonly DoubtFinding[] {
   const unknown = pools.filter(({ organization }) => organization === undefined);
-  return [...Map.groupBy(unknown, ({ pool }) => pool.organization).values()]
-    .flatMap(([first]) => (first === undefined ? [] : [unknownOrganization(first)]))
+  return unique(unknown, ({ pool }) => pool.organization)
+    .map(unknownOrganization)
     .toSorted(by((finding) => JSON.stringify(finding)));
 }
 

@@ -27,10 +27,7 @@ const EVENTS_USED = 10;
 const EVENT_HOLDS_MS = 6 * 3_600_000;
 /** One attempt may place some tasks and fail for others: a start this close proves nothing. */
 const SAME_ATTEMPT_MS = 60_000;
-/**
- * ECS creates a task within seconds. Without one after twice the pool's start time it is not
- * expected to come, within these bounds: no start takes longer than 15 minutes.
- */
+/** Twice the start time within these bounds, though ECS creates a task within seconds. */
 const MISSING_MS = { least: 5 * 60_000, most: 15 * 60_000 } as const;
 const SILENT = 'ECS wrote no service event that says why';
 

@@ -104,19 +104,13 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
 
 type Due = { readonly task: TaskView; readonly why: Replacing };
 
-/**
- * Whether a changed secret is the only cause, and no daemon has connected with its present value.
- * The value may be wrong, so only one such task is replaced until one has.
- */
+/** With no daemon on the new value yet, it may be wrong: one such task at a time. */
 function isTrial(view: PoolView, { task, why }: Due): boolean {
   const credential = why === 'old-secret' ? outdatedCredential(view, task) : undefined;
   return credential !== undefined && !isProven(view, credential);
 }
 
-/**
- * One task, and no other until it has left, or for a while if its build is long. None while its
- * replacement has the key of another pool.
- */
+/** None until the last has left or drains for long, or while its replacement has a wrong key. */
 function trialShare(view: PoolView): number {
   const blocks = (task: TaskView): boolean =>
     outdatedCredential(view, task) === undefined

@@ -49,10 +49,7 @@ export type PoolView = InForce & {
   readonly startTime: StartTime;
   /** The starts from which `startTime` is learned, the shortest first. Derived only when asked for. */
   readonly seenStarts: () => readonly SeenStart[];
-  /**
-   * The daemons of all listed tasks, including those that ECS is stopping, and all others that claim
-   * such a task. None of them is capacity of somebody else.
-   */
+  /** Of all listed tasks, stopping ones too, and all claimants: none is others' capacity. */
   readonly owned: ReadonlySet<Daemon>;
   /** The names of this pool's live daemons that have no task in any list. */
   readonly orphans: readonly string[];
