@@ -8,7 +8,6 @@ import { loadDeployment } from '../../lambda/config/load.ts';
 import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { PlainTemplateError, StackError } from '../constructs/shared/errors.ts';
-import { synthText } from './synth-text.ts';
 
 const USAGE = `usage: autoscaler-synth [--config FILE] [--out FOLDER]
 
@@ -18,9 +17,9 @@ FILE is autoscaler.yaml by default, FOLDER is autoscaler-template.
 
 const INPUT_ERRORS = [ConfigError, PlainTemplateError, StackError];
 
-process.exitCode = run(process.argv.slice(2));
+process.exitCode = await run(process.argv.slice(2));
 
-function run(args: readonly string[]): number {
+async function run(args: readonly string[]): Promise<number> {
   const options = readOptions(args);
   if (options === undefined) return 2;
   if (options.help) {
@@ -30,6 +29,8 @@ function run(args: readonly string[]): number {
   try {
     for (const warning of loadDeployment(options.config).warnings)
       process.stderr.write(`${formatProblem(warning)}\n`);
+    // wrong usage and a wrong configuration need no aws-cdk-lib, which takes seconds to load
+    const { synthText } = await import('./synth-text.ts');
     process.stdout.write(synthText(options));
     return 0;
   } catch (error) {

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -417,13 +416,4 @@ describe('a live look', () => {
     expect(err).toMatch(/listing services of cluster "nowhere": ClusterNotFoundException/);
     expect(err).toMatch(/wrote .*partly\.json, without the lists above/);
   });
-});
-
-it('runs the command line with npx autoscaler', () => {
-  const out = execFileSync(
-    process.execPath,
-    [new URL('../../cli/main.ts', import.meta.url).pathname, 'validate', config],
-    { encoding: 'utf8' },
-  );
-  expect(out).toContain('valid; 4 pools');
 });

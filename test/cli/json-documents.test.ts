@@ -1,12 +1,9 @@
 /** Every JSON document has its version and the fields that docs/internals/json.md lists. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { stringify } from 'yaml';
-import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
-import { run, runIn } from '../support/cli-run.ts';
-import { type Lab, labConfig, startLab } from '../support/lab.ts';
+import { describe, expect, it } from 'vitest';
+import { run } from '../support/cli-run.ts';
+import { commandLabs } from '../support/command-lab.ts';
 import { aBuild, aFolder } from './compare/inputs.ts';
 
 const rows = [...readFileSync('docs/internals/json.md', 'utf8').matchAll(/^\| `([a-z -]+)` \| (.+) \|$/gm)];
@@ -45,32 +42,15 @@ describe('without a server', () => {
 });
 
 describe('of a live deployment', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'autoscaler-json-'));
-  const file = join(folder, 'autoscaler.yaml');
-  let lab: Lab | undefined;
-  beforeEach(() => vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON));
-  afterEach(async () => {
-    vi.unstubAllEnvs();
-    await lab?.close();
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
-
-  async function open() {
-    const pools = [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 1, min: 1, max: 4 }];
-    const own = await startLab({ pools });
-    lab = own;
-    vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', own.awsUrl);
-    writeFileSync(file, stringify(labConfig(own.coderdUrl, pools)));
-    own.pass(180);
-    const job = own.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 30_000 });
-    own.pass(120);
-    return { own, job };
-  }
+  const { folder, start } = commandLabs();
 
   it('have the documented fields', async () => {
-    const { own, job } = await open();
-    const { world } = own;
-    const environment = { AUTOSCALER_CLUSTER: world.ecs.clusterName, USER: 'ada' };
+    const lab = await start({
+      pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 1, min: 1, max: 4 }],
+    });
+    lab.pass(180);
+    const job = lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 30_000 });
+    lab.pass(120);
     const commands = [
       { command: 'status', args: [] },
       { command: 'plan', args: [] },
@@ -86,8 +66,7 @@ describe('of a live deployment', () => {
       { command: 'trace export', args: ['--out', join(folder, 'trace.jsonl')] },
     ];
     for (const { command, args } of commands) {
-      const words = [...command.split(' '), ...args, '--config', file, '--json'];
-      const { out, err } = await runIn({ environment, now: () => world.timeline.now(), pollMs: 0 }, ...words);
+      const { out, err } = await lab.call(...command.split(' '), ...args, '--json');
       expect(out, `${command}: ${err}`).not.toBe('');
       expectDocument(command, out);
     }

@@ -1,44 +1,28 @@
 /** The exact output of `autoscaler orphans`, from log lines that the function wrote. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { stringify } from 'yaml';
+import { describe, expect, it, vi } from 'vitest';
 import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { OrphanEvents } from '../../lambda/look/orphan-event.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
-import { type Answer, runIn } from '../support/cli-run.ts';
-import { type Lab, labConfig, startLongLab } from '../support/lab.ts';
-import { ownFolder } from '../support/own-folder.ts';
+import type { Answer } from '../support/cli-run.ts';
+import { type CommandLab, commandLabs, putLine } from '../support/command-lab.ts';
+import type { Lab } from '../support/lab.ts';
 
-const folder = ownFolder();
-const file = join(folder, 'autoscaler.yaml');
-let lab: Lab | undefined;
-beforeEach(() => vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON));
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await lab?.close();
-});
+const { start } = commandLabs();
 
 const CPU = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 1, min: 1, max: 4 } as const;
 const MINUTE_S = 60;
 
-async function open(aws: object = {}): Promise<Lab> {
-  const own = await startLongLab({ pools: [CPU], coderVersion: 'v2.33.2' });
-  lab = own;
-  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', own.awsUrl);
-  writeFileSync(file, stringify({ ...labConfig(own.coderdUrl, [CPU]), aws }));
-  return own;
-}
+const open = (aws: object = {}): Promise<CommandLab> =>
+  start({ pools: [CPU], coderVersion: 'v2.33.2' }, { aws });
 
 /** Looks for some minutes, and logs the deaths as one process of the function does. */
-async function look({ run, world }: Lab, minutes: number): Promise<void> {
+async function look(lab: Lab, minutes: number): Promise<void> {
   const events = new OrphanEvents();
-  for (const { plan } of await run(minutes * MINUTE_S))
-    for (const event of events.newOf(plan)) put(world, { service: world.stackName, ...event });
+  for (const { plan } of await lab.run(minutes * MINUTE_S))
+    for (const event of events.newOf(plan)) put(lab, event);
 }
 
-function put(world: Lab['world'], line: object): void {
-  world.logs.put(world.logGroupName, JSON.stringify({ level: 'WARN', message: 'orphan', ...line }));
+function put(lab: Lab, line: object): void {
+  putLine(lab, { level: 'WARN', message: 'orphan', ...line });
 }
 
 /** Alice's workspace starts, and its task is interrupted a minute later. */
@@ -55,18 +39,7 @@ async function loseABuild(own: Lab): Promise<void> {
   await look(own, 5);
 }
 
-const call = (own: Lab, ...args: readonly string[]): Promise<Answer> =>
-  runIn(
-    {
-      environment: { AUTOSCALER_CLUSTER: own.world.ecs.clusterName },
-      now: () => own.world.timeline.now(),
-      pollMs: 1,
-    },
-    'orphans',
-    ...args,
-    '--config',
-    file,
-  );
+const call = (own: CommandLab, ...args: readonly string[]) => own.call('orphans', ...args);
 
 /** A line of the log as the function wrote it yesterday. */
 const LINE = {
@@ -89,7 +62,7 @@ const LINE = {
 /** The output of a deployment whose log has these lines. */
 async function withLines(lines: readonly object[], ...args: readonly string[]): Promise<Answer> {
   const own = await open();
-  for (const line of lines) put(own.world, line);
+  for (const line of lines) put(own, line);
   return call(own, ...args);
 }
 
@@ -166,10 +139,8 @@ describe('autoscaler orphans', () => {
 
   it('fits the width of the terminal', async () => {
     const own = await open();
-    put(own.world, LINE);
-    const environment = { AUTOSCALER_CLUSTER: own.world.ecs.clusterName };
-    const now = () => own.world.timeline.now();
-    const { out } = await runIn({ environment, now, pollMs: 1, columns: 70 }, 'orphans', '--config', file);
+    put(own, LINE);
+    const { out } = await own.callIn({ columns: 70 }, 'orphans');
     const [, ...lines] = out.split('\n');
     expect(lines.every((line) => line.length <= 70)).toBe(true);
     expect(out).toContain(`\n${' '.repeat(12)}created from 1 March`);

@@ -1,30 +1,24 @@
 /** `autoscaler pause | resume | pin | unpin` over HTTP: their output, and the next plan. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { Override } from '../../lambda/decision/model/plan.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
 import { run, runIn } from '../support/cli-run.ts';
-import { type Lab, labConfig, startLab } from '../support/lab.ts';
-import { ownFolder } from '../support/own-folder.ts';
+import { type CommandLab, commandLabs } from '../support/command-lab.ts';
+import { labConfig, START } from '../support/lab.ts';
 
 const pools = [
   { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 5 },
   { name: 'gpu', organization: 'default', tags: { gpu: 'yes' }, desiredCount: 0, max: 2 },
 ];
-const folder = ownFolder();
-const config = join(folder, 'autoscaler.yaml');
-let lab: Lab;
+const { file: config, folder, start } = commandLabs();
+let lab: CommandLab;
+let call: CommandLab['call'];
 
 beforeEach(async () => {
-  vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
-  lab = await startLab({ pools });
-  writeConfig({});
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await lab.close();
+  lab = await start({ pools });
+  call = (...args) => lab.callIn({ now: () => START }, ...args);
 });
 
 function writeConfig(ofGpu: object): void {
@@ -32,14 +26,6 @@ function writeConfig(ofGpu: object): void {
   const [cpu, gpu] = written.pools as readonly object[];
   writeFileSync(config, stringify({ ...written, pools: [cpu, { ...gpu, ...ofGpu }] }));
 }
-
-const call = (...args: readonly string[]) =>
-  runIn(
-    { environment: { AUTOSCALER_CLUSTER: lab.world.ecs.clusterName, USER: 'ada' } },
-    ...args,
-    '--config',
-    config,
-  );
 
 const undo = (command: string): string => `autoscaler ${command} gpu --config ${config}`;
 

@@ -126,10 +126,12 @@ describe('a table', () => {
   });
 });
 
-it('writes no colours and no progress into a pipe', () => {
+it.each([
+  { args: ['validate', 'autoscaler.example.yaml'], says: 'valid; 3 pools' },
+  { args: ['validate', '--help'], says: 'Usage: autoscaler validate' },
+])('writes no colours and no progress into a pipe: npx autoscaler $args', ({ args, says }) => {
   const main = fileURLToPath(new URL('../../cli/autoscaler.mjs', import.meta.url));
-  for (const args of [['validate', 'autoscaler.example.yaml'], ['--help']]) {
-    const out = execFileSync(process.execPath, [main, ...args], { encoding: 'utf8', stdio: 'pipe' });
-    expect(out).not.toContain('\u001b');
-  }
+  const out = execFileSync(process.execPath, [main, ...args], { encoding: 'utf8', stdio: 'pipe' });
+  expect(out).not.toContain('\u001b');
+  expect(out).toContain(says);
 });

@@ -1,29 +1,17 @@
 /** `autoscaler doctor` over HTTP: the credentials of pools that have no key of their own. */
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import type { World } from '../../../simulator/world.ts';
-import { runIn } from '../../support/cli-run.ts';
-import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
-import { ownFolder } from '../../support/own-folder.ts';
+import { commandLabs } from '../../support/command-lab.ts';
+import { type LabPool, labConfig } from '../../support/lab.ts';
 
 const ANN = '7d9bd02c-0d1c-4b0b-8d4c-0b0a7d4f6a11';
 const SECRET = 'coder/keys/pool';
 const RENEW = 'Create a new token (coder tokens create --lifetime 8760h) and put it into the secret';
 
-const folder = ownFolder();
-const file = join(folder, 'autoscaler.yaml');
-let labs: Lab[] = [];
-beforeEach(() => {
-  vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const lab of labs.splice(0)) await lab.close();
-});
+const { file, start } = commandLabs();
 
 type Settings = Record<string, unknown>;
 type Case = {
@@ -37,26 +25,21 @@ type Case = {
 /** The lines about the pool's credential, and all texts that doctor printed. */
 async function doctor({ pool, broken, settings, args }: Case) {
   const pools = [{ name: 'pool', organization: 'default', tags: {}, ...pool } as const];
-  const lab = await startLab({ pools, organizations: ['default', 'data'], psk: 'q8-of-coderd' });
-  labs = [...labs, lab];
-  const { world } = lab;
-  const config = labConfig(lab.coderdUrl, pools);
+  const { world, coderdUrl, callIn } = await start({
+    pools,
+    organizations: ['default', 'data'],
+    psk: 'q8-of-coderd',
+  });
+  const config = labConfig(coderdUrl, pools);
   settings?.((config.pools as Settings[])[0] ?? {}, config);
   broken?.(world);
   writeFileSync(file, stringify(config));
-  const now = () => world.timeline.now();
   const rest = args ?? ['--cluster', world.ecs.clusterName];
-  const { out, err } = await runIn(
-    { environment: {}, now, answerMs: 60_000 },
-    'doctor',
-    '--config',
-    file,
-    ...rest,
-  );
+  const { out, err } = await callIn({ environment: {}, answerMs: 60_000 }, 'doctor', ...rest);
   const raw = world.secrets.find(SECRET)?.value ?? '';
   if (raw !== '') expect(`${out}${err}`).not.toContain(raw);
-  const start = /^\S+ .*pool "pool": (?:key|psk|token)/;
-  return out.split('\n').filter((line) => start.test(line));
+  const wanted = /^\S+ .*pool "pool": (?:key|psk|token)/;
+  return out.split('\n').filter((line) => wanted.test(line));
 }
 
 describe('the pre-shared key of a pool', () => {

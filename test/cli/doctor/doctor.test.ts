@@ -2,16 +2,15 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { POOL_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { DAY_MS } from '../../../lambda/decision/model/units.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import type { World } from '../../../simulator/world.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
-import { type Lab, type LabOptions, type LabPool, labConfig, START, startLab } from '../../support/lab.ts';
-import { ownFolder } from '../../support/own-folder.ts';
+import { commandLabs } from '../../support/command-lab.ts';
+import { type LabOptions, type LabPool, labConfig, START } from '../../support/lab.ts';
 import { IS_FULL } from '../../support/runs.ts';
 import { Servers } from '../../support/servers.ts';
 
@@ -19,17 +18,7 @@ const pools: readonly LabPool[] = [
   { name: 'cpu', organization: 'default', tags: {} },
   { name: 'gpu', organization: 'data', tags: { gpu: 'a10' } },
 ];
-const folder = ownFolder();
-const file = join(folder, 'autoscaler.yaml');
-
-let labs: Lab[] = [];
-beforeEach(() => {
-  vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const lab of labs.splice(0)) await lab.close();
-});
+const { folder, file, start } = commandLabs();
 
 type Settings = Record<string, unknown>;
 type Draft = { readonly coder: Settings; readonly pools: readonly [Settings, Settings] };
@@ -51,8 +40,7 @@ async function doctor({
   answerMs = 60_000,
   ...options
 }: Case = {}): Promise<Answer> {
-  const lab = await startLab({ pools, organizations: ['default', 'data'], ...options });
-  labs = [...labs, lab];
+  const lab = await start({ pools, organizations: ['default', 'data'], ...options });
   const { world } = lab;
   const config = labConfig(lab.coderdUrl, pools) as unknown as Draft;
   config.pools[0].secrets = { TF_TOKEN: { secret: 'terraform/token' } };
@@ -61,15 +49,13 @@ async function doctor({
   writeFileSync(file, stringify(config));
   const now = () => plusMs(world.timeline.now(), aheadMs);
   const cluster = args ?? ['--cluster', world.ecs.clusterName];
-  const { code, out, err } = await runIn(
-    { environment, now, answerMs },
-    'doctor',
-    '--config',
-    file,
-    ...cluster,
-  );
+  const { code, out, err } = await lab.callIn({ environment, now, answerMs }, 'doctor', ...cluster);
   return { code, err, out: out.replaceAll(lab.coderdUrl, 'CODERD').replaceAll(`${folder}/`, '') };
 }
+
+const nobodyListens: Case['broken'] = (_, { coder }) => {
+  coder.url = 'http://127.0.0.1:1';
+};
 
 /** The lines of these kinds. */
 const linesOf = (out: string, ...kinds: readonly string[]): readonly string[] =>
@@ -175,9 +161,7 @@ describe('a failed check', () => {
     },
     {
       scenario: 'a port where nothing listens',
-      broken: (_, { coder }) => {
-        coder.url = 'http://127.0.0.1:1';
-      },
+      broken: nobodyListens,
       says: [
         'FAIL  coderd reachable: no answer from coderd (connect ECONNREFUSED 127.0.0.1:1); nothing listens there; check the host and port in coder.url',
       ],
@@ -185,9 +169,7 @@ describe('a failed check', () => {
     {
       scenario: 'a proxy that is only set in the environment',
       environment: { HTTPS_PROXY: 'http://proxy.example.com:3128' },
-      broken: (_, { coder }) => {
-        coder.url = 'http://127.0.0.1:1';
-      },
+      broken: nobodyListens,
       says: [
         /check the host and port in coder\.url\. HTTPS_PROXY is set, but the autoscaler does not read it: if coderd is behind that proxy, set coder\.proxy$/,
       ],
@@ -554,9 +536,7 @@ describe('a failed check', () => {
 describe('checks that cannot be tried', () => {
   it('still checks secrets and ECS without coderd', async () => {
     const { out } = await doctor({
-      broken: (_, { coder }) => {
-        coder.url = 'http://127.0.0.1:1';
-      },
+      broken: nobodyListens,
     });
     expect(linesOf(out, 'skip')).toEqual([
       'skip  11 checks need "coderd reachable" to pass: coderd version, clock, token valid, token expiry, organization "data" and 6 more',

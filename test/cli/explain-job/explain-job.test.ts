@@ -1,58 +1,21 @@
 /** The exact output of `autoscaler explain-job` for worlds that are served over HTTP. */
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { ExplainedJob, JobExplanation } from '../../../cli/explain-job/explanation.ts';
 import { explanationScreen } from '../../../cli/explain-job/screen.ts';
-import { lookAndAct } from '../../../lambda/look/look.ts';
-import { lookEvent } from '../../../lambda/look/look-event.ts';
-import { waitLine } from '../../../lambda/look/wait-line.ts';
 import { WaitRecord } from '../../../lambda/look/wait-record.ts';
-import { type Answer, runIn } from '../../support/cli-run.ts';
+import { type CommandLab, commandLabs, logLooks } from '../../support/command-lab.ts';
 import { type Lab, type LabOptions, type LabPool, labConfig } from '../../support/lab.ts';
-import { ownFolder } from '../../support/own-folder.ts';
-import { ownLabs } from '../../support/own-labs.ts';
 
-const folder = ownFolder();
-const file = join(folder, 'autoscaler.yaml');
-const startOwnLab = ownLabs();
+const { file, start } = commandLabs();
 
 const CPU: LabPool = { organization: 'default', desiredCount: 0, name: 'cpu', tags: {}, max: 1 };
 
-async function open(pool: Partial<LabPool> = {}, options: Partial<LabOptions> = {}): Promise<Lab> {
-  const pools = [{ ...CPU, ...pool }];
-  const lab = await startOwnLab({ pools, ...options });
-  writeFileSync(file, stringify(labConfig(lab.coderdUrl, pools)));
-  return lab;
-}
+const open = (pool: Partial<LabPool> = {}, options: Partial<LabOptions> = {}): Promise<CommandLab> =>
+  start({ pools: [{ ...CPU, ...pool }], ...options });
 
-const explain = (lab: Lab, ...args: readonly string[]): Promise<Answer> =>
-  runIn(
-    {
-      environment: { AUTOSCALER_CLUSTER: lab.world.ecs.clusterName },
-      now: () => lab.world.timeline.now(),
-      pollMs: 0,
-    },
-    'explain-job',
-    ...args,
-    '--config',
-    file,
-  );
-
-/** A look every 10 s, logged as the function logs it. */
-async function logLooks(lab: Lab, seconds: number, record = new WaitRecord()): Promise<void> {
-  const { logs, logGroupName, stackName } = lab.world;
-  const put = (message: string, fields: object): void =>
-    logs.put(logGroupName, JSON.stringify({ level: 'INFO', message, service: stackName, ...fields }));
-  for (let passed = 0; passed < seconds; passed += 10) {
-    lab.pass(10);
-    const result = await lookAndAct(lab.ports(), lab.config);
-    const { waits, missed } = record.after(result, 400);
-    put('look', lookEvent({ result, calls: {}, durationMs: 400 }, missed));
-    for (const wait of waits) put('wait', waitLine(wait));
-  }
-}
+const explain = (lab: CommandLab, ...args: readonly string[]) => lab.call('explain-job', ...args);
 
 const submit = ({ world }: Lab, durationS: number, tags = {}) =>
   world.coderd.submitJob({ organization: 'default', tags, durationMs: durationS * 1000 });

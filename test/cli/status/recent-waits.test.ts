@@ -1,63 +1,31 @@
 /** What `autoscaler status` tells about the waits of the last hour, from the function's log. */
-import { writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { stringify } from 'yaml';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type RecentWaits, recentWaitLines, recentWaitsOf } from '../../../cli/status/recent-waits.ts';
 import type { Status } from '../../../cli/status/report.ts';
-import { lookAndAct } from '../../../lambda/look/look.ts';
-import { lookEvent } from '../../../lambda/look/look-event.ts';
-import { waitLine } from '../../../lambda/look/wait-line.ts';
 import { WaitRecord } from '../../../lambda/look/wait-record.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
-import { type Answer, runIn } from '../../support/cli-run.ts';
-import { type Lab, type LabPool, labConfig, startLongLab } from '../../support/lab.ts';
-import { ownFolder } from '../../support/own-folder.ts';
+import { type CommandLab, commandLabs, logLooks, putLine } from '../../support/command-lab.ts';
+import type { Lab, LabPool } from '../../support/lab.ts';
 import { Servers } from '../../support/servers.ts';
 
-const folder = ownFolder();
-const file = join(folder, 'autoscaler.yaml');
+const { start } = commandLabs();
 const servers = new Servers();
-let lab: Lab | undefined;
-beforeEach(() => vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON));
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await lab?.close();
-  lab = undefined;
-  await servers.close();
-});
+afterEach(() => servers.close());
 
 const CPU: LabPool = { organization: 'default', desiredCount: 0, name: 'cpu', tags: {}, max: 4 };
 
-async function open(): Promise<Lab> {
-  lab = await startLongLab({ pools: [CPU] });
-  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', lab.awsUrl);
-  writeFileSync(file, stringify(labConfig(lab.coderdUrl, [CPU])));
-  return lab;
-}
-
-const call = ({ world }: Lab, silenceMs: number | undefined, ...args: readonly string[]): Promise<Answer> =>
-  runIn(
-    {
-      environment: { AUTOSCALER_CLUSTER: world.ecs.clusterName },
-      now: () => world.timeline.now(),
-      pollMs: 0,
-      ...(silenceMs === undefined ? {} : { silenceMs }),
-    },
-    ...['status', ...args, '--config', file],
-  );
+const open = (): Promise<CommandLab> => start({ pools: [CPU] });
 
 /** The last lines of the status: those that come from the log. */
-async function logLines(world: Lab, silenceMs?: number): Promise<readonly string[]> {
-  const { code, out, err } = await call(world, silenceMs);
+async function logLines(lab: CommandLab, silenceMs?: number): Promise<readonly string[]> {
+  const { code, out, err } = await lab.callIn(silenceMs === undefined ? {} : { silenceMs }, 'status');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return out.trimEnd().split('\n\n').at(-1)?.split('\n') ?? [];
 }
 
-async function waitsInJson(world: Lab): Promise<RecentWaits> {
-  const status: Status = JSON.parse((await call(world, undefined, '--json')).out);
+async function waitsInJson(lab: CommandLab): Promise<RecentWaits> {
+  const status: Status = JSON.parse((await lab.call('status', '--json')).out);
   return status.waits;
 }
 
@@ -66,21 +34,7 @@ const NONE = {
   ...{ parts: [], missed: 0, isComplete: true },
 };
 
-function put({ world }: Lab, message: string, fields: object): void {
-  const { logs, logGroupName, stackName } = world;
-  logs.put(logGroupName, JSON.stringify({ level: 'INFO', message, service: stackName, ...fields }));
-}
-
-/** A look every 10 s, logged as the function logs it. */
-async function logLooks(world: Lab, seconds: number, record = new WaitRecord()): Promise<void> {
-  for (let passed = 0; passed < seconds; passed += 10) {
-    world.pass(10);
-    const result = await lookAndAct(world.ports(), world.config);
-    const { waits, missed } = record.after(result, 400);
-    put(world, 'look', lookEvent({ result, calls: {}, durationMs: 400 }, missed));
-    for (const wait of waits) put(world, 'wait', waitLine(wait));
-  }
-}
+const put = (lab: Lab, message: string, fields: object): void => putLine(lab, { message, ...fields });
 
 const wait = (id: string, waitMs: number, parts: object): object => ({ id, pool: 'cpu', waitMs, ...parts });
 const submit = ({ world }: Lab): string =>

@@ -1,63 +1,30 @@
 /** The exact output of `autoscaler status` for worlds that are served over HTTP. */
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { Status } from '../../../cli/status/report.ts';
 import { checkConfig } from '../../../lambda/config/check.ts';
-import { lookAndAct } from '../../../lambda/look/look.ts';
-import { lookEvent } from '../../../lambda/look/look-event.ts';
-import { type Answer, runIn } from '../../support/cli-run.ts';
+import { type CommandLab, commandLabs, logLooks } from '../../support/command-lab.ts';
 import { type Lab, type LabPool, labConfig } from '../../support/lab.ts';
-import { ownFolder } from '../../support/own-folder.ts';
-import { ownLabs } from '../../support/own-labs.ts';
 
-const folder = ownFolder();
-const file = join(folder, 'autoscaler.yaml');
-const startOwnLab = ownLabs();
+const { file, start } = commandLabs();
 
 const IDLE = { organization: 'default', desiredCount: 0 };
 const CPU: LabPool = { ...IDLE, name: 'cpu', tags: {}, min: 1, max: 5 };
 const GPU: LabPool = { ...IDLE, name: 'gpu', tags: { cluster: 'gpu' }, max: 2 };
 
-async function open(pools: readonly LabPool[]): Promise<Lab> {
-  const lab = await startOwnLab({ pools });
-  configure(lab, pools);
-  return lab;
-}
+const open = (pools: readonly LabPool[]): Promise<CommandLab> => start({ pools });
 
-/** Writes the configuration that the command line reads. */
-function configure(lab: Lab, pools: readonly LabPool[], retiring?: string) {
+/** Writes the configuration in which this pool retires. */
+function retire(lab: Lab, pools: readonly LabPool[], retiring: string) {
   const written = labConfig(lab.coderdUrl, pools);
-  const changed = pools.map((pool, index) => ({
-    ...(written.pools as readonly object[])[index],
+  const changed = (written.pools as readonly { readonly name: string }[]).map((pool) => ({
+    ...pool,
     retiring: pool.name === retiring,
   }));
   const document = { ...written, pools: changed };
   writeFileSync(file, stringify(document));
   return checkConfig(document).config;
-}
-
-const call = (lab: Lab, ...args: readonly string[]): Promise<Answer> =>
-  runIn(
-    {
-      environment: { AUTOSCALER_CLUSTER: lab.world.ecs.clusterName, USER: 'ada' },
-      now: () => lab.world.timeline.now(),
-      pollMs: 0,
-    },
-    ...args,
-    '--config',
-    file,
-  );
-
-/** A look every 10 s, logged as the function logs it. */
-async function logLooks(lab: Lab, seconds: number, config = lab.config): Promise<void> {
-  const { logs, logGroupName, stackName } = lab.world;
-  for (let passed = 0; passed < seconds; passed += 10) {
-    lab.pass(10);
-    const event = lookEvent({ result: await lookAndAct(lab.ports(), config), calls: {}, durationMs: 420 });
-    logs.put(logGroupName, JSON.stringify({ level: 'INFO', message: 'look', service: stackName, ...event }));
-  }
 }
 
 const submit = ({ world }: Lab, tags: Readonly<Record<string, string>>, durationS = 60) =>
@@ -70,8 +37,8 @@ const submit = ({ world }: Lab, tags: Readonly<Record<string, string>>, duration
   });
 
 /** The screen of a status that could read everything. */
-async function screen(lab: Lab): Promise<string> {
-  const { code, out, err } = await call(lab, 'status');
+async function screen(lab: CommandLab): Promise<string> {
+  const { code, out, err } = await lab.call('status');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return out;
 }
@@ -99,7 +66,7 @@ it('shows waiting jobs, failed starts and a paused pool', async () => {
   ecs.failStarts(lab.world.service('gpu').identity.name, 'CannotPullContainerError: no such image');
   for (let job = 0; job < 3; job++) submit(lab, { cluster: 'gpu' });
   submit(lab, { cluster: 'tpu' });
-  await call(lab, 'pause', 'cpu', '--scale-in', '--for', '8h', '--why', 'release night');
+  await lab.call('pause', 'cpu', '--scale-in', '--for', '8h', '--why', 'release night');
   await logLooks(lab, 240);
   lab.pass(25);
   expect(await screen(lab)).toMatchInlineSnapshot(`
@@ -132,7 +99,7 @@ it('shows transitions that wait for a paused pool', async () => {
   const { coderd, timeline } = lab.world;
   const template = coderd.addTemplate({ organization: 'default', tags: GPU.tags });
   coderd.workspaces.add({ template, running: true, since: timeline.now(), ttlMs: 120_000 });
-  await call(lab, 'pause', 'gpu', '--for', '8h', '--why', 'release night');
+  await lab.call('pause', 'gpu', '--for', '8h', '--why', 'release night');
   await logLooks(lab, 240);
   const screened = await screen(lab);
   expect(screened).toMatch(/^no jobs wait; 1 finding\n/);
@@ -175,8 +142,8 @@ it('shows a retiring pool first with a build, then without tasks', async () => {
   const lab = await open(pools);
   lab.pass(120);
   submit(lab, { cluster: 'gpu' }, 600);
-  const retiring = configure(lab, pools, 'gpu');
-  await logLooks(lab, 240, retiring);
+  const retiring = retire(lab, pools, 'gpu');
+  await logLooks(lab, 240, undefined, retiring);
   expect(await screen(lab)).toMatchInlineSnapshot(`
     "no jobs wait; no findings
 
@@ -190,7 +157,7 @@ it('shows a retiring pool first with a build, then without tasks', async () => {
     last look: 0 s ago, at 2 March 2026 09:06:00 UTC; succeeded
     "
   `);
-  await logLooks(lab, 600, retiring);
+  await logLooks(lab, 600, undefined, retiring);
   expect(await screen(lab)).toMatchInlineSnapshot(`
     "no jobs wait; no findings
 
@@ -211,7 +178,7 @@ it('prints the same facts as one JSON document with --json', async () => {
   await logLooks(lab, 240);
   submit(lab, { cluster: 'tpu' });
   lab.pass(30);
-  const { code, out } = await call(lab, 'status', '--json');
+  const { code, out } = await lab.call('status', '--json');
   const status: Status = JSON.parse(out);
   expect(code).toBe(0);
   expect(status).toMatchObject({
@@ -246,7 +213,7 @@ describe('an unreadable source', () => {
     const lab = await open([CPU, GPU]);
     submit(lab, { cluster: 'gpu' });
     lab.pass(70);
-    const { code, out } = await call(lab, 'status', '--cluster', 'nowhere');
+    const { code, out } = await lab.call('status', '--cluster', 'nowhere');
     expect(code).toBe(1);
     expect(out).toMatchInlineSnapshot(`
       "1 job has waited for 70 s; 1 finding
@@ -273,7 +240,7 @@ describe('an unreadable source', () => {
     const lab = await open([CPU, GPU]);
     await logLooks(lab, 120);
     lab.world.secrets.put(lab.world.tokenSecretName, 'no-token');
-    const { code, out } = await call(lab, 'status');
+    const { code, out } = await lab.call('status');
     expect(code).toBe(1);
     expect(out).toMatchInlineSnapshot(`
       "waiting jobs unknown; 1 finding
