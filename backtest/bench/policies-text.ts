@@ -3,7 +3,7 @@ import { type Column, plainTable } from '../../cli/shared/plain-table.ts';
 import { some } from '../../lambda/explain/format.ts';
 import type { Match, Overall, Standing } from './standings.ts';
 
-export type PolicyBench = {
+type PolicyBench = {
   readonly region: string;
   /** Prices of waiting: dollars for each minute of a person. */
   readonly values: readonly number[];

@@ -11,9 +11,8 @@ import { startWorkerPool } from '../search/worker-pool.ts';
 import type { Scenario } from '../trace/generate/scenario.ts';
 import { MOST, parseCount, parseScenarios } from './options.ts';
 import { benchText } from './policies-text.ts';
-import { comparePolicies } from './policy-comparison.ts';
+import { comparePolicies, scenarioSubject, traceSubject } from './policy-comparison.ts';
 import { matchesOf, overallOf } from './standings.ts';
-import { scenarioSubject, traceSubject } from './subjects.ts';
 
 /**
  * Chosen so that all scenarios take a few minutes on two cores. Each trace begins on a Monday; a

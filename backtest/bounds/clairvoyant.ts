@@ -11,7 +11,7 @@ import { type Piece, piecesOf } from './pieces.ts';
 type Cost = { readonly hours: number; readonly dollars: number; readonly launches: number };
 
 /** The total, and the cost of each pool in the given order. */
-export type Clairvoyant = Cost & { readonly pools: readonly Cost[] };
+type Clairvoyant = Cost & { readonly pools: readonly Cost[] };
 
 /**
  * Each task pays for its start and for all time until the end of its last job, and at least one

@@ -9,8 +9,7 @@
  * `MOST_WITH_MINIMUM` jobs ignores the minimum, which slows the program down and matters least when
  * many jobs run.
  */
-import { type Bill, type BoundJob, type BoundPool, LEAST_BILLED_MS } from './demand.ts';
-import { eventsOf } from './events.ts';
+import { type Bill, type BoundJob, type BoundPool, eventsOf, LEAST_BILLED_MS } from './demand.ts';
 import { LinearProgram, type Sum } from './linear-program.ts';
 import type { Piece } from './pieces.ts';
 

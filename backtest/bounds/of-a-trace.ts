@@ -7,9 +7,8 @@ import { fittingOf } from '../replay/fitting.ts';
 import { type Bound, PEOPLE_WAIT_FOR } from '../replay/result.ts';
 import { startLatencies } from '../replay/start-latencies.ts';
 import { EXECUTOR_KINDS, executorTick, type Trace, type TraceJob } from '../trace/trace.ts';
-import { busyHours } from './busy-hours.ts';
 import { clairvoyant } from './clairvoyant.ts';
-import type { BoundJob, BoundPool } from './demand.ts';
+import { type BoundJob, type BoundPool, busyHours } from './demand.ts';
 
 /**
  * Share of the boot time that is billed. The image pull, and with it billing, begins when the

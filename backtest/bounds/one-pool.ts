@@ -18,8 +18,7 @@
  * The result is exact if no two jobs run at a time, or if no task of step 1 is below the minimum.
  * Otherwise the best schedule may cost more, by a part of a minute for each short peak.
  */
-import { type Bill, type BoundJob, LEAST_BILLED_MS } from './demand.ts';
-import { eventsOf } from './events.ts';
+import { type Bill, type BoundJob, eventsOf, LEAST_BILLED_MS } from './demand.ts';
 
 type Span = Pick<BoundJob, 'startMs' | 'durationMs'>;
 

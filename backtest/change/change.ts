@@ -10,16 +10,21 @@ import { fittingOf } from '../replay/fitting.ts';
 import type { Figures } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';
 import { orderOf } from '../search/compare.ts';
-import { perMonth } from '../search/price-point.ts';
-import type { Progress } from '../search/progress.ts';
-import type { WorkerPool } from '../search/worker-pool.ts';
+import { perMonth } from '../search/price-search.ts';
+import type { Progress, WorkerPool } from '../search/worker-pool.ts';
 import type { Trace } from '../trace/trace.ts';
 import { type Difference, differenceOf, type Pair } from './difference.ts';
-import { MEASURES, type MeasureId } from './measures.ts';
 import { namesOf, type PoolPair, pairPools } from './pool-pairs.ts';
-import type { ConfigChange, GroupChange, JobFits, PoolChange } from './result.ts';
+import {
+  type ConfigChange,
+  type GroupChange,
+  type JobFits,
+  MEASURES,
+  type MeasureId,
+  type PoolChange,
+} from './result.ts';
 
-export type ChangeOptions = {
+type ChangeOptions = {
   readonly trace: Trace;
   /** Invalid lines of the file that were left out. */
   readonly skipped: number;

@@ -3,13 +3,13 @@
  * jobs and the same seed, so the differences of the pairs vary less than the figures themselves.
  */
 import { meanOf, sum } from '../../lambda/decision/model/collections.ts';
-import { studentT } from '../estimate/student-t.ts';
+import { studentT } from '../estimate/estimate.ts';
 
 /**
  * `none`: equal in every pair. `unclear`: 0 is within the margin of the mean difference, so it may
  * be chance. `clear`: it is not, or there is one pair only.
  */
-export type Clarity = 'none' | 'unclear' | 'clear';
+type Clarity = 'none' | 'unclear' | 'clear';
 
 export type Difference = {
   /** Means of all replays. */

@@ -5,7 +5,7 @@
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Policy, PolicyContext } from './policy.ts';
 
-export type AgentScalerSettings = {
+type AgentScalerSettings = {
   /**
    * `ScaleInIdlePeriod`, in seconds: an agent that is idle for longer exits and removes its
    * instance.

@@ -6,7 +6,7 @@ import type { DeployedPool, Deployment } from '../../lambda/config/rules/deploym
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Policy } from './policy.ts';
 
-export type StaticFleetSettings = {
+type StaticFleetSettings = {
   /** Share of maxTasks, which may be the size of the validated architecture. */
   readonly share: number;
 };

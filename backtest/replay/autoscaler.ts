@@ -12,7 +12,7 @@ import { atOnce } from '../../simulator/in-process/ports.ts';
 import type { World } from '../../simulator/world.ts';
 import type { PolicyContext } from '../policies/policy.ts';
 
-export type AutoscalerOptions = {
+type AutoscalerOptions = {
   readonly world: World;
   readonly scheduler: VirtualScheduler;
   readonly config: Config;

@@ -1,14 +1,16 @@
-/** Computes the figures of a run from the outcome of each job. */
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import { meanOf, percentile } from '../../lambda/decision/model/collections.ts';
+/** Computes the figures of a run from the outcome of each job and the bill of each task. */
+import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import { meanOf, percentile, sum } from '../../lambda/decision/model/collections.ts';
 import { displayTags } from '../../lambda/decision/model/tags.ts';
-import { HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
+import { weekdayIn } from '../../lambda/decision/model/zones.ts';
 import type { JobWait } from '../../lambda/decision/waits/job-wait.ts';
 import { addParts } from '../../lambda/decision/waits/wait-parts.ts';
 import type { JobRecord } from '../../simulator/coderd/tables/jobs.ts';
 import { offsetMs } from '../../simulator/coderd/tables/transitions.ts';
-import { EXECUTOR_KINDS, executorTick, type TraceJob } from '../trace/trace.ts';
-import type { Acquisition } from './ledger.ts';
+import type { DayFigures } from '../estimate/estimate.ts';
+import { EXECUTOR_KINDS, executorTick, type Trace, type TraceJob } from '../trace/trace.ts';
+import type { Acquisition, Bill } from './ledger.ts';
 import type { ReplayedJob } from './replay.ts';
 import {
   type Figures,
@@ -198,4 +200,36 @@ export function peopleWait(
 
 function waitOf({ createdAt, startedAt = createdAt }: Pick<JobRecord, 'createdAt' | 'startedAt'>): number {
   return Math.max(0, startedAt - createdAt);
+}
+
+type Period = Pick<Trace, 'from' | 'to' | 'timezone'>;
+
+/** `waited`: the jobs of people. */
+export function dayFigures(
+  { from, to, timezone }: Period,
+  bills: readonly Bill[],
+  waited: readonly JobOutcome[],
+): readonly DayFigures[] {
+  const count = Math.max(1, Math.floor((to - from) / DAY_MS));
+  const dayOf = (at: number): number => Math.min(count - 1, Math.floor((at - from) / DAY_MS));
+  const waits = Map.groupBy(waited, ({ job }) => dayOf(job.at));
+  return Array.from({ length: count }, (_, day) => {
+    const start = plusMs(from, day * DAY_MS);
+    const end = day === count - 1 ? to : plusMs(start, DAY_MS);
+    return {
+      ms: end - start,
+      dollars: sum(bills, (bill) => billedBetween(start, end, bill)),
+      waitsS: (waits.get(day) ?? []).map(({ waitMs }) => waitMs / 1000),
+      isRestDay: REST_DAYS.has(weekdayIn(timezone, plusMs(start, DAY_MS / 2))),
+    };
+  });
+}
+
+const REST_DAYS: ReadonlySet<string | undefined> = new Set(['saturday', 'sunday']);
+
+function billedBetween(start: EpochMs, end: EpochMs, bill: Bill): number {
+  const { from, ms, dollarsPerHour, launchedAt, dollarsPerLaunch } = bill;
+  const billedMs = Math.max(0, Math.min(from + ms, end) - Math.max(from, start));
+  const isLaunched = launchedAt !== undefined && start <= launchedAt && launchedAt < end;
+  return (billedMs / HOUR_MS) * dollarsPerHour + (isLaunched ? dollarsPerLaunch : 0);
 }

@@ -18,10 +18,9 @@ import type { DayFigures } from '../estimate/estimate.ts';
 import type { Policy, PolicyContext, PolicySettings } from '../policies/policy.ts';
 import type { Trace, TraceJob } from '../trace/trace.ts';
 import { changesOf, runAutoscaler } from './autoscaler.ts';
-import { dayFigures } from './days.ts';
 import { Demand } from './demand.ts';
-import { DesiredCounts } from './desired-counts.ts';
 import {
+  dayFigures,
   hoursOfWeek,
   type JobOutcome,
   jobFigures,
@@ -42,7 +41,7 @@ import {
   type PeopleWait,
   type PolicyRun,
 } from './result.ts';
-import { Sampler } from './sampler.ts';
+import { DesiredCounts, Sampler } from './sampler.ts';
 import { startLatencies } from './start-latencies.ts';
 
 export type RunOptions = {

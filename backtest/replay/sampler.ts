@@ -4,18 +4,19 @@
  * second would see jobs of less than a minute always or never.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { sum } from '../../lambda/decision/model/collections.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
 import type { World } from '../../simulator/world.ts';
-import type { DesiredCountChange, PoolSeries } from './result.ts';
+import type { DesiredCountChange, Figures, PoolSeries } from './result.ts';
 
-export const SAMPLE_MS = 60_000;
+const SAMPLE_MS = 60_000;
 /** The most points of a series, for a period of any length. */
 const MOST_STEPS = 1_000;
 
 /** Has no common divisor with 60, so each second of the minute is sampled equally often. */
 const SPREAD_S = 37;
 
-export type SamplerOptions = {
+type SamplerOptions = {
   readonly world: World;
   readonly pools: readonly string[];
   readonly poolOf: (task: EcsTask) => string;
@@ -103,3 +104,22 @@ function meanOf(step: readonly Sample[], kind: TaskCount): number {
 }
 
 const rounded = (value: number): number => Math.round(value * 100) / 100;
+
+export class DesiredCounts {
+  readonly #now = new Map<string, number>();
+  readonly #most = new Map<string, number>();
+  #mostOfAll = 0;
+
+  set(pool: string, count: number): void {
+    this.#now.set(pool, count);
+    this.#most.set(pool, Math.max(count, this.#most.get(pool) ?? 0));
+    this.#mostOfAll = Math.max(
+      this.#mostOfAll,
+      sum([...this.#now.values()], (each) => each),
+    );
+  }
+
+  peaks(): Figures['peaks'] {
+    return { all: this.#mostOfAll, byPool: Object.fromEntries(this.#most) };
+  }
+}

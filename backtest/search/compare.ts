@@ -12,9 +12,8 @@ import type { Backtest, PolicyRun } from '../replay/result.ts';
 import { stepOf } from '../replay/sampler.ts';
 import { startLatencies, startSecondsOf } from '../replay/start-latencies.ts';
 import type { Trace } from '../trace/trace.ts';
-import { Progress } from './progress.ts';
 import { runsOf, search } from './search.ts';
-import type { Order, WorkerPool } from './worker-pool.ts';
+import { type Order, Progress, type WorkerPool } from './worker-pool.ts';
 
 export type CompareOptions = {
   readonly trace: Trace;
@@ -141,10 +140,7 @@ async function policyRuns(
 }
 
 /** Dollars per task-hour, by pool. */
-export function pricesOf({
-  config,
-  region,
-}: Pick<CompareOptions, 'config' | 'region'>): Record<string, number> {
+function pricesOf({ config, region }: Pick<CompareOptions, 'config' | 'region'>): Record<string, number> {
   return Object.fromEntries(config.pools.map((pool) => [pool.name, dollarsPerHour(pool, region)]));
 }
 

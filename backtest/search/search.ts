@@ -26,7 +26,7 @@ export function runsOf({ canKill }: Policy, grid: readonly PolicySettings[]): nu
 /**
  * Makes and runs the orders of a search. `seedOffset`: the number to add to the seed of the world.
  */
-export type SearchRuns = {
+type SearchRuns = {
   readonly order: (driver: Order['driver'], seedOffset: number) => Order;
   readonly run: (order: Order) => Promise<Pick<Run, 'figures'>>;
 };

@@ -1,15 +1,13 @@
 /** Recommends a price of waiting for a trace and a target, and the limits that the trace needs. */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { withoutUnservedJobs } from '../bounds/of-a-trace.ts';
+import { atPriceOfWaiting, priceOfWaiting } from '../replay/prices.ts';
 import type { Run } from '../replay/run.ts';
-import { atPriceOfWaiting, priceOfWaiting } from '../replay/waiting-price.ts';
 import type { Trace } from '../trace/trace.ts';
 import { orderOf } from './compare.ts';
-import { pricePoint, USUAL_PRICES } from './price-point.ts';
-import { findPrice, type PriceSearch, type Target } from './price-search.ts';
-import { Progress } from './progress.ts';
+import { findPrice, type PriceSearch, pricePoint, type Target, USUAL_PRICES } from './price-search.ts';
 import { type Recommendation, recommend, startTimeOf, withStartTime } from './recommendation.ts';
-import type { WorkerPool } from './worker-pool.ts';
+import { Progress, type WorkerPool } from './worker-pool.ts';
 
 export type TuneOptions = {
   readonly trace: Trace;

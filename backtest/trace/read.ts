@@ -12,7 +12,7 @@ import { type LineProblem, Problems, TraceError } from './problems.ts';
 import { type Checked, check, checkHeader, type Header, jobSchema, OBJECT } from './schema.ts';
 import type { Trace, TraceJob } from './trace.ts';
 
-export type ReadOptions = {
+type ReadOptions = {
   /** The file name, for messages. It is also the name of the trace, unless the header has one. */
   readonly name: string;
   /**

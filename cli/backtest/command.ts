@@ -3,20 +3,18 @@
  * other policies.
  */
 import { type Command, Option } from 'commander';
-import type { Backtest } from '../../backtest/replay/result.ts';
-import { priceOfWaiting } from '../../backtest/replay/waiting-price.ts';
+import { priceOfWaiting } from '../../backtest/replay/prices.ts';
+import type { Backtest, PoolSeries } from '../../backtest/replay/result.ts';
 import { compare } from '../../backtest/search/compare.ts';
+import { isoTime } from '../../lambda/decision/model/brands.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { type CliEnvironment, type CommandContext, UsageError } from '../shared/cli-environment.ts';
 import { wrapLines } from '../shared/plain-table.ts';
-import { checkWritable } from '../shared/whole-file.ts';
+import { checkWritable, writeWhole } from '../shared/whole-file.ts';
 import { cautionsOf } from './cautions.ts';
-import { documentOf } from './document.ts';
-import { onThreads } from './on-threads.ts';
-import { parseAgainst, parseValue } from './options.ts';
-import { writeReport } from './report-file.ts';
+import { parseAgainst, parseValue, withRunOptions, withTraceOptions } from './options.ts';
+import { onThreads } from './progress.ts';
 import { backtestText } from './screen.ts';
-import { withRunOptions, withTraceOptions } from './shared-options.ts';
 import { CONFIG_DESCRIPTION, readSubject, type Subject, type SubjectOptions } from './subject.ts';
 
 type BacktestOptions = SubjectOptions & {
@@ -80,4 +78,24 @@ function run(
   return onThreads(workers, cliEnvironment, (threads) =>
     compare({ trace, skipped, config, against, seed, valueOfMinute, region, ...threads }),
   );
+}
+
+function documentOf(backtest: Backtest) {
+  const { trace, runs } = backtest;
+  return {
+    ...backtest,
+    trace: { ...trace, from: isoTime(trace.from), to: isoTime(trace.to) },
+    runs: runs.map((run) => ({ ...run, pools: run.pools.map(seriesOf) })),
+  };
+}
+
+function seriesOf(series: PoolSeries) {
+  return { ...series, changes: series.changes.map((change) => ({ ...change, at: isoTime(change.at) })) };
+}
+
+/** Writes the result as an HTML report. Throws InputError. */
+async function writeReport(file: string, result: Backtest): Promise<void> {
+  // imported only when needed: charts and bundler take as long to load as all commands together
+  const { renderReport } = await import('../../backtest/report/render.ts');
+  writeWhole(file, renderReport(result));
 }

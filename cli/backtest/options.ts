@@ -1,10 +1,14 @@
 /**
- * Parses options of the backtest. Each parser throws InvalidArgumentError; commander adds the
- * option's name.
+ * The options that `autoscaler backtest`, `tune` and `compare` share. Each parser throws
+ * InvalidArgumentError; commander adds the option's name.
  */
-import { InvalidArgumentError } from 'commander';
+
+import { availableParallelism } from 'node:os';
+import { type Command, InvalidArgumentError } from 'commander';
 import { BASELINES } from '../../backtest/policies/index.ts';
 import { priceDate } from '../../backtest/replay/prices.ts';
+import { countTo } from '../shared/option-values.ts';
+import { MOST_DAYS } from '../trace/generate.ts';
 
 /** Ids of policies in `BASELINES`. */
 export function parseAgainst(text: string): readonly string[] {
@@ -25,11 +29,44 @@ export function parseValue(text: string): number {
   throw new InvalidArgumentError('Write a number of dollars, 0 or more, such as 0.75.');
 }
 
-export function parseRegion(text: string): string {
+function parseRegion(text: string): string {
   try {
     priceDate(text);
     return text;
   } catch (error) {
     throw new InvalidArgumentError((error as Error).message);
   }
+}
+
+const MOST_WORKERS = 64;
+
+/** Adds `--trace`, `--scenario` and `--days`. */
+export function withTraceOptions(command: Command): Command {
+  return withScenarioOptions(command.option('--trace <file>', TRACE_DESCRIPTION));
+}
+
+export const TRACE_DESCRIPTION =
+  'trace file, as written by autoscaler trace; - for standard input (required without --scenario)';
+
+/** Adds `--scenario` and `--days`. */
+export function withScenarioOptions(command: Command): Command {
+  return command
+    .option(
+      '--scenario <name>',
+      'a fictional deployment with its own configuration (required without --trace)',
+    )
+    .option('--days <number>', 'days of the scenario (default: 7)', countTo(MOST_DAYS));
+}
+
+/** Adds `--region`, `--workers` and `--skip-bad`. */
+export function withRunOptions(command: Command): Command {
+  return command
+    .option('--region <name>', 'AWS Region of the Fargate prices', parseRegion, 'us-east-1')
+    .option(
+      '--workers <number>',
+      'number of threads; does not change the figures',
+      countTo(MOST_WORKERS),
+      availableParallelism(),
+    )
+    .option('--skip-bad', 'skip invalid lines of the trace and count them', false);
 }

@@ -1,7 +1,9 @@
-/** Shows the progress of a long command. */
+/** Runs a long command on threads, and shows its progress. */
 import { SingleBar } from 'cli-progress';
+import { startWorkerPool, type WorkerPool, WorkerPoolError } from '../../backtest/search/worker-pool.ts';
+import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
 
-export type ProgressBar = {
+type ProgressBar = {
   /** `share`: 0 to 1. */
   readonly show: (share: number, doing: string) => void;
   readonly end: () => void;
@@ -54,4 +56,24 @@ function progressBar(terminal: NodeJS.WritableStream): ProgressBar {
     show: (share, doing) => bar.update(Math.floor(share * STEPS), { doing }),
     end: () => bar.stop(),
   };
+}
+
+type Threads = { readonly workerPool: WorkerPool; readonly onProgress: ProgressBar['show'] };
+
+/** Runs `work` with threads, and shows its progress. Throws InputError if a thread fails. */
+export async function onThreads<T>(
+  workers: number,
+  cliEnvironment: CliEnvironment,
+  work: (threads: Threads) => Promise<T>,
+): Promise<T> {
+  const workerPool = startWorkerPool(workers);
+  const progress = showProgress(cliEnvironment);
+  try {
+    return await work({ workerPool, onProgress: progress.show });
+  } catch (error) {
+    throw error instanceof WorkerPoolError ? new InputError(error.message, { cause: error }) : error;
+  } finally {
+    progress.end();
+    await workerPool.close();
+  }
 }

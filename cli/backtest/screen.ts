@@ -1,8 +1,13 @@
 /** Formats the result as text: headline, waits and costs, tasks and jobs, assumptions. */
 import { type Backtest, type Bound, FAILURE_MINUTES, type PolicyRun } from '../../backtest/replay/result.ts';
-import { headlineOf, summaryOf } from '../../backtest/report/parts/headline.ts';
+import {
+  headlineOf,
+  peopleWaitOf,
+  peopleWaitText,
+  startSharesText,
+  summaryOf,
+} from '../../backtest/report/parts/headline.ts';
 import { cents, count, dollars } from '../../backtest/report/parts/numbers.ts';
-import { peopleWaitOf, peopleWaitText, startSharesText } from '../../backtest/report/parts/people-wait.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 
 /** `width`: characters of a line. @default as wide as needed */

@@ -5,11 +5,11 @@
 import { type Command, Option } from 'commander';
 import { changeOf } from '../../backtest/change/change.ts';
 import { MOST_PAIRS } from '../../backtest/change/difference.ts';
-import { Progress } from '../../backtest/search/progress.ts';
+import { Progress } from '../../backtest/search/worker-pool.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { peaksOf } from '../backtest/cautions.ts';
-import { onThreads } from '../backtest/on-threads.ts';
-import { TRACE_DESCRIPTION, withRunOptions, withScenarioOptions } from '../backtest/shared-options.ts';
+import { TRACE_DESCRIPTION, withRunOptions, withScenarioOptions } from '../backtest/options.ts';
+import { onThreads } from '../backtest/progress.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { countTo } from '../shared/option-values.ts';
 import { checkWritable, writeWhole } from '../shared/whole-file.ts';

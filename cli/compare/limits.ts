@@ -7,6 +7,7 @@ import type { Trace } from '../../backtest/trace/trace.ts';
 import { parseDuration } from '../../lambda/config/schema/durations.ts';
 import { amountsOf, isMonthly } from '../backtest/amounts.ts';
 import { UsageError } from '../shared/cli-environment.ts';
+import { dollars, type Format, mean, seconds } from './words.ts';
 
 /** The most that a figure may rise: a share of its value before, or an amount. */
 export type Limit = {
@@ -27,7 +28,7 @@ export type Limits = {
 };
 
 /** `undecided`: the mean exceeds the limit, but its difference may be chance. */
-export type LimitOutcome = 'kept' | 'crossed' | 'undecided';
+type LimitOutcome = 'kept' | 'crossed' | 'undecided';
 
 export type Check = {
   readonly outcome: LimitOutcome;
@@ -47,7 +48,7 @@ export type Check = {
  */
 export const LEAST_RISE = 1;
 /** The waits of fewer jobs say little about the next week. */
-export const LEAST_JOBS = 20;
+const LEAST_JOBS = 20;
 
 export function parseCostLimit(text: string): Limit {
   const [, sign, unit] = /^(?:\$(\d{1,9}(?:\.\d+)?)|(\d{1,9}(?:\.\d+)?)usd)$/i.exec(text) ?? [];
@@ -138,3 +139,13 @@ function unservedChecks(lostJobs: Difference, { neither, onlyBefore, onlyAfter }
   ];
   return checks;
 }
+
+export const FIGURES: Readonly<Record<Check['figure'], { readonly name: string; readonly format: Format }>> =
+  {
+    dollarsPerMonth: { name: 'monthly cost of tasks', format: dollars },
+    dollars: { name: 'cost of tasks', format: dollars },
+    meanWaitS: { name: 'average wait of people', format: seconds },
+    p95WaitS: { name: 'p95 wait of people', format: seconds },
+    lostJobs: { name: 'jobs killed, given up or not over', format: mean },
+    unfitJobs: { name: 'jobs without a pool', format: mean },
+  };

@@ -1,7 +1,6 @@
 /** The whole comparison as Markdown for a pull request. */
 import { type Amounts, amountsOf } from '../backtest/amounts.ts';
-import { FIGURES } from './figures.ts';
-import { type Check, hasLimits, LEAST_RISE, type Limits } from './limits.ts';
+import { type Check, FIGURES, hasLimits, LEAST_RISE, type Limits } from './limits.ts';
 import { doubtsOf, remarksOf } from './notes.ts';
 import type { SettingChange } from './settings/changes.ts';
 import { figuresTable, groupsTable, poolsTable, settingsTable } from './tables.ts';

@@ -1,7 +1,7 @@
 /** What makes the figures of a comparison doubtful, and what they do not include. */
 import type { ConfigChange } from '../../backtest/change/result.ts';
 import { priceDate } from '../../backtest/replay/prices.ts';
-import { nextWeekText } from '../../backtest/report/parts/next-week.ts';
+import { nextWeekText } from '../../backtest/report/parts/headline.ts';
 import { count, jobsLabel, share } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import { isoTime } from '../../lambda/decision/model/brands.ts';

@@ -1,6 +1,5 @@
 /** The tables of a comparison, as Markdown. */
-import type { MeasureId } from '../../backtest/change/measures.ts';
-import type { ConfigChange, GroupChange, PoolChange } from '../../backtest/change/result.ts';
+import type { ConfigChange, GroupChange, MeasureId, PoolChange } from '../../backtest/change/result.ts';
 import { jobsLabel } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import { some } from '../../lambda/explain/format.ts';
@@ -62,7 +61,7 @@ export function settingsTable(changes: readonly SettingChange[]): string {
 }
 
 /** `all pools`, `default, gpu` or `the deployment`. */
-export function whereText({ pools, isEveryPool }: Pick<SettingChange, 'pools' | 'isEveryPool'>): string {
+function whereText({ pools, isEveryPool }: Pick<SettingChange, 'pools' | 'isEveryPool'>): string {
   if (isEveryPool) return 'all pools';
   const shown = pools.slice(0, 5).map(code).join(', ');
   const more = pools.length > 5 ? ` and ${pools.length - 5} more` : '';

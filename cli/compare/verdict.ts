@@ -1,11 +1,11 @@
 /** The first line of a comparison: the verdict in words. */
-import type { Difference } from '../../backtest/change/difference.ts';
-import type { ConfigChange } from '../../backtest/change/result.ts';
+import { CONFIDENCE, type Difference } from '../../backtest/change/difference.ts';
+import type { ConfigChange, MeasureId } from '../../backtest/change/result.ts';
+import { shareWithin, studentT } from '../../backtest/estimate/estimate.ts';
 import { jobsLabel, share } from '../../backtest/report/parts/numbers.ts';
+import { by } from '../../lambda/decision/model/collections.ts';
 import { type Amounts, amountsOf } from '../backtest/amounts.ts';
-import { FIGURES } from './figures.ts';
-import { type Check, hasLimits, type Limits } from './limits.ts';
-import { type NamedDifferences, namedDifferences } from './together.ts';
+import { type Check, FIGURES, hasLimits, type Limits } from './limits.ts';
 import { code, dollars, mean, seconds } from './words.ts';
 
 /** A change of less than this share of the value before is clear, but hardly matters. */
@@ -52,7 +52,7 @@ function limitText(judged: readonly Judged[]): string {
 }
 
 /** What the change does in one trace, in sentences. */
-export function effectOf(change: ConfigChange): string {
+function effectOf(change: ConfigChange): string {
   const named = namedDifferences(change);
   const { dollarsPerMonth, meanWaitS, p95WaitS, lateSchedules } = named;
   const losses = lossesOf(change, named);
@@ -118,4 +118,60 @@ const isSlight = (change: number, before: number): boolean => Math.abs(change) <
 export function traceLine({ change, checks }: Judged): string {
   const isCrossed = checks.some(({ outcome }) => outcome === 'crossed');
   return `- ${code(change.trace.name)}: ${isCrossed ? 'limit crossed. ' : ''}${effectOf(change)}`;
+}
+
+/**
+ * Corrects the figures that the verdict's sentence names for their number. Each figure alone is
+ * clear by chance once in twenty comparisons; of five, one would be in nearly one of four. Holm's
+ * procedure keeps the chance of any false one at 5 %.
+ */
+/** What the sentence may name. */
+const NAMED = [
+  'dollarsPerMonth',
+  'meanWaitS',
+  'p95WaitS',
+  'lostJobs',
+  'lateSchedules',
+] as const satisfies readonly MeasureId[];
+
+/** The chance of a false clear difference among all of them. */
+const LEVEL = 0.05;
+
+type NamedDifferences = Readonly<Record<(typeof NAMED)[number], Difference>>;
+
+/** The differences of the sentence: `clear` only if they are so together. */
+export function namedDifferences({
+  measures,
+  seeds,
+}: Pick<ConfigChange, 'measures' | 'seeds'>): NamedDifferences {
+  const byChance = NAMED.map((id) => ({ id, chance: chanceOf(measures[id], seeds.length) }));
+  const clear = new Set<MeasureId>();
+  for (const [rank, { id, chance }] of byChance.toSorted(by(({ chance }) => chance)).entries()) {
+    if (chance > LEVEL / (NAMED.length - rank)) break;
+    clear.add(id);
+  }
+  const of = (id: MeasureId): Difference => {
+    const difference = measures[id];
+    return difference.clarity === 'clear' && !clear.has(id)
+      ? { ...difference, clarity: 'unclear' }
+      : difference;
+  };
+  return {
+    dollarsPerMonth: of('dollarsPerMonth'),
+    meanWaitS: of('meanWaitS'),
+    p95WaitS: of('p95WaitS'),
+    lostJobs: of('lostJobs'),
+    lateSchedules: of('lateSchedules'),
+  };
+}
+
+/**
+ * The chance of a mean difference at least this large if there is none. 0 if all pairs differ by the
+ * same amount, or if there is one pair only, whose chance nobody knows.
+ */
+function chanceOf({ change, margin, clarity }: Difference, pairs: number): number {
+  if (clarity === 'none') return 1;
+  if (margin === undefined || margin === 0) return 0;
+  const freedom = pairs - 1;
+  return 1 - shareWithin((Math.abs(change) / margin) * studentT(CONFIDENCE, freedom), freedom);
 }

@@ -31,7 +31,7 @@ export type Sizes = {
 };
 
 /** Of all pools. */
-export type Readings = PoolReadings & { readonly isCut: boolean };
+type Readings = PoolReadings & { readonly isCut: boolean };
 
 const SAMPLE_S = 30;
 

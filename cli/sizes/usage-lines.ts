@@ -13,7 +13,7 @@ import type { FunctionLog, LogSpan } from '../logs/function-log.ts';
 import { InputError } from '../shared/cli-environment.ts';
 import type { SeenTask, UsageLine } from './measure.ts';
 
-export type Lines = {
+type Lines = {
   readonly lines: readonly UsageLine[];
   /** All lines, with those of the guards. */
   readonly seen: readonly SeenTask[];

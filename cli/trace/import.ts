@@ -1,8 +1,7 @@
 /** `autoscaler trace import`: makes a trace of a log of another system. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readLines, shownFile } from '../../backtest/trace/file.ts';
-import { ROLES, type Role } from '../../backtest/trace/logs/columns.ts';
-import { DURATION_UNITS, readCsv } from '../../backtest/trace/logs/csv.ts';
+import { DURATION_UNITS, ROLES, type Role, readCsv } from '../../backtest/trace/logs/csv.ts';
 import { readGithubActions } from '../../backtest/trace/logs/github-actions.ts';
 import { importLog } from '../../backtest/trace/logs/import.ts';
 import type { Log } from '../../backtest/trace/logs/log.ts';

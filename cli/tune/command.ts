@@ -7,9 +7,8 @@ import { type Tuning, tune } from '../../backtest/search/tune.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { isMonthly } from '../backtest/amounts.ts';
 import { cautionsOf } from '../backtest/cautions.ts';
-import { onThreads } from '../backtest/on-threads.ts';
-import { parseValue } from '../backtest/options.ts';
-import { withRunOptions, withTraceOptions } from '../backtest/shared-options.ts';
+import { parseValue, withRunOptions, withTraceOptions } from '../backtest/options.ts';
+import { onThreads } from '../backtest/progress.ts';
 import { CONFIG_DESCRIPTION, readSubject, type Subject, type SubjectOptions } from '../backtest/subject.ts';
 import {
   type CliEnvironment,
@@ -18,8 +17,7 @@ import {
   UsageError,
 } from '../shared/cli-environment.ts';
 import { countTo } from '../shared/option-values.ts';
-import { tuneText } from './screen.ts';
-import { unreachableText } from './unreachable.ts';
+import { tuneText, unreachableText } from './screen.ts';
 
 type TuneOptions = SubjectOptions & {
   readonly budget?: number;

@@ -1,18 +1,23 @@
-/** Formats what each price costs as a table, and the settings for the prices worth choosing. */
+/** Formats what each price costs as a table, the settings for the prices worth choosing, and why no price meets a target. */
 import type { Estimate } from '../../backtest/estimate/estimate.ts';
-import { atPriceOfWaiting } from '../../backtest/replay/waiting-price.ts';
+import { atPriceOfWaiting } from '../../backtest/replay/prices.ts';
 import { dollars, jobsLabel, seconds } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
-import { heldBack, type PricePoint } from '../../backtest/search/price-point.ts';
-import { figureOf, mostOf, type Target } from '../../backtest/search/price-search.ts';
+import {
+  figureOf,
+  heldBack,
+  isMetOnAverage,
+  mostOf,
+  type PricePoint,
+  type Target,
+} from '../../backtest/search/price-search.ts';
+import { yamlFragment } from '../../backtest/search/recommendation.ts';
 import type { Tuning } from '../../backtest/search/tune.ts';
-import { yamlFragment } from '../../backtest/search/yaml-fragment.ts';
 import type { Trace } from '../../backtest/trace/trace.ts';
 import { amountsOf } from '../backtest/amounts.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
-import { estimateText, priceText, targetText } from './words.ts';
 
-export type Tuned = Tuning & {
+type Tuned = Tuning & {
   readonly trace: Trace;
   readonly configFile: string;
   readonly target: Target | undefined;
@@ -135,3 +140,64 @@ const NOTES: readonly string[] = [
   'max and maxTasks are a quarter, and at least two tasks, above the highest use. A month is 730 hours.',
   'The cost is of tasks only: network, logs and the function cost extra (docs/cost.md).',
 ];
+
+/** Dollars with two decimals, up to four if needed. */
+const priceText = (price: number): string =>
+  `$${price.toLocaleString('en-US', {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 4,
+    useGrouping: false,
+  })}`;
+
+function targetText(target: Target): string {
+  switch (target.kind) {
+    case 'budget':
+      return `a budget of ${dollars(target.dollarsPerMonth)} a month`;
+    case 'mean-wait':
+      return `a mean wait of up to ${seconds(target.seconds)}`;
+    case 'p95-wait':
+      return `a p95 wait of up to ${seconds(target.seconds)}`;
+    default:
+      return target satisfies never;
+  }
+}
+
+/** `$41.20 ($36.10 to $47.00)`, or without its range. */
+function estimateText({ value, range }: Estimate, text: (value: number) => string): string {
+  return range === undefined ? text(value) : `${text(value)} (${text(range[0])} to ${text(range[1])})`;
+}
+
+export function unreachableText(
+  target: Target,
+  { points, config }: Pick<Tuning, 'points' | 'config'>,
+): string {
+  const text = target.kind === 'budget' ? dollars : seconds;
+  const highOf = (point: PricePoint): number => point.seen[figureOf(target)].range?.[1] ?? 0;
+  const [nearest] = points
+    .filter((point) => isMetOnAverage(target, point))
+    .toSorted((a, b) => highOf(a) - highOf(b));
+  if (nearest !== undefined)
+    return `no price of waiting surely meets ${targetText(target)}. ${priceText(nearest.price)} a minute meets it in these days, but another week like them may need ${estimateText(nearest.seen[figureOf(target)], text)}. Ask for ${text(highOf(nearest))}, or give a longer history`;
+  const at = (point: PricePoint | undefined): string => priceText(point?.price ?? 0);
+  if (target.kind === 'budget') {
+    const [cheapest] = points;
+    const cost = dollars(cheapest?.seen.dollarsPerMonth.value ?? 0);
+    return `${targetText(target)} is too small: even at the lowest price of waiting (${at(cheapest)} a minute) the tasks of this trace cost ${cost} a month. Raise the budget, or lower min, warm or the schedules of the pools`;
+  }
+  const dearest = points.at(-1);
+  const wait = seconds(dearest?.seen[figureOf(target)].value ?? 0);
+  const waits =
+    target.kind === 'mean-wait'
+      ? `people wait ${wait} on average`
+      : `5 of 100 jobs of people wait ${wait} or longer`;
+  return `${targetText(target)} is not possible: even at the highest price of waiting (${at(dearest)} a minute) ${waits}. ${remedyOf(dearest, config)}`;
+}
+
+/** Limits that the replay has reached, or else daemons that are there before the builds. */
+function remedyOf(point: PricePoint | undefined, { pools, limits }: Tuning['config']): string {
+  const full = pools.filter(({ name, max }) => (point?.peaks.byPool[name] ?? 0) >= max);
+  const names = full.map(({ name }) => `max of pool "${name}"`);
+  if ((point?.peaks.all ?? 0) >= limits.maxTasks) names.push('limits.maxTasks');
+  if (names.length > 0) return `The replay reached ${names.join(' and ')}: raise it`;
+  return 'No limit was reached: the builds came before a daemon was ready. Keep daemons for them with warm, min or a schedule';
+}

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Estimate } from '../../backtest/estimate/estimate.ts';
-import { heldBack, type PricePoint, USUAL_PRICES } from '../../backtest/search/price-point.ts';
-import { findPrice, isMet, type Target } from '../../backtest/search/price-search.ts';
+import {
+  findPrice,
+  heldBack,
+  isMet,
+  type PricePoint,
+  type Target,
+  USUAL_PRICES,
+} from '../../backtest/search/price-search.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { DAY_MS } from '../../lambda/decision/model/units.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { atPriceOfWaiting, priceOfWaiting } from '../../backtest/replay/waiting-price.ts';
+import { atPriceOfWaiting, priceOfWaiting } from '../../backtest/replay/prices.ts';
 import { recommend, startTimeOf } from '../../backtest/search/recommendation.ts';
 import { readConfig } from '../../lambda/config/read.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import type { Target } from '../../backtest/search/price-search.ts';
 import type { Recommendation } from '../../backtest/search/recommendation.ts';
 import type { Tuning } from '../../backtest/search/tune.ts';
-import { unreachableText } from '../../cli/tune/unreachable.ts';
+import { unreachableText } from '../../cli/tune/screen.ts';
 import { run, runIn } from '../support/cli-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'autoscaler-tune-'));

@@ -12,7 +12,7 @@ import { costTicks, LEAST_COST, LEAST_WAIT_S, logShare, onAxis, waitTicks } from
 
 export type CostAxis = 'dollars' | 'hours';
 export type WaitAxis = 'mean' | 'p95';
-export type ParetoAxes = { readonly cost: CostAxis; readonly wait: WaitAxis };
+type ParetoAxes = { readonly cost: CostAxis; readonly wait: WaitAxis };
 
 const MARGIN = { left: 56, right: 18, top: 16, bottom: 46 } as const;
 

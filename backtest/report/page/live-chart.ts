@@ -23,7 +23,7 @@ export function byId(id: string): HTMLElement {
 }
 
 type OptionOf = (canvas: Canvas) => EChartsOption;
-export type LiveChart = { readonly show: (optionOf: OptionOf) => void };
+type LiveChart = { readonly show: (optionOf: OptionOf) => void };
 
 /** `paperHeight`: the height of the picture for print, which is 800 wide. */
 export function liveChart(id: string, paperHeight: number): LiveChart {

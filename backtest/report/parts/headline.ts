@@ -1,6 +1,9 @@
-/** The headline of the report, and its summary in a few sentences. */
-import { type Backtest, type Bound, lostJobs, type PolicyRun } from '../../replay/result.ts';
-import { nextWeekText } from './next-week.ts';
+/** Sentences of the report: the headline, the summary, how sure the figures are, and where the wait of people went. */
+
+import { namedShares, percentText } from '../../../lambda/explain/wait-text.ts';
+import type { Estimate, Estimates } from '../../estimate/estimate.ts';
+import { type Backtest, type Bound, lostJobs, type PeopleWait, type PolicyRun } from '../../replay/result.ts';
+import { START_SHARES } from '../../replay/start-latencies.ts';
 import { comparison, count, dollars, jobsLabel, seconds } from './numbers.ts';
 import { lengthLabel } from './times.ts';
 
@@ -112,4 +115,50 @@ function pricedText({ settings }: Backtest, ours: PolicyRun): string {
 function versus(value: number, other: number): string {
   const much = comparison(value, other);
   return `${much} ${much.endsWith('as much') ? 'as' : 'than'}`;
+}
+
+/** Undefined: the trace has too few days. */
+export function nextWeekText({ dollarsPerMonth, meanWaitS, p95WaitS }: Estimates): string | undefined {
+  const cost = rangeText(dollarsPerMonth, dollars);
+  if (cost === undefined) return undefined;
+  const waits = `mean wait ${rangeText(meanWaitS, seconds)}, p95 ${rangeText(p95WaitS, seconds)}`;
+  return `Nine in ten weeks like these days: ${cost} a month of tasks, ${waits}.`;
+}
+
+/** `$36 to $47`, or `$36` if both ends read the same. */
+function rangeText({ range }: Estimate, text: (value: number) => string): string | undefined {
+  if (range === undefined) return undefined;
+  const [low, high] = range.map(text);
+  return low === high ? low : `${low} to ${high}`;
+}
+
+/** The wait of people in the autoscaler's run. Undefined: nobody waited, or the result lacks it. */
+export function peopleWaitOf({ runs: [ours] }: Backtest): PeopleWait | undefined {
+  const wait = ours?.peopleWait;
+  return wait === undefined || namedShares(wait.parts).length === 0 ? undefined : wait;
+}
+
+/** `62% of the waiting of people was image pull, 20% launch requested, …`, the longest part first. */
+export function peopleWaitText(wait: PeopleWait): string {
+  const [first, ...others] = namedShares(wait.parts).map(({ name, share }) => ({
+    name,
+    of: percentText(share),
+  }));
+  const parts = [
+    `${first?.of} of the waiting of people was ${first?.name}`,
+    ...others.map(({ name, of }) => `${of} ${name}`),
+  ];
+  return `${parts.join(', ')}${missedText(wait)}.`;
+}
+
+/** The jobs whose wait is not split, after a semicolon; empty: none. */
+function missedText({ jobs, missed }: PeopleWait): string {
+  if (missed === 0) return '';
+  return `; the wait of ${count(missed)} of ${jobsLabel(jobs)} could not be split and counts as unknown`;
+}
+
+/** The assumption behind the parts of a start. */
+export function startSharesText(): string {
+  const { network, imagePull, containerStart } = START_SHARES;
+  return `${percentText(network)} of the time until a task is RUNNING is network and placement, ${percentText(imagePull)} image pull and ${percentText(containerStart)} container start`;
 }

@@ -4,10 +4,9 @@
 import type { Backtest } from '../../replay/result.ts';
 import { drawPicture } from '../charts/picture.ts';
 import { poolSeriesOption, STATES } from '../charts/pool-series.ts';
-import { busiestDay, busiestPool } from '../parts/busiest.ts';
 import { chartOf, figureOf, fold, onScreen } from '../parts/figure.ts';
 import { type Html, html } from '../parts/html.ts';
-import { dayLabel, daysOf } from '../parts/times.ts';
+import { busiestDay, busiestPool, dayLabel, daysOf } from '../parts/times.ts';
 
 const PICTURE = { width: 1072, height: 440 };
 

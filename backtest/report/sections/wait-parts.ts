@@ -7,9 +7,9 @@ import {
 } from '../../../lambda/explain/wait-text.ts';
 import type { Backtest, PeopleWait } from '../../replay/result.ts';
 import { cell, figureOf, fold, rowHead, tableOf, wide } from '../parts/figure.ts';
+import { peopleWaitOf, peopleWaitText, startSharesText } from '../parts/headline.ts';
 import { type Html, html } from '../parts/html.ts';
 import { jobsLabel, seconds, share } from '../parts/numbers.ts';
-import { peopleWaitOf, peopleWaitText, startSharesText } from '../parts/people-wait.ts';
 
 /** Empty if nobody waited under the autoscaler. */
 export function waitPartsFigure(backtest: Backtest): Html {

@@ -41,3 +41,6 @@ export function contextInto(jobs: TraceJob[], random: Random): GeneratorContext 
     nameWorkspace: () => `w${++workspaces}`,
   };
 }
+
+/** A time in which a person works without a break. */
+export type WorkInterval = { readonly from: EpochMs; readonly to: EpochMs };

@@ -75,7 +75,7 @@ export type Bursts = {
 };
 
 /** A period without an answer from coderd. */
-export type PlannedOutage = {
+type PlannedOutage = {
   /** Days after the first day. */
   readonly day: number;
   /** Minutes since midnight in the time zone of the scenario. */

@@ -6,12 +6,11 @@ import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import { exponential, normal, poisson } from './draws.ts';
-import { addTaskWorkspace } from './fresh.ts';
-import type { GeneratorContext } from './generator-context.ts';
+import type { GeneratorContext, WorkInterval } from './generator-context.ts';
 import { isWorkday, type LocalDay } from './local-day.ts';
 import type { Person } from './people.ts';
 import type { Push } from './pushes.ts';
-import type { WorkInterval } from './work-interval.ts';
+import { addTaskWorkspace } from './workspace.ts';
 
 /** Share of active people who come to work, by weekday, Sunday first. */
 const ATTENDANCE = [0.03, 0.88, 0.88, 0.88, 0.86, 0.74, 0.03] as const;

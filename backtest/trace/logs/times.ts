@@ -13,7 +13,7 @@ export type TimeOptions = {
   readonly timezone?: string | undefined;
 };
 
-export type ReadTime =
+type ReadTime =
   | { readonly at: EpochMs; readonly message?: never }
   | { readonly at?: never; readonly message: string };
 

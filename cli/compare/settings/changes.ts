@@ -3,8 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { namesOf, type PoolPair, pairPools } from '../../../backtest/change/pool-pairs.ts';
 import type { DeployedPool, Deployment } from '../../../lambda/config/rules/deployment.ts';
 import { isMapping, type Mapping } from '../../../lambda/config/rules/drafts.ts';
-import { POOL_SETTINGS, type Setting, TOP_SETTINGS } from './table.ts';
-import { hidden, safe, tags, UNSET } from './values.ts';
+import { hidden, POOL_SETTINGS, type Setting, safe, TOP_SETTINGS, tags, UNSET } from './table.ts';
 
 export type SettingChange = {
   /** Such as `idleTimeout`; `environment.HTTPS_PROXY` for one entry of a mapping. */

@@ -4,9 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { benchText } from '../../../backtest/bench/policies-text.ts';
-import { comparePolicies, type PolicyComparison } from '../../../backtest/bench/policy-comparison.ts';
+import {
+  comparePolicies,
+  type PolicyComparison,
+  scenarioSubject,
+  traceSubject,
+} from '../../../backtest/bench/policy-comparison.ts';
 import { matchesOf, overallOf } from '../../../backtest/bench/standings.ts';
-import { scenarioSubject, traceSubject } from '../../../backtest/bench/subjects.ts';
 import { BASELINES } from '../../../backtest/policies/index.ts';
 import type { Figures } from '../../../backtest/replay/result.ts';
 import type { Run } from '../../../backtest/replay/run.ts';

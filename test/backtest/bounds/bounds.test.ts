@@ -3,9 +3,8 @@
  * can run it.
  */
 import { describe, expect, it } from 'vitest';
-import { busyHours } from '../../../backtest/bounds/busy-hours.ts';
 import { clairvoyant } from '../../../backtest/bounds/clairvoyant.ts';
-import type { BoundJob, BoundPool } from '../../../backtest/bounds/demand.ts';
+import { type BoundJob, type BoundPool, busyHours } from '../../../backtest/bounds/demand.ts';
 import { LinearProgram } from '../../../backtest/bounds/linear-program.ts';
 import { piecesOf } from '../../../backtest/bounds/pieces.ts';
 import { table } from '../../support/table.ts';

@@ -4,9 +4,8 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { busyHours } from '../../../backtest/bounds/busy-hours.ts';
 import { clairvoyant } from '../../../backtest/bounds/clairvoyant.ts';
-import type { BoundJob, BoundPool } from '../../../backtest/bounds/demand.ts';
+import { type BoundJob, type BoundPool, busyHours } from '../../../backtest/bounds/demand.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { runs } from '../../support/runs.ts';
 import { leastDollars, someDollars } from './schedules.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { studentT } from '../../../backtest/estimate/student-t.ts';
+import { studentT } from '../../../backtest/estimate/estimate.ts';
 
 describe('studentT', () => {
   // NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2

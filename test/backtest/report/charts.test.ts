@@ -5,8 +5,9 @@ import { drawPicture } from '../../../backtest/report/charts/picture.ts';
 import { desiredCounts, poolSeriesOption } from '../../../backtest/report/charts/pool-series.ts';
 import { costTicks, LEAST_COST, logShare, waitTicks } from '../../../backtest/report/charts/ticks.ts';
 import { shareScale } from '../../../backtest/report/charts/wait-shares.ts';
-import { busiestDay, busiestPool } from '../../../backtest/report/parts/busiest.ts';
 import {
+  busiestDay,
+  busiestPool,
   daysOf,
   lengthLabel,
   periodLabel,

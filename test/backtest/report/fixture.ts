@@ -1,15 +1,15 @@
 /** A made-up backtest of a week with three pools and five policies. Nothing in it was simulated. */
 
-import type {
-  Backtest,
-  DesiredCountChange,
-  Figures,
-  PeopleWait,
-  PolicyRun,
-  PoolSeries,
-  WaitFigures,
+import {
+  type Backtest,
+  type DesiredCountChange,
+  type Figures,
+  type PeopleWait,
+  type PolicyRun,
+  type PoolSeries,
+  WAIT_EDGES_S,
+  type WaitFigures,
 } from '../../../backtest/replay/result.ts';
-import { WAIT_EDGES_S } from '../../../backtest/replay/result.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { percentile } from '../../../lambda/decision/model/collections.ts';
 import { Random } from '../../../simulator/base/random.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextWeekText } from '../../../backtest/report/parts/next-week.ts';
+import { nextWeekText } from '../../../backtest/report/parts/headline.ts';
 
 describe('nextWeekText', () => {
   it.each([

@@ -1,7 +1,7 @@
 /** Where the wait of people went: the sentence, and the figure of the report. */
 import { describe, expect, it } from 'vitest';
 import type { Backtest, PeopleWait } from '../../../backtest/replay/result.ts';
-import { peopleWaitOf, peopleWaitText } from '../../../backtest/report/parts/people-wait.ts';
+import { peopleWaitOf, peopleWaitText } from '../../../backtest/report/parts/headline.ts';
 import { renderReport } from '../../../backtest/report/render.ts';
 import { browserTest, DESKTOP, reportBrowser } from './browser.ts';
 import { plausibleBacktest } from './fixture.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settingChanges } from '../../../cli/compare/settings/changes.ts';
-import { POOL_SETTINGS, TOP_SETTINGS } from '../../../cli/compare/settings/table.ts';
-import { durationOrAuto, percent } from '../../../cli/compare/settings/values.ts';
+import { durationOrAuto, POOL_SETTINGS, percent, TOP_SETTINGS } from '../../../cli/compare/settings/table.ts';
 import { readConfig } from '../../../lambda/config/read.ts';
 import { documentOf, type PoolText } from './inputs.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { differenceOf } from '../../../backtest/change/difference.ts';
 import type { ConfigChange } from '../../../backtest/change/result.ts';
-import { namedDifferences } from '../../../cli/compare/together.ts';
+import { namedDifferences } from '../../../cli/compare/verdict.ts';
 import { sum } from '../../../lambda/decision/model/collections.ts';
 import { Random } from '../../../simulator/base/random.ts';
 

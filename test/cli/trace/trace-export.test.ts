@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { readTrace } from '../../../backtest/trace/read.ts';
 import type { JobKind, TraceJob } from '../../../backtest/trace/trace.ts';
-import { shortHash } from '../../../cli/trace/trace-job.ts';
+import { shortHash } from '../../../cli/trace/trace-jobs.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { by } from '../../../lambda/decision/model/collections.ts';
 import { displayTags } from '../../../lambda/decision/model/tags.ts';

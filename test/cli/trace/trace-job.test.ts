@@ -1,6 +1,6 @@
 /** The conversion of one job of coderd to a job of a trace. */
 import { describe, expect, it } from 'vitest';
-import { finished, traceJob } from '../../../cli/trace/trace-job.ts';
+import { finished, traceJob } from '../../../cli/trace/trace-jobs.ts';
 import { PREBUILDS_USER } from '../../../lambda/decision/demand/record.ts';
 import {
   type DaemonId,
