@@ -1,7 +1,7 @@
 /** What each published package contains. The versions of its dependencies are in package.json. */
 import { buildPageScript } from '../backtest/report/page-script.ts';
 import { buildHandler, HANDLER_NAMES, packFile } from '../infra/constructs/handler-files.ts';
-import { bundleModule } from './bundle-module.ts';
+import { bundleModule } from './bundle.ts';
 
 const ECHARTS_MODULE = 'backtest/report/charts/echarts.js';
 const ZIP_MODULE = 'infra/plain/zip-folder.js';

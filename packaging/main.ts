@@ -1,9 +1,9 @@
 /** `npm run package`: writes both packages to `dist/packages/`, or to the folder that you name. */
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runMain } from './command.ts';
 import { CLI, CONSTRUCT } from './definitions.ts';
-import { runMain } from './packaging-error.ts';
-import { repositoryOf } from './repository.ts';
+import { repositoryOf } from './manifest.ts';
 import { writePackage } from './write-package.ts';
 
 const projectDir = fileURLToPath(new URL('..', import.meta.url));

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
+import { PackagingError } from './command.ts';
 import type { PackageDefinition } from './definitions.ts';
-import { PackagingError } from './packaging-error.ts';
 
 /** The fields of the project's package.json that a manifest takes over. */
 export type ProjectManifest = {
@@ -70,4 +70,15 @@ function packageOf(specifier: string): string {
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/');
+}
+
+/**
+ * The `repository` of a manifest in GitHub Actions, or undefined elsewhere. npm accepts a
+ * provenance only if it names the repository that the workflow runs in.
+ */
+export function repositoryOf({
+  GITHUB_SERVER_URL: server,
+  GITHUB_REPOSITORY: name,
+}: NodeJS.ProcessEnv): { readonly type: 'git'; readonly url: string } | undefined {
+  return server && name ? { type: 'git', url: `git+${server}/${name}.git` } : undefined;
 }

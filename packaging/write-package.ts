@@ -1,11 +1,11 @@
 /** Writes one package to a folder: compiled modules, copied and generated files, and package.json. */
+import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { compile } from './compile.ts';
+import { licencesOf } from './bundle.ts';
+import { PackagingError } from './command.ts';
 import type { GeneratedFile, PackageDefinition } from './definitions.ts';
-import { licencesOf } from './licences.ts';
 import { manifestOf, type ProjectManifest } from './manifest.ts';
-import { PackagingError } from './packaging-error.ts';
 
 export type PackageTarget = {
   readonly projectDir: string;
@@ -44,4 +44,34 @@ function copy(pattern: string, from: string, to: string): void {
   if (paths.length === 0)
     throw new PackagingError(`copying "${pattern}": no such file; correct packaging/definitions.ts`);
   for (const path of paths) cpSync(join(from, path), join(to, path), { recursive: true });
+}
+
+/** Writes the modules compiled by tsc to `outDir`, in the folders that they have in the checkout, and their `.d.ts` files if the package has types. */
+function compile(
+  { folder, entries, hasTypes }: PackageDefinition,
+  { projectDir, outDir }: { readonly projectDir: string; readonly outDir: string },
+): void {
+  const tsconfig = `${outDir}.tsconfig.json`;
+  const settings = {
+    extends: join(projectDir, 'tsconfig.json'),
+    compilerOptions: {
+      noEmit: false,
+      // `npm run types` has checked the same modules
+      noCheck: true,
+      rewriteRelativeImportExtensions: true,
+      declaration: hasTypes,
+      rootDir: projectDir,
+      outDir,
+      typeRoots: [join(projectDir, 'node_modules/@types')],
+      // aws-cdk-lib's own types do not hold under this option (infra/tsconfig.json)
+      ...(hasTypes && { exactOptionalPropertyTypes: false }),
+    },
+    files: entries.map((entry) => join(projectDir, entry)),
+    include: [],
+  };
+  writeFileSync(tsconfig, JSON.stringify(settings, null, 2));
+  const tsc = join(projectDir, 'node_modules/.bin/tsc');
+  const { status, stdout } = spawnSync(tsc, ['-p', tsconfig], { encoding: 'utf8' });
+  if (status !== 0)
+    throw new PackagingError(`compiling the package ${folder}: tsc found errors; fix them\n${stdout}`);
 }

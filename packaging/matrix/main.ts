@@ -6,11 +6,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PackagingError, runMain, sh } from '../command.ts';
 import { CLI, CONSTRUCT, type PackageDefinition } from '../definitions.ts';
-import { PackagingError, runMain } from '../packaging-error.ts';
 import { writePackage } from '../write-package.ts';
 import { runTrial, type TrialResult, type Workshop } from './run-trial.ts';
-import { sh } from './shell.ts';
 import { TRIALS } from './trials.ts';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,8 +1,7 @@
 /** Makes the app of a trial in an empty folder, installs the packed packages, and runs its commands. */
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { PackagingError } from '../packaging-error.ts';
-import { kilobytesOf, sh } from './shell.ts';
+import { PackagingError, sh } from '../command.ts';
 import type { PackedName, Trial } from './trials.ts';
 
 export type Workshop = {
@@ -65,9 +64,10 @@ function install(packages: readonly string[], cwd: string, env: NodeJS.ProcessEn
   sh(`npm install --silent --no-audit --no-fund --engine-strict ${packages.join(' ')}`, { cwd, env });
 }
 
+/** Kilobytes on disk. */
 function modulesSize(dir: string): number {
-  const modules = join(dir, 'node_modules');
-  return existsSync(modules) ? kilobytesOf(modules) : 0;
+  if (!existsSync(join(dir, 'node_modules'))) return 0;
+  return Number.parseInt(sh('du -sk node_modules', { cwd: dir }), 10);
 }
 
 function runCommands({ commands }: Trial, cwd: string, env: NodeJS.ProcessEnv): TrialResult['commands'] {

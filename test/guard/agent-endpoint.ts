@@ -6,7 +6,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import * as z from 'zod';
-import type { Trace } from './trace.ts';
 
 export const TASK_ID = '0123456789abcdef0123456789abcdef';
 const TASK_ARN = `arn:aws:ecs:eu-central-1:123456789012:task/coder/${TASK_ID}`;
@@ -121,7 +120,9 @@ export class AgentEndpoint {
 
   #body(call: Call): string {
     if (call === 'stats') return this.stats();
-    return call === 'metadata' ? this.#metadata() : this.#state();
+    return call === 'metadata'
+      ? metadata({ DesiredStatus: this.desiredStatus })
+      : protection(this.expiresAt, this.fractions);
   }
 
   #fault(call: Call): Misbehaviour | undefined {
@@ -129,14 +130,6 @@ export class AgentEndpoint {
     if (entry === undefined || entry.left === 0) return undefined;
     entry.left--;
     return entry.fault;
-  }
-
-  #state(): string {
-    return protection(this.expiresAt, this.fractions);
-  }
-
-  #metadata(): string {
-    return metadata({ DesiredStatus: this.desiredStatus });
   }
 }
 
@@ -173,6 +166,51 @@ export class Gate {
     const passed = new Promise<void>((pass) => this.#waiting.push(pass));
     this.#onArrival();
     await passed;
+  }
+}
+
+/**
+ * The events of a guard in the order in which the test saw them. A test waits for events, never for
+ * time to pass.
+ */
+export class Trace {
+  readonly events: string[] = [];
+  readonly #watchers = new Set<() => void>();
+
+  note(event: string): void {
+    this.events.push(event);
+    for (const watch of [...this.#watchers]) watch();
+  }
+
+  /**
+   * Resolves when `times` events from index `from` on start with these words. Returns the index
+   * after the last of them.
+   */
+  until(words: string, { times = 1, from = 0 } = {}): Promise<number> {
+    return new Promise((resolve) => {
+      const watch = () => {
+        const end = this.#endOf(words, times, from);
+        if (end === undefined) return;
+        this.#watchers.delete(watch);
+        resolve(end);
+      };
+      this.#watchers.add(watch);
+      watch();
+    });
+  }
+
+  /** The events from index `from` on that start with these words. */
+  having(words: string, from = 0): string[] {
+    return this.events.slice(from).filter((event) => event.startsWith(words));
+  }
+
+  #endOf(words: string, times: number, from: number): number | undefined {
+    let seen = 0;
+    for (let at = from; at < this.events.length; at++) {
+      if (this.events[at]?.startsWith(words)) seen++;
+      if (seen === times) return at + 1;
+    }
+    return undefined;
   }
 }
 
@@ -243,12 +281,16 @@ export const FAULTS: readonly { readonly fault: Misbehaviour; readonly is: strin
     answered('has broken down', 'oops', 'unreadable-answer', 500),
   ];
 
-export const BLOCKED: Misbehaviour = {
-  kind: 'answer',
-  status: 200,
-  body: '{"failure":{"Arn":"arn:a","Detail":"Can\'t set task protection","Reason":"DEPLOYMENT_BLOCKED"}}',
-};
+export const BLOCKED: Misbehaviour = answer(
+  '{"failure":{"Arn":"arn:a","Detail":"Can\'t set task protection","Reason":"DEPLOYMENT_BLOCKED"}}',
+);
 
-function answered(is: string, body: string, why: string, status = 200) {
-  return { is, why, fault: { kind: 'answer', status, body } } as const;
+export function answer(body: string, status = 200) {
+  return { kind: 'answer', status, body } as const;
+}
+
+export const HANGS: Misbehaviour = { kind: 'held', until: new Promise(() => {}) };
+
+function answered(is: string, body: string, why: string, status?: number) {
+  return { is, why, fault: answer(body, status) };
 }

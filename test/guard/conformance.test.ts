@@ -16,7 +16,7 @@ import {
   type GuardTransition,
 } from '../../simulator/task/guard-table.ts';
 import { rows } from '../support/runs.ts';
-import { type AgentEndpoint, BLOCKED, HOUR_MS, type Misbehaviour } from './agent-endpoint.ts';
+import { type AgentEndpoint, BLOCKED, HANGS, HOUR_MS, type Misbehaviour } from './agent-endpoint.ts';
 import {
   GUARD_SHELLS,
   type GuardOptions,
@@ -141,7 +141,7 @@ const ENTRANCES: Readonly<Record<GuardPhase, Entrance>> = {
 
 function prepare(agent: AgentEndpoint): void {
   agent.gate.close();
-  agent.misbehaves('stats', { kind: 'held', until: new Promise(() => {}) });
+  agent.misbehaves('stats', HANGS);
 }
 
 async function released(guard: RunningGuard): Promise<RunningGuard> {

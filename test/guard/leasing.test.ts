@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { rows } from '../support/runs.ts';
-import { BLOCKED, FAULTS, HOUR_MS, metadata, TASK_ID } from './agent-endpoint.ts';
+import { answer, BLOCKED, FAULTS, HANGS, HOUR_MS, metadata, TASK_ID } from './agent-endpoint.ts';
 import { GUARD_SHELLS, guardTest, type RunningGuard, SECRET } from './running-guard.ts';
 
 describe.concurrent.each(GUARD_SHELLS)(
@@ -202,14 +202,10 @@ function withoutTool(tool: string): string {
   return others.map((name) => `${name}() { :; }\n`).join('');
 }
 
-function answer(body: string) {
-  return { kind: 'answer', status: 200, body } as const;
-}
-
 function refuse(agent: RunningGuard['agent']): void {
   agent.misbehaves('protect', BLOCKED);
 }
 
 function hang(agent: RunningGuard['agent']): void {
-  agent.misbehaves('protect', { kind: 'held', until: new Promise(() => {}) });
+  agent.misbehaves('protect', HANGS);
 }

@@ -22,8 +22,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, it } from 'vitest';
 import * as z from 'zod';
 import { rows } from '../support/runs.ts';
-import { AgentEndpoint } from './agent-endpoint.ts';
-import { Trace } from './trace.ts';
+import { AgentEndpoint, Trace } from './agent-endpoint.ts';
 
 const SCRIPT_FILE = new URL('../../guard/guard.sh', import.meta.url).pathname;
 const SCRIPT = readFileSync(SCRIPT_FILE, 'utf8');

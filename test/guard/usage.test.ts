@@ -5,13 +5,12 @@
 import { describe, expect } from 'vitest';
 import * as z from 'zod';
 import { rows } from '../support/runs.ts';
-import { type AgentEndpoint, HOUR_MS, type Misbehaviour, TASK_ID } from './agent-endpoint.ts';
+import { type AgentEndpoint, answer, HANGS, HOUR_MS, type Misbehaviour, TASK_ID } from './agent-endpoint.ts';
 import { GUARD_SHELLS, guardTest, type RunningGuard, SECRET, type StartGuard } from './running-guard.ts';
 
 const MIB = 1024 * 1024;
 /** A sample every 20 ms. A call may take longer than the whole test. */
 const SAMPLING = { USAGE: 20, CALL: 600_000 };
-const NEVER: Promise<unknown> = new Promise(() => {});
 
 const usageSchema = z.strictObject({
   message: z.literal('usage'),
@@ -30,7 +29,7 @@ function bySource(events: readonly string[]): Readonly<Record<string, readonly s
 
 /** The calls that hurt most. */
 const HOSTILE: readonly { readonly is: string; readonly fault: Misbehaviour }[] = [
-  { is: 'hangs', fault: { kind: 'held', until: NEVER } },
+  { is: 'hangs', fault: HANGS },
   { is: 'breaks off', fault: { kind: 'reset' } },
   { is: 'answers 500', fault: answer('{"memory_stats":{"usage":1048576}}', 500) },
   { is: 'sends 10 MB on one line', fault: answer(`{"memory_stats":{"usage":${'1'.repeat(10 * MIB)}`) },
@@ -291,10 +290,6 @@ const SAMPLER_THAT_IS_KILLED = `kill() {
   command kill "$@"
 }
 `;
-
-function answer(body: string, status = 200) {
-  return { kind: 'answer', status, body } as const;
-}
 
 /** Memory grows by 10 MiB a call. 1.5 of 2 CPUs are busy, and a fifth of the periods is throttled. */
 function serve(agent: AgentEndpoint): void {

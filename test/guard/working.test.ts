@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { rows } from '../support/runs.ts';
-import { BLOCKED, FAULTS, HOUR_MS, MINUTE_MS } from './agent-endpoint.ts';
+import { answer, BLOCKED, FAULTS, HOUR_MS, MINUTE_MS } from './agent-endpoint.ts';
 import { GUARD_SHELLS, guardTest, LOG_THAT_NOBODY_READS, TIME_THAT_FLIES } from './running-guard.ts';
 
 const AT_EVERY_LOOK = { RENEW: 0 };
@@ -151,11 +151,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
 
   test('treats no other failure as a drain request', async ({ working }) => {
     const { trace, agent } = await working({ shell, intervalsMs: AT_EVERY_LOOK });
-    agent.misbehaves('protect', {
-      kind: 'answer',
-      status: 200,
-      body: '{"failure":{"Reason":"MISSING","Detail":"DEPLOYMENT_BLOCKED"}}',
-    });
+    agent.misbehaves('protect', answer('{"failure":{"Reason":"MISSING","Detail":"DEPLOYMENT_BLOCKED"}}'));
     await trace.until('agent: protect', { times: 5 });
     expect(trace.having('guard: draining')).toEqual([]);
   });

@@ -7,10 +7,9 @@ import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildHandler, HANDLER_NAMES } from '../../infra/constructs/handler-files.ts';
+import { licencesOf } from '../../packaging/bundle.ts';
 import { CLI, CONSTRUCT, type PackageDefinition } from '../../packaging/definitions.ts';
-import { licencesOf } from '../../packaging/licences.ts';
-import { manifestOf } from '../../packaging/manifest.ts';
-import { repositoryOf } from '../../packaging/repository.ts';
+import { manifestOf, repositoryOf } from '../../packaging/manifest.ts';
 import { writePackage } from '../../packaging/write-package.ts';
 
 const projectDir = resolve('.');

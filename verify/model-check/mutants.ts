@@ -103,7 +103,6 @@ function ofAutoscaler(name: string, mutant: Decide): Mutant {
   return { name, variant: { ...AS_IT_IS, decide: mutant } };
 }
 
-/** The product's decision on a changed snapshot. */
 function onSnapshot(change: (snapshot: Snapshot) => Snapshot): Decide {
   return (snapshot, config) => decide(change(snapshot), config).actions;
 }
@@ -212,7 +211,6 @@ function givesUp(...given: Parameters<Decide>): readonly Action[] {
   return [{ kind: 'set-desired', pool: pool.name, service: serviceArn, from, to, why: 'placement-failing' }];
 }
 
-/** The product's decision with a higher `maxTasks`. */
 function withMoreRoom(more: (config: Config, snapshot: Snapshot) => number): Decide {
   return (snapshot, config) => {
     const limits = { ...config.limits, maxTasks: config.limits.maxTasks + more(config, snapshot) };

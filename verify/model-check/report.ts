@@ -2,7 +2,6 @@
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Caught, Explored, Named } from './run.ts';
 
-/** The name of an exploration with its bound. */
 export function boundText({ name, bound }: Named): string {
   return `${name} [${bound.tasks} task(s), ${bound.jobs} job(s)]`;
 }
@@ -25,7 +24,6 @@ export function caughtLines({ name, by, states }: Caught): readonly string[] {
   ];
 }
 
-/** The steps to the violation. */
 export function traceLines({ name, by }: Caught): readonly string[] {
   return by === undefined ? [] : ['', `${name}:`, ...by.failure.trace];
 }
@@ -37,7 +35,6 @@ type Results = {
   readonly seconds: number;
 };
 
-/** The JSON object of `--json`. */
 export function summaryOf({ explored, mutants, assumptions, seconds }: Results) {
   const caughtOf = (list: readonly Caught[]) => list.filter(({ by }) => by !== undefined).length;
   return {

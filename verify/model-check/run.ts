@@ -118,7 +118,6 @@ export function exploreOnThreads(threads: number, size: Size = 'whole'): Explora
   };
 }
 
-/** Runs a request in this thread. */
 export function runRequest({ list, index }: ExplorationRequest): Explored | Caught {
   if (list === 'whole' || list === 'small') return explore(at(PROTOCOL[list], index));
   return catchVariant(at(SUSPECTS[list], index));

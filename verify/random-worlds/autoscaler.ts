@@ -32,7 +32,6 @@ type AutoscalerOptions = {
   readonly scheduler: VirtualScheduler;
   /** Called after each look with its duration. */
   readonly onLook: (result: LookResult, durationMs: number) => void;
-  /** Called with each error other than an InvocationError. */
   readonly onError: (error: unknown) => void;
 };
 
@@ -77,7 +76,6 @@ export class Autoscaler {
     this.#hasFaults = false;
   }
 
-  /** Repeats invocations of the schedule. */
   async #double(): Promise<never> {
     const { scheduler, events } = this.#options;
     const random = this.#random;
@@ -88,7 +86,6 @@ export class Autoscaler {
     }
   }
 
-  /** What happens to a message for the next look. */
   #fate(): Fate {
     const random = this.#messages;
     const draws = { lost: random.next(), repeated: random.next(), late: random.next() };

@@ -110,7 +110,6 @@ function totals<T extends object>(labels: T, results: readonly NumbersOf<T>[]): 
   return Object.fromEntries(sums) as NumbersOf<T>;
 }
 
-/** The figures as a table for the terminal. */
 export function tableOf(figures: RandomWorldFigures): string {
   const { idleToGoneSeconds, ledger, seed, seconds } = figures;
   const table = new Table({ style: { head: [], border: [] }, colAligns: ['left', 'right'] });

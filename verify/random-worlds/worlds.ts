@@ -19,13 +19,11 @@ export type WorldsOptions = {
   readonly onProgress?: (leaves: number) => void;
 };
 
-/** The world to run. */
 type WorldRequest = { readonly seed: number; readonly isUnguarded: boolean };
 
 /** Stop after this many worlds with problems: more of them add little. */
 const ENOUGH_FAILURES = 5;
 
-/** Runs a world in this thread. */
 export function runRequest({ seed, isUnguarded }: WorldRequest): Promise<WorldResult> {
   return runWorld(drawPlan(seed), { isUnguarded });
 }

@@ -141,7 +141,6 @@ function compareReading({ schema, answer, samples, version }: ReadingAnswer): Ve
   return { kind: 'differs', isUnreadable: false, said: `200 without ${names}`, tested: `200 with ${names}` };
 }
 
-/** Whether the field came after this release. */
 function isLater(field: Field, version: string): boolean {
   const since = SINCE.get(field.join('.'));
   return since !== undefined && (compareVersion(version, since) ?? 0) < 0;

@@ -22,10 +22,8 @@ import { CHECKS } from '../story/story-refusals.ts';
 type Pair = readonly [name: string, value: string];
 
 export type DeepQuestion = {
-  /** The step of the story. */
   readonly step: string;
   readonly method: 'GET' | 'POST';
-  /** The path after `/api/v2`, with names in braces instead of ids. */
   readonly path: string;
   readonly query: readonly Pair[];
   readonly body?: unknown;
@@ -90,14 +88,12 @@ export function readOnlyQuestions({ entries }: Transcript): readonly DeepQuestio
   return [...readings, ...refusals];
 }
 
-/** Whether the question is about one organization. */
 export function isOfOrganization({ path, body }: DeepQuestion): boolean {
   return `${path} ${JSON.stringify(body)}`.includes('{organization}');
 }
 
 type AskedEntry = Extract<Entry, { readonly asked: string }>;
 
-/** Parses a recorded question, such as `GET /workspaces?limit=-1 as reader`. */
 function parse({ step, asked }: AskedEntry): DeepQuestion | undefined {
   const [, method, path, search, as] = /^(GET|POST) ([^?]+?)(?:\?(.*))? as (\S+)$/.exec(asked) ?? [];
   if ((method !== 'GET' && method !== 'POST') || path === undefined || as === undefined) return undefined;

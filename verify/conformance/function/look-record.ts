@@ -20,7 +20,6 @@ export type LookRecord = {
   readonly otherLines: readonly string[];
 };
 
-/** Counts the lines of the function's log. */
 export function recordOf(lines: readonly string[]): LookRecord {
   const events = lines
     .filter((line) => line.trim() !== '')

@@ -9,7 +9,6 @@ import type { ControlPort, DaemonState } from '../stage/control-port.ts';
 
 export type RealDaemonsOptions = {
   readonly control: Pick<ControlPort, 'start' | 'signal' | 'list'>;
-  /** The tags of a pool. */
   readonly tagsOf: (pool: string) => Tags;
   /** Called with each error of the control port. */
   readonly onError: (error: unknown) => void;

@@ -9,7 +9,6 @@ import { POOLS } from './story.ts';
 
 export type LaunchedTask = {
   readonly pool: string;
-  /** Its daemon's name. */
   readonly daemon: string;
   /** When its container had ended, in milliseconds since 1970; undefined if it has not. */
   readonly goneAt: number | undefined;
@@ -23,7 +22,6 @@ export type ConformanceRun = {
   /** The workspaces that start by schedule, as they are at the end. */
   readonly sleepers: readonly RealWorkspace[];
   readonly dueAt: Date;
-  /** All tasks that were launched. */
   readonly tasks: readonly LaunchedTask[];
   /** Tasks that exist or are desired at the end. */
   readonly remaining: number;
@@ -56,7 +54,6 @@ export function problemsOf(run: ConformanceRun): readonly string[] {
   ];
 }
 
-/** The report as text for the terminal. */
 export function reportText(run: ConformanceRun): string {
   const { looks } = run;
   return [

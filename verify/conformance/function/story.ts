@@ -48,7 +48,6 @@ export type Prepared = {
   readonly dueAt: Date;
 };
 
-/** How many builds the run requested. */
 export type Played = { readonly builds: number };
 
 /**

@@ -30,7 +30,6 @@ type Sent = {
   readonly type?: string;
 };
 
-/** Sends one request and returns the answer. Throws if there is none. */
 export async function send(url: string, sent: Sent): Promise<Answer> {
   const { status, text } = await exchange(url, sent);
   return { status, body: parsed(text) };

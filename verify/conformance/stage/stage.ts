@@ -70,12 +70,10 @@ type NamedJob = { readonly id: string; readonly fileId: string };
 const POLL_MS = 100;
 
 export abstract class Stage {
-  /** The version that coderd reports. */
   readonly version: string;
   readonly names: Names;
   /** Number of questions and writes so far. */
   calls = 0;
-  /** By the names of users. */
   protected readonly tokens = new Map<string, string>();
   protected abstract readonly url: string;
   protected abstract readonly timeoutMs: number;

@@ -17,7 +17,6 @@ export type TemplateContent = {
 /** A fixed time: the same content must give the same file. */
 const FIXED_TIME = new Date(0);
 
-/** The template as a tar file. */
 export async function templateArchive(content: TemplateContent): Promise<Uint8Array> {
   const { script = {}, parameters = {} } = content;
   const known = Object.entries(parameters).map(([name, value]) => ({ name, default: value }));

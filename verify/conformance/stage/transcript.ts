@@ -8,9 +8,7 @@ export type Entry =
   | { readonly step: string; readonly found: unknown };
 
 export type Transcript = {
-  /** The version that coderd reported. */
   readonly version: string;
-  /** The day on which it was played. */
   readonly playedAt: string;
   /** Number of requests to coderd's public API. */
   readonly calls: number;

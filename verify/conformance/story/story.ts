@@ -46,7 +46,6 @@ async function playUsers(stage: Stage, recorder: Recorder): Promise<void> {
   await recorder.asks('the licence', { path: '/entitlements', as: 'reader' });
 }
 
-/** Reads everything through the product's own adapter. */
 async function playReadings(stage: Stage, recorder: Recorder): Promise<void> {
   const http = stage.http('reader');
   try {

@@ -8,7 +8,6 @@ import type { Action } from '../../../lambda/decision/model/plan.ts';
 import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import { arnOf, type CoderReadings, type EcsReadings, snapshotOf } from './view.ts';
 
-/** One call to ECS. */
 export type Write =
   | { readonly kind: 'set'; readonly desired: number }
   /** Slots of the tasks that get a drain request. */
@@ -40,7 +39,6 @@ export function deciderOf(config: Config, decideActions: Decide = PRODUCT): Deci
   };
 }
 
-/** All orders of `count` slots. */
 export function ordersOf(count: number): readonly (readonly number[])[] {
   if (count === 0) return [[]];
   return ordersOf(count - 1).flatMap((order) =>
@@ -70,7 +68,6 @@ function rotationsOf(count: number): readonly (readonly number[])[] {
 const ROWS = { none: 0, live: 1, offline: 2 } as const;
 const LEASES = { none: 0, ask: 1, lease: 2 } as const;
 
-/** One string for each thing that can be seen. */
 export function ecsKey({ tasks, desired, isDeploying, isUnplaced }: EcsReadings): string {
   const slots = tasks.map((task) =>
     task === undefined
@@ -80,7 +77,6 @@ export function ecsKey({ tasks, desired, isDeploying, isUnplaced }: EcsReadings)
   return `${slots} ${desired}${isDeploying ? 'd' : ''}${isUnplaced ? 'u' : ''}`;
 }
 
-/** One string for each thing that can be seen. */
 export function coderKey({ daemons, pending }: CoderReadings): string {
   return `${daemons.map(({ row, hasJob }) => `${ROWS[row]}${hasJob ? 'j' : ''}`)} ${pending}`;
 }

@@ -7,7 +7,6 @@ import { Interned } from '../world/interned.ts';
 import { coderKey, ecsKey, type Write } from './decider.ts';
 import { type CoderReadings, type DaemonView, type EcsReadings, NO_DAEMON } from './view.ts';
 
-/** A look in progress. */
 export type InFlightLook =
   /** It has read coderd, but not ECS yet. */
   | { readonly kind: 'saw-coder'; readonly coder: CoderReadings; readonly age: number }
@@ -113,7 +112,6 @@ export function withoutAsks(writes: readonly Write[], gone: readonly number[]): 
   );
 }
 
-/** A text for traces. */
 export function describeInFlightLook(look: InFlightLook): string {
   switch (look.kind) {
     case 'saw-coder':
@@ -127,7 +125,6 @@ export function describeInFlightLook(look: InFlightLook): string {
   }
 }
 
-/** A text for traces. */
 function describeWrite(write: Write): string {
   if (write.kind === 'set') return `set the count to ${write.desired}`;
   return `send a drain request to task ${write.slots.map((slot) => slot + 1).join(' and ')}`;

@@ -32,7 +32,6 @@ export type ProductRules = {
 
 type Lists = readonly (readonly Write[])[];
 
-/** The product as an autoscaler of an exploration. */
 export class Product implements Autoscaler {
   readonly #codes: PoolCodes;
   readonly #rules: ProductRules;

@@ -23,7 +23,6 @@ import { normalizeTags, type Tags } from '../../../lambda/decision/model/tags.ts
 import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { ASKED_BELOW, holdsJob, type ModelTask, UNPROTECTED } from '../world/task.ts';
 
-/** What a look reads from ECS. */
 export type EcsReadings = {
   /** For each slot: what ECS shows of the task in it. */
   readonly tasks: readonly (EcsTaskView | undefined)[];
@@ -44,10 +43,8 @@ export type EcsTaskView = {
   readonly isYoung: boolean;
 };
 
-/** What a look reads from coderd. */
 export type CoderReadings = {
   readonly daemons: readonly DaemonView[];
-  /** Number of pending jobs. */
   readonly pending: number;
 };
 
@@ -72,7 +69,6 @@ export function seenByEcs(task: ModelTask | undefined, isCoderOlder = false): Ec
   };
 }
 
-/** What coderd shows of the daemon of a task. */
 export function seenByCoder(task: ModelTask | undefined): DaemonView {
   if (task === undefined) return NO_DAEMON;
   return { row: task.row === 'young' ? 'none' : task.row, hasJob: holdsJob(task) };
@@ -85,7 +81,6 @@ const ORGANIZATION = { id: 'organization' as OrganizationId, name: 'default' };
 const LEFT_OF = { none: 0, ask: 22.9 * HOUR_MS, lease: 47 * HOUR_MS } as const;
 
 const taskId = (index: number): string => index.toString(16).padStart(32, '0');
-/** The ARN of a task. */
 export const arnOf = (index: number): TaskArn => `arn:aws:ecs:task/coder/${taskId(index)}` as TaskArn;
 const ok = <T>(items: readonly T[]): Reading<T> => ({ status: 'ok', items });
 
@@ -114,7 +109,6 @@ export function configWith(
 
 const CONFIG = configWith([CPU]);
 
-/** A configuration with one pool. */
 export function configOf(bounds: Bounds): Config {
   return { ...CONFIG, pools: CONFIG.pools.map((pool) => ({ ...pool, ...bounds })) };
 }
@@ -131,7 +125,6 @@ export function keepsOneFree(pools: readonly SeenPool[]): LearnedStock {
   };
 }
 
-/** What a look sees of one pool. */
 export type PoolLook = {
   readonly pool: SeenPool;
   readonly ecs: EcsReadings;
@@ -143,7 +136,6 @@ export type PoolLook = {
   readonly names: readonly number[];
 };
 
-/** The snapshot of a look at one pool. */
 export function snapshotOf(ecs: EcsReadings, coder: CoderReadings, names: readonly number[]): Snapshot {
   return snapshotOfPools([{ pool: CPU, ecs, coder, names }]);
 }

@@ -79,7 +79,6 @@ export function isSettled({ tasks, desired, pending, isDeploying }: QuietWorld, 
   );
 }
 
-/** Steps guards, daemons and coderd until nothing more changes within minutes. */
 function minutesPass(world: QuietWorld, rules: QuietRules): QuietWorld {
   let now = world;
   for (;;) {
@@ -208,7 +207,6 @@ function started(world: QuietWorld, reading: RuleReading): QuietWorld {
   return { ...world, tasks: world.tasks.map((task) => task ?? (missing-- > 0 ? NEW_TASK : undefined)) };
 }
 
-/** How many tasks ECS counts against the desired count. */
 function countedOf({ tasks, isDeploying }: QuietWorld, { cleanup }: RuleReading): number {
   const isEvery = isDeploying || cleanup?.counts !== false;
   return tasks.filter((task) => task !== undefined && (isEvery || task.revision === 'new')).length;
@@ -223,7 +221,6 @@ function completed(world: QuietWorld, { cleanup }: RuleReading): QuietWorld {
   return world.isDeploying && isOver ? { ...world, isDeploying: false } : world;
 }
 
-/** Every way to pick `count` slots. */
 function choices(from: readonly number[], count: number): readonly (readonly number[])[] {
   if (count === 0) return [[]];
   return from.flatMap((first, at) => choices(from.slice(at + 1), count - 1).map((rest) => [first, ...rest]));

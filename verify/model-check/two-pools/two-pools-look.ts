@@ -13,9 +13,7 @@ export const NAMES = POOLS.map(({ name }) => name);
 
 export type TwoPoolsLimits = {
   readonly maxTasks: number;
-  /** The floor of each pool. */
   readonly min: readonly [number, number];
-  /** The `max` of each pool. */
   readonly max: number;
   /**
    * Whether builds for the first pool are so frequent that the product keeps a daemon free for
@@ -24,7 +22,6 @@ export type TwoPoolsLimits = {
   readonly hasStock: boolean;
 };
 
-/** One call to ECS, for one pool. */
 export type Call = Write & { readonly pool: number };
 
 /**
@@ -53,7 +50,6 @@ export function lookOf(limits: TwoPoolsLimits, decide: Decide): (pools: TwoPools
   };
 }
 
-/** The pools after ECS has carried out a call. */
 export function carriedOut(pools: TwoPools, call: Call): TwoPools {
   return pools.map((pool, at) => {
     if (at !== call.pool) return pool;

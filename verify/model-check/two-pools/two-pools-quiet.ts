@@ -64,7 +64,6 @@ function roundFrom(
   return [...new Set(after)];
 }
 
-/** Every combination of one option for each pool. */
 function everyWay(options: readonly (readonly SmallPool[])[]): readonly TwoPools[] {
   return options.reduce<readonly TwoPools[]>(
     (ways, pools) => ways.flatMap((way) => pools.map((pool) => [...way, pool])),
@@ -128,7 +127,6 @@ function isSettled(pools: TwoPools, { limits, blocked }: BlockedRules): boolean 
   return isAtRest && isKept(pools, limits, blocked);
 }
 
-/** Whether the other pool can run this pool's jobs. */
 function otherCanServe(pool: number): boolean {
   return servedBy(1 - pool).includes(pool);
 }

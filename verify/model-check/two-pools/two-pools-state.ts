@@ -54,12 +54,10 @@ export function isFree(state: SlotState): boolean {
   return SLOTS[state].task?.protection === 'none';
 }
 
-/** Number of tasks in a pool. */
 export function tasksIn({ slots }: Pick<SmallPool, 'slots'>): number {
   return slots.filter((state) => state !== 'none').length;
 }
 
-/** The pool with another state in one slot. */
 export function withSlot(pool: SmallPool, slot: number, state: SlotState): SmallPool {
   return { ...pool, slots: pool.slots.with(slot, state) };
 }
@@ -71,7 +69,6 @@ export function servedBy(pool: number): readonly number[] {
   return pool === 0 ? [0] : [0, 1];
 }
 
-/** The pools with one pending job less in pool `from`. */
 export function withoutJob(pools: TwoPools, from: number): TwoPools {
   return pools.map((pool, at) => (at === from ? { ...pool, pending: pool.pending - 1 } : pool));
 }
@@ -105,7 +102,6 @@ export class TwoPoolsCodes {
 
 const ORDER = Object.keys(SLOTS);
 
-/** A text for traces. */
 export function describePools(pools: TwoPools, names: readonly string[]): string {
   return pools
     .map(({ slots, desired, pending, isUnplaced }, at) => {

@@ -23,14 +23,12 @@ import {
 } from './two-pools-state.ts';
 
 export type TwoPoolsRules = TwoPoolsLimits & {
-  /** Most pending jobs of each pool. */
   readonly jobs: number;
   readonly decide: Decide;
 };
 
 type Step = { readonly what: string; readonly to: TwoPools };
 
-/** The model of two pools. */
 export function twoPoolsModel({ jobs, decide, ...limits }: TwoPoolsRules): Model {
   const codes = new TwoPoolsCodes(limits.maxTasks);
   const look = lookOf(limits, decide);

@@ -25,7 +25,6 @@ export class CodeSet {
     return this.#parents[index] ?? -1;
   }
 
-  /** Adds a state; returns whether it is new. */
   add(code: number, parent: number): boolean {
     const slot = this.#slotOf(code);
     if (this.#table[slot] !== 0) return false;

@@ -15,7 +15,6 @@ import {
   UNPROTECTED,
 } from './task.ts';
 
-/** A step of a task. */
 export type Move = {
   readonly what: string;
   /** Undefined: the task is gone. */

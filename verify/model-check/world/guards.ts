@@ -17,7 +17,6 @@ const TIME_CANNOT_PASS = -1;
 
 type KnownMove = Pick<Move, 'what' | 'takesJob' | 'fails'> & { readonly to: number };
 
-/** The model of guards. */
 export class GuardsModel implements Model {
   readonly initial = 0;
   readonly #rules: Rules;

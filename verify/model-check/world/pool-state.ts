@@ -6,7 +6,6 @@ import { ExplorationError, Interned, remembered } from './interned.ts';
 import { ASK, describeTask, keyOf, type ModelTask } from './task.ts';
 
 export type PoolBound = {
-  /** Slots for tasks. */
   readonly tasks: number;
   readonly jobs: number;
 };
@@ -15,7 +14,6 @@ export type PoolState = {
   /** Numbers of the tasks in `kinds`; 0: the slot is free. */
   readonly ids: number[];
   desired: number;
-  /** Number of pending jobs. */
   pending: number;
   isDeploying: boolean;
   /** Whether ECS said that it cannot place a task, and has started none since. */
@@ -101,7 +99,6 @@ export class PoolCodes {
   }
 }
 
-/** Copies a state into another. */
 export function copyInto(from: PoolState, to: PoolState): void {
   for (let slot = 0; slot < from.ids.length; slot++) to.ids[slot] = from.ids[slot] ?? NO_TASK;
   to.desired = from.desired;

@@ -34,7 +34,6 @@ type Kind = {
   readonly withoutLease: number;
 };
 
-/** The model of a pool. */
 export class PoolModel implements Model {
   readonly initial: number;
   readonly judge: Judge;

@@ -53,7 +53,6 @@ export const ASKED_BELOW = UNITS.askedBelow + 1;
 export const LOW_BELOW = UNITS.lowBelow + 1;
 export const UNITS_OF_DRAINED_JOB = UNITS.drainedJob;
 
-/** A task that ECS has just created. */
 export const NEW_TASK: ModelTask = {
   ecs: 'pending',
   revision: 'new',
@@ -68,7 +67,6 @@ export const NEW_TASK: ModelTask = {
   row: 'young',
 };
 
-/** Whether its daemon holds a job. */
 export function holdsJob({ daemon }: ModelTask): boolean {
   return daemon === 'busy' || daemon === 'finishing';
 }
@@ -94,14 +92,12 @@ export function forget(task: ModelTask): ModelTask {
   };
 }
 
-/** One string for each state. */
 export function keyOf(task: ModelTask | undefined): string {
   if (task === undefined) return '';
   const { ecs, revision, protection, guard, blind, isRefused, write, look, daemon, unitsOfJob, row } = task;
   return [ecs, revision, protection, guard, blind, isRefused, write, look, daemon, unitsOfJob, row].join(' ');
 }
 
-/** A text for traces. */
 export function describeTask(task: ModelTask | undefined): string {
   if (task === undefined) return '-';
   const { ecs, revision, guard, write, daemon, row } = task;

@@ -17,7 +17,6 @@ const NO_CAPACITY =
   'Capacity is unavailable at this time. Please try again later or in a different availability zone.';
 const PULL_FAILURE = 'CannotPullContainerError: pull image manifest has been retried 7 time(s)';
 
-/** Plans all incidents of a world. */
 export function planIncidents(events: WorldEvents): void {
   const { world, plan, print } = events;
   const random = events.source(1);

@@ -40,7 +40,6 @@ export function planRetirements(events: WorldEvents): void {
   events.atEnd(() => fleet.takeBackNeeded());
 }
 
-/** Plans all overrides of a world. */
 export function planOverrides(events: WorldEvents): void {
   const operator = new Operator(events);
   events.repeat(operator.random, events.plan.overridesAnHour, () => operator.override());

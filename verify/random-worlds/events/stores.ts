@@ -21,7 +21,6 @@ const SECRET_LIES = [
 ] as const;
 const RECORD_FAULTS = ['lost', 'older', 'wrong', 'denied'] as const;
 
-/** Plans all changes of secrets of a world. */
 export function planSecretChanges(events: WorldEvents): void {
   const { world, plan, fleet, counts, print } = events;
   const { secrets, timeline } = world;

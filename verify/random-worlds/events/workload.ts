@@ -74,7 +74,6 @@ function cancel(world: World, id: Parameters<World['coderd']['cancelJob']>[0]): 
   if (job?.completedAt === undefined && job?.canceledAt === undefined) world.coderd.cancelJob(id);
 }
 
-/** Creates the workspaces of a world. */
 export function planWorkspaces(events: WorldEvents): void {
   const random = events.source(4);
   const planVisits = (workspace: WorkspaceRecord): void =>

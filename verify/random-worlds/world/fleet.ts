@@ -17,7 +17,6 @@ const FIRST_COUNT = 1;
 export class Fleet {
   /** Replaced by a new list at each deployment. */
   pools: readonly FleetPool[];
-  /** Number of retirements so far. */
   retired = 0;
   readonly #world: World;
 

@@ -1,10 +1,40 @@
-/** Collects the licences of the packages whose code is bundled into generated files. */
+/**
+ * Bundles a module with the packages that it imports, and collects the licences of bundled packages.
+ * Installed as dependencies they would be much larger: echarts is larger than all of the rest of the
+ * CLI, and fflate has eight builds.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PackagingError } from './packaging-error.ts';
+import { buildSync } from 'esbuild';
+import { PackagingError } from './command.ts';
 
 const NODE_MODULES = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 const LICENCE_FILE = /^(?:licen[cs]e|notice|copying)\b/i;
+
+type BundledModule = {
+  readonly code: string;
+  /** Paths of the bundled modules, relative to the project. */
+  readonly inputs: readonly string[];
+};
+
+/** `module`: the compiled module that the bundle replaces, a path in the package. */
+export function bundleModule(module: string, projectDir: string): BundledModule {
+  const { outputFiles, metafile } = buildSync({
+    entryPoints: [module.replace(/js$/, 'ts')],
+    absWorkingDir: projectDir,
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    legalComments: 'eof',
+    logLevel: 'warning',
+  });
+  return { code: outputFiles[0]?.text ?? '', inputs: Object.keys(metafile.inputs) };
+}
 
 /** One text with the licences of all packages among `inputs`, paths relative to `projectDir`. */
 export function licencesOf(inputs: readonly string[], projectDir: string): string {

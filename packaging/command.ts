@@ -1,0 +1,30 @@
+/** Runs commands, and the error of a package that cannot be written or does not work. */
+import { spawnSync } from 'node:child_process';
+
+/** A package cannot be written or does not work. The message says what to do. */
+export class PackagingError extends Error {
+  override readonly name = 'PackagingError';
+}
+
+/** Runs `main`. Prints the message of a PackagingError and sets the exit code 1. */
+export function runMain(main: () => void): void {
+  try {
+    main();
+  } catch (error) {
+    if (!(error instanceof PackagingError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}
+
+type Shell = {
+  readonly cwd: string;
+  readonly env?: NodeJS.ProcessEnv;
+};
+
+/** Runs a command line and returns its output. Throws PackagingError with the output if it fails. */
+export function sh(command: string, { cwd, env = process.env }: Shell): string {
+  const { status, stdout, stderr } = spawnSync(command, { cwd, env, shell: true, encoding: 'utf8' });
+  if (status === 0) return stdout;
+  throw new PackagingError(`running "${command}" in ${cwd}: exit code ${status}\n${stdout}${stderr}`);
+}
