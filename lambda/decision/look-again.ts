@@ -1,5 +1,4 @@
 /** The delay until the next look: short while a task moves or something is about to be due. */
-
 import type { PoolDecision } from './drain/decide-pool.ts';
 import { stayMs } from './forecast/choose-pools-to-wake.ts';
 import type { WakeDemand } from './forecast/wake-demand.ts';

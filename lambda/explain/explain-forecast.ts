@@ -1,5 +1,4 @@
 /** Explains the forecast of one pool: what coderd will do, and which pool starts for it. */
-
 import type { Deliberation } from '../decision/decide.ts';
 import { countTransitions } from '../decision/demand/transitions.ts';
 import { isForecastUnsure } from '../decision/forecast/forecast.ts';

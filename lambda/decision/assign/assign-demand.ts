@@ -1,5 +1,4 @@
 /** Assigns all demand in the order in which it is served, within the limits over all pools. */
-
 import { type DueGroup, type Group, isUrgent, type StockGroup, type TagGroup } from '../demand/demand.ts';
 import { partition, sum } from '../model/collections.ts';
 import { type Assignment, assign, isPaid, paidFor } from './assignment.ts';

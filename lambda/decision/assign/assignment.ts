@@ -8,7 +8,6 @@
  * and only while it costs less than it is worth. The solver is a least-cost flow
  * (offer-network.ts).
  */
-
 import { type Group, isPending, type TagGroup, youngestOf } from '../demand/demand.ts';
 import { sum } from '../model/collections.ts';
 import type { Served } from '../model/plan.ts';

@@ -4,7 +4,6 @@
  * can be served one after the other in order of priority: a later one may move an earlier one's
  * flow to other arcs, but never reduces it.
  */
-
 import { sum } from '../model/collections.ts';
 
 /** Nodes and arcs are numbers, in order of creation. */

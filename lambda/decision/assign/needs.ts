@@ -1,5 +1,4 @@
 /** The needs: how many tasks each pool needs before and after the limits. */
-
 import { type DueGroup, type Group, isPending, isUrgent, type StockGroup } from '../demand/demand.ts';
 import { floorOf, leastTasks } from '../forecast/floors.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';

@@ -1,5 +1,4 @@
 /** The offers: daemons and launches of every pool, and daemons of others. */
-
 import { AUDIENCES, oldestOf, PRICE_OF, type TagGroup } from '../demand/demand.ts';
 import { endsOf, type RunningBuild } from '../demand/record.ts';
 import { groupsBy, partition, sum } from '../model/collections.ts';

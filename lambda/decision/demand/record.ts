@@ -1,5 +1,4 @@
 /** The record of recent jobs: when unforeseen builds came, and how long builds take. */
-
 import type { EpochMs } from '../model/brands.ts';
 import { countUpTo, percentile } from '../model/collections.ts';
 import { memoized, memoizedWith } from '../model/memoize-by-object.ts';

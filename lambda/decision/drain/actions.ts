@@ -1,5 +1,4 @@
 /** The actions of a pool's decision: set the desired count, ask a task to leave, protect a task. */
-
 import { launchesFor, type PoolNeed } from '../assign/needs.ts';
 import { configuredFloor } from '../forecast/floors.ts';
 import type { TaskArn } from '../model/brands.ts';

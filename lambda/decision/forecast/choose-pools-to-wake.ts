@@ -4,7 +4,6 @@
  * contain. The chosen pools cost the least together: pools that are awake come first, then the
  * cheapest.
  */
-
 import type { Transition } from '../demand/transitions.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';

@@ -5,7 +5,6 @@
  * template's active version (docs/internals/coder.md §10). So without a daemon there is never a job
  * in the queue.
  */
-
 import { AUTOMATIC, byTime, type Transition, transitionsOf } from '../demand/transitions.ts';
 import type { EpochMs, OrganizationId } from '../model/brands.ts';
 import { by, partition, unique } from '../model/collections.ts';

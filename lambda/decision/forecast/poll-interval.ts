@@ -3,7 +3,6 @@
  * default), inferred from the times of the builds that it made. No API shows the setting. The time
  * between two polls is a whole multiple of the interval.
  */
-
 import { AUTOMATIC } from '../demand/transitions.ts';
 import type { EpochMs } from '../model/brands.ts';
 import { memoized } from '../model/memoize-by-object.ts';

@@ -1,5 +1,4 @@
 /** The pool forecast: the floors of each pool, and what the forecast needs of it. */
-
 import type { Transition } from '../demand/transitions.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
 import { memoized } from '../model/memoize-by-object.ts';

@@ -1,5 +1,4 @@
 /** Demand for daemons before their jobs exist: for what is due and for `warm`. */
-
 import type { DueGroup, WarmGroup } from '../demand/demand.ts';
 import { deriveRecord } from '../demand/record.ts';
 import type { Transition } from '../demand/transitions.ts';

@@ -2,7 +2,6 @@
  * Plays the queue of one organization: each daemon that becomes free takes the first job that fits
  * it, as coderd does (docs/internals/coder.md §4). Computed once for each scenario.
  */
-
 import { type BuildTimes, buildRestOf, factorOf } from './build-times.ts';
 import { normalQuantile } from './normal.ts';
 import type { Queue, QueuedJob, Server } from './queue.ts';

@@ -1,5 +1,4 @@
 /** The reasons of one pool, in the order of the stages. */
-
 import { launchesFor, type PoolNeed } from '../assign/needs.ts';
 import { countTransitions } from '../demand/transitions.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';

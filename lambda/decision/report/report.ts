@@ -13,9 +13,9 @@ import type { PoolView } from '../supply/supply.ts';
 import { reportAssignment, reportUnserved } from './assignment-rows.ts';
 import { reportFindings } from './findings.ts';
 import { prebuildFindings } from './prebuilds.ts';
-import { prebuildWaitFindings } from './prebuilds-waiting.ts';
 import { reasonsOf } from './reasons.ts';
 import { forecastFindings, reportForecast } from './report-forecast.ts';
+import { prebuildWaitFindings } from './waiting.ts';
 
 export type Decided = {
   readonly supply: readonly PoolView[];

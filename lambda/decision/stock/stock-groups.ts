@@ -1,5 +1,4 @@
 /** The stock as demand: free daemons for every set of pools that can run the same builds. */
-
 import type { StockGroup } from '../demand/demand.ts';
 import { deriveRecord, endsOf } from '../demand/record.ts';
 import type { PoolForecasts } from '../forecast/pool-forecast.ts';

@@ -1,5 +1,4 @@
 /** The capacity of one pool, counted from its tasks. All numbers are tasks. */
-
 import type { DaemonCounts, Doubt } from '../model/plan.ts';
 import type { OlderTasks } from './older-tasks.ts';
 import type { PoolView } from './supply.ts';

@@ -11,11 +11,17 @@ import { deriveOverrides } from '../settings/overrides.ts';
 import { type InForce, settingsInForce } from '../settings/settings-in-force.ts';
 import { type Credential, deriveCredentials } from './credentials.ts';
 import { type Claims, type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId } from './daemons.ts';
-import { deriveFailingStarts, type FailingInput, type FailingStarts } from './failing-starts.ts';
 import { countOlder, type OlderTasks } from './older-tasks.ts';
 import { derivePlacement, type PlacementFailure } from './placement.ts';
 import { removedPools } from './removed-pools.ts';
-import { learnStartTime, type SeenStart, seenStarts } from './start-time.ts';
+import {
+  deriveFailingStarts,
+  type FailingStarts,
+  learnStartTime,
+  type SeenStart,
+  type Starts,
+  seenStarts,
+} from './starts.ts';
 import { claimsOn, deriveTaskView, type TaskView } from './task-state.ts';
 
 export type PoolView = InForce & {
@@ -136,7 +142,7 @@ function derivePoolView({
 
 /** What the starts of a pool's tasks tell: how long they take, and whether they fail. */
 function startsOf(
-  starts: Pick<FailingInput, 'tasks' | 'registration'>,
+  starts: Starts,
   { pool, service, now }: Pick<PoolView, 'pool' | 'service'> & { readonly now: EpochMs },
 ): Pick<PoolView, 'startTime' | 'seenStarts' | 'failing' | 'placement'> {
   const startTime = learnStartTime({ ...starts, settingMs: pool.startTimeMs });

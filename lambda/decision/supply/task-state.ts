@@ -8,7 +8,7 @@ import type { PoolConfig } from '../model/config.ts';
 import type { Daemon, OrganizationReadings, Protection, Task } from '../model/snapshot.ts';
 import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
 import type { Claims, DaemonIndex } from './daemons.ts';
-import { isOverdue } from './failing-starts.ts';
+import { isOverdue } from './starts.ts';
 
 /** A protection with less time left than this means that the task drains. */
 const LEASE_MS = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Daemon, ReadingStatus, Task } from '../../../lambda/decision/model/snapshot.ts';
-import type { FailingStarts } from '../../../lambda/decision/supply/failing-starts.ts';
+import type { FailingStarts } from '../../../lambda/decision/supply/starts.ts';
 import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
 import {
   aConfig,

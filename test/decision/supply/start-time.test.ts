@@ -1,7 +1,7 @@
 /** The start time, from the tasks that ECS lists. */
 import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
-import { learnStartTime } from '../../../lambda/decision/supply/start-time.ts';
+import { learnStartTime } from '../../../lambda/decision/supply/starts.ts';
 import { ago, arnOf, aTask, HOUR, MINUTE, NOW, SECOND } from '../../support/parts.ts';
 import { table } from '../../support/table.ts';
 
