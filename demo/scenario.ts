@@ -10,18 +10,16 @@ import { AUTOSTARTS_MS, SLEEPING_POOL } from './autostarts.ts';
 
 type Pool = PoolSpec & { readonly max: number };
 
+const GPU = { cluster: 'gpu' };
+const GPU_IN_EUROPE = { cluster: 'gpu', region: 'eu' };
+const DATA = { team: 'data' };
+
 /** All start at zero. The tags overlap on purpose: `gpu-eu` can run every job of `gpu`. */
 export const POOLS: readonly Pool[] = [
   { name: 'default', organization: 'default', tags: {}, max: 20, desiredCount: 0 },
-  { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' }, max: 6, desiredCount: 0 },
-  {
-    name: 'gpu-eu',
-    organization: 'default',
-    tags: { cluster: 'gpu', region: 'eu' },
-    max: 6,
-    desiredCount: 0,
-  },
-  { name: 'data', organization: 'data', tags: { team: 'data' }, max: 6, desiredCount: 0 },
+  { name: 'gpu', organization: 'default', tags: GPU, max: 6, desiredCount: 0 },
+  { name: 'gpu-eu', organization: 'default', tags: GPU_IN_EUROPE, max: 6, desiredCount: 0 },
+  { name: 'data', organization: 'data', tags: DATA, max: 6, desiredCount: 0 },
   SLEEPING_POOL,
 ];
 
@@ -30,72 +28,24 @@ type Submission = {
   readonly atS: number;
   readonly what: string;
   readonly jobs: number;
-  readonly organization: string;
-  readonly tags: Tags;
+  /** @default 'default' */
+  readonly organization?: string;
+  /** @default none */
+  readonly tags?: Tags;
   /** Shortest and longest duration of a build. */
   readonly seconds: readonly [from: number, to: number];
   readonly prebuilds?: boolean;
 };
 
 const SUBMISSIONS: readonly Submission[] = [
-  { atS: 10, what: 'a template push', jobs: 2, organization: 'default', tags: {}, seconds: [15, 25] },
-  {
-    atS: 20,
-    what: 'an unschedulable job',
-    jobs: 1,
-    organization: 'default',
-    tags: { cluster: 'tpu' },
-    seconds: [30, 30],
-  },
-  {
-    atS: 40,
-    what: 'a burst: thirty people start work',
-    jobs: 30,
-    organization: 'default',
-    tags: {},
-    seconds: [30, 75],
-  },
-  {
-    atS: 55,
-    what: 'GPU workspaces in any region',
-    jobs: 5,
-    organization: 'default',
-    tags: { cluster: 'gpu' },
-    seconds: [40, 80],
-  },
-  {
-    atS: 60,
-    what: 'GPU workspaces in Europe',
-    jobs: 3,
-    organization: 'default',
-    tags: { cluster: 'gpu', region: 'eu' },
-    seconds: [40, 80],
-  },
-  {
-    atS: 70,
-    what: 'data workspaces',
-    jobs: 5,
-    organization: 'data',
-    tags: { team: 'data' },
-    seconds: [20, 60],
-  },
-  {
-    atS: 90,
-    what: 'prebuilt workspaces',
-    jobs: 8,
-    organization: 'default',
-    tags: {},
-    seconds: [30, 60],
-    prebuilds: true,
-  },
-  {
-    atS: 140,
-    what: 'more GPU workspaces',
-    jobs: 4,
-    organization: 'default',
-    tags: { cluster: 'gpu' },
-    seconds: [30, 60],
-  },
+  { atS: 10, what: 'a template push', jobs: 2, seconds: [15, 25] },
+  { atS: 20, what: 'an unschedulable job', jobs: 1, tags: { cluster: 'tpu' }, seconds: [30, 30] },
+  { atS: 40, what: 'a burst: thirty people start work', jobs: 30, seconds: [30, 75] },
+  { atS: 55, what: 'GPU workspaces in any region', jobs: 5, tags: GPU, seconds: [40, 80] },
+  { atS: 60, what: 'GPU workspaces in Europe', jobs: 3, tags: GPU_IN_EUROPE, seconds: [40, 80] },
+  { atS: 70, what: 'data workspaces', jobs: 5, organization: 'data', tags: DATA, seconds: [20, 60] },
+  { atS: 90, what: 'prebuilt workspaces', jobs: 8, seconds: [30, 60], prebuilds: true },
+  { atS: 140, what: 'more GPU workspaces', jobs: 4, tags: GPU, seconds: [30, 60] },
 ];
 
 /** Deployments of new images while builds run. At most one per pool. */
@@ -182,20 +132,15 @@ function planSubmissions(
   random: { whole(from: number, to: number): number },
   announce: (line: string) => void,
 ): void {
-  for (const { atS, what, jobs, seconds, prebuilds, organization, tags } of SUBMISSIONS) {
+  for (const { atS, what, jobs, seconds, prebuilds, organization = 'default', tags = {} } of SUBMISSIONS)
     world.timeline.after(atS * 1000, () => {
       announce(`${what}: ${some(jobs, 'job')} submitted`);
+      const initiator = prebuilds ? 'prebuilds' : 'user';
       for (let index = 0; index < jobs; index++) {
         const durationMs = random.whole(seconds[0] * 1000, seconds[1] * 1000);
-        world.coderd.submitJob({
-          organization,
-          tags,
-          durationMs,
-          initiator: prebuilds ? 'prebuilds' : 'user',
-        });
+        world.coderd.submitJob({ organization, tags, durationMs, initiator });
       }
     });
-  }
 }
 
 /** The configuration of the autoscaler in the demo, as a user would write it. */

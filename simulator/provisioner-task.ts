@@ -1,5 +1,5 @@
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
-import type { AcquiredJob, DaemonServer } from './base/daemon-connection.ts';
+import { type AcquiredJob, type DaemonServer, listening } from './base/daemon-connection.ts';
 import type { Random } from './base/random.ts';
 import type { Planned, Timeline } from './base/timeline.ts';
 import type { Container, ContainerHost, StartContainer } from './ecs/parts/container.ts';
@@ -138,11 +138,19 @@ function daemonProcess(options: ProvisionerTaskOptions, { taskId }: ContainerHos
   const { timeline, random, version, onAcquired = () => {}, onKilledJob = () => {} } = options;
   const credential = readCredential(options.variables());
   let idleSince = timeline.now();
-  const server = noticing(options.server, {
-    onIdle: () => {
-      idleSince = timeline.now();
+  const becameIdle = (): void => {
+    idleSince = timeline.now();
+  };
+  const server = listening(options.server, {
+    onConnect: becameIdle,
+    onJob: (job) => {
+      onAcquired(job, taskId);
+      return job;
     },
-    onJob: (job) => onAcquired(job, taskId),
+    onComplete: (_, report) => {
+      becameIdle();
+      return report;
+    },
   });
   return {
     idleSince: () => idleSince,
@@ -158,33 +166,5 @@ function daemonProcess(options: ProvisionerTaskOptions, { taskId }: ContainerHos
         connect: options.latencies.connect,
         onKilledJob: (job) => onKilledJob(job, taskId),
       }),
-  };
-}
-
-/** The server, with a callback each time that a daemon becomes idle or gets a job. */
-function noticing(
-  server: DaemonServer,
-  { onIdle, onJob: onTaken }: { readonly onIdle: () => void; readonly onJob: (job: AcquiredJob) => void },
-): DaemonServer {
-  return {
-    connect: (daemon) => {
-      const connection = server.connect(daemon);
-      onIdle();
-      return {
-        id: connection.id,
-        acquire: (onJob) =>
-          connection.acquire((job) => {
-            onTaken(job);
-            onJob(job);
-          }),
-        cancelAcquire: () => connection.cancelAcquire(),
-        onCancel: (listener) => connection.onCancel(listener),
-        close: () => connection.close(),
-        complete: (job, result, report) => {
-          onIdle();
-          connection.complete(job, result, report);
-        },
-      };
-    },
   };
 }

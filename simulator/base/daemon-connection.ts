@@ -29,6 +29,8 @@ export type StageSpan = {
   readonly endedAt: EpochMs;
 };
 
+export type JobResult = 'succeeded' | 'failed' | 'canceled';
+
 /** What a daemon reports with the end of a job. */
 export type JobReport = {
   /** Of a job that has succeeded. @default none */
@@ -65,7 +67,7 @@ export interface DaemonConnection {
    */
   onCancel(listener: (job: JobId) => void): void;
   /** Ends the job; `canceled` means that it was interrupted. */
-  complete(job: JobId, result: 'succeeded' | 'failed' | 'canceled', report?: JobReport): void;
+  complete(job: JobId, result: JobResult, report?: JobReport): void;
   /**
    * Closes the websocket. A running job gets no more updates (real daemons send one every 500 ms
    * while the socket is open), so the hang reaper finds it 5 min later. Nothing else is written:
@@ -95,4 +97,33 @@ export interface DaemonServer {
    * @throws ConnectionRefused with 401 for an unknown credential, 403 without a licence or the right
    */
   connect(daemon: Credential & { readonly name: string; readonly version: string }): DaemonConnection;
+}
+
+/**
+ * The server, with connections that call listeners. `onJob` may change the job that the daemon gets,
+ * `onComplete` the report that coderd gets.
+ */
+export function listening(
+  server: DaemonServer,
+  listeners: {
+    readonly onConnect?: () => void;
+    readonly onJob: (job: AcquiredJob) => AcquiredJob;
+    readonly onComplete: (result: JobResult, report: JobReport | undefined) => JobReport | undefined;
+  },
+): DaemonServer {
+  return {
+    connect: (daemon) => {
+      const connection = server.connect(daemon);
+      listeners.onConnect?.();
+      return {
+        id: connection.id,
+        acquire: (onJob) => connection.acquire((job) => onJob(listeners.onJob(job))),
+        cancelAcquire: () => connection.cancelAcquire(),
+        onCancel: (listener) => connection.onCancel(listener),
+        close: () => connection.close(),
+        complete: (job, result, report) =>
+          connection.complete(job, result, listeners.onComplete(result, report)),
+      };
+    },
+  };
 }

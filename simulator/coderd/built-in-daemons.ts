@@ -1,5 +1,5 @@
 import type { DaemonId, JobId } from '../../lambda/decision/model/brands.ts';
-import type { AcquiredJob, DaemonConnection } from '../base/daemon-connection.ts';
+import type { AcquiredJob, DaemonConnection, JobResult } from '../base/daemon-connection.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
 
 /** One of coderd's own daemons: it runs one job after the other until it is told to leave. */
@@ -48,10 +48,7 @@ export class BuiltInDaemon {
     });
   }
 
-  #finish(
-    job: { readonly id: JobId; readonly end: Planned },
-    result: 'succeeded' | 'failed' | 'canceled',
-  ): void {
+  #finish(job: { readonly id: JobId; readonly end: Planned }, result: JobResult): void {
     job.end.cancel();
     this.#job = undefined;
     this.#connection.complete(job.id, result);

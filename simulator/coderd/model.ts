@@ -122,6 +122,9 @@ export class CoderdModel implements DaemonServer {
   readonly workspaces: WorkspaceTable;
   /** Add presets with `addPreset`. */
   readonly prebuilds: Prebuilds;
+  licence: Licence;
+  /** Changes as with a restart of coderd with another one. */
+  psk: string | undefined;
   readonly #random: Random;
   readonly #jobs: JobTable;
   readonly #daemons: DaemonTable;
@@ -135,8 +138,6 @@ export class CoderdModel implements DaemonServer {
   readonly #imports = new Map<string, Job>();
   #builtIns = 0;
   #workspaceCount = 0;
-  #licence: Licence;
-  #psk: string | undefined;
 
   constructor(options: CoderdOptions) {
     const { timeline, random } = options;
@@ -145,8 +146,8 @@ export class CoderdModel implements DaemonServer {
     this.#random = random;
     // buildinfo and daemons show the commit too: v2.34.0+3006da5 (docs/internals/coder.md §2).
     this.version = new CoderVersion(release.includes('+') ? release : `${release}+${random.hex(7)}`);
-    this.#psk = options.psk;
-    this.#licence = (options.licensed ?? true) ? 'entitled' : 'not_entitled';
+    this.psk = options.psk;
+    this.licence = (options.licensed ?? true) ? 'entitled' : 'not_entitled';
     this.deploymentId = random.uuid();
     this.#users = new Users(random);
     const owner = this.#users.add({ username: 'testuser' }, timeline.now());
@@ -258,25 +259,8 @@ export class CoderdModel implements DaemonServer {
     return { refusal: { message: text } };
   }
 
-  get licence(): Licence {
-    return this.#licence;
-  }
-
   get isLicensed(): boolean {
-    return this.#licence === 'entitled' || this.#licence === 'grace_period';
-  }
-
-  setLicence(licence: Licence): void {
-    this.#licence = licence;
-  }
-
-  /** Changes the pre-shared key, as a restart of coderd with another one does. */
-  setPsk(psk: string | undefined): void {
-    this.#psk = psk;
-  }
-
-  revokeToken(token: string): void {
-    this.tokens.revoke(token);
+    return this.licence === 'entitled' || this.licence === 'grace_period';
   }
 
   /**
@@ -463,7 +447,7 @@ export class CoderdModel implements DaemonServer {
     const server = {
       keys: this.keys,
       organizations: this.organizations,
-      psk: this.#psk,
+      psk: this.psk,
       licensed: this.isLicensed,
       version: this.version,
       authenticate: (token: string) => this.authenticate(token),

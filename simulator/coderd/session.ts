@@ -1,6 +1,6 @@
 import type { DaemonId, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { type TagSet, tagKey } from '../../lambda/decision/model/tags.ts';
-import type { AcquiredJob, DaemonConnection, JobReport } from '../base/daemon-connection.ts';
+import type { AcquiredJob, DaemonConnection, JobReport, JobResult } from '../base/daemon-connection.ts';
 import { SimulatorError } from '../base/simulator-error.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
 import type { Acquirer, Asker } from './acquirer.ts';
@@ -112,7 +112,7 @@ export class Session implements DaemonConnection, Asker {
    * Completes a job. coderd refuses it, without effect, if the job has another worker or has
    * already ended (by a reaper or a cancellation).
    */
-  complete(id: JobId, result: 'succeeded' | 'failed' | 'canceled', report: JobReport = {}): void {
+  complete(id: JobId, result: JobResult, report: JobReport = {}): void {
     if (this.#state === 'closed by coderd') return;
     this.#mustBeOpen('completing a job');
     const job = this.#parts.jobs.get(id);
@@ -163,7 +163,7 @@ export class Session implements DaemonConnection, Asker {
  * The error text of a result. An interrupted daemon reports a failure, whatever interrupted it
  * (docs/internals/coder.md §5).
  */
-function errorOf(result: 'succeeded' | 'failed' | 'canceled'): string | undefined {
+function errorOf(result: JobResult): string | undefined {
   if (result === 'failed') return 'terraform apply: exit status 1';
   return result === 'canceled' ? 'canceled' : undefined;
 }

@@ -5,7 +5,7 @@
  * ends it: the kernel kills Terraform (docs/internals/coder.md §5).
  */
 import type { EpochMs, JobId } from '../../lambda/decision/model/brands.ts';
-import type { AcquiredJob, DaemonConnection, DaemonServer } from '../base/daemon-connection.ts';
+import { type AcquiredJob, type DaemonServer, type JobResult, listening } from '../base/daemon-connection.ts';
 import type { Timeline } from '../base/timeline.ts';
 
 /** What the tasks of a pool use. Percents are those of one vCPU. */
@@ -65,7 +65,13 @@ export class ContainerUsage {
 
   /** The server, as a daemon in this container uses it. */
   through(server: DaemonServer): DaemonServer {
-    return { connect: (daemon) => this.#watched(server.connect(daemon)) };
+    return listening(server, {
+      onJob: (job) => this.#begin(job),
+      onComplete: (result, report) => {
+        const error = this.#end(result);
+        return error === undefined ? report : { ...report, error };
+      },
+    });
   }
 
   stats(): DockerStats {
@@ -96,20 +102,6 @@ export class ContainerUsage {
     return Math.min(this.#size.memory, idleMiB + (peakMiB(job.id) - idleMiB) * Math.min(1, part));
   }
 
-  #watched(connection: DaemonConnection): DaemonConnection {
-    return {
-      id: connection.id,
-      acquire: (onJob) => connection.acquire((job) => onJob(this.#begin(job))),
-      cancelAcquire: () => connection.cancelAcquire(),
-      onCancel: (listener) => connection.onCancel(listener),
-      close: () => connection.close(),
-      complete: (job, result, report) => {
-        const error = this.#end(result);
-        connection.complete(job, result, error === undefined ? report : { ...report, error });
-      },
-    };
-  }
-
   /** Returns the job as the daemon runs it: it ends early if memory runs out. */
   #begin(job: AcquiredJob): AcquiredJob {
     const killedAfterMs = this.#killedAfterMs(job);
@@ -130,7 +122,7 @@ export class ContainerUsage {
   }
 
   /** Ends the build. Returns the error if the kernel has killed it. */
-  #end(result: 'succeeded' | 'failed' | 'canceled'): string | undefined {
+  #end(result: JobResult): string | undefined {
     const isKilled = result === 'failed' && this.#build?.killedAfterMs !== undefined;
     this.#busyMs += this.#buildMs();
     this.#build = undefined;

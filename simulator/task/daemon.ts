@@ -12,6 +12,7 @@ import {
   type DaemonConnection,
   type DaemonServer,
   type InitWork,
+  type JobResult,
   type StageSpan,
 } from '../base/daemon-connection.ts';
 import type { Random } from '../base/random.ts';
@@ -157,7 +158,7 @@ export class Daemon {
     return { durationMs: initMs + restMs, stages };
   }
 
-  #finish(connection: DaemonConnection, result: 'succeeded' | 'failed' | 'canceled'): void {
+  #finish(connection: DaemonConnection, result: JobResult): void {
     if (this.#job === undefined) return;
     const { acquired, done, stages } = this.#job;
     done.cancel();

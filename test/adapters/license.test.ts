@@ -33,7 +33,7 @@ describe('the license', () => {
   it('is read once an hour', async () => {
     const { lab, license, asked } = await start();
     expect(await license.at(START)).toBe('entitled');
-    lab.world.coderd.setLicence('not_entitled');
+    lab.world.coderd.licence = 'not_entitled';
     expect(await license.at(plusMs(START, HOUR_MS - 1))).toBe('entitled');
     expect(asked()).toBe(1);
     expect(await license.at(plusMs(START, HOUR_MS))).toBe('not_entitled');
@@ -51,7 +51,7 @@ describe('the license', () => {
     const findings = async () =>
       decide(await observe(lab.ports(), lab.config), lab.config).findings.map(({ code }) => code);
     expect(await findings()).toEqual([]);
-    lab.world.coderd.setLicence('grace_period');
+    lab.world.coderd.licence = 'grace_period';
     lab.pass(3600);
     expect(await findings()).toContain('license-in-grace');
   });

@@ -90,7 +90,7 @@ it('keeps the earlier expiry if the refresh fails, and never throws', async () =
   const { at, asked } = await start(30 * DAY_MS);
   await at(0);
   const { secrets, tokenSecretName, coderd } = lab.world;
-  coderd.revokeToken(secrets.find(tokenSecretName)?.value ?? '');
+  coderd.tokens.revoke(secrets.find(tokenSecretName)?.value ?? '');
   expect(await at(2 * HOUR_MS)).toBe(plusMs(START, 30 * DAY_MS));
   // refused, tried again with a newly read secret, and not tried in the next look
   expect(asked()).toBe(3);

@@ -114,7 +114,7 @@ describe('a scheduled look', () => {
     const { coderd, secrets, tokenSecretName } = lab.world;
     const old = secrets.find(tokenSecretName)?.value ?? '';
     secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all' }));
-    coderd.revokeToken(old);
+    coderd.tokens.revoke(old);
     await expect(handler({ tick: true }, context)).resolves.toEqual({ looks: 1 });
   });
 
@@ -122,7 +122,7 @@ describe('a scheduled look', () => {
     const { coderd, secrets, tokenSecretName } = lab.world;
     const good = secrets.find(tokenSecretName)?.value ?? '';
     const narrow = coderd.addToken({ canRead: ['default'] });
-    coderd.revokeToken(good);
+    coderd.tokens.revoke(good);
     secrets.put(tokenSecretName, narrow);
     for (let index = 0; index < 3; index++)
       coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
@@ -133,7 +133,7 @@ describe('a scheduled look', () => {
       /^organization "data": no permission to list provisioner jobs.*\norganization "data": no permission to list provisioner daemons/,
     );
     expect(lab.world.service('cpu').state.desiredCount).toBeGreaterThanOrEqual(3);
-    coderd.revokeToken(narrow);
+    coderd.tokens.revoke(narrow);
     secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all' }));
   });
 });

@@ -157,7 +157,7 @@ it('sends a request that changes coderd once, though coderd fails', async () => 
 
 it('reads a token again that was replaced in its secret', async () => {
   const { coderd, secrets } = world;
-  coderd.revokeToken(secrets.find('coder/key-manager-token')?.value ?? '');
+  coderd.tokens.revoke(secrets.find('coder/key-manager-token')?.value ?? '');
   const keyRights = { read: 'all', create: 'all', delete: 'all' } as const;
   secrets.put('coder/key-manager-token', coderd.addToken({ canRead: 'all', keyRights }));
   expect(await resource('Create')).toMatchObject({ PhysicalResourceId: 'key-of-cpu' });

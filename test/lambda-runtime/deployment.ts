@@ -115,6 +115,6 @@ function submitJobs(world: World, organization: string, count: number): void {
 
 function restrictToken(world: World, canRead: readonly string[] | 'all'): void {
   const { coderd, secrets, tokenSecretName } = world;
-  coderd.revokeToken(secrets.find(tokenSecretName)?.value ?? '');
+  coderd.tokens.revoke(secrets.find(tokenSecretName)?.value ?? '');
   secrets.put(tokenSecretName, coderd.addToken({ canRead }));
 }

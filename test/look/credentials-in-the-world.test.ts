@@ -94,13 +94,13 @@ describe('a job with the scope of a user', () => {
 describe('a daemon that coderd refuses', () => {
   it('with the wrong pre-shared key runs nothing, and jobs of other pools are served', async () => {
     const { own, coderd, submit, daemons } = await start(POOLS);
-    coderd.setPsk('another');
+    coderd.psk = 'another';
     const [lost, served] = [submit('default', POOLS[0]?.tags ?? {}), submit('data', { gpu: 'true' })];
     await own.run(240);
     expect([lost, served].map((id) => coderd.job(id)?.status)).toEqual(['pending', 'succeeded']);
     expect(daemons().some(({ pool }) => pool === 'psk')).toBe(false);
     // coderd is started again with the key of the secret
-    coderd.setPsk('shared');
+    coderd.psk = 'shared';
     await own.run(120);
     expect(coderd.job(lost)?.status).toBe('succeeded');
     expect(own.world.figures().killed).toBe(0);

@@ -50,25 +50,19 @@ export type JobRecord = NewJob & {
   readonly workerId: DaemonId | undefined;
   readonly error: string | undefined;
   readonly failedBy: FailedBy | undefined;
-  /** Of a job that has succeeded; in any order. */
+  /** Of a job that has succeeded; in any order: the rows of provisioner_job_timings. */
   readonly stages: readonly StageSpan[];
   readonly status: JobStatus;
 };
 
 /** A row of provisioner_jobs. Only `JobTable` changes it. */
 export type Job = Omit<NewJob, 'template'> & {
+  -readonly [Field in Exclude<keyof JobRecord, keyof NewJob | 'status'>]: JobRecord[Field];
+} & {
   /** An imported version may get its template later. */
   template: TemplateRecord;
   /** 1, 2, …: the order of insertion and of created_at. */
   readonly sequence: number;
-  startedAt: EpochMs | undefined;
-  canceledAt: EpochMs | undefined;
-  completedAt: EpochMs | undefined;
-  workerId: DaemonId | undefined;
-  error: string | undefined;
-  failedBy: FailedBy | undefined;
-  /** The rows of provisioner_job_timings. */
-  stages: readonly StageSpan[];
   /** When the last update came, if no session sends updates. */
   updatedAt: EpochMs;
   /** The open session that sends updates for it. */

@@ -74,7 +74,7 @@ describe('the pre-shared key of a pool', () => {
     {
       scenario: 'cannot be compared without the token',
       broken: ({ coderd, secrets, tokenSecretName }) =>
-        coderd.revokeToken(secrets.find(tokenSecretName)?.value ?? ''),
+        coderd.tokens.revoke(secrets.find(tokenSecretName)?.value ?? ''),
       says: [
         `ok    pool "pool": psk: secret "${SECRET}" is readable (organization not compared). Only a daemon can try the key: read the log of the first task`,
       ],
@@ -153,7 +153,7 @@ describe('the token of a pool', () => {
     {
       scenario: 'is revoked',
       pool: ofAnn,
-      broken: ({ coderd, secrets }) => coderd.revokeToken(secrets.find(SECRET)?.value ?? ''),
+      broken: ({ coderd, secrets }) => coderd.tokens.revoke(secrets.find(SECRET)?.value ?? ''),
       says: [
         expect.stringMatching(
           /^FAIL {2}pool "pool": token: .*401.*API key is invalid.*\. Create a new token/,

@@ -254,7 +254,7 @@ describe('a failed check', () => {
     {
       scenario: 'a revoked token',
       broken: ({ coderd, secrets, tokenSecretName }) =>
-        coderd.revokeToken(secrets.find(tokenSecretName)?.value ?? ''),
+        coderd.tokens.revoke(secrets.find(tokenSecretName)?.value ?? ''),
       says: [
         'FAIL  token valid: coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.; coderd also refused the token that was read again from the secret; store a valid token in it',
       ],
@@ -317,7 +317,9 @@ describe('a failed check', () => {
     {
       scenario: 'a missing licence',
       group: 'expiry',
-      broken: ({ coderd }) => coderd.setLicence('not_entitled'),
+      broken: ({ coderd }) => {
+        coderd.licence = 'not_entitled';
+      },
       says: [
         'FAIL  licence: does not include external provisioner daemons, so no daemon can connect. Add a Premium licence in coderd',
       ],
@@ -325,7 +327,9 @@ describe('a failed check', () => {
     {
       scenario: 'an expired licence',
       group: 'clock',
-      broken: ({ coderd }) => coderd.setLicence('grace_period'),
+      broken: ({ coderd }) => {
+        coderd.licence = 'grace_period';
+      },
       says: [
         'warn  licence: expired, now in its grace period. Renew it: after the grace period no daemon can connect',
       ],
@@ -556,7 +560,11 @@ describe('checks that cannot be tried', () => {
   });
 
   it('tries no key on an open-source coderd, and fails one check that says what to install', async () => {
-    const { out } = await doctor({ broken: ({ coderd }) => coderd.setLicence('open-source') });
+    const { out } = await doctor({
+      broken: ({ coderd }) => {
+        coderd.licence = 'open-source';
+      },
+    });
     expect(linesOf(out, 'FAIL')).toEqual([
       "FAIL  licence: coderd is the open-source build, which has no licences and lets no external daemon connect: the tasks of all pools would run no job. Install Coder's own release (image ghcr.io/coder/coder), and add a Premium licence in it",
     ]);
@@ -686,7 +694,9 @@ it('reports that coderd extends a token with each use', async () => {
 
 it('prints the same checks as one JSON document with --json', async () => {
   const { out, code } = await doctor({
-    broken: ({ coderd }) => coderd.setLicence('not_entitled'),
+    broken: ({ coderd }) => {
+      coderd.licence = 'not_entitled';
+    },
     args: ['--json'],
   });
   const { version, checks } = JSON.parse(out);

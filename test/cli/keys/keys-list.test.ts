@@ -184,7 +184,9 @@ describe('a problem', () => {
     },
     {
       scenario: 'is a licence that is gone',
-      broken: ({ world }) => world.coderd.setLicence('not_entitled'),
+      broken: ({ world }) => {
+        world.coderd.licence = 'not_entitled';
+      },
       code: 1,
       says: ['  - listing provisioner keys of organization "data": coderd answered 403'],
     },

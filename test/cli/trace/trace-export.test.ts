@@ -323,7 +323,7 @@ describe('an unreadable coderd', () => {
     const token = { last: '' };
     const lab: Lab = await workingLab({
       onRequest: ({ operation }) => {
-        if (operation.endsWith('/builds')) lab.world.coderd.revokeToken(token.last);
+        if (operation.endsWith('/builds')) lab.world.coderd.tokens.revoke(token.last);
       },
     });
     const { world } = lab;

@@ -201,7 +201,7 @@ describe('a changed secret', () => {
         /^pool "cpu": the pre-shared key in secret coder\/keys\/cpu changed at .* restart it/,
       ),
     ]);
-    on.world.coderd.setPsk(`${psk}-2`);
+    on.world.coderd.psk = `${psk}-2`;
     // more builds than daemons: a new task starts, and connects with the new key
     submit(on, 4, () => 2);
     await on.rest(60);

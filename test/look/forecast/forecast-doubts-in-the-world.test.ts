@@ -134,7 +134,7 @@ it('launches nothing and keeps the last daemon while the forecast is forbidden',
   // because it stayed
   expect(on.watched.late(MAX_DELAY_MS)).toEqual([]);
   secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all' }));
-  coderd.revokeToken(poor);
+  coderd.tokens.revoke(poor);
   const after = await on.invoke(12);
   expect(findingsOf(after.at(-1))).toEqual([]);
   expect(on.world.figures().tasks.running).toBe(0);

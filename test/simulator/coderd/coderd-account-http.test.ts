@@ -147,7 +147,7 @@ describe('entitlements', () => {
     { licence: 'not_entitled', enabled: false },
   ] as const)('show whether external daemons are licensed: $licence', async ({ licence, enabled }) => {
     const { model, get } = await world();
-    model.setLicence(licence);
+    model.licence = licence;
     expect(await get('entitlements')).toMatchObject({
       status: 200,
       body: { features: { external_provisioner_daemons: { entitlement: licence, enabled } } },
@@ -162,7 +162,7 @@ describe('entitlements', () => {
 it('has no licensed routes and admits no external daemon as the open-source build', async () => {
   const { model, get } = await world();
   const key = model.addKey({ organization: 'default', name: 'cpu', tags: {} });
-  model.setLicence('open-source');
+  model.licence = 'open-source';
   for (const path of ['entitlements', 'provisionerkeys/self', 'organizations/default/provisionerkeys'])
     expect(await get(path)).toMatchObject({ status: 404, body: { message: 'Route not found.' } });
   expect(() => model.connect({ key, name: 'cpu-1', version: 'v2.30.0' })).toThrow('Enterprise feature');

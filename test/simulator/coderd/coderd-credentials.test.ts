@@ -76,11 +76,11 @@ describe('a daemon with the pre-shared key', () => {
 
   it('is refused if coderd has none, and with the old one once coderd has another', () => {
     const { model, connect } = world();
-    model.setPsk(undefined);
+    model.psk = undefined;
     expect(refusal(() => connect({ psk: 'shared' }))).toBe(NOBODY);
-    model.setPsk('');
+    model.psk = '';
     expect(refusal(() => connect({ psk: '' }))).toBe(NOBODY);
-    model.setPsk('other');
+    model.psk = 'other';
     expect(refusal(() => connect({ psk: 'shared' }))).toBe(NOBODY);
   });
 });
@@ -112,7 +112,7 @@ describe("a daemon with a user's token", () => {
     { change: 'elsewhere', says: '404 Resource not found or you do not have access' },
   ])('is refused: $change', ({ change, says }) => {
     const { model, user, connect, token } = world();
-    if (change === 'revoked') model.revokeToken(token);
+    if (change === 'revoked') model.tokens.revoke(token);
     if (change === 'suspended') model.setUserStatus(user, 'suspended');
     const organization = change === 'elsewhere' ? 'nowhere' : 'data';
     expect(refusal(() => connect({ token, organization, tags: MINE }))).toBe(says);

@@ -90,7 +90,7 @@ describe('a request without a token', () => {
 
   it.each(['', 'unknown', 'revoked'])('gets 401 with the token "%s"', async (kind) => {
     const { get, model, token, organization } = await world();
-    model.revokeToken(token);
+    model.tokens.revoke(token);
     const given = kind === 'revoked' ? token : kind;
     for (const path of ['', `/${organization}/provisionerjobs`, `/${organization}/provisionerdaemons`]) {
       const { status, body } = await get(`/api/v2/organizations${path}`, given);

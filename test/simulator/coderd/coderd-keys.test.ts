@@ -158,7 +158,7 @@ describe('the routes of keys', () => {
   it('answer a key about itself without a licence', () => {
     const { model, ask, create } = server();
     const key = keyOf(create('cpu', { a: 'b' }));
-    model.setLicence('not_entitled');
+    model.licence = 'not_entitled';
     expect(ask('GET', 'provisionerkeys/self', { key })).toMatchObject({
       status: 200,
       body: { name: 'cpu', tags: { a: 'b' }, organization: model.organizationId('default') },

@@ -61,7 +61,7 @@ export class SimulatedStage extends Stage {
       version: release,
       autobuildPollMs: NEVER_MS,
     });
-    this.#model.setLicence('open-source');
+    this.#model.licence = 'open-source';
     this.#server = createServer(coderdHandler(this.#model, { rateLimit: 1e9 }));
   }
 
