@@ -10,6 +10,7 @@ import { Random } from '../../../simulator/base/random.ts';
 import { CoderdRefusal } from '../../../simulator/coderd/rules/refusal.ts';
 import type { World } from '../../../simulator/world.ts';
 import { type Lab, type LabPool, START, startLongLab } from '../../support/lab.ts';
+import { rows } from '../../support/runs.ts';
 import { watch } from '../../support/watch.ts';
 
 let lab: Lab | undefined;
@@ -73,7 +74,7 @@ const MAX_DELAYS = ['3m', '10m', '15m'];
 const LONGEST_DELAY_MS = 15 * MINUTE_MS;
 
 describe('a random calendar', () => {
-  it.each([1, 2])(
+  it.each(rows([1, 2], 1))(
     'starts workspaces on time and makes other transitions within maxDelay, seed %i',
     async (seed) => {
       const random = new Random(seed);
