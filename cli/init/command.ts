@@ -7,7 +7,7 @@ import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
 import { readConfig } from '../../lambda/config/read.ts';
-import { checkPoolCount, MOST_POOLS } from '../../lambda/config/rules/deployment-rules.ts';
+import { checkPoolCount, MOST_MANAGED, MOST_POOLS } from '../../lambda/config/rules/deployment-rules.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { whileWorking } from '../shared/activity.ts';
@@ -21,7 +21,7 @@ import { readLaunchPrice } from '../shared/launch-price.ts';
 import { readBuilds } from './builds.ts';
 import { type Draft, draftPools } from './draft.ts';
 import { answer, gatherInputs, type InitOptions, type Inputs } from './inputs.ts';
-import { type InitResult, resultOf } from './result.ts';
+import { type InitResult, resultOf, secretsOf } from './result.ts';
 import { screen } from './screen.ts';
 import { readSecretStates } from './secret-states.ts';
 import { settingsText } from './settings-file.ts';
@@ -31,7 +31,7 @@ export function addInitCommand(program: Command, { cliEnvironment }: CommandCont
   program
     .command('init')
     .description(
-      'write a first configuration from what coderd has, and print the commands that create missing keys and secrets; asks for what you leave out',
+      'write a first configuration from what coderd has, and print the commands that create missing secrets; asks for what you leave out. autoscaler setup runs it, and does the rest too',
     )
     .option('--url <url>', 'URL of coderd (default: CODER_URL)')
     .option(
@@ -39,7 +39,10 @@ export function addInitCommand(program: Command, { cliEnvironment }: CommandCont
       'secret with the API token (default: coder/autoscaler-token). CODER_SESSION_TOKEN replaces its value for this command',
     )
     .option('--organization <name...>', 'organizations to cover (default: all that coderd lists)')
-    .option('--key-prefix <path>', 'where the secrets of the keys are: <path>/<pool>', 'coder/keys')
+    .option(
+      '--key-prefix <path>',
+      'use keys that you create and store at <path>/<pool> (default: key: managed, the stack makes the keys)',
+    )
     .option('--proxy <url>', 'HTTP proxy to coderd')
     .option('--ca-bundle <file>', "PEM file, if your own CA signed coderd's certificate")
     .option(
@@ -54,7 +57,7 @@ export function addInitCommand(program: Command, { cliEnvironment }: CommandCont
     });
 }
 
-async function init(options: InitOptions, cliEnvironment: CliEnvironment): Promise<InitResult> {
+export async function init(options: InitOptions, cliEnvironment: CliEnvironment): Promise<InitResult> {
   refuseExisting(options.config);
   const inputs = await gatherInputs(options, cliEnvironment);
   const { coder } = inputs;
@@ -69,8 +72,7 @@ async function init(options: InitOptions, cliEnvironment: CliEnvironment): Promi
     const launchPrice = await priceOfLaunch(image, cliEnvironment);
     const schema = schemaBeside(options.config);
     write(options.config, settingsText({ draft, coder, image, launchPrice, schema }), cliEnvironment);
-    const names = [coder.token.secret, ...draft.pools.map(({ key }) => key)];
-    const states = await readSecretStates(clients.secrets, names);
+    const states = await readSecretStates(clients.secrets, secretsOf(coder, draft));
     return resultOf({ options, coder, account, draft, states, hasToken });
   } finally {
     await Promise.all([clients.close(), ...(coderd === clients.coderd ? [] : [coderd.close()])]);
@@ -92,7 +94,9 @@ async function surveyCoderd(given: {
   };
   const doing = 'reading templates and workspaces from coderd';
   const { surveyed, builds } = await whileWorking(doing, cliEnvironment, read);
-  const draft = draftPools(surveyed, builds, { keyPrefix: options.keyPrefix, most: MOST_POOLS });
+  const { keyPrefix } = options;
+  const most = keyPrefix === undefined ? MOST_MANAGED : MOST_POOLS;
+  const draft = draftPools(surveyed, builds, { keyPrefix, most });
   refuseEmpty(draft);
   return draft;
 }

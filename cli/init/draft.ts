@@ -11,8 +11,8 @@ export type DraftPool = {
   readonly name: string;
   readonly organization: string;
   readonly tags: Tags;
-  /** The name of the secret with the pool's key. */
-  readonly key: string;
+  /** The name of the secret with the pool's key; undefined for a managed key. */
+  readonly key?: string;
   /** The templates whose active version has these tags; none if the organization has no template. */
   readonly templates: readonly string[];
 };
@@ -31,7 +31,7 @@ type TagSet = Omit<DraftPool, 'name' | 'key'>;
 export function draftPools(
   surveyed: readonly OrganizationTemplates[],
   builds: Builds,
-  { keyPrefix, most }: { readonly keyPrefix: string; readonly most: number },
+  { keyPrefix, most }: { readonly keyPrefix: string | undefined; readonly most: number },
 ): Draft {
   const [own, scoped] = partition(surveyed.flatMap(tagSetsOf), ({ tags }) => tags.scope !== 'user');
   // if there are too many, keep those of the most templates
@@ -40,7 +40,7 @@ export function draftPools(
   const names = poolNames([...kept, ...others]);
   const pools = [...kept, ...others].map((tagSet, index): DraftPool => {
     const name = names[index] ?? '';
-    return { name, ...tagSet, key: `${keyPrefix}/${name}` };
+    return { name, ...tagSet, ...(keyPrefix === undefined ? {} : { key: `${keyPrefix}/${name}` }) };
   });
   const leftOut = pools.slice(kept.length);
   return {

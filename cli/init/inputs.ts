@@ -10,7 +10,8 @@ export type InitOptions = {
   readonly url?: string;
   readonly tokenSecret?: string;
   readonly organization?: readonly string[];
-  readonly keyPrefix: string;
+  /** Undefined: managed keys. */
+  readonly keyPrefix?: string;
   readonly proxy?: string;
   readonly caBundle?: string;
   readonly config: string;
@@ -31,7 +32,9 @@ export type Inputs = {
   readonly caBundle: string | undefined;
 };
 
-const DEFAULT_TOKEN_SECRET = 'coder/autoscaler-token';
+export const DEFAULT_TOKEN_SECRET = 'coder/autoscaler-token';
+/** The secret with the token of the key function. */
+export const KEY_TOKEN_SECRET = 'coder/key-manager-token';
 
 /** Asks for what the flags leave out if there is a terminal. Throws UsageError or InputError. */
 export async function gatherInputs(options: InitOptions, cliEnvironment: CliEnvironment): Promise<Inputs> {
@@ -92,7 +95,7 @@ const FLAGS: Readonly<Record<string, string>> = {
  * Applies the rules of the configuration before the first request: a token that was pasted as the
  * name of its secret must not travel or be printed.
  */
-function refuseWrong(coder: CoderSettings, keyPrefix: string): void {
+function refuseWrong(coder: CoderSettings, keyPrefix = 'coder/keys'): void {
   const pool = { name: 'pool', organization: 'default', key: { secret: `${keyPrefix}/pool` } };
   try {
     checkConfig({ coder, pools: [pool] });

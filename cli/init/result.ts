@@ -1,7 +1,7 @@
 /** The result of `autoscaler init`, as `--json` prints it. */
-import { keyCommand, tokenCommand } from '../shared/credential-commands.ts';
+import { KEYS_USER, keyCommand, tokenCommand } from '../shared/credential-commands.ts';
 import type { Draft, DraftPool } from './draft.ts';
-import type { CoderSettings, InitOptions } from './inputs.ts';
+import { type CoderSettings, type InitOptions, KEY_TOKEN_SECRET } from './inputs.ts';
 import type { SecretStates } from './secret-states.ts';
 import { type Account, releaseOf } from './survey.ts';
 
@@ -21,6 +21,12 @@ export type InitResult = {
   readonly firstDeployment: { readonly tasks: number; readonly vcpu: number };
 };
 
+/** The secrets that the configuration names. */
+export function secretsOf(coder: CoderSettings, { pools }: Draft): readonly string[] {
+  const keys = pools.map(({ key }) => key ?? KEY_TOKEN_SECRET);
+  return [...new Set([coder.token.secret, ...keys])];
+}
+
 /** The default of `cpu`. */
 const VCPU_OF_A_TASK = 1;
 
@@ -36,6 +42,7 @@ export function resultOf(done: {
   const isOpen = (secret: string): boolean => states.missing.has(secret) || states.unknown.has(secret);
   const { user } = account;
   const { secret } = coder.token;
+  const isManaged = draft.pools.some(({ key }) => key === undefined);
   return {
     version: 1,
     file: options.config,
@@ -48,7 +55,10 @@ export function resultOf(done: {
     ],
     commands: [
       ...(isOpen(secret) ? [tokenCommand(secret, hasToken && !user.isOwner)] : []),
-      ...draft.pools.filter(({ key }) => isOpen(key)).map(keyCommand),
+      ...(isManaged && isOpen(KEY_TOKEN_SECRET) ? [tokenCommand(KEY_TOKEN_SECRET, false, KEYS_USER)] : []),
+      ...draft.pools.flatMap(({ key, ...pool }) =>
+        key !== undefined && isOpen(key) ? [keyCommand({ ...pool, key })] : [],
+      ),
     ],
     uncheckedSecrets: [...states.unknown],
     ...(states.error === undefined ? {} : { secretsError: states.error }),
@@ -59,5 +69,5 @@ export function resultOf(done: {
 const imageNote = (version: string): string =>
   `coderd's version ${version} is no release, so the pools have the default image. Set defaults.image to an image of your version`;
 
-const ownerNote = (name: string): string =>
-  `User "${name}" is an owner. That is enough for this command. For the autoscaler create a token of a user with the organization template admin role (docs/deploy.md, step 1): a token of an owner may do everything and expires after 7 days by default`;
+export const ownerNote = (name: string): string =>
+  `User "${name}" is an owner. That is enough for this command. For the autoscaler create a token of a user with the organization template admin role (docs/deploy.md): a token of an owner may do everything and expires after 7 days by default`;

@@ -12,13 +12,10 @@ export function screen(result: InitResult): string {
     `coderd: ${coderd.url}, ${coderd.version}; the token's user is "${coderd.user}"`,
     `${file}: written, with ${some(pools.length, 'pool')}`,
     '',
-    poolTable(result),
-    '',
-    'Not covered:',
-    ...result.notes.map((note) => `  - ${note}`),
+    poolsText(result),
     '',
     ...commandLines(result),
-    'Then (docs/deploy.md, steps 3 to 6):',
+    'Then (docs/deploy.md):',
     `  npx autoscaler validate${argument}`,
     `  npx autoscaler doctor${option}`,
     `  npx cdk bootstrap${context}  # once for each account and Region`,
@@ -27,6 +24,11 @@ export function screen(result: InitResult): string {
     firstDeployment(result),
     '',
   ].join('\n');
+}
+
+/** The pools, and what they do not cover. */
+export function poolsText(result: InitResult): string {
+  return [poolTable(result), '', 'Not covered:', ...result.notes.map((note) => `  - ${note}`)].join('\n');
 }
 
 function poolTable({ pools }: InitResult): string {
@@ -49,7 +51,7 @@ function commandLines({ commands, secretsError, uncheckedSecrets }: InitResult):
       ? `Could not read ${uncheckedSecrets.join(', ')}. Leave out the commands for what exists.`
       : `Not checked which secrets exist: ${secretsError}. Leave out the commands for what exists.`;
   return [
-    'Create what is missing. You need coder, signed in as an owner, and aws:',
+    'Create what is missing: autoscaler setup does it, or run this, signed in to coder as an owner, and to aws:',
     ...(secretsError === undefined && uncheckedSecrets.length === 0 ? [] : [unchecked]),
     '',
     ...commands,

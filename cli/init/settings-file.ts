@@ -3,7 +3,7 @@ import { Document, isCollection, isMap, isNode, isScalar, isSeq } from 'yaml';
 import { tagText } from '../../lambda/explain/format.ts';
 import type { LaunchPrice } from '../shared/launch-price.ts';
 import type { Draft, DraftPool } from './draft.ts';
-import type { CoderSettings } from './inputs.ts';
+import { type CoderSettings, KEY_TOKEN_SECRET } from './inputs.ts';
 
 export type Drafted = {
   readonly draft: Draft;
@@ -18,8 +18,10 @@ export type Drafted = {
 
 export function settingsText({ draft, coder, image, launchPrice, schema }: Drafted): string {
   const { pools } = draft;
+  const isManaged = pools.some(({ key }) => key === undefined);
   const document = new Document({
     coder,
+    ...(isManaged ? { managedKeys: { token: { secret: KEY_TOKEN_SECRET } } } : {}),
     ...(image === undefined ? {} : { defaults: { image } }),
     pools: pools.map((pool) => ({
       ...settingsOf(pool),
@@ -40,6 +42,7 @@ export function settingsText({ draft, coder, image, launchPrice, schema }: Draft
     if (launchPrice !== undefined && isScalar(node)) node.comment = ` ${launchPrice.from}`;
   }
   makeFlow(document, ['coder', 'token']);
+  makeFlow(document, ['managedKeys', 'token']);
   spaceSections(document);
   document.comment = AWS;
   return document.toString({ lineWidth: 0, flowCollectionPadding: true });
@@ -53,7 +56,13 @@ function leftOutText({ leftOut }: Draft): readonly string[] {
 
 function settingsOf({ name, organization, tags, key }: DraftPool): object {
   const isTagged = Object.keys(tags).length > 0;
-  return { name, organization, ...(isTagged ? { tags } : {}), key: { secret: key }, max: 20 };
+  return {
+    name,
+    organization,
+    ...(isTagged ? { tags } : {}),
+    key: key === undefined ? 'managed' : { secret: key },
+    max: 20,
+  };
 }
 
 function templatesText({ templates }: DraftPool): string {

@@ -99,10 +99,9 @@ async function told<T>(what: string, read: () => Promise<T>): Promise<T> {
 }
 
 const adviceFor = ({ code }: CoderdError): string =>
-  code === 'unauthorized' ? ' Create a new token (docs/deploy.md, step 1)' : '';
+  code === 'unauthorized' ? ' Create a new token (docs/deploy.md)' : '';
 
-const ADVICE =
-  'Store the token there, or set CODER_SESSION_TOKEN to it for this command (docs/deploy.md, step 2)';
+const ADVICE = 'Store the token there, or set CODER_SESSION_TOKEN to it for this command (docs/deploy.md)';
 
 /**
  * There is no configuration yet, so a setting is a flag. And the token may come from the shell, so

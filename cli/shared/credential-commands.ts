@@ -4,6 +4,10 @@ import type { Tags } from '../../lambda/decision/model/tags.ts';
 /** A provisioner key that does not exist yet. `organization`: its name or id. */
 export type NewKey = { readonly name: string; readonly organization: string; readonly tags: Tags };
 
+/** The user of the autoscaler's token, and that of the key function's. */
+export const AUTOSCALER_USER = 'autoscaler';
+export const KEYS_USER = 'autoscaler-keys';
+
 /** A year. Only tokens of owners are limited to 7 days (docs/internals/coder.md §9). */
 const LIFETIME = '8760h';
 /** No argument of a process and no file holds the value: it goes through pipes only. */
@@ -13,12 +17,23 @@ const WITHOUT_NEWLINE = `tr -d '\\n'`;
 
 /**
  * `hasTokenInShell`: the token of CODER_SESSION_TOKEN works, so it can be stored. Otherwise the
- * command creates one for the user "autoscaler" (docs/deploy.md, step 1).
+ * command creates one for this user of Coder (docs/deploy.md).
  */
-export function tokenCommand(secret: string, hasTokenInShell: boolean): string {
-  const create = createTokenCommand({ user: 'autoscaler', name: 'autoscaler' });
+export function tokenCommand(
+  secret: string,
+  hasTokenInShell: boolean,
+  user = AUTOSCALER_USER,
+  isThere = false,
+): string {
+  const create = createTokenCommand({ user, name: user });
   const source = hasTokenInShell ? `printf %s "$CODER_SESSION_TOKEN"` : `${create} | ${WITHOUT_NEWLINE}`;
-  return `${source} |\n  ${storeCommand(secret)}`;
+  return `${source} |\n  ${isThere ? putCommand(secret) : storeCommand(secret)}`;
+}
+
+/** Asks for a value without showing it, and stores it. */
+export function storeTypedCommand(secret: string, isThere: boolean): string {
+  const store = isThere ? putCommand(secret) : storeCommand(secret);
+  return `read -rs VALUE && printf %s "$VALUE" |\n  ${store}; unset VALUE`;
 }
 
 /** Creates a key and stores it in a secret that may not exist yet. */

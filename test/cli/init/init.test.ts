@@ -29,6 +29,9 @@ type Case = Partial<LabOptions> & {
   readonly answers?: readonly string[];
 };
 
+/** Keys that a person creates. */
+const STORED = ['--key-prefix', 'coder/keys'];
+
 /** Exists in AWS, but not in the new configuration. */
 const OTHER = { name: 'other', organization: 'default', tags: {} };
 
@@ -70,7 +73,7 @@ const poolsOf = () =>
     name: pool.name,
     organization: pool.organization,
     tags: pool.tags,
-    secret: secretsOf([pool])[0]?.secret,
+    key: secretsOf([pool])[0]?.secret ?? pool.auth.kind,
   }));
 
 const tokenOf = (world: World): string => world.secrets.find(world.tokenSecretName)?.value ?? '';
@@ -79,21 +82,22 @@ it('writes a pool for each tag set of the active template versions', async () =>
   const { code, err } = await init();
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(poolsOf()).toEqual([
-    { name: 'default', organization: 'default', tags: {}, secret: 'coder/keys/default' },
+    { name: 'default', organization: 'default', tags: {}, key: 'managed' },
     {
       name: 'default-large',
       organization: 'default',
       tags: { size: 'large' },
-      secret: 'coder/keys/default-large',
+      key: 'managed',
     },
     {
       name: 'data-gpu-eu',
       organization: 'data',
       tags: { cluster: 'gpu', region: 'eu' },
-      secret: 'coder/keys/data-gpu-eu',
+      key: 'managed',
     },
   ]);
   const text = readFileSync(file, 'utf8');
+  expect(text).toContain('managedKeys:\n  token: { secret: coder/key-manager-token }\n');
   expect(text).toContain('# templates: docker, linux\n');
   expect(text).toContain('image: ghcr.io/coder/coder:v2.30.0\n');
   expect(loadDeployment(file).warnings).toEqual([]);
@@ -111,8 +115,18 @@ it('writes a file that autoscaler validate accepts', async () => {
   expect(await runIn({}, 'validate', file)).toMatchObject({ code: 0, err: '' });
 });
 
-it('prints the commands that create the missing secrets, and only those', async () => {
+it('prints no command for a pool: the stack makes the keys', async () => {
+  const { out } = await init({ prepare: ({ secrets }) => secrets.put('coder/key-manager-token', 'a-token') });
+  expect(out).toContain('Every secret exists.');
+  expect((await init({ args: ['--config', `${file}.2`] })).out).toContain(
+    'coder tokens create --user autoscaler-keys --name autoscaler-keys --lifetime 8760h |',
+  );
+  rmSync(`${file}.2`);
+});
+
+it('prints the commands that create the missing keys of --key-prefix, and only those', async () => {
   const { out } = await init({
+    args: STORED,
     prepare: ({ secrets }) => secrets.put('coder/keys/default', 'a-key'),
   });
   expect(out).toContain(
@@ -139,7 +153,7 @@ it('quotes tags for the shell and for the CSV that coder reads', async () => {
   const tags = { region: "eu, the 'west'", note: 'two words', plain: 'x' };
   const { out } = await init({
     templates: [{ organization: 'data', tags }],
-    args: ['--organization', 'data'],
+    args: [...STORED, '--organization', 'data'],
   });
   expect(out).toContain(
     `--org data --tag '"region=eu, the '\\''west'\\''"' --tag 'note=two words' --tag plain=x |`,
@@ -167,18 +181,24 @@ it('offers an untagged pool to an organization without a template', async () => 
   expect(readFileSync(file, 'utf8')).toContain('# no template yet; runs jobs without tags\n');
 });
 
-it('keeps the 50 tag sets that most templates use, and names the others', async () => {
+it.each([
+  { keys: [], most: 42, left: 18 },
+  { keys: STORED, most: 50, left: 10 },
+])('keeps the $most tag sets that most templates use, and names the others', async ({ keys, most, left }) => {
   const tags = (number: number) => ({ team: `t${String(number).padStart(2, '0')}` });
   const each = Array.from({ length: 60 }, (_, number) => ({ organization: 'default', tags: tags(number) }));
   const more = each.slice(55).map((template, index) => ({ ...template, name: `more-${index}` }));
-  const { code, out } = await init({ templates: [...each, ...more], args: ['--organization', 'default'] });
+  const { code, out } = await init({
+    templates: [...each, ...more],
+    args: ['--organization', 'default', ...keys],
+  });
   expect(code).toBe(0);
   const kept = poolsOf().map((pool) => pool.tags.team);
-  expect(kept).toHaveLength(50);
-  expect(kept).toEqual(expect.arrayContaining(['t00', 't44', 't55', 't59']));
-  expect(out).toContain('10 tag sets too many for one deployment, which has at most 50 pools');
-  expect(out).toContain('Without a pool: "default" team=t45; ');
-  expect(readFileSync(file, 'utf8')).toContain('These have no pool:\n#   default: team=t45\n');
+  expect(kept).toHaveLength(most);
+  expect(kept).toEqual(expect.arrayContaining(['t00', `t${most - 6}`, 't55', 't59']));
+  expect(out).toContain(`${left} tag sets too many for one deployment, which has at most ${most} pools`);
+  expect(out).toContain(`Without a pool: "default" team=t${most - 5}; `);
+  expect(readFileSync(file, 'utf8')).toContain(`These have no pool:\n#   default: team=t${most - 5}\n`);
 });
 
 it('leaves out templates whose jobs have scope=user, and says so', async () => {
@@ -275,17 +295,17 @@ describe('a refusal', () => {
       scenario: 'a token that coderd does not accept',
       prepare: ({ secrets, tokenSecretName }) =>
         secrets.put(tokenSecretName, 'aaaaaaaaaa-bbbbbbbbbbbbbbbbbbbbbb'),
-      says: /^reading the user of the secret's token: coderd answered 401: .* API key is invalid\. Create a new token \(docs\/deploy\.md, step 1\)\n$/,
+      says: /^reading the user of the secret's token: coderd answered 401: .* API key is invalid\. Create a new token \(docs\/deploy\.md\)\n$/,
     },
     {
       scenario: 'a refused token of the shell',
       environment: () => ({ CODER_SESSION_TOKEN: 'nonsense' }),
-      says: /^reading the user of the token in CODER_SESSION_TOKEN: coderd answered 401: .*expected 2 got 1 Create a new token \(docs\/deploy\.md, step 1\)\n$/,
+      says: /^reading the user of the token in CODER_SESSION_TOKEN: coderd answered 401: .*expected 2 got 1 Create a new token \(docs\/deploy\.md\)\n$/,
     },
     {
       scenario: 'a missing token secret',
       args: ['--token-secret', 'coder/nowhere'],
-      says: /^reading secret "coder\/nowhere": .*\. Store the token there, or set CODER_SESSION_TOKEN to it for this command \(docs\/deploy\.md, step 2\)\n$/,
+      says: /^reading secret "coder\/nowhere": .*\. Store the token there, or set CODER_SESSION_TOKEN to it for this command \(docs\/deploy\.md\)\n$/,
     },
     {
       scenario: 'a token without the role',
@@ -394,11 +414,11 @@ it('says once why no secret could be checked, and prints the commands for all', 
   });
   expect(code).toBe(0);
   expect(out.match(/AWS did not answer/g)).toHaveLength(1);
-  expect(out.match(/aws secretsmanager create-secret/g)).toHaveLength(4);
+  expect(out.match(/aws secretsmanager create-secret/g)).toHaveLength(2);
 });
 
 it('prints one JSON document with --json', async () => {
-  const { out } = await init({ args: ['--json', '--organization', 'data'] });
+  const { out } = await init({ args: ['--json', '--organization', 'data', ...STORED] });
   expect(JSON.parse(out)).toEqual({
     version: 1,
     file: 'autoscaler.yaml',
