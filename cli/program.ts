@@ -14,6 +14,7 @@ type AddCommand = (program: Command, context: CommandContext) => void;
  * `validate` has to be fast.
  */
 const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () => Promise<AddCommand> }[] = [
+  { names: ['setup'], load: async () => (await import('./setup/command.ts')).addSetupCommand },
   { names: ['init'], load: async () => (await import('./init/command.ts')).addInitCommand },
   { names: ['validate'], load: async () => (await import('./validate.ts')).addValidateCommand },
   { names: ['snapshot'], load: async () => (await import('./snapshot.ts')).addSnapshotCommand },

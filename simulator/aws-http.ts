@@ -1,10 +1,12 @@
 /**
  * Serves the AWS JSON 1.1 protocol (docs/internals/aws.md §6): POST / with an `x-amz-target`;
- * errors are HTTP 400 with a `__type`. Times are epoch seconds.
+ * errors are HTTP 400 with a `__type`. Times are epoch seconds. A form is the Query protocol.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
+import { callQuery, errorXml, SERVICE_QUOTAS } from './account/api.ts';
+import type { AccountModel } from './account/model.ts';
 import { AwsError, type Caller, callService } from './base/aws-service.ts';
 import { callEcs } from './ecs/api.ts';
 import type { EcsModel } from './ecs/model.ts';
@@ -20,6 +22,7 @@ import type { SecretsModel } from './secrets/model.ts';
 export type AwsTarget = { readonly service: string; readonly operation: string };
 
 type Models = {
+  readonly account: AccountModel;
   readonly ecs: EcsModel;
   readonly secrets: SecretsModel;
   readonly parameters: ParametersModel;
@@ -31,6 +34,8 @@ type Models = {
  * A request with this access key is from a person. Any other key belongs to the autoscaler's role.
  */
 export const ACCESS_KEY_OF_A_PERSON = 'AKIAPERSON';
+/** A request with this access key is from a person who may do nothing. */
+export const ACCESS_KEY_OF_A_GUEST = 'AKIAGUEST';
 /** A request with this access key is from the role of the key function. */
 export const ACCESS_KEY_OF_THE_KEY_FUNCTION = 'AKIAKEYFUNCTION';
 
@@ -38,6 +43,10 @@ export const ACCESS_KEY_OF_THE_KEY_FUNCTION = 'AKIAKEYFUNCTION';
 export function awsHandler(models: Models): RequestListener {
   return (request, response) => {
     response.setHeader('Date', new Date(models.ecs.now()).toUTCString());
+    if (request.headers['content-type'] === FORM) {
+      answerForm(request, response, models);
+      return;
+    }
     answer(request, models)
       .then((body) => send(response, 200, body))
       .catch((error: unknown) => sendError(response, error));
@@ -51,12 +60,28 @@ const SERVICES: Readonly<Record<string, string>> = {
   AmazonSSM: 'ssm',
   Logs_20140328: 'logs',
   AmazonSQS: 'sqs',
+  ServiceQuotasV20190624: 'servicequotas',
 };
 
 /** The target of a request; `unknown` for a service that is not simulated. */
 export function awsTarget(request: IncomingMessage): AwsTarget {
   const [prefix = '', operation = ''] = String(request.headers['x-amz-target'] ?? '').split('.');
   return { service: SERVICES[prefix] ?? 'unknown', operation };
+}
+
+const FORM = 'application/x-www-form-urlencoded';
+
+function answerForm(request: IncomingMessage, response: ServerResponse, { account }: Models): void {
+  const sendXml = (status: number, xml: string): void =>
+    void response.writeHead(status, { 'content-type': 'text/xml' }).end(xml);
+  text(request)
+    .then((form) => sendXml(200, callQuery(account, new URLSearchParams(form), callerOf(request))))
+    .catch((error: unknown) =>
+      sendXml(
+        400,
+        errorXml(error instanceof AwsError ? error : new AwsError('ServerException', String(error))),
+      ),
+    );
 }
 
 async function answer(request: IncomingMessage, models: Models): Promise<object> {
@@ -70,11 +95,12 @@ async function answer(request: IncomingMessage, models: Models): Promise<object>
   if (service === 'logs') return callService(LOGS, models.logs, call);
   if (service === 'application-autoscaling') return callService(APPLICATION_AUTO_SCALING, models.ecs, call);
   if (service === 'secretsmanager') return callSecretsManager(models.secrets, operation, body, caller);
+  if (service === 'servicequotas') return callService(SERVICE_QUOTAS, models.account, call);
   if (service === 'sqs') return callService(SQS, models.queue, call);
   if (service === 'ssm') return callService(SYSTEMS_MANAGER, models.parameters, call);
   throw new AwsError(
     'UnknownOperationException',
-    'this world has ECS, Application Auto Scaling, Secrets Manager, Systems Manager, SQS and Logs only',
+    'this world has ECS, Application Auto Scaling, Secrets Manager, Systems Manager, SQS, Logs, STS, CloudFormation and Service Quotas only',
   );
 }
 
@@ -82,12 +108,13 @@ function callerOf({ headers: { authorization } }: IncomingMessage): Caller {
   if (!authorization?.startsWith('AWS4-HMAC-SHA256 '))
     throw new AwsError('MissingAuthenticationTokenException', 'Missing Authentication Token');
   if (authorization.includes(`Credential=${ACCESS_KEY_OF_THE_KEY_FUNCTION}/`)) return 'keys';
+  if (authorization.includes(`Credential=${ACCESS_KEY_OF_A_GUEST}/`)) return 'guest';
   return authorization.includes(`Credential=${ACCESS_KEY_OF_A_PERSON}/`) ? 'person' : 'autoscaler';
 }
 
 async function readBody(request: IncomingMessage): Promise<unknown> {
   try {
-    return await json(request);
+    return JSON.parse(await text(request));
   } catch (cause) {
     throw new AwsError('SerializationException', `reading the body: ${String(cause)}`);
   }

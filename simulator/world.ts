@@ -14,6 +14,7 @@ import {
   STACK_TAG,
 } from '../lambda/decision/model/service-tags.ts';
 import type { Tags } from '../lambda/decision/model/tags.ts';
+import { AccountModel } from './account/model.ts';
 import type { AcquiredJob } from './base/daemon-connection.ts';
 import { Random } from './base/random.ts';
 import { SimulatorError } from './base/simulator-error.ts';
@@ -163,6 +164,7 @@ export class World {
   readonly coderd: CoderdModel;
   readonly ecs: EcsModel;
   readonly secrets: SecretsModel;
+  readonly account = new AccountModel();
   /** Empty, unless a test stores the configuration of a plain template. */
   readonly parameters = new ParametersModel();
   readonly logs: LogsModel;

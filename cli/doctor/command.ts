@@ -47,7 +47,8 @@ export async function printChecks(
   return checks.some(({ status }) => status === 'FAIL') ? 1 : 0;
 }
 
-async function diagnose(
+/** The checks, the configuration first. */
+export async function diagnose(
   options: CheckOptions,
   cliEnvironment: CliEnvironment,
   run: RunChecks,

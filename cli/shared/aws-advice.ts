@@ -52,7 +52,7 @@ export function isEverywhere(error: string): boolean {
 export type AwsSetup = { readonly region: string } | { readonly problem: string };
 
 /** Reads the Region and the credentials that the AWS SDK finds here. Sends no request to ECS. */
-export async function readAwsSetup({ config }: ECSClient): Promise<AwsSetup> {
+export async function readAwsSetup({ config }: Pick<ECSClient, 'config'>): Promise<AwsSetup> {
   let region: string;
   try {
     region = await config.region();

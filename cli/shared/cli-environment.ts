@@ -12,6 +12,8 @@ export type CliEnvironment = {
    * ends the input.
    */
   readonly ask?: (question: string) => Promise<string>;
+  /** Runs a line of a shell, and returns its exit code. @default with this terminal */
+  readonly shell?: (line: string) => Promise<number>;
   /** Characters of a line, if standard output is a terminal. */
   readonly columns?: number;
   /** Milliseconds after which a command shows that it still works. @default 2,000 */

@@ -3,7 +3,7 @@
  * its schedule, until Ctrl-C. Commands in a second terminal use them. Time is real; only tasks
  * start faster than on Fargate.
  */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
@@ -11,17 +11,28 @@ import { some } from '../../lambda/explain/format.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { exportLine } from '../function/environment.ts';
 import { changeEvent, eventText, paintFor, type ScreenEvent } from '../screen/event.ts';
+import { startBeforeSetup } from './before-setup.ts';
 import { FolderError, type RunningTry, startDeployment } from './deployment.ts';
 
 const MOST_HOURS = 24;
+const COMMANDS = ['status', 'plan --explain default', 'pin gpu 5 --for 10m --why "a demonstration"'];
+const SETUP_COMMANDS = ['setup --print', 'setup'];
+
+type TryOptions = {
+  readonly out: string;
+  readonly hours: number;
+  readonly seed: number;
+  readonly beforeSetup: boolean;
+};
 
 const program = new Command('try')
   .description('keep an embedded coderd and ECS running for the autoscaler command, until Ctrl-C')
   .option('--out <folder>', 'folder for the configuration and the environment', join('dist', 'try'))
   .option('--hours <number>', `hours of builds before the start, at most ${MOST_HOURS}`, parseHours, 2)
+  .option('--before-setup', 'nothing is deployed yet, to try autoscaler setup', false)
   .option('--seed <number>', 'seed of the random builds', wholeNumber, 1)
   .parse();
-const { out, hours, seed } = program.opts<{ out: string; hours: number; seed: number }>();
+const { out, hours, seed, beforeSetup } = program.opts<TryOptions>();
 
 const stream = process.stdout;
 const paint = paintFor(stream);
@@ -37,14 +48,16 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 // a reader such as `head` may close the pipe early
 stream.on('error', end);
 
-say(`Starting a simulated coderd and ECS, with ${some(hours, 'hour')} of builds …`);
+const past = beforeSetup ? '3 days' : some(hours, 'hour');
+say(`Starting a simulated coderd and ECS, with ${past} of builds …`);
 deployment = await start();
 const envFile = join(out, 'env');
+mkdirSync(out, { recursive: true });
 writeFileSync(envFile, `${exportLine(deployment.environment)}\n`);
 say(introduction(deployment));
 
 function start(): Promise<RunningTry> {
-  return startDeployment({
+  return (beforeSetup ? startBeforeSetup : startDeployment)({
     folder: out,
     hours,
     seed,
@@ -70,9 +83,7 @@ function introduction({ jobs, environment }: RunningTry): string {
     '',
     'Then try, for example:',
     '',
-    '  npx autoscaler status',
-    '  npx autoscaler plan --explain default',
-    '  npx autoscaler pin gpu 5 --for 10m --why "a demonstration"',
+    ...(beforeSetup ? SETUP_COMMANDS : COMMANDS).map((command) => `  npx autoscaler ${command}`),
     '',
     'docs/quickstart.md explains what you see. Events and changes follow here:',
     '',

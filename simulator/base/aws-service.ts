@@ -15,8 +15,11 @@ export class AwsError extends Error {
 export const invalidParameter = (message: string): AwsError =>
   new AwsError('InvalidParameterException', message);
 
-/** Who calls: the role of the autoscaler and its tasks, that of the key function, or a person. */
-export type Caller = 'autoscaler' | 'keys' | 'person';
+/**
+ * Who calls: the role of the autoscaler and its tasks, that of the key function, a person, or a person
+ * without rights.
+ */
+export type Caller = 'autoscaler' | 'keys' | 'person' | 'guest';
 
 export const EVERYBODY: readonly Caller[] = ['autoscaler', 'keys', 'person'];
 

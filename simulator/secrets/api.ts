@@ -49,6 +49,11 @@ const SECRETS_MANAGER: AwsService<SecretsModel> = {
     DescribeSecret: operation(WRITERS, z.object({ SecretId }), (model, request) =>
       describeSecret(found(model, request.SecretId, 'DescribeSecret')),
     ),
+    CreateSecret: operation(['person'], z.object({ Name: z.string().min(1) }), (model, { Name }) => {
+      if (model.find(Name) !== undefined)
+        throw new AwsError('ResourceExistsException', `The secret ${Name} already exists.`);
+      return { ARN: model.create(Name), Name };
+    }),
     PutSecretValue: operation(
       WRITERS,
       z.object({
@@ -58,6 +63,7 @@ const SECRETS_MANAGER: AwsService<SecretsModel> = {
         VersionStages: z.array(z.string()).min(1).default([CURRENT]),
       }),
       (model, { ClientRequestToken: id, SecretString: value, VersionStages: stages, ...request }) => {
+        if (model.refusesValues) throw accessDenied('secretsmanager:PutSecretValue', {});
         const secret = usable(model, request.SecretId, 'PutSecretValue');
         const version = secret.put({ id, value, stages, now: model.timeline.now() });
         return { ...named(secret), VersionId: version.id, VersionStages: [...version.stages] };

@@ -13,6 +13,8 @@ export class SecretsModel {
   listLagMs = 0;
   /** What lists leave out: versions, or their dates and that of the last change. */
   hidden: 'nothing' | 'versions' | 'dates' = 'nothing';
+  /** Whether people may make secrets, but store no value. */
+  refusesValues = false;
   readonly timeline: Timeline;
   readonly #random: Random;
   readonly #secrets = new Map<string, StoredSecret>();
@@ -54,6 +56,11 @@ export class SecretsModel {
       );
     secret.put({ id: token, value: undefined, stages: [PENDING], now: this.timeline.now() });
     return token;
+  }
+
+  /** As if the secret had never existed. */
+  forget(name: string): void {
+    this.#secrets.delete(name);
   }
 
   /** Marks the secret for deletion. */

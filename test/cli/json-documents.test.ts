@@ -58,6 +58,7 @@ describe('of a live deployment', () => {
       { command: 'sizes', args: [] },
       { command: 'orphans', args: [] },
       { command: 'doctor', args: [] },
+      { command: 'setup', args: ['--print'] },
       { command: 'explain-job', args: [job] },
       { command: 'keys list', args: [] },
       { command: 'keys check', args: [] },

@@ -25,15 +25,14 @@ it.each(blocks)('has a block that a shell can parse: %s', (block) => {
 
 it('names only commands that exist', async () => {
   const named = [...commands.matchAll(/npx autoscaler (\w+)/g)].map(([, name = '']) => name);
-  expect(named).toEqual(expect.arrayContaining(['init', 'validate', 'doctor', 'status', 'plan']));
+  expect(named).toEqual(expect.arrayContaining(['setup', 'init', 'validate', 'doctor', 'status', 'plan']));
   for (const name of new Set(named)) expect(await run(name, '--help')).toMatchObject({ code: 0 });
 });
 
 describe('the commands for secrets', () => {
   it.each([
     tokenCommand('coder/autoscaler-token', false),
-    keyCommand(pool('default', 'default', {})),
-    keyCommand(pool('data-gpu-eu', 'data', { cluster: 'gpu', region: 'eu' })),
+    keyCommand(pool('data-gpu', 'data', { cluster: 'gpu' })),
   ])('are those that autoscaler init prints: %s', (command) => {
     expect(commands).toContain(`${command}\n`);
   });

@@ -26,6 +26,9 @@ describe('a secret', () => {
 
 /** Where a value leaves its secret, with the reason. */
 const CALLERS: Readonly<Record<string, string>> = {
+  'cli/setup/acts.ts': 'gives init the session of the person',
+  'cli/setup/aws-side.ts': 'stores a new token or key in a secret',
+  'cli/setup/coder-side.ts': 'finds the public part of a token that it deletes',
   'lambda/adapters/coderd/http/http.ts': 'writes the header of a request',
   'lambda/adapters/coderd/token-expiry.ts': 'finds the public part of a token',
   'lambda/keys/adapters/secrets-manager.ts': 'stores a new version of a secret',

@@ -142,7 +142,7 @@ function* checkForSecrets(value: unknown, path: Path): Findings {
 /** The most pools of one deployment. */
 export const MOST_POOLS = 50;
 /** A template has at most 500 resources (docs/internals/aws.md §7), and such a pool has ten. */
-const MOST_MANAGED = 42;
+export const MOST_MANAGED = 42;
 
 /**
  * Refuses a parsed configuration with more pools than one stack supports. The decision supports

@@ -20,7 +20,7 @@ import type { UserRecord } from '../tables/users.ts';
 import { type Answer, NOT_FOUND, type OrganizationRequest, type UserRequest } from './route.ts';
 
 export function me({ model, user, ids: [name] }: UserRequest): Answer {
-  if (name !== 'me') return NOT_FOUND;
+  if (name !== 'me') return otherUser(model, user, name);
   const now = model.timeline.now();
   const body = {
     id: user.userId,
@@ -35,6 +35,12 @@ export function me({ model, user, ids: [name] }: UserRequest): Answer {
     roles: user.isOwner ? [{ name: 'owner', display_name: 'Owner' }] : [],
   };
   return { status: 200, body };
+}
+
+function otherUser(model: CoderdModel, user: TokenUser, name: string | undefined): Answer {
+  const found = model.users().find(({ username }) => username === name);
+  if (found === undefined || !user.isOwner) return NOT_FOUND;
+  return { status: 200, body: { id: found.id, username: found.username, roles: [] } };
 }
 
 /** coderd/apikey.go; codersdk.APIKey. */
@@ -141,12 +147,14 @@ export function members({ model, user, organization }: OrganizationRequest): Ans
     createdAt: organization.createdAt,
     updatedAt: organization.createdAt,
   };
-  const others = model.users().filter(({ id }) => id !== own.id);
+  const others = model
+    .users()
+    .filter(({ id, memberOf }) => id !== own.id && (memberOf?.has(organization.id) ?? true));
   const readable = mayReadMembers(user, organization.id) ? [...others, own] : [own];
   return { status: 200, body: readable.map((member) => memberAnswer(member, organization, model)) };
 }
 
-function memberAnswer(user: UserRecord, organization: Organization, { version }: CoderdModel) {
+export function memberAnswer(user: UserRecord, organization: Organization, { version }: CoderdModel) {
   const createdAt = rfc3339(user.createdAt);
   const account = {
     status: user.status,
@@ -164,7 +172,7 @@ function memberAnswer(user: UserRecord, organization: Organization, { version }:
     organization_id: organization.id,
     created_at: createdAt,
     updated_at: createdAt,
-    roles: [],
+    roles: (user.memberOf?.get(organization.id) ?? []).map((name) => ({ name, display_name: name })),
     ...(version.does('tellsUserStatus') ? account : {}),
   };
 }

@@ -15,6 +15,7 @@ import { QueryParameters } from './parameters.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { type Answer, NOT_FOUND, type OrganizationRequest, type UserRequest } from './route.ts';
 import { templates, templateVersion, uploadedFile, versionPresets } from './template-routes.ts';
+import { addMember, createToken, createUser, deleteToken, setRoles, tokenConfig } from './user-routes.ts';
 import { buildTimings, workspaceBuilds, workspaces } from './workspace-routes.ts';
 
 export type CoderdHandlerOptions = {
@@ -44,7 +45,7 @@ export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions 
     const reply = (body: string): void =>
       send(response, route({ model, parts: { method, url, headers, body }, authenticated }));
     if (!verdict.allowed) send(response, rateLimited(limit));
-    else if (method !== 'POST') reply('');
+    else if (method !== 'POST' && method !== 'PUT') reply('');
     else readBody(request, reply);
   };
 }
@@ -101,7 +102,10 @@ function inOrganization({ about }: OrganizationRoute, segment: string, request: 
   return organization === undefined ? NOT_FOUND : about({ ...request, organization });
 }
 
-type RoutePlace = { readonly method: 'GET' | 'POST' | 'DELETE'; readonly segments: readonly string[] };
+type RoutePlace = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly segments: readonly string[];
+};
 type OrganizationRoute = RoutePlace & { readonly about: (request: OrganizationRequest) => Answer };
 type Route = (RoutePlace & { readonly handle: (request: UserRequest) => Answer }) | OrganizationRoute;
 
@@ -127,11 +131,17 @@ const ROUTES: readonly Route[] = [
   about('GET', 'provisionerjobs/:id', oneJob),
   about('GET', 'provisionerdaemons', daemonList),
   about('GET', 'members', members),
+  about('POST', 'members/:id', addMember),
+  about('PUT', 'members/:id/roles', setRoles),
   about('GET', 'provisionerkeys', listKeys),
   about('POST', 'provisionerkeys', createKey),
   about('DELETE', 'provisionerkeys/:id', deleteKey),
   get('users/:id', me),
   get('users/:id/keys/:id', apiKey),
+  get('users/:id/keys/tokens/tokenconfig', tokenConfig),
+  { method: 'POST', segments: ['users'], handle: createUser },
+  { method: 'POST', segments: ['users', ID, 'keys', 'tokens'], handle: createToken },
+  { method: 'DELETE', segments: ['users', ID, 'keys', ID], handle: deleteToken },
   get('workspaces', workspaces),
   get('workspaces/:id/builds', workspaceBuilds),
   get('workspacebuilds/:id/timings', buildTimings),

@@ -111,6 +111,11 @@ export class Tokens {
     return this.#keys.values().some((key) => key.id === id);
   }
 
+  /** Deletes a token by its id. */
+  delete(id: string): void {
+    for (const [token, key] of this.#keys) if (key.id === id) this.#keys.delete(token);
+  }
+
   /** Finds a token of this user by its id. */
   find(user: TokenUser, id: string): ApiKey | undefined {
     return this.#keys.values().find((key) => key.id === id && key.user.userId === user.userId);

@@ -16,17 +16,19 @@ export type NewUser = {
   readonly username?: string;
   /** @default 'active' */
   readonly status?: UserStatus;
+  /** Roles by the id of an organization. @default a member of all organizations, without roles */
+  readonly memberOf?: Map<string, readonly string[]>;
 };
 
 /** A user. The record is live: it changes with the user. */
-export type UserRecord = Required<NewUser> & {
+export type UserRecord = Required<Omit<NewUser, 'memberOf'>> & {
+  readonly memberOf?: Map<string, readonly string[]>;
   readonly createdAt: EpochMs;
   readonly updatedAt: EpochMs;
 };
 
 type User = { -readonly [Key in keyof UserRecord]: UserRecord[Key] };
 
-/** All users are members of all organizations. */
 export class Users {
   readonly #byId = new Map<string, User>();
   readonly #random: Random;
@@ -35,7 +37,7 @@ export class Users {
     this.#random = random;
   }
 
-  add({ id, username, status = 'active' }: NewUser, createdAt: EpochMs): UserRecord {
+  add({ id, username, status = 'active', memberOf }: NewUser, createdAt: EpochMs): UserRecord {
     const number = this.#byId.size + 1;
     const added: User = {
       id: id ?? this.#random.uuid(),
@@ -43,6 +45,7 @@ export class Users {
       status,
       createdAt,
       updatedAt: createdAt,
+      ...(memberOf === undefined ? {} : { memberOf }),
     };
     this.#byId.set(added.id, added);
     return added;

@@ -307,14 +307,14 @@ type Instead = {
 };
 
 export type Question = {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   /** A list sends the parameter more than once. */
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string;
   /**
-   * The request changes coderd, so it is never sent again. Only the key function sets this
-   * (lambda/keys/). @default false
+   * The request changes coderd, so it is never sent again. Only the key function (lambda/keys/)
+   * and `autoscaler setup` set this. @default false
    */
   readonly once?: boolean;
   /** The answer is a file: `bytes` has it, and no more than this. @default the answer is a text */

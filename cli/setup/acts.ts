@@ -1,0 +1,162 @@
+/** Does the steps. Each act finds what exists and makes only the rest, so it can be cut short anywhere. */
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { some } from '../../lambda/explain/format.ts';
+import { checksText } from '../doctor/check.ts';
+import { diagnose } from '../doctor/command.ts';
+import { checkAll } from '../doctor/diagnosis.ts';
+import { init } from '../init/command.ts';
+import { ownerNote } from '../init/result.ts';
+import { poolsText } from '../init/screen.ts';
+import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
+import type { AwsSide } from './aws-side.ts';
+import type { CoderSide } from './coder-side.ts';
+import { costText } from './cost.ts';
+import type { Session } from './session.ts';
+import type { Situation } from './situation.ts';
+import { valueIn } from './situation.ts';
+import {
+  findOrganization,
+  missingAccess,
+  missingKeys,
+  missingTokens,
+  quotaNeeds,
+  ROLE,
+  type Step,
+  type StepId,
+  stateOf,
+} from './steps.ts';
+
+export type Hands = {
+  readonly session: Session | undefined;
+  readonly coder: CoderSide | undefined;
+  readonly aws: AwsSide;
+  readonly cliEnvironment: CliEnvironment;
+  /** Prints text between the lines of the steps. */
+  readonly say: (text: string) => void;
+  /** Runs a line of a shell with this terminal. Returns its exit code. */
+  readonly shell: (line: string) => Promise<number>;
+};
+
+type Given = Hands & { readonly situation: Situation; readonly step: Step };
+
+/** Does the step. Returns what was done. Throws an error that says what went wrong. */
+export function act(step: Step, situation: Situation, hands: Hands): Promise<string> {
+  return ACTS[step.id]({ ...hands, situation, step });
+}
+
+const ACTS: Readonly<Record<StepId, (given: Given) => Promise<string>>> = {
+  config: writeConfig,
+  users: makeUsers,
+  tokens: makeTokens,
+  keys: makeKeys,
+  quota: requestQuotas,
+  bootstrap: runCommands,
+  doctor: runDoctor,
+  synth: runCommands,
+  cost: async ({ situation }) => {
+    const deployment = valueIn(situation.config);
+    return deployment === undefined ? '' : costText(deployment, situation.buildsPerDay);
+  },
+  deploy: runCommands,
+};
+
+async function writeConfig({ situation, session, cliEnvironment, say }: Given): Promise<string> {
+  const { ask: _, ...quiet } = cliEnvironment;
+  // as long as init reads the token from this variable
+  const CODER_SESSION_TOKEN = session?.token.reveal();
+  const environment = { ...cliEnvironment.environment, CODER_SESSION_TOKEN };
+  const { file, named, url = '' } = situation;
+  const organization = named.length === 0 ? {} : { organization: named };
+  const result = await init({ url, config: file, json: false, ...organization }, { ...quiet, environment });
+  // setup makes users of their own
+  const notes = result.notes.filter((note) => note !== ownerNote(result.coderd.user));
+  say(`\n${poolsText({ ...result, notes })}\n\n`);
+  return `${file} is written. Edit it at any time: sizes, max, taskRole, network (docs/settings.md)`;
+}
+
+async function makeUsers({ situation, coder }: Given): Promise<string> {
+  const changes = missingAccess(situation);
+  for (const change of changes) {
+    const organization = findOrganization(situation, change.organization);
+    if (organization === undefined)
+      throw new InputError(`coderd lists no organization "${change.organization}" for you`);
+    if (change.kind === 'user') await coder?.createUser(change.user, organization);
+    else if (change.kind === 'member') await coder?.addMember(change.user, organization);
+    else await coder?.setRoles(change.user, organization, [ROLE]);
+  }
+  return some(changes.length, 'change');
+}
+
+async function makeTokens({ situation, coder, aws, cliEnvironment }: Given): Promise<string> {
+  const open = missingTokens(situation);
+  for (const { user, secret } of open) {
+    await aws.createSecret(secret, stateOf(situation, secret));
+    const token = await coder?.createToken(user, cliEnvironment.now());
+    if (token === undefined) continue;
+    await orUndo(
+      () => aws.putSecret(secret, token),
+      async () => coder?.deleteToken(user, token),
+    );
+  }
+  return `${open.map(({ secret }) => secret).join(' and ')}: stored`;
+}
+
+async function makeKeys({ situation, coder, aws }: Given): Promise<string> {
+  const open = missingKeys(situation);
+  for (const { pool, secret } of open) {
+    const { name, organization: named, tags } = pool;
+    const organization = findOrganization(situation, named);
+    if (organization === undefined || coder === undefined)
+      throw new InputError(`coderd lists no organization "${named}" for you`);
+    await aws.createSecret(secret, stateOf(situation, secret));
+    const key = await coder.keys.create(organization, { name, tags });
+    if (key === 'name-taken')
+      throw new InputError(
+        `coderd has a key "${name}" in the organization ${organization.name}, and never shows it again. If no daemon uses it, run: coder provisioner keys delete ${name} --org ${organization.name}. Then run setup again`,
+      );
+    await orUndo(
+      () => aws.putSecret(secret, key),
+      () => coder.keys.delete(organization, name),
+    );
+  }
+  return `${some(open.length, 'key')}: stored`;
+}
+
+/** What nobody holds must not stay valid. */
+async function orUndo(store: () => Promise<void>, undo: () => Promise<unknown>): Promise<void> {
+  try {
+    await store();
+  } catch (cause) {
+    await undo().catch((second: unknown) => {
+      throw new InputError(`${messageOf(cause)}; and ${messageOf(second)}: delete it yourself`);
+    });
+    throw cause;
+  }
+}
+
+async function requestQuotas({ situation, aws }: Given): Promise<string> {
+  const short = quotaNeeds(situation).filter(({ has, vcpus }) => has !== undefined && has < vcpus);
+  for (const { code, vcpus } of short) await aws.requestQuota(code, vcpus);
+  return `requested ${short.map(({ name, vcpus }) => `${vcpus} vCPUs ${name}`).join(', ')}`;
+}
+
+async function runDoctor({ situation: { file }, cliEnvironment, say }: Given): Promise<string> {
+  const checks = await diagnose({ config: file, json: true }, cliEnvironment, checkAll);
+  const told = checks.filter(({ status }) => status === 'FAIL' || status === 'warn');
+  if (told.length > 0) say(`\n${checksText(told)}\n`);
+  const failed = checks.filter(({ status }) => status === 'FAIL').length;
+  if (failed > 0)
+    throw new InputError(
+      `${some(failed, 'check')} failed. Mend what the lines above say, then run setup again`,
+    );
+  const passed = checks.filter(({ status }) => status === 'ok').length;
+  return `${some(passed, 'check')} passed. Run it again after the deployment: it then checks the tasks too`;
+}
+
+async function runCommands({ step, shell }: Given): Promise<string> {
+  for (const command of step.commands) {
+    const code = await shell(command);
+    if (code !== 0) throw new InputError(`"${command}" ended with ${code}`);
+  }
+  return 'the command succeeded';
+}

@@ -1,0 +1,169 @@
+/** coderd with the session of a person: what setup reads, and the users and tokens that it makes. */
+import * as z from 'zod';
+import { readJobsSince } from '../../lambda/adapters/coderd/history.ts';
+import { describeAnswer } from '../../lambda/adapters/coderd/http/answer.ts';
+import { CoderdHttp, type Question } from '../../lambda/adapters/coderd/http/http.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
+import { time } from '../../lambda/adapters/shared/time.ts';
+import { systemClock } from '../../lambda/connect.ts';
+import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
+import { DAY_MS } from '../../lambda/decision/model/units.ts';
+import { CoderdKeys } from '../../lambda/keys/adapters/coderd-keys.ts';
+import type { Organization } from '../../lambda/look/ports.ts';
+import { readAccount } from '../init/survey.ts';
+import { InputError } from '../shared/cli-environment.ts';
+import type { Session } from './session.ts';
+import type { CoderSeen, Seen } from './situation.ts';
+
+/** A person waits at the terminal. */
+const ANSWER_MS = 10_000;
+const HISTORY_DAYS = 7;
+/** A shorter history says nothing about a month. */
+const LEAST_DAYS = 2;
+const NANOSECONDS = 1e9;
+const YEAR_S = 365 * 24 * 3600;
+
+const membersSchema = z.array(
+  z.object({ username: z.string(), roles: z.array(z.object({ name: z.string() })).nullish() }),
+);
+const jobSchema = z.object({ created_at: time });
+const tokenSchema = z.object({ key: z.string().min(1) });
+/** Nanoseconds. */
+const tokenConfigSchema = z.object({ max_token_lifetime: z.number().positive().nullish() });
+
+export class CoderSide {
+  readonly #http: CoderdHttp;
+  readonly #url: string;
+  readonly keys: CoderdKeys;
+
+  constructor(
+    { url, token }: Session,
+    tls: { readonly proxy?: string | undefined; readonly caBundle?: string | undefined },
+  ) {
+    this.#url = url;
+    this.#http = new CoderdHttp({ url, ...tls, wholeMs: ANSWER_MS, token: { read: async () => token } });
+    this.keys = new CoderdKeys((request) => this.#http.answer(request), systemClock);
+  }
+
+  /** Never throws: a coderd that does not answer is a problem to show. */
+  async look(users: readonly string[], now: EpochMs): Promise<Seen<CoderSeen>> {
+    try {
+      const { version, user, organizations } = await readAccount(this.#http, true);
+      const [exist, roles, jobs] = await Promise.all([
+        Promise.all(users.map((name) => this.#exists(name))),
+        Promise.all(organizations.map((each) => this.#rolesIn(each, users))),
+        Promise.all(organizations.map((each) => this.#builds(each, version, now))),
+      ]);
+      const value = {
+        url: this.#url,
+        version,
+        user: user.name,
+        isOwner: user.isOwner,
+        organizations,
+        users: new Set(users.filter((_, index) => exist[index])),
+        roles: new Map(organizations.map(({ id }, index) => [id, roles[index] ?? new Map()])),
+        buildsPerDay: buildsPerDay(jobs.flat(), now),
+      };
+      return { value };
+    } catch (cause) {
+      return { problem: messageOf(cause) };
+    }
+  }
+
+  async createUser(name: string, { id }: Organization): Promise<void> {
+    const body = { username: name, email: `${name}@example.com`, login_type: 'none', organization_ids: [id] };
+    await this.#change(`creating the user ${name}`, 'POST', '/users', body, [409]);
+  }
+
+  async addMember(name: string, { id, name: organization }: Organization): Promise<void> {
+    const doing = `adding ${name} to the organization ${organization}`;
+    await this.#change(doing, 'POST', `/organizations/${id}/members/${name}`, {});
+  }
+
+  async setRoles(
+    name: string,
+    { id, name: organization }: Organization,
+    roles: readonly string[],
+  ): Promise<void> {
+    const doing = `giving ${name} its role in the organization ${organization}`;
+    await this.#change(doing, 'PUT', `/organizations/${id}/members/${name}/roles`, { roles });
+  }
+
+  /** Makes a token that is valid for a year, or as long as coderd allows. */
+  async createToken(user: string, now: EpochMs): Promise<Secret> {
+    const { max_token_lifetime: most } = await this.#tokenConfig(user);
+    const seconds = Math.min(
+      YEAR_S,
+      Math.floor((most ?? Number.MAX_SAFE_INTEGER * NANOSECONDS) / NANOSECONDS),
+    );
+    // a name is unique among the tokens of a user, and an earlier one may still be in use elsewhere
+    const token_name = `setup-${new Date(now).toISOString().replaceAll(/\D/g, '').slice(0, 14)}`;
+    const body = { token_name, lifetime: seconds * NANOSECONDS };
+    const answer = await this.#change(
+      `creating a token of ${user}`,
+      'POST',
+      `/users/${user}/keys/tokens`,
+      body,
+    );
+    return new Secret(tokenSchema.parse(answer).key);
+  }
+
+  /** Deletes a token that could not be stored. Its id is the part before the hyphen. */
+  async deleteToken(user: string, token: Secret): Promise<void> {
+    const [id] = token.reveal().split('-');
+    await this.#change(`deleting a token of ${user}`, 'DELETE', `/users/${user}/keys/${id}`, undefined);
+  }
+
+  close(): Promise<void> {
+    return this.#http.close();
+  }
+
+  async #exists(name: string): Promise<boolean> {
+    const { statusCode } = await this.#http.answer({ method: 'GET', path: `/api/v2/users/${name}` });
+    return statusCode === 200;
+  }
+
+  /** Without the right to read members, coderd leaves them out. */
+  async #rolesIn({ id }: Organization, users: readonly string[]) {
+    const path = `/api/v2/organizations/${id}/members`;
+    const { statusCode, text } = await this.#http.answer({ method: 'GET', path });
+    const members = statusCode === 200 ? membersSchema.safeParse(parseQuietly(text)).data : undefined;
+    const own = (members ?? []).filter(({ username }) => users.includes(username));
+    return new Map(own.map(({ username, roles }) => [username, (roles ?? []).map(({ name }) => name)]));
+  }
+
+  async #builds(organization: Organization, version: string, now: EpochMs): Promise<readonly EpochMs[]> {
+    const since = plusMs(now, -HISTORY_DAYS * DAY_MS);
+    const read = readJobsSince(this.#http, organization, { since, build: { version }, schema: jobSchema });
+    const { jobs } = await read.catch(() => ({ jobs: [] }));
+    return jobs.map(({ created_at }) => created_at);
+  }
+
+  async #tokenConfig(user: string) {
+    const path = `/api/v2/users/${user}/keys/tokens/tokenconfig`;
+    const { text } = await this.#http.answer({ method: 'GET', path });
+    return tokenConfigSchema.safeParse(parseQuietly(text)).data ?? {};
+  }
+
+  /** Sends one change, once. Throws InputError if coderd refuses it. */
+  async #change(
+    doing: string,
+    method: Question['method'],
+    path: string,
+    body: object | undefined,
+    fine: readonly number[] = [],
+  ): Promise<unknown> {
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await this.#http.answer({ method, path: `/api/v2${path}`, once: true, ...content });
+    if (answer.statusCode < 300 || fine.includes(answer.statusCode)) return parseQuietly(answer.text);
+    throw new InputError(`${doing}: ${describeAnswer(answer)}`);
+  }
+}
+
+/** Builds on a working day, five of which are in a week. */
+function buildsPerDay(createdAt: readonly EpochMs[], now: EpochMs): number | undefined {
+  const days = (now - Math.min(now, ...createdAt)) / DAY_MS;
+  return days < LEAST_DAYS ? undefined : Math.round((createdAt.length / days) * (7 / 5));
+}

@@ -1,0 +1,243 @@
+/** `autoscaler setup`: from nothing to a checked deployment, one step after the other. */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { type LoadedConfig, loadDeployment } from '../../lambda/config/load.ts';
+import { ConfigError } from '../../lambda/config/problems/problems.ts';
+import { whileWorking } from '../shared/activity.ts';
+import {
+  type CliEnvironment,
+  type CommandContext,
+  InputError,
+  UsageError,
+} from '../shared/cli-environment.ts';
+import { withConfigOption } from '../shared/live-options.ts';
+import { countTo } from '../shared/option-values.ts';
+import { act, type Hands } from './acts.ts';
+import { AwsSide } from './aws-side.ts';
+import { CoderSide } from './coder-side.ts';
+import { costsOf } from './cost.ts';
+import { type Answer, type Outcome, takeSteps } from './run.ts';
+import { endText, outcomeText, scriptText, sidesText, stepText, wrapped } from './screen.ts';
+import { findSession } from './session.ts';
+import { type Seen, type Situation, valueIn } from './situation.ts';
+import { accountsOf, planSteps, QUOTAS, STEP_IDS, type Step, type StepId, storedKeys } from './steps.ts';
+
+type SetupOptions = {
+  readonly config: string;
+  readonly url?: string;
+  readonly organization?: readonly string[];
+  readonly buildsPerDay?: number;
+  readonly skip: readonly StepId[];
+  readonly print: boolean;
+  readonly yes: boolean;
+  readonly json: boolean;
+};
+
+export function addSetupCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
+  withConfigOption(
+    program
+      .command('setup')
+      .description(
+        'set up a deployment step by step: configuration, users and tokens in Coder, secrets, quota, checks, costs, and the command that deploys. Says what each step does and asks first; finds what exists',
+      ),
+  )
+    .option('--url <url>', 'URL of coderd (default: CODER_URL, then that of coder login)')
+    .option('--organization <name...>', 'organizations to cover in a new configuration (default: all)')
+    .option(
+      '--builds-per-day <n>',
+      'builds on a working day, for the costs (default: the last 7 days)',
+      countTo(1e6),
+    )
+    .addOption(new Option('--skip <step...>', 'steps to leave out').choices(STEP_IDS).default([], 'none'))
+    .option('--print', 'print the commands of all steps as a script, and change nothing', false)
+    .option('--yes', 'ask nothing, and take the default of each question: yes, but do not deploy', false)
+    .option('--json', 'print the result as one JSON document (with --yes or --print)', false)
+    .action(async (options: SetupOptions) => exitWith(await setup(options, cliEnvironment)));
+}
+
+/** Returns the exit code: 1 if a step is left that was not skipped. */
+async function setup(options: SetupOptions, cliEnvironment: CliEnvironment): Promise<number> {
+  const { print, yes, json } = options;
+  const { ask, out, err, columns } = cliEnvironment;
+  if (!print && !yes && ask === undefined)
+    throw new UsageError(
+      'setup asks before each step, and there is no terminal. Add --print to see the commands, or --yes to take every default',
+    );
+  if (json && !print && !yes) throw new UsageError('--json asks nothing. Add --yes or --print');
+  const say = (text: string): void => (json ? err : out)(wrapped(text, columns));
+  const eyes = openEyes(options, cliEnvironment);
+  const look = (): Promise<Situation> =>
+    whileWorking('looking at coderd and AWS', cliEnvironment, () =>
+      lookAround(options, eyes, cliEnvironment),
+    );
+  try {
+    const first = await look();
+    if (print) {
+      const steps = planSteps(first);
+      out(json ? documentOf(first, steps.map(plannedRow)) : scriptText(first, steps));
+      return 0;
+    }
+    say(sidesText(first));
+    let latest = first;
+    const hands = { ...eyes, cliEnvironment, say, shell: cliEnvironment.shell ?? shellWith(json) };
+    const outcomes = await takeSteps({
+      look: async () => {
+        latest = await look();
+        return latest;
+      },
+      act: (step, situation) => act(step, situation, hands),
+      announce: (step, number) => say(stepText(step, number)),
+      ask: (step) => (yes || ask === undefined ? defaultOf(step) : askAbout(step, ask, say)),
+      report: (outcome) => say(outcomeText(outcome)),
+      skip: options.skip,
+    });
+    say(endText(outcomes));
+    if (json) out(documentOf(latest, outcomes.map(outcomeRow)));
+    return outcomes.every(({ result }) => ['found', 'done', 'skipped'].includes(result)) ? 0 : 1;
+  } finally {
+    eyes.aws.close();
+    await eyes.coder?.close();
+  }
+}
+
+type Eyes = Pick<Hands, 'session' | 'coder' | 'aws'> & { readonly problem: string };
+
+/** A configuration may name a proxy and a CA bundle, without which coderd cannot be reached. */
+function openEyes({ config, url }: SetupOptions, { environment }: CliEnvironment): Eyes {
+  const loaded = loadIfThere(config);
+  const known = typeof loaded === 'object' && 'value' in loaded ? loaded.value : undefined;
+  const found = findSession(url ?? known?.config.coder.url, environment);
+  const aws = new AwsSide();
+  if ('problem' in found) return { session: undefined, coder: undefined, aws, problem: found.problem };
+  const tls = { proxy: known?.config.coder.proxy, caBundle: known?.caBundle };
+  return { session: found.value, coder: new CoderSide(found.value, tls), aws, problem: '' };
+}
+
+function loadIfThere(file: string): Seen<LoadedConfig> | 'missing' {
+  if (!existsSync(file)) return 'missing';
+  try {
+    return { value: loadDeployment(file) };
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause;
+    return { problem: cause.message };
+  }
+}
+
+async function lookAround(
+  options: SetupOptions,
+  { session, coder, aws, problem }: Eyes,
+  { now }: CliEnvironment,
+): Promise<Situation> {
+  const { config: file, url, organization: named = [] } = options;
+  const loaded = loadIfThere(file);
+  const config = loaded === 'missing' || 'problem' in loaded ? loaded : { value: loaded.value.config };
+  const unseen: Situation = {
+    file,
+    config,
+    named,
+    hasApp: existsSync('cdk.json'),
+    url: session?.url ?? url,
+    coder: { problem },
+    aws: { problem },
+    buildsPerDay: options.buildsPerDay,
+  };
+  const accounts = accountsOf(unseen);
+  const deployment = valueIn(config);
+  const wanted = {
+    secrets: [...accounts, ...storedKeys(deployment)].map(({ secret }) => secret),
+    quotas: QUOTAS.map(({ code }) => code),
+    stack: deployment?.aws.stack ?? '',
+  };
+  const [inCoder, inAws] = await Promise.all([
+    coder?.look(
+      accounts.map(({ user }) => user),
+      now(),
+    ) ?? unseen.coder,
+    aws.look(wanted),
+  ]);
+  const buildsPerDay = options.buildsPerDay ?? valueIn(inCoder)?.buildsPerDay;
+  return { ...unseen, coder: inCoder, aws: inAws, buildsPerDay };
+}
+
+const defaultOf = async ({ asks }: Step): Promise<Answer> => (asks === 'no' ? 'no' : 'yes');
+
+const ANSWERS: Readonly<Record<string, Answer>> = {
+  y: 'yes',
+  yes: 'yes',
+  n: 'no',
+  no: 'no',
+  s: 'no',
+  skip: 'no',
+  q: 'quit',
+  quit: 'quit',
+};
+
+async function askAbout(
+  step: Step,
+  ask: (question: string) => Promise<string>,
+  say: (text: string) => void,
+): Promise<Answer> {
+  const question = step.asks === 'no' ? '  Run it now? [y/N/q] ' : '  Do it? [Y/n/q] ';
+  for (;;) {
+    const said = (await ask(question).catch(endOfInput)).trim().toLowerCase();
+    const answer = said === '' ? await defaultOf(step) : ANSWERS[said];
+    if (answer !== undefined) return answer;
+    say('  Type y (do it), n (skip this step) or q (quit; setup goes on here next time).\n');
+  }
+}
+
+/** Ctrl-C or Ctrl-D at a question. */
+function endOfInput(cause: unknown): string {
+  if (cause instanceof UsageError) return 'q';
+  throw cause;
+}
+
+/** Runs a line with this terminal. Standard output is kept free for a JSON document. */
+function shellWith(isJson: boolean): Hands['shell'] {
+  return (line) =>
+    new Promise((resolve, reject) => {
+      const child = spawn(line, {
+        shell: true,
+        stdio: ['inherit', isJson ? process.stderr : 'inherit', 'inherit'],
+      });
+      child.once('error', (cause) =>
+        reject(new InputError(`running "${line}": ${cause.message}`, { cause })),
+      );
+      child.once('exit', (code) => resolve(code ?? 1));
+    });
+}
+
+const plannedRow = ({ id, title, state, says, commands }: Step) => ({
+  id,
+  title,
+  result: state,
+  says,
+  commands,
+});
+const outcomeRow = ({ step: { id, title, commands }, result, says }: Outcome) => ({
+  id,
+  title,
+  result,
+  says,
+  commands,
+});
+
+function documentOf(situation: Situation, steps: readonly object[]): string {
+  const { file, coder, aws, buildsPerDay } = situation;
+  const deployment = valueIn(situation.config);
+  const shown = {
+    version: 1,
+    file,
+    coder: 'problem' in coder ? coder : shownCoder(coder.value),
+    aws: 'problem' in aws ? aws : shownAws(aws.value),
+    steps,
+    dollarsPerMonth: deployment === undefined ? null : costsOf(deployment, buildsPerDay),
+  };
+  return `${JSON.stringify(shown, null, 2)}\n`;
+}
+
+const shownCoder = ({ url, version, user, isOwner }: CoderValue) => ({ url, version, user, isOwner });
+const shownAws = ({ account, region, caller }: AwsValue) => ({ account, region, caller });
+type CoderValue = Extract<Situation['coder'], { value: unknown }>['value'];
+type AwsValue = Extract<Situation['aws'], { value: unknown }>['value'];

@@ -1,0 +1,423 @@
+/** Plans the steps of `autoscaler setup` from what was seen. Pure; `acts.ts` does the steps. */
+import type { DeployedPool, Deployment } from '../../lambda/config/rules/deployment.ts';
+import { sum, unique } from '../../lambda/decision/model/collections.ts';
+import { few, some } from '../../lambda/explain/format.ts';
+import type { Organization } from '../../lambda/look/ports.ts';
+import { DEFAULT_TOKEN_SECRET, KEY_TOKEN_SECRET } from '../init/inputs.ts';
+import { DEFAULT_CONFIG } from '../shared/cli-environment.ts';
+import {
+  AUTOSCALER_USER,
+  createKeyCommand,
+  createTokenCommand,
+  KEYS_USER,
+  keyCommand,
+  storeTypedCommand,
+  tokenCommand,
+} from '../shared/credential-commands.ts';
+import { type SecretState, type Side, type Situation, valueIn } from './situation.ts';
+
+export const STEP_IDS = [
+  'config',
+  'users',
+  'tokens',
+  'keys',
+  'quota',
+  'bootstrap',
+  'doctor',
+  'synth',
+  'cost',
+  'deploy',
+] as const;
+export type StepId = (typeof STEP_IDS)[number];
+
+export type Step = {
+  readonly id: StepId;
+  readonly title: string;
+  /** `cannot`: `says` has the reason. */
+  readonly state: 'done' | 'todo' | 'cannot';
+  /** What the step will do, what was found, or why it cannot be done from here. */
+  readonly says: string;
+  /** What it stands for, as lines of a shell. */
+  readonly commands: readonly string[];
+  /** The sides that it needs and that cannot be used from here. */
+  readonly lacks: readonly Side[];
+  /** The same for two people, each with one side. @default `commands`, for the side that it needs */
+  readonly halves?: Readonly<Record<Side, readonly string[]>>;
+  /** It changes something, so it is asked for. `no`: it costs money, so the answer is no by default. */
+  readonly asks?: 'yes' | 'no';
+  /** It waits for these steps. */
+  readonly after: readonly StepId[];
+};
+
+export const ROLE = 'organization-template-admin';
+
+/** A user of the autoscaler in Coder, and the secret with its token. */
+export type Account = { readonly user: string } & Place;
+
+/** `jsonKey`: the secret is JSON, and the value is under this key. */
+type Place = { readonly secret: string; readonly jsonKey?: string | undefined };
+
+/** With keys that a person makes, the key function and its user are not needed. */
+export function accountsOf({ config }: Situation): readonly Account[] {
+  const deployment = valueIn(config);
+  const keyToken = deployment === undefined ? { secret: KEY_TOKEN_SECRET } : deployment.managedKeys?.token;
+  return [
+    { user: AUTOSCALER_USER, ...(deployment?.coder.token ?? { secret: DEFAULT_TOKEN_SECRET }) },
+    ...(keyToken === undefined ? [] : [{ user: KEYS_USER, ...keyToken }]),
+  ];
+}
+
+type Change = {
+  readonly kind: 'user' | 'member' | 'role';
+  readonly user: string;
+  readonly organization: string;
+};
+
+/**
+ * What the users lack: to exist, to be a member of each organization, and a role there. A user whose
+ * token is stored is another one if it does not exist: then nothing is missing.
+ */
+export function missingAccess(situation: Situation): readonly Change[] {
+  const coder = valueIn(situation.coder);
+  const states = valueIn(situation.aws)?.secrets;
+  return accountsOf(situation).flatMap(({ user, secret }) => {
+    const exists = coder?.users.has(user) ?? false;
+    if (!exists && states?.get(secret) === 'stored') return [];
+    return organizationsOf(situation).flatMap((organization, index): readonly Change[] => {
+      const id = findOrganization(situation, organization)?.id ?? '';
+      const roles = coder?.roles.get(id)?.get(user);
+      if (roles !== undefined && roles.length > 0) return [];
+      const isNew = !exists && index === 0;
+      const kind = isNew ? 'user' : 'member';
+      return [
+        ...(roles === undefined ? [{ kind, user, organization } as const] : []),
+        { kind: 'role', user, organization },
+      ];
+    });
+  });
+}
+
+/** The organizations of the pools; without a configuration those that it will have. */
+function organizationsOf({ config, coder, named }: Situation): readonly string[] {
+  const pools = valueIn(config)?.pools.map(({ organization }) => organization);
+  if (pools !== undefined) return unique(pools, (name) => name);
+  if (named.length > 0) return named;
+  return valueIn(coder)?.organizations.map(({ name }) => name) ?? ['default'];
+}
+
+/** The configuration may name an organization by its id. */
+export function findOrganization({ coder }: Situation, named: string): Organization | undefined {
+  return valueIn(coder)?.organizations.find(({ id, name }) => id === named || name === named);
+}
+
+type StoredKey = { readonly pool: DeployedPool } & Place;
+
+/** The pools whose key a person makes, and whose secret has none yet. */
+export function missingKeys({ config, aws }: Situation): readonly StoredKey[] {
+  const states = valueIn(aws)?.secrets;
+  return storedKeys(valueIn(config)).filter(({ secret }) => states?.get(secret) !== 'stored');
+}
+
+export function storedKeys(deployment: Deployment | undefined): readonly StoredKey[] {
+  return (deployment?.pools ?? []).flatMap((pool) =>
+    pool.auth.kind === 'key' ? [{ pool, ...pool.auth.secret }] : [],
+  );
+}
+
+export const QUOTAS = [
+  { code: 'L-3032A538', name: 'on demand', isSpot: false },
+  { code: 'L-36FBB829', name: 'Spot', isSpot: true },
+] as const;
+
+export type QuotaNeed = (typeof QUOTAS)[number] & {
+  readonly vcpus: number;
+  readonly has: number | undefined;
+};
+
+/** The vCPUs of all pools at their max, within limits.maxTasks, and those of the account. */
+export function quotaNeeds({ config, aws }: Situation): readonly QuotaNeed[] {
+  const { pools = [], limits } = valueIn(config) ?? {};
+  return QUOTAS.flatMap((quota) => {
+    const own = pools.filter(({ spot, spotBase }) => (quota.isSpot ? spot : !spot || spotBase > 0));
+    if (own.length === 0) return [];
+    const largest = Math.max(...own.map(({ cpu }) => cpu)) * (limits?.maxTasks ?? 0);
+    const vcpus = Math.ceil(
+      Math.min(
+        largest,
+        sum(own, ({ cpu, max }) => cpu * max),
+      ) / 1024,
+    );
+    const found = valueIn(aws)?.quotas.get(quota.code);
+    const has = found && Math.max(found.vcpus, found.requested ?? 0);
+    return [{ ...quota, vcpus, has }];
+  });
+}
+
+/** The steps, in their order. */
+export function planSteps(situation: Situation): readonly Step[] {
+  return STEP_IDS.map((id) => ({ id, ...PLANS[id](situation) }));
+}
+
+type Plan = Omit<Step, 'id'>;
+
+const PLANS: Readonly<Record<StepId, (situation: Situation) => Plan>> = {
+  config: planConfig,
+  users: planUsers,
+  tokens: planTokens,
+  keys: planKeys,
+  quota: planQuota,
+  bootstrap: planBootstrap,
+  doctor: (situation) =>
+    plan(situation, {
+      title: 'Check everything',
+      todo: 'Checks coderd, tokens, roles, licence, secrets and images. Changes nothing.',
+      commands: [`npx autoscaler doctor${option(situation)}`],
+      after: ['config', 'tokens', 'keys'],
+    }),
+  synth: (situation) =>
+    plan(situation, {
+      title: 'CloudFormation template',
+      todo: 'Makes the template on this machine, offline.',
+      commands: [`npx cdk synth --quiet${context(situation)}`],
+      after: ['config'],
+      blocked: noApp(situation),
+    }),
+  cost: (situation) =>
+    plan(situation, {
+      title: 'What it will cost',
+      todo: 'Estimates an idle month and a usual one, at prices of us-east-1.',
+      commands: [
+        `npx autoscaler validate${argument(situation)} --builds-per-day ${situation.buildsPerDay ?? 100}`,
+      ],
+      after: ['config'],
+    }),
+  deploy: planDeploy,
+};
+
+type Given = {
+  readonly title: string;
+  /** What was found, if nothing is left to do. */
+  readonly done?: string | undefined;
+  readonly todo: string;
+  readonly needs?: readonly Side[];
+  /** Needs an owner in Coder. */
+  readonly asOwner?: boolean;
+  /** Another reason why it cannot be done. `lacks`: the side where somebody else can do it. */
+  readonly blocked?: { readonly why: string; readonly lacks?: readonly Side[] } | undefined;
+} & Pick<Step, 'commands'> &
+  Partial<Pick<Step, 'halves' | 'asks' | 'after'>>;
+
+function plan(situation: Situation, given: Given): Plan {
+  const { title, done, todo, needs = [], asOwner = false, blocked, after = [], ...rest } = given;
+  const problems = needs.map((side) => ({ side, problem: problemOf(situation, side, asOwner) }));
+  const lacking = problems.filter(({ problem }) => problem !== undefined);
+  const common = { title, after, ...rest };
+  if (done !== undefined) return { ...common, state: 'done', says: done, lacks: [] };
+  if (blocked !== undefined)
+    return { ...common, state: 'cannot', says: blocked.why, lacks: blocked.lacks ?? [] };
+  if (lacking.length === 0) return { ...common, state: 'todo', says: todo, lacks: [] };
+  const says = lacking.map(({ problem }) => problem).join('; ');
+  return { ...common, state: 'cannot', says, lacks: lacking.map(({ side }) => side) };
+}
+
+function problemOf({ coder, aws }: Situation, side: Side, asOwner: boolean): string | undefined {
+  if (side === 'aws') return 'problem' in aws ? 'AWS cannot be used from here' : undefined;
+  if ('problem' in coder) return 'Coder cannot be used from here';
+  const { user, isOwner } = coder.value;
+  return asOwner && !isOwner ? `in Coder you are "${user}", and only an owner may do this` : undefined;
+}
+
+function planConfig(situation: Situation): Plan {
+  const { config, file, named, url } = situation;
+  const deployment = valueIn(config);
+  const organizations = named.length === 0 ? '' : ` --organization ${named.join(' ')}`;
+  const init = `npx autoscaler init --url ${url ?? 'https://coder.example.com'}${organizations}${option(situation)}`;
+  return plan(situation, {
+    title: `Configuration ${file}`,
+    done:
+      deployment &&
+      `${some(deployment.pools.length, 'pool')}: ${few(deployment.pools.map(({ name }) => name))}`,
+    blocked: typeof config === 'object' && 'problem' in config ? { why: config.problem } : undefined,
+    todo: `Writes ${file} with a pool for each organization and each set of tags of a template. The stack makes their keys (key: managed).`,
+    commands: [`CODER_SESSION_TOKEN="$(coder login token)" ${init}`],
+    needs: ['coder'],
+    asks: 'yes',
+  });
+}
+
+function planUsers(situation: Situation): Plan {
+  const changes = missingAccess(situation);
+  const users = accountsOf(situation).map(({ user }) => user);
+  const where = few(organizationsOf(situation));
+  return plan(situation, {
+    title: 'Users in Coder',
+    done: changes.length === 0 ? `${users.join(' and ')}: exist, with a role in ${where}` : undefined,
+    todo: `Creates ${users.join(' and ')}, which cannot sign in, and gives them the role ${ROLE} in ${where}. Changes only what is missing.`,
+    commands: changes.map(commandFor),
+    needs: ['coder'],
+    asOwner: true,
+    asks: 'yes',
+    after: ['config'],
+  });
+}
+
+function commandFor({ kind, user, organization }: Change): string {
+  if (kind === 'user')
+    return `coder users create --username ${user} --email ${user}@example.com --login-type none --org ${organization}`;
+  if (kind === 'member') return `coder organizations members add ${user} --org ${organization}`;
+  return `coder organizations members edit-roles ${user} ${ROLE} --org ${organization}`;
+}
+
+function planTokens(situation: Situation): Plan {
+  const open = missingTokens(situation);
+  const names = accountsOf(situation).map(({ secret }) => secret);
+  return plan(situation, {
+    title: 'Tokens in Secrets Manager',
+    done: open.length === 0 ? `${names.join(' and ')}: stored` : undefined,
+    blocked: secretProblem(situation, open),
+    todo: `Creates a token of a year for ${open.map(({ user }) => user).join(' and ')}, stored as ${open.map(({ secret }) => secret).join(' and ')}. It is never on the screen.`,
+    commands: open.map(({ user, secret }) => tokenCommand(secret, false, user, isThere(situation, secret))),
+    halves: {
+      coder: open.map(({ user }) => createTokenCommand({ user, name: user })),
+      aws: open.map(({ secret }) => storeTypedCommand(secret, isThere(situation, secret))),
+    },
+    needs: ['coder', 'aws'],
+    asOwner: true,
+    asks: 'yes',
+    after: ['config', 'users'],
+  });
+}
+
+/** The accounts whose secret has no token. */
+export function missingTokens(situation: Situation): readonly Account[] {
+  return accountsOf(situation).filter(({ secret }) => stateOf(situation, secret) !== 'stored');
+}
+
+export function stateOf({ aws }: Situation, secret: string): SecretState | undefined {
+  return valueIn(aws)?.secrets.get(secret);
+}
+
+const isThere = (situation: Situation, secret: string): boolean => stateOf(situation, secret) === 'empty';
+
+function secretProblem(situation: Situation, open: readonly Place[]): Given['blocked'] {
+  const json = open.find(({ jsonKey }) => jsonKey !== undefined);
+  if (json !== undefined)
+    return { why: `store the key "${json.jsonKey}" in the JSON of the secret ${json.secret} yourself` };
+  const named = (state: SecretState) =>
+    open.find(({ secret }) => stateOf(situation, secret) === state)?.secret;
+  const [deleted, unknown] = [named('deleted'), named('unknown')];
+  if (deleted !== undefined)
+    return {
+      why: `the secret ${deleted} is marked for deletion. Run: aws secretsmanager restore-secret --secret-id ${deleted}`,
+    };
+  return unknown === undefined
+    ? undefined
+    : {
+        why: `AWS does not let you look at the secret ${unknown}. You need secretsmanager:DescribeSecret, CreateSecret and PutSecretValue`,
+        lacks: ['aws'],
+      };
+}
+
+function planKeys(situation: Situation): Plan {
+  const open = missingKeys(situation);
+  const keys = open.map(({ pool: { name, organization, tags }, secret }) => ({
+    name,
+    organization,
+    tags,
+    key: secret,
+  }));
+  const isManaged = storedKeys(valueIn(situation.config)).length === 0;
+  return plan(situation, {
+    title: 'Keys of the pools',
+    done: open.length > 0 ? undefined : isManaged ? 'the stack makes them (key: managed)' : 'all are stored',
+    blocked: secretProblem(situation, open),
+    todo: `Creates a provisioner key for ${few(open.map(({ pool }) => pool.name))}, and stores each in its secret. They are never on the screen.`,
+    commands: keys.map(keyCommand),
+    halves: {
+      coder: keys.map(createKeyCommand),
+      aws: open.map(({ secret }) => storeTypedCommand(secret, isThere(situation, secret))),
+    },
+    needs: ['coder', 'aws'],
+    asOwner: true,
+    asks: 'yes',
+    after: ['config'],
+  });
+}
+
+function planQuota(situation: Situation): Plan {
+  const needs = quotaNeeds(situation);
+  const short = needs.filter(({ has, vcpus }) => has !== undefined && has < vcpus);
+  const isUnknown = needs.some(({ has }) => has === undefined);
+  const wanted = short.map(({ name, vcpus }) => `${vcpus} vCPUs ${name}`).join(' and ');
+  const texts = needs.map(
+    ({ name, has, vcpus }) =>
+      `${name} the quota is ${has ?? '?'} vCPUs, and all pools at their max need ${vcpus}`,
+  );
+  const unknown: Given['blocked'] =
+    needs.length === 0
+      ? { why: 'the configuration says how many vCPUs are needed' }
+      : { why: 'AWS does not tell the quota. You need servicequotas:GetServiceQuota', lacks: ['aws'] };
+  return plan(situation, {
+    title: 'Quota of Fargate',
+    done: needs.length > 0 && !isUnknown && wanted === '' ? texts.join('; ') : undefined,
+    blocked: valueIn(situation.aws) && (isUnknown || needs.length === 0) ? unknown : undefined,
+    todo: `Requests ${wanted}, which may take AWS days: ${texts.join('; ')}. Until then jobs wait at the quota. If you need fewer, skip this, and lower max or limits.maxTasks.`,
+    commands: short.map(
+      ({ code, vcpus }) =>
+        `aws service-quotas request-service-quota-increase --service-code fargate --quota-code ${code} --desired-value ${vcpus}`,
+    ),
+    needs: ['aws'],
+    asks: 'yes',
+    after: ['config'],
+  });
+}
+
+function planBootstrap(situation: Situation): Plan {
+  const { account = 'ACCOUNT', region = 'REGION', bootstrap } = valueIn(situation.aws) ?? {};
+  return plan(situation, {
+    title: 'Bootstrap of CDK',
+    done:
+      bootstrap === 'none' || bootstrap === 'unknown' || bootstrap === undefined
+        ? undefined
+        : `version ${bootstrap}`,
+    blocked: noApp(situation),
+    todo: `Creates a bucket and roles for CDK in account ${account}, ${region}. Once for each account and Region.`,
+    commands: [`npx cdk bootstrap aws://${account}/${region}${context(situation)}`],
+    needs: ['aws'],
+    asks: 'yes',
+  });
+}
+
+function planDeploy(situation: Situation): Plan {
+  const status = valueIn(situation.aws)?.stack ?? 'none';
+  const deployment = valueIn(situation.config);
+  const isThere =
+    status.endsWith('_COMPLETE') && status !== 'ROLLBACK_COMPLETE' && status !== 'DELETE_COMPLETE';
+  const command = `npx cdk deploy${context(situation)}`;
+  const vcpus = sum(deployment?.pools ?? [], ({ cpu }) => cpu) / 1024;
+  return plan(situation, {
+    title: 'Deployment',
+    done: isThere ? `the stack is ${status}. After a change of ${situation.file} run: ${command}` : undefined,
+    blocked:
+      noApp(situation) ??
+      (status.endsWith('_IN_PROGRESS') ? { why: `the stack is ${status}: wait for its end` } : undefined),
+    todo: `Creates the stack. It shows the IAM changes and asks again. At first one task of each pool starts (${vcpus} vCPUs); spare ones drain within minutes.`,
+    commands: [command],
+    needs: ['aws'],
+    asks: 'no',
+    after: ['config', 'tokens', 'keys', 'bootstrap', 'doctor', 'synth'],
+  });
+}
+
+function noApp({ hasApp }: Situation): Given['blocked'] {
+  if (hasApp) return undefined;
+  return {
+    why: 'the CDK app is not in this folder. Use the construct in your own app, or autoscaler synth for a plain template (docs/construct.md)',
+  };
+}
+
+const isDefault = ({ file }: Situation): boolean => file === DEFAULT_CONFIG;
+const option = (situation: Situation): string => (isDefault(situation) ? '' : ` --config ${situation.file}`);
+const argument = (situation: Situation): string => (isDefault(situation) ? '' : ` ${situation.file}`);
+const context = (situation: Situation): string =>
+  isDefault(situation) ? '' : ` -c config=${situation.file}`;

@@ -1,0 +1,105 @@
+/**
+ * Users, their tokens and their roles (coderd/users.go, apikey.go, members.go). Only an owner changes
+ * them: everyone else gets a 403.
+ */
+import { z } from 'zod';
+import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
+import type { UserRecord } from '../tables/users.ts';
+import { memberAnswer } from './account-routes.ts';
+import { type Answer, NOT_FOUND, type OrganizationRequest, type UserRequest } from './route.ts';
+
+const FORBIDDEN: Answer = { status: 403, body: { message: 'Forbidden.' } };
+const BAD_BODY: Answer = { status: 400, body: { message: 'Request body must be valid JSON.' } };
+
+const newUser = z.object({
+  username: z.string(),
+  email: z.string(),
+  login_type: z.literal('none'),
+  organization_ids: z.array(z.string()).min(1),
+});
+
+/** `POST /api/v2/users`. */
+export function createUser({ model, user, body }: UserRequest): Answer {
+  if (!user.isOwner) return FORBIDDEN;
+  const asked = newUser.safeParse(parseQuietly(body));
+  if (!asked.success) return BAD_BODY;
+  const { username, organization_ids } = asked.data;
+  if (model.users().some((known) => known.username === username))
+    return { status: 409, body: { message: 'User already exists.' } };
+  const made = model.addUser({ username, memberOf: new Map(organization_ids.map((id) => [id, []])) });
+  return { status: 201, body: { id: made.id, username } };
+}
+
+const newToken = z.object({ token_name: z.string().min(1), lifetime: z.number().positive() });
+const NANOSECONDS = 1e6;
+const LONGEST_MS = 876_600 * 3_600_000;
+
+/** `POST /api/v2/users/{name}/keys/tokens`. */
+export function createToken({ model, user, ids: [name], body }: UserRequest): Answer {
+  const owner = model.users().find(({ username }) => username === name);
+  if (owner === undefined) return NOT_FOUND;
+  if (!user.isOwner) return FORBIDDEN;
+  const asked = newToken.safeParse(parseQuietly(body));
+  if (!asked.success) return BAD_BODY;
+  const lifetimeMs = asked.data.lifetime / NANOSECONDS;
+  if (lifetimeMs > LONGEST_MS)
+    return { status: 400, body: { message: 'Failed to validate create API key request.' } };
+  const names = namesWithRole(model.organizations.all, owner);
+  const rights = { read: names, create: names, delete: names };
+  return {
+    status: 201,
+    body: { key: model.addToken({ canRead: names, keyRights: rights, lifetimeMs, user: owner }) },
+  };
+}
+
+/** `DELETE /api/v2/users/{name}/keys/{id}`. */
+export function deleteToken({ model, user, ids: [, id = ''] }: UserRequest): Answer {
+  if (!user.isOwner) return FORBIDDEN;
+  model.tokens.delete(id);
+  return { status: 204, body: undefined };
+}
+
+/** `GET /api/v2/users/{name}/keys/tokens/tokenconfig`. */
+export const tokenConfig = (): Answer => ({
+  status: 200,
+  body: { max_token_lifetime: LONGEST_MS * NANOSECONDS },
+});
+
+function namesWithRole(
+  organizations: readonly { readonly id: string; readonly name: string }[],
+  { memberOf }: UserRecord,
+): readonly string[] {
+  return organizations.filter(({ id }) => memberOf?.get(id)?.length).map(({ name }) => name);
+}
+
+/** `POST …/members/{user}`. */
+export function addMember({ model, user, organization, ids: [name] }: OrganizationRequest): Answer {
+  return changeMember({ model, user, organization, name, roles: [] }, (known) => known === undefined);
+}
+
+const newRoles = z.object({ roles: z.array(z.string()) });
+
+/** `PUT …/members/{user}/roles`. */
+export function setRoles({ model, user, organization, ids: [name], body }: OrganizationRequest): Answer {
+  const asked = newRoles.safeParse(parseQuietly(body));
+  if (!asked.success) return BAD_BODY;
+  return changeMember({ model, user, organization, name, ...asked.data }, (known) => known !== undefined);
+}
+
+function changeMember(
+  given: Pick<OrganizationRequest, 'model' | 'user' | 'organization'> & {
+    readonly name: string | undefined;
+    readonly roles: readonly string[];
+  },
+  isAllowed: (roles: readonly string[] | undefined) => boolean,
+): Answer {
+  const { model, user, organization, name, roles } = given;
+  const member = model.users().find(({ username }) => username === name);
+  if (member === undefined) return NOT_FOUND;
+  if (!user.isOwner) return FORBIDDEN;
+  const { memberOf } = member;
+  if (memberOf === undefined || !isAllowed(memberOf.get(organization.id)))
+    return { status: 400, body: { message: 'Organization member already exists in this organization' } };
+  memberOf.set(organization.id, roles);
+  return { status: 200, body: memberAnswer(member, organization, model) };
+}

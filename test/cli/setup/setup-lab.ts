@@ -1,0 +1,100 @@
+/** `autoscaler setup` over HTTP, against a coderd and an AWS account where nothing is deployed. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, vi } from 'vitest';
+import { ACCESS_KEY_OF_A_GUEST, ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
+import { type Requested, serveWorld } from '../../../simulator/serve.ts';
+import { World } from '../../../simulator/world.ts';
+import { type Answer, runIn } from '../../support/cli-run.ts';
+import { START } from '../../support/lab.ts';
+import { ownFolder } from '../../support/own-folder.ts';
+
+const AWS = ['ECS', 'SECRETS_MANAGER', 'SSM', 'STS', 'CLOUDFORMATION', 'SERVICE_QUOTAS'];
+export const BOOTSTRAP = '/cdk-bootstrap/hnb659fds/version';
+
+export type SetupLab = {
+  readonly world: World;
+  readonly file: string;
+  /** The command lines that ran, and the requests that changed something. */
+  readonly commands: string[];
+  readonly changes: string[];
+  /** The session of the person in Coder. */
+  session: string;
+  /** `answers`: of the person at the terminal. Undefined: there is none. */
+  readonly run: (given: { readonly answers?: readonly string[] }, ...args: string[]) => Promise<Answer>;
+  /** Runs another command. */
+  readonly autoscaler: (...args: string[]) => Promise<Answer>;
+  /** Lets the person's credentials of AWS be those of somebody without rights. */
+  readonly becomeGuest: () => void;
+  /** What a whole run leaves behind. */
+  readonly made: () => object;
+};
+
+/** Starts a lab for each test. */
+export function setupLab(): SetupLab {
+  const folder = ownFolder();
+  const file = join(folder, 'autoscaler.yaml');
+  let close = async (): Promise<void> => {};
+  const lab = {} as { -readonly [Key in keyof SetupLab]: SetupLab[Key] };
+  beforeEach(async () => {
+    const world = new World({ start: START, seed: 1, pools: [], organizations: ['default', 'data'] });
+    world.secrets.forget(world.tokenSecretName);
+    world.coderd.addTemplate({ organization: 'default', name: 'docker' });
+    world.coderd.addTemplate({ organization: 'data', name: 'spark', tags: { team: 'data' } });
+    const changes: string[] = [];
+    const served = await serveWorld(world, { onRequest: (what) => changes.push(...changeIn(what)) });
+    close = served.close;
+    for (const service of AWS) vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, served.awsUrl);
+    vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
+    const commands: string[] = [];
+    const shell = async (line: string): Promise<number> => {
+      commands.push(line);
+      if (line.startsWith('npx cdk bootstrap')) world.parameters.put(BOOTSTRAP, '28');
+      return 0;
+    };
+    const environmentNow = () => ({ CODER_URL: served.coderdUrl, CODER_SESSION_TOKEN: lab.session });
+    Object.assign(lab, {
+      world,
+      file,
+      commands,
+      changes,
+      session: world.coderd.addToken({ canRead: 'all', isOwner: true }),
+      run: ({ answers }, ...args) => {
+        const left = [...(answers ?? [])];
+        const ask = async (): Promise<string> => left.shift() ?? 'q';
+        const person = {
+          environment: environmentNow(),
+          shell,
+          now: () => world.timeline.now(),
+          ...(answers && { ask }),
+        };
+        return runIn(person, 'setup', '--config', file, ...args);
+      },
+      autoscaler: (...args) =>
+        runIn({ environment: environmentNow(), now: () => world.timeline.now() }, ...args),
+      becomeGuest: () => void vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_GUEST),
+      made: () => madeIn(world),
+    } satisfies SetupLab);
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    rmSync(file, { force: true });
+    await close();
+  });
+  return lab;
+}
+
+function changeIn({ service, operation }: Requested): readonly string[] {
+  const isRead = /^(?:GET |Get|List|Describe|unknown)/.test(operation) || operation.endsWith('authcheck');
+  return isRead || service === 'unknown' ? [] : [operation];
+}
+
+function madeIn({ coderd, secrets, account }: World) {
+  return {
+    users: coderd
+      .users()
+      .flatMap(({ username, memberOf }) => (memberOf ? [[username, [...memberOf.values()]]] : [])),
+    secrets: secrets.all().map(({ name, value }) => [name, value !== undefined]),
+    requested: [...account.requested],
+  };
+}

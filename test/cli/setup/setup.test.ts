@@ -1,0 +1,243 @@
+/** `autoscaler setup` as a person runs it: from nothing, again, cut short, and with half of the rights. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { loadDeployment } from '../../../lambda/config/load.ts';
+import { BOOTSTRAP, setupLab } from './setup-lab.ts';
+
+const lab = setupLab();
+
+const ROLES = [['organization-template-admin'], ['organization-template-admin']];
+/** What a whole run makes. */
+const EVERYTHING = {
+  users: [
+    ['autoscaler', ROLES],
+    ['autoscaler-keys', ROLES],
+  ],
+  secrets: [
+    ['coder/autoscaler-token', true],
+    ['coder/key-manager-token', true],
+  ],
+  requested: [['L-3032A538', 40]],
+};
+
+const tokens = (): readonly string[] => lab.world.secrets.all().flatMap(({ value }) => value ?? []);
+
+it('goes from nothing to the command that deploys', async () => {
+  const { code, out, err } = await lab.run({}, '--yes', '--builds-per-day', '100');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(lab.made()).toEqual(EVERYTHING);
+  expect(loadDeployment(lab.file).config.pools.map(({ name, auth }) => [name, auth.kind])).toEqual([
+    ['default', 'managed'],
+    ['data-data', 'managed'],
+  ]);
+  expect(lab.commands).toEqual([
+    `npx cdk bootstrap aws://123456789012/eu-central-1 -c config=${lab.file}`,
+    `npx cdk synth --quiet -c config=${lab.file}`,
+  ]);
+  expect(out.replaceAll(/\s+/g, ' ')).toMatch(
+    /an idle month \$\d+ \(NAT gateways .*\); with 100 builds on a working day \$\d+ \(/,
+  );
+  expect(out).toContain(`Deploy with:\n\n    npx cdk deploy -c config=${lab.file}\n`);
+  expect(tokens()).toHaveLength(2);
+  for (const token of [...tokens(), lab.session]) expect(out).not.toContain(token);
+});
+
+it('finds what exists, and makes nothing twice', async () => {
+  await lab.run({}, '--yes');
+  const before = tokens();
+  lab.changes.length = 0;
+  const { code, out } = await lab.run({}, '--yes');
+  expect(code).toBe(0);
+  expect(lab.changes).toEqual([]);
+  expect(tokens()).toEqual(before);
+  expect(out.match(/^ {2}ok: /gm)).toHaveLength(6);
+});
+
+it.each([0, 1, 2, 3, 4])('goes on where it was cut short: after %i answers', async (answers) => {
+  const first = await lab.run({ answers: Array.from({ length: answers }, () => '') });
+  expect(first).toMatchObject({ code: 1, out: expect.stringContaining('stopped: run setup again') });
+  const { code } = await lab.run({}, '--yes');
+  expect(code).toBe(0);
+  expect(lab.made()).toEqual(EVERYTHING);
+});
+
+it('mends what an interrupted step left: a user without a role, a secret without a value', async () => {
+  const { coderd, secrets } = lab.world;
+  const { id } = coderd.organizations.named('default');
+  coderd.addUser({ username: 'autoscaler', memberOf: new Map([[id, []]]) });
+  secrets.create('coder/autoscaler-token');
+  expect(await lab.run({}, '--yes')).toMatchObject({ code: 0 });
+  expect(lab.made()).toEqual(EVERYTHING);
+});
+
+it('asks again after an answer that it does not know, and skips a step at a no', async () => {
+  const { code, out } = await lab.run({ answers: ['perhaps', 'N', 'y'] });
+  expect(code).toBe(1);
+  expect(out).toContain('Type y (do it), n (skip this step) or q');
+  expect(out).toContain('skipped: not run');
+  expect(out).toContain('not possible here: it needs "config" first');
+  expect(existsSync(lab.file)).toBe(false);
+});
+
+it('deploys after a yes', async () => {
+  await lab.run({}, '--yes');
+  await lab.run({ answers: ['y'] });
+  expect(lab.commands.at(-1)).toBe(`npx cdk deploy -c config=${lab.file}`);
+});
+
+it('says that a stack exists, and how to change it', async () => {
+  lab.world.account.stacks.set('CoderProvisionerAutoscaler', 'UPDATE_COMPLETE');
+  expect((await lab.run({}, '--yes')).out).toContain('ok: the stack is UPDATE_COMPLETE.');
+});
+
+describe('--print', () => {
+  it('prints the commands of all steps and changes nothing', async () => {
+    const { code, out } = await lab.run({}, '--print');
+    expect(code).toBe(0);
+    expect({ changes: lab.changes, commands: lab.commands }).toEqual({ changes: [], commands: [] });
+    expect(existsSync(lab.file)).toBe(false);
+    const script = out.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    for (const beginning of [
+      'CODER_SESSION_TOKEN="$(coder login token)" npx autoscaler init --url',
+      'coder users create --username autoscaler-keys --email',
+      'coder organizations members edit-roles autoscaler organization-template-admin --org data',
+      "coder tokens create --user autoscaler-keys --name autoscaler-keys --lifetime 8760h | tr -d '\\n' |",
+      '  aws secretsmanager create-secret --name coder/key-manager-token --secret-string file:///dev/stdin',
+      'npx cdk bootstrap aws://123456789012/eu-central-1',
+      'npx autoscaler doctor --config',
+      'npx cdk deploy -c config=',
+    ])
+      expect(
+        script.some((line) => line.startsWith(beginning)),
+        beginning,
+      ).toBe(true);
+  });
+
+  it('works without any access', async () => {
+    lab.session = '';
+    lab.becomeGuest();
+    const { code, out } = await lab.run({}, '--print');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^# Coder: +nobody is signed in to http/);
+    expect(out).toContain('\ncoder users create --username autoscaler --email');
+  });
+});
+
+describe('with half of the rights', () => {
+  it('gives an owner in Coder without AWS the steps of Coder, and both halves of the tokens', async () => {
+    lab.becomeGuest();
+    const { code, out } = await lab.run({}, '--yes');
+    expect(code).toBe(1);
+    expect(lab.made()).toEqual({ ...EVERYTHING, secrets: [], requested: [] });
+    expect(existsSync(lab.file)).toBe(true);
+    expect(out).toMatch(/AWS does not let you look at the secret\s+coder\/autoscaler-token\./);
+    expect(out).toMatch(/Coder, as an owner:\n\n {4}coder tokens create --user autoscaler /);
+    expect(out).toMatch(/AWS, as an administrator:\n\n {4}read -rs VALUE && printf %s "\$VALUE" \|\n/);
+    expect(out).not.toContain('Deploy with');
+  });
+
+  it('gives an administrator of AWS without Coder the steps of AWS', async () => {
+    lab.session = lab.world.coderd.addToken({ canRead: [] });
+    const { code, out } = await lab.run({}, '--yes', '--skip', 'config');
+    expect(code).toBe(1);
+    expect(lab.commands).toEqual([expect.stringContaining('npx cdk bootstrap')]);
+    expect(out).toContain('For a person who may do this in Coder, as an owner:\n\n    coder users create');
+  });
+
+  it('deletes a token that it could not store', async () => {
+    const { secrets, coderd } = lab.world;
+    secrets.create('coder/autoscaler-token');
+    secrets.refusesValues = true;
+    const { code, out } = await lab.run({}, '--yes');
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAILED: storing the value of the secret coder\/autoscaler-token:\s+AccessDenied/);
+    expect(out).toContain('AWS, as an administrator:\n\n    read -rs VALUE');
+    expect(lab.changes).toContainEqual(expect.stringMatching(/^DELETE \/api\/v2\/users\/autoscaler\/keys\//));
+    expect(coderd.users().some(({ username }) => username === 'autoscaler')).toBe(true);
+  });
+});
+
+describe('keys that a person makes', () => {
+  it('are created in coderd and stored', async () => {
+    await lab.autoscaler('init', '--config', lab.file, '--key-prefix', 'coder/keys');
+    const { code, out } = await lab.run({}, '--yes');
+    expect(code, out).toBe(0);
+    const { secrets, coderd } = lab.world;
+    const stored = secrets.all().filter(({ name }) => name.startsWith('coder/keys/'));
+    expect(stored.map(({ name, value }) => [name, coderd.keys.withSecret(value ?? '')?.tags])).toEqual([
+      ['coder/keys/default', {}],
+      ['coder/keys/data-data', { team: 'data' }],
+    ]);
+    for (const { value = '' } of stored) expect(out).not.toContain(value);
+    expect(secrets.find('coder/key-manager-token')).toBeUndefined();
+  });
+
+  it('say what to do if coderd has a key of that name', async () => {
+    lab.world.coderd.addKey({ organization: 'default', name: 'default', tags: {} });
+    await lab.autoscaler('init', '--config', lab.file, '--key-prefix', 'coder/keys');
+    const { code, out } = await lab.run({}, '--yes');
+    expect(code).toBe(1);
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(
+      'run: coder provisioner keys delete default --org default.',
+    );
+  });
+});
+
+it('explains itself without a terminal', async () => {
+  expect(await lab.run({})).toEqual({
+    code: 2,
+    out: '',
+    err: 'error: setup asks before each step, and there is no terminal. Add --print to see the commands, or --yes to take every default\n',
+  });
+});
+
+it('names every mistake of a configuration that exists, and stops the steps that need it', async () => {
+  writeFileSync(lab.file, 'pools: 3\n');
+  const { code, out } = await lab.run({}, '--yes');
+  expect(code).toBe(1);
+  expect(out).toContain('pools:\nexpected a list, got 3');
+  expect(out).toContain('it needs "config" first');
+});
+
+it('does not deploy what doctor refuses', async () => {
+  await lab.run({}, '--yes', '--skip', 'doctor');
+  lab.world.secrets.put('coder/autoscaler-token', 'aaaaaaaaaa-bbbbbbbbbbbbbbbbbbbbbb');
+  const { code, out } = await lab.run({}, '--yes');
+  expect(code).toBe(1);
+  expect(out).toMatch(/FAIL {2}token valid: .*\n(.|\n)*FAILED: 1 check failed/);
+  expect(out).toContain('not possible here: it needs "doctor" first');
+});
+
+it('prints one JSON document', async () => {
+  lab.world.parameters.put(BOOTSTRAP, '28');
+  const { out } = await lab.run({}, '--yes', '--json', '--builds-per-day', '100');
+  const { steps, ...rest } = JSON.parse(out);
+  expect(rest).toEqual({
+    version: 1,
+    file: lab.file,
+    coder: {
+      url: expect.any(String),
+      version: expect.stringMatching(/^v2/),
+      user: 'autoscaler-2',
+      isOwner: true,
+    },
+    aws: {
+      account: '123456789012',
+      region: 'eu-central-1',
+      caller: expect.stringContaining(':assumed-role/'),
+    },
+    dollarsPerMonth: { idle: expect.any(Number), buildsPerDay: 100, usual: expect.any(Number) },
+  });
+  expect(steps.map(({ id, result }: Record<string, string>) => `${id} ${result}`)).toEqual([
+    'config done',
+    'users done',
+    'tokens done',
+    'keys found',
+    'quota done',
+    'bootstrap found',
+    'doctor done',
+    'synth done',
+    'cost done',
+    'deploy skipped',
+  ]);
+});
