@@ -58,10 +58,10 @@ const INPUT_ERRORS: ReadonlySet<string> = new Set([
 export async function runCli(args: readonly string[], given: CliEnvironment): Promise<number> {
   const cliEnvironment = withPlainOutput(given);
   let exitCode = 0;
-  const program = await build(args, cliEnvironment, (code) => {
-    exitCode = code;
-  });
   try {
+    const program = await build(args, cliEnvironment, (code) => {
+      exitCode = code;
+    });
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;
   } catch (error) {
@@ -79,7 +79,18 @@ function reportError(error: unknown, { err }: CliEnvironment): number {
     err(`${error.message}\n`);
     return 1;
   }
-  throw error;
+  const missing = missingPackage(error);
+  if (missing === undefined) throw error;
+  err(
+    `error: this command needs the package ${missing}, which is not installed. Run "npm ci" in the clone\n`,
+  );
+  return 1;
+}
+
+/** The name of the package that an import did not find: `npm ci --omit=dev` leaves some out. */
+export function missingPackage(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) return undefined;
+  return /^Cannot find package '([^']+)'/.exec(error.message)?.[1];
 }
 
 /**

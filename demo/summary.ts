@@ -117,5 +117,7 @@ export function summaryText(summary: Summary, tookMs: number): string {
           `guards: ${guards.started} processes of the real guard.sh started, ${guards.exited} exited by themselves`,
         ]),
     `wait: p50 ${waitSeconds.p50} s, p95 ${waitSeconds.p95} s of simulated time; the demo took ${Math.round(tookMs / 1000)} s`,
+    '',
+    'next: npm run try, which keeps a deployment running for npx autoscaler plan, status and doctor',
   ].join('\n');
 }

@@ -32,15 +32,18 @@ function liveView(world: World, stream: NodeJS.WriteStream): View {
   const update = createLogUpdate(stream);
   const paint = paintFor(stream);
   const events = new Events(world);
-  const screen = (isOver: boolean): string => {
+  const canvas = (): Canvas => {
     const { columns = SIZE.columns, rows = SIZE.rows } = stream;
-    return draw(world, { events, isOver, canvas: { paint, columns, rows } });
+    return { paint, columns, rows };
   };
   return {
     ...events.listeners,
-    draw: () => update(screen(false)),
+    draw: () => update(draw(world, { events, isOver: false, canvas: canvas() })),
+    // the screen has the latest events only: the whole story goes into the terminal's scrollback
     end: (summary, tookMs) => {
-      update(screen(true));
+      update.clear();
+      stream.write(`${events.text(paint)}\n\n`);
+      update(draw(world, { events: new Events(world), isOver: true, canvas: canvas() }));
       update.done();
       stream.write(`\n${summaryText(summary, tookMs)}\n`);
     },
@@ -81,6 +84,11 @@ class Events {
   constructor(world: World) {
     const add = (event: ScreenEvent): void => void this.#all.push({ time: worldTime(world), event });
     this.listeners = { say: (text) => add({ text }), change: (change) => add(changeEvent(change)) };
+  }
+
+  /** All lines, as elsewhere than on a terminal. */
+  text(paint: Paint): string {
+    return this.#all.map((each) => eventText({ ...each, paint })).join('\n');
   }
 
   /** The lines of the latest events; the latest last. */

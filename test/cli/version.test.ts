@@ -1,7 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { missingPackage } from '../../cli/program.ts';
 import { nodeProblem } from '../../cli/shared/version.ts';
 import { run } from '../support/cli-run.ts';
+
+it('names the package that an import does not find', () => {
+  const missing = 'not-installed-here';
+  const cannotFind = Object.assign(new Error(`Cannot find package '${missing}' imported from a.ts`), {
+    code: 'ERR_MODULE_NOT_FOUND',
+  });
+  expect(missingPackage(cannotFind)).toBe(missing);
+  expect(missingPackage(new Error(`Cannot find package '${missing}'`))).toBeUndefined();
+});
 
 it('prints the version of package.json for `autoscaler --version`', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -2,6 +2,7 @@
 
 const STORY: readonly RegExp[] = [
   /^09:00:00 {2}5 workspaces of pool web start by schedule at 09:03; nobody submits a job for them$/,
+  /^09:00:00 {2}the stack is synthesized with CDK, as cdk deploy does it$/,
   /^09:00:00 {2}each task runs the real guard\.sh as a process\. The guards log to dist\/demo\/guards\.log$/,
   /^09:00:10 {2}a template push: 2 jobs submitted$/,
   /^09:00:20 {2}an unschedulable job: 1 job submitted$/,
@@ -20,6 +21,7 @@ const STORY: readonly RegExp[] = [
   /^autostarts from zero: coderd started 5 of 5 workspaces$/,
   /^guards: (\d+) processes of the real guard\.sh started, \1 exited by themselves$/,
   /^wait: p50 [\d.]+ s, p95 [\d.]+ s of simulated time; the demo took \d+ s$/,
+  /^next: npm run try, which keeps a deployment running for npx autoscaler plan, status and doctor$/,
 ];
 
 type Cause = {
