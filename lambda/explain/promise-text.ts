@@ -51,13 +51,14 @@ export function startText({ startsAt, why, failsAt, runningBuilds }: PendingJob,
   if (p95 <= AT_ONCE_SECONDS) return 'starts now';
   const fails = failsAt === null ? Number.POSITIVE_INFINITY : inSeconds(failsAt);
   const unless = fails < p95 ? `, unless coderd fails it first, in ${ageText(fails)}` : '';
-  if (p95 - p5 <= WIDE * p50)
+  if (p95 - p5 <= Math.max(WIDE_SECONDS, WIDE * p50))
     return `starts in about ${ageText(p50)} (between ${ageText(p5)} and ${ageText(p95)})${unless}`;
   const on = runningBuilds === 0 ? '' : `, depending on ${some(runningBuilds, 'running build')}`;
   return `starts in ${ageText(p5)} to ${ageText(p95)}${on}${unless}`;
 }
 
-/** An interval of more than so many times its middle has no middle worth telling. */
+/** An interval of more than this, and of so many times its middle, has no middle worth telling. */
+const WIDE_SECONDS = 60;
 const WIDE = 2;
 
 const WHY: Readonly<Record<NoPromise, string>> = {
