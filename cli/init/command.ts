@@ -66,7 +66,8 @@ export async function init(options: InitOptions, cliEnvironment: CliEnvironment)
   const coderd = token === undefined ? clients.coderd : coderdWith(token, inputs);
   const hasToken = token !== undefined;
   try {
-    const account = await readAccount(coderd, hasToken);
+    const whose = hasToken ? 'the token in CODER_SESSION_TOKEN' : "the secret's token";
+    const account = await readAccount(coderd, { whose });
     const draft = await surveyCoderd({ coderd, account, options, cliEnvironment });
     const image = imageOf(account);
     const launchPrice = await priceOfLaunch(image, cliEnvironment);

@@ -20,18 +20,20 @@ export type Account = {
 };
 
 /**
- * Reads coderd's version, the token's user and its organizations. `isFromShell`: the token is that
- * of CODER_SESSION_TOKEN. Throws InputError.
+ * Reads coderd's version, the token's user and its organizations. `whose`: where the token
+ * is from, `renewal`: what to do if coderd refuses it. Throws InputError.
  */
-export async function readAccount(http: CoderdHttp, isFromShell: boolean): Promise<Account> {
+export async function readAccount(
+  http: CoderdHttp,
+  { whose, renewal }: { readonly whose: string; readonly renewal?: string },
+): Promise<Account> {
   const version = await told('reading the version of coderd', async () => {
     // without the token: an unreadable token must not hide an unreachable coderd
     const { value } = await http.getAs('/api/v2/buildinfo', {}, buildInfoSchema);
     refuseOldServer(value);
     return value.version;
   });
-  const whose = isFromShell ? 'the token in CODER_SESSION_TOKEN' : "the secret's token";
-  const user = await told(`reading the user of ${whose}`, () => readUser(http));
+  const user = await told(`reading the user of ${whose}`, () => readUser(http), renewal);
   const { status, error, items } = await new CoderdAdapter(http).organizations();
   if (status === 'ok') return { version, user, organizations: items };
   throw new InputError(error ?? `the list of organizations is ${status}`);
@@ -87,19 +89,23 @@ export async function readTemplates(
 }
 
 /** Turns an error of coderd or Secrets Manager into an InputError that begins with `what`. */
-async function told<T>(what: string, read: () => Promise<T>): Promise<T> {
+async function told<T>(what: string, read: () => Promise<T>, renewal = RENEWAL): Promise<T> {
   try {
     return await read();
   } catch (cause) {
     if (cause instanceof SecretError) throw new InputError(`${cause.message}. ${ADVICE}`, { cause });
     if (cause instanceof CoderdError)
-      throw new InputError(`${what}: ${inFlags(cause.message)}${adviceFor(cause)}`, { cause });
+      throw new InputError(`${what}: ${inFlags(cause.message)}${adviceFor(cause, renewal)}`, { cause });
     throw new InputError(`${what}: ${messageOf(cause)}`, { cause });
   }
 }
 
-const adviceFor = ({ code }: CoderdError): string =>
-  code === 'unauthorized' ? ' Create a new token (docs/deploy.md)' : '';
+const RENEWAL = 'Create a new token (docs/deploy.md)';
+
+function adviceFor({ code }: CoderdError, renewal: string): string {
+  if (code === 'unauthorized') return ` ${renewal}`;
+  return code === 'not-found' ? '; check that --url is the URL of coderd' : '';
+}
 
 const ADVICE = 'Store the token there, or set CODER_SESSION_TOKEN to it for this command (docs/deploy.md)';
 

@@ -55,7 +55,9 @@ const ACTS: Readonly<Record<StepId, (given: Given) => Promise<string>>> = {
   synth: runCommands,
   cost: async ({ situation }) => {
     const deployment = valueIn(situation.config);
-    return deployment === undefined ? '' : costText(deployment, situation.buildsPerDay);
+    const { buildsPerDay: builds } = situation;
+    const isSeen = builds === valueIn(situation.coder)?.buildsPerDay;
+    return deployment === undefined ? '' : costText(deployment, builds, isSeen);
   },
   deploy: runCommands,
 };

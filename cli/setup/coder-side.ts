@@ -50,7 +50,10 @@ export class CoderSide {
   /** Never throws: a coderd that does not answer is a problem to show. */
   async look(users: readonly string[], now: EpochMs): Promise<Seen<CoderSeen>> {
     try {
-      const { version, user, organizations } = await readAccount(this.#http, true);
+      const { version, user, organizations } = await readAccount(this.#http, {
+        whose: 'your session',
+        renewal: `Run: coder login ${this.#url}. And unset CODER_SESSION_TOKEN, or give it a new token`,
+      });
       const [exist, roles, jobs] = await Promise.all([
         Promise.all(users.map((name) => this.#exists(name))),
         Promise.all(organizations.map((each) => this.#rolesIn(each, users))),

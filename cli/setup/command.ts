@@ -127,7 +127,7 @@ function loadIfThere(file: string): Seen<LoadedConfig> | 'missing' {
 async function lookAround(
   options: SetupOptions,
   { session, coder, aws, problem }: Eyes,
-  { now }: CliEnvironment,
+  { now, environment }: CliEnvironment,
 ): Promise<Situation> {
   const { config: file, url, organization: named = [] } = options;
   const loaded = loadIfThere(file);
@@ -137,7 +137,7 @@ async function lookAround(
     config,
     named,
     hasApp: existsSync('cdk.json'),
-    url: session?.url ?? url,
+    url: session?.url ?? url ?? environment.CODER_URL,
     coder: { problem },
     aws: { problem },
     buildsPerDay: options.buildsPerDay,
@@ -180,7 +180,7 @@ async function askAbout(
 ): Promise<Answer> {
   const question = step.asks === 'no' ? '  Run it now? [y/N/q] ' : '  Do it? [Y/n/q] ';
   for (;;) {
-    const said = (await ask(question).catch(endOfInput)).trim().toLowerCase();
+    const said = (await ask(question).catch((cause: unknown) => endOfInput(cause, say))).trim().toLowerCase();
     const answer = said === '' ? await defaultOf(step) : ANSWERS[said];
     if (answer !== undefined) return answer;
     say('  Type y (do it), n (skip this step) or q (quit; setup goes on here next time).\n');
@@ -188,9 +188,10 @@ async function askAbout(
 }
 
 /** Ctrl-C or Ctrl-D at a question. */
-function endOfInput(cause: unknown): string {
-  if (cause instanceof UsageError) return 'q';
-  throw cause;
+function endOfInput(cause: unknown, say: (text: string) => void): string {
+  if (!(cause instanceof UsageError)) throw cause;
+  say('\n');
+  return 'q';
 }
 
 /** Runs a line with this terminal. Standard output is kept free for a JSON document. */

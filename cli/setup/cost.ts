@@ -12,14 +12,15 @@ export function costsOf(deployment: Deployment, buildsPerDay: number | undefined
 }
 
 /** One line for each month, with its largest items. */
-export function costText(deployment: Deployment, buildsPerDay: number | undefined): string {
+export function costText(deployment: Deployment, buildsPerDay: number | undefined, isSeen: boolean): string {
   const idle = `an idle month ${monthText(costOf(deployment, QUIET))}`;
   if (buildsPerDay === undefined)
     return `${idle}. coderd has less than two days of builds: add --builds-per-day N for a usual month`;
+  const from = isSeen ? ', as in the last days,' : '';
   const load = loadOf(deployment, buildsPerDay);
   const more =
     load.share > 1 ? '. These builds need more tasks than max and maxTasks allow: jobs will wait' : '';
-  return `${idle}; with ${buildsPerDay} builds on a working day ${monthText(costOf(deployment, load))}${more}`;
+  return `${idle}; with ${buildsPerDay} builds on a working day${from} ${monthText(costOf(deployment, load))}${more}`;
 }
 
 const MOST_ITEMS = 3;

@@ -26,7 +26,16 @@ export function sidesText({ coder, aws }: Situation): string {
 /** The head of a step, with what it will do and the commands that it stands for. */
 export function stepText({ id, title, state, says, commands }: Step, number: number): string {
   const head = `[${number}/${STEP_IDS.length}] ${title} (${id})\n`;
-  return state === 'todo' ? `${head}  ${says}\n${indented(commands)}` : head;
+  return state === 'todo' ? `${head}  ${says}\n${indented(shortened(commands))}` : head;
+}
+
+/** More lines hide what the step says on a small screen. */
+const MOST_COMMANDS = 3;
+
+function shortened(commands: readonly string[]): readonly string[] {
+  const more = commands.length - MOST_COMMANDS;
+  if (more <= 0) return commands;
+  return [...commands.slice(0, MOST_COMMANDS), `# and ${more} more: setup --print shows all`];
 }
 
 const indented = (commands: readonly string[]): string =>
@@ -53,7 +62,9 @@ export function endText(outcomes: readonly Outcome[]): string {
   return [
     ...forOne('Coder, as an owner', coder),
     ...forOne('AWS, as an administrator', aws),
-    ...(coder.length + aws.length > 0 ? ['\nThen run setup again: it finds what exists.\n'] : []),
+    ...(coder.length + aws.length > 0
+      ? ['\nThen run setup again, with the same configuration: it finds what exists.\n']
+      : []),
     ...(isReady ? [`\nDeploy with:\n\n${indented(deploy.step.commands)}`] : []),
     ...(isReady || isDeployed ? [`\n${NEXT}\n`] : []),
   ].join('');

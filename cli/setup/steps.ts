@@ -249,9 +249,15 @@ function planUsers(situation: Situation): Plan {
   const changes = missingAccess(situation);
   const users = accountsOf(situation).map(({ user }) => user);
   const where = few(organizationsOf(situation));
+  const isSeen = users.every((user) => valueIn(situation.coder)?.users.has(user));
   return plan(situation, {
     title: 'Users in Coder',
-    done: changes.length === 0 ? `${users.join(' and ')}: exist, with a role in ${where}` : undefined,
+    done:
+      changes.length > 0
+        ? undefined
+        : isSeen
+          ? `${users.join(' and ')}: have a role in ${where}`
+          : 'their tokens are stored',
     todo: `Creates ${users.join(' and ')}, which cannot sign in, and gives them the role ${ROLE} in ${where}. Changes only what is missing.`,
     commands: changes.map(commandFor),
     needs: ['coder'],
@@ -362,7 +368,7 @@ function planQuota(situation: Situation): Plan {
     done: needs.length > 0 && !isUnknown && wanted === '' ? texts.join('; ') : undefined,
     blocked: valueIn(situation.aws) && (isUnknown || needs.length === 0) ? unknown : undefined,
     todo: `Requests ${wanted}, which may take AWS days: ${texts.join('; ')}. Until then jobs wait at the quota. If you need fewer, skip this, and lower max or limits.maxTasks.`,
-    commands: short.map(
+    commands: (isUnknown ? needs : short).map(
       ({ code, vcpus }) =>
         `aws service-quotas request-service-quota-increase --service-code fargate --quota-code ${code} --desired-value ${vcpus}`,
     ),
@@ -373,14 +379,15 @@ function planQuota(situation: Situation): Plan {
 }
 
 function planBootstrap(situation: Situation): Plan {
-  const { account = 'ACCOUNT', region = 'REGION', bootstrap } = valueIn(situation.aws) ?? {};
+  const { account = 'ACCOUNT', region = 'REGION', bootstrap = 'none' } = valueIn(situation.aws) ?? {};
+  const unknown: Given['blocked'] = {
+    why: 'AWS does not let you look whether it is there. You need ssm:GetParameters',
+    lacks: ['aws'],
+  };
   return plan(situation, {
     title: 'Bootstrap of CDK',
-    done:
-      bootstrap === 'none' || bootstrap === 'unknown' || bootstrap === undefined
-        ? undefined
-        : `version ${bootstrap}`,
-    blocked: noApp(situation),
+    done: /^\d+$/.test(bootstrap) ? `version ${bootstrap}` : undefined,
+    blocked: noApp(situation) ?? (bootstrap === 'unknown' ? unknown : undefined),
     todo: `Creates a bucket and roles for CDK in account ${account}, ${region}. Once for each account and Region.`,
     commands: [`npx cdk bootstrap aws://${account}/${region}${context(situation)}`],
     needs: ['aws'],
@@ -389,7 +396,7 @@ function planBootstrap(situation: Situation): Plan {
 }
 
 function planDeploy(situation: Situation): Plan {
-  const status = valueIn(situation.aws)?.stack ?? 'none';
+  const { stack: status = 'none', bootstrap } = valueIn(situation.aws) ?? {};
   const deployment = valueIn(situation.config);
   const isThere =
     status.endsWith('_COMPLETE') && status !== 'ROLLBACK_COMPLETE' && status !== 'DELETE_COMPLETE';
@@ -405,7 +412,15 @@ function planDeploy(situation: Situation): Plan {
     commands: [command],
     needs: ['aws'],
     asks: 'no',
-    after: ['config', 'tokens', 'keys', 'bootstrap', 'doctor', 'synth'],
+    // with the roles of the bootstrap CDK may deploy, though the caller may not look
+    after: [
+      'config',
+      'tokens',
+      'keys',
+      'doctor',
+      'synth',
+      ...(bootstrap === 'unknown' ? [] : (['bootstrap'] as const)),
+    ],
   });
 }
 

@@ -241,3 +241,11 @@ it('prints one JSON document', async () => {
     'deploy skipped',
   ]);
 });
+
+it('says what to do about a session that has ended', async () => {
+  lab.session = 'aaaaaaaaaa-bbbbbbbbbbbbbbbbbbbbbb';
+  const { out } = await lab.run({}, '--print');
+  expect(out.replaceAll(/\n# +/g, ' ')).toMatch(
+    /reading the user of your session: coderd answered 401.* Run: coder login http/,
+  );
+});
