@@ -213,8 +213,12 @@ function plan(situation: Situation, given: Given): Plan {
   const lacking = problems.filter(({ problem }) => problem !== undefined);
   const common = { title, after, ...rest };
   if (done !== undefined) return { ...common, state: 'done', says: done, lacks: [] };
-  if (blocked !== undefined)
-    return { ...common, state: 'cannot', says: blocked.why, lacks: blocked.lacks ?? [] };
+  if (blocked !== undefined) {
+    const { why: says, lacks = [] } = blocked;
+    // the commands are for somebody else
+    const commands = lacks.length > 0 ? common.commands : [];
+    return { ...common, commands, state: 'cannot', says, lacks };
+  }
   if (lacking.length === 0) return { ...common, state: 'todo', says: todo, lacks: [] };
   const says = lacking.map(({ problem }) => problem).join('; ');
   return { ...common, state: 'cannot', says, lacks: lacking.map(({ side }) => side) };
