@@ -590,7 +590,7 @@ describe('headers and limits', () => {
       headers: { 'Coder-Session-Token': token },
     });
     expect(write.status).toBe(405);
-    for (const path of ['/api/v2/users', '/api/v1/buildinfo', `/api/v2/organizations/${organization}/groups`])
+    for (const path of ['/api/v2/audit', '/api/v1/buildinfo', `/api/v2/organizations/${organization}/groups`])
       expect((await get(path)).status).toBe(404);
   });
 });
