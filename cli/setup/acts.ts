@@ -11,9 +11,6 @@ import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
 import type { AwsSide } from './aws-side.ts';
 import type { CoderSide } from './coder-side.ts';
 import { costText } from './cost.ts';
-import type { Session } from './session.ts';
-import type { Situation } from './situation.ts';
-import { valueIn } from './situation.ts';
 import {
   findOrganization,
   missingAccess,
@@ -21,10 +18,12 @@ import {
   missingTokens,
   quotaNeeds,
   ROLE,
-  type Step,
-  type StepId,
   stateOf,
-} from './steps.ts';
+} from './missing.ts';
+import type { Session } from './session.ts';
+import type { Situation } from './situation.ts';
+import { valueIn } from './situation.ts';
+import type { Step, StepId } from './steps.ts';
 
 export type Hands = {
   readonly session: Session | undefined;

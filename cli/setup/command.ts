@@ -17,11 +17,12 @@ import { act, type Hands } from './acts.ts';
 import { AwsSide } from './aws-side.ts';
 import { CoderSide } from './coder-side.ts';
 import { costsOf } from './cost.ts';
+import { accountsOf, QUOTAS, storedKeys } from './missing.ts';
 import { type Answer, type Outcome, takeSteps } from './run.ts';
 import { endText, outcomeText, scriptText, sidesText, stepText, wrapped } from './screen.ts';
 import { findSession } from './session.ts';
 import { type Seen, type Situation, valueIn } from './situation.ts';
-import { accountsOf, planSteps, QUOTAS, STEP_IDS, type Step, type StepId, storedKeys } from './steps.ts';
+import { planSteps, STEP_IDS, type Step, type StepId } from './steps.ts';
 
 type SetupOptions = {
   readonly config: string;

@@ -1,0 +1,220 @@
+/** The plan of setup's steps: what is done, what is to do, and what is not possible here. */
+import { expect, it } from 'vitest';
+import type { AwsSeen, CoderSeen, Situation } from '../../../cli/setup/situation.ts';
+import { planSteps, type StepId } from '../../../cli/setup/steps.ts';
+import { checkConfig } from '../../../lambda/config/check.ts';
+import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
+
+const ROLES = new Map([
+  ['autoscaler', ['organization-template-admin']],
+  ['autoscaler-keys', ['a-custom-role']],
+]);
+const CODER: CoderSeen = {
+  url: 'https://coder.example.com',
+  version: 'v2.36.0',
+  user: 'ann',
+  isOwner: true,
+  organizations: [{ id: 'id-1' as OrganizationId, name: 'default' }],
+  users: new Set(ROLES.keys()),
+  roles: new Map([['id-1', ROLES]]),
+  buildsPerDay: 100,
+};
+const AWS: AwsSeen = {
+  region: 'eu-central-1',
+  account: '123456789012',
+  caller: 'arn:aws:sts::123456789012:assumed-role/admin/ann',
+  secrets: new Map([
+    ['coder/autoscaler-token', 'stored'],
+    ['coder/key-manager-token', 'stored'],
+    ['coder/keys/cpu', 'stored'],
+  ]),
+  quotas: new Map([
+    ['L-3032A538', { vcpus: 100 }],
+    ['L-36FBB829', { vcpus: 6 }],
+  ]),
+  bootstrap: '28',
+  stack: 'none',
+};
+
+type Changes = {
+  readonly coder?: Partial<CoderSeen>;
+  readonly aws?: Partial<AwsSeen>;
+  readonly settings?: Record<string, unknown>;
+  readonly pool?: Record<string, unknown>;
+  readonly hasApp?: boolean;
+};
+
+function situation({ coder, aws, settings, pool, hasApp = true }: Changes): Situation {
+  const cpu = { name: 'cpu', organization: 'default', key: 'managed', ...pool };
+  const { config } = checkConfig({
+    coder: { url: CODER.url, token: { secret: 'coder/autoscaler-token' } },
+    managedKeys: { token: { secret: 'coder/key-manager-token' } },
+    pools: [cpu],
+    ...settings,
+  });
+  const seen = { coder: { value: { ...CODER, ...coder } }, aws: { value: { ...AWS, ...aws } } };
+  return {
+    file: 'autoscaler.yaml',
+    config: { value: config },
+    hasApp,
+    named: [],
+    url: CODER.url,
+    ...seen,
+    buildsPerDay: 100,
+  };
+}
+
+const secrets = (name: string, state: 'empty' | 'missing' | 'deleted' | 'unknown') => ({
+  aws: { secrets: new Map([...AWS.secrets, [name, state]]) },
+});
+
+it.each<
+  Changes & { readonly id: StepId; readonly state: string; readonly says: RegExp; readonly because: string }
+>([
+  {
+    id: 'users',
+    state: 'done',
+    says: /have a role in default/,
+    because: 'any role counts: doctor checks it',
+  },
+  {
+    id: 'users',
+    coder: { users: new Set() },
+    state: 'done',
+    says: /tokens are stored/,
+    because: 'the stored tokens are those of other users',
+  },
+  {
+    id: 'users',
+    coder: { isOwner: false, roles: new Map() },
+    state: 'cannot',
+    says: /you are "ann", and only an owner/,
+    because: 'only an owner makes users',
+  },
+  {
+    id: 'tokens',
+    ...secrets('coder/autoscaler-token', 'empty'),
+    state: 'todo',
+    says: /a token of a year for autoscaler,/,
+    because: 'a secret without a value has no token',
+  },
+  {
+    id: 'tokens',
+    ...secrets('coder/key-manager-token', 'deleted'),
+    state: 'cannot',
+    says: /restore-secret --secret-id coder\/key-manager-token/,
+    because: 'AWS keeps the name',
+  },
+  {
+    id: 'tokens',
+    ...secrets('coder/autoscaler-token', 'unknown'),
+    state: 'cannot',
+    says: /You need secretsmanager:DescribeSecret/,
+    because: 'it may exist',
+  },
+  {
+    id: 'tokens',
+    settings: { coder: { url: CODER.url, token: { secret: 'all', jsonKey: 'token' } } },
+    state: 'cannot',
+    says: /store the key "token" in the JSON of the secret all/,
+    because: 'setup would overwrite the other keys',
+  },
+  { id: 'keys', state: 'done', says: /the stack makes them/, because: 'key: managed' },
+  {
+    id: 'keys',
+    pool: { key: { secret: 'coder/keys/cpu' } },
+    state: 'done',
+    says: /all are stored/,
+    because: 'the secret has a key',
+  },
+  {
+    id: 'keys',
+    pool: { key: { secret: 'coder/keys/new' } },
+    state: 'todo',
+    says: /a provisioner key for cpu/,
+    because: 'the secret is missing',
+  },
+  {
+    id: 'quota',
+    pool: { max: 100 },
+    state: 'done',
+    says: /100 vCPUs.*need 100/,
+    because: 'max tasks of one vCPU',
+  },
+  {
+    id: 'quota',
+    pool: { max: 100, cpu: 2048, memory: 4096 },
+    state: 'todo',
+    says: /Requests 200 vCPUs on demand/,
+    because: 'each has two vCPUs',
+  },
+  {
+    id: 'quota',
+    pool: { max: 100 },
+    settings: { limits: { maxTasks: 3 } },
+    state: 'done',
+    says: /need 3/,
+    because: 'limits.maxTasks limits all pools',
+  },
+  {
+    id: 'quota',
+    pool: { spot: true, max: 10 },
+    state: 'todo',
+    says: /Requests 10 vCPUs Spot/,
+    because: 'Spot has a quota of its own',
+  },
+  {
+    id: 'quota',
+    pool: { spot: true, max: 10 },
+    aws: { quotas: new Map([['L-36FBB829', { vcpus: 6, requested: 10 }]]) },
+    state: 'done',
+    says: /10 vCPUs/,
+    because: 'there is an open request',
+  },
+  {
+    id: 'bootstrap',
+    aws: { bootstrap: 'none' },
+    state: 'todo',
+    says: /account 123456789012, eu-central-1/,
+    because: 'the parameter is missing',
+  },
+  {
+    id: 'bootstrap',
+    aws: { bootstrap: 'unknown' },
+    state: 'cannot',
+    says: /ssm:GetParameters/,
+    because: 'it may be there',
+  },
+  { id: 'deploy', state: 'todo', says: /starts \(1 vCPUs\)/, because: 'there is no stack' },
+  {
+    id: 'deploy',
+    aws: { stack: 'ROLLBACK_COMPLETE' },
+    state: 'todo',
+    says: /Creates the stack/,
+    because: 'its creation has failed',
+  },
+  {
+    id: 'deploy',
+    aws: { stack: 'UPDATE_ROLLBACK_COMPLETE' },
+    state: 'done',
+    says: /run: npx cdk deploy/,
+    because: 'the stack is there',
+  },
+  {
+    id: 'deploy',
+    aws: { stack: 'UPDATE_IN_PROGRESS' },
+    state: 'cannot',
+    says: /wait for its end/,
+    because: 'a deployment is running',
+  },
+  {
+    id: 'synth',
+    hasApp: false,
+    state: 'cannot',
+    says: /autoscaler synth/,
+    because: 'the package has no CDK app',
+  },
+])('$id: $state, because $because', ({ id, state, says, because: _, ...changes }) => {
+  const step = planSteps(situation(changes)).find((each) => each.id === id);
+  expect(step).toMatchObject({ state, says: expect.stringMatching(says) });
+});
