@@ -3,8 +3,8 @@ import { IS_FULL, IS_MUTATING } from './test/support/runs.ts';
 
 /** What the quick run leaves out because another part of CI has it. */
 const quick = {
-  // CDK's own validation of a template takes six seconds. `.ci/run` keeps it: test/infra/examples,
-  // test/infra/plain/validation and its own `cdk synth`
+  // CDK's own validation of a template takes six seconds. `.ci/run` keeps it:
+  // test/infra/examples.full.test.ts, test/infra/plain/validation.full.test.ts and its own `cdk synth`
   CDK_VALIDATION: 'false',
 };
 

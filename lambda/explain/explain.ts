@@ -121,7 +121,7 @@ function floorsText({ poolForecast, ready, inUse }: PoolDecision['need']): strin
   const minText = `min ${min}${minFrom === 'min' ? '' : ` (${minFrom})`}`;
   const warmText = `warm ${warm}${warmFrom === 'schedule' ? ' (schedule)' : ''}`;
   const free = ready.stock > warm ? `stock ${ready.stock}` : warmText;
-  return `the highest of ${minText}, wake ${wake}, and ${inUse} in use + due ${ready.prewarmed} + ${free}`;
+  return `the highest of ${minText}, wake ${wake}, and these ${inUse} + due ${ready.prewarmed} + ${free}`;
 }
 
 function startTimeText({ from, samples, p50Ms, p95Ms }: StartTime): string {

@@ -62,10 +62,7 @@ export class GuardedTasks {
     this.#log = openSync(options.logFile, 'w');
   }
 
-  /**
-   * Call it before the first task starts. The machine must have what guard.sh needs
-   * (requirements.ts).
-   */
+  /** Call it before the first task starts. The machine must have what guard.sh needs. */
   async open(): Promise<void> {
     this.#url = await this.#server.open();
   }

@@ -250,7 +250,7 @@ it('--explain shows every step of the decision about one pool', async () => {
 
     needs:
       1 in use + 1 job for free daemons + 0 for starting ones + 0 that need a new task = 2
-      floors: the highest of min 1, wake 0, and 2 in use + due 0 + warm 0 -> 2
+      floors: the highest of min 1, wake 0, and these 2 + due 0 + warm 0 -> 2
       start time: 90 s (the setting startTime; 0 starts seen, too few to learn from)
       limits: needs 2, within max 5
       has 3: 3 ready, 0 starting, 0 without a lease; not counted: 1 draining, 1 left
@@ -484,7 +484,7 @@ describe('the forecast in --explain', () => {
 
       needs:
         0 in use + 0 jobs for free daemons + 0 for starting ones + 0 that need a new task = 0
-        floors: the highest of min 0, wake 0, and 0 in use + due 0 + warm 0 -> 0
+        floors: the highest of min 0, wake 0, and these 0 + due 0 + warm 0 -> 0
         start time: 90 s (the setting startTime; 0 starts seen, too few to learn from)
         limits: needs 0, within max 20
         has 0: 0 ready, 0 starting, 0 without a lease; not counted: 0 draining, 0 left

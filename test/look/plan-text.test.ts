@@ -148,7 +148,7 @@ describe('the explanation of a pool', () => {
 
       needs:
         0 in use + 0 jobs for free daemons + 0 for starting ones + 0 that need a new task = 0
-        floors: the highest of min 0 (pin), wake 0, and 0 in use + due 0 + warm 0 -> 0
+        floors: the highest of min 0 (pin), wake 0, and these 0 + due 0 + warm 0 -> 0
         start time: 90 s (the setting startTime; 0 starts seen, too few to learn from)
         limits: needs 0, within max 0 (pin)
         has 1: 1 ready, 0 starting, 0 without a lease; not counted: 0 draining, 0 left

@@ -4,7 +4,7 @@ const HIDDEN = '[secret]';
 
 /**
  * A secret value. In a string, in JSON and in logs it is `[secret]`, so that it cannot be printed by
- * mistake. `reveal` has few callers: test/secrets/callers.test.ts lists them.
+ * mistake. `reveal` has few callers: test/secrets/secret.test.ts lists them.
  */
 export class Secret {
   readonly #value: string;
