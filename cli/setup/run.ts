@@ -29,7 +29,7 @@ export async function takeSteps(walk: Walk): Promise<readonly Outcome[]> {
   for (const [index, id] of STEP_IDS.entries()) {
     const planned = planSteps(situation).find((each) => each.id === id);
     if (planned === undefined) continue;
-    const step = planned.state === 'done' ? planned : waiting(planned, outcomes);
+    const step = planned.state === 'todo' ? waiting(planned, outcomes) : planned;
     const isSkipped = step.state !== 'done' && walk.skip.includes(id);
     walk.announce(isSkipped ? { ...step, state: 'cannot' } : step, index + 1);
     const outcome = isSkipped ? { step, ...SKIPPED } : await take(step, walk, situation);
