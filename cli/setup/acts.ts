@@ -81,7 +81,8 @@ async function makeUsers({ situation, coder }: Given): Promise<string> {
     const organization = findOrganization(situation, change.organization);
     if (organization === undefined)
       throw new InputError(`coderd lists no organization "${change.organization}" for you`);
-    if (change.kind === 'user') await coder?.createUser(change.user, organization);
+    if (change.kind === 'user')
+      await coder?.createUser(change.user, organization, valueIn(situation.coder)?.version);
     else if (change.kind === 'member') await coder?.addMember(change.user, organization);
     else await coder?.setRoles(change.user, organization, [ROLE]);
   }

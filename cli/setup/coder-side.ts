@@ -10,6 +10,7 @@ import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
 import { DAY_MS } from '../../lambda/decision/model/units.ts';
+import { needsServiceAccounts } from '../../lambda/decision/model/version.ts';
 import { CoderdKeys } from '../../lambda/keys/adapters/coderd-keys.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import { readAccount } from '../init/survey.ts';
@@ -75,8 +76,10 @@ export class CoderSide {
     }
   }
 
-  async createUser(name: string, { id }: Organization): Promise<void> {
-    const body = { username: name, email: `${name}@example.com`, login_type: 'none', organization_ids: [id] };
+  /** Creates a user that cannot sign in. `version`: of coderd; undefined: unknown. */
+  async createUser(name: string, { id }: Organization, version: string | undefined): Promise<void> {
+    const kind = needsServiceAccounts(version) ? { service_account: true } : { email: `${name}@example.com` };
+    const body = { username: name, ...kind, login_type: 'none', organization_ids: [id] };
     await this.#change(`creating the user ${name}`, 'POST', '/users', body, [409]);
   }
 

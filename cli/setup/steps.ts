@@ -1,5 +1,6 @@
 /** Plans the steps of `autoscaler setup` from what was seen. Pure; `acts.ts` does the steps. */
 import { sum } from '../../lambda/decision/model/collections.ts';
+import { needsServiceAccounts } from '../../lambda/decision/model/version.ts';
 import { few, some } from '../../lambda/explain/format.ts';
 import { DEFAULT_CONFIG } from '../shared/cli-environment.ts';
 import {
@@ -167,7 +168,7 @@ function planUsers(situation: Situation): Plan {
           ? `${users.join(' and ')}: have a role in ${where}`
           : 'their tokens are stored',
     todo: `Creates ${users.join(' and ')}, which cannot sign in, and gives them the role ${ROLE} in ${where}. Changes only what is missing.`,
-    commands: changes.map(commandFor),
+    commands: changes.map((change) => commandFor(change, valueIn(situation.coder)?.version)),
     needs: ['coder'],
     asOwner: true,
     asks: 'yes',
@@ -175,9 +176,11 @@ function planUsers(situation: Situation): Plan {
   });
 }
 
-function commandFor({ kind, user, organization }: Change): string {
-  if (kind === 'user')
-    return `coder users create --username ${user} --email ${user}@example.com --login-type none --org ${organization}`;
+function commandFor({ kind, user, organization }: Change, version: string | undefined): string {
+  const login = needsServiceAccounts(version)
+    ? '--service-account'
+    : `--email ${user}@example.com --login-type none`;
+  if (kind === 'user') return `coder users create --username ${user} ${login} --org ${organization}`;
   if (kind === 'member') return `coder organizations members add ${user} --org ${organization}`;
   return `coder organizations members edit-roles ${user} ${ROLE} --org ${organization}`;
 }

@@ -12,6 +12,8 @@ export const LIMITS_PRESETS_SINCE = '2.23';
  * (docs/internals/coder.md §2).
  */
 const FILTERS_DAEMONS_SINCE = '2.26';
+/** From this release on, a user without a login must be a service account (docs/internals/coder.md §9). */
+const NEEDS_SERVICE_ACCOUNTS_SINCE = '2.36';
 /** The first patch with coder #26203, by minor version. Later releases have it. */
 const CLEANS_UP_STOPS = new Map([
   [33, 8],
@@ -35,6 +37,11 @@ export function isKnownVersion(version: string | undefined): boolean {
 /** Whether coderd filters the list of daemons. False if the version is unknown. */
 export function filtersDaemons(version: string | undefined): boolean {
   return (compareVersion(version, FILTERS_DAEMONS_SINCE) ?? -1) >= 0;
+}
+
+/** Whether a user without a login must be a service account. True if the version is unknown. */
+export function needsServiceAccounts(version: string | undefined): boolean {
+  return (compareVersion(version, NEEDS_SERVICE_ACCOUNTS_SINCE) ?? 0) >= 0;
 }
 
 /**

@@ -13,17 +13,26 @@ const BAD_BODY: Answer = { status: 400, body: { message: 'Request body must be v
 
 const newUser = z.object({
   username: z.string(),
-  email: z.string(),
+  email: z.string().optional(),
   login_type: z.literal('none'),
   organization_ids: z.array(z.string()).min(1),
+  service_account: z.boolean().default(false),
 });
+const NO_SERVICE_ACCOUNT: Answer = {
+  status: 400,
+  body: { message: "Login type 'none' requires a service account." },
+};
 
 /** `POST /api/v2/users`. */
 export function createUser({ model, user, body }: UserRequest): Answer {
   if (!user.isOwner) return FORBIDDEN;
   const asked = newUser.safeParse(parseQuietly(body));
   if (!asked.success) return BAD_BODY;
-  const { username, organization_ids } = asked.data;
+  const { username, email, organization_ids, service_account } = asked.data;
+  const isAccount = model.version.does('needsServiceAccounts') && service_account;
+  if (model.version.does('needsServiceAccounts') && !isAccount) return NO_SERVICE_ACCOUNT;
+  // earlier releases do not know the field
+  if (isAccount === (email !== undefined)) return BAD_BODY;
   if (model.users().some((known) => known.username === username))
     return { status: 409, body: { message: 'User already exists.' } };
   const made = model.addUser({ username, memberOf: new Map(organization_ids.map((id) => [id, []])) });

@@ -73,6 +73,8 @@ const SINCE = {
    */
   tellsStages: ['2.29.0'],
   tellsMemberRoles: ['2.35.0'],
+  /** A user without a login must be a service account, which has no email (postUser). */
+  needsServiceAccounts: ['2.36.0'],
   /**
    * #26532. Before, sessions outlived their key (docs/internals/coder.md §3). On main; in no
    * release up to 2.36.0.

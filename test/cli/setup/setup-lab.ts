@@ -30,14 +30,20 @@ export type SetupLab = {
   readonly made: () => object;
 };
 
-/** Starts a lab for each test. */
-export function setupLab(): SetupLab {
+/** Starts a lab for each test. `coderVersion`: the release of coderd. @default that of the simulator */
+export function setupLab(coderVersion?: string): SetupLab {
   const folder = ownFolder();
   const file = join(folder, 'autoscaler.yaml');
   let close = async (): Promise<void> => {};
   const lab = {} as { -readonly [Key in keyof SetupLab]: SetupLab[Key] };
   beforeEach(async () => {
-    const world = new World({ start: START, seed: 1, pools: [], organizations: ['default', 'data'] });
+    const world = new World({
+      start: START,
+      seed: 1,
+      pools: [],
+      organizations: ['default', 'data'],
+      ...(coderVersion && { coderVersion }),
+    });
     world.secrets.forget(world.tokenSecretName);
     world.coderd.addTemplate({ organization: 'default', name: 'docker' });
     world.coderd.addTemplate({ organization: 'data', name: 'spark', tags: { team: 'data' } });

@@ -90,6 +90,16 @@ it('says that a stack exists, and how to change it', async () => {
   expect((await lab.run({}, '--yes')).out).toContain('ok: the stack is UPDATE_COMPLETE.');
 });
 
+describe.each(['v2.35.4', 'v2.36.0'])('with Coder %s', (version) => {
+  const other = setupLab(version);
+
+  it('creates users that cannot sign in', async () => {
+    expect((await other.run({}, '--yes')).err).toBe('');
+    const names = other.world.coderd.users().map(({ username }) => username);
+    expect(names).toEqual(expect.arrayContaining(['autoscaler', 'autoscaler-keys']));
+  });
+});
+
 describe('--print', () => {
   it('prints the commands of all steps and changes nothing', async () => {
     const { code, out } = await lab.run({}, '--print');
@@ -119,7 +129,7 @@ describe('--print', () => {
     const { code, out } = await lab.run({}, '--print');
     expect(code).toBe(0);
     expect(out).toMatch(/^# Coder: +nobody is signed in to http/);
-    expect(out).toContain('\ncoder users create --username autoscaler --email');
+    expect(out).toContain('\ncoder users create --username autoscaler --service-account');
   });
 });
 
