@@ -15,6 +15,7 @@ import { startBeforeSetup } from './before-setup.ts';
 import { FolderError, type RunningTry, startDeployment } from './deployment.ts';
 
 const MOST_HOURS = 24;
+const PARENT_CHECK_MS = 500;
 const COMMANDS = ['status', 'plan --explain default', 'pin gpu 5 --for 10m --why "a demonstration"'];
 const SETUP_COMMANDS = ['setup --print', 'setup'];
 
@@ -47,6 +48,11 @@ let isEnding = false;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
 // a reader such as `head` may close the pipe early
 stream.on('error', end);
+// a signal to npm ends npm and its shell only
+const parent = process.ppid;
+setInterval(() => {
+  if (process.ppid !== parent) end();
+}, PARENT_CHECK_MS).unref();
 
 const past = beforeSetup ? '3 days' : some(hours, 'hour');
 say(`Starting a simulated coderd and ECS, with ${past} of builds …`);

@@ -115,4 +115,17 @@ describe('npm run try', () => {
     expect(await ended).toEqual([0, null]);
     expect(shown).toMatch(/\nStopped\.\n$/);
   });
+
+  it('ends with the shell that npm starts it in', async () => {
+    const command = `"${process.execPath}" demo/try/main.ts --before-setup --out "${join(folder, 'second')}"; true`;
+    const shell = spawn('sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const closed = new Promise((resolve) => shell.stdout.once('close', resolve));
+    let text = '';
+    shell.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.includes('Events and changes follow here')) shell.kill('SIGTERM');
+    });
+    await closed;
+    expect(text).toContain('Stopped.');
+  });
 });
