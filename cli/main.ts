@@ -1,19 +1,14 @@
 #!/usr/bin/env node
+// first, so that it speaks before a module that an old Node cannot load
+import './node-floor.mjs';
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import { runCli } from './program.ts';
 import { UsageError } from './shared/cli-environment.ts';
-import { nodeProblem, packageManifest } from './shared/version.ts';
 
 // a reader such as `head` may close the pipe early
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
-
-const tooOld = nodeProblem(packageManifest(), process.versions.node);
-if (tooOld !== undefined) {
-  console.error(`error: ${tooOld}`);
-  process.exit(1);
-}
 
 process.exitCode = await runCli(process.argv.slice(2), {
   environment: process.env,

@@ -22,8 +22,6 @@ export type PackageDefinition = {
   readonly name: string;
   readonly description: string;
   readonly keywords: readonly string[];
-  /** The oldest Node that the package and its dependencies support. */
-  readonly node: string;
   /** These modules are compiled, with all modules that they import. */
   readonly entries: readonly string[];
   readonly hasTypes: boolean;
@@ -46,7 +44,6 @@ export const CONSTRUCT: PackageDefinition = {
   name: 'coder-provisioner-autoscaler',
   description: "CDK construct that autoscales Coder's external provisioner daemons on ECS Fargate",
   keywords: [...KEYWORDS, 'aws-cdk', 'cdk', 'construct'],
-  node: '>=22.12.0',
   entries: ['infra/index.ts', 'infra/plain/synth-text.ts', 'infra/plain/main.ts'],
   hasTypes: true,
   copied: ['guard', 'autoscaler.example.yaml', 'autoscaler.schema.json'],
@@ -82,8 +79,6 @@ export const CLI: PackageDefinition = {
   name: 'coder-provisioner-autoscaler-cli',
   description: "Command line of the autoscaler for Coder's external provisioner daemons on ECS Fargate",
   keywords: [...KEYWORDS, 'cli', 'backtest'],
-  // undici sets this limit
-  node: '>=22.19.0',
   entries: ['cli/main.ts', 'backtest/search/worker.ts'],
   hasTypes: false,
   copied: [
@@ -96,6 +91,7 @@ export const CLI: PackageDefinition = {
     'backtest/report/style.css',
     'backtest/scenarios/*.yaml',
     'cli/image/fetch.sh',
+    'cli/node-floor.mjs',
     'verify/conformance/recorded',
     // messages refer to these pages
     'docs/*.md',

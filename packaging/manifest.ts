@@ -9,6 +9,7 @@ import type { PackageDefinition } from './definitions.ts';
 export type ProjectManifest = {
   readonly version: string;
   readonly license: string;
+  readonly engines: { readonly node: string };
   readonly repository?: unknown;
   readonly dependencies: Readonly<Record<string, string>>;
 };
@@ -30,7 +31,7 @@ export function manifestOf(
     keywords: definition.keywords,
     ...(repository === undefined ? {} : { repository }),
     type: 'module',
-    engines: { node: definition.node },
+    engines: project.engines,
     ...definition.entryFields,
     dependencies: Object.fromEntries(imported.map((name) => [name, rangeOf(name, project)])),
     ...(Object.keys(definition.peers).length > 0 && { peerDependencies: definition.peers }),

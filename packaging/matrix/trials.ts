@@ -20,9 +20,8 @@ export type Trial = {
 
 const OLDEST = Object.entries(OLDEST_PEERS).map(([name, version]) => `${name}@${version}`);
 const NEWEST = ['aws-cdk-lib@2', 'constructs@10'];
-const NODE_22 = '22.12.0';
-/** The oldest that undici supports. */
-const NODE_22_OF_CLI = '22.19.0';
+/** The oldest Node that package.json allows: undici sets it. */
+const NODE_22 = '22.19.0';
 const NODE_24 = '24';
 
 const CONSTRUCT_MEGABYTES = 15;
@@ -75,26 +74,26 @@ export const TRIALS: readonly Trial[] = [
   { ...stock, name: 'cdk init, Node 24', node: NODE_24, packages: [] },
   {
     ...stock,
-    name: 'cdk init, Node 22.12, oldest aws-cdk-lib, TypeScript 5.8',
+    name: 'cdk init, Node 22.19, oldest aws-cdk-lib, TypeScript 5.8',
     node: NODE_22,
     packages: [...OLDEST, 'typescript@5.8'],
   },
   { ...javascript, name: 'JavaScript, Node 24', node: NODE_24, packages: NEWEST },
   {
     ...javascript,
-    name: 'JavaScript, Node 22.12, oldest aws-cdk-lib',
+    name: 'JavaScript, Node 22.19, oldest aws-cdk-lib',
     node: NODE_22,
     packages: OLDEST,
   },
   { ...commonjs, name: 'CommonJS, Node 24, oldest aws-cdk-lib', node: NODE_24, packages: OLDEST },
-  { ...commonjs, name: 'CommonJS, Node 22.12', node: NODE_22, packages: NEWEST },
+  { ...commonjs, name: 'CommonJS, Node 22.19', node: NODE_22, packages: NEWEST },
   { ...cli, name: 'CLI, Node 24', node: NODE_24 },
-  { ...cli, name: 'CLI, Node 22.19', node: NODE_22_OF_CLI },
+  { ...cli, name: 'CLI, Node 22.19', node: NODE_22 },
   { ...synth, name: 'template without CDK, Node 24', node: NODE_24, packages: NEWEST },
   {
     ...synth,
     name: 'template without CDK, Node 22.19, oldest aws-cdk-lib',
-    node: NODE_22_OF_CLI,
+    node: NODE_22,
     packages: OLDEST,
   },
   { ...examples, name: 'apps of examples/, Node 24', node: NODE_24, packages: [] },

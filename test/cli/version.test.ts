@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { nodeProblem } from '../../cli/node-floor.mjs';
 import { missingPackage } from '../../cli/program.ts';
-import { nodeProblem } from '../../cli/shared/version.ts';
 import { run } from '../support/cli-run.ts';
 
 it('names the package that an import does not find', () => {
@@ -20,9 +20,10 @@ it('prints the version of package.json for `autoscaler --version`', async () => 
 
 it.each([
   ['22.19.0', undefined],
+  ['22.20.0', undefined],
   ['24.1.0', undefined],
   ['22.2.0', 'autoscaler needs Node 22.19.0 or newer, and this is Node 22.2.0. Install a newer Node'],
   ['20.20.2', 'autoscaler needs Node 22.19.0 or newer, and this is Node 20.20.2. Install a newer Node'],
 ])('answers Node %s with %s, if the package needs 22.19.0', (version, problem) => {
-  expect(nodeProblem({ version: '1.0.0', engines: { node: '>=22.19.0' } }, version)).toBe(problem);
+  expect(nodeProblem('>=22.19.0', version)).toBe(problem);
 });

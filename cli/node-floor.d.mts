@@ -1,0 +1,1 @@
+export declare function nodeProblem(floor: string, version: string): string | undefined;
