@@ -64,7 +64,7 @@ describe('backtest', () => {
       err: 'warning: up to 3 jobs at once (2 March 2026 08:06:00 UTC) need 2 tasks (max of small): with any policy some of them wait\n',
     });
     expect(out).toMatch(
-      /^The autoscaler would have cost \$0\.\d\d, .*\.\n5 jobs in an hour: .*\.\n\d+% of the waiting of people was .*\.\n\npolicy {2}/,
+      /^The autoscaler would have cost \$0\.\d\d in an hour, .*\.\n5 jobs in an hour: .*\.\n\d+% of the waiting of people was .*\.\n\npolicy {2}/,
     );
     const [, costs = '', fates = ''] = out.split('\n\n');
     for (const table of [costs, fates])

@@ -7,11 +7,15 @@ import { START_SHARES } from '../../replay/start-latencies.ts';
 import { comparison, count, dollars, jobsLabel, seconds } from './numbers.ts';
 import { lengthLabel } from './times.ts';
 
-/** One clause: the cost, and the comparison with a static fleet. If jobs are lost, it says so instead. */
+/**
+ * One clause: the cost, how sure it is for another month, and the comparison with a static fleet. If jobs
+ * are lost, it says so instead.
+ */
 export function headlineOf(backtest: Backtest): string {
   const [ours] = backtest.runs;
   if (ours === undefined) return 'No policy ran';
-  const cost = `The autoscaler would have cost ${dollars(ours.figures.dollars.tasks)}`;
+  const range = ours.estimates && rangeText(ours.estimates.dollarsPerMonth, dollars);
+  const cost = `The autoscaler would have cost ${dollars(ours.figures.dollars.tasks)} in ${lengthLabel(backtest)}${range ? ` (${range} a month)` : ''}`;
   const lost = lostJobs(ours.figures);
   if (lost > 0) return `${cost} and lost ${count(lost)} of ${jobsLabel(backtest.trace.jobs)}`;
   return [cost, ...againstFleet(ours, staticFleetOf(backtest))].join(', ');

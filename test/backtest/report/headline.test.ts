@@ -59,63 +59,63 @@ function backtestWith(changes: Changes): Backtest {
 it.each([
   {
     with: {},
-    headline: 'The autoscaler would have cost $412, 87% less than the static fleet of 180',
+    headline: 'The autoscaler would have cost $412 in 7 days, 87% less than the static fleet of 180',
     summary:
       '12,345 jobs in 7 days: 5 of 100 jobs of people wait 48 s or longer (1.5 s with the fleet); no job is lost. At $1.10 for each minute that a person waits, the autoscaler is cheapest: $1,012, 69% less than the static fleet of 180 ($3,242).',
     name: 'compares cost, wait and total with the static fleet',
   },
   {
     with: { dollars: [412, 400, 0] as const, days: 1 },
-    headline: 'The autoscaler would have cost $412, 3.0% more than the static fleet of 180',
+    headline: 'The autoscaler would have cost $412 in a day, 3.0% more than the static fleet of 180',
     summary:
       '12,345 jobs in a day: 5 of 100 jobs of people wait 48 s or longer (1.5 s with the fleet); no job is lost. At $1.10 for each minute that a person waits, the static fleet of 180 is cheapest: $402; the autoscaler costs $1,012, 2.5 times as much.',
     name: 'names the static fleet when it is cheaper',
   },
   {
     with: { dollars: [0.5, 0.5, 0.004] as const, lost: { killed: 1, reaped: 12 } },
-    headline: 'The autoscaler would have cost $0.50 and lost 13 of 12,345 jobs',
+    headline: 'The autoscaler would have cost $0.50 in 7 days and lost 13 of 12,345 jobs',
     summary:
       '12,345 jobs in 7 days: 5 of 100 jobs of people wait 48 s or longer (1.5 s with the fleet); 1 is killed, 12 are given up after 30 min. At $1.10 for each minute that a person waits, the static fleet of 180 is cheapest: $2.50; the autoscaler costs $601, 240 times as much.',
     name: 'counts killed jobs and jobs that coderd gave up',
   },
   {
     with: { without: 'fleet' as const, days: 1.5, waits: [200, 0] as const },
-    headline: 'The autoscaler would have cost $412',
+    headline: 'The autoscaler would have cost $412 in 36 hours',
     summary:
       '12,345 jobs in 36 hours: 5 of 100 jobs of people wait 3.3 min or longer; no job is lost. At $1.10 for each minute that a person waits, the total is $1,012.',
     name: 'shows only its own figures without a static fleet',
   },
   {
     with: { jobs: 1, days: 10 / 1440, waits: [0, 0] as const, lost: { unserved: 1 } },
-    headline: 'The autoscaler would have cost $412 and lost 1 of 1 job',
+    headline: 'The autoscaler would have cost $412 in 10 minutes and lost 1 of 1 job',
     summary:
       '1 job in 10 minutes: 95 of 100 jobs of people do not wait (the same with the fleet); 1 is never run. At $1.10 for each minute that a person waits, the autoscaler is cheapest: $1,012, 69% less than the static fleet of 180 ($3,242).',
     name: 'describes a trace of one job and a wait of 0 s',
   },
   {
     with: { waits: [0.04, 14] as const },
-    headline: 'The autoscaler would have cost $412, 87% less than the static fleet of 180',
+    headline: 'The autoscaler would have cost $412 in 7 days, 87% less than the static fleet of 180',
     summary:
       '12,345 jobs in 7 days: 95 of 100 jobs of people do not wait (up to 14 s with the fleet); no job is lost. At $1.10 for each minute that a person waits, the autoscaler is cheapest: $1,012, 69% less than the static fleet of 180 ($3,242).',
     name: 'reads a p95 wait that rounds to 0 s as no wait',
   },
   {
     with: { people: 0 as const },
-    headline: 'The autoscaler would have cost $412, 87% less than the static fleet of 180',
+    headline: 'The autoscaler would have cost $412 in 7 days, 87% less than the static fleet of 180',
     summary:
       '12,345 jobs in 7 days: no job is lost. In total, the autoscaler is cheapest: $1,012, 69% less than the static fleet of 180 ($3,242).',
     name: 'leaves out waits when people wait for no job',
   },
   {
     with: { without: 'bounds' as const },
-    headline: 'The autoscaler would have cost $412, 87% less than the static fleet of 180',
+    headline: 'The autoscaler would have cost $412 in 7 days, 87% less than the static fleet of 180',
     summary:
       '12,345 jobs in 7 days: 5 of 100 jobs of people wait 48 s or longer (1.5 s with the fleet); no job is lost. At $1.10 for each minute that a person waits, the autoscaler is cheapest: $1,012, 69% less than the static fleet of 180 ($3,242).',
     name: 'needs no bounds',
   },
   {
     with: { dollars: [412, 1_010, 0] as const },
-    headline: 'The autoscaler would have cost $412, 59% less than the static fleet of 180',
+    headline: 'The autoscaler would have cost $412 in 7 days, 59% less than the static fleet of 180',
     summary:
       '12,345 jobs in 7 days: 5 of 100 jobs of people wait 48 s or longer (1.5 s with the fleet); no job is lost. At $1.10 for each minute that a person waits, the autoscaler and the static fleet of 180 cost the same: $1,012.',
     name: 'names no winner when the totals are equal',
@@ -129,4 +129,18 @@ it.each([
 ])('$name', ({ with: changes, headline, summary }) => {
   const backtest = backtestWith(changes);
   expect([headlineOf(backtest), summaryOf(backtest)]).toEqual([headline, summary]);
+});
+
+it('has the range of another month after the cost', () => {
+  const backtest = backtestWith({});
+  const none = { value: 1, range: [1, 1] } as const;
+  const estimates = {
+    dollarsPerMonth: { value: 41, range: [36, 47] },
+    meanWaitS: none,
+    p95WaitS: none,
+  } as const;
+  const runs = backtest.runs.map((run) => ({ ...run, estimates }));
+  expect(headlineOf({ ...backtest, runs })).toContain(
+    ' cost $412 in 7 days ($36.00 to $47.00 a month), 87% less ',
+  );
 });
