@@ -51,6 +51,7 @@ const cli = {
   packages: [],
   commands: [
     'npx autoscaler --version',
+    'npx autoscaler setup --print',
     'npx autoscaler validate',
     'npx autoscaler plan --snapshot snapshot.json',
     'npx autoscaler backtest --scenario small-team --days 1 --out report.html',

@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+
+const READY = {
+  'package.json': '{ "version": "1.2.3" }',
+  'package-lock.json': '{ "version": "1.2.3" }',
+  'CHANGELOG.md': '## [1.2.3] - 2026-01-02\n',
+  'test/infra/upgrade/templates/1.2.3/minimal.snap': '{}',
+};
+
+/** A committed repository with these files, and what `npm run release` does in it. */
+function release(changes: Readonly<Partial<Record<keyof typeof READY, string>>>) {
+  const dir = mkdtempSync(join(tmpdir(), 'release-'));
+  onTestFinished(() => rmSync(dir, { recursive: true }));
+  for (const [path, text] of Object.entries({ ...READY, ...changes })) {
+    mkdirSync(join(dir, dirname(path)), { recursive: true });
+    writeFileSync(join(dir, path), text);
+  }
+  cpSync('packaging/release.sh', join(dir, 'packaging/release.sh'), { recursive: true });
+  const sh = (command: string, input = '') => {
+    const result = spawnSync('sh', ['-c', command], { cwd: dir, input, encoding: 'utf8' });
+    return { status: result.status, text: result.stdout + result.stderr };
+  };
+  const author = 'git config user.name test && git config user.email test@example.com';
+  expect(sh(`git init -q && ${author} && git add -A && git commit -qm all`).status).toBe(0);
+  return { sh, ...sh('packaging/release.sh') };
+}
+
+it('tags a version that is ready, and pushes nothing without a yes', () => {
+  const { sh, status, text } = release({});
+  expect({ status, text }).toEqual({
+    status: 0,
+    text: 'Tagged v1.2.3. Push it to publish both packages? [y/N] Not pushed. Later: git push origin v1.2.3\n',
+  });
+  expect(sh('git tag').text).toBe('v1.2.3\n');
+  expect(sh('packaging/release.sh').text).toBe('not released: the tag v1.2.3 exists; raise the version\n');
+  expect(sh('touch new && packaging/release.sh').text).toContain('the work tree has changes');
+});
+
+it.each([
+  { changes: { 'CHANGELOG.md': '## [Unreleased]\n' }, says: 'CHANGELOG.md has no section 1.2.3' },
+  {
+    changes: { 'package-lock.json': '{ "version": "1.2.2" }' },
+    says: 'package-lock.json has another version',
+  },
+  {
+    changes: {
+      'package.json': '{ "version": "1.2.4" }',
+      'CHANGELOG.md': '## [1.2.4] - 2026-01-02\n',
+    },
+    says: 'its templates are missing',
+  },
+])('refuses: $says', ({ changes, says }) => {
+  const { sh, status, text } = release(changes);
+  expect(status).toBe(1);
+  expect(text).toContain(says);
+  expect(sh('git tag').text).toBe('');
+});
