@@ -11,7 +11,6 @@ import {
   TooltipComponent,
 } from 'echarts/components';
 import { init, use } from 'echarts/core';
-import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
 
 use([
@@ -22,7 +21,6 @@ use([
   MarkAreaComponent,
   MarkLineComponent,
   TooltipComponent,
-  LabelLayout,
   SVGRenderer,
 ]);
 

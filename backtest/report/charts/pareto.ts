@@ -2,69 +2,99 @@
  * The chart of cost against wait: one point for each policy, one dashed line for each lower bound
  * of the cost.
  */
-import type { EChartsOption, LabelLayoutOptionCallbackParams } from 'echarts';
+import type { EChartsOption } from 'echarts';
 import type { Backtest, Bound, PolicyRun } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
 import { dollars, hours, seconds, share } from '../parts/numbers.ts';
 import { lookOf, policyName } from '../parts/palette.ts';
+import { labelAt, leadersMark } from './label.ts';
+import { type Box, type LabelPlace, placeLabels, type Spot } from './label-places.ts';
+import { areaOf, DOTTED_LINE, POINTS, pointStyle, roundDollars } from './points.ts';
 import { AXIS, BASE, indexOfHit, type Size, TOOLTIP } from './style.ts';
 import { costTicks, LEAST_COST, LEAST_WAIT_S, logShare, onAxis, waitTicks } from './ticks.ts';
 
 export type CostAxis = 'dollars' | 'hours';
 export type WaitAxis = 'mean' | 'p95';
-type ParetoAxes = { readonly cost: CostAxis; readonly wait: WaitAxis };
+export type ParetoAxes = { readonly cost: CostAxis; readonly wait: WaitAxis };
 
 const MARGIN = { left: 56, right: 18, top: 16, bottom: 46 } as const;
 
-/** Pixels that the name of a bound needs beside its line. It runs upwards. */
-const BOUND_NAME_WIDTH = 20;
+const CORNER = { x: MARGIN.left, y: MARGIN.top } as const;
+
+/** Pixels that the name of a bound needs: across its line and along it. */
+const BOUND_NAME = { width: 20, height: 110 } as const;
 /** Pixels. Points that are closer than this hide one another, so they share a tooltip. */
 const OVERLAP_DISTANCE = 8;
 
 /** The first series has the policies, in the order of `backtest.runs`. */
 export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): EChartsOption {
   const { runs, bounds } = backtest;
-  const width = size.width - MARGIN.left - MARGIN.right;
-  const height = size.height - MARGIN.top - MARGIN.bottom;
+  const area = areaOf(size, MARGIN);
   const points = runs.map((run) => pointOf(run, axes));
   const ideals = axes.wait === 'mean' ? bounds.map((bound) => idealOf(bound, axes.cost)) : [];
-  const costs = costScale(backtest, axes.cost, width);
-  const waits = waitTicks([...points, ...ideals].map(([, wait]) => wait));
-  const spots = points.map(([cost, wait]) => [logShare(costs, cost) * width, logShare(waits, wait) * height]);
-  const drawn = ([cost, wait]: Point): Point => [onAxis(costs, cost), onAxis(waits, wait)];
+  const scales = { costs: costScale(backtest, axes.cost, area), waits: waitScale([...points, ...ideals]) };
+  const lines = boundLines(bounds, axes.cost, scales, area);
+  const inArea = (point: Point): Spot => spotOf(point, scales, area);
+  const named = points.map((point, at) => ({
+    name: runs[at]?.title ?? '',
+    isBold: at === 0,
+    ...inArea(point),
+  }));
+  const best = bestOf(points);
+  const places = placeLabels(named, {
+    area,
+    occupied: [
+      ...lines.map((line) => boundName(line, area)),
+      ...ideals.map((ideal) => around(inArea(ideal))),
+    ],
+    lines: [
+      stepsOf(best.map(inArea)),
+      ...lines.map(({ x }) => [
+        { x, y: 0 },
+        { x, y: area.height },
+      ]),
+    ],
+  });
+  const drawn = ([cost, wait]: Point): Point => [onAxis(scales.costs, cost), onAxis(scales.waits, wait)];
   return {
     ...BASE,
     grid: MARGIN,
-    tooltip: { ...TOOLTIP, trigger: 'item', formatter: (hit) => tipOf(runs, spots, hit) },
+    tooltip: { ...TOOLTIP, trigger: 'item', formatter: (hit) => tipOf(runs, named, hit) },
     xAxis: {
-      ...logAxis(costs, LEAST_COST[axes.cost], axes.cost === 'dollars' ? roundDollars : hours),
+      ...logAxis(scales.costs, LEAST_COST[axes.cost], axes.cost === 'dollars' ? roundDollars : hours),
       name: axes.cost === 'dollars' ? 'Fargate, dollars' : 'task-hours',
       nameGap: 28,
     },
-    yAxis: logAxis(waits, LEAST_WAIT_S, seconds),
+    yAxis: logAxis(scales.waits, LEAST_WAIT_S, seconds),
     series: [
       {
-        ...policies(runs, points.map(drawn), size),
-        markLine: boundsMark(boundLines(bounds, axes.cost, costs, width)),
-        markArea: impossible(bounds, axes.cost, costs[0] ?? 0),
+        ...policies(runs, points.map(drawn), places),
+        markLine: boundsMark(lines),
+        markArea: impossible(bounds, axes.cost, scales.costs[0] ?? 0),
       },
-      { ...FRONTIER, data: bestOf(points).map(drawn) },
+      { ...frontier(best, drawn), markLine: leadersMark(places, CORNER) },
       { ...IDEALS, data: ideals.map(drawn) },
     ],
   };
 }
 
-/** `$5` for a tick at `$5.00`. */
-const roundDollars = (tick: number): string => dollars(tick).replace(/\.00$/, '');
+type Scales = { readonly costs: readonly number[]; readonly waits: readonly number[] };
 
 /** Begins one tick lower if the name of the first bound would cover the other axis. */
-function costScale({ runs, bounds }: Backtest, cost: CostAxis, width: number): readonly number[] {
+function costScale({ runs, bounds }: Backtest, cost: CostAxis, { width }: Size): readonly number[] {
   const limits = bounds.map((bound) => costOf(bound, cost)).filter((limit) => limit > 0);
   const costs = [...runs.map((run) => pointOf(run, { cost, wait: 'mean' })[0]), ...limits];
   const ticks = costTicks(costs, LEAST_COST[cost]);
-  const isTight = limits.some((limit) => logShare(ticks, limit) * width < BOUND_NAME_WIDTH);
+  const isTight = limits.some((limit) => logShare(ticks, limit) * width < BOUND_NAME.width);
   return isTight ? costTicks([...costs, ...ticks.slice(0, 1)], LEAST_COST[cost]) : ticks;
 }
+
+const waitScale = (points: readonly Point[]): readonly number[] => waitTicks(points.map(([, wait]) => wait));
+
+const spotOf = ([cost, wait]: Point, { costs, waits }: Scales, { width, height }: Size) => ({
+  x: logShare(costs, cost) * width,
+  y: (1 - logShare(waits, wait)) * height,
+});
 
 type Point = [cost: number, wait: number];
 
@@ -98,38 +128,24 @@ function logAxis(ticks: readonly number[], least: number, label: (tick: number) 
   };
 }
 
-/** Points with the names of their policies. A name moves up or down to cover no other name. */
-function policies(runs: readonly PolicyRun[], points: readonly Point[], { width }: Size) {
+function policies(
+  runs: readonly PolicyRun[],
+  points: readonly Point[],
+  places: readonly (LabelPlace | undefined)[],
+) {
   return {
-    type: 'scatter' as const,
-    clip: false,
-    emphasis: { disabled: true },
-    z: 4,
-    labelLayout: ({ rect, labelRect }: LabelLayoutOptionCallbackParams) => ({
-      moveOverlap: 'shiftY' as const,
-      // above the line to the next policy
-      dy: -12,
-      ...(labelRect.x + labelRect.width > width ? { align: 'right' as const, x: rect.x - 4 } : {}),
-    }),
-    data: runs.map(({ title }, at) => ({
+    ...POINTS,
+    data: runs.map((_, at) => ({
       value: points[at] ?? [],
       symbol: lookOf(at).symbol,
       symbolSize: at === 0 ? 16 : 13,
-      itemStyle: { color: lookOf(at).color, opacity: 1, borderColor: 'var(--paper)', borderWidth: 1.5 },
-      label: {
-        show: true,
-        position: 'right' as const,
-        lineHeight: 16,
-        formatter: () => title,
-        color: lookOf(at).color,
-        fontSize: 13,
-        textBorderColor: 'var(--paper)',
-        textBorderWidth: 3,
-        ...(at === 0 ? { fontWeight: 700 as const } : {}),
-      },
+      itemStyle: pointStyle(lookOf(at).color),
+      label: { ...labelAt(places[at]), color: lookOf(at).color, ...(at === 0 ? OURS : {}) },
     })),
   };
 }
+
+const OURS = { fontWeight: 700 as const };
 
 /** The policies that no other policy beats in both cost and wait, cheapest first. */
 function bestOf(points: readonly Point[]): readonly Point[] {
@@ -138,15 +154,16 @@ function bestOf(points: readonly Point[]): readonly Point[] {
     .sort(([a], [b]) => a - b);
 }
 
+/** The corners of the line through these spots. */
+const stepsOf = (spots: readonly Spot[]): readonly Spot[] =>
+  spots.flatMap((spot, at) => (at === 0 ? [spot] : [{ x: spot.x, y: spots[at - 1]?.y ?? spot.y }, spot]));
+
 /** The line through the best policies. */
-const FRONTIER = {
-  type: 'line' as const,
-  symbol: 'none',
-  silent: true,
-  step: 'end' as const,
-  lineStyle: { color: 'var(--faint)', width: 1.5, type: 'dotted' as const },
-  tooltip: { show: false },
-};
+function frontier(best: readonly Point[], drawn: (point: Point) => Point) {
+  return { ...DOTTED_LINE, step: 'end' as const, data: best.map(drawn) };
+}
+
+const around = ({ x, y }: Spot): Box => ({ x: x - 6, y: y - 6, width: 12, height: 12 });
 
 /** Points of the bounds: their cost, and the mean wait that remains. */
 const IDEALS = {
@@ -173,16 +190,23 @@ type BoundLine = {
 function boundLines(
   bounds: readonly Bound[],
   cost: CostAxis,
-  costs: readonly number[],
-  width: number,
+  { costs }: Scales,
+  { width }: Size,
 ): readonly BoundLine[] {
   return bounds
     .map((bound) => ({ name: bound.title, cost: costOf(bound, cost) }))
     .map((line) => ({ ...line, x: logShare(costs, line.cost) * width }))
-    .filter(({ x }) => x >= BOUND_NAME_WIDTH)
+    .filter(({ x }) => x >= BOUND_NAME.width)
     .sort((a, b) => a.x - b.x)
     .map((line, at) => ({ ...line, side: at === 0 ? 'left' : 'right' }));
 }
+
+/** The name runs upwards beside its line. */
+const boundName = ({ x, side }: BoundLine, { height }: Size): Box => ({
+  x: side === 'left' ? x - BOUND_NAME.width : x,
+  y: height - BOUND_NAME.height,
+  ...BOUND_NAME,
+});
 
 function boundsMark(lines: readonly BoundLine[]) {
   return {
@@ -211,12 +235,16 @@ function impossible(bounds: readonly Bound[], cost: CostAxis, from: number) {
   return { silent: true, itemStyle: { color: 'var(--wash)' }, data: to > from ? [area] : [] };
 }
 
-/** The tooltip of all policies under the pointer. `spots`: their pixels. */
-function tipOf(runs: readonly PolicyRun[], spots: readonly (readonly number[])[], hit: unknown): string {
-  const [x = 0, y = 0] = spots[indexOfHit(hit)] ?? [];
-  const isHere = ([otherX = 0, otherY = 0]: readonly number[] = []): boolean =>
-    Math.hypot(otherX - x, otherY - y) < OVERLAP_DISTANCE;
-  return html`${runs.flatMap((run, at) => (isHere(spots[at]) ? [figuresText(run, at)] : []))}`.text;
+/** The tooltip of all policies under the pointer. */
+function tipOf(runs: readonly PolicyRun[], spots: readonly Spot[], hit: unknown): string {
+  const spot = spots[indexOfHit(hit)];
+  if (spot === undefined) return '';
+  const isHere = (other: Spot | undefined): boolean =>
+    other !== undefined && Math.hypot(other.x - spot.x, other.y - spot.y) < OVERLAP_DISTANCE;
+  return runs
+    .flatMap((run, place) => (isHere(spots[place]) ? [figuresText(run, place)] : []))
+    .map(({ text }) => text)
+    .join('');
 }
 
 function figuresText(

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Backtest } from '../../../backtest/replay/result.ts';
+import {
+  type LabelPlace,
+  type NamedPoint,
+  placeLabels,
+} from '../../../backtest/report/charts/label-places.ts';
 import { paretoOption } from '../../../backtest/report/charts/pareto.ts';
 import { drawPicture } from '../../../backtest/report/charts/picture.ts';
 import { desiredCounts, poolSeriesOption } from '../../../backtest/report/charts/pool-series.ts';
@@ -14,6 +19,7 @@ import {
   withoutZone,
   zoneLabel,
 } from '../../../backtest/report/parts/times.ts';
+import { Random } from '../../../simulator/base/random.ts';
 import { plausibleBacktest } from './fixture.ts';
 
 describe('ticks', () => {
@@ -101,6 +107,84 @@ describe('shareScale', () => {
       base.runs.slice(0, 1).map((run) => ({ ...run, waitCounts: [count, 1000 - count] }));
     const runs = [...within(1000), ...within(least * 1000)];
     expect(shareScale({ ...base, runs }).from).toBe(from);
+  });
+});
+
+describe('placeLabels', () => {
+  const area = { width: 430, height: 318 };
+
+  /** The box of a label, with letters a little narrower than the code assumes. */
+  function boxOf({ x, y }: NamedPoint, { text, dx, dy, align }: LabelPlace) {
+    const lines = text.split('\n');
+    const width = Math.max(...lines.map(({ length }) => length)) * 6.5;
+    const left = x + dx - { left: 0, center: width / 2, right: width }[align];
+    return { left, right: left + width, top: y + dy - lines.length * 7, bottom: y + dy + lines.length * 7 };
+  }
+  type Edges = ReturnType<typeof boxOf>;
+  const covers = (one: Edges, other: Edges): boolean =>
+    one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+
+  it('covers no point and no other label in 100 random charts', () => {
+    const seed = 20261;
+    const random = new Random(seed);
+    for (let chart = 0; chart < 100; chart++) {
+      const points = Array.from(
+        { length: random.whole(1, 8) },
+        (_, at): NamedPoint => ({
+          name: 'p'.repeat(random.whole(3, 26)) + at,
+          x: random.between(0, area.width),
+          y: random.between(0, area.height),
+        }),
+      );
+      const places = placeLabels(points, { area });
+      const boxes = points.flatMap((point, at) => (places[at] ? [boxOf(point, places[at])] : []));
+      const dots = points.map(({ x, y }) => ({ left: x - 7, right: x + 7, top: y - 7, bottom: y + 7 }));
+      const clashes = boxes.flatMap((box, at) =>
+        [...boxes.slice(at + 1), ...dots].filter((other) => covers(box, other)),
+      );
+      expect(clashes, `seed ${seed}, chart ${chart}`).toEqual([]);
+    }
+  });
+
+  it('puts the label of a lone point beside it, on its right', () => {
+    expect(placeLabels([{ name: 'KEDA', x: 200, y: 100 }], { area })).toMatchObject([
+      { text: 'KEDA', align: 'left', dx: 12, dy: 0 },
+    ]);
+  });
+
+  it('puts the label above a point at the right edge, and on its left if there is no room above', () => {
+    const point = { name: 'KEDA on ECS', x: 380, y: 100 };
+    expect(placeLabels([point], { area })).toMatchObject([{ align: 'center', dy: -20 }]);
+    const above = { x: 300, y: 60, width: 130, height: 30 };
+    expect(placeLabels([point], { area, occupied: [above] })).toMatchObject([{ align: 'right', dx: -12 }]);
+  });
+
+  it('avoids a line where another place is as near', () => {
+    const line = [
+      { x: 200, y: 100 },
+      { x: 430, y: 100 },
+    ];
+    const point = { name: 'KEDA', x: 200, y: 100 };
+    expect(placeLabels([point], { area, lines: [line] })).toMatchObject([{ align: 'center', dy: -20 }]);
+  });
+
+  it('breaks a long name into two lines in a narrow chart', () => {
+    const point = { name: 'static fleet of 180', x: 60, y: 10 };
+    const [place] = placeLabels([point], { area: { width: 120, height: 60 } });
+    expect(place?.text).toBe('static fleet\nof 180');
+  });
+
+  it('moves a label that leaves another one no room', () => {
+    const names = ['autoscaler', 'static fleet of 1', 'KEDA on ECS', "Buildkite's agent scaler"];
+    const spots = [
+      [149, 30],
+      [189, 29],
+      [189, 57],
+      [152, 35],
+    ];
+    const points = names.map((name, at) => ({ name, x: spots[at]?.[0] ?? 0, y: spots[at]?.[1] ?? 0 }));
+    const places = placeLabels(points, { area: { width: 294, height: 278 } });
+    expect(places.filter((place) => place === undefined)).toEqual([]);
   });
 });
 
