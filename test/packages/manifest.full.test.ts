@@ -142,7 +142,12 @@ describe.each([CONSTRUCT, CLI])('$name', (definition) => {
 });
 
 describe('a manifest', () => {
-  const project = { version: '1.2.3', license: 'Apache-2.0', dependencies: { zod: '4.0.0' } };
+  const project = {
+    version: '1.2.3',
+    license: 'Apache-2.0',
+    engines: { node: '>=22.19.0' },
+    dependencies: { zod: '4.0.0' },
+  };
   const empty = mkdtempSync(join(tmpdir(), 'manifest-'));
   afterAll(() => rmSync(empty, { recursive: true }));
 
