@@ -32,7 +32,7 @@ import { table } from '../../support/table.ts';
 type Given = {
   /**
    * The latest builds of the preset's prebuilt workspaces, newest first, 10 min apart. F: failed; X:
-   * failed by the reaper; S: succeeded; P: pending; R: running; C: cancelled; D: a deletion that
+   * failed by the reaper; L: failed after 40 min of work; Q: failed at once; S: succeeded; P: pending; R: running; C: cancelled; D: a deletion that
    * failed; U: failed, of a user who has claimed it; O: failed, of an earlier version.
    */
   readonly builds: string;
@@ -53,9 +53,11 @@ const STATUSES: Readonly<Record<string, string>> = {
   C: 'canceled',
 };
 
+const MINUTES_UNTIL_END: Readonly<Record<string, number>> = { X: 30, L: 40 };
+
 function prebuild(build: string, ageMs: number, preset: string | null | undefined): Workspace {
   const submitted = ago(ageMs);
-  const ended = ago(ageMs - (build === 'X' ? 30 : 1) * MINUTE);
+  const ended = ago(ageMs - (MINUTES_UNTIL_END[build] ?? 1) * MINUTE);
   return aWorkspace({
     name: `prebuild-${ageMs / MINUTE}`,
     owner_id: build === 'U' ? 'anna' : PREBUILDS_USER,
@@ -67,7 +69,7 @@ function prebuild(build: string, ageMs: number, preset: string | null | undefine
       job: {
         status: STATUSES[build] ?? 'failed',
         created_at: submitted,
-        started_at: build === 'X' ? ended : ago(ageMs - SECOND),
+        started_at: 'XQ'.includes(build) ? ended : ago(ageMs - SECOND),
         completed_at: ended,
       },
     },
@@ -96,6 +98,18 @@ const told = (given: Given): string =>
   findingsOf(given)
     .map((found) => ('preset' in found ? `${found.code.slice(10)} ${found.failed}/${found.limit}` : ''))
     .join();
+
+it.each([
+  {
+    builds: 'FX',
+    reaped: 1,
+    because: 'the reaper fails a job that waited for 30 min, with its start as its end',
+  },
+  { builds: 'FL', reaped: 0, because: 'a daemon worked on it for 40 min' },
+  { builds: 'FQ', reaped: 0, because: 'it failed within a minute' },
+])('counts $reaped of $builds as given up while pending: $because', ({ builds, reaped }) => {
+  expect(findingsOf({ builds })).toMatchObject([{ failed: 2, reaped }]);
+});
 
 describe('a preset', () => {
   it.each<Given & { readonly expected: string; readonly because: string }>([
