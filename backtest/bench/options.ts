@@ -18,6 +18,13 @@ export function parseScenarios(text: string): readonly Scenario[] {
   });
 }
 
+/** A share between 0 and 1. */
+export function parsePercent(text: string): number {
+  const number = wholeNumber(text);
+  if (number <= 100) return number / 100;
+  throw new InvalidArgumentError('it must be a whole number from 0 to 100');
+}
+
 export function parseCount(text: string): number {
   const number = wholeNumber(text);
   if (number >= 1 && number <= MOST) return number;

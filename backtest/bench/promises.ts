@@ -8,7 +8,7 @@ import { startWorkerPool } from '../../simulator/base/worker-pool.ts';
 import { SCENARIOS } from '../scenarios/index.ts';
 import type { Scenario } from '../trace/generate/scenario.ts';
 import { type CalibrationOrder, calibrate } from './calibrate.ts';
-import { parseCount, parseScenarios } from './options.ts';
+import { parseCount, parsePercent, parseScenarios } from './options.ts';
 import { calibrationText, rowText, type ScenarioCalibration } from './promises-text.ts';
 import { type Calibration, joined } from './tally.ts';
 
@@ -46,7 +46,7 @@ const { json, scenarios, seeds, from, hours, cancelled, workers } = new Command(
   .option(
     '--cancelled <percent>',
     'share of the jobs of people that these cancel within 3 minutes',
-    Number,
+    parsePercent,
     0,
   )
   .option(
@@ -80,7 +80,7 @@ if (json) process.stdout.write(`${JSON.stringify(rows)}\n`);
 async function calibrateAll(scenario: string, length: number): Promise<ScenarioCalibration> {
   const numbers = Array.from({ length: seeds }, (_, index) => from + index);
   const done = await Promise.all(
-    numbers.map((seed) => pool.run({ scenario, seed, hours: length, cancelled: cancelled / 100 })),
+    numbers.map((seed) => pool.run({ scenario, seed, hours: length, cancelled })),
   );
   const every = joined(done.map((one) => one.every));
   return { scenario, hours: length, seeds, every, first: joined(done.map((one) => one.first)) };

@@ -17,7 +17,7 @@ export function explanationScreen(explanation: JobExplanation): string {
     `  submitted ${timeText(job.createdAt)}; ${stateOf(job)}`,
     ...(silent === null ? [] : [`  ${silentText(silent)}`]),
     ...(job.error === null ? [] : [`  error: ${oneLine(job.error)}`]),
-    ...(wait === null ? [] : ['', ...waitLines(wait), ...promiseLines(wait, job)]),
+    ...(wait === null ? [] : ['', ...waitLines(wait), ...firstPromiseLines(wait, job)]),
     ...(died === null
       ? []
       : ['', oneLine(`died with its task: ${causeText(died.cause)}. ${checkText(died)}.`)]),
@@ -70,7 +70,10 @@ function waitLines({ pool, task, waitMs, parts, source }: ExplainedWait): readon
 }
 
 /** What was promised, and why it came otherwise. */
-function promiseLines({ promised, parts }: ExplainedWait, { startedAt }: ExplainedJob): readonly string[] {
+function firstPromiseLines(
+  { promised, parts }: ExplainedWait,
+  { startedAt }: ExplainedJob,
+): readonly string[] {
   if (promised === null || startedAt === null) return [];
   const [from, to, at] = [promised.from, promised.to, startedAt].map((time) => Date.parse(time)) as [
     number,

@@ -18,11 +18,11 @@ import {
   missingTokens,
   quotaNeeds,
   ROLE,
+  shortQuotas,
   stateOf,
 } from './missing.ts';
 import type { Session } from './session.ts';
-import type { Situation } from './situation.ts';
-import { valueIn } from './situation.ts';
+import { type Situation, valueIn } from './situation.ts';
 import type { Step, StepId } from './steps.ts';
 
 export type Hands = {
@@ -137,7 +137,7 @@ async function orUndo(store: () => Promise<void>, undo: () => Promise<unknown>):
 }
 
 async function requestQuotas({ situation, aws }: Given): Promise<string> {
-  const short = quotaNeeds(situation).filter(({ has, vcpus }) => has !== undefined && has < vcpus);
+  const short = shortQuotas(quotaNeeds(situation));
   for (const { code, vcpus } of short) await aws.requestQuota(code, vcpus);
   return `requested ${short.map(({ name, vcpus }) => `${vcpus} vCPUs ${name}`).join(', ')}`;
 }

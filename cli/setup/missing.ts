@@ -100,6 +100,11 @@ export type QuotaNeed = (typeof QUOTAS)[number] & {
   readonly has: number | undefined;
 };
 
+/** The quotas that AWS tells and that are lower than the need. */
+export function shortQuotas(needs: readonly QuotaNeed[]): readonly QuotaNeed[] {
+  return needs.filter(({ has, vcpus }) => has !== undefined && has < vcpus);
+}
+
 /** The vCPUs of all pools at their max, within limits.maxTasks, and those of the account. */
 export function quotaNeeds({ config, aws }: Situation): readonly QuotaNeed[] {
   const { pools = [], limits } = valueIn(config) ?? {};

@@ -20,6 +20,7 @@ import {
   type Place,
   quotaNeeds,
   ROLE,
+  shortQuotas,
   stateOf,
   storedKeys,
 } from './missing.ts';
@@ -254,7 +255,7 @@ function planKeys(situation: Situation): Plan {
 
 function planQuota(situation: Situation): Plan {
   const needs = quotaNeeds(situation);
-  const short = needs.filter(({ has, vcpus }) => has !== undefined && has < vcpus);
+  const short = shortQuotas(needs);
   const isUnknown = needs.some(({ has }) => has === undefined);
   const wanted = short.map(({ name, vcpus }) => `${vcpus} vCPUs ${name}`).join(' and ');
   const texts = needs.map(

@@ -40,7 +40,7 @@ export function createUser({ model, user, body }: UserRequest): Answer {
 }
 
 const newToken = z.object({ token_name: z.string().min(1), lifetime: z.number().positive() });
-const NANOSECONDS = 1e6;
+const NANOSECONDS_A_MS = 1e6;
 const LONGEST_MS = 876_600 * 3_600_000;
 
 /** `POST /api/v2/users/{name}/keys/tokens`. */
@@ -50,7 +50,7 @@ export function createToken({ model, user, ids: [name], body }: UserRequest): An
   if (!user.isOwner) return FORBIDDEN;
   const asked = newToken.safeParse(parseQuietly(body));
   if (!asked.success) return BAD_BODY;
-  const lifetimeMs = asked.data.lifetime / NANOSECONDS;
+  const lifetimeMs = asked.data.lifetime / NANOSECONDS_A_MS;
   if (lifetimeMs > LONGEST_MS)
     return { status: 400, body: { message: 'Failed to validate create API key request.' } };
   const names = namesWithRole(model.organizations.all, owner);
@@ -71,7 +71,7 @@ export function deleteToken({ model, user, ids: [, id = ''] }: UserRequest): Ans
 /** `GET /api/v2/users/{name}/keys/tokens/tokenconfig`. */
 export const tokenConfig = (): Answer => ({
   status: 200,
-  body: { max_token_lifetime: LONGEST_MS * NANOSECONDS },
+  body: { max_token_lifetime: LONGEST_MS * NANOSECONDS_A_MS },
 });
 
 function namesWithRole(
