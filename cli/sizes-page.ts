@@ -44,10 +44,17 @@ export function renderSizes(): string {
   return sizesTable(sized());
 }
 
-/** What the sizes cost line by line, in docs/cost.md. */
+/** The smallest size and the largest one. */
+const ENDS = ['1,000', '10,000'];
+
+/** What these cost line by line, in docs/cost.md. */
 export function renderCostLines(): string {
   const sizes = sized();
-  return [linesTable(sizes), autoscalerAlone(sizes), ASSUMPTIONS].join('\n\n');
+  return [
+    linesTable(sizes.filter(({ users }) => ENDS.includes(users))),
+    autoscalerAlone(sizes),
+    ASSUMPTIONS,
+  ].join('\n\n');
 }
 
 function sized(): readonly Sized[] {
@@ -81,10 +88,10 @@ function linesTable(sizes: readonly Sized[]): string {
   }));
   const names = costs[0]?.loads[0]?.map(({ what }) => what) ?? [];
   const cell = (amounts: readonly number[]) => amounts.map(cents).join(' / ');
-  const rows = names.map((name, line) => [
-    name,
-    ...costs.map(({ loads }) => cell(loads.map((lines) => lines[line]?.dollars ?? 0))),
-  ]);
+  const rows = names.flatMap((name, line) => {
+    const amounts = costs.map(({ loads }) => loads.map((lines) => lines[line]?.dollars ?? 0));
+    return amounts.flat().some((amount) => amount > 0) ? [[name, ...amounts.map(cell)]] : [];
+  });
   const total = ['**all**', ...costs.map(({ loads }) => cell(loads.map(totalOf)))];
   return table(['', ...sizes.map(({ users }) => `${users} users`)], [...rows, total]);
 }
