@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
+import { type Widget, widgetsOf } from '../../../demo/recording/dashboard-widgets.ts';
 import {
   METRICS,
   METRICS_NAMESPACE,
@@ -7,30 +10,11 @@ import {
 } from '../../../lambda/telemetry/metric-names.ts';
 import { poolName } from '../../support/parts.ts';
 import { deployedPool, operate } from '../support/operated.ts';
+import { MINIMAL, synthesize } from '../support/synthesized.ts';
 
 const pools = ['cpu', 'gpu'].map((name) => deployedPool({ name: poolName(name), cpu: 2048, memory: 4096 }));
 
-type Widget = {
-  readonly type: 'text' | 'metric' | 'log' | 'alarm';
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly properties: {
-    readonly title?: string;
-    readonly markdown?: string;
-    readonly query?: string;
-    readonly metrics?: readonly (readonly unknown[])[];
-    readonly alarms?: readonly unknown[];
-  };
-};
-
-/** References become text. */
-function widgetsOf(template: ReturnType<typeof operate>): readonly Widget[] {
-  const [dashboard] = Object.values(template.findResources('AWS::CloudWatch::Dashboard'));
-  const parts: readonly (string | object)[] = dashboard?.Properties.DashboardBody['Fn::Join'][1];
-  const body = parts.map((part) => (typeof part === 'string' ? part : Object.values(part).flat().join('.')));
-  return JSON.parse(body.join('')).widgets;
-}
+const widgetsIn = (template: Template): readonly Widget[] => widgetsOf(template.toJSON().Resources);
 
 /** Namespace, name, then pairs of dimensions. */
 function metricsOf(widgets: readonly Widget[]): readonly (readonly unknown[])[] {
@@ -43,7 +27,7 @@ const plain = operate({ pools });
 const detailed = operate({ pools, perPool: true });
 
 describe('the dashboard', () => {
-  const widgets = widgetsOf(plain);
+  const widgets = widgetsIn(plain);
 
   it('has four questions as headings, in this order', () => {
     const headings = widgets.filter(({ properties }) => properties.markdown?.startsWith('## '));
@@ -89,15 +73,24 @@ describe('the dashboard', () => {
       metricsOf(of).filter((metric) => metric.includes('pool'));
     expect(byPool(widgets)).toEqual([]);
     const expected = POOL_METRICS.flatMap((name) => pools.map((pool) => `${name} ${pool.name}`));
-    const drawn = byPool(widgetsOf(detailed)) as string[][];
+    const drawn = byPool(widgetsIn(detailed)) as string[][];
     expect(drawn.map(([, name, , pool]) => `${name} ${pool}`).toSorted()).toEqual(expected.toSorted());
   });
 
   it('has no overlapping widgets', () => {
-    for (const each of [widgets, widgetsOf(detailed)]) {
+    for (const each of [widgets, widgetsIn(detailed)]) {
       const places = each.map(({ x, y }) => `${x} ${y}`);
       expect(new Set(places).size).toBe(places.length);
       for (const { x, width } of each) expect(x + width).toBeLessThanOrEqual(24);
     }
+  });
+
+  it('is what the picture in docs/operate.md shows', () => {
+    const [, text = ''] =
+      /<metadata>(.*)<\/metadata>/.exec(readFileSync('docs/images/dashboard.svg', 'utf8')) ?? [];
+    const shown = text
+      .replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+      .replaceAll(/(service(?:","| = \\"))CoderProvisionerAutoscaler/g, '$1Test');
+    expect(JSON.parse(shown), 'it is old: run npm run demo:record').toEqual(widgetsIn(synthesize(MINIMAL)));
   });
 });
