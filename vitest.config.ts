@@ -12,8 +12,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: IS_FULL ? [] : ['test/**/*.full.test.ts'],
-    // by default one processor is left idle: of two, that is half
-    maxWorkers: '100%',
+    // some tests wait for a server or a shell while others compute
+    maxWorkers: '150%',
     // Many files have imported the same modules by the time a worker has run a few of them. `.ci/nightly`
     // gives each file a process of its own, so that no test depends on another file.
     isolate: IS_MUTATING,

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { lookAndAct } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
 import { cleanLook, type Lab, startLongLab } from '../support/lab.ts';
+import { rows } from '../support/runs.ts';
 
 const POOLS = [
   { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 },
@@ -103,7 +104,7 @@ describe('a look', () => {
   it('loses nothing and launches nothing twice if it stops after any call', async () => {
     const most = await mostCalls();
     expect(most).toBeGreaterThan(10);
-    for (let calls = 0; calls <= most; calls++) {
+    for (const calls of rows([...Array(most + 1).keys()], 8)) {
       // an interrupted look rejects or ends with failures. It must not affect the next one
       const cut = await scenario((lab, ports) =>
         lookAndAct(cutAfter(ports, calls).ports, lab.config).catch(() => {}),

@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Backtest, Figures } from '../../../backtest/replay/result.ts';
-import { headlineOf, summaryOf } from '../../../backtest/report/parts/headline.ts';
+import { headlineOf, peopleWaitText, summaryOf } from '../../../backtest/report/parts/headline.ts';
 import { plausibleBacktest } from './fixture.ts';
 
 const BASE = plausibleBacktest(1);
@@ -143,4 +143,32 @@ it('has the range of another month after the cost', () => {
   expect(headlineOf({ ...backtest, runs })).toContain(
     ' cost $412 in 7 days ($36.00 to $47.00 a month), 87% less ',
   );
+});
+
+describe('where the wait of people went', () => {
+  it.each([
+    {
+      scenario: 'begins with the longest part',
+      wait: { jobs: 9, missed: 0, parts: { notNoticed: 20, imagePull: 62, queued: 18 } },
+      sentence:
+        '62% of the waiting of people was image pull, 20% not noticed yet, 18% queued behind other jobs.',
+    },
+    {
+      scenario: 'adds up what is left after four parts',
+      wait: {
+        ...{ jobs: 9, missed: 0 },
+        parts: { notNoticed: 30, held: 20, launching: 4, provisioning: 20, imagePull: 20, registration: 6 },
+      },
+      sentence:
+        '30% of the waiting of people was not noticed yet, 20% held back by a limit or for another daemon, 20% network and placement, 20% image pull, 10% other parts.',
+    },
+    {
+      scenario: 'counts the jobs whose wait could not be split',
+      wait: { jobs: 1_200, missed: 3, parts: { queued: 1, unknown: 999 } },
+      sentence:
+        '>99% of the waiting of people was unknown, <1% queued behind other jobs; the wait of 3 of 1,200 jobs could not be split and counts as unknown.',
+    },
+  ])('$scenario', ({ wait, sentence }) => {
+    expect(peopleWaitText(wait)).toBe(sentence);
+  });
 });

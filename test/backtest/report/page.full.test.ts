@@ -16,6 +16,16 @@ const covers = (one: Labelled, other: Labelled): boolean =>
   other.y + 2 < one.y + one.height - 2;
 
 describe('the report page', () => {
+  test.each([
+    { what: 'a week of five policies', backtest: BACKTEST },
+    { what: 'no runs, bounds and pools', backtest: { ...BACKTEST, runs: [], bounds: [], pools: [] } },
+  ])('logs nothing and loads nothing when it shows $what', async ({ backtest }) => {
+    const { consoleMessages, requests, url, page } = await open(backtest, DESKTOP);
+    await page.locator('#wait-shares svg').waitFor();
+    expect(consoleMessages).toEqual([]);
+    expect(requests).toEqual([url]);
+  });
+
   test('embeds the backtest unchanged', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
     expect(await page.evaluate("JSON.parse(document.querySelector('#backtest').textContent)")).toEqual(

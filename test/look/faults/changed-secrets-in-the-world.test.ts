@@ -15,6 +15,7 @@ import {
   START,
   startLongLab,
 } from '../../support/lab.ts';
+import { rows } from '../../support/runs.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -105,10 +106,12 @@ async function expectRest(on: Lab): Promise<void> {
 /** The first test of each kind takes the real ports at full effort. */
 const IN_PROCESS = { overHttp: false };
 
-describe.each([
+const REPLACED = [
   { pool: { credential: 'key' }, how: 'by hand' },
   { pool: { credential: 'managed' }, how: 'by the key function' },
-] as const)('a key that is replaced $how under load', ({ pool }) => {
+] as const;
+
+describe.each(rows(REPLACED, 1))('a key that is replaced $how under load', ({ pool }) => {
   it('is unused once the builds have ended, with no build killed and never fewer daemons than the floor', async () => {
     const on = await amongBuilds(pool);
     const key = on.world.changeKey('cpu');

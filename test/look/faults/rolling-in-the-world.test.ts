@@ -84,7 +84,7 @@ async function expectRest(on: Lab): Promise<void> {
   expect(world.service('cpu').state.desiredCount).toBe(2);
 }
 
-describe.each(READINGS)('with DEPLOYMENT_BLOCKED read as %s', (deploymentBlocked) => {
+describe.each(rows(READINGS, 2))('with DEPLOYMENT_BLOCKED read as %s', (deploymentBlocked) => {
   it.each(rows([2, 3], 1))('completes a deployment during long builds, seed %i', async (seed) => {
     const on = await deployAmongBuilds({ deploymentBlocked, seed });
     const { minutes } = await rollOut(on, false);
@@ -108,7 +108,7 @@ describe('a deployment that ECS completes early', () => {
     text: Object.entries(cleanup).flatMap(([name, holds]) => (holds ? [name] : [])),
   }));
 
-  it.each(rows(readings, 4))('drains old tasks and keeps the count bounded if ECS $text', async (reading) => {
+  it.each(rows(readings, 2))('drains old tasks and keeps the count bounded if ECS $text', async (reading) => {
     const { cleanup, rollout } = reading;
     const on = await deployAmongBuilds({ deploymentBlocked: 'all', cleanup, rollout }, 1);
     const { minutes, successAfter, mostTasks } = await rollOut(on, true);

@@ -5,6 +5,7 @@ import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { dryLook, lookAndAct } from '../../../lambda/look/look.ts';
 import type { Coderd } from '../../../lambda/look/ports.ts';
 import { cleanLook, type Lab, startLongLab } from '../../support/lab.ts';
+import { rows } from '../../support/runs.ts';
 
 let lab: Lab | undefined;
 afterEach(() => lab?.close());
@@ -38,15 +39,18 @@ async function pass({ pass: wait, ports, config }: Lab, minutes: number): Promis
 }
 
 describe('the rung confirm', () => {
-  it.each([1, 2])('lets builds end and stops spare daemons within the next hour, seed %i', async (seed) => {
-    const own = await withBuilds('confirm', [2, 5, 20, 45, 90], seed);
-    await pass(own, 60);
-    expect(own.world.service('cpu').state.desiredCount).toBeGreaterThanOrEqual(1);
-    await pass(own, 110);
-    expect(succeeded(own)).toBe(5);
-    expect(own.world.figures().killed).toBe(0);
-    expect(own.world.service('cpu').state.desiredCount).toBe(0);
-  });
+  it.each(rows([1, 2], 1))(
+    'lets builds end and stops spare daemons within the next hour, seed %i',
+    async (seed) => {
+      const own = await withBuilds('confirm', [2, 5, 20, 45, 90], seed);
+      await pass(own, 60);
+      expect(own.world.service('cpu').state.desiredCount).toBeGreaterThanOrEqual(1);
+      await pass(own, 110);
+      expect(succeeded(own)).toBe(5);
+      expect(own.world.figures().killed).toBe(0);
+      expect(own.world.service('cpu').state.desiredCount).toBe(0);
+    },
+  );
 
   it('stops nothing if a daemon takes a job between the two looks', async () => {
     const own = await withBuilds('confirm', [1]);

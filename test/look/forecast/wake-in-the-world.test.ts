@@ -11,6 +11,7 @@ import type { NewWorkspace, WorkspaceRecord } from '../../../simulator/coderd/ta
 import type { World } from '../../../simulator/world.ts';
 import { expectNoHarm } from '../../support/builds.ts';
 import { type Lab, type LabOptions, type LabPool, START, startLongLab } from '../../support/lab.ts';
+import { rows } from '../../support/runs.ts';
 import { type Watch, watch } from '../../support/watch.ts';
 
 let lab: Lab | undefined;
@@ -55,7 +56,7 @@ describe('autostops scattered over an evening', () => {
     [75, 1],
   ]);
 
-  it.each([5, 55])(
+  it.each(rows([5, 55], 1))(
     'happen within maxDelay and share starts of the pool if an invocation begins %i s after the executor',
     async (phaseS) => {
       const { world, watched, invoke } = await start({ pools: [cpu], phaseS });
@@ -86,7 +87,7 @@ describe('autostops scattered over an evening', () => {
     },
   );
 
-  it.each(['3m', '10m', '30m'])(
+  it.each(rows(['3m', '10m', '30m'], 1))(
     'are at most `maxDelay` late if they were unforeseeable: %s',
     async (maxDelay) => {
       const pool = { ...cpu, wake: { maxDelay } };
