@@ -66,6 +66,11 @@ export type RunOptions = {
   readonly onProgress?: (share: number) => void;
   /** Called after each look of the autoscaler. */
   readonly onLook?: (look: LookResult) => void;
+  /**
+   * Whether looks are made that would change nothing. They take most of the time of a replay.
+   * @default only with `onLook`
+   */
+  readonly makesAllLooks?: boolean;
   /** So long after its submission a person cancels a job. Undefined: never. @default never */
   readonly cancelAfterMs?: (job: TraceJob) => number | undefined;
   /** Called when a daemon has acquired a job. */
@@ -235,6 +240,7 @@ class Simulation {
       config: this.#options.config,
       context,
       seed: this.#options.seed,
+      makesAllLooks: this.#options.makesAllLooks ?? this.#options.onLook !== undefined,
       onLook: (tick, started) => {
         this.#options.onWaits?.(started);
         for (const wait of started.waits) this.#waits.set(wait.id, wait);

@@ -102,7 +102,7 @@ function lostPerMs({ snapshot, stockSets }: Context): number {
 }
 
 /** Whether a job waits for the pool, something is due, or a task starts or stops. */
-function isMoving({ pending, due, daemons }: PoolPlan): boolean {
+export function isMoving({ pending, due, daemons }: PoolPlan): boolean {
   const { starting, leaving, left, unguarded } = daemons;
   return pending + due + starting + leaving + left + unguarded > 0;
 }

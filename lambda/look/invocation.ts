@@ -14,7 +14,7 @@ import type { Clock, Ports } from './ports.ts';
 import type { LookMessage } from './relay/relay.ts';
 
 /** Kept free at the end of an invocation, so that Lambda does not stop a look halfway. */
-const MARGIN_MS = 5_000;
+export const MARGIN_MS = 5_000;
 
 export type InvocationInput = {
   readonly ports: Ports;

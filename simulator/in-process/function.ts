@@ -5,9 +5,10 @@
  */
 import { RecordParameter } from '../../lambda/adapters/parameters/record-parameter.ts';
 import { SqsQueue } from '../../lambda/adapters/sqs-queue.ts';
+import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
-import { runLooks } from '../../lambda/look/invocation.ts';
+import { MARGIN_MS, runLooks } from '../../lambda/look/invocation.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
 import { type LookMessage, Relay } from '../../lambda/look/relay/relay.ts';
@@ -21,6 +22,7 @@ import type { Range } from '../ecs/parts/latencies.ts';
 import { QueueModel } from '../queue/model.ts';
 import type { World } from '../world.ts';
 import { type AwsCall, atOnce, inProcessParameters, inProcessPorts, inProcessQueue } from './ports.ts';
+import { QuietLooks } from './quiet-looks.ts';
 
 /** The parameter with the record of builds, which survives processes. */
 export const RECORD = '/coder-autoscaler/record';
@@ -66,6 +68,11 @@ export type FunctionOptions = {
   readonly onLook: (look: LookResult, durationMs: number, started: StartedWaits) => void;
   /** Whether each wait has what was promised, as in the deployed function. It takes time. @default false */
   readonly isPromising?: boolean;
+  /**
+   * Called in place of a look that would change nothing. Undefined: there are no such looks, the function
+   * makes all. @default it makes all
+   */
+  readonly onLeftOut?: (() => void) | undefined;
   /** Called when an invocation ends. */
   readonly onInvoked: (end: Invoked) => void;
   /** Called if a message could not be sent. @default nothing */
@@ -76,6 +83,7 @@ export type FunctionOptions = {
 type Process = {
   readonly ports: () => Ports;
   readonly waits: WaitRecord;
+  readonly quiet: QuietLooks;
   readonly endsAt: number;
   /** Of its present invocation. */
   line: Line;
@@ -109,9 +117,17 @@ export class InProcessFunction {
 
   /** Runs one invocation to its end. Does not throw. */
   async invoke(message?: LookMessage): Promise<void> {
-    const { scheduler, config, line, onLook, onInvoked } = this.#options;
+    const { scheduler, config, line, onLook, onLeftOut, onInvoked } = this.#options;
     const startedAt = scheduler.now();
     const process = this.#freeProcess(startedAt);
+    const delayMs = onLeftOut === undefined ? undefined : process.quiet.leaveOut(startedAt);
+    if (delayMs !== undefined) {
+      onLeftOut?.();
+      await process.ports().record?.save();
+      this.#free.push(process);
+      this.#lookAgain(delayMs, message?.until ?? plusMs(startedAt, MINUTE_MS));
+      return;
+    }
     process.line = line?.() ?? DIRECT;
     let error: unknown;
     try {
@@ -124,6 +140,7 @@ export class InProcessFunction {
           const { promises, ...told } = look;
           const noted = this.#options.isPromising ? look : told;
           onLook(look, durationMs, process.waits.after(noted, durationMs));
+          if (onLeftOut !== undefined) process.quiet.after(look, config());
         },
       });
     } catch (cause) {
@@ -131,6 +148,14 @@ export class InProcessFunction {
     }
     this.#free.push(process);
     onInvoked({ startedAt, error });
+  }
+
+  /** As an invocation does that has looked (lambda/look/invocation.ts). */
+  #lookAgain(delayMs: number, until: EpochMs): void {
+    const now = this.#options.scheduler.now();
+    if (delayMs >= MINUTE_MS || until - now - delayMs <= MARGIN_MS) return;
+    const message: LookMessage = { sentAt: now, until };
+    this.queue.send(JSON.stringify(message), Math.floor(delayMs / 1000));
   }
 
   #freeProcess(now: number): Process {
@@ -142,6 +167,7 @@ export class InProcessFunction {
     const { world, scheduler, random, lifeMs = LIFE_MS, onSendFailure = () => {} } = this.#options;
     const others: AwsCall = (answer, operation) => process.line.others(answer, operation);
     const stock = new StockLearner();
+    const waits = new WaitRecord();
     const record = new KeptRecord({
       learner: stock,
       store: new RecordParameter(inProcessParameters(world.parameters, others), RECORD),
@@ -158,7 +184,8 @@ export class InProcessFunction {
         record,
         relay: new Relay(new SqsQueue(inProcessQueue(this.queue, others), QUEUE_URL), onSendFailure),
       }),
-      waits: new WaitRecord(),
+      waits,
+      quiet: new QuietLooks(world, { stock, waits }),
       endsAt: scheduler.now() + random.between(...lifeMs),
       line: DIRECT,
     };
