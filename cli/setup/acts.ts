@@ -1,4 +1,5 @@
 /** Does the steps. Each act finds what exists and makes only the rest, so it can be cut short anywhere. */
+import { createHash } from 'node:crypto';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { checksText } from '../doctor/check.ts';
@@ -89,11 +90,14 @@ async function makeUsers({ situation, coder }: Given): Promise<string> {
   return some(changes.length, 'change');
 }
 
-async function makeTokens({ situation, coder, aws, cliEnvironment }: Given): Promise<string> {
+async function makeTokens({ situation, coder, aws }: Given): Promise<string> {
   const open = missingTokens(situation);
+  const { account = '', region = '' } = valueIn(situation.aws) ?? {};
   for (const { user, secret } of open) {
     await aws.createSecret(secret, stateOf(situation, secret));
-    const token = await coder?.createToken(user, cliEnvironment.now());
+    // coderd allows 32 characters. A token of this user for another secret may be in use
+    const place = createHash('sha256').update(`${account}/${region}/${secret}`).digest('hex');
+    const token = await coder?.createToken(user, `setup-${place.slice(0, 16)}`);
     if (token === undefined) continue;
     await orUndo(
       () => aws.putSecret(secret, token),

@@ -31,12 +31,14 @@ const membersSchema = z.array(
 );
 const jobSchema = z.object({ created_at: time });
 const tokenSchema = z.object({ key: z.string().min(1) });
+const keySchema = z.object({ id: z.string().min(1) });
 /** Nanoseconds. */
 const tokenConfigSchema = z.object({ max_token_lifetime: z.number().positive().nullish() });
 
 export class CoderSide {
   readonly #http: CoderdHttp;
   readonly #url: string;
+  readonly #buildsOf = new Map<string, readonly EpochMs[]>();
   readonly keys: CoderdKeys;
 
   constructor(
@@ -97,15 +99,21 @@ export class CoderSide {
     await this.#change(doing, 'PUT', `/organizations/${id}/members/${name}/roles`, { roles });
   }
 
-  /** Makes a token that is valid for a year, or as long as coderd allows. */
-  async createToken(user: string, now: EpochMs): Promise<Secret> {
+  /**
+   * Makes a token that is valid for a year, or as long as coderd allows. One of this name is what a setup
+   * left that was killed before it stored it: nobody holds it, so it is deleted.
+   */
+  async createToken(user: string, token_name: string): Promise<Secret> {
+    const left = await this.#http.answer({
+      method: 'GET',
+      path: `/api/v2/users/${user}/keys/tokens/${token_name}`,
+    });
+    if (left.statusCode === 200) await this.#deleteToken(user, keySchema.parse(parseQuietly(left.text)).id);
     const { max_token_lifetime: most } = await this.#tokenConfig(user);
     const seconds = Math.min(
       YEAR_S,
       Math.floor((most ?? Number.MAX_SAFE_INTEGER * NANOSECONDS) / NANOSECONDS),
     );
-    // a name is unique among the tokens of a user, and an earlier one may still be in use elsewhere
-    const token_name = `setup-${new Date(now).toISOString().replaceAll(/\D/g, '').slice(0, 14)}`;
     const body = { token_name, lifetime: seconds * NANOSECONDS };
     const answer = await this.#change(
       `creating a token of ${user}`,
@@ -118,12 +126,16 @@ export class CoderSide {
 
   /** Deletes a token that could not be stored. Its id is the part before the hyphen. */
   async deleteToken(user: string, token: Secret): Promise<void> {
-    const [id] = token.reveal().split('-');
-    await this.#change(`deleting a token of ${user}`, 'DELETE', `/users/${user}/keys/${id}`, undefined);
+    const [id = ''] = token.reveal().split('-');
+    await this.#deleteToken(user, id);
   }
 
   close(): Promise<void> {
     return this.#http.close();
+  }
+
+  async #deleteToken(user: string, id: string): Promise<void> {
+    await this.#change(`deleting a token of ${user}`, 'DELETE', `/users/${user}/keys/${id}`, undefined);
   }
 
   async #exists(name: string): Promise<boolean> {
@@ -140,11 +152,16 @@ export class CoderSide {
     return new Map(own.map(({ username, roles }) => [username, (roles ?? []).map(({ name }) => name)]));
   }
 
+  /** Read once, as setup looks again after each step. */
   async #builds(organization: Organization, version: string, now: EpochMs): Promise<readonly EpochMs[]> {
+    const known = this.#buildsOf.get(organization.id);
+    if (known !== undefined) return known;
     const since = plusMs(now, -HISTORY_DAYS * DAY_MS);
     const read = readJobsSince(this.#http, organization, { since, build: { version }, schema: jobSchema });
     const { jobs } = await read.catch(() => ({ jobs: [] }));
-    return jobs.map(({ created_at }) => created_at);
+    const builds = jobs.map(({ created_at }) => created_at);
+    this.#buildsOf.set(organization.id, builds);
+    return builds;
   }
 
   async #tokenConfig(user: string) {

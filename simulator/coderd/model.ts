@@ -229,11 +229,13 @@ export class CoderdModel implements DaemonServer {
     readonly keyRights?: Partial<Readonly<Record<KeyAction, 'all' | readonly string[]>>>;
     readonly isOwner?: boolean;
     readonly lifetimeMs?: number;
+    /** @default autoscaler */
+    readonly name?: string;
     /** @default a new user */
     readonly user?: UserRecord;
   }): string {
     const { canRead, canReadWorkspaces = canRead, canReadMembers = canRead } = token;
-    const { isOwner = false, lifetimeMs = YEAR_MS, keyRights = {} } = token;
+    const { isOwner = false, lifetimeMs = YEAR_MS, name = 'autoscaler', keyRights = {} } = token;
     const idsOf = (names: 'all' | readonly string[]) =>
       names === 'all' ? names : new Set(names.map((name) => this.organizationId(name)));
     return this.tokens.add({
@@ -247,6 +249,7 @@ export class CoderdModel implements DaemonServer {
         delete: idsOf(keyRights.delete ?? (isOwner ? 'all' : [])),
       },
       lifetimeMs,
+      name,
       now: this.timeline.now(),
       ...(token.user === undefined ? {} : { user: token.user }),
     });

@@ -9,6 +9,7 @@ import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/rows.ts';
 import type { Organization } from '../tables/organizations.ts';
 import {
+  type ApiKey,
   type KeyAction,
   mayDoToKeys,
   mayRead,
@@ -43,14 +44,18 @@ function otherUser(model: CoderdModel, user: TokenUser, name: string | undefined
   return { status: 200, body: { id: found.id, username: found.username, roles: [] } };
 }
 
-/** coderd/apikey.go; codersdk.APIKey. */
+/** coderd/apikey.go. */
 export function apiKey({ model, user, ids: [name, id = ''] }: UserRequest): Answer {
-  const key = name === 'me' ? model.tokens.find(user, id) : undefined;
-  if (key === undefined) return NOT_FOUND;
+  const key = name === 'me' ? model.tokens.of(user.userId).find((own) => own.id === id) : undefined;
+  return key === undefined ? NOT_FOUND : { status: 200, body: keyAnswer(key) };
+}
+
+/** codersdk.APIKey. */
+export function keyAnswer(key: ApiKey): object {
   const createdAt = rfc3339(key.createdAt);
-  const body = {
+  return {
     id: key.id,
-    user_id: user.userId,
+    user_id: key.user.userId,
     last_used: createdAt,
     expires_at: rfc3339(key.expiresAt),
     created_at: createdAt,
@@ -58,11 +63,10 @@ export function apiKey({ model, user, ids: [name, id = ''] }: UserRequest): Answ
     login_type: 'token',
     scope: 'all',
     scopes: ['coder:all'],
-    token_name: 'autoscaler',
+    token_name: key.name,
     lifetime_seconds: key.lifetimeMs / 1000,
     allow_list: ['*:*'],
   };
-  return { status: 200, body };
 }
 
 /** Answered to everyone (enterprise/coderd/coderd.go); codersdk.Entitlements. */

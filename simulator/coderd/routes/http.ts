@@ -15,7 +15,15 @@ import { QueryParameters } from './parameters.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { type Answer, NOT_FOUND, type OrganizationRequest, type UserRequest } from './route.ts';
 import { templates, templateVersion, uploadedFile, versionPresets } from './template-routes.ts';
-import { addMember, createToken, createUser, deleteToken, setRoles, tokenConfig } from './user-routes.ts';
+import {
+  addMember,
+  createToken,
+  createUser,
+  deleteToken,
+  setRoles,
+  tokenByName,
+  tokenConfig,
+} from './user-routes.ts';
 import { buildTimings, workspaceBuilds, workspaces } from './workspace-routes.ts';
 
 export type CoderdHandlerOptions = {
@@ -139,6 +147,7 @@ const ROUTES: readonly Route[] = [
   get('users/:id', me),
   get('users/:id/keys/:id', apiKey),
   get('users/:id/keys/tokens/tokenconfig', tokenConfig),
+  get('users/:id/keys/tokens/:id', tokenByName),
   { method: 'POST', segments: ['users'], handle: createUser },
   { method: 'POST', segments: ['users', ID, 'keys', 'tokens'], handle: createToken },
   { method: 'DELETE', segments: ['users', ID, 'keys', ID], handle: deleteToken },

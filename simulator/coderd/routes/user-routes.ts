@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
 import type { UserRecord } from '../tables/users.ts';
-import { memberAnswer } from './account-routes.ts';
+import { keyAnswer, memberAnswer } from './account-routes.ts';
 import { type Answer, NOT_FOUND, type OrganizationRequest, type UserRequest } from './route.ts';
 
 const FORBIDDEN: Answer = { status: 403, body: { message: 'Forbidden.' } };
@@ -53,12 +53,20 @@ export function createToken({ model, user, ids: [name], body }: UserRequest): An
   const lifetimeMs = asked.data.lifetime / NANOSECONDS_A_MS;
   if (lifetimeMs > LONGEST_MS)
     return { status: 400, body: { message: 'Failed to validate create API key request.' } };
+  const { token_name: tokenName } = asked.data;
+  if (model.tokens.of(owner.id).some((known) => known.name === tokenName))
+    return { status: 409, body: { message: `A token with name "${tokenName}" already exists.` } };
   const names = namesWithRole(model.organizations.all, owner);
-  const rights = { read: names, create: names, delete: names };
-  return {
-    status: 201,
-    body: { key: model.addToken({ canRead: names, keyRights: rights, lifetimeMs, user: owner }) },
-  };
+  const keyRights = { read: names, create: names, delete: names };
+  const key = model.addToken({ canRead: names, keyRights, lifetimeMs, name: tokenName, user: owner });
+  return { status: 201, body: { key } };
+}
+
+/** `GET /api/v2/users/{name}/keys/tokens/{token}`. */
+export function tokenByName({ model, user, ids: [name, tokenName] }: UserRequest): Answer {
+  const owner = model.users().find(({ username }) => username === name);
+  const key = owner && model.tokens.of(owner.id).find((own) => own.name === tokenName);
+  return key === undefined || !user.isOwner ? NOT_FOUND : { status: 200, body: keyAnswer(key) };
 }
 
 /** `DELETE /api/v2/users/{name}/keys/{id}`. */

@@ -36,6 +36,7 @@ export type Organizations = 'all' | ReadonlySet<OrganizationId>;
 /** A token, without its secret. */
 export type ApiKey = {
   readonly id: string;
+  readonly name: string;
   readonly user: TokenUser;
   readonly createdAt: EpochMs;
   readonly expiresAt: EpochMs;
@@ -62,16 +63,18 @@ export class Tokens {
     given: Omit<TokenUser, 'userId' | 'username'> & {
       readonly now: EpochMs;
       readonly lifetimeMs: number;
+      readonly name: string;
       /** @default a new user */
       readonly user?: { readonly id: string; readonly username: string };
     },
   ): string {
-    const { now, lifetimeMs, user: known, ...rights } = given;
+    const { now, lifetimeMs, name, user: known, ...rights } = given;
     const id = this.#random.hex(10);
     const token = secretMade(`${id}-${this.#random.hex(22)}`);
     const username = known?.username ?? `autoscaler-${this.#keys.size + 1}`;
     const user = { userId: known?.id ?? this.#random.uuid(), username, ...rights };
-    this.#keys.set(token, { id, user, createdAt: now, expiresAt: plusMs(now, lifetimeMs), lifetimeMs });
+    const expiresAt = plusMs(now, lifetimeMs);
+    this.#keys.set(token, { id, name, user, createdAt: now, expiresAt, lifetimeMs });
     return token;
   }
 
@@ -116,9 +119,9 @@ export class Tokens {
     for (const [token, key] of this.#keys) if (key.id === id) this.#keys.delete(token);
   }
 
-  /** Finds a token of this user by its id. */
-  find(user: TokenUser, id: string): ApiKey | undefined {
-    return this.#keys.values().find((key) => key.id === id && key.user.userId === user.userId);
+  /** The tokens of a user. */
+  of(userId: string): readonly ApiKey[] {
+    return [...this.#keys.values()].filter(({ user }) => user.userId === userId);
   }
 }
 

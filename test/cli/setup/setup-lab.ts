@@ -18,6 +18,8 @@ export type SetupLab = {
   /** The command lines that ran, and the requests that changed something. */
   readonly commands: string[];
   readonly changes: string[];
+  /** All requests. */
+  readonly requests: string[];
   /** The session of the person in Coder. */
   session: string;
   /** `answers`: of the person at the terminal. Undefined: there is none. */
@@ -48,7 +50,13 @@ export function setupLab(coderVersion?: string): SetupLab {
     world.coderd.addTemplate({ organization: 'default', name: 'docker' });
     world.coderd.addTemplate({ organization: 'data', name: 'spark', tags: { team: 'data' } });
     const changes: string[] = [];
-    const served = await serveWorld(world, { onRequest: (what) => changes.push(...changeIn(what)) });
+    const requests: string[] = [];
+    const served = await serveWorld(world, {
+      onRequest: (what) => {
+        requests.push(what.operation);
+        changes.push(...changeIn(what));
+      },
+    });
     close = served.close;
     for (const service of AWS) vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, served.awsUrl);
     vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
@@ -64,6 +72,7 @@ export function setupLab(coderVersion?: string): SetupLab {
       file,
       commands,
       changes,
+      requests,
       session: world.coderd.addToken({ canRead: 'all', isOwner: true }),
       run: ({ answers }, ...args) => {
         const left = [...(answers ?? [])];

@@ -70,6 +70,25 @@ it('mends what an interrupted step left: a user without a role, a secret without
   expect(lab.made()).toEqual(EVERYTHING);
 });
 
+it('replaces the token that a setup left when it was killed before it stored it, and no other one', async () => {
+  const { coderd, secrets } = lab.world;
+  await lab.run({}, '--yes');
+  const [left] = tokens();
+  const user = coderd.users().find(({ username }) => username === 'autoscaler');
+  const elsewhere = coderd.addToken({ canRead: [], ...(user && { user }) });
+  secrets.forget('coder/autoscaler-token');
+  secrets.create('coder/autoscaler-token');
+  expect(await lab.run({}, '--yes')).toMatchObject({ code: 0 });
+  expect(coderd.authenticate(left)).toHaveProperty('refusal');
+  for (const token of [...tokens(), elsewhere]) expect(coderd.authenticate(token)).toHaveProperty('user');
+});
+
+it('reads the builds of an organization once, however often it looks', async () => {
+  await lab.run({}, '--yes', '--skip', 'doctor');
+  expect(lab.made()).toEqual(EVERYTHING);
+  expect(lab.requests.filter((request) => request.includes('/provisionerjobs'))).toHaveLength(2);
+});
+
 it('asks again after an answer that it does not know, and skips a step at a no', async () => {
   const { code, out } = await lab.run({ answers: ['perhaps', 'N', 'y'] });
   expect(code).toBe(1);
