@@ -7,7 +7,7 @@ import { runWorlds } from '../../../verify/random-worlds/worlds.ts';
 import { IS_FULL, rows } from '../../support/runs.ts';
 
 const SEED = 54;
-/** `.ci/run` runs 2,000 more. */
+/** `.ci/run` runs 1,000 more. */
 const LEAVES = 100;
 /** Its two pools are small. */
 const SMALL_WORLD = 3;
