@@ -8,6 +8,7 @@ import type { DeployedPool, Deployment } from '../lambda/config/rules/deployment
 import { secretsOf } from '../lambda/config/rules/deployment.ts';
 import { sum } from '../lambda/decision/model/collections.ts';
 import { MONTH_HOURS } from '../lambda/decision/model/units.ts';
+import { partsOf } from '../lambda/decision/settings/parts.ts';
 import { priceOf } from '../lambda/decision/settings/prices.ts';
 import { PRICES } from './aws-prices.ts';
 import { BUILDS, buildHours, type Load, taskHours, WORK_DAY_MINUTES, WORK_HOURS } from './task-hours.ts';
@@ -142,8 +143,9 @@ export function costOfStaticFleet(pool: DeployedPool, tasks: number): number {
  */
 export function alarmsOf({ pools, managedKeys }: Deployment): number {
   const keys = managedKeys !== undefined;
-  const onDemand = pools.some(({ spot, spotBase }) => !spot || spotBase > 0);
-  const spot = pools.some((pool) => pool.spot);
+  const parts = pools.flatMap(partsOf);
+  const onDemand = parts.some(({ spot, spotBase }) => !spot || spotBase > 0);
+  const spot = parts.some((pool) => pool.spot);
   return MADE.alarms + [onDemand, spot, keys].filter(Boolean).length;
 }
 

@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
+import type { Capacity } from '../lambda/decision/model/config.ts';
 import {
   KEY_ID_TAG,
   LOG_GROUP_TAG,
@@ -44,6 +45,8 @@ export type PoolSpec = {
   readonly name: string;
   readonly organization: string;
   readonly tags: Tags;
+  /** With `spot` first it has a second service, `<name>/spot` (lambda/decision/settings/parts.ts). */
+  readonly capacity?: readonly Capacity[];
   /** The desired count at creation. @default 1, as CloudFormation does */
   readonly desiredCount?: number;
   /** @default 0 */
@@ -349,9 +352,14 @@ export class World {
    * world.
    */
   addPool(pool: PoolSpec): void {
-    const { name } = pool;
-    this.#pools.set(name, pool);
+    this.#pools.set(pool.name, pool);
     this.#storeCredential(pool);
+    this.#addService(pool, pool.name);
+    if (pool.capacity !== undefined) this.#addService(pool, `${pool.name}/spot`);
+  }
+
+  #addService(pool: PoolSpec, part: string): void {
+    const { name } = pool;
     const template = templateOf(pool);
     this.logs.createGroup(template.logGroup);
     const makeImage = pool.image === 'bare' ? bareTask : this.#guardedTask;
@@ -369,14 +377,15 @@ export class World {
       usage: this.#usageOf(name, template),
       onLeft: (taskId, { idleSince }) => this.#leaving.set(taskId, { taskId, pool: name, idleSince }),
     });
-    const id = `Pool${pascalCase(name)}`;
+    const spot = part !== name;
+    const id = `Pool${pascalCase(name)}${spot ? 'Spot' : ''}`;
     const family = `Stack${id}Task${this.#hash()}`;
     const definition = this.ecs.registerTaskDefinition(family, start, template);
     const service = this.ecs.createService({
-      ...pool,
+      ...{ ...pool, spot },
       name: `Stack-${id}Service-${this.#hash()}`,
       tags: {
-        [POOL_TAG]: name,
+        [POOL_TAG]: part,
         [LOG_GROUP_TAG]: this.logGroupName,
         [STACK_TAG]: this.stackName,
         [ORGANIZATION_TAG]: pool.organization,
@@ -384,7 +393,7 @@ export class World {
       },
       definition,
     });
-    this.#services.set(name, service);
+    this.#services.set(part, service);
   }
 
   #usageOf(pool: string, { cpu, memory, logGroup }: TaskTemplate): TaskUsage | undefined {

@@ -102,9 +102,14 @@ const STEP_MS = HOUR_MS;
 
 /** The same options give the same figures. Throws the first unexpected error of an invocation. */
 export async function run(driver: Driver, options: RunOptions): Promise<Run> {
-  const simulation = new Simulation(driver, options);
+  const simulation = new Simulation(driver, { ...options, config: withOneService(options.config) });
   await simulation.simulate();
   return simulation.result();
+}
+
+/** A replay has no interruptions, so a pool with two kinds of capacity runs on Spot only. */
+function withOneService(config: Deployment): Deployment {
+  return { ...config, pools: config.pools.map((pool) => ({ ...pool, capacity: undefined })) };
 }
 
 class Simulation {

@@ -93,7 +93,7 @@ export function remarksOf(changes: readonly SettingChange[], region: string): re
       'The size of tasks changes the cost only: each build takes as long as in the trace. A larger task may build faster, a smaller one may run out of memory.',
     ),
     ...when(
-      isChanged('spot'),
+      isChanged('spot', 'capacity'),
       'Spot changes the cost only: the replay has no interruptions. AWS may stop a Spot task with its build.',
     ),
     ...when(

@@ -2,6 +2,7 @@
  * Sends the requests of all checks in parallel, each as soon as what it needs is known. If a check
  * fails, those that depend on it are skipped and name it, so that one cause gives one failure.
  */
+
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { decide } from '../../lambda/decision/decide.ts';
 import { unique } from '../../lambda/decision/model/collections.ts';
@@ -14,6 +15,7 @@ import {
   OLDEST_SERVER,
   releaseOfImage,
 } from '../../lambda/decision/model/version.ts';
+import { partsOf } from '../../lambda/decision/settings/parts.ts';
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { observeCoder } from '../../lambda/look/observe.ts';
 import { type LaunchPrice, readLaunchPrice } from '../shared/launch-price.ts';
@@ -38,7 +40,7 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
     findings,
     checkLicence(clients.coderd, blocker),
     checkPoolCredentials(context, known, coderReading),
-    checkCluster(config.pools, {
+    checkCluster(config.pools.flatMap(partsOf), {
       ecs: clients.ecs,
       cluster,
       readings,

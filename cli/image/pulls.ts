@@ -7,7 +7,7 @@ import { makeClients } from '../../lambda/connect.ts';
 import { percentile, sum } from '../../lambda/decision/model/collections.ts';
 import type { Config, PoolConfig } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
-import { POOL_TAG } from '../../lambda/decision/model/service-tags.ts';
+import { poolOfService } from '../../lambda/decision/model/service-tags.ts';
 import type { Reading, Service, Task } from '../../lambda/decision/model/snapshot.ts';
 import { checkAwsSetup, withAdvice } from '../shared/aws-advice.ts';
 
@@ -86,9 +86,7 @@ function adviceOf(
   services: readonly Service[],
   tasks: readonly Task[],
 ): readonly PoolAdvice[] {
-  const own = services.filter(({ tags }) =>
-    tags.some(({ key, value }) => key === POOL_TAG && value === name),
-  );
+  const own = services.filter((service) => poolOfService(service) === name);
   const samples = own.flatMap((service) =>
     tasks.filter((task) => isCurrent(task, service)).flatMap(sampleOf),
   );

@@ -6,7 +6,7 @@ import { isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
-import { POOL_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
+import { poolOfService } from '../../lambda/decision/model/service-tags.ts';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
 import { nameInParts } from '../../lambda/decision/supply/daemons.ts';
 import type { FunctionLog, LogSpan } from '../logs/function-log.ts';
@@ -29,7 +29,7 @@ export async function readUsageLines(
 ): Promise<Lines> {
   const names = pools.map(({ name }) => name);
   const definitions = services
-    .filter((service) => names.some((name) => name === tagOf(service, POOL_TAG)))
+    .filter((service) => names.some((name) => name === poolOfService(service)))
     .flatMap(({ taskDefinition }: Service) => taskDefinition ?? []);
   const groups = await Promise.all(definitions.map((arn) => logGroupOf(ecs, arn)));
   const known = [...new Set(groups.flatMap((group) => group ?? []))];

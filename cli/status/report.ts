@@ -4,6 +4,7 @@
  */
 
 import type { Deliberation } from '../../lambda/decision/decide.ts';
+import { poolOfPart } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import type {
@@ -79,6 +80,8 @@ export type PoolStatus = {
   readonly max: number;
   /** Tasks with an earlier value of a secret; null: none. */
   readonly oldSecret: OldSecretReason | null;
+  /** Of a pool with two kinds of capacity. */
+  readonly parts?: PoolPlan['parts'];
 };
 
 /** Combines a live look with what the function logged. */
@@ -89,12 +92,15 @@ export function statusOf(
   { lastLook, waits }: LogFacts,
 ): Status {
   const plan = withPromises({ plan: deliberation.plan, pools }, snapshot);
-  const views = new Map(pools.map(({ need: { view } }) => [view.pool.name, view]));
+  const views = Map.groupBy(
+    pools.map(({ need: { view } }) => view),
+    ({ pool }) => poolOfPart(pool.name),
+  );
   return {
     version: 1,
     takenAt: plan.takenAt,
     waiting: waitingOf(snapshot, plan),
-    pools: plan.pools.map((pool) => poolStatus(pool, views.get(pool.name), snapshot, config)),
+    pools: plan.pools.map((pool) => poolStatus(pool, views.get(pool.name) ?? [], snapshot, config)),
     broken: [...new Set([...findingLines(plan.findings), ...lookFindings(lastLook)])].map(withAdvice),
     overrides: plan.pools.flatMap(({ name, overrides }) =>
       overrides.map((override) => ({ pool: name, ...override })),
@@ -130,11 +136,11 @@ function placeOf({ jobs, pool, served }: AssignmentRow): WaitingGroup['places'][
 
 function poolStatus(
   plan: PoolPlan,
-  view: PoolView | undefined,
+  views: readonly PoolView[],
   { ecs }: Snapshot,
   config: Config,
 ): PoolStatus {
-  const organization = view?.organization;
+  const organization = views[0]?.organization;
   const lists = [ecs.services, ecs.tasks, ecs.protections, organization?.daemons, organization?.jobs];
   const { busy, idle, starting, leaving, left, unguarded } = plan.daemons;
   const isSeen = plan.service !== null && lists.every((list) => list?.status === 'ok');
@@ -145,10 +151,11 @@ function poolStatus(
     tasks: plan.desired.from,
     // a task that runs a job without a lease is busy too
     daemons: isSeen ? { busy: busy + unguarded, idle, starting, leaving: leaving + left } : null,
-    building: (view?.tasks ?? []).filter(({ use }) => use === 'busy').length,
+    building: views.flatMap(({ tasks }) => tasks).filter(({ use }) => use === 'busy').length,
     floor: plan.floor.count,
     // the configured max: an override limits the effective one and has its own section
     max: config.pools.find(({ name }) => name === plan.name)?.max ?? 0,
     oldSecret: plan.why.find((reason) => reason.code === 'old-secret') ?? null,
+    ...(plan.parts && { parts: plan.parts }),
   };
 }

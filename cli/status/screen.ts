@@ -4,7 +4,7 @@ import { sum } from '../../lambda/decision/model/collections.ts';
 import { ageText, section, some, textOf } from '../../lambda/explain/format.ts';
 import { promiseLines } from '../../lambda/explain/promise-text.ts';
 import { overrideText, reasonSentence } from '../../lambda/explain/reason-text.ts';
-import { servedText } from '../../lambda/explain/text.ts';
+import { partsText, servedText } from '../../lambda/explain/text.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 import { lookLine } from './read-log.ts';
 import { recentWaitLines } from './recent-waits.ts';
@@ -32,6 +32,7 @@ export function statusScreen(status: Status, width?: number): string {
       overrides.map(({ pool, ...override }) => `  pool "${pool}": ${overrideText(override)}`),
     ),
     ...section('changed secrets', pools.flatMap(oldSecretLine)),
+    ...section('spot and on demand', pools.flatMap(partsLine)),
     ...section('retiring', pools.filter(({ retiring }) => retiring).map(retiringLine)),
     '',
     ...(isSameCause(status) ? [] : recentWaitLines(waits)),
@@ -101,6 +102,10 @@ function groupLine({ organization, tags, jobs, oldestSeconds, places }: WaitingG
 
 function oldSecretLine({ name, oldSecret }: PoolStatus): readonly string[] {
   return oldSecret === null ? [] : [`  pool "${name}": ${reasonSentence(oldSecret)}`];
+}
+
+function partsLine({ name, parts = [] }: PoolStatus): readonly string[] {
+  return parts.length === 0 ? [] : [`  pool "${name}": ${partsText(parts).join('; ')}`];
 }
 
 function retiringLine({ name, isGone, tasks, building }: PoolStatus): string {

@@ -21,6 +21,7 @@ import { report } from './report/report.ts';
 import { deriveStock, deriveStockSets, type StockSet, unlearnedPools } from './stock/stock-groups.ts';
 import { deriveDoubts } from './supply/doubts.ts';
 import { markTurns } from './supply/rolling.ts';
+import { shareParts } from './supply/share.ts';
 import { deriveSupply } from './supply/supply.ts';
 
 /** A plan with the steps that led to it, for whoever explains it. */
@@ -46,7 +47,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const supply = deriveSupply(snapshot, config);
   const doubts = deriveDoubts(supply, snapshot);
   const { doubtsOf } = doubts;
-  const pools = markTurns(supply, doubtsOf, { roll: config.roll, now });
+  const pools = shareParts(markTurns(supply, doubtsOf, { roll: config.roll, now }));
   // demand
   const jobs = withPatience(deriveDemand(snapshot), supply, now);
   // forecast

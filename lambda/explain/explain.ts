@@ -1,11 +1,12 @@
 /** Explains the decision about one pool step by step. */
+
 import type { Assigned } from '../decision/assign/assignment.ts';
 import { launchesFor } from '../decision/assign/needs.ts';
 import type { Deliberation } from '../decision/decide.ts';
 import { oldestOf, type TagGroup } from '../decision/demand/demand.ts';
 import type { PoolDecision } from '../decision/drain/decide-pool.ts';
 import type { LeaveDecision } from '../decision/drain/leaving.ts';
-import type { TaskArn } from '../decision/model/brands.ts';
+import { poolOfPart, type TaskArn } from '../decision/model/brands.ts';
 import { by } from '../decision/model/collections.ts';
 import { type Action, type Finding, type Plan, REPLACING, type StartTime } from '../decision/model/plan.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';
@@ -25,11 +26,16 @@ export function explainPool(
   deliberation: Deliberation,
   snapshot: Snapshot,
 ): string | undefined {
-  const decision = deliberation.pools.find(({ need }) => need.view.pool.name === name);
-  if (decision === undefined) return undefined;
+  const decisions = deliberation.pools.filter(({ need }) => poolOfPart(need.view.pool.name) === name);
+  return decisions.length === 0
+    ? undefined
+    : decisions.map((decision) => explainPart(decision, deliberation, snapshot)).join('\n\n');
+}
+
+function explainPart(decision: PoolDecision, deliberation: Deliberation, snapshot: Snapshot): string {
   const { pool } = decision.need.view;
   return textOf([
-    `pool "${name}" of organization "${pool.organization}", tags ${tagText(pool.tags)}, at ${timeText(deliberation.plan.takenAt)}`,
+    `pool "${pool.name}" of organization "${pool.organization}", tags ${tagText(pool.tags)}, at ${timeText(deliberation.plan.takenAt)}`,
     ...section('overrides', overrideLines(decision)),
     ...section('demand', demandLines(decision, deliberation, snapshot)),
     ...section('forecast of what coderd will do', forecastLines(decision.need.view, deliberation, snapshot)),
@@ -167,7 +173,9 @@ function drainedBy(action: Action): readonly TaskArn[] {
 
 function decidedLines({ doubts, actions, need, to }: PoolDecision, { pools }: Plan): readonly string[] {
   const from = need.view.service?.desiredCount;
-  const { why = [] } = pools.find(({ name }) => name === need.view.pool.name) ?? {};
+  const row = pools.find(({ name }) => name === poolOfPart(need.view.pool.name));
+  const { why = [] } =
+    row?.parts?.find(({ service }) => service === need.view.service?.serviceArn) ?? row ?? {};
   return [
     from === undefined || from === to
       ? `desired count stays ${from ?? 'unknown'}`

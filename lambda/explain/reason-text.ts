@@ -36,6 +36,7 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
   'retiring-waits': retiringText,
   retired: () => 'no tasks remain. Remove the pool from the configuration',
   'capped-at-max': ({ wanted, max }) => `needs ${some(wanted, 'task')}, limited to ${max} by max`,
+  'on-demand-instead': insteadText,
   'capped-at-max-tasks': (reason) =>
     `needs ${some(reason.wanted, 'task')}, limited to ${reason.granted} by limits.maxTasks ${reason.maxTasks}${addedWaitText(reason)}`,
   'capped-at-dollars-per-hour': (reason) =>
@@ -229,4 +230,15 @@ const START_HINTS: readonly (readonly [RegExp, string])[] = [
 export function startHint(reason: string): string {
   const hint = START_HINTS.find(([pattern]) => pattern.test(reason))?.[1];
   return hint === undefined ? reason : `${hint} (${reason})`;
+}
+
+function insteadText(reason: ReasonOf<'on-demand-instead'>): string {
+  const lost = `AWS took back ${some(reason.interruptions, 'Spot task')} in the last hour`;
+  const why = {
+    'placement-failing': 'ECS cannot place Spot tasks',
+    'starts-failing': 'Spot tasks fail to start',
+    'no-service': 'the pool has no service on Spot',
+    interrupted: `${lost}, so with the lost builds a Spot task costs $${reason.spotDollarsPerHour.toFixed(2)} an hour`,
+  }[reason.because];
+  return `launching on demand: ${why}`;
 }

@@ -1,9 +1,13 @@
 /** Formats a plan as text for people. */
+
+import { poolOfPart } from '../decision/model/brands.ts';
+import type { Capacity } from '../decision/model/config.ts';
 import type {
   Action,
   AssignmentRow,
   ForecastRow,
   Plan,
+  PoolPart,
   PoolPlan,
   Served,
   UnservedRow,
@@ -63,7 +67,7 @@ function poolLines(plan: Plan): readonly string[] {
   const changeWidth = Math.max(0, ...changes.map((change) => change.length));
   return rows.map(({ mark, pool }, index) => {
     const change = (changes[index] ?? '').padEnd(changeWidth);
-    const why = [...stateText(pool), ...pool.why.map(reasonSentence)].join('; ');
+    const why = [...stateText(pool), ...whyText(pool)].join('; ');
     return `  ${mark} ${pool.name.padEnd(nameWidth)}  ${change}  ${why}${countsOf(pool)}`;
   });
 }
@@ -78,10 +82,27 @@ function markOf({ name, desired }: PoolPlan, actions: readonly Action[]): string
   if (desired.from === null || desired.to === null) return '!';
   if (desired.to > desired.from) return '+';
   if (desired.to < desired.from) return '-';
-  return actions.some(({ pool, kind }) => pool === name && kind === 'ask-to-leave') ? '~' : ' ';
+  return actions.some(({ pool, kind }) => poolOfPart(pool) === name && kind === 'ask-to-leave') ? '~' : ' ';
 }
 
-function changeOf({ desired }: PoolPlan): string {
+/** Of a pool with two kinds of capacity, the reasons of each. */
+function whyText({ why, parts = [] }: PoolPlan): readonly string[] {
+  return parts.length === 0 ? why.map(reasonSentence) : partsText(parts);
+}
+
+const CAPACITY: Readonly<Record<Capacity, string>> = { 'on-demand': 'on demand', spot: 'Spot' };
+
+/** One sentence for each kind of capacity. */
+export function partsText(parts: readonly PoolPart[]): readonly string[] {
+  return parts.map((part) => {
+    const why = part.why.map((reason) =>
+      reason.code === 'retired' ? 'no tasks remain' : reasonSentence(reason),
+    );
+    return `${CAPACITY[part.capacity]} ${changeOf(part)}: ${why.join(', ')}`;
+  });
+}
+
+function changeOf({ desired }: Pick<PoolPlan, 'desired'>): string {
   if (desired.from === null || desired.to === null) return '?';
   return desired.from === desired.to ? `${desired.from}` : `${desired.from} -> ${desired.to}`;
 }

@@ -44,7 +44,7 @@ export class LaunchRequests {
   #takeBack(pool: PoolName, count: number, ecs: Snapshot['ecs']): void {
     const pools = poolsOfTasks(ecs);
     const running = ecs.tasks.items.filter(
-      (task) => task.desiredStatus === 'RUNNING' && pools.poolOf(task) === pool,
+      (task) => task.desiredStatus === 'RUNNING' && pools.partOf(task) === pool,
     );
     let missing = Math.max(0, count - running.length);
     const { left } = this.#match(ecs, pools);
@@ -60,13 +60,13 @@ export class LaunchRequests {
    * A pool's tasks, in order of creation, belong to its requests in order of time. A task beyond
    * them replaces one that stopped.
    */
-  #match({ tasks: listed }: Snapshot['ecs'], { poolOf }: PoolsOfTasks) {
+  #match({ tasks: listed }: Snapshot['ecs'], { partOf }: PoolsOfTasks) {
     const found = new Map<Task, LaunchRequest>();
     const left = this.#requests.map((request) => ({ request, tasks: request.tasks }));
     for (const task of listed.items.toSorted(by(({ createdAt }) => createdAt ?? 0))) {
       const { createdAt } = task;
       if (createdAt === undefined) continue;
-      const pool = poolOf(task);
+      const pool = partOf(task);
       const from = left.find(
         ({ request, tasks }) => tasks > 0 && request.pool === pool && request.lookedAt <= createdAt,
       );

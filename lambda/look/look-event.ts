@@ -3,7 +3,8 @@
  * (infra/constructs/watching/log-queries.ts) and sentences for the person on call. A look has one
  * event, whatever the size of the deployment.
  */
-import { lastPart } from '../decision/model/brands.ts';
+
+import { lastPart, poolOfPart } from '../decision/model/brands.ts';
 import { sum } from '../decision/model/collections.ts';
 import type { Action, PoolPlan } from '../decision/model/plan.ts';
 import { findingLines } from '../explain/finding-text.ts';
@@ -92,7 +93,7 @@ export function launchesOf(actions: Outcome['applied']): number {
 }
 
 function poolRow(pool: PoolPlan, { applied, refused }: Outcome) {
-  const own = applied.filter((action) => action.pool === pool.name);
+  const own = applied.filter((action) => poolOfPart(action.pool) === pool.name);
   const { failing: _, ...tasks } = pool.daemons;
   return {
     name: pool.name,

@@ -2,7 +2,7 @@
 import type { EpochMs, JobId, OrganizationId } from '../decision/model/brands.ts';
 import type { Config, PoolConfig } from '../decision/model/config.ts';
 import { type SecretEntry, secretsOf } from '../decision/model/secrets.ts';
-import { POOL_TAG, tagOf } from '../decision/model/service-tags.ts';
+import { poolOfService } from '../decision/model/service-tags.ts';
 import type {
   Daemon,
   ForecastReadings,
@@ -211,7 +211,7 @@ function wantedBy(pool: PoolConfig, ecs: Snapshot['ecs']): readonly WantedSecret
 
 function tasksOf({ name }: PoolConfig, { services, tasks }: Snapshot['ecs']): readonly Task[] {
   const groups = services.items
-    .filter((service) => tagOf(service, POOL_TAG) === name)
+    .filter((service) => poolOfService(service) === name)
     .map(({ serviceName }) => `service:${serviceName}`);
   return tasks.items.filter(
     ({ group, lastStatus }) => lastStatus !== 'STOPPED' && groups.includes(group ?? ''),

@@ -71,6 +71,8 @@ export type NewService = {
   readonly name: string;
   readonly tags?: Readonly<Record<string, string>>;
   readonly definition: TaskDefinition;
+  /** Whether its tasks run on Fargate Spot. @default false */
+  readonly spot?: boolean | undefined;
   /** @default 1, as CloudFormation does */
   readonly desiredCount?: number | undefined;
   /** @default 0 */
@@ -101,6 +103,8 @@ export class EcsModel {
    * other tasks.
    */
   readonly refusingTasks = new Set<string>();
+  /** While set, AWS takes back this share of the new tasks on Spot, so long after their start. */
+  reclaims: { readonly share: number; readonly afterMs: readonly [from: number, to: number] } | undefined;
   /** Services, by name, that Application Auto Scaling keeps within bounds. */
   readonly scalableTargets = new Map<string, { readonly min: number; readonly max: number }>();
   readonly #options: EcsOptions;
@@ -227,6 +231,7 @@ export class EcsModel {
       minimumHealthyPercent: spec.minimumHealthyPercent ?? 0,
       maximumPercent: spec.maximumPercent ?? 100,
       earlySuccessPercent: spec.earlySuccessPercent,
+      spot: spec.spot ?? false,
       createdAt: this.now(),
     };
     const { definition, tags = {}, desiredCount = 1 } = spec;
@@ -400,6 +405,7 @@ export class EcsModel {
       definition: of.definition,
       place: this.#subnets.take(of.zone ?? ZONES[0] ?? ''),
       serviceName: of.service?.identity.name,
+      spot: of.service?.identity.spot ?? false,
       startedBy: of.startedBy,
     };
     const task = new EcsTask(identity, (it) => taskAgent(this, it), {
@@ -414,10 +420,20 @@ export class EcsModel {
 
   #taskChanged(task: EcsTask, service: EcsService | undefined): void {
     service?.taskChanged(task);
-    if (task.state.lastStatus === 'RUNNING') this.#running.add(task);
+    const isRunning = task.state.lastStatus === 'RUNNING';
+    if (isRunning && !this.#running.has(task)) this.#mayReclaim(task);
+    if (isRunning) this.#running.add(task);
     else this.#running.delete(task);
     this.#peak = Math.max(this.#peak, this.#running.size);
     if (task.state.lastStatus === 'STOPPED') this.#retire(task);
+  }
+
+  #mayReclaim({ identity: { id, spot } }: EcsTask): void {
+    const { reclaims, random } = this;
+    if (!spot || reclaims === undefined || random.next() >= reclaims.share) return;
+    this.timeline.after(random.between(...reclaims.afterMs), () => {
+      if (this.findTask(id)?.isWanted) this.spotInterruption(id);
+    });
   }
 
   #retire(task: EcsTask): void {

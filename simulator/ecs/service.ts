@@ -43,6 +43,8 @@ export function isCleaningUp({ primary, older }: ServiceState): boolean {
 }
 
 export type ServiceIdentity = {
+  /** Whether it runs on Fargate Spot. */
+  readonly spot: boolean;
   readonly arn: ServiceArn;
   readonly name: string;
   readonly minimumHealthyPercent: number;

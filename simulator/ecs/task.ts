@@ -68,6 +68,8 @@ export type TaskDefinition = {
 
 /** The unchanging identity of a task. */
 export type TaskIdentity = {
+  /** Whether it runs on Fargate Spot. */
+  readonly spot: boolean;
   readonly arn: TaskArn;
   readonly id: string;
   readonly definition: TaskDefinition;

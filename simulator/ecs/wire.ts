@@ -45,7 +45,7 @@ function serviceAnswer(clusterArn: string, service: EcsService, state: ServiceSt
     status: state.status,
     desiredCount: state.desiredCount,
     ...sumOf([...counts.values()]),
-    capacityProviderStrategy: [{ capacityProvider: 'FARGATE', weight: 1, base: 0 }],
+    capacityProviderStrategy: [{ capacityProvider: providerOf(identity), weight: 1, base: 0 }],
     platformVersion: 'LATEST',
     platformFamily: 'Linux',
     taskDefinition: state.primary.definition.arn,
@@ -65,6 +65,8 @@ function serviceAnswer(clusterArn: string, service: EcsService, state: ServiceSt
     propagateTags: 'NONE',
   };
 }
+
+const providerOf = ({ spot }: { readonly spot: boolean }): string => (spot ? 'FARGATE_SPOT' : 'FARGATE');
 
 const wireTags = ({ tags }: ServiceState) => ({
   tags: Object.entries(tags).map(([key, value]) => ({ key, value })),
@@ -91,7 +93,7 @@ function taskAnswer(clusterArn: string, task: EcsTask, state: EcsTaskState) {
         : `service:${identity.serviceName}`,
     startedBy: identity.startedBy,
     availabilityZone: identity.place.zone,
-    capacityProviderName: 'FARGATE',
+    capacityProviderName: providerOf(identity),
     launchType: 'FARGATE',
     platformVersion: '1.4.0',
     lastStatus: state.lastStatus,

@@ -292,6 +292,14 @@ const TOGETHER: readonly Refused[] = [
     says: 'pools[0].spotBase: has no effect because the pool does not use Spot; write spot: true too',
   },
   {
+    pool: { capacity: ['spot', 'on-demand'], spot: true },
+    says: 'pools[0].spot: has no effect because capacity says it; remove one of the two',
+  },
+  {
+    pool: { capacity: ['spot'] },
+    says: 'pools[0].capacity: a list is not a choice of capacity; write [spot, on-demand], or [on-demand] while the service on Spot drains',
+  },
+  {
     pool: { taskRole: { arn: ROLE, policies: [POLICY] } },
     says: `pools[0].taskRole.policies: ${OF_ITS_OWN_ROLE}`,
   },

@@ -24,6 +24,16 @@ describe('AwsSolutions and Serverless', () => {
     { deployment: 'a deployment with everything on', settings: EVERYTHING },
     { deployment: 'one with bound roles', settings: { ...MINIMAL, aws: { bindTaskRoles: true } } },
     { deployment: 'one with managed keys', settings: MANAGED_KEYS },
+    {
+      deployment: 'one with two kinds of capacity',
+      settings: {
+        ...MANAGED_KEYS,
+        pools: MANAGED_KEYS.pools.map((pool) => ({
+          ...pool,
+          capacity: ['spot' as const, 'on-demand' as const],
+        })),
+      },
+    },
     { deployment: 'a deployment into an existing VPC and cluster', settings: EXISTING },
   ])('report only acknowledged findings in $deployment', ({ settings }) => {
     expect(findingsOf(stackOf(settings))).toEqual([]);

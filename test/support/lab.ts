@@ -191,6 +191,7 @@ export function labConfig(
       warm: pool.warm ?? 0,
       idleTimeout: pool.idleTimeout ?? '60s',
       scaleIn: pool.scaleIn ?? 'lease',
+      ...(pool.capacity && { capacity: pool.capacity }),
       ...forecastSettings(pool),
     })),
   };

@@ -18,6 +18,7 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
+import { poolOfPart } from '../../../lambda/decision/model/brands.ts';
 import type { Architecture } from '../../../lambda/decision/model/config.ts';
 import { isPlain } from '../plain/plain-stack.ts';
 import { acknowledge } from '../shared/nag.ts';
@@ -38,6 +39,8 @@ export type PoolTaskProps = {
    */
   readonly caBundle?: string | undefined;
   readonly logGroup: ILogGroup;
+  /** The task role of the pool's other part. @default a role of its own */
+  readonly taskRole?: IRole;
   /** Whether the role can change the protection of tasks of the own pool only. */
   readonly bindTaskRoles: boolean;
 };
@@ -55,7 +58,7 @@ export class PoolTask extends Construct {
     const role = executionRole(this, { pool, logGroup, secrets: secrets.map(({ secret }) => secret) });
     this.executionRole = role;
     this.definition = new FargateTaskDefinition(this, 'Definition', {
-      family: isPlain(this) ? `${Aws.STACK_NAME}-${pool.name}` : undefined,
+      family: isPlain(this) ? `${Aws.STACK_NAME}-${pool.name.replace('/', '_')}` : undefined,
       cpu: pool.cpu,
       memoryLimitMiB: pool.memory,
       // Every task has 20 GiB, and Fargate accepts only larger values.
@@ -64,12 +67,12 @@ export class PoolTask extends Construct {
         cpuArchitecture: cpuArchitectures[pool.architecture],
         operatingSystemFamily: OperatingSystemFamily.LINUX,
       },
-      taskRole: taskRole(this, { cluster, pool, isBound: props.bindTaskRoles }),
+      taskRole: props.taskRole ?? taskRole(this, { cluster, pool, isBound: props.bindTaskRoles }),
       // The role has exactly the permissions that it needs. CDK would add more.
       executionRole: role.withoutPolicyUpdates(),
     });
     acknowledgeFindings(this.definition);
-    for (const [tag, value] of Object.entries(taskTags(this, pool.name)))
+    for (const [tag, value] of Object.entries(taskTags(this, poolOfPart(pool.name))))
       Tags.of(this.definition).add(tag, value, { includeResourceTypes: ['AWS::ECS::TaskDefinition'] });
     const provisioner = addProvisioner(this, props, secrets);
     if (pool.readonlyRootFilesystem) addWritableFolders(this.definition, provisioner, props);
@@ -162,7 +165,7 @@ function containerEnvironment({ pool, coderUrl, caBundle }: PoolTaskProps): Reco
     CODER_URL: coderUrl,
     // The guard names the daemon after pool and task. Without a guard the daemon has the name of
     // its host.
-    ...(isGuarded && { AUTOSCALER_POOL: name }),
+    ...(isGuarded && { AUTOSCALER_POOL: poolOfPart(name) }),
     ...(isGuarded && caBundle !== undefined && { [CA_BUNDLE_VARIABLE]: caBundle }),
     ...(prometheusPort !== undefined && {
       CODER_PROMETHEUS_ENABLE: 'true',
@@ -177,7 +180,7 @@ function containerEnvironment({ pool, coderUrl, caBundle }: PoolTaskProps): Reco
  */
 function logDriver({ pool, logGroup }: PoolTaskProps): LogDriver {
   return LogDrivers.awsLogs({
-    streamPrefix: pool.name,
+    streamPrefix: poolOfPart(pool.name),
     logGroup,
     mode: AwsLogDriverMode.NON_BLOCKING,
     maxBufferSize: Size.mebibytes(10),

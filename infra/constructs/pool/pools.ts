@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Aws, CfnMapping, Names } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
+import { partsOf } from '../../../lambda/decision/settings/parts.ts';
 import { isPlain } from '../plain/plain-stack.ts';
 import type { ManagedKey } from '../shared/secrets.ts';
 import { PoolService, type PoolServiceProps } from './pool-service.ts';
@@ -21,19 +22,26 @@ export function addPools(
   { caBundle, managedKeys, ...shared }: Shared,
 ): Record<string, ProvisionerPool> {
   const texts = containerTexts(scope, caBundle);
-  const services = pools.map(
-    (pool) =>
-      new PoolService(scope, `Pool-${pool.name}`, {
-        ...shared,
-        ...texts,
-        coderUrl: coder.url,
-        pool,
-        managedKey: managedKeys[pool.name],
-        earlySuccess: aws.earlySuccess,
-        bindTaskRoles: aws.bindTaskRoles,
-        perPoolMetrics: aws.metrics.perPool,
-      }),
-  );
+  const services = pools.flatMap((configured) => {
+    const props = {
+      ...shared,
+      ...texts,
+      coderUrl: coder.url,
+      managedKey: managedKeys[configured.name],
+      earlySuccess: aws.earlySuccess,
+      bindTaskRoles: aws.bindTaskRoles,
+      perPoolMetrics: aws.metrics.perPool,
+    };
+    const [own, onSpot] = partsOf(configured);
+    const first = new PoolService(scope, `Pool-${configured.name}`, { ...props, pool: own });
+    if (onSpot === undefined) return [first];
+    // a grant to the pool is one to all its tasks
+    const { taskRole } = first;
+    return [
+      first,
+      new PoolService(scope, `PoolSpot-${configured.name}`, { ...props, pool: onSpot, taskRole }),
+    ];
+  });
   return Object.fromEntries(services.map((service) => [service.poolName, service]));
 }
 

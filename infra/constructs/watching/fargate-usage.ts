@@ -2,9 +2,11 @@
  * The share of the Fargate vCPU quota that the account uses in this region, derived from
  * CloudWatch's usage metrics. It includes tasks of other services.
  */
+
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
+import { partsOf } from '../../../lambda/decision/settings/parts.ts';
 
 /** On-demand and Spot tasks have separate quotas (docs/internals/aws.md §2). */
 export type FargateCapacity = {
@@ -30,7 +32,8 @@ const SPOT: FargateCapacity = {
 };
 
 /** The capacities that these pools use. */
-export function capacitiesOf(pools: readonly DeployedPool[]): readonly FargateCapacity[] {
+export function capacitiesOf(configured: readonly DeployedPool[]): readonly FargateCapacity[] {
+  const pools = configured.flatMap(partsOf);
   const onDemand = pools.some(({ spot, spotBase }) => !spot || spotBase > 0);
   const spot = pools.some((pool) => pool.spot);
   return [...(onDemand ? [ON_DEMAND] : []), ...(spot ? [SPOT] : [])];

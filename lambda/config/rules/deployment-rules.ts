@@ -14,11 +14,14 @@ export function* checkDeploymentRules({ raw, defaults, pools }: ConfigDraft): Fi
   yield* checkForSecrets(raw.aws, ['aws']);
   for (const pool of pools) {
     const isSpot = pool.raw.spot === undefined ? defaults.spot : pool.spot;
-    if (pool.spotBase && isSpot === false)
+    if (pool.spotBase && isSpot === false && pool.capacity === undefined)
       yield error(
         at(pool, 'spotBase'),
         'has no effect because the pool does not use Spot; write spot: true too',
       );
+    for (const name of pool.capacity === undefined ? [] : (['spot', 'spotBase'] as const))
+      if (pool.raw[name] !== undefined)
+        yield error(at(pool, name), 'has no effect because capacity says it; remove one of the two');
     yield* checkTaskRole(pool);
     if (pool.retiring === true && pool.scaleIn === 'never')
       yield error(
@@ -139,6 +142,11 @@ function* checkForSecrets(value: unknown, path: Path): Findings {
     yield* checkForSecrets(item, [...path, Array.isArray(value) ? Number(name) : name]);
 }
 
+/** How many ECS services a pool has. */
+export function servicesOf({ capacity }: { readonly capacity?: unknown }): number {
+  return capacity === undefined ? 1 : 2;
+}
+
 /** The most pools of one deployment. */
 export const MOST_POOLS = 50;
 /** A template has at most 500 resources (docs/internals/aws.md §7), and such a pool has ten. */
@@ -151,16 +159,18 @@ export const MOST_MANAGED = 42;
 export function* checkPoolCount(value: unknown): Findings {
   const { pools } = toMapping(value);
   if (!Array.isArray(pools)) return;
-  const managed = pools.filter((pool) => toMapping(pool).key === MANAGED).length;
+  const services = pools.flatMap((pool) => Array(servicesOf(toMapping(pool))).fill(toMapping(pool)));
+  const managed = services.filter(({ key }) => key === MANAGED).length;
+  const withParts = services.length > pools.length ? ' (one with capacity counts twice)' : '';
   if (managed > MOST_MANAGED)
     yield error(
       ['pools'],
-      `${managed} pools with key: managed, but one deployment supports at most ${MOST_MANAGED}; split the file by organization, or give some pools a key of their own`,
+      `${managed} pools with key: managed${withParts}, but one deployment supports at most ${MOST_MANAGED}; split the file by organization, or give some pools a key of their own`,
     );
-  else if (pools.length > MOST_POOLS)
+  else if (services.length > MOST_POOLS)
     yield error(
       ['pools'],
-      `${pools.length} pools, but one deployment supports at most ${MOST_POOLS}; split the file by organization. Give each file its own stack (aws.stack) and its own cluster. Jobs stay in their organization, so the split loses nothing`,
+      `${services.length} pools${withParts}, but one deployment supports at most ${MOST_POOLS}; split the file by organization. Give each file its own stack (aws.stack) and its own cluster. Jobs stay in their organization, so the split loses nothing`,
     );
 }
 

@@ -3,7 +3,9 @@
  * estimates are a little too high rather than too low.
  */
 
+import { sum } from '../../decision/model/collections.ts';
 import { error, type Findings, type Mistake } from '../problems/problems.ts';
+import { servicesOf } from './deployment-rules.ts';
 import { at, type ConfigDraft, draftConfig, type PoolDraft, toMapping } from './drafts.ts';
 
 /** Findings about the sizes of a deployment. `caBundle` is the text of `coder.caBundle`. */
@@ -66,11 +68,12 @@ export function templateBytes({ pools, raw }: ConfigDraft, caBundle: string | un
   const tags =
     jsonBytes(toMapping(raw.aws).tags ?? {}) + 20 * Object.keys(toMapping(toMapping(raw.aws).tags)).length;
   const perPool = pools.map(
-    (pool) => 7_500 + jsonBytes(pool.raw) + 600 * (Object.keys(pool.secrets ?? {}).length + 1),
+    (pool) =>
+      servicesOf(pool) * (7_500 + jsonBytes(pool.raw) + 600 * (Object.keys(pool.secrets ?? {}).length + 1)),
   );
   return perPool.reduce(
     (sum, bytes) => sum + bytes,
-    80_000 + textBytes(caBundle) + (40 + 7 * pools.length) * tags,
+    80_000 + textBytes(caBundle) + (40 + 7 * sum(pools, servicesOf)) * tags,
   );
 }
 

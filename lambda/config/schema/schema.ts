@@ -187,6 +187,8 @@ const whenBlind = z
   .prefault({})
   .meta({ description: 'What to do while the autoscaler cannot read coderd.', examples: [{ floor: 1 }] });
 
+const CAPACITIES: readonly string[] = ['spot,on-demand', 'on-demand'];
+
 /** Higher prices are mistakes: that is an image of 2 TB. */
 const DOLLARS_PER_LAUNCH = { most: 100 };
 
@@ -298,6 +300,18 @@ export const poolSchema = z.strictObject({
   memory: memory.optional(),
   architecture: architecture.optional(),
   spot: spot.optional(),
+  capacity: z
+    .array(z.enum(['spot', 'on-demand']))
+    .refine(
+      (kinds) => CAPACITIES.includes(kinds.join()),
+      'is not a choice of capacity; write [spot, on-demand], or [on-demand] while the service on Spot drains',
+    )
+    .meta({
+      description:
+        'With `[spot, on-demand]` the pool has two ECS services. It launches on Spot, and on demand while ECS cannot place Spot tasks or interruptions cost more than Spot saves. `[on-demand]` drains the service on Spot: then you can remove `capacity`. By default there is one service, as `spot` says.',
+      examples: [['spot', 'on-demand']],
+    })
+    .optional(),
   environment: z
     .record(variableName, z.string())
     .prefault({})

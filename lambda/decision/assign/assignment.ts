@@ -9,6 +9,7 @@
  * (offer-network.ts).
  */
 import { type Group, isPending, type TagGroup, youngestOf } from '../demand/demand.ts';
+import { poolOfPart } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
 import type { Served } from '../model/plan.ts';
 import { covers, tagKey } from '../model/tags.ts';
@@ -72,7 +73,7 @@ function fits(offerGroup: OfferGroup, group: Group): boolean {
       return offerGroup.pool === group.pool && tagKey(offerGroup.tags) === tagKey(group.tags);
     case 'stock':
       if (offerGroup.pool === null) return group.tagSets.every((tags) => covers(offerGroup.tags, tags));
-      return group.pools.has(offerGroup.pool);
+      return group.pools.has(poolOfPart(offerGroup.pool));
     case 'due':
     case 'later':
       return (

@@ -5,7 +5,7 @@
 import { isPending } from '../demand/demand.ts';
 import { unforeseenIn } from '../demand/record.ts';
 import { leastTasks } from '../forecast/floors.ts';
-import type { EpochMs, PoolName } from '../model/brands.ts';
+import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
 import type { Daemon, OrganizationReadings } from '../model/snapshot.ts';
 import { priceOf } from '../settings/prices.ts';
@@ -86,7 +86,7 @@ export function countHeldForRecord(
 ): number {
   if (organization === undefined || pool.warm !== 'auto') return 0;
   const { status } = organization.workspaces ?? {};
-  const isUnsure = unlearned.has(pool.name) || status === 'failed' || status === 'stale';
+  const isUnsure = unlearned.has(poolOfPart(pool.name)) || status === 'failed' || status === 'stale';
   if (!isUnsure) return 0;
   const isStock = ({ daemon, idleSince = now }: TaskView): boolean =>
     now - idleSince >= MIN_KEPT_MS || hasServedPeople(daemon, organization);

@@ -56,7 +56,7 @@ export function computeLaunchLimits(
   let total = maxTasks - sum(counted, ({ tasks }) => tasks);
   let budget = dollarsPerHour * 1e6 - sum(counted, ({ view, tasks }) => tasks * priceOf(view.pool));
   const pools = counted.map(({ view, poolForecast, capacity, doubts }): PoolLaunchLimits => {
-    const isOpen = view.service !== undefined && !capacity.isHeldBack;
+    const isOpen = view.service !== undefined && !capacity.isHeldBack && view.share?.isLaunching !== false;
     const ownRoom = isOpen ? Math.max(0, view.pool.max - capacity.total) : 0;
     const price = priceOf(view.pool);
     const paid = Math.floor(budget / price);

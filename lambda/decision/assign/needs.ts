@@ -1,10 +1,12 @@
 /** The needs: how many tasks each pool needs before and after the limits. */
 import { type DueGroup, type Group, isPending, isUrgent, type StockGroup } from '../demand/demand.ts';
 import { floorOf, leastTasks } from '../forecast/floors.ts';
-import type { EpochMs, PoolName } from '../model/brands.ts';
+import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
 import type { Floor, Served } from '../model/plan.ts';
 import { priceOf } from '../settings/prices.ts';
+import type { Capacity } from '../supply/capacity.ts';
+import type { PoolView } from '../supply/supply.ts';
 import { type Assigned, type Assignment, launchesOf, paidFor } from './assignment.ts';
 import { chooseGivenUp, countHeldForRecord } from './idle-daemons.ts';
 import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
@@ -107,7 +109,7 @@ export function deriveNeeds(
       held: {
         ...own.held,
         by: budget < priceOf(pool) ? 'dollarsPerHour' : isRoomUsedUp,
-        stock: sum(stock, (group) => (group.pools.has(pool.name) ? heldOf(group, assigned) : 0)),
+        stock: sum(stock, (group) => (group.pools.has(poolOfPart(pool.name)) ? heldOf(group, assigned) : 0)),
       },
       idle: { givenUp: givenUpHere, heldForRecord: idleHeld - freed },
     };
@@ -128,7 +130,14 @@ function heldOf(group: StockGroup, assigned: readonly Assigned[]): number {
 function wantsProbe({ view, capacity }: PoolLaunchLimits, { wantedBelowMax }: NeededTasks): boolean {
   if (!capacity.isHeldBack) return false;
   const isTrying = view.tasks.some(({ state, use }) => state === 'starting' || use === 'registering');
-  return !isTrying && wantedBelowMax > capacity.total;
+  const isWanted = wantedBelowMax > capacity.total || mayTakeOver(view, capacity);
+  return !isTrying && isWanted;
+}
+
+/** Whether a task here would take the next job of another part of the pool. */
+function mayTakeOver({ share, pool }: PoolView, { total }: Capacity): boolean {
+  if (share === undefined || share.isLaunching || pool.retiring) return false;
+  return share.isNeededElsewhere && total < pool.max;
 }
 
 /** Jobs that get no daemon in advance, by the first pool that serves or could serve some. */

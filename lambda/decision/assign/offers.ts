@@ -67,13 +67,16 @@ function offersOfPool(
   const existing = groupByTags(free).map(({ tags, count }) => offer('by-free', tags, count));
   // tasks that still start get a drain request at once
   if (pool.retiring) return existing;
+  const launches = [
+    offer('by-launch', own, forMin),
+    offer('by-launch', own, beyond, price),
+    offer('when-there-is-room', own, Number.POSITIVE_INFINITY, price),
+  ];
   return [
     ...existing,
     offer('by-starting', own, capacity.missing + tasks.filter(isComing).length),
     ...busyOffers(launchLimits, endsOf(view, snapshot.takenAt), offer),
-    offer('by-launch', own, forMin),
-    offer('by-launch', own, beyond, price),
-    offer('when-there-is-room', own, Number.POSITIVE_INFINITY, price),
+    ...(view.share?.isLaunching === false ? [] : launches),
     ...groupByTags(wrongKeyTasks).map(({ tags }) => offer('by-busy', tags, Number.POSITIVE_INFINITY)),
   ];
 }

@@ -73,7 +73,7 @@ export function stayMs({ pool, startTime }: PoolView, wakeFor: WakeDemand['wakeF
 
 /** For a pool that has to launch. More than any task costs, so keeping one is better. */
 const LAUNCH_PENALTY = 1e9;
-/** For the last resort: starts or placement fail, or the daemons have another key. */
+/** For the last resort: starts or placement fail, another part of the pool launches, or the daemons have another key. */
 const FAILING_PENALTY = 1e12;
 
 /** The cost of one daemon that the pool would not have for another reason. */
@@ -83,5 +83,5 @@ function costOf(view: PoolView, floors: Floors): number {
   const isBusy = view.tasks.some(({ state, use }) => state === 'working' && use === 'busy');
   if (isBusy || floors.min + floors.warm > 0) return 0;
   if (openersOf(view) > 0) return price;
-  return price + (isHeldBack(view) ? FAILING_PENALTY : LAUNCH_PENALTY);
+  return price + (isHeldBack(view) || view.share?.isLaunching === false ? FAILING_PENALTY : LAUNCH_PENALTY);
 }

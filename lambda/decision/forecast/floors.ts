@@ -3,6 +3,7 @@ import type { EpochMs } from '../model/brands.ts';
 import type { Floor } from '../model/plan.ts';
 import { scheduledFloors } from '../settings/schedules.ts';
 import type { InForce } from '../settings/settings-in-force.ts';
+import type { PoolView } from '../supply/supply.ts';
 
 export type Floors = {
   /** Tasks. */
@@ -17,13 +18,17 @@ export type Floors = {
 export type AllFloors = Floors & { readonly wake: number };
 
 /** If a schedule gives the same number, the plain setting is named as the source. */
-export function configuredFloors({ pool, minFrom }: InForce, now: EpochMs): Floors {
+export function configuredFloors(
+  { pool, minFrom, share }: InForce & Partial<Pick<PoolView, 'share'>>,
+  now: EpochMs,
+): Floors {
   const scheduled = scheduledFloors(pool.schedules, now);
   const exact = pool.warm === 'auto' ? 0 : pool.warm;
+  const { working, idle } = share?.cheaper ?? { working: 0, idle: 0 };
   return {
-    min: Math.max(pool.min, scheduled.min),
+    min: Math.max(0, Math.max(pool.min, scheduled.min) - working),
     minFrom: scheduled.min > pool.min ? 'schedule' : minFrom,
-    warm: Math.max(exact, scheduled.warm),
+    warm: Math.max(0, Math.max(exact, scheduled.warm) - idle),
     warmFrom: scheduled.warm > exact ? 'schedule' : 'warm',
   };
 }

@@ -25,3 +25,20 @@ export const plusMs = (time: EpochMs, ms: number): EpochMs => (time + ms) as Epo
 
 /** Formats a time as the plan writes it: RFC 3339, UTC, with milliseconds. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+/** Names of pools have no slash, so no pool has the name of a part (settings/parts.ts). */
+const SPOT_PART = '/spot';
+
+/** The part on Spot of a pool with two kinds of capacity. */
+export function spotPartOf(pool: PoolName): PoolName {
+  return `${pool}${SPOT_PART}` as PoolName;
+}
+
+export function isSpotPart(name: string): boolean {
+  return name.endsWith(SPOT_PART);
+}
+
+/** The name that people and daemons know: `cpu` of the part `cpu/spot`. */
+export function poolOfPart<Name extends string>(name: Name): Name {
+  return (isSpotPart(name) ? name.slice(0, -SPOT_PART.length) : name) as Name;
+}

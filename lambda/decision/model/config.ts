@@ -75,6 +75,9 @@ export type Schedule = {
   readonly except: readonly string[];
 };
 
+/** Spot comes first. Without `spot`, the service on Spot drains, so that it can be removed. */
+export type Capacity = 'spot' | 'on-demand';
+
 /** One pool = one ECS service. All values are present: `lambda/config` fills in the defaults. */
 export type PoolConfig = {
   readonly name: PoolName;
@@ -118,6 +121,8 @@ export type PoolConfig = {
   readonly architecture: Architecture;
   /** Fargate Spot: cheaper, but AWS may take a task back with two minutes' notice. */
   readonly spot: boolean;
+  /** The kinds of capacity of a pool with two services (settings/parts.ts). Absent: it has one service. */
+  readonly capacity?: readonly Capacity[] | undefined;
   readonly environment: Readonly<Record<string, string>>;
   readonly secrets: Readonly<Record<string, SecretRef>>;
 };

@@ -1,6 +1,6 @@
 /** The plan: what one look decided, and why, as plain data. */
 import type { JobId, PoolName, ServiceArn, TaskArn } from './brands.ts';
-import type { ScaleIn } from './config.ts';
+import type { Capacity, ScaleIn } from './config.ts';
 import type { SecretKind } from './secrets.ts';
 import type { ReadingStatus } from './snapshot.ts';
 import type { Tags } from './tags.ts';
@@ -80,6 +80,12 @@ type ReasonFields = Record<'pending-jobs' | 'served-by-free' | 'served-by-starti
     /** A retiring pool that has no task left. */
     retired: object;
     'capped-at-max': { wanted: number; max: number };
+    /** Of a pool with two kinds of capacity. The price contains what interruptions cost. */
+    'on-demand-instead': {
+      because: 'placement-failing' | 'starts-failing' | 'interrupted' | 'no-service';
+      interruptions: number;
+      spotDollarsPerHour: number;
+    };
     'capped-at-max-tasks': OverallLimit & { maxTasks: number };
     'capped-at-dollars-per-hour': OverallLimit & { dollarsPerHour: number };
     'capped-at-prebuilds-max-tasks': { jobs: number; maxTasks: number };
@@ -254,7 +260,11 @@ export type PoolPlan = {
   readonly startTime: StartTime;
   readonly floor: Floor;
   readonly why: readonly Reason[];
+  /** Of a pool with two kinds of capacity: its services. All fields above are of both together. */
+  readonly parts?: readonly PoolPart[] | undefined;
 };
+
+export type PoolPart = Pick<PoolPlan, 'service' | 'desired' | 'why'> & { readonly capacity: Capacity };
 
 export type Action =
   | {

@@ -1,8 +1,10 @@
 /** The tags of a pool's ECS service: its identity and overrides (overrides.ts). */
 
+import { poolOfPart } from './brands.ts';
+
 const PREFIX = 'coder-autoscaler:';
 
-/** The tag that identifies the service of a pool. Its value is the pool's name. */
+/** The tag that identifies the service of a pool or part. Its value is the name. */
 export const POOL_TAG = `${PREFIX}pool`;
 /** The log group of the function, in which `autoscaler status` finds the last look. */
 export const LOG_GROUP_TAG = `${PREFIX}log-group`;
@@ -40,6 +42,12 @@ type Tagged = { readonly tags: readonly { readonly key: string; readonly value: 
 /** Finds the value of one tag of a service. */
 export function tagOf({ tags }: Tagged, wanted: string): string | undefined {
   return tags.find(({ key }) => key === wanted)?.value;
+}
+
+/** The pool of a service; its parts have the same. */
+export function poolOfService(service: Tagged): string | undefined {
+  const name = tagOf(service, POOL_TAG);
+  return name === undefined ? undefined : poolOfPart(name);
 }
 
 /** Whether a service surely belongs to this deployment. */

@@ -3,9 +3,10 @@
  * snapshot and the decision about it. docs/waits.md describes the model and how often it is
  * right.
  */
+
 import { failsAt } from '../demand/demand.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
-import { isoTime, type PoolName } from '../model/brands.ts';
+import { isoTime, type PoolName, poolOfPart } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
 import type { Doubt, Plan } from '../model/plan.ts';
 import type { NoPromise, PendingJob, PromisedPlan, PromisedStart } from '../model/promise.ts';
@@ -144,7 +145,8 @@ function whyNever(
 function poolOf(servers: ArrayLike<number>, queue: Queue): PoolName | null {
   const counts = new Map<PoolName | null, number>();
   for (const index of Array.from(servers)) {
-    const pool = queue.servers[index]?.view?.pool.name ?? null;
+    const part = queue.servers[index]?.view?.pool.name;
+    const pool = part === undefined ? null : poolOfPart(part);
     counts.set(pool, (counts.get(pool) ?? 0) + 1);
   }
   const [most] = [...counts].toSorted(([, a], [, b]) => b - a);

@@ -2,6 +2,8 @@
  * How long the two phases of a start take in one pool, learned from the tasks that ECS lists. A pool
  * that comes from zero has none: then from the last start that was seen, or from the setting.
  */
+
+import { poolOfPart } from '../model/brands.ts';
 import { partition } from '../model/collections.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { UNTIL_LOOK_MS } from '../stock/replay.ts';
@@ -58,7 +60,8 @@ function expectedPhases(
   { stock }: Snapshot,
 ): { readonly boot: ExpectedPhase; readonly register: ExpectedPhase } {
   const choice = stock?.choices.find(
-    ({ organizationId, pools }) => organizationId === organization?.id && pools.includes(pool.name),
+    ({ organizationId, pools }) =>
+      organizationId === organization?.id && pools.includes(poolOfPart(pool.name)),
   );
   const { share, starts } = choice?.startMs === undefined ? STATED : EARLIER;
   const seenMs = choice?.startMs && Math.max(1_000, choice.startMs - UNTIL_LOOK_MS);

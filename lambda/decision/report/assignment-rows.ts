@@ -1,7 +1,7 @@
 /** The rows of the plan about jobs: how each tag group is served, and the unschedulable ones. */
 import type { JobAssignment } from '../assign/assignment.ts';
 import { failsAt, oldestOf, type TagGroup } from '../demand/demand.ts';
-import { isoTime } from '../model/brands.ts';
+import { isoTime, poolOfPart } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import type { AssignmentRow, UnservedRow } from '../model/plan.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -15,7 +15,7 @@ export function reportAssignment({ assigned }: JobAssignment): readonly Assignme
     tags: displayTags(group.tags),
     for: group.for,
     jobs,
-    pool: offer.pool,
+    pool: offer.pool && poolOfPart(offer.pool),
     served: offer.served,
   }));
 }
@@ -66,7 +66,7 @@ function reasonUnserved(group: TagGroup, near: readonly PoolView[]): Pick<Unserv
 
 function closestPool(group: TagGroup, pools: readonly PoolView[]): UnservedRow['closest'] {
   const [closest] = pools
-    .map(({ pool, tags }) => ({ pool: pool.name, ...compareTags(tags, group.tags) }))
+    .map(({ pool, tags }) => ({ pool: poolOfPart(pool.name), ...compareTags(tags, group.tags) }))
     .toSorted(
       by(
         ({ missing }) => Object.keys(missing).length,

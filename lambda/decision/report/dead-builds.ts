@@ -3,7 +3,7 @@
  * job of each task's daemon. Terraform was cut off in these builds, so coderd has no state of what
  * they did. What the readings do not show is left out, or said to be unknown.
  */
-import { type EpochMs, isoTime } from '../model/brands.ts';
+import { type EpochMs, isoTime, poolOfPart } from '../model/brands.ts';
 import { by, unique } from '../model/collections.ts';
 import type { DeadBuild, Finding } from '../model/plan.ts';
 import type { Daemon, Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
@@ -57,11 +57,12 @@ function suspectsOf(
   byGroup: ReadonlyMap<string, readonly EndedTask[]>,
 ): readonly Suspected[] {
   const { organization, index, service, tags, pool } = view;
-  const expected = { pool: pool.name, tags, hasGuard: false };
+  const name = poolOfPart(pool.name);
+  const expected = { pool: name, tags, hasGuard: false };
   const suspects = (byGroup.get(`service:${service?.serviceName ?? ''}`) ?? [])
     .map((task) => ({
       task,
-      name: `${pool.name}-${taskId(task)}`,
+      name: `${name}-${taskId(task)}`,
       daemon: index?.ofTask(task, expected).daemon,
     }))
     .filter((suspect) => isSuspect(suspect));

@@ -1,13 +1,14 @@
 /** The findings about the readings, the services and the tasks, from the supply and the doubts. */
 import type { JobAssignment } from '../assign/assignment.ts';
-import { type EpochMs, isoTime } from '../model/brands.ts';
-import { by, groupsBy } from '../model/collections.ts';
+import { type EpochMs, isoTime, poolOfPart } from '../model/brands.ts';
+import { by, groupsBy, unique } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import type { Finding, TasksFinding } from '../model/plan.ts';
 import { isForeign, POOL_TAG, tagOf } from '../model/service-tags.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { tagKey } from '../model/tags.ts';
 import { daemonApiOf, isKnownVersion, releaseOfImage } from '../model/version.ts';
+import { partsOf } from '../settings/parts.ts';
 import { unplacedTasks } from '../supply/capacity.ts';
 import type { Doubts } from '../supply/doubts.ts';
 import { awsTimeOf, type PoolView } from '../supply/supply.ts';
@@ -79,7 +80,7 @@ function strayServices(
   { pools }: Config,
   supply: readonly PoolView[],
 ): readonly Finding[] {
-  const known = new Set<string>(pools.map(({ name }) => name));
+  const known = new Set<string>(pools.flatMap(partsOf).map(({ name }) => name));
   const drains = new Set(supply.flatMap(({ pool, service }) => (known.has(pool.name) ? [] : [service])));
   return ecs.services.items
     .filter((service) => service.status === 'ACTIVE' && !isForeign(service, ecs.stack))
@@ -102,7 +103,8 @@ function poolsAlike(supply: readonly PoolView[]): readonly Finding[] {
   const known = supply.flatMap(({ pool, organization }) =>
     organization === undefined || pool.retiring ? [] : [{ pool, organization }],
   );
-  return groupsBy(known, ({ pool, organization }) => `${organization.id} ${tagKey(pool.tags)}`)
+  const written = unique(known, ({ pool }) => poolOfPart(pool.name));
+  return groupsBy(written, ({ pool, organization }) => `${organization.id} ${tagKey(pool.tags)}`)
     .filter(({ length }) => length > 1)
     .map((members) => ({
       code: 'pools-alike',

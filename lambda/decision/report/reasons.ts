@@ -74,8 +74,16 @@ function standingReasons(need: PoolNeed, doubts: readonly Doubt[]): readonly Rea
   const isEmpty = listed === 0 && service?.desiredCount === 0 && doubts.length === 0;
   return [
     ...overrideReasons(need, 'pause-scale-in', 'scale-in-paused'),
+    ...insteadOfSpot(need),
     ...(pool.retiring ? (isEmpty ? [{ code: 'retired' } as const] : retiringWaits(need)) : []),
   ];
+}
+
+/** Why the part on demand launches tasks. */
+function insteadOfSpot({ view: { share } }: PoolNeed): readonly Reason[] {
+  if (share?.instead === undefined) return [];
+  const { because, interruptions, price } = share.instead;
+  return [{ code: 'on-demand-instead', because, interruptions, spotDollarsPerHour: price / 1e6 }];
 }
 
 /** What a retiring pool still waits for. These tasks cannot get a drain request. */
@@ -180,8 +188,9 @@ function boundReasons(need: PoolNeed, { limits }: Config): readonly Reason[] {
   const { pool } = view;
   const reasons: Reason[] = [];
   if (wanted > pool.max) reasons.push(...maxReasons(view, wanted));
-  if (view.minFrom === 'pin' && capacity.total > pool.min)
-    reasons.push({ code: 'above-pin', tasks: capacity.total - pool.min });
+  const total = capacity.total + (view.share?.elsewhere ?? 0);
+  if (view.minFrom === 'pin' && total > pool.min)
+    reasons.push({ code: 'above-pin', tasks: total - pool.min });
   if (held.prebuilds > 0) {
     const { maxTasks } = pool.prebuilds;
     reasons.push({ code: 'capped-at-prebuilds-max-tasks', jobs: held.prebuilds, maxTasks });
@@ -241,13 +250,14 @@ function overallLimit(
 }
 
 /** The pool's own limit or its pin. A retiring pool wants no tasks, so it has none. */
-function maxReasons({ pool, overrides }: PoolNeed['view'], wanted: number): readonly Reason[] {
+function maxReasons({ pool, overrides, share }: PoolNeed['view'], wantedHere: number): readonly Reason[] {
   if (pool.retiring) return [];
+  const max = share?.max ?? pool.max;
+  const wanted = wantedHere + (share?.elsewhere ?? 0);
   const pin = overrides.find(({ kind }) => kind === 'pin');
   // a pin above the pool's own max changes nothing
-  if (pin === undefined || (pin.count ?? 0) > pool.max)
-    return [{ code: 'capped-at-max', wanted, max: pool.max }];
-  return [{ code: 'pinned', wanted, count: pool.max, ...overrideNote(pin) }];
+  if (pin === undefined || (pin.count ?? 0) > max) return [{ code: 'capped-at-max', wanted, max }];
+  return [{ code: 'pinned', wanted, count: max, ...overrideNote(pin) }];
 }
 
 function leaveReasons(

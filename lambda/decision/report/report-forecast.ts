@@ -1,9 +1,10 @@
 /** The forecast in the plan: transitions that are due soon, and findings. */
+
 import { countTransitions, type Transition } from '../demand/transitions.ts';
 import type { WakeAssignment } from '../forecast/choose-pools-to-wake.ts';
 import { emptyWorkspaces, type Refusal, type TransitionGroup } from '../forecast/forecast.ts';
 import type { BlockedWakeDemand, WakeDemand, WakeDemands } from '../forecast/wake-demand.ts';
-import { type EpochMs, isoTime, type PoolName } from '../model/brands.ts';
+import { type EpochMs, isoTime, isSpotPart, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import type { Finding, ForecastReadingName, ForecastRow } from '../model/plan.ts';
 import type { OrganizationReadings, Reading, Snapshot, Workspace } from '../model/snapshot.ts';
@@ -21,7 +22,7 @@ export function reportForecast(
 ): readonly ForecastRow[] {
   const openers = new Map(
     [...wakeAssignments].flatMap(([name, { due, soon }]) =>
-      [...due, ...soon].map((transition) => [transition, name] as const),
+      [...due, ...soon].map((transition) => [transition, poolOfPart(name)] as const),
     ),
   );
   return [...demands, ...heldBack].flatMap(({ group, ahead }) => {
@@ -99,7 +100,8 @@ function heldFindings({ group, due, pools, isWaiting }: BlockedWakeDemand, now: 
   if (!isWaiting) return [];
   const held = pools.flatMap(({ pool, overrides }) => {
     const override = wakeOverride(overrides);
-    return override === undefined ? [] : [{ name: pool.name, override }];
+    // the parts of a pool have the same overrides
+    return override === undefined || isSpotPart(pool.name) ? [] : [{ name: pool.name, override }];
   });
   return countTransitions(due, now).map((count) => ({
     code: 'transitions-held',

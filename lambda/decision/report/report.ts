@@ -12,6 +12,7 @@ import type { Doubts } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { reportAssignment, reportUnserved } from './assignment-rows.ts';
 import { reportFindings } from './findings.ts';
+import { joinParts } from './join-parts.ts';
 import { prebuildFindings } from './prebuilds.ts';
 import { reasonsOf } from './reasons.ts';
 import { forecastFindings, reportForecast } from './report-forecast.ts';
@@ -31,7 +32,9 @@ type Look = { readonly snapshot: Snapshot; readonly config: Config };
 export function report(decided: Decided, { snapshot, config }: Look): Omit<Plan, 'lookAgainAfterMs'> {
   const { supply, doubts, forecasts, assignment, decisions } = decided;
   const { wakeDemands, wakeAssignments } = forecasts;
-  const pools = decisions.map((decision) => reportPool(decision, reasonsOf(decision, { snapshot, config })));
+  const pools = joinParts(
+    decisions.map((decision) => reportPool(decision, reasonsOf(decision, { snapshot, config }))),
+  );
   return {
     version: 1,
     takenAt: isoTime(snapshot.takenAt),

@@ -3,10 +3,11 @@
  * the lowest priority, so a limit may hold back launches for them until coderd fails their jobs after
  * half an hour. That estimate counts every daemon of the pool as serving prebuilds only.
  */
+
 import type { Assigned, Assignment } from '../assign/assignment.ts';
 import { failsAt, oldestOf, REAPED_AFTER_MS, type TagGroup } from '../demand/demand.ts';
 import { deriveRecord, PREBUILDS_USER } from '../demand/record.ts';
-import { isoTime, type PoolName } from '../model/brands.ts';
+import { isoTime, type PoolName, poolOfPart } from '../model/brands.ts';
 import { meanOf, sum } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import { memoized } from '../model/memoize-by-object.ts';
@@ -103,7 +104,8 @@ export function prebuildWaitFindings({ assigned }: Assignment<TagGroup>, given: 
 
 function groupFindings(group: TagGroup, rows: readonly Row[], given: Given): readonly Finding[] {
   const { snapshot, pools } = given;
-  const pool = rows.find(({ offer }) => offer.served === 'when-there-is-room')?.offer.pool;
+  const part = rows.find(({ offer }) => offer.served === 'when-there-is-room')?.offer.pool;
+  const pool = part && poolOfPart(part);
   if (pool == null || snapshot.takenAt - oldestOf(group) < EARLY_MS) return [];
   const late = lateJobs(group, rows, given);
   const [first] = late;
@@ -119,7 +121,7 @@ function lateJobs(group: TagGroup, rows: readonly Row[], { pools, snapshot }: Gi
   const queued = sum(rows, ({ offer, jobs }) =>
     offer.served === 'when-there-is-room' || offer.served === 'by-busy' ? jobs : 0,
   );
-  const names = new Set(rows.flatMap(({ offer }) => offer.pool ?? []));
+  const names = new Set(rows.flatMap(({ offer }) => (offer.pool === null ? [] : poolOfPart(offer.pool))));
   const daemons = sum(
     pools.filter(({ name }) => names.has(name)),
     daemonsOf,

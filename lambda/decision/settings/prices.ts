@@ -18,7 +18,10 @@ export function priceOf(pool: PoolConfig): number {
 }
 
 /** The price of one task of this pool in dollars an hour, with the default storage. */
-export function dollarsOf({ cpu, memory, architecture, spot }: PoolConfig, prices: FargatePrices): number {
+export function dollarsOf(
+  { cpu, memory, architecture, spot }: Pick<PoolConfig, 'cpu' | 'memory' | 'architecture' | 'spot'>,
+  prices: FargatePrices,
+): number {
   const { vcpu, gb } = prices[architecture];
   const dollars = (cpu / 1024) * vcpu + (memory / 1024) * gb;
   return dollars * (spot ? SPOT_SHARE : 1);

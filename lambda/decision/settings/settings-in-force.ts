@@ -58,7 +58,7 @@ export function wakeOverride(overrides: readonly Override[]): Override | undefin
 type Kept =
   | ('name' | 'organization' | 'tags' | 'auth' | 'scaleIn' | 'retiring' | 'idleTimeoutMs' | 'startTimeMs')
   | ('wake' | 'waiting' | 'dollarsPerLaunch' | 'prebuilds')
-  | ('image' | 'cpu' | 'memory' | 'architecture' | 'spot' | 'environment' | 'secrets');
+  | ('image' | 'cpu' | 'memory' | 'architecture' | 'spot' | 'capacity' | 'environment' | 'secrets');
 
 /** All other settings, with values that add no task. */
 export const NO_TASKS: Omit<PoolConfig, Kept> = {

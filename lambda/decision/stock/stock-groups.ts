@@ -2,10 +2,11 @@
 import type { StockGroup } from '../demand/demand.ts';
 import { deriveRecord, endsOf } from '../demand/record.ts';
 import type { PoolForecasts } from '../forecast/pool-forecast.ts';
-import type { EpochMs, OrganizationId, PoolName } from '../model/brands.ts';
+import { type EpochMs, type OrganizationId, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by, groupsBy, sum, unique } from '../model/collections.ts';
 import type { LearnedStock, OrganizationReadings, Snapshot, StockChoice } from '../model/snapshot.ts';
 import { covers, type TagSet, tagKey } from '../model/tags.ts';
+import { priceOf } from '../settings/prices.ts';
 import type { PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';
 import type { ReplayedPools } from './replay.ts';
@@ -40,7 +41,18 @@ export function deriveStockSets(
       const fitting = own.filter(([view]) => covers(view.tags, tags));
       if (fitting.some(([, { floors }]) => floors.warm > 0)) return [];
       const keeping = fitting.map(([view]) => view).filter(keepsStock);
-      return keeping.length === 0 ? [] : [{ tags, keeping, names: keeping.map(({ pool }) => pool.name) }];
+      return keeping.length === 0
+        ? []
+        : [
+            {
+              tags,
+              keeping,
+              names: unique(
+                keeping.map(({ pool }) => poolOfPart(pool.name)),
+                (name) => name,
+              ),
+            },
+          ];
     });
     return groupsBy(rows, ({ names }) => names.join(' ')).map((alike) => {
       const [{ keeping, names }] = alike;
@@ -48,10 +60,19 @@ export function deriveStockSets(
         ...{ organization, organizationId: organization.id, keeping, pools: names.toSorted() },
         tagSets: alike.map(({ tags }) => tags),
         isStartSeen: keeping.some(({ startTime }) => startTime.from === 'learned'),
-        replayed: priceReplay(keeping.map(({ pool, startTime }) => ({ pool, startMs: startTime.p50Ms }))),
+        replayed: priceReplay(wholePools(keeping)),
       };
     });
   });
+}
+
+/** Each pool once, at the price of its cheapest part and with the limit of all. */
+function wholePools(keeping: readonly PoolView[]) {
+  const cheapestFirst = keeping.toSorted(by(({ pool }) => priceOf(pool)));
+  return unique(cheapestFirst, ({ pool }) => poolOfPart(pool.name)).map(({ pool, startTime, share }) => ({
+    pool: { ...pool, max: share?.max ?? pool.max },
+    startMs: startTime.p50Ms,
+  }));
 }
 
 /** The tag sets of all builds that are known, also of those that only the learner remembers. */
@@ -64,8 +85,8 @@ function knownTagSets(organization: OrganizationReadings, { stock }: Snapshot): 
   );
 }
 
-function keepsStock({ pool, service }: PoolView): boolean {
-  return pool.warm === 'auto' && !pool.retiring && pool.max > 0 && service !== undefined;
+function keepsStock({ pool, service, share }: PoolView): boolean {
+  return pool.warm === 'auto' && !pool.retiring && (share?.max ?? pool.max) > 0 && service !== undefined;
 }
 
 /** Derives the demand for free daemons of each set, in an order that does not depend on the record. */
@@ -116,7 +137,7 @@ export function unlearnedPools(
   sets: readonly StockSet[],
   { stock }: Pick<Snapshot, 'stock'>,
 ): ReadonlySet<PoolName> {
-  if (stock === undefined) return new Set(pools.map(({ pool }) => pool.name));
+  if (stock === undefined) return new Set(pools.map(({ pool }) => poolOfPart(pool.name)));
   const open = sets.filter((set) => !stock.choices.some((choice) => isOf(choice, set)));
   return new Set(open.flatMap((set) => set.pools));
 }

@@ -4,7 +4,7 @@
  * apart by the id of their daemon's key (managed keys), else by the time of their creation
  * (docs/adr/0033).
  */
-import type { EpochMs } from '../model/brands.ts';
+import { type EpochMs, poolOfPart } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import type { PoolConfig } from '../model/config.ts';
 import {
@@ -44,7 +44,7 @@ export function deriveCredentials(
   const entries = secrets?.items ?? [];
   return secretsOf(pool)
     .flatMap((used) => {
-      const entry = findSecret(entries, used, { pool: pool.name, stack });
+      const entry = findSecret(entries, used, { pool: poolOfPart(pool.name), stack });
       return entry === undefined ? [] : (credentialOf(entry, used.kind) ?? []);
     })
     .filter(({ newFrom, knownFrom, keyId }) => (keyId === undefined ? newFrom : knownFrom) <= now)

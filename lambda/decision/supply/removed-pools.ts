@@ -3,11 +3,12 @@
  * They drain like retiring pools. Their settings come from the tags of the service and of its
  * daemons.
  */
-import type { EpochMs, PoolName } from '../model/brands.ts';
+import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by, unique } from '../model/collections.ts';
 import type { Config, PoolConfig, ScaleIn } from '../model/config.ts';
 import { isOwn, ORGANIZATION_TAG, POOL_TAG, SCALE_IN_TAG, tagOf } from '../model/service-tags.ts';
 import type { Service, Snapshot } from '../model/snapshot.ts';
+import { partsOf } from '../settings/parts.ts';
 import { NO_TASKS } from '../settings/settings-in-force.ts';
 import { poolNamed } from './daemons.ts';
 
@@ -19,7 +20,7 @@ const NEW_FOR_MS = 3 * 3_600_000;
 
 /** As retiring pools, by name. None if the own stack's name is unknown. */
 export function removedPools({ ecs, coder, takenAt }: Snapshot, { pools }: Config): readonly PoolConfig[] {
-  const known = new Set<string>(pools.map(({ name }) => name));
+  const known = new Set<string>(pools.flatMap(partsOf).map(({ name }) => name));
   const found = ecs.services.items
     .filter(
       (service) => service.status === 'ACTIVE' && isOwn(service, ecs.stack) && isSettled(service, takenAt),
@@ -31,7 +32,7 @@ export function removedPools({ ecs, coder, takenAt }: Snapshot, { pools }: Confi
       // report only: its organization is not read, or ECS alone would choose which task stops
       const view = coder.organizations.find(({ name: it, id }) => it === organization || id === organization);
       if (name === undefined || known.has(name) || view === undefined || !isDrainable(scaleIn)) return [];
-      const tags = view.daemons.items.find((daemon) => poolNamed(daemon) === name)?.tags ?? {};
+      const tags = view.daemons.items.find((daemon) => poolNamed(daemon) === poolOfPart(name))?.tags ?? {};
       return [{ ...REMOVED_POOL_SETTINGS, name: name as PoolName, organization: view.name, scaleIn, tags }];
     });
   return unique(found, ({ name }) => name).toSorted(by(({ name }) => name));

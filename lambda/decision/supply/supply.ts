@@ -1,19 +1,21 @@
 /** Supply: the service, tasks, daemons and settings in force of every pool. */
-import type { EpochMs } from '../model/brands.ts';
+import { type EpochMs, isSpotPart, poolOfPart } from '../model/brands.ts';
 import { compare, unique } from '../model/collections.ts';
 import type { Config, PoolConfig } from '../model/config.ts';
 import type { MalformedOverride, Override, StartTime } from '../model/plan.ts';
-import { isForeign, isOwn, POOL_TAG, tagOf } from '../model/service-tags.ts';
+import { isForeign, isOwn, POOL_TAG, poolOfService, tagOf } from '../model/service-tags.ts';
 import type { Daemon, OrganizationReadings, Protection, Service, Snapshot, Task } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet } from '../model/tags.ts';
 import { isKnownVersion } from '../model/version.ts';
 import { deriveOverrides } from '../settings/overrides.ts';
+import { partsOf } from '../settings/parts.ts';
 import { type InForce, settingsInForce } from '../settings/settings-in-force.ts';
 import { type Credential, deriveCredentials } from './credentials.ts';
 import { type Claims, type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId } from './daemons.ts';
 import { countOlder, type OlderTasks } from './older-tasks.ts';
 import { derivePlacement, type PlacementFailure } from './placement.ts';
 import { removedPools } from './removed-pools.ts';
+import { countInterruptions, type Interruptions, type Share } from './spot.ts';
 import {
   deriveFailingStarts,
   type FailingStarts,
@@ -59,6 +61,10 @@ export type PoolView = InForce & {
   readonly owned: ReadonlySet<Daemon>;
   /** The names of this pool's live daemons that have no task in any list. */
   readonly orphans: readonly string[];
+  /** Of a part on Spot. */
+  readonly interruptions: Interruptions;
+  /** Of a part of a pool (share.ts); undefined: the pool has no parts. */
+  readonly share: Share | undefined;
 };
 
 /** Derives the view of every pool, in order of name. */
@@ -69,7 +75,7 @@ export function deriveSupply(snapshot: Snapshot, config: Config): readonly PoolV
   const indexes = new Map(
     snapshot.coder.organizations.map((view) => [view, indexDaemons(view, snapshot.takenAt)]),
   );
-  return [...config.pools, ...removedPools(snapshot, config)]
+  return [...config.pools.flatMap(partsOf), ...removedPools(snapshot, config)]
     .toSorted((a, b) => compare(a.name, b.name))
     .map((pool) => derivePoolView({ pool, snapshot, protections, byGroup, indexes }));
 }
@@ -104,7 +110,7 @@ function derivePoolView({
   const services = servicesOf(configured, snapshot);
   const service = services.length === 1 ? services[0] : undefined;
   const now = awsTimeOf(snapshot);
-  const { active: overrides, malformed } = deriveOverrides(service ?? { tags: [] }, snapshot.takenAt);
+  const { active: overrides, malformed } = overridesOf(configured, snapshot);
   const organization = findOrganization(configured, snapshot);
   const { pool, minFrom } = settingsInForce(configured, overrides, organization);
   const all = service === undefined ? [] : (byGroup.get(`service:${service.serviceName}`) ?? []);
@@ -116,7 +122,10 @@ function derivePoolView({
     .filter(isKeptRunning)
     .toSorted((a, b) => compare(a.taskArn, b.taskArn))
     .map((task) => deriveTaskView({ ...given(task), organization }));
-  const unlisted = unlistedDaemons({ pool, index, owned, tasks: all });
+  const unlisted = unlistedDaemons({
+    ...{ pool, index, owned },
+    tasks: () => tasksOfPool(pool, snapshot, byGroup),
+  });
   const { busy, orphans } = judgeUnlisted(unlisted, { index, now: snapshot.takenAt });
   const areTasksKnown = snapshot.ecs.tasks.status === 'ok';
   // ECS's running count limits the busy daemons whose tasks are missing from an incomplete list
@@ -136,7 +145,9 @@ function derivePoolView({
     olderTasks: service ? countOlder(all.filter(isKeptRunning), service) : { older: 0, uncounted: 0 },
     credentials: deriveCredentials(configured, snapshot, now),
     ...startsOf({ tasks: all, registration: registered }, { pool, service, now }),
-    orphans: service !== undefined && areTasksKnown ? orphans : [],
+    orphans: service !== undefined && areTasksKnown && !isSpotPart(pool.name) ? orphans : [],
+    interruptions: countInterruptions(isSpotPart(pool.name) ? all : [], now),
+    share: undefined,
   };
 }
 
@@ -173,13 +184,31 @@ function isUnread(organization: OrganizationReadings | undefined): boolean {
 }
 
 /** Never those of another stack; those without one only if none has this stack's tag. */
-function servicesOf(pool: PoolConfig, { ecs }: Snapshot): readonly Service[] {
+function servicesOf(pool: Pick<PoolConfig, 'name'>, { ecs }: Snapshot): readonly Service[] {
   const tagged = unique(ecs.services.items, ({ serviceArn }) => serviceArn).filter(
     (service) =>
       service.status === 'ACTIVE' && tagOf(service, POOL_TAG) === pool.name && !isForeign(service, ecs.stack),
   );
   const own = tagged.filter((service) => isOwn(service, ecs.stack));
   return own.length > 0 ? own : tagged;
+}
+
+/** Those of the whole pool are on the service that has its name. */
+function overridesOf({ name }: PoolConfig, snapshot: Snapshot) {
+  const services = servicesOf({ name: poolOfPart(name) }, snapshot);
+  const [service = { tags: [] }] = services.length === 1 ? services : [];
+  return deriveOverrides(service, snapshot.takenAt);
+}
+
+/** The tasks of all parts: their daemons have the same name. */
+function tasksOfPool(
+  { name }: PoolConfig,
+  { ecs }: Snapshot,
+  byGroup: PoolViewInput['byGroup'],
+): readonly Task[] {
+  const pooled = poolOfPart(name);
+  const services = ecs.services.items.filter((service) => poolOfService(service) === pooled);
+  return services.flatMap(({ serviceName }) => byGroup.get(`service:${serviceName}`) ?? []);
 }
 
 function everyDaemon({ daemon, rivals, strangers }: Claims): readonly Daemon[] {
@@ -196,7 +225,7 @@ function registration(daemon: Daemon | undefined, isWhole: boolean): EpochMs | '
   return daemon?.created_at ?? (isWhole ? 'never' : 'unknown');
 }
 
-type Unlisted = Pick<PoolView, 'pool' | 'index' | 'owned'> & { readonly tasks: readonly Task[] };
+type Unlisted = Pick<PoolView, 'pool' | 'index' | 'owned'> & { readonly tasks: () => readonly Task[] };
 
 /** How many of the daemons without a listed task are busy, and the names of those that are alive. */
 function judgeUnlisted(
@@ -214,10 +243,11 @@ function judgeUnlisted(
 
 /** The daemons that have this pool's name but belong to none of these tasks. */
 function unlistedDaemons({ pool, tasks, index, owned }: Unlisted): readonly Daemon[] {
-  const others = (index?.namedAfter(pool.name) ?? []).filter((daemon) => !owned.has(daemon));
+  const pooled = poolOfPart(pool.name);
+  const others = (index?.namedAfter(pooled) ?? []).filter((daemon) => !owned.has(daemon));
   if (others.length === 0) return [];
-  const ids = new Set(tasks.map(taskId));
-  return others.filter(({ name }) => !ids.has(name.slice(pool.name.length + 1)));
+  const ids = new Set(tasks().map(taskId));
+  return others.filter(({ name }) => !ids.has(name.slice(pooled.length + 1)));
 }
 
 /**
@@ -226,7 +256,7 @@ function unlistedDaemons({ pool, tasks, index, owned }: Unlisted): readonly Daem
  * (docs/internals/coder.md §2).
  */
 export function foreignTo(pools: readonly PoolView[]): (daemon: Daemon) => boolean {
-  const names = new Set<string>(pools.map(({ pool }) => pool.name));
+  const names = new Set<string>(pools.map(({ pool }) => poolOfPart(pool.name)));
   return (daemon) => {
     const named = poolNamed(daemon);
     if (named !== undefined && names.has(named)) return false;

@@ -3,7 +3,7 @@
  * from its protection and coderd's rows. If the state is not certain, it is the one that holds
  * scale-in.
  */
-import type { EpochMs } from '../model/brands.ts';
+import { type EpochMs, poolOfPart } from '../model/brands.ts';
 import type { PoolConfig } from '../model/config.ts';
 import type { Daemon, OrganizationReadings, Protection, Task } from '../model/snapshot.ts';
 import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
@@ -72,7 +72,7 @@ export function deriveTaskView(input: TaskInput): TaskView {
 export function claimsOn(input: Omit<TaskInput, 'organization'>): Claims {
   const { task, pool, index } = input;
   const hasGuard = (leaseOf(input) ?? 0) > GUARDLESS_MS;
-  const expected = { pool: pool.name, tags: normalizeTags(pool.tags), hasGuard };
+  const expected = { pool: poolOfPart(pool.name), tags: normalizeTags(pool.tags), hasGuard };
   return index?.ofTask(task, expected) ?? { daemon: undefined, rivals: [], strangers: [] };
 }
 

@@ -2,7 +2,7 @@
  * The wait of one started job: which task and pool served it, and its parts. A job belongs to a
  * pool if the daemon that took it runs in one of the pool's tasks, or has the name of one.
  */
-import type { DaemonId, EpochMs, JobId, PoolName } from '../model/brands.ts';
+import { type DaemonId, type EpochMs, type JobId, type PoolName, poolOfPart } from '../model/brands.ts';
 import type { PromisedStart } from '../model/promise.ts';
 import { POOL_TAG, tagOf } from '../model/service-tags.ts';
 import type { Daemon, Job, OrganizationReadings, Snapshot, Task } from '../model/snapshot.ts';
@@ -38,6 +38,8 @@ export type StartedJob = {
 /** The pools of the tasks of a snapshot. */
 export type PoolsOfTasks = {
   readonly poolOf: (task: Task) => string | undefined;
+  /** Its part, if the pool has parts. */
+  readonly partOf: (task: Task) => string | undefined;
   readonly pools: ReadonlySet<string>;
 };
 
@@ -51,13 +53,18 @@ export type ServingTasks = PoolsOfTasks & {
 };
 
 export function poolsOfTasks({ services }: Snapshot['ecs']): PoolsOfTasks {
-  const pools = new Map<string, string>(
+  const parts = new Map<string, string>(
     services.items.flatMap((service) => {
-      const pool = tagOf(service, POOL_TAG);
-      return pool === undefined ? [] : [[`service:${service.serviceName}`, pool] as const];
+      const part = tagOf(service, POOL_TAG);
+      return part === undefined ? [] : [[`service:${service.serviceName}`, part] as const];
     }),
   );
-  return { poolOf: ({ group }) => pools.get(group ?? ''), pools: new Set(pools.values()) };
+  const partOf = ({ group }: Task): string | undefined => parts.get(group ?? '');
+  const poolOf = (task: Task): string | undefined => {
+    const part = partOf(task);
+    return part === undefined ? undefined : poolOfPart(part);
+  };
+  return { partOf, poolOf, pools: new Set([...parts.values()].map(poolOfPart)) };
 }
 
 export function indexServing({ ecs, coder, takenAt }: Snapshot): ServingTasks {

@@ -1,7 +1,7 @@
 /** The tasks of the pools of one stack. */
 import type { EcsAdapter } from '../../adapters/ecs/ecs.ts';
 import type { EpochMs } from '../../decision/model/brands.ts';
-import { isForeign, POOL_TAG, tagOf } from '../../decision/model/service-tags.ts';
+import { isForeign, poolOfService } from '../../decision/model/service-tags.ts';
 import type { Service, Task } from '../../decision/model/snapshot.ts';
 import { taskId } from '../../decision/supply/daemons.ts';
 import { KeysError } from '../model/keys-error.ts';
@@ -22,7 +22,7 @@ export class EcsPoolTasks implements PoolTasks {
     const services = whole(await ecs.services()).filter((service) => !isForeign(service, this.#stack));
     const tasks = whole(await ecs.tasks(services)).filter(({ lastStatus }) => lastStatus !== 'STOPPED');
     const byGroup = Map.groupBy(tasks, ({ group }) => group ?? '');
-    const byPool = Map.groupBy(services, (service) => tagOf(service, POOL_TAG) ?? '');
+    const byPool = Map.groupBy(services, (service) => poolOfService(service) ?? '');
     const tasksOf = ({ serviceName }: Service): readonly Task[] =>
       byGroup.get(`service:${serviceName}`) ?? [];
     return new Map([...byPool].map(([pool, of]) => [pool, of.flatMap(tasksOf).map(poolTask)]));

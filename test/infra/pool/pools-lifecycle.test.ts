@@ -78,6 +78,12 @@ const STEPS: readonly Step[] = [
   { change: '`scaleIn`', to: pool({ scaleIn: 'confirm' }) },
   { change: '`organization`', to: pool({ organization: 'data' }) },
   { change: '`spot`, `spotBase`', to: pool({ spot: true, spotBase: 1 }) },
+  { change: '`capacity` added', to: pool({ capacity: ['spot', 'on-demand'] }) },
+  {
+    change: '`capacity` removed',
+    from: pool({ capacity: ['spot', 'on-demand'] }),
+    to: pool({}),
+  },
   {
     change: '`taskRole` (policies, statements)',
     to: pool({ taskRole: { statements: [{ actions: ['s3:GetObject'], resources: ['*'] }] } }),
@@ -156,7 +162,12 @@ describe('a deployment that changes', () => {
 /**
  * Changes that stop the tasks of a pool or remove their network, as docs/upgrade.md describes.
  */
-const NOT_ROLLED = ['a pool removed', '`aws.cluster`', '`aws.network.vpc` (another network)'];
+const NOT_ROLLED = [
+  'a pool removed',
+  '`capacity` removed',
+  '`aws.cluster`',
+  '`aws.network.vpc` (another network)',
+];
 
 describe('with early success, while old tasks are still there, a deployment that changes', () => {
   const early = (settings: Settings): Settings => ({

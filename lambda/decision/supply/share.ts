@@ -1,0 +1,73 @@
+/**
+ * How the parts of a pool share its limits and floors. One part launches at a time: the cheapest
+ * whose tasks ECS can start. The floors go to the cheapest part first, and the next one has what is
+ * missing. So a part needs no other rule than any pool, and tasks move back to Spot once it is there
+ * again.
+ *
+ * Spot costs what it costs: from two interruptions in an hour on, its price contains what the lost
+ * builds cost.
+ */
+import { isSpotPart, type PoolName, poolOfPart } from '../model/brands.ts';
+import { by, sum } from '../model/collections.ts';
+import { launchCost, priceOf } from '../settings/prices.ts';
+import { isHeldBack, measure } from './capacity.ts';
+import type { Share, SpotProblem } from './spot.ts';
+import type { PoolView } from './supply.ts';
+
+/** One interruption is chance. */
+const LEAST_INTERRUPTIONS = 2;
+/** A person waits for another start and build, and has to clean up what the lost one has left. */
+const LOST_MINUTES = 10;
+const LEAST_HOURS = 0.1;
+
+/** The price of a task with the builds that it may lose, in micro-dollars an hour. */
+function priceWithLosses({ pool, interruptions, startTime }: PoolView): number {
+  const { tasks, taskHours } = interruptions;
+  if (tasks < LEAST_INTERRUPTIONS) return priceOf(pool);
+  const loss = LOST_MINUTES * pool.waiting.person + launchCost(pool, startTime.p50Ms);
+  return priceOf(pool) + Math.round((1e6 * tasks * loss) / Math.max(LEAST_HOURS, taskHours));
+}
+
+/** Gives every part of a pool what the others leave it. Pools without parts stay as they are. */
+export function shareParts(views: readonly PoolView[]): readonly PoolView[] {
+  const parts = Map.groupBy(views, ({ pool }): PoolName => poolOfPart(pool.name));
+  const shared = new Map([...parts.values()].flatMap((own) => (own.length > 1 ? share(own) : [])));
+  return views.map((view) => shared.get(view) ?? view);
+}
+
+function share(parts: readonly PoolView[]): readonly (readonly [PoolView, PoolView])[] {
+  const used = parts.filter(({ pool }) => !pool.retiring).toSorted(by(priceWithLosses));
+  const launching = used.find((view) => problemOf(view) === undefined) ?? used[0];
+  return parts.map((view) => {
+    const others = parts.filter((other) => other !== view);
+    const elsewhere = sum(others, (other) => measure(other).total);
+    const cheaper = used.slice(0, Math.max(0, used.indexOf(view))).flatMap(({ tasks }) => tasks);
+    const working = cheaper.filter(({ state }) => state === 'working');
+    const { max, prebuilds } = view.pool;
+    const left = (limit: number): number => Math.max(0, limit - elsewhere);
+    const pool = { ...view.pool, max: left(max), prebuilds: { maxTasks: left(prebuilds.maxTasks) } };
+    const given: Share = {
+      ...{ max, elsewhere, isLaunching: view === launching },
+      cheaper: { working: working.length, idle: working.filter(({ use }) => use === 'idle').length },
+      instead: view === launching ? insteadOf(others, priceOf(pool)) : undefined,
+      isNeededElsewhere: others.some((other) => measure(other).inUse + measure(other).starting > 0),
+    };
+    return [view, { ...view, pool, share: given }] as const;
+  });
+}
+
+/** Why no task can start in a part. */
+function problemOf(view: PoolView): SpotProblem['because'] | undefined {
+  if (view.service === undefined) return 'no-service';
+  if (!isHeldBack(view)) return undefined;
+  return view.placement === undefined ? 'starts-failing' : 'placement-failing';
+}
+
+function insteadOf(others: readonly PoolView[], price: number): SpotProblem | undefined {
+  const spot = others.find(({ pool }) => isSpotPart(pool.name) && !pool.retiring);
+  if (spot === undefined) return undefined;
+  const { tasks: interruptions } = spot.interruptions;
+  const costs = { interruptions, price: priceWithLosses(spot) };
+  const because = problemOf(spot) ?? (costs.price > price ? 'interrupted' : undefined);
+  return because === undefined ? undefined : { because, ...costs };
+}

@@ -1,0 +1,80 @@
+/** A pool with two kinds of capacity: two services with one key, one role and one name. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Template } from 'aws-cdk-lib/assertions';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Settings } from '../../../infra/constructs/settings.ts';
+import { synthesizePlain } from '../../../infra/plain/write-template.ts';
+import { EXISTING, MANAGED_KEYS, MINIMAL, synthesize } from '../support/synthesized.ts';
+import { changesBetween, DELETING, propertiesOf, REPLACING } from '../support/template-changes.ts';
+import { containerOf, idsOf, serviceOf, taskOf } from '../support/template-parts.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'capacity-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+/** Each pool with both kinds of capacity. */
+const onBoth = ({ pools, ...rest }: Settings): Settings => ({
+  ...rest,
+  pools: pools.map(({ spot: _, spotBase: __, ...pool }) => ({ ...pool, capacity: ['spot', 'on-demand'] })),
+});
+
+const bound = { ...MANAGED_KEYS, aws: { bindTaskRoles: true } };
+const template = synthesize(onBoth(bound));
+
+describe('a pool on Spot and on demand', () => {
+  it('has a service for each kind of capacity', () => {
+    expect(idsOf(template, 'AWS::ECS::Service')).toHaveLength(2 * MANAGED_KEYS.pools.length);
+    const providers = ['default', 'default/spot'].map(
+      (part) => serviceOf(template, part).Properties.CapacityProviderStrategy,
+    );
+    expect(providers).toEqual([
+      [{ CapacityProvider: 'FARGATE', Weight: 1 }],
+      [{ CapacityProvider: 'FARGATE_SPOT', Weight: 1 }],
+    ]);
+  });
+
+  it('has one key, one role of the tasks and one name of the daemons', () => {
+    expect(idsOf(template, 'AWS::SecretsManager::Secret')).toHaveLength(2);
+    const [onDemand, spot] = ['default', 'default/spot'].map((part) => {
+      const { Environment } = containerOf(template, part);
+      const { TaskRoleArn, Tags, ContainerDefinitions } = taskOf(template, part);
+      return { Environment, TaskRoleArn, Tags, secrets: ContainerDefinitions[0].Secrets };
+    });
+    expect(spot).toEqual(onDemand);
+    expect(spot?.Environment).toContainEqual({ Name: 'AUTOSCALER_POOL', Value: 'default' });
+  });
+
+  it('has a task definition with a valid family in a plain template', () => {
+    const { template: plain } = synthesizePlain(onBoth(MINIMAL), { work: dir });
+    const families = Object.values(
+      Template.fromJSON(plain as object).findResources('AWS::ECS::TaskDefinition'),
+    ).map(({ Properties }) => Properties.Family['Fn::Join'][1].at(-1));
+    expect(families).toEqual(['-default', '-default_spot']);
+  });
+});
+
+describe('a deployment of today that gets both kinds of capacity', () => {
+  const stored = (name: string): { readonly settings: Settings; readonly template: object } =>
+    JSON.parse(readFileSync(`test/infra/upgrade/templates/0.2.0/${name}.snap`, 'utf8'));
+  const deployed = [stored('minimal'), stored('everything')].map(({ settings, template }) => ({
+    settings,
+    old: Template.fromJSON(template),
+  }));
+
+  it.each([...deployed, ...[bound, EXISTING].map((settings) => ({ settings, old: synthesize(settings) }))])(
+    'replaces and removes nothing but revisions of task definitions ($settings.aws.stack)',
+    ({ settings, old }) => {
+      const now = propertiesOf(synthesize(onBoth(settings)));
+      const lost = changesBetween(propertiesOf(old), now)
+        .filter(({ impact }) => REPLACING.has(impact) || DELETING.has(impact))
+        .filter(({ type }) => type !== 'AWS::ECS::TaskDefinition');
+      expect(lost).toEqual([]);
+      const back = changesBetween(now, propertiesOf(synthesize(settings)));
+      const services = back.filter(({ type }) => type === 'AWS::ECS::Service');
+      expect(services.filter(({ impact }) => REPLACING.has(impact))).toEqual([]);
+      const removed = services.filter(({ impact }) => DELETING.has(impact)).map(({ id }) => id);
+      expect(removed.every((id) => id.includes('PoolSpot'))).toBe(true);
+    },
+  );
+});
