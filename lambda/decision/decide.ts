@@ -10,6 +10,7 @@ import { deriveNeeds } from './assign/needs.ts';
 import { deriveOffers } from './assign/offers.ts';
 import { deriveDemand } from './demand/demand.ts';
 import { withPatience } from './demand/patience.ts';
+import { limitChanges } from './drain/change-limit.ts';
 import { decidePool, type PoolDecision } from './drain/decide-pool.ts';
 import { derivePoolForecasts, type PoolForecasts } from './forecast/pool-forecast.ts';
 import { deriveDue, deriveWarmth } from './forecast/ready.ts';
@@ -63,7 +64,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const assigned = assignDemand({ jobs, due, warm, stock }, deriveOffers(limits, jobs, snapshot), limits);
   const needs = deriveNeeds(limits, assigned, { due, stock, unlearned }, now);
   // drain
-  const decisions = needs.map((need) => decidePool(need, doubtsOf(need.view), now));
+  const decisions = limitChanges(needs.map((need) => decidePool(need, doubtsOf(need.view), now)));
   // report
   const assignment = ofJobs(assigned);
   const reported = report({ supply, doubts, forecasts, assignment, decisions }, { snapshot, config });

@@ -43,6 +43,8 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
     `needs ${some(reason.wanted, 'task')}, limited to ${reason.granted} by limits.dollarsPerHour ${reason.dollarsPerHour}${addedWaitText(reason)}`,
   'capped-at-prebuilds-max-tasks': ({ jobs, maxTasks }) =>
     `${some(jobs, 'prebuild')} on hold: launches for prebuilds stop at ${some(maxTasks, 'task')} (prebuilds.maxTasks)`,
+  'left-to-next-look': ({ to, changes }) =>
+    `the desired count becomes ${to} at a later look: a look changes ${changes} counts, so that ECS refuses none`,
   'idle-long-enough': ({ tasks }) => `draining ${some(tasks, 'idle daemon')}`,
   'idle-too-briefly': ({ tasks }) => `${some(tasks, 'idle daemon')} will drain after idleTimeout`,
   retiring: (reason) => `${some(reason.tasks, 'task')} of a retiring pool: ${turnText(reason)}`,

@@ -42,6 +42,8 @@ export type PoolDecision = Course & {
   /** The desired count, in tasks. */
   readonly to: number;
   readonly actions: readonly Action[];
+  /** The count that is left to the next look, and how many a look may change. */
+  readonly later?: { readonly to: number; readonly changes: number };
 };
 
 /** Decides about one pool. Never throws: there is a decision for every state. */

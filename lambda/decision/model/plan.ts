@@ -89,6 +89,8 @@ type ReasonFields = Record<'pending-jobs' | 'served-by-free' | 'served-by-starti
     'capped-at-max-tasks': OverallLimit & { maxTasks: number };
     'capped-at-dollars-per-hour': OverallLimit & { dollarsPerHour: number };
     'capped-at-prebuilds-max-tasks': { jobs: number; maxTasks: number };
+    /** `changes`: the most counts that a look changes. */
+    'left-to-next-look': { to: number; changes: number };
     'old-secret': OldSecretFields;
     /** Rung `confirm`: ECS may stop these tasks once all others are protected, after a second look. */
     'stopping-after-confirmation': { tasks: number; unprotected: number };

@@ -48,8 +48,9 @@ function missingService(doubts: readonly Doubt[], { ecs }: Snapshot): Reason {
 }
 
 function sizedReasons(decision: PoolDecision, config: Config, now: EpochMs): readonly Reason[] {
-  const { need, doubts, leaving, confirming, count } = decision;
-  const why = [
+  const { need, doubts, leaving, confirming, count, later } = decision;
+  const why: Reason[] = [
+    ...(later === undefined ? [] : [{ code: 'left-to-next-look', ...later } as const]),
     ...standingReasons(need, doubts),
     ...jobReasons(need),
     ...floorReasons(need),
