@@ -53,7 +53,8 @@ function fileOf(
 function printText(file: string, { buildsPerDay }: ValidateOptions, cliEnvironment: CliEnvironment): void {
   const { config } = readConfig(file, cliEnvironment, loadDeployment);
   const names = config.pools.map(({ name }) => name);
-  cliEnvironment.out(`${file}: valid; ${some(names.length, 'pool')}: ${names.join(', ')}\n\n`);
+  const pools = `${file}: valid; ${some(names.length, 'pool')}: ${names.join(', ')}`;
+  cliEnvironment.out(`${wrapLines(pools, cliEnvironment.columns)}\n\n`);
   const prices = renderPrices(config, buildsPerDay, cliEnvironment.columns);
   cliEnvironment.out(`${wrapLines(prices, cliEnvironment.columns)}\n`);
 }

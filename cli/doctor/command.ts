@@ -7,6 +7,7 @@ import { some } from '../../lambda/explain/format.ts';
 import { whileWorking } from '../shared/activity.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { clusterNamed, type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
+import { wrapLines } from '../shared/plain-table.ts';
 import type { DoctorContext } from './access.ts';
 import { type Check, type Checked, checksText, fail, ok, skip, warn } from './check.ts';
 import { checkAll } from './diagnosis.ts';
@@ -42,7 +43,9 @@ export async function printChecks(
   const work = () => diagnose(options, cliEnvironment, run);
   const checks = await whileWorking('checking coderd and AWS', cliEnvironment, work);
   cliEnvironment.out(
-    options.json ? `${JSON.stringify({ version: 1, checks }, null, 2)}\n` : checksText(checks),
+    options.json
+      ? `${JSON.stringify({ version: 1, checks }, null, 2)}\n`
+      : wrapLines(checksText(checks), cliEnvironment.columns),
   );
   return checks.some(({ status }) => status === 'FAIL') ? 1 : 0;
 }

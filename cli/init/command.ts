@@ -53,7 +53,9 @@ export function addInitCommand(program: Command, { cliEnvironment }: CommandCont
     .option('--json', 'print the result as one JSON document', false)
     .action(async (options: InitOptions) => {
       const result = await init(options, cliEnvironment);
-      cliEnvironment.out(options.json ? `${JSON.stringify(result, null, 2)}\n` : screen(result));
+      cliEnvironment.out(
+        options.json ? `${JSON.stringify(result, null, 2)}\n` : screen(result, cliEnvironment.columns),
+      );
     });
 }
 

@@ -1,27 +1,31 @@
 /** What `autoscaler init` prints: the pools, what they do not cover, and what to do next. */
 import { some, tagText } from '../../lambda/explain/format.ts';
 import { DEFAULT_CONFIG } from '../shared/cli-environment.ts';
-import { plainTable } from '../shared/plain-table.ts';
+import { plainTable, wrapLines } from '../shared/plain-table.ts';
 import type { InitResult } from './result.ts';
 
-export function screen(result: InitResult): string {
+/** `columns`: of the terminal. It wraps the commands itself, so that they can be copied. */
+export function screen(result: InitResult, columns: number | undefined): string {
   const { file, coderd, pools } = result;
   const [argument, option, context] =
     file === DEFAULT_CONFIG ? ['', '', ''] : [` ${file}`, ` --config ${file}`, ` -c config=${file}`];
+  const wrapped = (text: string): string => wrapLines(text, columns);
   return [
-    `coderd: ${coderd.url}, ${coderd.version}; the token's user is "${coderd.user}"`,
-    `${file}: written, with ${some(pools.length, 'pool')}`,
+    wrapped(`coderd: ${coderd.url}, ${coderd.version}; the token's user is "${coderd.user}"`),
+    wrapped(`${file}: written, with ${some(pools.length, 'pool')}`),
     '',
-    poolsText(result),
+    wrapped(poolsText(result)),
     '',
-    ...commandLines(result),
+    wrapped(beforeCommands(result)),
+    '',
+    ...(result.commands.length === 0 ? [] : [...result.commands, '']),
     'Then (docs/deploy.md):',
     `  npx autoscaler validate${argument}`,
     `  npx autoscaler doctor${option}`,
     `  npx cdk bootstrap${context}  # once for each account and Region`,
     `  npx cdk deploy${context}`,
     '',
-    firstDeployment(result),
+    wrapped(firstDeployment(result)),
     '',
   ].join('\n');
 }
@@ -44,8 +48,8 @@ function poolTable({ pools }: InitResult): string {
   );
 }
 
-function commandLines({ commands, secretsError, uncheckedSecrets }: InitResult): readonly string[] {
-  if (commands.length === 0) return ['Every secret exists. autoscaler doctor checks what is in it.', ''];
+function beforeCommands({ commands, secretsError, uncheckedSecrets }: InitResult): string {
+  if (commands.length === 0) return 'Every secret exists. autoscaler doctor checks what is in it.';
   const unchecked =
     secretsError === undefined
       ? `Could not read ${uncheckedSecrets.join(', ')}. Leave out the commands for what exists.`
@@ -53,14 +57,11 @@ function commandLines({ commands, secretsError, uncheckedSecrets }: InitResult):
   return [
     'Create what is missing: autoscaler setup does it, or run this, signed in to coder as an owner, and to aws:',
     ...(secretsError === undefined && uncheckedSecrets.length === 0 ? [] : [unchecked]),
-    '',
-    ...commands,
-    '',
-  ];
+  ].join('\n');
 }
 
 /** docs/internals/aws.md §7. */
 function firstDeployment({ firstDeployment: { tasks, vcpu } }: InitResult): string {
   const started = tasks === 1 ? '1 task' : `${tasks} tasks, one for each pool`;
-  return `The first deployment starts ${started}, ${vcpu} vCPU together, with min: 0 too: ECS creates a service with\na desired count of 1. Spare tasks drain within minutes. A new AWS account may run 6 vCPU on Fargate.`;
+  return `The first deployment starts ${started}, ${vcpu} vCPU together, with min: 0 too: ECS creates a service with a desired count of 1. Spare tasks drain within minutes. A new AWS account may run 6 vCPU on Fargate.`;
 }

@@ -264,7 +264,7 @@ function planQuota(situation: Situation): Plan {
   );
   const unknown: Given['blocked'] =
     needs.length === 0
-      ? { why: 'the configuration says how many vCPUs are needed' }
+      ? { why: 'it needs the configuration, which says how many vCPUs' }
       : { why: 'AWS does not tell the quota. You need servicequotas:GetServiceQuota', lacks: ['aws'] };
   return plan(situation, {
     title: 'Quota of Fargate',
@@ -304,14 +304,14 @@ function planDeploy(situation: Situation): Plan {
   const isThere =
     status.endsWith('_COMPLETE') && status !== 'ROLLBACK_COMPLETE' && status !== 'DELETE_COMPLETE';
   const command = `npx cdk deploy${context(situation)}`;
-  const vcpus = sum(deployment?.pools ?? [], ({ cpu }) => cpu) / 1024;
+  const vcpus = deployment === undefined ? '' : ` (${sum(deployment.pools, ({ cpu }) => cpu) / 1024} vCPUs)`;
   return plan(situation, {
     title: 'Deployment',
     done: isThere ? `the stack is ${status}. After a change of ${situation.file} run: ${command}` : undefined,
     blocked:
       noApp(situation) ??
       (status.endsWith('_IN_PROGRESS') ? { why: `the stack is ${status}: wait for its end` } : undefined),
-    todo: `Creates the stack. It shows the IAM changes and asks again. At first one task of each pool starts (${vcpus} vCPUs); spare ones drain within minutes.`,
+    todo: `Creates the stack. It shows the IAM changes and asks again. At first one task of each pool starts${vcpus}; spare ones drain within minutes.`,
     commands: [command],
     needs: ['aws'],
     asks: 'no',

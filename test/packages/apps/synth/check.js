@@ -24,8 +24,11 @@ assert.equal(zip.toString('latin1', 0, 2), 'PK');
 assert.ok(zip.includes('index.mjs') && zip.length > 500_000);
 
 // the function accepts the configuration that the template stores
-const numberOf = ({ Name }) => Number(/\d+$/.exec(Name['Fn::Join'][1].at(-1)));
-const parts = propertiesOf('AWS::SSM::Parameter').sort((a, b) => numberOf(a) - numberOf(b));
+const numberOf = ({ Name }) => Number(/config-(\d+)$/.exec(Name['Fn::Join'][1].at(-1))?.[1]);
+const parts = propertiesOf('AWS::SSM::Parameter')
+  // the other one is the record of builds
+  .filter((parameter) => numberOf(parameter) > 0)
+  .sort((a, b) => numberOf(a) - numberOf(b));
 const text = parts.map(({ Value }) => Value).join('');
 const hash = createHash('sha256').update(text).digest('hex');
 assert.equal(lambda.Environment.Variables.AUTOSCALER_CONFIG_SHA256, hash);
