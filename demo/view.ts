@@ -5,7 +5,7 @@ import type { World } from '../simulator/world.ts';
 import type { LoggedChange } from './function/logged-look.ts';
 import { rowsOf } from './rows.ts';
 import { SPEED, START, TYPICAL_LENGTH_MS } from './scenario.ts';
-import { changeEvent, eventText, type Paint, paintFor, type ScreenEvent } from './screen/event.ts';
+import { changeEvent, eventText, type Paint, paintFor, type ScreenEvent, wrap } from './screen/event.ts';
 import { type Canvas, type DemoProgress, drawFrame } from './screen/frame.ts';
 import { type Summary, summaryText } from './summary.ts';
 
@@ -42,10 +42,12 @@ function liveView(world: World, stream: NodeJS.WriteStream): View {
     // the screen has the latest events only: the whole story goes into the terminal's scrollback
     end: (summary, tookMs) => {
       update.clear();
-      stream.write(`${events.text(paint)}\n\n`);
+      const { columns } = canvas();
+      stream.write(`${events.text(paint, columns)}\n\n`);
       update(draw(world, { events: new Events(world), isOver: true, canvas: canvas() }));
       update.done();
-      stream.write(`\n${summaryText(summary, tookMs)}\n`);
+      const lines = summaryText(summary, tookMs).split('\n');
+      stream.write(`\n${lines.flatMap((line) => wrap(line, columns)).join('\n')}\n`);
     },
   };
 }
@@ -86,9 +88,9 @@ class Events {
     this.listeners = { say: (text) => add({ text }), change: (change) => add(changeEvent(change)) };
   }
 
-  /** All lines, as elsewhere than on a terminal. */
-  text(paint: Paint): string {
-    return this.#all.map((each) => eventText({ ...each, paint })).join('\n');
+  /** All events. */
+  text(paint: Paint, columns: number): string {
+    return this.#all.map((each) => eventText({ ...each, paint, columns })).join('\n');
   }
 
   /** The lines of the latest events; the latest last. */

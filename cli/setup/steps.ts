@@ -193,7 +193,7 @@ function planTokens(situation: Situation): Plan {
     title: 'Tokens in Secrets Manager',
     done: open.length === 0 ? `${names.join(' and ')}: stored` : undefined,
     blocked: secretProblem(situation, open),
-    todo: `Creates a token of a year for ${open.map(({ user }) => user).join(' and ')}, stored as ${open.map(({ secret }) => secret).join(' and ')}. It is never on the screen.`,
+    todo: `Creates a token of a year for ${open.map(({ user }) => user).join(' and ')}, stored as ${open.map(({ secret }) => secret).join(' and ')}. It shows none.`,
     commands: open.map(({ user, secret }) => tokenCommand(secret, false, user, isThere(situation, secret))),
     halves: {
       coder: open.map(({ user }) => createTokenCommand({ user, name: user })),
@@ -240,7 +240,7 @@ function planKeys(situation: Situation): Plan {
     title: 'Keys of the pools',
     done: open.length > 0 ? undefined : isManaged ? 'the stack makes them (key: managed)' : 'all are stored',
     blocked: secretProblem(situation, open),
-    todo: `Creates a provisioner key for ${few(open.map(({ pool }) => pool.name))}, and stores each in its secret. They are never on the screen.`,
+    todo: `Creates a provisioner key for ${few(open.map(({ pool }) => pool.name))}, and stores each in its secret. It shows none.`,
     commands: keys.map(keyCommand),
     halves: {
       coder: keys.map(createKeyCommand),
