@@ -11,7 +11,7 @@ import { stringify } from 'yaml';
 import { bundleFunction } from '../infra/constructs/bundle.ts';
 import { makeFleet } from './fleet/fleet.ts';
 import type { FleetSize } from './fleet/pools.ts';
-import { type Calls, observeServed, type ServedFleet, serveFleet } from './fleet/serve.ts';
+import { type Calls, observeServed, type ServedFleet, type Strain, serveFleet } from './fleet/serve.ts';
 import type { InvocationFigures, Work } from './invocation-process.ts';
 import { BenchError, median } from './statistics.ts';
 
@@ -40,9 +40,13 @@ const REFRESHES = 5;
 /**
  * Measures invocations with one look each. Throws BenchError if the process of the function ends.
  */
-export async function measureFunction(size: FleetSize, dir: string): Promise<FunctionFigures> {
+export async function measureFunction(
+  size: FleetSize,
+  dir: string,
+  strain?: Strain,
+): Promise<FunctionFigures> {
   const fleet = makeFleet(size);
-  const served = await serveFleet(fleet.world);
+  const served = await serveFleet(fleet.world, strain);
   mkdirSync(dir, { recursive: true });
   const configFile = join(dir, 'autoscaler.yaml');
   writeFileSync(configFile, stringify(fleet.config(served.coderdUrl)));
@@ -52,13 +56,20 @@ export async function measureFunction(size: FleetSize, dir: string): Promise<Fun
   await observeServed(fleet, served);
   const cluster = fleet.world.ecs.clusterName;
   const invocations = startInvocations(join(outDir, 'index.mjs'), served, cluster);
-  const figures = await measureInvocations(invocations, served, size.workspaces > 0);
+  const repeats =
+    strain === undefined ? { warm: WARM_TICKS, refreshes: REFRESHES } : { warm: 3, refreshes: 1 };
+  const figures = await measureInvocations(invocations, served, {
+    ...repeats,
+    ...(size.workspaces === 0 && { refreshes: 0 }),
+  });
   await served.close();
   const { seed: _, ...rest } = size;
   return { ...rest, ...figures };
 }
 
-async function measureInvocations(invocations: Invocations, served: ServedFleet, hasForecast: boolean) {
+type Repeats = { readonly warm: number; readonly refreshes: number };
+
+async function measureInvocations(invocations: Invocations, served: ServedFleet, repeats: Repeats) {
   const invoke = async () => {
     const before = served.calls();
     const figures = await invocations.invoke();
@@ -66,9 +77,9 @@ async function measureInvocations(invocations: Invocations, served: ServedFleet,
   };
   const first = await invoke();
   const warm = [];
-  for (let index = 0; index < WARM_TICKS; index++) warm.push(await invoke());
+  for (let index = 0; index < repeats.warm; index++) warm.push(await invoke());
   const refreshes = [];
-  for (let index = 0; hasForecast && index < REFRESHES; index++) {
+  for (let index = 0; index < repeats.refreshes; index++) {
     served.ageForecast();
     refreshes.push(await invoke());
   }
@@ -77,7 +88,7 @@ async function measureInvocations(invocations: Invocations, served: ServedFleet,
     init: first.init,
     cold: lookOf([first]),
     warm: lookOf(warm),
-    ...(hasForecast ? { refresh: lookOf(refreshes) } : {}),
+    ...(refreshes.length > 0 ? { refresh: lookOf(refreshes) } : {}),
     peakRssMib: Math.max(...[first, ...warm, ...refreshes].map(({ peakRssMib }) => peakRssMib)),
   };
 }

@@ -79,6 +79,38 @@ export function functionText(figures: readonly FunctionFigures[]): string {
   ].join('\n');
 }
 
+/** One function on larger and larger deployments, with answers of coderd that take 300 ms. */
+export function reachText(figures: readonly FunctionFigures[]): string {
+  const columns: Column[] = [
+    ...['organizations', 'pools', 'daemons', 'workspaces', 'look', 'first look', 'refresh'],
+    ...['memory', 'requests a look', 'at a refresh', 'Lambda a month'],
+  ].map((head) => [head, 'right']);
+  const rows = figures.map((row) => [
+    ...[row.organizations ?? 0, row.pools, row.daemons, row.workspaces].map(count),
+    ...[row.warm, row.cold, ...(row.refresh ? [row.refresh] : [])].map(work),
+    `${Math.round(row.peakRssMib)} MiB`,
+    ...[row.warm, row.refresh ?? row.warm].map((look) => `${coderdRequests(look)}`),
+    `$${((row.warm.ms / 1_000) * DOLLARS_A_SECOND).toFixed(2)}`,
+  ]);
+  return [
+    title(
+      'How far one function reaches: coderd answers in 300 ms, and takes 512 requests a minute for each path',
+    ),
+    'Lambda a month  512 MB, a look every 10 s all month, without refreshes',
+    tableOf(columns, rows),
+  ].join('\n');
+}
+
+/** A month of looks every 10 s that last a second each, with 512 MB at the price of us-east-1. */
+const DOLLARS_A_SECOND = ((730 * 3_600) / 10) * 0.5 * 0.0000133334;
+
+function coderdRequests({ calls }: LookFigures): number {
+  return Object.entries(calls).reduce(
+    (all, [name, made]) => all + (name.startsWith('coderd ') ? made : 0),
+    0,
+  );
+}
+
 /** Calls of one look that share one AWS rate limit. */
 function clusterReads({ calls }: LookFigures): number {
   return (calls.ListTasks ?? 0) + (calls.DescribeTasks ?? 0);

@@ -35,7 +35,8 @@ export function makeFleet(size: FleetSize): Fleet {
   const pools = makePools(size, random);
   const poolOfTask = Array.from({ length: size.daemons }, () => pickSkewed(pools, 1.5, random));
   const world = new World({
-    ...{ start: minutesBefore(20), seed: size.seed },
+    // time stands still, and with it ECS's buckets would stay empty
+    ...{ start: minutesBefore(20), seed: size.seed, throttling: false },
     pools: pools.map((pool) => ({
       ...pool,
       desiredCount: poolOfTask.filter((other) => other === pool).length,

@@ -14,6 +14,10 @@ export type FleetConfig = Record<string, unknown> & { readonly pools: readonly u
 
 const ORGANIZATIONS = ['default', 'platform', 'data', 'ml', 'edge'];
 
+/** Names of so many organizations. */
+const organizationNames = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => ORGANIZATIONS[index] ?? `team-${index}`);
+
 /** Tag, number of its values, and the probability that a pool has it. */
 const TAGS: readonly (readonly [name: string, values: number, likely: number])[] = [
   ['cluster', 4, 0.8],
@@ -34,10 +38,11 @@ const SIZES = [
  */
 export function makePools(size: FleetSize, random: Random): readonly FleetPool[] {
   const taken = new Set<string>();
+  const organizations = organizationNames(size.organizations ?? ORGANIZATIONS.length);
   return Array.from({ length: size.pools }, (_, index) => {
-    const organization = ORGANIZATIONS[index % ORGANIZATIONS.length] ?? 'default';
+    const organization = organizations[index % organizations.length] ?? 'default';
     const name = `${organization}-${String(index).padStart(3, '0')}`;
-    const tags = index < ORGANIZATIONS.length ? {} : newTags(organization, taken, random);
+    const tags = index < organizations.length ? {} : newTags(organization, taken, random);
     const settings = makeSettings(size, random);
     return { name, organization, tags, settings };
   });
@@ -135,6 +140,8 @@ export type FleetSize = {
   /** Pending jobs of all organizations together. */
   readonly jobs: number;
   readonly pools: number;
+  /** @default 5 */
+  readonly organizations?: number;
   /** Daemons that coderd lists. Starting tasks are additional. */
   readonly daemons: number;
   /** 0: no pool wakes for autostarts or autostops, so the autoscaler reads no forecast. */
@@ -150,3 +157,10 @@ export const BUSY = { jobs: 100, pools: 20, daemons: 200, workspaces: 10_000 } a
  * The largest measured deployment, to which the goals apply. One deployment cannot have more pools.
  */
 export const LARGEST = { jobs: 10_000, pools: 50, daemons: 1_000, workspaces: 10_000 } as const;
+/** From a deployment of today to one beyond what one function reaches. */
+export const REACH = [
+  { organizations: 5, pools: 20, daemons: 200, jobs: 500, workspaces: 5_000 },
+  { organizations: 20, pools: 60, daemons: 400, jobs: 2_000, workspaces: 20_000 },
+  { organizations: 50, pools: 150, daemons: 1_000, jobs: 10_000, workspaces: 50_000 },
+  { organizations: 100, pools: 300, daemons: 2_000, jobs: 20_000, workspaces: 100_000 },
+] as const;

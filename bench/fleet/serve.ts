@@ -5,6 +5,7 @@
  */
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { connect } from '../../lambda/connect.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
@@ -31,19 +32,31 @@ export type ServedFleet = {
 /** The longest time that the function keeps forecast data. */
 const REFRESHED_MS = 300_000;
 
-export async function serveFleet(world: World): Promise<ServedFleet> {
+/** How coderd is on a busy network. */
+export type Strain = {
+  /** How long each answer of coderd takes. */
+  readonly answerMs: number;
+  /** Requests a minute for each path; more get a 429. coderd: 512. */
+  readonly perMinute: number;
+};
+
+export async function serveFleet(world: World, strain?: Strain): Promise<ServedFleet> {
   const served = await serveWorld(world);
   const calls = new Map<string, number>();
   const count = (operation: string): void => void calls.set(operation, (calls.get(operation) ?? 0) + 1);
   let ageMs = 0;
   const servers = [
     createServer(
-      remembering(served.coderdUrl, (request) => {
-        const operation = coderdOperation(request);
-        count(`coderd ${operation}`);
-        // all other answers have the time of the world
-        return operation === 'buildinfo' ? ageMs : 0;
-      }),
+      remembering(
+        served.coderdUrl,
+        (request) => {
+          const operation = coderdOperation(request);
+          count(`coderd ${operation}`);
+          // all other answers have the time of the world
+          return operation === 'buildinfo' ? ageMs : 0;
+        },
+        strain,
+      ),
     ),
     createServer(
       remembering(served.awsUrl, (request) => {
@@ -78,8 +91,19 @@ type Answer = {
 };
 
 /** `seen` gets each request, and returns by how many milliseconds its answer is later than the world. */
-function remembering(upstream: string, seen: (request: IncomingMessage) => number): RequestListener {
+function remembering(
+  upstream: string,
+  seen: (request: IncomingMessage) => number,
+  strain?: Strain,
+): RequestListener {
   const known = new Map<string, Promise<Answer>>();
+  const recent = new Map<string, number[]>();
+  const isTooMany = (path: string, perMinute: number): boolean => {
+    const now = performance.now();
+    const times = (recent.get(path) ?? []).filter((at) => at > now - 60_000);
+    recent.set(path, [...times, now]);
+    return times.length >= perMinute;
+  };
   return async (request, response) => {
     const laterMs = seen(request);
     const body = await buffer(request);
@@ -87,6 +111,13 @@ function remembering(upstream: string, seen: (request: IncomingMessage) => numbe
     const answer = known.get(key) ?? ask(upstream, request, body);
     known.set(key, answer);
     const { status, type, date, body: text } = await answer;
+    if (strain !== undefined) {
+      if (isTooMany(request.url?.split('?')[0] ?? '', strain.perMinute)) {
+        response.writeHead(429, { 'retry-after': '10' }).end('{"message":"Too many requests"}');
+        return;
+      }
+      await setTimeout(strain.answerMs);
+    }
     const time = new Date(Date.parse(date) + laterMs).toUTCString();
     response.writeHead(status, { 'content-type': type, date: time });
     response.end(text);

@@ -15,7 +15,8 @@ import type { Organization } from '../../../look/ports.ts';
 import type { CoderdHttp } from '../http/http.ts';
 import { failure, reading } from '../http/reading.ts';
 import { type Refused, readRefused } from './permissions.ts';
-import { readEvidence } from './refusal-evidence.ts';
+import { type RefusalEvidence, readEvidence } from './refusal-evidence.ts';
+import { isFulfilled, settleAll } from './settle-all.ts';
 import { type ListedTemplate, listTemplates } from './template-list.ts';
 import { ActiveVersions, PresetNames, type VersionTags } from './template-versions.ts';
 import { type Listing, listWorkspaces } from './workspace-list.ts';
@@ -25,6 +26,9 @@ const ROLE =
 
 /** Share of the budget for the lists. The rest is reserved for the tags that their rows need. */
 const LISTS_SHARE = 0.8;
+
+/** With 100 organizations, more would use up the connections that pages of workspaces need. */
+const EVIDENCE_AT_ONCE = 4;
 
 type Lists = {
   readonly workspaces: Reading<Workspace>;
@@ -61,11 +65,11 @@ export class ForecastReading {
     const whole = AbortSignal.timeout(this.#budgetMs);
     const signal = AbortSignal.timeout(this.#budgetMs * LISTS_SHARE);
     const listing = { http: this.#http, signal, role: `the token's user needs ${ROLE}` };
-    const [refused, { list: workspaces, resumeAt }, templates, ...evidence] = await Promise.all([
+    const [refused, { list: workspaces, resumeAt }, templates, evidence] = await Promise.all([
       readRefused(this.#http, organizations, signal),
       listWorkspaces(listing, { now, resumeAt: this.#resumeAt }),
       readTemplates(listing, now),
-      ...organizations.map((organization) => readEvidence(listing, organization, build)),
+      this.#readEvidence(listing, organizations, build),
     ]);
     this.#resumeAt = resumeAt;
     const [versions, presetNames] = await Promise.all([
@@ -79,6 +83,16 @@ export class ForecastReading {
         { ...readingsOf(organization, lists), ...evidence[index] },
       ]),
     );
+  }
+
+  async #readEvidence(
+    listing: Listing,
+    organizations: readonly Organization[],
+    build: BuildInfo | undefined,
+  ): Promise<readonly RefusalEvidence[]> {
+    const read = (organization: Organization) => readEvidence(listing, organization, build);
+    const outcomes = await settleAll(organizations, EVIDENCE_AT_ONCE, read);
+    return outcomes.map((outcome) => (isFulfilled(outcome) ? outcome.value : {}));
   }
 
   async #readVersions(

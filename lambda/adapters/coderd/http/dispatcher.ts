@@ -36,7 +36,7 @@ export function makeDispatcher({
   mostBytes = MOST_BYTES,
 }: DispatcherOptions): Dispatcher {
   const limits = {
-    connections: 16,
+    connections: 32,
     headersTimeout: silentMs,
     bodyTimeout: silentMs,
     maxResponseSize: mostBytes,
