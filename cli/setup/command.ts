@@ -138,6 +138,7 @@ async function lookAround(
     config,
     named,
     hasApp: existsSync('cdk.json'),
+    lacksCdk: existsSync('infra/app.ts') && !existsSync('node_modules/.bin/cdk'),
     url: session?.url ?? url ?? environment.CODER_URL,
     coder: { problem },
     aws: { problem },

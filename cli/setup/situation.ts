@@ -50,6 +50,8 @@ export type Situation = {
   readonly config: ConfigSeen;
   /** Whether the CDK app of the clone is in this folder. */
   readonly hasApp: boolean;
+  /** Whether this is the clone without its CDK CLI, as `npm ci --omit=dev` leaves it. @default false */
+  readonly lacksCdk?: boolean;
   /** As asked for; empty: all that coderd lists. */
   readonly named: readonly string[];
   readonly url: string | undefined;

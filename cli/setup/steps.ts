@@ -327,7 +327,8 @@ function planDeploy(situation: Situation): Plan {
   });
 }
 
-function noApp({ hasApp }: Situation): Given['blocked'] {
+function noApp({ hasApp, lacksCdk = false }: Situation): Given['blocked'] {
+  if (lacksCdk) return { why: 'the command cdk is not installed in this clone. Run: npm ci' };
   if (hasApp) return undefined;
   return {
     why: 'the CDK app is not in this folder. Use the construct in your own app, or autoscaler synth for a plain template (docs/construct.md)',

@@ -42,9 +42,10 @@ type Changes = {
   readonly settings?: Record<string, unknown>;
   readonly pool?: Record<string, unknown>;
   readonly hasApp?: boolean;
+  readonly lacksCdk?: boolean;
 };
 
-function situation({ coder, aws, settings, pool, hasApp = true }: Changes): Situation {
+function situation({ coder, aws, settings, pool, hasApp = true, lacksCdk = false }: Changes): Situation {
   const cpu = { name: 'cpu', organization: 'default', key: 'managed', ...pool };
   const { config } = checkConfig({
     coder: { url: CODER.url, token: { secret: 'coder/autoscaler-token' } },
@@ -57,6 +58,7 @@ function situation({ coder, aws, settings, pool, hasApp = true }: Changes): Situ
     file: 'autoscaler.yaml',
     config: { value: config },
     hasApp,
+    lacksCdk,
     named: [],
     url: CODER.url,
     ...seen,
@@ -213,6 +215,13 @@ it.each<
     state: 'cannot',
     says: /autoscaler synth/,
     because: 'the package has no CDK app',
+  },
+  {
+    id: 'synth',
+    lacksCdk: true,
+    state: 'cannot',
+    says: /Run: npm ci$/,
+    because: 'npm ci --omit=dev leaves out the command cdk',
   },
 ])('$id: $state, because $because', ({ id, state, says, because: _, ...changes }) => {
   const step = planSteps(situation(changes)).find((each) => each.id === id);
