@@ -208,7 +208,7 @@ type Period = Pick<Trace, 'from' | 'to' | 'timezone'>;
 export function dayFigures(
   { from, to, timezone }: Period,
   bills: readonly Bill[],
-  waited: readonly JobOutcome[],
+  waited: readonly Pick<JobOutcome, 'job' | 'waitMs'>[],
 ): readonly DayFigures[] {
   const count = Math.max(1, Math.floor((to - from) / DAY_MS));
   const dayOf = (at: number): number => Math.min(count - 1, Math.floor((at - from) / DAY_MS));

@@ -1,15 +1,17 @@
 /**
  * Searches the price of waiting that meets a target. With a higher price cost rises and waits fall,
- * up to chance. All prices are tried with one seed; the most promising ones, then, with all seeds. A
- * target is met if the upper end of the range meets it, so that it will be met in the next week, too.
+ * up to chance. All prices are tried in a sketch of the world, with all seeds; the function itself is
+ * replayed at the configured price and at the best one, and these replays correct the sketch. A target
+ * is met if the upper end of the range meets it, so that it will be met in the next week, too.
  */
 import { meanOf } from '../../lambda/decision/model/collections.ts';
 import { DAY_MS } from '../../lambda/decision/model/units.ts';
 import * as estimate from '../estimate/estimate.ts';
-import { type Estimates, estimatesOf } from '../estimate/estimate.ts';
+import { type Estimate, type Estimates, estimatesOf } from '../estimate/estimate.ts';
 import { type Figures, lostJobs } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';
 import type { Trace } from '../trace/trace.ts';
+import type { Sketch } from './sketch.ts';
 
 export type Target =
   | { readonly kind: 'budget'; readonly dollarsPerMonth: number }
@@ -25,56 +27,140 @@ export type PriceSearch = {
   readonly worth: readonly PricePoint[];
 };
 
-type Replays = {
+type Tries = {
   readonly prices: readonly number[];
   readonly configured: number;
-  /** Replays with one seed, or with all of them. */
-  readonly runAt: (price: number, seeds: 'one' | 'all') => Promise<PricePoint>;
+  /** With all seeds, in the sketch. */
+  readonly sketchAt: (price: number) => PricePoint;
+  /** Replays some days at a price. */
+  readonly replayAt: (price: number) => Promise<Correction>;
 };
 
-export async function findPrice(target: Target | undefined, replays: Replays): Promise<PriceSearch> {
-  const { prices, configured, runAt } = replays;
-  const points = new Map<number, PricePoint>();
-  const put = async (price: number, seeds: 'one' | 'all'): Promise<PricePoint> => {
-    const point = await runAt(price, seeds);
-    points.set(price, point);
-    return point;
-  };
-  const all = (): readonly PricePoint[] => [...points.values()].sort((a, b) => a.price - b.price);
-  if (target !== undefined) {
-    const kindest = await put(kindestOf(target, prices), 'one');
-    if (!isMetOnAverage(target, kindest)) return { best: undefined, points: all(), worth: [] };
+export async function findPrice(target: Target | undefined, tries: Tries): Promise<PriceSearch> {
+  const { prices, configured, sketchAt, replayAt } = tries;
+  const sketched = prices.map(sketchAt);
+  const corrections = new Map<number, Correction>();
+  const replay = async (price: number): Promise<void> => void corrections.set(price, await replayAt(price));
+  const bestAmong = (points: readonly PricePoint[]): PricePoint | undefined =>
+    target === undefined ? undefined : bestOf(target, points);
+  if (target !== undefined && sketched.every((point) => isFarFrom(target, point)))
+    return { best: undefined, points: sketched, worth: [] };
+  const promising = bestAmong(sketched)?.price ?? configured;
+  await Promise.all([...new Set([configured, promising])].map(replay));
+  let points = correct(sketched, corrections);
+  let best = bestAmong(points);
+  while (best !== undefined && !corrections.has(best.price) && corrections.size < MOST_REPLAYS) {
+    await replay(best.price);
+    points = correct(sketched, corrections);
+    best = bestAmong(points);
   }
-  await Promise.all(prices.filter((price) => !points.has(price)).map((price) => put(price, 'one')));
-  const best = target === undefined ? undefined : await bestOf(target, all(), put);
+  if (target !== undefined && best === undefined) return { best, points, worth: [] };
   const at = prices.indexOf(best?.price ?? configured);
-  const worth = prices.slice(Math.max(0, at - 1), at + 2);
-  const rough = [...new Set([configured, ...worth])].filter((price) => points.get(price)?.seeds === 1);
-  await Promise.all(rough.map((price) => put(price, 'all')));
-  return { best, points: all(), worth: all().filter(({ price }) => worth.includes(price)) };
+  return { best, points, worth: points.slice(Math.max(0, at - 1), at + 2) };
 }
 
-/** The price that meets the target if any does. */
-function kindestOf(target: Target, prices: readonly number[]): number {
-  return target.kind === 'budget' ? Math.min(...prices) : Math.max(...prices);
+/** The best price hardly changes after so many replays. */
+const MOST_REPLAYS = 3;
+
+/** Beyond what a correction changes. */
+const FAR = 2;
+
+function isFarFrom(target: Target, { seen }: PricePoint): boolean {
+  return seen[figureOf(target)].value > FAR * mostOf(target);
 }
+
+/** What replays of some days had, and the sketch of the same days. */
+export type Correction = {
+  readonly replayed: Levels;
+  readonly sketched: Levels;
+  readonly peaks: Figures['peaks'];
+  readonly lostJobs: number;
+};
+
+/** A wait of less than this shows nothing of how far the sketch is off. */
+const LEAST = { dollarsPerMonth: 0.01, meanWaitS: 1 } as const;
+/**
+ * How far a figure may be off, beside what days differ: the factor within which nine in ten are
+ * (docs/adr/0045-how-sure-a-figure-is.md).
+ */
+const OFF_BY: Levels = { dollarsPerMonth: 1.2, meanWaitS: 1.4, p95WaitS: 1.25 };
+
+function correct(
+  points: readonly PricePoint[],
+  corrections: ReadonlyMap<number, Correction>,
+): readonly PricePoint[] {
+  const all = [...corrections].toSorted(([a], [b]) => a - b);
+  return points.map((point) => {
+    const factorOf = (name: keyof typeof LEAST): number =>
+      between(
+        all.map(([price, { replayed, sketched }]) => {
+          const factor = (replayed[name] + LEAST[name]) / (sketched[name] + LEAST[name]);
+          return { at: Math.log(price), value: Math.log(factor) };
+        }),
+        Math.log(point.price),
+      );
+    // few jobs wait so long, so some days say little of it
+    const factors = {
+      dollarsPerMonth: factorOf('dollarsPerMonth'),
+      meanWaitS: factorOf('meanWaitS'),
+      p95WaitS: 1,
+    };
+    return corrected(point, factors, corrections);
+  });
+}
+
+/** Interpolates between sorted points, and returns the exponential. */
+function between(points: readonly { readonly at: number; readonly value: number }[], at: number): number {
+  const after = points.findIndex((point) => point.at >= at);
+  const high = points.at(after);
+  const low = after <= 0 ? high : points[after - 1];
+  if (low === undefined || high === undefined) return 1;
+  const share = high.at === low.at ? 0 : (at - low.at) / (high.at - low.at);
+  return Math.exp(low.value + share * (high.value - low.value));
+}
+
+function corrected(
+  point: PricePoint,
+  factors: Levels,
+  corrections: ReadonlyMap<number, Correction>,
+): PricePoint {
+  const own = corrections.get(point.price);
+  const of = (name: keyof Levels): Estimate => {
+    const { value, range } = point.seen[name];
+    const level = value * factors[name];
+    if (range === undefined) return { value: level };
+    const wider = ([low, high]: readonly [number, number]) =>
+      [level / widened(value / low, OFF_BY[name]), level * widened(high / value, OFF_BY[name])] as const;
+    return { value: level, range: value === 0 ? range : wider(range) };
+  };
+  const { heldOut } = point;
+  return {
+    ...point,
+    isReplayed: own !== undefined,
+    seen: {
+      dollarsPerMonth: of('dollarsPerMonth'),
+      meanWaitS: of('meanWaitS'),
+      p95WaitS: of('p95WaitS'),
+    },
+    heldOut: heldOut && {
+      dollarsPerMonth: heldOut.dollarsPerMonth * factors.dollarsPerMonth,
+      meanWaitS: heldOut.meanWaitS * factors.meanWaitS,
+      p95WaitS: heldOut.p95WaitS * factors.p95WaitS,
+    },
+    lostJobs: own?.lostJobs ?? 0,
+    peaks: highestPeaks([point.peaks, ...[...corrections.values()].map(({ peaks }) => peaks)]),
+  };
+}
+
+/** Two independent factors together. */
+const widened = (factor: number, other: number): number =>
+  Number.isFinite(factor) ? Math.exp(Math.hypot(Math.log(factor), Math.log(other))) : factor;
 
 /** Within a budget the shortest wait, within a wait the lowest cost. */
-async function bestOf(
-  target: Target,
-  tried: readonly PricePoint[],
-  put: (price: number, seeds: 'all') => Promise<PricePoint>,
-): Promise<PricePoint | undefined> {
-  const order = (point: PricePoint): number =>
-    target.kind === 'budget' ? point.seen.meanWaitS.value : point.seen.dollarsPerMonth.value;
-  const promising = tried
-    .filter((point) => isMetOnAverage(target, point))
-    .sort((a, b) => order(a) - order(b));
-  for (const { price } of promising) {
-    const point = await put(price, 'all');
-    if (isMet(target, point)) return point;
-  }
-  return undefined;
+function bestOf(target: Target, points: readonly PricePoint[]): PricePoint | undefined {
+  const order = ({ seen }: PricePoint): number =>
+    target.kind === 'budget' ? seen.meanWaitS.value : seen.dollarsPerMonth.value;
+  return points.filter((point) => isMet(target, point)).toSorted((a, b) => order(a) - order(b))[0];
 }
 
 /** Whether the upper end of the range meets the target; the level where there is no range. */
@@ -100,19 +186,20 @@ export type PricePoint = {
   /** Dollars for each minute of a person. The other prices of waiting change in proportion. */
   readonly price: number;
   readonly isConfigured: boolean;
-  /** Replays of the trace. */
   readonly seeds: number;
+  /** Whether the function was replayed at this price, on some of the days. */
+  readonly isReplayed: boolean;
   /** The days by which the price is chosen. */
   readonly seen: Estimates;
   /** The days that are held back. Undefined: the history is too short. */
   readonly heldOut: Levels | undefined;
-  /** Means of one replay of the whole trace. */
+  /** Means of the whole trace. */
   readonly launches: number;
   /** Launches whose daemon never had a job. */
   readonly idleLaunches: number;
-  /** Jobs that were killed, failed by coderd after 30 min, or never run. */
+  /** Jobs that were killed, failed by coderd after 30 min, or never run, in the days that were replayed. */
   readonly lostJobs: number;
-  /** The highest desired counts of all replays. `byPool`: only of pools that ran a job. */
+  /** The most tasks of all seeds and replays. `byPool`: only of pools that ran a job. */
   readonly peaks: Figures['peaks'];
 };
 
@@ -144,35 +231,42 @@ export function heldBack({ from, to }: Period): readonly boolean[] {
 
 const LEAST_SPLIT_DAYS = 6;
 
-/** `runs`: one for each seed. */
+/** `sketches`: one for each seed. */
 export function pricePoint(
   { price, isConfigured }: Pick<PricePoint, 'price' | 'isConfigured'>,
-  runs: readonly Run[],
+  sketches: readonly Sketch[],
   period: Period,
 ): PricePoint {
-  const mean = (of: (figures: Figures) => number): number => meanOf(runs.map(({ figures }) => of(figures)));
   const isHeldBack = heldBack(period);
   const daysOf = (which: boolean) =>
-    runs.map(({ days }) => days.filter((_, day) => isHeldBack[day] === which));
+    sketches.map(({ days }) => days.filter((_, day) => isHeldBack[day] === which));
   return {
-    price,
-    isConfigured,
-    seeds: runs.length,
+    ...{ price, isConfigured, isReplayed: false, seeds: sketches.length },
     seen: estimatesOf(daysOf(false)),
     heldOut: isHeldBack.includes(true) ? levelsOf(estimatesOf(daysOf(true))) : undefined,
-    launches: mean(({ tasks }) => tasks.launches),
-    idleLaunches: mean(({ tasks }) => tasks.idleLaunches),
-    lostJobs: mean(lostJobs),
-    peaks: highestPeaks(runs.map(({ figures }) => figures)),
+    launches: meanOf(sketches.map(({ launches }) => launches)),
+    idleLaunches: meanOf(sketches.map(({ idleLaunches }) => idleLaunches)),
+    lostJobs: 0,
+    peaks: highestPeaks(sketches.map(({ peaks }) => peaks)),
   };
 }
 
-function highestPeaks(replays: readonly Figures[]): PricePoint['peaks'] {
+/** `run`: a replay of the days of `sketches`. */
+export function correctionOf({ days, figures }: Run, sketches: readonly Sketch[]): Correction {
+  const ran = Object.entries(figures.peaks.byPool).filter(([pool]) => figures.waitByPool[pool] !== undefined);
+  return {
+    replayed: levelsOf(estimatesOf([days])),
+    sketched: levelsOf(estimatesOf(sketches.map((each) => each.days))),
+    peaks: { ...figures.peaks, byPool: Object.fromEntries(ran) },
+    lostJobs: lostJobs(figures),
+  };
+}
+
+function highestPeaks(peaks: readonly PricePoint['peaks'][]): PricePoint['peaks'] {
   const byPool: Record<string, number> = {};
-  for (const { peaks, waitByPool } of replays)
-    for (const [pool, peak] of Object.entries(peaks.byPool))
-      if (waitByPool[pool] !== undefined) byPool[pool] = Math.max(byPool[pool] ?? 0, peak);
-  return { all: Math.max(...replays.map(({ peaks }) => peaks.all)), byPool };
+  for (const [pool, peak] of peaks.flatMap((each) => Object.entries(each.byPool)))
+    byPool[pool] = Math.max(byPool[pool] ?? 0, peak);
+  return { all: Math.max(...peaks.map(({ all }) => all)), byPool };
 }
 
 function levelsOf({ dollarsPerMonth, meanWaitS, p95WaitS }: Estimates): Levels {

@@ -75,7 +75,7 @@ function heldOutText(levels: NonNullable<PricePoint['heldOut']>, target: Target)
     : `The days held back miss it: ${figures}. Your demand changes more than these days show.`;
 }
 
-function pricesTable({ trace, points, best, seeds }: Tuned, width: number | undefined): string {
+function pricesTable({ trace, points, best }: Tuned, width: number | undefined): string {
   const { of, per } = amountsOf({ trace });
   const columns: readonly Column[] = [
     { head: 'price', align: 'left' },
@@ -90,7 +90,7 @@ function pricesTable({ trace, points, best, seeds }: Tuned, width: number | unde
     const marks = [
       ...(point.isConfigured ? ['now'] : []),
       ...(point.price === best?.price ? ['<-'] : []),
-      ...(point.seeds < seeds ? ['~'] : []),
+      ...(point.isReplayed ? [] : ['~']),
     ];
     return [
       [priceText(point.price), ...marks].join(' '),
@@ -116,7 +116,7 @@ const brief = (value: number): string =>
     ? Math.round(value).toLocaleString('en-US')
     : String(Number(value.toPrecision(value < 1 ? 2 : 3)));
 
-function legend({ points, seeds, best }: Tuned): readonly string[] {
+function legend({ points, best }: Tuned): readonly string[] {
   const hasRange = points.some(({ seen }) => seen.meanWaitS.range !== undefined);
   return [
     ...(hasRange
@@ -125,7 +125,7 @@ function legend({ points, seeds, best }: Tuned): readonly string[] {
     [
       'now: as configured.',
       ...(best === undefined ? [] : ['<-: the choice.']),
-      ...(points.some((point) => point.seeds < seeds) ? ['~: one seed only, so rougher.'] : []),
+      ...(points.every(({ isReplayed }) => isReplayed) ? [] : ['~: computed without a replay of its own.']),
     ].join(' '),
   ];
 }

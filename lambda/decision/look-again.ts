@@ -16,7 +16,7 @@ export const NEXT_INVOCATION_MS = 60_000;
 const SLACK_MS = NEXT_INVOCATION_MS + 15_000;
 
 /** The delays of `looks.every: auto`: while something moves, and where more looks save more waiting. */
-const AUTO_MS = { usual: 10_000, shorter: [5_000, 2_000] } as const;
+export const AUTO_MS = { usual: 10_000, shorter: [5_000, 2_000] } as const;
 
 /**
  * What a look costs, in micro-dollars at the prices of us-east-1 (infra/aws-prices.ts has their
@@ -61,11 +61,28 @@ export function lookAgainAfter({ pools, actions, decisions, demands }: Movement,
   return isAwaited ? Math.min(usualMs, delaysOf(context)[0]) : usualMs;
 }
 
-/** Looks and waiting cost least together. A build waits for half the delay on average. */
 function usualDelay(context: Context): number {
-  const lost = lostPerMs(context);
-  const costOf = (ms: number): number => costOfLooks(ms, context) + lost * (ms / 2);
-  const [cheapest = NEXT_INVOCATION_MS] = [NEXT_INVOCATION_MS, ...delaysOf(context)].toSorted(by(costOf));
+  const { config, snapshot } = context;
+  const isWaiting = snapshot.canHandOver !== true;
+  return cheapestDelay(delaysOf(context), {
+    lost: lostPerMs(context),
+    pools: config.pools.length,
+    isWaiting,
+  });
+}
+
+type CostOfDelay = {
+  /** Micro-dollars an hour for each millisecond that builds wait longer. */
+  readonly lost: number;
+  readonly pools: number;
+  /** Whether an invocation waits between two looks. */
+  readonly isWaiting: boolean;
+};
+
+/** Looks and waiting cost least together. A build waits for half the delay on average. */
+export function cheapestDelay(delaysMs: readonly number[], { lost, ...looks }: CostOfDelay): number {
+  const costOf = (ms: number): number => costOfLooks(ms, looks) + lost * (ms / 2);
+  const [cheapest = NEXT_INVOCATION_MS] = [NEXT_INVOCATION_MS, ...delaysMs].toSorted(by(costOf));
   return cheapest;
 }
 
@@ -85,9 +102,9 @@ function areAccepted(looks: number, { coder, ecs }: Snapshot): boolean {
 }
 
 /** Micro-dollars an hour. */
-function costOfLooks(ms: number, { config, snapshot }: Context): number {
-  const waiting = ms < NEXT_INVOCATION_MS && snapshot.canHandOver !== true ? WAITING_COST : 0;
-  return (HOUR_MS / ms) * (LOOK_COST + LOG_COST * (1 + config.pools.length)) + waiting;
+function costOfLooks(ms: number, { pools, isWaiting }: Omit<CostOfDelay, 'lost'>): number {
+  const waiting = ms < NEXT_INVOCATION_MS && isWaiting ? WAITING_COST : 0;
+  return (HOUR_MS / ms) * (LOOK_COST + LOG_COST * (1 + pools)) + waiting;
 }
 
 /**

@@ -16,10 +16,11 @@ const CONFIGURED = 0.1;
 /** The range is a quarter of the level to both sides. */
 const estimate = (value: number): Estimate => ({ value, range: [value * 0.75, value * 1.25] });
 
-const point = (price: number, dollarsPerMonth: number, meanWaitS: number, seeds: number): PricePoint => ({
+const point = (price: number, dollarsPerMonth: number, meanWaitS: number): PricePoint => ({
   price,
   isConfigured: price === CONFIGURED,
-  seeds,
+  isReplayed: false,
+  seeds: 8,
   seen: {
     dollarsPerMonth: estimate(dollarsPerMonth),
     meanWaitS: estimate(meanWaitS),
@@ -32,71 +33,81 @@ const point = (price: number, dollarsPerMonth: number, meanWaitS: number, seeds:
   peaks: { all: 0, byPool: {} },
 });
 
-type Model = (price: number, seeds: number) => PricePoint;
-
 /** Without chance: with the price, cost grows and the wait falls. */
-const smooth: Model = (price, seeds) => point(price, 100 * Math.sqrt(price), 1 / Math.sqrt(price), seeds);
+const smooth = (price: number): PricePoint => point(price, 100 * Math.sqrt(price), 1 / Math.sqrt(price));
 
-async function find(target: Target | undefined, model: Model = smooth) {
-  const runs: string[] = [];
+/** `slower`: by what factor people wait longer in the replays than in the sketch, by price. */
+async function find(target: Target | undefined, slower: (price: number) => number = () => 1) {
+  const replays: number[] = [];
   const found = await findPrice(target, {
     prices: USUAL_PRICES,
     configured: CONFIGURED,
-    runAt: async (price, which) => {
-      runs.push(`${price} ${which}`);
-      return model(price, which === 'one' ? 1 : 8);
+    sketchAt: smooth,
+    replayAt: async (price) => {
+      replays.push(price);
+      // long waits, so that the least wait that counts does not matter
+      const sketched = { dollarsPerMonth: 1_000, meanWaitS: 1_000, p95WaitS: 5_000 };
+      const replayed = { ...sketched, meanWaitS: sketched.meanWaitS * slower(price) };
+      return { sketched, replayed, peaks: { all: 9, byPool: { a: 9 } }, lostJobs: 1 };
     },
   });
-  return { ...found, runs };
+  return { ...found, replays };
 }
 
 describe('findPrice', () => {
   it.each([
-    { target: { kind: 'budget', dollarsPerMonth: 60 } as const, price: 0.2, because: '$45 may be $56' },
-    { target: { kind: 'budget', dollarsPerMonth: 50 } as const, price: 0.1, because: '$45 may be $56' },
-    { target: { kind: 'mean-wait', seconds: 4 } as const, price: 0.1, because: '3.2 s may be 4 s' },
-    { target: { kind: 'mean-wait', seconds: 3.5 } as const, price: 0.2, because: '3.2 s may be 4 s' },
-    { target: { kind: 'p95-wait', seconds: 20 } as const, price: 0.1, because: '16 s may be 20 s' },
+    { target: { kind: 'budget', dollarsPerMonth: 60 } as const, price: 0.2, because: '$45 may be $59.7' },
+    { target: { kind: 'budget', dollarsPerMonth: 59 } as const, price: 0.1, because: '$45 may be $59.7' },
+    { target: { kind: 'mean-wait', seconds: 4.8 } as const, price: 0.1, because: '3.2 s may be 4.7 s' },
+    { target: { kind: 'mean-wait', seconds: 4.6 } as const, price: 0.2, because: '3.2 s may be 4.7 s' },
+    { target: { kind: 'p95-wait', seconds: 22 } as const, price: 0.1, because: '16 s may be 21.7 s' },
   ])('chooses $price for $target: $because', async ({ target, price }) => {
     const { best } = await find(target);
-    expect(best?.price).toBe(price);
-    expect(best?.seeds).toBe(8);
+    expect(best).toMatchObject({ price, isReplayed: true });
   });
 
-  it('tries the next price if more seeds show that the first one misses the target', async () => {
-    const lucky: Model = (price, seeds) =>
-      price === 0.05 && seeds === 1 ? point(price, 20, 2, seeds) : smooth(price, seeds);
-    const { best, runs } = await find({ kind: 'mean-wait', seconds: 4 }, lucky);
-    expect(best?.price).toBe(0.1);
-    expect(runs).toContain('0.05 all');
+  it('tries the next price if a replay shows that the first one misses the target', async () => {
+    const { best, replays } = await find({ kind: 'mean-wait', seconds: 4.6 }, () => 1.5);
+    expect(replays).toEqual([0.1, 0.5]);
+    expect(best?.price).toBe(0.5);
+    expect(best?.seen.meanWaitS.value).toBeCloseTo(1.5 / Math.sqrt(0.5), 2);
   });
 
-  it('replays the choice, its neighbours and the configured price with all seeds', async () => {
-    const { points, worth } = await find({ kind: 'mean-wait', seconds: 1.3 });
-    const thorough = points.filter(({ seeds }) => seeds === 8).map(({ price }) => price);
-    expect(thorough).toEqual([0.1, 0.5, 1, 2]);
-    expect(worth.map(({ price }) => price)).toEqual([0.5, 1, 2]);
+  it('corrects a price without a replay by those next to it', async () => {
+    const { points } = await find({ kind: 'mean-wait', seconds: 2.3 }, (price) => (price === 0.1 ? 1 : 1.2));
+    const factors = points.map(({ price, seen }) => seen.meanWaitS.value * Math.sqrt(price));
+    const [first, , , configured, between, chosen] = factors;
+    expect([first, configured]).toEqual([expect.closeTo(1, 2), expect.closeTo(1, 2)]);
+    expect(between).toBeGreaterThan(1.02);
+    expect(between).toBeLessThan(1.18);
+    expect(chosen).toBeCloseTo(1.2, 2);
+  });
+
+  it('replays the configured price and the choice', async () => {
+    const { points, worth, replays } = await find({ kind: 'mean-wait', seconds: 1.6 });
+    expect(replays).toEqual([0.1, 1]);
     expect(points.map(({ price }) => price)).toEqual(USUAL_PRICES);
+    expect(points.filter(({ isReplayed }) => isReplayed).map(({ price }) => price)).toEqual([0.1, 1]);
+    expect(points.map(({ lostJobs }) => lostJobs)).toEqual([0, 0, 0, 1, 0, 0, 1, 0]);
+    expect(worth.map(({ price }) => price)).toEqual([0.5, 1, 2]);
+    expect(worth[0]?.peaks).toEqual({ all: 9, byPool: { a: 9 } });
   });
 
   it('needs no target', async () => {
-    const { best, worth } = await find(undefined);
+    const { best, worth, replays } = await find(undefined);
     expect(best).toBeUndefined();
-    expect(worth.map(({ price, seeds }) => ({ price, seeds }))).toEqual([
-      { price: 0.05, seeds: 8 },
-      { price: 0.1, seeds: 8 },
-      { price: 0.2, seeds: 8 },
-    ]);
+    expect(worth.map(({ price }) => price)).toEqual([0.05, 0.1, 0.2]);
+    expect(replays).toEqual([0.1]);
   });
 
-  it.each([
-    { target: { kind: 'budget', dollarsPerMonth: 1 } as const, run: '0.01 one' },
-    { target: { kind: 'mean-wait', seconds: 0.1 } as const, run: '2 one' },
-    { target: { kind: 'p95-wait', seconds: 0.1 } as const, run: '2 one' },
-  ])('knows after one replay that no price meets $target', async ({ target, run }) => {
-    const { best, runs } = await find(target);
+  it.each<Target>([
+    { kind: 'budget', dollarsPerMonth: 1 },
+    { kind: 'mean-wait', seconds: 0.1 },
+    { kind: 'p95-wait', seconds: 0.1 },
+  ])('knows without a replay that no price meets %o', async (target) => {
+    const { best, replays } = await find(target);
     expect(best).toBeUndefined();
-    expect(runs).toEqual([run]);
+    expect(replays).toEqual([]);
   });
 
   it('finds no price if each one meets the target on average only', async () => {

@@ -1,0 +1,62 @@
+/** How close the sketch of `tune` is to the function. */
+import { describe, expect, it } from 'vitest';
+import { estimatesOf } from '../../backtest/estimate/estimate.ts';
+import { sketch } from '../../backtest/search/sketch.ts';
+import type { TraceJob } from '../../backtest/trace/trace.ts';
+import { aDeployment, aTrace, aTraceJob, atSecond, DOLLARS_PER_HOUR, runOurs } from './support.ts';
+
+const MINUTE = 60;
+const HOURS = 3;
+/** Builds of people at uneven times, and some that coderd makes. */
+const JOBS: readonly TraceJob[] = Array.from({ length: 30 }, (_, at) =>
+  aTraceJob({
+    at: atSecond(Math.floor((at + ((at * 7) % 13) / 13) * 6) * MINUTE),
+    seconds: 40 + ((at * 17) % 60),
+    kind: at % 9 === 8 ? 'autostart' : 'user',
+  }),
+).toSorted((a, b) => a.at - b.at);
+
+function sketchAt(person: number, settings: object = {}, jobs = JOBS) {
+  const trace = aTrace({ to: atSecond(HOURS * 60 * MINUTE), jobs });
+  const config = aDeployment([{ min: 0, max: 10, waiting: { person }, ...settings }]);
+  const dollarsPerHour = () => DOLLARS_PER_HOUR;
+  return { trace, config, sketches: sketch({ trace, config, seeds: [1, 2, 3], dollarsPerHour }) };
+}
+
+const levelsOf = (sketches: ReturnType<typeof sketch>) => estimatesOf(sketches.map(({ days }) => days));
+
+describe('the sketch', () => {
+  it('has about the cost and the waits of a replay', async () => {
+    const { trace, config, sketches } = sketchAt(0.1);
+    const { days, figures } = await runOurs({ trace, config });
+    const [quick, whole] = [levelsOf(sketches), estimatesOf([days])];
+    for (const name of ['dollarsPerMonth', 'meanWaitS'] as const) {
+      const factor = quick[name].value / whole[name].value;
+      expect(Math.abs(Math.log(factor))).toBeLessThan(Math.log(1.4));
+    }
+    expect(sketches[0]?.days.flatMap(({ waitsS }) => waitsS)).toHaveLength(figures.waitOfPeople.jobs);
+  });
+
+  it('costs more and waits less at a higher price', () => {
+    const rare = JOBS.filter((_, at) => at % 4 === 0);
+    const [low, high] = [0.01, 1].map((price) => levelsOf(sketchAt(price, {}, rare).sketches));
+    expect(high?.dollarsPerMonth.value).toBeGreaterThan(low?.dollarsPerMonth.value ?? 0);
+    expect(high?.meanWaitS.value).toBeLessThan((low?.meanWaitS.value ?? 0) / 2);
+  });
+
+  it('has the tasks of min and warm, and at most max', () => {
+    const burst = Array.from({ length: 30 }, (_, second) => aTraceJob({ at: atSecond(MINUTE + second) }));
+    expect(sketchAt(0.1, { max: 4 }, burst).sketches[0]?.peaks).toEqual({ all: 4, byPool: { default: 4 } });
+    const [bare, least, warm] = [{}, { min: 2 }, { warm: 3 }].map(
+      (settings) => levelsOf(sketchAt(0.01, settings, burst).sketches).dollarsPerMonth.value,
+    );
+    const month = 730 * DOLLARS_PER_HOUR;
+    expect(least).toBeGreaterThan(1.9 * month);
+    expect(warm).toBeGreaterThan(2.8 * month);
+    expect(bare).toBeLessThan(month);
+  });
+
+  it('is the same for the same seed', () => {
+    expect(sketchAt(0.1).sketches).toEqual(sketchAt(0.1).sketches);
+  });
+});
