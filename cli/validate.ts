@@ -195,6 +195,7 @@ const TOO_MANY = 'These builds need more tasks than max and maxTasks allow: jobs
 const ASSUMPTIONS: readonly string[] = [
   `A working day is Monday to Friday, 10 hours. A build takes ${BUILDS.minutes} minute. People start ${BUILDS.unforeseen * 100} % of the builds.`,
   'The price of waiting (waiting.person) decides how many daemons the pool keeps free. "at $1.00" is the cost with person: 1.00, a developer at $60 an hour.',
+  'This rests on these assumptions, so it has no range: autoscaler backtest has one, from past builds.',
 ];
 
 const PRICED =

@@ -77,8 +77,8 @@ export type Correction = {
   readonly lostJobs: number;
 };
 
-/** A wait of less than this shows nothing of how far the sketch is off. */
-const LEAST = { dollarsPerMonth: 0.01, meanWaitS: 1 } as const;
+/** A wait of less than this shows nothing of how far the sketch is off; few jobs wait longest. */
+const LEAST: Levels = { dollarsPerMonth: 0.01, meanWaitS: 1, p95WaitS: 20 };
 /**
  * How far a figure may be off, beside what days differ: the factor within which nine in ten are
  * (docs/adr/0045-how-sure-a-figure-is.md).
@@ -91,7 +91,7 @@ function correct(
 ): readonly PricePoint[] {
   const all = [...corrections].toSorted(([a], [b]) => a - b);
   return points.map((point) => {
-    const factorOf = (name: keyof typeof LEAST): number =>
+    const factorOf = (name: keyof Levels): number =>
       between(
         all.map(([price, { replayed, sketched }]) => {
           const factor = (replayed[name] + LEAST[name]) / (sketched[name] + LEAST[name]);
@@ -99,11 +99,10 @@ function correct(
         }),
         Math.log(point.price),
       );
-    // few jobs wait so long, so some days say little of it
     const factors = {
       dollarsPerMonth: factorOf('dollarsPerMonth'),
       meanWaitS: factorOf('meanWaitS'),
-      p95WaitS: 1,
+      p95WaitS: factorOf('p95WaitS'),
     };
     return corrected(point, factors, corrections);
   });

@@ -9,6 +9,7 @@ import { countsUpToMax, withMax } from '../../lambda/config/rules/max.ts';
 import { START_TIME } from '../../lambda/config/schema/schema.ts';
 import { waitingOf } from '../../lambda/config/schema/waiting-schema.ts';
 import type { Waiting } from '../../lambda/decision/model/config.ts';
+import { some } from '../../lambda/explain/format.ts';
 import { priceOfWaiting } from '../replay/prices.ts';
 import type { PricePoint } from './price-search.ts';
 
@@ -89,7 +90,10 @@ export function yamlFragment(
   const top = topWaiting(config);
   const lines = [
     ...['waiting:', ...pricesOf(top).map((line) => `  ${line}`)],
-    ...['limits:', `  maxTasks: ${maxTasks}  # the replay had up to ${maxTasksUsed} tasks, idle ones too`],
+    ...[
+      'limits:',
+      `  maxTasks: ${maxTasks}  # the replay had up to ${some(maxTasksUsed, 'task')}, idle ones too`,
+    ],
     'pools:',
   ];
   for (const { name, max, used } of pools) {
@@ -99,7 +103,7 @@ export function yamlFragment(
       `  - name: ${stringify(name).trim()}`,
       used === 0
         ? `    max: ${max}  # unchanged: it ran no job of this trace`
-        : `    max: ${max}  # the replay had up to ${used} tasks, idle ones too`,
+        : `    max: ${max}  # the replay had up to ${some(used, 'task')}, idle ones too`,
       ...(own.length === 0 ? [] : ['    waiting:', ...own.map((line) => `      ${line}`)]),
       ...(startTimeMs === undefined ? [] : [`    startTime: ${startTimeMs / 1000}s`]),
     );

@@ -165,6 +165,7 @@ class SketchedPools {
   #due = 0;
   #lastBuildAt = Number.NEGATIVE_INFINITY;
   #regime = 0;
+  #leavingUntil = 0;
   #lookAt = Number.POSITIVE_INFINITY;
 
   constructor(set: PoolSet, random: Random) {
@@ -262,25 +263,29 @@ class SketchedPools {
     });
   }
 
-  #drain(keeps: number, { spareMs }: StockRule): void {
-    const idleMs = Math.max(spareMs, this.#set.pool.idleTimeoutMs);
+  #drain(keeps: number, rule: StockRule): void {
+    const idleMs = this.#idleMs(rule);
     while (this.#idle.length > keeps && this.#idle.length + this.#busy > this.#least()) {
       const [longest] = this.#idle;
       if (longest === undefined || this.#now - longest.idleSince < idleMs) return;
       this.#idle.shift();
+      this.#leavingUntil = this.#now + 2 * GONE_AFTER_MS;
       this.#bill(longest, this.#now + GONE_AFTER_MS);
     }
   }
 
   /** Until an idle daemon may drain, or another rule counts. */
-  #untilChange({ spareMs, afterBuildMs }: StockRule): number {
-    const idleMs = Math.max(spareMs, this.#set.pool.idleTimeoutMs);
+  #untilChange(rule: StockRule): number {
     const times = [
-      (this.#idle[0]?.idleSince ?? Number.POSITIVE_INFINITY) + idleMs,
-      this.#lastBuildAt + (afterBuildMs ?? Number.POSITIVE_INFINITY) + 1,
+      (this.#idle[0]?.idleSince ?? Number.POSITIVE_INFINITY) + this.#idleMs(rule),
+      this.#lastBuildAt + (rule.afterBuildMs ?? Number.POSITIVE_INFINITY) + 1,
       this.#set.rules[this.#regime + 1]?.from ?? Number.POSITIVE_INFINITY,
     ];
     return Math.min(...times.filter((at) => at > this.#now)) - this.#now;
+  }
+
+  #idleMs({ spareMs }: StockRule): number {
+    return Math.max(spareMs, this.#set.pool.idleTimeoutMs);
   }
 
   #keeps({ free, afterBuildMs }: StockRule): number {
@@ -298,8 +303,14 @@ class SketchedPools {
   }
 
   #delay(): number {
-    const { lookMs } = this.#current();
-    return this.#starting + this.#queue.length > 1 || this.#due > 0 ? Math.min(lookMs, MOVING_MS) : lookMs;
+    const { lookMs, rule } = this.#current();
+    const drainsAt = (this.#idle[0]?.idleSince ?? Number.POSITIVE_INFINITY) + this.#idleMs(rule);
+    const isMoving =
+      this.#starting + this.#queue.length > 1 ||
+      this.#due > 0 ||
+      this.#now < this.#leavingUntil ||
+      (this.#now < drainsAt && drainsAt < this.#now + MINUTE_MS);
+    return isMoving ? Math.min(lookMs, MOVING_MS) : lookMs;
   }
 
   #lookIn(ms: number): void {

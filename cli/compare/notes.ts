@@ -50,7 +50,7 @@ export function doubtsOf({
 
 function nextWeeks({ before, after }: ConfigChange['estimates']): readonly string[] {
   const [then, now] = [nextWeekText(before), nextWeekText(after)];
-  return then === undefined || now === undefined ? [] : [`Before the change: ${then}`, `After it: ${now}`];
+  return then === now ? [then] : [`Before the change: ${then}`, `After it: ${now}`];
 }
 
 function peopleText(jobs: number): readonly string[] {

@@ -1,6 +1,7 @@
 /** Formats what each price costs as a table, the settings for the prices worth choosing, and why no price meets a target. */
 import type { Estimate } from '../../backtest/estimate/estimate.ts';
 import { atPriceOfWaiting } from '../../backtest/replay/prices.ts';
+import { NO_RANGE } from '../../backtest/report/parts/headline.ts';
 import { dollars, jobsLabel, seconds } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import {
@@ -119,9 +120,7 @@ const brief = (value: number): string =>
 function legend({ points, best }: Tuned): readonly string[] {
   const hasRange = points.some(({ seen }) => seen.meanWaitS.range !== undefined);
   return [
-    ...(hasRange
-      ? ['In brackets: nine in ten weeks like these days.']
-      : ['Fewer than three days show no range.']),
+    ...(hasRange ? ['In brackets: nine in ten weeks like these days.'] : [NO_RANGE]),
     [
       'now: as configured.',
       ...(best === undefined ? [] : ['<-: the choice.']),
@@ -182,14 +181,14 @@ export function unreachableText(
   if (target.kind === 'budget') {
     const [cheapest] = points;
     const cost = dollars(cheapest?.seen.dollarsPerMonth.value ?? 0);
-    return `${targetText(target)} is too small: even at the lowest price of waiting (${at(cheapest)} a minute) the tasks of this trace cost ${cost} a month. Raise the budget, or lower min, warm or the schedules of the pools`;
+    return `${targetText(target)} is too small: even at the lowest price of waiting (${at(cheapest)} a minute) the tasks of this trace cost about ${cost} a month. Raise the budget, or lower min, warm or the schedules of the pools`;
   }
   const dearest = points.at(-1);
   const wait = seconds(dearest?.seen[figureOf(target)].value ?? 0);
   const waits =
     target.kind === 'mean-wait'
-      ? `people wait ${wait} on average`
-      : `5 of 100 jobs of people wait ${wait} or longer`;
+      ? `people wait about ${wait} on average`
+      : `5 of 100 jobs of people wait about ${wait} or longer`;
   return `${targetText(target)} is not possible: even at the highest price of waiting (${at(dearest)} a minute) ${waits}. ${remedyOf(dearest, config)}`;
 }
 

@@ -140,11 +140,11 @@ describe('an impossible target', () => {
   it.each<{ readonly target: Target; readonly says: string }>([
     {
       target: { kind: 'budget', dollarsPerMonth: 0.01 },
-      says: 'a budget of $0.01 a month is too small: even at the lowest price of waiting ($0.01 a minute) the tasks of this trace cost $20.00 a month. Raise the budget, or lower min, warm or the schedules of the pools',
+      says: 'a budget of $0.01 a month is too small: even at the lowest price of waiting ($0.01 a minute) the tasks of this trace cost about $20.00 a month. Raise the budget, or lower min, warm or the schedules of the pools',
     },
     {
       target: { kind: 'p95-wait', seconds: 0 },
-      says: 'a p95 wait of up to 0 s is not possible: even at the highest price of waiting ($2.00 a minute) 5 of 100 jobs of people wait 30 s or longer. The replay reached max of pool "small": raise it',
+      says: 'a p95 wait of up to 0 s is not possible: even at the highest price of waiting ($2.00 a minute) 5 of 100 jobs of people wait about 30 s or longer. The replay reached max of pool "small": raise it',
     },
   ])('of $target.kind is explained', ({ target, says }) => {
     const points = target.kind === 'p95-wait' ? [dearest] : tuning.points;
@@ -156,7 +156,7 @@ describe('an impossible target', () => {
     const { code, out, err } = await run('tune', ...args);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(
-      /^a mean wait of up to 0 s is not possible: even at the highest price of waiting \(\$2\.00 a minute\) people wait [\d.]+ s on average\. No limit was reached: /,
+      /^a mean wait of up to 0 s is not possible: even at the highest price of waiting \(\$2\.00 a minute\) people wait about [\d.]+ s on average\. No limit was reached: /,
     );
   });
 

@@ -30,11 +30,10 @@ export function summaryOf(backtest: Backtest): string {
   if (ours === undefined) return `${jobsOf(backtest)}.`;
   const lost = losses(ours);
   const service = hasPeople(ours) ? `${waits(ours, staticFleetOf(backtest))}; ${lost}` : lost;
-  const nextWeek = ours.estimates && nextWeekText(ours.estimates);
   return [
     `${jobsOf(backtest)}: ${service}.`,
     `${inAll(backtest, ours)}.`,
-    ...(nextWeek ? [nextWeek] : []),
+    ...(ours.estimates ? [nextWeekText(ours.estimates)] : []),
   ].join(' ');
 }
 
@@ -121,13 +120,16 @@ function versus(value: number, other: number): string {
   return `${much} ${much.endsWith('as much') ? 'as' : 'than'}`;
 }
 
-/** Undefined: the trace has too few days. */
-export function nextWeekText({ dollarsPerMonth, meanWaitS, p95WaitS }: Estimates): string | undefined {
+/** What another week may have, or why that is unknown. */
+export function nextWeekText({ dollarsPerMonth, meanWaitS, p95WaitS }: Estimates): string {
   const cost = rangeText(dollarsPerMonth, dollars);
-  if (cost === undefined) return undefined;
+  if (cost === undefined) return NO_RANGE;
   const waits = `mean wait ${rangeText(meanWaitS, seconds)}, p95 ${rangeText(p95WaitS, seconds)}`;
   return `Nine in ten weeks like these days: ${cost} a month of tasks, ${waits}.`;
 }
+
+/** Why there is no range. */
+export const NO_RANGE = 'Fewer than three days show no range for another week.';
 
 /** `$36 to $47`, or `$36` if both ends read the same. */
 function rangeText({ range }: Estimate, text: (value: number) => string): string | undefined {

@@ -15,7 +15,7 @@ describe('nextWeekText', () => {
     {
       situation: 'two days',
       estimates: { dollarsPerMonth: { value: 41 }, meanWaitS: { value: 4 }, p95WaitS: { value: 40 } },
-      text: undefined,
+      text: 'Fewer than three days show no range for another week.',
     },
   ])('of $situation is $text', ({ estimates, text }) => {
     expect(nextWeekText(estimates)).toBe(text);
