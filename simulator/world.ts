@@ -4,7 +4,7 @@
  * the tasks.
  */
 import { readFileSync } from 'node:fs';
-import type { EpochMs } from '../lambda/decision/model/brands.ts';
+import { type EpochMs, spotPartOf } from '../lambda/decision/model/brands.ts';
 import type { Capacity } from '../lambda/decision/model/config.ts';
 import {
   KEY_ID_TAG,
@@ -355,7 +355,7 @@ export class World {
     this.#pools.set(pool.name, pool);
     this.#storeCredential(pool);
     this.#addService(pool, pool.name);
-    if (pool.capacity !== undefined) this.#addService(pool, `${pool.name}/spot`);
+    if (pool.capacity !== undefined) this.#addService(pool, spotPartOf(pool.name));
   }
 
   #addService(pool: PoolSpec, part: string): void {

@@ -12,11 +12,11 @@ import { readKeysEnvironment } from '../../lambda/keys/environment.ts';
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
 import { parseStoredKey, writeStoredKey } from '../../lambda/keys/model/stored-key.ts';
 import type { Ecs } from '../../lambda/look/ports.ts';
-import { type Lab, labConfig, startLab } from '../support/lab.ts';
+import { type Lab, type LabPool, labConfig, startLab } from '../support/lab.ts';
 import { DEPLOYMENT } from './key-lab.ts';
 
-const POOLS = [
-  { name: 'cpu', organization: 'default', tags: {}, desiredCount: 2 },
+const POOLS: readonly LabPool[] = [
+  { name: 'cpu', organization: 'default', tags: {}, desiredCount: 2, capacity: ['spot', 'on-demand'] },
   { name: 'gpu', organization: 'default', tags: { gpu: 'yes' }, desiredCount: 1 },
 ];
 
@@ -34,9 +34,9 @@ describe('the tasks of pools', () => {
     return new EcsPoolTasks(() => ({ services, tasks }), lab.world.stackName).running();
   };
 
-  it('are listed by pool, with the time of their creation', async () => {
+  it('are listed by pool, on Spot too, with the time of their creation', async () => {
     const running = await tasksOf();
-    expect([...running].map(([pool, tasks]) => `${pool} ${tasks.length}`).sort()).toEqual(['cpu 2', 'gpu 1']);
+    expect([...running].map(([pool, tasks]) => `${pool} ${tasks.length}`).sort()).toEqual(['cpu 4', 'gpu 1']);
     const [task] = running.get('gpu') ?? [];
     expect(task?.id).toMatch(/^[0-9a-f]{32}$/);
     expect(task?.createdAt).toBeLessThan(lab.world.timeline.now());

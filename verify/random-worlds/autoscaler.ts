@@ -146,7 +146,7 @@ function configOf(
     limits: { maxTasks },
     looks: { every: `${lookEveryS}s` },
     roll: { atOnce: `${atOncePercent}%` },
-    pools: pools.map(({ name, organization, tags, min, max, warm, retiring, idleTimeoutS }) => ({
+    pools: pools.map(({ name, organization, tags, min, max, warm, retiring, idleTimeoutS, capacity }) => ({
       name,
       organization,
       tags,
@@ -156,6 +156,7 @@ function configOf(
       retiring,
       key: { secret: `coder/keys/${name}` },
       idleTimeout: `${idleTimeoutS}s`,
+      ...(capacity && { capacity }),
     })),
   };
 }

@@ -2,7 +2,8 @@
  * Decides whether a world has settled after its events have ended: each pool is at its floor, every
  * workspace is stopped, nothing is left over, and deployments have ended.
  */
-import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
+import { type OrganizationId, spotPartOf } from '../../lambda/decision/model/brands.ts';
+import { sum } from '../../lambda/decision/model/collections.ts';
 import type { World } from '../../simulator/world.ts';
 import { runningWorkspaces } from './events/workload.ts';
 import type { FleetPool } from './world/fleet.ts';
@@ -43,20 +44,25 @@ function unsettledPool(world: World, pool: FleetPool): readonly string[] {
   const floor = retiring ? 0 : floorOf(pool);
   // it keeps as many as it has learned
   const most = warm === 'auto' && !retiring ? max : floor;
-  const { identity, state } = world.service(name);
+  const parts = pool.capacity === undefined ? [name] : [name, spotPartOf(name)];
+  const services = parts.map((part) => world.service(part));
+  const names = services.map(({ identity }) => identity.name);
   const tasks = world.ecs
     .tasks()
-    .filter((task) => task.identity.serviceName === identity.name && task.state.lastStatus !== 'STOPPED');
+    .filter(
+      ({ identity, state }) => names.includes(identity.serviceName ?? '') && state.lastStatus !== 'STOPPED',
+    );
   const phases = tasks.map((task) => world.guard(task.identity.id)?.phase ?? task.state.lastStatus);
-  const { desiredCount } = state;
+  const desiredCount = sum(services, ({ state }) => state.desiredCount);
   const isWithin = desiredCount >= floor && desiredCount <= most;
   const isAtFloor =
     isWithin && phases.length === desiredCount && phases.every((phase) => phase === 'working');
   const found: string[] = [];
   if (!isWithin) found.push(`its desired count is ${desiredCount}, but its floor is ${floor}`);
   if (!isAtFloor) found.push(`its floor is ${floor}, but its tasks are: ${phases.join(', ') || 'none'}`);
-  if (state.primary.rolloutState !== 'COMPLETED' || state.older.length > 0)
-    found.push(`its deployment is ${state.primary.rolloutState}; older deployments: ${state.older.length}`);
+  for (const { state } of services)
+    if (state.primary.rolloutState !== 'COMPLETED' || state.older.length > 0)
+      found.push(`its deployment is ${state.primary.rolloutState}; older deployments: ${state.older.length}`);
   const own = new Set(tasks.map((task) => `${name}-${task.identity.id}`));
   const key = world.keyId(name);
   const stale = world.coderd.daemons().filter((it) => own.has(it.name) && it.keyId !== key).length;

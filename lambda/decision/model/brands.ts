@@ -30,8 +30,8 @@ export const isoTime = (ms: number): string => new Date(ms).toISOString();
 const SPOT_PART = '/spot';
 
 /** The part on Spot of a pool with two kinds of capacity. */
-export function spotPartOf(pool: PoolName): PoolName {
-  return `${pool}${SPOT_PART}` as PoolName;
+export function spotPartOf<Name extends string>(pool: Name): Name {
+  return `${pool}${SPOT_PART}` as Name;
 }
 
 export function isSpotPart(name: string): boolean {

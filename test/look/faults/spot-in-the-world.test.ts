@@ -3,7 +3,12 @@
  * and has no Spot capacity for a while.
  */
 import { afterEach, describe, expect, it } from 'vitest';
+import { deliberate } from '../../../lambda/decision/decide.ts';
+import { tagsOfOverride } from '../../../lambda/decision/settings/overrides.ts';
+import { explainPool } from '../../../lambda/explain/explain.ts';
+import { planText } from '../../../lambda/explain/text.ts';
 import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
+import { observe } from '../../../lambda/look/observe.ts';
 import { type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 
 let lab: Lab | undefined;
@@ -114,6 +119,54 @@ describe('a pool on Spot and on demand', () => {
     await run(60);
     expect(counts()).toEqual([0, 2]);
     expect(world.figures()).toMatchObject({ killedByUs: 0, killedByOthers: 2 });
+  });
+
+  it('is pinned and paused as a whole by the tags of its one service', async () => {
+    const { run, addJobs, counts, world } = await start();
+    const until = new Date(world.timeline.now() + 3_600_000).toISOString();
+    const override = (kind: 'pin' | 'pause', count?: number) => {
+      const service = world.service('cpu');
+      const note = { until, by: 'anna', why: 'a test' };
+      service.setTags({
+        ...service.state.tags,
+        ...tagsOfOverride({ kind, ...note, ...(count && { count }) }),
+      });
+    };
+    override('pin', 2);
+    addJobs(5, 10);
+    const pinned = await run(120);
+    expect(counts()).toEqual([0, 2]);
+    expect(rowOf(pinned.at(-1))?.why).toContainEqual(expect.objectContaining({ code: 'pinned', count: 2 }));
+    override('pause');
+    const paused = await run(900);
+    expect(counts()).toEqual([0, 2]);
+    expect(paused.at(-1)?.plan.actions).toEqual([]);
+    expect(rowOf(paused.at(-1))?.overrides).toHaveLength(2);
+  });
+
+  it('keeps the daemons of warm over both kinds of capacity', async () => {
+    const { run, running, failSpot } = await start({ warm: 2 });
+    failSpot(CAPACITY);
+    await run(300);
+    expect([running('cpu'), running('cpu/spot')]).toEqual([2, 0]);
+    failSpot();
+    await run(900);
+    expect([running('cpu'), running('cpu/spot')]).toEqual([0, 2]);
+  });
+
+  it('is one row of text, with the reasons of each service', async () => {
+    const { run, addJobs, failSpot, config, ports } = await start();
+    failSpot(CAPACITY);
+    addJobs(2, 10);
+    const looks = await run(60);
+    const plan = looks.at(-1)?.plan;
+    const [row = ''] = plan === undefined ? [] : planText(plan).split('\n').slice(2);
+    expect(row).toMatch(
+      /cpu .*on demand .*: launching on demand: ECS cannot place Spot tasks.*; Spot .*: ECS has failed to place/,
+    );
+    const snapshot = await observe(ports(), config);
+    const explained = explainPool('cpu', deliberate(snapshot, config), snapshot) ?? '';
+    expect(explained.match(/^pool ".*" of/gm)).toEqual(['pool "cpu" of', 'pool "cpu/spot" of']);
   });
 
   it('drains its service on Spot with capacity: [on-demand]', async () => {

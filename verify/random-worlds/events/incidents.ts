@@ -2,6 +2,7 @@
  * Plans the faults of a random world: outages, AWS reclaiming hosts, changes by people in the
  * console, deployments, tasks that run out of memory.
  */
+import { spotPartOf } from '../../../lambda/decision/model/brands.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import type { FleetPool } from '../world/fleet.ts';
@@ -67,6 +68,12 @@ function incidentsOf(
     const pool = random.pick(fleet.pools);
     return pool && (act(pool) ?? pool.name);
   };
+  // the service of the pool, or one of its two
+  const toService = (act: (part: string, pool: FleetPool) => string | undefined): string | undefined =>
+    toPool((pool) => {
+      const isOnSpot = pool.capacity !== undefined && random.next() < 0.5;
+      return act(isOnSpot ? spotPartOf(pool.name) : pool.name, pool);
+    });
   return {
     'spot interruption': () => toTask((id) => ecs.spotInterruption(id)),
     'host failure': () => toTask((id) => ecs.hostFailure(id)),
@@ -77,7 +84,7 @@ function incidentsOf(
     StopTask: () => toTask((id) => ecs.stopTask(id)),
     'daemon crash': () => toTask((id) => events.crash(id)),
     deployment: () =>
-      toPool(({ name }) => {
+      toService((name) => {
         if (!world.service(name).admitsDeployment) return `${name}: refused`;
         world.deploy(name);
         return undefined;
@@ -85,17 +92,17 @@ function incidentsOf(
     'agents down': () => outages.agents(),
     'key deleted': () => toPool(({ name }) => outages.key(name)),
     'count set by hand': () =>
-      toPool(({ name, max }) => {
+      toService((name, { max }) => {
         const count = random.next() < 0.3 ? 0 : random.whole(0, max + 2);
         ecs.setDesiredCount(world.service(name).identity.name, count);
         return `${name} to ${count}`;
       }),
     'ask by hand': () => toTask((id) => ecs.protect(id, ASK_MINUTES)),
     'protection disabled by hand': () => toTask((id) => ecs.disableByHand(id)),
-    'starts failing': () => toPool(({ name }) => outages.starts(name)),
+    'starts failing': () => toService((name) => outages.starts(name)),
     'coderd down': () => outages.coderd(),
-    'no capacity': () => toPool(({ name }) => outages.placement(name, true)),
-    'no capacity and no event': () => toPool(({ name }) => outages.placement(name, false)),
+    'no capacity': () => toService((name) => outages.placement(name, true)),
+    'no capacity and no event': () => toService((name) => outages.placement(name, false)),
   };
 }
 

@@ -3,7 +3,7 @@
  * (read from the tags themselves, not from the plan), and drain requests for a secret that has not
  * changed.
  */
-import { type EpochMs, lastPart, plusMs } from '../../../lambda/decision/model/brands.ts';
+import { type EpochMs, lastPart, plusMs, poolOfPart } from '../../../lambda/decision/model/brands.ts';
 import type { Action } from '../../../lambda/decision/model/plan.ts';
 import { SPREADS_WITHIN_MS } from '../../../lambda/decision/model/secrets.ts';
 import { PAUSE_TAG } from '../../../lambda/decision/model/service-tags.ts';
@@ -42,7 +42,7 @@ type Pause = { readonly pause: 'all' | 'scale-in'; readonly from: EpochMs };
 /** Whether the pool was paused the whole time from `from` until now. */
 function isPaused(world: World, pool: string, { pause, from }: Pause): boolean {
   const now = world.timeline.now();
-  const states = statesSince(world.service(pool), from);
+  const states = statesSince(world.service(poolOfPart(pool)), from);
   return states.every(
     ({ tags }) => tags[PAUSE_TAG] === pause && Date.parse(tags[`${PAUSE_TAG}-until`] ?? '') > now,
   );
@@ -59,7 +59,7 @@ function statesSince({ states }: EcsService, from: EpochMs): readonly ServiceSta
  */
 export function isFalseRoll(world: World, action: Action): boolean {
   if (action.kind !== 'ask-to-leave' || action.why !== 'old-secret') return false;
-  const secret = world.secrets.find(`coder/keys/${action.pool}`);
+  const secret = world.secrets.find(`coder/keys/${poolOfPart(action.pool)}`);
   const task = world.ecs.tasks().find(({ identity }) => identity.id === lastPart(action.task));
   if (secret === undefined || task === undefined) return false;
   const [latest, earlier] = secret.versions.toReversed();

@@ -143,7 +143,10 @@ export function drawPlan(seed: number): WorldPlan {
   return {
     seed,
     busyHours,
-    pools: drawAuto(seeded(seed + 44), pools).map((pool) => ({ ...pool, ...earlySuccess })),
+    pools: drawCapacity(seeded(seed + 53), drawAuto(seeded(seed + 44), pools)).map((pool) => ({
+      ...pool,
+      ...earlySuccess,
+    })),
     maxTasks: Math.max(1, floors, random.whole(Math.ceil(most / 2), most + 5)),
     atOncePercent: random.pick([1, 10, 25, 50, 100]) ?? 25,
     world: {
@@ -227,6 +230,13 @@ function drawPools(random: Random): readonly PlannedPool[] {
 function drawAuto(random: Random, pools: readonly PlannedPool[]): readonly PlannedPool[] {
   if (random.next() > 0.33) return pools;
   return pools.map((pool) => (random.next() < 0.5 ? { ...pool, warm: 'auto' } : pool));
+}
+
+/** In a quarter of the worlds half of the pools have a service on Spot too. */
+function drawCapacity(random: Random, pools: readonly PlannedPool[]): readonly PlannedPool[] {
+  if (random.next() > 0.25) return pools;
+  const capacity = ['spot', 'on-demand'] as const;
+  return pools.map((pool) => (random.next() < 0.5 ? { ...pool, capacity } : pool));
 }
 
 /** The fewest tasks that the pool keeps. */

@@ -1,0 +1,84 @@
+/** When a pool with two kinds of capacity launches on Spot, and when on demand instead. */
+import { expect, it } from 'vitest';
+import { decide } from '../../../lambda/decision/decide.ts';
+import type { EpochMs, ServiceArn } from '../../../lambda/decision/model/brands.ts';
+import {
+  aConfig,
+  ago,
+  aJob,
+  anOrganization,
+  aPool,
+  arnOf,
+  aService,
+  aSnapshot,
+  aTask,
+  HOUR,
+  MINUTE,
+  reading,
+} from '../../support/parts.ts';
+
+type Given = {
+  /** Tasks that run on Spot, for an hour or longer. */
+  readonly running: number;
+  /** When AWS took tasks back. */
+  readonly interrupted?: readonly EpochMs[];
+  readonly person?: number;
+  readonly because: string;
+};
+
+const waiting = (person: number) => ({ person, autostart: person, prebuild: person, stop: person });
+
+/** Which service gets a task for a job. */
+function launchesOn({ running, interrupted = [], person = 0.1 }: Omit<Given, 'because'>) {
+  const onSpot = { group: 'service:Stack-spot' };
+  const tags = (value: string) => [{ key: 'coder-autoscaler:pool', value }];
+  const spot = {
+    serviceArn: 'arn:service/spot' as ServiceArn,
+    serviceName: 'Stack-spot',
+    desiredCount: running,
+    tags: tags('cpu/spot'),
+  };
+  const tasks = Array.from({ length: running }, (_, index) =>
+    aTask({ ...onSpot, taskArn: arnOf(index + 1) }),
+  );
+  const gone = interrupted.map((stoppedAt, index) =>
+    aTask({
+      ...onSpot,
+      ...{ taskArn: arnOf(1_000 + index), lastStatus: 'STOPPED', desiredStatus: 'STOPPED' },
+      ...{ stopCode: 'SpotInterruption', startedAt: ago(5 * HOUR), stoppedAt },
+    }),
+  );
+  const snapshot = aSnapshot({
+    organizations: [anOrganization({ jobs: reading([aJob()]) })],
+    services: [aService(), aService(spot)],
+    tasks: [...tasks, ...gone],
+  });
+  const capacity = ['spot', 'on-demand'] as const;
+  const config = aConfig(aPool({ capacity, max: 500, waiting: waiting(person) }));
+  const { pools } = decide(snapshot, { ...config, limits: { maxTasks: 500 } });
+  const grown = pools[0]?.parts?.filter(({ desired: { from, to } }) => (to ?? 0) > (from ?? 0));
+  return grown?.map((part) => part.capacity).join();
+}
+
+const just = ago(10 * MINUTE);
+
+it.each<Given & { readonly on: 'spot' | 'on-demand' }>([
+  { running: 0, on: 'spot', because: 'Spot is cheaper' },
+  { running: 2, interrupted: [just], on: 'spot', because: 'one interruption is chance' },
+  { running: 2, interrupted: [just, just], on: 'on-demand', because: 'two of a few tasks cost a lot' },
+  { running: 100, interrupted: [just, just], on: 'spot', because: 'two of a hundred cost little' },
+  {
+    running: 100,
+    interrupted: [just, just, just, just],
+    on: 'on-demand',
+    because: 'four cost more than Spot saves',
+  },
+  { running: 2, interrupted: [ago(61 * MINUTE), just], on: 'spot', because: 'an hour has passed' },
+  { running: 2, interrupted: [just, just], person: 0, on: 'spot', because: 'waiting costs nothing' },
+  { running: 100, interrupted: [just, just], person: 1, on: 'on-demand', because: 'waiting costs much' },
+])(
+  '$running tasks and $interrupted.length interruptions: $on, because $because',
+  ({ on, because: _, ...given }) => {
+    expect(launchesOn(given)).toBe(on);
+  },
+);
