@@ -10,7 +10,8 @@ import { measureCliStart } from './cli-start.ts';
 import { measureDecisions } from './decision.ts';
 import { BUSY, LARGEST, QUIET, REACH } from './fleet/pools.ts';
 import { type FunctionFigures, measureFunction } from './function.ts';
-import { cliStartText, decisionText, functionText, GOALS, reachText } from './show.ts';
+import { cliStartText, decisionText, functionText, GOALS, reachText, tuneText } from './show.ts';
+import { measureTune } from './tune.ts';
 
 const OUT_DIR = 'dist/bench';
 
@@ -44,9 +45,11 @@ const looks = [
   await measureFunction({ ...LARGEST, seed }, OUT_DIR),
 ];
 print(functionText(looks));
+const tuning = await measureTune(seed);
+print(tuneText(tuning));
 const cliStart = measureCliStart('autoscaler.example.yaml');
 print(cliStartText(cliStart));
 if (json)
   process.stdout.write(
-    `${JSON.stringify({ node: process.version, seed, goals: GOALS, decisions, looks, cliStart })}\n`,
+    `${JSON.stringify({ node: process.version, seed, goals: GOALS, decisions, looks, tuning, cliStart })}\n`,
   );

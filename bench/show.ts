@@ -5,9 +5,10 @@ import type { CliStartFigures } from './cli-start.ts';
 import type { DecisionFigures } from './decision.ts';
 import type { FunctionFigures, LookFigures } from './function.ts';
 import type { Work } from './invocation-process.ts';
+import type { TuneFigures } from './tune.ts';
 
 /** The goals of the project: upper limits, in milliseconds or as a ratio. */
-export const GOALS = { decideMs: 100, tickMs: 2_000, validateRatio: 6 } as const;
+export const GOALS = { decideMs: 100, tickMs: 2_000, validateRatio: 6, tuneRatio: 3 } as const;
 
 type Column = readonly [head: string, align: 'left' | 'right'];
 
@@ -126,6 +127,15 @@ function refreshText({ workspaces, cold, refresh }: FunctionFigures): readonly s
   return [
     `requests for the forecast of ${count(workspaces)} workspaces: ${text(cold)} at the first look; ${text(refresh)} at a refresh`,
   ];
+}
+
+/** The search of a price. */
+export function tuneText({ jobs, tuneMs, replayMs, ratio }: TuneFigures): string {
+  return [
+    title('autoscaler tune with eight seeds'),
+    `tune takes ${ms(tuneMs)} of processor time for ${jobs} jobs: ${ratio.toFixed(1)} x as long as one replay of them (${ms(replayMs)}).`,
+    `goal: within ${GOALS.tuneRatio} x: ${ratio <= GOALS.tuneRatio ? 'met' : 'missed'} (${ratio.toFixed(1)} x)`,
+  ].join('\n');
 }
 
 /** The start of the command line. */

@@ -40,7 +40,7 @@ export function addTuneCommand(program: Command, { cliEnvironment }: CommandCont
     .option('--budget <dollars>', 'the most that tasks may cost per month', parseValue)
     .option('--mean-wait <seconds>', 'the longest average wait of people', parseSeconds)
     .option('--p95-wait <seconds>', 'the longest wait of 95 % of the builds of people', parseSeconds)
-    .option('--seeds <number>', 'replays of each price worth choosing', countTo(MOST_SEEDS), DEFAULT_SEEDS)
+    .option('--seeds <number>', 'worlds in which each price is tried', countTo(MOST_SEEDS), DEFAULT_SEEDS)
     .option('--json', 'print the result as one JSON document', false)
     .option('--seed <number>', 'the first seed; the same seed gives the same figures', wholeNumber, 1);
   withRunOptions(command).action((options: TuneOptions) => tuneHistory(options, cliEnvironment));

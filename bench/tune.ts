@@ -1,0 +1,47 @@
+/**
+ * Measures what `tune` takes for a week of a small team with eight seeds, beside one replay of that
+ * week, in the same run.
+ */
+import { readFileSync } from 'node:fs';
+import { configFileOf, SCENARIOS } from '../backtest/scenarios/index.ts';
+import { orderOf } from '../backtest/search/compare.ts';
+import { tune } from '../backtest/search/tune.ts';
+import { startWorkerPool } from '../backtest/search/worker-pool.ts';
+import { generateTrace } from '../backtest/trace/generate/generate.ts';
+import { readConfig } from '../lambda/config/read.ts';
+import { BenchError } from './statistics.ts';
+
+export type TuneFigures = {
+  readonly jobs: number;
+  /** Of all threads, in processor time. */
+  readonly tuneMs: number;
+  readonly replayMs: number;
+  /** `tuneMs` divided by `replayMs`: comparable between machines. */
+  readonly ratio: number;
+};
+
+const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
+
+export async function measureTune(seed: number): Promise<TuneFigures> {
+  const scenario = SCENARIOS.find(({ name }) => name === 'small-team');
+  if (scenario === undefined) throw new BenchError('finding the scenario "small-team": there is none');
+  const trace = generateTrace(scenario, { seed, days: 7 });
+  const file = configFileOf(scenario);
+  const { config } = readConfig(readFileSync(file, 'utf8'), file);
+  const workerPool = startWorkerPool(1);
+  const given = { trace, config, region: 'us-east-1', workerPool };
+  const order = orderOf({ ...given, seed, valueOfMinute: 0 }, { policy: 'autoscaler' }, false);
+  const replayMs = await cpuOf(() => workerPool.run(order));
+  const tuneMs = await cpuOf(() =>
+    tune({ ...given, target: { kind: 'mean-wait', seconds: 15 }, seeds: SEEDS }),
+  );
+  await workerPool.close();
+  return { jobs: trace.jobs.length, tuneMs, replayMs, ratio: tuneMs / replayMs };
+}
+
+async function cpuOf(run: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await run();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
