@@ -74,6 +74,8 @@ type PoolSet = {
   /** The cheapest one. */
   readonly pool: DeployedPool;
   readonly dollarsPerHour: number;
+  /** The most tasks. */
+  readonly most: number;
   readonly until: number;
   readonly startMs: readonly [number, number];
   /** From a time on. */
@@ -93,8 +95,18 @@ function setsOf({ trace, config, dollarsPerHour }: SketchOptions): readonly Pool
     const replayed = priceReplay(
       pools.map((each) => ({ pool: each, startMs: (startMs[0] + startMs[1]) / 2 })),
     );
+    const most = Math.min(replayed.most, config.limits.maxTasks);
     const rules = learnRules(jobs, replayed, { config, pool, to: trace.to });
-    return { jobs, pools, pool, dollarsPerHour: dollarsPerHour(pool.name), until: trace.to, startMs, rules };
+    return {
+      jobs,
+      pools,
+      pool,
+      dollarsPerHour: dollarsPerHour(pool.name),
+      most,
+      until: trace.to,
+      startMs,
+      rules,
+    };
   });
 }
 
@@ -151,7 +163,6 @@ const AHEAD_MS = 100_000;
 class SketchedPools {
   readonly #set: PoolSet;
   readonly #random: Random;
-  readonly #most: number;
   readonly #queue: Waiting[] = [];
   readonly #idle: Task[] = [];
   /** In order of time. */
@@ -171,7 +182,6 @@ class SketchedPools {
   constructor(set: PoolSet, random: Random) {
     this.#set = set;
     this.#random = random;
-    this.#most = sum(set.pools, ({ max }) => max);
   }
 
   play() {
@@ -246,7 +256,8 @@ class SketchedPools {
     const ending = rule.countsEnding ? this.#busy : 0;
     const wanted = this.#queue.length + this.#due + Math.max(0, keeps - ending);
     const lacking = Math.max(wanted - have, this.#least() - have - this.#busy);
-    for (let count = Math.min(lacking, this.#most - have - this.#busy); count > 0; count--) this.#launch();
+    for (let count = Math.min(lacking, this.#set.most - have - this.#busy); count > 0; count--)
+      this.#launch();
     this.#drain(keeps + this.#due, rule);
     this.#lookIn(this.#untilChange(rule) + this.#random.between(0, this.#delay()));
   }

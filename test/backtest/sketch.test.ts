@@ -16,9 +16,9 @@ const JOBS: readonly TraceJob[] = Array.from({ length: 30 }, (_, at) =>
   }),
 ).toSorted((a, b) => a.at - b.at);
 
-function sketchAt(person: number, settings: object = {}, jobs = JOBS) {
+function sketchAt(person: number, settings: object = {}, jobs = JOBS, maxTasks = 500) {
   const trace = aTrace({ to: atSecond(HOURS * 60 * MINUTE), jobs });
-  const config = aDeployment([{ min: 0, max: 10, waiting: { person }, ...settings }]);
+  const config = aDeployment([{ min: 0, max: 10, waiting: { person }, ...settings }], maxTasks);
   const dollarsPerHour = () => DOLLARS_PER_HOUR;
   return { trace, config, sketches: sketch({ trace, config, seeds: [1, 2, 3], dollarsPerHour }) };
 }
@@ -44,9 +44,10 @@ describe('the sketch', () => {
     expect(high?.meanWaitS.value).toBeLessThan((low?.meanWaitS.value ?? 0) / 2);
   });
 
-  it('has the tasks of min and warm, and at most max', () => {
+  it('has the tasks of min and warm, and at most max and maxTasks', () => {
     const burst = Array.from({ length: 30 }, (_, second) => aTraceJob({ at: atSecond(MINUTE + second) }));
     expect(sketchAt(0.1, { max: 4 }, burst).sketches[0]?.peaks).toEqual({ all: 4, byPool: { default: 4 } });
+    expect(sketchAt(0.1, {}, burst, 3).sketches[0]?.peaks.all).toBe(3);
     const [bare, least, warm] = [{}, { min: 2 }, { warm: 3 }].map(
       (settings) => levelsOf(sketchAt(0.01, settings, burst).sketches).dollarsPerMonth.value,
     );
