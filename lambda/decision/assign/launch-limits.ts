@@ -9,7 +9,7 @@ import { sum } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import type { Doubt } from '../model/plan.ts';
 import { priceOf } from '../settings/prices.ts';
-import { type Capacity, mayGiveUp, measure } from '../supply/capacity.ts';
+import { type Capacity, launchesElsewhere, mayGiveUp, measure } from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { isSure } from '../supply/task-state.ts';
@@ -56,7 +56,7 @@ export function computeLaunchLimits(
   let total = maxTasks - sum(counted, ({ tasks }) => tasks);
   let budget = dollarsPerHour * 1e6 - sum(counted, ({ view, tasks }) => tasks * priceOf(view.pool));
   const pools = counted.map(({ view, poolForecast, capacity, doubts }): PoolLaunchLimits => {
-    const isOpen = view.service !== undefined && !capacity.isHeldBack && view.share?.isLaunching !== false;
+    const isOpen = view.service !== undefined && !capacity.isHeldBack && !launchesElsewhere(view);
     const ownRoom = isOpen ? Math.max(0, view.pool.max - capacity.total) : 0;
     const price = priceOf(view.pool);
     const paid = Math.floor(budget / price);

@@ -6,7 +6,7 @@ import type { Served } from '../model/plan.ts';
 import type { Daemon, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';
-import { isComing } from '../supply/capacity.ts';
+import { isComing, launchesElsewhere } from '../supply/capacity.ts';
 import { type DaemonIndex, HANDED_OVER_MS, indexDaemons, isAlive, mayHaveLeft } from '../supply/daemons.ts';
 import { foreignTo } from '../supply/supply.ts';
 import { mayTakeJobs } from '../supply/task-state.ts';
@@ -76,7 +76,7 @@ function offersOfPool(
     ...existing,
     offer('by-starting', own, capacity.missing + tasks.filter(isComing).length),
     ...busyOffers(launchLimits, endsOf(view, snapshot.takenAt), offer),
-    ...(view.share?.isLaunching === false ? [] : launches),
+    ...(launchesElsewhere(view) ? [] : launches),
     ...groupByTags(wrongKeyTasks).map(({ tags }) => offer('by-busy', tags, Number.POSITIVE_INFINITY)),
   ];
 }

@@ -7,7 +7,7 @@
 import type { Transition } from '../demand/transitions.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';
-import { isHeldBack } from '../supply/capacity.ts';
+import { isHeldBack, launchesElsewhere } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 import type { Floors } from './floors.ts';
 import { cheapestCover } from './set-cover.ts';
@@ -83,5 +83,5 @@ function costOf(view: PoolView, floors: Floors): number {
   const isBusy = view.tasks.some(({ state, use }) => state === 'working' && use === 'busy');
   if (isBusy || floors.min + floors.warm > 0) return 0;
   if (openersOf(view) > 0) return price;
-  return price + (isHeldBack(view) || view.share?.isLaunching === false ? FAILING_PENALTY : LAUNCH_PENALTY);
+  return price + (isHeldBack(view) || launchesElsewhere(view) ? FAILING_PENALTY : LAUNCH_PENALTY);
 }

@@ -9,7 +9,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { tagKey } from '../model/tags.ts';
 import { daemonApiOf, isKnownVersion, releaseOfImage } from '../model/version.ts';
 import { partsOf } from '../settings/parts.ts';
-import { unplacedTasks } from '../supply/capacity.ts';
+import { launchesElsewhere, unplacedTasks } from '../supply/capacity.ts';
 import type { Doubts } from '../supply/doubts.ts';
 import { awsTimeOf, type PoolView } from '../supply/supply.ts';
 import { drainedMs, type TaskView } from '../supply/task-state.ts';
@@ -138,7 +138,7 @@ function startFindings(view: PoolView): readonly Finding[] {
   const { pool, failing, orphans, placement } = view;
   const found: Finding[] = [];
   const tasks = unplacedTasks(view);
-  if (placement !== undefined && tasks > 0)
+  if (placement !== undefined && tasks > 0 && !launchesElsewhere(view))
     found.push({
       code: 'placement-failing',
       pool: pool.name,

@@ -59,6 +59,11 @@ export function isHeldBack({ failing, placement }: Pick<PoolView, 'failing' | 'p
   return failing.isTripped || placement !== undefined;
 }
 
+/** Whether another part of the pool launches: then the pool scales out although this part cannot. */
+export function launchesElsewhere({ share }: Pick<PoolView, 'share'>): boolean {
+  return share?.isLaunching === false;
+}
+
 /** The number of desired tasks that ECS cannot place. */
 export function unplacedTasks({ missing, placement }: Pick<PoolView, 'missing' | 'placement'>): number {
   return placement === undefined ? 0 : missing;
@@ -82,7 +87,7 @@ export function countDaemons(view: PoolView): DaemonCounts {
     leaving: count(isLeaving),
     left: count(({ state }) => state === 'left'),
     unguarded: count((task) => task.state === 'unguarded' && !isLeaving(task)),
-    failing: failing.recent + unplaced,
+    failing: failing.recent + (launchesElsewhere(view) ? 0 : unplaced),
   };
 }
 

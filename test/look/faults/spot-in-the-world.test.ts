@@ -73,6 +73,9 @@ describe('a pool on Spot and on demand', () => {
     const looks = await run(120);
     expect(world.service('cpu').state.desiredCount).toBe(6);
     expect(codes(looks.at(-1), 'on-demand')).toContain('on-demand-instead');
+    // the pool scales out, so nothing is broken
+    expect(rowOf(looks.at(-1))?.daemons.failing).toBe(0);
+    expect(looks.at(-1)?.plan.findings.map(({ code }) => code)).not.toContain('placement-failing');
     await run(600);
     expect(statuses().succeeded).toHaveLength(8);
     failSpot();
