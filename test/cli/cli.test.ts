@@ -146,6 +146,7 @@ describe('validate', () => {
       Assumed: 720 builds a working day, shared between the pools by their max.
       A working day is Monday to Friday, 10 hours. A build takes 1 minute. People start 60 % of the builds.
       The price of waiting (waiting.person) decides how many daemons the pool keeps free. "at $1.00" is the cost with person: 1.00, a developer at $60 an hour.
+      This rests on these assumptions, so it has no range: autoscaler backtest has one, from past builds.
       Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/cost.md.
       "
     `);
