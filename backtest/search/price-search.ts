@@ -83,7 +83,7 @@ const LEAST: Levels = { dollarsPerMonth: 0.01, meanWaitS: 1, p95WaitS: 20 };
  * How far a figure may be off, beside what days differ: the factor within which nine in ten are
  * (docs/adr/0045-how-sure-a-figure-is.md).
  */
-const OFF_BY: Levels = { dollarsPerMonth: 1.2, meanWaitS: 1.4, p95WaitS: 1.25 };
+const OFF_BY: Levels = { dollarsPerMonth: 1.25, meanWaitS: 1.4, p95WaitS: 1.25 };
 
 function correct(
   points: readonly PricePoint[],

@@ -56,8 +56,8 @@ async function find(target: Target | undefined, slower: (price: number) => numbe
 
 describe('findPrice', () => {
   it.each([
-    { target: { kind: 'budget', dollarsPerMonth: 60 } as const, price: 0.2, because: '$45 may be $59.7' },
-    { target: { kind: 'budget', dollarsPerMonth: 59 } as const, price: 0.1, because: '$45 may be $59.7' },
+    { target: { kind: 'budget', dollarsPerMonth: 62 } as const, price: 0.2, because: '$45 may be $61.3' },
+    { target: { kind: 'budget', dollarsPerMonth: 61 } as const, price: 0.1, because: '$45 may be $61.3' },
     { target: { kind: 'mean-wait', seconds: 4.8 } as const, price: 0.1, because: '3.2 s may be 4.7 s' },
     { target: { kind: 'mean-wait', seconds: 4.6 } as const, price: 0.2, because: '3.2 s may be 4.7 s' },
     { target: { kind: 'p95-wait', seconds: 22 } as const, price: 0.1, because: '16 s may be 21.7 s' },
