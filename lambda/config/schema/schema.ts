@@ -308,7 +308,7 @@ export const poolSchema = z.strictObject({
     )
     .meta({
       description:
-        'With `[spot, on-demand]` the pool has two ECS services. It launches on Spot, and on demand while ECS cannot place Spot tasks or interruptions cost more than Spot saves. `[on-demand]` drains the service on Spot: then you can remove `capacity`. By default there is one service, as `spot` says.',
+        'With `[spot, on-demand]` the pool has two ECS services: it launches on Spot, and on demand while Spot fails. `[on-demand]` drains the one on Spot, so that you can remove `capacity`. By default `spot` decides.',
       examples: [['spot', 'on-demand']],
     })
     .optional(),
