@@ -47,6 +47,8 @@ export type PoolSpec = {
   readonly tags: Tags;
   /** With `spot` first it has a second service, `<name>/spot` (lambda/decision/settings/parts.ts). */
   readonly capacity?: readonly Capacity[];
+  /** The stack of its service. @default that of the world */
+  readonly stack?: string;
   /** The desired count at creation. @default 1, as CloudFormation does */
   readonly desiredCount?: number;
   /** @default 0 */
@@ -387,7 +389,7 @@ export class World {
       tags: {
         [POOL_TAG]: part,
         [LOG_GROUP_TAG]: this.logGroupName,
-        [STACK_TAG]: this.stackName,
+        [STACK_TAG]: pool.stack ?? this.stackName,
         [ORGANIZATION_TAG]: pool.organization,
         [SCALE_IN_TAG]: pool.image === 'bare' ? 'confirm' : 'lease',
       },

@@ -10,6 +10,7 @@ import { deriveNeeds } from './assign/needs.ts';
 import { deriveOffers } from './assign/offers.ts';
 import { deriveDemand } from './demand/demand.ts';
 import { withPatience } from './demand/patience.ts';
+import { leftToPeers } from './demand/peers.ts';
 import { limitChanges } from './drain/change-limit.ts';
 import { decidePool, type PoolDecision } from './drain/decide-pool.ts';
 import { derivePoolForecasts, type PoolForecasts } from './forecast/pool-forecast.ts';
@@ -50,7 +51,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const { doubtsOf } = doubts;
   const pools = shareParts(markTurns(supply, doubtsOf, { roll: config.roll, now }));
   // demand
-  const jobs = withPatience(deriveDemand(snapshot), supply, now);
+  const jobs = withPatience(deriveDemand(snapshot, leftToPeers(supply, now)), supply, now);
   // forecast
   const forecasts = derivePoolForecasts(snapshot, pools);
   const due = deriveDue(forecasts.wakeDemands.demands, pools, now);

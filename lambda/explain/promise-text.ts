@@ -1,7 +1,7 @@
 /** Formats the promised starts as sentences for people. */
 import { groupsBy, sum } from '../decision/model/collections.ts';
 import type { NoPromise, PendingJob, Promises } from '../decision/model/promise.ts';
-import { ageText, some, tagText } from './format.ts';
+import { ageText, some, tagText, timeText } from './format.ts';
 
 /**
  * The first lines of the queue, and how many jobs more there are. Jobs whose start is unknown for
@@ -44,7 +44,10 @@ function tagsOf({ tags }: PendingJob): string {
 const AT_ONCE_SECONDS = 3;
 
 /** `starts in about 40 s (between 25 s and 95 s)`, or `starts in 4 min to 15 min, depending on 3 running builds`. */
-export function startText({ startsAt, why, failsAt, runningBuilds }: PendingJob, takenAt: string): string {
+export function startText(job: PendingJob, takenAt: string): string {
+  const { startsAt, why, failsAt, runningBuilds, leftTo } = job;
+  if (leftTo !== undefined)
+    return `start unknown: it is left to stack ${leftTo.peer} until ${timeText(leftTo.until)}`;
   if (startsAt === null) return `start unknown: ${why === null ? 'no reason is known' : WHY[why]}`;
   const inSeconds = (time: string): number => (Date.parse(time) - Date.parse(takenAt)) / 1000;
   const [p5, p50, p95] = [startsAt.p5, startsAt.p50, startsAt.p95].map(inSeconds) as [number, number, number];
@@ -63,6 +66,7 @@ const WIDE = 2;
 
 const WHY: Readonly<Record<NoPromise, string>> = {
   unschedulable: 'no pool and no daemon can run it',
+  'left-to-peer': 'another stack launches for it',
   'pool-held': 'a person has paused or pinned its pool',
   'readings-in-doubt': 'a list is incomplete or contradicts another one (see the findings)',
   'starts-failing': 'tasks of its pool fail to start',

@@ -145,6 +145,7 @@ const FOREIGN: Readonly<Partial<Record<Served, string>>> = {
 
 /** Which daemon will run jobs: `by a free daemon in "gpu"`. */
 export function servedText({ pool, served }: Pick<AssignmentRow, 'pool' | 'served'>): string {
+  if (served === 'by-peer') return SERVED[served];
   const whose = pool === null ? 'of others' : `in "${pool}"`;
   return `${SERVED[served]} ${whose}${served === 'by-doubtful' ? ', which may have left' : ''}`;
 }
@@ -155,6 +156,7 @@ const SERVED: Readonly<Record<Served, string>> = {
   'by-launch': 'by a new task',
   'when-there-is-room': 'waiting for a launch',
   'by-busy': 'by a busy daemon',
+  'by-peer': 'left to another stack',
   'by-doubtful': 'by a free daemon',
 };
 

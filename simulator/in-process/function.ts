@@ -56,6 +56,8 @@ export type Invoked = {
 export type FunctionOptions = {
   readonly world: World;
   readonly scheduler: VirtualScheduler;
+  /** The stack of the function. @default that of the world */
+  readonly stack?: string;
   /** The configuration that is deployed now. An invocation keeps the one that it started with. */
   readonly config: () => Config;
   /** Draws how long Lambda keeps each process. */
@@ -164,19 +166,20 @@ export class InProcessFunction {
   }
 
   #start(): Process {
-    const { world, scheduler, random, lifeMs = LIFE_MS, onSendFailure = () => {} } = this.#options;
+    const { world, scheduler, stack, random, lifeMs = LIFE_MS, onSendFailure = () => {} } = this.#options;
     const others: AwsCall = (answer, operation) => process.line.others(answer, operation);
     const stock = new StockLearner();
     const waits = new WaitRecord();
     const record = new KeptRecord({
       learner: stock,
-      store: new RecordParameter(inProcessParameters(world.parameters, others), RECORD),
+      store: new RecordParameter(inProcessParameters(world.parameters, others), `${RECORD}${stack ?? ''}`),
       clock: { now: () => scheduler.now(), sleep: (ms) => scheduler.wait(ms) },
       onFailure: () => {},
     });
     const process: Process = {
       ports: inProcessPorts(world, {
         scheduler,
+        stack,
         coderd: (answer) => process.line.coderd(answer),
         ecs: (answer, operation) => process.line.ecs(answer, operation),
         secrets: others,

@@ -30,6 +30,8 @@ import type { SecretsModel } from '../secrets/model.ts';
 import type { World } from '../world.ts';
 
 export type InProcessOptions = {
+  /** The stack of the function. @default that of the world */
+  readonly stack?: string | undefined;
   readonly scheduler: VirtualScheduler;
   /** Makes each request to coderd. @default at once */
   readonly coderd?: Call;
@@ -51,7 +53,11 @@ export function inProcessPorts(world: World, options: InProcessOptions): () => P
   const metadata = new SecretMetadata(inProcessSecrets(world.secrets, secrets));
   const { stock = new StockLearner() } = options;
   const client = inProcessEcs(world.ecs, ecs);
-  const remembered = { stack: world.stackName, counts: new DesiredCounts(), parse: parseOnce };
+  const remembered = {
+    stack: options.stack ?? world.stackName,
+    counts: new DesiredCounts(),
+    parse: parseOnce,
+  };
   const clock = { now: () => scheduler.now(), sleep: (ms: number) => scheduler.wait(ms) };
   return () => ({
     coderd,

@@ -150,6 +150,27 @@ it.each([
   expect(checkConfig(fileWith({}, { coder })).config.coder.token).toEqual({ secret });
 });
 
+it('reads the peers of a pool', () => {
+  const peers = { self: 'eu-west', others: ['us-east', 'ap'] };
+  expect(checkConfig(fileWith({ peers })).config.pools[0]?.peers).toEqual(peers);
+});
+
+it.each([
+  { peers: { self: 'eu', others: ['us', 'eu'] }, says: 'others: a list has the name of this stack' },
+  { peers: { self: 'eu', others: ['us', 'us'] }, says: 'others: a list has a duplicate entry' },
+  { peers: { self: 'eu', others: [] }, says: 'others' },
+  { peers: { self: '', others: ['us'] }, says: 'self: "" is not a name' },
+  { peers: { self: 'eu', others: ['us east'] }, says: 'others[0]: "us east" is not a name' },
+  { peers: { self: 'eu' }, says: 'others' },
+  { peers: ['us'], says: 'peers' },
+])('refuses wrong peers: $says', ({ peers, says }) => {
+  const [problem, ...more] = problemsOf(fileWith({ peers }));
+  expect(problem).toContain(`pools[0].peers`);
+  expect(problem).toContain(says);
+  expect(problem).not.toMatch(/^warning/);
+  expect(more).toEqual([]);
+});
+
 const KEY = 'q8Zr2VbN6tLx0WcY4mHs1KdF7jGp3AoE5uTiXnRvBye';
 const TOKEN = 'aB3dE5gH7j-K9mN1pQ3sT5vW7yZ9bC1dE';
 

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { arnOf, resourceId } from './aws-ids.ts';
 
-const eachOnce = [
+export const eachOnce = [
   (items: readonly string[]) => new Set(items).size === items.length,
   'has a duplicate entry; keep one of them',
 ] as const;

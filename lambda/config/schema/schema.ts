@@ -6,7 +6,7 @@ import * as z from 'zod';
 import type { PoolName } from '../../decision/model/brands.ts';
 import type { PoolAuth } from '../../decision/model/config.ts';
 import { withoutEmpty } from '../../decision/model/tags.ts';
-import { aws } from './aws-schema.ts';
+import { aws, eachOnce } from './aws-schema.ts';
 import { coder, managedKeys } from './coder-schema.ts';
 import { duration } from './durations.ts';
 import { FARGATE_CPUS, FARGATE_MEMORY } from './fargate-sizes.ts';
@@ -189,6 +189,37 @@ const whenBlind = z
 
 const CAPACITIES: readonly string[] = ['spot,on-demand', 'on-demand'];
 
+const stackName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,127}$/, 'is not a name; use at most 128 letters, digits and hyphens')
+  .meta({ description: 'The name of another stack, as its `peers.self` has it.', examples: ['us-east'] });
+
+const peers = z
+  .strictObject({
+    self: stackName.meta({
+      description: 'The name of this stack among its peers.',
+      examples: ['eu-west'],
+    }),
+    others: z
+      .array(stackName)
+      .min(1)
+      .refine(...eachOnce)
+      .meta({
+        description:
+          'The names of the other stacks of this coderd that have a pool of these tags. A job belongs to one stack; another one launches for it after a minute and twice the start time, at most 10 minutes.',
+        examples: [['us-east']],
+      }),
+  })
+  .refine(({ self, others }) => !others.includes(self), {
+    path: ['others'],
+    message: 'has the name of this stack; keep only those of the other stacks',
+  })
+  .meta({
+    description: 'The stacks that share the jobs of this pool. Their pools need this setting too.',
+    examples: [{ self: 'eu-west', others: ['us-east'] }],
+    isReplayed: false,
+  });
+
 /** Higher prices are mistakes: that is an image of 2 TB. */
 const DOLLARS_PER_LAUNCH = { most: 100 };
 
@@ -287,6 +318,7 @@ export const poolSchema = z.strictObject({
       'Time from the launch of a task until its daemon is registered: `10s` to `10m`. The autoscaler uses it until it has measured three starts.',
   }),
   schedules,
+  peers: peers.optional(),
   retiring: z.boolean().default(false).meta({
     description:
       'Drain all tasks of the pool and launch none. Remove the pool from the file once `autoscaler status` shows no task in it.',

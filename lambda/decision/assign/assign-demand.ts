@@ -1,5 +1,12 @@
 /** Assigns all demand in the order in which it is served, within the limits over all pools. */
-import { type DueGroup, type Group, isUrgent, type StockGroup, type TagGroup } from '../demand/demand.ts';
+import {
+  type DueGroup,
+  type Group,
+  isLeft,
+  isUrgent,
+  type StockGroup,
+  type TagGroup,
+} from '../demand/demand.ts';
 import { partition, sum } from '../model/collections.ts';
 import { type Assignment, assign, isPaid, paidFor } from './assignment.ts';
 import type { LaunchLimits } from './launch-limits.ts';
@@ -38,10 +45,11 @@ export function assignDemand(demand: Demand, offers: readonly Offer[], limits: L
 
 /** From urgent jobs to those that are due later. */
 function inServingOrder({ jobs, due, warm, stock }: Demand): readonly Group[] {
-  const [urgent, patient] = partition(jobs, isUrgent);
+  const [left, own] = partition(jobs, isLeft);
+  const [urgent, patient] = partition(own, isUrgent);
   const [now, later] = partition(due, (group) => group.for === 'due');
   // `later` launches nothing, so it must not take a daemon that was launched for the stock
-  return [...urgent, ...now, ...warm, ...patient, ...stock, ...later];
+  return [...urgent, ...now, ...warm, ...patient, ...left, ...stock, ...later];
 }
 
 /** The most launches that fit the budget, by bisection: more launches never cost less. */

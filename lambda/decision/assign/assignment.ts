@@ -14,7 +14,7 @@ import { sum } from '../model/collections.ts';
 import type { Served } from '../model/plan.ts';
 import { covers, tagKey } from '../model/tags.ts';
 import { groupOffers, type Offer, type OfferGroup, SOONEST_FIRST } from './offer.ts';
-import { OfferNetwork, takeFrom } from './offer-network.ts';
+import { OfferNetwork, takeFrom, useOf } from './offer-network.ts';
 
 export type Assigned<G extends Group = Group> = {
   readonly group: G;
@@ -92,7 +92,7 @@ function solve<G extends Group>(
 ): ReadonlyMap<G, readonly Assigned<G>[]> {
   const network = new OfferNetwork(launchRoom);
   const sent = groups.map((group) => {
-    const source = network.sourceOf(options.get(group) ?? [], group.for);
+    const source = network.sourceOf(options.get(group) ?? [], useOf(group));
     return { group, source, jobs: network.send(source, group) };
   });
   network.collectFlow();
@@ -105,7 +105,7 @@ function solve<G extends Group>(
 }
 
 /**
- * Assigns the jobs that have to wait. They wait for their turn, if a launch costs more than their
+ * Assigns the jobs that have to wait. They wait for the peer that launches for them; for their turn, if a launch costs more than their
  * waiting; for room in the cheapest pool that can run them; or for a busy daemon. Jobs that do not
  * exist yet do not wait.
  */
@@ -116,8 +116,12 @@ function assignWaiting<G extends Group>(
 ): readonly Assigned<G>[] {
   const jobs = unassignedJobs(group, rows);
   if (jobs === 0 || !isPending(group)) return [];
-  const inTurn = Math.min(jobs, group.jobs - group.atOnce);
   const offers = offerGroups.flatMap(({ offers: all }) => all).toSorted(SOONEST_FIRST);
+  if (group.leftTo !== undefined) {
+    const peer = offers.find(({ served }) => served === 'by-peer');
+    return peer === undefined ? [] : [{ group, offer: peer, jobs }];
+  }
+  const inTurn = Math.min(jobs, group.jobs - group.atOnce);
   const launch = offers.find(({ served }) => served === 'when-there-is-room');
   const busy = offers.find(
     ({ served, places: count }) => (served === 'by-busy' || served === 'by-doubtful') && count > 0,

@@ -1,5 +1,6 @@
 /** The needs: how many tasks each pool needs before and after the limits. */
 import { type DueGroup, type Group, isPending, isUrgent, type StockGroup } from '../demand/demand.ts';
+import type { Left } from '../demand/peers.ts';
 import { floorOf, leastTasks } from '../forecast/floors.ts';
 import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
@@ -14,6 +15,8 @@ import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
 export type PoolNeed = Pick<PoolLaunchLimits, 'view' | 'capacity' | 'poolForecast'> & {
   /** Jobs assigned to this pool, by what will run them. */
   readonly jobs: Readonly<Record<Exclude<Served, 'by-doubtful'>, number>>;
+  /** The peers that some of these jobs are left to. */
+  readonly leftTo: readonly Left[];
   /** Tasks that hold a job now, or will once the assigned jobs run. */
   readonly inUse: number;
   readonly floor: Floor;
@@ -164,7 +167,8 @@ function deriveOwnNeed(
   unplaced: number,
 ) {
   const jobs = countJobs(assigned.filter(({ group }) => isPending(group)));
-  const inUse = capacity.inUse + sum(Object.values(jobs), (count) => count) - jobs['by-busy'];
+  const inUse =
+    capacity.inUse + sum(Object.values(jobs), (count) => count) - jobs['by-busy'] - jobs['by-peer'];
   const ready = readyOf(assigned, unplaced);
   const floor = floorOf(poolForecast.floors, { inUse, due: ready.prewarmed, stock: ready.stock });
   const launches = launchesOf(assigned);
@@ -181,6 +185,9 @@ function deriveOwnNeed(
   const wanted = growth > 0 ? capacity.total + growth : Math.max(inUse, floor.count);
   return {
     ...{ view, capacity, poolForecast, jobs, inUse, floor, ready },
+    leftTo: assigned.flatMap(({ group, offer }) =>
+      offer.served === 'by-peer' && isPending(group) ? (group.leftTo ?? []) : [],
+    ),
     tasks: {
       ...{ wanted, wantedBelowMax: Math.min(wanted, view.pool.max) },
       granted: capacity.total + forMin + launches.granted,
@@ -210,5 +217,6 @@ function countJobs(assigned: readonly Assigned[]): PoolNeed['jobs'] {
     'by-launch': count('by-launch'),
     'when-there-is-room': count('when-there-is-room'),
     'by-busy': count('by-busy'),
+    'by-peer': count('by-peer'),
   };
 }

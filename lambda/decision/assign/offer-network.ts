@@ -3,13 +3,18 @@
  * (launches) the room over all pools. Groups that can use the same offers in the same way share a
  * node: there are many tag sets, but few different sets of offers.
  */
-import { type Group, isPending, type StockGroup } from '../demand/demand.ts';
+import { type Group, isLeft, isPending, type StockGroup } from '../demand/demand.ts';
 import type { Audience } from '../model/plan.ts';
 import { Network } from './min-cost-flow.ts';
 import { type Offer, type OfferGroup, RANK } from './offer.ts';
 
 /** The use that a group makes of an offer. All groups of one use share the arcs. */
-type Use = Group['for'];
+type Use = Group['for'] | 'left';
+
+/** Jobs that are left to a peer only use free daemons. */
+export function useOf(group: Group): Use {
+  return isLeft(group) ? 'left' : group.for;
+}
 
 /** More than the sum of all ranks: rank decides only between equal prices. */
 const PRICE_WEIGHT = 1e5;
@@ -61,7 +66,7 @@ export class OfferNetwork {
   send(source: Source, group: Group): number {
     if (source.isExhausted) return 0;
     if (group.for === 'prebuilds') this.#closeLaunches(['prebuilds']);
-    if (group.for === 'later' || group.for === 'stock') this.#closeLaunches(['stock']);
+    if (isLeft(group) || group.for === 'later' || group.for === 'stock') this.#closeLaunches(['stock']);
     if (group.for === 'stock') return this.#sendStock(source, group);
     const wanted = isPending(group) ? Math.min(group.jobs, group.atOnce) : group.jobs;
     const jobs = this.#network.send(source.node, this.#sink, wanted);
@@ -154,15 +159,17 @@ export class OfferNetwork {
 function isFor({ served, places, audiences, price, bounds }: Offer, use: Use): boolean {
   switch (served) {
     case 'by-free':
-    case 'by-starting':
       return true;
+    case 'by-starting':
+      return use !== 'left';
     case 'by-doubtful':
       return Number.isFinite(places);
     case 'by-busy':
       return Number.isFinite(places) && (audiences?.has(use as Audience) ?? false);
     case 'by-launch':
-      return use !== 'later' && (use !== 'stock' || bounds.launchesStock || price === 0);
+      return use !== 'later' && use !== 'left' && (use !== 'stock' || bounds.launchesStock || price === 0);
     case 'when-there-is-room':
+    case 'by-peer':
       return false;
   }
 }

@@ -46,6 +46,7 @@ export const RANK: Readonly<Record<Served, number>> = {
   'by-doubtful': 3,
   'by-launch': 4,
   'when-there-is-room': 5,
+  'by-peer': 6,
 };
 
 /** Groups the offers by pool and tag set, in order of pool, so that every look decides alike. */

@@ -1,6 +1,6 @@
 /** The offers: daemons and launches of every pool, and daemons of others. */
 import { AUDIENCES, oldestOf, PRICE_OF, type TagGroup } from '../demand/demand.ts';
-import { endsOf, type RunningBuild } from '../demand/record.ts';
+import { buildsOn, endsOf, type RunningBuild } from '../demand/record.ts';
 import { groupsBy, partition, sum } from '../model/collections.ts';
 import type { Served } from '../model/plan.ts';
 import type { Daemon, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
@@ -9,7 +9,7 @@ import { launchCost, priceOf } from '../settings/prices.ts';
 import { isComing, launchesElsewhere } from '../supply/capacity.ts';
 import { type DaemonIndex, HANDED_OVER_MS, indexDaemons, isAlive, mayHaveLeft } from '../supply/daemons.ts';
 import { foreignTo } from '../supply/supply.ts';
-import { mayTakeJobs } from '../supply/task-state.ts';
+import { mayTakeJobs, type TaskView } from '../supply/task-state.ts';
 import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
 import type { Bounds, Offer } from './offer.ts';
 
@@ -29,14 +29,15 @@ export function deriveOffers(
   const indexes = new Map(views.map(({ organization, index }) => [organization, index]));
   return [
     ...pools.flatMap((pool) => offersOfPool(pool, demand, snapshot)),
-    ...snapshot.coder.organizations.flatMap((organization) =>
-      offersOfOthers(
+    ...snapshot.coder.organizations.flatMap((organization) => [
+      ...busyOffersOfPeers(pools, organization, isForeign, snapshot),
+      ...offersOfOthers(
         organization,
         isForeign,
         indexes.get(organization) ?? indexDaemons(organization, snapshot.takenAt),
         { snapshot, demand },
       ),
-    ),
+    ]),
   ];
 }
 
@@ -64,7 +65,10 @@ function offersOfPool(
   const wrongKeyTasks = tasks.filter(
     (task) => task.state === 'working' && task.use !== 'silent' && task.hasOtherTags,
   );
-  const existing = groupByTags(free).map(({ tags, count }) => offer('by-free', tags, count));
+  const existing = [
+    ...groupByTags(free).map(({ tags, count }) => offer('by-free', tags, count)),
+    ...(pool.peers === undefined ? [] : [offer('by-peer', own, Number.POSITIVE_INFINITY)]),
+  ];
   // tasks that still start get a drain request at once
   if (pool.retiring) return existing;
   const launches = [
@@ -87,7 +91,7 @@ function offersOfPool(
  */
 function busyOffers(
   { view: { pool, startTime } }: PoolLaunchLimits,
-  running: readonly RunningBuild[],
+  running: readonly RunningBuild<Pick<TaskView, 'offers'>>[],
   offer: (served: Served, tags: TagSet, places: number) => Offer,
 ): readonly Offer[] {
   const start = launchCost(pool, startTime.p50Ms);
@@ -107,6 +111,26 @@ function busyOffers(
       audiences: new Set(alike[0].audiences),
     })),
   );
+}
+
+/** Daemons of peers will take jobs of this stack too when their builds end, as its own do. */
+function busyOffersOfPeers(
+  pools: readonly PoolLaunchLimits[],
+  organization: OrganizationReadings,
+  isForeign: (daemon: Daemon) => boolean,
+  { takenAt }: Snapshot,
+): readonly Offer[] {
+  const shared = pools.find(
+    ({ view }) => view.organization === organization && view.pool.peers !== undefined,
+  );
+  if (shared === undefined) return [];
+  const others = organization.daemons.items
+    .filter((daemon) => isAlive(daemon, takenAt) && isForeign(daemon))
+    .map((daemon) => ({ daemon, offers: normalizeTags(daemon.tags) }));
+  return busyOffers(shared, buildsOn(others, organization, takenAt), (served, tags, places) => ({
+    ...{ organizationId: organization.id, pool: null, price: 0, bounds: UNBOUNDED },
+    ...{ served, tags, places },
+  }));
 }
 
 /** Jobs that can wait would take the stock's daemons, so they come first. */

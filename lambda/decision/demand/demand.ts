@@ -6,6 +6,7 @@ import type { Audience, IsoTime } from '../model/plan.ts';
 import type { Job, OrganizationReadings, Snapshot, StockChoice } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { compareVersion, REAPS_PENDING_SINCE } from '../model/version.ts';
+import type { Left } from './peers.ts';
 import { deriveRecord, foreseenIn, PREBUILDS_USER } from './record.ts';
 
 /** Pending jobs of one tag set, jobs that coderd will insert, or free daemons to have ready. */
@@ -63,7 +64,7 @@ export const PRICE_OF: Readonly<Record<Audience, keyof Waiting>> = {
   prebuilds: 'prebuild',
 };
 
-/** The pending jobs of one organization that have the same tag set and audience. */
+/** The pending jobs of one organization with the same tag set and audience, left to the same peer. */
 export type TagGroup = {
   readonly organizationId: OrganizationId;
   /** The organization's name. */
@@ -72,6 +73,8 @@ export type TagGroup = {
   /** The same string for the same tag set of one organization. */
   readonly key: string;
   readonly for: Audience;
+  /** The peer that launches for them, until the first of them is this stack's. Absent: this stack. */
+  readonly leftTo?: Left | undefined;
   readonly jobs: number;
   /** When each job was submitted, the oldest first. */
   readonly createdAt: readonly EpochMs[];
@@ -81,16 +84,22 @@ export type TagGroup = {
   readonly tookMs: number | undefined;
 };
 
+/** Tells to which peer a job is left. */
+type LeftOf = (job: Job, organizationId: OrganizationId) => Left | undefined;
+
 /** In the order of serving: people and autostarts first, then by the oldest job. */
-export function deriveDemand(snapshot: Snapshot): readonly TagGroup[] {
-  return snapshot.coder.organizations.flatMap(groupsOf).toSorted(
-    by<TagGroup>(
-      (group) => RANK[group.for],
-      oldestOf,
-      (group) => group.key,
-      (group) => group.for,
-    ),
-  );
+export function deriveDemand({ coder }: Snapshot, leftOf: LeftOf = () => undefined): readonly TagGroup[] {
+  return coder.organizations
+    .flatMap((organization) => groupsOf(organization, leftOf))
+    .toSorted(
+      by<TagGroup>(
+        (group) => RANK[group.for],
+        oldestOf,
+        (group) => group.key,
+        (group) => group.for,
+        (group) => group.leftTo?.peer ?? '',
+      ),
+    );
 }
 
 const RANK: Readonly<Record<Audience, number>> = { people: 0, autostarts: 0, stops: 1, prebuilds: 2 };
@@ -98,6 +107,11 @@ const RANK: Readonly<Record<Audience, number>> = { people: 0, autostarts: 0, sto
 /** Whether a group consists of pending jobs. */
 export function isPending(group: Group): group is TagGroup {
   return 'createdAt' in group;
+}
+
+/** Whether a group consists of jobs that are left to a peer. */
+export function isLeft(group: Group): boolean {
+  return isPending(group) && group.leftTo !== undefined;
 }
 
 /** Whether a group consists of jobs that people wait for. */
@@ -117,21 +131,27 @@ export function youngestOf<G extends Group>(group: G, jobs: number): G {
     : { ...group, jobs };
 }
 
-function groupsOf(organization: OrganizationReadings): readonly TagGroup[] {
+function groupsOf(organization: OrganizationReadings, leftOf: LeftOf): readonly TagGroup[] {
   const kindOf = foreseenIn(organization);
-  const pending = pendingJobs(organization).map((job) => ({ job, audience: audienceOf(job, kindOf) }));
-  return groupsBy(pending, ({ job, audience }) => `${audience} ${tagKey(job.tags)}`).map((alike) =>
-    toTagGroup(organization, alike),
-  );
+  const pending = pendingJobs(organization).map((job) => ({
+    job,
+    audience: audienceOf(job, kindOf),
+    leftTo: leftOf(job, organization.id),
+  }));
+  return groupsBy(
+    pending,
+    ({ job, audience, leftTo }) => `${audience} ${leftTo?.peer ?? ''} ${tagKey(job.tags)}`,
+  ).map((alike) => toTagGroup(organization, alike));
 }
 
-type PendingJob = { readonly job: Job; readonly audience: Audience };
+type PendingJob = { readonly job: Job; readonly audience: Audience; readonly leftTo: Left | undefined };
 
 function toTagGroup(
   organization: OrganizationReadings,
   alike: readonly [PendingJob, ...PendingJob[]],
 ): TagGroup {
   const [{ job: first, audience }] = alike;
+  const [leftTo] = alike.flatMap((each) => each.leftTo ?? []).toSorted(by('until'));
   const durations = deriveRecord(organization).durationsOf(first);
   return {
     organizationId: organization.id,
@@ -139,6 +159,7 @@ function toTagGroup(
     tags: normalizeTags(first.tags),
     key: `${organization.id} ${tagKey(first.tags)}`,
     for: audience,
+    leftTo,
     jobs: alike.length,
     atOnce: alike.length,
     createdAt: alike.map(({ job }) => job.created_at).toSorted((a, b) => a - b),

@@ -150,8 +150,8 @@ export function chanceToEnd(
   return soon / longer;
 }
 
-export type RunningBuild = {
-  readonly task: TaskView;
+export type RunningBuild<T = TaskView> = {
+  readonly task: T;
   readonly job: Job;
   /** 0 if no similar build is known. */
   readonly chanceToEnd: (withinMs: number) => number;
@@ -160,11 +160,24 @@ export type RunningBuild = {
 /** The builds of the tasks that stay. The end of a build on a task that drains frees no daemon. */
 export function endsOf({ tasks, organization }: PoolView, now: EpochMs): readonly RunningBuild[] {
   if (organization === undefined) return [];
+  return buildsOn(
+    tasks.filter(({ state, use }) => state === 'working' && use === 'busy'),
+    organization,
+    now,
+  );
+}
+
+/** The builds of these tasks' daemons. */
+export function buildsOn<T extends Pick<TaskView, 'daemon'>>(
+  tasks: readonly T[],
+  organization: OrganizationReadings,
+  now: EpochMs,
+): readonly RunningBuild<T>[] {
   const jobs = jobsByWorker(organization.jobs);
   const { durationsOf } = deriveRecord(organization);
   return tasks.flatMap((task) => {
     const job = task.daemon && jobs.get(task.daemon.id);
-    if (task.state !== 'working' || task.use !== 'busy' || job === undefined) return [];
+    if (job === undefined) return [];
     const ageMs = Math.max(0, now - (job.started_at ?? now));
     const durations = durationsOf(job);
     return [{ task, job, chanceToEnd: (withinMs: number) => chanceToEnd(durations, { ageMs, withinMs }) }];

@@ -78,6 +78,9 @@ export type Schedule = {
 /** Spot comes first. Without `spot`, the service on Spot drains, so that it can be removed. */
 export type Capacity = 'spot' | 'on-demand';
 
+/** The names of the stacks whose pools run the same jobs: this one, and its peers. */
+type Peers = { readonly self: string; readonly others: readonly string[] };
+
 /** One pool = one ECS service. All values are present: `lambda/config` fills in the defaults. */
 export type PoolConfig = {
   readonly name: PoolName;
@@ -110,6 +113,8 @@ export type PoolConfig = {
   /** From the creation of a task until its daemon is registered, until that is learned. */
   readonly startTimeMs: number;
   readonly schedules: readonly Schedule[];
+  /** Absent: no other stack launches for the same jobs (demand/peers.ts). */
+  readonly peers?: Peers | undefined;
   readonly scaleIn: ScaleIn;
   /** About to be removed: all its tasks drain, and it launches none (docs/adr/0017). */
   readonly retiring: boolean;

@@ -47,6 +47,8 @@ type ReasonFields = Record<'pending-jobs' | 'served-by-free' | 'served-by-starti
   /** `asked`: how many of the tasks to replace get a drain request in this look. */
   Record<Exclude<Replacing, 'old-secret'>, { tasks: number; asked: number }> &
   Record<'paused' | 'scale-in-paused', OverrideNote> & {
+    /** `until`: when this stack launches for the first of these jobs, if it still waits. */
+    'left-to-peers': { jobs: number; peers: readonly string[]; until: IsoTime };
     floor: { from: Exclude<Floor['from'], 'wake' | 'stock'>; count: number };
     /** Free daemons that are kept for unforeseen builds, by which rule, and why by this one. */
     stock: {
@@ -296,7 +298,7 @@ export type Action =
 
 /**
  * Which daemon will run a job: a free, a starting, a new or a busy one. `when-there-is-room`: a new
- * one, as soon as the limits allow. `by-doubtful`: a daemon that the autoscaler does not own and
+ * one, as soon as the limits allow. `by-peer`: one of another stack. `by-doubtful`: a daemon that the autoscaler does not own and
  * coderd lists as idle, but that may have left.
  */
 export type Served =
@@ -305,6 +307,7 @@ export type Served =
   | 'by-launch'
   | 'when-there-is-room'
   | 'by-busy'
+  | 'by-peer'
   | 'by-doubtful';
 
 export type AssignmentRow = {

@@ -13,6 +13,8 @@ export type PromisedStart = { readonly p5: IsoTime; readonly p50: IsoTime; reado
 export type NoPromise =
   /** No pool and no daemon can run it. */
   | 'unschedulable'
+  /** Another stack launches for it (demand/peers.ts). */
+  | 'left-to-peer'
   /** A person has paused or pinned the pools that can run it. */
   | 'pool-held'
   /** A list that the promise needs is incomplete or contradicts another one. */
@@ -53,6 +55,8 @@ export type PendingJob = {
   readonly runningBuilds: number;
   /** Null if there is a promise. */
   readonly why: NoPromise | null;
+  /** The stack that the job is left to, and until when. Absent: to none. */
+  readonly leftTo?: { readonly peer: string; readonly until: IsoTime };
 };
 
 export type Promises = {

@@ -100,14 +100,14 @@ class WaitingJobs {
   size: number;
 
   constructor({ jobs, classes }: Queue, tieOf: (job: number) => number) {
-    const inOrder = inTurn(jobs, tieOf);
+    const inOrder = inTurn(jobs, tieOf).filter((job) => jobs[job]?.leftTo === undefined);
     const places: number[] = [];
     for (const [place, job] of inOrder.entries()) places[job] = place;
     this.#place = places;
     const byClass = Map.groupBy(inOrder, (job) => jobs[job]?.class ?? 0);
     for (let index = 0; index < classes; index++)
       this.#classes.push({ jobs: byClass.get(index) ?? [], taken: 0 });
-    this.size = jobs.length;
+    this.size = inOrder.length;
   }
 
   /** Takes the first job of these classes. */

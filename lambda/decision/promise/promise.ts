@@ -47,7 +47,7 @@ function promisesIn(
   const workspaceOf = workspacesIn(organization);
   const context = { organization, pools, queue, snapshot };
   const pendingJobs = queue.jobs.map((queued, index): PendingJob => {
-    const { job } = queued;
+    const { job, leftTo } = queued;
     const { servers = [], startsInMs = [] } = played[index] ?? {};
     const sorted = Float64Array.from(startsInMs).sort();
     const why = whyUnknown(queued, sorted, context);
@@ -59,10 +59,11 @@ function promisesIn(
       workspace: workspaceOf(job.metadata?.workspace_id),
       createdAt: isoTime(job.created_at),
       failsAt: failsAt(job.created_at, snapshot),
-      pool: why === 'unschedulable' ? null : poolOf(servers, queue),
+      pool: why === 'unschedulable' || leftTo !== undefined ? null : poolOf(servers, queue),
       startsAt: why === null ? promisedStart(sorted, snapshot) : null,
       runningBuilds: why === null ? runningBuildsOf(servers, queue) : 0,
       why,
+      ...(leftTo && { leftTo: { peer: leftTo.peer, until: isoTime(leftTo.until) } }),
     };
   });
   return { pendingJobs, leftOut: queue.leftOut };
@@ -83,6 +84,7 @@ type Context = {
 
 /** Why no start can be promised; null: one can. `sorted`: the starts, the earliest first. */
 function whyUnknown(queued: QueuedJob, sorted: Float64Array, context: Context): NoPromise | null {
+  if (queued.leftTo !== undefined) return 'left-to-peer';
   const { organization, queue, snapshot } = context;
   const tags = normalizeTags(queued.job.tags);
   const all = context.pools.filter(({ need: { view } }) => view.organization === organization);

@@ -4,6 +4,7 @@
  * decision about it, so it has the tasks that this look launches.
  */
 import { pendingJobs } from '../demand/demand.ts';
+import { type Left, leftToPeers } from '../demand/peers.ts';
 import { jobsByWorker, PREBUILDS_USER } from '../demand/record.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
 import { by, unique } from '../model/collections.ts';
@@ -22,6 +23,8 @@ export type QueuedJob = {
   readonly turn: string;
   /** The index of its tag set. */
   readonly class: number;
+  /** The peer whose daemon runs it, so that none of these servers does. */
+  readonly leftTo: Left | undefined;
   /** Undefined: no similar build is known. */
   readonly builds: BuildTimes | undefined;
 };
@@ -84,10 +87,15 @@ export function deriveQueue(
     const refuses = server.ready.kind === 'free' && pending.some((job) => isRefused(job, tags, snapshot));
     return fits.length === 0 ? [] : [{ ...server, fits, ...(refuses ? { ready: DOUBTFUL } : {}) }];
   });
+  const leftOf = leftToPeers(
+    decisions.map(({ need }) => need.view),
+    snapshot.takenAt,
+  );
   const jobs = pending.map((job) => ({
     job,
     turn: `${rankOf(job)} ${job.created_at}`,
     class: classes.get(tagKey(job.tags)) ?? 0,
+    leftTo: leftOf(job, organization.id),
     builds: buildsOf(job),
   }));
   return { jobs, servers, classes: tagSets.length, leftOut: all.length - pending.length };

@@ -6,6 +6,7 @@ import { isKeptAwake, mayDrain } from '../drain/drainable.ts';
 import type { LeaveDecision } from '../drain/leaving.ts';
 import { configuredFloor } from '../forecast/floors.ts';
 import { type EpochMs, isoTime } from '../model/brands.ts';
+import { by } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import { type Doubt, type Override, REPLACING, type Reason } from '../model/plan.ts';
 import type { Snapshot, StockChoice } from '../model/snapshot.ts';
@@ -121,6 +122,11 @@ function jobReasons(need: PoolNeed): readonly Reason[] {
   if (launches > 0) reasons.push({ code: 'pending-jobs', jobs: launches });
   if (free > 0) reasons.push({ code: 'served-by-free', jobs: free });
   if (starting > 0) reasons.push({ code: 'served-by-starting', jobs: starting });
+  const [first] = need.leftTo.toSorted(by('until'));
+  if (first !== undefined) {
+    const peers = [...new Set(need.leftTo.map(({ peer }) => peer))].sort();
+    reasons.push({ code: 'left-to-peers', jobs: need.jobs['by-peer'], peers, until: isoTime(first.until) });
+  }
   return reasons;
 }
 

@@ -25,6 +25,7 @@ const EARLIEST_MS: Readonly<Record<Served, number>> = {
   'by-launch': EXPECTED_START_MS,
   'when-there-is-room': EXPECTED_START_MS,
   'by-busy': 0,
+  'by-peer': EXPECTED_START_MS,
   'by-doubtful': 0,
 };
 

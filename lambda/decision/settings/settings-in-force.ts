@@ -57,7 +57,7 @@ export function wakeOverride(overrides: readonly Override[]): Override | undefin
 /** The settings that add no task: a pool keeps them while its count is fixed. Only `wake` changes. */
 type Kept =
   | ('name' | 'organization' | 'tags' | 'auth' | 'scaleIn' | 'retiring' | 'idleTimeoutMs' | 'startTimeMs')
-  | ('wake' | 'waiting' | 'dollarsPerLaunch' | 'prebuilds')
+  | ('wake' | 'waiting' | 'dollarsPerLaunch' | 'prebuilds' | 'peers')
   | ('image' | 'cpu' | 'memory' | 'architecture' | 'spot' | 'capacity' | 'environment' | 'secrets');
 
 /** All other settings, with values that add no task. */
