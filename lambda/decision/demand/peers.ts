@@ -1,6 +1,6 @@
 /**
  * Peers: other stacks of the same coderd whose pools run the same jobs. All jobs of one tag set that are
- * submitted within ten minutes belong to one of the stacks, by a hash that all of them compute alike, so
+ * submitted within half an hour belong to one of the stacks, by a hash that all of them compute alike, so
  * they need no message (docs/adr/0048). A stack leaves the jobs of its peers to them for a grace, in which
  * a peer that works has a daemon.
  */
@@ -18,7 +18,7 @@ export type Left = { readonly peer: string; readonly until: EpochMs };
  * A stack does not see the tasks that start in another one. So jobs that follow each other should belong to
  * one stack: then its spare starting tasks count for them.
  */
-const TURN_MS = 10 * MINUTE_MS;
+const TURN_MS = 30 * MINUTE_MS;
 /** coderd fails a job after 30 minutes: a daemon of this stack has to come before. */
 const LONGEST_GRACE_MS = 10 * MINUTE_MS;
 
