@@ -21,15 +21,15 @@ type AutoscalerOptions = {
   readonly context: Pick<PolicyContext, 'isCoderdDown' | 'count'>;
   /** `waits`: the waits of the jobs that started since the last look. */
   readonly onLook: (look: LookResult, waits: StartedWaits) => void;
-  /** Whether looks are made that would change nothing. */
-  readonly makesAllLooks: boolean;
+  /** Whether looks are left out that would change nothing. */
+  readonly leavesOutLooks: boolean;
   /** Called with an unexpected error of an invocation. */
   readonly onError: (error: unknown) => void;
 };
 
 /** Runs as long as the world advances. */
 export function runAutoscaler(options: AutoscalerOptions): void {
-  const { world, scheduler, config, context, makesAllLooks, onLook, onError } = options;
+  const { world, scheduler, config, context, leavesOutLooks, onLook, onError } = options;
   // this world has no other stack
   const alone = { ...config, pools: config.pools.map((pool) => ({ ...pool, peers: undefined })) };
   let refusedAt = Number.NEGATIVE_INFINITY;
@@ -70,7 +70,7 @@ export function runAutoscaler(options: AutoscalerOptions): void {
       onLook(look, waits);
     },
     // such a look needs no more requests than any other
-    onLeftOut: makesAllLooks ? undefined : () => context.count({ ticks: 1, ...least }),
+    onLeftOut: leavesOutLooks ? () => context.count({ ticks: 1, ...least }) : undefined,
     onInvoked,
   });
   void autoscaler.run();

@@ -67,10 +67,10 @@ export type RunOptions = {
   /** Called after each look of the autoscaler. */
   readonly onLook?: (look: LookResult) => void;
   /**
-   * Whether looks are made that would change nothing. They take most of the time of a replay.
-   * @default only with `onLook`
+   * Whether looks are left out that would change nothing. They take most of the time of a replay, but with
+   * a forecast the result is only close to that of all looks. @default false
    */
-  readonly makesAllLooks?: boolean;
+  readonly leavesOutLooks?: boolean;
   /** So long after its submission a person cancels a job. Undefined: never. @default never */
   readonly cancelAfterMs?: (job: TraceJob) => number | undefined;
   /** Called when a daemon has acquired a job. */
@@ -245,7 +245,7 @@ class Simulation {
       config: this.#options.config,
       context,
       seed: this.#options.seed,
-      makesAllLooks: this.#options.makesAllLooks ?? this.#options.onLook !== undefined,
+      leavesOutLooks: this.#options.leavesOutLooks ?? false,
       onLook: (tick, started) => {
         this.#options.onWaits?.(started);
         for (const wait of started.waits) this.#waits.set(wait.id, wait);

@@ -49,7 +49,7 @@ export async function tune(given: TuneOptions): Promise<Tuning> {
   const [seed = 1] = seeds;
   const orderAt = (price: number): Order => {
     const order = { trace: days, config: atPriceOfWaiting(config, price), region, seed, valueOfMinute: 0 };
-    return orderOf(order, { policy: 'autoscaler' }, false);
+    return { ...orderOf(order, { policy: 'autoscaler' }, false), leavesOutLooks: true };
   };
   const sketchOf = (price: number, played: Trace) => {
     const { dollarsPerHour, config: priced } = orderAt(price);

@@ -22,6 +22,7 @@ export type Order = {
   /** Price of one task, by pool. */
   readonly dollarsPerHour: Readonly<Record<string, number>>;
   readonly isPictured: boolean;
+  readonly leavesOutLooks?: boolean;
 };
 
 export type WorkerPool = base.WorkerPool<Order, Run>;
