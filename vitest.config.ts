@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { IS_FULL, IS_MUTATING } from './test/support/runs.ts';
+import { HAS_LONG, IS_MUTATING } from './test/support/runs.ts';
 
 /** What the quick run leaves out because another part of CI has it. */
 const quick = {
@@ -11,7 +11,7 @@ const quick = {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: IS_FULL ? [] : ['test/**/*.full.test.ts'],
+    exclude: HAS_LONG ? [] : ['test/**/*.full.test.ts'],
     // some tests wait for a server or a shell while others compute
     maxWorkers: '150%',
     // Many files have imported the same modules by the time a worker has run a few of them. `.ci/nightly`
@@ -31,7 +31,7 @@ export default defineConfig({
       AWS_SECRET_ACCESS_KEY: 'test',
       POWERTOOLS_LOG_LEVEL: 'SILENT',
       POWERTOOLS_METRICS_DISABLED: 'true',
-      ...(IS_FULL ? {} : quick),
+      ...(HAS_LONG ? {} : quick),
     },
   },
 });

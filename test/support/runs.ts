@@ -1,10 +1,12 @@
 /**
  * How much the long tests try: all of it in `.ci/nightly`, less in `npm run check` and `.ci/run`, least
- * for a mutant of a mutation test. Files named `*.full.test.ts` run only in full.
+ * for a mutant of a mutation test. Files named `*.full.test.ts` do not run in `npm run check`.
  */
 
 /** `.ci/nightly` sets this. */
 export const IS_FULL = process.env.TEST_EFFORT === 'full';
+/** Whether `*.full.test.ts` run: `.ci/run` sets `long`, so that they try as much as a quick run would. */
+export const HAS_LONG = IS_FULL || process.env.TEST_EFFORT === 'long';
 /** Stryker sets this in the processes that run tests. */
 export const IS_MUTATING = process.env.STRYKER_MUTATOR_WORKER !== undefined;
 
