@@ -24,6 +24,7 @@ function start({
   const failures: string[] = [];
   const loaded: StockRecord[] = [];
   const slept = Promise.withResolvers<void>();
+  const waits: number[] = [];
   const clock = { at: NOW as number };
   const kept = new KeptRecord({
     learner: { save: saved, load: (record) => loaded.push(record) },
@@ -37,7 +38,13 @@ function start({
         return store.write?.(record) ?? Promise.resolve();
       },
     },
-    clock: { now: () => clock.at as EpochMs, sleep: () => slept.promise },
+    clock: {
+      now: () => clock.at as EpochMs,
+      sleep: (ms) => {
+        waits.push(ms);
+        return slept.promise;
+      },
+    },
     onFailure: (message) => failures.push(message),
   });
   const look = async (): Promise<void> => {
@@ -50,7 +57,7 @@ function start({
     clock.at = NOW + minutes * MINUTE;
     return look();
   };
-  return { requests, failures, loaded, lookAt, endWait: slept.resolve };
+  return { requests, failures, loaded, waits, lookAt, endWait: slept.resolve };
 }
 
 const refuses = () => Promise.reject(new Error('no route'));
@@ -64,12 +71,13 @@ it('reads the record once, and gives it to the learner once', async () => {
 
 it('looks without the record when the store is slow, and gives it to the learner at a later look', async () => {
   const answer = Promise.withResolvers<StockRecord>();
-  const { requests, loaded, lookAt, endWait } = start({ store: { read: () => answer.promise } });
+  const { requests, loaded, waits, lookAt, endWait } = start({ store: { read: () => answer.promise } });
   const first = lookAt(0);
   endWait();
   await first;
   // a later look does not wait
   await lookAt(1);
+  expect(waits).toEqual([1_000]);
   expect(loaded).toEqual([]);
   answer.resolve(NOTHING);
   await answer.promise;
@@ -103,11 +111,12 @@ it('does not write because time passes', async () => {
 
 it('never replaces a record that it could not read, and tries again after an hour', async () => {
   let read = refuses as RecordStore['read'];
-  const { requests, failures, lookAt } = start({ store: { read: () => read() } });
+  const { requests, failures, waits, lookAt } = start({ store: { read: () => read() } });
   for (const minutes of [0, 1, 30, 59.9]) await lookAt(minutes);
   expect(requests).toEqual(['read']);
   expect(failures).toEqual(['no route']);
   await lookAt(60);
+  expect(waits).toEqual([1_000]);
   expect(requests).toEqual(['read', 'read']);
   read = async () => NOTHING;
   await lookAt(121);
