@@ -21,7 +21,7 @@ const SLOW = { answerMs: 300, perMinute: 512 } as const;
 const { json, seed, reach } = new Command('bench')
   .description('measure the decision, a whole look and the start of the command line')
   .option('--json', 'print one JSON object as the last line', false)
-  .option('--reach', 'measure only how far one function reaches; takes ten minutes', false)
+  .option('--reach', 'measure only how far one function reaches; takes some minutes', false)
   .option('--seed <number>', 'seed of the generated deployments', wholeNumber, 1)
   .parse()
   .opts<{ json: boolean; seed: number; reach: boolean }>();
@@ -29,7 +29,7 @@ const { json, seed, reach } = new Command('bench')
 const stream = json ? process.stderr : process.stdout;
 const print = (text: string): void => void stream.write(`${text}\n`);
 
-print(`Node ${process.version}, ${availableParallelism()} cores, seed ${seed}; takes about a minute`);
+print(`Node ${process.version}, ${availableParallelism()} cores, seed ${seed}; takes some minutes`);
 if (reach) {
   const reached: FunctionFigures[] = [];
   for (const size of REACH) reached.push(await measureFunction({ ...size, seed }, OUT_DIR, SLOW));

@@ -5,10 +5,9 @@
  */
 
 import type { DeployedPool, Deployment } from '../lambda/config/rules/deployment.ts';
-import { secretsOf } from '../lambda/config/rules/deployment.ts';
+import { partsOn, secretsOf } from '../lambda/config/rules/deployment.ts';
 import { sum } from '../lambda/decision/model/collections.ts';
 import { MONTH_HOURS } from '../lambda/decision/model/units.ts';
-import { partsOf } from '../lambda/decision/settings/parts.ts';
 import { priceOf } from '../lambda/decision/settings/prices.ts';
 import { PRICES } from './aws-prices.ts';
 import { BUILDS, buildHours, type Load, taskHours, WORK_DAY_MINUTES, WORK_HOURS } from './task-hours.ts';
@@ -143,10 +142,8 @@ export function costOfStaticFleet(pool: DeployedPool, tasks: number): number {
  */
 export function alarmsOf({ pools, managedKeys }: Deployment): number {
   const keys = managedKeys !== undefined;
-  const parts = pools.flatMap(partsOf);
-  const onDemand = parts.some(({ spot, spotBase }) => !spot || spotBase > 0);
-  const spot = parts.some((pool) => pool.spot);
-  return MADE.alarms + [onDemand, spot, keys].filter(Boolean).length;
+  const capacities = (['on-demand', 'spot'] as const).filter((kind) => partsOn(kind, pools).length > 0);
+  return MADE.alarms + capacities.length + (keys ? 1 : 0);
 }
 
 /** Reduces the load if the pools' `max` add up to more than `maxTasks`. */

@@ -30,8 +30,6 @@ type AutoscalerOptions = {
 /** Runs as long as the world advances. */
 export function runAutoscaler(options: AutoscalerOptions): void {
   const { world, scheduler, config, context, leavesOutLooks, onLook, onError } = options;
-  // this world has no other stack
-  const alone = { ...config, pools: config.pools.map((pool) => ({ ...pool, peers: undefined })) };
   let refusedAt = Number.NEGATIVE_INFINITY;
   const sent = { coderd: 0, ecs: 0 };
   let least: typeof sent | undefined;
@@ -58,7 +56,7 @@ export function runAutoscaler(options: AutoscalerOptions): void {
   const autoscaler = new InProcessFunction({
     world,
     scheduler,
-    config: () => alone,
+    config: () => config,
     random: new Random(options.seed),
     line: () => {
       Object.assign(sent, { coderd: 0, ecs: 0 });

@@ -102,14 +102,18 @@ const STEP_MS = HOUR_MS;
 
 /** The same options give the same figures. Throws the first unexpected error of an invocation. */
 export async function run(driver: Driver, options: RunOptions): Promise<Run> {
-  const simulation = new Simulation(driver, { ...options, config: withOneService(options.config) });
+  const simulation = new Simulation(driver, { ...options, config: asReplayed(options.config) });
   await simulation.simulate();
   return simulation.result();
 }
 
-/** A replay has no interruptions, so a pool with two kinds of capacity runs on Spot only. */
-function withOneService(config: Deployment): Deployment {
-  return { ...config, pools: config.pools.map((pool) => ({ ...pool, capacity: undefined })) };
+/**
+ * A replay has no interruptions, so a pool with two kinds of capacity runs on Spot only. It has no other
+ * stack either.
+ */
+function asReplayed(config: Deployment): Deployment {
+  const pools = config.pools.map((pool) => ({ ...pool, capacity: undefined, peers: undefined }));
+  return { ...config, pools };
 }
 
 class Simulation {

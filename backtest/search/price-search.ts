@@ -99,12 +99,7 @@ function correct(
         }),
         Math.log(point.price),
       );
-    const factors = {
-      dollarsPerMonth: factorOf('dollarsPerMonth'),
-      meanWaitS: factorOf('meanWaitS'),
-      p95WaitS: factorOf('p95WaitS'),
-    };
-    return corrected(point, factors, corrections);
+    return corrected(point, each(factorOf), corrections);
   });
 }
 
@@ -136,20 +131,19 @@ function corrected(
   return {
     ...point,
     isReplayed: own !== undefined,
-    seen: {
-      dollarsPerMonth: of('dollarsPerMonth'),
-      meanWaitS: of('meanWaitS'),
-      p95WaitS: of('p95WaitS'),
-    },
-    heldOut: heldOut && {
-      dollarsPerMonth: heldOut.dollarsPerMonth * factors.dollarsPerMonth,
-      meanWaitS: heldOut.meanWaitS * factors.meanWaitS,
-      p95WaitS: heldOut.p95WaitS * factors.p95WaitS,
-    },
+    seen: each(of),
+    heldOut: heldOut && each((name) => heldOut[name] * factors[name]),
     lostJobs: own?.lostJobs ?? 0,
     peaks: highestPeaks([point.peaks, ...[...corrections.values()].map(({ peaks }) => peaks)]),
   };
 }
+
+/** One value for each figure. */
+const each = <T>(of: (name: keyof Levels) => T): Readonly<Record<keyof Levels, T>> => ({
+  dollarsPerMonth: of('dollarsPerMonth'),
+  meanWaitS: of('meanWaitS'),
+  p95WaitS: of('p95WaitS'),
+});
 
 /** Two independent factors together. */
 const widened = (factor: number, other: number): number =>

@@ -2,7 +2,6 @@
  * Sends the requests of all checks in parallel, each as soon as what it needs is known. If a check
  * fails, those that depend on it are skipped and name it, so that one cause gives one failure.
  */
-
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { decide } from '../../lambda/decision/decide.ts';
 import { unique } from '../../lambda/decision/model/collections.ts';

@@ -1,8 +1,6 @@
 /** What a deployment lacks in coderd and AWS, computed from what was seen. */
-
-import type { DeployedPool, Deployment } from '../../lambda/config/rules/deployment.ts';
+import { type DeployedPool, type Deployment, partsOn } from '../../lambda/config/rules/deployment.ts';
 import { sum, unique } from '../../lambda/decision/model/collections.ts';
-import { partsOf } from '../../lambda/decision/settings/parts.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import { DEFAULT_TOKEN_SECRET, KEY_TOKEN_SECRET } from '../init/inputs.ts';
 import { AUTOSCALER_USER, KEYS_USER } from '../shared/credential-commands.ts';
@@ -111,8 +109,7 @@ export function shortQuotas(needs: readonly QuotaNeed[]): readonly QuotaNeed[] {
 export function quotaNeeds({ config, aws }: Situation): readonly QuotaNeed[] {
   const { pools = [], limits } = valueIn(config) ?? {};
   return QUOTAS.flatMap((quota) => {
-    const parts = pools.flatMap(partsOf);
-    const own = parts.filter(({ spot, spotBase }) => (quota.isSpot ? spot : !spot || spotBase > 0));
+    const own = partsOn(quota.isSpot ? 'spot' : 'on-demand', pools);
     if (own.length === 0) return [];
     const largest = Math.max(...own.map(({ cpu }) => cpu)) * (limits?.maxTasks ?? 0);
     const vcpus = Math.ceil(

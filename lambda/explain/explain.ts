@@ -1,5 +1,4 @@
 /** Explains the decision about one pool step by step. */
-
 import type { Assigned } from '../decision/assign/assignment.ts';
 import { launchesFor } from '../decision/assign/needs.ts';
 import type { Deliberation } from '../decision/decide.ts';

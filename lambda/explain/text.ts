@@ -1,5 +1,4 @@
 /** Formats a plan as text for people. */
-
 import { poolOfPart } from '../decision/model/brands.ts';
 import type { Capacity } from '../decision/model/config.ts';
 import type {

@@ -70,7 +70,8 @@ const TIMEOUT_MS = 55_000;
 
 /**
  * Starts a lab for long simulated times. The full effort uses the real ports, the quick one the
- * ports in process: they give the same plans (test/simulator/in-process-ports.full.test.ts) in a fifth of the time.
+ * ports in process: they give the same plans (test/simulator/in-process-ports.full.test.ts) in a fifth of
+ * the time.
  */
 export function startLongLab(given: LabOptions): Promise<Lab> {
   return startLab({ ...given, overHttp: given.overHttp ?? (IS_FULL || given.onRequest !== undefined) });

@@ -2,11 +2,9 @@
  * The share of the Fargate vCPU quota that the account uses in this region, derived from
  * CloudWatch's usage metrics. It includes tasks of other services.
  */
-
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
-import { partsOf } from '../../../lambda/decision/settings/parts.ts';
+import { type DeployedPool, partsOn } from '../../../lambda/config/rules/deployment.ts';
 
 /** On-demand and Spot tasks have separate quotas (docs/internals/aws.md §2). */
 export type FargateCapacity = {
@@ -32,11 +30,8 @@ const SPOT: FargateCapacity = {
 };
 
 /** The capacities that these pools use. */
-export function capacitiesOf(configured: readonly DeployedPool[]): readonly FargateCapacity[] {
-  const pools = configured.flatMap(partsOf);
-  const onDemand = pools.some(({ spot, spotBase }) => !spot || spotBase > 0);
-  const spot = pools.some((pool) => pool.spot);
-  return [...(onDemand ? [ON_DEMAND] : []), ...(spot ? [SPOT] : [])];
+export function capacitiesOf(pools: readonly DeployedPool[]): readonly FargateCapacity[] {
+  return [ON_DEMAND, SPOT].filter(({ name }) => partsOn(name, pools).length > 0);
 }
 
 /** The share of the quota in use, in percent. */

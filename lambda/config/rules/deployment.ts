@@ -1,6 +1,7 @@
 /** The whole file with all defaults filled in: the settings of the decision and those of `cdk deploy`. */
 import type { z } from 'zod';
-import type { Config, PoolConfig, SecretRef } from '../../decision/model/config.ts';
+import type { Capacity, Config, PoolConfig, SecretRef } from '../../decision/model/config.ts';
+import { partsOf } from '../../decision/settings/parts.ts';
 import type { aws } from '../schema/aws-schema.ts';
 import type { poolDeployment } from '../schema/pool-deployment-schema.ts';
 
@@ -17,6 +18,13 @@ export type Deployment = Omit<Config, 'pools'> & {
   readonly pools: readonly DeployedPool[];
   readonly aws: AwsSettings;
 };
+
+/** The pools, or their parts, that run on this kind of capacity. With a base, one on Spot uses both. */
+export function partsOn(capacity: Capacity, pools: readonly DeployedPool[]): readonly DeployedPool[] {
+  return pools
+    .flatMap(partsOf)
+    .filter(({ spot, spotBase }) => (capacity === 'spot' ? spot : !spot || spotBase > 0));
+}
 
 /** The secrets that the configuration names for the tasks of pools. The stack makes managed keys. */
 export function secretsOf(pools: readonly Pick<PoolConfig, 'auth' | 'secrets'>[]): readonly SecretRef[] {

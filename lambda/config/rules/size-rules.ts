@@ -67,14 +67,12 @@ const MOST_OF_TEMPLATE = 1_000_000;
 export function templateBytes({ pools, raw }: ConfigDraft, caBundle: string | undefined): number {
   const tags =
     jsonBytes(toMapping(raw.aws).tags ?? {}) + 20 * Object.keys(toMapping(toMapping(raw.aws).tags)).length;
-  const perPool = pools.map(
+  const ofPools = sum(
+    pools,
     (pool) =>
       servicesOf(pool) * (7_500 + jsonBytes(pool.raw) + 600 * (Object.keys(pool.secrets ?? {}).length + 1)),
   );
-  return perPool.reduce(
-    (sum, bytes) => sum + bytes,
-    80_000 + textBytes(caBundle) + (40 + 7 * sum(pools, servicesOf)) * tags,
-  );
+  return 80_000 + textBytes(caBundle) + (40 + 7 * sum(pools, servicesOf)) * tags + ofPools;
 }
 
 function textBytes(text: string | undefined): number {

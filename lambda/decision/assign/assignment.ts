@@ -105,9 +105,9 @@ function solve<G extends Group>(
 }
 
 /**
- * Assigns the jobs that have to wait. They wait for the peer that launches for them; for their turn, if a launch costs more than their
- * waiting; for room in the cheapest pool that can run them; or for a busy daemon. Jobs that do not
- * exist yet do not wait.
+ * Assigns the jobs that have to wait. They wait for the peer that launches for them; for their turn,
+ * if a launch costs more than their waiting; for room in the cheapest pool that can run them; or for
+ * a busy daemon. Jobs that do not exist yet do not wait.
  */
 function assignWaiting<G extends Group>(
   group: G,

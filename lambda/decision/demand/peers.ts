@@ -5,7 +5,6 @@
  * a peer that works has a daemon.
  */
 import { type EpochMs, type OrganizationId, plusMs } from '../model/brands.ts';
-import { unique } from '../model/collections.ts';
 import type { Job } from '../model/snapshot.ts';
 import { covers, normalizeTags, tagKey } from '../model/tags.ts';
 import { MINUTE_MS } from '../model/units.ts';
@@ -58,10 +57,7 @@ function sharingOf(job: Job, pools: readonly PoolView[]): Sharing {
   // a peer looks within a minute, and starts like the pools of this stack
   const startMs = Math.max(0, ...fitting.map(({ startTime }) => startTime.p95Ms));
   return {
-    stacks: unique(
-      peers.flatMap(({ self, others }) => [self, ...others]),
-      (name) => name,
-    ),
+    stacks: [...new Set(peers.flatMap(({ self, others }) => [self, ...others]))],
     own: new Set(peers.map(({ self }) => self)),
     graceMs: Math.min(LONGEST_GRACE_MS, MINUTE_MS + 2 * startMs),
   };

@@ -7,7 +7,7 @@ import type { PoolDecision } from './decide-pool.ts';
  * ECS takes 50 changes of services at once and then 5 a second, from the whole account
  * (docs/internals/aws.md §2). Some are left for others.
  */
-export const CHANGES_A_LOOK = 40;
+const CHANGES_A_LOOK = 40;
 
 /** Leaves the changes beyond the limit to the next look: the largest raises come first. */
 export function limitChanges(decisions: readonly PoolDecision[]): readonly PoolDecision[] {

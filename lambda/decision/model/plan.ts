@@ -298,8 +298,8 @@ export type Action =
 
 /**
  * Which daemon will run a job: a free, a starting, a new or a busy one. `when-there-is-room`: a new
- * one, as soon as the limits allow. `by-peer`: one of another stack. `by-doubtful`: a daemon that the autoscaler does not own and
- * coderd lists as idle, but that may have left.
+ * one, as soon as the limits allow. `by-peer`: one of another stack. `by-doubtful`: a daemon that the
+ * autoscaler does not own and coderd lists as idle, but that may have left.
  */
 export type Served =
   | 'by-free'

@@ -3,7 +3,6 @@
  * snapshot and the decision about it. docs/waits.md describes the model and how often it is
  * right.
  */
-
 import { failsAt } from '../demand/demand.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
 import { isoTime, type PoolName, poolOfPart } from '../model/brands.ts';

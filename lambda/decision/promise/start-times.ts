@@ -2,7 +2,6 @@
  * How long the two phases of a start take in one pool, learned from the tasks that ECS lists. A pool
  * that comes from zero has none: then from the last start that was seen, or from the setting.
  */
-
 import { poolOfPart } from '../model/brands.ts';
 import { partition } from '../model/collections.ts';
 import type { Snapshot } from '../model/snapshot.ts';

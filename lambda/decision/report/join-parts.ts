@@ -1,5 +1,4 @@
 /** Joins the rows of the parts of a pool: people see one row for each pool of the configuration. */
-
 import { isSpotPart, poolOfPart } from '../model/brands.ts';
 import { groupsBy, sum } from '../model/collections.ts';
 import type { DaemonCounts, PoolPlan, Reason } from '../model/plan.ts';
@@ -54,12 +53,9 @@ function reasonsOf(parts: readonly PoolPlan[]): readonly Reason[] {
 function added(first: Reason, second: Reason): Reason {
   const names = Object.keys(first).filter((name) => name !== 'code');
   if (!names.every((name) => ADDED.has(name))) return first;
-  const numbers = { ...first, ...second } as unknown as Readonly<Record<string, number>>;
   const both = [first, second] as unknown as readonly Readonly<Record<string, number>>[];
-  return {
-    ...numbers,
-    ...Object.fromEntries(names.map((name) => [name, sum(both, (it) => it[name] ?? 0)])),
-  } as unknown as Reason;
+  const sums = names.map((name) => [name, sum(both, (it) => it[name] ?? 0)]);
+  return { ...first, ...Object.fromEntries(sums) };
 }
 
 const ADDED: ReadonlySet<string> = new Set(['jobs', 'tasks', 'asked']);

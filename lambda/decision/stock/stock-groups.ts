@@ -41,18 +41,8 @@ export function deriveStockSets(
       const fitting = own.filter(([view]) => covers(view.tags, tags));
       if (fitting.some(([, { floors }]) => floors.warm > 0)) return [];
       const keeping = fitting.map(([view]) => view).filter(keepsStock);
-      return keeping.length === 0
-        ? []
-        : [
-            {
-              tags,
-              keeping,
-              names: unique(
-                keeping.map(({ pool }) => poolOfPart(pool.name)),
-                (name) => name,
-              ),
-            },
-          ];
+      const names = [...new Set(keeping.map(({ pool }) => poolOfPart(pool.name)))];
+      return keeping.length === 0 ? [] : [{ tags, keeping, names }];
     });
     return groupsBy(rows, ({ names }) => names.join(' ')).map((alike) => {
       const [{ keeping, names }] = alike;

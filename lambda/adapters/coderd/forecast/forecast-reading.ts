@@ -69,7 +69,7 @@ export class ForecastReading {
       readRefused(this.#http, organizations, signal),
       listWorkspaces(listing, { now, resumeAt: this.#resumeAt }),
       readTemplates(listing, now),
-      this.#readEvidence(listing, organizations, build),
+      readEvidenceOf(organizations, listing, build),
     ]);
     this.#resumeAt = resumeAt;
     const [versions, presetNames] = await Promise.all([
@@ -85,16 +85,6 @@ export class ForecastReading {
     );
   }
 
-  async #readEvidence(
-    listing: Listing,
-    organizations: readonly Organization[],
-    build: BuildInfo | undefined,
-  ): Promise<readonly RefusalEvidence[]> {
-    const read = (organization: Organization) => readEvidence(listing, organization, build);
-    const outcomes = await settleAll(organizations, EVIDENCE_AT_ONCE, read);
-    return outcomes.map((outcome) => (isFulfilled(outcome) ? outcome.value : {}));
-  }
-
   async #readVersions(
     workspaces: Reading<Workspace>,
     templates: Reading<Template>,
@@ -107,6 +97,16 @@ export class ForecastReading {
     const used = templates.items.filter(({ id }) => this.#templatesInUse.has(id));
     return this.#versions.read(new Set(used.map(({ active_version_id }) => active_version_id)), signal);
   }
+}
+
+async function readEvidenceOf(
+  organizations: readonly Organization[],
+  listing: Listing,
+  build: BuildInfo | undefined,
+): Promise<readonly RefusalEvidence[]> {
+  const read = (organization: Organization) => readEvidence(listing, organization, build);
+  const outcomes = await settleAll(organizations, EVIDENCE_AT_ONCE, read);
+  return outcomes.map((outcome) => (isFulfilled(outcome) ? outcome.value : {}));
 }
 
 async function readTemplates(
