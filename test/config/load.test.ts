@@ -109,3 +109,8 @@ it.each([
   expect(() => loadDeployment(file)).toThrow(`${file}:2:1: pools: ${says}`);
   expect(() => checkConfig(parse(text), checkPoolCount)).toThrow(`pools: ${says}`);
 });
+
+it('shows the line of the VPC if its subnets are missing', () => {
+  writeFileSync(file, 'aws:\n  network:\n    stack: { a: b }\n    vpc: vpc-0123456789abcdef0\n');
+  expect(() => loadDeployment(file)).toThrow(`${file}:4:5: aws.network.subnets: missing`);
+});

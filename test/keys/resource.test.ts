@@ -445,12 +445,16 @@ describe('a deletion', () => {
     expect(lab.ownKeys()).toEqual([]);
   });
 
-  it.each([1, 12])(
-    'ends in time for its function if coderd is slow and %i organizations exist',
-    async (count) => {
+  it.each([
+    [1, 4],
+    [12, 4],
+    [12, 0],
+  ])(
+    'ends in time for its function if coderd is slow, and %i organizations and %i old keys exist',
+    async (count, rotations) => {
       const names = Array.from({ length: count }, (_, index) => `org-${index}`);
       const lab = await created({ organizations: ['default', ...names] });
-      for (let times = 0; times < 4; times += 1) await lab.rotate();
+      for (let times = 0; times < rotations; times += 1) await lab.rotate();
       lab.services.delete('cpu');
       lab.afterCall = (what) => {
         if (what.includes('/api/')) lab.pass(18 * SECOND);

@@ -72,6 +72,18 @@ it('skips the rest of a pool that fails and continues with the others', async ()
   expect(outcome.applied).toHaveLength(2);
 });
 
+it.each<{ readonly action: Action; readonly says: string }>([
+  { action: ask('a', 't1'), says: 'requesting 1 task(s) of pool "a" to drain: ECS says no' },
+  {
+    action: { ...ask('a', 't1'), kind: 'protect', why: 'is-to-stay' } as Action,
+    says: 'protecting 1 task(s) of pool "a": ECS says no',
+  },
+])('reports which call failed: $says', async ({ action, says }) => {
+  const no = () => Promise.reject(new Error('ECS says no'));
+  const outcome = await apply([action], { ...recorder().ecs, requestDrain: no, protect: no });
+  expect(outcome.failures).toMatchObject([{ message: says, pool: 'a' }]);
+});
+
 it('names the pool whose drain request ECS refused', async () => {
   const { ecs } = recorder(undefined, [{ task: 't1' as TaskArn, reason: 'DEPLOYMENT_BLOCKED' }]);
   expect((await apply([ask('a', 't1')], ecs)).refused).toMatchObject([

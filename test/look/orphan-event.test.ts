@@ -52,6 +52,15 @@ it('does not log a death again after a look that did not see its task', () => {
   expect(events.newOf(planWith(build('a')))).toEqual([]);
 });
 
+it('remembers 2,000 deaths', () => {
+  const events = new OrphanEvents();
+  const all = Array.from({ length: 2_000 }, (_, index) => build(`${index}`));
+  events.newOf(planWith(...all));
+  expect(events.newOf(planWith(...all))).toEqual([]);
+  events.newOf(planWith(build('one more')));
+  expect(events.newOf(planWith(...all.slice(0, 2).reverse())).map(({ job }) => job)).toEqual(['0']);
+});
+
 it('logs a death again in a new process', () => {
   new OrphanEvents().newOf(planWith(build('a')));
   expect(new OrphanEvents().newOf(planWith(build('a')))).toHaveLength(1);

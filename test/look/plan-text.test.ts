@@ -289,6 +289,14 @@ describe('the sentence about free daemons', () => {
     expect(reasonSentence({ ...stock, ...given })).toBe(expected);
   });
 
+  it.each([
+    { tasks: 0.04, waiting: 0.05, says: '$0.090 an hour ($0.040 tasks, $0.050 waiting)' },
+    { tasks: 0.05, waiting: 0.05, says: '$0.10 an hour ($0.05 tasks, $0.05 waiting)' },
+  ])('has one more digit below 10 cents: $says', ({ says, ...dollarsPerHour }) => {
+    const text = reasonSentence({ ...stock, learned: { ...learned, dollarsPerHour } });
+    expect(text).toContain(`this rule costs ${says}, `);
+  });
+
   it('says why a rule that looks cheaper is not in force', () => {
     const others = [{ free: 2, dollarsPerHour: 0.15 }];
     expect(reasonSentence({ ...stock, learned: { ...learned, hours: 71, others } })).toMatch(

@@ -89,6 +89,7 @@ describe('a pool at zero', () => {
     cpu, no autostop; stop in 60s                             |        | nothing            | it is not woken for that
     cpu, prewarm 1; start in 60s [gpu]                        |        | nothing            | its daemons open no gate for these
     gpu [gpu]; eu [gpu eu]; start in 60s [gpu]                |        | eu 0->1 prewarm    | one wake-up, not two
+    gpu [gpu]; eu [gpu eu], startTime 180s; start in 150s [gpu] |      | eu 0->1 prewarm    | the slower one has to start now
     gpu [gpu]; eu [gpu eu], cpu 4096; start in 60s [gpu]      |        | gpu 0->1 prewarm   | the cheaper one is woken
     gpu [gpu], prewarm 0; eu [gpu eu], cpu 4096, prewarm 0; start in 60s [gpu]; start in 60s [gpu eu] |        | eu 0->1 awake-for  | one daemon opens both gates
     gpu [gpu], prewarm 0; start in 60s [gpu]; busy stranger [gpu eu] |        | nothing            | it opens the gate, busy or not

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { chanceAbove, normalQuantile } from '../../../lambda/decision/promise/normal.ts';
 import { numberOf, SCENARIOS } from '../../../lambda/decision/promise/scenarios.ts';
-import { learnPhase, quantileOf, restOf } from '../../../lambda/decision/promise/start-phase.ts';
+import { learnPhase, quantileOf, rankIn, restOf } from '../../../lambda/decision/promise/start-phase.ts';
 
 const EXPECTED = { medianMs: 60_000, starts: 0.2 };
 
@@ -62,6 +62,15 @@ describe('a phase of a start', () => {
       quantileOf(timesOf([40, 42], [], 300), 0.5),
     );
   });
+});
+
+it.each([
+  { value: Number.NEGATIVE_INFINITY, rank: 0 },
+  { value: 1, rank: 0.5 },
+  { value: 2, rank: 1 },
+  { value: 9, rank: 2 },
+])('has rank $rank of the values 1 and 3: $value', ({ value, rank }) => {
+  expect(rankIn([1, 3], value)).toBe(rank);
 });
 
 describe('the scenarios', () => {

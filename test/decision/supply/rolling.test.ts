@@ -127,6 +127,8 @@ describe('the turn to be replaced', () => {
     ${startedByBoth}                                              |         | ${deploying('b', 'a')} | 0        | ECS waits for the tasks of the older deployment
     ${startedByBoth}                                              |         | ${deploying('b')}      | none     | a rollback leaves tasks of several deployments behind
     ${startedByBoth}                                              |         | ${{ ...deploying('b'), ...withEarlySuccess }} | 0        | ECS removes the tasks of the older deployment in the background
+    ${[{}, { task: { startedBy: 'b' } }]}                         |         | ${deploying('b', 'a')} | none     | neither is known to be older
+    ${startedByBoth}                                              |         | ${{ deployments: deploying('', 'a', 'b').deployments?.slice(1) }} | none | no deployment is the primary one
     ${[old({ lease: 22 * 60, busy: true })]}                      |         |                        | none     | it has a drain request
   `)('comes for $expected, because $because', ({ tasks, percent, service, expected }) => {
     expect(turns(tasks, percent, service).join(' ') || 'none').toBe(String(expected));

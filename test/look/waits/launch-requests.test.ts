@@ -9,13 +9,18 @@ import { aService, aSnapshot, aTask, NOW, poolName } from '../../support/parts.t
 
 const at = (minute: number): EpochMs => (NOW + minute * 60_000) as EpochMs;
 const service = aService({ tags: [{ key: POOL_TAG, value: 'cpu' }] });
-const snapshotAt = (minute: number, tasks: readonly Task[] = []) => ({
-  ...aSnapshot({ services: [service], tasks }),
-  ...{ takenAt: at(minute), clock: at(minute) },
-});
 const task = (minute: number): Task => ({
   ...aTask({ group: `service:${service.serviceName}` }),
   createdAt: at(minute),
+});
+/** Neither counts as a task that ECS made for a request. */
+const others: readonly Task[] = [
+  { ...task(-9), desiredStatus: 'STOPPED' },
+  { ...task(-9), group: 'service:other' },
+];
+const snapshotAt = (minute: number, tasks: readonly Task[] = []) => ({
+  ...aSnapshot({ services: [service], tasks: [...others, ...tasks] }),
+  ...{ takenAt: at(minute), clock: at(minute) },
 });
 
 /** The minutes of the looks that requested these tasks, after these looks have set the count. */

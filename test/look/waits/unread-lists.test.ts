@@ -1,6 +1,6 @@
 /** What the record of waits tells when a look could not read a list, or when it sees tasks of others. */
 import { describe, expect, it } from 'vitest';
-import type { JobId } from '../../../lambda/decision/model/brands.ts';
+import type { EpochMs, JobId } from '../../../lambda/decision/model/brands.ts';
 import type { OrganizationReadings, Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { WaitRecord } from '../../../lambda/look/wait-record.ts';
@@ -97,6 +97,20 @@ describe('the waits of jobs, if Lambda freezes the process', () => {
     expect(waits.map(({ id }) => id)).toEqual([late]);
     expect(waits[0]?.parts.unknown).toBeUndefined();
     expect(missed).toBe(0);
+  });
+
+  it.each([
+    { ms: 180_000, waits: 1, missed: 0 },
+    { ms: 180_001, waits: 0, missed: 1 },
+  ])('are told or missed after $ms ms without a look: $waits told', async ({ ms, ...expected }) => {
+    const world = await startWorld();
+    submit(world);
+    const [first, ...looks] = await world.run(170);
+    const isLast = (look: LookResult) => look === looks.at(-1);
+    const takenAt = ((first?.snapshot.takenAt ?? 0) + ms) as EpochMs;
+    const both = [first, looks.at(-1)].filter((look) => look !== undefined);
+    const { waits, missed } = told(both, isLast, (snapshot) => ({ ...snapshot, takenAt }));
+    expect({ waits: waits.length, missed }).toEqual(expected);
   });
 });
 
