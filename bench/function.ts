@@ -37,9 +37,7 @@ export type LookFigures = Work & {
 const WARM_TICKS = 7;
 const REFRESHES = 5;
 
-/**
- * Measures invocations with one look each. Throws BenchError if the process of the function ends.
- */
+/** Measures invocations with one look each. Throws BenchError if the process of the function ends. */
 export async function measureFunction(
   size: FleetSize,
   dir: string,
@@ -95,9 +93,7 @@ async function measureInvocations(invocations: Invocations, served: ServedFleet,
 
 type Invocation = InvocationFigures & Pick<LookFigures, 'calls'>;
 
-/**
- * The calls are those of the last invocation: by then the function has cached all that it caches.
- */
+/** The calls are those of the last invocation: by then the function has cached all that it caches. */
 function lookOf(invocations: readonly Invocation[]): LookFigures {
   return {
     ms: median(invocations.map(({ tick }) => tick.ms)),

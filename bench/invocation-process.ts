@@ -12,9 +12,7 @@ export type InvocationFigures = {
   readonly peakRssMib: number;
 };
 
-/**
- * Elapsed time and processor time. Processor time can be longer, as several threads run at once.
- */
+/** Elapsed time and processor time. Processor time can be longer, as several threads run at once. */
 export type Work = { readonly ms: number; readonly cpuMs: number };
 
 type Handler = (event: unknown, context: unknown) => Promise<unknown>;

@@ -32,10 +32,7 @@ export function decisionText(figures: readonly DecisionFigures[]): string {
   ].join('\n');
 }
 
-/**
- * ECS's bucket for ListTasks and DescribeTasks: 100 at once, 20 a second (docs/internals/aws.md
- * §2).
- */
+/** ECS's bucket for ListTasks and DescribeTasks: 100 at once, 20 a second (docs/internals/aws.md §2). */
 const CLUSTER_READS = { burst: 100, perSecond: 20 } as const;
 
 /** Whole looks of the bundled function. */

@@ -64,10 +64,7 @@ startedAt = performance.now();
 let failures = 0;
 let invocation: Promise<void> | undefined;
 
-/**
- * EventBridge invokes the function once a minute. The demo waits for the previous invocation to
- * end.
- */
+/** EventBridge invokes the function once a minute. The demo waits for the previous invocation to end. */
 function invokeOnSchedule(): void {
   invocation ??= autoscaler
     .invoke()

@@ -52,9 +52,7 @@ const SUBMISSIONS: readonly Submission[] = [
 const DEPLOYMENTS: readonly { readonly atS: number; readonly pool: string }[] = [{ atS: 115, pool: 'gpu' }];
 const LOOK_AT_DEPLOYMENT_MS = 1_000;
 
-/**
- * Time of the last submission, deployment or autostart, in simulated milliseconds since the start.
- */
+/** Time of the last submission, deployment or autostart, in simulated milliseconds since the start. */
 const LAST_STEP_MS = Math.max(
   AUTOSTARTS_MS,
   ...[...SUBMISSIONS, ...DEPLOYMENTS].map(({ atS }) => atS * 1000),

@@ -69,9 +69,7 @@ export function isOver(world: World): boolean {
   );
 }
 
-/**
- * Whether every schedulable job succeeded, nothing was killed, and the demo ended at zero tasks.
- */
+/** Whether every schedulable job succeeded, nothing was killed, and the demo ended at zero tasks. */
 export function isAsPromised(
   world: World,
   { jobs, tasks, deployments, autostarts, guards }: Summary,

@@ -53,10 +53,7 @@ export type PolicyComparison = {
 
 export const OURS = 'autoscaler';
 
-/**
- * Runs each other policy once for all prices: the price of waiting changes its total, not what it
- * does.
- */
+/** Runs each other policy once for all prices: the price of waiting changes its total, not what it does. */
 export async function comparePolicies(
   subject: Subject,
   options: PolicyComparisonOptions,

@@ -14,9 +14,7 @@ export type BoundJob = {
 export type BoundPool = {
   /** Price of one task. */
   readonly dollarsPerHour: number;
-  /**
-   * Billed milliseconds of a new task before its daemon can take a job, at the shortest latencies.
-   */
+  /** Billed milliseconds of a new task before its daemon can take a job, at the shortest latencies. */
   readonly startMs: number;
 };
 

@@ -65,10 +65,7 @@ export class LinearProgram {
   }
 }
 
-/**
- * The types describe the CommonJS module, where the function is the default export of the default
- * export.
- */
+/** The types describe the CommonJS module, where the function is the default export of the default export. */
 const loadHighs = highs as unknown as typeof highs.default;
 
 let loading: Promise<Highs> | undefined;

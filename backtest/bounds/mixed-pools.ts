@@ -82,9 +82,7 @@ class TaskFlow {
     }
   }
 
-  /**
-   * Only tasks that reached Fargate's minimum may stop. `old` is the number of such tasks that run.
-   */
+  /** Only tasks that reached Fargate's minimum may stop. `old` is the number of such tasks that run. */
   #age(pool: number, old: Sum, step: Step, stopped: Sum): Sum {
     const now = this.#add(pool, 0);
     const reached: Sum = step.old === undefined ? [] : [[step.old, -1]];
@@ -110,9 +108,7 @@ class TaskFlow {
   }
 }
 
-/**
- * `isOldAfterMs`: Fargate's minimum without the start. Undefined if the minimum does not matter.
- */
+/** `isOldAfterMs`: Fargate's minimum without the start. Undefined if the minimum does not matter. */
 function stepsOf(
   jobs: readonly PoolJob[],
   launches: readonly number[],

@@ -54,10 +54,7 @@ export async function boundsOf(
   ];
 }
 
-/**
- * The shortest time from the start of billing to a registered daemon: that of a task without a
- * guard.
- */
+/** The shortest time from the start of billing to a registered daemon: that of a task without a guard. */
 function leastStartMs({ boot, connect }: Latencies): number {
   return Math.floor(BILLED_OF_BOOT * boot[0]) + connect[0];
 }

@@ -22,10 +22,7 @@ import { type Bill, type BoundJob, eventsOf, LEAST_BILLED_MS } from './demand.ts
 
 type Span = Pick<BoundJob, 'startMs' | 'durationMs'>;
 
-/**
- * `jobs` are sorted by start, then duration. Each new task is billed `taskStartMs` before its first
- * job.
- */
+/** `jobs` are sorted by start, then duration. Each new task is billed `taskStartMs` before its first job. */
 export function billOnePool(jobs: readonly Span[], taskStartMs: number): Bill {
   const busy = busyPeriods(jobs);
   const all = billOfLatestEnds(jobs, taskStartMs);

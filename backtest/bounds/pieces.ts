@@ -11,10 +11,7 @@ export function piecesOf(jobs: readonly BoundJob[], pools: readonly BoundPool[])
   return cut(jobs, pools).map((own) => withoutDearer(own, pools));
 }
 
-/**
- * Divides by pools, then by pauses, and repeats: a part has pauses that all jobs together do not
- * have.
- */
+/** Divides by pools, then by pauses, and repeats: a part has pauses that all jobs together do not have. */
 function cut(jobs: readonly BoundJob[], pools: readonly BoundPool[]): readonly (readonly BoundJob[])[] {
   const parts = byPools(jobs).flatMap((own) => byPauses(own, pools));
   return parts.length <= 1 ? parts : parts.flatMap((own) => cut(own, pools));

@@ -6,10 +6,7 @@ import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Policy, PolicyContext } from './policy.ts';
 
 type AgentScalerSettings = {
-  /**
-   * `ScaleInIdlePeriod`, in seconds: an agent that is idle for longer exits and removes its
-   * instance.
-   */
+  /** `ScaleInIdlePeriod`, in seconds: an agent that is idle for longer exits and removes its instance. */
   readonly idleS: number;
   /** `InstanceBuffer`, in percent of the pool's `max`: extra instances while there are jobs. */
   readonly bufferPercent: number;
@@ -89,9 +86,7 @@ function groupOf(
   return { name, minSize: tasksOf(minPercent), maxSize: max, instanceBuffer: tasksOf(bufferPercent) };
 }
 
-/**
- * `Run` of scaler.go with the stack's `DISABLE_SCALE_IN`. A run ends if it cannot read its metrics.
- */
+/** `Run` of scaler.go with the stack's `DISABLE_SCALE_IN`. A run ends if it cannot read its metrics. */
 class Scaler {
   readonly #context: PolicyContext;
   readonly #group: Group;

@@ -32,10 +32,7 @@ export function recommend(given: {
   return Math.abs(1 - ratio) <= TOLERANCE ? current : Math.ceil(metric / target);
 }
 
-/**
- * stabilizeRecommendationWithBehaviors: down to the highest recommendation of the window, up at
- * once.
- */
+/** stabilizeRecommendationWithBehaviors: down to the highest recommendation of the window, up at once. */
 export function stabilize(
   replicas: number,
   given: {

@@ -69,9 +69,7 @@ type ScaledObjectSettings = {
   /** Mean jobs per replica. */
   readonly target: number;
   readonly minReplicas: number;
-  /**
-   * Seconds of the stabilization window: the HPA scales down to the highest recommendation in it.
-   */
+  /** Seconds of the stabilization window: the HPA scales down to the highest recommendation in it. */
   readonly stabilizationS: number;
   /** Seconds without a job before KEDA scales to zero. */
   readonly cooldownS: number;
@@ -94,9 +92,7 @@ class ScaledObject {
     this.#settings = settings;
   }
 
-  /**
-   * KEDA's loop. It changes nothing if it cannot read the trigger, as no `fallback` is configured.
-   */
+  /** KEDA's loop. It changes nothing if it cannot read the trigger, as no `fallback` is configured. */
   poll(): void {
     const metric = this.#metric();
     if (metric === undefined) return;

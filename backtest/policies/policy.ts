@@ -5,10 +5,7 @@ import type { World } from '../../simulator/world.ts';
 /** One point of a policy's grid. */
 export type PolicySettings = Readonly<Record<string, string | number>>;
 
-/**
- * The jobs now that the daemons of a pool can run. A job that fits several pools counts for each of
- * them.
- */
+/** The jobs now that the daemons of a pool can run. A job that fits several pools counts for each of them. */
 export type PoolDemand = { readonly pending: number; readonly running: number };
 
 export type PolicyContext = {

@@ -74,9 +74,7 @@ export function runAutoscaler(options: AutoscalerOptions): void {
   void autoscaler.run();
 }
 
-/**
- * The changes of desired counts that a look made, each with the reasons of its pool as sentences.
- */
+/** The changes of desired counts that a look made, each with the reasons of its pool as sentences. */
 export function changesOf({ plan, outcome }: LookResult) {
   return outcome.applied.flatMap((action) => {
     if (action.kind !== 'set-desired') return [];

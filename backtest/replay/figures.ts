@@ -44,10 +44,7 @@ const HOURS_A_WEEK = 168;
 /** 1970-01-01 was a Thursday: hours from Monday 0:00 to Thursday 0:00. */
 const EPOCH_HOUR = 3 * 24;
 
-/**
- * `killedAt`: the time at which the task of the job stopped while it ran. `end`: the end of the
- * world.
- */
+/** `killedAt`: the time at which the task of the job stopped while it ran. `end`: the end of the world. */
 export function outcomeOf(
   { job, record }: ReplayedJob,
   given: {
@@ -81,10 +78,7 @@ function endOf(record: ReplayedJob['record'], killedAt: EpochMs | undefined): Jo
   return record?.completedAt === undefined ? 'unserved' : 'succeeded';
 }
 
-/**
- * The figures that depend on jobs alone. `maxDelayMs`: how late a transition of the executor may
- * be.
- */
+/** The figures that depend on jobs alone. `maxDelayMs`: how late a transition of the executor may be. */
 export function jobFigures(outcomes: readonly JobOutcome[], maxDelayMs: (job: TraceJob) => number) {
   const ended = (end: JobOutcome['end']): number => outcomes.filter((job) => job.end === end).length;
   const stops = outcomes.filter(({ job }) => job.kind === 'autostop' || job.kind === 'dormancy');
@@ -152,10 +146,7 @@ function waitFigures(outcomes: readonly JobOutcome[]): WaitFigures {
 const shareOf = (count: number, all: readonly unknown[]): number =>
   all.length === 0 ? 0 : count / all.length;
 
-/**
- * The number of waits up to each edge and above the edge before. The last number: waits above all
- * edges.
- */
+/** The number of waits up to each edge and above the edge before. The last number: waits above all edges. */
 export function waitCounts(outcomes: readonly JobOutcome[]): readonly number[] {
   const counts = Array<number>(WAIT_EDGES_S.length + 1).fill(0);
   for (const { waitMs } of outcomes) {

@@ -2,10 +2,7 @@ import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { canRun, tagKey } from '../../lambda/decision/model/tags.ts';
 import type { TraceJob } from '../trace/trace.ts';
 
-/**
- * Returns a function that finds the pools that can run a job, as indexes of `pools`. Caches by tag
- * set.
- */
+/** Returns a function that finds the pools that can run a job, as indexes of `pools`. Caches by tag set. */
 export function fittingOf({
   pools,
 }: Pick<Deployment, 'pools'>): (job: Pick<TraceJob, 'organization' | 'tags'>) => readonly number[] {

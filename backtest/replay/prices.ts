@@ -48,9 +48,7 @@ export function dollarsPerHour(pool: PoolConfig, region: string): number {
   return dollarsOf(pool, pricesIn(region));
 }
 
-/**
- * The day on which the prices of the region were read. Throws BacktestError if they are unknown.
- */
+/** The day on which the prices of the region were read. Throws BacktestError if they are unknown. */
 export function priceDate(region: string): string {
   return pricesIn(region).readOn;
 }
@@ -64,10 +62,7 @@ function pricesIn(region: string): RegionPrices {
   );
 }
 
-/**
- * Computes the price of waiting of a whole configuration, and the same configuration at another
- * price.
- */
+/** Computes the price of waiting of a whole configuration, and the same configuration at another price. */
 /**
  * Dollars for each minute of a person: the most frequent price of the pools, and the highest of
  * those if there is a tie.

@@ -77,9 +77,7 @@ export class Replay {
     );
   }
 
-  /**
-   * Call it at the end of the world. It finds the jobs that coderd inserted since the last sweep.
-   */
+  /** Call it at the end of the world. It finds the jobs that coderd inserted since the last sweep. */
   end(): void {
     this.#sweep();
   }
@@ -168,10 +166,7 @@ export class Replay {
     return known?.latestBuild.transition === 'delete' ? undefined : known;
   }
 
-  /**
-   * One template for all workspaces of an organization and tag set. Dormancy needs a template of
-   * its own.
-   */
+  /** One template for all workspaces of an organization and tag set. Dormancy needs a template of its own. */
   #templateOf({ organization, tags, kind }: TraceJob): TemplateRecord {
     const isDormancy = kind === 'dormancy';
     const key = `${organization} ${tagKey(tags)} ${isDormancy}`;

@@ -92,10 +92,7 @@ export type Figures = {
     /** Not ended, or never inserted, when the world ended. */
     readonly unserved: number;
   };
-  /**
-   * Waits of all jobs. A job that no daemon had waited until the reaper failed it or the world
-   * ended.
-   */
+  /** Waits of all jobs. A job that no daemon had waited until the reaper failed it or the world ended. */
   readonly wait: WaitFigures;
   /** Waits of the jobs that people wait for (`PEOPLE_WAIT_FOR`). */
   readonly waitOfPeople: WaitFigures;
@@ -184,10 +181,7 @@ export type DesiredCountChange = {
   readonly why: readonly string[];
 };
 
-/**
- * The series of one pool, one value for each step of `stepS`: means of task counts, peaks of the
- * queue.
- */
+/** The series of one pool, one value for each step of `stepS`: means of task counts, peaks of the queue. */
 export type PoolSeries = {
   readonly pool: string;
   /** Pending jobs for which this pool is the cheapest that fits. Each job counts for one pool. */
@@ -231,7 +225,5 @@ export type PolicyRun = {
   readonly pools: readonly PoolSeries[];
 };
 
-/**
- * Edges of `waitCounts`, in seconds. `waitCounts` has one more value: the jobs above the last edge.
- */
+/** Edges of `waitCounts`, in seconds. `waitCounts` has one more value: the jobs above the last edge. */
 export const WAIT_EDGES_S = [1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800] as const;

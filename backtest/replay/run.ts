@@ -1,7 +1,4 @@
-/**
- * Runs one policy over a trace in its own simulated world on a virtual clock, and computes the
- * figures.
- */
+/** Runs one policy over a trace in its own simulated world on a virtual clock, and computes the figures. */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { EpochMs, JobId } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
@@ -54,9 +51,7 @@ export type RunOptions = {
   readonly dollarsPerHour: (pool: string) => number;
   /** Whether the run records the series for the charts. */
   readonly isPictured: boolean;
-  /**
-   * Latencies of ECS and daemons. @default start times of the trace, else known values of Fargate
-   */
+  /** Latencies of ECS and daemons. @default start times of the trace, else known values of Fargate */
   readonly latencies?: Partial<Latencies>;
   /** Whether the autoscaler may neither read nor write its record of builds. @default false */
   readonly isRecordDenied?: boolean;
@@ -88,10 +83,7 @@ export type Run = Pick<
   'figures' | 'waitCounts' | 'hoursOfWeek' | 'hoursOfWeekUtc' | 'peopleWait' | 'pools'
 > & { /** The whole days of the trace. */ readonly days: readonly DayFigures[] };
 
-/**
- * The world begins this long before the trace, so that a static fleet is ready when the trace
- * begins.
- */
+/** The world begins this long before the trace, so that a static fleet is ready when the trace begins. */
 const LEAD_MS = 15 * 60_000;
 /**
  * The world waits this long after the trace for pending jobs: coderd's reaper has failed them by
@@ -314,10 +306,7 @@ class Simulation {
     });
   }
 
-  /**
-   * The end of billing of each task: the end of the period, or the end of its last job if that is
-   * later.
-   */
+  /** The end of billing of each task: the end of the period, or the end of its last job if that is later. */
   #lastJobs(outcomes: readonly JobOutcome[]): (taskId: string) => EpochMs {
     const { to } = this.#options.trace;
     const last = new Map<string, EpochMs>();
@@ -331,19 +320,13 @@ class Simulation {
   }
 }
 
-/**
- * Unserved jobs count only if people wait for them: an autostop that is missing at the end costs
- * nothing.
- */
+/** Unserved jobs count only if people wait for them: an autostop that is missing at the end costs nothing. */
 function failureMinutes({ job, end }: JobOutcome): number {
   if (end === 'succeeded' || (end === 'unserved' && !PEOPLE_WAIT_FOR.has(job.kind))) return 0;
   return FAILURE_MINUTES[end];
 }
 
-/**
- * The longest allowed delay of a transition: the lowest `wake.maxDelay` of the pools that can run
- * it.
- */
+/** The longest allowed delay of a transition: the lowest `wake.maxDelay` of the pools that can run it. */
 function maxDelayOf({ pools }: Deployment): (job: TraceJob) => number {
   const fitting = fittingOf({ pools });
   return (job) => Math.min(...fitting(job).map((place) => pools[place]?.wake.maxDelayMs ?? Infinity));

@@ -1,6 +1,4 @@
-/**
- * Scenarios in the sizes of Coder's validated architectures. Their configurations are in examples/.
- */
+/** Scenarios in the sizes of Coder's validated architectures. Their configurations are in examples/. */
 import type { PeopleGroup, Scenario, Template } from '../trace/generate/scenario.ts';
 import {
   CLAIM,

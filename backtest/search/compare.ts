@@ -97,10 +97,7 @@ async function ownRun(options: CompareOptions, progress: Progress): Promise<Poli
   return { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false, estimates, ...run };
 }
 
-/**
- * Runs a policy with the best settings of its grid. The static fleet also runs with its default
- * settings.
- */
+/** Runs a policy with the best settings of its grid. The static fleet also runs with its default settings. */
 async function policyRuns(
   policy: Policy,
   options: CompareOptions,

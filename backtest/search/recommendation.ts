@@ -16,10 +16,7 @@ import type { PricePoint } from './price-search.ts';
 type RecommendedPool = {
   readonly name: string;
   readonly max: number;
-  /**
-   * The peak of the desired count. 0: the pool ran no job of the trace, and `max` stays as
-   * configured.
-   */
+  /** The peak of the desired count. 0: the pool ran no job of the trace, and `max` stays as configured. */
   readonly used: number;
 };
 

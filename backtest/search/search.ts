@@ -1,7 +1,4 @@
-/**
- * The grid search: runs all settings of a policy on one trace, and chooses those with the lowest
- * total.
- */
+/** The grid search: runs all settings of a policy on one trace, and chooses those with the lowest total. */
 import { meanOf } from '../../lambda/decision/model/collections.ts';
 import type { Policy, PolicySettings } from '../policies/policy.ts';
 import type { Figures } from '../replay/result.ts';
@@ -12,10 +9,7 @@ import type { Order } from './worker-pool.ts';
 /** The objective to minimize, in dollars: tasks, waiting and failed jobs. */
 const objectiveOf = ({ dollars }: Figures): number => dollars.total;
 
-/**
- * Runs for each point of the grid, if the policy can kill: which builds it kills depends on the
- * seed.
- */
+/** Runs for each point of the grid, if the policy can kill: which builds it kills depends on the seed. */
 const REPEATS = 3;
 
 /** The number of runs of a search. */
@@ -23,9 +17,7 @@ export function runsOf({ canKill }: Policy, grid: readonly PolicySettings[]): nu
   return grid.length * (canKill ? REPEATS : 1);
 }
 
-/**
- * Makes and runs the orders of a search. `seedOffset`: the number to add to the seed of the world.
- */
+/** Makes and runs the orders of a search. `seedOffset`: the number to add to the seed of the world. */
 type SearchRuns = {
   readonly order: (driver: Order['driver'], seedOffset: number) => Order;
   readonly run: (order: Order) => Promise<Pick<Run, 'figures'>>;

@@ -51,10 +51,7 @@ function driverOf({ driver }: Order): Driver {
 /** The published package is compiled: there this module and the worker end in `.js`. */
 const WORKER = `./worker${extname(import.meta.url)}`;
 
-/**
- * Starts the threads of a backtest. `threads`: the most threads; 1 is this one. @default one per
- * core
- */
+/** Starts the threads of a backtest. `threads`: the most threads; 1 is this one. @default one per core */
 export function startWorkerPool(threads = availableParallelism()): WorkerPool {
   return base.startWorkerPool({
     script: new URL(WORKER, import.meta.url),

@@ -7,9 +7,7 @@ import { type ReadTrace, readTrace } from './read.ts';
 /** The name of `-` in messages. */
 const INPUT = 'standard input';
 
-/**
- * `-` means standard input. Throws TraceError if the file is missing, unreadable or no valid trace.
- */
+/** `-` means standard input. Throws TraceError if the file is missing, unreadable or no valid trace. */
 export function readTraceFile(file: string, options: { readonly skipBad?: boolean } = {}): ReadTrace {
   return readTrace(readLines(file), { name: shownFile(file), ...options });
 }

@@ -15,9 +15,7 @@ import type { Trace, TraceJob } from './trace.ts';
 type ReadOptions = {
   /** The file name, for messages. It is also the name of the trace, unless the header has one. */
   readonly name: string;
-  /**
-   * Leaves out invalid lines and counts them. An invalid header is always an error. @default false
-   */
+  /** Leaves out invalid lines and counts them. An invalid header is always an error. @default false */
   readonly skipBad?: boolean;
 };
 
@@ -39,9 +37,7 @@ export function readTrace(
   return reader.finish(skipBad);
 }
 
-/**
- * A longer period is probably a wrong year in one time. Its simulation would also take too long.
- */
+/** A longer period is probably a wrong year in one time. Its simulation would also take too long. */
 export const LONGEST_DAYS = 400;
 
 const EXAMPLE = '{"at":"2026-03-02T09:00:00Z","organization":"default","tags":{},"seconds":74,"kind":"user"}';

@@ -18,10 +18,7 @@ export const LONGEST_S = 86_400;
 
 const TIME = 'expected a time with a time zone, such as 2026-03-02T09:00:00Z';
 const SECONDS = `expected seconds from 0 to ${LONGEST_S} (one day)`;
-/**
- * A world begins a quarter of an hour before the period of the trace. Fargate never takes that
- * long.
- */
+/** A world begins a quarter of an hour before the period of the trace. Fargate never takes that long. */
 const LONGEST_START_S = 900;
 const START = `expected two numbers of seconds up to ${LONGEST_START_S}, shortest and longest, such as [30, 70]`;
 const NAME = 'expected a name';

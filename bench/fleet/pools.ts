@@ -33,9 +33,7 @@ const SIZES = [
   { cpu: 4096, memory: 16_384 },
 ];
 
-/**
- * The first pool of each organization is untagged. Pools of one organization have different tags.
- */
+/** The first pool of each organization is untagged. Pools of one organization have different tags. */
 export function makePools(size: FleetSize, random: Random): readonly FleetPool[] {
   const taken = new Set<string>();
   const organizations = organizationNames(size.organizations ?? ORGANIZATIONS.length);
@@ -153,9 +151,7 @@ export type FleetSize = {
 export const QUIET = { jobs: 0, pools: 3, daemons: 3, workspaces: 300 } as const;
 /** Busy: a fifth of the workspaces are about to start. */
 export const BUSY = { jobs: 100, pools: 20, daemons: 200, workspaces: 10_000 } as const;
-/**
- * The largest measured deployment, to which the goals apply. One deployment cannot have more pools.
- */
+/** The largest measured deployment, to which the goals apply. One deployment cannot have more pools. */
 export const LARGEST = { jobs: 10_000, pools: 50, daemons: 1_000, workspaces: 10_000 } as const;
 /** From a deployment of today to one beyond what one function reaches. */
 export const REACH = [

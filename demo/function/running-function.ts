@@ -1,7 +1,4 @@
-/**
- * Runs the Lambda function of a synthesized stack in a thread, and passes on each line that it
- * logs.
- */
+/** Runs the Lambda function of a synthesized stack in a thread, and passes on each line that it logs. */
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';

@@ -1,7 +1,4 @@
-/**
- * Builds the explorations, each for any variant of the protocol: the protocol as it is, or a
- * mutant.
- */
+/** Builds the explorations, each for any variant of the protocol: the protocol as it is, or a mutant. */
 import type { RuleReading } from '../../simulator/ecs/protection.ts';
 import { GUARD_TABLE } from '../../simulator/task/guard-table.ts';
 import { type Decide, type Decider, deciderOf, PRODUCT } from './deciders/decider.ts';
@@ -107,10 +104,7 @@ export function twoPools(jobs: number, limits: Omit<TwoPoolsLimits, 'max'>): Exp
 
 type Quiet = Pick<Variant, 'table' | 'decide'> & { readonly limits: Bounds };
 
-/**
- * Judges progress: from every state and under every reading, a quiet world must settle under the
- * product.
- */
+/** Judges progress: from every state and under every reading, a quiet world must settle under the product. */
 function settlesFrom(codes: PoolCodes, { table, limits, decide }: Quiet): Judge {
   const decider = deciderFor(limits, decide);
   return judgeAll(

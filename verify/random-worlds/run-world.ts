@@ -19,14 +19,9 @@ import type { WorldPlan } from './world/plan.ts';
 import { WorldEvents } from './world/world-events.ts';
 
 export type RunOptions = {
-  /**
-   * Whether tasks run without a guard, to check that the simulation finds killed builds. @default
-   * false
-   */
+  /** Whether tasks run without a guard, to check that the simulation finds killed builds. @default false */
   readonly isUnguarded?: boolean;
-  /**
-   * Called with a line for each event in the world and each action of the autoscaler. @default none
-   */
+  /** Called with a line for each event in the world and each action of the autoscaler. @default none */
   readonly print?: (line: string) => void;
 };
 

@@ -1,7 +1,4 @@
-/**
- * Draws a chart as SVG without a browser. The page shows it until its script runs, or if scripts
- * are off.
- */
+/** Draws a chart as SVG without a browser. The page shows it until its script runs, or if scripts are off. */
 import type { EChartsOption } from 'echarts';
 import { Html } from '../parts/html.ts';
 import { init } from './echarts.ts';

@@ -63,10 +63,7 @@ export function desiredCounts(backtest: Backtest, series: PoolSeries): readonly 
   });
 }
 
-/**
- * Both grids share one time scale. Only the lower one has labels; half of its last label needs
- * room.
- */
+/** Both grids share one time scale. Only the lower one has labels; half of its last label needs room. */
 const SIDES = { left: 44, right: 34, outerBoundsMode: 'none' as const };
 
 function timeAxis(gridIndex: number, hasLabels: boolean) {

@@ -1,7 +1,4 @@
-/**
- * The style of all charts. Colours are CSS variables of style.css, so an SVG follows light and dark
- * mode.
- */
+/** The style of all charts. Colours are CSS variables of style.css, so an SVG follows light and dark mode. */
 import { html } from '../parts/html.ts';
 
 /** Pixels. */

@@ -9,9 +9,7 @@ const COST_TICKS = [-2, -1, 0, 1, 2, 3, 4, 5, 6].flatMap((power) =>
   [1, 2, 5].map((step) => Number(`${step}e${power}`)),
 );
 
-/**
- * Zero has no logarithm. Smaller values are drawn here, and the label of this tick begins with `≤`.
- */
+/** Zero has no logarithm. Smaller values are drawn here, and the label of this tick begins with `≤`. */
 export const LEAST_WAIT_S = 1;
 export const LEAST_COST = { dollars: 0.01, hours: 0.1 } as const;
 

@@ -37,18 +37,13 @@ export function summaryOf(backtest: Backtest): string {
   ].join(' ');
 }
 
-/**
- * The reference policy: a static fleet, of the best size for this trace if the search found one.
- */
+/** The reference policy: a static fleet, of the best size for this trace if the search found one. */
 export function staticFleetOf({ runs }: Backtest): PolicyRun | undefined {
   const fleets = runs.filter(({ policy }) => policy === 'static');
   return fleets.find(({ isTuned }) => isTuned) ?? fleets[0];
 }
 
-/**
- * The clairvoyant bound: the lowest cost without any wait. Without it, the first bound: the busy
- * hours.
- */
+/** The clairvoyant bound: the lowest cost without any wait. Without it, the first bound: the busy hours. */
 export const foresightOf = ({ bounds }: Backtest): Bound | undefined =>
   bounds.find(({ bound }) => bound === 'clairvoyant') ?? bounds[0];
 
@@ -90,9 +85,7 @@ function losses({ figures: { jobs } }: PolicyRun): string {
   return lost.map((each) => `${count(each.jobs)} ${each.jobs === 1 ? 'is' : 'are'} ${each.how}`).join(', ');
 }
 
-/**
- * Which policy has the lowest total. The grid search tuned the other policies for this same total.
- */
+/** Which policy has the lowest total. The grid search tuned the other policies for this same total. */
 function inAll(backtest: Backtest, ours: PolicyRun): string {
   const own = ours.figures.dollars.total;
   const priced = pricedText(backtest, ours);

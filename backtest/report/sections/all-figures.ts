@@ -1,7 +1,4 @@
-/**
- * The section with every figure of every policy and bound, and the waits by pool, tag group and
- * kind.
- */
+/** The section with every figure of every policy and bound, and the waits by pool, tag group and kind. */
 import type { Backtest, Bound, Figures, WaitFigures } from '../../replay/result.ts';
 import { cell, fold, NO_FIGURE, policyHead, policyHeads, rowHead, tableOf, wide } from '../parts/figure.ts';
 import { type Html, html } from '../parts/html.ts';

@@ -80,9 +80,7 @@ const waitCards = (wait: WaitFigures): readonly Card[] => [
 
 const busyShare = ({ hours, busyHours }: Figures['tasks']): number => (hours === 0 ? 0 : busyHours / hours);
 
-/**
- * The most jobs that another policy lost, and that policy. Undefined: none, or the static fleet.
- */
+/** The most jobs that another policy lost, and that policy. Undefined: none, or the static fleet. */
 function worst(runs: readonly PolicyRun[]): string | undefined {
   const [most] = runs.slice(1).toSorted((a, b) => lostJobs(b.figures) - lostJobs(a.figures));
   if (most === undefined || most.policy === 'static' || lostJobs(most.figures) === 0) return undefined;

@@ -1,6 +1,4 @@
-/**
- * The section of the pools. The page's script fills its tables for the chosen policy, pool and day.
- */
+/** The section of the pools. The page's script fills its tables for the chosen policy, pool and day. */
 import type { Backtest } from '../../replay/result.ts';
 import { drawPicture } from '../charts/picture.ts';
 import { poolSeriesOption, STATES } from '../charts/pool-series.ts';

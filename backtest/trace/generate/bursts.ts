@@ -7,10 +7,7 @@ import type { GeneratorContext } from './generator-context.ts';
 import type { LocalDay } from './local-day.ts';
 import type { Bursts, Template } from './scenario.ts';
 
-/**
- * Adds the builds of the bursts that begin on a day. Throws BacktestError if the template is
- * unknown.
- */
+/** Adds the builds of the bursts that begin on a day. Throws BacktestError if the template is unknown. */
 export function addBursts(
   bursts: Bursts,
   templates: readonly Template[],

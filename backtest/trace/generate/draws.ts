@@ -13,10 +13,7 @@ export function exponential(random: Random, mean: number): number {
   return -mean * Math.log(1 - random.next());
 }
 
-/**
- * The number of random events in a period with `mean` events on average. Its time grows with
- * `mean`.
- */
+/** The number of random events in a period with `mean` events on average. Its time grows with `mean`. */
 export function poisson(random: Random, mean: number): number {
   let count = 0;
   for (let passed = exponential(random, 1); passed < mean; passed += exponential(random, 1)) count++;

@@ -40,10 +40,7 @@ export function generateTrace(scenario: Scenario, options: GenerateOptions): Tra
   return { name, from, to, timezone, outages, startSeconds, jobs };
 }
 
-/**
- * Jobs of coderd's executor are due at its next run, at a full minute. Exported traces have them so
- * too.
- */
+/** Jobs of coderd's executor are due at its next run, at a full minute. Exported traces have them so too. */
 function atFullMinute(job: TraceJob): TraceJob {
   if (!EXECUTOR_KINDS.has(job.kind)) return job;
   return { ...job, at: executorTick(job.at) };

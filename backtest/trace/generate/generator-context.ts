@@ -1,7 +1,4 @@
-/**
- * The context of the generator: its random numbers, and the functions that add jobs and name
- * workspaces.
- */
+/** The context of the generator: its random numbers, and the functions that add jobs and name workspaces. */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import type { JobKind, TraceJob, Transition } from '../trace.ts';

@@ -21,9 +21,7 @@ export type LocalDay = {
 const NOON = 720;
 const EVERY_DAY = [0, 1, 2, 3, 4, 5, 6] as const;
 
-/**
- * The day of this date in an IANA time zone. Throws BacktestError if the time zone skips the day.
- */
+/** The day of this date in an IANA time zone. Throws BacktestError if the time zone skips the day. */
 export function localDay(timezone: string, date: string): LocalDay {
   const noon = firstShowing(timezone, date, NOON);
   return {

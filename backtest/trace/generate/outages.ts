@@ -1,7 +1,4 @@
-/**
- * Moves jobs out of coderd's outages: coderd creates no job during an outage, and all of them after
- * it.
- */
+/** Moves jobs out of coderd's outages: coderd creates no job during an outage, and all of them after it. */
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import type { Outage, TraceJob } from '../trace.ts';

@@ -1,7 +1,4 @@
-/**
- * Draws the people of a group with their hours. The shares are assumptions: we found no public
- * figures.
- */
+/** Draws the people of a group with their hours. The shares are assumptions: we found no public figures. */
 import type { Random } from '../../../simulator/base/random.ts';
 import { BacktestError } from '../backtest-error.ts';
 import { normal, weighted } from './draws.ts';

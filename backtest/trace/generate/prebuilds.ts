@@ -21,10 +21,7 @@ export function replacePrebuild(
   build('create', 1, { template, prebuilds, at, context });
 }
 
-/**
- * A new template version: the reconciler deletes all prebuilt workspaces and builds the same
- * number.
- */
+/** A new template version: the reconciler deletes all prebuilt workspaces and builds the same number. */
 export function rebuildPrebuilds(
   template: Template,
   at: number,

@@ -17,9 +17,7 @@ const PUSHING = { from: 570, to: 1020 } as const;
 const MISTAKES = 0.3;
 const TRIES_AGAIN_AFTER = [3, 15] as const;
 
-/**
- * Adds the imports of a template on one day, and the jobs of its prebuilt workspaces that follow.
- */
+/** Adds the imports of a template on one day, and the jobs of its prebuilt workspaces that follow. */
 export function addPushes(template: Template, day: LocalDay, context: GeneratorContext): readonly Push[] {
   if (!isWorkday(day)) return [];
   const { random } = context;

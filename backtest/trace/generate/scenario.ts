@@ -1,7 +1,4 @@
-/**
- * A scenario: the data from which the generator makes a trace. People, templates, bursts and
- * outages.
- */
+/** A scenario: the data from which the generator makes a trace. People, templates, bursts and outages. */
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 
 /** Median and 95th percentile of a lognormal distribution, in seconds. */
@@ -68,9 +65,7 @@ export type Bursts = {
    * @default no burst follows from another
    */
   readonly again?: { readonly chance: number; readonly afterMinutes: number };
-  /**
-   * Fewest and most minutes until the workspace is deleted by hand. @default it is never deleted
-   */
+  /** Fewest and most minutes until the workspace is deleted by hand. @default it is never deleted */
   readonly livesMinutes?: readonly [from: number, to: number];
 };
 

@@ -19,9 +19,7 @@ const ON_HOLIDAYS = 0.06;
 
 /** Mean restarts per person and day: a parameter changed, or the workspace hangs. */
 const RESTARTS = 0.25;
-/**
- * Share of people at work who update to a new template version, and the mean minutes until they do.
- */
+/** Share of people at work who update to a new template version, and the mean minutes until they do. */
 const UPDATE_SHARE = 0.04;
 const UPDATE_AFTER = 40;
 /**
@@ -63,10 +61,7 @@ function attendance({ group }: Person, { date, weekday }: LocalDay): number {
   return group.holidays.some((holiday) => date.endsWith(holiday)) ? Math.min(usual, ON_HOLIDAYS) : usual;
 }
 
-/**
- * coderd knows no holidays and no sick days. A person who comes earlier starts the workspace by
- * hand.
- */
+/** coderd knows no holidays and no sick days. A person who comes earlier starts the workspace by hand. */
 function startBySchedule({ workspace, scheduleMinute }: Person, day: LocalDay, first?: WorkInterval): void {
   if (scheduleMinute === undefined || !isWorkday(day)) return;
   const at = day.at(scheduleMinute);

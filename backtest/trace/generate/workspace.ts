@@ -15,9 +15,7 @@ const BUMP_MS = HOUR_MS;
 
 type Run = {
   readonly deadline: number;
-  /**
-   * Duration of the stop build. Drawn at the start, so the order of later calls does not matter.
-   */
+  /** Duration of the stop build. Drawn at the start, so the order of later calls does not matter. */
   readonly stopSeconds: number;
 };
 
@@ -73,9 +71,7 @@ export class Workspace {
     return at + stopSeconds * 1000;
   }
 
-  /**
-   * Stops it and starts it again, as `coder restart` and "Update" do. Ignored while it is stopped.
-   */
+  /** Stops it and starts it again, as `coder restart` and "Update" do. Ignored while it is stopped. */
   restart(at: number): void {
     if (this.isRunning(at)) this.start('user', this.stop(at) + this.#context.random.between(1000, 5000));
   }
@@ -84,17 +80,12 @@ export class Workspace {
   }
 }
 
-/**
- * Assumption. The others need parameters that no preset has, or find no prebuilt workspace ready.
- */
+/** Assumption. The others need parameters that no preset has, or find no prebuilt workspace ready. */
 const CLAIMS = 0.9;
 /** Assumption. The others forget the workspace, and coderd stops it. */
 const DELETED_BY_HAND = 0.7;
 
-/**
- * Adds the builds of a workspace that a person creates at work and deletes or forgets some hours
- * later.
- */
+/** Adds the builds of a workspace that a person creates at work and deletes or forgets some hours later. */
 export function addTaskWorkspace(
   template: Template,
   intervals: readonly WorkInterval[],

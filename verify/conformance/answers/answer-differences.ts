@@ -84,10 +84,7 @@ const refusal = z.object({
   validations: z.array(z.object({ field: z.string(), detail: z.string() })).nullish(),
 });
 
-/**
- * Compares the status, the message and the invalid fields. Text after a colon is Go's and is
- * ignored.
- */
+/** Compares the status, the message and the invalid fields. Text after a colon is Go's and is ignored. */
 function compareRefusal(answer: JsonAnswer, entry: JsonAnswer): Verdict {
   const isSame =
     answer.status === entry.status && (answer.status === 200 || sense(answer.body) === sense(entry.body));

@@ -27,10 +27,7 @@ export type DeepQuestion = {
   readonly path: string;
   readonly query: readonly Pair[];
   readonly body?: unknown;
-  /**
-   * `reader`: the token's own user. `nobody`: no token. Any other value is sent as an invalid
-   * token.
-   */
+  /** `reader`: the token's own user. `nobody`: no token. Any other value is sent as an invalid token. */
   readonly as: string;
   /** How the product reads the answer; undefined if coderd must refuse the question. */
   readonly schema?: z.ZodType;

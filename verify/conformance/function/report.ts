@@ -70,10 +70,7 @@ export function reportText(run: ConformanceRun): string {
   ].join('\n');
 }
 
-/**
- * Number of tasks that stopped while another daemon of their pool ran a build: scale-in while
- * builds run.
- */
+/** Number of tasks that stopped while another daemon of their pool ran a build: scale-in while builds run. */
 function goneBesideBuilds({ tasks, jobs }: ConformanceRun): number {
   const runs = (pool: string, at: number): boolean =>
     buildsOf(jobs).some(({ worker_name, started_at, completed_at }) => {

@@ -102,10 +102,7 @@ export async function play(
 
 export type Deployed = { readonly url: string; readonly organization: string; readonly version: string };
 
-/**
- * The configuration as a user writes it. Looks, latencies and intervals have the product's
- * defaults.
- */
+/** The configuration as a user writes it. Looks, latencies and intervals have the product's defaults. */
 export function configOf({ url, organization, version }: Deployed): string {
   return [
     'coder:',

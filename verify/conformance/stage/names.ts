@@ -24,10 +24,7 @@ export class Names {
     this.#wordOf.set(name, word);
   }
 
-  /**
-   * The word for a name.
-   * @throws ConformanceError if the name is unknown: the story lacks a step
-   */
+  /** The word for a name. @throws ConformanceError if the name is unknown: the story lacks a step */
   wordFor(name: string): string {
     const word = this.#wordOf.get(name);
     if (word === undefined)
@@ -46,10 +43,7 @@ export class Names {
     return this.#nameOf.get(word.toLowerCase());
   }
 
-  /**
-   * Replaces ids by names, and times by offsets from the beginning of the story, rounded to 5
-   * minutes.
-   */
+  /** Replaces ids by names, and times by offsets from the beginning of the story, rounded to 5 minutes. */
   plain(value: unknown): unknown {
     if (typeof value === 'string') return this.#plainText(value);
     if (Array.isArray(value)) return value.map((item) => this.plain(item));

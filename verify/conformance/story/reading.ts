@@ -1,6 +1,4 @@
-/**
- * Questions about jobs, daemons, versions and workspaces that several chapters of the story ask.
- */
+/** Questions about jobs, daemons, versions and workspaces that several chapters of the story ask. */
 import type { Question } from '../stage/question.ts';
 import type { Stage } from '../stage/stage.ts';
 

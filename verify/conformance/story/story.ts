@@ -14,10 +14,7 @@ import { playImports } from './story-imports.ts';
 import { playRefusals } from './story-refusals.ts';
 import { playTagTable } from './story-tags.ts';
 
-/**
- * Plays all chapters.
- * @throws ConformanceError when an expected result does not come
- */
+/** Plays all chapters. @throws ConformanceError when an expected result does not come */
 export async function playStory(stage: Stage): Promise<Transcript['entries']> {
   const recorder = new Recorder(stage);
   await playUsers(stage, recorder);

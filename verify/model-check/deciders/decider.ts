@@ -1,6 +1,4 @@
-/**
- * Computes the calls of a look from its readings with the product's own `decide`, and caches them.
- */
+/** Computes the calls of a look from its readings with the product's own `decide`, and caches them. */
 
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { Config } from '../../../lambda/decision/model/config.ts';
@@ -18,9 +16,7 @@ export type Decide = (snapshot: Snapshot, config: Config) => readonly Action[];
 
 export const PRODUCT: Decide = (snapshot, config) => decide(snapshot, config).actions;
 
-/**
- * Every list of writes that a look may make. Which of two identical tasks is asked first is chance.
- */
+/** Every list of writes that a look may make. Which of two identical tasks is asked first is chance. */
 export type Decider = (ecs: EcsReadings, coder: CoderReadings) => readonly (readonly Write[])[];
 
 /** A decider for a configuration. It caches its decisions. */

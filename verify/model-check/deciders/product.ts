@@ -77,10 +77,7 @@ export class Product implements Autoscaler {
     return next.every(isInTime) ? this.#inFlight.idOf(next) : 'not-now';
   });
 
-  /**
-   * The smallest number over all orders of the slots. The looks in progress are reordered with the
-   * tasks.
-   */
+  /** The smallest number over all orders of the slots. The looks in progress are reordered with the tasks. */
   canonical(state: PoolState): number {
     if (state.looksId === 0) {
       sortSlots(state.ids);
@@ -198,10 +195,7 @@ export class Product implements Autoscaler {
     return lists;
   }
 
-  /**
-   * The number of the first task with the same readings. Tasks with the same readings share a
-   * decision.
-   */
+  /** The number of the first task with the same readings. Tasks with the same readings share a decision. */
   readonly #alikeOf = remembered((id) => {
     const readings = JSON.stringify([this.#ecsReadingsOf(id).first, this.#coderReadingsOf(id)]);
     const known = this.#firstOf.get(readings) ?? id;

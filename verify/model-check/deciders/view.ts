@@ -28,10 +28,7 @@ export type EcsReadings = {
   readonly tasks: readonly (EcsTaskView | undefined)[];
   readonly desired: number;
   readonly isDeploying: boolean;
-  /**
-   * Whether the service's events say that ECS could not place a task, and ECS has started none
-   * since.
-   */
+  /** Whether the service's events say that ECS could not place a task, and ECS has started none since. */
   readonly isUnplaced: boolean;
 };
 

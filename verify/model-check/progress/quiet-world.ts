@@ -58,9 +58,7 @@ function distinct(worlds: readonly QuietWorld[]): readonly QuietWorld[] {
   return [...new Map(worlds.map((world) => [keyOf(world), world])).values()];
 }
 
-/**
- * Whether the pool has settled: no drain request, no old task, and as many working tasks as wanted.
- */
+/** Whether the pool has settled: no drain request, no old task, and as many working tasks as wanted. */
 export function isSettled({ tasks, desired, pending, isDeploying }: QuietWorld, min: number): boolean {
   const there = tasks.filter((task) => task !== undefined);
   return (

@@ -15,10 +15,7 @@ export type TwoPoolsLimits = {
   readonly maxTasks: number;
   readonly min: readonly [number, number];
   readonly max: number;
-  /**
-   * Whether builds for the first pool are so frequent that the product keeps a daemon free for
-   * them.
-   */
+  /** Whether builds for the first pool are so frequent that the product keeps a daemon free for them. */
   readonly hasStock: boolean;
 };
 

@@ -45,9 +45,7 @@ export function settlesFrom(codes: TwoPoolsCodes, rules: QuietRules): Judge {
 
 type BlockedRules = QuietRules & { readonly blocked: Blocked };
 
-/**
- * The states after one round: ECS, tasks and coderd act, then a look; waits are over at the end.
- */
+/** The states after one round: ECS, tasks and coderd act, then a look; waits are over at the end. */
 function roundFrom(
   code: number,
   codes: TwoPoolsCodes,

@@ -62,9 +62,7 @@ export function withSlot(pool: SmallPool, slot: number, state: SlotState): Small
   return { ...pool, slots: pool.slots.with(slot, state) };
 }
 
-/**
- * The pools whose jobs the daemons of a pool can run. The second pool can run jobs of the first.
- */
+/** The pools whose jobs the daemons of a pool can run. The second pool can run jobs of the first. */
 export function servedBy(pool: number): readonly number[] {
   return pool === 0 ? [0] : [0, 1];
 }

@@ -54,9 +54,7 @@ export function twoPoolsModel({ jobs, decide, ...limits }: TwoPoolsRules): Model
   };
 }
 
-/**
- * A look must not ask a busy daemon to drain, or set a count below the tasks that have not left.
- */
+/** A look must not ask a busy daemon to drain, or set a count below the tasks that have not left. */
 function judgeCalls(pools: TwoPools, calls: readonly Call[], fail: Fail): void {
   for (const call of calls) {
     const slots = pools[call.pool]?.slots ?? [];

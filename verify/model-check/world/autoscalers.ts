@@ -7,14 +7,9 @@ import type { Emit, Fail } from './search.ts';
 
 export type Autoscaler = {
   readonly expand: (now: PoolState, emit: Emit, fail: Fail) => void;
-  /**
-   * The looks in progress after the task in a slot has stopped: calls for that task are dropped.
-   */
+  /** The looks in progress after the task in a slot has stopped: calls for that task are dropped. */
   readonly withoutTask: (looksId: number, slot: number) => number;
-  /**
-   * The looks in progress after a step of the rest of the world; `not-now` if a look has to read
-   * first.
-   */
+  /** The looks in progress after a step of the rest of the world; `not-now` if a look has to read first. */
   readonly afterStep: (looksId: number) => number | 'not-now';
   /** One number for all states that differ only in the order of slots. */
   readonly canonical: (state: PoolState) => number;

@@ -13,10 +13,7 @@ export type Rules = {
   readonly ask: number;
   /** Whether the answer to a look may come late, when it is no longer true. */
   readonly hasLateLooks: boolean;
-  /**
-   * Whether a daemon that starts after ECS has chosen its task is stopped before coderd hands it a
-   * job.
-   */
+  /** Whether a daemon that starts after ECS has chosen its task is stopped before coderd hands it a job. */
   readonly stopsPromptly: boolean;
   /** Whether a job of a draining daemon ends within the units that it may take. */
   readonly drainsInTime: boolean;
@@ -33,9 +30,7 @@ export function movesOf(task: ModelTask, rules: Rules): readonly Move[] {
   ];
 }
 
-/**
- * The task six hours later; undefined while something is in progress that takes minutes at most.
- */
+/** The task six hours later; undefined while something is in progress that takes minutes at most. */
 export function later(task: ModelTask, { drainsInTime }: Rules): ModelTask | undefined {
   if (task.ecs === 'pending') return { ...task, protection: Math.max(UNPROTECTED, task.protection - 1) };
   const isBrief =

@@ -5,10 +5,7 @@
 export class CodeSet {
   #codes = new Float64Array(1 << 12);
   #parents = new Int32Array(1 << 12);
-  /**
-   * Hash table with open addressing, at most half full: index into `#codes` plus one, 0 for a free
-   * entry.
-   */
+  /** Hash table with open addressing, at most half full: index into `#codes` plus one, 0 for a free entry. */
   #table = new Int32Array(1 << 13);
   #size = 0;
 

@@ -54,10 +54,7 @@ function submit({ world, plan }: WorldEvents, random: Random, { organization, ta
   world.timeline.after(random.whole(0, 5 * MINUTE_MS), () => cancel(world, job));
 }
 
-/**
- * Usually all tags of the pool. Sometimes fewer: then another pool may fit the job too, or none
- * does.
- */
+/** Usually all tags of the pool. Sometimes fewer: then another pool may fit the job too, or none does. */
 function someOf(tags: Tags, random: Random): Tags {
   return random.next() < 0.8
     ? tags
@@ -114,10 +111,7 @@ function addWorkspaces(world: World, pool: PlannedPool, random: Random): readonl
   );
 }
 
-/**
- * A person starts the workspace, or uses it if it runs. Nothing happens while a build is in
- * progress.
- */
+/** A person starts the workspace, or uses it if it runs. Nothing happens while a build is in progress. */
 function visit(world: World, workspace: WorkspaceRecord, random: Random): void {
   const { transition, job } = workspace.latestBuild;
   if (job.completedAt === undefined) return;
