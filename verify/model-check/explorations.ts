@@ -6,7 +6,7 @@ import { Product } from './deciders/product.ts';
 import { type Bounds, configOf } from './deciders/view.ts';
 import { progressJudge } from './progress/progress.ts';
 import { twoPoolsModel } from './two-pools/two-pools.ts';
-import type { TwoPoolsLimits } from './two-pools/two-pools-look.ts';
+import type { TwoPoolsLimits } from './two-pools/two-pools-state.ts';
 import { nonsense } from './world/autoscalers.ts';
 import type { Rules } from './world/clock-moves.ts';
 import { GuardsModel } from './world/guards.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AS_IT_IS } from '../../../verify/model-check/explorations.ts';
-import { CodeSet } from '../../../verify/model-check/world/code-set.ts';
 import { GuardsModel } from '../../../verify/model-check/world/guards.ts';
 import { Interned } from '../../../verify/model-check/world/interned.ts';
 import { PoolCodes } from '../../../verify/model-check/world/pool-state.ts';
@@ -52,35 +51,6 @@ describe('search', () => {
     };
     const { failure } = search(model);
     expect(failure?.trace.slice(-2)).toEqual(['and stays odd', '  => PROGRESS: three is odd']);
-  });
-});
-
-describe('CodeSet', () => {
-  it('holds the same values as a Set, in the order of insertion', () => {
-    const code = fc.oneof(
-      fc.maxSafeNat(),
-      fc.nat(50),
-      fc.nat(50).map((high) => high * 2 ** 32),
-    );
-    fc.assert(
-      fc.property(fc.array(code, { maxLength: 300 }), (codes) => {
-        const set = new CodeSet();
-        const added = codes.map((value, index) => set.add(value, index - 1));
-        const distinct = [...new Set(codes)];
-        expect(added).toEqual(codes.map((value, index) => codes.indexOf(value) === index));
-        expect(Array.from({ length: set.size }, (_, index) => set.codeAt(index))).toEqual(distinct);
-        expect(distinct.every((value) => set.has(value))).toBe(true);
-      }),
-      runs(1_000),
-    );
-  });
-
-  it('grows beyond its initial capacity', () => {
-    const set = new CodeSet();
-    for (let value = 0; value < 20_000; value++) set.add(value * 4_294_967_311, -1);
-    expect(set.size).toBe(20_000);
-    expect(set.has(19_999 * 4_294_967_311)).toBe(true);
-    expect(set.has(1)).toBe(false);
   });
 });
 

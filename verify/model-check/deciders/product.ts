@@ -8,7 +8,7 @@ import type { Autoscaler } from '../world/autoscalers.ts';
 import { remembered } from '../world/interned.ts';
 import { copyInto, NO_TASK, type PoolCodes, type PoolState, sortSlots } from '../world/pool-state.ts';
 import type { Emit, Fail } from '../world/search.ts';
-import { wrongCount } from './counts.ts';
+import { isAtRisk, type ModelTask, UNPROTECTED } from '../world/task.ts';
 import { type Decider, ordersOf, type Write } from './decider.ts';
 import {
   actsOf,
@@ -232,3 +232,33 @@ export class Product implements Autoscaler {
 }
 
 const WHAT = { set: 'the look sets the count', ask: 'the look sends a drain request' } as const;
+
+/**
+ * What is wrong with the count that a look sets on the current state; undefined if nothing is. It must not
+ * be below the tasks that have not left, nor let ECS stop a task while a deployment is open, or while a task
+ * is starting or unguarded.
+ */
+function wrongCount(now: PoolState, codes: PoolCodes, writes: readonly Write[]): string | undefined {
+  const lower = writes.find((write) => write.kind === 'set' && write.desired < now.desired);
+  if (lower?.kind !== 'set') return undefined;
+  const to = lower.desired;
+  const there = codes.tasksOf(now).filter((task) => task !== undefined);
+  const staying = there.filter((task) => !hasLeft(task)).length;
+  if (to < staying) return `the autoscaler sets the count to ${to}, but ${staying} task(s) have not left`;
+  if (to >= there.length) return undefined;
+  if (now.isDeploying) return `the autoscaler lowers the count to ${to} while a deployment is open`;
+  const free = there.filter(({ protection }) => protection === UNPROTECTED);
+  if (free.some(({ guard }) => guard === 'leasing'))
+    return `the autoscaler lowers the count to ${to} while a task is starting`;
+  if (free.some(isAtRisk)) return `the autoscaler lowers the count to ${to} while a task is unguarded`;
+  return undefined;
+}
+
+/**
+ * Whether stopping the task loses nothing: it is unprotected, and its daemon has exited, exits
+ * without a job, or is refused by coderd.
+ */
+function hasLeft(task: ModelTask): boolean {
+  const isVacant = task.guard !== 'leasing' && task.protection === UNPROTECTED && !isAtRisk(task);
+  return task.guard === 'left' || task.guard === 'died' || isVacant;
+}

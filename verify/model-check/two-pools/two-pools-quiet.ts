@@ -6,8 +6,9 @@
 
 import { settlingJudge } from '../progress/settling.ts';
 import { type Judge, judgeAll } from '../world/search.ts';
-import { type Call, carriedOut, NAMES, type TwoPoolsLimits } from './two-pools-look.ts';
 import {
+  type Call,
+  carriedOut,
   describePools,
   isFree,
   SLOTS,
@@ -15,6 +16,7 @@ import {
   servedBy,
   type TwoPools,
   type TwoPoolsCodes,
+  type TwoPoolsLimits,
   tasksIn,
   withoutJob,
   withSlot,
@@ -37,7 +39,7 @@ export function settlesFrom(codes: TwoPoolsCodes, rules: QuietRules): Judge {
       settlingJudge({
         after: (code) => roundFrom(code, codes, { ...rules, blocked }),
         isSettled: (code) => isSettled(codes.unpack(code), { ...rules, blocked }),
-        describe: (code) => describePools(codes.unpack(code), NAMES),
+        describe: (code) => describePools(codes.unpack(code)),
       }),
     ),
   );

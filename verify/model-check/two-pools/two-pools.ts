@@ -7,16 +7,20 @@
 
 import type { Decide } from '../deciders/decider.ts';
 import type { Fail, Model } from '../world/search.ts';
-import { type Call, carriedOut, lookOf, NAMES, type TwoPoolsLimits } from './two-pools-look.ts';
 import { settlesFrom } from './two-pools-quiet.ts';
 import {
+  type Call,
+  carriedOut,
   describePools,
   isFree,
+  lookOf,
+  NAMES,
   type SlotState,
   type SmallPool,
   servedBy,
   type TwoPools,
   TwoPoolsCodes,
+  type TwoPoolsLimits,
   tasksIn,
   withoutJob,
   withSlot,
@@ -50,7 +54,7 @@ export function twoPoolsModel({ jobs, decide, ...limits }: TwoPoolsRules): Model
       for (const { what, to } of steps) emit(codes.pack(to), what, -1);
     },
     judge: settles,
-    describe: (code) => describePools(codes.unpack(code), NAMES),
+    describe: (code) => describePools(codes.unpack(code)),
   };
 }
 

@@ -2,7 +2,6 @@
  * Searches all states of a model breadth first, so the first violation has the fewest steps. States
  * are whole numbers below 2^53.
  */
-import { CodeSet } from './code-set.ts';
 
 export type Property = 'safety' | 'count' | 'progress';
 
@@ -58,20 +57,21 @@ export type SearchResult = {
 
 /** Searches until a violation is found or all states are searched. */
 export function search(model: Model): SearchResult {
-  const reached = new CodeSet();
-  reached.add(model.initial, -1);
+  /** The reached states in the order of discovery, each with the state from which it was reached. */
+  const reached = new Map<number, number | undefined>([[model.initial, undefined]]);
   let transitions = 0;
   let violation: Violation | undefined;
-  let current = 0;
+  let current = model.initial;
   const emit: Emit = (to) => {
     transitions++;
-    reached.add(to, current);
+    if (!reached.has(to)) reached.set(to, current);
   };
   const fail: Fail = (property, what, slot) => {
     violation ??= { property, what: labelOf(what, slot), afterwards: [] };
   };
-  for (; current < reached.size && violation === undefined; current++) {
-    const code = reached.codeAt(current);
+  // a map also iterates over what is added meanwhile
+  for (const code of reached.keys()) {
+    current = code;
     model.expand(code, emit, fail);
     violation ??= model.judge?.(code);
     if (violation !== undefined) break;
@@ -80,10 +80,9 @@ export function search(model: Model): SearchResult {
   return { states: reached.size, transitions, failure };
 }
 
-function pathTo(reached: CodeSet, last: number): readonly number[] {
-  const path: number[] = [];
-  for (let index = last; index >= 0; index = reached.parentOf(index)) path.unshift(reached.codeAt(index));
-  return path;
+function pathTo(reached: ReadonlyMap<number, number | undefined>, last: number): readonly number[] {
+  const before = reached.get(last);
+  return before === undefined ? [last] : [...pathTo(reached, before), last];
 }
 
 function toFailure(
