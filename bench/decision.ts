@@ -1,7 +1,4 @@
-/**
- * Measures `decide` on generated snapshots, with the forecast and without it: on the deployments of
- * the whole looks, and on the largest one with all pools at zero.
- */
+/** Measures `decide` with the forecast and without it; on the largest deployment also at zero. */
 import { snapshotToJson } from '../lambda/adapters/snapshot-schema.ts';
 import { decide } from '../lambda/decision/decide.ts';
 import type { Config } from '../lambda/decision/model/config.ts';
@@ -15,10 +12,7 @@ export type DecisionFigures = Omit<FleetSize, 'seed'> & {
   readonly decideMs: number;
   /** The same for the snapshot without the forecast, in the same run. */
   readonly withoutMs: number;
-  /**
-   * `decideMs` divided by the time of `JSON.parse` for the same snapshot, in the same run. It is
-   * comparable between machines.
-   */
+  /** `decideMs` by the time of `JSON.parse` for the same snapshot: comparable between machines. */
   readonly ratio: number;
 };
 

@@ -1,7 +1,4 @@
-/**
- * Measures whole looks: the bundled function in its own process, with undici and the AWS SDK
- * clients, against a generated deployment over loopback.
- */
+/** Measures whole looks: the bundled function in a process, against a generated deployment over loopback. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';

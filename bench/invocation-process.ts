@@ -1,7 +1,4 @@
-/**
- * A process that runs only the bundled function: `node invocation-process.ts BUNDLE`. Each message
- * to it starts one invocation.
- */
+/** Runs only the bundled function: `node invocation-process.ts BUNDLE`. Each message is one invocation. */
 import { pathToFileURL } from 'node:url';
 
 export type InvocationFigures = {

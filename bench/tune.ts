@@ -1,7 +1,4 @@
-/**
- * Measures what `tune` takes for a week of a small team with eight seeds, beside one replay of that
- * week, in the same run.
- */
+/** Measures `tune` for a week of a small team with eight seeds, beside one replay of that week. */
 import { readFileSync } from 'node:fs';
 import { configFileOf, SCENARIOS } from '../backtest/scenarios/index.ts';
 import { orderOf } from '../backtest/search/compare.ts';

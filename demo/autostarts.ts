@@ -1,7 +1,4 @@
-/**
- * The wake-up from zero: the schedule of workspaces starts them while their pool has no tasks. No
- * job exists before that (docs/internals/coder.md §10).
- */
+/** The wake-up from zero: schedules start workspaces of an empty pool (docs/internals/coder.md §10). */
 import type { WorkspaceRecord } from '../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../simulator/world.ts';
 

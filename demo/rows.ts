@@ -5,10 +5,7 @@ import type { World } from '../simulator/world.ts';
 import { POOLS } from './scenario.ts';
 import type { PoolRow } from './screen/frame.ts';
 
-/**
- * A task with less time left on its lease drains: it got a drain request, or its guard decided to
- * drain (docs/internals/architecture.md, "The lease").
- */
+/** With less time left on its lease a task drains (docs/internals/architecture.md, "The lease"). */
 const LEAVING_BELOW_MS = 24 * 3_600_000;
 
 /** One row per pool, for the current state. A busy daemon that drains counts as busy. */

@@ -1,7 +1,4 @@
-/**
- * The events of the demo: five tag sets in two organizations, an unschedulable job, autostarts, and
- * a new image halfway.
- */
+/** The events of the demo: five tag sets in two organizations, autostarts, and a new image halfway. */
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import type { Tags } from '../lambda/decision/model/tags.ts';
 import { some } from '../lambda/explain/format.ts';
@@ -87,10 +84,7 @@ export function demoWorld(given: Pick<WorldOptions, 'seed'> & Partial<WorldOptio
   });
 }
 
-/**
- * Schedules all submissions and deployments on the simulated timeline. `announce` gets a line for
- * each of them and for its result.
- */
+/** Schedules all submissions and deployments. `announce` gets a line for each, and for its result. */
 export function planSteps(
   world: World,
   random: { whole(from: number, to: number): number },

@@ -52,10 +52,7 @@ export function summarize(world: World, guards?: GuardFigures): Summary {
   };
 }
 
-/**
- * Whether the demo is over: all steps have happened, every schedulable job has ended, no task remains, and no deployment or
- * autostart is open.
- */
+/** Whether all steps have happened, all schedulable jobs have ended, and nothing is left or open. */
 export function isOver(world: World): boolean {
   const runnable = world.coderd.jobs().filter((job) => isRunnable(world, job));
   const { started, completed } = countDeployments(world);

@@ -73,10 +73,7 @@ function packageOf(specifier: string): string {
     .join('/');
 }
 
-/**
- * The `repository` of a manifest in GitHub Actions, or undefined elsewhere. npm accepts a
- * provenance only if it names the repository that the workflow runs in.
- */
+/** In GitHub Actions; undefined elsewhere. A provenance must name the repository of its workflow. */
 export function repositoryOf({
   GITHUB_SERVER_URL: server,
   GITHUB_REPOSITORY: name,

@@ -1,7 +1,4 @@
-/**
- * Parses options of both measurements. Each parser throws InvalidArgumentError; commander adds the
- * name of the option to its message.
- */
+/** Parsers of options that both measurements have. commander adds the name of the option to errors. */
 import { InvalidArgumentError } from 'commander';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { SCENARIOS } from '../scenarios/index.ts';

@@ -14,10 +14,7 @@ import { benchText } from './policies-text.ts';
 import { comparePolicies, scenarioSubject, traceSubject } from './policy-comparison.ts';
 import { matchesOf, overallOf } from './standings.ts';
 
-/**
- * Chosen so that all scenarios take a few minutes on two cores. Each trace begins on a Monday; a
- * week has a weekend.
- */
+/** All scenarios take a few minutes on two cores. Each trace begins on a Monday; a week has a weekend. */
 const DAYS: Readonly<Record<string, number>> = {
   ...{ '1k-users': 2, '3k-users': 2, '10k-users': 1, 'prebuild-heavy': 2 },
 };

@@ -12,10 +12,7 @@ import { parseCount, parsePercent, parseScenarios } from './options.ts';
 import { calibrationText, rowText, type ScenarioCalibration } from './promises-text.ts';
 import { type Calibration, joined } from './tally.ts';
 
-/**
- * Hours of each trace, from Monday 0:00 in Berlin. They have the morning of each site, and small
- * scenarios need days for as many promises.
- */
+/** Hours from Monday 0:00 in Berlin: with each site's morning, and enough promises in small scenarios. */
 const HOURS: Readonly<Record<string, number>> = {
   ...{ 'small-team': 120, bursts: 72, agents: 8, 'gpu-pools': 18 },
   ...{ '1k-users': 12, '3k-users': 12, '10k-users': 10, 'prebuild-heavy': 12 },

@@ -1,7 +1,4 @@
-/**
- * Computes matches: for each trace and price of waiting, the autoscaler's figures beside those of
- * its peers.
- */
+/** Computes matches: for each trace and price of waiting, the autoscaler's figures beside its peers'. */
 
 import { meanOf } from '../../lambda/decision/model/collections.ts';
 import type { PolicySettings } from '../policies/policy.ts';
@@ -44,10 +41,7 @@ export type Match = {
   readonly jobs: number;
   /** Dollars for each minute of a person. */
   readonly value: number;
-  /**
-   * Total dollars of the autoscaler divided by those of the cheapest peer. Below 1: the autoscaler
-   * is cheaper.
-   */
+  /** Total dollars of the autoscaler by those of the cheapest peer. Below 1: the autoscaler is cheaper. */
   readonly ratio: number;
   readonly ours: Standing;
   /** Each with its best settings, cheapest first. */

@@ -1,7 +1,4 @@
-/**
- * A lower bound of the cost of tasks, for a schedule without any wait that knows every arrival in
- * advance.
- */
+/** A lower bound of the cost of tasks: a schedule without any wait that knows every arrival in advance. */
 import { HOUR_MS } from '../../lambda/decision/model/units.ts';
 import { type Bill, type BoundJob, type BoundPool, inOrder } from './demand.ts';
 import { billMixedPools } from './mixed-pools.ts';

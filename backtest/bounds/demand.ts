@@ -57,10 +57,7 @@ export function eventsOf(jobs: readonly Pick<BoundJob, 'startMs' | 'durationMs'>
     .sort((a, b) => a.atMs - b.atMs || a.job - b.job);
 }
 
-/**
- * A lower bound: the hours in which jobs run, each job in the cheapest pool that fits. Tasks would
- * have to start at once and never idle.
- */
+/** A lower bound: the hours in which jobs run, each in the cheapest pool that fits; no task ever idles. */
 export function busyHours(
   jobs: readonly BoundJob[],
   pools: readonly BoundPool[],

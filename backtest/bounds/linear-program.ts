@@ -4,10 +4,7 @@ import { BacktestError } from '../trace/backtest-error.ts';
 /** A linear sum: variables with their factors. */
 export type Sum = readonly (readonly [variable: number, factor: number])[];
 
-/**
- * Minimizes the cost of non-negative variables under equations. HiGHS solves it as WebAssembly, so
- * the result is the same on every machine.
- */
+/** Minimizes the cost of non-negative variables under equations. HiGHS gives the same on every machine. */
 export class LinearProgram {
   readonly #costs: number[] = [];
   readonly #starts: number[] = [0];
@@ -28,10 +25,7 @@ export class LinearProgram {
     this.#results.push(result);
   }
 
-  /**
-   * The values of the variables in the order of creation, within 1e-7 of the optimum (HiGHS's
-   * tolerance). Throws BacktestError if HiGHS finds no optimum.
-   */
+  /** The values of the variables, within 1e-7 of the optimum (HiGHS's tolerance). Throws BacktestError. */
   async solve(): Promise<readonly number[]> {
     const solver = await loadSolver();
     const model = solver.createModel(this.#model());

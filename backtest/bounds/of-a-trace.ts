@@ -10,10 +10,7 @@ import { EXECUTOR_KINDS, executorTick, type Trace, type TraceJob } from '../trac
 import { clairvoyant } from './clairvoyant.ts';
 import { type BoundJob, type BoundPool, busyHours } from './demand.ts';
 
-/**
- * Share of the boot time that is billed. The image pull, and with it billing, begins when the
- * network interface exists (`simulator/ecs/task.ts`).
- */
+/** Billing begins with the image pull, when the network interface exists (`simulator/ecs/task.ts`). */
 const BILLED_OF_BOOT = 0.7;
 
 /**

@@ -1,7 +1,4 @@
-/**
- * Divides jobs into pieces that share no task in at least one optimal schedule, and keeps the
- * useful pools of each.
- */
+/** Divides jobs into pieces that share no task in at least one optimal schedule, with their pools. */
 import { type BoundJob, type BoundPool, LEAST_BILLED_MS } from './demand.ts';
 
 export type Piece = { readonly jobs: readonly BoundJob[]; readonly pools: readonly number[] };

@@ -1,7 +1,4 @@
-/**
- * Replays a trace before and after a change of the configuration, in pairs with the same seed, and
- * computes the differences.
- */
+/** Replays a trace before and after a change of the configuration, in pairs with the same seed. */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { by } from '../../lambda/decision/model/collections.ts';
 import { withoutUnservedJobs } from '../bounds/of-a-trace.ts';

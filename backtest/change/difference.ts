@@ -5,10 +5,7 @@
 import { meanOf, sum } from '../../lambda/decision/model/collections.ts';
 import { studentT } from '../estimate/estimate.ts';
 
-/**
- * `none`: equal in every pair. `unclear`: 0 is within the margin of the mean difference, so it may
- * be chance. `clear`: it is not, or there is one pair only.
- */
+/** `unclear`: 0 is within the margin of the mean difference. `clear`: it is not, or there is one pair. */
 type Clarity = 'none' | 'unclear' | 'clear';
 
 export type Difference = {

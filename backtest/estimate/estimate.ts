@@ -75,10 +75,7 @@ function meanWaitOf(sample: Sample): Estimate {
   return positive(value, marginOf(residuals, sample, 1));
 }
 
-/**
- * The least wait that at most 5 % of the jobs exceed. Its range has the waits for which that share is
- * in its own range.
- */
+/** The least wait that at most 5 % of the jobs exceed; its range by the range of that share. */
 function p95WaitOf(sample: Sample): Estimate {
   const waits = sample.days.flatMap(({ waitsS }) => waitsS).sort((a, b) => a - b);
   const least = (side: -1 | 0 | 1): number =>

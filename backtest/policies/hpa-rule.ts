@@ -11,17 +11,11 @@ export type Recommendation = { readonly at: EpochMs; readonly replicas: number }
 
 /** `--horizontal-pod-autoscaler-tolerance`. */
 const TOLERANCE = 0.1;
-/**
- * The two policies of `scaleUp`; the larger result counts. Both are for 15 s, the sync period of
- * the controller.
- */
+/** The two policies of `scaleUp`, for 15 s, the sync period of the controller. The larger result counts. */
 const MOST_PODS_ADDED = 4;
 const MOST_GROWTH = 2;
 
-/**
- * GetExternalPerPodMetricReplicas: the replicas that the metric needs. Within the tolerance the
- * current number stays.
- */
+/** GetExternalPerPodMetricReplicas: what the metric needs. Within the tolerance the number stays. */
 export function recommend(given: {
   readonly current: number;
   readonly metric: number;
@@ -48,10 +42,7 @@ export function stabilize(
   return Math.max(replicas, ...recent.map((recommendation) => recommendation.replicas));
 }
 
-/**
- * convertDesiredReplicasWithBehaviorRate: up by 4 or to twice the number at a time, down to `min`
- * at once.
- */
+/** convertDesiredReplicasWithBehaviorRate: up by 4 or to twice the number, down to `min` at once. */
 export function limitChange(
   replicas: number,
   given: { readonly current: number; readonly min: number; readonly max: number },

@@ -14,10 +14,7 @@ export type PolicyContext = {
   /** Whether coderd has an outage. A policy cannot read the queue then. */
   readonly isCoderdDown: () => boolean;
   readonly demandOf: (pool: string) => PoolDemand;
-  /**
-   * Sets the desired count of a pool, limited to 0 and its `max`. `why` is the reason in the
-   * charts. Does nothing if the count stays the same.
-   */
+  /** Limited to 0 and `max` of the pool. `why` is the reason in the charts. Nothing happens if it stays. */
   readonly setDesired: (pool: string, count: number, why: string) => void;
   /** Counts looks (`ticks`) and requests, for the figures. */
   readonly count: (what: {
@@ -34,16 +31,10 @@ export type Policy<Settings extends PolicySettings = PolicySettings> = {
   readonly source: { readonly title: string; readonly url: string };
   /** The rule as its source states it, and our changes for ECS. */
   readonly rule: string;
-  /**
-   * Whether its scale-in may kill builds. Which builds it kills is chance, so the search repeats
-   * each point.
-   */
+  /** Whether its scale-in may kill builds. Which ones is chance, so the search repeats each point. */
   readonly canKill: boolean;
   /** The points of the grid search. The first one has the defaults of the source. */
   readonly grid: (config: Deployment) => readonly Settings[];
-  /**
-   * Schedules all its actions on the timeline of the world, which begins at
-   * `context.world.timeline.now()`.
-   */
+  /** Schedules all its actions on the timeline of the world, which begins now. */
   start(context: PolicyContext, settings: Settings): void;
 };

@@ -1,7 +1,4 @@
-/**
- * A static fleet: enough daemons for the busiest hour, at all times. Coder's documentation sizes
- * it; most deployments run it.
- */
+/** A static fleet for the busiest hour, at all times, as Coder's documentation sizes it. */
 import type { DeployedPool, Deployment } from '../../lambda/config/rules/deployment.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Policy } from './policy.ts';

@@ -34,10 +34,7 @@ export class Demand {
     );
   }
 
-  /**
-   * The jobs that fit one pool, whichever other pools they fit too. Throws BacktestError if the
-   * pool is unknown.
-   */
+  /** The jobs that fit one pool, whichever other pools they fit too. Throws BacktestError. */
   of(pool: string): PoolDemand {
     const found = this.#pools.get(pool);
     if (found === undefined)
@@ -54,10 +51,7 @@ export class Demand {
     return demand;
   }
 
-  /**
-   * Pending jobs by pool. Each job counts for the cheapest pool that fits. Jobs that are due count
-   * too, although coderd has not inserted them yet as it sees no daemon.
-   */
+  /** Pending and due jobs, each for the cheapest pool that fits. Due ones are not inserted yet. */
   queues(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     for (const wanted of this.#waiting()) {

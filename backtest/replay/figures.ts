@@ -33,10 +33,7 @@ export type JobOutcome = {
   readonly runMs: number;
   /** The time at which its daemon finished it. Undefined: no daemon had it. */
   readonly until: EpochMs | undefined;
-  /**
-   * Milliseconds from the executor's first run at which the job was due until the executor inserted
-   * it, or the world ended. 0 for jobs that the executor does not create.
-   */
+  /** From the executor's first run at which the job was due until it was inserted. 0 for other jobs. */
   readonly delayMs: number;
 };
 
@@ -173,10 +170,7 @@ function hourOfWeek(at: EpochMs, timezone: string): number {
   return (Math.floor((at + offsetMs(timezone, at)) / HOUR_MS) + EPOCH_HOUR) % HOURS_A_WEEK;
 }
 
-/**
- * Adds up the parts of the waits of people's jobs. `jobs`: jobs that a daemon took. `waits`: what
- * the looks logged, by job id.
- */
+/** The parts of the waits of people's jobs. `waits`: what the looks logged, by job id. */
 export function peopleWait(
   jobs: readonly Pick<JobRecord, 'id' | 'createdAt' | 'startedAt'>[],
   waits: ReadonlyMap<string, JobWait>,

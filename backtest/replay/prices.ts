@@ -17,10 +17,7 @@ type RegionPrices = FargatePrices & {
   readonly readOn: string;
 };
 
-/**
- * Prices that several regions share, named after the best known one. arm64 is a fifth cheaper in
- * most regions, not in all.
- */
+/** Prices of several regions, named after the best known one. arm64 is cheaper in most of them by a fifth. */
 const FRANKFURT = { arm64: { vcpu: 0.03725, gb: 0.00409 }, x86_64: { vcpu: 0.04656, gb: 0.00511 } };
 const TOKYO = { arm64: { vcpu: 0.04045, gb: 0.00442 }, x86_64: { vcpu: 0.05056, gb: 0.00553 } };
 const CANADA = { arm64: { vcpu: 0.03565, gb: 0.00389 }, x86_64: { vcpu: 0.04456, gb: 0.004865 } };
@@ -40,10 +37,7 @@ const REGIONS: Readonly<Record<string, RegionPrices>> = {
   'ap-southeast-1': { ...TOKYO, readOn: '2026-08-21' },
 };
 
-/**
- * The price of one task of this pool, with the default storage. Throws BacktestError if the prices
- * of the region are unknown.
- */
+/** The price of one task with the default storage. Throws BacktestError if the region is unknown. */
 export function dollarsPerHour(pool: PoolConfig, region: string): number {
   return dollarsOf(pool, pricesIn(region));
 }
@@ -63,10 +57,7 @@ function pricesIn(region: string): RegionPrices {
 }
 
 /** Computes the price of waiting of a whole configuration, and the same configuration at another price. */
-/**
- * Dollars for each minute of a person: the most frequent price of the pools, and the highest of
- * those if there is a tie.
- */
+/** Dollars for each minute of a person: the most frequent price of the pools; of several, the highest. */
 export function priceOfWaiting({ pools }: Pick<Deployment, 'pools'>): number {
   const byPrice = Map.groupBy(pools, ({ waiting }) => waiting.person);
   const [most] = [...byPrice].sort(([a, one], [b, other]) => other.length - one.length || b - a);

@@ -29,10 +29,7 @@ export type ReplayedJob = {
   readonly record: JobRecord | undefined;
 };
 
-/**
- * Longer than the autoscaler looks ahead: one hour of `wake.maxDelay` and a start. coderd shows
- * moving deadlines no earlier.
- */
+/** Longer than the autoscaler looks ahead. coderd shows moving deadlines no earlier. */
 const VISIBLE_MS = 2 * 60 * MINUTE_MS;
 const DORMANT_AFTER_MS = 30 * DAY_MS;
 
@@ -134,10 +131,7 @@ export class Replay {
     this.#open.add({ entry, workspace });
   }
 
-  /**
-   * A build from before the trace, made by coderd and so old that it does not count as recent
-   * activity of a person.
-   */
+  /** A build from before the trace, made by coderd and too old to count as activity of a person. */
   #buildBefore(template: TemplateRecord): Pick<BuildRecord, 'job' | 'reason'> {
     const { coderd, timeline } = this.#world;
     const { organizationId, activeVersion: version } = template;

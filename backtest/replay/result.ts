@@ -32,10 +32,7 @@ export type Backtest = {
   readonly pools: readonly BacktestPool[];
   /** Seconds of each step of the series in `runs`. */
   readonly stepS: number;
-  /**
-   * First the autoscaler as configured, then each policy with its best settings, then policies with
-   * default settings.
-   */
+  /** The autoscaler, then each policy with its best settings, then policies with default settings. */
   readonly runs: readonly PolicyRun[];
   readonly bounds: readonly Bound[];
 };
@@ -63,10 +60,7 @@ type BacktestPool = {
   readonly dollarsPerTaskHour: number;
 };
 
-/**
- * Seconds from the time a job came, or was due, until a daemon had it. Shares: 0 to 1. All 0
- * without jobs.
- */
+/** Seconds until a daemon had the job since it came, or was due. Shares: 0 to 1. All 0 without jobs. */
 export type WaitFigures = {
   readonly jobs: number;
   readonly meanS: number;
@@ -160,10 +154,7 @@ export const FAILURE_MINUTES = { killed: 60, reaped: 30, unserved: 30 } as const
  */
 export const LONGEST_WAIT_MINUTES = 30;
 
-/**
- * Where the wait of people (`PEOPLE_WAIT_FOR`) went: from the submission of a job until a daemon took
- * it. Only jobs that a daemon took.
- */
+/** Where the wait of people (`PEOPLE_WAIT_FOR`) went, until a daemon took the job. No other jobs count. */
 export type PeopleWait = {
   readonly jobs: number;
   /** Jobs whose start no look could split: their wait is in `unknown`. */

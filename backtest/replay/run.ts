@@ -85,10 +85,7 @@ export type Run = Pick<
 
 /** The world begins this long before the trace, so that a static fleet is ready when the trace begins. */
 const LEAD_MS = 15 * 60_000;
-/**
- * The world waits this long after the trace for pending jobs: coderd's reaper has failed them by
- * then. Running jobs finish.
- */
+/** For pending jobs after the trace: coderd's reaper has failed them by then. Running jobs finish. */
 const TAIL_MS = 35 * 60_000;
 const STEP_MS = HOUR_MS;
 
@@ -99,10 +96,7 @@ export async function run(driver: Driver, options: RunOptions): Promise<Run> {
   return simulation.result();
 }
 
-/**
- * A replay has no interruptions, so a pool with two kinds of capacity runs on Spot only. It has no other
- * stack either.
- */
+/** Without interruptions, a pool with two kinds of capacity runs on Spot only. There is no other stack. */
 function asReplayed(config: Deployment): Deployment {
   const pools = config.pools.map((pool) => ({ ...pool, capacity: undefined, peers: undefined }));
   return { ...config, pools };

@@ -1,7 +1,4 @@
-/**
- * The script of the report page with the parts of echarts that it uses, as one text. The published
- * package contains it. In the checkout esbuild bundles it.
- */
+/** The script of the page, with echarts: a file in the published package, bundled by esbuild elsewhere. */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';

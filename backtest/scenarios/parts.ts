@@ -1,7 +1,4 @@
-/**
- * Templates and groups that several scenarios share. Durations and shares are assumptions
- * (docs/backtest.md).
- */
+/** Templates and groups of several scenarios. Durations and shares are assumptions (docs/backtest.md). */
 import type { PeopleGroup, Template } from '../trace/generate/scenario.ts';
 
 const AT_NINE = 540;

@@ -1,7 +1,4 @@
-/**
- * Scenarios that differ from the common case: a small team, overlapping GPU pools, prebuilt
- * workspaces, bursts, agents.
- */
+/** A small team, overlapping GPU pools, prebuilt workspaces, bursts, agents. */
 import type { Scenario, Template } from '../trace/generate/scenario.ts';
 import {
   CLAIM,

@@ -1,7 +1,4 @@
-/**
- * Computes a backtest: runs the autoscaler and other policies on one trace, and computes the lower
- * bounds.
- */
+/** Computes a backtest: the autoscaler and other policies on one trace, and the lower bounds. */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { boundsOf, withoutUnservedJobs } from '../bounds/of-a-trace.ts';
 import { estimatesOf } from '../estimate/estimate.ts';

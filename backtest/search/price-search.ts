@@ -79,10 +79,7 @@ export type Correction = {
 
 /** A wait of less than this shows nothing of how far the sketch is off; few jobs wait longest. */
 const LEAST: Levels = { dollarsPerMonth: 0.01, meanWaitS: 1, p95WaitS: 20 };
-/**
- * How far a figure may be off, beside what days differ: the factor within which nine in ten are
- * (docs/adr/0045-how-sure-a-figure-is.md).
- */
+/** How far a figure may be off in nine of ten cases, beside what days differ (docs/adr/0045). */
 const OFF_BY: Levels = { dollarsPerMonth: 1.25, meanWaitS: 1.4, p95WaitS: 1.25 };
 
 function correct(

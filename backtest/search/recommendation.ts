@@ -58,10 +58,7 @@ function boundsOf(pool: DeployedPool, used: number): RecommendedPool {
 /** One quarter more, and at least two tasks: the next weeks may be busier than the trace. */
 const withRoom = (tasks: number): number => Math.max(tasks + 2, Math.ceil(tasks * 1.25));
 
-/**
- * The slowest start in milliseconds, in steps of 5 s, within the range of the setting. Undefined:
- * the trace has no start times.
- */
+/** The slowest start in steps of 5 s, within the range of the setting. Undefined: the trace has none. */
 export function startTimeOf(
   startSeconds: readonly [from: number, to: number] | undefined,
 ): number | undefined {

@@ -42,10 +42,7 @@ export function runGrid(
   );
 }
 
-/**
- * The settings with the lowest mean objective; the first ones if several are equal. Throws
- * BacktestError if the grid is empty.
- */
+/** The settings with the lowest mean objective; the first of equal ones. Throws BacktestError without any. */
 export async function search(
   policy: Policy,
   grid: readonly PolicySettings[],

@@ -64,10 +64,7 @@ export function startWorkerPool(threads = availableParallelism()): WorkerPool {
 /** `onProgress`: takes the share of the work that is done, 0 to 1, and the name of the part that runs. */
 type ProgressOptions = { readonly onProgress?: (share: number, doing: string) => void };
 
-/**
- * The weighted progress of several parts. `least`: the weight of all parts, as far as it is known
- * before they are added.
- */
+/** The weighted progress of several parts. `least`: the weight of all, as far as it is known before. */
 export class Progress {
   readonly #options: ProgressOptions;
   readonly #least: number;

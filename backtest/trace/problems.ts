@@ -43,10 +43,7 @@ export class Problems {
     return this.#badLines;
   }
 
-  /**
-   * Whether the file can be used without its bad lines. Throws TraceError if not, or if `skipBad`
-   * is off. Returns a remark about them.
-   */
+  /** Returns a remark about bad lines. Throws TraceError if all are bad, or without `skipBad`. */
   settle(good: number, skipBad: boolean): readonly string[] {
     if (this.#badLines === 0) return [];
     const bad = `${some(this.#badLines, 'line')} with errors`;

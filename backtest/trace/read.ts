@@ -131,10 +131,7 @@ class TraceReader {
 /** The fields of a header that are known. */
 type HeaderFields = { readonly [K in keyof Omit<Header, 'trace'>]?: Header[K] | undefined };
 
-/**
- * The trace of jobs in any order, with the fields of a header. `file`: the name of the file. Throws
- * TraceError if the period is too long.
- */
+/** Jobs in any order, with the fields of a header. Throws TraceError if the period is too long. */
 export function traceOf(file: string, unsorted: readonly TraceJob[], header: HeaderFields = {}): Trace {
   const jobs = unsorted.toSorted((a, b) => a.at - b.at);
   const {

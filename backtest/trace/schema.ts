@@ -10,10 +10,7 @@ import { JOB_KINDS, TRANSITIONS } from './trace.ts';
 /** Also the message for a line that is not JSON. */
 export const OBJECT = 'expected one JSON object per line';
 
-/**
- * Builds take minutes in Coder's own sizing, and the guard's lease covers 17 h. A longer duration
- * is probably in the wrong unit.
- */
+/** A longer one is probably in the wrong unit: builds take minutes, and the guard's lease covers 17 h. */
 export const LONGEST_S = 86_400;
 
 const TIME = 'expected a time with a time zone, such as 2026-03-02T09:00:00Z';

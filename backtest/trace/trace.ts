@@ -1,7 +1,4 @@
-/**
- * A trace: the jobs of one coderd over a period. A file has one JSON line for each job
- * (docs/backtest.md).
- */
+/** The jobs of one coderd over a period. A file has one JSON line for each (docs/backtest.md). */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 
@@ -13,10 +10,7 @@ import type { Tags } from '../../lambda/decision/model/tags.ts';
 export const JOB_KINDS = ['user', 'autostart', 'autostop', 'dormancy', 'prebuild', 'import'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
-/**
- * Kinds that coderd's lifecycle executor inserts. It does so only while it sees a matching daemon,
- * so `at` is the time at which the job is due.
- */
+/** coderd's lifecycle executor inserts them, while it sees a matching daemon: `at` is when they are due. */
 export const EXECUTOR_KINDS: ReadonlySet<JobKind> = new Set(['autostart', 'autostop', 'dormancy']);
 
 /** The first run of the executor at or after `at`. The executor runs at each full minute. */
@@ -35,10 +29,7 @@ export type TraceJob = {
   /** The duration of the job on a daemon. */
   readonly seconds: number;
   readonly kind: JobKind;
-  /**
-   * The workspace that the job builds: a text that is unique in its organization. Undefined: none,
-   * or unknown.
-   */
+  /** The workspace that it builds: unique in its organization. Undefined: none, or unknown. */
   readonly workspace?: string | undefined;
   /** The transition of that workspace. Undefined: unknown. */
   readonly transition?: Transition | undefined;
@@ -56,10 +47,7 @@ export type Trace = {
   /** IANA name of the time zone of days and hours of the week. */
   readonly timezone: string;
   readonly outages: readonly Outage[];
-  /**
-   * Seconds from the creation of a task to its daemon, shortest and longest. Undefined: known
-   * values of Fargate.
-   */
+  /** From the creation of a task to its daemon, shortest and longest. Undefined: as known of Fargate. */
   readonly startSeconds: readonly [from: number, to: number] | undefined;
   readonly jobs: readonly TraceJob[];
 };

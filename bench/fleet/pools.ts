@@ -46,10 +46,7 @@ export function makePools(size: FleetSize, random: Random): readonly FleetPool[]
   });
 }
 
-/**
- * Without daemons, all pools are at zero and keep none. With workspaces, each pool may start its
- * share of them.
- */
+/** Without daemons all pools are at zero. With workspaces each may start its share of them. */
 function makeSettings({ pools, daemons, workspaces }: FleetSize, random: Random) {
   const off = { autostart: false, autostop: false };
   return {
@@ -105,10 +102,7 @@ function makeTags(random: Random): Tags {
 
 export type TagGroup = { readonly organization: string; readonly tags: Tags };
 
-/**
- * Tag sets for this number of jobs or workspaces. Each is a part of the tags of a pool, so several
- * pools often fit.
- */
+/** Tag sets for so many jobs or workspaces: parts of the tags of pools, so several pools often fit. */
 export function makeGroups(
   pools: readonly FleetPool[],
   forMany: number,
@@ -125,10 +119,7 @@ export function makeGroups(
   return [...groups.values(), { organization: 'default', tags: { cluster: 'nobody-has-this' } }];
 }
 
-/**
- * Picks an item, the first ones more often. Power 1: uniform. Power 2: half of the picks are in the
- * first quarter.
- */
+/** Picks an item, the first ones more often. Power 1: uniform. Power 2: half from the first quarter. */
 export function pickSkewed<T>(items: readonly T[], power: number, random: Random): T | undefined {
   return items[Math.floor(items.length * random.next() ** power)];
 }

@@ -1,7 +1,4 @@
-/**
- * Four hours of the deployment of `npm run try`, on a virtual clock: what its function logs and
- * measures. The looks and their telemetry are those of the function.
- */
+/** Four hours of `npm run try` on a virtual clock: what its function logs and measures. */
 import { checkConfig } from '../../lambda/config/check.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
@@ -31,10 +28,7 @@ export type DashboardData = {
   readonly metrics: ReadonlyMap<string, readonly Datum[]>;
 };
 
-/**
- * `config`: as a user writes it, parsed. `environment`: the variables of the function, which are set in this
- * process.
- */
+/** `config`: as a user writes it, parsed. `environment`: the function's variables, set in this process. */
 export async function watchDeployment(
   config: unknown,
   environment: Readonly<Record<string, string>>,

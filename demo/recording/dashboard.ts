@@ -1,7 +1,4 @@
-/**
- * Draws a CloudWatch dashboard as SVG, from the widgets of the template and from data. `<metadata>` has
- * the widgets, so that a test can compare them with the template.
- */
+/** Draws a CloudWatch dashboard as SVG. `<metadata>` has the widgets, so that a test can compare them. */
 import type { EChartsOption } from 'echarts';
 import { drawPicture } from '../../backtest/report/charts/picture.ts';
 import { AXIS, BASE } from '../../backtest/report/charts/style.ts';

@@ -1,7 +1,4 @@
-/**
- * `npm run demo:record`: plays the demo, and draws its frames as an animated SVG. Then plays the deployment
- * of `npm run try`, and draws its dashboard.
- */
+/** `npm run demo:record`: plays and draws the demo, and the dashboard of the deployment of `npm run try`. */
 import { writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { parse } from 'yaml';

@@ -181,10 +181,7 @@ const EVERY_MINUTES = 10;
 const WORKSPACES_PER_START = 2;
 const RUNS_MS = 4 * 60_000;
 
-/**
- * Adds workspaces that start every ten minutes by schedule and stop after four. Their pool starts
- * from zero for them.
- */
+/** Workspaces that start every ten minutes by schedule and stop after four; their pool starts from zero. */
 export function addScheduledWorkspaces(world: World): void {
   const template = world.coderd.addTemplate({
     name: 'web',

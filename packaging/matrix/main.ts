@@ -1,7 +1,4 @@
-/**
- * `.ci/packages [--first]`: packs both packages, tries them in every app, and prints sizes and times.
- * With `--first` it tries one app only.
- */
+/** `.ci/packages [--first]`: packs both packages, tries them in every app or the first, and prints times. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

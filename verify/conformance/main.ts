@@ -1,7 +1,4 @@
-/**
- * Records the conformance story: plays it on a real coderd, and writes all answers to a file
- * (docs/internals/conformance.md).
- */
+/** Records the story on a real coderd: writes all answers to a file (docs/internals/conformance.md). */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { RealStage, type RealStageOptions } from './stage/real-stage.ts';

@@ -114,10 +114,7 @@ function settlesFrom(codes: PoolCodes, { table, limits, decide }: Quiet): Judge 
 
 const deciders = new Map<string, Decider>();
 
-/**
- * A decider for these limits. Explorations share the product's, because its decisions are the same
- * in all of them; each mutant gets its own.
- */
+/** Explorations share the product's deciders, as its decisions are the same; each mutant gets its own. */
 function deciderFor(limits: Bounds, decide: Decide): Decider {
   if (decide !== PRODUCT) return deciderOf(configOf(limits), decide);
   const key = `${limits.min} ${limits.max}`;

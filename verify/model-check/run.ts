@@ -1,7 +1,4 @@
-/**
- * Runs the explorations: the protocol as it is, its mutants, and the world without each assumption.
- * On worker threads each is named by its place in a list.
- */
+/** Runs the explorations: the protocol, its mutants, and the world without each assumption. */
 import { startWorkerPool, type WorkerPool } from '../../simulator/base/worker-pool.ts';
 import {
   AS_IT_IS,
@@ -48,10 +45,7 @@ export const SMALL: readonly Exploration[] = [
   nonsensePool({ tasks: 2, jobs: 1 }, { min: 1, max: 2 }),
 ];
 
-/**
- * The explorations that must catch each mutant. The last one is too slow for a test of the protocol
- * as it is; `EXPLORATIONS` has a larger one.
- */
+/** They must catch each mutant. The last one is too slow for a test; `EXPLORATIONS` has a larger one. */
 const CATCHING: readonly Exploration[] = [
   ...SMALL,
   productPool({ tasks: 2, jobs: 0 }, { min: 1, max: 2 }, 1),

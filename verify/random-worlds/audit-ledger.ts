@@ -1,7 +1,4 @@
-/**
- * Compares the builds that the looks reported as dead with those that died in the world. The world
- * knows each job whose daemon was killed or crashed.
- */
+/** Compares the builds that looks reported as dead with those that died in the world, which knows each. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
 import type { World } from '../../simulator/world.ts';
@@ -38,10 +35,7 @@ type AuditInput = {
   readonly crashes: readonly Crash[];
   readonly log: Pick<LookLog, 'orphans' | 'unknownTasks'>;
   readonly rows: DaemonRows;
-  /**
-   * Tasks whose daemons somebody imitated. Rows do not tell whose jobs these were, so they are not
-   * compared. @default none
-   */
+  /** Tasks with imitated daemons: rows do not tell whose jobs these were. @default none */
   readonly imitated?: ReadonlySet<string>;
 };
 

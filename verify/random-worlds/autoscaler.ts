@@ -1,7 +1,4 @@
-/**
- * Invokes the product on its schedule in a world. The invocations are the real ones. Some come
- * twice, some are slow, and some end between two calls.
- */
+/** Invokes the product on its schedule. Some invocations come twice, are slow, or end between two calls. */
 
 import { checkConfig } from '../../lambda/config/check.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
@@ -99,10 +96,7 @@ export class Autoscaler {
     return fate;
   }
 
-  /**
-   * The configuration of the last deployment. An invocation in progress keeps the one that it
-   * started with.
-   */
+  /** Of the last deployment. An invocation in progress keeps the one that it started with. */
   #config(): Config {
     const { plan, fleet } = this.#options.events;
     if (this.#deployed?.pools !== fleet.pools)

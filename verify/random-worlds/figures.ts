@@ -34,10 +34,7 @@ const LEDGER = {
   died: 'builds that died with their tasks',
   /** Those of them that a look reported. */
   listed: '… listed by the looks',
-  /**
-   * Those that no new process can know of: coderd has no row of their daemon, because its key was
-   * deleted. Each invocation here is a new process.
-   */
+  /** No new process can know of them: with the key coderd deleted the row. Here each process is new. */
   unknowable: '… not listed: key deleted, no row of the daemon',
   /** Those of them of whose tasks a look said that nobody knows whether they ran a build. */
   saidUnknown: '… … of these, reported as unknown',

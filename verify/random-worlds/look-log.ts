@@ -14,10 +14,7 @@ type LookLogOptions = {
   readonly print: ((line: string) => void) | undefined;
 };
 
-/**
- * A guard sees a drain request within a few looks, even when reads lag. More requests than this to
- * one task mean that its guard does not see them.
- */
+/** After so many drain requests to one task its guard does not see them, even when reads lag. */
 const MOST_ASKS = 20;
 
 export class LookLog {

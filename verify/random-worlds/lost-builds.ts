@@ -13,10 +13,7 @@ export function killedBuilds(world: World): readonly string[] {
     .map(describeKill);
 }
 
-/**
- * Compares coderd's own count of hung jobs with the known kills and crashes. More hung jobs mean
- * that a build was killed unnoticed.
- */
+/** More hung jobs of coderd than known kills and crashes: a build was killed unnoticed. */
 export function lostJobs(world: World, crashed: number): readonly string[] {
   const hung = world.coderd.jobs().filter(({ failedBy }) => failedBy === 'hung-reaper').length;
   const known = world.kills().length + crashed;

@@ -28,10 +28,7 @@ export type RunOptions = {
 /** How much history the world keeps of each task. */
 const HISTORY_MS = 12 * HOUR_MS;
 const STEP_MS = 10 * MINUTE_MS;
-/**
- * A world must settle within this time after its last build has ended: guards retry after outages,
- * and tasks start again.
- */
+/** After the last build has ended: guards retry after outages, and tasks start again. */
 const REST_WITHIN_MS = 3 * HOUR_MS;
 /** Builds wait for each other, so the last one may end this late. */
 const BUILDS_WITHIN_MS = 40 * HOUR_MS;
@@ -106,10 +103,7 @@ const PLANNERS = [
   planRetirements,
 ];
 
-/**
- * The world has settled if two checks ten minutes apart find nothing unsettled. One check would not
- * notice a world that oscillates.
- */
+/** Settled: two checks ten minutes apart find nothing. One would not notice a world that oscillates. */
 async function waitForRest(
   events: WorldEvents,
   scheduler: VirtualScheduler,

@@ -1,7 +1,4 @@
-/**
- * Decides whether a world has settled after its events have ended: each pool is at its floor, every
- * workspace is stopped, nothing is left over, and deployments have ended.
- */
+/** Whether each pool is at its floor, workspaces are stopped, deployments have ended, nothing is left. */
 import { type OrganizationId, spotPartOf } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { World } from '../../simulator/world.ts';

@@ -1,7 +1,4 @@
-/**
- * Simulates worlds until enough tasks have left. With several workers, worlds run in parallel; the
- * result is the same.
- */
+/** Simulates worlds until enough tasks have left. The result is the same with any number of workers. */
 import { startWorkerPool } from '../../simulator/base/worker-pool.ts';
 import type { WorldResult } from './figures.ts';
 import { runWorld } from './run-world.ts';
@@ -28,10 +25,7 @@ export function runRequest({ seed, isUnguarded }: WorldRequest): Promise<WorldRe
   return runWorld(drawPlan(seed), { isUnguarded });
 }
 
-/**
- * The results in the order of the worlds: only as many worlds as needed, or fewer if too many have
- * problems.
- */
+/** In the order of the worlds: only as many as needed, or fewer if too many have problems. */
 export async function runWorlds(options: WorldsOptions): Promise<readonly WorldResult[]> {
   const { leaves, seed, workers = 1, isUnguarded = false, onProgress = () => {} } = options;
   const seeds = worldSeeds(seed);

@@ -1,7 +1,4 @@
-/**
- * Registers the parts of echarts that the report uses, in the page's script and in the static SVG
- * pictures.
- */
+/** The parts of echarts that the report uses, in the page's script and in the static pictures. */
 import { LineChart, ScatterChart } from 'echarts/charts';
 import {
   DataZoomComponent,

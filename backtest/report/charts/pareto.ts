@@ -1,7 +1,4 @@
-/**
- * The chart of cost against wait: one point for each policy, one dashed line for each lower bound
- * of the cost.
- */
+/** Cost against wait: one point for each policy, one dashed line for each lower bound of the cost. */
 import type { EChartsOption } from 'echarts';
 import type { Backtest, Bound, PolicyRun } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';

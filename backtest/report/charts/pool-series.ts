@@ -1,7 +1,4 @@
-/**
- * The chart of one pool under one policy: tasks by state, desired count and pending jobs over time.
- * Its tooltip gives the reasons for changes of the desired count.
- */
+/** One pool under one policy over time: tasks by state, desired count with its reasons, pending jobs. */
 import type { EChartsOption } from 'echarts';
 import { DAY_MS } from '../../../lambda/decision/model/units.ts';
 import type { Backtest, DesiredCountChange, PoolSeries } from '../../replay/result.ts';

@@ -1,7 +1,4 @@
-/**
- * Chooses the ticks of logarithmic axes from their values. The first and the last tick are the ends
- * of the axis. echarts itself only offers powers of ten.
- */
+/** The ticks of logarithmic axes; the first and last are its ends. echarts itself has only powers of ten. */
 
 /** From one second on: people do not notice less. */
 const WAIT_TICKS_S = [1, 2, 5, 10, 20, 30, 45, 60, 120, 300, 600, 1200, 1800, 3600, 7200];

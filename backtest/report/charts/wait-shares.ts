@@ -18,10 +18,7 @@ export function sharesWithin({ waitCounts }: PolicyRun): readonly number[] {
   });
 }
 
-/**
- * Candidates for the start of the share axis, with their steps. Below the share that every policy
- * reaches within the first edge, the chart would be empty.
- */
+/** Starts of the share axis, with their steps. Below the share of the first edge the chart would be empty. */
 const SCALES = [
   { from: 0.95, step: 0.01 },
   { from: 0.9, step: 0.02 },

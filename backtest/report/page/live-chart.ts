@@ -1,7 +1,4 @@
-/**
- * An interactive chart. It resizes with its element and shows tooltips: under the pointer, and with
- * the arrow keys while it has the focus.
- */
+/** An interactive chart: it resizes, and shows tooltips under the pointer and with the arrow keys. */
 import type { EChartsOption } from 'echarts';
 import type { ECharts } from 'echarts/core';
 import { init } from '../charts/echarts.ts';
@@ -9,10 +6,7 @@ import { drawPicture } from '../charts/picture.ts';
 import type { Canvas } from '../charts/style.ts';
 import type { Html } from '../parts/html.ts';
 
-/**
- * The width of the pictures for print. style.css stretches them to the width of the page, which is
- * unknown until the page is printed.
- */
+/** Of pictures for print. style.css stretches them, as only the printer knows the width of its page. */
 const PAPER_WIDTH = 800;
 
 /** Throws an error if the page has no element with this id. */

@@ -7,10 +7,7 @@ import { START_SHARES } from '../../replay/start-latencies.ts';
 import { comparison, count, dollars, jobsLabel, seconds } from './numbers.ts';
 import { lengthLabel } from './times.ts';
 
-/**
- * One clause: the cost, how sure it is for another month, and the comparison with a static fleet. If jobs
- * are lost, it says so instead.
- */
+/** The cost, how sure it is, and the comparison with a static fleet; of lost jobs it says so instead. */
 export function headlineOf(backtest: Backtest): string {
   const [ours] = backtest.runs;
   if (ours === undefined) return 'No policy ran';
@@ -21,10 +18,7 @@ export function headlineOf(backtest: Backtest): string {
   return [cost, ...againstFleet(ours, staticFleetOf(backtest))].join(', ');
 }
 
-/**
- * How long people wait, what happens to jobs, which policy has the lowest total, and how sure the
- * figures of the autoscaler are.
- */
+/** How long people wait, which jobs are lost, which policy has the lowest total, and how sure that is. */
 export function summaryOf(backtest: Backtest): string {
   const [ours] = backtest.runs;
   if (ours === undefined) return `${jobsOf(backtest)}.`;

@@ -1,7 +1,4 @@
-/**
- * The style of each policy, the same throughout the report: a colour, a symbol and a dash. Colours
- * are CSS variables of style.css, so they follow light and dark mode.
- */
+/** The colour, symbol and dash of each policy. Colours are variables of style.css, as are its modes. */
 import { Html, html } from './html.ts';
 
 const SYMBOLS = [

@@ -1,7 +1,4 @@
-/**
- * The section of the hours of the week: one picture of the number of jobs, and one of the mean wait
- * for each policy. All policies share one colour scale.
- */
+/** The hours of the week: the number of jobs, and the mean wait of each policy, all in one colour scale. */
 import type { Backtest, HoursOfWeek } from '../../replay/result.ts';
 import { cell, fold, NO_FIGURE, onScreen, policyHeads, rowHead, tableOf } from '../parts/figure.ts';
 import { type Html, html } from '../parts/html.ts';

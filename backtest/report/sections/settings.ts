@@ -1,7 +1,4 @@
-/**
- * The sections of settings and assumptions: the input of the backtest, and what the simulation
- * leaves out.
- */
+/** The input of the backtest, and what the simulation leaves out. */
 import { type Backtest, FAILURE_MINUTES, PEOPLE_WAIT_FOR } from '../../replay/result.ts';
 import { policyHead, rowHead, tableOf, wide } from '../parts/figure.ts';
 import { type Html, html } from '../parts/html.ts';

@@ -33,10 +33,7 @@ export function weighted(random: Random, weights: Readonly<Record<string, number
 
 /** Standard deviations between the median and the 95th percentile of a normal distribution. */
 const P95 = 1.645;
-/**
- * Assumption: one build in 200 meets a slow registry, a lock or a retry of its provider, and takes
- * 3 to 8 times as long.
- */
+/** Assumption: one build in 200 meets a slow registry, a lock or a retry, and takes 3 to 8 times as long. */
 const SLOW_ONE_IN = 200;
 const TIMES_AS_LONG = [3, 8] as const;
 const LONGEST_S = 3600;

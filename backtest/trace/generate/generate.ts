@@ -46,10 +46,7 @@ function atFullMinute(job: TraceJob): TraceJob {
   return { ...job, at: executorTick(job.at) };
 }
 
-/**
- * From the day before, as some workspaces already run when the trace begins, to the day after,
- * which has already begun in other time zones.
- */
+/** From the day before, as some workspaces run already, to the day after, which begins earlier elsewhere. */
 function generateJobs(
   scenario: Scenario,
   firstDay: string,

@@ -11,10 +11,7 @@ export type Build = { readonly workspace: string; readonly transition: Transitio
 
 export type GeneratorContext = {
   readonly random: Random;
-  /**
-   * Adds a job, rounded to a whole second. Jobs may come in any order. `build`: the workspace and
-   * its transition, for jobs of a person's workspace.
-   */
+  /** Adds a job, in any order, rounded to a second. `build`: what it does to a person's workspace. */
   readonly submit: (kind: JobKind, queue: Queue, at: number, seconds: number, build?: Build) => void;
   /** Returns a name that no other workspace of the trace has. */
   readonly nameWorkspace: () => string;

@@ -11,10 +11,7 @@ export type Person = {
   readonly workspace: Workspace;
   /** Usual minutes since midnight. */
   readonly arrivalMinute: number;
-  /**
-   * Minutes since midnight at which coderd starts the workspace, Monday to Friday. Undefined: no
-   * schedule.
-   */
+  /** Minutes since midnight at which coderd starts it, Monday to Friday. Undefined: no schedule. */
   readonly scheduleMinute: number | undefined;
 };
 
@@ -22,10 +19,7 @@ export type Person = {
 const ACTIVE_SHARE = 0.75;
 /** Standard deviation of arrival times in a group, in minutes. */
 const ARRIVAL_DEVIATION = 50;
-/**
- * Half of the schedules are at the common time of the group, the others shortly before the person
- * arrives.
- */
+/** Half of the schedules are at the common time, the others shortly before the person arrives. */
 const COMMON_SCHEDULE_SHARE = 0.5;
 const HALF_HOUR = 30;
 

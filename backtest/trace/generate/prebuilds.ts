@@ -1,7 +1,4 @@
-/**
- * Draws the jobs of prebuilt workspaces. coderd's reconciler creates all missing ones at once, and
- * deletes all surplus ones at once (docs/internals/coder.md §10).
- */
+/** Draws the jobs of coderd's reconciler: it creates or deletes all at once (docs/internals/coder.md §10). */
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { drawSeconds } from './draws.ts';
 import type { GeneratorContext } from './generator-context.ts';

@@ -60,10 +60,7 @@ export type Bursts = {
   readonly size: readonly [from: number, to: number];
   /** Seconds over which the builds of one burst are spread. */
   readonly withinSeconds: number;
-  /**
-   * Probability that another burst follows, 0 to 1, and the mean minutes until it begins.
-   * @default no burst follows from another
-   */
+  /** 0 to 1 that another burst follows, and the mean minutes until it begins. @default none follows */
   readonly again?: { readonly chance: number; readonly afterMinutes: number };
   /** Fewest and most minutes until the workspace is deleted by hand. @default it is never deleted */
   readonly livesMinutes?: readonly [from: number, to: number];

@@ -1,7 +1,4 @@
-/**
- * Draws one day of a person and their workspaces. The habits are assumptions; docs/backtest.md lists
- * them.
- */
+/** Draws one day of a person and their workspaces. docs/backtest.md lists the assumed habits. */
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { Random } from '../../../simulator/base/random.ts';
@@ -22,10 +19,7 @@ const RESTARTS = 0.25;
 /** Share of people at work who update to a new template version, and the mean minutes until they do. */
 const UPDATE_SHARE = 0.04;
 const UPDATE_AFTER = 40;
-/**
- * A workspace that started less than 15 minutes before has the new version, so its owner does not
- * restart it.
- */
+/** A workspace that started so recently has the new version, so its owner does not restart it. */
 const SETTLED_MINUTES = 15;
 const STOPS_BY_HAND = 0.2;
 

@@ -186,10 +186,7 @@ function usualColumn(header: readonly string[], role: Role): number | undefined 
   return USUAL[role].map((name) => plainNames.indexOf(name)).find((position) => position >= 0);
 }
 
-/**
- * `run_started_at` and `runStartedAt` become `runstartedat`. Without seconds at the end: a column of
- * milliseconds is found only by its name.
- */
+/** `run_started_at` becomes `runstartedat`. Columns of milliseconds are found only by their names. */
 const plain = (name: string): string =>
   name
     .replace(/(?<=.)(?:[ _(]+s|[ _(]*(?:secs?|seconds))\)?$/i, '')

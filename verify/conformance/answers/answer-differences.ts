@@ -1,7 +1,4 @@
-/**
- * Compares a coderd's answer to a question with the recorded answers of tested releases, as far as
- * the product depends on them.
- */
+/** Compares an answer of coderd with recorded ones of tested releases, as far as the product needs it. */
 import * as z from 'zod';
 import { refusalOf } from '../../../lambda/adapters/coderd/http/answer.ts';
 import { describeSchemaMismatch } from '../../../lambda/adapters/shared/schema-mismatch.ts';
@@ -36,10 +33,7 @@ const SINCE: ReadonlyMap<string, string> = new Map([
   ['workspaces.is_prebuild', '2.25'],
 ]);
 
-/**
- * Compares with all of these releases. An answer that one of them gives does not differ; otherwise
- * the difference from the first release is returned.
- */
+/** An answer that one of the releases gives does not differ; else the difference from the first one. */
 export function compareWithAll(
   question: DeepQuestion,
   answer: JsonAnswer,
@@ -65,10 +59,7 @@ function compareAnswer(
     : compareRefusal(answer, entry);
 }
 
-/**
- * coderd answers 403 or 404 if the user has no right to read. The answer of a proxy in another form
- * is not coderd's.
- */
+/** coderd answers 403 or 404 without the right to read. A proxy's answer in another form is not coderd's. */
 function isForbidden(
   { as, path, schema }: DeepQuestion,
   { status, body }: JsonAnswer,

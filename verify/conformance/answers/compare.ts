@@ -47,10 +47,7 @@ function* differencesIn(real: unknown, simulated: unknown, path = ''): Iterable<
   } else if (real !== simulated) yield { path, real, simulated };
 }
 
-/**
- * The items of a list by id, so a row is compared with itself wherever it is in the list; undefined
- * if not all items have a unique id.
- */
+/** The items by id, so that a row is compared with itself anywhere; undefined without unique ids. */
 function identities(list: unknown): ReadonlyMap<string, unknown> | undefined {
   if (!Array.isArray(list)) return undefined;
   const ids = list.map((item) => (isObject(item) ? (item.id ?? item.user_id) : undefined));

@@ -1,14 +1,8 @@
-/**
- * The differences that are accepted between the simulated coderd and real ones. Any other
- * difference is a defect of one of them.
- */
+/** The accepted differences between the simulated coderd and real ones. Any other one is a defect. */
 import type { Difference } from './compare.ts';
 
 export type KnownDifference = {
-  /**
-   * Paths in the answer, with `[]` for an index; a path also matches if it ends with a full word of
-   * these.
-   */
+  /** Paths in the answer, with `[]` for an index, or their ends from a full word on. */
   readonly paths: readonly string[];
   /** @default any */
   readonly step?: string;

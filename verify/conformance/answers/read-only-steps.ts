@@ -65,10 +65,7 @@ const READINGS: ReadonlyMap<string, ReadQuestion> = new Map<string, ReadQuestion
   ['authorization check of its organization', { schema: authorizations }],
 ]);
 
-/**
- * The questions from a transcript of the newest release: first the steps that read, in the order of
- * the table, then the refused ones.
- */
+/** From a transcript of the newest release: the steps that read, then the refused ones. */
 export function readOnlyQuestions({ entries }: Transcript): readonly DeepQuestion[] {
   const asked = entries.filter((entry): entry is AskedEntry => 'asked' in entry);
   const bySteps = new Map(asked.map((entry) => [entry.step, entry]));
@@ -102,10 +99,7 @@ function parse({ step, asked }: AskedEntry): DeepQuestion | undefined {
   return { step, method, path, query, as, ...(body === undefined ? {} : { body }) };
 }
 
-/**
- * Whether coderd refused the question. Unknown routes are left out, since a proxy may answer them;
- * so are internal errors, which coderd logs.
- */
+/** Unknown routes are left out, since a proxy may answer them, and internal errors, which coderd logs. */
 function isRefusal(status: number, body: unknown): boolean {
   const { message } = z.object({ message: z.string() }).safeParse(body).data ?? {};
   return status >= 400 && status < 500 && message !== undefined && message !== 'Route not found.';

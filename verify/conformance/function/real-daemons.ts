@@ -1,7 +1,4 @@
-/**
- * Starts, terminates and kills real daemons of tasks through the control port. The port reports no
- * exits, so the list is polled.
- */
+/** Starts, terminates and kills the daemons of tasks through the control port, and polls for exits. */
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import type { Planned } from '../../../simulator/base/timeline.ts';
 import type { DaemonOptions, DaemonProcess } from '../../../simulator/task/daemon.ts';
@@ -28,10 +25,7 @@ export class RealDaemons {
     return this.#killed;
   }
 
-  /**
-   * `startDaemon` of the guarded tasks. The daemon connects after the delay that the world's
-   * latencies give.
-   */
+  /** `startDaemon` of the guarded tasks. It connects after the delay of the world's latencies. */
   readonly start = (options: DaemonOptions, pool: string): DaemonProcess => {
     const { name } = options;
     const daemon = new RealDaemon(options, {

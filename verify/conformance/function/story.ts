@@ -38,10 +38,7 @@ const AUTOSTART_BUILD_MS = 8_000;
 /** Longer than the 90 s for which coderd counts the daemons of the preparation as present. */
 const AUTOSTART_AFTER_MS = 170_000;
 
-/**
- * What the preparation created: templates by pool, and stopped workspaces that start by schedule at
- * `dueAt`.
- */
+/** Templates by pool, and stopped workspaces that start by schedule at `dueAt`. */
 export type Prepared = {
   readonly templates: Readonly<Record<PoolName, string>>;
   readonly sleepers: readonly RealWorkspace[];
@@ -50,10 +47,7 @@ export type Prepared = {
 
 export type Played = { readonly builds: number };
 
-/**
- * Imports the templates and builds the workspaces that start by schedule later. A daemon for each
- * pool does this, and ends before the run begins.
- */
+/** Imports templates and builds the sleepers, with a daemon for each pool, which ends before the run. */
 export async function prepare(coderd: CoderdApi, control: ControlPort): Promise<Prepared> {
   const nameOf = (pool: string): string => `preparing-${pool}-${Date.now()}`;
   const helpers = POOLS.map(({ name, tags }) => ({ name: nameOf(name), tags }));

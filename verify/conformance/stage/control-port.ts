@@ -40,10 +40,7 @@ export class ControlPort {
     await this.#post('/daemons', z.unknown(), { name, tags });
   }
 
-  /**
-   * `terminate` is SIGTERM: the daemon takes no further job, and exits after the current one.
-   * `kill` is SIGKILL.
-   */
+  /** `terminate` is SIGTERM: the daemon exits after the current job. `kill` is SIGKILL. */
   async signal(name: string, signal: 'terminate' | 'kill'): Promise<void> {
     await this.#post(`/daemons/${name}/${signal}`, z.unknown(), {});
   }
@@ -52,10 +49,7 @@ export class ControlPort {
     return (await this.#post('/daemons/list', listSchema, {})).daemons ?? [];
   }
 
-  /**
-   * Runs the lifecycle executor once, as of `at`. Returns what it did to which workspaces, and its
-   * errors.
-   */
+  /** Runs the lifecycle executor once, as of `at`. Returns what it did by workspace, and its errors. */
   tick(at: Date): Promise<z.output<typeof tickSchema>> {
     return this.#post('/tick', tickSchema, { at: at.toISOString() });
   }

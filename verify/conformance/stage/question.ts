@@ -2,10 +2,7 @@
 
 export type Question = {
   readonly method?: 'GET' | 'POST';
-  /**
-   * The path after `/api/v2`, with names in braces instead of ids:
-   * `/organizations/{organization}/members`.
-   */
+  /** After `/api/v2`, with names in braces instead of ids: `/organizations/{organization}/members`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>> | readonly (readonly [string, string])[];
   readonly body?: unknown;

@@ -1,7 +1,4 @@
-/**
- * Plays the story on the simulated coderd. Reads use its HTTP API; changes go straight to the
- * model. Time moves only when the story waits.
- */
+/** The story on the simulated coderd: reads over HTTP, changes in its model. Time moves when it waits. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';

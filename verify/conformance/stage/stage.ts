@@ -1,7 +1,4 @@
-/**
- * The coderd on which the story is played, real or simulated. The story uses names for all objects;
- * each stage knows their ids.
- */
+/** The coderd on which the story is played, real or simulated. It knows the ids of the story's names. */
 import { CoderdHttp } from '../../../lambda/adapters/coderd/http/http.ts';
 import { Secret } from '../../../lambda/adapters/shared/secret.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
@@ -29,10 +26,7 @@ export type NewVersion = {
   readonly template?: string;
   readonly tags: Tags;
   readonly script?: Script;
-  /**
-   * A tag whose value is the value of the parameter with the same name; `value` is its default
-   * (`coder_workspace_tags`).
-   */
+  /** A tag with the value of this parameter; `value` is its default (`coder_workspace_tags`). */
   readonly parameter?: { readonly name: string; readonly value: string };
 };
 
@@ -40,10 +34,7 @@ export type NewWorkspace = {
   readonly name: string;
   readonly template: string;
   readonly owner: string;
-  /**
-   * The user who asks for it and its builds; using a token makes a dormant user active. @default
-   * the owner
-   */
+  /** Who asks for it and its builds, which makes a dormant user active. @default the owner */
   readonly by?: string;
   readonly schedule?: string;
   readonly ttlMs?: number;

@@ -1,7 +1,4 @@
-/**
- * Builds the archive of a template as it is uploaded: Terraform that coderd parses, and a script
- * that the daemon follows instead of Terraform.
- */
+/** The archive of a template: Terraform that coderd parses, and a script that the daemon follows. */
 import { pack } from 'tar-stream';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import type { Script } from './stage.ts';

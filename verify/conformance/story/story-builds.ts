@@ -1,7 +1,4 @@
-/**
- * Plays builds that people ask for: pending, running, cancelled and failing ones, and the effect of
- * daemons that leave.
- */
+/** Plays builds: pending, running, cancelled and failing ones, and the effect of daemons that leave. */
 
 import type { Stage } from '../stage/stage.ts';
 import type { Recorder } from '../stage/transcript.ts';

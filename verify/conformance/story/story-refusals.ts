@@ -1,7 +1,4 @@
-/**
- * Plays requests that coderd refuses, to record its error texts: users without rights, and invalid
- * requests.
- */
+/** Plays what coderd refuses, to record its error texts: users without rights, and invalid requests. */
 
 import type { Question } from '../stage/question.ts';
 import type { Recorder } from '../stage/transcript.ts';

@@ -1,7 +1,4 @@
-/**
- * Plays Coder's own table of which daemon fits which job: with the tag filter of the daemon list,
- * and with real jobs where the public API allows it.
- */
+/** Plays Coder's table of which daemon fits which job, with the filter of the list and with real jobs. */
 import { readFileSync } from 'node:fs';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import type { Stage } from '../stage/stage.ts';

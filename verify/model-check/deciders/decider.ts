@@ -81,10 +81,7 @@ function readingsKey(ecs: EcsReadings, coder: CoderReadings): string {
   return `${ecsKey(ecs)}|${coderKey(coder)}`;
 }
 
-/**
- * The calls that the product makes for these actions, in its order: raises, one call for all drain
- * requests, lower counts (lambda/look/apply.ts).
- */
+/** The product's calls for these actions: raises, one call for all drain requests, then lower counts. */
 export function writesOf(actions: readonly Action[], names: readonly number[]): readonly Write[] {
   const slotOf = new Map(names.map((name, slot) => [arnOf(name), slot]));
   const asks = actions.flatMap((action) =>

@@ -1,7 +1,4 @@
-/**
- * The product's looks in progress: what they have read and what they will write. They are a part of
- * a state.
- */
+/** The product's looks in progress, a part of a state: what they have read and what they will write. */
 
 import { Interned } from '../world/interned.ts';
 import { coderKey, ecsKey, type Write } from './decider.ts';
@@ -22,10 +19,7 @@ export type InFlightLook =
 
 export type LooksInFlight = readonly InFlightLook[];
 
-/**
- * How many steps the rest of the world can take between the two readings of a look, which are a
- * second apart.
- */
+/** Steps of the rest of the world between the two readings of a look, which are a second apart. */
 const STEPS_BETWEEN_READINGS = 2;
 
 /** The most lists of looks that can be numbered. */
@@ -95,10 +89,7 @@ export function moved(look: InFlightLook, to: readonly number[]): InFlightLook {
   }
 }
 
-/**
- * coderd's readings for a look that has read ECS before: coderd still lists the daemons of stopped
- * tasks as idle.
- */
+/** What coderd shows after ECS was read: it still lists the daemons of stopped tasks as idle. */
 export function withGone(coder: CoderReadings, gone: readonly number[]): CoderReadings {
   const stale: DaemonView = { row: 'live', hasJob: false };
   return { ...coder, daemons: coder.daemons.map((daemon, slot) => (gone.includes(slot) ? stale : daemon)) };

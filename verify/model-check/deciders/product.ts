@@ -254,10 +254,7 @@ function wrongCount(now: PoolState, codes: PoolCodes, writes: readonly Write[]):
   return undefined;
 }
 
-/**
- * Whether stopping the task loses nothing: it is unprotected, and its daemon has exited, exits
- * without a job, or is refused by coderd.
- */
+/** Stopping it loses nothing: its daemon has exited, exits without a job, or is refused by coderd. */
 function hasLeft(task: ModelTask): boolean {
   const isVacant = task.guard !== 'leasing' && task.protection === UNPROTECTED && !isAtRisk(task);
   return task.guard === 'left' || task.guard === 'died' || isVacant;

@@ -126,10 +126,7 @@ export type PoolLook = {
   readonly pool: SeenPool;
   readonly ecs: EcsReadings;
   readonly coder: CoderReadings;
-  /**
-   * For each slot, the number in the name of its task. Which of two identical tasks comes first is
-   * chance.
-   */
+  /** By slot: the number in the name of its task. Which of identical tasks is first is chance. */
   readonly names: readonly number[];
 };
 

@@ -37,10 +37,7 @@ export type QuietRules = {
 /** Number of looks, a minute apart, before any wait of ten minutes ends. */
 const LOOKS = 6;
 
-/**
- * Every world that may exist half an hour later. Chance decides which victims ECS picks, and which
- * task is asked first.
- */
+/** Every world that may exist half an hour later: chance decides about victims and who is asked first. */
 export function afterRound(world: QuietWorld, rules: QuietRules): readonly QuietWorld[] {
   const minute = (worlds: readonly QuietWorld[]): readonly QuietWorld[] =>
     distinct(worlds.map((it) => minutesPass(it, rules)).flatMap((it) => schedule(it, rules.reading))).map(

@@ -1,7 +1,4 @@
-/**
- * Judges whether a quiet world settles from a state. States that are known to settle are not
- * checked again.
- */
+/** Judges whether a quiet world settles. States that are known to settle are not checked again. */
 import type { Judge, Violation } from '../world/search.ts';
 
 export type QuietModel = {

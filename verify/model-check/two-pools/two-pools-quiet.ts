@@ -103,10 +103,7 @@ function served(pools: TwoPools): readonly TwoPools[] {
   return ways.length === 0 ? [pools] : ways.flatMap(served);
 }
 
-/**
- * Guards that have left exit. The event about placement expires after six hours unless ECS still
- * cannot place tasks.
- */
+/** Guards that have left exit. The event about placement expires unless ECS still cannot place tasks. */
 function timeIsOver(pool: SmallPool, isBlocked: boolean): SmallPool {
   const slots = pool.slots.map((state) => (state === 'left' ? 'none' : state));
   return { ...pool, slots, isUnplaced: pool.isUnplaced && isBlocked };

@@ -11,10 +11,7 @@ import {
 } from '../deciders/view.ts';
 import { Interned } from '../world/interned.ts';
 
-/**
- * What is in one slot of a pool. `asked`: idle, with a drain request; `finishing`: with a drain
- * request and a job.
- */
+/** What is in a slot. `asked`: idle, with a drain request; `finishing`: with a drain request and a job. */
 export type SlotState = 'none' | 'pending' | 'booting' | 'idle' | 'busy' | 'asked' | 'finishing' | 'left';
 
 type Slot = {
@@ -177,10 +174,7 @@ export function carriedOut(pools: TwoPools, call: Call): TwoPools {
 /** The task names of pool n start at n times this number. */
 const NAMES_APART = 16;
 
-/**
- * What a look sees of a pool. Running jobs are shown as the pool's own. Identical tasks are
- * interchangeable, so one order of names is enough.
- */
+/** What a look sees of a pool. Identical tasks are interchangeable, so one order of names is enough. */
 function lookAt({ slots, desired, pending, isUnplaced }: SmallPool, at: number) {
   return {
     pool: POOLS[at] ?? { name: '', tags: {} },

@@ -78,10 +78,7 @@ function judgeCalls(pools: TwoPools, calls: readonly Call[], fail: Fail): void {
   }
 }
 
-/**
- * No plan may raise the sum of tasks or desired counts above `maxTasks`; leaving tasks count
- * (docs/adr/0005).
- */
+/** No plan may raise tasks or desired counts above `maxTasks`; leaving tasks count (docs/adr/0005). */
 function judgeSum(before: TwoPools, after: TwoPools, maxTasks: number, fail: Fail): void {
   const sum = sumOf(after);
   if (sum > maxTasks && sum > sumOf(before))
@@ -92,10 +89,7 @@ function sumOf(pools: TwoPools): number {
   return pools.reduce((sum, pool) => sum + Math.max(pool.desired, tasksIn(pool)), 0);
 }
 
-/**
- * The steps of a look: all its calls, the calls until it ends early, or the calls of one pool while
- * the other's fail.
- */
+/** All calls of a look, the calls until it ends early, or those of one pool while the other's fail. */
 function lookSteps(pools: TwoPools, calls: readonly Call[]): readonly Step[] {
   const after = (done: readonly Call[]): TwoPools => done.reduce(carriedOut, pools);
   return [
@@ -176,10 +170,7 @@ function taskSteps(pool: SmallPool): readonly PoolStep[] {
   });
 }
 
-/**
- * coderd hands a daemon a job that fits, also after the drain request as long as the guard has not
- * seen it.
- */
+/** coderd hands a daemon a job that fits, even after a drain request that the guard has not seen. */
 function handedJobs(pools: TwoPools, at: number): readonly Step[] {
   const pool = pools[at];
   if (pool === undefined) return [];

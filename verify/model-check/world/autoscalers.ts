@@ -1,7 +1,4 @@
-/**
- * What an autoscaler is to the exploration of a pool, and the nonsense autoscaler.
- * deciders/product.ts has the product.
- */
+/** An autoscaler as a pool sees it, and the nonsense one. deciders/product.ts has the product. */
 import { copyInto, NO_TASK, type PoolCodes, type PoolState, sortSlots } from './pool-state.ts';
 import type { Emit, Fail } from './search.ts';
 

@@ -25,10 +25,7 @@ export type Move = {
   readonly fails?: string;
 };
 
-/**
- * Gives the guard an input. A PUT is only sent: it stays in `write` until it takes effect or is
- * lost. If the guard exits, ECS stops the task.
- */
+/** Gives the guard an input. A PUT stays in `write` until it is settled. If the guard exits, ECS stops it. */
 export function feed(what: string, task: ModelTask, input: GuardInput, table: GuardTable): Move {
   const { to, effects } = stepGuard(task.guard, input, table);
   let next: ModelTask = { ...task, guard: to };

@@ -1,7 +1,4 @@
-/**
- * The state of a pool in an exploration, packed into one whole number: tasks in their slots,
- * desired count, deployment, pending jobs, looks in progress.
- */
+/** The state of a pool, packed into one whole number. */
 import { ExplorationError, Interned, remembered } from './interned.ts';
 import { ASK, describeTask, keyOf, type ModelTask } from './task.ts';
 

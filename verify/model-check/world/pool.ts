@@ -14,10 +14,7 @@ import { holdsJob, isAtRisk, type ModelTask, NEW_TASK, UNPROTECTED } from './tas
 
 export type PoolRules = TaskRules & {
   readonly autoscaler: (codes: PoolCodes) => Autoscaler;
-  /**
-   * Whether a person, or an expiry, removes the protection of a task while ECS and the autoscaler
-   * are idle.
-   */
+  /** Whether a person, or an expiry, removes a protection while ECS and the autoscaler are idle. */
   readonly hasOperator: boolean;
 };
 
@@ -146,10 +143,7 @@ export class PoolModel implements Model {
     this.#emit(emit, 'the provisioner key is deleted, and coderd forgets its daemons', -1);
   }
 
-  /**
-   * Only while ECS and the autoscaler are idle: a task that ECS stops at the moment of the removal
-   * is the person's fault alone.
-   */
+  /** While ECS and the autoscaler are idle: if ECS stops the task right then, it is the person's fault. */
   #expandOperator(kinds: readonly Kind[], emit: Emit): void {
     const { isDeploying, looksId, desired } = this.#now;
     const count = kinds.filter(({ task }) => task !== undefined).length;

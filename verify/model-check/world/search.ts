@@ -1,7 +1,4 @@
-/**
- * Searches all states of a model breadth first, so the first violation has the fewest steps. States
- * are whole numbers below 2^53.
- */
+/** Searches breadth first, so the first violation has the fewest steps. States are below 2^53. */
 
 export type Property = 'safety' | 'count' | 'progress';
 

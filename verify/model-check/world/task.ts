@@ -9,10 +9,7 @@
  */
 import type { GuardInput, GuardPhase } from '../../../simulator/task/guard-table.ts';
 
-/**
- * The process `coder provisioner start`. `finishing`: terminated, with a job; `exiting`:
- * terminated, without a job.
- */
+/** The process `coder provisioner start`, terminated with a job (`finishing`) or without (`exiting`). */
 export type DaemonState = 'none' | 'starting' | 'idle' | 'busy' | 'finishing' | 'exiting';
 
 export type ModelTask = {
@@ -33,10 +30,7 @@ export type ModelTask = {
   readonly daemon: DaemonState;
   /** Units that a job may still take after its daemon drains. */
   readonly unitsOfJob: number;
-  /**
-   * coderd's row of the daemon. `young`: no row, RUNNING for less than 15 min. `none`: no row, and
-   * RUNNING for longer, or deleted with its key.
-   */
+  /** Its row in coderd. `young`: none, RUNNING for less than 15 min. `none`: later, or key deleted. */
   readonly row: 'young' | 'none' | 'live' | 'offline';
 };
 
@@ -71,10 +65,7 @@ export function holdsJob({ daemon }: ModelTask): boolean {
   return daemon === 'busy' || daemon === 'finishing';
 }
 
-/**
- * Whether stopping the task now may kill a job: its daemon holds one, or may get one before it is
- * told to stop.
- */
+/** Whether stopping the task may kill a job: its daemon holds one, or may get one before it is told. */
 export function isAtRisk(task: ModelTask): boolean {
   if (task.daemon === 'idle' || holdsJob(task)) return true;
   // coderd refuses a daemon that could not register for 15 minutes, so it gets no job.

@@ -1,7 +1,4 @@
-/**
- * Plans the faults of a random world: outages, AWS reclaiming hosts, changes by people in the
- * console, deployments, tasks that run out of memory.
- */
+/** Plans outages, lost hosts, changes by people in the console, deployments, tasks out of memory. */
 import { spotPartOf } from '../../../lambda/decision/model/brands.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
 import type { Random } from '../../../simulator/base/random.ts';
@@ -9,10 +6,7 @@ import type { FleetPool } from '../world/fleet.ts';
 import { INCIDENTS, type Incident } from '../world/plan.ts';
 import { spreadMs, type WorldEvents } from '../world/world-events.ts';
 
-/**
- * The protection of a drain request (docs/internals/architecture.md, "The lease"). It is sent to
- * any running task.
- */
+/** Of a drain request (docs/internals/architecture.md, "The lease"); here to any running task. */
 const ASK_MINUTES = 1380;
 const NO_CAPACITY =
   'Capacity is unavailable at this time. Please try again later or in a different availability zone.';

@@ -18,10 +18,7 @@ const UNKNOWN_TAG = `${PIN_TAG}s`;
 
 type TagValues = Readonly<Record<string, string>>;
 
-/**
- * Plans the retirements of a world. At the end, pools are taken back without which workspaces would
- * run without end.
- */
+/** At the end, pools are taken back without which workspaces would run without end. */
 export function planRetirements(events: WorldEvents): void {
   const { plan, fleet, print } = events;
   const after = (hours: number, act: () => void): void => events.after(Math.round(hours * HOUR_MS), act);
@@ -90,10 +87,7 @@ class Operator {
     return random.next() < MALFORMED_SHARE ? this.#malform(pool.name, kind, tags) : tags;
   }
 
-  /**
-   * Makes the tags malformed, as typing errors in the console do. A person reads the finding and
-   * removes them later.
-   */
+  /** As typing errors in the console do. A person reads the finding and removes them later. */
   #malform(pool: string, kind: OverrideKind, tags: TagValues): TagValues {
     const [key = '', until = ''] = tagKeysOf(kind);
     this.#malformed.set(pool, [...(this.#malformed.get(pool) ?? []), ...tagKeysOf(kind), UNKNOWN_TAG]);

@@ -13,10 +13,7 @@ import type { World } from '../../../simulator/world.ts';
 import type { PlannedPool } from '../world/plan.ts';
 import type { WorldEvents } from '../world/world-events.ts';
 
-/**
- * The longest build: the lease protects builds of up to 17 h (docs/internals/architecture.md, "The
- * lease").
- */
+/** The longest build that the lease protects (docs/internals/architecture.md, "The lease"). */
 const LONGEST_MS = 17 * HOUR_MS;
 
 /** The durations of ten builds that do not take hours; one is picked at random. */
@@ -82,10 +79,7 @@ export function planWorkspaces(events: WorldEvents): void {
     for (const workspace of addWorkspaces(events.world, pool, random)) planVisits(workspace);
 }
 
-/**
- * Number of workspaces whose latest build is a start, in organizations whose scale-in is not on
- * hold. coderd needs a daemon to stop each.
- */
+/** Workspaces whose latest build is a start, without those of held organizations. Each needs a daemon. */
 export function runningWorkspaces(world: World, isHeld: (organization: OrganizationId) => boolean): number {
   return world.coderd.workspaces
     .all()

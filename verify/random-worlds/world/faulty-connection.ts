@@ -22,10 +22,7 @@ export type ConnectionOptions = {
   /** Time from a call to its answer, in milliseconds. */
   readonly latency: Range;
   readonly faults: () => ConnectionFaults;
-  /**
-   * Called before each call: true once the invocation has ended, so this call and all later ones
-   * are never made.
-   */
+  /** Called before each call: true once the invocation has ended, so no later call is made. */
   readonly isCutOff: () => boolean;
 };
 

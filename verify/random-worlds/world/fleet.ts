@@ -1,7 +1,4 @@
-/**
- * The pools of a world as they are configured now. Pools retire; others take over their tags, or
- * the pools are taken back.
- */
+/** The pools as they are configured now: some retire, others take over their tags, or they come back. */
 import { canRun } from '../../../lambda/decision/model/tags.ts';
 import type { World } from '../../../simulator/world.ts';
 import type { PlannedPool, Retirement } from './plan.ts';
@@ -25,10 +22,7 @@ export class Fleet {
     this.pools = pools;
   }
 
-  /**
-   * Retires a pool. If it is renamed, the same deployment adds a pool with another name and the
-   * same tags.
-   */
+  /** If it is renamed, the same deployment adds a pool with another name and the same tags. */
   retire({ pool: name, isRenamed }: Pick<Retirement, 'pool' | 'isRenamed'>): void {
     this.retired += 1;
     const original = this.pools.find((pool) => pool.name === name);
@@ -39,10 +33,7 @@ export class Fleet {
     this.pools = [...this.pools, renamed];
   }
 
-  /**
-   * Takes a retired pool back, and retires the pool that took over its tags: the configuration
-   * refuses two pools with the same tags.
-   */
+  /** Retires the pool that took over its tags: the configuration refuses two with the same tags. */
   takeBack(name: string): void {
     this.#set([renamedPoolOf(name)], true);
     this.#set([name], false);

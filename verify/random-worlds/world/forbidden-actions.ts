@@ -11,10 +11,7 @@ import type { LookResult } from '../../../lambda/look/look.ts';
 import type { EcsService, ServiceState } from '../../../simulator/ecs/service.ts';
 import type { World } from '../../../simulator/world.ts';
 
-/**
- * The violations, one text each. Only pauses count that were set the whole time from `from`, less
- * the read lag, until now: the look must have seen them.
- */
+/** One text each. Only pauses count that the look must have seen: set since `from` less the read lag. */
 export function pauseViolations(
   world: World,
   { plan }: Pick<LookResult, 'plan'>,
@@ -53,10 +50,7 @@ function statesSince({ states }: EcsService, from: EpochMs): readonly ServiceSta
   return states.entries.slice(Math.max(0, first)).map(({ value }) => value);
 }
 
-/**
- * Whether the task surely has the present value: it was created after the value had spread, or the
- * secret never had another one. Here each new value becomes the current one at once.
- */
+/** Whether the task surely has the present value: created after it had spread, or there was no other. */
 export function isFalseRoll(world: World, action: Action): boolean {
   if (action.kind !== 'ask-to-leave' || action.why !== 'old-secret') return false;
   const secret = world.secrets.find(`coder/keys/${poolOfPart(action.pool)}`);

@@ -6,7 +6,6 @@ import { Random } from '../../../simulator/base/random.ts';
 import type { Range } from '../../../simulator/ecs/parts/latencies.ts';
 import { CLEANUPS, ROLLOUTS } from '../../../simulator/ecs/rollout.ts';
 import type { PoolSpec, WorldOptions } from '../../../simulator/world.ts';
-import type { ConnectionFaults } from './faulty-connection.ts';
 
 export type PlannedPool = PoolSpec & {
   readonly min: number;
@@ -15,10 +14,7 @@ export type PlannedPool = PoolSpec & {
   readonly idleTimeoutS: number;
 };
 
-/**
- * The highest rate of each incident, per hour over all pools. Incidents happen to a random task, a
- * random pool, or the whole world.
- */
+/** Per hour over all pools. They happen to a random task, a random pool, or the whole world. */
 const MOST_AN_HOUR = {
   'spot interruption': 6,
   'host failure': 2,
@@ -54,64 +50,12 @@ export type Retirement = {
   readonly backAfterHours?: number;
 };
 
-export type WorldPlan = {
-  readonly seed: number;
-  /** Duration of all events; afterwards the world has to settle. */
-  readonly busyHours: number;
-  readonly pools: readonly PlannedPool[];
-  readonly maxTasks: number;
-  readonly atOncePercent: number;
-  readonly world: Omit<WorldOptions, 'pools'>;
-  readonly lookEveryS: number;
-  /** Shares of all invocations, 0 to 1. */
-  readonly looks: { readonly doubled: number; readonly crashing: number; readonly slow: number };
-  readonly memory: {
-    /** How long Lambda keeps each process. */
-    readonly processLifeMs: Range;
-    /** How often per hour the record is lost, old or wrong, or may not be read or written for a time. */
-    readonly recordAnHour: number;
-  };
-  /** Shares of the messages for the next looks, 0 to 1. */
-  readonly messages: { readonly lost: number; readonly repeated: number; readonly late: number };
-  readonly callLatency: Range;
-  readonly line: ConnectionFaults;
-  readonly agent: ConnectionFaults;
-  /** Incidents per hour; those that never happen are absent. */
-  readonly incidents: Readonly<Partial<Record<Incident, number>>>;
-  readonly builds: {
-    /** Bursts per hour and pool. */
-    readonly bursts: number;
-    /** Share of builds that take hours. */
-    readonly longShare: number;
-  };
-  /** How often per hour a task runs out of memory. */
-  readonly outOfMemoryAnHour: number;
-  /** How often per hour a daemon registers that claims a task which is not its own. */
-  readonly fakeDaemonsAnHour: number;
-  readonly overridesAnHour: number;
-  readonly secrets: {
-    /** Changes per hour over all pools. */
-    readonly changesAnHour: number;
-    /** How old lists of secrets are (docs/internals/aws.md §4). */
-    readonly listLagMs: number;
-    /** How often per hour a permission is missing for a time. */
-    readonly forbiddenAnHour: number;
-    /** How often per hour lists of secrets tell too little for a time, or of a change that is none. */
-    readonly liesAnHour: number;
-  };
-  /** At most one for each pool. */
-  readonly retirements: readonly Retirement[];
-};
-
 const START = Date.UTC(2026, 10, 20, 9);
 const MANY_DRAWS = 32;
 /** The highest seed: options take at most nine digits. */
 const LAST_WORLD = 999_999_999;
 
-/**
- * A random source from a seed. The first draws are thrown away, because close seeds begin with
- * similar numbers.
- */
+/** A random source. The first draws are thrown away, because close seeds begin with similar numbers. */
 export function seeded(seed: number): Random {
   const random = new Random(seed);
   for (let draw = 0; draw < MANY_DRAWS; draw++) random.next();
@@ -124,11 +68,8 @@ export function* worldSeeds(seed: number): Generator<number, never> {
   for (;;) yield random.whole(0, LAST_WORLD);
 }
 
-/**
- * Draws the plan of a world. What was added later has a random source of its own, so that all else in
- * a world stayed the same.
- */
-export function drawPlan(seed: number): WorldPlan {
+/** What was added later has a random source of its own, so that all else in a world stayed the same. */
+export function drawPlan(seed: number) {
   const random = seeded(seed);
   const pools = drawPools(random);
   const floors = sum(pools, floorOf);
@@ -142,11 +83,11 @@ export function drawPlan(seed: number): WorldPlan {
   const messages = seeded(seed + 41);
   return {
     seed,
+    /** Duration of all events; afterwards the world has to settle. */
     busyHours,
-    pools: drawCapacity(seeded(seed + 53), drawAuto(seeded(seed + 44), pools)).map((pool) => ({
-      ...pool,
-      ...earlySuccess,
-    })),
+    pools: drawCapacity(seeded(seed + 53), drawAuto(seeded(seed + 44), pools)).map(
+      (pool): PlannedPool => ({ ...pool, ...earlySuccess }),
+    ),
     maxTasks: Math.max(1, floors, random.whole(Math.ceil(most / 2), most + 5)),
     atOncePercent: random.pick([1, 10, 25, 50, 100]) ?? 25,
     world: {
@@ -155,29 +96,41 @@ export function drawPlan(seed: number): WorldPlan {
       cleanup: { ...deployments.pick(CLEANUPS), admits: deployments.next() < 0.7 },
     },
     lookEveryS: random.pick([5, 10, 30, 30, 45, 60]) ?? 10,
+    /** Shares of all invocations, 0 to 1. */
     looks: { doubled: often(random, 0.3), crashing: often(random, 0.2), slow: often(random, 0.1) },
     memory: {
-      processLifeMs: memory.pick(PROCESS_LIVES_MS) ?? [0, 0],
+      /** How long Lambda keeps each process. */
+      processLifeMs: memory.pick(PROCESS_LIVES_MS) ?? ([0, 0] as const),
+      /** How often the record is lost, old or wrong, or may not be read or written for a time. */
       recordAnHour: often(memory, 6),
     },
+    /** Shares of the messages for the next looks, 0 to 1. */
     messages: { lost: often(messages, 0.3), repeated: often(messages, 0.3), late: often(messages, 0.3) },
-    callLatency: random.pick(CALL_LATENCIES_MS) ?? [20, 400],
+    callLatency: random.pick(CALL_LATENCIES_MS) ?? ([20, 400] as const),
     line: { failing: often(random, 0.05), losing: often(random, 0.05) },
     agent: { failing: often(random, 0.2), losing: often(random, 0.2) },
     incidents: drawIncidents(random, { later: seeded(seed + 22) }),
+    /** Bursts per hour and pool, and the share of builds that take hours. */
     builds: { bursts: random.between(3, 15), longShare: random.next() < 0.3 ? random.between(0, 0.01) : 0 },
     outOfMemoryAnHour: often(seeded(seed + 20), 3),
+    /** How often a daemon registers that claims a task which is not its own. */
     fakeDaemonsAnHour: often(seeded(seed + 30), 6),
     overridesAnHour: often(people, 6),
+    /** At most one for each pool. */
     retirements: drawRetirements(people, { pools, busyHours }),
     secrets: {
       changesAnHour: often(secrets, 2),
+      /** How old lists of secrets are (docs/internals/aws.md §4). */
       listLagMs: secrets.pick([0, 0, 60_000, 300_000]) ?? 0,
+      /** How often a permission is missing for a time. */
       forbiddenAnHour: often(secrets, 0.5),
+      /** How often lists of secrets tell too little for a time, or of a change that is none. */
       liesAnHour: often(secrets, 4),
     },
   };
 }
+
+export type WorldPlan = Readonly<ReturnType<typeof drawPlan>>;
 
 const PROCESS_LIVES_MS: readonly Range[] = [
   [0, 0],
@@ -190,10 +143,7 @@ const CALL_LATENCIES_MS: readonly Range[] = [
   [50, 2_000],
 ];
 
-/**
- * A rate or share from 0 to `most`. It is 0 in half of the worlds, and small more often than large
- * in the others.
- */
+/** From 0 to `most`: 0 in half of the worlds, in the others small more often than large. */
 function often(random: Random, most: number): number {
   const share = most * random.next() ** 2;
   return random.next() < 0.5 ? share : 0;
@@ -257,7 +207,7 @@ function drawPool(random: Random, template: typeof DEFAULT_POOL): PlannedPool {
   };
 }
 
-function drawWorld(random: Random): WorldPlan['world'] {
+function drawWorld(random: Random): Omit<WorldOptions, 'pools'> {
   return {
     start: START as EpochMs,
     seed: random.whole(0, 2 ** 31 - 1),
@@ -285,7 +235,7 @@ function drawWorld(random: Random): WorldPlan['world'] {
 /** Half of the worlds have no retirement; in the others about half of the pools retire. */
 function drawRetirements(
   random: Random,
-  { pools, busyHours }: Pick<WorldPlan, 'pools' | 'busyHours'>,
+  { pools, busyHours }: { readonly pools: readonly PlannedPool[]; readonly busyHours: number },
 ): readonly Retirement[] {
   const share = random.next();
   if (share < 0.5) return [];
@@ -303,7 +253,11 @@ function drawRetirements(
 /** This incident was added later. */
 const LATER: Incident = 'no capacity and no event';
 
-function drawIncidents(random: Random, { later }: { readonly later: Random }): WorldPlan['incidents'] {
+/** Incidents per hour; those that never happen are absent. */
+function drawIncidents(
+  random: Random,
+  { later }: { readonly later: Random },
+): Readonly<Partial<Record<Incident, number>>> {
   const drawn = INCIDENTS.map(
     (incident) => [incident, often(incident === LATER ? later : random, MOST_AN_HOUR[incident])] as const,
   );
