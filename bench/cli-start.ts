@@ -1,7 +1,4 @@
-/**
- * Measures how long `autoscaler validate` takes from start to end, beside a Node process that does
- * nothing, in the same run. Node's cache of compiled modules is warm, as from the second start on.
- */
+/** `autoscaler validate` with a warm cache of modules, beside a Node process that does nothing. */
 import { execFileSync } from 'node:child_process';
 import { median } from './statistics.ts';
 

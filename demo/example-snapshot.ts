@@ -1,7 +1,4 @@
-/**
- * The snapshot of `examples/plan/`: a small simulated deployment at 9:00 on a Monday. The autoscaler
- * has looked at it for two hours. The last jobs come after its last look, so the plan has changes.
- */
+/** The snapshot of `examples/plan/`: Monday 9:00 after two hours of looks. The last jobs are new to it. */
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import type { Config } from '../lambda/decision/model/config.ts';
 import type { Snapshot } from '../lambda/decision/model/snapshot.ts';

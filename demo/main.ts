@@ -1,7 +1,6 @@
 /**
- * `npm run demo`: runs the deployed Lambda function on its schedule against a simulated coderd and
- * ECS on loopback, with the real HTTP and AWS clients. One real second is ten simulated seconds.
- * The demo ends by itself.
+ * `npm run demo`: the deployed function on its schedule against a simulated coderd and ECS on
+ * loopback. One real second is ten simulated seconds. It ends by itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';

@@ -1,7 +1,6 @@
 /**
- * Bundles a module with the packages that it imports, and collects the licences of bundled packages.
- * Installed as dependencies they would be much larger: echarts is larger than all of the rest of the
- * CLI, and fflate has eight builds.
+ * Bundles a module with its packages, and collects their licences. Installed as dependencies,
+ * echarts is larger than all of the rest of the CLI, and fflate has eight builds.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * Replays one trace of a scenario with the real look. Each look promises a start for each pending
- * job; the tally compares the promises with the times at which daemons took the jobs.
- */
+/** Replays a scenario with the real look, and compares the starts that it promises with actual ones. */
 
 import { loadConfig } from '../../lambda/config/load.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';

@@ -1,8 +1,7 @@
 /**
- * `npm run backtest:policies`: compares the cost of the autoscaler with that of other policies, over
- * the same traces at several prices of waiting. The autoscaler knows only the price. The other
- * policies are tuned for each trace and price. `-- --json`: the last line is one JSON object, the
- * same for the same options. The exit code is always 0.
+ * `npm run backtest:policies`: compares the cost of the autoscaler, which knows only the price of
+ * waiting, with that of policies tuned for each trace and price. `-- --json`: the last line is one
+ * JSON object, the same for the same options. The exit code is always 0.
  */
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';

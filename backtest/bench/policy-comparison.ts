@@ -1,7 +1,6 @@
 /**
- * Runs the autoscaler and other policies on the traces of one subject. The autoscaler runs once for
- * each price of waiting and knows only that price. Each other policy runs with every setting of its
- * grid on the same trace, and its best setting for each price counts.
+ * The autoscaler runs once for each price of waiting and knows only that. Each other policy runs
+ * with every setting of its grid, and the best one for each price counts.
  */
 
 import { readFileSync } from 'node:fs';

@@ -13,11 +13,7 @@ import { type BoundJob, type BoundPool, busyHours } from './demand.ts';
 /** Billing begins with the image pull, when the network interface exists (`simulator/ecs/task.ts`). */
 const BILLED_OF_BOOT = 0.7;
 
-/**
- * The part of a trace and a configuration that a comparison uses: jobs that a pool can run, and
- * pools that are not retiring. The other jobs would wait under every policy and hide the
- * differences.
- */
+/** Without retiring pools and jobs that no pool can run, which would wait under every policy. */
 export function withoutUnservedJobs({
   trace,
   config,

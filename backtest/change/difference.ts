@@ -1,7 +1,4 @@
-/**
- * Computes the difference of a figure from pairs of replays. Both replays of a pair have the same
- * jobs and the same seed, so the differences of the pairs vary less than the figures themselves.
- */
+/** Both replays of a pair have the same jobs and seed, so differences vary less than the figures do. */
 import { meanOf, sum } from '../../lambda/decision/model/collections.ts';
 import { studentT } from '../estimate/estimate.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Matches the pools of two configurations: first by name. Two pools that remain are one renamed
- * pool if they have the same organization and tags. Only retiring pools share these with another.
- */
+/** Pools match by name, then by organization and tags (renamed). Only retiring pools share these. */
 import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
 import { tagKey } from '../../lambda/decision/model/tags.ts';
 

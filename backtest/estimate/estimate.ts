@@ -123,10 +123,7 @@ function firstOf(sorted: readonly number[], isEnough: (value: number) => boolean
   return sorted[low] ?? 0;
 }
 
-/**
- * Student's t distribution with a whole number of degrees of freedom (Abramowitz and Stegun, Handbook of
- * Mathematical Functions, 26.7.3 and 26.7.4).
- */
+/** Student's t distribution (Abramowitz and Stegun, Mathematical Functions, 26.7.3 and 26.7.4). */
 
 /** Half the width of a two-sided interval in standard errors, by bisection. `confidence`: 0 to 1. */
 export function studentT(confidence: number, freedom: number): number {

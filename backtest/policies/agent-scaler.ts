@@ -1,7 +1,4 @@
-/**
- * Buildkite's agent scaler as the Elastic CI Stack runs it. The scaler only adds instances. An
- * agent that is idle for long enough exits and removes its instance.
- */
+/** Buildkite's agent scaler as the Elastic CI Stack runs it: it only adds; idle agents exit themselves. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Policy, PolicyContext } from './policy.ts';
 
@@ -112,10 +109,7 @@ class Scaler {
     if (wanted > (inService || state.desiredCount)) this.#scaleOut(wanted, state.desiredCount);
   }
 
-  /**
-   * Adds what the desired count lacks, not what the running instances lack. If all missing
-   * instances already boot, it adds none, but the cooldown still begins again.
-   */
+  /** Adds what the desired count lacks. If all of it already boots, the cooldown still begins again. */
   #scaleOut(wanted: number, desired: number): void {
     const now = this.#context.world.timeline.now();
     const { scaleOutCooldownS, scaleOutFactor } = this.#settings;

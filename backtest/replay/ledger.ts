@@ -54,10 +54,7 @@ export class Ledger {
     return this.#acquisitions.get(jobId);
   }
 
-  /**
-   * One bill for each task. `billedUntil`: the end of billing of a task that still exists after the
-   * period. It idles only while jobs on other tasks finish, so that time is not billed.
-   */
+  /** One bill for each task. `billedUntil`: of one that still exists, idle while jobs elsewhere finish. */
   bills(
     world: World,
     given: {

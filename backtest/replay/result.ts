@@ -142,16 +142,10 @@ export const lostJobs = ({ jobs }: Figures): number => jobs.killed + jobs.reaped
 /** Kinds of jobs that delay a person who sits at the screen or comes to work. */
 export const PEOPLE_WAIT_FOR: ReadonlySet<JobKind> = new Set(['user', 'autostart', 'import']);
 
-/**
- * Assumption: minutes of a person for each failed job. A killed build leaves untracked resources
- * behind, and coderd notices it after 5 min. A person has to request a job again that never ran.
- */
+/** Assumption. A killed build leaves resources, noticed after 5 min; another one is requested again. */
 export const FAILURE_MINUTES = { killed: 60, reaped: 30, unserved: 30 } as const;
 
-/**
- * The most minutes of one job's wait that count in dollars. After this time coderd's reaper fails a
- * pending job, and a person without a workspace has started one by hand.
- */
+/** By then coderd's reaper fails a pending job, and a person has started a workspace by hand. */
 export const LONGEST_WAIT_MINUTES = 30;
 
 /** Where the wait of people (`PEOPLE_WAIT_FOR`) went, until a daemon took the job. No other jobs count. */

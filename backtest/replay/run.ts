@@ -61,10 +61,7 @@ export type RunOptions = {
   readonly onProgress?: (share: number) => void;
   /** Called after each look of the autoscaler. */
   readonly onLook?: (look: LookResult) => void;
-  /**
-   * Whether looks are left out that would change nothing. They take most of the time of a replay, but with
-   * a forecast the result is only close to that of all looks. @default false
-   */
+  /** Leaves out looks that would change nothing; with a forecast the result is only close. @default false */
   readonly leavesOutLooks?: boolean;
   /** So long after its submission a person cancels a job. Undefined: never. @default never */
   readonly cancelAfterMs?: (job: TraceJob) => number | undefined;

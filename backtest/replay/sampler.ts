@@ -1,7 +1,6 @@
 /**
- * Samples the pools of a world once a minute, and aggregates the samples into steps for the charts.
- * The second changes from minute to minute. coderd inserts jobs at the full minute, so a fixed
- * second would see jobs of less than a minute always or never.
+ * Samples pools once a minute, for the charts. The second changes: coderd inserts jobs at the full
+ * minute, so a fixed one would see short jobs always or never.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';

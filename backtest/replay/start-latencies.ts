@@ -1,10 +1,7 @@
 /** Converts the start times of a trace into latencies of a simulated world, and back. */
 import { BOOT_SHARES, FARGATE, type Latencies, type Range } from '../../simulator/ecs/parts/latencies.ts';
 
-/**
- * Time of a task with a guard from RUNNING to a registered daemon: two calls of 50 to 400 ms, 3 s
- * until ECS would have told it to stop, and the start of the daemon.
- */
+/** From RUNNING to a registered daemon, with a guard: two calls, 3 s to be told to stop, its start. */
 const AFTER_BOOT_MS: Range = [100 + 3_000 + 2_500, 800 + 3_000 + 6_000];
 /** The network interface and the image pull take at least this long. */
 const LEAST_BOOT_MS = 1_000;

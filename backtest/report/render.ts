@@ -1,7 +1,6 @@
 /**
- * Renders the result of a backtest as one HTML file. The file loads nothing from elsewhere, and its
- * content security policy forbids it. The page is complete without its script: the script only
- * makes the charts interactive.
+ * One HTML file that loads nothing from elsewhere, as its content security policy says. It is
+ * complete without its script, which only makes the charts interactive.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

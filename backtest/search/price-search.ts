@@ -205,10 +205,7 @@ type Period = Pick<Trace, 'from' | 'to'>;
 export const perMonth = (amount: number, { from, to }: Period): number =>
   estimate.perMonth(amount, to - from);
 
-/**
- * Whether each day of a trace is held back: the last third of the weeks if there are two or more, so
- * that a change shows; else every third day, so that a weekend is not alone. Fewer than six days: none.
- */
+/** The last third of two weeks or more, so that a change shows; else every third day; none of five. */
 export function heldBack({ from, to }: Period): readonly boolean[] {
   const days = Math.max(1, Math.floor((to - from) / DAY_MS));
   const weeks = Math.floor(days / 7);

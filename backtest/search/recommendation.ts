@@ -1,7 +1,4 @@
-/**
- * Computes recommended settings from replays: price of waiting, limits above the observed peaks, start time. And
- * formats them as YAML for autoscaler.yaml: only required settings, and those that differ from a default.
- */
+/** Recommends price, limits above the observed peaks and start time, as YAML without defaults. */
 
 import { stringify } from 'yaml';
 import type { DeployedPool, Deployment } from '../../lambda/config/rules/deployment.ts';

@@ -1,7 +1,4 @@
-/**
- * Parses a trace: an optional header, then one job for each line, in the format of docs/backtest.md.
- * It takes lines one at a time, as a file may be longer than the longest possible string.
- */
+/** An optional header, then one job a line (docs/backtest.md), taken one at a time: files can be long. */
 import { basename } from 'node:path';
 import { shownText } from '../../lambda/config/problems/shown.ts';
 import { type EpochMs, isoTime, plusMs } from '../../lambda/decision/model/brands.ts';

@@ -1,7 +1,6 @@
 /**
- * A deployment of any size in the simulated world, at a busy moment: pools with overlapping tags,
- * pending jobs of up to a few hundred tag groups, tasks in every state, and workspaces of which a
- * fifth start 90 seconds later. The world's time stands still from then on.
+ * A deployment of any size at a busy moment: overlapping tags, pending jobs, tasks in every state,
+ * and workspaces of which a fifth start 90 seconds later. Then the world's time stands still.
  */
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { Random } from '../../simulator/base/random.ts';

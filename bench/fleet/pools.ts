@@ -59,10 +59,7 @@ function makeSettings({ pools, daemons, workspaces }: FleetSize, random: Random)
   };
 }
 
-/**
- * The parsed `autoscaler.yaml` of the deployment. `maxTasks` allows half as many tasks again, one
- * more per pool, and one for each workspace that is about to start.
- */
+/** `maxTasks`: half as many tasks again, one more per pool, and one for each workspace about to start. */
 export function configOf(
   pools: readonly FleetPool[],
   { daemons, workspaces }: FleetSize,

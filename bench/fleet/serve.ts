@@ -1,7 +1,6 @@
 /**
- * Serves a deployment over loopback. A proxy before the simulated coderd and AWS remembers each
- * answer, so that making it takes no part in the measured time, and so that every look has the same
- * work: a write that it knows changes nothing.
+ * Serves a deployment over loopback. A proxy remembers each answer: making it is not measured,
+ * every look has the same work, and writes change nothing.
  */
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { buffer } from 'node:stream/consumers';

@@ -21,10 +21,7 @@ export function functionEnvironment(
   };
 }
 
-/**
- * The variables for a person. They replace a profile of the real AWS, and every AWS service gets
- * the simulated endpoint, so that no command reaches a real account.
- */
+/** For a person, instead of a profile of the real AWS: no command reaches a real account. */
 export function environmentOf(
   world: World,
   { coderdUrl, awsUrl }: ServedWorld,

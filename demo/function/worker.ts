@@ -1,7 +1,4 @@
-/**
- * The process of the function: loads the bundle in a thread with its own environment and standard
- * output, as Lambda does, and runs one invocation for each message.
- */
+/** The process of the function: the bundle in a thread of its own. Each message is one invocation. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Plays the demo without waiting, so that it is always the same. The look and its adapters are
- * those of the function. Its clock runs slower than the world's, as in `npm run demo`.
- */
+/** Plays the demo without waiting, always the same. The function's clock is slow, as in `npm run demo`. */
 import { parse } from 'yaml';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { connect } from '../../lambda/connect.ts';

@@ -1,7 +1,4 @@
-/**
- * Draws frames of a terminal as one animated SVG without scripts: a strip of frames, of which CSS
- * shows one at a time. Each line that occurs several times is drawn once and used again.
- */
+/** Frames of a terminal as one animated SVG: a strip of which CSS shows one at a time, without scripts. */
 
 /** A screen, and how long it is shown. */
 export type TimedFrame = { readonly frame: string; readonly ms: number };

@@ -1,7 +1,4 @@
-/**
- * coderd and AWS as they are before anything is deployed, for `autoscaler setup`: coderd runs builds
- * with its own provisioners, and AWS has neither secrets nor a stack. CDK cannot deploy there.
- */
+/** Before anything is deployed: coderd has its own provisioners, AWS neither secrets nor a stack. */
 import { join } from 'node:path';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { DAY_MS } from '../../lambda/decision/model/units.ts';

@@ -1,7 +1,4 @@
-/**
- * The builds of `npm run try`, at random times: people start workspaces, which coderd stops again;
- * prebuilds, template imports, and now and then a job that no pool can run.
- */
+/** Builds at random times: workspaces, which coderd stops again, prebuilds, imports, unschedulable jobs. */
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 import { some } from '../../lambda/explain/format.ts';
 import type { InitWork } from '../../simulator/base/daemon-connection.ts';

@@ -1,7 +1,6 @@
 /**
- * `npm run try`: a coderd and an ECS that keep running, with builds and with the real function on
- * its schedule, until Ctrl-C. Commands in a second terminal use them. Time is real; only tasks
- * start faster than on Fargate.
+ * `npm run try`: coderd, ECS and the real function keep running until Ctrl-C, for commands in a
+ * second terminal. Time is real; only tasks start faster than on Fargate.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';

@@ -27,10 +27,7 @@ export function usageOf(pool: string): BuildUsage {
 
 const MAX = 8;
 
-/**
- * The configuration, as a user would write it. `default` keeps free daemons by the price of
- * waiting; the other pools scale in to zero, so that there is more to see.
- */
+/** As a user writes it. `default` keeps free daemons; the others scale in to zero, to show more. */
 export function tryConfig(coderdUrl: string): string {
   return [
     '# The configuration of npm run try. Its coderd and its ECS are simulated.',

@@ -1,7 +1,6 @@
 /**
- * `npm run explore`: checks the protocol of docs/internals/architecture.md, "The lease", in every
- * interleaving of a small world. Exits with 1 when a property is violated, or when no exploration
- * catches a mutant of the protocol.
+ * `npm run explore`: checks "The lease" of docs/internals/architecture.md in every interleaving of
+ * a small world. Exits with 1 for a violation, or for a mutant that is not caught.
  */
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';

@@ -1,7 +1,4 @@
-/**
- * Mutants of the protocol. Each breaks one rule of docs/internals/architecture.md, "The lease", and
- * an exploration must catch it. Also the assumptions behind safety, each left out.
- */
+/** Mutants: each breaks a rule of "The lease" (docs/internals/architecture.md). And assumptions left out. */
 
 import { decide } from '../../lambda/decision/decide.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';

@@ -1,7 +1,6 @@
 /**
- * `npm run sim:leaves`: simulates random worlds with all faults at once, in virtual time, until
- * enough tasks have left. Each world runs the real look. Exits with 1 if a scale-in or a deployment
- * killed a build, or if a world does not settle after its events have ended.
+ * `npm run sim:leaves`: random worlds with all faults and the real look, in virtual time, until
+ * enough tasks have left. Exits with 1 if the product killed a build, or a world does not settle.
  */
 import { Command } from 'commander';
 import { createLogUpdate } from 'log-update';

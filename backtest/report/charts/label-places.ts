@@ -1,7 +1,4 @@
-/**
- * Places the labels of chart points: each as near to its point as it can be without covering a
- * point or another label. All numbers are pixels from the top left corner of the plot area.
- */
+/** Places labels near their points, off points and other labels. Pixels from the plot's corner. */
 import type { Size } from './style.ts';
 
 export type Spot = { readonly x: number; readonly y: number };

@@ -180,10 +180,7 @@ type BoundLine = {
   readonly side: 'left' | 'right';
 };
 
-/**
- * The lowest bound has its name on the left of its line, the other one on the right. A bound close
- * to the left edge costs next to nothing and leaves no room for a name: it is left out.
- */
+/** The lowest bound is named on the left of its line. Close to the left edge is no room for a name. */
 function boundLines(
   bounds: readonly Bound[],
   cost: CostAxis,

@@ -12,10 +12,7 @@ export function drawPicture(id: string, optionOf: (size: Size) => EChartsOption,
   return new Html(withoutCounter(id, svg));
 }
 
-/**
- * echarts puts a process-wide counter into ids: replace it, as the same backtest must give the same
- * text. Its styles only concern hovering: remove them. Round coordinates to a tenth of a pixel.
- */
+/** Ids without echarts' process-wide counter, no styles for hovering, and tenths of pixels. */
 const withoutCounter = (id: string, svg: string): string =>
   svg
     .replaceAll(/<style[\s\S]*?<\/style>/g, '')

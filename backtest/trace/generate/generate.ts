@@ -1,7 +1,6 @@
 /**
- * Generates a trace from a scenario and a seed: people with working hours, schedules, and new
- * template versions. docs/backtest.md lists the assumptions and the public sources. The same seed
- * gives the same trace. A longer trace begins with the shorter one.
+ * People with working hours, schedules and new template versions; docs/backtest.md has assumptions
+ * and sources. The same seed gives the same trace, and a longer one begins with the shorter one.
  */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { Random } from '../../../simulator/base/random.ts';

@@ -10,11 +10,7 @@ export type LocalDay = {
   readonly date: string;
   /** 0 is Sunday. */
   readonly weekday: number;
-  /**
-   * The time at which the local clock shows this many minutes since midnight. From 1440 on it is on
-   * the next day. From 4:00 on it is exact, as clocks change at night. Earlier times count back
-   * from noon.
-   */
+  /** When the local clock shows these minutes since midnight. Before 4:00 counted back from noon. */
   readonly at: (minute: number) => EpochMs;
 };
 

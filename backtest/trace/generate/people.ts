@@ -49,10 +49,7 @@ function drawSchedule(group: PeopleGroup, arrivalMinute: number, random: Random)
   return Math.floor(minute / HALF_HOUR) * HALF_HOUR;
 }
 
-/**
- * A factor for the time to live of the template. Most people keep it. Some shorten it, and some
- * extend it until the next morning. On Mondays all workspaces are stopped.
- */
+/** Factor for the template's time to live. Most keep it; some extend it until the next morning. */
 function drawTtlFactor(random: Random): number {
   const share = random.next();
   if (share < 0.15) return 0.5;

@@ -1,7 +1,4 @@
-/**
- * Reads runs or jobs of GitHub Actions, as `gh run list --json`, `gh run view --json jobs` and the
- * REST API write them: one JSON document, or one on each line.
- */
+/** Runs or jobs of GitHub Actions, as gh and the REST API write them: one JSON document, or one a line. */
 import { shown } from '../../../lambda/config/problems/shown.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';

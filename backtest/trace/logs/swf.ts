@@ -1,7 +1,6 @@
 /**
- * Reads the Standard Workload Format of the Parallel Workloads Archive: comments with `;`, then one
- * job a line with 18 numbers (https://www.cs.huji.ac.il/labs/parallel/workload/swf.html). -1 is
- * unknown.
+ * Standard Workload Format (https://www.cs.huji.ac.il/labs/parallel/workload/swf.html): comments
+ * with `;`, then one job a line with 18 numbers. -1 is unknown.
  */
 import { shownText } from '../../../lambda/config/problems/shown.ts';
 import { timeZoneProblem } from '../../../lambda/config/schema/names.ts';

@@ -1,7 +1,6 @@
 /**
- * Chooses the questions of a recorded transcript that are safe for any coderd. They change nothing
- * and need only a token and an organization. No answer makes coderd read all of its jobs or log an
- * internal error.
+ * The questions of a transcript that are safe for any coderd: they change nothing, need only a
+ * token and an organization, and make coderd neither read all jobs nor log an internal error.
  */
 import * as z from 'zod';
 import {

@@ -16,10 +16,8 @@ export function recordedReleases(): readonly string[] {
 }
 
 /**
- * The recorded releases whose answers are expected of a coderd, oldest first. If its minor release
- * was recorded, that one. Otherwise the nearest older and the nearest newer release: what changed
- * between them may have changed before this version. Before the oldest: the oldest. After the
- * newest, or for an unknown version: the newest.
+ * Oldest first. If the minor release was recorded, that one; otherwise the nearest older and newer
+ * ones, since what changed between them may have changed before. Outside: the oldest or newest.
  */
 export function releasesToCompare(version: string, recorded: readonly string[]): readonly string[] {
   const newest = recorded.slice(-1);

@@ -1,8 +1,4 @@
-/**
- * Plays the events of the run, like those of the demo. Bursts of builds come with different tag
- * sets, from zero. Builds have different lengths, so a pool scales in while some run. Workspaces
- * stop, and others start by schedule while their pool is at zero.
- */
+/** Bursts of builds of different lengths from zero, so pools scale in while some run; stops; autostarts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';

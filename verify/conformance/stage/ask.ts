@@ -75,10 +75,7 @@ export class JsonClient {
     this.#token = token;
   }
 
-  /**
-   * Sends a request and parses the answer. The token is in no error message.
-   * @throws ConformanceError with the server's answer if its status is not 2xx
-   */
+  /** The token is in no error message. @throws ConformanceError if the server's status is not 2xx */
   async ask<T extends z.ZodType>(path: string, schema: T, request: JsonRequest = {}): Promise<z.output<T>> {
     const { method = 'GET', body } = request;
     const isBytes = body instanceof Uint8Array;

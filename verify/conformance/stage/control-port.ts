@@ -1,7 +1,4 @@
-/**
- * Calls the control port of a real coderd (docs/internals/conformance.md). Its requests are those of
- * this file, all of them POST with JSON. Errors are 4xx or 5xx.
- */
+/** Calls the control port of a real coderd (docs/internals/conformance.md): POST with JSON. */
 import * as z from 'zod';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { JsonClient } from './ask.ts';

@@ -113,11 +113,7 @@ export abstract class Stage {
   /** Removes the workspace's next_start_at: a state that no request can create. */
   abstract forgetNextStart(workspace: string): Promise<void>;
 
-  /**
-   * Waits until `isSo` resolves to true.
-   * @throws ConformanceError after a timeout: 20 s on a real coderd, 120 s of virtual time on the
-   * simulated one
-   */
+  /** @throws ConformanceError after 20 s on a real coderd, 120 s of virtual time on the simulated one */
   async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
     const end = this.now() + this.timeoutMs;
     while (!(await isSo())) {

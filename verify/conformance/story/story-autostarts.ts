@@ -1,7 +1,4 @@
-/**
- * Plays the transitions that coderd makes, and the daemon that its gate needs. Times are in the
- * future: they are passed to the executor, and daemons are set as seen at them.
- */
+/** Plays transitions that coderd makes, and the daemon that its gate needs, at times in the future. */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { HOUR_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
 import type { Stage } from '../stage/stage.ts';

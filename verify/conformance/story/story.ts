@@ -1,8 +1,4 @@
-/**
- * Plays a fixed story through coderd's public API. Every answer that the product depends on is
- * read, raw and through the product's own adapters. The story waits only for the results of its own
- * requests.
- */
+/** Plays a fixed story. What the product depends on is read raw and through the product's adapters. */
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { ConformanceError } from '../stage/question.ts';

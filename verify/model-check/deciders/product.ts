@@ -1,8 +1,7 @@
 /**
- * The product's autoscaler in an exploration. Its looks read coderd and ECS at one moment or at
- * two, decide with the product's `decide`, and make their calls one by one. A look may end between
- * any two calls. A reply may be lost; the look then makes no further call (lambda/look/apply.ts). A
- * second look may start before the first has ended.
+ * The product's autoscaler. Its looks read coderd and ECS at one moment or at two, and make their
+ * calls one by one. A look may end between two calls, or after a lost reply (lambda/look/apply.ts);
+ * a second one may start before.
  */
 import type { Autoscaler } from '../world/autoscalers.ts';
 import { remembered } from '../world/interned.ts';

@@ -50,11 +50,7 @@ export type DaemonView = { readonly row: 'none' | 'live' | 'offline'; readonly h
 
 export const NO_DAEMON: DaemonView = { row: 'none', hasJob: false };
 
-/**
- * What ECS shows of a task; undefined if ECS has chosen to stop it.
- * @param isCoderOlder whether the look has read coderd before ECS: a row that coderd did not show
- * then is new, and so is its task
- */
+/** Undefined if ECS has chosen to stop it. `isCoderOlder`: a row that coderd did not show yet is new. */
 export function seenByEcs(task: ModelTask | undefined, isCoderOlder = false): EcsTaskView | undefined {
   if (task === undefined || task.ecs === 'chosen') return undefined;
   const { protection, revision } = task;
@@ -253,11 +249,7 @@ function daemonOf(pool: SeenPool, { row, hasJob }: DaemonView, name: number): re
   ];
 }
 
-/**
- * A daemon of another fleet. Without it, the list would be empty after coderd has forgotten the
- * pool's daemons. An empty list may be an error of coderd's, so the product would drain nothing
- * (docs/adr/0004).
- */
+/** Without a daemon of another fleet the list could be empty, which may be an error (docs/adr/0004). */
 const OTHER_DAEMON: Daemon = {
   id: 'stranger' as DaemonId,
   organization_id: ORGANIZATION.id,

@@ -1,7 +1,4 @@
-/**
- * Judges progress. From every reachable state, a quiet world must settle: tasks with a drain
- * request are gone or replaced, deployments end, and the count is what the configuration wants.
- */
+/** From every state a quiet world must settle: no drain request is left, and the count is as wanted. */
 import { remembered } from '../world/interned.ts';
 import { NO_TASK, PoolCodes } from '../world/pool-state.ts';
 import type { Judge } from '../world/search.ts';

@@ -1,7 +1,6 @@
 /**
- * Computes how a pool goes on in a quiet world: agents answer, every call arrives, every job ends,
- * no deployment starts, and looks see the current state. ECS refuses calls as one reading of
- * DEPLOYMENT_BLOCKED says (docs/internals/aws.md §1).
+ * A quiet world: agents answer, calls arrive, jobs end, no deployment starts, looks see the current
+ * state. ECS refuses calls as one reading of DEPLOYMENT_BLOCKED says (docs/internals/aws.md §1).
  */
 import { isBlocked, type RuleReading } from '../../../simulator/ecs/protection.ts';
 import type { GuardInput, GuardTable } from '../../../simulator/task/guard-table.ts';

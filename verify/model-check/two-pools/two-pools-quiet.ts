@@ -109,10 +109,7 @@ function timeIsOver(pool: SmallPool, isBlocked: boolean): SmallPool {
   return { ...pool, slots, isUnplaced: pool.isUnplaced && isBlocked };
 }
 
-/**
- * Whether the pools have settled: jobs wait only for tasks that ECS cannot place, each pool has
- * what the configuration keeps, and at most one task more is tried.
- */
+/** Jobs wait only for unplaceable tasks, each pool has what it keeps, and one task more may be tried. */
 function isSettled(pools: TwoPools, { limits, blocked }: BlockedRules): boolean {
   const isAtRest = pools.every(({ slots, desired, pending }, at) => {
     const there = tasksIn({ slots });

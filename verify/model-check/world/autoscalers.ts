@@ -14,9 +14,8 @@ export type Autoscaler = {
 };
 
 /**
- * Sets any count and sends a drain request to any task at any time. It covers every write that the
- * product makes on stale readings, in overlapping looks, after a crash between two calls or after a
- * lost reply.
+ * Sets any count and sends any drain request at any time: all that the product writes on stale
+ * readings, in overlapping looks, after a crash or a lost reply.
  */
 export function nonsense(codes: PoolCodes): Autoscaler {
   const next = codes.empty();

@@ -1,7 +1,6 @@
 /**
- * Derives what can happen to one task in the exploration of guards (guards.ts). Every call of its
- * guard is in flight for a while. It may take effect without an answer, be refused, or be lost.
- * Looks of the guard may fail for any time.
+ * What can happen to one task in guards.ts. Calls of its guard are in flight for a while, and may
+ * take effect without an answer, be refused or be lost. Its looks may fail for any time.
  */
 import type { GuardInput, GuardTable } from '../../../simulator/task/guard-table.ts';
 import { feed, judgeLook, type Move, sendsWrite } from './guard-step.ts';

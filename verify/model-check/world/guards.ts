@@ -1,7 +1,6 @@
 /**
- * The exploration of guards: tasks, jobs, a clock and a nonsense autoscaler. It sends drain
- * requests to any task at any time. The count and the revision always let ECS stop any unprotected
- * task. ECS refuses any call, which covers every reading of DEPLOYMENT_BLOCKED
+ * The exploration of guards: tasks, jobs, a clock and a nonsense autoscaler. ECS may stop any
+ * unprotected task and refuse any call, which covers every reading of DEPLOYMENT_BLOCKED
  * (docs/internals/aws.md §1). Tasks are interchangeable: a state is a sorted list of them.
  */
 import { later, movesOf, type Rules } from './clock-moves.ts';

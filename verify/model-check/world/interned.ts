@@ -10,11 +10,7 @@ export class Interned<T> {
   readonly #keyOf: (value: T) => string;
   readonly #most: number;
 
-  /**
-   * @param most number of values; ids are below it
-   * @throws ExplorationError from `idOf` when there are more values, and from `at` for an unknown
-   * id
-   */
+  /** @throws ExplorationError from `idOf` above `most` values, and from `at` for an unknown id */
   constructor(keyOf: (value: T) => string, most: number) {
     this.#keyOf = keyOf;
     this.#most = most;

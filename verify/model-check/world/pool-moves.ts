@@ -1,7 +1,6 @@
 /**
- * Derives what can happen to one task in the exploration of a pool (pool.ts). That exploration
- * tells counts, revisions and coderd's rows apart. Calls of guards take effect at once or not at
- * all. There is no clock: whatever takes long may end at any moment.
+ * What can happen to one task in pool.ts, which tells counts, revisions and rows apart. Calls of
+ * guards take effect at once or not at all, and whatever takes long may end at any moment.
  */
 import type { GuardInput, GuardTable } from '../../../simulator/task/guard-table.ts';
 import { feed, judgeLook, type Move } from './guard-step.ts';

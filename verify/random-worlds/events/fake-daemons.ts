@@ -1,7 +1,4 @@
-/**
- * Plans daemons that claim a task: somebody with a provisioner key of the organization starts a
- * daemon with the task's id or address in its name. It takes jobs, or only seems to.
- */
+/** Daemons that claim a task: somebody's, with its id or address in the name. They may take jobs. */
 import { tagKey } from '../../../lambda/decision/model/tags.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { ConnectionRefused } from '../../../simulator/base/daemon-connection.ts';

@@ -1,7 +1,4 @@
-/**
- * Plans what operators do with pools: overrides that they set as tags on services (docs/adr/0016),
- * some of them malformed, and pools that they retire under load and sometimes take back.
- */
+/** Overrides as tags on services (docs/adr/0016), some malformed, and pools retired and taken back. */
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { OverrideKind } from '../../../lambda/decision/model/plan.ts';
 import { PIN_TAG } from '../../../lambda/decision/model/service-tags.ts';

@@ -1,8 +1,6 @@
 /**
- * Plans changes and faults of what the function reads from AWS. People store another key, or only
- * add a tag, while lists of secrets are old or tell too little, or the autoscaler may not read them
- * for a time. The record of builds, which is a cache, is lost, older than before or no record at
- * all, or the function may neither read nor write it for a time.
+ * Keys are replaced or tagged while lists of secrets are old, tell too little or are forbidden. The
+ * record of builds, a cache, is lost, older, wrong or denied for a time.
  */
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { RECORD } from '../../../simulator/in-process/function.ts';

@@ -1,7 +1,6 @@
 /**
- * Plans what people do with Coder: bursts of builds that take seconds to hours, and workspaces that
- * they start, use for a while and leave running. coderd has to stop those by itself, once a daemon is
- * there.
+ * Bursts of builds of seconds to hours, and workspaces that people start and leave running, for
+ * coderd to stop once a daemon is there.
  */
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';

@@ -1,7 +1,6 @@
 /**
- * The connection between a look and a service that it calls. The service carries out a call between
- * the request and the answer. The call may fail before that, or the answer may be lost after that
- * (the SDK then retries, or gives up). A look may also end between any two calls.
+ * Between a look and a service. A call may fail before it takes effect, or its answer may be lost
+ * after that (the SDK retries, or gives up). A look may end between any two calls.
  */
 
 import type { Random } from '../../../simulator/base/random.ts';

@@ -1,8 +1,4 @@
-/**
- * Finds actions that a look must not take, from what the world knows: actions that a pause forbids
- * (read from the tags themselves, not from the plan), and drain requests for a secret that has not
- * changed.
- */
+/** Finds what a look must not do: actions that a pause tag forbids, drains for an unchanged secret. */
 import { type EpochMs, lastPart, plusMs, poolOfPart } from '../../../lambda/decision/model/brands.ts';
 import type { Action } from '../../../lambda/decision/model/plan.ts';
 import { SPREADS_WITHIN_MS } from '../../../lambda/decision/model/secrets.ts';

@@ -43,10 +43,7 @@ export type Retirement = {
   readonly atHours: number;
   /** Whether the same deployment adds a pool with another name and the same tags. */
   readonly isRenamed: boolean;
-  /**
-   * Hours after `atHours` until it is taken back. Absent: it is taken back at the end of all
-   * events, and only if no other pool could stop its workspaces.
-   */
+  /** Hours after `atHours`. Absent: at the end of all events, if no other pool stops its workspaces. */
   readonly backAfterHours?: number;
 };
 
