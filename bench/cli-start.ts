@@ -3,11 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { median } from './statistics.ts';
 
 export type CliStartFigures = {
-  /** Median of new processes. */
   readonly validateMs: number;
   /** The reference: median of new processes that run `node -e 0`. */
   readonly emptyMs: number;
-  /** `validateMs` divided by `emptyMs`. */
   readonly ratio: number;
 };
 

@@ -18,7 +18,6 @@ export type DecisionFigures = Omit<FleetSize, 'seed'> & {
 
 const ASLEEP = { ...LARGEST, jobs: 0, daemons: 0 };
 
-/** Measures all sizes. */
 export async function measureDecisions(seed: number): Promise<readonly DecisionFigures[]> {
   const figures: DecisionFigures[] = [];
   for (const size of [QUIET, BUSY, LARGEST, ASLEEP]) figures.push(await measureSize({ ...size, seed }));

@@ -17,7 +17,6 @@ export type FunctionFigures = Omit<FleetSize, 'seed'> & {
   readonly init: Work;
   /** The first invocation: it opens connections, compiles code and reads all workspaces. */
   readonly cold: LookFigures;
-  /** Later invocations. */
   readonly warm: LookFigures;
   /** Later invocations that read the workspaces again. Undefined without workspaces. */
   readonly refresh?: LookFigures;
@@ -25,7 +24,6 @@ export type FunctionFigures = Omit<FleetSize, 'seed'> & {
   readonly peakRssMib: number;
 };
 
-/** Medians of several looks. */
 export type LookFigures = Work & {
   /** Calls of one invocation, by operation. */
   readonly calls: Readonly<Record<string, number>>;

@@ -5,7 +5,6 @@ export type InvocationFigures = {
   /** From the start of the process until the function is loaded: what Lambda calls init. */
   readonly init: Work;
   readonly tick: Work;
-  /** The peak so far. */
   readonly peakRssMib: number;
 };
 
@@ -39,7 +38,6 @@ process.on('message', async () => {
   process.send?.(figures);
 });
 
-/** Processor time so far. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

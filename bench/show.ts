@@ -12,7 +12,6 @@ export const GOALS = { decideMs: 100, tickMs: 2_000, validateRatio: 6, tuneRatio
 
 type Column = readonly [head: string, align: 'left' | 'right'];
 
-/** The decision: one row for each deployment. */
 export function decisionText(figures: readonly DecisionFigures[]): string {
   const columns: Column[] = [
     ...['pending jobs', 'pools', 'daemons', 'workspaces'],
@@ -35,7 +34,6 @@ export function decisionText(figures: readonly DecisionFigures[]): string {
 /** ECS's bucket for ListTasks and DescribeTasks: 100 at once, 20 a second (docs/internals/aws.md §2). */
 const CLUSTER_READS = { burst: 100, perSecond: 20 } as const;
 
-/** Whole looks of the bundled function. */
 export function functionText(figures: readonly FunctionFigures[]): string {
   const columns: Column[] = [
     'pending jobs',
@@ -126,7 +124,6 @@ function refreshText({ workspaces, cold, refresh }: FunctionFigures): readonly s
   ];
 }
 
-/** The search of a price. */
 export function tuneText({ jobs, tuneMs, replayMs, ratio }: TuneFigures): string {
   return [
     title('autoscaler tune with eight seeds'),
@@ -135,7 +132,6 @@ export function tuneText({ jobs, tuneMs, replayMs, ratio }: TuneFigures): string
   ].join('\n');
 }
 
-/** The start of the command line. */
 export function cliStartText({ validateMs, emptyMs, ratio }: CliStartFigures): string {
   const isMet = ratio <= GOALS.validateRatio;
   return [

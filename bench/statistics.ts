@@ -29,7 +29,6 @@ export function timeOn<T>(make: () => T, run: (made: T) => void): number {
   return median(times);
 }
 
-/** A measurement cannot run, or has no values. */
 export class BenchError extends Error {
   override readonly name = 'BenchError';
 }

@@ -13,7 +13,6 @@ export type TuneFigures = {
   /** Of all threads, in processor time. */
   readonly tuneMs: number;
   readonly replayMs: number;
-  /** `tuneMs` divided by `replayMs`: comparable between machines. */
   readonly ratio: number;
 };
 

@@ -36,7 +36,6 @@ export function planAutostarts(world: World, announce: (line: string) => void): 
   });
 }
 
-/** How many autostarts are due in total, and how many succeeded. */
 export function countAutostarts(world: World): Autostarts {
   const workspaces = world.coderd.workspaces.all();
   const started = workspaces.filter(

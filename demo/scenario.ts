@@ -55,12 +55,10 @@ const LAST_STEP_MS = Math.max(
   ...[...SUBMISSIONS, ...DEPLOYMENTS].map(({ atS }) => atS * 1000),
 );
 
-/** Whether all of these have happened. */
 export function hasPlayed(world: World): boolean {
   return world.timeline.now() - START > LAST_STEP_MS;
 }
 
-/** When the simulated time begins. */
 export const START = Date.parse('2026-03-02T09:00:00Z') as EpochMs;
 /** Simulated seconds per second of the function. */
 export const SPEED = 10;
@@ -69,7 +67,6 @@ export const SCHEDULE = { firstMs: 5_000, everyMs: 60_000 };
 /** How long the demo takes in simulated time, for its progress: a little more than measured. */
 export const TYPICAL_LENGTH_MS = 465_000;
 
-/** The demo's world at its start. */
 export function demoWorld(given: Pick<WorldOptions, 'seed'> & Partial<WorldOptions>): World {
   return new World({
     start: START,
@@ -106,7 +103,6 @@ export function planSteps(
     });
 }
 
-/** How many deployments started, and how many of them ECS reports as completed. */
 export function countDeployments(world: World): { readonly started: number; readonly completed: number } {
   const started = DEPLOYMENTS.filter(({ pool }) => world.service(pool).state.primary.definition.revision > 1);
   return {
@@ -135,7 +131,6 @@ function planSubmissions(
     });
 }
 
-/** The configuration of the autoscaler in the demo, as a user would write it. */
 export function demoConfig(coderdUrl: string): string {
   return [
     'coder:',

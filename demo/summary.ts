@@ -28,7 +28,6 @@ export type Summary = {
   readonly guards?: GuardFigures;
 };
 
-/** The figures of the current state, with those of the guard processes if there are any. */
 export function summarize(world: World, guards?: GuardFigures): Summary {
   const jobs = world.coderd.jobs();
   const waits = jobs
@@ -99,7 +98,6 @@ function isRunnable(world: World, job: JobRecord): boolean {
 
 const toTenths = (value: number): number => Math.round(value * 10) / 10;
 
-/** The figures for people. */
 export function summaryText(summary: Summary, tookMs: number): string {
   const { jobs, tasks, waitSeconds, deployments, autostarts, guards } = summary;
   return [

@@ -10,11 +10,8 @@ import { type Canvas, type DemoProgress, drawFrame } from './screen/frame.ts';
 import { type Summary, summaryText } from './summary.ts';
 
 export type View = {
-  /** Shows a line about an event. */
   readonly say: (line: string) => void;
-  /** Shows what the autoscaler changed, and why. */
   readonly change: (change: LoggedChange) => void;
-  /** Shows the current state. */
   readonly draw: () => void;
   readonly end: (summary: Summary, tookMs: number) => void;
 };
@@ -66,7 +63,6 @@ export function recordingView(world: World, onFrame: (frame: string) => void): V
 
 type Lines = { readonly paint: Paint; readonly write: (text: string) => void };
 
-/** Writes a line for each event, and the summary. */
 export function quietView(world: World, { paint, write }: Lines): View {
   const show = (event: ScreenEvent): void =>
     write(`${eventText({ time: worldTime(world), event, paint })}\n`);
@@ -78,7 +74,6 @@ export function quietView(world: World, { paint, write }: Lines): View {
   };
 }
 
-/** All events so far, each with its time. */
 class Events {
   readonly listeners: Pick<View, 'say' | 'change'>;
   readonly #all: { readonly time: string; readonly event: ScreenEvent }[] = [];
@@ -88,7 +83,6 @@ class Events {
     this.listeners = { say: (text) => add({ text }), change: (change) => add(changeEvent(change)) };
   }
 
-  /** All events. */
   text(paint: Paint, columns: number): string {
     return this.#all.map((each) => eventText({ ...each, paint, columns })).join('\n');
   }

@@ -1,7 +1,6 @@
 /** Runs commands, and the error of a package that cannot be written or does not work. */
 import { spawnSync } from 'node:child_process';
 
-/** A package cannot be written or does not work. The message says what to do. */
 export class PackagingError extends Error {
   override readonly name = 'PackagingError';
 }

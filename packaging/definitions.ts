@@ -6,7 +6,6 @@ import { bundleModule } from './bundle.ts';
 const ECHARTS_MODULE = 'backtest/report/charts/echarts.js';
 const ZIP_MODULE = 'infra/plain/zip-folder.js';
 
-/** A generated file of a package. */
 export type GeneratedFile = { readonly path: string; readonly contents: string | Uint8Array };
 
 /** Generated files, and the modules that esbuild bundled into them. */

@@ -9,7 +9,6 @@ import { manifestOf, type ProjectManifest } from './manifest.ts';
 
 export type PackageTarget = {
   readonly projectDir: string;
-  /** The package is written to a folder in this one. */
   readonly outDir: string;
   /** For the manifest. @default that of the project's package.json */
   readonly repository?: unknown;

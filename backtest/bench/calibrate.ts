@@ -26,7 +26,6 @@ export type CalibrationOrder = {
   readonly cancelled: number;
 };
 
-/** Runs one trace. The same order gives the same tallies. */
 export async function calibrate({
   scenario: name,
   seed,
@@ -81,7 +80,6 @@ type Promised = {
   readonly p95: number;
 };
 
-/** The promises whose jobs have not started yet. */
 class PromiseBook {
   readonly #calibration: Calibration = { every: newTally(), first: newTally() };
   readonly #open = new Map<JobId, Promised[]>();

@@ -5,7 +5,6 @@ import type { Match, Overall, Standing } from './standings.ts';
 
 type PolicyBench = {
   readonly region: string;
-  /** Prices of waiting: dollars for each minute of a person. */
   readonly values: readonly number[];
   readonly matches: readonly Match[];
   readonly overall: Overall;
@@ -61,7 +60,6 @@ function matchRows({ value, ratio, ours, peers: [best] }: Match): readonly (read
   ];
 }
 
-/** The settings of the cheapest peer. */
 function settingsText({ value, peers: [best] }: Match): string {
   const settings = Object.entries(best?.settings ?? {}).map(([name, setting]) => `${name} ${setting}`);
   return `at $${dollarText(value)}: ${best?.policy ?? 'no peer'} with ${settings.join(', ')}`;

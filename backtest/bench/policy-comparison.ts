@@ -22,7 +22,6 @@ import type { Trace } from '../trace/trace.ts';
 
 type PolicyComparisonOptions = {
   readonly seeds: readonly number[];
-  /** Prices of waiting: dollars for each minute of a person. */
   readonly values: readonly number[];
   /** Dollars of one launch. Undefined: as configured. */
   readonly launch?: number | undefined;
@@ -33,18 +32,15 @@ type PolicyComparisonOptions = {
 /** A policy with one setting of its grid, and the figures of each of its runs. */
 export type PolicyResult = { readonly policy: string } & GridPointResult;
 
-/** All runs on one trace. */
 export type TraceComparison = {
   readonly seed: number;
   readonly jobs: number;
   /** Every other policy with every setting of its grid. */
   readonly peers: readonly PolicyResult[];
-  /** Figures of the autoscaler by price of waiting. */
   readonly ours: ReadonlyMap<number, Figures>;
 };
 
 export type PolicyComparison = {
-  /** The name of the scenario or the trace. */
   readonly scenario: string;
   readonly days: number;
   readonly traces: readonly TraceComparison[];

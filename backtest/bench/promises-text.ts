@@ -18,7 +18,6 @@ export function calibrationText(rows: readonly ScenarioCalibration[]): string {
   ].join('\n');
 }
 
-/** One row of the table. */
 export function rowText({ scenario, hours, seeds, every, first }: ScenarioCalibration): string {
   const [why] = Object.entries(every.without).toSorted(([, a], [, b]) => b - a);
   const cells = [

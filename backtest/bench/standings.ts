@@ -33,7 +33,6 @@ export type Standing = {
   readonly longestStopDelayS: number;
 };
 
-/** The comparison on one trace at one price of waiting. */
 export type Match = {
   readonly scenario: string;
   readonly seed: number;

@@ -42,7 +42,6 @@ export function countKept(tally: Tally, { startedAt, p5, p95, share }: Kept): vo
   tally.widths[width] = (tally.widths[width] ?? 0) + 1;
 }
 
-/** Adds up tallies of several traces. */
 export function joined(tallies: readonly Tally[]): Tally {
   const sum = newTally();
   for (const tally of tallies) {
@@ -74,7 +73,6 @@ export function medianWidth({ widths, promises }: Tally): number {
   return 0;
 }
 
-/** The share of rows without a promise. */
 export function shareWithout({ promises, open, without }: Tally): number {
   const none = Object.values(without).reduce((sum, count) => sum + count, 0);
   return none / Math.max(1, none + promises + open);

@@ -1,8 +1,6 @@
 /** The input of the bounds: jobs that start without any wait, their events, and the cost of tasks. And the simplest bound. */
 import { HOUR_MS } from '../../lambda/decision/model/units.ts';
 
-/** The input of the bounds: jobs that start without any wait, and the cost of tasks. */
-
 export type BoundJob = {
   /** Milliseconds since any fixed time. */
   readonly startMs: number;
@@ -12,7 +10,6 @@ export type BoundJob = {
 };
 
 export type BoundPool = {
-  /** Price of one task. */
   readonly dollarsPerHour: number;
   /** Billed milliseconds of a new task before its daemon can take a job, at the shortest latencies. */
   readonly startMs: number;
@@ -21,7 +18,6 @@ export type BoundPool = {
 /** Fargate bills at least one minute per task (https://aws.amazon.com/fargate/pricing/). */
 export const LEAST_BILLED_MS = 60_000;
 
-/** Billed time and launches of the tasks of a pool. */
 export type Bill = { readonly billedMs: number; readonly launches: number };
 
 /** Sorts by start, then duration, then pools, so that the order of the input does not matter. */

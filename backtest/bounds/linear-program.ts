@@ -64,7 +64,6 @@ const loadHighs = highs as unknown as typeof highs.default;
 
 let loading: Promise<Highs> | undefined;
 
-/** Loads the solver once, at the first program. */
 function loadSolver(): Promise<Highs> {
   loading ??= loadHighs();
   return loading;

@@ -27,7 +27,6 @@ export function withoutUnservedJobs({
   return { trace: { ...trace, jobs }, config: staying, unfit: trace.jobs.length - jobs.length };
 }
 
-/** The busy hours and the clairvoyant bound. Both ignore jobs that no pool can run. */
 export async function boundsOf(
   { trace, config }: { readonly trace: Trace; readonly config: Deployment },
   dollarsPerHour: (pool: string) => number,

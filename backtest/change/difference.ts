@@ -6,7 +6,6 @@ import { studentT } from '../estimate/estimate.ts';
 type Clarity = 'none' | 'unclear' | 'clear';
 
 export type Difference = {
-  /** Means of all replays. */
   readonly before: number;
   readonly after: number;
   /** `after` less `before`. */
@@ -16,7 +15,6 @@ export type Difference = {
   readonly clarity: Clarity;
 };
 
-/** One replay before the change and one after it. */
 export type Pair<T> = { readonly before: T; readonly after: T };
 
 /** Of the interval of a change. */
@@ -24,7 +22,6 @@ export const CONFIDENCE = 0.95;
 
 export const MOST_PAIRS = 20;
 
-/** The difference of one figure over up to `MOST_PAIRS` pairs. */
 export function differenceOf<T>(pairs: readonly Pair<T>[], of: (side: T) => number): Difference {
   const changes = pairs.map(({ before, after }) => of(after) - of(before));
   const change = meanOf(changes);

@@ -25,7 +25,6 @@ function isRenamed(before: DeployedPool, after: DeployedPool): boolean {
   return before.organization === after.organization && tagKey(before.tags) === tagKey(after.tags);
 }
 
-/** The name, or both names of a renamed pool. */
 export function namesOf({ before, after }: PoolPair): readonly string[] {
   return [...new Set([before, after].flatMap((pool) => pool?.name ?? []))];
 }

@@ -27,7 +27,6 @@ export type Estimate = {
 export type Estimates = {
   /** Tasks and launches of a month like these days. */
   readonly dollarsPerMonth: Estimate;
-  /** The wait of people, in seconds. */
   readonly meanWaitS: Estimate;
   readonly p95WaitS: Estimate;
 };
@@ -67,7 +66,6 @@ function costOf(sample: Sample): Estimate {
   return positive(value, marginOf(residuals, sample, kinds.length));
 }
 
-/** An amount of so many milliseconds, for a month. */
 export const perMonth = (amount: number, ms: number): number => (amount * MONTH_MS) / ms;
 
 function meanWaitOf(sample: Sample): Estimate {

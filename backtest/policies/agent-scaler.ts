@@ -7,15 +7,12 @@ type AgentScalerSettings = {
   readonly idleS: number;
   /** `InstanceBuffer`, in percent of the pool's `max`: extra instances while there are jobs. */
   readonly bufferPercent: number;
-  /** Factor for the number of missing instances. */
   readonly scaleOutFactor: number;
-  /** Seconds between two scale-outs. */
   readonly scaleOutCooldownS: number;
   /** `MinSize`, in percent of the pool's `max`. */
   readonly minPercent: number;
 };
 
-/** The instance group that represents a pool. */
 type Group = {
   readonly name: string;
   readonly minSize: number;

@@ -2,7 +2,6 @@
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { World } from '../../simulator/world.ts';
 
-/** One point of a policy's grid. */
 export type PolicySettings = Readonly<Record<string, string | number>>;
 
 /** The jobs now that the daemons of a pool can run. A job that fits several pools counts for each of them. */
@@ -29,7 +28,6 @@ export type Policy<Settings extends PolicySettings = PolicySettings> = {
   /** A method, like `start`, so that policies with different settings fit into one list. */
   title(settings: Settings, config: Deployment): string;
   readonly source: { readonly title: string; readonly url: string };
-  /** The rule as its source states it, and our changes for ECS. */
   readonly rule: string;
   /** Whether its scale-in may kill builds. Which ones is chance, so the search repeats each point. */
   readonly canKill: boolean;

@@ -21,13 +21,10 @@ type AutoscalerOptions = {
   readonly context: Pick<PolicyContext, 'isCoderdDown' | 'count'>;
   /** `waits`: the waits of the jobs that started since the last look. */
   readonly onLook: (look: LookResult, waits: StartedWaits) => void;
-  /** Whether looks are left out that would change nothing. */
   readonly leavesOutLooks: boolean;
-  /** Called with an unexpected error of an invocation. */
   readonly onError: (error: unknown) => void;
 };
 
-/** Runs as long as the world advances. */
 export function runAutoscaler(options: AutoscalerOptions): void {
   const { world, scheduler, config, context, leavesOutLooks, onLook, onError } = options;
   let refusedAt = Number.NEGATIVE_INFINITY;

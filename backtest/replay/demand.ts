@@ -61,12 +61,10 @@ export class Demand {
     return counts;
   }
 
-  /** Whether any daemon runs a job. */
   isAnyRunning(): boolean {
     return [...this.#world.coderd.openJobs()].some(({ workerId }) => workerId !== undefined);
   }
 
-  /** Whether any pending or due job fits a pool. */
   isAnyWaiting(): boolean {
     return this.#waiting().some((wanted) => this.#cheapestFor(wanted) !== undefined);
   }

@@ -21,7 +21,6 @@ import {
   type WaitFigures,
 } from './result.ts';
 
-/** The outcome of a job of the trace. */
 export type JobOutcome = {
   readonly job: TraceJob;
   readonly end: keyof Omit<Figures['jobs'], 'submitted'>;
@@ -45,7 +44,6 @@ const EPOCH_HOUR = 3 * 24;
 export function outcomeOf(
   { job, record }: ReplayedJob,
   given: {
-    /** The daemon that acquired it. */
     readonly by: Acquisition | undefined;
     readonly killedAt: EpochMs | undefined;
     readonly end: EpochMs;
@@ -104,7 +102,6 @@ export function jobFigures(outcomes: readonly JobOutcome[], maxDelayMs: (job: Tr
   };
 }
 
-/** The jobs that people wait for. */
 export function ofPeople(outcomes: readonly JobOutcome[]): readonly JobOutcome[] {
   return outcomes.filter(({ job }) => PEOPLE_WAIT_FOR.has(job.kind));
 }

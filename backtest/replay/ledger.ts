@@ -9,10 +9,8 @@ import type { EcsTask } from '../../simulator/ecs/task.ts';
 import type { World } from '../../simulator/world.ts';
 import type { Figures } from './result.ts';
 
-/** The daemon that acquired a job. */
 export type Acquisition = { readonly pool: string; readonly taskId: string };
 
-/** What one task costs. */
 export type Bill = {
   readonly pool: string;
   /** The billed time. 0 ms: nothing was billed. */
@@ -94,11 +92,9 @@ export class Ledger {
 
 type Prices = {
   readonly config: { readonly pools: readonly Pick<PoolConfig, 'name' | 'dollarsPerLaunch'>[] };
-  /** Dollars per hour for one task of the pool. */
   readonly dollarsPerHour: (pool: string) => number;
 };
 
-/** The launches of each pool, and what its tasks and launches cost. */
 export function tasksByPool(
   bills: readonly Bill[],
   { config }: Pick<Prices, 'config'>,
@@ -113,6 +109,5 @@ export function tasksByPool(
   return Object.fromEntries(rows);
 }
 
-/** Launches in the period. */
 export const launchesOf = (bills: readonly Bill[]): number =>
   bills.filter(({ launchedAt }) => launchedAt !== undefined).length;

@@ -22,7 +22,6 @@ import type {
 import type { World } from '../../simulator/world.ts';
 import { EXECUTOR_KINDS, executorTick, type TraceJob } from '../trace/trace.ts';
 
-/** A job of the trace, and coderd's record of it. */
 export type ReplayedJob = {
   readonly job: TraceJob;
   /** Undefined until coderd inserts it. It then changes with the job. */
@@ -61,12 +60,10 @@ export class Replay {
     world.timeline.every(MINUTE_MS, () => this.#sweep(), MINUTE_MS + 1000);
   }
 
-  /** All jobs, in the order of the trace. */
   jobs(): readonly ReplayedJob[] {
     return this.#entries;
   }
 
-  /** Jobs that are due and that coderd has not inserted yet. */
   due(): readonly TraceJob[] {
     const now = this.#world.timeline.now();
     return [...this.#open].flatMap(({ entry: { job }, workspace }) =>

@@ -24,7 +24,6 @@ export type Backtest = {
     /** Dollars. */
     readonly valueOfMinute: number;
     readonly region: string;
-    /** The day on which the prices were read. */
     readonly pricesOf: string;
     /** Seconds from the creation of a task to its daemon, shortest and longest. */
     readonly startSeconds: readonly [from: number, to: number];
@@ -37,7 +36,6 @@ export type Backtest = {
   readonly bounds: readonly Bound[];
 };
 
-/** A lower bound of the cost of every policy. */
 export type Bound = {
   readonly bound: 'busy-hours' | 'clairvoyant';
   readonly title: string;
@@ -111,7 +109,6 @@ export type Figures = {
   readonly tasks: {
     /** As Fargate bills them: from the image pull to the end, at least one minute. */
     readonly hours: number;
-    /** Hours in which a job ran. */
     readonly busyHours: number;
     readonly peak: number;
     readonly launches: number;
@@ -120,7 +117,6 @@ export type Figures = {
     /** Every pool, also one without tasks. */
     readonly byPool: Readonly<Record<string, { readonly dollars: number; readonly launches: number }>>;
   };
-  /** Peaks of the desired counts. */
   readonly peaks: { readonly all: number; readonly byPool: Readonly<Record<string, number>> };
   readonly dollars: {
     /** Including the price of launches. */
@@ -132,7 +128,6 @@ export type Figures = {
     /** The sum. Grid searches minimize it. */
     readonly total: number;
   };
-  /** Looks, and requests to coderd and ECS. */
   readonly calls: { readonly ticks: number; readonly coderd: number; readonly ecs: number };
 };
 
@@ -157,12 +152,10 @@ export type PeopleWait = {
   readonly parts: WaitParts;
 };
 
-/** A change of a pool's desired count. */
 export type DesiredCountChange = {
   readonly at: EpochMs;
   readonly from: number;
   readonly to: number;
-  /** The reasons, as sentences. */
   readonly why: readonly string[];
 };
 
@@ -191,11 +184,8 @@ export type PolicyRun = {
   readonly policy: string;
   /** The name for readers: `KEDA`, `static fleet of 180`. */
   readonly title: string;
-  /** The public source of its rule. */
   readonly source?: { readonly title: string; readonly url: string };
-  /** Its settings, for readers. */
   readonly settings: Readonly<Record<string, string | number>>;
-  /** Whether the grid search chose the settings. */
   readonly isTuned: boolean;
   readonly figures: Figures;
   /** Of another week like the trace. */

@@ -47,9 +47,7 @@ export type RunOptions = {
   readonly seed: number;
   /** Dollars. */
   readonly valueOfMinute: number;
-  /** Dollars per hour for one task of the pool. */
   readonly dollarsPerHour: (pool: string) => number;
-  /** Whether the run records the series for the charts. */
   readonly isPictured: boolean;
   /** Latencies of ECS and daemons. @default start times of the trace, else known values of Fargate */
   readonly latencies?: Partial<Latencies>;
@@ -59,17 +57,14 @@ export type RunOptions = {
   readonly onWaits?: (waits: StartedWaits) => void;
   /** Called with the share of the period that is done, 0 to 1. */
   readonly onProgress?: (share: number) => void;
-  /** Called after each look of the autoscaler. */
   readonly onLook?: (look: LookResult) => void;
   /** Leaves out looks that would change nothing; with a forecast the result is only close. @default false */
   readonly leavesOutLooks?: boolean;
   /** So long after its submission a person cancels a job. Undefined: never. @default never */
   readonly cancelAfterMs?: (job: TraceJob) => number | undefined;
-  /** Called when a daemon has acquired a job. */
   readonly onAcquired?: (job: JobId, at: EpochMs) => void;
 };
 
-/** The autoscaler, or a policy that it is compared with. */
 export type Driver =
   | { readonly kind: 'autoscaler' }
   | { readonly kind: 'policy'; readonly policy: Policy; readonly settings: PolicySettings };
@@ -110,7 +105,6 @@ class Simulation {
   readonly #sampler: Sampler | undefined;
   readonly #changes = new Map<string, DesiredCountChange[]>();
   readonly #desired = new DesiredCounts();
-  /** The waits that the looks of the autoscaler logged. */
   readonly #waits = new Map<string, JobWait>();
   readonly #calls = { ticks: 0, coderd: 0, ecs: 0 };
   readonly #poolByService: ReadonlyMap<string, string>;

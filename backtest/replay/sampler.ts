@@ -9,7 +9,6 @@ import type { World } from '../../simulator/world.ts';
 import type { DesiredCountChange, Figures, PoolSeries } from './result.ts';
 
 const SAMPLE_MS = 60_000;
-/** The most points of a series, for a period of any length. */
 const MOST_STEPS = 1_000;
 
 /** Has no common divisor with 60, so each second of the minute is sampled equally often. */
@@ -19,7 +18,6 @@ type SamplerOptions = {
   readonly world: World;
   readonly pools: readonly string[];
   readonly poolOf: (task: EcsTask) => string;
-  /** Pending jobs of each pool now. */
   readonly queues: () => ReadonlyMap<string, number>;
   readonly from: EpochMs;
   readonly to: EpochMs;
@@ -28,7 +26,6 @@ type SamplerOptions = {
 type TaskCount = 'busy' | 'idle' | 'starting' | 'leaving';
 type Sample = Record<TaskCount | 'queue', number>;
 
-/** Seconds of one step of the series. */
 export function stepOf({ from, to }: Pick<SamplerOptions, 'from' | 'to'>): number {
   return (SAMPLE_MS / 1000) * Math.max(1, Math.ceil((to - from) / SAMPLE_MS / MOST_STEPS));
 }

@@ -13,7 +13,6 @@ export function pageScript(): string {
   return script;
 }
 
-/** Bundles `page/main.ts`. */
 export function buildPageScript(): string {
   // Loaded here because the published package does not depend on esbuild.
   const { buildSync } = createRequire(import.meta.url)('esbuild') as typeof import('esbuild');

@@ -18,7 +18,6 @@ import { poolsSection } from './sections/pools.ts';
 import { assumptionsSection, settingsSection } from './sections/settings.ts';
 import { waitsSection } from './sections/waits.ts';
 
-/** The HTML of the report. The same backtest gives the same text. */
 export function renderReport(backtest: Backtest): string {
   const script = pageScript();
   return html`<!doctype html>

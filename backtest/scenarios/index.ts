@@ -15,7 +15,6 @@ export const SCENARIOS: readonly Scenario[] = [
   AGENTS,
 ];
 
-/** The absolute path of the configuration of a scenario. */
 export function configFileOf({ config }: Scenario): string {
   return fileURLToPath(new URL(`../../${config}`, import.meta.url));
 }

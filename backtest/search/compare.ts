@@ -133,7 +133,6 @@ async function policyRuns(
   }
 }
 
-/** Dollars per task-hour, by pool. */
 function pricesOf({ config, region }: Pick<CompareOptions, 'config' | 'region'>): Record<string, number> {
   return Object.fromEntries(config.pools.map((pool) => [pool.name, dollarsPerHour(pool, region)]));
 }

@@ -30,9 +30,7 @@ export type PriceSearch = {
 type Tries = {
   readonly prices: readonly number[];
   readonly configured: number;
-  /** With all seeds, in the sketch. */
   readonly sketchAt: (price: number) => PricePoint;
-  /** Replays some days at a price. */
   readonly replayAt: (price: number) => Promise<Correction>;
 };
 
@@ -135,7 +133,6 @@ function corrected(
   };
 }
 
-/** One value for each figure. */
 const each = <T>(of: (name: keyof Levels) => T): Readonly<Record<keyof Levels, T>> => ({
   dollarsPerMonth: of('dollarsPerMonth'),
   meanWaitS: of('meanWaitS'),
@@ -159,16 +156,13 @@ export function isMet(target: Target, { seen }: Pick<PricePoint, 'seen'>): boole
   return (range?.[1] ?? value) <= mostOf(target);
 }
 
-/** Whether the level meets the target. */
 export const isMetOnAverage = (target: Target, { seen }: Pick<PricePoint, 'seen'>): boolean =>
   seen[figureOf(target)].value <= mostOf(target);
 
-/** The figure that a target limits. */
 export const figureOf = ({ kind }: Target): keyof Levels => FIGURES[kind];
 
 const FIGURES = { budget: 'dollarsPerMonth', 'mean-wait': 'meanWaitS', 'p95-wait': 'p95WaitS' } as const;
 
-/** The most that the figure may be. */
 export const mostOf = (target: Target): number =>
   target.kind === 'budget' ? target.dollarsPerMonth : target.seconds;
 
@@ -185,7 +179,6 @@ export type PricePoint = {
   readonly heldOut: Levels | undefined;
   /** Means of the whole trace. */
   readonly launches: number;
-  /** Launches whose daemon never had a job. */
   readonly idleLaunches: number;
   /** Jobs that were killed, failed by coderd after 30 min, or never run, in the days that were replayed. */
   readonly lostJobs: number;
@@ -201,7 +194,6 @@ export const USUAL_PRICES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2] as const;
 
 type Period = Pick<Trace, 'from' | 'to'>;
 
-/** An amount of a whole trace, for a month. */
 export const perMonth = (amount: number, { from, to }: Period): number =>
   estimate.perMonth(amount, to - from);
 

@@ -27,7 +27,6 @@ export type Recommendation = {
   readonly startTimeMs: number | undefined;
 };
 
-/** Recommends limits with headroom above the peaks of the replays. */
 export function recommend(
   config: Deployment,
   { price, peaks }: Pick<PricePoint, 'price' | 'peaks'>,

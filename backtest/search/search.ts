@@ -12,7 +12,6 @@ const objectiveOf = ({ dollars }: Figures): number => dollars.total;
 /** Runs for each point of the grid, if the policy can kill: which builds it kills depends on the seed. */
 const REPEATS = 3;
 
-/** The number of runs of a search. */
 export function runsOf({ canKill }: Policy, grid: readonly PolicySettings[]): number {
   return grid.length * (canKill ? REPEATS : 1);
 }
@@ -23,10 +22,8 @@ type SearchRuns = {
   readonly run: (order: Order) => Promise<Pick<Run, 'figures'>>;
 };
 
-/** One point of a grid, with the figures of each of its runs. */
 export type GridPointResult = { readonly settings: PolicySettings; readonly repeats: readonly Figures[] };
 
-/** Runs every point of a grid. */
 export function runGrid(
   policy: Policy,
   grid: readonly PolicySettings[],

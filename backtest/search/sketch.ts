@@ -71,10 +71,8 @@ export function sketch(options: SketchOptions): readonly Sketch[] {
 type PoolSet = {
   readonly jobs: readonly TraceJob[];
   readonly pools: readonly DeployedPool[];
-  /** The cheapest one. */
   readonly pool: DeployedPool;
   readonly dollarsPerHour: number;
-  /** The most tasks. */
   readonly most: number;
   readonly until: number;
   readonly startMs: readonly [number, number];

@@ -77,7 +77,6 @@ export async function tune(given: TuneOptions): Promise<Tuning> {
 /** A replay takes a second or more for each day. */
 const REPLAYED_DAYS = 3;
 
-/** The three days in a row with most jobs. */
 function busiestDays(trace: Trace): Trace {
   const count = Math.floor((trace.to - trace.from) / DAY_MS);
   if (count <= REPLAYED_DAYS) return trace;

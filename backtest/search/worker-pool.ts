@@ -19,7 +19,6 @@ export type Order = {
   readonly config: Deployment;
   readonly seed: number;
   readonly valueOfMinute: number;
-  /** Price of one task, by pool. */
   readonly dollarsPerHour: Readonly<Record<string, number>>;
   readonly isPictured: boolean;
   readonly leavesOutLooks?: boolean;

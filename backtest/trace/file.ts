@@ -4,7 +4,6 @@ import { describeReadError } from '../../lambda/config/load.ts';
 import { TraceError } from './problems.ts';
 import { type ReadTrace, readTrace } from './read.ts';
 
-/** The name of `-` in messages. */
 const INPUT = 'standard input';
 
 /** `-` means standard input. Throws TraceError if the file is missing, unreadable or no valid trace. */
@@ -12,7 +11,6 @@ export function readTraceFile(file: string, options: { readonly skipBad?: boolea
   return readTrace(readLines(file), { name: shownFile(file), ...options });
 }
 
-/** The name of a file in messages. */
 export const shownFile = (file: string): string => (file === '-' ? INPUT : file);
 
 /** The lines of a file; `-` means standard input. Throws TraceError if it cannot be read. */

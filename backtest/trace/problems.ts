@@ -7,7 +7,6 @@ export class TraceError extends Error {
   override readonly name = 'TraceError';
 }
 
-/** One problem of a line. */
 export type LineProblem = {
   /** The first line is 1. Absent in a JSON document, where `path` is the place. */
   readonly line?: number;
@@ -29,7 +28,6 @@ export class Problems {
     this.#file = file;
   }
 
-  /** Adds the problems of one line. */
   add(problems: readonly LineProblem[]): void {
     if (problems.length > 0) this.#badLines++;
     for (const problem of problems) {
@@ -60,7 +58,6 @@ export class Problems {
     throw new TraceError(this.#text);
   }
 
-  /** The first problems, one line each, and the number of further problems. */
   get #text(): string {
     const more = this.#count - this.#first.length;
     return [...this.#first, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');

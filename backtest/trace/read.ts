@@ -18,7 +18,6 @@ type ReadOptions = {
 
 export type ReadTrace = {
   readonly trace: Trace;
-  /** The number of invalid lines that were left out. */
   readonly skipped: number;
   /** Sentences about lines that were left out or sorted. */
   readonly remarks: readonly string[];

@@ -64,7 +64,6 @@ const headerSchema = z.object({
 });
 export type Header = z.output<typeof headerSchema>;
 
-/** The value of a line, or its problems. */
 export type Checked<T> =
   | { readonly value: T; readonly problems?: never }
   | { readonly problems: readonly LineProblem[] };
@@ -82,7 +81,6 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, line: number): Ch
   return { problems: [...problems.values()] };
 }
 
-/** Checks a header, also the rules between its fields. */
 export function checkHeader(value: unknown, line: number): Checked<Header> {
   const checked = check(headerSchema, value, line);
   if (checked.problems) return checked;
@@ -110,7 +108,6 @@ function seenText(message: string, seen: unknown, path: Path): string {
   return message === START && isNumbers ? `[${seen.join(', ')}]` : shown(seen, path);
 }
 
-/** A hint at the probable mistake. */
 function hint(message: string, seen: unknown): string {
   switch (message) {
     case TIME:

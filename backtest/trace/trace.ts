@@ -22,23 +22,18 @@ export type Transition = (typeof TRANSITIONS)[number];
 export type TraceJob = {
   /** The time at which the job enters the queue, or is due (`EXECUTOR_KINDS`). */
   readonly at: EpochMs;
-  /** The name of the coderd organization. */
   readonly organization: string;
   /** The tags as a person writes them. `normalizeTags` makes a tag set of them. */
   readonly tags: Tags;
-  /** The duration of the job on a daemon. */
   readonly seconds: number;
   readonly kind: JobKind;
   /** The workspace that it builds: unique in its organization. Undefined: none, or unknown. */
   readonly workspace?: string | undefined;
-  /** The transition of that workspace. Undefined: unknown. */
   readonly transition?: Transition | undefined;
 };
 
-/** A period without an answer from coderd. */
 export type Outage = { readonly at: EpochMs; readonly seconds: number };
 
-/** A period and its jobs, sorted by time. */
 export type Trace = {
   readonly name: string;
   /** The period of the figures, from (inclusive) and to (exclusive). It contains all jobs. */

@@ -28,7 +28,6 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const WORKSPACES_A_TEMPLATE = 50;
 
-/** Makes a deployment of this size. The same size gives the same deployment. */
 export function makeFleet(size: FleetSize): Fleet {
   const random = new Random(size.seed);
   const pools = makePools(size, random);

@@ -6,7 +6,6 @@ export type FleetPool = {
   readonly name: string;
   readonly organization: string;
   readonly tags: Tags;
-  /** Its other settings, as in the configuration file. */
   readonly settings: Readonly<Record<string, unknown>>;
 };
 
@@ -14,7 +13,6 @@ export type FleetConfig = Record<string, unknown> & { readonly pools: readonly u
 
 const ORGANIZATIONS = ['default', 'platform', 'data', 'ml', 'edge'];
 
-/** Names of so many organizations. */
 const organizationNames = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => ORGANIZATIONS[index] ?? `team-${index}`);
 

@@ -15,13 +15,11 @@ import { close, listen, serveWorld } from '../../simulator/serve.ts';
 import type { World } from '../../simulator/world.ts';
 import type { Fleet } from './fleet.ts';
 
-/** Number of calls by operation. */
 export type Calls = ReadonlyMap<string, number>;
 
 export type ServedFleet = {
   readonly coderdUrl: string;
   readonly awsUrl: string;
-  /** All calls so far. */
   readonly calls: () => Calls;
   /** Makes the forecast data that the function has read too old, so that it reads them again. */
   readonly ageForecast: () => void;
@@ -33,7 +31,6 @@ const REFRESHED_MS = 300_000;
 
 /** How coderd is on a busy network. */
 export type Strain = {
-  /** How long each answer of coderd takes. */
   readonly answerMs: number;
   /** Requests a minute for each path; more get a 429. coderd: 512. */
   readonly perMinute: number;

@@ -40,7 +40,6 @@ export function environmentOf(
   };
 }
 
-/** One line for a POSIX shell. */
 export function exportLine(environment: Readonly<Record<string, string>>): string {
   return `export ${Object.entries(environment)
     .map(([name, value]) => `${name}=${quoted(value)}`)

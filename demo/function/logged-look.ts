@@ -13,7 +13,6 @@ export type LoggedChange = {
   readonly kind: ChangeKind;
   /** `2 -> 5`, `drains 2 tasks`, or both. */
   readonly what: string;
-  /** The reasons as sentences. */
   readonly why: string;
 };
 

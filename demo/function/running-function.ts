@@ -9,7 +9,6 @@ import type { Invocation, InvocationEnd, WorkerInput } from './worker.ts';
 export type FunctionOptions = {
   /** Variables that are only known after a deployment. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Called with each line that the function logs. */
   readonly onLine: (line: string) => void;
 };
 

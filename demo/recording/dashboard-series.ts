@@ -17,7 +17,6 @@ const DEFAULT_PERIOD_S = 300;
 /** vCPUs of Fargate, for `SERVICE_QUOTA`. */
 const QUOTA = 40;
 
-/** The visible metrics of a widget. */
 export function seriesOf(
   rows: readonly MetricRow[],
   { metrics }: DashboardData,

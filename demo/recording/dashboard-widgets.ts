@@ -40,7 +40,6 @@ export type Widget = {
   };
 };
 
-/** The resources of a template. */
 export type Resources = Readonly<Record<string, { readonly Type: string; readonly Properties: object }>>;
 
 /** The widgets in the `DashboardBody` of the template. References become logical ids. */

@@ -20,7 +20,6 @@ const TITLE = 'The dashboard of a deployment with four pools: graphs and tables 
 
 type Picture = { readonly resources: Resources; readonly data: DashboardData };
 
-/** The dashboard of a template as the text of an SVG file. */
 export function dashboardSvg(picture: Picture): string {
   const widgets = widgetsOf(picture.resources);
   const width = COLUMNS * UNIT.width + GAP;

@@ -16,7 +16,6 @@ export type SvgOptions = {
 export const FRAME_MS = 500;
 const LAST_MS = 5_000;
 
-/** The recording of the demo for the README, from its frames. */
 export function demoSvg(frames: readonly string[]): string {
   return animatedSvg(
     frames.map((frame, index) => ({ frame, ms: index === frames.length - 1 ? LAST_MS : FRAME_MS })),
@@ -38,7 +37,6 @@ const COLOURS: Readonly<Record<string, string>> = {
   red: '#ff7b72',
 };
 
-/** The recording as the text of an SVG file. */
 export function animatedSvg(frames: readonly TimedFrame[], options: SvgOptions): string {
   const width = options.columns * CELL.width + 2 * PADDING;
   const height = options.rows * CELL.height + 2 * PADDING;
@@ -97,8 +95,6 @@ function styles(frames: readonly TimedFrame[], { width, still }: { width: number
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
-
-/** Reads text with the escape sequences that the screen uses, as runs of one style. */
 
 export type Style = {
   readonly colour: string | undefined;

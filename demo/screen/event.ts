@@ -10,7 +10,6 @@ export function paintFor(stream: NodeJS.WriteStream): Paint {
   return (colour, text) => styleText(colour, text, { stream });
 }
 
-/** An event: coloured words, if any, and text. */
 export type ScreenEvent = {
   readonly head?: { readonly colour: Colour; readonly text: string };
   readonly text: string;
@@ -39,7 +38,6 @@ export type EventLine = {
 
 const NARROWEST = 30;
 
-/** The event as text, wrapped behind its time. */
 export function eventText({ time, event: { head, text }, paint, columns }: EventLine): string {
   const plain = `${head?.text ?? ''}${text}`;
   const indent = time.length + 2;

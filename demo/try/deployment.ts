@@ -21,12 +21,10 @@ import { addScheduledWorkspaces, planBuilds, planDeath } from './builds.ts';
 import { POOLS, tryConfig, usageOf } from './pools.ts';
 
 export type DeploymentOptions = {
-  /** The folder for the configuration and the synthesized stack. */
   readonly folder: string;
   /** Hours of builds before the start. */
   readonly hours: number;
   readonly seed: number;
-  /** Called with a line about an event of the world. */
   readonly onEvent: (line: string) => void;
   readonly onChange: (change: LoggedChange) => void;
 };
@@ -34,12 +32,10 @@ export type DeploymentOptions = {
 export type RunningTry = {
   /** The variables for commands in another terminal. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Jobs that the world has had so far. */
   readonly jobs: number;
   readonly close: () => Promise<void>;
 };
 
-/** The folder cannot be written. */
 export class FolderError extends Error {
   override readonly name = 'FolderError';
 }
@@ -146,13 +142,10 @@ function keepRunning(world: World, running: RunningFunction, onEvent: (line: str
 export type PastOptions = {
   readonly config: Config;
   readonly seed: number;
-  /** The end of the past. */
   readonly until: EpochMs;
-  /** Called with an unexpected error of a look. */
   readonly onError: (error: unknown) => void;
 };
 
-/** Lets the world's time pass until a given time. */
 export async function passTime(world: World, { config, seed, until, onError }: PastOptions): Promise<void> {
   const scheduler = new VirtualScheduler(world.timeline);
   const autoscaler = new InProcessFunction({

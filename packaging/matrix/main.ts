@@ -25,7 +25,6 @@ function packBoth(dir: string): Workshop['tarballs'] {
   return { construct: pack(CONSTRUCT, dir), cli: pack(CLI, dir) };
 }
 
-/** Returns the path of the tarball. */
 function pack(definition: PackageDefinition, dir: string): string {
   const folder = join(dir, 'packages');
   mkdirSync(folder, { recursive: true });

@@ -15,7 +15,6 @@ import { type PoolBound, PoolCodes } from './world/pool-state.ts';
 import { type Judge, judgeAll, type Model } from './world/search.ts';
 import { ASK } from './world/task.ts';
 
-/** What a mutant or a missing assumption changes. */
 export type Variant = Omit<Rules, 'hasLateLooks'> & { readonly decide: Decide };
 
 export const AS_IT_IS: Variant = {
@@ -91,7 +90,6 @@ export function productPool(bound: PoolBound, limits: Bounds, overlapping: 0 | 1
   };
 }
 
-/** Two pools under the product's autoscaler and one `maxTasks`. */
 export function twoPools(jobs: number, limits: Omit<TwoPoolsLimits, 'max'>): Exploration {
   const { maxTasks, min, hasStock } = limits;
   const kept = hasStock ? 'a stock' : min.some((count) => count > 0) ? 'a floor' : 'no floor';

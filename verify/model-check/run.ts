@@ -12,7 +12,6 @@ import {
 import { ASSUMPTIONS, MUTANTS, type Mutant } from './mutants.ts';
 import { type Failure, type SearchResult, search } from './world/search.ts';
 
-/** What is told of an exploration. */
 export type Named = Pick<Exploration, 'name' | 'bound'>;
 
 export type Explored = {
@@ -51,7 +50,6 @@ const CATCHING: readonly Exploration[] = [
   productPool({ tasks: 2, jobs: 0 }, { min: 1, max: 2 }, 1),
 ];
 
-/** Explores the protocol as it is, or a variant of it. */
 export function explore(exploration: Exploration, variant: Variant = AS_IT_IS): Explored {
   const startedAt = performance.now();
   const found = search(exploration.build(variant));
@@ -66,7 +64,6 @@ export type Caught = {
   readonly states: number;
 };
 
-/** Runs explorations until one finds a violation of the variant. */
 export function catchVariant({ name, variant }: Mutant): Caught {
   let states = 0;
   for (const tried of CATCHING) {

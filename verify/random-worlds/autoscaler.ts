@@ -27,7 +27,6 @@ const ALL_FAIL: ConnectionFaults = { failing: 1, losing: 0 };
 type AutoscalerOptions = {
   readonly events: WorldEvents;
   readonly scheduler: VirtualScheduler;
-  /** Called after each look with its duration. */
   readonly onLook: (result: LookResult, durationMs: number) => void;
   readonly onError: (error: unknown) => void;
 };
@@ -62,7 +61,6 @@ export class Autoscaler {
     this.#function.queue.fate = () => this.#fate();
   }
 
-  /** Invokes the product for as long as the world is advanced. */
   start(): void {
     void this.#function.run(0);
     void this.#double();
@@ -130,7 +128,6 @@ export class Autoscaler {
   }
 }
 
-/** The configuration as a user would write it. */
 function configOf(
   { maxTasks, atOncePercent, lookEveryS }: WorldPlan,
   pools: readonly FleetPool[],

@@ -10,7 +10,6 @@ import { isFalseRoll, pauseViolations } from './world/forbidden-actions.ts';
 type LookLogOptions = {
   readonly world: World;
   readonly readLagMs: number | undefined;
-  /** Called with a line for each action of the autoscaler. */
   readonly print: ((line: string) => void) | undefined;
 };
 
@@ -20,7 +19,6 @@ const MOST_ASKS = 20;
 export class LookLog {
   looks = 0;
   asksRefused = 0;
-  /** Drain requests because of a changed secret to tasks that have its present value. */
   falseRolls = 0;
   /**
    * What the last look reported. `held` are organizations of which coderd lists no daemon although
@@ -28,11 +26,9 @@ export class LookLog {
    * (docs/adr/0009) until a daemon comes with the next job, or a person stops the tasks.
    */
   report: LookReport = { held: new Set(), retired: new Set() };
-  /** The builds that looks reported as dead, by job id. */
   readonly orphans = new Map<string, OrphanEvent>();
   /** Tasks of which looks said that nobody knows whether they ran a build. */
   readonly unknownTasks = new Set<string>();
-  /** One line for each problem. */
   readonly problems: string[] = [];
   readonly #options: LookLogOptions;
   /** Number of drain requests that ECS accepted, by task. */
@@ -42,7 +38,6 @@ export class LookLog {
     this.#options = options;
   }
 
-  /** Adds a look that has just ended and took `durationMs`. */
   add(result: LookResult, durationMs: number): void {
     const { world, readLagMs = 0 } = this.#options;
     const from = plusMs(world.timeline.now(), -durationMs);

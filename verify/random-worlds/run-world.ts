@@ -25,7 +25,6 @@ export type RunOptions = {
   readonly print?: (line: string) => void;
 };
 
-/** How much history the world keeps of each task. */
 const HISTORY_MS = 12 * HOUR_MS;
 const STEP_MS = 10 * MINUTE_MS;
 /** After the last build has ended: guards retry after outages, and tasks start again. */
@@ -33,7 +32,6 @@ const REST_WITHIN_MS = 3 * HOUR_MS;
 /** Builds wait for each other, so the last one may end this late. */
 const BUILDS_WITHIN_MS = 40 * HOUR_MS;
 
-/** Simulates a world. The same plan always gives the same result. */
 export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promise<WorldResult> {
   const image = options.isUnguarded ? 'bare' : 'guarded';
   const pools = plan.pools.map((pool) => ({ ...pool, image, retiring: false }) as const);

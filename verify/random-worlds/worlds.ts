@@ -5,14 +5,12 @@ import { runWorld } from './run-world.ts';
 import { drawPlan, worldSeeds } from './world/plan.ts';
 
 export type WorldsOptions = {
-  /** Stop after at least this many tasks have left. */
   readonly leaves: number;
   readonly seed: number;
   /** Number of threads; 1 runs all worlds in this thread. @default 1 */
   readonly workers?: number;
   /** Whether tasks run without a guard. @default false */
   readonly isUnguarded?: boolean;
-  /** Called with the number of tasks that have left, each time a world ends. */
   readonly onProgress?: (leaves: number) => void;
 };
 

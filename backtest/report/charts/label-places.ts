@@ -42,7 +42,6 @@ const ROUNDS = 6;
 
 export type Surroundings = {
   readonly area: Size;
-  /** Texts that no label may cover. */
   readonly occupied?: readonly Box[];
   /** Lines that labels avoid where they can. */
   readonly lines?: readonly (readonly Spot[])[];

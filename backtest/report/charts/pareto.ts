@@ -151,11 +151,9 @@ function bestOf(points: readonly Point[]): readonly Point[] {
     .sort(([a], [b]) => a - b);
 }
 
-/** The corners of the line through these spots. */
 const stepsOf = (spots: readonly Spot[]): readonly Spot[] =>
   spots.flatMap((spot, at) => (at === 0 ? [spot] : [{ x: spot.x, y: spots[at - 1]?.y ?? spot.y }, spot]));
 
-/** The line through the best policies. */
 function frontier(best: readonly Point[], drawn: (point: Point) => Point) {
   return { ...DOTTED_LINE, step: 'end' as const, data: best.map(drawn) };
 }
@@ -229,7 +227,6 @@ function impossible(bounds: readonly Bound[], cost: CostAxis, from: number) {
   return { silent: true, itemStyle: { color: 'var(--wash)' }, data: to > from ? [area] : [] };
 }
 
-/** The tooltip of all policies under the pointer. */
 function tipOf(runs: readonly PolicyRun[], spots: readonly Spot[], hit: unknown): string {
   const spot = spots[indexOfHit(hit)];
   if (spot === undefined) return '';

@@ -4,7 +4,6 @@ import type { Size } from './style.ts';
 
 type Margin = Readonly<Record<'left' | 'right' | 'top' | 'bottom', number>>;
 
-/** The plot area of a chart. */
 export const areaOf = ({ width, height }: Size, { left, right, top, bottom }: Margin): Size => ({
   width: width - left - right,
   height: height - top - bottom,
@@ -28,7 +27,6 @@ export const pointStyle = (color: string) => ({
   borderWidth: 1.5,
 });
 
-/** A dotted line without tooltip. */
 export const DOTTED_LINE = {
   type: 'line' as const,
   symbol: 'none',

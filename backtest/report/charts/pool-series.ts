@@ -48,7 +48,6 @@ export function poolSeriesOption(
 export const stepStarts = ({ trace, stepS }: Backtest, { busy }: PoolSeries): readonly number[] =>
   busy.map((_, step) => trace.from + step * stepS * 1000);
 
-/** The desired count at the end of each step. */
 export function desiredCounts(backtest: Backtest, series: PoolSeries): readonly number[] {
   const { changes } = series;
   let [next, desired] = [0, changes[0]?.from ?? 0];

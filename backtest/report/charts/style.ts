@@ -38,14 +38,12 @@ export const TOOLTIP = {
   transitionDuration: 0,
 } as const;
 
-/** The vertical line under the pointer. */
 export const CROSSHAIR = {
   type: 'line',
   lineStyle: { color: 'var(--ink)', width: 1, type: 'solid' },
   label: { show: false },
 } as const;
 
-/** A small coloured square before a word. */
 export const swatch = (color: string) => html`<i class="swatch" style="background:${color}"></i>`;
 
 /** The index of the item under the pointer, from what echarts gives a tooltip. 0: the first one. */

@@ -29,7 +29,6 @@ function ticksAround(ticks: readonly number[], values: readonly number[]): reado
   return ticks.slice(Math.min(from, to - 1), to + 1);
 }
 
-/** The value, limited to the ends of the axis. */
 export const onAxis = (ticks: readonly number[], value: number): number =>
   Math.min(ticks.at(-1) ?? value, Math.max(ticks[0] ?? value, value));
 

@@ -9,7 +9,6 @@ type Figure = {
   /** How to read the chart. Screen readers read it too. */
   readonly description: string | Html;
   readonly choices?: Html;
-  /** Explains the colours. */
   readonly legend?: Html;
   readonly chart: Html;
   readonly tables: Html;
@@ -63,12 +62,10 @@ export function cell(value: number, format: (value: number) => string): Html {
 
 export const NO_FIGURE = html`<td class="none">–</td>`;
 
-/** The heading of the column or row of a policy. */
 export function policyHead({ runs }: Backtest, at: number, scope: 'col' | 'row' | 'rowgroup'): Html {
   return html`<th scope="${scope}">${policyName(runs[at]?.title ?? '', at)}</th>`;
 }
 
-/** The heading of each policy's column. */
 export const policyHeads = (backtest: Backtest): readonly Html[] =>
   backtest.runs.map((_, at) => policyHead(backtest, at, 'col'));
 

@@ -46,7 +46,6 @@ export function bestRivalOf({ runs: [, ...others] }: Backtest): PolicyRun | unde
   return others.toSorted((a, b) => a.figures.dollars.total - b.figures.dollars.total)[0];
 }
 
-/** Whether the trace has jobs that people wait for. */
 const hasPeople = ({ figures }: PolicyRun): boolean => figures.waitOfPeople.jobs > 0;
 
 const jobsOf = (backtest: Backtest): string =>
@@ -107,7 +106,6 @@ function versus(value: number, other: number): string {
   return `${much} ${much.endsWith('as much') ? 'as' : 'than'}`;
 }
 
-/** What another week may have, or why that is unknown. */
 export function nextWeekText({ dollarsPerMonth, meanWaitS, p95WaitS }: Estimates): string {
   const cost = rangeText(dollarsPerMonth, dollars);
   if (cost === undefined) return NO_RANGE;
@@ -115,7 +113,6 @@ export function nextWeekText({ dollarsPerMonth, meanWaitS, p95WaitS }: Estimates
   return `Nine in ten weeks like these days: ${cost} a month of tasks, ${waits}.`;
 }
 
-/** Why there is no range. */
 export const NO_RANGE = 'Fewer than three days show no range for another week.';
 
 /** `$36 to $47`, or `$36` if both ends read the same. */
@@ -150,7 +147,6 @@ function missedText({ jobs, missed }: PeopleWait): string {
   return `; the wait of ${count(missed)} of ${jobsLabel(jobs)} could not be split and counts as unknown`;
 }
 
-/** The assumption behind the parts of a start. */
 export function startSharesText(): string {
   const { network, imagePull, containerStart } = START_SHARES;
   return `${percentText(network)} of the time until a task is RUNNING is network and placement, ${percentText(imagePull)} image pull and ${percentText(containerStart)} container start`;

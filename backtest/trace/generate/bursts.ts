@@ -24,7 +24,6 @@ export function addBursts(
     addBurstChain(bursts, template, day.at(random.between(...bursts.between)), context);
 }
 
-/** Adds a burst, and the bursts that follow from it. */
 function addBurstChain(bursts: Bursts, template: Template, first: number, context: GeneratorContext): void {
   const { random } = context;
   const { chance, afterMinutes } = bursts.again ?? { chance: 0, afterMinutes: 0 };

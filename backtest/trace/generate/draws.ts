@@ -2,7 +2,6 @@
 import type { Random } from '../../../simulator/base/random.ts';
 import type { Spread } from './scenario.ts';
 
-/** A normal distribution. */
 export function normal(random: Random, mean: number, deviation: number): number {
   const radius = Math.sqrt(-2 * Math.log(1 - random.next()));
   return mean + deviation * radius * Math.cos(2 * Math.PI * random.next());
@@ -20,7 +19,6 @@ export function poisson(random: Random, mean: number): number {
   return count;
 }
 
-/** Chooses a name by its weight. */
 export function weighted(random: Random, weights: Readonly<Record<string, number>>): string {
   const names = Object.keys(weights);
   let left = random.next() * names.reduce((sum, name) => sum + (weights[name] ?? 0), 0);

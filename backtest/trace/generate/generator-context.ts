@@ -6,7 +6,6 @@ import type { Template } from './scenario.ts';
 
 type Queue = Pick<Template, 'organization' | 'tags'>;
 
-/** The name of a workspace, and its transition. */
 export type Build = { readonly workspace: string; readonly transition: Transition };
 
 export type GeneratorContext = {
@@ -17,7 +16,6 @@ export type GeneratorContext = {
   readonly nameWorkspace: () => string;
 };
 
-/** A context that writes its jobs into a list. */
 export function contextInto(jobs: TraceJob[], random: Random): GeneratorContext {
   let workspaces = 0;
   return {

@@ -35,7 +35,6 @@ export function midnight(timezone: string, date: string): EpochMs {
   return firstShowing(timezone, date, 0);
 }
 
-/** The date this many days later. */
 export function plusDays(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * 1440 * MINUTE_MS).toISOString().slice(0, 10);
 }

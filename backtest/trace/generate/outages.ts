@@ -10,7 +10,6 @@ const LATEST_MS = 900_000;
 /** coderd's own loops run once a minute. */
 const LOOP_MS = 60_000;
 
-/** Moves each job of an outage to a time after its end. */
 export function afterOutages(
   jobs: readonly TraceJob[],
   outages: readonly Outage[],

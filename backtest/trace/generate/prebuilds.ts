@@ -8,7 +8,6 @@ import type { Prebuilds, Template } from './scenario.ts';
 /** Minutes since midnight at which presets change their number of instances, Monday to Friday. */
 const PREBUILDS_BY_DAY = { fromMinute: 450, toMinute: 1140 } as const;
 
-/** The reconciler replaces a claimed workspace. */
 export function replacePrebuild(
   template: Template,
   prebuilds: Prebuilds,

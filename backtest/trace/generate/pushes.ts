@@ -7,7 +7,6 @@ import { isWorkday, type LocalDay } from './local-day.ts';
 import { rebuildPrebuilds } from './prebuilds.ts';
 import type { Template } from './scenario.ts';
 
-/** A template version that became active. */
 export type Push = { readonly template: Template; readonly at: EpochMs };
 
 const WORKDAYS = 5;

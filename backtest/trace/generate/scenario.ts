@@ -31,7 +31,6 @@ export type Prebuilds = {
   readonly claim: Spread;
 };
 
-/** People with the same habits. */
 export type PeopleGroup = {
   readonly users: number;
   /** IANA name. */
@@ -50,7 +49,6 @@ export type PeopleGroup = {
 
 /** Many builds at once, at a time that no schedule predicts: CI, a workshop, AI agents. */
 export type Bursts = {
-  /** The template's name. */
   readonly template: string;
   /** Mean number of bursts per day, without those that follow from another burst. */
   readonly perDay: number;
@@ -66,7 +64,6 @@ export type Bursts = {
   readonly livesMinutes?: readonly [from: number, to: number];
 };
 
-/** A period without an answer from coderd. */
 type PlannedOutage = {
   /** Days after the first day. */
   readonly day: number;
@@ -83,7 +80,6 @@ export type Scenario = {
   readonly config: string;
   /** IANA name of the time zone of days and hours of the week. */
   readonly timezone: string;
-  /** The default first day, such as `2026-03-02`. */
   readonly from: string;
   readonly templates: readonly Template[];
   readonly groups: readonly PeopleGroup[];

@@ -26,7 +26,6 @@ export class Workspace {
   readonly #context: GeneratorContext;
   #run: Run | undefined;
 
-  /** `ttlFactor`: factor for the time to live of the template. */
   constructor(template: Template, ttlFactor: number, context: GeneratorContext) {
     this.template = template;
     this.#ttlMs = template.ttlHours * ttlFactor * HOUR_MS;
@@ -44,7 +43,6 @@ export class Workspace {
     return this.#run !== undefined;
   }
 
-  /** Starts it, unless it already runs. */
   start(kind: 'user' | 'autostart', at: number): void {
     if (this.isRunning(at)) return;
     const { random, submit } = this.#context;
@@ -56,7 +54,6 @@ export class Workspace {
     };
   }
 
-  /** Its owner uses it until this time. */
   use(until: number): void {
     if (this.#run === undefined) return;
     this.#run = { ...this.#run, deadline: Math.max(this.#run.deadline, until + BUMP_MS) };

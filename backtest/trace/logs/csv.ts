@@ -147,7 +147,6 @@ const USUAL: Readonly<Record<Role, readonly string[]>> = {
   duration: ['duration', 'runtime', 'elapsed', 'exectime', 'seconds'],
 };
 
-/** The position of each column that the table has. */
 type Columns = Readonly<Partial<Record<Role | 'group', number>>>;
 
 type ColumnOptions = {

@@ -9,7 +9,6 @@ import { LONGEST_S } from '../schema.ts';
 import type { Log, LogJob, Omission } from './log.ts';
 
 export type ImportOptions = {
-  /** The name of the log, for messages. */
   readonly file: string;
   readonly name?: string | undefined;
   /** The period; a job outside it is left out. */

@@ -24,7 +24,6 @@ export type Verdict =
 
 const SAME: Verdict = { kind: 'same' };
 
-/** The releases to compare with, and that of the coderd. */
 export type Tested = { readonly transcripts: readonly Transcript[]; readonly version: string };
 
 /** Fields that came after the oldest supported release (docs/internals/coder.md §12). */

@@ -5,7 +5,6 @@ export type Difference = {
   readonly step: string;
   /** The path in the answer, such as `workspaces[2].latest_build.status`. */
   readonly path: string;
-  /** Undefined if absent. */
   readonly real: unknown;
   readonly simulated: unknown;
 };

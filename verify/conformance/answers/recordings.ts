@@ -9,7 +9,6 @@ export function readTranscript(release: string): Transcript {
   return JSON.parse(readFileSync(new URL(`${release}.json`, FOLDER), 'utf8')) as Transcript;
 }
 
-/** The recorded releases, oldest first. */
 export function recordedReleases(): readonly string[] {
   const releases = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ''));
   return releases.sort((a, b) => (compareVersion(a, b) ?? 0) || patchOf(a) - patchOf(b));

@@ -90,7 +90,6 @@ export class CoderdApi {
       .key;
   }
 
-  /** Pushes a template with these tags, waits for its import, and returns its id. */
   async pushTemplate(name: string, tags: Tags): Promise<string> {
     const file = z.object({ hash: z.string() });
     const body = await templateArchive({
@@ -110,7 +109,6 @@ export class CoderdApi {
     return (await this.#post(`${organization}/templates`, idSchema, template)).id;
   }
 
-  /** Creates a workspace whose build takes `buildMs` milliseconds. */
   createWorkspace(template: string, buildMs: number): Promise<RealWorkspace> {
     const name = `w${++this.#workspaces}-${this.#run}`;
     return this.#post('/users/me/workspaces', workspaceSchema, {
@@ -124,7 +122,6 @@ export class CoderdApi {
     await this.#post(`/workspaces/${id}/builds`, buildSchema, { transition: 'stop', ...parameters(buildMs) });
   }
 
-  /** Waits until the workspace's latest build has succeeded. */
   async settle({ id }: RealWorkspace): Promise<void> {
     await this.#succeeded(`/workspaces/${id}`, workspaceSchema, ({ latest_build }) => latest_build.job);
   }

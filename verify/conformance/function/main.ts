@@ -158,7 +158,6 @@ function launchedTask(pool: string, { identity, state }: EcsTask): LaunchedTask 
   return { pool, daemon: `${pool}-${identity.id}`, goneAt: state.executionStoppedAt };
 }
 
-/** Tasks that exist or are desired. */
 function remaining(): number {
   const alive = world.ecs.tasks().filter((task) => task.state.lastStatus !== 'STOPPED').length;
   return Math.max(alive, ...POOLS.map(({ name }) => world.service(name).state.desiredCount));

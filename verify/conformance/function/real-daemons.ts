@@ -7,7 +7,6 @@ import type { ControlPort, DaemonState } from '../stage/control-port.ts';
 export type RealDaemonsOptions = {
   readonly control: Pick<ControlPort, 'start' | 'signal' | 'list'>;
   readonly tagsOf: (pool: string) => Tags;
-  /** Called with each error of the control port. */
   readonly onError: (error: unknown) => void;
 };
 
@@ -40,7 +39,6 @@ export class RealDaemons {
     return daemon;
   };
 
-  /** Lists the daemons, and reports exits to their guards. */
   async poll(): Promise<void> {
     if (this.#live.size === 0) return;
     for (const state of await this.#options.control.list()) this.#live.get(state.name)?.see(state);

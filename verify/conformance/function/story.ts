@@ -16,7 +16,6 @@ export type PoolName = (typeof POOLS)[number]['name'];
 type Step = {
   readonly atS: number;
   readonly pool: PoolName;
-  /** The duration of each workspace's build, in seconds. */
   readonly buildS: readonly number[];
 };
 

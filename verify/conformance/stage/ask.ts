@@ -3,7 +3,6 @@ import type * as z from 'zod';
 import type { Names } from './names.ts';
 import { type Answer, ConformanceError, type Question } from './question.ts';
 
-/** Sends a question of the story to a coderd, and returns any answer. */
 export async function askCoderd(
   { url, names, token }: { readonly url: string; readonly names: Names; readonly token: string | undefined },
   { method = 'GET', path, query = {}, body }: Question,
@@ -17,7 +16,6 @@ export async function askCoderd(
   return send(`${url}/api/v2${pathOf(path, names)}${suffix}`, { method, token, content });
 }
 
-/** Replaces names in braces in the path by ids. */
 export function pathOf(path: string, names: Names): string {
   return path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(names.wordFor(name)));
 }
@@ -35,7 +33,6 @@ export async function send(url: string, sent: Sent): Promise<Answer> {
   return { status, body: parsed(text) };
 }
 
-/** Like `send`, with the answer as text. */
 async function exchange(
   url: string,
   { method, token, content, type = 'application/json' }: Sent,
@@ -65,7 +62,6 @@ type JsonRequest = {
   readonly body?: object | Uint8Array;
 };
 
-/** A client for JSON requests to coderd's public API and to the control port. */
 export class JsonClient {
   readonly #base: string;
   readonly #token: string | undefined;

@@ -42,7 +42,6 @@ export class RealStage extends Stage {
   protected readonly url: string;
   protected readonly timeoutMs = 20_000;
   readonly #control: ControlPort;
-  /** The user who asks for the builds of each workspace. */
   readonly #askers = new Map<string, string>();
 
   private constructor(options: RealStageOptions, version: string) {
@@ -257,7 +256,6 @@ type Build = {
   readonly job: { readonly id: string; readonly file_id: string };
 };
 
-/** The fields that are read from answers to write requests. */
 type Made = {
   readonly id: string;
   readonly key: string;

@@ -41,7 +41,6 @@ export type NewWorkspace = {
   readonly parameters?: Tags;
 };
 
-/** The result of a change: done, or coderd's refusal. */
 export type StageOutcome = 'done' | { readonly status: number; readonly message: string };
 
 /** The builds that the lifecycle executor has started, and its errors, by workspace. */
@@ -50,7 +49,6 @@ export type Tick = {
   readonly errors: Readonly<Record<string, string>>;
 };
 
-/** The fields of a build that get names. */
 type NamedBuild = {
   readonly id: string;
   readonly number: number;
@@ -63,7 +61,6 @@ const POLL_MS = 100;
 export abstract class Stage {
   readonly version: string;
   readonly names: Names;
-  /** Number of questions and writes so far. */
   calls = 0;
   protected readonly tokens = new Map<string, string>();
   protected abstract readonly url: string;
@@ -77,7 +74,6 @@ export abstract class Stage {
 
   abstract now(): EpochMs;
 
-  /** Asks coderd, and returns any answer. */
   ask(question: Question): Promise<Answer> {
     this.calls += 1;
     const { as = 'first' } = question;
@@ -106,7 +102,6 @@ export abstract class Stage {
   abstract startDaemon(name: string, tags: Tags): Promise<void>;
   /** `terminate` acts like SIGTERM, `kill` like SIGKILL. Returns once the daemon is gone. */
   abstract stopDaemon(name: string, how: 'terminate' | 'kill'): Promise<void>;
-  /** Runs the lifecycle executor once, as of `at`. */
   abstract tick(at: EpochMs): Promise<Tick>;
   /** Sets when the daemon was last seen: a state that no request can create. */
   abstract setLastSeen(daemon: string, at: EpochMs): Promise<void>;

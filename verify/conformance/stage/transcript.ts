@@ -10,7 +10,6 @@ export type Entry =
 export type Transcript = {
   readonly version: string;
   readonly playedAt: string;
-  /** Number of requests to coderd's public API. */
   readonly calls: number;
   readonly entries: readonly Entry[];
 };
@@ -31,7 +30,6 @@ export class Recorder {
     this.#stage = stage;
   }
 
-  /** Asks a question, records the answer, and returns it unchanged. */
   async asks(step: string, question: Question): Promise<Answer> {
     const answer = await this.#stage.ask(question);
     const { method = 'GET', path, query = {}, as } = question;
@@ -47,7 +45,6 @@ export class Recorder {
     this.#write({ step: this.#once(step), outcome: this.#stage.names.plain(await outcome) });
   }
 
-  /** Records a result of another kind. */
   finds(step: string, found: unknown): void {
     this.#write({ step: this.#once(step), found: this.#stage.names.plain(found) });
   }

@@ -35,7 +35,6 @@ export function isSettled(state: JobState | undefined): boolean {
   return ['succeeded', 'failed', 'canceled'].includes(state?.status ?? '');
 }
 
-/** Waits until the job has ended, with any result. */
 export function untilSettled(stage: Stage, name: string): Promise<void> {
   return stage.until(`${name} has ended`, async () => isSettled(await job(stage, name)));
 }

@@ -11,7 +11,6 @@ export type Write =
   /** Slots of the tasks that get a drain request. */
   | { readonly kind: 'ask'; readonly slots: readonly number[] };
 
-/** The decision of the product, or of a mutant of it. */
 export type Decide = (snapshot: Snapshot, config: Config) => readonly Action[];
 
 export const PRODUCT: Decide = (snapshot, config) => decide(snapshot, config).actions;

@@ -12,7 +12,6 @@ const CALM_KINDS = 64;
 
 export type ProgressRules = QuietRules & { readonly min: number };
 
-/** Judges a state of a pool by what follows from it in a quiet world. */
 export function progressJudge(reached: PoolCodes, rules: ProgressRules): Judge {
   const { tasks: slots, jobs } = reached.bound;
   const codes = new PoolCodes({ tasks: slots + EXTRA_SLOTS, jobs }, CALM_KINDS);

@@ -9,7 +9,6 @@ export type QuietModel = {
   readonly describe: (code: number) => string;
 };
 
-/** Judges a state of a quiet world by what follows from it. */
 export function settlingJudge({ after, isSettled, describe }: QuietModel): Judge {
   const settles = new Set<number>();
 

@@ -32,7 +32,6 @@ type Blocked = number | undefined;
 
 const BLOCKED: readonly Blocked[] = [undefined, 0, 1];
 
-/** Judges a state by what follows from it in each quiet world. */
 export function settlesFrom(codes: TwoPoolsCodes, rules: QuietRules): Judge {
   return judgeAll(
     BLOCKED.map((blocked) =>

@@ -15,7 +15,6 @@ import { Interned } from '../world/interned.ts';
 export type SlotState = 'none' | 'pending' | 'booting' | 'idle' | 'busy' | 'asked' | 'finishing' | 'left';
 
 type Slot = {
-  /** What a look sees of it. */
   readonly task: EcsTaskView | undefined;
   readonly daemon: DaemonView;
   /** After a drain request. */

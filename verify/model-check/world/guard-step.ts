@@ -19,9 +19,7 @@ export type Move = {
   readonly what: string;
   /** Undefined: the task is gone. */
   readonly to: ModelTask | undefined;
-  /** Whether the step needs a pending job. */
   readonly takesJob?: boolean;
-  /** The violation, if the step is one. */
   readonly fails?: string;
 };
 

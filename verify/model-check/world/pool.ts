@@ -160,7 +160,6 @@ export class PoolModel implements Model {
     return this.#next;
   }
 
-  /** The next state: the current one with another task in one slot. */
   #withTask(slot: number, id: number): PoolState {
     const next = this.#asNow();
     next.ids[slot] = id;

@@ -4,7 +4,6 @@ export type Property = 'safety' | 'count' | 'progress';
 
 /** Reports one step: the next state, what happened, and to which task (-1: to none). */
 export type Emit = (to: number, what: string, slot: number) => void;
-/** Reports a step that violates a property. */
 export type Fail = (property: Property, what: string, slot: number) => void;
 
 export type Model = {
@@ -15,7 +14,6 @@ export type Model = {
   readonly describe: (code: number) => string;
 };
 
-/** The violation if a state is one; undefined otherwise. */
 export type Judge = (code: number) => Violation | undefined;
 
 /** Judges a state by each of these; the first violation counts. */
@@ -52,7 +50,6 @@ export type SearchResult = {
   readonly failure: Failure | undefined;
 };
 
-/** Searches until a violation is found or all states are searched. */
 export function search(model: Model): SearchResult {
   /** The reached states in the order of discovery, each with the state from which it was reached. */
   const reached = new Map<number, number | undefined>([[model.initial, undefined]]);

@@ -51,7 +51,6 @@ class Operator {
     this.#events = events;
   }
 
-  /** Sets an override, or removes one. */
   override(): void {
     const { fleet, counts, print } = this.#events;
     const pool = this.random.pick(fleet.pools);

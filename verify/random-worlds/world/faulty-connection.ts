@@ -25,7 +25,6 @@ export type ConnectionOptions = {
   readonly isCutOff: () => boolean;
 };
 
-/** The call failed, or its answer was lost. */
 export class ConnectionError extends NoAnswer {
   override readonly name = 'ConnectionError';
 }

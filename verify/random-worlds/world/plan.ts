@@ -36,7 +36,6 @@ const MOST_AN_HOUR = {
 export type Incident = keyof typeof MOST_AN_HOUR;
 export const INCIDENTS = Object.keys(MOST_AN_HOUR) as readonly Incident[];
 
-/** The removal of a pool from the configuration. */
 export type Retirement = {
   readonly pool: string;
   /** Hours since the world began. */

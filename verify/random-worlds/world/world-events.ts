@@ -7,14 +7,12 @@ import type { World } from '../../../simulator/world.ts';
 import type { Fleet } from './fleet.ts';
 import { seeded, type WorldPlan } from './plan.ts';
 
-/** A job whose daemon crashed. */
 export type Crash = { readonly job: JobId; readonly taskId: string; readonly at: EpochMs };
 
 type Given = {
   readonly world: World;
   readonly plan: WorldPlan;
   readonly fleet: Fleet;
-  /** Called with a line for each event. */
   readonly print: (line: string) => void;
 };
 
@@ -63,7 +61,6 @@ export class WorldEvents {
     });
   }
 
-  /** Registers what happens when the events end. */
   atEnd(act: () => void): void {
     this.#endings.push(act);
   }
