@@ -11,11 +11,10 @@ import { wholeNumber } from '../simulator/base/whole-number.ts';
 import { GuardedTasks, killAtExit, missingForGuard } from '../simulator/guarded/guarded-tasks.ts';
 import { serveWorld } from '../simulator/serve.ts';
 import { synthesizeStack } from '../simulator/synthesized-stack.ts';
-import { planAutostarts } from './autostarts.ts';
 import { functionEnvironment } from './function/environment.ts';
 import { changesIn } from './function/logged-look.ts';
 import { RunningFunction } from './function/running-function.ts';
-import { demoConfig, demoWorld, planSteps, SCHEDULE, SPEED, START } from './scenario.ts';
+import { demoConfig, demoWorld, planAutostarts, planSteps, SCHEDULE, SPEED, START } from './scenario.ts';
 import { isAsPromised, isOver, summarize } from './summary.ts';
 import { createView } from './view.ts';
 

@@ -2,14 +2,16 @@
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import type { Tags } from '../lambda/decision/model/tags.ts';
 import { some } from '../lambda/explain/format.ts';
+import type { WorkspaceRecord } from '../simulator/coderd/tables/workspace-records.ts';
 import { type PoolSpec, World, type WorldOptions } from '../simulator/world.ts';
-import { AUTOSTARTS_MS, SLEEPING_POOL } from './autostarts.ts';
 
 type Pool = PoolSpec & { readonly max: number };
 
 const GPU = { cluster: 'gpu' };
 const GPU_IN_EUROPE = { cluster: 'gpu', region: 'eu' };
 const DATA = { team: 'data' };
+/** Only schedules start builds in this pool, from zero (docs/internals/coder.md §10). */
+const SLEEPING = { name: 'web', organization: 'default', tags: { team: 'web' } } as const;
 
 /** All start at zero. The tags overlap on purpose: `gpu-eu` can run every job of `gpu`. */
 export const POOLS: readonly Pool[] = [
@@ -17,7 +19,7 @@ export const POOLS: readonly Pool[] = [
   { name: 'gpu', organization: 'default', tags: GPU, max: 6, desiredCount: 0 },
   { name: 'gpu-eu', organization: 'default', tags: GPU_IN_EUROPE, max: 6, desiredCount: 0 },
   { name: 'data', organization: 'data', tags: DATA, max: 6, desiredCount: 0 },
-  SLEEPING_POOL,
+  { ...SLEEPING, max: 6, desiredCount: 0 },
 ];
 
 type Submission = {
@@ -47,11 +49,14 @@ const SUBMISSIONS: readonly Submission[] = [
 
 /** Deployments of new images while builds run. At most one per pool. */
 const DEPLOYMENTS: readonly { readonly atS: number; readonly pool: string }[] = [{ atS: 115, pool: 'gpu' }];
-const LOOK_AT_DEPLOYMENT_MS = 1_000;
+
+/** Simulated time since the start of the demo, which is a full hour. */
+const AUTOSTART_MINUTE = 3;
+const SLEEPERS = 5;
 
 /** Time of the last submission, deployment or autostart, in simulated milliseconds since the start. */
 const LAST_STEP_MS = Math.max(
-  AUTOSTARTS_MS,
+  AUTOSTART_MINUTE * 60_000,
   ...[...SUBMISSIONS, ...DEPLOYMENTS].map(({ atS }) => atS * 1000),
 );
 
@@ -95,12 +100,63 @@ export function planSteps(
       announce(
         `pool ${pool}: revision ${revision} with a new image is deployed; old tasks finish their builds first`,
       );
-      const look = world.timeline.every(LOOK_AT_DEPLOYMENT_MS, () => {
-        if (!isDeployed(world, pool)) return;
-        look.cancel();
-        announce(`pool ${pool}: all tasks run revision ${revision}, the deployment is complete`);
-      });
+      announceOnce(
+        world,
+        () => {
+          if (isDeployed(world, pool))
+            return `pool ${pool}: all tasks run revision ${revision}, the deployment is complete`;
+        },
+        announce,
+      );
     });
+}
+
+/** Creates stopped workspaces with a schedule. `announce` gets a line when coderd starts them. */
+export function planAutostarts(world: World, announce: (line: string) => void): void {
+  const { organization, tags, name } = SLEEPING;
+  const template = world.coderd.addTemplate({ organization, tags, buildMs: { start: 30_000 } });
+  for (let index = 0; index < SLEEPERS; index++)
+    world.coderd.workspaces.add({ template, schedule: `CRON_TZ=UTC ${AUTOSTART_MINUTE} * * * *` });
+  announce(
+    `${SLEEPERS} workspaces of pool ${name} start by schedule at 09:0${AUTOSTART_MINUTE}; nobody submits a job for them`,
+  );
+  announceOnce(
+    world,
+    () => {
+      const inserted = world.coderd.workspaces.all().filter(isAutostarted).length;
+      if (inserted > 0) return `coderd starts ${inserted} workspaces of pool ${name} by schedule`;
+    },
+    announce,
+  );
+}
+
+/** Announces a line as soon as there is one. */
+function announceOnce(
+  world: World,
+  lineNow: () => string | undefined,
+  announce: (line: string) => void,
+): void {
+  const look = world.timeline.every(LOOK_MS, () => {
+    const line = lineNow();
+    if (line === undefined) return;
+    look.cancel();
+    announce(line);
+  });
+}
+
+const LOOK_MS = 1_000;
+
+export type Autostarts = { readonly due: number; readonly started: number };
+
+/** How many autostarts are due in total, and how many succeeded. */
+export function countAutostarts(world: World): Autostarts {
+  const workspaces = world.coderd.workspaces.all();
+  const started = workspaces.filter((it) => isAutostarted(it) && it.latestBuild.job.status === 'succeeded');
+  return { due: workspaces.length, started: started.length };
+}
+
+function isAutostarted({ latestBuild }: WorkspaceRecord): boolean {
+  return latestBuild.reason === 'autostart';
 }
 
 export function countDeployments(world: World): { readonly started: number; readonly completed: number } {

@@ -5,8 +5,7 @@ import { tagsetContains } from '../simulator/coderd/rules/tagset-contains.ts';
 import type { JobRecord } from '../simulator/coderd/tables/jobs.ts';
 import type { GuardFigures } from '../simulator/guarded/guarded-tasks.ts';
 import type { World } from '../simulator/world.ts';
-import { type Autostarts, countAutostarts } from './autostarts.ts';
-import { countDeployments, hasPlayed, POOLS } from './scenario.ts';
+import { type Autostarts, countAutostarts, countDeployments, hasPlayed, POOLS } from './scenario.ts';
 
 export type Summary = {
   readonly jobs: {

@@ -78,7 +78,7 @@ export const CLI: PackageDefinition = {
   name: 'coder-provisioner-autoscaler-cli',
   description: "Command line of the autoscaler for Coder's external provisioner daemons on ECS Fargate",
   keywords: [...KEYWORDS, 'cli', 'backtest'],
-  entries: ['cli/main.ts', 'backtest/search/worker.ts'],
+  entries: ['cli/main.ts'],
   hasTypes: false,
   copied: [
     'guard',

@@ -9,6 +9,7 @@ import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { withPromises } from '../../lambda/decision/promise/promise.ts';
 import { Random } from '../../simulator/base/random.ts';
+import { serveRequests } from '../../simulator/base/worker-pool.ts';
 import { run } from '../replay/run.ts';
 import { configFileOf, SCENARIOS } from '../scenarios/index.ts';
 import { BacktestError } from '../trace/backtest-error.ts';
@@ -49,6 +50,10 @@ export async function calibrate({
   );
   return book.close();
 }
+
+/** The module that threads load. */
+export const CALIBRATING = import.meta.url;
+serveRequests(CALIBRATING, calibrate);
 
 const CANCELS_WITHIN_MS = 3 * MINUTE_MS;
 

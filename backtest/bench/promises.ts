@@ -7,10 +7,9 @@ import { Command, Option } from 'commander';
 import { startWorkerPool } from '../../simulator/base/worker-pool.ts';
 import { SCENARIOS } from '../scenarios/index.ts';
 import type { Scenario } from '../trace/generate/scenario.ts';
-import { type CalibrationOrder, calibrate } from './calibrate.ts';
+import { CALIBRATING, type CalibrationOrder, calibrate } from './calibrate.ts';
 import { parseCount, parsePercent, parseScenarios } from './options.ts';
-import { calibrationText, rowText, type ScenarioCalibration } from './promises-text.ts';
-import { type Calibration, joined } from './tally.ts';
+import { type Calibration, calibrationText, joined, rowText, type ScenarioCalibration } from './tally.ts';
 
 /** Hours from Monday 0:00 in Berlin: with each site's morning, and enough promises in small scenarios. */
 const HOURS: Readonly<Record<string, number>> = {
@@ -57,7 +56,7 @@ const { json, scenarios, seeds, from, hours, cancelled, workers } = new Command(
 
 const startedAt = performance.now();
 const pool = startWorkerPool<CalibrationOrder, Calibration>({
-  script: new URL('./promises-worker.ts', import.meta.url),
+  module: CALIBRATING,
   handle: calibrate,
   threads: workers,
   describe: ({ scenario, seed }) => `scenario "${scenario}", seed ${seed}`,

@@ -1,4 +1,4 @@
-/** Counts how many promises were kept. Plain data: it comes from several threads. */
+/** Counts how many promises were kept, as plain data from several threads, and their table (docs/waits.md). */
 import type { NoPromise } from '../../lambda/decision/model/promise.ts';
 
 export type Tally = {
@@ -77,3 +77,32 @@ export function shareWithout({ promises, open, without }: Tally): number {
   const none = Object.values(without).reduce((sum, count) => sum + count, 0);
   return none / Math.max(1, none + promises + open);
 }
+
+export type ScenarioCalibration = {
+  readonly scenario: string;
+  readonly hours: number;
+  readonly seeds: number;
+  readonly every: Tally;
+  readonly first: Tally;
+};
+
+/** One row for each scenario: every look, then first looks. */
+export function calibrationText(rows: readonly ScenarioCalibration[]): string {
+  return [
+    '| scenario | hours x seeds | promises | p5 to p95 | before p5 | after p95 | median width | first look | without | mostly because |',
+    '| --- | --: | --: | --: | --: | --: | --: | --: | --: | --- |',
+    ...rows.map(rowText),
+  ].join('\n');
+}
+
+export function rowText({ scenario, hours, seeds, every, first }: ScenarioCalibration): string {
+  const [why] = Object.entries(every.without).toSorted(([, a], [, b]) => b - a);
+  const cells = [
+    ...[scenario, `${hours} x ${seeds}`, every.promises.toLocaleString('en-GB')],
+    ...[percent(coverageOf(every)), percent(every.below / every.looks), percent(every.above / every.looks)],
+    ...[`${medianWidth(every)} s`, percent(coverageOf(first)), percent(shareWithout(every)), why?.[0] ?? '-'],
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+const percent = (share: number): string => (Number.isNaN(share) ? '-' : `${(share * 100).toFixed(1)} %`);

@@ -1,6 +1,5 @@
 /** Runs policies on several threads. Each run has its own simulated world. */
 import { availableParallelism } from 'node:os';
-import { extname } from 'node:path';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import * as base from '../../simulator/base/worker-pool.ts';
@@ -47,18 +46,17 @@ function driverOf({ driver }: Order): Driver {
   return { kind: 'policy', policy, settings: driver.settings };
 }
 
-/** The published package is compiled: there this module and the worker end in `.js`. */
-const WORKER = `./worker${extname(import.meta.url)}`;
-
 /** Starts the threads of a backtest. `threads`: the most threads; 1 is this one. @default one per core */
 export function startWorkerPool(threads = availableParallelism()): WorkerPool {
   return base.startWorkerPool({
-    script: new URL(WORKER, import.meta.url),
+    module: import.meta.url,
     handle: runOrder,
     threads,
     describe: ({ driver }) => `policy "${driver.policy}"`,
   });
 }
+
+base.serveRequests(import.meta.url, runOrder);
 
 /** `onProgress`: takes the share of the work that is done, 0 to 1, and the name of the part that runs. */
 type ProgressOptions = { readonly onProgress?: (share: number, doing: string) => void };

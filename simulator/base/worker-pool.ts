@@ -4,9 +4,8 @@
  */
 
 import { availableParallelism } from 'node:os';
-import { parentPort, Worker } from 'node:worker_threads';
+import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
-import { SimulatorError } from './simulator-error.ts';
 
 type OnProgress = (share: number) => void;
 
@@ -23,8 +22,8 @@ export type WorkerPool<Request, Result> = {
 };
 
 export type WorkerPoolOptions<Request, Result> = {
-  /** The module of a thread; it calls `serveRequests` with `handle`. */
-  readonly script: URL;
+  /** The URL of the module that each thread loads: it calls `serveRequests` with `handle`. */
+  readonly module: string;
   /** Answers a request in this thread, if it is the only one. */
   readonly handle: Handle<Request, Result>;
   /** The most threads. @default one per core */
@@ -52,7 +51,7 @@ export function startWorkerPool<Request, Result>(
   const free: Worker[] = [];
   const alive = new Set<Worker>();
   const waiting: ((worker: Worker) => void)[] = [];
-  const start = (): Worker => startWorker(options.script, alive);
+  const start = (): Worker => startWorker(options.module, alive);
   const take = async (): Promise<Worker> => {
     const worker = free.pop() ?? (alive.size < threads ? start() : undefined);
     return worker ?? new Promise((resolve) => waiting.push(resolve));
@@ -90,14 +89,10 @@ function inThisThread<Request, Result>(handle: Handle<Request, Result>): WorkerP
   };
 }
 
-/**
- * In a thread: answers each request with what `handle` makes of it. Throws SimulatorError
- * elsewhere.
- */
-export function serveRequests<Request, Result>(handle: Handle<Request, Result>): void {
+/** In a thread that a pool of this module has started: answers each request with what `handle` makes of it. */
+export function serveRequests<Request, Result>(module: string, handle: Handle<Request, Result>): void {
   const port = parentPort;
-  if (port === null)
-    throw new SimulatorError('serving requests: this is not a worker thread; run the command that starts it');
+  if (port === null || workerData?.module !== module) return;
   const send = (message: Message<Result>): void => port.postMessage(message);
   const answer = async (request: Request): Promise<Result> =>
     handle(request, (share) => send({ kind: 'progress', share }));
@@ -109,8 +104,8 @@ export function serveRequests<Request, Result>(handle: Handle<Request, Result>):
   });
 }
 
-function startWorker(script: URL, alive: Set<Worker>): Worker {
-  const worker = new Worker(script);
+function startWorker(module: string, alive: Set<Worker>): Worker {
+  const worker = new Worker(new URL(module), { workerData: { module } });
   alive.add(worker);
   for (const event of ['error', 'exit']) worker.once(event, () => alive.delete(worker));
   return worker;

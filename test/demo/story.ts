@@ -1,4 +1,4 @@
-/** Compares the output of the demo with what its story causes (demo/scenario.ts, demo/autostarts.ts). */
+/** Compares the output of the demo with what its story causes (demo/scenario.ts). */
 
 const STORY: readonly RegExp[] = [
   /^09:00:00 {2}5 workspaces of pool web start by schedule at 09:03; nobody submits a job for them$/,

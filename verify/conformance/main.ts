@@ -13,30 +13,21 @@ async function record(options: RealStageOptions, out: string): Promise<string> {
   const stage = await RealStage.at(options);
   const entries = await playStory(stage);
   const { version, calls } = stage;
-  writeFileSync(
-    out,
-    transcriptText({ version, playedAt: startedAt.toISOString().slice(0, 10), calls, entries }),
-  );
+  const playedAt = startedAt.toISOString().slice(0, 10);
+  writeFileSync(out, transcriptText({ version, playedAt, calls, entries }));
   const seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
   return `${version}: ${entries.length} steps, ${calls} calls, ${seconds} s`;
 }
 
-async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: { coderd: { type: 'string' }, control: { type: 'string' }, out: { type: 'string' } },
-  });
+try {
+  const string = { type: 'string' } as const;
+  const { values } = parseArgs({ options: { coderd: string, control: string, out: string } });
   const { coderd: url, control, out } = values;
   const token = process.env.CODER_SESSION_TOKEN;
   if (url === undefined || control === undefined || out === undefined || token === undefined) {
     process.stderr.write(USAGE);
-    return 2;
-  }
-  process.stdout.write(`${await record({ url, control, token }, out)}\n`);
-  return 0;
-}
-
-try {
-  process.exitCode = await main();
+    process.exitCode = 2;
+  } else process.stdout.write(`${await record({ url, control, token }, out)}\n`);
 } catch (cause) {
   const error = cause instanceof Error ? cause : new Error(String(cause));
   const reason = error.cause instanceof Error ? `: ${error.cause.message}` : '';

@@ -1,5 +1,5 @@
 /** Runs the explorations: the protocol, its mutants, and the world without each assumption. */
-import { startWorkerPool, type WorkerPool } from '../../simulator/base/worker-pool.ts';
+import { serveRequests, startWorkerPool, type WorkerPool } from '../../simulator/base/worker-pool.ts';
 import {
   AS_IT_IS,
   type Exploration,
@@ -94,7 +94,7 @@ export type ExplorationThreads = {
 /** Starts all explorations on threads. They run in the order of the lists, the longest first. */
 export function exploreOnThreads(threads: number, size: Size = 'whole'): ExplorationThreads {
   const pool: WorkerPool<ExplorationRequest, Explored | Caught> = startWorkerPool({
-    script: new URL('./worker.ts', import.meta.url),
+    module: import.meta.url,
     handle: runRequest,
     threads,
     describe: ({ list, index }) => `exploration ${index + 1} of the ${list}`,
@@ -117,3 +117,5 @@ export function runRequest({ list, index }: ExplorationRequest): Explored | Caug
 function at<T>(list: readonly T[], index: number): T {
   return list[index] as T;
 }
+
+serveRequests(import.meta.url, runRequest);

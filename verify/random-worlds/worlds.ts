@@ -1,5 +1,5 @@
 /** Simulates worlds until enough tasks have left. The result is the same with any number of workers. */
-import { startWorkerPool } from '../../simulator/base/worker-pool.ts';
+import { serveRequests, startWorkerPool } from '../../simulator/base/worker-pool.ts';
 import type { WorldResult } from './figures.ts';
 import { runWorld } from './run-world.ts';
 import { drawPlan, worldSeeds } from './world/plan.ts';
@@ -30,7 +30,7 @@ export async function runWorlds(options: WorldsOptions): Promise<readonly WorldR
   const results: (WorldResult | undefined)[] = [];
   const enough = (): readonly WorldResult[] | undefined => takeEnough(results, leaves, onProgress);
   const pool = startWorkerPool({
-    script: new URL('./worker.ts', import.meta.url),
+    module: import.meta.url,
     handle: runRequest,
     threads: workers,
     describe: (request: WorldRequest) => `the world of seed ${request.seed}`,
@@ -70,3 +70,5 @@ function takeEnough(
   onProgress(left);
   return isEnough() ? taken : undefined;
 }
+
+serveRequests(import.meta.url, runRequest);

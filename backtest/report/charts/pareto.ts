@@ -4,9 +4,7 @@ import type { Backtest, Bound, PolicyRun } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
 import { dollars, hours, seconds, share } from '../parts/numbers.ts';
 import { lookOf, policyName } from '../parts/palette.ts';
-import { labelAt, leadersMark } from './label.ts';
 import { type Box, type LabelPlace, placeLabels, type Spot } from './label-places.ts';
-import { areaOf, DOTTED_LINE, POINTS, pointStyle, roundDollars } from './points.ts';
 import { AXIS, BASE, indexOfHit, type Size, TOOLTIP } from './style.ts';
 import { costTicks, LEAST_COST, LEAST_WAIT_S, logShare, onAxis, waitTicks } from './ticks.ts';
 
@@ -16,8 +14,6 @@ export type ParetoAxes = { readonly cost: CostAxis; readonly wait: WaitAxis };
 
 const MARGIN = { left: 56, right: 18, top: 16, bottom: 46 } as const;
 
-const CORNER = { x: MARGIN.left, y: MARGIN.top } as const;
-
 /** Pixels that the name of a bound needs: across its line and along it. */
 const BOUND_NAME = { width: 20, height: 110 } as const;
 /** Pixels. Points that are closer than this hide one another, so they share a tooltip. */
@@ -26,7 +22,10 @@ const OVERLAP_DISTANCE = 8;
 /** The first series has the policies, in the order of `backtest.runs`. */
 export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): EChartsOption {
   const { runs, bounds } = backtest;
-  const area = areaOf(size, MARGIN);
+  const area = {
+    width: size.width - MARGIN.left - MARGIN.right,
+    height: size.height - MARGIN.top - MARGIN.bottom,
+  };
   const points = runs.map((run) => pointOf(run, axes));
   const ideals = axes.wait === 'mean' ? bounds.map((bound) => idealOf(bound, axes.cost)) : [];
   const scales = { costs: costScale(backtest, axes.cost, area), waits: waitScale([...points, ...ideals]) };
@@ -69,7 +68,7 @@ export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): 
         markLine: boundsMark(lines),
         markArea: impossible(bounds, axes.cost, scales.costs[0] ?? 0),
       },
-      { ...frontier(best, drawn), markLine: leadersMark(places, CORNER) },
+      { ...frontier(best, drawn), markLine: leadersMark(places) },
       { ...IDEALS, data: ideals.map(drawn) },
     ],
   };
@@ -105,6 +104,9 @@ function pointOf({ figures: { waitOfPeople: wait, dollars, tasks } }: PolicyRun,
 const costOf = (bound: Bound, cost: CostAxis): number => (cost === 'dollars' ? bound.dollars : bound.hours);
 const idealOf = (bound: Bound, cost: CostAxis): Point => [costOf(bound, cost), bound.meanWaitS];
 
+/** `$5` for a tick at `$5.00`. */
+const roundDollars = (tick: number): string => dollars(tick).replace(/\.00$/, '');
+
 function logAxis(ticks: readonly number[], least: number, label: (tick: number) => string) {
   const customValues = [...ticks];
   return {
@@ -131,18 +133,50 @@ function policies(
   places: readonly (LabelPlace | undefined)[],
 ) {
   return {
-    ...POINTS,
-    data: runs.map((_, at) => ({
-      value: points[at] ?? [],
-      symbol: lookOf(at).symbol,
-      symbolSize: at === 0 ? 16 : 13,
-      itemStyle: pointStyle(lookOf(at).color),
-      label: { ...labelAt(places[at]), color: lookOf(at).color, ...(at === 0 ? OURS : {}) },
-    })),
+    type: 'scatter' as const,
+    clip: false,
+    emphasis: { disabled: true },
+    // in front of lines
+    z: 4,
+    data: runs.map((_, at) => {
+      const { color, symbol } = lookOf(at);
+      return {
+        value: points[at] ?? [],
+        symbol,
+        symbolSize: at === 0 ? 16 : 13,
+        itemStyle: { color, opacity: 1, borderColor: 'var(--paper)', borderWidth: 1.5 },
+        label: { ...labelAt(places[at]), color, ...(at === 0 ? { fontWeight: 700 as const } : {}) },
+      };
+    }),
   };
 }
 
-const OURS = { fontWeight: 700 as const };
+const labelAt = (place: LabelPlace | undefined) => ({
+  show: place !== undefined,
+  position: 'inside' as const,
+  offset: [place?.dx ?? 0, place?.dy ?? 0],
+  formatter: place?.text ?? '',
+  align: place?.align ?? ('center' as const),
+  verticalAlign: 'middle' as const,
+  fontSize: 13,
+  lineHeight: 16,
+  textBorderColor: 'var(--paper)',
+  textBorderWidth: 3,
+});
+
+/** The lines from points to their labels. */
+function leadersMark(places: readonly (LabelPlace | undefined)[]) {
+  const inChart = ({ x, y }: Spot) => ({ x: x + MARGIN.left, y: y + MARGIN.top });
+  return {
+    symbol: 'none',
+    silent: true,
+    label: { show: false },
+    lineStyle: { color: 'var(--faint)', type: 'solid' as const, width: 1 },
+    data: places.flatMap((place): [Spot, Spot][] =>
+      place?.leader === undefined ? [] : [[inChart(place.leader[0]), inChart(place.leader[1])]],
+    ),
+  };
+}
 
 /** The policies that no other policy beats in both cost and wait, cheapest first. */
 function bestOf(points: readonly Point[]): readonly Point[] {
@@ -155,7 +189,15 @@ const stepsOf = (spots: readonly Spot[]): readonly Spot[] =>
   spots.flatMap((spot, at) => (at === 0 ? [spot] : [{ x: spot.x, y: spots[at - 1]?.y ?? spot.y }, spot]));
 
 function frontier(best: readonly Point[], drawn: (point: Point) => Point) {
-  return { ...DOTTED_LINE, step: 'end' as const, data: best.map(drawn) };
+  return {
+    type: 'line' as const,
+    symbol: 'none',
+    silent: true,
+    lineStyle: { color: 'var(--faint)', width: 1.5, type: 'dotted' as const },
+    tooltip: { show: false },
+    step: 'end' as const,
+    data: best.map(drawn),
+  };
 }
 
 const around = ({ x, y }: Spot): Box => ({ x: x - 6, y: y - 6, width: 12, height: 12 });

@@ -2,18 +2,16 @@
  * People with working hours, schedules and new template versions; docs/backtest.md has assumptions
  * and sources. The same seed gives the same trace, and a longer one begins with the shorter one.
  */
-import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { EXECUTOR_KINDS, executorTick, type Outage, type Trace, type TraceJob } from '../trace.ts';
 import { addBursts } from './bursts.ts';
-import { drawSeconds, poisson, weighted } from './draws.ts';
+import { drawSeconds, exponential, poisson, weighted } from './draws.ts';
 import { contextInto, type GeneratorContext } from './generator-context.ts';
 import { type LocalDay, localDay, midnight, plusDays } from './local-day.ts';
-import { afterOutages } from './outages.ts';
 import { drawPeople, type Person } from './people.ts';
-import { schedulePrebuilds } from './prebuilds.ts';
-import { addPushes } from './pushes.ts';
 import type { PeopleGroup, Scenario, Template } from './scenario.ts';
+import { addPushes, schedulePrebuilds } from './template-jobs.ts';
 import { addPersonDay } from './workday.ts';
 
 export type GenerateOptions = {
@@ -112,4 +110,29 @@ function plannedOutages({ outages, timezone }: Scenario, firstDay: string): read
     const at: EpochMs = localDay(timezone, plusDays(firstDay, day)).at(minute);
     return { at, seconds };
   });
+}
+
+/** Assumption: the mean time until people notice that coderd is back. */
+const NOTICED_AFTER_MS = 90_000;
+const LATEST_MS = 900_000;
+/** coderd's own loops run once a minute. */
+const LOOP_MS = 60_000;
+
+function afterOutages(
+  jobs: readonly TraceJob[],
+  outages: readonly Outage[],
+  random: Random,
+): readonly TraceJob[] {
+  return jobs.map((job) => {
+    const outage = outages.find(({ at, seconds }) => at <= job.at && job.at < plusMs(at, seconds * 1000));
+    if (outage === undefined) return job;
+    const end = plusMs(outage.at, outage.seconds * 1000);
+    return { ...job, at: plusMs(end, delayMs(job, random)) };
+  });
+}
+
+function delayMs({ kind }: TraceJob, random: Random): number {
+  const isByHand = kind === 'user' || kind === 'import';
+  const ms = isByHand ? Math.min(LATEST_MS, exponential(random, NOTICED_AFTER_MS)) : LOOP_MS;
+  return Math.ceil(ms / 1000) * 1000;
 }

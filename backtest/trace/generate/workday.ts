@@ -6,7 +6,7 @@ import { exponential, normal, poisson } from './draws.ts';
 import type { GeneratorContext, WorkInterval } from './generator-context.ts';
 import { isWorkday, type LocalDay } from './local-day.ts';
 import type { Person } from './people.ts';
-import type { Push } from './pushes.ts';
+import type { Push } from './template-jobs.ts';
 import { addTaskWorkspace } from './workspace.ts';
 
 /** Share of active people who come to work, by weekday, Sunday first. */

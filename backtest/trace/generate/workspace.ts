@@ -7,8 +7,8 @@ import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
 import type { Transition } from '../trace.ts';
 import { drawSeconds } from './draws.ts';
 import type { Build, GeneratorContext, WorkInterval } from './generator-context.ts';
-import { replacePrebuild } from './prebuilds.ts';
 import type { Template } from './scenario.ts';
+import { replacePrebuild } from './template-jobs.ts';
 
 /** Coder's default `activity_bump`: use moves the deadline to one hour later. */
 const BUMP_MS = HOUR_MS;

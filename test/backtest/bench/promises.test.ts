@@ -1,8 +1,8 @@
 /** The tally of promised starts. `promises.full.test.ts` has their calibration. */
 import { describe, expect, it } from 'vitest';
 import { calibrate } from '../../../backtest/bench/calibrate.ts';
-import { calibrationText } from '../../../backtest/bench/promises-text.ts';
 import {
+  calibrationText,
   countKept,
   coverageOf,
   joined,
