@@ -3,6 +3,7 @@
  * shows.
  */
 import type { Action, Plan, PoolPlan } from '../../lambda/decision/model/plan.ts';
+import { NOW } from './parts.ts';
 import { type Drawn, draw, idOf, type Picture, taskArn } from './picture.ts';
 import { planSnapshot } from './plan-snapshot.ts';
 import { pictureOf } from './world-in-words.ts';
@@ -127,6 +128,23 @@ export const all =
   (snapshot, config) => {
     for (const change of changes) change(snapshot, config);
   };
+
+/** A record of untagged builds that took these seconds. */
+export const withBuilds =
+  (...seconds: readonly number[]): Change =>
+  (snapshot) => {
+    organizationIn(snapshot).recentJobs = {
+      status: 'ok',
+      items: seconds.map((took, index) => ({
+        ...{ id: `build-${index}`, organization_id: 'org-default', type: 'workspace_build', tags: {} },
+        ...{ created_at: iso(7200 + index * 300), started_at: iso(7200), completed_at: iso(7200 - took) },
+        status: 'succeeded',
+      })),
+    };
+  };
+
+/** The time so many seconds ago. */
+export const iso = (secondsAgo: number): string => new Date(NOW - secondsAgo * 1000).toISOString();
 
 /** The only organization of a snapshot. */
 export function organizationIn(snapshot: Drawn['snapshot']) {

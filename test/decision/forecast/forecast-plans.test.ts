@@ -12,33 +12,14 @@ import {
   organizationIn,
   planOf,
   poolOf,
+  withBuilds,
 } from '../../support/planned.ts';
 import { table } from '../../support/table.ts';
 
 const gpu = { cluster: 'gpu' };
 
 /** Five builds of workspaces with this duration. */
-const withBuildsOf =
-  (seconds: number): Change =>
-  (snapshot) => {
-    const organization = organizationIn(snapshot);
-    const completed_at = new Date(Date.parse('2026-11-20T08:00:00Z') + seconds * 1000).toISOString();
-    organization.recentJobs = {
-      status: 'ok',
-      items: ['a', 'b', 'c', 'd', 'e'].map((id) => ({
-        id,
-        created_at: '2026-11-20T08:00:00Z',
-        started_at: '2026-11-20T08:00:00Z',
-        completed_at,
-        status: 'succeeded',
-        organization_id: organization.id,
-        initiator_id: 'somebody',
-        reason: 'autostart',
-        type: 'workspace_build',
-        tags: { scope: 'organization', owner: '' },
-      })),
-    };
-  };
+const withBuildsOf = (seconds: number): Change => withBuilds(...Array<number>(5).fill(seconds));
 
 /** The list of workspaces is incomplete. */
 const unread =

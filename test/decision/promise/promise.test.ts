@@ -4,11 +4,9 @@ import type { PendingJob, PromisedPlan } from '../../../lambda/decision/model/pr
 import { NOW } from '../../support/parts.ts';
 import { draw, idOf, type Picture, taskArn } from '../../support/picture.ts';
 import { planSnapshot } from '../../support/plan-snapshot.ts';
-import { all, type Change, failing, listIs, organizationIn } from '../../support/planned.ts';
+import { all, type Change, failing, iso, listIs, organizationIn, withBuilds } from '../../support/planned.ts';
 import { table } from '../../support/table.ts';
 import { pictureOf } from '../../support/world-in-words.ts';
-
-const iso = (secondsAgo: number): string => new Date(NOW - secondsAgo * 1000).toISOString();
 
 /** Tasks that started in these seconds, ten of them until RUNNING, and have stopped since. */
 const withStarts =
@@ -30,20 +28,6 @@ const withStarts =
         ...{ created_at: iso(1800 - took), last_seen_at: iso(600), status: 'offline', tags: {} },
       });
     }
-  };
-
-/** Untagged builds that took these seconds. */
-const withBuilds =
-  (...seconds: readonly number[]): Change =>
-  (snapshot) => {
-    organizationIn(snapshot).recentJobs = {
-      status: 'ok',
-      items: seconds.map((took, index) => ({
-        ...{ id: `build-${index}`, organization_id: 'org-default', type: 'workspace_build', tags: {} },
-        ...{ created_at: iso(7200 + index * 300), started_at: iso(7200), completed_at: iso(7200 - took) },
-        status: 'succeeded',
-      })),
-    };
   };
 
 const promised = (picture: Picture, change: Change = () => {}): PromisedPlan => {
