@@ -206,7 +206,7 @@ const peers = z
       .refine(...eachOnce)
       .meta({
         description:
-          'The names of the other stacks of this coderd that have a pool of these tags. A job belongs to one stack; another one launches for it after a minute and twice the start time, at most 10 minutes.',
+          'The names of the other stacks of this coderd that have a pool of these tags. A tag set belongs to one stack; another one launches for its jobs after a minute and twice the start time, at most 10 minutes.',
         examples: [['us-east']],
       }),
   })

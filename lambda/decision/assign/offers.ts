@@ -7,7 +7,7 @@ import type { Daemon, OrganizationReadings, Snapshot } from '../model/snapshot.t
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';
 import { isComing, launchesElsewhere } from '../supply/capacity.ts';
-import { type DaemonIndex, HANDED_OVER_MS, indexDaemons, isAlive, mayHaveLeft } from '../supply/daemons.ts';
+import { HANDED_OVER_MS, indexDaemons, mayHaveLeft } from '../supply/daemons.ts';
 import { foreignTo } from '../supply/supply.ts';
 import { mayTakeJobs, type TaskView } from '../supply/task-state.ts';
 import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
@@ -25,19 +25,13 @@ export function deriveOffers(
   snapshot: Snapshot,
 ): readonly Offer[] {
   const views = pools.map(({ view }) => view);
-  const isForeign = foreignTo(views);
-  const indexes = new Map(views.map(({ organization, index }) => [organization, index]));
+  const foreignIn = foreignTo(views, snapshot.takenAt);
   return [
     ...pools.flatMap((pool) => offersOfPool(pool, demand, snapshot)),
-    ...snapshot.coder.organizations.flatMap((organization) => [
-      ...busyOffersOfPeers(pools, organization, isForeign, snapshot),
-      ...offersOfOthers(
-        organization,
-        isForeign,
-        indexes.get(organization) ?? indexDaemons(organization, snapshot.takenAt),
-        { snapshot, demand },
-      ),
-    ]),
+    ...snapshot.coder.organizations.flatMap((organization) => {
+      const own = pools.filter(({ view }) => view.organization === organization);
+      return offersOfOthers(organization, foreignIn(organization), { own, snapshot, demand });
+    }),
   ];
 }
 
@@ -113,26 +107,6 @@ function busyOffers(
   );
 }
 
-/** Daemons of peers will take jobs of this stack too when their builds end, as its own do. */
-function busyOffersOfPeers(
-  pools: readonly PoolLaunchLimits[],
-  organization: OrganizationReadings,
-  isForeign: (daemon: Daemon) => boolean,
-  { takenAt }: Snapshot,
-): readonly Offer[] {
-  const shared = pools.find(
-    ({ view }) => view.organization === organization && view.pool.peers !== undefined,
-  );
-  if (shared === undefined) return [];
-  const others = organization.daemons.items
-    .filter((daemon) => isAlive(daemon, takenAt) && isForeign(daemon))
-    .map((daemon) => ({ daemon, offers: normalizeTags(daemon.tags) }));
-  return busyOffers(shared, buildsOn(others, organization, takenAt), (served, tags, places) => ({
-    ...{ organizationId: organization.id, pool: null, price: 0, bounds: UNBOUNDED },
-    ...{ served, tags, places },
-  }));
-}
-
 /** Jobs that can wait would take the stock's daemons, so they come first. */
 function boundsOf(
   { view, capacity, isDoubtful, isPendingOnly, forMin, beyond, forPrebuilds }: PoolLaunchLimits,
@@ -177,35 +151,45 @@ const UNBOUNDED: Bounds = {
   price: 0,
 };
 
+type OthersInput = {
+  /** The pools of the organization. */
+  readonly own: readonly PoolLaunchLimits[];
+  readonly demand: readonly TagGroup[];
+  readonly snapshot: Snapshot;
+};
+
 function offersOfOthers(
   organization: OrganizationReadings,
-  isForeign: (daemon: Daemon) => boolean,
-  index: DaemonIndex,
-  { snapshot, demand }: { readonly snapshot: Snapshot; readonly demand: readonly TagGroup[] },
+  foreign: readonly Daemon[],
+  { own, demand, snapshot: { takenAt } }: OthersInput,
 ): readonly Offer[] {
   const waiting = demand.filter(
-    (group) =>
-      group.organizationId === organization.id && oldestOf(group) < snapshot.takenAt - HANDED_OVER_MS,
+    (group) => group.organizationId === organization.id && oldestOf(group) < takenAt - HANDED_OVER_MS,
   );
-  const others = organization.daemons.items
-    .filter((daemon) => isAlive(daemon, snapshot.takenAt) && isForeign(daemon))
-    .map((daemon) => {
-      const offers = normalizeTags(daemon.tags);
-      const isIdle = index.activity(daemon) === 'idle';
-      const isRefusing = isIdle && waiting.some(({ tags }) => covers(offers, tags));
-      const isDoubtful = isIdle && (isRefusing || mayHaveLeft(daemon, snapshot.takenAt));
-      return { offers, isDoubtful, isFree: isIdle && !isRefusing };
-    });
+  const index = own[0]?.view.index ?? indexDaemons(organization, takenAt);
+  const others = foreign.map((daemon) => {
+    const offers = normalizeTags(daemon.tags);
+    const isIdle = index.activity(daemon) === 'idle';
+    const isRefusing = isIdle && waiting.some(({ tags }) => covers(offers, tags));
+    const isDoubtful = isIdle && (isRefusing || mayHaveLeft(daemon, takenAt));
+    return { daemon, offers, isDoubtful, isFree: isIdle && !isRefusing };
+  });
+  const offer = (served: Served, tags: TagSet, places: number): Offer => ({
+    ...{ organizationId: organization.id, pool: null, price: 0, bounds: UNBOUNDED },
+    ...{ served, tags, places },
+  });
   const offersOf = (served: Served, daemons: readonly { readonly offers: TagSet }[], isNow: boolean) =>
-    groupByTags(daemons).map(({ tags, count }) => ({
-      ...{ organizationId: organization.id, pool: null, price: 0, bounds: UNBOUNDED },
-      ...{ served, tags, places: isNow ? count : Number.POSITIVE_INFINITY },
-    }));
+    groupByTags(daemons).map(({ tags, count }) =>
+      offer(served, tags, isNow ? count : Number.POSITIVE_INFINITY),
+    );
   const [doubtful, sure] = partition(others, ({ isDoubtful }) => isDoubtful);
   const free = ({ isFree }: { readonly isFree: boolean }): boolean => isFree;
+  const sharing = own.find(({ view }) => view.pool.peers !== undefined);
   return [
     ...offersOf('by-free', sure.filter(free), true),
     ...offersOf('by-doubtful', doubtful.filter(free), true),
+    // daemons of peers will take jobs of this stack too when their builds end, as its own do
+    ...(sharing === undefined ? [] : busyOffers(sharing, buildsOn(others, organization, takenAt), offer)),
     ...offersOf('by-busy', sure, false),
     ...offersOf('by-doubtful', doubtful, false),
   ];

@@ -6,7 +6,7 @@ import type { Audience, IsoTime } from '../model/plan.ts';
 import type { Job, OrganizationReadings, Snapshot, StockChoice } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { compareVersion, REAPS_PENDING_SINCE } from '../model/version.ts';
-import type { Left } from './peers.ts';
+import type { Left, LeftOf } from './peers.ts';
 import { deriveRecord, foreseenIn, PREBUILDS_USER } from './record.ts';
 
 /** Pending jobs of one tag set, jobs that coderd will insert, or free daemons to have ready. */
@@ -84,9 +84,6 @@ export type TagGroup = {
   readonly tookMs: number | undefined;
 };
 
-/** Tells to which peer a job is left. */
-type LeftOf = (job: Job, organizationId: OrganizationId) => Left | undefined;
-
 /** In the order of serving: people and autostarts first, then by the oldest job. */
 export function deriveDemand({ coder }: Snapshot, leftOf: LeftOf = () => undefined): readonly TagGroup[] {
   return coder.organizations
@@ -136,7 +133,7 @@ function groupsOf(organization: OrganizationReadings, leftOf: LeftOf): readonly 
   const pending = pendingJobs(organization).map((job) => ({
     job,
     audience: audienceOf(job, kindOf),
-    leftTo: leftOf(job, organization.id),
+    leftTo: leftOf(organization.id, job.tags, job.created_at),
   }));
   return groupsBy(
     pending,

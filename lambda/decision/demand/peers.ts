@@ -1,64 +1,47 @@
 /**
- * Peers: other stacks of the same coderd whose pools run the same jobs. All jobs of one tag set that are
- * submitted within half an hour belong to one of the stacks, by a hash that all of them compute alike, so
- * they need no message (docs/adr/0048). A stack leaves the jobs of its peers to them for a grace, in which
- * a peer that works has a daemon.
+ * Peers: other stacks of the same coderd whose pools run the same jobs. Each tag set belongs to one of the
+ * stacks, by a hash that all of them compute alike, so they need no message (docs/adr/0048). A stack leaves
+ * the jobs of its peers to them for a grace, in which a peer that works has a daemon.
  */
 import { type EpochMs, type OrganizationId, plusMs } from '../model/brands.ts';
-import type { Job } from '../model/snapshot.ts';
-import { covers, normalizeTags, tagKey } from '../model/tags.ts';
+import { covers, normalizeTags, type Tags, tagKey } from '../model/tags.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import type { PoolView } from '../supply/supply.ts';
 
-/** The stack that a job is left to, and when this stack launches for the job all the same. */
+/** The stack that a job is left to, and from when this stack launches for it too. */
 export type Left = { readonly peer: string; readonly until: EpochMs };
 
-/**
- * A stack does not see the tasks that start in another one. So jobs that follow each other should belong to
- * one stack: then its spare starting tasks count for them.
- */
-const TURN_MS = 30 * MINUTE_MS;
 /** coderd fails a job after 30 minutes: a daemon of this stack has to come before. */
 const LONGEST_GRACE_MS = 10 * MINUTE_MS;
 
-/** Makes a function that tells to which peer a pending job is left; undefined: it is this stack's. */
-export function leftToPeers(supply: readonly PoolView[], now: EpochMs) {
+/** Tells to which peer a job with these tags is left that came `at` a time; undefined: it is this stack's. */
+export type LeftOf = (organizationId: OrganizationId, tags: Tags, at: EpochMs) => Left | undefined;
+
+export function leftToPeers(supply: readonly PoolView[], now: EpochMs): LeftOf {
   const shared = supply.filter(({ pool }) => pool.peers !== undefined);
-  const known = new Map<string, Sharing>();
-  return (job: Job, organizationId: OrganizationId): Left | undefined => {
+  const known = new Map<string, Owner>();
+  return (organizationId, tags, at) => {
     if (shared.length === 0) return undefined;
-    const key = `${organizationId} ${tagKey(job.tags)}`;
-    const sharing = known.get(key) ?? sharingOf(job, shared.filter(isOf(organizationId)));
-    known.set(key, sharing);
-    const turn = Math.floor(job.created_at / TURN_MS);
-    const peer = ownerOf(`${key} ${turn}`, sharing.stacks);
-    const until = plusMs(job.created_at, sharing.graceMs);
-    return peer === undefined || sharing.own.has(peer) || until <= now ? undefined : { peer, until };
+    const key = `${organizationId} ${tagKey(tags)}`;
+    const isFitting = (view: PoolView): boolean =>
+      view.organization?.id === organizationId && covers(view.tags, normalizeTags(tags));
+    const { peer, graceMs } = known.get(key) ?? ownerAmong(shared.filter(isFitting), key);
+    known.set(key, { peer, graceMs });
+    const until = plusMs(at, graceMs);
+    return peer === undefined || until <= now ? undefined : { peer, until };
   };
 }
 
-/** The stacks that can run the jobs of one tag set, and the grace. */
-type Sharing = {
-  readonly stacks: readonly string[];
-  /** The names of this stack. */
-  readonly own: ReadonlySet<string>;
-  readonly graceMs: number;
-};
+/** The peer to which a tag set belongs, and the grace. Undefined: it belongs to this stack. */
+type Owner = { readonly peer: string | undefined; readonly graceMs: number };
 
-const isOf =
-  (organizationId: OrganizationId) =>
-  ({ organization }: PoolView): boolean =>
-    organization?.id === organizationId;
-
-function sharingOf(job: Job, pools: readonly PoolView[]): Sharing {
-  const tags = normalizeTags(job.tags);
-  const fitting = pools.filter((view) => covers(view.tags, tags));
+function ownerAmong(fitting: readonly PoolView[], key: string): Owner {
   const peers = fitting.flatMap(({ pool }) => pool.peers ?? []);
+  const owner = ownerOf(key, [...new Set(peers.flatMap(({ self, others }) => [self, ...others]))]);
   // a peer looks within a minute, and starts like the pools of this stack
   const startMs = Math.max(0, ...fitting.map(({ startTime }) => startTime.p95Ms));
   return {
-    stacks: [...new Set(peers.flatMap(({ self, others }) => [self, ...others]))],
-    own: new Set(peers.map(({ self }) => self)),
+    peer: peers.some(({ self }) => self === owner) ? undefined : owner,
     graceMs: Math.min(LONGEST_GRACE_MS, MINUTE_MS + 2 * startMs),
   };
 }

@@ -2,8 +2,9 @@
  * The wake demands: for each tag set, the transitions that coderd will make soon and the pools
  * whose daemons can open the gate for them. Derived from the forecast and the pool views.
  */
+import { leftToPeers } from '../demand/peers.ts';
 import type { Transition } from '../demand/transitions.ts';
-import type { EpochMs, OrganizationId } from '../model/brands.ts';
+import { type EpochMs, type OrganizationId, plusMs } from '../model/brands.ts';
 import { partition, sum, unique } from '../model/collections.ts';
 import type { TransitionKind } from '../model/plan.ts';
 import type { Snapshot } from '../model/snapshot.ts';
@@ -11,7 +12,6 @@ import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { launchCost } from '../settings/prices.ts';
 import { isPaused } from '../settings/settings-in-force.ts';
 import { isHeldBack } from '../supply/capacity.ts';
-import { isAlive } from '../supply/daemons.ts';
 import { foreignTo, type PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';
 import { configuredFloors } from './floors.ts';
@@ -24,7 +24,7 @@ export type WakeDemand = {
   readonly wakeFor: 'autostart' | 'autostop';
   /** The pools that have a service and wake for this, in order of name. */
   readonly pools: readonly PoolView[];
-  /** Transitions that coderd has not made yet, the earliest first. */
+  /** Transitions that coderd has not made yet and that are not left to a peer, the earliest first. */
   readonly ahead: readonly ExpectedTransition[];
   /** Refused transitions, see `TransitionGroup`. */
   readonly refused: readonly Refusal[];
@@ -61,12 +61,18 @@ export function deriveWakeDemands(snapshot: Snapshot, views: readonly PoolView[]
   const now = snapshot.takenAt;
   const groups = deriveForecast(snapshot);
   const times = { now, pollMs: pollInterval(snapshot).ms };
+  const leftOf = leftToPeers(views, now);
   const tagsOpenByOthers = tagsOfOthers(snapshot, views);
   const isOpen = ({ organizationId, tags }: TransitionGroup): boolean =>
     (tagsOpenByOthers.get(organizationId) ?? []).some((others) => covers(others, tags));
   const all = groups.flatMap((group) => {
     const fitting = views.filter((view) => fits(view, group) && !view.pool.retiring);
-    const parts = split(group);
+    const { organizationId, tags } = group;
+    // stops wait for so long to share a start
+    const delayMs = Math.max(0, ...fitting.map(({ pool }) => pool.wake.maxDelayMs));
+    const isLeft = ({ kind, at }: Transition): boolean =>
+      leftOf(organizationId, tags, kind === 'autostart' ? at : plusMs(at, delayMs)) !== undefined;
+    const parts = split({ ...group, ahead: group.ahead.filter((transition) => !isLeft(transition)) });
     const open = parts.length > 0 && isOpen(group);
     return parts.map((part): DemandWithPools => {
       const { wakeFor, ahead } = part;
@@ -126,12 +132,12 @@ function tagsOfOthers(
   { coder, takenAt }: Snapshot,
   views: readonly PoolView[],
 ): ReadonlyMap<OrganizationId, readonly TagSet[]> {
-  const isForeign = foreignTo(views);
+  const foreignIn = foreignTo(views, takenAt);
   return new Map(
-    coder.organizations.map(({ id, daemons }) => {
-      const others = daemons.items.filter((daemon) => isAlive(daemon, takenAt) && isForeign(daemon));
-      return [id, unique(others, ({ tags }) => tagKey(tags)).map(({ tags }) => normalizeTags(tags))];
-    }),
+    coder.organizations.map((organization) => [
+      organization.id,
+      unique(foreignIn(organization), ({ tags }) => tagKey(tags)).map(({ tags }) => normalizeTags(tags)),
+    ]),
   );
 }
 

@@ -11,7 +11,7 @@ import { by, unique } from '../model/collections.ts';
 import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { isComing } from '../supply/capacity.ts';
-import { HANDED_OVER_MS, isAlive, mayHaveLeft } from '../supply/daemons.ts';
+import { HANDED_OVER_MS, mayHaveLeft } from '../supply/daemons.ts';
 import { awsTimeOf, foreignTo, type PoolView } from '../supply/supply.ts';
 import { mayTakeJobs, type TaskView } from '../supply/task-state.ts';
 import { type BuildTimes, buildTimesIn } from './build-times.ts';
@@ -95,7 +95,7 @@ export function deriveQueue(
     job,
     turn: `${rankOf(job)} ${job.created_at}`,
     class: classes.get(tagKey(job.tags)) ?? 0,
-    leftTo: leftOf(job, organization.id),
+    leftTo: leftOf(organization.id, job.tags, job.created_at),
     builds: buildsOf(job),
   }));
   return { jobs, servers, classes: tagSets.length, leftOut: all.length - pending.length };
@@ -163,20 +163,20 @@ function busyWith(job: Job | undefined, { snapshot, buildsOf }: Input): Ready {
 function serversOfOthers(input: Input): readonly Tagged[] {
   const { organization, decisions, snapshot } = input;
   const views = decisions.map(({ need }) => need.view);
-  const isForeign = foreignTo(views);
   const running = jobsByWorker(organization.jobs);
   const index = views.find((view) => view.organization === organization)?.index;
-  return organization.daemons.items
-    .filter((daemon) => isAlive(daemon, snapshot.takenAt) && isForeign(daemon))
-    .map((daemon) => ({
-      view: undefined,
-      tags: normalizeTags(daemon.tags),
-      starts: undefined,
-      ready:
-        index?.activity(daemon) === 'idle'
-          ? mayHaveLeft(daemon, snapshot.takenAt)
-            ? DOUBTFUL
-            : ({ kind: 'free' } as const)
-          : busyWith(running.get(daemon.id), input),
-    }));
+  return foreignTo(
+    views,
+    snapshot.takenAt,
+  )(organization).map((daemon) => ({
+    view: undefined,
+    tags: normalizeTags(daemon.tags),
+    starts: undefined,
+    ready:
+      index?.activity(daemon) === 'idle'
+        ? mayHaveLeft(daemon, snapshot.takenAt)
+          ? DOUBTFUL
+          : ({ kind: 'free' } as const)
+        : busyWith(running.get(daemon.id), input),
+  }));
 }

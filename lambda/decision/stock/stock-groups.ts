@@ -1,5 +1,6 @@
 /** The stock as demand: free daemons for every set of pools that can run the same builds. */
 import type { StockGroup } from '../demand/demand.ts';
+import { leftToPeers } from '../demand/peers.ts';
 import { deriveRecord, endsOf } from '../demand/record.ts';
 import type { PoolForecasts } from '../forecast/pool-forecast.ts';
 import { type EpochMs, type OrganizationId, type PoolName, poolOfPart } from '../model/brands.ts';
@@ -29,15 +30,20 @@ type PoolSet = StockSet & {
   readonly keeping: readonly PoolView[];
 };
 
-/** By tag set of earlier builds. A number for `warm` replaces the stock of all who share it. */
+/**
+ * By tag set of earlier builds, without those that belong to a peer. A number for `warm` replaces the stock
+ * of all who share it.
+ */
 export function deriveStockSets(
   { poolForecasts }: Pick<PoolForecasts, 'poolForecasts'>,
   snapshot: Snapshot,
 ): readonly PoolSet[] {
+  const leftOf = leftToPeers([...poolForecasts.keys()], snapshot.takenAt);
   return snapshot.coder.organizations.flatMap((organization) => {
     const own = [...poolForecasts].filter(([view]) => view.organization === organization);
     if (own.length === 0) return [];
     const rows = knownTagSets(organization, snapshot).flatMap((tags) => {
+      if (leftOf(organization.id, tags, snapshot.takenAt) !== undefined) return [];
       const fitting = own.filter(([view]) => covers(view.tags, tags));
       if (fitting.some(([, { floors }]) => floors.warm > 0)) return [];
       const keeping = fitting.map(([view]) => view).filter(keepsStock);

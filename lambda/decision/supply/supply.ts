@@ -251,15 +251,17 @@ function unlistedDaemons({ pool, tasks, index, owned }: Unlisted): readonly Daem
 }
 
 /**
- * Makes a predicate for daemons that the autoscaler does not own: no task of a pool has it, and its
- * name is not that of a pool's daemon. A daemon whose task is gone still reads idle for up to 90 s
- * (docs/internals/coder.md §2).
+ * Makes a function that selects the live daemons of an organization that the autoscaler does not own:
+ * no task of a pool has it, and its name is not that of a pool's daemon. A daemon whose task is gone
+ * still reads idle for up to 90 s (docs/internals/coder.md §2).
  */
-export function foreignTo(pools: readonly PoolView[]): (daemon: Daemon) => boolean {
+export function foreignTo(pools: readonly PoolView[], now: EpochMs) {
   const names = new Set<string>(pools.map(({ pool }) => poolOfPart(pool.name)));
-  return (daemon) => {
+  const isForeign = (daemon: Daemon): boolean => {
     const named = poolNamed(daemon);
     if (named !== undefined && names.has(named)) return false;
     return !pools.some(({ owned }) => owned.has(daemon));
   };
+  return ({ daemons }: OrganizationReadings): readonly Daemon[] =>
+    daemons.items.filter((daemon) => isAlive(daemon, now) && isForeign(daemon));
 }

@@ -55,6 +55,12 @@ describe('the sets of pools that keep stock', () => {
     expect(namesOf({ recent, pools: { a: {}, b: { config: { warm: 2 } } } })).toEqual([]);
   });
 
+  it('are those of one of two stacks that are peers', () => {
+    const of = (self: string, other: string): readonly string[] =>
+      namesOf({ recent, pools: { a: { config: { peers: { self, others: [other] } } } } });
+    expect([...of('eu', 'us'), ...of('us', 'eu')]).toEqual(['a']);
+  });
+
   it('count the builds that only the learner remembers', () => {
     const { snapshot, config } = stocked({ pools: { cpu: {} } });
     const [{ id: organizationId } = { id: undefined }] = snapshot.coder.organizations;
