@@ -2,10 +2,10 @@
  * Parses and runs a command line. Exit codes: 0 success, 1 invalid input or failed check, 2 wrong
  * usage, 3 a crossed limit of `compare`.
  */
+
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Help, type Option } from 'commander';
-import { withPlainOutput } from './plain-output.ts';
 import { type CliEnvironment, type CommandContext, UsageError } from './shared/cli-environment.ts';
-import { packageManifest } from './shared/version.ts';
 
 type AddCommand = (program: Command, context: CommandContext) => void;
 
@@ -145,4 +145,21 @@ const { optionDescription } = new Help();
 function describeOption(this: Help, option: Option): string {
   const description = optionDescription.call(this, option);
   return option.mandatory ? `${description} (required)` : description;
+}
+
+/** All but newlines and tabs. The ones for the direction of text make it look like another text. */
+const CONTROL = /[^\P{Cc}\n\t]|[\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
+
+/** They are written as JSON writes them, so a JSON document keeps its meaning. */
+function withPlainOutput({ out, err, ...rest }: CliEnvironment): CliEnvironment {
+  return { ...rest, out: (text) => out(plain(text)), err: (text) => err(plain(text)) };
+}
+
+function plain(text: string): string {
+  return text.replaceAll(CONTROL, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** The package.json of this checkout, or of the published package. */
+function packageManifest(): { readonly version: string } {
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 }

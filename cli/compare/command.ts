@@ -24,7 +24,7 @@ import {
   parseWaitLimit,
 } from './limits.ts';
 import { type Comparison, markdownOf } from './markdown.ts';
-import { settingChanges } from './settings/changes.ts';
+import { settingChanges } from './setting-changes.ts';
 import { type Judged, verdictOf } from './verdict.ts';
 
 type CompareOptions = InputOptions & {

@@ -2,7 +2,7 @@
 import { type Amounts, amountsOf } from '../backtest/amounts.ts';
 import { type Check, FIGURES, hasLimits, LEAST_RISE, type Limits } from './limits.ts';
 import { doubtsOf, remarksOf } from './notes.ts';
-import type { SettingChange } from './settings/changes.ts';
+import type { SettingChange } from './setting-changes.ts';
 import { figuresTable, groupsTable, poolsTable, settingsTable } from './tables.ts';
 import { type Judged, traceLine, type Verdict } from './verdict.ts';
 import { arrow, code } from './words.ts';

@@ -8,7 +8,7 @@ import { isoTime } from '../../lambda/decision/model/brands.ts';
 import { DAY_MS } from '../../lambda/decision/model/units.ts';
 import { timeText } from '../../lambda/explain/format.ts';
 import { isMonthly } from '../backtest/amounts.ts';
-import type { SettingChange } from './settings/changes.ts';
+import type { SettingChange } from './setting-changes.ts';
 import { code } from './words.ts';
 
 const WEEK_MS = 7 * DAY_MS;

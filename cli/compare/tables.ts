@@ -4,7 +4,7 @@ import { jobsLabel } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { amountsOf } from '../backtest/amounts.ts';
-import type { SettingChange } from './settings/changes.ts';
+import type { SettingChange } from './setting-changes.ts';
 import { arrow, changeText, code, dollars, type Format, mean, minutes, seconds, table } from './words.ts';
 
 /** GitHub cuts a comment off at 65,536 characters. */

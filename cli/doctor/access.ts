@@ -86,7 +86,7 @@ const CLOCK = 'clock';
 const SKEW_MS = 30_000;
 
 /** `now`: coderd's clock, or this machine's if coderd sends no Date header. */
-export type Server = { readonly version: string; readonly now: EpochMs };
+type Server = { readonly version: string; readonly now: EpochMs };
 
 async function checkServer(
   http: CoderdHttp,

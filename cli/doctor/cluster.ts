@@ -1,14 +1,18 @@
 /**
  * Checks that each pool has one ECS service and that its task definition matches the configuration.
  */
-
 import { readFileSync } from 'node:fs';
+import {
+  ApplicationAutoScalingClient,
+  paginateDescribeScalableTargets,
+  type ScalableTarget,
+} from '@aws-sdk/client-application-auto-scaling';
 import {
   describeTaskDefinition,
   provisionerOf,
   type TaskDefinition,
 } from '../../lambda/adapters/ecs/task-definitions.ts';
-import { isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
+import { EACH_TRY, endingWith, isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { Clients } from '../../lambda/connect.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
@@ -16,16 +20,15 @@ import type { Finding } from '../../lambda/decision/model/plan.ts';
 import type { Reading, Service, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { some } from '../../lambda/explain/format.ts';
-import { withAdvice } from '../shared/aws-advice.ts';
+import { PATIENT, withAdvice } from '../shared/aws-advice.ts';
 import { CLUSTER_ADVICE } from '../shared/live-options.ts';
 import { findService } from '../shared/override-target.ts';
 import { type Check, fail, ok, skip, warn } from './check.ts';
-import { checkScalableTargets, SCALABLE_TARGETS } from './scalable-targets.ts';
 
 const CLUSTER = 'cluster';
 const OTHERS = 'other services';
 
-export type ClusterReadings = {
+type ClusterReadings = {
   readonly ecs: Clients['ecs'];
   readonly cluster: string | undefined;
   /** Not read if no cluster is given. */
@@ -160,4 +163,43 @@ function checkMakeUp(name: string, pool: PoolConfig, definition: TaskDefinition)
   );
   if (differences.length === 0) return ok(name, `${pool.image}, ${pool.cpu} CPU units, ${pool.memory} MiB`);
   return warn(name, `has ${differences.join(', ')}. Deploy (cdk deploy) to apply the configuration`);
+}
+
+const SCALABLE_TARGETS = 'application auto scaling';
+
+const DIMENSION = { ServiceNamespace: 'ecs', ScalableDimension: 'ecs:service:DesiredCount' } as const;
+
+async function checkScalableTargets(services: readonly Service[], until: AbortSignal): Promise<Check> {
+  const client = new ApplicationAutoScalingClient({ requestHandler: PATIENT });
+  client.middlewareStack.add(endingWith(until), EACH_TRY);
+  try {
+    const own = new Set(services.map(resourceOf));
+    const targets = (await listTargets(client)).filter(({ ResourceId = '' }) => own.has(ResourceId));
+    return targets.length === 0
+      ? ok(SCALABLE_TARGETS, 'no service of a pool is a scalable target')
+      : fail(SCALABLE_TARGETS, targets.map(conflictOf).join('; '));
+  } catch (cause) {
+    const advice = isDenied(cause)
+      ? 'You need application-autoscaling:DescribeScalableTargets for this check'
+      : 'Try again';
+    return warn(SCALABLE_TARGETS, `listing scalable targets: ${messageOf(cause)}. ${advice}`);
+  } finally {
+    client.destroy();
+  }
+}
+
+/** `service/<cluster>/<service>`: the last part of the ARN. */
+function resourceOf({ serviceArn }: Service): string {
+  return serviceArn.slice(serviceArn.lastIndexOf(':') + 1);
+}
+
+async function listTargets(client: ApplicationAutoScalingClient): Promise<readonly ScalableTarget[]> {
+  const targets: ScalableTarget[] = [];
+  for await (const page of paginateDescribeScalableTargets({ client }, DIMENSION))
+    targets.push(...(page.ScalableTargets ?? []));
+  return targets;
+}
+
+function conflictOf({ ResourceId, MinCapacity, MaxCapacity }: ScalableTarget): string {
+  return `Application Auto Scaling also sizes ${ResourceId} (${MinCapacity} to ${MaxCapacity} tasks), so two autoscalers change one count. Run: aws application-autoscaling deregister-scalable-target --service-namespace ecs --scalable-dimension ${DIMENSION.ScalableDimension} --resource-id ${ResourceId}`;
 }

@@ -8,14 +8,13 @@ import { readFileSync } from 'node:fs';
 import { by, compare, unique } from '../../lambda/decision/model/collections.ts';
 import { few } from '../../lambda/explain/format.ts';
 import { InputError } from '../shared/cli-environment.ts';
-import { buildScript } from './build-script.ts';
 import type { ProviderLock } from './lock-file.ts';
 import type { Template } from './template-files.ts';
 
 export type TextFile = { readonly path: string; readonly text: string };
 
 /** A provider in one version. Templates may lock several versions of a provider: all are packed. */
-export type Package = {
+type Package = {
   readonly address: string;
   readonly version: string;
   /** All templates that lock it, by name. */
@@ -57,7 +56,7 @@ function packageOf(group: readonly Locked[]): readonly Package[] {
 const sorted = (texts: readonly string[]): readonly string[] =>
   [...unique(texts, (text) => text)].sort(compare);
 
-export type ImageRequest = {
+type ImageRequest = {
   /** The image to add the providers to. */
   readonly image: string;
   /** Such as `linux_arm64`. */
@@ -69,7 +68,7 @@ export type ImageRequest = {
   readonly packages: readonly Package[];
 };
 
-export type ImageFiles = { readonly tag: string; readonly files: readonly TextFile[] };
+type ImageFiles = { readonly tag: string; readonly files: readonly TextFile[] };
 
 /** `doctor` reads coder's release from an image of this name. */
 const REPOSITORY = 'coder/coder';
@@ -208,4 +207,48 @@ function hashLine(hash: string): readonly string[] {
   const value = hash.slice(3);
   if (hash.startsWith('zh:')) return [`zh ${value}`];
   return hash.startsWith('h1:') ? [`h1 ${Buffer.from(value, 'base64').toString('hex')}`] : [];
+}
+
+type BuildRequest = {
+  /** Such as `linux_arm64`. */
+  readonly platform: string;
+  readonly repository: string;
+  readonly tag: string;
+};
+
+/** The login password goes through a pipe only. */
+export function buildScript({ platform, repository, tag }: BuildRequest): string {
+  return `#!/bin/sh
+# Written by "autoscaler image" (docs/upgrade.md): builds the image and pushes it to ECR.
+# You need docker with buildx, and aws, signed in to the account of the pools.
+#   REPOSITORY    another name of the repository in ECR
+#   TERRAFORM_RC  a CLI configuration with credentials, for private provider registries
+# Arguments go to "docker buildx build", such as --build-arg TERRAFORM_IMAGE=IMAGE.
+set -eu
+case \${TERRAFORM_RC:-/} in
+  /*) ;;
+  *) TERRAFORM_RC=$PWD/$TERRAFORM_RC ;;
+esac
+unset CDPATH
+cd -- "$(dirname -- "$0")"
+repository=\${REPOSITORY:-${repository}}
+tag=${tag}
+uri() {
+  aws ecr describe-repositories --repository-names "$repository" \\
+    --query 'repositories[0].repositoryUri' --output text
+}
+uri=$(uri 2>/dev/null) || {
+  aws ecr create-repository --repository-name "$repository" --image-tag-mutability IMMUTABLE >/dev/null
+  uri=$(uri)
+}
+if aws ecr describe-images --repository-name "$repository" --image-ids "imageTag=$tag" >/dev/null 2>&1; then
+  echo "image: $uri:$tag is in ECR already"
+  exit
+fi
+aws ecr get-login-password | docker login --username AWS --password-stdin "\${uri%%/*}"
+if [ -n "\${TERRAFORM_RC:-}" ]; then set -- "$@" --secret "id=terraformrc,src=$TERRAFORM_RC"; fi
+docker buildx build --platform ${platform.replace('_', '/')} --progress plain --tag "$uri:$tag" --push "$@" .
+echo "Set this image in autoscaler.yaml, and deploy:"
+echo "  image: $uri:$tag"
+`;
 }

@@ -1,8 +1,8 @@
 /** What `autoscaler image` prints: what is packed, what is not, what to do next, first builds and pulls. */
 import { few, some } from '../../lambda/explain/format.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
+import type { ImageResult } from './make-image.ts';
 import type { Advice, PoolAdvice, PullOption } from './pulls.ts';
-import type { ImageResult } from './result.ts';
 
 export function screen(result: ImageResult, width?: number): string {
   const shown = { ...result, templates: onOneLine(result.templates) };

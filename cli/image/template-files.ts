@@ -10,7 +10,7 @@ import { LARGEST_LOCK_FILE, LockFileError, type ProviderLock, parseLockFile } fr
 const LOCK_FILE = '.terraform.lock.hcl';
 
 /** What is at the place of a lock file. */
-export type FoundFile =
+type FoundFile =
   | { readonly kind: 'file'; readonly bytes: Uint8Array }
   | { readonly kind: 'none' }
   | { readonly kind: 'refused'; readonly why: string };

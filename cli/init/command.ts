@@ -3,8 +3,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
-import { Secret } from '../../lambda/adapters/shared/secret.ts';
+import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
 import { readConfig } from '../../lambda/config/read.ts';
 import { checkPoolCount, MOST_MANAGED, MOST_POOLS } from '../../lambda/config/rules/deployment-rules.ts';
@@ -18,12 +17,11 @@ import {
   InputError,
 } from '../shared/cli-environment.ts';
 import { readLaunchPrice } from '../shared/launch-price.ts';
-import { readBuilds } from './builds.ts';
-import { type Draft, draftPools } from './draft.ts';
-import { answer, gatherInputs, type InitOptions, type Inputs } from './inputs.ts';
-import { type InitResult, resultOf, secretsOf } from './result.ts';
+import { withTokenOfShell } from '../shared/live.ts';
+import { type Draft, draftPools, readBuilds } from './draft.ts';
+import { answer, gatherInputs, type InitOptions } from './inputs.ts';
+import { type InitResult, readSecretStates, resultOf, secretsOf } from './result.ts';
 import { screen } from './screen.ts';
-import { readSecretStates } from './secret-states.ts';
 import { settingsText } from './settings-file.ts';
 import { type Account, chooseOrganizations, readAccount, readTemplates, releaseOf } from './survey.ts';
 
@@ -64,9 +62,8 @@ export async function init(options: InitOptions, cliEnvironment: CliEnvironment)
   const inputs = await gatherInputs(options, cliEnvironment);
   const { coder } = inputs;
   const clients = makeClients({ coder }, inputs.caBundle, { wholeMs: ANSWER_MS });
-  const token = cliEnvironment.environment.CODER_SESSION_TOKEN?.trim() || undefined;
-  const coderd = token === undefined ? clients.coderd : coderdWith(token, inputs);
-  const hasToken = token !== undefined;
+  const coderd = withTokenOfShell(clients.coderd, cliEnvironment);
+  const hasToken = coderd !== clients.coderd;
   try {
     const whose = hasToken ? 'the token in CODER_SESSION_TOKEN' : "the secret's token";
     const account = await readAccount(coderd, { whose });
@@ -76,9 +73,9 @@ export async function init(options: InitOptions, cliEnvironment: CliEnvironment)
     const schema = schemaBeside(options.config);
     write(options.config, settingsText({ draft, coder, image, launchPrice, schema }), cliEnvironment);
     const states = await readSecretStates(clients.secrets, secretsOf(coder, draft));
-    return resultOf({ options, coder, account, draft, states, hasToken });
+    return resultOf({ file: options.config, coder, hasToken }, account, draft, states);
   } finally {
-    await Promise.all([clients.close(), ...(coderd === clients.coderd ? [] : [coderd.close()])]);
+    await clients.close();
   }
 }
 
@@ -112,16 +109,6 @@ function refuseEmpty({ pools, notes }: Draft): void {
 
 /** A person waits at the terminal. */
 const ANSWER_MS = 10_000;
-
-function coderdWith(token: string, { coder: { url, proxy }, caBundle }: Inputs): CoderdHttp {
-  return new CoderdHttp({
-    url,
-    proxy,
-    caBundle,
-    wholeMs: ANSWER_MS,
-    token: { read: async () => new Secret(token) },
-  });
-}
 
 async function askOrganizations(
   { organizations }: Account,

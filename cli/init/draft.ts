@@ -1,10 +1,14 @@
 /** Computes the pools of a first configuration from the templates of coderd. */
+
+import { ROLE } from '../../lambda/adapters/coderd/coderd.ts';
+import { listWorkspaces } from '../../lambda/adapters/coderd/forecast/workspace-list.ts';
+import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { by, partition } from '../../lambda/decision/model/collections.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
-import { displayTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
+import { canRun, displayTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
 import { few, some, tagText } from '../../lambda/explain/format.ts';
-import { type Builds, notesOnBuilds } from './builds.ts';
-import { poolNames } from './pool-names.ts';
+import type { Organization } from '../../lambda/look/ports.ts';
 import type { OrganizationTemplates } from './survey.ts';
 
 export type DraftPool = {
@@ -99,3 +103,106 @@ function noteOnRest(leftOut: readonly DraftPool[], most: number): string {
   const sets = leftOut.map(({ organization, tags }) => `"${organization}" ${tagText(tags)}`);
   return `${some(leftOut.length, 'tag set')} too many for one deployment, which has at most ${most} pools. The file keeps those that most templates use. Without a pool: ${sets.join('; ')}. Write a file for each organization with --organization and --config, and give each its own aws.stack. Or remove pools that you do not need, and add these`;
 }
+
+export type TagSetOf = { readonly organization: string; readonly tags: Tags };
+
+const LONGEST = 30;
+/**
+ * coderd refuses keys with these names (docs/internals/coder.md §3), and the key gets the pool's
+ * name.
+ */
+const REFUSED_BY_CODERD = ['built-in', 'user-auth', 'psk'];
+/** Values that say less than the name of their tag. */
+const YES = ['', 'true', 'yes', 'on'];
+
+/** The names in the order of the tag sets, each different. */
+export function poolNames(tagSets: readonly TagSetOf[]): readonly string[] {
+  const hasSeveral = new Set(tagSets.map(({ organization }) => organization)).size > 1;
+  const taken = new Set(REFUSED_BY_CODERD);
+  return tagSets.map((tagSet) => {
+    const name = freeName(candidatesFor(tagSet, hasSeveral), taken);
+    taken.add(name);
+    return name;
+  });
+}
+
+/** The shortest name first. */
+function candidatesFor({ organization, tags }: TagSetOf, hasSeveral: boolean): readonly string[] {
+  const entries = Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1));
+  const prefix = hasSeveral || entries.length === 0 ? [organization] : [];
+  const short = entries.map(([name, value]) => wordOf(name, value));
+  const long = entries.map(([name, value]) => `${name}-${value}`);
+  return [short, long].map((words) => fold([...prefix, ...words].join('-')) || 'pool');
+}
+
+function wordOf(name: string, value: string): string {
+  if (YES.includes(value.toLowerCase())) return name;
+  return /[a-z]/.test(fold(value)) && value.toLowerCase() !== 'false' ? value : `${name}-${value}`;
+}
+
+/** Lower case without accents; every other character becomes a hyphen. */
+function fold(text: string): string {
+  const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+  return plain.replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-+|-+$/g, '');
+}
+
+function freeName(candidates: readonly string[], taken: ReadonlySet<string>): string {
+  const free = candidates.map((name) => cut(name, LONGEST)).find((name) => !taken.has(name));
+  if (free !== undefined) return free;
+  const [first = 'pool'] = candidates;
+  for (let number = 2; ; number++) {
+    const name = `${cut(first, LONGEST - `-${number}`.length)}-${number}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+const cut = (name: string, length: number): string => name.slice(0, length).replace(/-+$/, '');
+
+const WORKSPACES_MS = 60_000;
+
+type BuiltTags = TagSetOf & { readonly workspaces: number };
+
+/** The tag sets of latest builds, or the error if not all workspaces could be read. */
+type Builds = { readonly built: readonly BuiltTags[]; readonly error?: string | undefined };
+
+export async function readBuilds(
+  http: CoderdHttp,
+  organizations: readonly Organization[],
+  now: EpochMs,
+): Promise<Builds> {
+  const signal = AbortSignal.timeout(WORKSPACES_MS);
+  const { list } = await listWorkspaces({ http, signal, role: ROLE }, { now, resumeAt: 0 });
+  const built = organizations.flatMap(({ id, name: organization }) => {
+    const tags = list.items
+      .filter((workspace) => workspace.organization_id === id)
+      .flatMap(({ latest_build: { job } }): readonly Tags[] => (job.tags ? [job.tags] : []));
+    return [...Map.groupBy(tags, tagKey).values()].map((same) => ({
+      organization,
+      tags: same[0] ?? {},
+      workspaces: same.length,
+    }));
+  });
+  return { built, error: list.status === 'ok' ? undefined : list.error };
+}
+
+/** A sentence for each tag set of builds that none of these pools can run. */
+function notesOnBuilds({ built, error }: Builds, pools: readonly TagSetOf[]): readonly string[] {
+  const unserved = built.filter(
+    ({ organization, tags }) =>
+      tags.scope !== 'user' &&
+      !pools.some((pool) => pool.organization === organization && canRun(pool.tags, tags)),
+  );
+  return [
+    ...unserved.map(noteOn),
+    ...(error === undefined
+      ? []
+      : [`The builds of workspaces could not be compared with the pools: ${error}`]),
+  ];
+}
+
+function noteOn({ organization, tags, workspaces }: BuiltTags): string {
+  const built = workspaces === 1 ? 'was last built' : 'were last built';
+  return `${some(workspaces, 'workspace')} of organization "${organization}" ${built} with tags ${shown(tags)}, and no pool has them. A parameter or an older version of the template sets them. Add a pool if such builds will come again`;
+}
+
+const shown = (tags: Tags): string => tagText(displayTags(tags));

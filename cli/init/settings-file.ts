@@ -5,7 +5,7 @@ import type { LaunchPrice } from '../shared/launch-price.ts';
 import type { Draft, DraftPool } from './draft.ts';
 import { type CoderSettings, KEY_TOKEN_SECRET } from './inputs.ts';
 
-export type Drafted = {
+type Drafted = {
   readonly draft: Draft;
   readonly coder: CoderSettings;
   /** The image of coderd's own release; undefined if its version is no release. */

@@ -1,5 +1,7 @@
 /** Does the steps. Each act finds what exists and makes only the rest, so it can be cut short anywhere. */
 import { createHash } from 'node:crypto';
+import { type CostLine, costOf, loadOf, QUIET, totalOf } from '../../infra/cost.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { checksText } from '../doctor/check.ts';
@@ -10,8 +12,7 @@ import { ownerNote } from '../init/result.ts';
 import { poolsText } from '../init/screen.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
 import type { AwsSide } from './aws-side.ts';
-import type { CoderSide } from './coder-side.ts';
-import { costText } from './cost.ts';
+import type { CoderSide, Session } from './coder-side.ts';
 import {
   findOrganization,
   missingAccess,
@@ -19,11 +20,11 @@ import {
   missingTokens,
   quotaNeeds,
   ROLE,
+  type Situation,
   shortQuotas,
   stateOf,
-} from './missing.ts';
-import type { Session } from './session.ts';
-import { type Situation, valueIn } from './situation.ts';
+  valueIn,
+} from './situation.ts';
 import type { Step, StepId } from './steps.ts';
 
 export type Hands = {
@@ -165,4 +166,35 @@ async function runCommands({ step, shell }: Given): Promise<string> {
     if (code !== 0) throw new InputError(`"${command}" ended with ${code}`);
   }
   return 'the command succeeded';
+}
+
+/** Dollars a month. */
+type Costs = { readonly idle: number; readonly buildsPerDay?: number; readonly usual?: number };
+
+export function costsOf(deployment: Deployment, buildsPerDay: number | undefined): Costs {
+  const idle = totalOf(costOf(deployment, QUIET));
+  if (buildsPerDay === undefined) return { idle };
+  return { idle, buildsPerDay, usual: totalOf(costOf(deployment, loadOf(deployment, buildsPerDay))) };
+}
+
+/** One line for each month, with its largest items. */
+function costText(deployment: Deployment, buildsPerDay: number | undefined, isSeen: boolean): string {
+  const idle = `an idle month ${monthText(costOf(deployment, QUIET))}`;
+  if (buildsPerDay === undefined)
+    return `${idle}. coderd has less than two days of builds: add --builds-per-day N for a usual month`;
+  const from = isSeen ? ', as in the last days,' : '';
+  const load = loadOf(deployment, buildsPerDay);
+  const more =
+    load.share > 1 ? '. These builds need more tasks than max and maxTasks allow: jobs will wait' : '';
+  return `${idle}; with ${buildsPerDay} builds on a working day${from} ${monthText(costOf(deployment, load))}${more}`;
+}
+
+const MOST_ITEMS = 3;
+
+function monthText(lines: readonly CostLine[]): string {
+  const largest = lines
+    .toSorted((a, b) => b.dollars - a.dollars)
+    .slice(0, MOST_ITEMS)
+    .map(({ what, dollars }) => `${what} $${Math.round(dollars)}`);
+  return `$${Math.round(totalOf(lines))} (${largest.join(', ')})`;
 }

@@ -27,7 +27,7 @@ const BOOTSTRAP = '/cdk-bootstrap/hnb659fds/version';
 const SERVICE = 'fargate';
 const OPEN_REQUESTS: ReadonlySet<string> = new Set(['PENDING', 'CASE_OPENED']);
 
-export type AwsWanted = {
+type AwsWanted = {
   readonly secrets: readonly string[];
   readonly quotas: readonly string[];
   readonly stack: string;

@@ -13,15 +13,12 @@ import {
 } from '../shared/cli-environment.ts';
 import { withConfigOption } from '../shared/live-options.ts';
 import { countTo } from '../shared/option-values.ts';
-import { act, type Hands } from './acts.ts';
+import { act, costsOf, type Hands } from './acts.ts';
 import { AwsSide } from './aws-side.ts';
-import { CoderSide } from './coder-side.ts';
-import { costsOf } from './cost.ts';
-import { accountsOf, QUOTAS, storedKeys } from './missing.ts';
+import { CoderSide, findSession } from './coder-side.ts';
 import { type Answer, type Outcome, takeSteps } from './run.ts';
 import { endText, outcomeText, scriptText, sidesText, stepText, wrapped } from './screen.ts';
-import { findSession } from './session.ts';
-import { type Seen, type Situation, valueIn } from './situation.ts';
+import { accountsOf, QUOTAS, type Seen, type Situation, storedKeys, valueIn } from './situation.ts';
 import { planSteps, STEP_IDS, type Step, type StepId } from './steps.ts';
 
 type SetupOptions = {

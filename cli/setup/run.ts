@@ -10,7 +10,7 @@ export type Outcome = { readonly step: Step; readonly result: Result; readonly s
 
 export type Answer = 'yes' | 'no' | 'quit';
 
-export type Walk = {
+type Walk = {
   readonly look: () => Promise<Situation>;
   readonly act: (step: Step, situation: Situation) => Promise<string>;
   /** Shows the step before it is taken. */

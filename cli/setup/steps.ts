@@ -20,11 +20,14 @@ import {
   type Place,
   quotaNeeds,
   ROLE,
+  type SecretState,
+  type Side,
+  type Situation,
   shortQuotas,
   stateOf,
   storedKeys,
-} from './missing.ts';
-import { type SecretState, type Side, type Situation, valueIn } from './situation.ts';
+  valueIn,
+} from './situation.ts';
 
 export const STEP_IDS = [
   'config',

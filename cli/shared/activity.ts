@@ -38,7 +38,7 @@ export async function whileWorking<T>(
   }
 }
 
-export type BlockingProgress = {
+type BlockingProgress = {
   /** `share`: 0 to 1. */
   readonly show: (doing: string, share: number) => void;
   readonly clear: () => void;

@@ -49,7 +49,7 @@ export function isEverywhere(error: string): boolean {
   return EVERYWHERE.some(([pattern]) => pattern.test(error));
 }
 
-export type AwsSetup = { readonly region: string } | { readonly problem: string };
+type AwsSetup = { readonly region: string } | { readonly problem: string };
 
 /** Reads the Region and the credentials that the AWS SDK finds here. Sends no request to ECS. */
 export async function readAwsSetup({ config }: Pick<ECSClient, 'config'>): Promise<AwsSetup> {

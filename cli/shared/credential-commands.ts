@@ -2,7 +2,7 @@
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 
 /** A provisioner key that does not exist yet. `organization`: its name or id. */
-export type NewKey = { readonly name: string; readonly organization: string; readonly tags: Tags };
+type NewKey = { readonly name: string; readonly organization: string; readonly tags: Tags };
 
 /** The user of the autoscaler's token, and that of the key function's. */
 export const AUTOSCALER_USER = 'autoscaler';

@@ -1,5 +1,7 @@
 /** One look at the real coderd and ECS. */
+import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { NoAnswerError } from '../../lambda/adapters/shared/aws-calls.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { connect } from '../../lambda/connect.ts';
 import type { OrganizationReadings, Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { ageText, plainLine } from '../../lambda/explain/format.ts';
@@ -34,6 +36,12 @@ export async function lookLive(options: LiveOptions, cliEnvironment: CliEnvironm
     limit.stop();
     await connection.close();
   }
+}
+
+/** The coderd with the token of CODER_SESSION_TOKEN; without one as it is, with that of the secret. */
+export function withTokenOfShell(coderd: CoderdHttp, { environment }: CliEnvironment): CoderdHttp {
+  const token = environment.CODER_SESSION_TOKEN?.trim();
+  return token ? coderd.withToken(new Secret(token)) : coderd;
 }
 
 /** The cause comes before what follows from it. */

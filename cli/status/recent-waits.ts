@@ -6,8 +6,7 @@ import { percentile, sum } from '../../lambda/decision/model/collections.ts';
 import { addParts, type WaitPart } from '../../lambda/decision/waits/wait-parts.ts';
 import { ageText, some } from '../../lambda/explain/format.ts';
 import { namedShares, percentText, waitShares } from '../../lambda/explain/wait-text.ts';
-import { type LogGroup, linesOf } from '../logs/function-log.ts';
-import { type LoggedWait, loggedWait, WAIT_FIELDS } from '../logs/wait-rows.ts';
+import { type LogGroup, type LoggedWait, linesOf, loggedWait, WAIT_FIELDS } from '../logs/function-log.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
 
 export type RecentWaits =

@@ -23,7 +23,7 @@ export type Reader = { readonly http: CoderdHttp; readonly tell: (line: string) 
 
 export type OrganizationJobs = { readonly organization: string; readonly jobs: readonly Job[] };
 
-export type History = {
+type History = {
   /** As given, or from the first job on if coderd has no older ones. */
   readonly period: Period;
   readonly read: readonly OrganizationJobs[];

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { settingChanges } from '../../../cli/compare/settings/changes.ts';
-import { durationOrAuto, POOL_SETTINGS, percent, TOP_SETTINGS } from '../../../cli/compare/settings/table.ts';
+import {
+  durationOrAuto,
+  POOL_SETTINGS,
+  percent,
+  settingChanges,
+  TOP_SETTINGS,
+} from '../../../cli/compare/setting-changes.ts';
 import { readConfig } from '../../../lambda/config/read.ts';
 import { documentOf, type PoolText } from './inputs.ts';
 

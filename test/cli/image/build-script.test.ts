@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { buildScript } from '../../../cli/image/build-script.ts';
+import { buildScript } from '../../../cli/image/image-files.ts';
 
 let folder = '';
 beforeEach(() => {

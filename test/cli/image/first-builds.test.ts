@@ -1,6 +1,6 @@
 /** What `autoscaler image` says about the first builds of tasks. */
 import { expect, it } from 'vitest';
-import type { ImageResult } from '../../../cli/image/result.ts';
+import type { ImageResult } from '../../../cli/image/make-image.ts';
 import { MAIN, tarOf } from './fixtures.ts';
 import { CPU, type ImageLab, imageLabs } from './image-lab.ts';
 

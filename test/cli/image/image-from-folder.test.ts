@@ -2,7 +2,7 @@
 import { lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { ImageResult } from '../../../cli/image/result.ts';
+import type { ImageResult } from '../../../cli/image/make-image.ts';
 import { h1, LOCK_FILE, lockText, zh } from './fixtures.ts';
 import { imageLabs } from './image-lab.ts';
 

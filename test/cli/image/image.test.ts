@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ProviderLock } from '../../../cli/image/lock-file.ts';
-import type { ImageResult } from '../../../cli/image/result.ts';
+import type { ImageResult } from '../../../cli/image/make-image.ts';
 import type { World } from '../../../simulator/world.ts';
 import { h1, LOCK_FILE, lockText, MAIN, tarOf, zh } from './fixtures.ts';
 import { CPU, GPU, imageLabs } from './image-lab.ts';

@@ -1,7 +1,7 @@
 /** The names of the pools that `autoscaler init` derives from tag sets. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { poolNames, type TagSetOf } from '../../../cli/init/pool-names.ts';
+import { poolNames, type TagSetOf } from '../../../cli/init/draft.ts';
 
 const one = (tags: TagSetOf['tags'], organization = 'default'): TagSetOf => ({ organization, tags });
 

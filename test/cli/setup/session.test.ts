@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { findSession } from '../../../cli/setup/session.ts';
+import { findSession } from '../../../cli/setup/coder-side.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 
 const folder = ownFolder();
