@@ -26,10 +26,7 @@ type Size = {
   readonly database: string;
 };
 
-/**
- * coder/coder, docs/admin/infrastructure/validated-architectures/{1k,2k,3k,10k}-users.md, as of
- * 2026.
- */
+/** coder/coder, docs/admin/infrastructure/validated-architectures/{1k,2k,3k,10k}-users.md, as of 2026. */
 export const SIZES: readonly Size[] = [
   { name: '1k', users: '1,000', builds: 60, coderd: '3 x 2 vCPU, 8 GB', database: '8 vCPU, 30 GB' },
   { name: '2k', users: '2,000', builds: 120, coderd: '3 x 4 vCPU, 12 GB', database: '16 vCPU, 60 GB' },

@@ -30,9 +30,7 @@ type Models = {
   readonly queue: QueueModel;
 };
 
-/**
- * A request with this access key is from a person. Any other key belongs to the autoscaler's role.
- */
+/** A request with this access key is from a person. Any other key belongs to the autoscaler's role. */
 export const ACCESS_KEY_OF_A_PERSON = 'AKIAPERSON';
 /** A request with this access key is from a person who may do nothing. */
 export const ACCESS_KEY_OF_A_GUEST = 'AKIAGUEST';

@@ -29,9 +29,7 @@ export type ProvisionerTaskOptions = {
   readonly onEnd?: ((taskId: string) => void) | undefined;
   readonly onAcquired?: ((job: AcquiredJob, taskId: string) => void) | undefined;
   readonly onKilledJob?: ((job: AcquiredJob, taskId: string) => void) | undefined;
-  /**
-   * Called when a guard's daemon has exited after it was told to, not because the task was stopped.
-   */
+  /** Called when a guard's daemon has exited after it was told to, not because the task was stopped. */
   readonly onLeft?: ((taskId: string, left: Left) => void) | undefined;
   /** What the container uses, for the guard's sampler. @default unknown: the agent tells nothing */
   readonly usage?: TaskUsage | undefined;

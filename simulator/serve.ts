@@ -68,9 +68,7 @@ export function listen(server: Server): Promise<string> {
   });
 }
 
-/**
- * Closes the server and the clients' kept-alive connections, which would otherwise keep it open.
- */
+/** Closes the server and the clients' kept-alive connections, which would otherwise keep it open. */
 export function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

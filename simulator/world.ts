@@ -110,10 +110,7 @@ export type WorldOptions = Pick<
    * and daemon
    */
   readonly guardedTask?: (options: ProvisionerTaskOptions) => StartContainer;
-  /**
-   * What the tasks of a pool use. Their guards then log it to the pool's log group.
-   * @default unknown
-   */
+  /** What the tasks of a pool use. Their guards then log it to the pool's log group. @default unknown */
   readonly usage?: (pool: string) => BuildUsage | undefined;
   /** Called for each job that a daemon gets. */
   readonly onAcquired?: (job: AcquiredJob, taskId: string, pool: string) => void;
@@ -349,10 +346,7 @@ export class World {
     return pool;
   }
 
-  /**
-   * Adds a pool with its service and key, as a deployment does. Its organization must exist in the
-   * world.
-   */
+  /** Adds a pool with its service and key, as a deployment does. Its organization must exist in the world. */
   addPool(pool: PoolSpec): void {
     this.#pools.set(pool.name, pool);
     this.#storeCredential(pool);
@@ -419,9 +413,7 @@ export class World {
       this.#leaves.push({ ...leave, goneAt: this.timeline.now() });
   }
 
-  /**
-   * Each part gets its own random source, so one more call in one part changes nothing in another.
-   */
+  /** Each part gets its own random source, so one more call in one part changes nothing in another. */
   #clockAndRandom(): { readonly timeline: Timeline; readonly random: Random } {
     return { timeline: this.timeline, random: new Random(this.#random.whole(0, 2 ** 31 - 1)) };
   }

@@ -1,6 +1,4 @@
-/**
- * Warnings about the figures of a backtest: usually the configuration does not belong to the trace.
- */
+/** Warnings about the figures of a backtest: usually the configuration does not belong to the trace. */
 
 import { boundJobs, withoutUnservedJobs } from '../../backtest/bounds/of-a-trace.ts';
 import { groupName } from '../../backtest/replay/figures.ts';

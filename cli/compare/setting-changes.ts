@@ -30,10 +30,7 @@ export type SettingChange = {
   readonly isReplayed: boolean;
 };
 
-/**
- * In the order of docs/settings.md, first those that a replay judges. Pools with equal changes share
- * one.
- */
+/** In the order of docs/settings.md, first those that a replay judges. Pools with equal changes share one. */
 export function settingChanges(before: Deployment, after: Deployment): readonly SettingChange[] {
   const pairs = pairPools(before.pools, after.pools);
   const kept = pairs.flatMap(({ before, after }) => (before && after ? [{ before, after }] : []));

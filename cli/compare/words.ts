@@ -35,10 +35,7 @@ export function arrow({ before, after }: Pick<Difference, 'before' | 'after'>, f
   return from === to ? from : `${from} → ${to}`;
 }
 
-/**
- * Text from a file as code: pull requests come from anyone, and code has no links, mentions or
- * HTML.
- */
+/** Text from a file as code: pull requests come from anyone, and code has no links, mentions or HTML. */
 export function code(text: string): string {
   const line = oneLine(text).replaceAll('`', "'");
   const short = line.length > LONGEST_TEXT ? `${line.slice(0, LONGEST_TEXT)}…` : line;

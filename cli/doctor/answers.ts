@@ -181,10 +181,7 @@ class Interview {
     return path.matchAll(NAME).every(([, name]) => this.#ids.has(name ?? ''));
   }
 
-  /**
-   * Sends a question. Throws CoderdError if coderd is unreachable or would refuse all further
-   * questions.
-   */
+  /** Sends a question. Throws CoderdError if coderd is unreachable or would refuse all further questions. */
   async ask(question: DeepQuestion): Promise<JsonAnswer> {
     const { method, path, as, body } = question;
     const content = body === undefined ? {} : { body: this.#filled(JSON.stringify(body)) };

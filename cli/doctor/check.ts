@@ -13,9 +13,7 @@ export type Check = {
   readonly needs?: string;
 };
 
-/**
- * Checks with the value that later checks need, or the name of the failed check that blocks them.
- */
+/** Checks with the value that later checks need, or the name of the failed check that blocks them. */
 export type Checked<T> = { readonly checks: readonly Check[] } & (
   | { readonly value: T }
   | { readonly blocker: string }

@@ -1,6 +1,4 @@
-/**
- * Checks that each pool has one ECS service and that its task definition matches the configuration.
- */
+/** Checks that each pool has one ECS service and that its task definition matches the configuration. */
 import { readFileSync } from 'node:fs';
 import {
   ApplicationAutoScalingClient,

@@ -107,10 +107,7 @@ function noteOnRest(leftOut: readonly DraftPool[], most: number): string {
 export type TagSetOf = { readonly organization: string; readonly tags: Tags };
 
 const LONGEST = 30;
-/**
- * coderd refuses keys with these names (docs/internals/coder.md §3), and the key gets the pool's
- * name.
- */
+/** coderd refuses keys with these names (docs/internals/coder.md §3), and the key gets the pool's name. */
 const REFUSED_BY_CODERD = ['built-in', 'user-auth', 'psk'];
 /** Values that say less than the name of their tag. */
 const YES = ['', 'true', 'yes', 'on'];

@@ -21,9 +21,7 @@ type Selection = { readonly kept: readonly Kept[]; readonly omitted: readonly Om
 /** What a trace has of a period: the part of it that coderd has jobs of, and these jobs. */
 type TraceJobs = { readonly period: Period; readonly jobs: readonly TraceJob[] };
 
-/**
- * Reads the jobs of the period that daemons have completed, in order of time. Throws InputError.
- */
+/** Reads the jobs of the period that daemons have completed, in order of time. Throws InputError. */
 export async function readTraceJobs(
   reader: Reader,
   { pools }: Pick<Config, 'pools'>,
@@ -57,9 +55,7 @@ function workspacesOf(kept: readonly Kept[]): ReadonlySet<string> {
   return new Set(ofBuilds.flatMap(({ job }) => job.metadata?.workspace_id ?? []));
 }
 
-/**
- * Jobs that were due in the minute of `from` get its time: a trace has no job before its period.
- */
+/** Jobs that were due in the minute of `from` get its time: a trace has no job before its period. */
 function traceJobs(
   kept: readonly Kept[],
   builds: ReadonlyMap<string, WorkspaceBuild>,

@@ -1,6 +1,4 @@
-/**
- * `autoscaler tune`: shows what each price of waiting costs for a trace, and recommends one.
- */
+/** `autoscaler tune`: shows what each price of waiting costs for a trace, and recommends one. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Target } from '../../backtest/search/price-search.ts';
 import { type Tuning, tune } from '../../backtest/search/tune.ts';

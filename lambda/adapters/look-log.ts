@@ -1,7 +1,4 @@
-/**
- * Reads the function's last look from its log group. Only the command line does this; a look does
- * not.
- */
+/** Reads the function's last look from its log group. Only the command line does this; a look does not. */
 import { type CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import * as z from 'zod';
 import type { EpochMs } from '../decision/model/brands.ts';
@@ -31,9 +28,7 @@ export class LookLogError extends Error {
   }
 }
 
-/**
- * The first window is small and nearly always enough. If the last one is empty, there was no look.
- */
+/** The first window is small and nearly always enough. If the last one is empty, there was no look. */
 const WINDOWS_MS = [3 * MINUTE_MS, 60 * MINUTE_MS];
 /** The filter for looks, because tasks may log to the same group (`aws.logs.group`). */
 const LOOKS = '{ $.message = "look" }';

@@ -49,9 +49,7 @@ export class ConnectionRefused extends Error {
   }
 }
 
-/**
- * One websocket of one daemon. coderd writes a heartbeat at once, then every 60 s while it is open.
- */
+/** One websocket of one daemon. coderd writes a heartbeat at once, then every 60 s while it is open. */
 export interface DaemonConnection {
   readonly id: DaemonId;
   /**
@@ -61,10 +59,7 @@ export interface DaemonConnection {
   acquire(onJob: (job: AcquiredJob) => void): void;
   /** Withdraws the request for a job. A job handed over before stays with the daemon. */
   cancelAcquire(): void;
-  /**
-   * Called for each of the daemon's jobs that is cancelled while it runs, with the daemon's next
-   * update.
-   */
+  /** Called for each of the daemon's jobs that is cancelled while it runs, with the daemon's next update. */
   onCancel(listener: (job: JobId) => void): void;
   /** Ends the job; `canceled` means that it was interrupted. */
   complete(job: JobId, result: JobResult, report?: JobReport): void;

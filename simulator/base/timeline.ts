@@ -50,10 +50,7 @@ export class Timeline {
     };
   }
 
-  /**
-   * Runs all events that are due until `time`. Time never goes back: an earlier `time` does
-   * nothing.
-   */
+  /** Runs all events that are due until `time`. Time never goes back: an earlier `time` does nothing. */
   advanceTo(time: EpochMs): void {
     for (let next = this.#heap[0]; next !== undefined && next.at <= time; next = this.#heap[0]) {
       this.#pop();

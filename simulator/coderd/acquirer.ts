@@ -108,9 +108,7 @@ export class PendingQueue {
     return next;
   }
 
-  /**
-   * Whether the daemon's tags fit the job's; cached, since there are far fewer tag sets than jobs.
-   */
+  /** Whether the daemon's tags fit the job's; cached, since there are far fewer tag sets than jobs. */
   fits(daemon: Tagged, job: Tagged): boolean {
     const key = `${daemon.tagKey} ${job.tagKey}`;
     const known = this.#fits.get(key) ?? tagsetContains(daemon.tags, job.tags);

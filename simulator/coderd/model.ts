@@ -57,9 +57,7 @@ export type CoderdOptions = {
   readonly random: Random;
   /** @default `DEFAULT_RELEASE` */
   readonly version?: string;
-  /**
-   * The poll interval of the lifecycle executor: CODER_AUTOBUILD_POLL_INTERVAL. @default a minute
-   */
+  /** The poll interval of the lifecycle executor: CODER_AUTOBUILD_POLL_INTERVAL. @default a minute */
   readonly autobuildPollMs?: number;
   /** Names of organizations. The default one is that named `default`, or else the first. */
   readonly organizations: readonly string[];
@@ -109,10 +107,7 @@ export class CoderdModel implements DaemonServer {
   readonly timeline: Timeline;
   readonly version: CoderVersion;
   readonly deploymentId: string;
-  /**
-   * The user who owns and builds everything except prebuilds and the workspaces of users from
-   * `addUser`.
-   */
+  /** The user who owns and builds everything except prebuilds and the workspaces of users from `addUser`. */
   readonly userId: string;
   readonly organizations: Organizations;
   readonly tokens: Tokens;
@@ -255,9 +250,7 @@ export class CoderdModel implements DaemonServer {
     });
   }
 
-  /**
-   * The user of this token. Using a token makes a dormant user active (coderd/httpmw/apikey.go).
-   */
+  /** The user of this token. Using a token makes a dormant user active (coderd/httpmw/apikey.go). */
   authenticate(token: string | undefined): Authenticated {
     const caller = this.tokens.authenticate(token, this.timeline.now());
     const user = 'user' in caller ? this.user(caller.user.userId) : undefined;
@@ -318,10 +311,7 @@ export class CoderdModel implements DaemonServer {
     return added;
   }
 
-  /**
-   * Inserts the job that imports a version. Nothing is built with it before `addTemplate` or
-   * `activate`.
-   */
+  /** Inserts the job that imports a version. Nothing is built with it before `addTemplate` or `activate`. */
   importVersion(given: ImportedVersion): TemplateVersion {
     const { organization, template, durationMs, willFail = false, ...version } = given;
     const now = this.timeline.now();
@@ -420,10 +410,7 @@ export class CoderdModel implements DaemonServer {
     return this.prebuilds.add(preset);
   }
 
-  /**
-   * Starts daemons inside coderd: untagged, in the default organization (docs/internals/coder.md
-   * §7).
-   */
+  /** Starts daemons inside coderd: untagged, in the default organization (docs/internals/coder.md §7). */
   addBuiltInDaemons(count: number): void {
     for (let n = 0; n < count; n++) this.startBuiltInDaemon(`coderd-builtin-${this.#builtIns++}`, {});
   }

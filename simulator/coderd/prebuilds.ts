@@ -119,10 +119,7 @@ export class Prebuilds {
     for (let left = preset.instances - ready.length - starting.length; left > 0; left--) this.#create(preset);
   }
 
-  /**
-   * GetPresetsBackoff: whether one of the newest builds has failed, and it is too early to try
-   * again.
-   */
+  /** GetPresetsBackoff: whether one of the newest builds has failed, and it is too early to try again. */
   #isBackingOff({ instances }: Preset, starts: readonly BuildRecord[], now: EpochMs): boolean {
     const { backoffMs, lookbackMs } = this.#options;
     const isRecent = ({ createdAt }: BuildRecord): boolean => createdAt >= now - lookbackMs;

@@ -181,9 +181,7 @@ const DETAILS: Readonly<Record<string, string>> = {
   TASK_NOT_VALID: 'The specified task is not part of an Amazon ECS service.',
 };
 
-/**
- * The answer of a protection operation. A write returns the current state, a read the lagging one.
- */
+/** The answer of a protection operation. A write returns the current state, a read the lagging one. */
 function protectionAnswer(
   model: EcsModel,
   tasks: readonly string[],

@@ -43,10 +43,7 @@ export type EcsOptions = {
    * see an older state. @default 0
    */
   readonly readLagMs?: number | undefined;
-  /**
-   * How long the states of tasks and services are kept for reports, in milliseconds. @default
-   * readLagMs
-   */
+  /** How long the states of tasks and services are kept for reports, in milliseconds. @default readLagMs */
   readonly historyMs?: number | undefined;
   /** Whether AWS's request buckets apply. @default true */
   readonly throttling?: boolean | undefined;
@@ -168,10 +165,7 @@ export class EcsModel {
     return [...this.#services.values()];
   }
 
-  /**
-   * The service of this name.
-   * @throws AwsError ServiceNotFoundException
-   */
+  /** The service of this name. @throws AwsError ServiceNotFoundException */
   service(name: string): EcsService {
     const service = this.#services.get(name);
     if (service === undefined) throw new AwsError('ServiceNotFoundException', 'Service not found.');

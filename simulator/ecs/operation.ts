@@ -1,7 +1,4 @@
-/**
- * The first steps of every ECS operation: throttle, then check the shape of the request, as AWS
- * does.
- */
+/** The first steps of every ECS operation: throttle, then check the shape of the request, as AWS does. */
 import type { z } from 'zod';
 import {
   AwsError,
@@ -31,10 +28,7 @@ export function operation<T extends z.ZodType>(
   };
 }
 
-/**
- * Checks the length of a list of names.
- * @throws AwsError if the list is empty or too long
- */
+/** Checks the length of a list of names. @throws AwsError if the list is empty or too long */
 export function checkCount(what: string, names: readonly unknown[], most: number): void {
   if (names.length === 0) throw invalidParameter(`${what} cannot be empty.`);
   if (names.length > most) throw invalidParameter(`${what} can have at most ${most} items.`);

@@ -16,9 +16,7 @@ const ALLOWED = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
 
 const tag = z.object({ key: z.string(), value: z.string().default('') });
 
-/**
- * AWS's documentation names no request bucket for these; they are counted as changes of a service.
- */
+/** AWS's documentation names no request bucket for these; they are counted as changes of a service. */
 const tagging = { bucket: 'service-modify', callers: ['person'] } as const;
 
 export const TAGGING = {
@@ -82,10 +80,7 @@ export const DEFINITIONS = {
   ),
 };
 
-/**
- * The definition in AWS's form. Secrets and environment are left out: the product does not read
- * them.
- */
+/** The definition in AWS's form. Secrets and environment are left out: the product does not read them. */
 function wireDefinition({ arn, family, revision, template }: TaskDefinition) {
   const { image, entryPoint, command, cpu, memory, architecture, logGroup } = template;
   return {

@@ -28,9 +28,7 @@ export type CleanupReading = {
   readonly lists?: boolean;
 };
 
-/**
- * Every reading of a clean-up, except `admits`, which matters only if there is a second deployment.
- */
+/** Every reading of a clean-up, except `admits`, which matters only if there is a second deployment. */
 export const CLEANUPS: readonly CleanupReading[] = [true, false].flatMap((blocks) =>
   [true, false].flatMap((counts) => [true, false].map((lists) => ({ blocks, counts, lists }))),
 );

@@ -1,7 +1,4 @@
-/**
- * One ECS service with its deployments, and the scheduler that keeps its tasks at the desired
- * count.
- */
+/** One ECS service with its deployments, and the scheduler that keeps its tasks at the desired count. */
 import type { EpochMs, ServiceArn } from '../../lambda/decision/model/brands.ts';
 import type { ServiceEvent } from '../../lambda/decision/model/snapshot.ts';
 import { invalidParameter } from '../base/aws-service.ts';
@@ -71,10 +68,7 @@ type ServiceEnvironment = {
 };
 
 const RETRY_LAUNCH_MS = 1_000;
-/**
- * Consecutive failed starts before the scheduler backs off, and its delays (docs/internals/aws.md
- * §2).
- */
+/** Consecutive failed starts before the scheduler backs off, and its delays (docs/internals/aws.md §2). */
 const FAILURES_BEFORE_BACKOFF = 3;
 const FIRST_BACKOFF_MS = 15_000;
 const LONGEST_BACKOFF_MS = 15 * 60_000;
@@ -234,10 +228,7 @@ export class EcsService {
     this.#settle();
   }
 
-  /**
-   * Starts up to `count` tasks of a deployment, as the launch rate allows. Returns how many it
-   * started.
-   */
+  /** Starts up to `count` tasks of a deployment, as the launch rate allows. Returns how many it started. */
   #start(count: number, deployment: SimulatedDeployment): number {
     const waitMs = this.#startsFrom - this.#now();
     if (count > 0 && this.placementFailure !== undefined) {
@@ -302,9 +293,7 @@ export class EcsService {
     this.#change({ primary: isOver ? primary : completed, older: isClean ? [] : older });
   }
 
-  /**
-   * When `count` tasks of the primary deployment are healthy; undefined while fewer have started.
-   */
+  /** When `count` tasks of the primary deployment are healthy; undefined while fewer have started. */
   #healthyAt(count: number): number | undefined {
     const fresh = [...this.tasks].filter((task) => !this.#isOld(task));
     const started = fresh.flatMap((task) => task.state.startedAt ?? []).sort((a, b) => a - b);

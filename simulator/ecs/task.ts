@@ -90,9 +90,7 @@ type TaskEnvironment = {
   readonly onChange: (task: EcsTask) => void;
 };
 
-/**
- * The beginning of stoppedReason when the scheduler stops a task for a scale-in or a deployment.
- */
+/** The beginning of stoppedReason when the scheduler stops a task for a scale-in or a deployment. */
 export const SCALING_REASON = 'Scaling activity initiated by';
 
 const CONTAINER_EXITED: StopWhy = {
@@ -205,9 +203,7 @@ export class EcsTask {
     this.#then('signal', () => this.#terminate());
   }
 
-  /**
-   * Terminates its process at once, from inside the task. An idle daemon gets no job in between.
-   */
+  /** Terminates its process at once, from inside the task. An idle daemon gets no job in between. */
   end(): void {
     if (!this.isWanted || this.#container === undefined) return;
     this.#change({ desiredStatus: 'STOPPED', lastStatus: 'DEACTIVATING' });

@@ -2,10 +2,7 @@ import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 
 type Rate = { readonly burst: number; readonly perSecond: number };
 
-/**
- * AWS's request buckets of one account and Region (docs/internals/aws.md §2), and Fargate's launch
- * rate.
- */
+/** AWS's request buckets of one account and Region (docs/internals/aws.md §2), and Fargate's launch rate. */
 const RATES = {
   'service-read': { burst: 100, perSecond: 20 },
   'service-modify': { burst: 50, perSecond: 5 },

@@ -1,7 +1,4 @@
-/**
- * Formats tasks, services and protections as the AWS SDK returns them: AWS's field names, times as
- * dates.
- */
+/** Formats tasks, services and protections as the AWS SDK returns them: AWS's field names, times as dates. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { ServiceEvent } from '../../lambda/decision/model/snapshot.ts';

@@ -204,10 +204,7 @@ function scaledIntervals(guard: string, speed: number): Record<string, string> {
 
 type Requirement = { readonly command: readonly [string, ...string[]]; readonly install: string };
 
-/**
- * The tools that guard.sh runs. Each command succeeds if its tool exists. Coder's image has all of
- * them.
- */
+/** The tools that guard.sh runs. Each command succeeds if its tool exists. Coder's image has all of them. */
 const REQUIREMENTS: readonly Requirement[] = [
   { command: ['sh', '-c', 'true'], install: 'a POSIX shell as "sh", for example dash' },
   { command: ['curl', '--version'], install: 'curl' },

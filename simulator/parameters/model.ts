@@ -57,10 +57,7 @@ const operation = operationsFor<ParametersModel>('ValidationException');
 export const SYSTEMS_MANAGER: AwsService<ParametersModel> = {
   service: 'ssm',
   operations: {
-    /**
-     * Missing names are in the answer. The others come in alphabetical order
-     * (docs/internals/aws.md §4).
-     */
+    /** Missing names are in the answer. The others come in alphabetical order (docs/internals/aws.md §4). */
     GetParameters: operation(
       EVERYBODY,
       z.object({ Names: z.array(z.string().min(1)).min(1).max(10) }),

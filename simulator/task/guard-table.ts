@@ -15,10 +15,7 @@
 export type GuardPhase = 'leasing' | 'working' | 'draining' | 'left' | 'died' | 'stopping' | 'ended';
 
 export type GuardInput =
-  /**
-   * The lease was read back: enabled with 24 h or more left, and the task's desired status is
-   * RUNNING.
-   */
+  /** The lease was read back: enabled with 24 h or more left, and the task's desired status is RUNNING. */
   | 'lease-read'
   | 'no-lease-read'
   | 'lease-time-over'

@@ -32,9 +32,7 @@ export type GuardOptions = {
 
 /** The lease that the guard takes. */
 const LEASE_MINUTES = 48 * 60;
-/**
- * The protection that means "leaving": set by a drain request, or by a guard that drains by itself.
- */
+/** The protection that means "leaving": set by a drain request, or by a guard that drains by itself. */
 const LEAVING_MINUTES = 23 * 60;
 /** Less time left than this is a drain request. */
 const ASKED_BELOW_MS = 24 * HOUR_MS;

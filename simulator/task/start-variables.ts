@@ -1,7 +1,4 @@
-/**
- * Reads the variables of a container as `coder provisioner start` does (docs/internals/coder.md
- * §5).
- */
+/** Reads the variables of a container as `coder provisioner start` does (docs/internals/coder.md §5). */
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 import type { Credential } from '../base/daemon-connection.ts';
 

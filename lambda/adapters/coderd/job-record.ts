@@ -11,10 +11,7 @@ import type { SeenJobs } from '../../look/ports.ts';
 import { NewestJobs } from './newest-jobs.ts';
 
 const KEPT_MS = 7 * 24 * 3_600_000;
-/**
- * The clocks of two servers differ. A job that seems to be created later than this has a wrong
- * time.
- */
+/** The clocks of two servers differ. A job that seems to be created later than this has a wrong time. */
 const CLOCK_SKEW_MS = 3_600_000;
 const LIMITS = { perTagSet: 500, inAll: 20_000 };
 
@@ -64,9 +61,7 @@ function addAll(record: OrganizationRecord, { jobs, previousJobs, workspaces, no
   jobs.items.forEach(add);
 }
 
-/**
- * The job of the workspace's latest build. Undefined if its id, its tags or its time is unknown.
- */
+/** The job of the workspace's latest build. Undefined if its id, its tags or its time is unknown. */
 function latestJob({ id, organization_id, template_id, latest_build: build }: Workspace): Job | undefined {
   const { job } = build;
   const created_at = job.created_at ?? build.created_at;

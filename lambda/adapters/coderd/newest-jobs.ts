@@ -10,9 +10,7 @@ import { tagKey } from '../../decision/model/tags.ts';
 /** Numbers of jobs. */
 export type Limits = { readonly perTagSet: number; readonly inAll: number };
 
-/**
- * A job with its sort key. The order depends on `created_at` and `id` only, so it never changes.
- */
+/** A job with its sort key. The order depends on `created_at` and `id` only, so it never changes. */
 type Entry = {
   readonly id: JobId;
   readonly created_at: EpochMs;
@@ -84,10 +82,7 @@ export class NewestJobs {
     this.#isChanged = true;
   }
 
-  /**
-   * Whether the published array is still right: a job over the limit is added and dropped in every
-   * look.
-   */
+  /** Whether the published array is still right: a job over the limit is added and dropped in every look. */
   #isPublished(): boolean {
     const items = this.#items;
     return items.length === this.#all.length && this.#all.every(({ job }, index) => job === items[index]);

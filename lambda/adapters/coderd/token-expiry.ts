@@ -9,9 +9,7 @@ import { Hourly } from './hourly.ts';
 import type { CoderdHttp, TokenSource } from './http/http.ts';
 import { apiKeySchema } from './http/schemas.ts';
 
-/**
- * coderd extends a token when an hour or more of its lifetime is used up (coderd/httpmw/apikey.go).
- */
+/** coderd extends a token when an hour or more of its lifetime is used up (coderd/httpmw/apikey.go). */
 const EXTENDED_AFTER_MS = 3_600_000;
 /** coderd writes the times of one key one after another, and clocks differ a little. */
 const SLACK_MS = 60_000;
@@ -38,9 +36,7 @@ export class TokenExpiry {
   }
 }
 
-/**
- * The public part of a session token `<id>-<secret>`. Undefined if the text is not such a token.
- */
+/** The public part of a session token `<id>-<secret>`. Undefined if the text is not such a token. */
 export function tokenId(token: Secret): string | undefined {
   return /^([A-Za-z0-9]+)-./.exec(token.reveal())?.[1];
 }

@@ -35,10 +35,7 @@ const SERVICES_A_CALL = 10;
 const TASKS_A_CALL = 100;
 /** The most stopped tasks to read from a list: a crash loop leaves thousands an hour. */
 const STOPPED_READ = 300;
-/**
- * With more services than this, one list of the whole cluster takes fewer calls than a list for
- * each.
- */
+/** With more services than this, one list of the whole cluster takes fewer calls than a list for each. */
 const MANY_SERVICES = 20;
 /**
  * 23 h, the drain request (docs/internals/architecture.md, "The lease"). It is shorter than a
@@ -58,9 +55,7 @@ const protectionList = z.array(protectionSchema);
 type Scope = { readonly serviceName?: string };
 
 export type EcsOptions = {
-  /**
-   * The stack of this deployment. @default unknown: every service with a pool tag may belong to it
-   */
+  /** The stack of this deployment. @default unknown: every service with a pool tag may belong to it */
   readonly stack?: string | undefined;
   /** The counts that earlier invocations of this process saw and set. @default none */
   readonly counts?: DesiredCounts;
@@ -221,9 +216,7 @@ export class EcsAdapter implements Ecs {
     return described.map((service) => ({ ...service, events: placementEvents(service.events ?? []) }));
   }
 
-  /**
-   * Desired status RUNNING includes the tasks that are still starting (docs/internals/aws.md §2).
-   */
+  /** Desired status RUNNING includes the tasks that are still starting (docs/internals/aws.md §2). */
   async #listTasks(scope: Scope, desiredStatus: 'RUNNING' | 'STOPPED'): Promise<readonly string[]> {
     const arns: string[] = [];
     const config = { client: this.#client, pageSize: PAGE };
@@ -275,9 +268,7 @@ function dateOf(response: unknown): EpochMs | undefined {
 
 const answerSchema = z.object({ headers: z.object({ date: z.string() }) });
 
-/**
- * Whether ECS refused the call, so a call for fewer tasks may succeed. Throttling does not count.
- */
+/** Whether ECS refused the call, so a call for fewer tasks may succeed. Throttling does not count. */
 function isRefusal(cause: unknown): boolean {
   return cause instanceof ECSServiceException && !THROTTLES.has(cause.name);
 }

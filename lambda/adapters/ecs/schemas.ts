@@ -1,7 +1,4 @@
-/**
- * Schemas of ECS's answers, with the fields that the project uses. Names and times are those of the
- * SDK.
- */
+/** Schemas of ECS's answers, with the fields that the project uses. Names and times are those of the SDK. */
 import * as z from 'zod';
 import type { ServiceArn, TaskArn } from '../../decision/model/brands.ts';
 import { time } from '../shared/time.ts';

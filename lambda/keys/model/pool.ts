@@ -45,9 +45,7 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/**
- * `request`: the id of the request that created the resource. `ended`: that of the last deletion.
- */
+/** `request`: the id of the request that created the resource. `ended`: that of the last deletion. */
 export type ResourceState = {
   readonly is: 'created' | 'deleted';
   readonly request: string;

@@ -81,10 +81,7 @@ function select(query: JobQuery, jobs: JobTable): readonly Job[] {
   return found;
 }
 
-/**
- * The jobs to filter. Jobs asked for by id, or as not completed, are found without a scan of all
- * jobs.
- */
+/** The jobs to filter. Jobs asked for by id, or as not completed, are found without a scan of all jobs. */
 function candidatesFor({ ids, statuses }: JobQuery, jobs: JobTable): readonly Job[] {
   if (ids.length > 0)
     return [...new Set(ids)].flatMap((id) => jobs.get(id) ?? []).sort((a, b) => a.sequence - b.sequence);

@@ -13,9 +13,7 @@ import type { CoderdModel } from '../model.ts';
 import type { TokenUser } from '../tables/tokens.ts';
 import { answerOf } from './http.ts';
 
-/**
- * Makes one request: `answer` returns coderd's answer. An error thrown means that no answer came.
- */
+/** Makes one request: `answer` returns coderd's answer. An error thrown means that no answer came. */
 export type Call = <T>(answer: () => T) => Promise<T>;
 
 /** coderd gave no answer. */

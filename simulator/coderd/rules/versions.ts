@@ -5,16 +5,10 @@
 import { daemonApiOf, parseVersion } from '../../../lambda/decision/model/version.ts';
 import { SimulatorError } from '../../base/simulator-error.ts';
 
-/**
- * Harder for a client than later releases: it hands over cancelled jobs, and does not send
- * transitions.
- */
+/** Harder for a client than later releases: it hands over cancelled jobs, and does not send transitions. */
 export const DEFAULT_RELEASE = 'v2.30.0';
 
-/**
- * The first release with each behaviour; for a backported change, the first one of each release
- * line.
- */
+/** The first release with each behaviour; for a backported change, the first one of each release line. */
 const SINCE = {
   /**
    * The provisionerjobs route, and the computed fields of provisionerdaemons
@@ -57,9 +51,7 @@ const SINCE = {
    * (rbac.OrgMemberPermissions).
    */
   letsMembersReadMembers: ['2.30.0'],
-  /**
-   * #21852. Before, a job cancelled while pending was still acquired (docs/internals/coder.md §4).
-   */
+  /** #21852. Before, a job cancelled while pending was still acquired (docs/internals/coder.md §4). */
   skipsCancelledJobs: ['2.31.1'],
   /** status and login_type of the members list (codersdk.OrganizationMemberWithUserData). */
   tellsUserStatus: ['2.32.0'],

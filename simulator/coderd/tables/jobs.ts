@@ -147,9 +147,7 @@ export class JobTable {
     else if ((worker.previous?.completedAt ?? 0) < job.completedAt) worker.previous = job;
   }
 
-  /**
-   * Marks a job as cancelled. A pending job is thereby complete (workspace build cancel handler).
-   */
+  /** Marks a job as cancelled. A pending job is thereby complete (workspace build cancel handler). */
   cancel(job: Job, at: EpochMs): void {
     this.#changes += 1;
     job.canceledAt = at;

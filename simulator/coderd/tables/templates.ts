@@ -38,9 +38,7 @@ export type TemplateSettings = {
   readonly deprecated: string;
   /** How long builds take, in milliseconds. */
   readonly buildMs: Readonly<Record<Transition, number>>;
-  /**
-   * What `terraform init` takes. `buildMs` includes `init.warmMs`. @default nothing to download
-   */
+  /** What `terraform init` takes. `buildMs` includes `init.warmMs`. @default nothing to download */
   readonly init?: InitWork | undefined;
 };
 

@@ -20,10 +20,7 @@ export type TokenUser = {
    * custom role (docs/internals/coder.md §1).
    */
   readonly canReadWorkspaces: Organizations;
-  /**
-   * The organizations whose other members it may read: none with a custom role that does not allow
-   * it.
-   */
+  /** The organizations whose other members it may read: none with a custom role that does not allow it. */
   readonly canReadMembers: Organizations;
   /** What it may do to provisioner keys: coderd asks for rights on provisioner daemons (§3). */
   readonly keyRights: Readonly<Record<KeyAction, Organizations>>;
@@ -90,9 +87,7 @@ export class Tokens {
     this.#putsOffExpiry = false;
   }
 
-  /**
-   * Identifies the user of a token. Unless expiry is fixed, using a token extends it, once an hour.
-   */
+  /** Identifies the user of a token. Unless expiry is fixed, using a token extends it, once an hour. */
   authenticate(token: string | undefined, now: EpochMs): Authenticated {
     if (token === undefined)
       return signedOut('Cookie "coder_session_token" or query parameter must be provided.');

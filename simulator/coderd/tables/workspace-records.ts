@@ -22,9 +22,7 @@ export type NewWorkspace = {
   readonly name?: string;
   /** `CRON_TZ=Europe/Berlin 0 9 * * 1-5`. @default none */
   readonly schedule?: string;
-  /**
-   * How long it runs after a start, in milliseconds; 0 = without end. @default that of the template
-   */
+  /** How long it runs after a start, in milliseconds; 0 = without end. @default that of the template */
   readonly ttlMs?: number;
   /** Whether its latest build is a start. @default false: a stop */
   readonly running?: boolean;
@@ -32,10 +30,7 @@ export type NewWorkspace = {
   readonly since?: EpochMs;
   /** The reason of its latest build. @default 'initiator' */
   readonly reason?: BuildReason;
-  /**
-   * Its latest build, from which job and reason are taken. @default a new one at `since`, by its
-   * owner
-   */
+  /** Its latest build, from which job and reason are taken. @default a new one at `since`, by its owner */
   readonly latest?: Pick<BuildRecord, 'job' | 'reason'>;
   /** @default not dormant */
   readonly dormantAt?: EpochMs;
@@ -55,9 +50,7 @@ export type NewWorkspace = {
    * in any case. @default false: builds the active version
    */
   readonly keepsVersion?: boolean;
-  /**
-   * Tags that its parameters add to those of the version (`coder_workspace_tags`). @default none
-   */
+  /** Tags that its parameters add to those of the version (`coder_workspace_tags`). @default none */
   readonly ownTags?: Tags;
   /**
    * Whether coderd cannot insert a build of it, for example because a required parameter has no

@@ -144,17 +144,12 @@ export class WorkspaceTable {
     return this.#listed;
   }
 
-  /**
-   * The builds of a workspace, also of a deleted one, oldest first; undefined if it never existed.
-   */
+  /** The builds of a workspace, also of a deleted one, oldest first; undefined if it never existed. */
   builds(id: string): readonly BuildRecord[] | undefined {
     return this.#builds.get(id);
   }
 
-  /**
-   * The workspaces that may have a due transition, and those whose next start the executor must
-   * compute.
-   */
+  /** The workspaces that may have a due transition, and those whose next start the executor must compute. */
   dueAt(tick: EpochMs): readonly WorkspaceRecord[] {
     const due: Workspace[] = [];
     for (const workspace of this.#byId.values()) if (workspace.dueFrom <= tick) due.push(workspace);
@@ -176,10 +171,7 @@ export class WorkspaceTable {
     this.#changed(workspace);
   }
 
-  /**
-   * Inserts a build.
-   * @throws CoderdRefusal 404 unknown workspace, 409 the previous build has not ended
-   */
+  /** Inserts a build. @throws CoderdRefusal 404 unknown workspace, 409 the previous build has not ended */
   build(id: string, given: NewBuild): void {
     const workspace = this.#get(id, 'building');
     const { latestBuild, template } = workspace;
@@ -282,9 +274,7 @@ export class WorkspaceTable {
       if (workspace.template.id === templateId) this.#changed(workspace);
   }
 
-  /**
-   * Activates a dormant workspace, as its user does. coderd's next poll computes its next start.
-   */
+  /** Activates a dormant workspace, as its user does. coderd's next poll computes its next start. */
   markActive(id: string): void {
     const workspace = this.#get(id, 'marking as active');
     workspace.dormantAt = undefined;
@@ -423,10 +413,7 @@ function setDormant(workspace: Workspace, at: EpochMs): void {
   workspace.deletingAt = timeTilDormantAutodeleteMs > 0 ? plusMs(at, timeTilDormantAutodeleteMs) : undefined;
 }
 
-/**
- * Whether the executor selects it because next_start_at is missing
- * (GetWorkspacesEligibleForTransition).
- */
+/** Whether the executor selects it because next_start_at is missing (GetWorkspacesEligibleForTransition). */
 function lacksNextStart(workspace: Workspace): boolean {
   const { prebuilt, owner, dormantAt, schedule, nextStartAt, latestBuild } = workspace;
   const isStopped = latestBuild.transition === 'stop' && latestBuild.job.status !== 'failed';
@@ -434,10 +421,7 @@ function lacksNextStart(workspace: Workspace): boolean {
   return isMeant && schedule !== undefined && nextStartAt === undefined;
 }
 
-/**
- * The bump of activity. If it passes the next autostart, the workspace counts as started at that
- * time.
- */
+/** The bump of activity. If it passes the next autostart, the workspace counts as started at that time. */
 function bumpOf(workspace: Workspace, now: EpochMs): number {
   const { activityBumpMs } = workspace.template;
   const next = nextStartOf(workspace, now);

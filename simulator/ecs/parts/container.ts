@@ -5,10 +5,7 @@ import type { EpochMs, TaskArn } from '../../../lambda/decision/model/brands.ts'
 export interface Container {
   /** SIGTERM. */
   terminate(): void;
-  /**
-   * SIGKILL, or the host has failed: nothing runs any more, and `exit` must not be called
-   * afterwards.
-   */
+  /** SIGKILL, or the host has failed: nothing runs any more, and `exit` must not be called afterwards. */
   kill(): void;
   /**
    * Whether the process has work. ECS does not know it, but the simulator can choose the worst

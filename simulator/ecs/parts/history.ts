@@ -1,10 +1,7 @@
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { SimulatorError } from '../../base/simulator-error.ts';
 
-/**
- * A value with its recent history: reads of ECS are eventually consistent (docs/internals/aws.md
- * §2).
- */
+/** A value with its recent history: reads of ECS are eventually consistent (docs/internals/aws.md §2). */
 export class History<T> {
   readonly #keepMs: number;
   readonly #entries: { readonly at: EpochMs; readonly value: T }[] = [];

@@ -159,10 +159,7 @@ function unlisted(workspaces: readonly Workspace[], templates: readonly Template
   return { status: 'truncated', error };
 }
 
-/**
- * The list counts as truncated if the tags of an active version are missing: its forecast is
- * unknown.
- */
+/** The list counts as truncated if the tags of an active version are missing: its forecast is unknown. */
 function unreadVersion(templates: readonly ListedTemplate[], { failures }: VersionTags): Truncation {
   const unread = templates.filter(({ active_version_id }) => failures.has(active_version_id));
   const [first] = unread;

@@ -37,10 +37,7 @@ export class Forecast {
     this.#reading = new ForecastReading(http, budgetMs);
   }
 
-  /**
-   * The last readings, refreshed if they are older than `refreshMs`. Concurrent looks share one
-   * refresh.
-   */
+  /** The last readings, refreshed if they are older than `refreshMs`. Concurrent looks share one refresh. */
   async readings(organizations: readonly Organization[], when: When): Promise<ReadingsByOrganization> {
     const last = this.#last;
     if (last !== undefined && isFresh(last, organizations, when)) return last.readings;

@@ -14,15 +14,10 @@ export type ResourceType = 'workspace' | 'template';
 
 const RESOURCE_TYPES: readonly ResourceType[] = ['workspace', 'template'];
 
-/**
- * Whether coderd refuses to list the resource type in an organization. False if coderd did not
- * answer.
- */
+/** Whether coderd refuses to list the resource type in an organization. False if coderd did not answer. */
 export type Refused = (type: ResourceType, organization: OrganizationId) => boolean;
 
-/**
- * Checks all organizations in one request. If coderd does not answer, nothing counts as refused.
- */
+/** Checks all organizations in one request. If coderd does not answer, nothing counts as refused. */
 export async function readRefused(
   http: CoderdHttp,
   organizations: readonly Organization[],

@@ -67,9 +67,7 @@ function rotated(offsets: readonly number[], resumeAt: number): readonly number[
   ];
 }
 
-/**
- * The rows of the pages. If they are fewer than coderd's count, the rows of a second reading too.
- */
+/** The rows of the pages. If they are fewer than coderd's count, the rows of a second reading too. */
 async function completed(listing: Listing, pages: Pages, count: number): Promise<Reading<Workspace>> {
   const once = itemsOf(pages);
   if (once.length >= count) return { status: 'ok', items: once };

@@ -11,9 +11,7 @@ import { Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
 export type DispatcherOptions = {
   /** PEM text of further CA certificates, in addition to the well-known authorities. */
   readonly caBundle?: string | undefined;
-  /**
-   * The URL of an HTTP proxy. It only opens a tunnel (CONNECT), so TLS is end to end with coderd.
-   */
+  /** The URL of an HTTP proxy. It only opens a tunnel (CONNECT), so TLS is end to end with coderd. */
   readonly proxy?: string | undefined;
   /** The longest time without data from coderd, in milliseconds. */
   readonly silentMs: number;

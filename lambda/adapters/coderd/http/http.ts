@@ -24,9 +24,7 @@ import {
 } from './retries.ts';
 import { describeUnreachable } from './unreachable.ts';
 
-/**
- * coderd did not answer, or answered with an error status or an unexpected body. `code` says which.
- */
+/** coderd did not answer, or answered with an error status or an unexpected body. `code` says which. */
 export class CoderdError extends Error {
   override readonly name = 'CoderdError';
   readonly code: RefusalCode | 'unreachable' | 'misfit' | 'too-long' | 'too-old';
@@ -55,9 +53,7 @@ export type CoderdHttpOptions = {
   readonly calls?: CallCounter | undefined;
   /** @default the limits of a look */
   readonly patience?: Patience | undefined;
-  /**
-   * Time limit for one request in milliseconds, including the token and all retries. @default 20 s
-   */
+  /** Time limit for one request in milliseconds, including the token and all retries. @default 20 s */
   readonly wholeMs?: number | undefined;
   /** Ends all requests. @default never */
   readonly until?: AbortSignal | undefined;
@@ -118,9 +114,7 @@ export class CoderdHttp {
     return this.#ask({ method: 'GET', path, query, signal }, schema);
   }
 
-  /**
-   * As `get`, for a request with a body. It is also retried, so it must change nothing in coderd.
-   */
+  /** As `get`, for a request with a body. It is also retried, so it must change nothing in coderd. */
   post<T extends z.ZodType>(
     path: string,
     body: unknown,
@@ -278,9 +272,7 @@ function nextTry(until: number): string {
 
 const TOKEN_UNREAD = 'Secrets Manager did not return the session token in time';
 
-/**
- * Abandons the promise when the budget is used up, because an abort does not settle every promise.
- */
+/** Abandons the promise when the budget is used up, because an abort does not settle every promise. */
 async function withinBudget<T>(
   promise: Promise<T>,
   budget: AbortSignal,

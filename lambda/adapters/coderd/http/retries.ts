@@ -42,9 +42,7 @@ const FINAL_ERRORS: ReadonlySet<unknown> = new Set([
 
 type RetryLimits = Omit<Patience, 'silentMs'> & { readonly signal: AbortSignal };
 
-/**
- * Tries up to three times. Returns the last answer, whatever its status, or throws the last error.
- */
+/** Tries up to three times. Returns the last answer, whatever its status, or throws the last error. */
 export async function withRetries<T extends Answered>(
   act: () => Promise<T>,
   { retryMs, firstRetryMs = FIRST_RETRY_MS, signal }: RetryLimits,

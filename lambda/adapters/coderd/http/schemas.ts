@@ -194,9 +194,7 @@ export const entitlementsSchema = z.object({
   }),
 });
 
-/**
- * codersdk.ProvisionerKey (docs/internals/coder.md §3). Its field is `organization`, without `_id`.
- */
+/** codersdk.ProvisionerKey (docs/internals/coder.md §3). Its field is `organization`, without `_id`. */
 export const provisionerKeySchema = z.object({
   id: z.string().nullish(),
   name: z.string(),

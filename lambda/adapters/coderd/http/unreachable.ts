@@ -1,6 +1,4 @@
-/**
- * Derives a message from the error of a request without an answer, with advice for common causes.
- */
+/** Derives a message from the error of a request without an answer, with advice for common causes. */
 
 /** Describes why coderd did not answer. `proxy` is the URL of the proxy of the request, if any. */
 export function describeUnreachable(cause: unknown, proxy: string | undefined): string {
