@@ -1,7 +1,4 @@
-/**
- * `npm run docs`: generates files from the configuration's schema and from examples/. With
- * `--check` it only compares them.
- */
+/** `npm run docs`: writes files from the configuration's schema and examples/. `--check` only compares. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { KINDS } from '../lambda/config/schema/kinds.ts';

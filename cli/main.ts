@@ -23,9 +23,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
 });
 
 /**
- * Asks one question on standard error, because standard output may go to a file. Throws UsageError
- * if the person ends the input (Ctrl-C, Ctrl-D). Only `init` asks: the other commands start without
- * loading readline.
+ * On standard error, because standard output may go to a file. Throws UsageError if the person ends the
+ * input (Ctrl-C, Ctrl-D). Only `init` and `setup` ask, so the other commands do not load readline.
  */
 async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises');

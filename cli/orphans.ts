@@ -1,7 +1,4 @@
-/**
- * `autoscaler orphans`: the ledger of builds that died with their tasks, from the log lines that the function
- * wrote (lambda/look/orphan-event.ts). A new process of the function logs a death again.
- */
+/** `autoscaler orphans`: the builds that died with their tasks, from the function's log. */
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { loadConfig } from '../lambda/config/load.ts';

@@ -1,7 +1,4 @@
-/**
- * Parses and runs a command line. Exit codes: 0 success, 1 invalid input or failed check, 2 wrong
- * usage, 3 a crossed limit of `compare`.
- */
+/** Exit codes: 0 success, 1 invalid input or failed check, 2 wrong usage, 3 a crossed limit of `compare`. */
 
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Help, type Option } from 'commander';
@@ -9,10 +6,7 @@ import { type CliEnvironment, type CommandContext, UsageError } from './shared/c
 
 type AddCommand = (program: Command, context: CommandContext) => void;
 
-/**
- * In the order of the help. Only the requested command is loaded: a backtest loads a simulator, and
- * `validate` has to be fast.
- */
+/** In the order of the help. Only the requested command is loaded: `validate` has to be fast. */
 const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () => Promise<AddCommand> }[] = [
   { names: ['setup'], load: async () => (await import('./setup/command.ts')).addSetupCommand },
   { names: ['init'], load: async () => (await import('./init/command.ts')).addInitCommand },
@@ -41,10 +35,7 @@ const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () 
   { names: ['schema'], load: async () => (await import('./validate.ts')).addSchemaCommand },
 ];
 
-/**
- * Names of the error classes for invalid input. Importing the classes would load the modules that
- * throw them.
- */
+/** By name: importing the classes would load the modules that throw them. */
 const INPUT_ERRORS: ReadonlySet<string> = new Set([
   'ConfigError',
   'SnapshotError',
@@ -93,10 +84,7 @@ export function missingPackage(error: unknown): string | undefined {
   return /^Cannot find package '([^']+)'/.exec(error.message)?.[1];
 }
 
-/**
- * Builds the program with the requested command only, or with all commands for the help and for
- * suggestions.
- */
+/** With the requested command only, or with all of them for the help and for suggestions. */
 async function build(
   [requested = '']: readonly string[],
   cliEnvironment: CliEnvironment,

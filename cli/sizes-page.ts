@@ -1,7 +1,4 @@
-/**
- * Tables of docs/cost.md: the sizes of Coder's validated architecture as files of examples/, and what they
- * cost.
- */
+/** Tables of docs/cost.md: Coder's validated sizes as files of examples/, and what they cost. */
 
 import {
   ASSUMED,

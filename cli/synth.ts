@@ -1,7 +1,4 @@
-/**
- * `autoscaler synth`: writes a plain CloudFormation template. It needs aws-cdk-lib, so everything
- * that imports it is loaded only when the command runs.
- */
+/** `autoscaler synth`: writes a plain CloudFormation template. Only then it loads aws-cdk-lib. */
 import type { Command } from 'commander';
 import { loadDeployment } from '../lambda/config/load.ts';
 import { type CommandContext, InputError } from './shared/cli-environment.ts';
@@ -31,8 +28,8 @@ export function addSynthCommand(program: Command, { cliEnvironment }: CommandCon
 type Writer = { synthText(options: SynthOptions): string };
 
 /**
- * In the checkout the module itself, in the published command the construct's package. Not a literal
- * in `import()`: the types of aws-cdk-lib do not hold under the CLI's settings.
+ * In the published command the construct's package. The types of aws-cdk-lib do not hold here: no
+ * literal.
  */
 const WRITER = import.meta.url.endsWith('.ts')
   ? '../infra/plain/synth-text.ts'

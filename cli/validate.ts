@@ -110,10 +110,7 @@ export function addSchemaCommand(program: Command, { cliEnvironment }: CommandCo
     .action(() => cliEnvironment.out(`${JSON.stringify(configJsonSchema(), null, 2)}\n`));
 }
 
-/**
- * A table with one row per pool, and one sentence per assumption. Without `buildsPerDay` it has only
- * the cost of idle pools. `width`: characters of a line. @default as wide as needed
- */
+/** One row per pool, one sentence per assumption. Without `buildsPerDay` only the cost of idle pools. */
 function renderPrices(deployment: Deployment, buildsPerDay: number | undefined, width?: number): string {
   const rows = estimate(deployment, buildsPerDay);
   const isBuilding = buildsPerDay !== undefined;

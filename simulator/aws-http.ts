@@ -1,6 +1,6 @@
 /**
- * Serves the AWS JSON 1.1 protocol (docs/internals/aws.md §6): POST / with an `x-amz-target`;
- * errors are HTTP 400 with a `__type`. Times are epoch seconds. A form is the Query protocol.
+ * The AWS JSON 1.1 protocol, and for forms the Query protocol (docs/internals/aws.md §6). Times are
+ * in seconds.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';

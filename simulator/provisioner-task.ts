@@ -105,10 +105,7 @@ function samplerOf(
   };
 }
 
-/**
- * An image without a guard. The daemon is the container's first process, has its host's name, and
- * nothing protects the task.
- */
+/** Without a guard: the daemon is the first process, has its host's name, and nothing protects the task. */
 export function bareTask(options: ProvisionerTaskOptions): StartContainer {
   return (host) => {
     const process = daemonProcess(options, host);

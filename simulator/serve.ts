@@ -6,17 +6,11 @@ import { SimulatorError } from './base/simulator-error.ts';
 import { coderdHandler } from './coderd/routes/http.ts';
 import type { World } from './world.ts';
 
-/**
- * The target of a request: `GET /api/v2/…` of `coderd`, or an operation of `ecs`, `secretsmanager`,
- * `ssm`, `sqs` or `logs`.
- */
+/** `GET /api/v2/…` of `coderd`, or an operation of `ecs`, `secretsmanager`, `ssm`, `sqs` or `logs`. */
 export type Requested = { readonly service: string; readonly operation: string };
 
 export type ServeOptions = {
-  /**
-   * The current time: the timeline advances to it before each request. @default time moves only by
-   * `timeline.advanceTo`
-   */
+  /** The timeline advances to it before each request. @default time moves only by `timeline.advanceTo` */
   readonly clock?: () => EpochMs;
   /** Called before each request is answered. */
   readonly onRequest?: (what: Requested) => void;

@@ -1,7 +1,6 @@
 /**
- * The whole world on one virtual clock: a coderd, an ECS with one service for each pool as the CDK
- * stack creates it, Secrets Manager with the keys and a token, and simulated guards and daemons in
- * the tasks.
+ * The whole world on one virtual clock: a coderd, an ECS with one service for each pool as the CDK stack creates it,
+ * Secrets Manager with the keys and a token, and simulated guards and daemons in the tasks.
  */
 import { readFileSync } from 'node:fs';
 import { type EpochMs, spotPartOf } from '../lambda/decision/model/brands.ts';
@@ -55,16 +54,11 @@ export type PoolSpec = {
   readonly minimumHealthyPercent?: number;
   /** @default 100 */
   readonly maximumPercent?: number;
-  /**
-   * earlySuccessCriteria.healthyPercent, with a deferred clean-up. @default none: a deployment ends
-   * when no old task is left
-   */
+  /** With a deferred clean-up. @default none: a deployment ends when no old task is left */
   readonly earlySuccessPercent?: number;
   /**
-   * What the pool's secret holds: a key of its own, such a key with the tags of the key function,
-   * coderd's pre-shared key, or a session token. The token is that of the user in the tag `owner`, or
-   * else of a user who may create daemons.
-   * @default 'key'
+   * What the pool's secret holds: a key of its own, one with the tags of the key function, coderd's pre-shared key, or
+   * a session token, of the user in the tag `owner` or of one who may create daemons. @default 'key'
    */
   readonly credential?: 'key' | 'managed' | 'psk' | 'token';
   /** The plain variables of the container that coder reads. @default none */
@@ -94,10 +88,7 @@ export type WorldOptions = Pick<
   readonly organizations?: readonly string[];
   /** Version of coderd and of the daemons. @default `DEFAULT_RELEASE` */
   readonly coderVersion?: string;
-  /**
-   * How far coderd's clock is ahead of AWS's and the function's, in milliseconds; negative: behind.
-   * @default 0
-   */
+  /** How far coderd's clock is ahead of AWS's, in milliseconds; negative: behind. @default 0 */
   readonly coderdAheadMs?: number;
   /** The pre-shared key of coderd. @default none */
   readonly psk?: string;
@@ -105,10 +96,7 @@ export type WorldOptions = Pick<
   readonly autobuildPollMs?: number;
   /** @default the known values of Fargate */
   readonly latencies?: Partial<Latencies>;
-  /**
-   * What the image of a pool with a guard runs. @default `provisionerTask`, with simulated guard
-   * and daemon
-   */
+  /** The image of a pool with a guard. @default `provisionerTask`, with simulated guard and daemon */
   readonly guardedTask?: (options: ProvisionerTaskOptions) => StartContainer;
   /** What the tasks of a pool use. Their guards then log it to the pool's log group. @default unknown */
   readonly usage?: (pool: string) => BuildUsage | undefined;
@@ -129,15 +117,9 @@ export type WorldFigures = {
   };
   /** Jobs whose daemon was killed. */
   readonly killed: number;
-  /**
-   * Jobs killed by a scale-in or a deployment, or by a guard that ended before its daemon. The
-   * lease must prevent these.
-   */
+  /** By a scale-in, a deployment, or a guard that ended before its daemon. The lease must prevent these. */
   readonly killedByUs: number;
-  /**
-   * Jobs killed by Spot, a host that failed or was retired, memory, StopTask, or a protection that a
-   * person removed.
-   */
+  /** By Spot, a host, memory, StopTask, or a protection that a person removed. */
   readonly killedByOthers: number;
 };
 
@@ -239,18 +221,12 @@ export class World {
     this.ecs.deploy(name, this.ecs.registerTaskDefinition(family, start, { ...template, ...changed }));
   }
 
-  /**
-   * Deletes the pool's key in coderd: its daemon rows are gone, but their jobs run on
-   * (docs/internals/coder.md §3).
-   */
+  /** Its daemon rows are gone, but their jobs run on (docs/internals/coder.md §3). */
   deleteKey(pool: string): void {
     this.coderd.deleteKey(this.#pool(pool).organization, this.#keyNameOf(pool));
   }
 
-  /**
-   * Creates a new key and stores it in the pool's secret. Its name is that of the key before it, if
-   * that was deleted. Tasks that start from now on get it.
-   */
+  /** With the name of the key before it, if that was deleted. Tasks that start from now on get it. */
   renewKey(pool: string): void {
     const { organization, tags, credential } = this.#pool(pool);
     const { coderd } = this;
@@ -273,10 +249,7 @@ export class World {
       );
   }
 
-  /**
-   * Replaces the pool's key as a person does: creates another key and stores it in the pool's
-   * secret. The key before it stays valid. Returns the id of the key before it.
-   */
+  /** As a person does: the key before it stays valid. Returns its id. */
   changeKey(pool: string): string | undefined {
     const before = this.keyId(pool);
     this.renewKey(pool);

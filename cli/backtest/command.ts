@@ -1,7 +1,4 @@
-/**
- * `autoscaler backtest`: computes cost and waiting times over a trace, for the autoscaler and for
- * other policies.
- */
+/** `autoscaler backtest`: cost and waits over a trace, of the autoscaler and of other policies. */
 import { type Command, Option } from 'commander';
 import { priceOfWaiting } from '../../backtest/replay/prices.ts';
 import type { Backtest, PoolSeries } from '../../backtest/replay/result.ts';

@@ -1,7 +1,4 @@
-/**
- * The options that `autoscaler backtest`, `tune` and `compare` share. Each parser throws
- * InvalidArgumentError; commander adds the option's name.
- */
+/** The options that `backtest`, `tune` and `compare` share. Parsers throw InvalidArgumentError. */
 
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';

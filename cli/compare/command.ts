@@ -1,7 +1,4 @@
-/**
- * `autoscaler compare`: shows what a change of the configuration would do to cost and waits. Exit
- * code 3 if a limit is crossed.
- */
+/** `autoscaler compare`: what a change would do to cost and waits. Exit code 3 if a limit is crossed. */
 import { type Command, Option } from 'commander';
 import { changeOf } from '../../backtest/change/change.ts';
 import { MOST_PAIRS } from '../../backtest/change/difference.ts';

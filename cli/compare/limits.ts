@@ -42,10 +42,7 @@ export type Check = {
   readonly after: number;
 };
 
-/**
- * A share of a small figure is smaller than anyone notices. A percentage always allows a rise of
- * one dollar a month, or of one second.
- */
+/** A percentage always allows a rise of one dollar a month, or of one second: smaller ones do not matter. */
 export const LEAST_RISE = 1;
 /** The waits of fewer jobs say little about the next week. */
 const LEAST_JOBS = 20;

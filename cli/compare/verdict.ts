@@ -166,8 +166,8 @@ export function namedDifferences({
 }
 
 /**
- * The chance of a mean difference at least this large if there is none. 0 if all pairs differ by the
- * same amount, or if there is one pair only, whose chance nobody knows.
+ * The chance of a difference this large if there is none. 0 if all pairs differ by the same, or for
+ * one pair.
  */
 function chanceOf({ change, margin, clarity }: Difference, pairs: number): number {
   if (clarity === 'none') return 1;

@@ -1,6 +1,6 @@
 /**
- * Checks what all other checks need: AWS, the token, and a coderd that is reachable, new enough and agrees
- * with this machine's clock.
+ * Checks what all other checks need: AWS, the token, and a coderd that is new enough, with the
+ * right time.
  */
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { buildInfoSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
@@ -116,10 +116,7 @@ function notCoderd(route: string, says: string): Checked<never> {
   return { checks: [ok(REACHABLE, route), fail(VERSION, says), skip(CLOCK, VERSION)], blocker: VERSION };
 }
 
-/**
- * HTTPS_PROXY is not read, although people expect it. The reason is in
- * `lambda/adapters/coderd/http/dispatcher.ts`.
- */
+/** HTTPS_PROXY is not read, as people expect: `lambda/adapters/coderd/http/dispatcher.ts` has the reason. */
 function unreadProxy({ proxy }: Config['coder'], environment: CliEnvironment['environment']): string {
   const isSet = Boolean(environment.HTTPS_PROXY ?? environment.https_proxy);
   return isSet && proxy === undefined

@@ -130,10 +130,7 @@ function checkOthers(findings: readonly Finding[]): Check {
 }
 
 const guard = readFileSync(new URL('../../guard/guard.sh', import.meta.url), 'utf8');
-/**
- * A text in every version of the guard: the agent's path for a task's own protection
- * (docs/internals/aws.md §1).
- */
+/** In every version of the guard: the path for a task's own protection (docs/internals/aws.md §1). */
 const OF_ANY_GUARD = 'task-protection/v1/state';
 
 function checkGuard({ name: pool }: PoolConfig, definition: TaskDefinition): Check {

@@ -56,10 +56,7 @@ async function checkOtherSecrets(pool: PoolConfig, context: CredentialContext): 
 const TOKEN = /^[A-Za-z0-9]{10}-[A-Za-z0-9]{22}$/;
 const UNTRIED = 'Only a daemon can try the key: read the log of the first task';
 
-/**
- * What can be checked of a pre-shared key. coderd shows only to a daemon whether it accepts the key
- * (docs/internals/coder.md §3).
- */
+/** coderd shows only to a daemon whether it accepts a pre-shared key (docs/internals/coder.md §3). */
 async function checkPsk(
   { name: pool, organization }: PoolConfig,
   ref: SecretRef,

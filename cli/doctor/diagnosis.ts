@@ -1,6 +1,6 @@
 /**
- * Sends the requests of all checks in parallel, each as soon as what it needs is known. If a check
- * fails, those that depend on it are skipped and name it, so that one cause gives one failure.
+ * Sends the requests of all checks in parallel. One cause gives one failure: checks that need it
+ * are skipped.
  */
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { decide } from '../../lambda/decision/decide.ts';

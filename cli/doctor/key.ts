@@ -1,7 +1,4 @@
-/**
- * Checks a provisioner key: that coderd accepts it, its organization and its tags. Of a key that the stack
- * manages also its secret, and the tag with its id.
- */
+/** Checks a provisioner key and, if the stack manages it, its secret and the tag with its id. */
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { type ProvisionerKey, readProvisionerKey } from '../../lambda/adapters/coderd/account.ts';
 import { CoderdError } from '../../lambda/adapters/coderd/http/http.ts';

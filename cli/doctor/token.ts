@@ -1,7 +1,4 @@
-/**
- * Reads secrets with the permissions of the person who runs the command, and checks tokens: that of the
- * autoscaler, and those of pools and of the key function.
- */
+/** Reads secrets with the person's permissions, and checks tokens: of the autoscaler, pools, key function. */
 import { readMayRunDaemons, readUser, type User } from '../../lambda/adapters/coderd/account.ts';
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { readExpiry, tokenId } from '../../lambda/adapters/coderd/token-expiry.ts';

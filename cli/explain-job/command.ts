@@ -1,7 +1,6 @@
 /**
- * `autoscaler explain-job`: exit code 1 if the job is unknown or coderd cannot be read. Gathers what is
- * known of one job: coderd's row, the function's log line about its wait, and a live look, from which
- * the wait is split if the log has no line.
+ * `autoscaler explain-job`: gathers what coderd's row, the function's log and a live look tell of one job.
+ * Exit code 1 if the job is unknown or coderd cannot be read.
  */
 import { type Command, InvalidArgumentError } from 'commander';
 import { type JobDetails, readJobDetails } from '../../lambda/adapters/coderd/history.ts';
@@ -138,8 +137,8 @@ function notFound(id: string, organizations: readonly OrganizationReadings[]): s
 }
 
 /**
- * A start is logged by the look that sees it. The forecast shows it ten minutes later at most, and a
- * list that cannot be read delays the line by ten more.
+ * The forecast shows a start ten minutes late at most, and a list that cannot be read delays it by
+ * ten more.
  */
 const LOGGED_WITHIN_MS = 30 * 60_000;
 /** The start is coderd's time and the line has AWS's: these clocks differ. */

@@ -1,7 +1,6 @@
 /**
  * How long `terraform init` takes in the first build of a task, whose provider cache is empty, and in the
- * next build there from the same files, which finds its providers in the cache. Both are of one task and
- * one template version, so nothing else makes the difference.
+ * next build there of the same template version, which finds its providers in the cache.
  */
 import { readAllDaemons, readInitSeconds } from '../../lambda/adapters/coderd/build-timings.ts';
 import { isFulfilled, settleAll } from '../../lambda/adapters/coderd/forecast/settle-all.ts';

@@ -1,7 +1,6 @@
 /**
- * All files of a warm image, and the tag that they give it. Each package has a build stage with a
- * folder of its own and becomes one layer: so a changed provider changes one layer, and Docker builds
- * the stages at the same time.
+ * All files of a warm image, and the tag that they give it. Each package is built in a stage of its own and
+ * becomes one layer: a changed provider changes one layer, and Docker builds the stages in parallel.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -151,9 +150,8 @@ function dockerfileText({ image, platform, layout }: ImageRequest, layers: reado
 }
 
 /**
- * Of several sources with the same version Terraform takes the first, but asks all of them for
- * versions. `sealed`: it asks no registry for these providers, also for versions that the image
- * lacks.
+ * Terraform asks all sources for versions. `sealed`: no registry for these providers, whatever the
+ * version.
  */
 function terraformRcText(packages: readonly Package[], sealed: boolean): string {
   const addresses = sorted(packages.map(({ address }) => address));

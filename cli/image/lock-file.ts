@@ -1,7 +1,6 @@
 /**
- * Parses a lock file: `provider` blocks with `version`, `constraints` and `hashes`. It refuses what
- * Terraform refuses (compared on 44 files): unknown attributes and blocks, duplicates, expressions.
- * It does not look into `constraints`, which nothing here needs.
+ * Parses the `provider` blocks of a lock file. Refuses what Terraform refuses (compared on 44 files): unknown
+ * attributes and blocks, duplicates, expressions. It does not look into `constraints`.
  */
 
 export type ProviderLock = {
@@ -9,8 +8,8 @@ export type ProviderLock = {
   readonly address: string;
   readonly version: string;
   /**
-   * `h1:` covers the content of a package for one platform, `zh:` is the SHA-256 of its zip file. A
-   * lock file does not say which hash belongs to which platform.
+   * `h1:` covers the content of a package for one platform, which is not told; `zh:` is the hash of
+   * its zip.
    */
   readonly hashes: readonly string[];
 };
@@ -59,10 +58,7 @@ type Token = {
   readonly line: number;
 };
 
-/**
- * A lock file has names, quoted strings without templates, marks, newlines and comments, and nothing
- * else of HCL. A string has neither a newline nor an unescaped quote.
- */
+/** Nothing else of HCL is in a lock file. A string has neither a newline nor an unescaped quote. */
 const TOKEN = new RegExp(
   [
     /[ \t\r]+|(?:#|\/\/)[^\n]*|\/\*[\s\S]*?\*\//,

@@ -1,7 +1,4 @@
-/**
- * What image pulls take, from the times that ECS gives for each task, and what could make them
- * shorter. The sources of the estimates are in docs/internals/aws.md §2.
- */
+/** What image pulls take, and what could make them shorter (docs/internals/aws.md §2). */
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { percentile, sum } from '../../lambda/decision/model/collections.ts';

@@ -43,10 +43,7 @@ const refused = (why: string): FoundFile => ({ kind: 'refused', why });
 const tooLarge = (file: string, size: number): FoundFile =>
   refused(`${file} has ${size} bytes; at most ${LARGEST_LOCK_FILE} are read`);
 
-/**
- * The folder itself, or each folder in it that has Terraform files, by name. Symbolic links are not
- * followed. Throws InputError.
- */
+/** The folder itself, or each folder in it with Terraform files. Follows no links. Throws InputError. */
 export function readTemplatesOfFolder(folder: string): readonly Template[] {
   const inside = entriesOf(folder)
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
@@ -93,9 +90,8 @@ function lockFileIn(folder: string): FoundFile {
 const MOST_ENTRIES = 100_000;
 
 /**
- * coderd stores tar archives only, also after the upload of a zip file, and does not compress them
- * (docs/internals/coder.md §6). Nothing is written to disk. Does not throw: a broken archive is
- * `refused`.
+ * coderd stores uncompressed tar archives only, also after the upload of a zip file
+ * (docs/internals/coder.md §6). Writes nothing to disk. Does not throw: a broken archive is `refused`.
  */
 export async function lockFileInArchive(archive: Uint8Array): Promise<FoundFile> {
   const [first, second] = archive;

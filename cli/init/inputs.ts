@@ -91,10 +91,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   'pools[0].key.secret': '--key-prefix',
 };
 
-/**
- * Applies the rules of the configuration before the first request: a token that was pasted as the
- * name of its secret must not travel or be printed.
- */
+/** Before the first request: a token that was pasted as the name of its secret must not travel. */
 function refuseWrong(coder: CoderSettings, keyPrefix = 'coder/keys'): void {
   const pool = { name: 'pool', organization: 'default', key: { secret: `${keyPrefix}/pool` } };
   try {

@@ -19,10 +19,7 @@ export type Account = {
   readonly organizations: readonly Organization[];
 };
 
-/**
- * Reads coderd's version, the token's user and its organizations. `whose`: where the token
- * is from, `renewal`: what to do if coderd refuses it. Throws InputError.
- */
+/** `whose`: where the token is from, `renewal`: what to do if coderd refuses it. Throws InputError. */
 export async function readAccount(
   http: CoderdHttp,
   { whose, renewal }: { readonly whose: string; readonly renewal?: string },
@@ -43,10 +40,7 @@ export async function readAccount(
 export const releaseOf = (version: string): string | undefined =>
   /^v\d+\.\d+\.\d+(?=$|\+)/.exec(version)?.[0];
 
-/**
- * The organizations with these names; all if there are no names. Throws InputError if coderd does
- * not list one.
- */
+/** The organizations with these names, or all. Throws InputError if coderd does not list one. */
 export function chooseOrganizations(
   { organizations }: Account,
   names: readonly string[],
@@ -66,10 +60,7 @@ export type OrganizationTemplates = {
   readonly templates: readonly TemplateTags[];
 };
 
-/**
- * Reads the templates of the organizations. Throws InputError if the role for one is missing: coderd
- * would leave out its templates and report no error.
- */
+/** Throws InputError if a role is missing: coderd would leave out the templates and report no error. */
 export async function readTemplates(
   http: CoderdHttp,
   organizations: readonly Organization[],
@@ -109,10 +100,7 @@ function adviceFor({ code }: CoderdError, renewal: string): string {
 
 const ADVICE = 'Store the token there, or set CODER_SESSION_TOKEN to it for this command (docs/deploy.md)';
 
-/**
- * There is no configuration yet, so a setting is a flag. And the token may come from the shell, so
- * this drops the advice about the secret.
- */
+/** There is no configuration yet, so settings are flags; and the token may come from the shell. */
 function inFlags(message: string): string {
   const [said = ''] = message.split('; coderd also refused the token');
   return said.replaceAll('coder.url', '--url').replaceAll('coder.proxy', '--proxy');

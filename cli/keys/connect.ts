@@ -61,10 +61,7 @@ export function connectAsPerson(
 
 type Value = Awaited<ReturnType<KeySecrets['value']>>;
 
-/**
- * The secrets of managed keys, read with the permissions of the person who runs the command. It
- * refuses every write.
- */
+/** The secrets of managed keys, read with the person's permissions. Refuses every write. */
 class PersonsSecrets implements KeySecrets {
   readonly #secrets: KeySecrets;
 

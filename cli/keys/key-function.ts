@@ -1,7 +1,4 @@
-/**
- * Runs the check of the key function on this machine: with its token, and with the person's AWS
- * credentials.
- */
+/** Runs the check of the key function here: with its token, and with the person's AWS credentials. */
 import { readUser } from '../../lambda/adapters/coderd/account.ts';
 import { systemClock } from '../../lambda/connect.ts';
 import type { ManagedKeys } from '../../lambda/decision/model/config.ts';

@@ -217,9 +217,8 @@ const STACK_ID_TAG = 'aws:cloudformation:stack-id';
 const SUFFIX = /-[a-z0-9]{8}$/;
 
 /**
- * The id of this deployment, with which the names of its keys begin. CloudFormation tags the secrets
- * with the stack's ARN, from which the id comes. Without that tag, the name of a key in use has it.
- * Undefined: unknown, as without managed keys.
+ * The id of this deployment, with which the names of its keys begin: from the stack's ARN, which is a tag of
+ * its secrets, else from the name of a key in use. Undefined: unknown, as without managed keys.
  */
 export function findDeployment(
   { stack, secrets = [] }: Pick<Survey, 'stack' | 'secrets'>,

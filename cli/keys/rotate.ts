@@ -1,7 +1,4 @@
-/**
- * `autoscaler keys rotate`: starts the rotation of a managed key. Secrets Manager then runs the key
- * function. It needs the configuration, ECS and Secrets Manager only, and reads no value.
- */
+/** `autoscaler keys rotate`: starts a rotation, for which Secrets Manager runs the key function. */
 import type { Command } from 'commander';
 import { isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';

@@ -1,7 +1,4 @@
-/**
- * Finds the function's log group by the tags of the pools' ECS services, and queries it with CloudWatch
- * Logs Insights, for commands that look back in time.
- */
+/** Queries the function's log with CloudWatch Logs Insights, for commands that look back in time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { ECSClient } from '@aws-sdk/client-ecs';
@@ -29,10 +26,7 @@ export type LogSpan = { readonly from: EpochMs; readonly to: EpochMs };
 export type FunctionLog = LogGroup & {
   /** The ECS services of the pools, with their tags. */
   readonly services: readonly Service[];
-  /**
-   * The rows of these commands (without `limit`) about the lines of this deployment with this
-   * `message`. Throws InputError.
-   */
+  /** The rows of the commands (without `limit`) about lines with this `message`. Throws InputError. */
   readonly query: (message: string, commands: readonly string[], span: LogSpan) => Promise<InsightsRows>;
   /** As `query`, for any log group and without a filter. Throws InputError. */
   readonly queryGroups: (
@@ -42,10 +36,7 @@ export type FunctionLog = LogGroup & {
   ) => Promise<InsightsRows>;
 };
 
-/**
- * Finds the function's log group by the tags of the pools' ECS services, and runs `work` with it.
- * Throws InputError if the services cannot be listed or do not name a log group.
- */
+/** Finds the log group by the tags of the pools' ECS services. Throws InputError if none names it. */
 export async function withFunctionLog<T>(
   options: LiveOptions,
   cliEnvironment: CliEnvironment,
@@ -103,10 +94,7 @@ export type LogGroup = {
   readonly service: string | undefined;
 };
 
-/**
- * Undefined if no service names a log group. Several deployments may share a cluster: services of
- * configured pools come first.
- */
+/** Several deployments may share a cluster: services of configured pools come first. */
 export function findLogGroup(
   services: readonly Service[],
   { pools }: Pick<Config, 'pools'>,

@@ -71,10 +71,7 @@ export class AwsSide {
     }
   }
 
-  /**
-   * Makes the secret, unless it exists, without a value: if that is not allowed, there is no token or
-   * key yet that nobody would hold.
-   */
+  /** Without a value: if that is not allowed, there is no token or key yet that nobody would hold. */
   createSecret(name: string, state: SecretState | undefined): Promise<void> {
     return changing(`creating the secret ${name}`, async () => {
       if (state !== 'empty') await this.#secrets.send(new CreateSecretCommand({ Name: name }));

@@ -102,8 +102,8 @@ export class CoderSide {
   }
 
   /**
-   * Makes a token that is valid for a year, or as long as coderd allows. One of this name is what a setup
-   * left that was killed before it stored it: nobody holds it, so it is deleted.
+   * Valid for a year, or as long as coderd allows. Nobody holds one of this name that a killed
+   * setup left.
    */
   async createToken(user: string, token_name: string): Promise<Secret> {
     const left = await this.#http.answer({
@@ -197,10 +197,7 @@ export type Session = { readonly url: string; readonly token: Secret };
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/**
- * The session of CODER_URL and CODER_SESSION_TOKEN, or else that of `coder login`. `url`: the coderd
- * that is meant. A token from the file is for the URL beside it only.
- */
+/** `url`: the coderd that is meant. A token from the file of `coder login` is for the URL beside it only. */
 export function findSession(url: string | undefined, environment: Variables): Seen<Session> {
   const folder = configFolder(environment);
   const login = { url: textOf(folder, 'url'), token: textOf(folder, 'session') };

@@ -92,10 +92,7 @@ export type Change = {
   readonly organization: string;
 };
 
-/**
- * What the users lack: to exist, to be a member of each organization, and a role there. A user whose
- * token is stored is another one if it does not exist: then nothing is missing.
- */
+/** A user whose token is stored is another one if it does not exist: then nothing is missing. */
 export function missingAccess(situation: Situation): readonly Change[] {
   const coder = valueIn(situation.coder);
   const states = valueIn(situation.aws)?.secrets;

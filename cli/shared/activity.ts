@@ -8,10 +8,7 @@ const CLEAR = '\r\u001b[K';
 
 type Shown = Pick<CliEnvironment, 'terminal' | 'quietMs'>;
 
-/**
- * Runs `work`. After two seconds a line says what it does and for how long, once a second; the line
- * disappears at the end. `work` calls `clear` before it prints. Without a terminal it shows nothing.
- */
+/** After two seconds a line says what `work` does and for how long. `work` calls `clear` before it prints. */
 export async function whileWorking<T>(
   doing: string,
   { terminal, quietMs = QUIET_MS }: Shown,
@@ -45,8 +42,8 @@ type BlockingProgress = {
 };
 
 /**
- * As `whileWorking`, for work that blocks this thread: timers do not run, so the work itself tells
- * how far it is, as often as it likes.
+ * As `whileWorking`, for work that blocks this thread: it tells itself how far it is, as often as
+ * it likes.
  */
 export function showBlockingProgress({ terminal, quietMs = QUIET_MS }: Shown): BlockingProgress {
   let nextAt = performance.now() + quietMs;

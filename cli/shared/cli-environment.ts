@@ -7,10 +7,7 @@ export type CliEnvironment = {
   readonly err: (text: string) => void;
   /** Standard error if it is a terminal: for progress bars. */
   readonly terminal?: NodeJS.WritableStream;
-  /**
-   * Asks the person at the terminal. Undefined if there is none. Throws UsageError if the person
-   * ends the input.
-   */
+  /** Asks the person at the terminal. Throws UsageError if the person ends the input. */
   readonly ask?: (question: string) => Promise<string>;
   /** Runs a line of a shell, and returns its exit code. @default with this terminal */
   readonly shell?: (line: string) => Promise<number>;
@@ -18,15 +15,9 @@ export type CliEnvironment = {
   readonly columns?: number;
   /** Milliseconds after which a command shows that it still works. @default 2,000 */
   readonly quietMs?: number;
-  /**
-   * Milliseconds that `doctor` waits for all answers together, and a registry of images may take.
-   * @default 7,500, and 3,000 for the registry
-   */
+  /** Of `doctor` for all answers together, and of a registry. @default 7,500, and 3,000 for the registry */
   readonly answerMs?: number;
-  /**
-   * Milliseconds without any answer after which `plan`, `status` and `snapshot` stop waiting.
-   * @default 7,500
-   */
+  /** Without any answer, until `plan`, `status` and `snapshot` stop waiting. @default 7,500 */
   readonly silenceMs?: number;
   /** Milliseconds between two questions whether a query of the log has ended. @default 250 to 2,000 */
   readonly pollMs?: number;

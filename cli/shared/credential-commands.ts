@@ -16,8 +16,8 @@ const STORE = '--secret-string file:///dev/stdin';
 const WITHOUT_NEWLINE = `tr -d '\\n'`;
 
 /**
- * `hasTokenInShell`: the token of CODER_SESSION_TOKEN works, so it can be stored. Otherwise the
- * command creates one for this user of Coder (docs/deploy.md).
+ * `hasTokenInShell`: CODER_SESSION_TOKEN can be stored. Otherwise the command creates a token
+ * (docs/deploy.md).
  */
 export function tokenCommand(
   secret: string,

@@ -1,7 +1,6 @@
 /**
- * What a launch costs in addition to its task: the image comes through the NAT gateway of the
- * stack's VPC. The size of the image comes from the manifest in its registry. Where size or route
- * is unknown, so is the price.
+ * What a launch costs beside its task: the image, whose size its registry tells, comes through the NAT gateway
+ * of the stack's VPC. Where size or route is unknown, so is the price.
  */
 import * as z from 'zod';
 import { PRICES } from '../../infra/aws-prices.ts';
@@ -20,10 +19,7 @@ type Image = Pick<PoolConfig, 'image' | 'architecture'>;
 /** Less than the time of doctor's other checks: the price is not worth waiting for. */
 const ANSWER_MS = 3_000;
 
-/**
- * Undefined if the price is unknown. With `network.vpc` the route is unknown: the VPC may have an
- * endpoint or a cache for images. Behind AWS_ENDPOINT_URL there may be no AWS. Does not throw.
- */
+/** Undefined: unknown, as with `network.vpc`, which may have an endpoint for images. Does not throw. */
 export async function readLaunchPrice(
   image: Image,
   network: Pick<Deployment['aws']['network'], 'vpc'>,
@@ -49,10 +45,7 @@ function priceOf(bytes: number): LaunchPrice {
   return { dollars, from: `${gb} GB of image through the NAT gateway at $${PRICES.natGatewayGb} a GB` };
 }
 
-/**
- * The only registry that is asked. Its layers are outside AWS, so they pass the NAT gateway. Those
- * of ECR bypass it, and Docker Hub counts each manifest as a pull.
- */
+/** Its layers pass the NAT gateway, those of ECR do not, and Docker Hub counts each manifest as a pull. */
 const REGISTRY = 'https://ghcr.io';
 const NAME = /^ghcr\.io\/(?<path>[^:@]+)(?::(?<tag>[^@]+))?(?:@(?<digest>.+))?$/;
 

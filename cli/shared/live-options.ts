@@ -1,7 +1,4 @@
-/**
- * The options `--config`, `--cluster` and `--json`, and what they name. Loads no client of coderd or
- * AWS: `autoscaler validate` has to start fast.
- */
+/** Options and what they name. Loads no client of coderd or AWS: `autoscaler validate` has to start fast. */
 import { type Command, Option } from 'commander';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { formatProblem } from '../../lambda/config/problems/problems.ts';

@@ -12,8 +12,8 @@ import { type CliEnvironment, InputError } from './cli-environment.ts';
 import { clusterOf, type LiveOptions, readConfig } from './live-options.ts';
 
 /**
- * Looks once. A list that cannot be read does not throw: the snapshot has its status. Throws
- * InputError if nothing is readable because AWS does not answer here: then one message is enough.
+ * A list that cannot be read has its status. Throws InputError if AWS does not answer: one message
+ * is enough.
  */
 export async function lookLive(options: LiveOptions, cliEnvironment: CliEnvironment) {
   const { config, caBundle } = readConfig(options.config, cliEnvironment);
@@ -62,10 +62,7 @@ function checkAwsAnswers({ coder, ecs }: Snapshot): void {
 /** With the start of the command this makes about ten seconds. */
 const SILENCE_MS = 7_500;
 
-/**
- * Ends all requests when no server has answered for a time. A large deployment takes longer, but
- * its servers answer one request after the other.
- */
+/** Ends all requests when no server has answered for a time: a large deployment takes longer, but answers. */
 export class SilenceLimit {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;

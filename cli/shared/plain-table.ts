@@ -12,9 +12,8 @@ export type Column = { readonly head: string; readonly align: 'left' | 'right' }
 type Row = readonly (string | number)[];
 
 /**
- * A table without borders and colours, for pipes and chat windows. `width`: characters of a line of
- * the terminal. If the table is wider, texts wrap; if that is not enough, each row becomes a block
- * of lines. @default as wide as needed
+ * A table without borders and colours. If it is wider than `width` characters, texts wrap; if that is not
+ * enough, each row becomes a block of lines. @default as wide as needed
  */
 export function plainTable(columns: readonly Column[], rows: readonly Row[], width = Infinity): string {
   const widths = columns.map((_, index) => lengthOf(textsOf(columns, rows, index)));
@@ -79,9 +78,8 @@ function blocks(columns: readonly Column[], rows: readonly Row[]): string {
 const NARROWEST = 60;
 
 /**
- * Wraps lines that are longer than the terminal is wide, each below its own text: after its mark, or
- * after the last gap of two spaces in its first half. `width`: characters of a line, at least 60.
- * @default as long as needed
+ * Wraps lines, each below its own text: after its mark, or after the last gap of two spaces in its first
+ * half. `width`: characters of a line, at least 60. @default as long as needed
  */
 export function wrapLines(text: string, width?: number): string {
   if (width === undefined) return text;
@@ -115,10 +113,7 @@ function textStart(line: string, width: number): number {
   return last === undefined ? mark : Math.max(mark, last.index + last[0].length);
 }
 
-/**
- * Text that someone else wrote, as one line without control characters: they could move the cursor
- * of a terminal, hide text or begin a line of their own.
- */
+/** For text that someone else wrote: control characters could move the cursor, hide text or begin a line. */
 export function oneLine(text: string): string {
   return stripVTControlCharacters(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
 }

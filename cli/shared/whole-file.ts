@@ -13,10 +13,7 @@ import {
 import { dirname } from 'node:path';
 import { InputError } from './cli-environment.ts';
 
-/**
- * Checks that a file can be written, before the work whose result it gets. Refuses folders, devices
- * and input files. Throws InputError.
- */
+/** Before the work whose result the file gets. Refuses folders, devices and inputs. Throws InputError. */
 export function checkWritable(file: string, inputs: readonly (string | undefined)[] = []): void {
   const refuse = (why: string, cause?: unknown): never => {
     throw new InputError(`writing ${file || '""'}: ${why}. Give another file with --out`, { cause });
@@ -38,8 +35,8 @@ export function checkWritable(file: string, inputs: readonly (string | undefined
 }
 
 /**
- * Writes a file completely or not at all: the old content stays until the new one is complete. A
- * text of more than 500 MB has to come in pieces. Throws InputError.
+ * The old content stays until the new one is complete. More than 500 MB come in pieces. Throws
+ * InputError.
  */
 export function writeWhole(file: string, text: string | Iterable<string>): void {
   checkWritable(file);

@@ -22,10 +22,7 @@ export type Advice = {
     | 'none-fits';
   /** The size to change to. */
   readonly size?: Size;
-  /**
-   * What the change costs a month, in dollars; negative: what it saves. Undefined: less than two
-   * days were measured.
-   */
+  /** What the change costs a month; negative: what it saves. Undefined: less than two days were measured. */
   readonly dollarsAMonth?: number;
   /** The builds used all the CPU that they could get. Their real need is unknown. */
   readonly isCpuBound: boolean;
@@ -40,10 +37,7 @@ export const FEWEST_BUILDS = 30;
 const BOUND_SHARE = 0.9;
 const BOUND_THROTTLED_PERCENT = 10;
 
-/**
- * `hours`: the length of the measured period. CPU is never advised above the configured one: builds
- * that use all of it are slower, but do not fail.
- */
+/** Never more CPU than configured: builds that use all of it are slower, but do not fail. */
 export function advise(pool: PoolConfig, usage: PoolUsage, hours: number): Advice {
   const { measured, killedBuilds, measuredBuilds } = usage;
   const isCpuBound = measured !== undefined && isBound(pool, measured);
@@ -61,10 +55,7 @@ export function advise(pool: PoolConfig, usage: PoolUsage, hours: number): Advic
   return { verdict, size, dollarsAMonth, isCpuBound };
 }
 
-/**
- * What the builds needed, with headroom. A build that was killed needed more memory than the task
- * had, and an unknown amount of CPU, whatever the samples show.
- */
+/** With headroom. A killed build needed more memory than the task had, and an unknown amount of CPU. */
 function leastOf(pool: Size, { measured, killedBuilds }: PoolUsage, isCpuBound: boolean): Size {
   const { memory, cpuP95Percent = 0 } = measured ?? {};
   const isKilled = killedBuilds > 0;

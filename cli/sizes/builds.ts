@@ -9,10 +9,7 @@ import type { LogSpan } from '../logs/function-log.ts';
 import { orRefuse, readServer } from '../trace/history.ts';
 import type { Build } from './measure.ts';
 
-/**
- * All jobs of daemons that are named after a task, as guards name them
- * (docs/internals/architecture.md, "The lease"): builds, imports and dry runs. Throws InputError.
- */
+/** All jobs of daemons that are named after a task: builds, imports and dry runs. Throws InputError. */
 export async function readTaskBuilds(
   http: CoderdHttp,
   pools: readonly PoolConfig[],
@@ -43,8 +40,5 @@ function isKilled({ canceled_at, error }: JobOutcome): boolean {
   return canceled_at == null && KILLED.test(error ?? '');
 }
 
-/**
- * The errors of builds whose Terraform, or a program that it ran, was killed
- * (docs/internals/coder.md §5).
- */
+/** Builds whose Terraform, or a program that it ran, was killed (docs/internals/coder.md §5). */
 const KILLED = /signal: killed|exit status 137|exit code 137|\bOOM|out of memory|cannot allocate memory/i;

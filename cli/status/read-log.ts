@@ -1,6 +1,6 @@
 /**
- * Reads the function's log, if the caller may: its last look, and the waits of the last hour. What
- * cannot be read is `unknown` with its cause; the rest of the status is worth more.
+ * The function's last look and the waits of the last hour. What cannot be read is `unknown`, with
+ * its cause.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';

@@ -1,7 +1,4 @@
-/**
- * Computes the status as data from a snapshot, its plan and the function's log. `--json` prints it
- * unchanged.
- */
+/** The status as data, from a snapshot, its plan and the function's log. `--json` prints it unchanged. */
 
 import type { Deliberation } from '../../lambda/decision/decide.ts';
 import { poolOfPart } from '../../lambda/decision/model/brands.ts';

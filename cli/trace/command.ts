@@ -6,8 +6,8 @@ import { addTraceGenerateCommand } from './generate.ts';
 import { addTraceImportCommand } from './import.ts';
 
 /**
- * `autoscaler trace`: makes and checks traces. A trace is a file of JSON lines with the jobs of a
- * coderd, real or generated (docs/backtest.md).
+ * `autoscaler trace`: traces are JSON lines with the jobs of a coderd, real or generated
+ * (docs/backtest.md).
  */
 export function addTraceCommand(program: Command, context: CommandContext): void {
   const trace = program

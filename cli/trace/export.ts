@@ -1,7 +1,4 @@
-/**
- * `autoscaler trace export`: writes the past jobs of a live coderd as a trace. It only reads
- * coderd, and the trace has no personal data.
- */
+/** `autoscaler trace export`: writes the past jobs of a live coderd, without personal data. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import { LONGEST_DAYS } from '../../backtest/trace/read.ts';
@@ -32,10 +29,7 @@ type ExportOptions = {
   readonly json: boolean;
 };
 
-/**
- * Longer than in a look, because no job waits for it. coderd can take a while to list a whole year,
- * and its rate limit holds for a minute.
- */
+/** No job waits for it. coderd may take a while to list a year, and its rate limit holds for a minute. */
 const WAITING = { patience: { silentMs: 120_000, retryMs: 90_000 }, wholeMs: 600_000 } as const;
 
 /** `autoscaler trace export` */

@@ -1,7 +1,4 @@
-/**
- * `autoscaler trace generate`: generates a trace from a scenario. Standard output has the trace
- * only, so that you can pipe it.
- */
+/** `autoscaler trace generate`: standard output has the trace only, so that you can pipe it. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { SCENARIOS } from '../../backtest/scenarios/index.ts';
 import { generateTrace } from '../../backtest/trace/generate/generate.ts';

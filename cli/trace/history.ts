@@ -29,10 +29,7 @@ type History = {
   readonly read: readonly OrganizationJobs[];
 };
 
-/**
- * Reads the jobs that were created in the period, oldest first. `names` has names or ids of
- * organizations. Throws InputError.
- */
+/** Oldest first. `names` has names or ids of organizations. Throws InputError. */
 export async function readJobs(
   { http, tell }: Reader,
   names: readonly string[],
@@ -76,10 +73,7 @@ function itemsOf<T>({ status, error, items }: Reading<T>): readonly T[] {
   throw new InputError(error ?? `a list of coderd is ${status}`);
 }
 
-/**
- * Reads the builds of workspaces since a time, by the id of their job. A workspace that coderd no
- * longer has gives no builds. Throws InputError.
- */
+/** By the id of their job. A workspace that coderd no longer has gives no builds. Throws InputError. */
 export async function readBuilds(
   { http, tell }: Reader,
   workspaces: ReadonlySet<string>,

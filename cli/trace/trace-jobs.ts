@@ -161,8 +161,8 @@ function kindOfJob({ type }: Job): JobKind {
 }
 
 /**
- * Build reasons of coderd's lifecycle executor (docs/internals/coder.md §10). The executor has a
- * separate reason to stop the workspaces of tasks.
+ * coderd's lifecycle executor stops the workspaces of tasks for a reason of their own
+ * (docs/internals/coder.md §10).
  */
 const KIND_OF_REASON: ReadonlyMap<string, JobKind> = new Map([
   ['autostart', 'autostart'],
@@ -179,8 +179,8 @@ function kindOf(build: WorkspaceBuild | undefined): JobKind {
 }
 
 /**
- * The executor runs once a minute. A job that it inserts was due at the start of that minute, or
- * waited for a daemon, which no data shows.
+ * The executor runs once a minute: a job was due at the start of it, or waited for a daemon, which
+ * no data shows.
  */
 function minuteOf(time: EpochMs): EpochMs {
   return (Math.floor(time / 60_000) * 60_000) as EpochMs;

@@ -1,6 +1,6 @@
 /**
- * Runs a query of CloudWatch Logs Insights and reads all of its rows. Only the command line does
- * this; a look does not. AWS charges for the bytes that a query scans (docs/internals/aws.md §10).
+ * Queries of CloudWatch Logs Insights, for the command line only. AWS charges for the bytes that a
+ * query scans.
  */
 import {
   type CloudWatchLogsClient,
@@ -48,8 +48,8 @@ export class LogQueryError extends Error {
 }
 
 /**
- * Returns the rows of a query. If one answer does not hold them, it queries each half of the time
- * again, so the rows come in parts: sort them yourself. Throws LogQueryError.
+ * If one answer does not hold the rows, it queries each half of the time: sort them. Throws
+ * LogQueryError.
  */
 export async function queryLogs(
   client: CloudWatchLogsClient,
@@ -96,10 +96,7 @@ async function runQuery(
   }
 }
 
-/**
- * AWS refuses a time that ends before the group was made or beyond its retention
- * (docs/internals/aws.md §10).
- */
+/** AWS refuses a time before the group was made, or beyond its retention (docs/internals/aws.md §10). */
 function isBeforeGroup(cause: unknown): boolean {
   if (!(cause instanceof Error) || cause.name !== 'MalformedQueryException') return false;
   return /before the log groups? creation time|log retention settings/i.test(cause.message);

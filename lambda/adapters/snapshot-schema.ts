@@ -1,7 +1,4 @@
-/**
- * Reads and writes a snapshot as a JSON document (docs/internals/architecture.md, "The snapshot"),
- * both with one schema.
- */
+/** A snapshot as a JSON document (docs/internals/architecture.md, "The snapshot"), both ways. */
 import * as z from 'zod';
 import type { OrganizationId, PoolName } from '../decision/model/brands.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';

@@ -3,8 +3,8 @@ import type { TransitionKind, Transitions } from '../decision/model/plan.ts';
 import type { Tags } from '../decision/model/tags.ts';
 
 /**
- * What a terminal or GitHub Actions obeys: control characters, the ends of lines, characters that
- * hide or turn text, two colons at the beginning, and `##[`.
+ * What a terminal or GitHub Actions obeys: control characters, ends of lines, `::` at the
+ * beginning, `##[`.
  */
 const OBEYED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|(?<=^\s*):(?=:)|#(?=#\[)/gu;
 

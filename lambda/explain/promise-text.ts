@@ -4,8 +4,8 @@ import type { NoPromise, PendingJob, Promises } from '../decision/model/promise.
 import { ageText, some, tagText, timeText } from './format.ts';
 
 /**
- * The first lines of the queue, and how many jobs more there are. Jobs whose start is unknown for
- * the same reason share a line. Unschedulable jobs have a section of their own.
+ * Jobs whose start is unknown for the same reason share a line. Unschedulable ones have their own
+ * section.
  */
 export function promiseLines(
   { pendingJobs, pendingJobsLeftOut }: Promises,

@@ -1,7 +1,6 @@
 /**
- * The key function. CloudFormation, Secrets Manager and a schedule invoke it. Errors escape, so that
- * each of them sees the invocation as failed. A deletion tries for a minute; the rest of the
- * function's timeout of 3 minutes is for slow answers of coderd.
+ * The key function. Errors escape, so that CloudFormation, Secrets Manager and the schedule see them. A deletion
+ * tries for a minute; the rest of the timeout of 3 minutes is for slow answers of coderd.
  */
 import { fileURLToPath } from 'node:url';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';

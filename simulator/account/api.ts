@@ -1,6 +1,6 @@
 /**
- * The operations of STS, CloudFormation and Service Quotas that `autoscaler setup` calls. STS and
- * CloudFormation speak the Query protocol: a form in, XML out (docs/internals/aws.md §6).
+ * What `autoscaler setup` calls. STS and CloudFormation speak the Query protocol
+ * (docs/internals/aws.md §6).
  */
 import { z } from 'zod';
 import { AwsError, type AwsService, accessDenied, type Caller, operationsFor } from '../base/aws-service.ts';

@@ -15,10 +15,7 @@ export class AwsError extends Error {
 export const invalidParameter = (message: string): AwsError =>
   new AwsError('InvalidParameterException', message);
 
-/**
- * Who calls: the role of the autoscaler and its tasks, that of the key function, a person, or a person
- * without rights.
- */
+/** The role of the autoscaler and its tasks, that of the key function, a person, one without rights. */
 export type Caller = 'autoscaler' | 'keys' | 'person' | 'guest';
 
 export const EVERYBODY: readonly Caller[] = ['autoscaler', 'keys', 'person'];
@@ -36,10 +33,7 @@ export type AwsService<Model> = {
   readonly operations: Readonly<Record<string, AwsOperation<Model>>>;
 };
 
-/**
- * Returns how to make the operations of a service. Each checks the shape of its request. `misfit`: the
- * type of the error if it does not fit.
- */
+/** Makes the operations of a service. `misfit`: the type of the error if a request does not fit. */
 export function operationsFor<Model>(misfit: string) {
   return <T extends z.ZodType>(
     callers: readonly Caller[],
@@ -83,8 +77,8 @@ type PageRequest = { readonly maxResults?: number | undefined; readonly nextToke
 type Page = { readonly items: readonly string[]; readonly nextToken?: string };
 
 /**
- * One page of ARNs, sorted by ARN, so the order shows nothing of age. The token stands for the last
- * ARN of the page, so no entry is skipped or repeated when others come and go.
+ * Sorted by ARN. The token stands for the last ARN, so no entry is skipped or repeated when others
+ * change.
  */
 export function pageOf(arns: readonly string[], request: PageRequest, size: { fallback: number }): Page {
   const { maxResults = size.fallback, nextToken } = request;

@@ -52,10 +52,7 @@ export class ConnectionRefused extends Error {
 /** One websocket of one daemon. coderd writes a heartbeat at once, then every 60 s while it is open. */
 export interface DaemonConnection {
   readonly id: DaemonId;
-  /**
-   * Asks for the next job. `onJob` is called at most once, when coderd hands over a job: at once or
-   * much later. A second call before a job has come is an error.
-   */
+  /** `onJob` is called at most once: at once or much later. A second call before it is an error. */
   acquire(onJob: (job: AcquiredJob) => void): void;
   /** Withdraws the request for a job. A job handed over before stays with the daemon. */
   cancelAcquire(): void;
@@ -64,9 +61,8 @@ export interface DaemonConnection {
   /** Ends the job; `canceled` means that it was interrupted. */
   complete(job: JobId, result: JobResult, report?: JobReport): void;
   /**
-   * Closes the websocket. A running job gets no more updates (real daemons send one every 500 ms
-   * while the socket is open), so the hang reaper finds it 5 min later. Nothing else is written:
-   * the row stays idle or busy until it is stale.
+   * A running job gets no more updates, so the hang reaper finds it 5 min later. Nothing else is written: the row
+   * stays idle or busy until it is stale.
    */
   close(): void;
 }
@@ -88,16 +84,13 @@ export type Credential = {
 /** The part of coderd that daemons talk to. */
 export interface DaemonServer {
   /**
-   * Connects a daemon. The same name and organization reuse a row.
+   * The same name and organization reuse a row.
    * @throws ConnectionRefused with 401 for an unknown credential, 403 without a licence or the right
    */
   connect(daemon: Credential & { readonly name: string; readonly version: string }): DaemonConnection;
 }
 
-/**
- * The server, with connections that call listeners. `onJob` may change the job that the daemon gets,
- * `onComplete` the report that coderd gets.
- */
+/** `onJob` may change the job that the daemon gets, `onComplete` the report that coderd gets. */
 export function listening(
   server: DaemonServer,
   listeners: {

@@ -1,6 +1,6 @@
 /**
- * Parses answers like their schemas, but each object of a list only once. The simulator returns the
- * same object until what it shows has changed, which most rows do seldom.
+ * Parses answers like their schemas, but each object of a list only once
+ * (simulator/coderd/queries/rows.ts).
  */
 import * as z from 'zod';
 

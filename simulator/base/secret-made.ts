@@ -5,10 +5,7 @@ export const SECRETS_CHANNEL = 'coder-provisioner-autoscaler:simulated-secret';
 
 const secrets = channel(SECRETS_CHANNEL);
 
-/**
- * Announces a secret, and returns it. The tests listen, and search everything that is printed or
- * written for it (test/secrets/watch.ts).
- */
+/** Announces a secret: the tests search all output for it (test/secrets/watch.ts). */
 export function secretMade(value: string): string {
   secrets.publish(value);
   return value;

@@ -1,8 +1,6 @@
 /**
- * The world's virtual time: a queue of events. Nothing in the world waits for real time or sets a
- * timer. The caller (a test, an HTTP server with a scaled clock, a simulation) advances the
- * timeline. Due events then run in order of time; events of the same time run in the order of
- * planning.
+ * The world's virtual time: a queue of events. Nothing waits for real time; the caller advances the timeline. Due
+ * events run in order of time, those of the same time in the order of planning.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 

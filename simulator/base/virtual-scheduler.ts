@@ -3,10 +3,7 @@ import type { Timeline } from './timeline.ts';
 
 type Sleeper = { readonly at: number; readonly order: number; readonly go: () => void };
 
-/**
- * Runs asynchronous code on the world's virtual time. When time reaches the end of a wait, its
- * promise resolves; waits end one after the other, in order of time.
- */
+/** Runs asynchronous code on virtual time: waits end one after the other, in order of time. */
 export class VirtualScheduler {
   readonly #timeline: Timeline;
   readonly #waiting: Sleeper[] = [];

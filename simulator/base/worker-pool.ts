@@ -1,6 +1,6 @@
 /**
- * Runs requests on worker threads, one at a time on each. Requests and results are plain data. A
- * pool of one thread uses the calling thread: another one would load all modules again.
+ * Runs requests on threads, one at a time on each. One thread is the calling one: another would
+ * load all again.
  */
 
 import { availableParallelism } from 'node:os';
@@ -13,8 +13,8 @@ export type Handle<Request, Result> = (request: Request, onProgress: OnProgress)
 
 export type WorkerPool<Request, Result> = {
   /**
-   * Runs the request when a thread is free. Rejects with what the thread's handler threw, or with
-   * WorkerPoolError if the thread ends first. `share`: from 0 to 1.
+   * Rejects with what the handler threw, or with WorkerPoolError if the thread ends first. `share`:
+   * 0 to 1.
    */
   readonly run: (request: Request, onProgress?: OnProgress) => Promise<Result>;
   /** Ends all threads, whatever they do. */

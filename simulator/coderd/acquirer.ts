@@ -14,9 +14,8 @@ export type Asker = {
 };
 
 /**
- * Hands jobs to daemons as soon as both are there (docs/internals/coder.md §4: pubsub wakes a
- * waiting daemon). Which of several waiting daemons gets a new job is a race in coderd; here the
- * seed decides.
+ * Hands jobs to daemons as soon as both are there (docs/internals/coder.md §4). Which of several daemons gets a new
+ * job is a race in coderd; here the seed decides.
  */
 export class Acquirer {
   readonly #waiting = new Map<OrganizationId, Set<Asker>>();
@@ -63,10 +62,7 @@ type Tagged = { readonly tags: TagSet; readonly tagKey: string };
 /** The unstarted jobs of one organization that have the same tag set, each list oldest first. */
 type TagGroup = Tagged & { readonly people: Set<Job>; readonly prebuilds: Set<Job> };
 
-/**
- * The jobs that AcquireProvisionerJob can find (docs/internals/coder.md §4), by organization and
- * tag set: jobs of people before prebuilds, then the oldest first.
- */
+/** What AcquireProvisionerJob can find (docs/internals/coder.md §4): prebuilds last, the oldest first. */
 export class PendingQueue {
   readonly #groups = new Map<OrganizationId, Map<string, TagGroup>>();
   readonly #fits = new Map<string, boolean>();

@@ -1,7 +1,6 @@
 /**
- * Which daemons may connect, and what they are then (docs/internals/coder.md §3, §5;
- * enterprise/coderd/provisionerdaemons.go). Of daemons with a key, coder asks for the key before it
- * connects, so a wrong key is refused first.
+ * Which daemons may connect (docs/internals/coder.md §3, §5; enterprise/coderd/provisionerdaemons.go). coder asks
+ * for a key before it connects, so a wrong key is refused first.
  */
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 import { ConnectionRefused, type Credential } from '../base/daemon-connection.ts';
@@ -37,10 +36,7 @@ type Caller =
 /** The names that a daemon's CLI allows (docs/internals/coder.md §5). */
 const DAEMON_NAME = /^[a-zA-Z0-9][a-zA-Z0-9-]{0,61}[a-zA-Z0-9]$/;
 
-/**
- * Returns the key and the owner of a daemon that may connect.
- * @throws ConnectionRefused for any other daemon
- */
+/** @throws ConnectionRefused for a daemon that may not connect */
 export function admit(daemon: Daemon, server: Server): Admitted {
   const caller = identify(daemon, server);
   if (!DAEMON_NAME.test(daemon.name))

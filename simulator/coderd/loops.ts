@@ -1,6 +1,6 @@
 /**
- * coderd's background loops: the lifecycle executor (docs/internals/coder.md §10), and the cleanup of
- * hung jobs (§5) and of old daemon rows (§2).
+ * The lifecycle executor (docs/internals/coder.md §10), the cleanup of hung jobs (§5) and of daemon
+ * rows (§2).
  */
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { type TagSet, tagKey } from '../../lambda/decision/model/tags.ts';
@@ -17,9 +17,8 @@ import type { WorkspaceTable } from './tables/workspaces.ts';
 type Gate = (organizationId: OrganizationId, tags: TagSet) => boolean;
 
 /**
- * One tick of the lifecycle executor (docs/internals/coder.md §10): makes the due transitions, but
- * only of workspaces for which coderd has recently seen a daemon with the tags of the template's
- * active version. For the others nothing happens, not even a mark; the next tick tries again.
+ * Makes the due transitions, but only of workspaces for which coderd has recently seen a daemon with the tags of
+ * the active version (docs/internals/coder.md §10). For the others nothing happens until the next tick.
  */
 export function runLifecycle(given: {
   readonly workspaces: WorkspaceTable;
@@ -79,10 +78,7 @@ const PENDING_MS = 30 * 60_000;
 const MAX_JOBS_PER_RUN = 10;
 const PURGE_AFTER_MS = 7 * 24 * 3_600_000;
 
-/**
- * One run of the job reaper: fails running jobs without an update for 5 min and, if this release
- * does that, jobs pending for 30 min.
- */
+/** Fails running jobs without an update for 5 min and, if this release does that, jobs pending for 30 min. */
 export function reapJobs(given: {
   readonly jobs: JobTable;
   readonly queue: PendingQueue;

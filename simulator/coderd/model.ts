@@ -1,8 +1,6 @@
 /**
- * A model of coderd on a virtual clock. It is the only coderd that most tests have, so it is
- * strict. It holds the tables, runs coderd's background loops, and accepts daemons. `http.ts` is
- * its API; `job-list.ts` and `daemon-list.ts` compute its lists. The facts are in
- * docs/internals/coder.md, the differences between releases in `versions.ts`.
+ * A model of coderd on a virtual clock: the tables, the background loops, and the daemons. It is the only coderd
+ * that most tests have, so it is strict. The facts are in docs/internals/coder.md.
  */
 import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { normalizeTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
@@ -69,10 +67,7 @@ export type CoderdOptions = {
   readonly prebuilds?: PrebuildOptions;
 };
 
-/**
- * Whether external daemons are licensed (docs/internals/coder.md §3). The open-source build has no
- * routes for licences and keys.
- */
+/** The open-source build has no routes for licences and keys (docs/internals/coder.md §3). */
 export type Licence = 'entitled' | 'grace_period' | 'not_entitled' | 'open-source';
 
 const YEAR_MS = 365 * 86_400_000;
@@ -183,10 +178,7 @@ export class CoderdModel implements DaemonServer {
     return this.organizations.named(name).id;
   }
 
-  /**
-   * Adds a key and returns its secret of 43 characters.
-   * @throws CoderdRefusal 400 invalid name, 404 unknown organization, 409 duplicate
-   */
+  /** Returns the secret. @throws CoderdRefusal 400 invalid name, 404 unknown organization, 409 duplicate */
   addKey(key: { readonly organization: string; readonly name: string; readonly tags: Tags }): string {
     return this.keys.add({
       name: key.name,
@@ -196,10 +188,7 @@ export class CoderdModel implements DaemonServer {
     });
   }
 
-  /**
-   * Deletes a key and its daemon rows. Live sessions go on (up to 2.36) or are closed when free
-   * (docs/internals/coder.md §3).
-   */
+  /** Live sessions go on (up to 2.36) or are closed when free (docs/internals/coder.md §3). */
   deleteKey(organization: string, name: string): void {
     const { id } = this.keys.delete(this.organizationId(organization), name);
     this.#daemons.deleteWhere(({ keyId }) => keyId === id);
@@ -208,19 +197,15 @@ export class CoderdModel implements DaemonServer {
   }
 
   /**
-   * Returns a session token of a new user. By organization name, `canRead` says where it may read
-   * jobs and daemons, `canReadWorkspaces` where it may read workspaces and templates,
-   * `canReadMembers` where it may read other members. @default as `canRead`, not an owner, valid
-   * for a year
+   * Returns a session token of a new user. By organization name, `canRead` is for jobs and daemons,
+   * `canReadWorkspaces` for workspaces and templates, `canReadMembers` for other members.
+   * @default as `canRead`, not an owner, valid for a year
    */
   addToken(token: {
     readonly canRead: 'all' | readonly string[];
     readonly canReadWorkspaces?: 'all' | readonly string[];
     readonly canReadMembers?: 'all' | readonly string[];
-    /**
-     * Where it may read, create and delete provisioner keys. @default every member may read them, an
-     * owner may do all
-     */
+    /** @default every member may read provisioner keys, an owner may do all */
     readonly keyRights?: Partial<Readonly<Record<KeyAction, 'all' | readonly string[]>>>;
     readonly isOwner?: boolean;
     readonly lifetimeMs?: number;
@@ -264,10 +249,7 @@ export class CoderdModel implements DaemonServer {
     return this.licence === 'entitled' || this.licence === 'grace_period';
   }
 
-  /**
-   * Submits a job. If it builds a workspace, only the job has it; use `build` for workspaces that
-   * persist.
-   */
+  /** If it builds a workspace, only the job has it; use `build` for workspaces that persist. */
   submitJob(job: SubmittedJob): JobId {
     const type = job.type ?? 'workspace_build';
     const organizationId = this.organizationId(job.organization);
@@ -288,8 +270,7 @@ export class CoderdModel implements DaemonServer {
   }
 
   /**
-   * Cancels a job. A pending job is canceled at once. A running one is canceling until its daemon
-   * has heard of it, and failed from then on.
+   * A pending job is canceled at once. A running one is canceling until its daemon has heard of it, and then failed.
    * @throws CoderdRefusal 404 unknown, 400 completed or cancelled before
    */
   cancelJob(id: JobId): void {
@@ -390,10 +371,7 @@ export class CoderdModel implements DaemonServer {
     return this.#users.get(id);
   }
 
-  /**
-   * Inserts a build that a person asks for.
-   * @throws CoderdRefusal 404 deleted workspace, 409 the previous build has not ended
-   */
+  /** As a person. @throws CoderdRefusal 404 deleted workspace, 409 the previous build has not ended */
   build(
     workspace: WorkspaceRecord,
     transition: Transition,
@@ -476,10 +454,7 @@ export class CoderdModel implements DaemonServer {
     return { current: this.#jobs.currentOf(daemon.id), previous: this.#jobs.previousOf(daemon.id) };
   }
 
-  /**
-   * The builds of one workspace, oldest first, also of a deleted one or one that only a submitted
-   * job has. Empty if the workspace does not exist.
-   */
+  /** Oldest first, also of a deleted workspace or of one that only a submitted job has. Empty: unknown. */
   buildsOf(workspaceId: string): readonly BuildRecord[] {
     return (
       this.workspaces.builds(workspaceId) ??

@@ -1,7 +1,6 @@
 /**
- * coderd's reconciler of prebuilt workspaces (docs/internals/coder.md §10, "Prebuilt workspaces").
- * It belongs to enterprise coderd. A preset is one of one template version: a new version has new
- * presets.
+ * coderd's reconciler of prebuilt workspaces (docs/internals/coder.md §10, "Prebuilt workspaces"), of enterprise
+ * coderd. A preset is one of one template version: a new version has new presets.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';

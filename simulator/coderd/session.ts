@@ -9,10 +9,7 @@ import { type DaemonRegistration, type DaemonTable, HEARTBEAT_MS } from './table
 import type { Job, JobTable } from './tables/jobs.ts';
 import { type Admitted, daemonTags } from './tables/keys.ts';
 
-/**
- * How often a daemon sends updates of its job. With the answers it learns that the job was
- * cancelled (docs/internals/coder.md §5).
- */
+/** Between updates of a job, whose answers tell that it was cancelled (docs/internals/coder.md §5). */
 const UPDATE_MS = 500;
 
 export type SessionParts = {
@@ -80,10 +77,7 @@ export class Session implements DaemonConnection, Asker {
     this.#onCancel = listener;
   }
 
-  /**
-   * A job that this session updates was cancelled. Its daemon learns it with the answer to its next
-   * update.
-   */
+  /** The daemon learns it with the answer to its next update. */
   tellCancelled(job: Job): void {
     this.#parts.timeline.after(UPDATE_MS, () => {
       if (job.updatedBy === this) this.#onCancel(job.id);
@@ -108,10 +102,7 @@ export class Session implements DaemonConnection, Asker {
     });
   }
 
-  /**
-   * Completes a job. coderd refuses it, without effect, if the job has another worker or has
-   * already ended (by a reaper or a cancellation).
-   */
+  /** Without effect if the job has another worker or has ended (by a reaper or a cancellation). */
   complete(id: JobId, result: JobResult, report: JobReport = {}): void {
     if (this.#state === 'closed by coderd') return;
     this.#mustBeOpen('completing a job');
@@ -159,10 +150,7 @@ export class Session implements DaemonConnection, Asker {
   }
 }
 
-/**
- * The error text of a result. An interrupted daemon reports a failure, whatever interrupted it
- * (docs/internals/coder.md §5).
- */
+/** An interrupted daemon reports a failure, whatever interrupted it (docs/internals/coder.md §5). */
 function errorOf(result: JobResult): string | undefined {
   if (result === 'failed') return 'terraform apply: exit status 1';
   return result === 'canceled' ? 'canceled' : undefined;

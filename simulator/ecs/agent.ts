@@ -31,9 +31,8 @@ export type ProtectionServer = {
 };
 
 /**
- * The agent endpoint of one task. A call takes effect halfway through its latency and is answered
- * at the end. If the endpoint goes down in between, the task has a lease that its guard does not
- * know of.
+ * The agent endpoint of one task. A call takes effect halfway through its latency and is answered at the end: if the
+ * endpoint goes down in between, the task has a lease that its guard does not know of.
  */
 export function taskAgent(model: ProtectionServer, task: EcsTask): TaskAgent {
   const call = (act: () => AgentAnswer, onAnswer: (answer: AgentAnswer) => void): void => {

@@ -1,7 +1,6 @@
 /**
- * The operations of the ECS API that the autoscaler's role may call, with their limits
- * (docs/internals/aws.md §1 and §2), and those that only a person may call. A read sees each entity
- * as it was up to the model's read lag ago.
+ * What the autoscaler's role may call of ECS, with its limits (docs/internals/aws.md §1 and §2), and what only a
+ * person may call. A read sees each entity as it was up to the model's read lag ago.
  */
 import { z } from 'zod';
 import { lastPart } from '../../lambda/decision/model/brands.ts';

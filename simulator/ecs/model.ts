@@ -38,10 +38,7 @@ export type EcsOptions = {
   readonly clusterName?: string | undefined;
   /** @default the known values of Fargate */
   readonly latencies?: Partial<Latencies> | undefined;
-  /**
-   * Each read of an entity sees it as it was up to this long ago, in milliseconds. A later read may
-   * see an older state. @default 0
-   */
+  /** A read sees an entity as it was up to so long ago; a later one may see an older state. @default 0 */
   readonly readLagMs?: number | undefined;
   /** How long the states of tasks and services are kept for reports, in milliseconds. @default readLagMs */
   readonly historyMs?: number | undefined;
@@ -51,10 +48,7 @@ export type EcsOptions = {
   readonly deploymentBlocked?: DeploymentBlocked | undefined;
   /** @default 'all' */
   readonly blockedTasks?: BlockedTasks | undefined;
-  /**
-   * Whether ECS accepts a protection for a task that it has chosen to stop. It has no effect; no
-   * AWS text says which. @default 'taken'
-   */
+  /** Whether a protection of a task that ECS has chosen to stop, without effect. @default 'taken' */
   readonly lateLease?: 'taken' | 'refused' | undefined;
   /** @default 'random' */
   readonly victims?: Victims | undefined;
@@ -76,10 +70,7 @@ export type NewService = {
   readonly minimumHealthyPercent?: number | undefined;
   /** @default 100 */
   readonly maximumPercent?: number | undefined;
-  /**
-   * earlySuccessCriteria.healthyPercent, with a deferred clean-up. @default none: a deployment ends
-   * when no old task is left
-   */
+  /** With a deferred clean-up. @default none: a deployment ends when no old task is left */
   readonly earlySuccessPercent?: number | undefined;
 };
 
@@ -95,10 +86,7 @@ export class EcsModel {
   /** While true, no agent endpoint answers, so guards cannot look. */
   agentsDown = false;
   agentFaults: AgentFaults = { failing: 0, losing: 0 };
-  /**
-   * Ids of tasks for which UpdateTaskProtection refuses the whole call, without an answer for the
-   * other tasks.
-   */
+  /** For these UpdateTaskProtection refuses the whole call, without an answer for the other tasks. */
   readonly refusingTasks = new Set<string>();
   /** While set, AWS takes back this share of the new tasks on Spot, so long after their start. */
   reclaims: { readonly share: number; readonly afterMs: readonly [from: number, to: number] } | undefined;
@@ -172,10 +160,7 @@ export class EcsModel {
     return service;
   }
 
-  /**
-   * The active service of this name.
-   * @throws AwsError ServiceNotFoundException or ServiceNotActiveException
-   */
+  /** @throws AwsError ServiceNotFoundException or ServiceNotActiveException */
   activeService(name: string): EcsService {
     const service = this.service(name);
     if (service.state.status !== 'ACTIVE')
@@ -294,10 +279,7 @@ export class EcsModel {
     });
   }
 
-  /**
-   * The container of a task runs out of memory. Protection does not prevent it. The kernel kills all
-   * processes, or only that of `killOne`.
-   */
+  /** Protection does not prevent it. The kernel kills all processes, or only that of `killOne`. */
   outOfMemory(task: string, killOne?: () => void): void {
     this.#mustFind(task).runOutOfMemory(killOne);
   }
@@ -307,10 +289,7 @@ export class EcsModel {
     this.#mustFind(task).stop({ stopCode: 'UserInitiated', stoppedReason: 'Task stopped by user' });
   }
 
-  /**
-   * AWS retires the host of a task, and the service replaces the task. Protection does not prevent
-   * it (docs/internals/aws.md §1).
-   */
+  /** The service replaces the task. Protection does not prevent it (docs/internals/aws.md §1). */
   retireHost(task: string, stopCode: 'ServiceSchedulerInitiated' | 'TerminationNotice'): void {
     this.#mustFind(task).stop({
       stopCode,
@@ -319,10 +298,9 @@ export class EcsModel {
   }
 
   /**
-   * Does not exist in ECS: a task ends itself without a replacement, if the caller lowers the
-   * desired count at the same time. EC2 has this (TerminateInstanceInAutoScalingGroup,
-   * ShouldDecrementDesiredCapacity). On ECS these are two separate steps. In between the scheduler
-   * starts another task or stops a busy one.
+   * Does not exist in ECS: a task ends itself without a replacement, as TerminateInstanceInAutoScalingGroup does with
+   * ShouldDecrementDesiredCapacity. On ECS these are two steps: in between the scheduler starts another task or
+   * stops a busy one.
    */
   endTask(task: string): void {
     this.#mustFind(task).end();

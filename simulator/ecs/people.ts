@@ -1,8 +1,6 @@
 /**
- * The operations that only a person may call: DescribeTaskDefinition, and TagResource and
- * UntagResource for services. A resource has at most 50 tags. Keys have 128 and values 256
- * characters: letters, digits, spaces and `+ - = . _ : / @`. No key begins with `aws:` (ECS API
- * Reference, Tag).
+ * What only a person may call. A resource has at most 50 tags. Keys have 128 and values 256 characters: letters,
+ * digits, spaces and `+ - = . _ : / @`. No key begins with `aws:` (ECS API Reference, Tag).
  */
 import { z } from 'zod';
 import { AwsError, invalidParameter } from '../base/aws-service.ts';

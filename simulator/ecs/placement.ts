@@ -1,7 +1,4 @@
-/**
- * Chooses the zone of a new task and the task that ECS stops first: by availability zone, else at
- * random (docs/internals/aws.md §1).
- */
+/** The zone of a new task, and the task that ECS stops first (docs/internals/aws.md §1). */
 import type { Random } from '../base/random.ts';
 
 /** A task's zone and network interface. */
@@ -13,10 +10,7 @@ export type Place = {
   readonly privateIp: string;
 };
 
-/**
- * `random`: a random task in the fullest zone. `worst`: the task whose stop does most harm, busy
- * daemons first.
- */
+/** `random`: in the fullest zone. `worst`: the task whose stop does most harm, busy daemons first. */
 export type Victims = 'random' | 'worst';
 
 /** What the choice of a victim depends on. */
@@ -36,8 +30,8 @@ export function emptiestZone(zones: readonly string[], tasks: readonly { zone: s
 }
 
 /**
- * The next task that ECS stops for a scale-in: an unprotected one in the zone with most of the
- * service's tasks, or the worst one. A protected task is never chosen.
+ * An unprotected task in the zone with most of the service's tasks, or the worst one. Never a
+ * protected one.
  */
 export function pickVictim<T extends Candidate>(
   tasks: readonly T[],

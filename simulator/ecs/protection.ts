@@ -3,7 +3,7 @@
 import type { CleanupReading } from './rollout.ts';
 
 /**
- * Which calls a service with too many protected tasks refuses. AWS's text leaves it open
+ * Which calls a service with too many protected tasks refuses: AWS leaves it open
  * (docs/internals/aws.md §1).
  */
 export type DeploymentBlocked =
@@ -29,10 +29,7 @@ type ServiceView = {
   readonly primaryId: string;
   /** The service's tasks whose desired status is RUNNING. */
   readonly tasks: Iterable<Protectable>;
-  /**
-   * For a deployment that has succeeded early: whether its old tasks block and count. Absent: there
-   * is none.
-   */
+  /** After an early success: whether old tasks block and count. Absent: there is none. */
   readonly cleanup?: CleanupReading | undefined;
 };
 
@@ -44,10 +41,7 @@ export type RuleReading = {
   readonly cleanup?: CleanupReading;
 };
 
-/**
- * Whether the service refuses to protect the task: because it has more protected tasks than its
- * desired count, or because protected old tasks block a deployment.
- */
+/** Because of more protected tasks than desired ones, or of protected old tasks that block a deployment. */
 export function isBlocked(task: Protectable, service: ServiceView, reading: RuleReading): boolean {
   if (reading.calls === 'off' || (reading.calls === 'new-only' && task.isProtected)) return false;
   // Tasks of another deployment exist only while a deployment is open.

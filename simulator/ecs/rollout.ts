@@ -1,18 +1,13 @@
 /**
- * The readings of AWS's texts on rolling deployments, where they leave something open. "What's new"
- * of November 2025 covers replacements and Application Auto Scaling, but not a plain UpdateService.
- * The guide to early success criteria does not cover leases, or counts during the clean-up of the
- * old revision.
+ * Readings of AWS's texts on rolling deployments, where they leave something open: "What's new" of November 2025
+ * does not cover a plain UpdateService, the guide to early success criteria neither leases nor clean-ups.
  */
 
 /** What ECS does with the old revision while it is being replaced. */
 export type RolloutReading = {
   /** The revision that replaces an old task that ends by itself. @default 'newest' */
   readonly replacement?: 'newest' | 'same';
-  /**
-   * The revisions that a raised count starts; with `both`, half of the new tasks are old. @default
-   * 'newest'
-   */
+  /** With `both`, half of the new tasks of a raised count are old. @default 'newest' */
   readonly scaleOut?: 'newest' | 'both';
 };
 

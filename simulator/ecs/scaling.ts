@@ -1,6 +1,6 @@
 /**
- * Application Auto Scaling: DescribeScalableTargets (its API Reference), which the function's role may
- * not call, and target tracking.
+ * Application Auto Scaling: DescribeScalableTargets, which the function may not call, and target
+ * tracking.
  */
 import { z } from 'zod';
 import { type AwsService, operationsFor } from '../base/aws-service.ts';

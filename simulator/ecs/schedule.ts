@@ -1,7 +1,6 @@
 /**
- * Decides what the service scheduler does: how many tasks of which revision to start, and which to
- * stop. Rolling deployments keep at least minimumHealthyPercent running and at most maximumPercent
- * in all. Protected tasks are never stopped.
+ * The service scheduler: how many tasks of which revision to start, and which to stop. Rolling deployments keep at
+ * least minimumHealthyPercent running and at most maximumPercent in all. Protected tasks are never stopped.
  */
 import type { Random } from '../base/random.ts';
 import { type Candidate, harmOf, pickVictim, type Victims } from './placement.ts';
@@ -50,10 +49,7 @@ export function scheduleTasks<T extends ScheduledTask>(input: ScheduleInput<T>, 
   return { stop: [...outgoing, ...surplus], start: Math.max(0, start), startOld };
 }
 
-/**
- * The old tasks to stop, as long as enough running ones remain. Booting ones are stopped first,
- * because they do not count as running.
- */
+/** As long as enough running ones remain. Booting ones first: they do not count as running. */
 function oldTasksToStop<T extends ScheduledTask>(input: ScheduleInput<T>, { victims }: Choice): readonly T[] {
   const floor = Math.ceil((input.desiredCount * input.minimumHealthyPercent) / 100);
   const free = input.tasks.filter((task) => isOld(input, task) && !task.isProtected);
@@ -65,10 +61,7 @@ function oldTasksToStop<T extends ScheduledTask>(input: ScheduleInput<T>, { vict
   return [...starting, ...inOrder.slice(0, spare)];
 }
 
-/**
- * The surplus tasks to stop: above the desired count of the primary deployment, or above
- * maximumPercent in all.
- */
+/** Above the desired count of the primary deployment, or above maximumPercent in all. */
 function surplusTasks<T extends ScheduledTask>(
   input: ScheduleInput<T>,
   tasks: readonly T[],

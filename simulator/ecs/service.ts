@@ -47,9 +47,8 @@ export type ServiceIdentity = {
   readonly minimumHealthyPercent: number;
   readonly maximumPercent: number;
   /**
-   * earlySuccessCriteria.healthyPercent, with a deferred clean-up; undefined: a deployment ends
-   * when no old task is left. The guide says that one healthy task is needed even at 0. Here 0
-   * means 0, which is the worse reading.
+   * With a deferred clean-up; undefined: a deployment ends when no old task is left. The guide says that one healthy
+   * task is needed even at 0. Here 0 means 0, which is the worse reading.
    */
   readonly earlySuccessPercent: number | undefined;
   readonly createdAt: EpochMs;
@@ -74,17 +73,11 @@ const FIRST_BACKOFF_MS = 15_000;
 const LONGEST_BACKOFF_MS = 15 * 60_000;
 /** Most events that DescribeServices returns (docs/internals/aws.md §2). */
 const EVENTS_KEPT = 100;
-/**
- * ECS repeats an event only after this time while its cause lasts (ECS developer guide, "Service
- * event messages").
- */
+/** Until ECS repeats an event whose cause lasts (ECS developer guide, "Service event messages"). */
 const EVENT_REPEATED_MS = 6 * 3_600_000;
 /** The interval of retries while ECS cannot place tasks. */
 const RETRY_PLACEMENT_MS = 20_000;
-/**
- * Failed starts before the circuit breaker rolls a deployment back: half of the desired count,
- * within these bounds.
- */
+/** Failed starts until a rollback: half of the desired count, within these bounds. */
 const BREAKER = { share: 0.5, least: 3, most: 200 } as const;
 
 export class EcsService {
@@ -177,10 +170,7 @@ export class EcsService {
     });
   }
 
-  /**
-   * DeleteService with force. Protection does not prevent it (docs/how-it-works.md, "What is
-   * not prevented").
-   */
+  /** DeleteService with force, in spite of protection (docs/how-it-works.md, "What is not prevented"). */
   delete(): void {
     this.#change({ status: 'INACTIVE', desiredCount: 0 });
     for (const task of [...this.tasks]) task.stop(this.#scheduler());
@@ -269,10 +259,7 @@ export class EcsService {
     this.states.put(this.#now(), { ...this.state, events: events.slice(0, EVENTS_KEPT) });
   }
 
-  /**
-   * Completes the primary deployment once enough of its tasks are healthy and no old task is left.
-   * With early success, old tasks may remain.
-   */
+  /** Once enough tasks are healthy and no old task is left. With early success, old tasks may remain. */
   #settle(): void {
     const { primary, desiredCount, older } = this.state;
     const isOver = primary.rolloutState === 'COMPLETED';
@@ -315,10 +302,7 @@ export class EcsService {
     this.#breakCircuit();
   }
 
-  /**
-   * The circuit breaker with rollback. It acts only while a deployment is in progress, and not if
-   * the rollback target is being deployed already.
-   */
+  /** With rollback. Only while a deployment is in progress, and not if its target is being deployed. */
   #breakCircuit(): void {
     const { primary, desiredCount } = this.state;
     const { share, least, most } = BREAKER;

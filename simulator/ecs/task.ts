@@ -1,7 +1,7 @@
 /**
- * The life of one Fargate task (docs/internals/aws.md §2): PROVISIONING -> PENDING -> ACTIVATING ->
- * RUNNING -> DEACTIVATING -> STOPPING -> DEPROVISIONING -> STOPPED. ECS stops a task by its desired
- * status. SIGTERM follows shortly after, and SIGKILL `stopTimeoutMs` after that.
+ * The life of one Fargate task (docs/internals/aws.md §2): PROVISIONING -> PENDING -> ACTIVATING -> RUNNING ->
+ * DEACTIVATING -> STOPPING -> DEPROVISIONING -> STOPPED. SIGTERM follows a stop shortly, SIGKILL after
+ * `stopTimeoutMs`.
  */
 import { type EpochMs, plusMs, type TaskArn } from '../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
@@ -156,10 +156,7 @@ export class EcsTask {
     return this.#container?.isWaiting?.() ?? false;
   }
 
-  /**
-   * Since when its process has had no work; undefined if it has work, does not run, or does not
-   * report it.
-   */
+  /** Undefined if its process has work, does not run, or does not report it. */
   get idleSince(): EpochMs | undefined {
     return this.#container?.idleSince?.();
   }
@@ -186,10 +183,7 @@ export class EcsTask {
     this.#around.onChange(this);
   }
 
-  /**
-   * Stops the task: SIGTERM shortly after, SIGKILL after the stop timeout. The caller checks the
-   * protection.
-   */
+  /** SIGTERM shortly after, SIGKILL after the stop timeout. The caller checks the protection. */
   stop(why: StopWhy): void {
     if (!this.isWanted) return;
     const booted = this.state.lastStatus === 'RUNNING';
@@ -210,10 +204,7 @@ export class EcsTask {
     this.#terminate();
   }
 
-  /**
-   * The container runs out of memory, and the kernel kills all its processes at once. With `killOne` it
-   * kills one of them, and ECS shows the cause when the container ends.
-   */
+  /** The kernel kills all processes, or with `killOne` one, and ECS shows it when the container ends. */
   runOutOfMemory(killOne?: () => void): void {
     const container = this.#container;
     if (container === undefined) return;

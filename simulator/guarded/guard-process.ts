@@ -1,8 +1,6 @@
 /**
- * A container whose main process is the real guard.sh. It leads its own process group, which stands
- * for the container's processes: when it ends, the others end too. For the guard its daemon is
- * coder.sh. For the world it is simulator/task/daemon.ts, or what `startDaemon` of the guarded
- * tasks starts.
+ * A container whose main process is the real guard.sh. Its process group stands for the container's processes: when
+ * it ends, the others end too. Its daemon is coder.sh for the guard, and simulator/task/daemon.ts for the world.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';

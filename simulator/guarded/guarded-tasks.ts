@@ -1,7 +1,4 @@
-/**
- * Tasks as they are deployed: each runs the real guard.sh as a process of this machine, against a
- * loopback server.
- */
+/** Tasks as deployed: each runs the real guard.sh as a process, against a loopback server. */
 
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';

@@ -1,7 +1,6 @@
 /**
- * The function of a deployment in this process, as EventBridge, SQS and Lambda run it: once a minute,
- * and with each message of the queue, in a process that is free or else in a new one. Time is that of
- * the world. The looks are the product's own.
+ * The function of a deployment, as EventBridge, SQS and Lambda run it: once a minute and with each message, in a free
+ * process or else in a new one. Time is that of the world. The looks are the product's own.
  */
 import { RecordParameter } from '../../lambda/adapters/parameters/record-parameter.ts';
 import { SqsQueue } from '../../lambda/adapters/sqs-queue.ts';
@@ -31,10 +30,7 @@ export const RECORD = '/coder-autoscaler/record';
 const TIMEOUT_MS = 55_000;
 /** Assumption: Lambda keeps a process for 1 to 6 hours. */
 const LIFE_MS: Range = [HOUR_MS, 6 * HOUR_MS];
-/**
- * Invocations run 20 s after the full minute. coderd's executor runs at the full minute; a real
- * schedule has any offset.
- */
+/** After the full minute, when coderd's executor runs; a real schedule has any offset. */
 const PHASE_MS = 20_000;
 const QUEUE_URL = 'https://sqs.eu-central-1.amazonaws.com/123456789012/looks';
 
@@ -71,8 +67,8 @@ export type FunctionOptions = {
   /** Whether each wait has what was promised, as in the deployed function. It takes time. @default false */
   readonly isPromising?: boolean;
   /**
-   * Called in place of a look that would change nothing. Undefined: there are no such looks, the function
-   * makes all. @default it makes all
+   * Called in place of a look that would change nothing. Undefined: it makes all looks. @default
+   * undefined
    */
   readonly onLeftOut?: (() => void) | undefined;
   /** Called when an invocation ends. */

@@ -1,8 +1,6 @@
 /**
- * The ports of the autoscaler on a world in this process: the product's own adapters, without
- * sockets, but with all limits, checks, pages and faults of the simulated coderd and AWS, and the
- * SDK's tries of a throttled call. Backtests, random worlds, tests and examples differ only in how
- * calls come through, and in what the process remembers.
+ * The ports of the autoscaler on a world in this process: the product's own adapters, without sockets, but with all
+ * limits, pages and faults of the simulated coderd and AWS, and the SDK's tries of a throttled call.
  */
 
 import { ECSClient, ECSServiceException } from '@aws-sdk/client-ecs';

@@ -1,8 +1,7 @@
 /**
- * Tells which looks can be left out: those that would change nothing. That is so after a look without
- * actions, while no job waits, no task moves and nothing changes in coderd, as long as the decision on the
- * same snapshot does nothing at the end of each minute either. What a process remembers goes on at each
- * look that is left out, as if it had looked.
+ * Which looks would change nothing: after one without actions, while no job waits, no task moves and nothing changes
+ * in coderd, as long as the decision on the same snapshot does nothing at the end of each minute either. What a
+ * process remembers goes on, as if it had looked.
  */
 import { deliberate } from '../../lambda/decision/decide.ts';
 import { isMoving } from '../../lambda/decision/look-again.ts';

@@ -1,7 +1,6 @@
 /**
- * A standard queue of SQS that is an event source of a function (docs/internals/aws.md §5). A
- * message whose invocation fails does not come back: it becomes visible again after its retention
- * has ended.
+ * A standard queue of SQS that is an event source of a function (docs/internals/aws.md §5). A message whose
+ * invocation fails does not come back: it becomes visible again after its retention has ended.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';

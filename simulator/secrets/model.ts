@@ -43,10 +43,7 @@ export class SecretsModel {
     return arn;
   }
 
-  /**
-   * RotateSecret up to the first step: announces a version without a value. Returns the token of the
-   * rotation, which is the id of that version.
-   */
+  /** RotateSecret up to the first step. Returns the token, which is the id of the announced version. */
   announceRotation(secret: StoredSecret, token: string = this.#random.uuid()): string {
     const pending = secret.withStage(PENDING);
     if (pending !== undefined && !pending.stages.has(CURRENT) && pending.id !== token)

@@ -1,7 +1,6 @@
 /**
- * A rotation as Secrets Manager runs it: it announces a version, then invokes the function once for
- * each step. If a step fails, it runs all steps again with the same token (docs/internals/aws.md
- * §4).
+ * A rotation: announces a version, then invokes the function once for each step. If a step fails, all steps run
+ * again with the same token (docs/internals/aws.md §4).
  */
 import type { SecretsModel } from './model.ts';
 import { PENDING, type StoredSecret } from './secret.ts';
@@ -39,9 +38,8 @@ export async function runRotation(
 }
 
 /**
- * What Secrets Manager does when a schedule is stored without an immediate rotation: it runs
- * testSecret alone, with a version that it removes afterwards. AWS does not say whether that version
- * has a value; `copies` gives it the current one.
+ * When a schedule is stored without an immediate rotation: testSecret alone, with a version that is removed
+ * afterwards. AWS does not say whether it has a value; `copies` gives it the current one.
  */
 export async function testRotation(
   model: SecretsModel,

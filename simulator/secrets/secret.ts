@@ -1,7 +1,6 @@
 /**
- * One secret: its versions, their staging labels, and its tags (docs/internals/aws.md §4). A label
- * belongs to at most one version. Versions without a label are deprecated: they are listed only on
- * request.
+ * A secret's versions, staging labels and tags (docs/internals/aws.md §4). A label belongs to at most one version.
+ * Versions without a label are deprecated: they are listed only on request.
  */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { AwsError } from '../base/aws-service.ts';

@@ -1,8 +1,7 @@
 /**
- * What a container uses, as the agent tells it at `/stats` (docs/internals/aws.md §1): memory rises
- * during the first half of a build and falls at its end, CPU is busy while it builds, and each
- * build leaves file cache behind. A build that needs more memory than the task has ends as Linux
- * ends it: the kernel kills Terraform (docs/internals/coder.md §5).
+ * What a container uses, as `/stats` tells it (docs/internals/aws.md §1): memory rises in the first half of a build
+ * and falls at its end, CPU is busy while it builds, and file cache stays. A build that needs more memory than the
+ * task has ends as on Linux: the kernel kills Terraform (docs/internals/coder.md §5).
  */
 import type { EpochMs, JobId } from '../../lambda/decision/model/brands.ts';
 import { type AcquiredJob, type DaemonServer, type JobResult, listening } from '../base/daemon-connection.ts';

@@ -1,7 +1,6 @@
 /**
- * A `coder provisioner start` process (docs/internals/coder.md §5): it connects and runs one job at
- * a time. At SIGTERM it takes no further job, finishes its current one however long that takes, and
- * exits with 0. At SIGKILL the connection is gone and the job stays unfinished.
+ * A `coder provisioner start` process (docs/internals/coder.md §5): one job at a time. At SIGTERM it takes no further
+ * job, finishes its current one, and exits with 0. At SIGKILL the job stays unfinished.
  */
 
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
@@ -90,10 +89,7 @@ export class Daemon {
     if (job !== undefined) this.#options.onKilledJob(job);
   }
 
-  /**
-   * Ends the process unasked with this exit code (a crash, out of memory). Returns the job that stays
-   * unfinished.
-   */
+  /** Unasked (a crash, out of memory). Returns the job that stays unfinished. */
   crash(code: number): AcquiredJob | undefined {
     if (this.#gone) return undefined;
     const job = this.#die();
@@ -130,9 +126,8 @@ export class Daemon {
   }
 
   /**
-   * With an invalid key or token it exits at once: it asks coderd about them first. Without a
-   * licence or the right it stays and does nothing. With an invalid pre-shared key, or a version that
-   * coderd does not accept, it redials without end (docs/internals/coder.md §5).
+   * With an invalid key or token it exits at once, without a licence or the right it stays and does nothing, and with
+   * an invalid pre-shared key or version it redials without end (docs/internals/coder.md §5).
    */
   #refused({ status, message }: ConnectionRefused): void {
     const isUnknownPsk = status === 401 && this.#options.credential.psk !== undefined;

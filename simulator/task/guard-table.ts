@@ -132,10 +132,7 @@ function go(to: GuardPhase, ...effects: readonly GuardEffect[]): GuardTransition
   return { to, effects };
 }
 
-/**
- * The rows after the daemon has exited: any protection is released again, until a look shows that
- * it is gone.
- */
+/** After the daemon has exited: any protection is released again, until a look shows that it is gone. */
 function releasedRows(phase: 'left' | 'died') {
   const again = go(phase, 'release');
   return {

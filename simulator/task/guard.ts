@@ -36,10 +36,7 @@ const LEASE_MINUTES = 48 * 60;
 const LEAVING_MINUTES = 23 * 60;
 /** Less time left than this is a drain request. */
 const ASKED_BELOW_MS = 24 * HOUR_MS;
-/**
- * With less time left than this the guard renews the 23 h, so the protection does not expire during
- * a long job.
- */
+/** With less left the guard renews the 23 h, so the protection does not expire during a long job. */
 const LOW_BELOW_MS = 12 * HOUR_MS;
 const LOOK_EVERY_MS: Range = [20_000, 40_000];
 const RENEW_EVERY_MS: Range = [10 * MINUTE_MS, 20 * MINUTE_MS];
@@ -123,20 +120,14 @@ export class Guard implements Container {
     'exit-code': () => this.#end(this.#daemonCode),
   };
 
-  /**
-   * Takes the lease, then looks. The look decides, not the answer to the write: the answer may be
-   * lost although the lease was taken.
-   */
+  /** The look decides, not the answer to the write, which may be lost although the lease was taken. */
   #lease(): void {
     const { agent } = this.#options.host;
     if (this.#phase !== 'leasing') return;
     agent.protect(LEASE_MINUTES, () => agent.look((answer) => this.#readBack(answer)));
   }
 
-  /**
-   * Reads the metadata after the lease: ECS may have chosen the task before. Then the lease has no
-   * effect, and the metadata show it shortly after.
-   */
+  /** After the lease: if ECS chose the task before, the metadata show it shortly, and it has no effect. */
   #readBack(answer: AgentAnswer): void {
     const isThere = this.#leftMs(answer) >= ASKED_BELOW_MS;
     if (!isThere) this.#step('no-lease-read');

@@ -1,7 +1,4 @@
-/**
- * Reads the token's user and its rights, the license, the default organization and a provisioner
- * key from coderd.
- */
+/** The token's user and its rights, the license, the default organization, a provisioner key. */
 import * as z from 'zod';
 import type { OrganizationId } from '../../decision/model/brands.ts';
 import type { Entitlement } from '../../decision/model/snapshot.ts';
@@ -30,10 +27,7 @@ export async function readUser(http: CoderdHttp): Promise<User> {
   return { id, name: username, isOwner: names.includes('owner'), roles: names };
 }
 
-/**
- * Whether the token's user may run daemons with the scope of an organization
- * (docs/internals/coder.md §3). Throws CoderdError.
- */
+/** Daemons with the scope of the organization (docs/internals/coder.md §3). Throws CoderdError. */
 export async function readMayRunDaemons(http: CoderdHttp, organization: OrganizationId): Promise<boolean> {
   const object = { resource_type: 'provisioner_daemon', organization_id: organization };
   const body = { checks: { create: { object, action: 'create' } } };
@@ -41,10 +35,7 @@ export async function readMayRunDaemons(http: CoderdHttp, organization: Organiza
   return value.create === true;
 }
 
-/**
- * Reads the organization for which coderd accepts the pre-shared key. Undefined: coderd lists none
- * as its default. Throws CoderdError.
- */
+/** For which coderd accepts the pre-shared key. Undefined: coderd lists no default. Throws CoderdError. */
 export async function readDefaultOrganization(
   http: CoderdHttp,
 ): Promise<z.output<typeof organizationSchema> | undefined> {
@@ -53,10 +44,7 @@ export async function readDefaultOrganization(
   return value.find(({ is_default }) => is_default === true);
 }
 
-/**
- * Reads whether external provisioner daemons are licensed (docs/internals/coder.md §3). Throws
- * CoderdError.
- */
+/** Whether external daemons are licensed (docs/internals/coder.md §3). Throws CoderdError. */
 export async function readEntitlement(http: CoderdHttp, signal?: AbortSignal): Promise<Entitlement> {
   const { features } = (await http.get('/api/v2/entitlements', {}, entitlementsSchema, signal)).value;
   const feature = features.external_provisioner_daemons;
@@ -65,9 +53,8 @@ export async function readEntitlement(http: CoderdHttp, signal?: AbortSignal): P
 }
 
 /**
- * Reads the name, organization and tags of a provisioner key. Throws CoderdError. The key does not
- * exist if the code is `unauthorized`, or `refused` with status 400 (wrong length). The path does
- * not contain the secret, because paths end up in logs and coderd reads only the header.
+ * Throws CoderdError. The key does not exist if the code is `unauthorized`, or `refused` with status 400 (wrong
+ * length). The secret is in no path, because paths end up in logs.
  */
 export async function readProvisionerKey(http: CoderdHttp, secret: Secret): Promise<ProvisionerKey> {
   const headers = { 'coder-provisioner-daemon-key': secret };

@@ -1,7 +1,4 @@
-/**
- * Reads how long the `terraform init` of a build took (docs/internals/coder.md §13), and the
- * daemons that ran builds. Only the command line does this; a look does not.
- */
+/** How long the `terraform init` of a build took (docs/internals/coder.md §13), for the command line only. */
 import * as z from 'zod';
 import type { BuildInfo, Daemon } from '../../decision/model/snapshot.ts';
 import { filtersDaemons } from '../../decision/model/version.ts';
@@ -15,9 +12,8 @@ const timingsSchema = z.object({
 });
 
 /**
- * Seconds of the `init` stage of a build: from its first row to the end of its last one, since
- * releases differ in the rows. Undefined if coderd has none, as for a build that failed, or if the
- * clock of the daemon's host was set back meanwhile.
+ * From the first row of `init` to the end of its last one, since releases differ in the rows. Undefined if
+ * coderd has none, as for a build that failed, or if the clock of the daemon's host was set back.
  */
 export async function readInitSeconds(http: CoderdHttp, buildId: string): Promise<number | undefined> {
   const path = `/api/v2/workspacebuilds/${encodeURIComponent(buildId)}/timings`;

@@ -1,7 +1,4 @@
-/**
- * The adapter that makes readings for a look from coderd's REST API (docs/internals/coder.md §1,
- * §2, §12).
- */
+/** Makes readings for a look from coderd's REST API (docs/internals/coder.md §1, §2, §12). */
 import * as z from 'zod';
 import type { EpochMs, JobId, OrganizationId } from '../../decision/model/brands.ts';
 import { batchesOf } from '../../decision/model/collections.ts';
@@ -26,7 +23,7 @@ import type { TokenExpiry } from './token-expiry.ts';
 /** A URL with 100 UUIDs is shorter than 4 KB. */
 const IDS_A_REQUEST = 100;
 /**
- * A daemon that coderd saw earlier than this has no job: coderd's reaper has ended it
+ * coderd's reaper has ended the job of a daemon that was not seen for longer
  * (docs/internals/coder.md §5).
  */
 const DAEMON_MAX_AGE = '1h';
@@ -142,10 +139,7 @@ export class CoderdAdapter implements Coderd {
   }
 }
 
-/**
- * Throws CoderdError `too-old` for a coderd without the provisioner jobs API. It would answer 404,
- * which looks like a missing role.
- */
+/** Throws CoderdError `too-old` without the jobs API: a 404 would look like a missing role. */
 export function refuseOldServer(build: BuildInfo | undefined): void {
   if ((compareVersion(build?.version, OLDEST_SERVER) ?? 0) >= 0) return;
   throw new CoderdError(

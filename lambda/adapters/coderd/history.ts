@@ -1,7 +1,4 @@
-/**
- * Reads past jobs and builds from coderd, for traces and sizes. Only the command line does this; a look does
- * not.
- */
+/** Past jobs and builds, for traces and sizes. Only the command line reads them. */
 import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { BuildInfo } from '../../decision/model/snapshot.ts';
@@ -53,9 +50,8 @@ export const runSchema = z.object({
 export type JobRun = z.output<typeof runSchema>;
 
 /**
- * Reads the jobs of an organization, with the fields of the schema. coderd's list has no pages and no
- * filter by time (docs/internals/coder.md §1). So this reads it again with a larger limit until the
- * oldest job is older than `since`. Throws CoderdError.
+ * coderd's list has no pages and no filter by time (docs/internals/coder.md §1). So this reads it again with a
+ * larger limit until the oldest job is older than `since`. Throws CoderdError.
  */
 export async function readJobsSince<T extends { readonly created_at: EpochMs }>(
   http: CoderdHttp,
@@ -104,9 +100,8 @@ export type WorkspaceBuild = z.output<typeof workspaceBuildSchema>;
 const SLACK_MS = 60_000;
 
 /**
- * Reads the builds of a workspace since then, also of a deleted workspace. `GET
- * /api/v2/workspaces/{workspace}/builds?since=` (coderd/workspacebuilds.go) has no limit. Throws
- * CoderdError; the code is `not-found` if the token's user may not read the workspace.
+ * Also of a deleted workspace. `since` has no limit (coderd/workspacebuilds.go). Throws CoderdError, `not-found`
+ * if the token's user may not read the workspace.
  */
 export async function readBuildsSince(
   http: CoderdHttp,

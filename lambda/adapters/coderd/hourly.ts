@@ -1,7 +1,4 @@
-/**
- * Values that change rarely, read at most once an hour, such as the license for external provisioner
- * daemons (docs/internals/coder.md §3).
- */
+/** Values that change rarely, read at most once an hour, such as the license. */
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { Entitlement } from '../../decision/model/snapshot.ts';
 import { readEntitlement } from './account.ts';
@@ -20,10 +17,7 @@ export class Hourly<T> {
     return this.#last?.value;
   }
 
-  /**
-   * The value, at most an hour older than `now`. Does not throw: after a failure the value is the
-   * one before it, undefined if there is none. Another `about` is read at once.
-   */
+  /** Does not throw: after a failure it is the value before. Another `about` is read at once. */
   async at(
     now: EpochMs,
     read: (signal: AbortSignal) => Promise<T | undefined>,
@@ -51,10 +45,7 @@ export class License {
     this.#http = http;
   }
 
-  /**
-   * As `Coderd.license`. Does not throw: the result is undefined if the license is unknown. The
-   * open-source server has no such route.
-   */
+  /** Undefined if the license is unknown: the open-source server has no such route. Does not throw. */
   at(now: EpochMs): Promise<Entitlement | undefined> {
     return this.#entitlement.at(now, (signal) => readEntitlement(this.#http, signal));
   }

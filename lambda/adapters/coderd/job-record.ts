@@ -1,8 +1,6 @@
 /**
- * The record of recent jobs: what the looks of this process saw, and the latest build of each
- * workspace. A lower bound, kept in memory for the life of the process. It sends no request: for a
- * list of all statuses coderd reads every job that the organization ever had
- * (docs/internals/coder.md §1).
+ * What the looks of this process saw of recent jobs, and the latest build of each workspace: a lower bound. It
+ * sends no request, as a list of all statuses makes coderd read every job (docs/internals/coder.md §1).
  */
 
 import type { JobId, OrganizationId } from '../../decision/model/brands.ts';
@@ -101,9 +99,8 @@ const METADATA = [
 ] as const satisfies readonly (keyof NonNullable<Job['metadata']>)[];
 
 /**
- * Adds what is seen of a job to what is known of it. A field that is seen replaces the known one, a
- * missing field replaces nothing. coderd never changes `created_at`, tags and type of a job.
- * Without news the result is the known object.
+ * A field that is seen replaces the known one, a missing field nothing. coderd never changes `created_at`, tags
+ * and type. Without news the result is the known object.
  */
 function merged(known: Job, seen: Job): Job {
   // An older list may still show a completed job as running.

@@ -1,7 +1,4 @@
-/**
- * The newest jobs of one organization, in order. Both their number and the number of jobs of each
- * tag set are limited. The oldest jobs are dropped first.
- */
+/** The newest jobs of one organization. Limits their number, and that of each tag set. */
 import type { EpochMs, JobId } from '../../decision/model/brands.ts';
 import { compare } from '../../decision/model/collections.ts';
 import type { Job } from '../../decision/model/snapshot.ts';

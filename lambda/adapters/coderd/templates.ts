@@ -1,7 +1,4 @@
-/**
- * Reads the active versions of templates, their tags and their files (docs/internals/coder.md §6).
- * Only the command line does this; a look does not.
- */
+/** Active versions, their tags and their files (docs/internals/coder.md §6), for the command line only. */
 import * as z from 'zod';
 import type { OrganizationId } from '../../decision/model/brands.ts';
 import type { Tags } from '../../decision/model/tags.ts';
@@ -19,10 +16,7 @@ export type TemplateTags = {
   readonly error?: unknown;
 };
 
-/**
- * The templates that the token's user may read, deprecated ones too: their workspaces still need a
- * daemon. Throws CoderdError if they cannot be listed.
- */
+/** Deprecated ones too: their workspaces still need a daemon. Throws CoderdError if none can be listed. */
 export async function readTemplateTags(
   http: CoderdHttp,
   signal: AbortSignal,

@@ -1,7 +1,6 @@
 /**
- * Reads when the session token expires from `GET /api/v2/users/me/keys/{id}`. The id is the part of
- * the token before its hyphen (coderd/apikey.go, codersdk.APIKey). The result is cached for an
- * hour, because only days matter.
+ * When the session token expires, from `GET /api/v2/users/me/keys/{id}` (coderd/apikey.go). The id is the part
+ * of the token before its hyphen. Kept for an hour, because only days matter.
  */
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { Secret } from '../shared/secret.ts';
@@ -42,9 +41,8 @@ export function tokenId(token: Secret): string | undefined {
 }
 
 /**
- * Reads when the token expires. Undefined if coderd extends the token with each use, because a
- * token in constant use then never expires. Releases before #26376 do so, unless they run with
- * CODER_DISABLE_SESSION_EXPIRY_REFRESH. After an upgrade such a token expires; then the time is
+ * Undefined if coderd extends the token with each use, because a token in constant use then never expires.
+ * Releases before #26376 do so, without CODER_DISABLE_SESSION_EXPIRY_REFRESH. After an upgrade the time is
  * known an hour after the last extension. Throws CoderdError.
  */
 export async function readExpiry(

@@ -19,8 +19,8 @@ const REMEMBERED_MS = 3_600_000;
 const WATCHED_MS = 90_000;
 
 /**
- * The desired counts that this process has seen and set, and for how long ECS has had fewer tasks.
- * Any other count was changed by someone else. A new process knows nothing and reports nothing.
+ * The counts that this process has seen and set, and since when ECS has fewer tasks. Others are
+ * someone else's.
  */
 export class DesiredCounts {
   readonly #known = new Map<ServiceArn, Known>();
@@ -63,10 +63,7 @@ export class DesiredCounts {
   }
 }
 
-/**
- * For how long ECS has had fewer tasks than desired, without creating one. A count that is lowered
- * ends no shortage: ECS has still created nothing, so the next one goes on from there.
- */
+/** Without creating one. A lowered count ends no shortage: ECS has still created nothing. */
 function shortageOf(
   { desiredCount, runningCount, pendingCount }: Service,
   known: Known | undefined,

@@ -37,15 +37,9 @@ const TASKS_A_CALL = 100;
 const STOPPED_READ = 300;
 /** With more services than this, one list of the whole cluster takes fewer calls than a list for each. */
 const MANY_SERVICES = 20;
-/**
- * 23 h, the drain request (docs/internals/architecture.md, "The lease"). It is shorter than a
- * working lease and longer than any build.
- */
+/** 23 h, the drain request (docs/internals/architecture.md, "The lease"): longer than any build. */
 const ASK_MINUTES = 1380;
-/**
- * Protection of a task without a guard, renewed while it may have a job. A spare task stays for
- * this time at most.
- */
+/** Of a task without a guard, renewed while it may have a job. A spare task stays for so long at most. */
 const PROTECT_MINUTES = 30;
 
 const serviceList = z.array(serviceSchema);
@@ -238,10 +232,7 @@ export class EcsAdapter implements Ecs {
     return this.#parse('DescribeTasks', taskList, answer.tasks);
   }
 
-  /**
-   * ECS returns tasks that stopped after they were listed in `failures[]`. They have no protection
-   * to report.
-   */
+  /** ECS returns tasks that have stopped since in `failures[]`. They have no protection to report. */
   async #readProtections(tasks: readonly TaskArn[]): Promise<readonly Protection[]> {
     const answer = await this.#client.send(
       new GetTaskProtectionCommand({ cluster: this.cluster, tasks: [...tasks] }),

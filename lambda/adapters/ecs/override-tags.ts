@@ -1,7 +1,4 @@
-/**
- * Writes overrides as tags on a pool's ECS service. Only the command line does this; the role of
- * the function has no permission for it.
- */
+/** Overrides as tags on a pool's ECS service. Only the command line writes them: the function may not. */
 import { type ECSClient, TagResourceCommand, UntagResourceCommand } from '@aws-sdk/client-ecs';
 import type { ServiceArn } from '../../decision/model/brands.ts';
 import type { Override, OverrideKind } from '../../decision/model/plan.ts';
@@ -26,10 +23,7 @@ export class OverrideTags {
     this.#client = client;
   }
 
-  /**
-   * Sets an override and replaces one of the same kind. All fields go in one call, so a look never
-   * sees half an override. Throws OverrideTagsError.
-   */
+  /** All fields go in one call, so a look never sees half an override. Throws OverrideTagsError. */
   async write(service: ServiceArn, override: Override): Promise<void> {
     const tags = Object.entries(tagsOfOverride(override)).map(([key, value]) => ({ key, value }));
     await changing(service, 'ecs:TagResource', () =>

@@ -1,7 +1,4 @@
-/**
- * Reads the configuration that CloudFormation stores in parameters of Systems Manager. `autoscaler
- * synth` splits the text over several parameters; lambda/config/stored-config.ts has its form.
- */
+/** The configuration in parameters of Systems Manager; lambda/config/stored-config.ts has its form. */
 import { GetParametersCommand, type SSMClient } from '@aws-sdk/client-ssm';
 import { batchesOf } from '../../decision/model/collections.ts';
 import { messageOf } from '../../decision/model/message-of.ts';

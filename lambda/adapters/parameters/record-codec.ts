@@ -1,7 +1,6 @@
 /**
- * The text of the record of builds: JSON, deflated, in base64. Times are the seconds before the
- * next newer build, durations are in seconds. It contains tags, ids of organizations and names of
- * pools, and nothing of workspaces or people.
+ * The text of the record of builds: JSON, deflated, in base64. Times are seconds before the next newer build,
+ * durations seconds. It has tags, ids of organizations and names of pools, nothing of workspaces or people.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import * as z from 'zod';
@@ -37,10 +36,7 @@ const textSchema = z.object({
   choices: z.array(z.unknown()),
 });
 
-/**
- * If not all fits, the oldest builds of all tag sets are left out. Choices that do not fit without
- * any build are left out too. Undefined: nothing fits.
- */
+/** If not all fits, the oldest builds are left out, then choices. Undefined: nothing fits. */
 export function encodeRecord(record: StockRecord, mostCharacters = MOST_CHARACTERS): string | undefined {
   const logs = record.organizations.flatMap((organization) => organization.logs);
   const times = logs.flatMap(({ builds }) => builds.map(({ at }) => at)).sort((a, b) => b - a);

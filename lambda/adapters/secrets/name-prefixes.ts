@@ -2,10 +2,7 @@
 const MOST_VALUES = 10;
 const NAME_IN_ARN = /^arn:[^:]+:secretsmanager:[^:]*:[^:]*:secret:(.+?)(?:-[A-Za-z0-9]{6})?$/;
 
-/**
- * Prefixes of the names of these secrets, at most as many as one list takes. Empty: no prefix is
- * common to enough of them, so the list needs all secrets.
- */
+/** As many as one list takes. Empty: no prefix is common to enough of them, so the list needs all secrets. */
 export function namePrefixes(secrets: readonly string[]): readonly string[] {
   const names = secrets.map((secret) => NAME_IN_ARN.exec(secret)?.[1] ?? secret);
   let prefixes = [...new Set(names)].sort();

@@ -1,8 +1,7 @@
 /**
- * Reads the metadata of the pools' secrets, never their values. One list serves all pools, once a
- * minute. Only a secret that has changed since a task was created needs another call, which dates
- * its current version. If that did not work, the next look reads again. A warm function remembers
- * the answers, and when it saw a version become current that was there before: AWS does not tell.
+ * The metadata of the pools' secrets, never their values: one list for all pools, once a minute. A secret that
+ * has changed since a task was created needs another call, which dates its current version. A warm function
+ * remembers the answers, and when it saw a version become current: AWS does not tell.
  */
 import {
   ListSecretVersionIdsCommand,

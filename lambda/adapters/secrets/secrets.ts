@@ -13,10 +13,7 @@ const MAX_AGE_S = 300;
 /** Secrets Manager did not return the secret, or its value does not have the configured form. */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
-  /**
-   * `denied`: the caller lacks the permission. `missing`: there is no such secret. `unreachable`:
-   * Region, credentials or network of this machine are missing, so no secret is readable.
-   */
+  /** `unreachable`: Region, credentials or network of this machine are missing, so no secret is readable. */
   readonly code: 'denied' | 'missing' | 'unreachable' | 'unreadable';
   constructor(message: string, options: ErrorOptions & { readonly code?: SecretError['code'] } = {}) {
     super(message, options);

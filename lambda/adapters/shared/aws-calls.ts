@@ -1,7 +1,4 @@
-/**
- * Counts and ends the requests of an AWS SDK client, and describes its errors:
- * `client.middlewareStack.add(counting('ecs', calls), BELOW_RETRIES)`.
- */
+/** Counts and ends the requests of an AWS SDK client, and describes its errors. */
 import type { Api, CallCounter } from './calls.ts';
 
 /** At this step each try of the SDK counts, and the SDK has parsed AWS's answer. */

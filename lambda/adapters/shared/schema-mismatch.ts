@@ -1,9 +1,6 @@
 import type * as z from 'zod';
 
-/**
- * Describes the first three places where an answer does not match its schema:
- * `[3].created_at: expected an RFC 3339 time, saw "yesterday"`.
- */
+/** The first three places: `[3].created_at: expected an RFC 3339 time, saw "yesterday"`. */
 export function describeSchemaMismatch(error: z.ZodError, value: unknown): string {
   const places = error.issues.slice(0, 3).map((issue) => {
     const seen = showValue(valueAt(value, issue.path));

@@ -2,10 +2,7 @@ import { inspect } from 'node:util';
 
 const HIDDEN = '[secret]';
 
-/**
- * A secret value. In a string, in JSON and in logs it is `[secret]`, so that it cannot be printed by
- * mistake. `reveal` has few callers: test/secrets/secret.test.ts lists them.
- */
+/** `[secret]` in strings, JSON and logs. test/secrets/secret.test.ts lists the callers of `reveal`. */
 export class Secret {
   readonly #value: string;
 

@@ -1,7 +1,4 @@
-/**
- * What an answer of coderd about provisioner keys means (docs/internals/coder.md §3). Messages show only coderd's own words: an
- * answer may contain a key.
- */
+/** Messages show only coderd's own words: an answer may contain a key (docs/internals/coder.md §3). */
 import * as z from 'zod';
 import { describeAnswer, errorBodyOf, type RawAnswer } from '../../adapters/coderd/http/answer.ts';
 import { provisionerKeySchema } from '../../adapters/coderd/http/schemas.ts';

@@ -1,7 +1,6 @@
 /**
- * Provisioner keys of one coderd (docs/internals/coder.md §3). Without a right, coderd answers as
- * if a key did not exist (an empty list, 404), or as if it had failed itself (500). This adapter
- * tells these apart with `POST /authcheck`.
+ * Provisioner keys of one coderd (docs/internals/coder.md §3). Without a right, coderd answers as if a key did not
+ * exist (an empty list, 404), or as if it had failed (500). `POST /authcheck` tells these apart.
  */
 import * as z from 'zod';
 import type { RawAnswer } from '../../adapters/coderd/http/answer.ts';

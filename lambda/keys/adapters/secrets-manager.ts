@@ -1,7 +1,4 @@
-/**
- * The secrets of managed keys in Secrets Manager (docs/internals/aws.md §4). Errors never contain a
- * value.
- */
+/** The secrets of managed keys (docs/internals/aws.md §4). Errors never contain a value. */
 import {
   DescribeSecretCommand,
   GetSecretValueCommand,

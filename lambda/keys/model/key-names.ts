@@ -1,6 +1,6 @@
 /**
- * The names of managed keys: `<deployment id>-<pool>-<8 random characters>`. The name tells which
- * stack made a key, and for which pool: coderd's keys have no owner and no other field to mark.
+ * `<deployment id>-<pool>-<8 random characters>`: the only field of coderd's keys that tells whose
+ * they are.
  */
 import { createHash } from 'node:crypto';
 
@@ -11,9 +11,8 @@ const HASH_DIGITS = 8;
 export type OwnDeployment = { readonly id: string; readonly stack: string };
 
 /**
- * The id has the beginning of the stack's name, for people, and a hash of its ARN, which no other
- * stack has. With the longest pool name a key's name has 63 of 64 characters
- * (docs/internals/coder.md §3).
+ * The beginning of the stack's name, for people, and a hash of its ARN. With the longest pool name a key's
+ * name has 63 of 64 characters (docs/internals/coder.md §3).
  */
 export function deploymentOf(stack: string, stackArn: string): OwnDeployment {
   const readable = stack

@@ -14,10 +14,7 @@ export type ManagedPool = {
 /** A key that the pool's daemons need: coderd's id of the organization, and the tags. */
 export type Wanted = { readonly organization: OrganizationId; readonly tags: Tags };
 
-/**
- * The tag for what the key in AWSCURRENT was made. With it an update that changes nothing succeeds
- * while coderd does not answer, as in the rollback of a failed deployment.
- */
+/** For what the current key was made: so an update that changes nothing succeeds without coderd's answer. */
 export const MADE_FOR_TAG = 'coder-autoscaler:key-made-for';
 /** The tag that tells whether CloudFormation has created or deleted the resource. */
 export const RESOURCE_TAG = 'coder-autoscaler:key-resource';

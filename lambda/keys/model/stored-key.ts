@@ -12,10 +12,7 @@ export type StoredKey = {
   readonly madeFor?: string | undefined;
 };
 
-/**
- * What a header can carry. Tasks get the value as it is, so a key with a line break never works; and
- * without an answer of coderd, the key would count as one in doubt and never be replaced.
- */
+/** What a header can carry. Tasks get the value as it is: a key with a line break never works. */
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 
 const schema = z.object({

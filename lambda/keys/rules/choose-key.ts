@@ -3,10 +3,7 @@ import { areEqual, normalizeTags } from '../../decision/model/tags.ts';
 import type { Wanted } from '../model/pool.ts';
 import type { KeyFacts } from '../model/ports.ts';
 
-/**
- * What one version of a secret holds. `nothing`: no value. `garbage`: a value without a key.
- * `refused`: a key that coderd does not know.
- */
+/** `nothing`: no value. `garbage`: a value without a key. `refused`: a key that coderd does not know. */
 export type Held =
   | { readonly kind: 'nothing' | 'garbage' | 'refused' }
   | { readonly kind: 'known'; readonly facts: KeyFacts };
@@ -26,9 +23,8 @@ export function flawOf(held: Held, wanted: Wanted): Flaw | undefined {
 }
 
 /**
- * Takes the previous key back only if the current one was made for other tags or another
- * organization, as after a rollback. If coderd refuses the current key, a person has deleted it,
- * perhaps because it leaked; the previous one is no better.
+ * The previous key comes back only if the current one was made for other tags or another organization, as after
+ * a rollback. One that coderd refuses was deleted by a person, perhaps because it leaked.
  */
 export function chooseKey(current: Held, previous: Held, wanted: Wanted): KeyChoice {
   const flaw = flawOf(current, wanted);

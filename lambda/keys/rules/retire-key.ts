@@ -1,7 +1,4 @@
-/**
- * Decides which keys to delete. A key may go when no task and no daemon can hold it. Any doubt
- * keeps it: a build whose daemon must reconnect with a deleted key is lost.
- */
+/** A key may go when no task and no daemon can hold it. Any doubt keeps it: a build could be lost. */
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { KeyVerdict } from '../model/answers.ts';
 import { type OwnDeployment, poolOfKey } from '../model/key-names.ts';

@@ -8,10 +8,7 @@ import { chooseKey, type Held, type KeyChoice } from '../rules/choose-key.ts';
 import { makeKey } from './make-key.ts';
 import { CURRENT, PREVIOUS, readHeld, versionWith, wantedBy } from './read-keys.ts';
 
-/**
- * Keeps, takes back or makes the key, and tells its id in tags. Never deletes one. Throws KeysError in
- * any doubt.
- */
+/** Keeps, takes back or makes the key, and tags its id. Never deletes one. Throws KeysError in any doubt. */
 export async function ensureKey(
   ports: KeyPorts,
   pool: ManagedPool,
@@ -69,10 +66,7 @@ export async function publish({ ports, pool, secret }: PoolSecret, { id, fits }:
   await ports.secrets.tag(secret.id, tags);
 }
 
-/**
- * As `publish`, but only warns if the tags cannot be written: the key works, and the next sweep writes
- * them. CloudFormation would roll back, and never ask to delete the key of a failed creation.
- */
+/** Only warns: the key works, and the next sweep writes the tags. CloudFormation would roll back. */
 export async function publishAtLeast(on: PoolSecret, key: CurrentKey): Promise<void> {
   try {
     await publish(on, key);

@@ -1,6 +1,6 @@
 /**
- * Makes a key and stores it. coderd shows a key once, so a crash between the two leaves a key that
- * nobody has. Its name tells the sweep that it is ours.
+ * coderd shows a key once. If this dies before it stores the key, its name tells the sweep that it
+ * is ours.
  */
 
 import { Secret } from '../../adapters/shared/secret.ts';
@@ -19,10 +19,7 @@ const MOST_NAMES = 3;
 type MadeKey = { readonly key: Secret; readonly facts: KeyFacts };
 type NewVersion = { readonly token: string; readonly stage: string };
 
-/**
- * Creates a key for the pool and stores it in a new version of the secret, with this label. Undefined:
- * the version already has another value, which no one can change.
- */
+/** In a new version of the secret, with this label. Undefined: the version already has another value. */
 export async function makeKey(on: PoolSecret, version: NewVersion): Promise<KeyFacts | undefined> {
   const organization = await findOrganization(on);
   const made = await createKey(on, organization);

@@ -1,7 +1,4 @@
-/**
- * Deletes the keys of a pool whose resource is deleted. It gives up after a minute and reports the
- * names that are left: a stack that cannot be deleted would be worse.
- */
+/** Gives up after a minute and reports the names that are left: a stack that stays would be worse. */
 import { messageOf } from '../../decision/model/message-of.ts';
 import type { ResourceEvent } from '../model/events.ts';
 import { poolOfKey } from '../model/key-names.ts';
@@ -57,9 +54,8 @@ function warnOf({ log }: KeyPorts, pool: string, { names, because }: Left): void
 }
 
 /**
- * From now on nothing makes a key for this secret. Returns the names of the keys in it, for the case
- * that coderd does not list them. `late`: the resource was deleted by this request, and created
- * again since.
+ * From now on nothing makes a key for this secret. Returns the names of the keys in it, in case coderd does not
+ * list them. `late`: the resource was deleted by this request, and created again since.
  */
 async function markDeleted(
   { secrets, log }: KeyPorts,

@@ -1,7 +1,4 @@
-/**
- * The custom resource of a pool's key, as CDK's Provider framework calls it. Events may come twice,
- * late, or in another order.
- */
+/** The custom resource of a pool's key. Events may come twice, late, or in another order. */
 import * as z from 'zod';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { parseQuietly } from '../../decision/model/parse-quietly.ts';
@@ -84,10 +81,7 @@ function isLate({ RequestType, RequestId }: ResourceEvent, { request }: Resource
   return RequestType === 'Update' || (RequestId !== undefined && request === RequestId);
 }
 
-/**
- * After a creation that failed, CDK's framework never asks for a deletion (docs/internals/aws.md
- * §7). While the secret has no current version, no task can have a key of the pool.
- */
+/** CDK's framework never asks to delete it (docs/internals/aws.md §7). No task can have a key yet. */
 async function createKey(ports: KeyPorts, pool: ManagedPool, event: ResourceEvent): Promise<KnownKey> {
   const { SecretArn } = event.ResourceProperties;
   try {
@@ -112,10 +106,7 @@ function hasCode(cause: unknown, code: KeysError['code']): boolean {
   return cause instanceof KeysError && cause.code === code;
 }
 
-/**
- * A rollback must not fail because coderd does not answer: the stack would end in
- * UPDATE_ROLLBACK_FAILED. So a key is trusted that was made for this coderd, organization and tags.
- */
+/** A rollback must succeed without coderd: so a key is trusted that was made for this pool. */
 async function updateKey(ports: KeyPorts, pool: ManagedPool, event: ResourceEvent): Promise<KnownKey> {
   const { SecretArn } = event.ResourceProperties;
   try {

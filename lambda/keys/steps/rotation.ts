@@ -1,8 +1,7 @@
 /**
- * Rotation in the four steps of Secrets Manager (docs/internals/aws.md §4). A step may come twice,
- * late or with an old token. All work on the version that has AWSPENDING, whatever the token: a
- * version never changes, so a pending key that coderd refuses can only be replaced by one in a new
- * version.
+ * Rotation in the four steps of Secrets Manager (docs/internals/aws.md §4), which may come twice, late or with an
+ * old token. All work on the version with AWSPENDING, whatever the token: a version never changes, so a
+ * pending key that coderd refuses can only be replaced by one in a new version.
  */
 import { POOL_TAG } from '../../decision/model/service-tags.ts';
 import type { RotationEvent } from '../model/events.ts';
@@ -58,9 +57,8 @@ function mustBeLive({ id, tags }: SecretInfo, { name }: ManagedPool): void {
 }
 
 /**
- * When a schedule of rotations is stored, Secrets Manager runs this step alone, with a version that
- * it removes afterwards (docs/internals/aws.md §4). A key for a version without a value would never
- * be used.
+ * When a schedule is stored, Secrets Manager runs this step alone, with a version that it removes afterwards
+ * (docs/internals/aws.md §4). A key for a version without a value would never be used.
  */
 async function testPending(on: PoolSecret, pending: VersionInfo): Promise<void> {
   const { flaw } = await readVersion(on, pending);

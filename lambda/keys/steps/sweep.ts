@@ -1,7 +1,6 @@
 /**
- * The sweep looks after all pools every 15 minutes: it mends a pool whose tasks would get no working
- * key, and deletes the keys that nobody can hold any more. The check reads the same and writes
- * nothing.
+ * Every 15 minutes: mends pools whose tasks would get no working key, and deletes keys that nobody can hold.
+ * The check reads the same and writes nothing.
  */
 import { messageOf } from '../../decision/model/message-of.ts';
 import type { KeyReport, KeysAnswer, PoolReport } from '../model/answers.ts';
@@ -52,10 +51,7 @@ async function collecting<T>(problems: string[], act: () => Promise<readonly T[]
 
 const ACTIONS = ['read', 'create', 'delete'] as const;
 
-/**
- * Finds missing rights before a rotation needs them: a sentence for each organization of a managed key in
- * which the token's user lacks a right.
- */
+/** Before a rotation needs them: a sentence for each organization where the token's user lacks a right. */
 async function findMissingRights(
   { keys }: KeyPorts,
   pools: readonly ManagedPool[],

@@ -1,7 +1,4 @@
-/**
- * The list of daemons: GetProvisionerDaemonsWithStatusByOrganization, and its JSON
- * (docs/internals/coder.md §2).
- */
+/** GetProvisionerDaemonsWithStatusByOrganization, and its JSON (docs/internals/coder.md §2). */
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { tagsetContains } from '../rules/tagset-contains.ts';
@@ -89,10 +86,7 @@ function matches(daemon: DaemonRecord, query: DaemonQuery, now: EpochMs): boolea
   );
 }
 
-/**
- * One row for each current job, as the SQL's join returns them: a row that two live daemons share
- * can have two.
- */
+/** One row for each current job, as the SQL's join returns them: two live daemons can share a row. */
 function rowsOf(daemon: DaemonRecord, { jobs, now }: Tables): Row[] {
   const current = jobs.currentOf(daemon.id);
   const isStale = isOffline(daemon, now);
@@ -107,10 +101,7 @@ function statusOf({ current, isStale }: Row, version: CoderVersion): DaemonStatu
   return isBusy ? 'busy' : 'idle';
 }
 
-/**
- * Whether the status filter keeps a row. Stale daemons are listed if `offline` or the statuses ask
- * for them, whatever their jobs are.
- */
+/** Stale daemons are listed if `offline` or the statuses ask for them, whatever their jobs are. */
 function hasWantedStatus({ current, isStale }: Row, { offline, statuses }: DaemonQuery): boolean {
   if (isStale) return offline || statuses.includes('offline');
   return statuses.length === 0 || statuses.includes(current === undefined ? 'idle' : 'busy');

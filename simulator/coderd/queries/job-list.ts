@@ -1,7 +1,4 @@
-/**
- * The list of jobs: GetProvisionerJobsByOrganizationAndStatusWithQueuePositionAndProvisioner, and
- * its JSON (docs/internals/coder.md §1).
- */
+/** GetProvisionerJobsByOrganizationAndStatus…, and its JSON (docs/internals/coder.md §1). */
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { tagsetContains } from '../rules/tagset-contains.ts';

@@ -1,7 +1,6 @@
 /**
- * Rows of lists. A row is the same object until something that it shows has changed, which most rows
- * do seldom: then who reads the list in this process can parse each row once
- * (simulator/base/parse-once.ts).
+ * A row of a list is the same object until something that it shows has changed, which most rows do seldom: then who
+ * reads the list in this process can parse each row once (simulator/base/parse-once.ts).
  */
 export class KeptRows<R extends object, Row extends object> {
   readonly #known = new WeakMap<R, { readonly shown: readonly unknown[]; readonly row: Row }>();
@@ -21,10 +20,7 @@ function areSame(one: readonly unknown[], other: readonly unknown[]): boolean {
   return true;
 }
 
-/**
- * Formats a time as Go does for one from Postgres: microseconds without trailing zeros, so `…:00Z`
- * for a whole second.
- */
+/** As Go formats a time from Postgres: microseconds without trailing zeros, `…:00Z` for a whole second. */
 export function rfc3339(epochMs: number): string {
   if (Number.isInteger(epochMs)) return new Date(epochMs).toISOString().replace(/\.?0*Z$/, 'Z');
   const micros = Math.round(epochMs * 1_000);

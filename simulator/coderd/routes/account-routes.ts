@@ -1,7 +1,4 @@
-/**
- * The caller's account and rights: the token's user, the token, the licence, the members of an
- * organization.
- */
+/** The token's user, the token, the licence, the members of an organization. */
 
 import { z } from 'zod';
 import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
@@ -101,10 +98,7 @@ const authorizationRequest = z.object({
     .default({}),
 });
 
-/**
- * What a role allows, for any owner of the object. Simulated users may read, and some may create and
- * delete provisioner daemons and keys.
- */
+/** For any owner of the object. Simulated users may read, and some may change daemons and keys. */
 export function authCheck({ user, body }: UserRequest): Answer {
   const request = authorizationRequest.safeParse(parseQuietly(body));
   if (!request.success) return { status: 400, body: { message: 'Request body must be valid JSON.' } };
@@ -139,10 +133,7 @@ function mayReadAll(user: TokenUser, type: string, organizationId: string): bool
   return type === 'provisioner_jobs' && mayRead(user, organizationId);
 }
 
-/**
- * coderd/members.go, codersdk.OrganizationMemberWithUserData. Leaves out rows that the user may not read;
- * every user may read its own row.
- */
+/** coderd/members.go. Leaves out rows that the user may not read; every user may read its own row. */
 export function members({ model, user, organization }: OrganizationRequest): Answer {
   const own: UserRecord = model.user(user.userId) ?? {
     id: user.userId,

@@ -1,9 +1,6 @@
 /**
- * The HTTP API of the model, as a listener for node:http. The owner of the server advances the
- * timeline before each request; nothing here reads a clock.
- *
- * Checks come in coderd's order: rate limit, session token (401), organization and permission (both
- * the same 404), parameters (400), answer.
+ * The HTTP API of the model, as a listener for node:http. Nothing here reads a clock. Checks come in coderd's
+ * order: rate limit, session token (401), organization and permission (both the same 404), parameters (400).
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { CoderdModel } from '../model.ts';
@@ -66,10 +63,7 @@ export type RequestParts = {
   readonly body: string;
 };
 
-/**
- * Answers a request without a socket, a rate limit or a server. `user`: who asks. @default the user of
- * the session token
- */
+/** Without a socket or a rate limit. `user`: who asks. @default the user of the session token */
 export function answerOf(model: CoderdModel, parts: RequestParts, user?: TokenUser): Answer {
   const authenticated = user ? { user } : model.authenticate(headerOf(parts, 'coder-session-token'));
   return route({ model, parts, authenticated });

@@ -1,7 +1,4 @@
-/**
- * The simulated coderd in the same process, for the product's adapters: no sockets, but all limits,
- * schemas and pages.
- */
+/** The simulated coderd for the product's adapters: no sockets, but all limits, schemas and pages. */
 
 import type * as z from 'zod';
 import { CoderdError, CoderdHttp, type Document } from '../../../lambda/adapters/coderd/http/http.ts';

@@ -1,7 +1,6 @@
 /**
- * The routes of provisioner keys (docs/internals/coder.md §3;
- * enterprise/coderd/provisionerkeys.go). Without the right, coderd answers as if a key did not
- * exist, or as if it had failed itself.
+ * The routes of provisioner keys (docs/internals/coder.md §3; enterprise/coderd/provisionerkeys.go). Without the
+ * right, coderd answers as if a key did not exist, or as if it had failed itself.
  */
 import { z } from 'zod';
 import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
@@ -67,8 +66,8 @@ function remove(request: OrganizationRequest): Answer {
 }
 
 /**
- * The key alone identifies the caller; the path is ignored, and no licence is asked for
- * (docs/internals/coder.md §3; coderd/httpmw/provisionerdaemon.go).
+ * The key alone signs in, and no licence is asked for (docs/internals/coder.md §3;
+ * httpmw/provisionerdaemon.go).
  */
 export function provisionerKey(model: CoderdModel, secret: string | undefined): Answer {
   if (secret === undefined) return { status: 401, body: { message: 'provisioner daemon key required' } };

@@ -95,10 +95,7 @@ export function daemonList(request: OrganizationRequest): Answer {
   return { status: 200, body: model.listDaemons(query) };
 }
 
-/**
- * Before 2.20: only `tags`, no limit, other parameters ignored, and rows that may not be read are
- * left out (docs/internals/coder.md §2).
- */
+/** Before 2.20: only `tags`, and rows that may not be read are left out (docs/internals/coder.md §2). */
 function earlyDaemonList({ model, user, organization, parameters }: OrganizationRequest): Answer {
   const tags = parameters.tags('tags');
   const error = parameters.errors().find(({ field }) => field === 'tags');

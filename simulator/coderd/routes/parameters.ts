@@ -1,7 +1,4 @@
-/**
- * Parses query parameters as coderd's QueryParamParser does: strictly, and with all errors at once
- * (docs/internals/coder.md §1).
- */
+/** As coderd's QueryParamParser: strictly, and with all errors at once (docs/internals/coder.md §1). */
 import { messageOf } from '../../../lambda/decision/model/message-of.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 

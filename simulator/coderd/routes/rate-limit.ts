@@ -1,7 +1,4 @@
-/**
- * go-chi/httprate as coderd uses it (docs/internals/coder.md §9): a sliding window of one minute,
- * with two counters a key.
- */
+/** go-chi/httprate as coderd uses it (docs/internals/coder.md §9): a sliding window of one minute. */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 
 const WINDOW_MS = 60_000;

@@ -11,10 +11,7 @@ import { mayRead, mayReadWorkspaces } from '../tables/tokens.ts';
 import { isUuid, searchKeyOf } from './parameters.ts';
 import { type Answer, badUuid, invalid, NOT_FOUND, type UserRequest } from './route.ts';
 
-/**
- * Every member may read templates, with any role: a new template is shared with everyone.
- * Deprecated ones are listed only on request, and then alone.
- */
+/** Every member may read templates. Deprecated ones are listed only on request, and then alone. */
 export function templates({ model, parameters }: UserRequest): Answer {
   const [query = ''] = parameters.strings('q');
   const [, asked] = /^deprecated:(true|false)$/.exec(query) ?? [];
@@ -66,9 +63,8 @@ const WITHOUT_LOCK_FILE = tarArchive({ 'main.tf': '# a template\n' });
 const BAD_ID: Answer = { status: 400, body: { message: 'File id must be a valid UUID.' } };
 
 /**
- * The archive of a template version (coderd/files.go, GetFileByID in coderd/database/dbauthz). Who may
- * update the template may read its files. Simulated users have that right with those of the
- * role organization template admin: to read jobs and templates.
+ * The archive of a version (coderd/files.go, dbauthz GetFileByID), for those who may update the template: here
+ * users with the rights of an organization template admin, to read jobs and templates.
  */
 export function uploadedFile({ model, user, ids: [id = ''] }: UserRequest): Answer {
   if (!isUuid(id)) return BAD_ID;
@@ -125,10 +121,7 @@ function templateAnswer(template: TemplateRecord, model: CoderdModel) {
   };
 }
 
-/**
- * Build times in milliseconds. TransitionStats has no JSON names, so its keys are upper-case,
- * unlike in the OpenAPI document.
- */
+/** TransitionStats has no JSON names, so its keys are upper-case, unlike in the OpenAPI document. */
 function buildTimeStats({ buildMs }: TemplateRecord) {
   return Object.fromEntries(
     Object.entries(buildMs).map(([transition, ms]) => [transition, { P50: ms, P95: ms }]),

@@ -1,7 +1,4 @@
-/**
- * Users, their tokens and their roles (coderd/users.go, apikey.go, members.go). Only an owner changes
- * them: everyone else gets a 403.
- */
+/** coderd/users.go, apikey.go, members.go. Only an owner changes users: everyone else gets a 403. */
 import { z } from 'zod';
 import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
 import type { UserRecord } from '../tables/users.ts';

@@ -1,7 +1,4 @@
-/**
- * Workspaces, their builds (coderd/workspacebuilds.go, GetWorkspaceBuildsByWorkspaceID), and the
- * stages of a build (buildTimings; docs/internals/coder.md §13).
- */
+/** Workspaces, their builds (coderd/workspacebuilds.go), and their stages (docs/internals/coder.md §13). */
 import type { StageSpan } from '../../base/daemon-connection.ts';
 import { rfc3339 } from '../queries/rows.ts';
 import type { JobRecord } from '../tables/jobs.ts';
@@ -11,10 +8,7 @@ import { isUuid, searchKeyOf } from './parameters.ts';
 import { type Answer, badUuid, invalid, NOT_FOUND, type UserRequest } from './route.ts';
 import { buildAnswer, workspaceAnswer } from './workspace-list.ts';
 
-/**
- * Rows that the user may not read are missing in list and count. Unknown parameters are ignored.
- * The simulator supports no search keys, so it refuses any query as coderd refuses unknown keys.
- */
+/** Lists and counts what the user may read. Any query is refused, as coderd refuses unknown keys. */
 export function workspaces({ model, user, parameters }: UserRequest): Answer {
   parameters.uuid('after_id');
   const limit = parameters.positiveInt32('limit', 0);
@@ -40,10 +34,7 @@ export function workspaces({ model, user, parameters }: UserRequest): Answer {
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/**
- * Newest first, also for deleted workspaces. `since`: only later builds. `limit` 0: all. `after_id`
- * stands for its build's number: only builds with a higher number, which are newer, follow.
- */
+/** Newest first, also for deleted workspaces. `limit` 0: all. Only newer builds than `after_id` follow. */
 export function workspaceBuilds({ model, user, parameters, ids: [id = ''] }: UserRequest): Answer {
   if (!isUuid(id)) return badUuid(id);
   const builds = model.buildsOf(id.toLowerCase());

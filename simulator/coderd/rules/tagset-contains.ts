@@ -1,9 +1,8 @@
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 
 /**
- * `provisioner_tagset_contains(superset, subset)` on tags without normalization
- * (docs/internals/coder.md §4). The filter `tags` of both lists does not normalize either, so `{}`
- * finds everything, and only the exact untagged set finds only untagged ones.
+ * `provisioner_tagset_contains` on tags without normalization (docs/internals/coder.md §4), also in the filters of
+ * lists: `{}` finds everything, and only the exact untagged set finds only untagged ones.
  */
 export function tagsetContains(superset: Tags, subset: Tags): boolean {
   const names = Object.keys(subset);

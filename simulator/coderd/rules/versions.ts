@@ -1,7 +1,4 @@
-/**
- * Which release of Coder does what, from the tags of coder's repository. This is the only file of
- * the simulator that knows releases.
- */
+/** Which release of Coder does what. The only file of the simulator that knows releases. */
 import { daemonApiOf, parseVersion } from '../../../lambda/decision/model/version.ts';
 import { SimulatorError } from '../../base/simulator-error.ts';
 
@@ -10,15 +7,9 @@ export const DEFAULT_RELEASE = 'v2.30.0';
 
 /** The first release with each behaviour; for a backported change, the first one of each release line. */
 const SINCE = {
-  /**
-   * The provisionerjobs route, and the computed fields of provisionerdaemons
-   * (docs/internals/coder.md §1, §2).
-   */
+  /** The provisionerjobs route, and computed fields of daemons (docs/internals/coder.md §1, §2). */
   listsJobs: ['2.19.0'],
-  /**
-   * The filters by id and tags of both lists, the default limit of 50, strict parameters and 404 of
-   * provisionerdaemons, job metadata.
-   */
+  /** Filters by id and tags, the limit of 50, strict parameters, 404 for daemons, job metadata. */
   filtersLists: ['2.20.0'],
   listsNewestDaemonsFirst: ['2.21.0'],
   /** template_version_preset_id of builds. */
@@ -46,10 +37,7 @@ const SINCE = {
   knowsInitiators: ['2.28.0'],
   /** #26376. Before, using an API token extended its expiry. */
   fixesTokenEnds: ['2.29.18', '2.32.8', '2.33.9', '2.34.3', '2.35.0'],
-  /**
-   * Every member may read the others, unless the organization has disabled workspace sharing
-   * (rbac.OrgMemberPermissions).
-   */
+  /** Unless the organization has disabled workspace sharing (rbac.OrgMemberPermissions). */
   letsMembersReadMembers: ['2.30.0'],
   /** #21852. Before, a job cancelled while pending was still acquired (docs/internals/coder.md §4). */
   skipsCancelledJobs: ['2.31.1'],
@@ -59,18 +47,12 @@ const SINCE = {
   tellsTransitions: ['2.33.0'],
   /** #26203. Before, only failed starts were cleaned up (isEligibleForFailedCleanup). */
   cleansUpFailedStops: ['2.33.8', '2.34.2', '2.35.0'],
-  /**
-   * The daemon reports a row for each whole stage, and the steps of an init
-   * (docs/internals/coder.md §13).
-   */
+  /** A row for each whole stage, and the steps of an init (docs/internals/coder.md §13). */
   tellsStages: ['2.29.0'],
   tellsMemberRoles: ['2.35.0'],
   /** A user without a login must be a service account, which has no email (postUser). */
   needsServiceAccounts: ['2.36.0'],
-  /**
-   * #26532. Before, sessions outlived their key (docs/internals/coder.md §3). On main; in no
-   * release up to 2.36.0.
-   */
+  /** #26532, on main. Before, sessions outlived their key (docs/internals/coder.md §3). */
   closesSessionsOfDeletedKeys: ['2.37.0'],
 } as const;
 
@@ -110,10 +92,7 @@ export class CoderVersion {
     return `1.${this.#daemonApi}`;
   }
 
-  /**
-   * Whether a daemon of that release may connect: its API must not be newer than the server's
-   * (docs/internals/coder.md §5).
-   */
+  /** A daemon's API must not be newer than the server's (docs/internals/coder.md §5). */
   accepts(daemon: CoderVersion): boolean {
     return daemon.#daemonApi <= this.#daemonApi;
   }

@@ -2,10 +2,7 @@ import type { DaemonId, EpochMs, OrganizationId } from '../../../lambda/decision
 import type { TagSet } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../../base/random.ts';
 
-/**
- * A daemon not seen for longer is offline and does not open the autostart gate
- * (docs/internals/coder.md §2, §10).
- */
+/** Not seen for longer: offline, and the autostart gate is closed (docs/internals/coder.md §2, §10). */
 const STALE_MS = 90_000;
 /** How often coderd writes a heartbeat for an open websocket (docs/internals/coder.md §2). */
 export const HEARTBEAT_MS = 60_000;
@@ -36,10 +33,7 @@ export const RECENT_MS = 3_600_000;
 /** The table provisioner_daemons. */
 export class DaemonTable {
   readonly #byId = new Map<DaemonId, Daemon>();
-  /**
-   * Daemons seen within the hour, and some older ones: the table has the rows of a week, and most
-   * queries need only recent ones.
-   */
+  /** Those seen within the hour, and some older ones: the table has the rows of a week. */
   readonly #recent = new Map<DaemonId, Daemon>();
   #recentAt = Number.NEGATIVE_INFINITY;
   readonly #idByName = new Map<string, DaemonId>();
@@ -56,7 +50,7 @@ export class DaemonTable {
   }
 
   /**
-   * UpsertProvisionerDaemon: an existing row of the same organization, name and owner keeps its id
+   * UpsertProvisionerDaemon: a row of this organization, name and owner keeps its id
    * (docs/internals/coder.md §2).
    */
   upsert(registration: DaemonRegistration, now: EpochMs): DaemonRecord {

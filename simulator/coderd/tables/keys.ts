@@ -33,10 +33,7 @@ export class ProvisionerKeys {
     this.#random = random;
   }
 
-  /**
-   * Adds a key and returns its secret, which is never shown again. Refuses as
-   * docs/internals/coder.md §3 says.
-   */
+  /** Returns the secret, which is never shown again. Refuses as docs/internals/coder.md §3 says. */
   add(given: Omit<ProvisionerKey, 'id'>): string {
     const key = { ...given, name: given.name.toLowerCase() };
     checkName(key.name);

@@ -44,10 +44,7 @@ export class Organizations {
     return found;
   }
 
-  /**
-   * Finds an organization by the segment of a URL: a UUID, a name, or `default`
-   * (coderd/httpmw/organizationparam.go).
-   */
+  /** The segment of a URL: a UUID, a name, or `default` (coderd/httpmw/organizationparam.go). */
   inPath(segment: string): Organization | undefined {
     if (segment === 'default' || segment === NIL_UUID) return this.default;
     const wanted = segment.toLowerCase();

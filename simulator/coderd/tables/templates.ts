@@ -21,10 +21,7 @@ export type TemplateSettings = {
   readonly defaultTtlMs: number;
   /** The most that activity adds to a deadline; 0 = nothing. */
   readonly activityBumpMs: number;
-  /**
-   * The longest run of a workspace, whatever its users do; 0 = without end. coderd computes it from
-   * the template's autostop requirement and its users' quiet hours; here it is a duration.
-   */
+  /** 0 = without end. In coderd it follows from the autostop requirement and quiet hours. */
   readonly maxLifetimeMs: number;
   /** Whether starts use the active version, whatever the workspace is set to. */
   readonly requireActiveVersion: boolean;
@@ -62,10 +59,7 @@ export type TemplateVersion = {
   readonly fileId: string;
   /** The uploaded tar archive. @default a template without a lock file */
   readonly archive?: Uint8Array | undefined;
-  /**
-   * The tags of its import job: the autostart gate needs them, and its builds get them
-   * (docs/internals/coder.md §10).
-   */
+  /** Of its import job, for the autostart gate and its builds (docs/internals/coder.md §10). */
   readonly tags: TagSet;
   readonly createdAt: EpochMs;
 };

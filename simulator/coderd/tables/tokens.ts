@@ -10,15 +10,9 @@ export type TokenUser = {
   readonly userId: string;
   readonly username: string;
   readonly isOwner: boolean;
-  /**
-   * The organizations whose jobs and daemons it may read (docs/internals/coder.md §9: the
-   * organization template admin role).
-   */
+  /** Whose jobs and daemons it may read (docs/internals/coder.md §9: organization template admin). */
   readonly canRead: Organizations;
-  /**
-   * The organizations whose workspaces and templates it may read: fewer than `canRead` with a
-   * custom role (docs/internals/coder.md §1).
-   */
+  /** Whose workspaces and templates: fewer with a custom role (docs/internals/coder.md §1). */
   readonly canReadWorkspaces: Organizations;
   /** The organizations whose other members it may read: none with a custom role that does not allow it. */
   readonly canReadMembers: Organizations;
@@ -79,10 +73,7 @@ export class Tokens {
     this.#keys.delete(token);
   }
 
-  /**
-   * Disables the extension of expiry, as after a restart of coderd with
-   * CODER_DISABLE_SESSION_EXPIRY_REFRESH, or as a release that fixes token expiry.
-   */
+  /** As with CODER_DISABLE_SESSION_EXPIRY_REFRESH, or as a release that fixes token expiry. */
   disableExpiryRefresh(): void {
     this.#putsOffExpiry = false;
   }

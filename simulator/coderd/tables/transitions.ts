@@ -39,10 +39,7 @@ const autostop: Rule = ({ latestBuild, dormantAt, owner }) => {
   return at === undefined ? undefined : { at, later: true, transition: 'stop', reason: 'autostop' };
 };
 
-/**
- * Due at next_start_at: the first allowed time after the stop was inserted, or after it ended. If
- * it is missing, the poll that computes it again starts from the time of the stop.
- */
+/** Due at next_start_at. If it is missing, the poll that computes it starts from the time of the stop. */
 const autostart: Rule = (workspace) => {
   const { latestBuild, dormantAt, owner, schedule, nextStartAt, template } = workspace;
   const { transition, job } = latestBuild;
@@ -94,8 +91,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 const offsets = new Map<string, Map<number, number>>();
 
 /**
- * NextAllowedAutostart: the first time after `after` that matches the schedule and whose local day
- * in its zone the template allows; undefined if there is none.
+ * The first time after `after` that matches the schedule, on a local day that the template allows.
  * @throws SimulatorError for an invalid schedule
  */
 export function nextAllowedAutostart(

@@ -3,10 +3,7 @@ import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Random } from '../../base/random.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
 
-/**
- * `dormant`: never signed in, or not for 90 days. coderd autostarts only workspaces of active
- * users, and stops those of suspended users at once (lifecycle_executor.go).
- */
+/** coderd autostarts only workspaces of active users, and stops those of suspended users at once. */
 export type UserStatus = 'active' | 'dormant' | 'suspended';
 
 export type NewUser = {

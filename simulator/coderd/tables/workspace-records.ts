@@ -45,17 +45,13 @@ export type NewWorkspace = {
   /** Whether its builds fail by default. @default false */
   readonly willFail?: boolean;
   /**
-   * Whether its builds keep the template version of the previous build, as coderd's do unless the
-   * template or the workspace updates automatically. The gate needs the tags of the active version
-   * in any case. @default false: builds the active version
+   * Whether builds keep the version of the previous build. The gate needs the tags of the active version in any
+   * case. @default false: builds the active version
    */
   readonly keepsVersion?: boolean;
   /** Tags that its parameters add to those of the version (`coder_workspace_tags`). @default none */
   readonly ownTags?: Tags;
-  /**
-   * Whether coderd cannot insert a build of it, for example because a required parameter has no
-   * value. @default false
-   */
+  /** As if a required parameter had no value. @default false */
   readonly refusesBuilds?: boolean;
   /** How long its builds take, in milliseconds. @default as its template's */
   readonly buildMs?: number;

@@ -1,7 +1,4 @@
-/**
- * The tables workspaces and workspace_builds, with the changes that people and coderd make
- * (docs/internals/coder.md §10).
- */
+/** Workspaces and their builds, with the changes of people and coderd (docs/internals/coder.md §10). */
 import { type EpochMs, type JobId, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { normalizeTags, type TagSet, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../../base/random.ts';
@@ -130,10 +127,7 @@ export class WorkspaceTable {
     return this.#all;
   }
 
-  /**
-   * Running workspaces first, then by owner and name, as GetWorkspaces lists them. A workspace that
-   * stops moves in the list between two pages.
-   */
+  /** As GetWorkspaces lists them: one that stops moves in the list between two pages. */
   inListOrder(): readonly WorkspaceRecord[] {
     this.#listed ??= this.all().toSorted(
       (a, b) =>
@@ -208,10 +202,7 @@ export class WorkspaceTable {
     this.build(id, { transition: 'start', reason: 'initiator' });
   }
 
-  /**
-   * Shows a build of another workspace as the latest build of this one, unless this one has a later
-   * build. No transition becomes due by it.
-   */
+  /** Shows another workspace's build as its latest, unless it has a later one. Nothing becomes due. */
   adopt(id: string, build: BuildRecord): void {
     const workspace = this.#get(id, 'adopting a build for');
     const { latestBuild } = workspace;
@@ -383,8 +374,8 @@ export function newBuild(
 }
 
 /**
- * Sets the deadlines after a build of any kind, except for prebuilt workspaces. A deadline after
- * the next autostart moves to the TTL after that autostart (CalculateAutostop).
+ * Not of prebuilt ones. A deadline after the next autostart moves to the TTL after it
+ * (CalculateAutostop).
  */
 function setDeadlines(workspace: Workspace, at: EpochMs): void {
   const { latestBuild, ttlMs, template, prebuilt } = workspace;
@@ -398,10 +389,7 @@ function setDeadlines(workspace: Workspace, at: EpochMs): void {
   latestBuild.deadline = limit !== undefined && deadline !== undefined && limit < deadline ? limit : deadline;
 }
 
-/**
- * Sets the next start; none while the workspace is dormant
- * (trigger_nullify_next_start_at_on_workspace_autostart_modification).
- */
+/** None while dormant (trigger_nullify_next_start_at_on_workspace_autostart_modification). */
 function setNextStart(workspace: Workspace, after: EpochMs): void {
   workspace.nextStartAt = workspace.dormantAt === undefined ? nextStartOf(workspace, after) : undefined;
 }

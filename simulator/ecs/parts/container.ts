@@ -7,10 +7,7 @@ export interface Container {
   terminate(): void;
   /** SIGKILL, or the host has failed: nothing runs any more, and `exit` must not be called afterwards. */
   kill(): void;
-  /**
-   * Whether the process has work. ECS does not know it, but the simulator can choose the worst
-   * victims with it.
-   */
+  /** ECS does not know it, but the simulator can choose the worst victims with it. */
   isBusy(): boolean;
   /** Whether it could get a job at any moment. @default false */
   isWaiting?(): boolean;
@@ -31,19 +28,13 @@ export type ContainerHost = {
 /** Starts the main process of an image. */
 export type StartContainer = (host: ContainerHost) => Container;
 
-/**
- * The answers of the agent endpoint in a task (docs/internals/aws.md §1). Only the first kind
- * contains the word "protection".
- */
+/** docs/internals/aws.md §1. Only the first kind contains the word "protection". */
 export type AgentAnswer =
   | { readonly kind: 'protection'; readonly enabled: boolean; readonly expiresAt?: EpochMs | undefined }
   | { readonly kind: 'failure'; readonly reason: string }
   | { readonly kind: 'error'; readonly code: string };
 
-/**
- * The agent endpoint: `$ECS_AGENT_URI/task-protection/v1/state` and the task metadata. Answers come
- * after a latency.
- */
+/** `$ECS_AGENT_URI/task-protection/v1/state` and the task metadata. Answers come after a latency. */
 export interface TaskAgent {
   /** PUT: protects the task for `minutes`. */
   protect(minutes: number, onAnswer: (answer: AgentAnswer) => void): void;

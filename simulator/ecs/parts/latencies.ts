@@ -9,32 +9,23 @@ export type Latencies = {
   readonly boot: Range;
   /** From a guard's call to the agent endpoint until its answer. */
   readonly lease: Range;
-  /**
-   * From a daemon's start until it is registered with coderd. Keep it above `signal`, as it is in
-   * reality.
-   */
+  /** From a daemon's start until coderd knows it. Keep it above `signal`, as it is in reality. */
   readonly connect: Range;
   /** From ECS choosing a task to stop until SIGTERM in its container. */
   readonly signal: Range;
   /** From the exit of its container until STOPPED. */
   readonly stop: Range;
-  /**
-   * From RUNNING until a deployment counts the task as healthy: 40 s without a health check
-   * (docs/internals/aws.md §2).
-   */
+  /** From RUNNING until a deployment counts the task as healthy (docs/internals/aws.md §2: 40 s). */
   readonly healthyMs: number;
 };
 
 /**
- * How `boot` is divided: the network interface comes first, then the image, then the container.
- * docs/internals/aws.md §2 has about 10 s for the interface, and no number for the others.
+ * How `boot` is divided, in this order (docs/internals/aws.md §2: about 10 s for the interface, no
+ * other number).
  */
 export const BOOT_SHARES = { network: 0.3, imagePull: 0.6, containerStart: 0.1 } as const;
 
-/**
- * The known values for Fargate and small images (docs/internals/aws.md §2: 30 to 60 s, no primary
- * number).
- */
+/** Of Fargate, for small images (docs/internals/aws.md §2: 30 to 60 s, no primary number). */
 export const FARGATE: Latencies = {
   react: [500, 3_000],
   boot: [25_000, 60_000],

@@ -1,7 +1,6 @@
 /**
- * Reads the input of the forecast from coderd (docs/internals/coder.md §10). It reads workspaces,
- * templates and the permissions of the token's user in parallel, then the tags of the active
- * versions that workspaces use.
+ * Reads the input of the forecast (docs/internals/coder.md §10): workspaces, templates and permissions in
+ * parallel, then the tags of the active versions that workspaces use.
  */
 import type { EpochMs, OrganizationId } from '../../../decision/model/brands.ts';
 import type {
@@ -54,10 +53,7 @@ export class ForecastReading {
     this.#presetNames = new PresetNames(http);
   }
 
-  /**
-   * Reads everything once. Does not throw: each reading has a status. If coderd returned only a
-   * part of a list, the reading is `failed` and has that part and its time.
-   */
+  /** Does not throw: each reading has a status. A list that came in part is `failed`, with that part. */
   async read(
     organizations: readonly Organization[],
     { now, build }: { readonly now: EpochMs; readonly build?: BuildInfo | undefined },

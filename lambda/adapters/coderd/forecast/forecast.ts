@@ -1,7 +1,6 @@
 /**
- * Caches the readings of the forecast for the life of the process. So a warm function reads 10,000
- * workspaces every few minutes, not every 10 s. Ages are in coderd's time, as the look has it. Only
- * the budget of a reading is in real time.
+ * Keeps the readings of the forecast, so a warm function reads 10,000 workspaces every few minutes, not every
+ * 10 s. Ages are in coderd's time, as the look has it; the budget of a reading is in real time.
  */
 
 import type { EpochMs, OrganizationId } from '../../../decision/model/brands.ts';

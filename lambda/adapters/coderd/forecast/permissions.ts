@@ -1,8 +1,6 @@
 /**
- * Reads from coderd what the token's user may read. coderd filters the rows of its lists
- * (docs/internals/coder.md §10), so an empty list can mean that nothing exists or that the role is
- * missing. `POST /api/v2/authcheck` distinguishes the two (codersdk.AuthorizationRequest; it
- * changes nothing).
+ * An empty list of coderd can mean that nothing exists or that the role is missing
+ * (docs/internals/coder.md §10). `POST /api/v2/authcheck` tells them apart, and changes nothing.
  */
 
 import type { OrganizationId } from '../../../decision/model/brands.ts';

@@ -1,7 +1,6 @@
 /**
- * Reads what shows that coderd refuses a transition: the status of workspace owners, and the
- * offline daemons for which the autostart gate was open (docs/internals/coder.md §10). Without it
- * the autoscaler continues, but tries more often.
+ * Reads what shows that coderd refuses a transition: the status of workspace owners, and the offline daemons
+ * that opened the autostart gate (docs/internals/coder.md §10). Without it the autoscaler tries more often.
  */
 import * as z from 'zod';
 import type {

@@ -1,7 +1,4 @@
-/**
- * Runs `act` for every item, at most `atOnce` in parallel. The outcomes are in the order of the
- * items. Does not throw.
- */
+/** At most `atOnce` in parallel. The outcomes are in the order of the items. Does not throw. */
 export async function settleAll<In, Out>(
   items: readonly In[],
   atOnce: number,

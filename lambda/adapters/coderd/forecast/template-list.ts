@@ -6,10 +6,7 @@ import { listedTemplateSchema } from '../http/schemas.ts';
 
 export type ListedTemplate = z.output<typeof listedTemplateSchema>;
 
-/**
- * Since 2.23 coderd lists deprecated templates only on request. Their workspaces still exist and
- * are still built, and the lifecycle executor still uses these templates.
- */
+/** Since 2.23 coderd lists deprecated templates only on request. Their workspaces are still built. */
 const LISTS = [{}, { q: 'deprecated:true' }] as const;
 
 /** Throws CoderdError. */

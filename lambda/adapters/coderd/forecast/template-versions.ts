@@ -1,7 +1,4 @@
-/**
- * What coderd knows of template versions (docs/internals/coder.md §10). A version never changes, so
- * one request for each is enough.
- */
+/** A version never changes, so one request for each is enough (docs/internals/coder.md §10). */
 import type { Template, Workspace } from '../../../decision/model/snapshot.ts';
 import type { Tags } from '../../../decision/model/tags.ts';
 import type { CoderdHttp } from '../http/http.ts';
@@ -69,10 +66,7 @@ type Names = Readonly<Record<string, string>>;
 /** A look waits for the names, which are worth no more. */
 const LONGEST_MS = 1_000;
 
-/**
- * Reads the names of presets of which prebuilt workspaces have failed. The list of workspaces has
- * only ids, which no page of Coder shows. While all is well there is no request.
- */
+/** Names of presets whose prebuilt workspaces have failed: the list of workspaces has only ids. */
 export class PresetNames {
   readonly #versions: PerVersion<Names>;
 

@@ -1,7 +1,6 @@
 /**
- * Lists all workspaces that the token's user may read, of all organizations
- * (docs/internals/coder.md §10). coderd lists running workspaces first. A build that ends between
- * two requests moves a row to another page, so some rows come twice and others are missing.
+ * Lists all workspaces that the token's user may read (docs/internals/coder.md §10). Running ones come first, so
+ * a build that ends between two requests moves a row: some come twice and others are missing.
  */
 import type { EpochMs } from '../../../decision/model/brands.ts';
 import { unique } from '../../../decision/model/collections.ts';
@@ -14,10 +13,7 @@ import { isFulfilled, isRejected, settleAll } from './settle-all.ts';
 /** Rows in one page. Each row has some kilobytes in coderd's answer. */
 const PAGE = 250;
 const PAGES_AT_ONCE = 8;
-/**
- * coderd allows one user 512 requests a minute to one endpoint (docs/internals/coder.md §9), and
- * each page may be read twice.
- */
+/** One user may ask one endpoint 512 times a minute (docs/internals/coder.md §9), for each page twice. */
 const MOST_PAGES = 200;
 
 type Page = Document<{ readonly workspaces: readonly Workspace[]; readonly count: number }>;
@@ -33,15 +29,12 @@ export type ListedWorkspaces = {
 };
 
 /**
- * `now` is used for answers without a `Date` header. `resumeAt` is the offset of the page to read
- * after the first one: if the time limit cuts listings short, each page gets its turn.
+ * `resumeAt`: the offset of the page after the first one, so that each page gets its turn if time
+ * is short.
  */
 export type Turn = { readonly now: EpochMs; readonly resumeAt: number };
 
-/**
- * Lists the workspaces page by page, and all pages once more if rows are missing. If a page fails,
- * the reading is `failed` and has the items of the other pages.
- */
+/** Page by page, once more if rows are missing. If a page fails, the reading is `failed` with the others. */
 export async function listWorkspaces(listing: Listing, { now, resumeAt }: Turn): Promise<ListedWorkspaces> {
   const request = { what: 'listing workspaces', role: listing.role };
   const [first] = await readPages(listing, [0]);

@@ -1,8 +1,6 @@
 /**
- * Makes the connection pool for one coderd, direct or through a proxy, with timeouts.
- *
- * The proxy comes from the setting `coder.proxy`, not from HTTPS_PROXY. So the function and the
- * command line use the same route, and a variable in Lambda cannot divert a direct connection.
+ * The connection pool for one coderd. Its proxy is the setting `coder.proxy`, not HTTPS_PROXY: so the function
+ * and the command line use the same route, and a variable in Lambda cannot divert a direct connection.
  */
 import { rootCertificates } from 'node:tls';
 import { getHeapStatistics } from 'node:v8';
@@ -21,9 +19,8 @@ export type DispatcherOptions = {
 
 const CONNECT_MS = 3_000;
 /**
- * A 32nd of the heap: 16 MiB in a function with 512 MB, about 15,000 jobs. Such an answer and its
- * rows take up to 8 times its size, and eight in parallel 3 times their sum, because their texts are
- * parsed one after another. So eight fit beside the function itself.
+ * A 32nd of the heap: 16 MiB of 512 MB, about 15,000 jobs. An answer and its rows take up to 8 times its size,
+ * and eight in parallel 3 times their sum, as texts are parsed one after another. So eight fit.
  */
 export const MOST_BYTES = Math.floor(getHeapStatistics().heap_size_limit / 32);
 

@@ -1,7 +1,4 @@
-/**
- * Checks the secrets in request headers before the request. A character that no secret of coderd
- * has means that the secret was stored wrongly.
- */
+/** A character that no secret of coderd has means that the secret was stored wrongly. */
 
 const NAMES: Readonly<Record<string, string>> = {
   'coder-session-token': 'session token',

@@ -1,7 +1,4 @@
-/**
- * Hides the secrets of a request in its answer, because servers and proxies repeat headers. This
- * comes before anything reads the answer, so no message can cut a secret into two.
- */
+/** Servers and proxies repeat headers. Hidden before anything reads the answer, so none is cut into two. */
 
 type Answer = {
   readonly statusCode: number;

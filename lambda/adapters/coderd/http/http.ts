@@ -59,10 +59,7 @@ export type CoderdHttpOptions = {
   readonly until?: AbortSignal | undefined;
   /** The longest answer in bytes. @default as much as fits into memory */
   readonly mostBytes?: number | undefined;
-  /**
-   * The clock of pauses after a 429. It is not coderd's: if all paths pause, no answer tells the
-   * time. @default this machine's
-   */
+  /** Not coderd's clock: if all paths pause after a 429, no answer tells the time. @default this machine's */
   readonly now?: (() => EpochMs) | undefined;
 };
 
@@ -143,9 +140,8 @@ export class CoderdHttp {
   }
 
   /**
-   * Returns coderd's answer with any status and body. After 401 it does not read the token again.
-   * `token` replaces the configured token by another one, by other headers, or by nothing. Throws
-   * CoderdError if there is no answer, and SecretError if the configured token cannot be read.
+   * With any status and body, and without a second try after 401. `token`: another token, other headers, or none.
+   * Throws CoderdError if there is no answer, and SecretError if the configured token cannot be read.
    */
   async answer(question: Question, token?: Instead): Promise<RawAnswer> {
     const budget = this.#budget(question.signal);
@@ -304,10 +300,7 @@ export type Question = {
   /** A list sends the parameter more than once. */
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string;
-  /**
-   * The request changes coderd, so it is never sent again. Only the key function (lambda/keys/)
-   * and `autoscaler setup` set this. @default false
-   */
+  /** It changes coderd, so it is never sent again: lambda/keys/, `autoscaler setup`. @default false */
   readonly once?: boolean;
   /** The answer is a file: `bytes` has it, and no more than this. @default the answer is a text */
   readonly mostBytes?: number;

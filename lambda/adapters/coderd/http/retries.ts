@@ -1,7 +1,6 @@
 /**
- * Decides which requests to coderd are sent again, and when. A request is always repeated as a
- * whole. undici's own retries are not used: they request the rest of a cut answer, which coderd
- * does not support, and over TLS some never settle.
+ * Which requests are sent again, as a whole, and when. undici's own retries request the rest of a cut answer,
+ * which coderd does not support, and over TLS some never settle.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -18,10 +17,7 @@ export type Patience = {
 /** The next look comes after 10 s, so a look does not wait longer. */
 export const PATIENCE_OF_A_LOOK: Patience = { silentMs: 8_000, retryMs: 5_000 };
 
-/**
- * The longest pause of a path after a 429, five invocations. A longer `Retry-After` is a mistake of
- * coderd or a proxy, and would leave jobs without tasks.
- */
+/** After a 429, five invocations. A longer `Retry-After` is a mistake, and would leave jobs without tasks. */
 export const LONGEST_PAUSE_MS = 300_000;
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;

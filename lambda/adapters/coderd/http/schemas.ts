@@ -1,7 +1,4 @@
-/**
- * Schemas of coderd's answers, with the fields that the project uses. They drop unknown fields and
- * accept new enum values (docs/internals/coder.md §12).
- */
+/** They drop unknown fields and accept new enum values (docs/internals/coder.md §12). */
 import * as z from 'zod';
 import type { DaemonId, JobId, OrganizationId } from '../../../decision/model/brands.ts';
 import { time } from '../../shared/time.ts';
@@ -22,8 +19,8 @@ const tags = z.record(z.string(), z.string());
 const HUNG = 'Coder: Build has been detected as hung';
 
 /**
- * The error of a job, without its text, which may hold secrets. `hung`: coderd's reaper failed the
- * job (docs/internals/coder.md §5).
+ * Without its text, which may hold secrets. `hung`: coderd's reaper failed it
+ * (docs/internals/coder.md §5).
  */
 const jobError = z.codec(z.string(), z.enum(['hung', 'other']), {
   decode: (text) => (text.startsWith(HUNG) ? 'hung' : 'other'),
@@ -127,10 +124,7 @@ export const memberSchema = z.object({
   user_updated_at: maybeTime,
 });
 
-/**
- * docs/internals/coder.md §10. `build_time_stats` is not used: coderd and its documentation differ
- * in the case of its keys.
- */
+/** docs/internals/coder.md §10, without `build_time_stats`, whose keys differ between releases and docs. */
 export const templateSchema = z.object({
   id: z.string(),
   organization_id: branded<OrganizationId>(),
@@ -151,19 +145,13 @@ export const listedTemplateSchema = templateSchema.extend({ name: z.string() });
 /** By template id. */
 export const activeVersionTagsSchema = z.record(z.string(), tags);
 
-/**
- * docs/internals/coder.md §10: `GET /api/v2/workspaces`. `count` is the number of workspaces on all
- * pages.
- */
+/** docs/internals/coder.md §10. `count`: the number of workspaces on all pages. */
 export const workspacesPageSchema = z.object({ workspaces: z.array(workspaceSchema), count: z.int().min(0) });
 
 /** docs/internals/coder.md §10: `GET /api/v2/templateversions/{id}`. */
 export const templateVersionSchema = z.object({ job: z.object({ tags }) });
 
-/**
- * docs/internals/coder.md §10: `GET /api/v2/templateversions/{id}/presets`. coderd writes Go's own
- * names, and null for none.
- */
+/** docs/internals/coder.md §10. coderd writes Go's own names, and null for none. */
 export const presetsSchema = z.array(z.object({ ID: z.string(), Name: z.string() })).nullable();
 
 /** codersdk.AuthorizationResponse: by name of the check, whether the token's user is allowed. */

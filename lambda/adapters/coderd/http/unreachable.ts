@@ -19,10 +19,7 @@ function reasonOf(cause: unknown): string {
 
 type Advice = readonly (readonly [RegExp, string])[];
 
-/**
- * Problems of a certificate that a CA bundle cannot fix. They come before the general advice about
- * certificates.
- */
+/** A CA bundle cannot fix these, so they come before the general advice about certificates. */
 const FLAWED_CERTIFICATE: Advice = [
   [/altnames/, 'its certificate is for another name; check the host in coder.url, or renew the certificate'],
   [
