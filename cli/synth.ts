@@ -28,8 +28,8 @@ export function addSynthCommand(program: Command, { cliEnvironment }: CommandCon
 type Writer = { synthText(options: SynthOptions): string };
 
 /**
- * In the published command the construct's package. The types of aws-cdk-lib do not hold here: no
- * literal.
+ * In the published command the construct's package. No literal: the types of aws-cdk-lib do not
+ * hold here.
  */
 const WRITER = import.meta.url.endsWith('.ts')
   ? '../infra/plain/synth-text.ts'

@@ -1,7 +1,4 @@
-/**
- * The AWS JSON 1.1 protocol, and for forms the Query protocol (docs/internals/aws.md §6). Times are
- * in seconds.
- */
+/** The AWS JSON 1.1 protocol, and for forms Query (docs/internals/aws.md §6). Times are in seconds. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';

@@ -165,10 +165,7 @@ export function namedDifferences({
   };
 }
 
-/**
- * The chance of a difference this large if there is none. 0 if all pairs differ by the same, or for
- * one pair.
- */
+/** The chance of a difference this large if there is none. 0 if all pairs differ alike, or for one pair. */
 function chanceOf({ change, margin, clarity }: Difference, pairs: number): number {
   if (clarity === 'none') return 1;
   if (margin === undefined || margin === 0) return 0;

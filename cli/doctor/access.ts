@@ -1,7 +1,4 @@
-/**
- * Checks what all other checks need: AWS, the token, and a coderd that is new enough, with the
- * right time.
- */
+/** Checks what all other checks need: AWS, the token, and a coderd that is new enough and on time. */
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { buildInfoSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';

@@ -1,7 +1,4 @@
-/**
- * Sends the requests of all checks in parallel. One cause gives one failure: checks that need it
- * are skipped.
- */
+/** Asks everything in parallel. One cause gives one failure: checks that need it are skipped. */
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { decide } from '../../lambda/decision/decide.ts';
 import { unique } from '../../lambda/decision/model/collections.ts';

@@ -136,10 +136,7 @@ function notFound(id: string, organizations: readonly OrganizationReadings[]): s
   return `finding job ${id}: coderd has no such job in the ${some(organizations.length, 'organization')} of the configuration (${names}). Check the id with "coder provisioner jobs list". coderd deletes the jobs of deleted templates and workspaces`;
 }
 
-/**
- * The forecast shows a start ten minutes late at most, and a list that cannot be read delays it by
- * ten more.
- */
+/** The forecast shows a start ten minutes late at most. An unreadable list delays it by ten more. */
 const LOGGED_WITHIN_MS = 30 * 60_000;
 /** The start is coderd's time and the line has AWS's: these clocks differ. */
 const CLOCK_SKEW_MS = 5 * 60_000;

@@ -149,10 +149,7 @@ function dockerfileText({ image, platform, layout }: ImageRequest, layers: reado
   ].join('\n');
 }
 
-/**
- * Terraform asks all sources for versions. `sealed`: no registry for these providers, whatever the
- * version.
- */
+/** Terraform asks all sources for versions. `sealed`: never a registry for these providers. */
 function terraformRcText(packages: readonly Package[], sealed: boolean): string {
   const addresses = sorted(packages.map(({ address }) => address));
   const list = `[${addresses.map((address) => `\n      "${address}",`).join('')}\n    ]`;

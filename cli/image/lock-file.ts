@@ -8,7 +8,7 @@ export type ProviderLock = {
   readonly address: string;
   readonly version: string;
   /**
-   * `h1:` covers the content of a package for one platform, which is not told; `zh:` is the hash of
+   * `h1:` covers the content of a package for one platform (not told which), `zh:` is the hash of
    * its zip.
    */
   readonly hashes: readonly string[];

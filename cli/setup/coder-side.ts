@@ -101,10 +101,7 @@ export class CoderSide {
     await this.#change(doing, 'PUT', `/organizations/${id}/members/${name}/roles`, { roles });
   }
 
-  /**
-   * Valid for a year, or as long as coderd allows. Nobody holds one of this name that a killed
-   * setup left.
-   */
+  /** Valid for a year, or as long as coderd allows. One of this name is what a killed setup left. */
   async createToken(user: string, token_name: string): Promise<Secret> {
     const left = await this.#http.answer({
       method: 'GET',

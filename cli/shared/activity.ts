@@ -41,10 +41,7 @@ type BlockingProgress = {
   readonly clear: () => void;
 };
 
-/**
- * As `whileWorking`, for work that blocks this thread: it tells itself how far it is, as often as
- * it likes.
- */
+/** As `whileWorking`, for work that blocks this thread: it tells itself how far it is. */
 export function showBlockingProgress({ terminal, quietMs = QUIET_MS }: Shown): BlockingProgress {
   let nextAt = performance.now() + quietMs;
   let isShown = false;

@@ -15,10 +15,7 @@ const STORE = '--secret-string file:///dev/stdin';
 /** A newline at the end would make another value. */
 const WITHOUT_NEWLINE = `tr -d '\\n'`;
 
-/**
- * `hasTokenInShell`: CODER_SESSION_TOKEN can be stored. Otherwise the command creates a token
- * (docs/deploy.md).
- */
+/** `hasTokenInShell`: CODER_SESSION_TOKEN can be stored. Otherwise the command creates a token. */
 export function tokenCommand(
   secret: string,
   hasTokenInShell: boolean,

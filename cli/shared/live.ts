@@ -11,10 +11,7 @@ import { checkAwsSetup, isEverywhere, withAdvice } from './aws-advice.ts';
 import { type CliEnvironment, InputError } from './cli-environment.ts';
 import { clusterOf, type LiveOptions, readConfig } from './live-options.ts';
 
-/**
- * A list that cannot be read has its status. Throws InputError if AWS does not answer: one message
- * is enough.
- */
+/** A list that cannot be read has its status. Throws InputError if AWS does not answer at all. */
 export async function lookLive(options: LiveOptions, cliEnvironment: CliEnvironment) {
   const { config, caBundle } = readConfig(options.config, cliEnvironment);
   const cluster = clusterOf(options, cliEnvironment, config);

@@ -34,10 +34,7 @@ export function checkWritable(file: string, inputs: readonly (string | undefined
   if (taken !== undefined) refuse('it is the input file');
 }
 
-/**
- * The old content stays until the new one is complete. More than 500 MB come in pieces. Throws
- * InputError.
- */
+/** The old content stays until the new one is complete. 500 MB and more come in pieces. Throws InputError. */
 export function writeWhole(file: string, text: string | Iterable<string>): void {
   checkWritable(file);
   const target = existsSync(file) ? realpathSync(file) : file;

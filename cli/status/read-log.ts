@@ -1,7 +1,4 @@
-/**
- * The function's last look and the waits of the last hour. What cannot be read is `unknown`, with
- * its cause.
- */
+/** The function's last look and the waits of the last hour. Both may be `unknown`, with the cause. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { type LookLog, LookLogError, readLastLook } from '../../lambda/adapters/look-log.ts';

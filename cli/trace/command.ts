@@ -5,10 +5,7 @@ import { addTraceExportCommand } from './export.ts';
 import { addTraceGenerateCommand } from './generate.ts';
 import { addTraceImportCommand } from './import.ts';
 
-/**
- * `autoscaler trace`: traces are JSON lines with the jobs of a coderd, real or generated
- * (docs/backtest.md).
- */
+/** `autoscaler trace`: the jobs of a coderd, real or generated, as JSON lines (docs/backtest.md). */
 export function addTraceCommand(program: Command, context: CommandContext): void {
   const trace = program
     .command('trace')

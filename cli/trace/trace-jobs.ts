@@ -160,10 +160,7 @@ function kindOfJob({ type }: Job): JobKind {
   return type === 'workspace_build' ? 'prebuild' : 'import';
 }
 
-/**
- * coderd's lifecycle executor stops the workspaces of tasks for a reason of their own
- * (docs/internals/coder.md §10).
- */
+/** Reasons of coderd's lifecycle executor (docs/internals/coder.md §10), with one for task workspaces. */
 const KIND_OF_REASON: ReadonlyMap<string, JobKind> = new Map([
   ['autostart', 'autostart'],
   ['autostop', 'autostop'],
@@ -178,10 +175,7 @@ function kindOf(build: WorkspaceBuild | undefined): JobKind {
   return KIND_OF_REASON.get(build?.reason ?? '') ?? 'user';
 }
 
-/**
- * The executor runs once a minute: a job was due at the start of it, or waited for a daemon, which
- * no data shows.
- */
+/** The executor runs once a minute: a job was due at the start of it, or waited for a daemon. */
 function minuteOf(time: EpochMs): EpochMs {
   return (Math.floor(time / 60_000) * 60_000) as EpochMs;
 }

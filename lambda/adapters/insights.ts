@@ -1,7 +1,4 @@
-/**
- * Queries of CloudWatch Logs Insights, for the command line only. AWS charges for the bytes that a
- * query scans.
- */
+/** Queries of CloudWatch Logs Insights, for the command line. AWS charges for the bytes scanned. */
 import {
   type CloudWatchLogsClient,
   GetQueryResultsCommand,
@@ -47,10 +44,7 @@ export class LogQueryError extends Error {
   }
 }
 
-/**
- * If one answer does not hold the rows, it queries each half of the time: sort them. Throws
- * LogQueryError.
- */
+/** If one answer does not hold the rows, it queries each half: sort them. Throws LogQueryError. */
 export async function queryLogs(
   client: CloudWatchLogsClient,
   query: InsightsQuery,

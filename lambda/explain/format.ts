@@ -2,10 +2,7 @@
 import type { TransitionKind, Transitions } from '../decision/model/plan.ts';
 import type { Tags } from '../decision/model/tags.ts';
 
-/**
- * What a terminal or GitHub Actions obeys: control characters, ends of lines, `::` at the
- * beginning, `##[`.
- */
+/** What a terminal or GitHub Actions obeys: control characters, ends of lines, `::` at the start, `##[`. */
 const OBEYED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|(?<=^\s*):(?=:)|#(?=#\[)/gu;
 
 /** One line, whatever names, tags and errors are in it: what is obeyed is shown as JSON writes it. */

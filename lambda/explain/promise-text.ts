@@ -3,10 +3,7 @@ import { groupsBy, sum } from '../decision/model/collections.ts';
 import type { NoPromise, PendingJob, Promises } from '../decision/model/promise.ts';
 import { ageText, some, tagText, timeText } from './format.ts';
 
-/**
- * Jobs whose start is unknown for the same reason share a line. Unschedulable ones have their own
- * section.
- */
+/** Jobs whose start is unknown for the same reason share a line. Unschedulable ones have a section. */
 export function promiseLines(
   { pendingJobs, pendingJobsLeftOut }: Promises,
   { takenAt, most }: { readonly takenAt: string; readonly most: number },

@@ -1,7 +1,4 @@
-/**
- * What `autoscaler setup` calls. STS and CloudFormation speak the Query protocol
- * (docs/internals/aws.md §6).
- */
+/** What `autoscaler setup` calls. Two services speak the Query protocol (docs/internals/aws.md §6). */
 import { z } from 'zod';
 import { AwsError, type AwsService, accessDenied, type Caller, operationsFor } from '../base/aws-service.ts';
 import type { AccountModel } from './model.ts';

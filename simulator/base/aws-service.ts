@@ -76,10 +76,7 @@ export function accessDenied(
 type PageRequest = { readonly maxResults?: number | undefined; readonly nextToken?: string | undefined };
 type Page = { readonly items: readonly string[]; readonly nextToken?: string };
 
-/**
- * Sorted by ARN. The token stands for the last ARN, so no entry is skipped or repeated when others
- * change.
- */
+/** Sorted by ARN. The token stands for the last ARN, so none is skipped or repeated when others change. */
 export function pageOf(arns: readonly string[], request: PageRequest, size: { fallback: number }): Page {
   const { maxResults = size.fallback, nextToken } = request;
   if (!Number.isInteger(maxResults) || maxResults < 1 || maxResults > 100)

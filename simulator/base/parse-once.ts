@@ -1,7 +1,4 @@
-/**
- * Parses answers like their schemas, but each object of a list only once
- * (simulator/coderd/queries/rows.ts).
- */
+/** Parses each object of a list only once (simulator/coderd/queries/rows.ts). */
 import * as z from 'zod';
 
 const parsed = new WeakMap<z.ZodType, WeakMap<object, unknown>>();

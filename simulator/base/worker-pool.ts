@@ -1,6 +1,6 @@
 /**
- * Runs requests on threads, one at a time on each. One thread is the calling one: another would
- * load all again.
+ * Runs requests on threads, one at a time on each. A single one is the calling thread: it has all
+ * modules.
  */
 
 import { availableParallelism } from 'node:os';
@@ -12,10 +12,7 @@ type OnProgress = (share: number) => void;
 export type Handle<Request, Result> = (request: Request, onProgress: OnProgress) => Result | Promise<Result>;
 
 export type WorkerPool<Request, Result> = {
-  /**
-   * Rejects with what the handler threw, or with WorkerPoolError if the thread ends first. `share`:
-   * 0 to 1.
-   */
+  /** Rejects with what the handler threw, or WorkerPoolError if the thread ends first. `share`: 0 to 1. */
   readonly run: (request: Request, onProgress?: OnProgress) => Promise<Result>;
   /** Ends all threads, whatever they do. */
   readonly close: () => Promise<void>;

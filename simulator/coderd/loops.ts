@@ -1,6 +1,6 @@
 /**
- * The lifecycle executor (docs/internals/coder.md §10), the cleanup of hung jobs (§5) and of daemon
- * rows (§2).
+ * The lifecycle executor (docs/internals/coder.md §10), the job reaper (§5), and the purge of
+ * daemons (§2).
  */
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { type TagSet, tagKey } from '../../lambda/decision/model/tags.ts';

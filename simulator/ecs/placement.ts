@@ -29,10 +29,7 @@ export function emptiestZone(zones: readonly string[], tasks: readonly { zone: s
   return random.pick(zones.filter((zone) => (counts.get(zone) ?? 0) === least));
 }
 
-/**
- * An unprotected task in the zone with most of the service's tasks, or the worst one. Never a
- * protected one.
- */
+/** An unprotected task in the zone with most of the service's tasks, or the worst one. */
 export function pickVictim<T extends Candidate>(
   tasks: readonly T[],
   choice: { readonly random: Random; readonly victims: Victims },

@@ -2,10 +2,7 @@
 
 import type { CleanupReading } from './rollout.ts';
 
-/**
- * Which calls a service with too many protected tasks refuses: AWS leaves it open
- * (docs/internals/aws.md §1).
- */
+/** Which calls are refused if too many tasks are protected: AWS leaves it open (docs/internals/aws.md §1). */
 export type DeploymentBlocked =
   /** Only new protections. */
   | 'new-only'

@@ -1,7 +1,4 @@
-/**
- * Application Auto Scaling: DescribeScalableTargets, which the function may not call, and target
- * tracking.
- */
+/** Application Auto Scaling: DescribeScalableTargets, which only people call, and target tracking. */
 import { z } from 'zod';
 import { type AwsService, operationsFor } from '../base/aws-service.ts';
 import type { EcsModel } from './model.ts';

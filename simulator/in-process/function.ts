@@ -66,10 +66,7 @@ export type FunctionOptions = {
   readonly onLook: (look: LookResult, durationMs: number, started: StartedWaits) => void;
   /** Whether each wait has what was promised, as in the deployed function. It takes time. @default false */
   readonly isPromising?: boolean;
-  /**
-   * Called in place of a look that would change nothing. Undefined: it makes all looks. @default
-   * undefined
-   */
+  /** Called in place of a look that would change nothing. Undefined: it makes all. @default undefined */
   readonly onLeftOut?: (() => void) | undefined;
   /** Called when an invocation ends. */
   readonly onInvoked: (end: Invoked) => void;

@@ -22,10 +22,7 @@ import type { TokenExpiry } from './token-expiry.ts';
 
 /** A URL with 100 UUIDs is shorter than 4 KB. */
 const IDS_A_REQUEST = 100;
-/**
- * coderd's reaper has ended the job of a daemon that was not seen for longer
- * (docs/internals/coder.md §5).
- */
+/** Of daemons not seen for longer coderd's reaper has ended the job (docs/internals/coder.md §5). */
 const DAEMON_MAX_AGE = '1h';
 
 // Building a schema takes longer than parsing a short list with it.

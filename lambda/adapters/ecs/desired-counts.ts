@@ -18,10 +18,7 @@ const REMEMBERED_MS = 3_600_000;
 /** After a longer pause another process of this function may have looked, and changed the count. */
 const WATCHED_MS = 90_000;
 
-/**
- * The counts that this process has seen and set, and since when ECS has fewer tasks. Others are
- * someone else's.
- */
+/** Counts that this process has seen and set, and since when tasks are missing. Others are someone else's. */
 export class DesiredCounts {
   readonly #known = new Map<ServiceArn, Known>();
 

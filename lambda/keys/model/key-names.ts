@@ -1,7 +1,4 @@
-/**
- * `<deployment id>-<pool>-<8 random characters>`: the only field of coderd's keys that tells whose
- * they are.
- */
+/** `<deployment id>-<pool>-<8 random characters>`: nothing else of coderd's keys tells whose they are. */
 import { createHash } from 'node:crypto';
 
 const STACK_CHARACTERS = 14;

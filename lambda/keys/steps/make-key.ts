@@ -1,7 +1,4 @@
-/**
- * coderd shows a key once. If this dies before it stores the key, its name tells the sweep that it
- * is ours.
- */
+/** coderd shows a key once. The name of one that was never stored tells the sweep that it is ours. */
 
 import { Secret } from '../../adapters/shared/secret.ts';
 import { messageOf } from '../../decision/model/message-of.ts';

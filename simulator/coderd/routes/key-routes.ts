@@ -65,10 +65,7 @@ function remove(request: OrganizationRequest): Answer {
   return { status: 204, body: undefined };
 }
 
-/**
- * The key alone signs in, and no licence is asked for (docs/internals/coder.md §3;
- * httpmw/provisionerdaemon.go).
- */
+/** The key alone signs in, without a licence (docs/internals/coder.md §3; httpmw/provisionerdaemon.go). */
 export function provisionerKey(model: CoderdModel, secret: string | undefined): Answer {
   if (secret === undefined) return { status: 401, body: { message: 'provisioner daemon key required' } };
   if (secret.length !== SECRET_LENGTH) {

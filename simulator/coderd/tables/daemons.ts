@@ -49,10 +49,7 @@ export class DaemonTable {
     return this.#changes;
   }
 
-  /**
-   * UpsertProvisionerDaemon: a row of this organization, name and owner keeps its id
-   * (docs/internals/coder.md §2).
-   */
+  /** UpsertProvisionerDaemon: organization, name and owner identify a row (docs/internals/coder.md §2). */
   upsert(registration: DaemonRegistration, now: EpochMs): DaemonRecord {
     const name = uniqueName(registration);
     const id = this.#idByName.get(name) ?? (this.#random.uuid() as DaemonId);

@@ -374,7 +374,7 @@ export function newBuild(
 }
 
 /**
- * Not of prebuilt ones. A deadline after the next autostart moves to the TTL after it
+ * Not of prebuilt ones. After the next autostart a deadline moves to the TTL after it
  * (CalculateAutostop).
  */
 function setDeadlines(workspace: Workspace, at: EpochMs): void {

@@ -19,10 +19,7 @@ export type Latencies = {
   readonly healthyMs: number;
 };
 
-/**
- * How `boot` is divided, in this order (docs/internals/aws.md §2: about 10 s for the interface, no
- * other number).
- */
+/** How `boot` is divided, in this order (docs/internals/aws.md §2: about 10 s for the interface). */
 export const BOOT_SHARES = { network: 0.3, imagePull: 0.6, containerStart: 0.1 } as const;
 
 /** Of Fargate, for small images (docs/internals/aws.md §2: 30 to 60 s, no primary number). */

@@ -28,10 +28,7 @@ export type ListedWorkspaces = {
   readonly resumeAt: number;
 };
 
-/**
- * `resumeAt`: the offset of the page after the first one, so that each page gets its turn if time
- * is short.
- */
+/** `resumeAt`: the offset of the second page to read, so that each page gets its turn if time is short. */
 export type Turn = { readonly now: EpochMs; readonly resumeAt: number };
 
 /** Page by page, once more if rows are missing. If a page fails, the reading is `failed` with the others. */

@@ -18,10 +18,7 @@ const tags = z.record(z.string(), z.string());
 
 const HUNG = 'Coder: Build has been detected as hung';
 
-/**
- * Without its text, which may hold secrets. `hung`: coderd's reaper failed it
- * (docs/internals/coder.md §5).
- */
+/** Without its text, which may hold secrets. `hung`: the reaper failed it (docs/internals/coder.md §5). */
 const jobError = z.codec(z.string(), z.enum(['hung', 'other']), {
   decode: (text) => (text.startsWith(HUNG) ? 'hung' : 'other'),
   encode: (error) => (error === 'hung' ? HUNG : 'other'),
