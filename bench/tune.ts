@@ -25,10 +25,10 @@ export async function measureTune(seed: number): Promise<TuneFigures> {
   const file = configFileOf(scenario);
   const { config } = readConfig(readFileSync(file, 'utf8'), file);
   const workerPool = startWorkerPool(1);
-  const given = { trace, config, region: 'us-east-1', workerPool };
+  const given = { trace, config, region: 'us-east-1' };
   const order = orderOf({ ...given, seed, valueOfMinute: 0 }, { policy: 'autoscaler' }, false);
   const replayMs = await cpuOf(() => workerPool.run(order));
-  const tuneMs = await cpuOf(() =>
+  const tuneMs = await cpuOf(async () =>
     tune({ ...given, target: { kind: 'mean-wait', seconds: 15 }, seeds: SEEDS }),
   );
   await workerPool.close();

@@ -21,26 +21,21 @@ type AutoscalerOptions = {
   readonly context: Pick<PolicyContext, 'isCoderdDown' | 'count'>;
   /** `waits`: the waits of the jobs that started since the last look. */
   readonly onLook: (look: LookResult, waits: StartedWaits) => void;
-  readonly leavesOutLooks: boolean;
   readonly onError: (error: unknown) => void;
 };
 
 export function runAutoscaler(options: AutoscalerOptions): void {
-  const { world, scheduler, config, context, leavesOutLooks, onLook, onError } = options;
+  const { world, scheduler, config, context, onLook, onError } = options;
   let refusedAt = Number.NEGATIVE_INFINITY;
-  const sent = { coderd: 0, ecs: 0 };
-  let least: typeof sent | undefined;
   const line = {
     coderd: async <T>(answer: () => T): Promise<T> => {
       context.count({ coderd: 1 });
-      sent.coderd++;
       if (!context.isCoderdDown()) return answer();
       refusedAt = scheduler.now();
       throw new NoAnswer('the world has an outage');
     },
     ecs: async <T>(answer: () => T): Promise<T> => {
       context.count({ ecs: 1 });
-      sent.ecs++;
       return answer();
     },
     others: atOnce,
@@ -55,17 +50,11 @@ export function runAutoscaler(options: AutoscalerOptions): void {
     scheduler,
     config: () => config,
     random: new Random(options.seed),
-    line: () => {
-      Object.assign(sent, { coderd: 0, ecs: 0 });
-      return line;
-    },
+    line: () => line,
     onLook: (look, _, waits) => {
       context.count({ ticks: 1 });
-      if (least === undefined || sent.coderd + sent.ecs < least.coderd + least.ecs) least = { ...sent };
       onLook(look, waits);
     },
-    // such a look needs no more requests than any other
-    onLeftOut: leavesOutLooks ? () => context.count({ ticks: 1, ...least }) : undefined,
     onInvoked,
   });
   void autoscaler.run();

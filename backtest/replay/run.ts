@@ -58,8 +58,6 @@ export type RunOptions = {
   /** Called with the share of the period that is done, 0 to 1. */
   readonly onProgress?: (share: number) => void;
   readonly onLook?: (look: LookResult) => void;
-  /** Leaves out looks that would change nothing; with a forecast the result is only close. @default false */
-  readonly leavesOutLooks?: boolean;
   /** So long after its submission a person cancels a job. Undefined: never. @default never */
   readonly cancelAfterMs?: (job: TraceJob) => number | undefined;
   readonly onAcquired?: (job: JobId, at: EpochMs) => void;
@@ -226,7 +224,6 @@ class Simulation {
       config: this.#options.config,
       context,
       seed: this.#options.seed,
-      leavesOutLooks: this.#options.leavesOutLooks ?? false,
       onLook: (tick, started) => {
         this.#options.onWaits?.(started);
         for (const wait of started.waits) this.#waits.set(wait.id, wait);

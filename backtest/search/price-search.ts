@@ -1,15 +1,12 @@
 /**
- * Searches the price of waiting that meets a target. With a higher price cost rises and waits fall,
- * up to chance. All prices are tried in a sketch of the world, with all seeds; the function itself is
- * replayed at the configured price and at the best one, and these replays correct the sketch. A target
- * is met if the upper end of the range meets it, so that it will be met in the next week, too.
+ * Searches the price of waiting that meets a target. With a higher price cost rises and waits fall, up to
+ * chance. All prices are tried in a sketch of the world, with all seeds. A target is met if the upper end
+ * of the range meets it, so that it will be met in the next week, too.
  */
 import { meanOf } from '../../lambda/decision/model/collections.ts';
 import { DAY_MS } from '../../lambda/decision/model/units.ts';
-import * as estimate from '../estimate/estimate.ts';
-import { type Estimate, type Estimates, estimatesOf } from '../estimate/estimate.ts';
-import { type Figures, lostJobs } from '../replay/result.ts';
-import type { Run } from '../replay/run.ts';
+import { type Estimate, type Estimates, estimatesOf, perMonth as monthlyOf } from '../estimate/estimate.ts';
+import type { Figures } from '../replay/result.ts';
 import type { Trace } from '../trace/trace.ts';
 import type { Sketch } from './sketch.ts';
 
@@ -27,117 +24,47 @@ export type PriceSearch = {
   readonly worth: readonly PricePoint[];
 };
 
-type Tries = {
-  readonly prices: readonly number[];
-  readonly configured: number;
-  readonly sketchAt: (price: number) => PricePoint;
-  readonly replayAt: (price: number) => Promise<Correction>;
-};
-
-export async function findPrice(target: Target | undefined, tries: Tries): Promise<PriceSearch> {
-  const { prices, configured, sketchAt, replayAt } = tries;
-  const sketched = prices.map(sketchAt);
-  const corrections = new Map<number, Correction>();
-  const replay = async (price: number): Promise<void> => void corrections.set(price, await replayAt(price));
-  const bestAmong = (points: readonly PricePoint[]): PricePoint | undefined =>
-    target === undefined ? undefined : bestOf(target, points);
-  if (target !== undefined && sketched.every((point) => isFarFrom(target, point)))
-    return { best: undefined, points: sketched, worth: [] };
-  const promising = bestAmong(sketched)?.price ?? configured;
-  await Promise.all([...new Set([configured, promising])].map(replay));
-  let points = correct(sketched, corrections);
-  let best = bestAmong(points);
-  while (best !== undefined && !corrections.has(best.price) && corrections.size < MOST_REPLAYS) {
-    await replay(best.price);
-    points = correct(sketched, corrections);
-    best = bestAmong(points);
-  }
-  if (target !== undefined && best === undefined) return { best, points, worth: [] };
-  const at = prices.indexOf(best?.price ?? configured);
-  return { best, points, worth: points.slice(Math.max(0, at - 1), at + 2) };
+/** `points`: with all seeds, lowest price first. */
+export function findPrice(target: Target | undefined, points: readonly PricePoint[]): PriceSearch {
+  if (target === undefined) return { best: undefined, points, worth: around(points, isConfigured) };
+  const best = bestOf(target, points);
+  return { best, points, worth: best === undefined ? [] : around(points, (point) => point === best) };
 }
 
-/** The best price hardly changes after so many replays. */
-const MOST_REPLAYS = 3;
+const isConfigured = (point: PricePoint): boolean => point.isConfigured;
 
-/** Beyond what a correction changes. */
-const FAR = 2;
-
-function isFarFrom(target: Target, { seen }: PricePoint): boolean {
-  return seen[figureOf(target)].value > FAR * mostOf(target);
+/** A point and its neighbours. */
+function around(
+  points: readonly PricePoint[],
+  isMiddle: (point: PricePoint) => boolean,
+): readonly PricePoint[] {
+  const at = points.findIndex(isMiddle);
+  return points.slice(Math.max(0, at - 1), at + 2);
 }
 
-/** What replays of some days had, and the sketch of the same days. */
-export type Correction = {
-  readonly replayed: Levels;
-  readonly sketched: Levels;
-  readonly peaks: Figures['peaks'];
-  readonly lostJobs: number;
-};
-
-/** A wait of less than this shows nothing of how far the sketch is off; few jobs wait longest. */
-const LEAST: Levels = { dollarsPerMonth: 0.01, meanWaitS: 1, p95WaitS: 20 };
-/** How far a figure may be off in nine of ten cases, beside what days differ (docs/adr/0045). */
+/**
+ * What replays have for each 1 of a sketch, and the factor within which nine in ten are of that
+ * (docs/adr/0045-how-sure-a-figure-is.md).
+ */
+const REPLAYED: Levels = { dollarsPerMonth: 1.1, meanWaitS: 0.9, p95WaitS: 0.95 };
 const OFF_BY: Levels = { dollarsPerMonth: 1.25, meanWaitS: 1.4, p95WaitS: 1.25 };
 
-function correct(
-  points: readonly PricePoint[],
-  corrections: ReadonlyMap<number, Correction>,
-): readonly PricePoint[] {
-  const all = [...corrections].toSorted(([a], [b]) => a - b);
-  return points.map((point) => {
-    const factorOf = (name: keyof Levels): number =>
-      between(
-        all.map(([price, { replayed, sketched }]) => {
-          const factor = (replayed[name] + LEAST[name]) / (sketched[name] + LEAST[name]);
-          return { at: Math.log(price), value: Math.log(factor) };
-        }),
-        Math.log(point.price),
-      );
-    return corrected(point, each(factorOf), corrections);
-  });
+function asReplayed({ value, range }: Estimate, name: keyof Levels): Estimate {
+  const level = value * REPLAYED[name];
+  if (range === undefined) return { value: level };
+  const [low, high] = range;
+  if (value === 0) return { value, range: [0, high * REPLAYED[name]] };
+  const by = OFF_BY[name];
+  return { value: level, range: [level / widened(value / low, by), level * widened(high / value, by)] };
 }
 
-/** Interpolates between sorted points, and returns the exponential. */
-function between(points: readonly { readonly at: number; readonly value: number }[], at: number): number {
-  const after = points.findIndex((point) => point.at >= at);
-  const high = points.at(after);
-  const low = after <= 0 ? high : points[after - 1];
-  if (low === undefined || high === undefined) return 1;
-  const share = high.at === low.at ? 0 : (at - low.at) / (high.at - low.at);
-  return Math.exp(low.value + share * (high.value - low.value));
-}
-
-function corrected(
-  point: PricePoint,
-  factors: Levels,
-  corrections: ReadonlyMap<number, Correction>,
-): PricePoint {
-  const own = corrections.get(point.price);
-  const of = (name: keyof Levels): Estimate => {
-    const { value, range } = point.seen[name];
-    const level = value * factors[name];
-    if (range === undefined) return { value: level };
-    const wider = ([low, high]: readonly [number, number]) =>
-      [level / widened(value / low, OFF_BY[name]), level * widened(high / value, OFF_BY[name])] as const;
-    return { value: level, range: value === 0 ? range : wider(range) };
-  };
-  const { heldOut } = point;
+function allAsReplayed({ dollarsPerMonth, meanWaitS, p95WaitS }: Estimates): Estimates {
   return {
-    ...point,
-    isReplayed: own !== undefined,
-    seen: each(of),
-    heldOut: heldOut && each((name) => heldOut[name] * factors[name]),
-    lostJobs: own?.lostJobs ?? 0,
-    peaks: highestPeaks([point.peaks, ...[...corrections.values()].map(({ peaks }) => peaks)]),
+    dollarsPerMonth: asReplayed(dollarsPerMonth, 'dollarsPerMonth'),
+    meanWaitS: asReplayed(meanWaitS, 'meanWaitS'),
+    p95WaitS: asReplayed(p95WaitS, 'p95WaitS'),
   };
 }
-
-const each = <T>(of: (name: keyof Levels) => T): Readonly<Record<keyof Levels, T>> => ({
-  dollarsPerMonth: of('dollarsPerMonth'),
-  meanWaitS: of('meanWaitS'),
-  p95WaitS: of('p95WaitS'),
-});
 
 /** Two independent factors together. */
 const widened = (factor: number, other: number): number =>
@@ -171,8 +98,6 @@ export type PricePoint = {
   readonly price: number;
   readonly isConfigured: boolean;
   readonly seeds: number;
-  /** Whether the function was replayed at this price, on some of the days. */
-  readonly isReplayed: boolean;
   /** The days by which the price is chosen. */
   readonly seen: Estimates;
   /** The days that are held back. Undefined: the history is too short. */
@@ -180,9 +105,7 @@ export type PricePoint = {
   /** Means of the whole trace. */
   readonly launches: number;
   readonly idleLaunches: number;
-  /** Jobs that were killed, failed by coderd after 30 min, or never run, in the days that were replayed. */
-  readonly lostJobs: number;
-  /** The most tasks of all seeds and replays. `byPool`: only of pools that ran a job. */
+  /** The most tasks of all seeds. `byPool`: only of pools that ran a job. */
   readonly peaks: Figures['peaks'];
 };
 
@@ -194,8 +117,7 @@ export const USUAL_PRICES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2] as const;
 
 type Period = Pick<Trace, 'from' | 'to'>;
 
-export const perMonth = (amount: number, { from, to }: Period): number =>
-  estimate.perMonth(amount, to - from);
+export const perMonth = (amount: number, { from, to }: Period): number => monthlyOf(amount, to - from);
 
 /** The last third of two weeks or more, so that a change shows; else every third day; none of five. */
 export function heldBack({ from, to }: Period): readonly boolean[] {
@@ -220,24 +142,12 @@ export function pricePoint(
   const daysOf = (which: boolean) =>
     sketches.map(({ days }) => days.filter((_, day) => isHeldBack[day] === which));
   return {
-    ...{ price, isConfigured, isReplayed: false, seeds: sketches.length },
-    seen: estimatesOf(daysOf(false)),
-    heldOut: isHeldBack.includes(true) ? levelsOf(estimatesOf(daysOf(true))) : undefined,
+    ...{ price, isConfigured, seeds: sketches.length },
+    seen: allAsReplayed(estimatesOf(daysOf(false))),
+    heldOut: isHeldBack.includes(true) ? levelsOf(allAsReplayed(estimatesOf(daysOf(true)))) : undefined,
     launches: meanOf(sketches.map(({ launches }) => launches)),
     idleLaunches: meanOf(sketches.map(({ idleLaunches }) => idleLaunches)),
-    lostJobs: 0,
     peaks: highestPeaks(sketches.map(({ peaks }) => peaks)),
-  };
-}
-
-/** `run`: a replay of the days of `sketches`. */
-export function correctionOf({ days, figures }: Run, sketches: readonly Sketch[]): Correction {
-  const ran = Object.entries(figures.peaks.byPool).filter(([pool]) => figures.waitByPool[pool] !== undefined);
-  return {
-    replayed: levelsOf(estimatesOf([days])),
-    sketched: levelsOf(estimatesOf(sketches.map((each) => each.days))),
-    peaks: { ...figures.peaks, byPool: Object.fromEntries(ran) },
-    lostJobs: lostJobs(figures),
   };
 }
 

@@ -1,8 +1,7 @@
-/** Recommends price, limits above the observed peaks and start time, as YAML without defaults. */
+/** Recommends price, limits above the peaks and start time, as YAML of what changes. */
 
 import { stringify } from 'yaml';
-import type { DeployedPool, Deployment } from '../../lambda/config/rules/deployment.ts';
-import { countsUpToMax, withMax } from '../../lambda/config/rules/max.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { START_TIME } from '../../lambda/config/schema/schema.ts';
 import { waitingOf } from '../../lambda/config/schema/waiting-schema.ts';
 import type { Waiting } from '../../lambda/decision/model/config.ts';
@@ -32,26 +31,24 @@ export function recommend(
   { price, peaks }: Pick<PricePoint, 'price' | 'peaks'>,
   startTimeMs: number | undefined,
 ): Recommendation {
-  const pools = config.pools.map((pool) => boundsOf(pool, peaks.byPool[pool.name] ?? 0));
+  const pools = config.pools.map(({ name, max }) => {
+    const used = peaks.byPool[name] ?? 0;
+    return { name, used, max: used === 0 ? max : Math.max(max, withRoom(used)) };
+  });
   const largest = Math.max(...pools.map(({ max }) => max));
   return {
     price,
     pools,
-    maxTasks: Math.max(largest, withRoom(peaks.all)),
+    maxTasks: Math.max(config.limits.maxTasks, largest, withRoom(peaks.all)),
     maxTasksUsed: peaks.all,
     startTimeMs,
   };
 }
 
-function boundsOf(pool: DeployedPool, used: number): RecommendedPool {
-  const { name, max } = pool;
-  if (used === 0) return { name, used, max };
-  // with the lowest max, only written counts are high
-  const written = countsUpToMax(withMax(pool, 1)).map(({ count }) => count);
-  return { name, used, max: Math.max(...written, withRoom(used)) };
-}
-
-/** One quarter more, and at least two tasks: the next weeks may be busier than the trace. */
+/**
+ * One quarter more, and at least two tasks: the next weeks may be busier than the trace. A limit is never
+ * lowered: the function may need more tasks than its sketch.
+ */
 const withRoom = (tasks: number): number => Math.max(tasks + 2, Math.ceil(tasks * 1.25));
 
 /** The slowest start in steps of 5 s, within the range of the setting. Undefined: the trace has none. */
@@ -72,33 +69,31 @@ export function withStartTime(
   return { ...config, pools: config.pools.map((pool) => ({ ...pool, startTimeMs })) };
 }
 
-/** The YAML. `config` is the configuration with the recommendation applied. */
+/** The YAML of what changes. `config`: with the price of the recommendation, and its present limits. */
 export function yamlFragment(
   { maxTasks, maxTasksUsed, pools, startTimeMs }: Recommendation,
   config: Deployment,
 ): string {
   const top = topWaiting(config);
-  const lines = [
-    ...['waiting:', ...pricesOf(top).map((line) => `  ${line}`)],
-    ...[
-      'limits:',
-      `  maxTasks: ${maxTasks}  # the replay had up to ${some(maxTasksUsed, 'task')}, idle ones too`,
-    ],
-    'pools:',
-  ];
-  for (const { name, max, used } of pools) {
-    const waiting = config.pools.find((pool) => pool.name === name)?.waiting;
-    const own = waiting === undefined ? [] : differences(waiting, top);
-    lines.push(
-      `  - name: ${stringify(name).trim()}`,
-      used === 0
-        ? `    max: ${max}  # unchanged: it ran no job of this trace`
-        : `    max: ${max}  # the replay had up to ${some(used, 'task')}, idle ones too`,
+  const becauseOf = (used: number): string => `  # it used up to ${some(used, 'task')}, idle ones too`;
+  const changed = pools.flatMap(({ name, max, used }) => {
+    const pool = config.pools.find((each) => each.name === name);
+    const own = pool === undefined ? [] : differences(pool.waiting, top);
+    const lines = [
+      ...(max === pool?.max ? [] : [`    max: ${max}${becauseOf(used)}`]),
       ...(own.length === 0 ? [] : ['    waiting:', ...own.map((line) => `      ${line}`)]),
       ...(startTimeMs === undefined ? [] : [`    startTime: ${startTimeMs / 1000}s`]),
-    );
-  }
-  return lines.join('\n');
+    ];
+    return lines.length === 0 ? [] : [`  - name: ${stringify(name).trim()}`, ...lines];
+  });
+  return [
+    'waiting:',
+    ...pricesOf(top).map((line) => `  ${line}`),
+    ...(maxTasks === config.limits.maxTasks
+      ? []
+      : ['limits:', `  maxTasks: ${maxTasks}${becauseOf(maxTasksUsed)}`]),
+    ...(changed.length === 0 ? [] : ['pools:', ...changed]),
+  ].join('\n');
 }
 
 type Prices = Partial<Waiting> & Pick<Waiting, 'person'>;

@@ -20,7 +20,6 @@ export type Order = {
   readonly valueOfMinute: number;
   readonly dollarsPerHour: Readonly<Record<string, number>>;
   readonly isPictured: boolean;
-  readonly leavesOutLooks?: boolean;
 };
 
 export type WorkerPool = base.WorkerPool<Order, Run>;

@@ -55,15 +55,21 @@ export function withScenarioOptions(command: Command): Command {
     .option('--days <number>', 'days of the scenario (default: 7)', countTo(MOST_DAYS));
 }
 
-/** Adds `--region`, `--workers` and `--skip-bad`. */
+/** Adds `--workers`, `--region` and `--skip-bad`. */
 export function withRunOptions(command: Command): Command {
-  return command
-    .option('--region <name>', 'AWS Region of the Fargate prices', parseRegion, 'us-east-1')
-    .option(
+  return withPriceOptions(
+    command.option(
       '--workers <number>',
       'number of threads; does not change the figures',
       countTo(MOST_WORKERS),
       availableParallelism(),
-    )
+    ),
+  );
+}
+
+/** Adds `--region` and `--skip-bad`. */
+export function withPriceOptions(command: Command): Command {
+  return command
+    .option('--region <name>', 'AWS Region of the Fargate prices', parseRegion, 'us-east-1')
     .option('--skip-bad', 'skip invalid lines of the trace and count them', false);
 }

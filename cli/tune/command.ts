@@ -5,8 +5,8 @@ import { type Tuning, tune } from '../../backtest/search/tune.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { isMonthly } from '../backtest/amounts.ts';
 import { cautionsOf } from '../backtest/cautions.ts';
-import { parseValue, withRunOptions, withTraceOptions } from '../backtest/options.ts';
-import { onThreads } from '../backtest/progress.ts';
+import { parseValue, withPriceOptions, withTraceOptions } from '../backtest/options.ts';
+import { showProgress } from '../backtest/progress.ts';
 import { CONFIG_DESCRIPTION, readSubject, type Subject, type SubjectOptions } from '../backtest/subject.ts';
 import {
   type CliEnvironment,
@@ -24,7 +24,6 @@ type TuneOptions = SubjectOptions & {
   readonly seeds: number;
   readonly json: boolean;
   readonly region: string;
-  readonly workers: number;
 };
 
 const DEFAULT_SEEDS = 8;
@@ -41,10 +40,10 @@ export function addTuneCommand(program: Command, { cliEnvironment }: CommandCont
     .option('--seeds <number>', 'worlds in which each price is tried', countTo(MOST_SEEDS), DEFAULT_SEEDS)
     .option('--json', 'print the result as one JSON document', false)
     .option('--seed <number>', 'the first seed; the same seed gives the same figures', wholeNumber, 1);
-  withRunOptions(command).action((options: TuneOptions) => tuneHistory(options, cliEnvironment));
+  withPriceOptions(command).action((options: TuneOptions) => tuneHistory(options, cliEnvironment));
 }
 
-async function tuneHistory(options: TuneOptions, cliEnvironment: CliEnvironment): Promise<void> {
+function tuneHistory(options: TuneOptions, cliEnvironment: CliEnvironment): void {
   const target = targetOf(options);
   const subject = readSubject(options, cliEnvironment);
   if (target?.kind === 'budget' && !isMonthly(subject.trace))
@@ -53,7 +52,7 @@ async function tuneHistory(options: TuneOptions, cliEnvironment: CliEnvironment)
     );
   for (const caution of cautionsOf(subject)) cliEnvironment.err(`warning: ${caution}\n`);
   const { seeds } = options;
-  const tuning = await run(subject, target, options, cliEnvironment);
+  const tuning = run(subject, target, options, cliEnvironment);
   const { config: _config, best, points, choices } = tuning;
   if (target !== undefined && best === undefined) throw new InputError(unreachableText(target, tuning));
   const text = options.json
@@ -86,11 +85,14 @@ function parseSeconds(text: string): number {
 function run(
   { trace, config }: Subject,
   target: Target | undefined,
-  { seed, seeds: count, region, workers }: TuneOptions,
+  { seed, seeds: count, region }: TuneOptions,
   cliEnvironment: CliEnvironment,
-): Promise<Tuning> {
+): Tuning {
   const seeds = Array.from({ length: count }, (_, at) => seed + at);
-  return onThreads(workers, cliEnvironment, (threads) =>
-    tune({ trace, config, target, seeds, region, ...threads }),
-  );
+  const progress = showProgress(cliEnvironment);
+  try {
+    return tune({ trace, config, target, seeds, region, onProgress: progress.show });
+  } finally {
+    progress.end();
+  }
 }

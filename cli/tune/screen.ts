@@ -88,11 +88,7 @@ function pricesTable({ trace, points, best }: Tuned, width: number | undefined):
   ];
   const rows = points.map((point) => {
     const { seen, heldOut, launches, idleLaunches } = point;
-    const marks = [
-      ...(point.isConfigured ? ['now'] : []),
-      ...(point.price === best?.price ? ['<-'] : []),
-      ...(point.isReplayed ? [] : ['~']),
-    ];
+    const marks = [...(point.isConfigured ? ['now'] : []), ...(point.price === best?.price ? ['<-'] : [])];
     return [
       [priceText(point.price), ...marks].join(' '),
       rangeText(seen.dollarsPerMonth, of),
@@ -121,11 +117,7 @@ function legend({ points, best }: Tuned): readonly string[] {
   const hasRange = points.some(({ seen }) => seen.meanWaitS.range !== undefined);
   return [
     ...(hasRange ? ['In brackets: nine in ten weeks like these days.'] : [NO_RANGE]),
-    [
-      'now: as configured.',
-      ...(best === undefined ? [] : ['<-: the choice.']),
-      ...(points.every(({ isReplayed }) => isReplayed) ? [] : ['~: computed without a replay of its own.']),
-    ].join(' '),
+    `now: as configured.${best === undefined ? '' : ' <-: the choice.'}`,
   ];
 }
 
@@ -136,8 +128,9 @@ function choiceText({ points, best }: Tuned, price: number): string {
 }
 
 const NOTES: readonly string[] = [
-  'max and maxTasks are a quarter, and at least two tasks, above the highest use. A month is 730 hours.',
-  'The cost is of tasks only: network, logs and the function cost extra (docs/cost.md).',
+  'A limit is raised if less than a quarter, or two tasks, is left above the use.',
+  'A month is 730 hours. The cost is of tasks only: network, logs and the function',
+  'cost extra (docs/cost.md).',
 ];
 
 /** Dollars with two decimals, up to four if needed. */
@@ -192,11 +185,11 @@ export function unreachableText(
   return `${targetText(target)} is not possible: even at the highest price of waiting (${at(dearest)} a minute) ${waits}. ${remedyOf(dearest, config)}`;
 }
 
-/** Limits that the replay has reached, or else daemons that are there before the builds. */
+/** Limits that were reached, or else daemons that are there before the builds. */
 function remedyOf(point: PricePoint | undefined, { pools, limits }: Tuning['config']): string {
   const full = pools.filter(({ name, max }) => (point?.peaks.byPool[name] ?? 0) >= max);
   const names = full.map(({ name }) => `max of pool "${name}"`);
   if ((point?.peaks.all ?? 0) >= limits.maxTasks) names.push('limits.maxTasks');
-  if (names.length > 0) return `The replay reached ${names.join(' and ')}: raise it`;
+  if (names.length > 0) return `${names.join(' and ')} was reached: raise it`;
   return 'No limit was reached: the builds came before a daemon was ready. Keep daemons for them with warm, min or a schedule';
 }

@@ -169,11 +169,6 @@ export class CoderdModel implements DaemonServer {
     this.#startLoops(options.autobuildPollMs ?? MINUTE_MS);
   }
 
-  /** Grows with each change of a job, and with each daemon that comes or goes. */
-  get changes(): number {
-    return this.#jobs.changes + this.#daemons.changes;
-  }
-
   organizationId(name: string): OrganizationId {
     return this.organizations.named(name).id;
   }

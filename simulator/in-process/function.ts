@@ -4,10 +4,9 @@
  */
 import { RecordParameter } from '../../lambda/adapters/parameters/record-parameter.ts';
 import { SqsQueue } from '../../lambda/adapters/sqs-queue.ts';
-import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
-import { MARGIN_MS, runLooks } from '../../lambda/look/invocation.ts';
+import { runLooks } from '../../lambda/look/invocation.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
 import { type LookMessage, Relay } from '../../lambda/look/relay/relay.ts';
@@ -21,7 +20,6 @@ import type { Range } from '../ecs/parts/latencies.ts';
 import { QueueModel } from '../queue/model.ts';
 import type { World } from '../world.ts';
 import { type AwsCall, atOnce, inProcessParameters, inProcessPorts, inProcessQueue } from './ports.ts';
-import { QuietLooks } from './quiet-looks.ts';
 
 /** The parameter with the record of builds, which survives processes. */
 export const RECORD = '/coder-autoscaler/record';
@@ -66,8 +64,6 @@ export type FunctionOptions = {
   readonly onLook: (look: LookResult, durationMs: number, started: StartedWaits) => void;
   /** Whether each wait has what was promised, as in the deployed function. It takes time. @default false */
   readonly isPromising?: boolean;
-  /** Called in place of a look that would change nothing. Undefined: it makes all. @default undefined */
-  readonly onLeftOut?: (() => void) | undefined;
   /** Called when an invocation ends. */
   readonly onInvoked: (end: Invoked) => void;
   /** Called if a message could not be sent. @default nothing */
@@ -78,7 +74,6 @@ export type FunctionOptions = {
 type Process = {
   readonly ports: () => Ports;
   readonly waits: WaitRecord;
-  readonly quiet: QuietLooks;
   readonly endsAt: number;
   /** Of its present invocation. */
   line: Line;
@@ -112,17 +107,9 @@ export class InProcessFunction {
 
   /** Runs one invocation to its end. Does not throw. */
   async invoke(message?: LookMessage): Promise<void> {
-    const { scheduler, config, line, onLook, onLeftOut, onInvoked } = this.#options;
+    const { scheduler, config, line, onLook, onInvoked } = this.#options;
     const startedAt = scheduler.now();
     const process = this.#freeProcess(startedAt);
-    const delayMs = onLeftOut === undefined ? undefined : process.quiet.leaveOut(startedAt);
-    if (delayMs !== undefined) {
-      onLeftOut?.();
-      await process.ports().record?.save();
-      this.#free.push(process);
-      this.#lookAgain(delayMs, message?.until ?? plusMs(startedAt, MINUTE_MS));
-      return;
-    }
     process.line = line?.() ?? DIRECT;
     let error: unknown;
     try {
@@ -135,7 +122,6 @@ export class InProcessFunction {
           const { promises, ...told } = look;
           const noted = this.#options.isPromising ? look : told;
           onLook(look, durationMs, process.waits.after(noted, durationMs));
-          if (onLeftOut !== undefined) process.quiet.after(look, config());
         },
       });
     } catch (cause) {
@@ -143,14 +129,6 @@ export class InProcessFunction {
     }
     this.#free.push(process);
     onInvoked({ startedAt, error });
-  }
-
-  /** As an invocation does that has looked (lambda/look/invocation.ts). */
-  #lookAgain(delayMs: number, until: EpochMs): void {
-    const now = this.#options.scheduler.now();
-    if (delayMs >= MINUTE_MS || until - now - delayMs <= MARGIN_MS) return;
-    const message: LookMessage = { sentAt: now, until };
-    this.queue.send(JSON.stringify(message), Math.floor(delayMs / 1000));
   }
 
   #freeProcess(now: number): Process {
@@ -181,7 +159,6 @@ export class InProcessFunction {
         relay: new Relay(new SqsQueue(inProcessQueue(this.queue, others), QUEUE_URL), onSendFailure),
       }),
       waits,
-      quiet: new QuietLooks(world, { stock, waits }),
       endsAt: scheduler.now() + random.between(...lifeMs),
       line: DIRECT,
     };

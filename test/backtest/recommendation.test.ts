@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { atPriceOfWaiting, priceOfWaiting } from '../../backtest/replay/prices.ts';
-import { recommend, startTimeOf } from '../../backtest/search/recommendation.ts';
+import { recommend, startTimeOf, yamlFragment } from '../../backtest/search/recommendation.ts';
 import { readConfig } from '../../lambda/config/read.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 
@@ -30,32 +30,34 @@ const pointOf = (used: number) => ({
 
 describe('the recommended max', () => {
   it.each([
-    { used: 1, max: 3, because: 'the headroom is at least two tasks' },
-    { used: 8, max: 10, because: 'a quarter equals two tasks' },
-    { used: 100, max: 125, because: 'a quarter is more than two tasks' },
+    { used: 18, max: 23, because: 'a quarter is more than two tasks' },
+    { used: 5, pool: { max: 5 }, max: 7, because: 'the headroom is at least two tasks' },
+    { used: 1, max: 20, because: 'a limit is never lowered' },
     { used: 0, max: 20, because: 'a pool that ran no job keeps its max' },
-    { used: 1, pool: { min: 6 }, max: 6, because: 'max must not be below min' },
-    { used: 1, pool: { whenBlind: { floor: 7 } }, max: 7, because: 'max must not be below whenBlind.floor' },
-    {
-      used: 1,
-      pool: { max: 8, prebuilds: { maxTasks: 8 } },
-      max: 8,
-      because: 'max must not be below a written prebuilds.maxTasks',
-    },
-    {
-      used: 1,
-      pool: { schedules: [{ from: '08:00', to: '09:00', timezone: 'UTC', warm: 9 }] },
-      max: 9,
-      because: 'max must not be below the floor of a schedule',
-    },
   ])('is $max for a peak of $used tasks: $because', ({ used, pool = {}, max }) => {
     const { pools } = recommend(configOf([pool]), pointOf(used), undefined);
     expect(pools).toEqual([{ name: 'p0', used, max }]);
   });
 
-  it('is never above maxTasks, which has headroom above the peak of all tasks', () => {
-    const { maxTasks, maxTasksUsed } = recommend(configOf([{}]), pointOf(40), undefined);
-    expect({ maxTasks, maxTasksUsed }).toEqual({ maxTasks: 50, maxTasksUsed: 40 });
+  it.each([
+    { used: 90, maxTasks: 113 },
+    { used: 40, maxTasks: 100 },
+  ])('comes with maxTasks of $maxTasks for a peak of $used', ({ used, maxTasks }) => {
+    expect(recommend(configOf([{}]), pointOf(used), undefined)).toMatchObject({
+      maxTasks,
+      maxTasksUsed: used,
+    });
+  });
+
+  it('is in the YAML only if it changes, as all else', () => {
+    const yaml = (max: number) => {
+      const config = configOf([{ max, waiting: { person: 0.1 } }, {}]);
+      return yamlFragment(recommend(config, pointOf(12), undefined), config);
+    };
+    expect(yaml(20)).toBe('waiting:\n  person: 0.1');
+    expect(yaml(12)).toBe(
+      'waiting:\n  person: 0.1\npools:\n  - name: p0\n    max: 15  # it used up to 12 tasks, idle ones too',
+    );
   });
 });
 

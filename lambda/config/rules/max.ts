@@ -1,5 +1,4 @@
 /** The settings of a pool that follow its `max` by default, and those that may not be above it. */
-import { isDeepStrictEqual } from 'node:util';
 import type { PoolConfig } from '../../decision/model/config.ts';
 import type { Path } from '../problems/shown.ts';
 
@@ -8,15 +7,6 @@ type FollowingMax = Pick<PoolConfig, 'prewarm' | 'prebuilds'>;
 /** The defaults. Prebuilds get four fifths: their backlog fills that, and people need the rest. */
 export function followingMax(max: number): FollowingMax {
   return { prewarm: { max }, prebuilds: { maxTasks: Math.max(1, Math.floor((max * 4) / 5)) } };
-}
-
-/** The pool with another `max`. Settings with the default for the present `max` follow the new one. */
-export function withMax<P extends PoolConfig>(pool: P, max: number): P {
-  const [before, after] = [followingMax(pool.max), followingMax(max)];
-  const follow = <Name extends keyof FollowingMax>(name: Name) =>
-    isDeepStrictEqual(pool[name], before[name]) ? after[name] : pool[name];
-  const following: FollowingMax = { prewarm: follow('prewarm'), prebuilds: follow('prebuilds') };
-  return { ...pool, max, ...following };
 }
 
 type Counts = {

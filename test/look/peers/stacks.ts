@@ -111,7 +111,6 @@ function startFunction({ world, scheduler, random }: Running, config: Config, st
     ...(stack && { stack: stack.name }),
     config: () => config,
     onLook: () => {},
-    onLeftOut: () => {},
     onInvoked: ({ error }) => {
       if (error !== undefined) throw error;
     },
