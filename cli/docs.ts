@@ -13,12 +13,10 @@ import {
 } from '../lambda/config/schema/settings.ts';
 import { renderCostLines, renderSizes } from './sizes-page.ts';
 
-/** The text of autoscaler.schema.json. */
 export function renderJsonSchema(): string {
   return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
 }
 
-/** The settings as a Markdown table, one row per setting. */
 export function renderSettingsTable(): string {
   const rows = valuesBelow(rootSetting()).map(renderRow);
   return ['| setting | type | default | meaning |', '|---|---|---|---|', ...rows].join('\n');

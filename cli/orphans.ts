@@ -96,7 +96,6 @@ const rowSchema = z.object({
   reason: z.string().default(''),
 });
 
-/** A build that died with its task. */
 type Orphan = z.output<typeof rowSchema> & {
   /** What to check in the cloud, and to do in Coder. */
   readonly check: string;
@@ -105,7 +104,6 @@ type Orphan = z.output<typeof rowSchema> & {
 type Ledger = {
   /** The latest death first, each job once. */
   readonly builds: readonly Orphan[];
-  /** Log lines that are not as expected. */
   readonly unreadable: number;
 };
 
@@ -136,7 +134,6 @@ type OrphansReport = Ledger & {
   readonly logGroup: string;
   /** How many days CloudWatch keeps the log; null: unknown. */
   readonly keptDays: number | null;
-  /** Whether the log has more lines than could be read. */
   readonly isCut: boolean;
 };
 

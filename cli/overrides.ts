@@ -34,7 +34,6 @@ type OverrideOptions = JsonOptions & {
   readonly by?: string;
 };
 
-/** `autoscaler pause`, `resume`, `pin` and `unpin`. */
 export function addOverrideCommands(program: Command, { cliEnvironment }: CommandContext): void {
   const add = (name: string, description: string): Command =>
     withJsonOption(withLiveOptions(program.command(name)), 'the change')
@@ -82,11 +81,9 @@ type Target = {
   readonly tags: OverrideTags;
   /** The overrides in force before this command. */
   readonly active: readonly Override[];
-  /** The options that the undo command repeats. */
   readonly options: LiveOptions;
 };
 
-/** Finds the pool's service, acts, and prints the answer. */
 async function onPool(
   name: string,
   options: JsonOptions,

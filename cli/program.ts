@@ -45,7 +45,6 @@ const INPUT_ERRORS: ReadonlySet<string> = new Set([
   'PlainTemplateError',
 ]);
 
-/** Runs a command line (without the program's name) and returns the exit code. */
 export async function runCli(args: readonly string[], given: CliEnvironment): Promise<number> {
   const cliEnvironment = withPlainOutput(given);
   let exitCode = 0;
@@ -129,7 +128,6 @@ function missingValue({ long, flags }: Option, found: string): UsageError {
 
 const { optionDescription } = new Help();
 
-/** Marks required options. */
 function describeOption(this: Help, option: Option): string {
   const description = optionDescription.call(this, option);
   return option.mandatory ? `${description} (required)` : description;

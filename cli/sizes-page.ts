@@ -38,7 +38,6 @@ export function renderSizes(): string {
   return sizesTable(sized());
 }
 
-/** The smallest size and the largest one. */
 const ENDS = ['1,000', '10,000'];
 
 /** What these cost line by line, in docs/cost.md. */

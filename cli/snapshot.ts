@@ -12,7 +12,6 @@ import { type LiveOptions, withLiveOptions } from './shared/live-options.ts';
 
 type SnapshotOptions = LiveOptions & { readonly out?: string; readonly json: boolean };
 
-/** `autoscaler snapshot` */
 export function addSnapshotCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   withLiveOptions(program.command('snapshot'))
     .description('read coderd and ECS once and write the result to a file')

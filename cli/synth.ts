@@ -6,7 +6,6 @@ import { readConfig, withConfigOption } from './shared/live-options.ts';
 
 type SynthOptions = { readonly config: string; readonly out: string };
 
-/** `autoscaler synth` */
 export function addSynthCommand(program: Command, { cliEnvironment }: CommandContext): void {
   const command = program
     .command('synth')

@@ -22,7 +22,6 @@ type ValidateOptions = {
   readonly json: boolean;
 };
 
-/** `autoscaler validate` */
 export function addValidateCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   program
     .command('validate')
@@ -68,7 +67,6 @@ function printDocument(file: string, options: ValidateOptions, { out }: CliEnvir
 
 type Examined = {
   readonly isValid: boolean;
-  /** Errors and warnings. */
   readonly problems: readonly Problem[];
   readonly pools: readonly object[];
 };
@@ -101,7 +99,6 @@ function parseBuilds(text: string): number {
   throw new InvalidArgumentError('Write a whole number, 0 or more, such as 500.');
 }
 
-/** `autoscaler schema` */
 export function addSchemaCommand(program: Command, { cliEnvironment }: CommandContext): void {
   program
     .command('schema')
@@ -129,7 +126,6 @@ function renderPrices(deployment: Deployment, buildsPerDay: number | undefined, 
 type PoolCost = {
   /** Without any build: only floors and schedules cost. */
   readonly idle: PoolEstimate;
-  /** With the given number of builds. */
   readonly building: PoolEstimate | undefined;
 };
 

@@ -15,7 +15,6 @@ import { type QueueModel, SQS } from './queue/model.ts';
 import { callSecretsManager } from './secrets/api.ts';
 import type { SecretsModel } from './secrets/model.ts';
 
-/** The AWS service and operation of a request. */
 export type AwsTarget = { readonly service: string; readonly operation: string };
 
 type Models = {

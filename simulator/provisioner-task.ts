@@ -23,7 +23,6 @@ export type ProvisionerTaskOptions = {
   readonly pool: string;
   /** Returns the variables that coder reads, with their secrets, when a container starts. */
   readonly variables: () => Variables;
-  /** Version of the coder binary in the image. */
   readonly version: string;
   readonly onStart?: ((taskId: string, guard: Guard) => void) | undefined;
   readonly onEnd?: ((taskId: string) => void) | undefined;
@@ -35,11 +34,9 @@ export type ProvisionerTaskOptions = {
   readonly usage?: TaskUsage | undefined;
 };
 
-/** What a container uses, and where its output goes. */
 export type TaskUsage = {
   readonly usage: BuildUsage;
   readonly size: TaskSize;
-  /** Called with each line that the container writes. */
   readonly onLine: (line: string) => void;
 };
 

@@ -12,7 +12,6 @@ export type Requested = { readonly service: string; readonly operation: string }
 export type ServeOptions = {
   /** The timeline advances to it before each request. @default time moves only by `timeline.advanceTo` */
   readonly clock?: () => EpochMs;
-  /** Called before each request is answered. */
   readonly onRequest?: (what: Requested) => void;
 };
 
@@ -22,7 +21,6 @@ export type ServedWorld = {
   close(): Promise<void>;
 };
 
-/** Serves the world on two free ports of the loopback interface. */
 export async function serveWorld(world: World, options: ServeOptions = {}): Promise<ServedWorld> {
   const moving = (handle: RequestListener, target: (request: IncomingMessage) => Requested) =>
     createServer((request, response) => {
@@ -49,7 +47,6 @@ function coderdTarget(request: IncomingMessage): Requested {
   return { service: 'coderd', operation: `${request.method ?? 'GET'} ${path}` };
 }
 
-/** The address of the server, on a free port of the loopback interface. */
 export function listen(server: Server): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);

@@ -27,7 +27,6 @@ const functionSchema = z.object({
 export type SynthesizedStack = {
   readonly resources: Readonly<Record<string, Resource>>;
   readonly function: {
-    /** The folder that is uploaded for Lambda. */
     readonly dir: string;
     readonly timeoutMs: number;
     /** Its environment variables, except those that refer to resources. */

@@ -65,7 +65,6 @@ export type PoolSpec = {
   readonly variables?: Variables;
   /** `bare`: the daemon alone, without a guard. @default 'guarded' */
   readonly image?: 'guarded' | 'bare';
-  /** Changes to the task definition of the CDK stack. */
   readonly template?: Partial<TaskTemplate>;
 };
 
@@ -100,22 +99,17 @@ export type WorldOptions = Pick<
   readonly guardedTask?: (options: ProvisionerTaskOptions) => StartContainer;
   /** What the tasks of a pool use. Their guards then log it to the pool's log group. @default unknown */
   readonly usage?: (pool: string) => BuildUsage | undefined;
-  /** Called for each job that a daemon gets. */
   readonly onAcquired?: (job: AcquiredJob, taskId: string, pool: string) => void;
-  /** Called for each task that is STOPPED. */
   readonly onTaskStopped?: (task: EcsTask) => void;
 };
 
 export type WorldFigures = {
   readonly tasks: {
-    /** Tasks that are RUNNING now. */
     readonly running: number;
     /** Tasks created since the beginning. */
     readonly launched: number;
-    /** The most tasks that were RUNNING at one time. */
     readonly peak: number;
   };
-  /** Jobs whose daemon was killed. */
   readonly killed: number;
   /** By a scale-in, a deployment, or a guard that ended before its daemon. The lease must prevent these. */
   readonly killedByUs: number;
@@ -123,7 +117,6 @@ export type WorldFigures = {
   readonly killedByOthers: number;
 };
 
-/** A job whose daemon was killed. */
 export type Kill = {
   readonly job: AcquiredJob;
   /** The task after the kill; its histories have the earlier states. */
@@ -137,9 +130,7 @@ export type Kill = {
 export type Leave = {
   readonly taskId: string;
   readonly pool: string;
-  /** When its daemon last became idle. */
   readonly idleSince: EpochMs;
-  /** When it was STOPPED. */
   readonly goneAt: EpochMs;
 };
 
@@ -153,10 +144,8 @@ export class World {
   readonly parameters = new ParametersModel();
   readonly logs: LogsModel;
   readonly queue: QueueModel;
-  /** The Secrets Manager name of a coderd token that may read all organizations. */
   readonly tokenSecretName = 'coder/autoscaler-token';
   readonly stackName = 'Stack';
-  /** The log group of the function. `npm run try` and tests write to it. */
   readonly logGroupName = 'Stack-AutoscalerLogs-0A1B2C';
   readonly #random: Random;
   readonly #coderVersion: string;
@@ -204,7 +193,6 @@ export class World {
     for (const pool of pools) this.addPool(pool);
   }
 
-  /** The ECS service of a pool. */
   service(pool: string): EcsService {
     const service = this.#services.get(pool);
     if (service === undefined)
@@ -300,12 +288,10 @@ export class World {
     return { tasks: this.ecs.counts(), killed, killedByUs, killedByOthers: killed - killedByUs };
   }
 
-  /** In order of time. */
   kills(): readonly Kill[] {
     return this.#kills;
   }
 
-  /** In order of time. */
   leaves(): readonly Leave[] {
     return this.#leaves;
   }

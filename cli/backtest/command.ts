@@ -23,7 +23,6 @@ type BacktestOptions = SubjectOptions & {
   readonly workers: number;
 };
 
-/** `autoscaler backtest` */
 export function addBacktestCommand(program: Command, { cliEnvironment }: CommandContext): void {
   const command = withTraceOptions(program.command('backtest'))
     .description('compare cost and waiting times of the autoscaler and other policies over a trace')

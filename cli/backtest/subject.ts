@@ -20,7 +20,6 @@ export type SubjectOptions = TraceOptions & { readonly config?: string };
 
 export type Subject = {
   readonly trace: Trace;
-  /** Number of invalid lines that were skipped. */
   readonly skipped: number;
   readonly config: Deployment;
   readonly configFile: string;

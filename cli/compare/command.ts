@@ -37,11 +37,9 @@ type CompareOptions = InputOptions & {
 
 type Files = { readonly before: string; readonly after: string };
 
-/** The exit code if a limit is crossed. */
 const LIMIT_CROSSED = 3;
 const DEFAULT_SEEDS = 5;
 
-/** `autoscaler compare` */
 export function addCompareCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   const command = program
     .command('compare')
@@ -85,7 +83,6 @@ function withLimitOptions(command: Command): Command {
     );
 }
 
-/** Whether a limit is crossed. */
 async function compare(
   files: Files,
   options: CompareOptions,

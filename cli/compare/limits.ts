@@ -19,7 +19,6 @@ export type Limit = {
 };
 
 export type Limits = {
-  /** Of the tasks' cost. */
   readonly cost?: Limit;
   /** Of the average and the p95 wait of people, also of each group with enough jobs. */
   readonly wait?: Limit;

@@ -15,7 +15,6 @@ const WEEK_MS = 7 * DAY_MS;
 /** The p95 of fewer jobs rests on five of them. */
 const FEW_JOBS = 100;
 
-/** Doubts about the figures of one trace, as sentences. */
 export function doubtsOf({
   trace,
   seeds,
@@ -83,7 +82,6 @@ function chanceText(seeds: readonly number[]): string {
   return `Each figure is the mean of ${seeds.length} replays. One replay before and one after have the same jobs and the same seed. ± is the 95 % confidence interval of the mean change: a change within it is “no clear change”. The headline names five figures, so it asks for a clearer change of each. Another week may differ by more.`;
 }
 
-/** What no replay judges, for the settings that change. */
 export function remarksOf(changes: readonly SettingChange[], region: string): readonly string[] {
   const isChanged = (...settings: readonly string[]): boolean =>
     changes.some(({ setting }) => settings.includes(setting));

@@ -26,7 +26,6 @@ export type SettingChange = {
   readonly isEveryPool: boolean;
   readonly before: string;
   readonly after: string;
-  /** Whether a replay shows what the setting does. */
   readonly isReplayed: boolean;
 };
 
@@ -47,7 +46,6 @@ type Values = Pick<SettingChange, 'setting' | 'before' | 'after' | 'isReplayed'>
 
 const ofDeployment = (values: Values): SettingChange => ({ ...values, pools: [], isEveryPool: false });
 
-/** An added, removed or renamed pool. */
 function existence(pair: PoolPair): readonly SettingChange[] {
   const { before, after } = pair;
   if (before?.name === after?.name) return [];
@@ -121,7 +119,6 @@ function hiddenValues(from: unknown, to: unknown) {
 /** `value` is never undefined. */
 type Show = (value: never) => string;
 
-/** The text of a value that is not set. */
 const UNSET = 'none';
 
 const plain = (value: string | number | boolean): string => String(value);

@@ -27,7 +27,6 @@ const ROWS: readonly (readonly [id: MeasureId, name: string, format: Format])[] 
   ['idleLaunches', 'launches without a job', mean],
 ];
 
-/** All figures of one trace. */
 export function figuresTable({ trace, fits, measures }: ConfigChange): string {
   const { differenceOf, per } = amountsOf({ trace });
   const rows = ROWS.map(([id, name, format]) => {

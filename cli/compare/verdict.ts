@@ -12,7 +12,6 @@ import { code, dollars, mean, seconds } from './words.ts';
 const SLIGHT = 0.01;
 
 export type Verdict = {
-  /** Whether a limit is crossed. */
   readonly isCrossed: boolean;
   /** One sentence or a few, without Markdown. */
   readonly text: string;
@@ -20,7 +19,6 @@ export type Verdict = {
 
 export type Judged = { readonly change: ConfigChange; readonly checks: readonly Check[] };
 
-/** The verdict over all traces. */
 export function verdictOf(judged: readonly Judged[], limits: Limits): Verdict {
   if (judged.length === 0)
     return { isCrossed: false, text: `${hasLimits(limits) ? 'Within the limits. ' : ''}${NOTHING_REPLAYED}` };

@@ -22,7 +22,6 @@ export type DoctorContext = {
   readonly caBundle: string | undefined;
   readonly cluster: string | undefined;
   readonly cliEnvironment: CliEnvironment;
-  /** Ends all requests. */
   readonly until: AbortSignal;
   /** Sends the questions of --deep. Undefined without --deep. */
   readonly deepHttp: CoderdHttp | undefined;
@@ -43,7 +42,6 @@ type OnAws = {
   readonly readings: Snapshot['ecs'];
 };
 
-/** Reads the token's secret and the cluster. */
 async function readAws({ config, clients, cluster }: DoctorContext): Promise<OnAws> {
   const { ecs, secrets } = clients;
   const setup = await readAwsSetup(ecs);

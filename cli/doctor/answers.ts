@@ -45,7 +45,6 @@ type Answers = { readonly asked: readonly Asked[]; readonly others: readonly Che
 
 export const skipAnswers = (blocker: string): Check => skip(ANSWERS, blocker);
 
-/** Asks the questions one after the other and compares the answers. */
 export async function checkAnswers(examined: Examined): Promise<readonly Check[]> {
   const recorded = recordedReleases();
   const releases = releasesToCompare(examined.version, recorded);
@@ -170,7 +169,6 @@ class Interview {
     this.#ids = new Map([[OWN_TOKEN, tokenId]]);
   }
 
-  /** Sets the organization of all further questions. */
   about({ id, name }: Organization): void {
     this.#ids.set('organization', id);
     this.#organization = name;
@@ -194,7 +192,6 @@ class Interview {
     return reply;
   }
 
-  /** The request as text for people. */
   shown({ method, path, query, as, schema }: DeepQuestion): string {
     const filledPath = path.replaceAll(NAME, (_, name: string) => this.#shownName(name));
     const search = query.map((pair) => pair.join('=')).join('&');

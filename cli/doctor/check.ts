@@ -9,7 +9,6 @@ export type Check = {
   readonly status: Status;
   /** What was seen and, unless the status is `ok`, what to do. Contains no secret. */
   readonly says: string;
-  /** The failed check that this one depends on. */
   readonly needs?: string;
 };
 

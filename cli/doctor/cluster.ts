@@ -32,7 +32,6 @@ type ClusterReadings = {
   /** Not read if no cluster is given. */
   readonly readings: Snapshot['ecs'];
   readonly findings: Promise<readonly Finding[]>;
-  /** Ends all requests. */
   readonly until: AbortSignal;
   /** The failed check without which no service can be read. */
   readonly blocker: string | undefined;

@@ -50,7 +50,6 @@ export async function printChecks(
   return checks.some(({ status }) => status === 'FAIL') ? 1 : 0;
 }
 
-/** The checks, the configuration first. */
 export async function diagnose(
   options: CheckOptions,
   cliEnvironment: CliEnvironment,

@@ -6,7 +6,6 @@ import { type Check, fail, ok, skip, warn } from './check.ts';
 import { checkManagedKey, judgeKey, readKey } from './key.ts';
 import { type CredentialContext, checkUserToken, READER, readSecret } from './token.ts';
 
-/** The checks of each pool, in the order of the pools. */
 export function checkCredentials(
   pools: readonly PoolConfig[],
   context: CredentialContext,

@@ -23,7 +23,6 @@ import { checkLicence, checkOrganizations, organizationNames, organizationOf } f
 import { checkCredentials } from './credentials.ts';
 import { renewalAdvice } from './key.ts';
 
-/** The checks, in a fixed order. */
 export async function checkAll(context: DoctorContext): Promise<readonly Check[]> {
   const { config, clients, cluster, until } = context;
   const known = await checkAccess(context);
@@ -109,7 +108,6 @@ async function checkDeeply(
   return checkAnswers({ http, organizations, version, tokenId: secret.value });
 }
 
-/** The findings of a plan for these readings. */
 function findingsOf(
   { config, cliEnvironment }: DoctorContext,
   { server, readings: ecs }: Known,

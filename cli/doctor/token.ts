@@ -17,15 +17,11 @@ import { organizationOf } from './coderd.ts';
 /** Who reads a pool's credential in production. */
 export const READER = "the tasks' execution role";
 
-/** What the checks of credentials need. */
 export type CredentialContext = Pick<Clients, 'coderd' | 'secrets'> & {
   /** Undefined if coderd could not be read. */
   readonly coder: Promise<Snapshot['coder'] | undefined>;
-  /** The services of the cluster. */
   readonly services: Snapshot['ecs']['services'];
-  /** Coderd's clock. */
   readonly now: EpochMs;
-  /** Ends all requests. */
   readonly until: AbortSignal;
   /** The failed check without which no credential can be tried. */
   readonly blocker: string | undefined;
@@ -97,7 +93,6 @@ export async function checkTokenSecret(secrets: Secrets, ref: SecretRef): Promis
   return { checks: [check], blocker: SECRET, ...(isEverywhere ? { everywhere: check.says } : {}) };
 }
 
-/** Checks that coderd accepts the token. */
 export async function checkToken(
   http: CoderdHttp,
   server: Checked<{ readonly now: EpochMs }>,

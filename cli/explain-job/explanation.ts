@@ -24,13 +24,11 @@ export type JobExplanation = {
   readonly silent: SilentDaemon | null;
   /** Null: no task of the last hour died with this build. `autoscaler orphans` looks further back. */
   readonly died: OrphanEvent | null;
-  /** Sentences about what could not be read. */
   readonly notes: readonly string[];
 };
 
 export type ExplainedJob = {
   readonly id: string;
-  /** Name. */
   readonly organization: string;
   readonly type: string;
   readonly transition: string | null;
@@ -39,7 +37,6 @@ export type ExplainedJob = {
   readonly workspace: string | null;
   readonly tags: Tags;
   readonly status: string;
-  /** The error that coderd stores with the job. */
   readonly error: string | null;
   readonly createdAt: IsoTime;
   readonly startedAt: IsoTime | null;

@@ -87,7 +87,6 @@ function firstPromiseLines(
   return [`${said}. The job started ${seconds(at - to)} later. ${laterText(longest)}.`];
 }
 
-/** Parts of the start of a task. */
 const OF_A_START: ReadonlySet<WaitPart> = new Set([
   'provisioning',
   'imagePull',

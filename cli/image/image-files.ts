@@ -16,7 +16,6 @@ export type TextFile = { readonly path: string; readonly text: string };
 type Package = {
   readonly address: string;
   readonly version: string;
-  /** All templates that lock it, by name. */
   readonly templates: readonly string[];
   /** The different sets of checksums. The package has to match each of them. */
   readonly locks: readonly { readonly templates: readonly string[]; readonly hashes: readonly string[] }[];
@@ -56,7 +55,6 @@ const sorted = (texts: readonly string[]): readonly string[] =>
   [...unique(texts, (text) => text)].sort(compare);
 
 type ImageRequest = {
-  /** The image to add the providers to. */
   readonly image: string;
   /** Such as `linux_arm64`. */
   readonly platform: string;
@@ -166,7 +164,6 @@ provider_installation {
 `;
 }
 
-/** What `fetch.sh` reads. */
 function layerFiles({ number, packages }: Layer): readonly TextFile[] {
   return packages.flatMap(({ address, version, locks }, index) => {
     const folder = `layers/${number}/${index + 1}`;

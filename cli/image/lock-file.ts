@@ -54,7 +54,6 @@ type Token = {
   readonly kind: 'name' | 'string' | 'mark' | 'newline' | 'end';
   /** Of a string: its value. Of a mark: one of `{}[]=,`. */
   readonly text: string;
-  /** Counted from 1. */
   readonly line: number;
 };
 

@@ -113,7 +113,6 @@ function chooseTemplates(
 
 type ImageTarget = {
   readonly pools: readonly PoolConfig[];
-  /** The image to start from. */
   readonly image: string;
   /** Terraform's name of the platform. */
   readonly platform: 'linux_arm64' | 'linux_amd64';

@@ -9,7 +9,6 @@ import { LARGEST_LOCK_FILE, LockFileError, type ProviderLock, parseLockFile } fr
 
 const LOCK_FILE = '.terraform.lock.hcl';
 
-/** What is at the place of a lock file. */
 type FoundFile =
   | { readonly kind: 'file'; readonly bytes: Uint8Array }
   | { readonly kind: 'none' }

@@ -25,13 +25,11 @@ export type Draft = {
   readonly pools: readonly DraftPool[];
   /** Tag sets beyond the most pools of one deployment. */
   readonly leftOut: readonly DraftPool[];
-  /** What the pools do not cover, one sentence each. */
   readonly notes: readonly string[];
 };
 
 type TagSet = Omit<DraftPool, 'name' | 'key'>;
 
-/** `most`: the most pools of one deployment. */
 export function draftPools(
   surveyed: readonly OrganizationTemplates[],
   builds: Builds,

@@ -18,7 +18,6 @@ export type InitOptions = {
   readonly json: boolean;
 };
 
-/** The section `coder` of the configuration. */
 export type CoderSettings = {
   readonly url: string;
   readonly token: { readonly secret: string };
@@ -28,7 +27,6 @@ export type CoderSettings = {
 
 export type Inputs = {
   readonly coder: CoderSettings;
-  /** PEM text. */
   readonly caBundle: string | undefined;
 };
 

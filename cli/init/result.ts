@@ -4,13 +4,11 @@ import type { Draft } from './draft.ts';
 import { type CoderSettings, KEY_TOKEN_SECRET } from './inputs.ts';
 import { type Account, releaseOf } from './survey.ts';
 
-/** The secrets that the configuration names. */
 export function secretsOf(coder: CoderSettings, { pools }: Draft): readonly string[] {
   const keys = pools.map(({ key }) => key ?? KEY_TOKEN_SECRET);
   return [...new Set([coder.token.secret, ...keys])];
 }
 
-/** The default of `cpu`. */
 const VCPU_OF_A_TASK = 1;
 
 export function resultOf(
@@ -32,7 +30,6 @@ export function resultOf(
     file,
     coderd: { url: coder.url, version: account.version, user: user.name },
     pools: draft.pools,
-    /** What the pools do not cover. */
     notes: [
       ...(user.isOwner ? [ownerNote(user.name)] : []),
       ...(releaseOf(account.version) === undefined ? [imageNote(account.version)] : []),

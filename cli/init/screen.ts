@@ -30,7 +30,6 @@ export function screen(result: InitResult, columns: number | undefined): string 
   ].join('\n');
 }
 
-/** The pools, and what they do not cover. */
 export function poolsText(result: InitResult): string {
   return [poolTable(result), '', 'Not covered:', ...result.notes.map((note) => `  - ${note}`)].join('\n');
 }

@@ -15,7 +15,6 @@ import { withAdvice } from '../shared/aws-advice.ts';
 
 export type KeysConnection = {
   readonly clients: Clients;
-  /** coderd's keys, with `token`. */
   readonly keys: ProvisionerKeys;
   readonly secrets: KeySecrets;
   readonly ecs: EcsAdapter;
@@ -109,7 +108,6 @@ function textOf(cause: unknown): string {
   return cause instanceof Error ? `${cause.name}: ${messageOf(cause)}` : messageOf(cause);
 }
 
-/** What a person without a permission needs. */
 export function needs(operation: string, cause: unknown): string {
   return `calling ${operation}: ${messageOf(cause).replace(/\.$/, '')}. ${NEEDED}${operation} for this`;
 }

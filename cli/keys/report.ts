@@ -14,7 +14,6 @@ export type KeysReport = {
   readonly pools: readonly PoolKeys[];
   /** Keys in coderd that no pool uses now. */
   readonly otherKeys: readonly OtherKey[];
-  /** Sentences about what could not be read. */
   readonly unread: readonly string[];
   readonly notes: readonly string[];
 };
@@ -26,7 +25,6 @@ export type PoolKeys = {
   /** The name of the secret, or its ARN. Null: unknown. */
   readonly secret: string | null;
   readonly jsonKey: string | null;
-  /** Whether a rotation is running, or has failed. */
   readonly rotating: boolean;
   /** The current key first, then those that tasks of the pool still use. */
   readonly keys: readonly UsedKey[];
@@ -34,7 +32,6 @@ export type PoolKeys = {
   readonly tasks: number | null;
   /** Tasks of which coderd lists no daemon by their name. Null: not read. */
   readonly tasksWithoutDaemon: number | null;
-  /** Sentences. */
   readonly problems: readonly string[];
 };
 
@@ -42,7 +39,6 @@ export type ListedKey = {
   readonly id: string;
   readonly name: string;
   readonly organization: string;
-  /** RFC 3339. */
   readonly createdAt: string;
   readonly tags: Tags;
   /** Daemons with this key that coderd lists. Null: not read. */

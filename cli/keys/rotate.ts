@@ -45,7 +45,6 @@ type Started = {
   readonly secret: string;
   /** The id of the new version of the secret. */
   readonly rotation: string | null;
-  /** The id of the key that is replaced. */
   readonly oldKeyId: string | null;
   readonly says: string;
 };

@@ -35,7 +35,6 @@ export type Survey = {
   readonly tried: ReadonlyMap<string, KeyReading>;
   /** By pool. Undefined: could not be read. */
   readonly tasks: ReadonlyMap<string, readonly PoolTask[]> | undefined;
-  /** Sentences about what could not be read. */
   readonly unread: readonly string[];
   /** Sentences about what was not read and matters less. */
   readonly notes: readonly string[];

@@ -131,13 +131,11 @@ const rowSchema = z.object({
   ...partFields,
 });
 
-/** The fields to request. */
 export const WAIT_FIELDS: readonly string[] = Object.keys(rowSchema.shape);
 
 export type LoggedWait = {
   readonly id: string;
   readonly pool: string;
-  /** The task id; null: unknown. */
   readonly task: string | null;
   readonly waitMs: number;
   /** What the first look that saw the job promised, in milliseconds from the submission. Null: unknown. */

@@ -32,7 +32,6 @@ export type Hands = {
   readonly coder: CoderSide | undefined;
   readonly aws: AwsSide;
   readonly cliEnvironment: CliEnvironment;
-  /** Prints text between the lines of the steps. */
   readonly say: (text: string) => void;
   /** Runs a line of a shell with this terminal. Returns its exit code. */
   readonly shell: (line: string) => Promise<number>;

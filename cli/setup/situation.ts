@@ -5,7 +5,6 @@ import type { Organization } from '../../lambda/look/ports.ts';
 import { DEFAULT_TOKEN_SECRET, KEY_TOKEN_SECRET } from '../init/inputs.ts';
 import { AUTOSCALER_USER, KEYS_USER } from '../shared/credential-commands.ts';
 
-/** A side that a step needs. */
 export type Side = 'coder' | 'aws';
 
 /** `problem`: why the side cannot be used from here, and what to do. */
@@ -34,14 +33,12 @@ export type Quota = { readonly vcpus: number; readonly requested?: number };
 export type AwsSeen = {
   readonly region: string;
   readonly account: string;
-  /** The ARN of the caller. */
   readonly caller: string;
   readonly secrets: ReadonlyMap<string, SecretState>;
   /** By quota code; missing: unknown. */
   readonly quotas: ReadonlyMap<string, Quota>;
   /** The version of CDK's bootstrap stack. `unknown`: the caller may not look. */
   readonly bootstrap: string | 'none' | 'unknown';
-  /** The status of the stack. */
   readonly stack: string | 'none' | 'unknown';
 };
 

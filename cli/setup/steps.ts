@@ -62,7 +62,6 @@ export type Step = {
   readonly after: readonly StepId[];
 };
 
-/** The steps, in their order. */
 export function planSteps(situation: Situation): readonly Step[] {
   return STEP_IDS.map((id) => ({ id, ...PLANS[id](situation) }));
 }
@@ -109,7 +108,6 @@ type Given = {
   readonly done?: string | undefined;
   readonly todo: string;
   readonly needs?: readonly Side[];
-  /** Needs an owner in Coder. */
   readonly asOwner?: boolean;
   /** Another reason why it cannot be done. `lacks`: the side where somebody else can do it. */
   readonly blocked?: { readonly why: string; readonly lacks?: readonly Side[] } | undefined;

@@ -36,7 +36,6 @@ const ADVICE: Advice = [
   [/^listing services.* AccessDenied/, 'You need ecs:ListServices and ecs:DescribeServices in this cluster'],
 ];
 
-/** Adds advice to the text of an AWS error, if the error is a known one. */
 export function withAdvice(error: string): string {
   // the error of coderd has its own advice
   if (error.includes('no answer from coderd')) return error;

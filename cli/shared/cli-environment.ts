@@ -23,7 +23,6 @@ export type CliEnvironment = {
   readonly pollMs?: number;
   /** Asks the registry of an image. Undefined: sizes of images are unknown. */
   readonly fetch?: typeof globalThis.fetch;
-  /** The clock of this machine. */
   readonly now: () => EpochMs;
 };
 
@@ -39,7 +38,6 @@ export class UsageError extends Error {
 
 export const DEFAULT_CONFIG = 'autoscaler.yaml';
 
-/** What a command gets when it is added to the program. */
 export type CommandContext = {
   readonly cliEnvironment: CliEnvironment;
   /** Sets the exit code, which is 0 otherwise. */

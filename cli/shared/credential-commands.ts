@@ -48,7 +48,6 @@ export function newTokenCommand(name: string, secret: string): string {
   return `${createTokenCommand({ name })} | ${WITHOUT_NEWLINE} |\n  ${putCommand(secret)}`;
 }
 
-/** Stores what is in a variable of the shell. */
 export function putVariableCommand(variable: string, secret: string): string {
   return `printf %s "$${variable}" |\n  ${putCommand(secret)}`;
 }
@@ -90,7 +89,6 @@ function csv(text: string): string {
   return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A word for a POSIX shell. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -10,7 +10,6 @@ import type { CliEnvironment } from './cli-environment.ts';
 
 export type LaunchPrice = {
   readonly dollars: number;
-  /** What the price was computed from. */
   readonly from: string;
 };
 

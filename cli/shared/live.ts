@@ -74,12 +74,10 @@ export class SilenceLimit {
     return this.#controller.signal;
   }
 
-  /** Starts the time again. */
   onAnswer(): void {
     this.#timer.refresh();
   }
 
-  /** Stops the clock. Requests no longer end. */
   stop(): void {
     clearTimeout(this.#timer);
   }

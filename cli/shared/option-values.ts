@@ -3,7 +3,6 @@ import { InvalidArgumentError } from 'commander';
 import { time } from '../../lambda/adapters/shared/time.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 
-/** A time. */
 export function parseTime(text: string): EpochMs {
   const result = time.safeParse(text);
   if (result.success) return result.data;

@@ -21,7 +21,6 @@ export function plainTable(columns: readonly Column[], rows: readonly Row[], wid
   return fitting === undefined ? blocks(columns, rows) : tableOf(columns, rows, fitting);
 }
 
-/** The head and the cells of a column. */
 function textsOf(columns: readonly Column[], rows: readonly Row[], index: number): readonly string[] {
   return [columns[index]?.head ?? '', ...rows.map((row) => String(row[index] ?? ''))];
 }

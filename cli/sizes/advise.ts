@@ -20,7 +20,6 @@ export type Advice = {
     | 'no-lines'
     /** Fargate has no size that is large enough. */
     | 'none-fits';
-  /** The size to change to. */
   readonly size?: Size;
   /** What the change costs a month; negative: what it saves. Undefined: less than two days were measured. */
   readonly dollarsAMonth?: number;

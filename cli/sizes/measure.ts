@@ -16,7 +16,6 @@ export type UsageLine = SeenTask & {
   readonly throttledPercent: number | undefined;
 };
 
-/** A job that a task has run. */
 export type Build = {
   readonly pool: string;
   readonly task: string;

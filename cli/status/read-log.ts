@@ -95,7 +95,6 @@ export function lookFindings(look: LastLook): readonly string[] {
   return [...late, ...failures];
 }
 
-/** The last look as one line. */
 export function lookLine(look: LastLook): string {
   switch (look.kind) {
     case 'unknown':

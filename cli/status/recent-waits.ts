@@ -33,7 +33,6 @@ const SINCE_MINUTES = 60;
 
 type Limits = {
   readonly now: EpochMs;
-  /** Ends all requests of the client. */
   readonly until: AbortSignal;
   readonly pause: (ms: number) => Promise<void>;
 };

@@ -28,7 +28,6 @@ export type Status = {
   readonly takenAt: IsoTime;
   readonly waiting: WaitingJobs;
   readonly pools: readonly PoolStatus[];
-  /** Sentences. */
   readonly broken: readonly string[];
   readonly overrides: readonly (Override & { readonly pool: string })[];
   readonly lastLook: LastLook;
@@ -40,7 +39,6 @@ export type WaitingJobs = {
   /** How many of the jobs are unschedulable. */
   readonly unserved: number;
   readonly oldestSeconds: number;
-  /** Whether all lists of jobs are complete. */
   readonly isComplete: boolean;
   /** Schedulable jobs by tag set, the longest waiting first. */
   readonly groups: readonly WaitingGroup[];

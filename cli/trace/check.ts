@@ -10,7 +10,6 @@ import { some, tagText } from '../../lambda/explain/format.ts';
 import type { CommandContext } from '../shared/cli-environment.ts';
 import { plainTable } from '../shared/plain-table.ts';
 
-/** `autoscaler trace check` */
 export function addTraceCheckCommand(trace: Command, { cliEnvironment }: CommandContext): void {
   trace
     .command('check')
@@ -53,7 +52,6 @@ function figuresOf({ name, jobs }: JobGroup) {
   return { name, jobs: jobs.length, seconds: { p50, p95, longest } };
 }
 
-/** The summary of a trace, at most one screen. */
 function traceText(trace: Trace, width: number | undefined): string {
   const { jobs } = trace;
   const groups = groupsOf(jobs);

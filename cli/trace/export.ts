@@ -32,7 +32,6 @@ type ExportOptions = {
 /** No job waits for it. coderd may take a while to list a year, and its rate limit holds for a minute. */
 const WAITING = { patience: { silentMs: 120_000, retryMs: 90_000 }, wholeMs: 600_000 } as const;
 
-/** `autoscaler trace export` */
 export function addTraceExportCommand(trace: Command, { cliEnvironment }: CommandContext): void {
   withConfigOption(trace.command('export'))
     .description("write the past jobs of the configuration's organizations to a trace file")

@@ -26,7 +26,6 @@ type GenerateOptions = {
 
 export const MOST_DAYS = 366;
 
-/** `autoscaler trace generate` */
 export function addTraceGenerateCommand(trace: Command, { cliEnvironment }: CommandContext): void {
   trace
     .command('generate')

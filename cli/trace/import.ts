@@ -39,7 +39,6 @@ type ImportOptions = {
   readonly json: boolean;
 };
 
-/** `autoscaler trace import` */
 export function addTraceImportCommand(trace: Command, { cliEnvironment }: CommandContext): void {
   trace
     .command('import')

@@ -97,10 +97,8 @@ function nothingToExport({ from, to }: Period): InputError {
   );
 }
 
-/** Why a job is not in a trace. */
 type Omission = 'unfinished' | 'hung' | 'never-ran' | 'too-long' | 'of-one-user';
 
-/** A job that a daemon has completed. */
 type FinishedJob = Job & { readonly started_at: EpochMs; readonly completed_at: EpochMs };
 
 /** The job if a trace can have it, otherwise the reason why not. */

@@ -29,7 +29,6 @@ type TuneOptions = SubjectOptions & {
 const DEFAULT_SEEDS = 8;
 const MOST_SEEDS = 20;
 
-/** `autoscaler tune` */
 export function addTuneCommand(program: Command, { cliEnvironment }: CommandContext): void {
   const command = withTraceOptions(program.command('tune'))
     .description('show what each price of waiting costs, and recommend one for a budget or a wait')

@@ -164,7 +164,6 @@ const LEAVE_REASONS: Readonly<Record<LeaveDecision['why'], string>> = {
   'old-secret': 'an earlier value of a secret',
 };
 
-/** The tasks that an action drains or lets ECS stop. */
 function drainedBy(action: Action): readonly TaskArn[] {
   if (action.kind === 'ask-to-leave') return [action.task];
   return action.kind === 'set-desired' ? (action.stops ?? []) : [];

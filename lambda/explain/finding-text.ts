@@ -41,7 +41,6 @@ export function findingLines(findings: readonly Finding[]): readonly string[] {
   return lines.map(plainLine);
 }
 
-/** One finding as a sentence, in one line. */
 export function sentenceOf(finding: Finding): string {
   return plainLine(wordsOf(finding));
 }

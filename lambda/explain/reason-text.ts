@@ -3,7 +3,6 @@ import type { Doubt, Override, Reason, ReasonOf } from '../decision/model/plan.t
 import { readingPhrase, some, timeText, transitionsText } from './format.ts';
 import { oldSecretText } from './secret-text.ts';
 
-/** One reason as a sentence. */
 export function reasonSentence(reason: Reason): string {
   return (WORDS[reason.code] as (reason: Reason) => string)(reason);
 }
@@ -140,7 +139,6 @@ const FLOORS: Readonly<Record<ReasonOf<'floor'>['from'], (count: number) => stri
   'when-blind': (count) => `whenBlind keeps ${some(count, 'task')} while the autoscaler cannot read coderd`,
 };
 
-/** An override as a sentence. */
 export function overrideText({ kind, count = 0, ...origin }: Override): string {
   const effect = {
     pause: 'paused',

@@ -11,7 +11,6 @@ export function fitting<T>(rows: readonly T[], maxBytes: number): readonly T[] {
   return end === -1 ? rows : rows.slice(0, end);
 }
 
-/** The size of a value as JSON, in bytes. */
 export function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }

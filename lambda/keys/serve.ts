@@ -23,7 +23,6 @@ export async function serveKeyEvent(
   return undefined;
 }
 
-/** The pools with a managed key. */
 export function managedPoolsOf({ coder, pools }: Pick<Config, 'coder' | 'pools'>): readonly ManagedPool[] {
   return pools
     .filter(({ auth }) => auth.kind === 'managed')

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { AwsError, type AwsService, accessDenied, type Caller, operationsFor } from '../base/aws-service.ts';
 import type { AccountModel } from './model.ts';
 
-/** Answers a form with XML. */
 export function callQuery(model: AccountModel, form: URLSearchParams, caller: Caller): string {
   const action = form.get('Action') ?? '';
   if (action === 'GetCallerIdentity') return answer(action, identity(model, caller));

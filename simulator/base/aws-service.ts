@@ -21,7 +21,6 @@ export type Caller = 'autoscaler' | 'keys' | 'person' | 'guest';
 export const EVERYBODY: readonly Caller[] = ['autoscaler', 'keys', 'person'];
 
 export type AwsOperation<Model> = {
-  /** Who may call it. */
   readonly callers: readonly Caller[];
   /** The request's body to the answer's body. Throws AwsError. */
   readonly run: (model: Model, body: unknown) => object;
@@ -49,7 +48,6 @@ export function operationsFor<Model>(misfit: string) {
   });
 }
 
-/** Calls one operation by its name. */
 export function callService<Model>(
   { service, operations }: AwsService<Model>,
   model: Model,

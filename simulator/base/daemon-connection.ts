@@ -12,7 +12,6 @@ export type InitWork = {
   readonly spread?: number;
 };
 
-/** A job as a daemon receives it. */
 export type AcquiredJob = {
   readonly id: JobId;
   /** With all providers in the task's cache. */
@@ -39,7 +38,6 @@ export type JobReport = {
   readonly error?: string | undefined;
 };
 
-/** coderd refuses a daemon's connection. */
 export class ConnectionRefused extends Error {
   override readonly name = 'ConnectionRefused';
   readonly status: 400 | 401 | 403 | 404;
@@ -69,11 +67,8 @@ export interface DaemonConnection {
 
 /** How a daemon identifies itself, and what it asks to be (docs/internals/coder.md §3). */
 export type Credential = {
-  /** A provisioner key. */
   readonly key?: string;
-  /** The pre-shared key. */
   readonly psk?: string;
-  /** The session token of a user. */
   readonly token?: string;
   /** The name or id in the path of the request. @default the default organization */
   readonly organization?: string;
@@ -81,7 +76,6 @@ export type Credential = {
   readonly tags?: Tags;
 };
 
-/** The part of coderd that daemons talk to. */
 export interface DaemonServer {
   /**
    * The same name and organization reuse a row.

@@ -31,14 +31,12 @@ export class Random {
     return items[this.whole(0, items.length - 1)];
   }
 
-  /** So many random lower-case hexadecimal digits. */
   hex(digits: number): string {
     let text = '';
     while (text.length < digits) text += HEX[this.whole(0, 15)];
     return text;
   }
 
-  /** A random version 4 UUID. */
   uuid(): string {
     const h = this.hex(32);
     return `${h.slice(0, 8)}-${h.slice(8, 12)}-4${h.slice(13, 16)}-a${h.slice(17, 20)}-${h.slice(20)}`;

@@ -89,7 +89,6 @@ export class Timeline {
     heap[place] = last;
   }
 
-  /** Index of the earlier one of two neighbours. */
   #earlierOf(left: number): number {
     const heap = this.#heap;
     const right = left + 1;

@@ -17,7 +17,6 @@ export class VirtualScheduler {
     return this.#timeline.now();
   }
 
-  /** Resolves after `ms` milliseconds of virtual time. */
   wait(ms: number): Promise<void> {
     return new Promise((go) => {
       this.#waiting.push({ at: this.now() + Math.max(0, ms), order: this.#order++, go });

@@ -25,7 +25,6 @@ export type WorkerPoolOptions<Request, Result> = {
   readonly handle: Handle<Request, Result>;
   /** The most threads. @default one per core */
   readonly threads?: number;
-  /** Names a request in errors. */
   readonly describe: (request: Request) => string;
 };
 
@@ -124,7 +123,6 @@ function runOnWorker<Request, Result>(given: Run<Request>): Promise<Result> {
       worker.off('exit', onFailure);
       settle();
     };
-    /** `cause`: the error that ended the thread, or its exit code. */
     const onFailure = (cause: unknown): void => end(() => reject(failureOf(describe(request), cause)));
     const onMessage = (message: Message<Result>): void => {
       if (message.kind === 'progress') onProgress(message.share);

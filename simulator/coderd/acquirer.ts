@@ -4,11 +4,9 @@ import type { Random } from '../base/random.ts';
 import { tagsetContains } from './rules/tagset-contains.ts';
 import { type Job, PREBUILDS_USER } from './tables/jobs.ts';
 
-/** A daemon that can get a job. */
 export type Asker = {
   readonly organizationId: OrganizationId;
   readonly tags: TagSet;
-  /** `tagKey(tags)`. */
   readonly tagKey: string;
   take(job: Job): void;
 };
@@ -56,7 +54,6 @@ export class Acquirer {
   }
 }
 
-/** Tags with their `tagKey`. */
 type Tagged = { readonly tags: TagSet; readonly tagKey: string };
 
 /** The unstarted jobs of one organization that have the same tag set, each list oldest first. */
@@ -93,7 +90,6 @@ export class PendingQueue {
     if (group.people.size + group.prebuilds.size === 0) groups.delete(job.tagKey);
   }
 
-  /** Removes and returns the next job for a daemon with these tags. */
   take(daemon: Tagged & { readonly organizationId: OrganizationId }): Job | undefined {
     const groups = [...(this.#groups.get(daemon.organizationId)?.values() ?? [])];
     const next = groups

@@ -24,7 +24,6 @@ export function runLifecycle(given: {
   readonly workspaces: WorkspaceTable;
   readonly daemons: DaemonTable;
   readonly now: EpochMs;
-  /** Whether this release has the gate. */
   readonly gated: boolean;
 }): void {
   const { workspaces, daemons, now, gated } = given;

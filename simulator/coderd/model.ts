@@ -108,9 +108,7 @@ export class CoderdModel implements DaemonServer {
   readonly tokens: Tokens;
   /** Without the reserved ones. Add and delete keys with `addKey` and `deleteKey`. */
   readonly keys: ProvisionerKeys;
-  /** A person builds one with `build`. */
   readonly workspaces: WorkspaceTable;
-  /** Add presets with `addPreset`. */
   readonly prebuilds: Prebuilds;
   licence: Licence;
   /** Changes as with a restart of coderd with another one. */
@@ -124,7 +122,6 @@ export class CoderdModel implements DaemonServer {
   readonly #templates: TemplateTable;
   readonly #users: Users;
   readonly #sessions: Sessions;
-  /** Import jobs by the id of their version. */
   readonly #imports = new Map<string, Job>();
   #builtIns = 0;
   #workspaceCount = 0;
@@ -323,7 +320,6 @@ export class CoderdModel implements DaemonServer {
     this.activate(template, this.#templates.newVersion({ tags }, this.timeline.now()));
   }
 
-  /** Finds any version with its template. */
   findVersion(
     id: string,
   ): { readonly template: TemplateRecord; readonly version: TemplateVersion } | undefined {
@@ -336,7 +332,6 @@ export class CoderdModel implements DaemonServer {
     return undefined;
   }
 
-  /** Marks the template as deprecated. Its workspaces stay. */
   deprecate(template: TemplateRecord, message = 'Use another one.'): void {
     this.#templates.deprecate(template.id, message);
   }
@@ -357,7 +352,6 @@ export class CoderdModel implements DaemonServer {
     this.workspaces.ownerChanged(user.id);
   }
 
-  /** Oldest first; the records are live. */
   users(): readonly UserRecord[] {
     return this.#users.all();
   }
@@ -375,7 +369,6 @@ export class CoderdModel implements DaemonServer {
     this.workspaces.build(workspace.id, { ...options, transition, reason: 'initiator' });
   }
 
-  /** Adds a preset with prebuilt workspaces to the active version of a template. */
   addPreset(preset: NewPreset): Preset {
     const { timeline } = this;
     if (!this.prebuilds.hasPresets)
@@ -388,7 +381,6 @@ export class CoderdModel implements DaemonServer {
     for (let n = 0; n < count; n++) this.startBuiltInDaemon(`coderd-builtin-${this.#builtIns++}`, {});
   }
 
-  /** Starts a daemon inside coderd, in the default organization. */
   startBuiltInDaemon(name: string, tags: Tags): BuiltInDaemon {
     const key = builtInKey(this.organizations.default.id, tags);
     const admitted = { key, owner: NIL_UUID };
@@ -396,12 +388,10 @@ export class CoderdModel implements DaemonServer {
     return new BuiltInDaemon(connection, this.timeline);
   }
 
-  /** Sets when a daemon was last seen. */
   setLastSeen(id: DaemonId, at: EpochMs): void {
     this.#daemons.beat(id, at);
   }
 
-  /** Runs the lifecycle executor once, as of `at`. */
   tick(at: EpochMs): void {
     runLifecycle({
       workspaces: this.workspaces,
@@ -441,7 +431,6 @@ export class CoderdModel implements DaemonServer {
     return this.#jobs.get(id);
   }
 
-  /** The daemon's current job and its previous one. */
   jobsOf(daemon: DaemonRecord): {
     readonly current: readonly JobRecord[];
     readonly previous: JobRecord | undefined;
@@ -457,12 +446,10 @@ export class CoderdModel implements DaemonServer {
     );
   }
 
-  /** The job of a build. */
   jobOfBuild(buildId: string): JobRecord | undefined {
     return this.#jobs.ofBuild(buildId);
   }
 
-  /** Oldest first; the records are live. */
   templates(): readonly TemplateRecord[] {
     return this.#templates.all();
   }
@@ -478,7 +465,6 @@ export class CoderdModel implements DaemonServer {
     return listJobs(query, { jobs, daemons: this.#daemons, queue: this.#jobQueue, version: this.version });
   }
 
-  /** A job as the answer of its build shows it. */
   answerOf(job: JobRecord): JobAnswer {
     return jobAnswer(job, this.version);
   }
@@ -533,7 +519,6 @@ export class CoderdModel implements DaemonServer {
   }
 }
 
-/** The build of a job of `submitJob`, if it belongs to this workspace. */
 function submittedBuild(job: Job, workspaceId: string): readonly BuildRecord[] {
   const { workspace, transition, version } = job;
   if (workspace?.id !== workspaceId || transition === undefined) return [];

@@ -24,7 +24,6 @@ export type NewPreset = {
   readonly template: TemplateRecord;
   /** @default `preset-1`, … */
   readonly name?: string;
-  /** Prebuilt workspaces to keep ready. */
   readonly instances: number;
   /** Whether the builds of its prebuilt workspaces fail. @default false */
   readonly willFail?: boolean;
@@ -40,9 +39,7 @@ export type Preset = Required<Omit<NewPreset, 'willFail'>> & {
 type Parts = {
   readonly workspaces: WorkspaceTable;
   readonly random: Random;
-  /** Cancels the job of a pending build. */
   readonly cancel: (build: BuildRecord) => void;
-  /** Whether this release stops at the hard limit. */
   readonly hasHardLimit: boolean;
   /** Whether this release cancels the pending builds of a version that is no longer active. */
   readonly cancelsPending: boolean;
@@ -73,7 +70,6 @@ export class Prebuilds {
     return this.#presets.length > 0;
   }
 
-  /** Adds a preset to the active version of a template. */
   add({ name = `preset-${this.#presets.length + 1}`, willFail = false, ...preset }: NewPreset): Preset {
     const { activeVersion: version } = preset.template;
     const added: Preset = { ...preset, name, version, willFail, id: this.#parts.random.uuid() };
@@ -81,7 +77,6 @@ export class Prebuilds {
     return added;
   }
 
-  /** The presets of a template version, in the order in which they were added. */
   ofVersion(id: string): readonly Preset[] {
     return this.#presets.filter(({ version }) => version.id === id);
   }
@@ -97,7 +92,6 @@ export class Prebuilds {
     return preset.template.activeVersion === preset.version && this.#isAtLimit(newestStarts(this.of(preset)));
   }
 
-  /** One run of ReconcileAll. */
   reconcile(now: EpochMs): void {
     for (const preset of this.#presets) this.#reconcile(preset, now);
   }

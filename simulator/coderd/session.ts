@@ -84,7 +84,6 @@ export class Session implements DaemonConnection, Asker {
     });
   }
 
-  /** Called by the acquirer. */
   take(job: Job): void {
     const { jobs, timeline } = this.#parts;
     const onJob = this.#onJob;
@@ -156,7 +155,6 @@ function errorOf(result: JobResult): string | undefined {
   return result === 'canceled' ? 'canceled' : undefined;
 }
 
-/** The open websockets. */
 export class Sessions {
   readonly #open = new Set<Session>();
   readonly #parts: Omit<SessionParts, 'onClosed'>;
@@ -165,7 +163,6 @@ export class Sessions {
     this.#parts = parts;
   }
 
-  /** Opens a session for a daemon that was admitted. */
   open(admitted: Admitted, daemon: { readonly name: string; readonly version: string }): DaemonConnection {
     const { key } = admitted;
     const session = new Session(
@@ -188,7 +185,6 @@ export class Sessions {
     for (const session of this.#open) if (job.updatedBy === session) session.tellCancelled(job);
   }
 
-  /** Closes the sessions of a key, busy ones after their jobs. */
   closeOfKey(keyId: string): void {
     for (const session of [...this.#open]) if (session.keyId === keyId) session.closeWhenFree();
   }

@@ -17,7 +17,6 @@ export type AgentFaults = {
   readonly losing: number;
 };
 
-/** What the agent endpoints need from ECS. */
 export type ProtectionServer = {
   readonly random: Random;
   readonly timeline: Timeline;

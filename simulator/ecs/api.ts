@@ -61,7 +61,6 @@ const OPERATIONS: Readonly<Record<string, EcsOperation>> = {
 
 const ECS = { service: 'ecs', operations: OPERATIONS };
 
-/** Calls one operation by its name. */
 export function callEcs(model: EcsModel, name: string, body: unknown, caller: Caller = 'autoscaler'): object {
   const isAllowed = Object.hasOwn(OPERATIONS, name) && OPERATIONS[name]?.callers.includes(caller);
   if (isAllowed && model.throttles(name)) throw throttled();

@@ -54,7 +54,6 @@ export type EcsOptions = {
   readonly victims?: Victims | undefined;
   readonly rollout?: RolloutReading | undefined;
   readonly cleanup?: CleanupReading | undefined;
-  /** Called when a task is STOPPED. */
   readonly onStopped?: ((task: EcsTask) => void) | undefined;
 };
 
@@ -132,7 +131,6 @@ export class EcsModel {
     return lagMs === 0 ? history.latest : history.at(plusMs(this.now(), -this.random.between(0, lagMs)));
   }
 
-  /** Whether AWS's throttling admits another request of this kind. */
   admits(bucket: BucketName): boolean {
     return this.#options.throttling === false || this.#throttle.take(bucket);
   }
@@ -142,7 +140,6 @@ export class EcsModel {
     this.#throttledCalls.set(operation, calls);
   }
 
-  /** Whether `throttleNext` throttles this call. */
   throttles(operation: string): boolean {
     const calls = this.#throttledCalls.get(operation) ?? 0;
     if (calls > 0) this.#throttledCalls.set(operation, calls - 1);
@@ -168,12 +165,10 @@ export class EcsModel {
     return service;
   }
 
-  /** All tasks, except those STOPPED for more than an hour. */
   tasks(): readonly EcsTask[] {
     return [...this.#tasks.values()];
   }
 
-  /** Finds a task by its id or ARN. */
   findTask(task: string): EcsTask | undefined {
     return this.#tasks.get(lastPart(task));
   }
@@ -245,7 +240,6 @@ export class EcsModel {
     return this.#create({ definition, zone: this.random.pick(ZONES) });
   }
 
-  /** UpdateTaskProtection of one task. Returns the failure if ECS refuses. */
   protect(task: string, minutes: number): ProtectionFailure | undefined {
     const found = this.#protectable(task);
     if (typeof found === 'string') return found;
@@ -255,7 +249,6 @@ export class EcsModel {
     return undefined;
   }
 
-  /** UpdateTaskProtection(false) of one task. */
   unprotect(task: string): ProtectionFailure | undefined {
     const found = this.#protectable(task);
     if (typeof found === 'string') return found;
@@ -284,7 +277,6 @@ export class EcsModel {
     this.#mustFind(task).runOutOfMemory(killOne);
   }
 
-  /** A person stops the task with StopTask. Protection does not prevent it. */
   stopTask(task: string): void {
     this.#mustFind(task).stop({ stopCode: 'UserInitiated', stoppedReason: 'Task stopped by user' });
   }
@@ -306,7 +298,6 @@ export class EcsModel {
     this.#mustFind(task).end();
   }
 
-  /** A person removes the protection of a task. */
   disableByHand(task: string): void {
     this.#mustFind(task).disableByHand();
   }

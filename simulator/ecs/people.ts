@@ -33,7 +33,6 @@ export const TAGGING = {
       return {};
     },
   ),
-  /** Removes tags. A missing key is not an error. */
   UntagResource: operation(
     { ...tagging, schema: z.object({ resourceArn: z.string(), tagKeys: z.array(z.string()) }) },
     (model, { resourceArn, tagKeys }) => {

@@ -1,7 +1,6 @@
 /** The zone of a new task, and the task that ECS stops first (docs/internals/aws.md §1). */
 import type { Random } from '../base/random.ts';
 
-/** A task's zone and network interface. */
 export type Place = {
   readonly zone: string;
   readonly subnetId: string;
@@ -13,7 +12,6 @@ export type Place = {
 /** `random`: in the fullest zone. `worst`: the task whose stop does most harm, busy daemons first. */
 export type Victims = 'random' | 'worst';
 
-/** What the choice of a victim depends on. */
 export type Candidate = {
   readonly zone: string;
   readonly isProtected: boolean;
@@ -22,7 +20,6 @@ export type Candidate = {
   readonly isWaiting: boolean;
 };
 
-/** The zone with the fewest of these tasks. */
 export function emptiestZone(zones: readonly string[], tasks: readonly { zone: string }[], random: Random) {
   const counts = countByZone(tasks);
   const least = Math.min(...zones.map((zone) => counts.get(zone) ?? 0));

@@ -30,7 +30,6 @@ type ServiceView = {
   readonly cleanup?: CleanupReading | undefined;
 };
 
-/** One reading of AWS's text. */
 export type RuleReading = {
   readonly calls: DeploymentBlocked;
   readonly tasks: BlockedTasks;

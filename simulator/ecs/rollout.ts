@@ -28,7 +28,6 @@ export const CLEANUPS: readonly CleanupReading[] = [true, false].flatMap((blocks
   [true, false].flatMap((counts) => [true, false].map((lists) => ({ blocks, counts, lists }))),
 );
 
-/** Every reading of how the old revision is replaced. */
 export const ROLLOUTS: readonly RolloutReading[] = (['newest', 'same'] as const).flatMap((replacement) =>
   (['newest', 'both'] as const).map((scaleOut) => ({ replacement, scaleOut })),
 );

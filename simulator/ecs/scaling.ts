@@ -38,7 +38,6 @@ export type TargetTracking = {
   readonly service: string;
   readonly min: number;
   readonly max: number;
-  /** How many of its tasks are in use now. */
   readonly inUse: () => number;
 };
 

@@ -27,9 +27,7 @@ export type ScheduleInput<T extends ScheduledTask> = {
 
 export type Schedule<T> = {
   readonly stop: readonly T[];
-  /** Tasks of the primary deployment to start. */
   readonly start: number;
-  /** Tasks of the previous deployment to start. */
   readonly startOld: number;
 };
 

@@ -22,7 +22,6 @@ export type SimulatedDeployment = {
   readonly updatedAt: EpochMs;
 };
 
-/** The changing state of a service. */
 export type ServiceState = {
   readonly status: 'ACTIVE' | 'INACTIVE';
   readonly desiredCount: number;
@@ -30,7 +29,6 @@ export type ServiceState = {
   readonly primary: SimulatedDeployment;
   /** Deployments that the primary one replaces, newest first. */
   readonly older: readonly SimulatedDeployment[];
-  /** The newest first. */
   readonly events: readonly ServiceEvent[];
 };
 
@@ -40,7 +38,6 @@ export function isCleaningUp({ primary, older }: ServiceState): boolean {
 }
 
 export type ServiceIdentity = {
-  /** Whether it runs on Fargate Spot. */
   readonly spot: boolean;
   readonly arn: ServiceArn;
   readonly name: string;
@@ -141,12 +138,10 @@ export class EcsService {
     this.#change({ desiredCount, primary });
   }
 
-  /** Replaces all tags. */
   setTags(tags: Readonly<Record<string, string>>): void {
     this.#change({ tags });
   }
 
-  /** Whether a deployment may start now. */
   get admitsDeployment(): boolean {
     return !isCleaningUp(this.state) || this.#around.cleanup.admits !== false;
   }

@@ -33,7 +33,6 @@ export type StopWhy = {
   readonly stoppedReason: string;
 };
 
-/** The changing state of a task, as immutable records. */
 export type EcsTaskState = Partial<StopWhy> & {
   readonly lastStatus: LastStatus;
   readonly desiredStatus: 'RUNNING' | 'STOPPED';
@@ -54,7 +53,6 @@ export type EcsTaskState = Partial<StopWhy> & {
 export type Protection = {
   readonly enabled: boolean;
   readonly expiresAt?: EpochMs;
-  /** Whether a person removed the protection. */
   readonly byHand?: boolean;
 };
 
@@ -66,9 +64,7 @@ export type TaskDefinition = {
   readonly template: TaskTemplate;
 };
 
-/** The unchanging identity of a task. */
 export type TaskIdentity = {
-  /** Whether it runs on Fargate Spot. */
   readonly spot: boolean;
   readonly arn: TaskArn;
   readonly id: string;
@@ -76,7 +72,6 @@ export type TaskIdentity = {
   readonly place: Place;
   /** Absent for a task without a service. */
   readonly serviceName?: string | undefined;
-  /** The id of the deployment that started the task. */
   readonly startedBy?: string | undefined;
 };
 
@@ -138,12 +133,10 @@ export class EcsTask {
     return this.protections.latest.enabled;
   }
 
-  /** Whether its desired status is RUNNING. */
   get isWanted(): boolean {
     return this.state.desiredStatus === 'RUNNING';
   }
 
-  /** Whether the agent and the container have been told to stop. */
   get isToldToStop(): boolean {
     return this.#toldToStop;
   }
@@ -172,7 +165,6 @@ export class EcsTask {
     this.#bare(UNPROTECTED);
   }
 
-  /** A person removes the protection. */
   disableByHand(): void {
     this.#bare({ enabled: false, byHand: true });
   }

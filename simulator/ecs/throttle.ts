@@ -13,7 +13,6 @@ const RATES = {
 
 export type BucketName = keyof typeof RATES;
 
-/** Token buckets on virtual time. */
 export class Throttle {
   readonly #now: () => EpochMs;
   readonly #buckets = new Map<BucketName, { tokens: number; at: EpochMs }>();
@@ -22,7 +21,6 @@ export class Throttle {
     this.#now = now;
   }
 
-  /** Takes a token if there is one; returns whether it did. */
   take(name: BucketName): boolean {
     const { burst, perSecond } = RATES[name];
     const at = this.#now();

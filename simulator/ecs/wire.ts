@@ -5,7 +5,6 @@ import type { ServiceEvent } from '../../lambda/decision/model/snapshot.ts';
 import type { EcsService, ServiceState, SimulatedDeployment } from './service.ts';
 import type { EcsTask, EcsTaskState, Protection } from './task.ts';
 
-/** A task with the state that the read sees. */
 export type TaskView = { readonly task: EcsTask; readonly state: EcsTaskState };
 
 const PENDING = new Set(['PROVISIONING', 'PENDING', 'ACTIVATING']);
@@ -143,7 +142,6 @@ function wireDeployment(deployment: SimulatedDeployment, counts: Counts) {
 }
 
 type Counts = { readonly runningCount: number; readonly pendingCount: number };
-/** By the id of the deployment. */
 type CountsById = ReadonlyMap<string | undefined, Counts>;
 
 const NO_TASKS: Counts = { runningCount: 0, pendingCount: 0 };

@@ -11,11 +11,8 @@ import type { DaemonProcess } from '../task/daemon.ts';
 
 export type GuardProcessOptions = {
   readonly host: ContainerHost;
-  /** The command of the task definition. */
   readonly command: readonly [file: string, ...rest: readonly string[]];
-  /** The complete environment of the process. */
   readonly environment: Readonly<Record<string, string>>;
-  /** A file descriptor for the output of the processes. */
   readonly log: number;
   /** Called with each line of this output. @default none */
   readonly onLine?: ((line: string) => void) | undefined;
@@ -23,7 +20,6 @@ export type GuardProcessOptions = {
   readonly onEnd: () => void;
 };
 
-/** The exit code of a shell that cannot run its command. */
 const CANNOT_RUN = 126;
 /** The exit code of a shell after a signal is this plus the signal's number. */
 export const SIGNALLED = 128;
@@ -85,13 +81,11 @@ export class GuardProcess implements Container {
     this.#daemon?.kill();
   }
 
-  /** The guard has started its daemon. SIGTERM may have come earlier. */
   runDaemon(daemon: DaemonProcess): void {
     this.#daemon = daemon;
     if (this.#toldToTerminate) daemon.terminate();
   }
 
-  /** The guard has sent SIGTERM to its daemon. */
   terminateDaemon(): void {
     this.#toldToTerminate = true;
     this.#daemon?.terminate();

@@ -29,9 +29,7 @@ export type StartDaemon = (options: DaemonOptions, pool: string) => DaemonProces
 
 export type GuardFigures = {
   readonly started: number;
-  /** Number of guards that exited by themselves. */
   readonly exited: number;
-  /** Number of guards that were killed by SIGKILL. */
   readonly killed: number;
 };
 
@@ -64,7 +62,6 @@ export class GuardedTasks {
     this.#url = await this.#server.open();
   }
 
-  /** `guardedTask` of a world: what a task of a pool runs. */
   readonly task = (options: ProvisionerTaskOptions): StartContainer => {
     const { startDaemon = (daemon) => new Daemon(daemon) } = this.#options;
     return (host) => {
@@ -112,7 +109,6 @@ export class GuardedTasks {
     for (const { container } of this.#running.values()) container.kill();
   }
 
-  /** Kills all guards and closes the server. */
   async close(): Promise<void> {
     this.kill();
     await Promise.all([...this.#running.values()].map(({ container }) => container.ended));
@@ -161,7 +157,6 @@ export function killAtExit(tasks: GuardedTasks): void {
     process.once(signal, () => process.exit(SIGNALLED + constants.signals[signal]));
 }
 
-/** The daemon for which coder.sh is the process. */
 function daemonControls(
   container: GuardProcess,
   options: ProvisionerTaskOptions,

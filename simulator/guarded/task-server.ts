@@ -21,19 +21,16 @@ import { readCredential } from '../task/start-variables.ts';
 
 export type TaskDaemon = { readonly name: string; readonly credential: Credential };
 
-/** A task of the server. */
 export type ServedTask = {
   readonly host: ContainerHost;
   readonly runDaemon: (daemon: TaskDaemon, onExit: (code: number) => void) => void;
   readonly terminateDaemon: () => void;
-  /** Called when the daemon's process is gone without an exit. */
   readonly loseDaemon: () => void;
   /** What the container uses; undefined if it is unknown. */
   readonly stats: () => DockerStats | undefined;
 };
 
 export type TaskServerOptions = {
-  /** Finds a task by its id; called for each request. */
   readonly find: (taskId: string) => ServedTask | undefined;
 };
 
@@ -63,7 +60,6 @@ export class TaskServer {
     });
   }
 
-  /** Listens on a free port of the loopback interface, and returns the URL. */
   async open(): Promise<string> {
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
@@ -111,7 +107,6 @@ function send(response: ServerResponse, { status, body }: FaceAnswer): void {
   response.end(body === undefined ? undefined : JSON.stringify(body));
 }
 
-/** An HTTP answer: the status, and a body that is sent as JSON. */
 export type FaceAnswer = { readonly status: number; readonly body: object | null | undefined };
 
 /** The agent refuses unknown fields. */
@@ -140,7 +135,6 @@ export function answerProtection(
   });
 }
 
-/** Answers GET `/task` of the metadata, version 4. */
 export function answerMetadata(host: ContainerHost): FaceAnswer {
   const status = { DesiredStatus: host.agent.desiredStatus(), KnownStatus: 'RUNNING' };
   const containers = [{ Name: 'provisioner', DesiredStatus: 'RUNNING', KnownStatus: 'RUNNING' }];

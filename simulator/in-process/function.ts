@@ -24,7 +24,6 @@ import { type AwsCall, atOnce, inProcessParameters, inProcessPorts, inProcessQue
 /** The parameter with the record of builds, which survives processes. */
 export const RECORD = '/coder-autoscaler/record';
 
-/** The timeout of the function in the CDK stack. */
 const TIMEOUT_MS = 55_000;
 /** Assumption: Lambda keeps a process for 1 to 6 hours. */
 const LIFE_MS: Range = [HOUR_MS, 6 * HOUR_MS];
@@ -32,7 +31,6 @@ const LIFE_MS: Range = [HOUR_MS, 6 * HOUR_MS];
 const PHASE_MS = 20_000;
 const QUEUE_URL = 'https://sqs.eu-central-1.amazonaws.com/123456789012/looks';
 
-/** How the requests of one invocation come through. */
 export type Line = {
   readonly coderd: Call;
   readonly ecs: AwsCall;
@@ -40,7 +38,6 @@ export type Line = {
   readonly others: AwsCall;
 };
 
-/** The end of an invocation. */
 export type Invoked = {
   readonly startedAt: number;
   /** Undefined: it did not fail. */
@@ -54,7 +51,6 @@ export type FunctionOptions = {
   readonly stack?: string;
   /** The configuration that is deployed now. An invocation keeps the one that it started with. */
   readonly config: () => Config;
-  /** Draws how long Lambda keeps each process. */
   readonly random: Random;
   /** How long Lambda keeps a process. Its memory is lost with it. @default 1 to 6 hours */
   readonly lifeMs?: Range;
@@ -82,7 +78,6 @@ type Process = {
 const DIRECT: Line = { coderd: atOnce, ecs: atOnce, others: atOnce };
 
 export class InProcessFunction {
-  /** The messages for the next looks. */
   readonly queue: QueueModel;
   readonly #options: FunctionOptions;
   /** The processes without an invocation. One that crashes never becomes free. */
@@ -105,7 +100,6 @@ export class InProcessFunction {
     }
   }
 
-  /** Runs one invocation to its end. Does not throw. */
   async invoke(message?: LookMessage): Promise<void> {
     const { scheduler, config, line, onLook, onInvoked } = this.#options;
     const startedAt = scheduler.now();

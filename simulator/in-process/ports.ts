@@ -115,7 +115,6 @@ export function inProcessQueue(model: QueueModel, call: AwsCall = atOnce): SQSCl
   return Object.assign(new SQSClient(CLIENT), { send });
 }
 
-/** How often the SDK makes a throttled call. */
 const TRIES = 3;
 
 /** Gives errors the names that the SDK gives them: the adapters tell them apart by name. */

@@ -92,7 +92,6 @@ function filterLogEvents(model: LogsModel, request: z.infer<typeof filterRequest
   };
 }
 
-/** The next events that fit into one answer, before filtering. */
 function pageFrom(all: readonly LogEvent[], from: number, limit: number): readonly LogEvent[] {
   const page: LogEvent[] = [];
   let bytes = 0;

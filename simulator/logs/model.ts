@@ -5,7 +5,6 @@ import type { Timeline } from '../base/timeline.ts';
 
 export type LogEvent = { readonly eventId: string; readonly timestamp: EpochMs; readonly message: string };
 
-/** A row of a query's result: its fields as texts. */
 export type LogRow = Readonly<Record<string, string>>;
 
 export class LogsModel {
@@ -24,19 +23,16 @@ export class LogsModel {
     this.#createdAt.set(name, this.#timeline.now());
   }
 
-  /** When a group was created; undefined if it does not exist. */
   createdAt(name: string): EpochMs | undefined {
     return this.#createdAt.get(name);
   }
 
-  /** Adds a line with the current time. */
   put(group: string, message: string): void {
     this.createGroup(group);
     const events = this.#groups.get(group) ?? [];
     events.push({ eventId: `${events.length}`.padStart(56, '0'), timestamp: this.#timeline.now(), message });
   }
 
-  /** The events of a group; undefined if the group does not exist. */
   events(group: string): readonly LogEvent[] | undefined {
     return this.#groups.get(group);
   }
@@ -48,14 +44,12 @@ export class LogsModel {
     throw new AwsError('ResourceNotFoundException', 'The specified log group does not exist.');
   }
 
-  /** Keeps the result of a query of Logs Insights; returns its id. */
   addQuery(rows: readonly LogRow[]): string {
     const id = `query-${this.#queries.size + 1}`;
     this.#queries.set(id, { rows, asked: 0 });
     return id;
   }
 
-  /** The result of a query, and how often it was asked for. */
   query(id: string): { readonly rows: readonly LogRow[]; readonly asked: number } | undefined {
     const query = this.#queries.get(id);
     if (query !== undefined) query.asked += 1;

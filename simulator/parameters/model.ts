@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { AwsError, type AwsService, accessDenied, EVERYBODY, operationsFor } from '../base/aws-service.ts';
 
-/** The most bytes of a value, by tier. */
 const MOST_BYTES = { Standard: 4096, Advanced: 8192 } as const;
 
 type Tier = keyof typeof MOST_BYTES;
@@ -32,12 +31,10 @@ export class ParametersModel {
     this.#values.delete(name);
   }
 
-  /** Denies everyone the right to read and write the parameter. */
   deny(name: string): void {
     this.#denied.add(name);
   }
 
-  /** Ends `deny`. */
   permit(name: string): void {
     this.#denied.delete(name);
   }

@@ -22,9 +22,7 @@ const MOST_AT_ONCE = 2;
 
 export class QueueModel {
   readonly #clock: QueueClock;
-  /** What happens to each message. */
   fate: () => Fate = () => ({ copies: 1, lateMs: 0 });
-  /** Whether SQS refuses messages. */
   isDown = false;
   /** The function. Its errors end with its invocation. */
   handler: Handler = async () => {};

@@ -106,7 +106,6 @@ const SECRETS_MANAGER: AwsService<SecretsModel> = {
 
 const TAG = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
 
-/** Calls one operation of Secrets Manager by its name. */
 export function callSecretsManager(
   model: SecretsModel,
   name: string,

@@ -60,18 +60,15 @@ export class SecretsModel {
     this.#secrets.delete(name);
   }
 
-  /** Marks the secret for deletion. */
   delete(name: string): void {
     const secret = this.#secrets.get(name);
     if (secret !== undefined) secret.isDeleted = true;
   }
 
-  /** Denies everyone the right to read the secret. */
   deny(name: string): void {
     this.#denied.add(name);
   }
 
-  /** Undoes `deny`. */
   allow(name: string): void {
     this.#denied.delete(name);
   }

@@ -19,7 +19,6 @@ type Version = { -readonly [Key in keyof Omit<SecretVersion, 'stages'>]: SecretV
   readonly stages: Set<string>;
 };
 
-/** What a list shows of a secret. */
 export type SecretState = Pick<StoredSecret, 'arn' | 'name' | 'createdAt' | 'changedAt' | 'rotatedAt'> & {
   readonly tags: ReadonlyMap<string, string>;
   readonly versions: readonly SecretVersion[];
@@ -38,7 +37,6 @@ export class StoredSecret {
   readonly name: string;
   readonly createdAt: EpochMs;
   readonly tags = new Map<string, string>();
-  /** Whether the secret is marked for deletion. */
   isDeleted = false;
   /** The end of the last rotation; undefined: none. */
   rotatedAt: EpochMs | undefined;
@@ -74,7 +72,6 @@ export class StoredSecret {
     });
   }
 
-  /** When the secret was last modified in any way. */
   get changedAt(): EpochMs {
     return this.#changedAt;
   }
@@ -116,7 +113,6 @@ export class StoredSecret {
     return version;
   }
 
-  /** UpdateSecretVersionStage. */
   move(
     stage: string,
     {

@@ -14,7 +14,6 @@ export type BuildUsage = {
   /** Memory at the peak of a build, without file cache. */
   readonly peakMiB: (job: JobId) => number;
   readonly cpuPercent: number;
-  /** File cache that each build adds. */
   readonly cacheMiB: number;
 };
 
@@ -52,7 +51,6 @@ export class ContainerUsage {
   readonly #startedAt: EpochMs;
   #build: Build | undefined;
   #builds = 0;
-  /** Milliseconds of earlier builds. */
   #busyMs = 0;
 
   constructor(timeline: Timeline, { usage, size }: { readonly usage: BuildUsage; readonly size: TaskSize }) {

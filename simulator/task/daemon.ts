@@ -59,7 +59,6 @@ export class Daemon {
     this.#dialling = options.timeline.after(options.random.whole(...options.connect), () => this.#dial());
   }
 
-  /** Whether it is connected to coderd. */
   get isConnected(): boolean {
     return this.#connection !== undefined;
   }
@@ -83,7 +82,6 @@ export class Daemon {
     if (this.#job === undefined) this.#exit(0);
   }
 
-  /** SIGKILL, or the host is gone. */
   kill(): void {
     const job = this.#die();
     if (job !== undefined) this.#options.onKilledJob(job);
@@ -97,7 +95,6 @@ export class Daemon {
     return job;
   }
 
-  /** Closes the connection. Returns the job that stays unfinished. */
   #die(): AcquiredJob | undefined {
     if (this.#gone) return undefined;
     this.#gone = true;

@@ -46,7 +46,6 @@ export type GuardEffect =
   /** PUT 48 h, then read the lease back. */
   | 'take-lease'
   | 'start-daemon'
-  /** PUT 48 h. */
   | 'renew'
   /** PUT 23 h: every look then sees the task as leaving. */
   | 'hold'
@@ -55,7 +54,6 @@ export type GuardEffect =
   | 'release'
   | 'exit-0'
   | 'exit-75'
-  /** Exits with the daemon's exit code. */
   | 'exit-code';
 
 export type GuardTransition = { readonly to: GuardPhase; readonly effects: readonly GuardEffect[] };

@@ -85,12 +85,10 @@ export class Guard implements Container {
     this.#hangs = true;
   }
 
-  /** SIGTERM by ECS. */
   terminate(): void {
     this.#step('stop');
   }
 
-  /** SIGKILL by ECS. */
   kill(): void {
     this.#phase = 'ended';
     this.#daemon?.kill();

@@ -20,7 +20,6 @@ type Since<T> = {
 /** Jobs that were created at or after a time, newest first, in any status. */
 export type JobsSince<T> = {
   readonly jobs: readonly T[];
-  /** Whether coderd has older jobs, too. */
   readonly hasOlder: boolean;
 };
 

@@ -8,7 +8,6 @@ const KEPT_MS = 3_600_000;
 /** The look waits for the answer, so the time is short. */
 const BUDGET_MS = 5_000;
 
-/** A value that is read at most once an hour. */
 export class Hourly<T> {
   #last: { readonly about: string; readonly at: EpochMs; readonly value: T | undefined } | undefined;
 

@@ -40,7 +40,6 @@ export class SecretMetadata implements SecretList {
   readonly #client: SecretsManagerClient;
   #triedAt: EpochMs | undefined;
   #latest: Reading<SecretEntry> = { status: 'ok', items: [] };
-  /** By ARN. */
   readonly #known = new Map<string, Known>();
 
   constructor(client: SecretsManagerClient) {

@@ -1,6 +1,5 @@
 /** Counts the requests of one look, for its log event, and tells when a server has answered. */
 
-/** The services that the function calls. */
 export type Api = 'coderd' | 'ecs' | 'secrets-manager';
 
 export type Calls = {
@@ -10,7 +9,6 @@ export type Calls = {
   readonly throttled: number;
 };
 
-/** How a request ended. */
 export type CallEnd = {
   readonly throttled: boolean;
   /** Whether the server answered, with an error too. */
@@ -21,12 +19,10 @@ export class CallCounter {
   readonly #onAnswer: () => void;
   #counts: Readonly<Record<Api, Calls>> = NONE;
 
-  /** `onAnswer`: called after each answer of a server. */
   constructor(onAnswer: () => void = () => {}) {
     this.#onAnswer = onAnswer;
   }
 
-  /** Counts one request. */
   count(api: Api, { throttled, isAnswered }: CallEnd): void {
     if (isAnswered) this.#onAnswer();
     const { requests, throttled: before } = this.#counts[api];

@@ -10,12 +10,10 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The value itself, for the request that needs it. */
   reveal(): string {
     return this.#value;
   }
 
-  /** Whether the value has this form. */
   matches(form: RegExp): boolean {
     return form.test(this.#value);
   }

@@ -11,7 +11,6 @@ import type { KeyFacts } from '../model/ports.ts';
 export const ROLE =
   "give the token's user the role organization template admin there, or a custom role that may create, read and delete provisioner_daemon and read provisioner_jobs";
 
-/** The error for an answer that is none of the expected ones. */
 export function errorOf(doing: string, answer: RawAnswer): KeysError {
   const said = `${doing}: ${describeAnswer(answer)}`;
   switch (answer.statusCode) {

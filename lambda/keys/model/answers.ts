@@ -2,7 +2,6 @@
 
 /** To CloudFormation, through CDK's Provider framework. */
 export type ResourceAnswer = {
-  /** `key-of-<pool>`, the same for the life of the resource. */
   readonly PhysicalResourceId: string;
   /** Absent after a deletion. */
   readonly Data?: { readonly KeyId: string; readonly KeyName: string };
@@ -21,12 +20,10 @@ export type KeyVerdict =
   | 'in-doubt'
   | 'foreign';
 
-/** One provisioner key that coderd lists. */
 export type KeyReport = {
   readonly id: string;
   readonly name: string;
   readonly organization: string;
-  /** RFC 3339. */
   readonly createdAt: string;
   readonly tags: Readonly<Record<string, string>>;
   /** Names of the daemons with this key that coderd still lists; absent: not read. */
@@ -36,7 +33,6 @@ export type KeyReport = {
   readonly verdict: KeyVerdict;
 };
 
-/** One pool with a managed key. */
 export type PoolReport = {
   readonly pool: string;
   /** Whether tasks that start now get a key that coderd accepts, with the pool's tags. */

@@ -5,7 +5,6 @@ const properties = z.object({
   Pool: z.string().min(1),
   /** Name or UUID. */
   Organization: z.string().min(1),
-  /** JSON text. */
   Tags: z.string(),
   SecretArn: z.string().min(1),
   CoderUrl: z.string().default(''),
@@ -20,7 +19,6 @@ const resourceEvent = z.object({
   OldResourceProperties: properties.partial().optional(),
 });
 
-/** Of Secrets Manager. */
 const rotationEvent = z.object({
   Step: z.enum(['createSecret', 'setSecret', 'testSecret', 'finishSecret']),
   SecretId: z.string().min(1),

@@ -19,7 +19,6 @@ export const MADE_FOR_TAG = 'coder-autoscaler:key-made-for';
 /** The tag that tells whether CloudFormation has created or deleted the resource. */
 export const RESOURCE_TAG = 'coder-autoscaler:key-resource';
 
-/** A value of MADE_FOR_TAG. */
 export function madeFor(pool: ManagedPool): string {
   return hashOf(`${originOf(pool.coderUrl)}\n${withoutUrl(pool)}`);
 }

@@ -29,7 +29,6 @@ export type SeenDaemon = {
 /** A list that coderd gave in full, with coderd's time. */
 export type Listed<T> = { readonly items: readonly T[]; readonly now: EpochMs };
 
-/** One coderd. */
 export interface ProvisionerKeys {
   organizations(): Promise<readonly Organization[]>;
   rights(organizations: readonly OrganizationId[]): Promise<ReadonlyMap<OrganizationId, Rights>>;
@@ -51,7 +50,6 @@ export type VersionInfo = { readonly id: string; readonly stages: readonly strin
 
 /** A secret without its values. */
 export type SecretInfo = {
-  /** ARN. */
   readonly id: string;
   readonly name: string;
   readonly tags: Readonly<Record<string, string>>;
@@ -61,7 +59,6 @@ export type SecretInfo = {
   readonly changedAt: EpochMs;
 };
 
-/** Secrets Manager. */
 export interface KeySecrets {
   describe(id: string): Promise<SecretInfo>;
   /** Undefined: the version has no value. */
@@ -76,13 +73,11 @@ export interface KeySecrets {
     label: { readonly stage: string; readonly to: string; readonly from?: string | undefined },
   ): Promise<void>;
   tag(id: string, tags: Readonly<Record<string, string>>): Promise<void>;
-  /** The secrets of managed keys of a stack. */
   ofStack(stack: string): Promise<readonly SecretInfo[]>;
 }
 
 export type PoolTask = { readonly id: string; readonly createdAt: EpochMs };
 
-/** The ECS cluster. */
 export interface PoolTasks {
   /** By pool, the tasks that have not stopped. A pool without a service is missing. */
   running(): Promise<ReadonlyMap<string, readonly PoolTask[]>>;
@@ -97,7 +92,6 @@ export interface KeyClock {
 export interface KeyRandom {
   /** 8 characters `[a-z0-9]`. */
   suffix(): string;
-  /** A UUID. */
   token(): string;
 }
 

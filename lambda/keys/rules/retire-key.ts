@@ -11,9 +11,7 @@ const UNSEEN_MS = 600_000;
 /** A key that no version holds may be one that another invocation is about to store. */
 const ORPHAN_MS = 86_400_000;
 
-/** What the secret of a pool holds. */
 export type PoolSecretFacts = {
-  /** ARN of the secret. */
   readonly secretId: string;
   readonly changedAt: EpochMs;
   readonly current: ReadonlySet<string>;

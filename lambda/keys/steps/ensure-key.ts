@@ -50,7 +50,6 @@ async function carryOut(on: PoolSecret, choice: KeyChoice): Promise<KeyFacts> {
   );
 }
 
-/** Makes the previous version the current one again. */
 export async function takeBack({ ports, secret }: PoolSecret): Promise<void> {
   const [to, from] = [versionWith(secret, PREVIOUS), versionWith(secret, CURRENT)];
   await ports.secrets.move(secret.id, { stage: CURRENT, to: to?.id ?? '', from: from?.id });

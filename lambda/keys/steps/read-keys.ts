@@ -62,7 +62,6 @@ export function isOfNoConcern(
   return !concerned.some((each) => each.toLowerCase() === id || each.toLowerCase() === name.toLowerCase());
 }
 
-/** The ids of the keys in the labelled versions of a secret. */
 export async function readSecretFacts(ports: KeyPorts, secret: SecretInfo): Promise<PoolSecretFacts> {
   const stored = new Map<string, StoredKey | undefined>();
   for (const { id } of secret.versions) {

@@ -11,7 +11,6 @@ import { isOfNoConcern } from './read-keys.ts';
 const GIVE_UP_MS = 60_000;
 const PAUSE_MS = 5_000;
 
-/** The pool of a deletion. */
 type Removed = {
   readonly name: string;
   readonly organization: string;

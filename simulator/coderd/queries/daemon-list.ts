@@ -14,7 +14,6 @@ export type DaemonQuery = {
   /** Lower-case; empty = any. */
   readonly ids: readonly string[];
   readonly tags: Tags;
-  /** Whether offline daemons are listed too. */
   readonly offline: boolean;
   /** Empty = any. */
   readonly statuses: readonly string[];

@@ -65,7 +65,6 @@ export function listJobs(query: JobQuery, tables: Tables): readonly JobAnswer[] 
   return select(query, tables.jobs).map((job) => listedJob(job, tables));
 }
 
-/** Newest first. */
 function select(query: JobQuery, jobs: JobTable): readonly Job[] {
   const found: Job[] = [];
   const candidates = candidatesFor(query, jobs);
@@ -147,7 +146,6 @@ export function jobAnswer(job: JobRecord, version: CoderVersion): JobAnswer {
   }));
 }
 
-/** The fields of a job that change. */
 function changing(job: JobRecord): readonly unknown[] {
   const { startedAt, completedAt, canceledAt, workerId, error, template } = job;
   return [startedAt, completedAt, canceledAt, workerId, error, template];
@@ -187,7 +185,6 @@ export class JobQueue {
     return this.#current().size;
   }
 
-  /** 0: the job is not pending. */
   positionOf(job: JobRecord): number {
     return this.#current().get(job) ?? 0;
   }

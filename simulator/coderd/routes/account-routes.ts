@@ -41,7 +41,6 @@ function otherUser(model: CoderdModel, user: TokenUser, name: string | undefined
   return { status: 200, body: { id: found.id, username: found.username, roles: [] } };
 }
 
-/** coderd/apikey.go. */
 export function apiKey({ model, user, ids: [name, id = ''] }: UserRequest): Answer {
   const key = name === 'me' ? model.tokens.of(user.userId).find((own) => own.id === id) : undefined;
   return key === undefined ? NOT_FOUND : { status: 200, body: keyAnswer(key) };

@@ -55,7 +55,6 @@ export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions 
   };
 }
 
-/** A request as the routes read it. */
 export type RequestParts = {
   readonly method: string | undefined;
   readonly url: URL;
@@ -120,7 +119,6 @@ const get = (path: string, handle: (request: UserRequest) => Answer): Route => (
   handle,
 });
 
-/** A route below an organization. */
 const about = (
   method: RoutePlace['method'],
   path: string,

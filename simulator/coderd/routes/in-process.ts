@@ -13,7 +13,6 @@ import { answerOf } from './http.ts';
 /** Makes one request: `answer` returns coderd's answer. An error thrown means that no answer came. */
 export type Call = <T>(answer: () => T) => Promise<T>;
 
-/** coderd gave no answer. */
 export class NoAnswer extends Error {
   override readonly name: string = 'NoAnswer';
 }
@@ -76,7 +75,6 @@ export class InProcessCoderd extends CoderdHttp {
     return url;
   }
 
-  /** The Date header has whole seconds. */
   #now(): EpochMs {
     return (Math.floor(this.#model.timeline.now() / 1000) * 1000) as EpochMs;
   }

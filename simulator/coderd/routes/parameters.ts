@@ -36,7 +36,6 @@ export class QueryParameters {
     this.#given = given;
   }
 
-  /** Parses a number from 0 to 2147483647. */
   positiveInt32(field: string, fallback: number): number {
     return this.#single(field, fallback, 'must be a valid 32-bit positive integer', (text) => {
       if (!/^[+-]?\d+$/.test(text))
@@ -84,7 +83,6 @@ export class QueryParameters {
     return this.#list(field, (text) => lowerCaseUuid(text.trim()));
   }
 
-  /** The errors of the parameters that were parsed so far. */
   invalid(): readonly ValidationError[] {
     return this.#errors;
   }
@@ -173,7 +171,6 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export const isUuid = (text: string): boolean => UUID.test(text);
 
-/** The error text of Go's uuid.Parse. */
 export function uuidFlaw(text: string): string {
   return text.length === 36 ? 'invalid UUID format' : `invalid UUID length: ${text.length}`;
 }

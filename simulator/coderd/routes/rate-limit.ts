@@ -12,7 +12,6 @@ export class RateLimiter {
   readonly #limit: number;
   readonly #counts = new Map<string, { window: number; current: number; previous: number }>();
 
-  /** `limit`: requests for each minute and key. */
   constructor(limit: number) {
     this.#limit = limit;
   }

@@ -3,7 +3,6 @@ import type { Organization } from '../tables/organizations.ts';
 import type { TokenUser } from '../tables/tokens.ts';
 import { type QueryParameters, uuidFlaw, type ValidationError } from './parameters.ts';
 
-/** A request of a signed-in user. */
 export type UserRequest = {
   readonly model: CoderdModel;
   readonly user: TokenUser;
@@ -13,7 +12,6 @@ export type UserRequest = {
   readonly body: string;
 };
 
-/** A request of a signed-in user about an organization. */
 export type OrganizationRequest = UserRequest & { readonly organization: Organization };
 
 export type Answer = { readonly status: number; readonly body: unknown };

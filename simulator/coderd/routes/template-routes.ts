@@ -32,7 +32,6 @@ export function templates({ model, parameters }: UserRequest): Answer {
   return { status: 200, body };
 }
 
-/** Every member may read it, like its template. */
 export function templateVersion({ model, ids: [id = ''] }: UserRequest): Answer {
   if (!isUuid(id)) return badUuid(id);
   const found = model.findVersion(id.toLowerCase());
@@ -58,7 +57,6 @@ export function versionPresets({ model, ids: [id = ''] }: UserRequest): Answer {
   return { status: 200, body: body.length === 0 ? null : body };
 }
 
-/** Of versions for which the model has no archive. */
 const WITHOUT_LOCK_FILE = tarArchive({ 'main.tf': '# a template\n' });
 const BAD_ID: Answer = { status: 400, body: { message: 'File id must be a valid UUID.' } };
 

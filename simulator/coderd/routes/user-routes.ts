@@ -20,7 +20,6 @@ const NO_SERVICE_ACCOUNT: Answer = {
   body: { message: "Login type 'none' requires a service account." },
 };
 
-/** `POST /api/v2/users`. */
 export function createUser({ model, user, body }: UserRequest): Answer {
   if (!user.isOwner) return FORBIDDEN;
   const asked = newUser.safeParse(parseQuietly(body));
@@ -40,7 +39,6 @@ const newToken = z.object({ token_name: z.string().min(1), lifetime: z.number().
 const NANOSECONDS_A_MS = 1e6;
 const LONGEST_MS = 876_600 * 3_600_000;
 
-/** `POST /api/v2/users/{name}/keys/tokens`. */
 export function createToken({ model, user, ids: [name], body }: UserRequest): Answer {
   const owner = model.users().find(({ username }) => username === name);
   if (owner === undefined) return NOT_FOUND;
@@ -59,21 +57,18 @@ export function createToken({ model, user, ids: [name], body }: UserRequest): An
   return { status: 201, body: { key } };
 }
 
-/** `GET /api/v2/users/{name}/keys/tokens/{token}`. */
 export function tokenByName({ model, user, ids: [name, tokenName] }: UserRequest): Answer {
   const owner = model.users().find(({ username }) => username === name);
   const key = owner && model.tokens.of(owner.id).find((own) => own.name === tokenName);
   return key === undefined || !user.isOwner ? NOT_FOUND : { status: 200, body: keyAnswer(key) };
 }
 
-/** `DELETE /api/v2/users/{name}/keys/{id}`. */
 export function deleteToken({ model, user, ids: [, id = ''] }: UserRequest): Answer {
   if (!user.isOwner) return FORBIDDEN;
   model.tokens.delete(id);
   return { status: 204, body: undefined };
 }
 
-/** `GET /api/v2/users/{name}/keys/tokens/tokenconfig`. */
 export const tokenConfig = (): Answer => ({
   status: 200,
   body: { max_token_lifetime: LONGEST_MS * NANOSECONDS_A_MS },
@@ -86,14 +81,12 @@ function namesWithRole(
   return organizations.filter(({ id }) => memberOf?.get(id)?.length).map(({ name }) => name);
 }
 
-/** `POST …/members/{user}`. */
 export function addMember({ model, user, organization, ids: [name] }: OrganizationRequest): Answer {
   return changeMember({ model, user, organization, name, roles: [] }, (known) => known === undefined);
 }
 
 const newRoles = z.object({ roles: z.array(z.string()) });
 
-/** `PUT …/members/{user}/roles`. */
 export function setRoles({ model, user, organization, ids: [name], body }: OrganizationRequest): Answer {
   const asked = newRoles.safeParse(parseQuietly(body));
   if (!asked.success) return BAD_BODY;

@@ -78,7 +78,6 @@ type Named = { readonly id: string; readonly name: string };
 
 const buildRows = new KeptRows<BuildRecord, ReturnType<typeof makeBuild>>();
 
-/** A build of a workspace (codersdk.WorkspaceBuild). */
 export function buildAnswer(build: BuildRecord, workspace: Named, model: CoderdModel) {
   const job = model.answerOf(build.job);
   const shown = [job, build.deadline, build.maxDeadline, workspace.name];

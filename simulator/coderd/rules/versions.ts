@@ -87,7 +87,6 @@ export class CoderVersion {
     return isLater || since.some((first) => minor === first.minor && patch >= first.patch);
   }
 
-  /** The version of the provisioner daemon API, `major.minor`. */
   get provisionerApi(): string {
     return `1.${this.#daemonApi}`;
   }

@@ -18,7 +18,6 @@ export type DaemonRegistration = {
   readonly apiVersion: string;
 };
 
-/** A row of provisioner_daemons. */
 export type DaemonRecord = DaemonRegistration & {
   readonly id: DaemonId;
   readonly createdAt: EpochMs;
@@ -27,10 +26,8 @@ export type DaemonRecord = DaemonRegistration & {
 
 type Daemon = DaemonRecord & { lastSeenAt: EpochMs };
 
-/** Of `DaemonTable.recent`. */
 export const RECENT_MS = 3_600_000;
 
-/** The table provisioner_daemons. */
 export class DaemonTable {
   readonly #byId = new Map<DaemonId, Daemon>();
   /** Those seen within the hour, and some older ones: the table has the rows of a week. */
@@ -44,7 +41,6 @@ export class DaemonTable {
     this.#random = random;
   }
 
-  /** Grows with each row that is added, replaced or deleted. */
   get changes(): number {
     return this.#changes;
   }
@@ -74,12 +70,10 @@ export class DaemonTable {
     return this.#byId.get(id);
   }
 
-  /** Oldest first. */
   all(): IteratorObject<DaemonRecord> {
     return this.#byId.values();
   }
 
-  /** The daemons seen within the hour, oldest first. */
   recent(now: EpochMs): readonly DaemonRecord[] {
     // a test may let the lifecycle executor look from a later time
     if (now < this.#recentAt) for (const daemon of this.#byId.values()) this.#recent.set(daemon.id, daemon);

@@ -9,7 +9,6 @@ export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 export type JobType = 'template_version_import' | 'workspace_build' | 'template_version_dry_run';
 export type JobStatus = 'pending' | 'running' | 'succeeded' | 'canceling' | 'canceled' | 'failed';
 
-/** The workspace of a build. */
 export type JobWorkspace = {
   readonly id: string;
   readonly name: string;
@@ -18,14 +17,12 @@ export type JobWorkspace = {
   readonly ownerId?: string;
 };
 
-/** A job as it is inserted. */
 export type NewJob = {
   readonly id: JobId;
   readonly createdAt: EpochMs;
   readonly organizationId: OrganizationId;
   readonly initiatorId: string;
   readonly tags: TagSet;
-  /** `tagKey(tags)`. */
   readonly tagKey: string;
   readonly type: JobType;
   /** Of workspace builds only. */
@@ -34,7 +31,6 @@ export type NewJob = {
   readonly version: TemplateVersion;
   /** Of workspace builds only. */
   readonly workspace: JobWorkspace | undefined;
-  /** How long the job takes, in milliseconds. */
   readonly durationMs: number;
   readonly willFail: boolean;
 };
@@ -65,7 +61,6 @@ export type Job = Omit<NewJob, 'template'> & {
   readonly sequence: number;
   /** When the last update came, if no session sends updates. */
   updatedAt: EpochMs;
-  /** The open session that sends updates for it. */
   updatedBy: object | undefined;
   readonly status: JobStatus;
 };
@@ -74,7 +69,6 @@ const NONE: readonly Job[] = [];
 
 type WorkerJobs = { readonly current: Set<Job>; previous: Job | undefined };
 
-/** The table provisioner_jobs with its indexes. */
 export class JobTable {
   readonly #all: Job[] = [];
   readonly #byId = new Map<string, Job>();
@@ -84,12 +78,10 @@ export class JobTable {
   readonly #onCompleted: (job: Job) => void;
   #changes = 0;
 
-  /** `onCompleted` is called for each job that has ended, with any result. */
   constructor(onCompleted: (job: Job) => void) {
     this.#onCompleted = onCompleted;
   }
 
-  /** Grows with each change of a job. */
   get changes(): number {
     return this.#changes;
   }
@@ -112,7 +104,6 @@ export class JobTable {
     return this.#byId.get(id);
   }
 
-  /** Oldest first. */
   all(): readonly Job[] {
     return this.#all;
   }
@@ -127,7 +118,6 @@ export class JobTable {
     return current === undefined || current.size === 0 ? NONE : [...current];
   }
 
-  /** The job of a daemon that was completed last. */
   previousOf(worker: DaemonId): Job | undefined {
     return this.#byWorker.get(worker)?.previous;
   }

@@ -24,7 +24,6 @@ const RESERVED_NAMES = ['built-in', 'user-auth', 'psk'];
 const MAX_NAME_BYTES = 64;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** The provisioner keys, by their secrets. */
 export class ProvisionerKeys {
   readonly #bySecret = new Map<string, ProvisionerKey>();
   readonly #random: Random;
@@ -48,7 +47,6 @@ export class ProvisionerKeys {
     return secret;
   }
 
-  /** Deletes a key and returns it. */
   delete(organizationId: OrganizationId, name: string): ProvisionerKey {
     if (isReserved(name))
       throw new CoderdRefusal(400, `deleting the provisioner key "${name}": it is reserved`);
@@ -59,7 +57,6 @@ export class ProvisionerKeys {
     return found[1];
   }
 
-  /** The keys of an organization, oldest first, without the reserved ones. */
   list(organizationId: OrganizationId): readonly ProvisionerKey[] {
     const keys = [...this.#bySecret.values()].filter((key) => key.organizationId === organizationId);
     return keys.sort((a, b) => a.createdAt - b.createdAt);
@@ -96,7 +93,6 @@ export const builtInKey = reserved(BUILT_IN_ID, 'built-in');
 export const userAuthKey = reserved(USER_AUTH_ID, 'user-auth');
 export const pskKey = reserved(PSK_ID, 'psk');
 
-/** A daemon that coderd admits. */
 export type Admitted = {
   readonly key: ProvisionerKey;
   /** The owner if the scope is `user`: the nil user unless a user's token was sent. */

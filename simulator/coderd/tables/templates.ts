@@ -10,12 +10,10 @@ import { NIL_UUID } from './keys.ts';
 
 export type Weekday = (typeof WEEKDAYS)[number];
 
-/** The kind of a workspace build. */
 export type Transition = 'start' | 'stop' | 'delete';
 
 export type TemplateSettings = {
   readonly allowUserAutostart: boolean;
-  /** The days on which workspaces may be autostarted. */
   readonly autostartDays: readonly Weekday[];
   /** How long workspaces run without a TTL of their own; 0 = without end. */
   readonly defaultTtlMs: number;
@@ -33,7 +31,6 @@ export type TemplateSettings = {
   readonly timeTilDormantAutodeleteMs: number;
   /** The message of a deprecated template; '' = not deprecated. */
   readonly deprecated: string;
-  /** How long builds take, in milliseconds. */
   readonly buildMs: Readonly<Record<Transition, number>>;
   /** What `terraform init` takes. `buildMs` includes `init.warmMs`. @default nothing to download */
   readonly init?: InitWork | undefined;
@@ -64,7 +61,6 @@ export type TemplateVersion = {
   readonly createdAt: EpochMs;
 };
 
-/** A version at its upload. */
 export type NewVersion = {
   readonly tags: Tags;
   /** @default at random */
@@ -80,7 +76,6 @@ export type TemplateRecord = TemplateSettings & {
   readonly name: string;
   readonly organizationId: OrganizationId;
   readonly createdAt: EpochMs;
-  /** When its settings or its active version last changed. */
   readonly updatedAt: EpochMs;
   /** Oldest first, the active one last. */
   readonly versions: readonly TemplateVersion[];
@@ -107,7 +102,6 @@ const DEFAULTS: TemplateSettings = {
   buildMs: { start: 60_000, stop: 20_000, delete: 20_000 },
 };
 
-/** The tables templates and template_versions. */
 export class TemplateTable {
   readonly #byId = new Map<string, Template>();
   readonly #forJobs = new Map<string, TemplateRecord>();
@@ -162,7 +156,6 @@ export class TemplateTable {
     return this.#newTemplate(NIL_UUID, { organizationId, name: '' }, now);
   }
 
-  /** Makes another version the active one. */
   activate(id: string, version: TemplateVersion, now: EpochMs): void {
     const template = this.#byId.get(id);
     if (template === undefined) throw new CoderdRefusal(404, `activating a version of template ${id}: none`);
@@ -170,14 +163,12 @@ export class TemplateTable {
     template.updatedAt = now;
   }
 
-  /** Changes settings as an admin does. */
   change(id: string, settings: Partial<TemplateSettings>, now: EpochMs): void {
     const template = this.#byId.get(id);
     if (template === undefined) throw new CoderdRefusal(404, `changing template ${id}: none`);
     Object.assign(template, settings, { updatedAt: now });
   }
 
-  /** Marks the template as deprecated. Its workspaces stay. */
   deprecate(id: string, message: string): void {
     const template = this.#byId.get(id);
     if (template === undefined) throw new CoderdRefusal(404, `deprecating template ${id}: none`);
@@ -192,7 +183,6 @@ export class TemplateTable {
     return template;
   }
 
-  /** Oldest first. */
   all(): readonly TemplateRecord[] {
     return [...this.#byId.values()];
   }

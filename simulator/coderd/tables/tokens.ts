@@ -24,7 +24,6 @@ export type KeyAction = 'read' | 'create' | 'delete';
 
 export type Organizations = 'all' | ReadonlySet<OrganizationId>;
 
-/** A token, without its secret. */
 export type ApiKey = {
   readonly id: string;
   readonly name: string;
@@ -34,7 +33,6 @@ export type ApiKey = {
   readonly lifetimeMs: number;
 };
 
-/** The user of a request, or coderd's refusal. */
 export type Authenticated =
   | { readonly user: TokenUser }
   | { readonly refusal: { readonly message: string; readonly detail?: string } };
@@ -94,18 +92,15 @@ export class Tokens {
     return { user: key.user };
   }
 
-  /** Whether a token with this id exists, with any secret. */
   #hasId(token: string): boolean {
     const [id] = token.split('-');
     return this.#keys.values().some((key) => key.id === id);
   }
 
-  /** Deletes a token by its id. */
   delete(id: string): void {
     for (const [token, key] of this.#keys) if (key.id === id) this.#keys.delete(token);
   }
 
-  /** The tokens of a user. */
   of(userId: string): readonly ApiKey[] {
     return [...this.#keys.values()].filter(({ user }) => user.userId === userId);
   }

@@ -14,7 +14,6 @@ import { SimulatorError } from '../../base/simulator-error.ts';
 import type { Weekday } from './templates.ts';
 import type { Due, WorkspaceRecord } from './workspace-records.ts';
 
-/** The rules that depend on the release. */
 export type LifecycleRules = { readonly cleansUpFailedStops: boolean };
 
 type Rule = (workspace: WorkspaceRecord, rules: LifecycleRules) => Due | undefined;
@@ -150,7 +149,6 @@ function numbers(field: string | undefined, max: number): ReadonlySet<number> {
 
 const startOfQuarter = (time: number): number => Math.floor(time / QUARTER_MS) * QUARTER_MS;
 
-/** Milliseconds by which the zone is ahead of UTC. */
 export function offsetMs(timezone: string, time: number): number {
   const quarter = startOfQuarter(time);
   const known = offsets.get(timezone) ?? new Map<number, number>();

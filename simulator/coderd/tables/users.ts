@@ -48,7 +48,6 @@ export class Users {
     return added;
   }
 
-  /** Oldest first. */
   all(): readonly UserRecord[] {
     return [...this.#byId.values()];
   }

@@ -57,7 +57,6 @@ export type NewWorkspace = {
   readonly buildMs?: number;
 };
 
-/** A row of workspace_builds. */
 export type BuildRecord = {
   readonly id: string;
   readonly number: number;

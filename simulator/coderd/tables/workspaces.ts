@@ -9,7 +9,6 @@ import { type LifecycleRules, nextAllowedAutostart, transitionsOf } from './tran
 import type { UserRecord } from './users.ts';
 import type { BuildReason, BuildRecord, NewWorkspace, WorkspaceRecord } from './workspace-records.ts';
 
-/** Only `WorkspaceTable` changes it. */
 type Workspace = {
   -readonly [Key in keyof WorkspaceRecord]: Key extends 'latestBuild' ? Build : WorkspaceRecord[Key];
 } & {
@@ -22,10 +21,8 @@ type Build = { -readonly [Key in keyof BuildRecord]: BuildRecord[Key] };
 export type WorkspaceTableParts = {
   readonly random: Random;
   readonly now: () => EpochMs;
-  /** Creates the name and ids of a workspace. */
   readonly name: () => JobWorkspace;
   readonly rules: LifecycleRules;
-  /** The default owner of workspaces. */
   readonly owner: UserRecord;
   /** Inserts a job; `onInserted` is called before any daemon gets it. */
   readonly insert: (job: Omit<NewJob, 'id' | 'createdAt' | 'tagKey'>, onInserted: (job: Job) => void) => void;
@@ -121,7 +118,6 @@ export class WorkspaceTable {
     return added;
   }
 
-  /** The workspaces that are not deleted, oldest first. */
   all(): readonly WorkspaceRecord[] {
     this.#all ??= [...this.#byId.values()];
     return this.#all;
@@ -212,7 +208,6 @@ export class WorkspaceTable {
     this.#changed(workspace);
   }
 
-  /** Call it for each job that has ended. */
   jobCompleted(job: Job): void {
     // another workspace may show its build: see `adopt`
     this.#listed = undefined;
@@ -254,12 +249,10 @@ export class WorkspaceTable {
     this.#changed(workspace);
   }
 
-  /** Call it when the status of a user has changed. */
   ownerChanged(ownerId: string): void {
     for (const workspace of this.#byId.values()) if (workspace.owner.id === ownerId) this.#changed(workspace);
   }
 
-  /** Call it when the settings of a template have changed. */
   templateChanged(templateId: string): void {
     for (const workspace of this.#byId.values())
       if (workspace.template.id === templateId) this.#changed(workspace);
@@ -330,7 +323,6 @@ export class WorkspaceTable {
   }
 }
 
-/** Whether the workspace of its latest build runs. */
 export function isRunning({ transition, job }: BuildRecord): boolean {
   return transition === 'start' && job.status === 'succeeded';
 }
@@ -346,7 +338,6 @@ type BuildJob = Pick<NewJob, 'template' | 'version'> & {
   readonly ownTags: Tags;
 };
 
-/** The part of a job that every workspace build has. */
 function buildJob({ template, version, transition, workspace, ownTags }: BuildJob) {
   return {
     organizationId: template.organizationId,

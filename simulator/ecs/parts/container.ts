@@ -3,7 +3,6 @@ import type { EpochMs, TaskArn } from '../../../lambda/decision/model/brands.ts'
 
 /** The process that runs in a container, as ECS sees it. */
 export interface Container {
-  /** SIGTERM. */
   terminate(): void;
   /** SIGKILL, or the host has failed: nothing runs any more, and `exit` must not be called afterwards. */
   kill(): void;
@@ -15,7 +14,6 @@ export interface Container {
   idleSince?(): EpochMs | undefined;
 }
 
-/** What the host offers to a container. */
 export type ContainerHost = {
   readonly taskArn: TaskArn;
   readonly taskId: string;
@@ -25,7 +23,6 @@ export type ContainerHost = {
   readonly exit: (code: number) => void;
 };
 
-/** Starts the main process of an image. */
 export type StartContainer = (host: ContainerHost) => Container;
 
 /** docs/internals/aws.md §1. Only the first kind contains the word "protection". */
@@ -36,11 +33,8 @@ export type AgentAnswer =
 
 /** `$ECS_AGENT_URI/task-protection/v1/state` and the task metadata. Answers come after a latency. */
 export interface TaskAgent {
-  /** PUT: protects the task for `minutes`. */
   protect(minutes: number, onAnswer: (answer: AgentAnswer) => void): void;
-  /** PUT: removes the protection. */
   release(onAnswer: (answer: AgentAnswer) => void): void;
-  /** GET: reads the protection. */
   look(onAnswer: (answer: AgentAnswer) => void): void;
   /** `DesiredStatus` in the task metadata: what ECS has told the agent so far. */
   desiredStatus(): 'RUNNING' | 'STOPPED';
@@ -56,7 +50,6 @@ export type TaskTemplate = {
   /** MiB. */
   readonly memory: number;
   readonly architecture: 'ARM64' | 'X86_64';
-  /** The CloudWatch log group of the container. */
   readonly logGroup: string;
 };
 

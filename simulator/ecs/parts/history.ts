@@ -6,7 +6,6 @@ export class History<T> {
   readonly #keepMs: number;
   readonly #entries: { readonly at: EpochMs; readonly value: T }[] = [];
 
-  /** Keeps at least the values of the last `keepMs` milliseconds. */
   constructor(keepMs: number, at: EpochMs, first: T) {
     this.#keepMs = keepMs;
     this.#entries.push({ at, value: first });
@@ -18,7 +17,6 @@ export class History<T> {
     return entry.value;
   }
 
-  /** All kept values, oldest first. */
   get entries(): readonly { readonly at: EpochMs; readonly value: T }[] {
     return this.#entries;
   }

@@ -1,7 +1,6 @@
 /** A range in whole milliseconds; each latency is drawn from it uniformly. */
 export type Range = readonly [fromMs: number, toMs: number];
 
-/** Latencies of ECS and of a task. */
 export type Latencies = {
   /** From a needed change of a service until the scheduler acts. */
   readonly react: Range;

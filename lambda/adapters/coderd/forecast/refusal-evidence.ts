@@ -23,7 +23,6 @@ const MAX_AGE = '96h';
 /** The newest daemons. If there are more, a daemon was online often enough. */
 const MOST_DAEMONS = 1000;
 
-/** Reads both lists of one organization. Does not throw. */
 export async function readEvidence(
   { http, signal }: { readonly http: CoderdHttp; readonly signal: AbortSignal },
   organization: Organization,

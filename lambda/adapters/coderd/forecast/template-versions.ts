@@ -50,7 +50,6 @@ const pathOf = (version: string): string => `/api/v2/templateversions/${encodeUR
 
 export type VersionTags = KnownVersions<Tags>;
 
-/** Reads the tags of versions. */
 export class ActiveVersions extends PerVersion<Tags> {
   constructor(http: CoderdHttp) {
     super(
@@ -60,7 +59,6 @@ export class ActiveVersions extends PerVersion<Tags> {
   }
 }
 
-/** Names by preset id. */
 type Names = Readonly<Record<string, string>>;
 
 /** A look waits for the names, which are worth no more. */
