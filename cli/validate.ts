@@ -13,6 +13,7 @@ import {
   DEFAULT_CONFIG,
   UsageError,
 } from './shared/cli-environment.ts';
+import { costText } from './shared/cost-text.ts';
 import { readConfig } from './shared/live-options.ts';
 import { type Column, plainTable, wrapLines } from './shared/plain-table.ts';
 
@@ -114,6 +115,8 @@ function renderPrices(deployment: Deployment, buildsPerDay: number | undefined, 
   const columns = isBuilding ? [...COLUMNS, ...BUILD_COLUMNS] : COLUMNS;
   const cells = rows.map((row) => [...poolCells(row), ...buildCells(row.building)]);
   return [
+    `Expected cost of the deployment: ${costText(deployment, buildsPerDay)}.`,
+    '',
     `Expected cost of the tasks${isBuilding ? '' : ' without builds'}, in dollars a month:`,
     '',
     plainTable(columns, [...cells, totalCells(rows)], width),
@@ -191,8 +194,7 @@ const ASSUMPTIONS: readonly string[] = [
   'This rests on these assumptions, so it has no range: autoscaler backtest has one, from past builds.',
 ];
 
-const PRICED =
-  'Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/cost.md.';
+const PRICED = 'Prices are those of us-east-1 (docs/cost.md).';
 
 const whole = (dollars: number): string => `$${grouped(Math.round(dollars))}`;
 

@@ -2,6 +2,7 @@
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import type { EpochMs, JobId } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
+import { recordNameOf } from '../../lambda/decision/model/service-tags.ts';
 import { HOUR_MS } from '../../lambda/decision/model/units.ts';
 import type { JobWait } from '../../lambda/decision/waits/job-wait.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
@@ -9,7 +10,6 @@ import type { StartedWaits } from '../../lambda/look/wait-record.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { Latencies } from '../../simulator/ecs/parts/latencies.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
-import { RECORD } from '../../simulator/in-process/function.ts';
 import { World } from '../../simulator/world.ts';
 import type { DayFigures } from '../estimate/estimate.ts';
 import type { Policy, PolicyContext, PolicySettings } from '../policies/policy.ts';
@@ -133,7 +133,7 @@ class Simulation {
       },
       onTaskStopped: (task) => this.#ledger.stopped(task),
     });
-    if (options.isRecordDenied) this.#world.parameters.deny(RECORD);
+    if (options.isRecordDenied) this.#world.parameters.deny(recordNameOf(this.#world.stackName));
     this.#poolByService = new Map(
       config.pools.map(({ name }) => [this.#world.service(name).identity.name, name]),
     );

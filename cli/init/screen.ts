@@ -1,10 +1,10 @@
 /** What `autoscaler init` prints: the pools, what they do not cover, and what to do next. */
 import { some, tagText } from '../../lambda/explain/format.ts';
 import { DEFAULT_CONFIG } from '../shared/cli-environment.ts';
-import { plainTable, wrapLines } from '../shared/plain-table.ts';
+import { foldCommand, plainTable, wrapLines } from '../shared/plain-table.ts';
 import type { InitResult } from './result.ts';
 
-/** `columns`: of the terminal. It wraps the commands itself, so that they can be copied. */
+/** `columns`: of the terminal. */
 export function screen(result: InitResult, columns: number | undefined): string {
   const { file, coderd, pools } = result;
   const [argument, option, context] =
@@ -18,11 +18,11 @@ export function screen(result: InitResult, columns: number | undefined): string 
     '',
     wrapped(beforeCommands(result)),
     '',
-    ...(result.commands.length === 0 ? [] : [...result.commands, '']),
-    'Then (docs/deploy.md):',
+    ...(result.commands.length === 0 ? [] : [foldCommand(result.commands.join('\n'), columns), '']),
+    'Then (docs/deploy.md; bootstrap once for each account and Region):',
     `  npx autoscaler validate${argument}`,
     `  npx autoscaler doctor${option}`,
-    `  npx cdk bootstrap${context}  # once for each account and Region`,
+    `  npx cdk bootstrap${context}`,
     `  npx cdk deploy${context}`,
     '',
     wrapped(firstDeployment(result)),

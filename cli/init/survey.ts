@@ -86,7 +86,10 @@ async function told<T>(what: string, read: () => Promise<T>, renewal = RENEWAL):
   } catch (cause) {
     if (cause instanceof SecretError) throw new InputError(`${cause.message}. ${ADVICE}`, { cause });
     if (cause instanceof CoderdError)
-      throw new InputError(`${what}: ${inFlags(cause.message)}${adviceFor(cause, renewal)}`, { cause });
+      throw new InputError(
+        `${what}: ${inFlags(cause.message).replace(/\.$/, '')}${adviceFor(cause, renewal)}`,
+        { cause },
+      );
     throw new InputError(`${what}: ${messageOf(cause)}`, { cause });
   }
 }
@@ -94,7 +97,7 @@ async function told<T>(what: string, read: () => Promise<T>, renewal = RENEWAL):
 const RENEWAL = 'Create a new token (docs/deploy.md)';
 
 function adviceFor({ code }: CoderdError, renewal: string): string {
-  if (code === 'unauthorized') return ` ${renewal}`;
+  if (code === 'unauthorized') return `. ${renewal}`;
   return code === 'not-found' ? '; check that --url is the URL of coderd' : '';
 }
 

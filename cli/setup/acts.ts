@@ -1,6 +1,6 @@
 /** Does the steps. Each act finds what exists and makes only the rest, so it can be cut short anywhere. */
 import { createHash } from 'node:crypto';
-import { type CostLine, costOf, loadOf, QUIET, totalOf } from '../../infra/cost.ts';
+import { costOf, loadOf, QUIET, totalOf } from '../../infra/cost.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { some } from '../../lambda/explain/format.ts';
@@ -11,6 +11,7 @@ import { init } from '../init/command.ts';
 import { ownerNote } from '../init/result.ts';
 import { poolsText } from '../init/screen.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
+import { costText } from '../shared/cost-text.ts';
 import type { AwsSide } from './aws-side.ts';
 import type { CoderSide, Session } from './coder-side.ts';
 import {
@@ -25,7 +26,7 @@ import {
   stateOf,
   valueIn,
 } from './situation.ts';
-import type { Step, StepId } from './steps.ts';
+import { type Step, type StepId, storedText } from './steps.ts';
 
 export type Hands = {
   readonly session: Session | undefined;
@@ -56,11 +57,15 @@ const ACTS: Readonly<Record<StepId, (given: Given) => Promise<string>>> = {
   cost: async ({ situation }) => {
     const deployment = valueIn(situation.config);
     const { buildsPerDay: builds } = situation;
+    if (deployment === undefined) return '';
+    if (builds === undefined) return `${costText(deployment, builds)}. ${NO_HISTORY}`;
     const isSeen = builds === valueIn(situation.coder)?.buildsPerDay;
-    return deployment === undefined ? '' : costText(deployment, builds, isSeen);
+    return costText(deployment, builds, isSeen ? ', as in the last days,' : '');
   },
   deploy: runCommands,
 };
+
+const NO_HISTORY = 'Less than two days of builds are known: add --builds-per-day N for a month with builds';
 
 async function writeConfig({ situation, session, cliEnvironment, say }: Given): Promise<string> {
   const { ask: _, ...quiet } = cliEnvironment;
@@ -90,21 +95,21 @@ async function makeUsers({ situation, coder }: Given): Promise<string> {
   return some(changes.length, 'change');
 }
 
-async function makeTokens({ situation, coder, aws }: Given): Promise<string> {
+async function makeTokens({ situation, coder, aws, cliEnvironment }: Given): Promise<string> {
   const open = missingTokens(situation);
   const { account = '', region = '' } = valueIn(situation.aws) ?? {};
   for (const { user, secret } of open) {
     await aws.createSecret(secret, stateOf(situation, secret));
     // coderd allows 32 characters. A token of this user for another secret may be in use
     const place = createHash('sha256').update(`${account}/${region}/${secret}`).digest('hex');
-    const token = await coder?.createToken(user, `setup-${place.slice(0, 16)}`);
+    const token = await coder?.createToken(user, `setup-${place.slice(0, 16)}`, cliEnvironment.now());
     if (token === undefined) continue;
     await orUndo(
       () => aws.putSecret(secret, token),
       async () => coder?.deleteToken(user, token),
     );
   }
-  return `${open.map(({ secret }) => secret).join(' and ')}: stored`;
+  return storedText(open.map(({ secret }) => secret));
 }
 
 async function makeKeys({ situation, coder, aws }: Given): Promise<string> {
@@ -125,7 +130,7 @@ async function makeKeys({ situation, coder, aws }: Given): Promise<string> {
       () => coder.keys.delete(organization, name),
     );
   }
-  return `${some(open.length, 'key')}: stored`;
+  return storedText([some(open.length, 'key')]);
 }
 
 /** What nobody holds must not stay valid. */
@@ -143,7 +148,7 @@ async function orUndo(store: () => Promise<void>, undo: () => Promise<unknown>):
 async function requestQuotas({ situation, aws }: Given): Promise<string> {
   const short = shortQuotas(quotaNeeds(situation));
   for (const { code, vcpus } of short) await aws.requestQuota(code, vcpus);
-  return `requested ${short.map(({ name, vcpus }) => `${vcpus} vCPUs ${name}`).join(', ')}`;
+  return `requested ${short.map(({ name, vcpus }) => `${vcpus} ${name} vCPUs`).join(' and ')}`;
 }
 
 async function runDoctor({ situation: { file }, cliEnvironment, say }: Given): Promise<string> {
@@ -174,26 +179,4 @@ export function costsOf(deployment: Deployment, buildsPerDay: number | undefined
   const idle = totalOf(costOf(deployment, QUIET));
   if (buildsPerDay === undefined) return { idle };
   return { idle, buildsPerDay, usual: totalOf(costOf(deployment, loadOf(deployment, buildsPerDay))) };
-}
-
-/** One line for each month, with its largest items. */
-function costText(deployment: Deployment, buildsPerDay: number | undefined, isSeen: boolean): string {
-  const idle = `an idle month ${monthText(costOf(deployment, QUIET))}`;
-  if (buildsPerDay === undefined)
-    return `${idle}. coderd has less than two days of builds: add --builds-per-day N for a usual month`;
-  const from = isSeen ? ', as in the last days,' : '';
-  const load = loadOf(deployment, buildsPerDay);
-  const more =
-    load.share > 1 ? '. These builds need more tasks than max and maxTasks allow: jobs will wait' : '';
-  return `${idle}; with ${buildsPerDay} builds on a working day${from} ${monthText(costOf(deployment, load))}${more}`;
-}
-
-const MOST_ITEMS = 3;
-
-function monthText(lines: readonly CostLine[]): string {
-  const largest = lines
-    .toSorted((a, b) => b.dollars - a.dollars)
-    .slice(0, MOST_ITEMS)
-    .map(({ what, dollars }) => `${what} $${Math.round(dollars)}`);
-  return `$${Math.round(totalOf(lines))} (${largest.join(', ')})`;
 }

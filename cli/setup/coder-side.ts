@@ -33,7 +33,9 @@ const membersSchema = z.array(
 );
 const jobSchema = z.object({ created_at: time });
 const tokenSchema = z.object({ key: z.string().min(1) });
-const keySchema = z.object({ id: z.string().min(1) });
+const keySchema = z.object({ id: z.string().min(1), created_at: time });
+/** A setup that has just made a token is about to store it. */
+const FRESH_MS = 30_000;
 /** Nanoseconds. */
 const tokenConfigSchema = z.object({ max_token_lifetime: z.number().positive().nullish() });
 
@@ -101,13 +103,23 @@ export class CoderSide {
     await this.#change(doing, 'PUT', `/organizations/${id}/members/${name}/roles`, { roles });
   }
 
-  /** Valid for a year, or as long as coderd allows. One of this name is what a killed setup left. */
-  async createToken(user: string, token_name: string): Promise<Secret> {
+  /**
+   * Valid for a year, or as long as coderd allows. One of this name is what a killed setup left, or what
+   * another one is about to store: then it throws InputError.
+   */
+  async createToken(user: string, token_name: string, now: EpochMs): Promise<Secret> {
     const left = await this.#http.answer({
       method: 'GET',
       path: `/api/v2/users/${user}/keys/tokens/${token_name}`,
     });
-    if (left.statusCode === 200) await this.#deleteToken(user, keySchema.parse(parseQuietly(left.text)).id);
+    if (left.statusCode === 200) {
+      const { id, created_at } = keySchema.parse(parseQuietly(left.text));
+      if (Math.abs(now - created_at) < FRESH_MS)
+        throw new InputError(
+          `creating a token of ${user}: a setup made one seconds ago. If another setup runs, let it end. Else run setup again in ${FRESH_MS / 1000} s`,
+        );
+      await this.#deleteToken(user, id);
+    }
     const { max_token_lifetime: most } = await this.#tokenConfig(user);
     const seconds = Math.min(
       YEAR_S,
@@ -228,4 +240,4 @@ function textOf(folder: string, name: string): string | undefined {
   }
 }
 
-const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
+export const withoutSlash = (url: string): string => url.replace(/\/+$/, '');

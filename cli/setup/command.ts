@@ -15,7 +15,7 @@ import { withConfigOption } from '../shared/live-options.ts';
 import { countTo } from '../shared/option-values.ts';
 import { act, costsOf, type Hands } from './acts.ts';
 import { AwsSide } from './aws-side.ts';
-import { CoderSide, findSession } from './coder-side.ts';
+import { CoderSide, findSession, withoutSlash } from './coder-side.ts';
 import { type Answer, type Outcome, takeSteps } from './run.ts';
 import { endText, outcomeText, scriptText, sidesText, stepText, wrapped } from './screen.ts';
 import { accountsOf, QUOTAS, type Seen, type Situation, storedKeys, valueIn } from './situation.ts';
@@ -73,7 +73,7 @@ async function setup(options: SetupOptions, cliEnvironment: CliEnvironment): Pro
     const first = await look();
     if (print) {
       const steps = planSteps(first);
-      out(json ? documentOf(first, steps.map(plannedRow)) : scriptText(first, steps));
+      out(json ? documentOf(first, steps.map(plannedRow)) : scriptText(first, steps, columns));
       return 0;
     }
     say(sidesText(first));
@@ -90,7 +90,8 @@ async function setup(options: SetupOptions, cliEnvironment: CliEnvironment): Pro
       report: (outcome) => say(outcomeText(outcome)),
       skip: options.skip,
     });
-    say(endText(outcomes));
+    const end = endText(outcomes);
+    if (end !== '') say(outcomes.at(-1)?.step.state === 'todo' ? end : `\n${end}`);
     if (json) out(documentOf(latest, outcomes.map(outcomeRow)));
     return outcomes.every(({ result }) => ['found', 'done', 'skipped'].includes(result)) ? 0 : 1;
   } finally {
@@ -105,7 +106,12 @@ type Eyes = Pick<Hands, 'session' | 'coder' | 'aws'> & { readonly problem: strin
 function openEyes({ config, url }: SetupOptions, { environment }: CliEnvironment): Eyes {
   const loaded = loadIfThere(config);
   const known = typeof loaded === 'object' && 'value' in loaded ? loaded.value : undefined;
-  const found = findSession(url ?? known?.config.coder.url, environment);
+  const configured = known?.config.coder.url;
+  if (url !== undefined && configured !== undefined && withoutSlash(url) !== configured)
+    throw new UsageError(
+      `--url is ${url}, but ${config} has coder.url: ${configured}. Leave out --url, or change the file`,
+    );
+  const found = findSession(url ?? configured, environment);
   const aws = new AwsSide();
   if ('problem' in found) return { session: undefined, coder: undefined, aws, problem: found.problem };
   const tls = { proxy: known?.config.coder.proxy, caBundle: known?.caBundle };
@@ -136,7 +142,7 @@ async function lookAround(
     named,
     hasApp: existsSync('cdk.json'),
     lacksCdk: existsSync('infra/app.ts') && !existsSync('node_modules/.bin/cdk'),
-    url: session?.url ?? url ?? environment.CODER_URL,
+    url: session?.url ?? (url || environment.CODER_URL || undefined),
     coder: { problem },
     aws: { problem },
     buildsPerDay: options.buildsPerDay,

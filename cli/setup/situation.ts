@@ -147,12 +147,17 @@ export function storedKeys(deployment: Deployment | undefined): readonly StoredK
 }
 
 export const QUOTAS = [
-  { code: 'L-3032A538', name: 'on demand', isSpot: false },
+  { code: 'L-3032A538', name: 'on-demand', isSpot: false },
   { code: 'L-36FBB829', name: 'Spot', isSpot: true },
 ] as const;
 
 type QuotaNeed = (typeof QUOTAS)[number] & {
   readonly vcpus: number;
+  /** As AWS tells it; undefined: unknown. */
+  readonly quota: number | undefined;
+  /** Of an open request. */
+  readonly requested: number | undefined;
+  /** The larger of both. */
   readonly has: number | undefined;
 };
 
@@ -176,6 +181,6 @@ export function quotaNeeds({ config, aws }: Situation): readonly QuotaNeed[] {
     );
     const found = valueIn(aws)?.quotas.get(quota.code);
     const has = found && Math.max(found.vcpus, found.requested ?? 0);
-    return [{ ...quota, vcpus, has }];
+    return [{ ...quota, vcpus, quota: found?.vcpus, requested: found?.requested, has }];
   });
 }

@@ -95,7 +95,7 @@ const PLANS: Readonly<Record<StepId, (situation: Situation) => Plan>> = {
       title: 'What it will cost',
       todo: 'Estimates an idle month and a usual one, at prices of us-east-1.',
       commands: [
-        `npx autoscaler validate${argument(situation)} --builds-per-day ${situation.buildsPerDay ?? 100}`,
+        `npx autoscaler validate${argument(situation)}${situation.buildsPerDay === undefined ? '' : ` --builds-per-day ${situation.buildsPerDay}`}`,
       ],
       after: ['config'],
     }),
@@ -159,7 +159,7 @@ function planConfig(situation: Situation): Plan {
 function planUsers(situation: Situation): Plan {
   const changes = missingAccess(situation);
   const users = accountsOf(situation).map(({ user }) => user);
-  const where = few(organizationsOf(situation));
+  const where = organizationsText(organizationsOf(situation));
   const isSeen = users.every((user) => valueIn(situation.coder)?.users.has(user));
   return plan(situation, {
     title: 'Users in Coder',
@@ -167,7 +167,7 @@ function planUsers(situation: Situation): Plan {
       changes.length > 0
         ? undefined
         : isSeen
-          ? `${users.join(' and ')}: have a role in ${where}`
+          ? `${users.join(' and ')} have a role in ${where}`
           : 'their tokens are stored',
     todo: `Creates ${users.join(' and ')}, which cannot sign in, and gives them the role ${ROLE} in ${where}. Changes only what is missing.`,
     commands: changes.map((change) => commandFor(change, valueIn(situation.coder)?.version)),
@@ -178,11 +178,14 @@ function planUsers(situation: Situation): Plan {
   });
 }
 
+const organizationsText = (names: readonly string[]): string =>
+  `the organization${names.length === 1 ? '' : 's'} ${few(names)}`;
+
 function commandFor({ kind, user, organization }: Change, version: string | undefined): string {
-  const login = needsServiceAccounts(version)
-    ? '--service-account'
-    : `--email ${user}@example.com --login-type none`;
-  if (kind === 'user') return `coder users create --username ${user} ${login} --org ${organization}`;
+  const older = `--email ${user}@example.com --login-type none`;
+  const login = needsServiceAccounts(version) ? '--service-account' : older;
+  const note = version === undefined ? `# before Coder 2.36, instead of --service-account: ${older}\n` : '';
+  if (kind === 'user') return `${note}coder users create --username ${user} ${login} --org ${organization}`;
   if (kind === 'member') return `coder organizations members add ${user} --org ${organization}`;
   return `coder organizations members edit-roles ${user} ${ROLE} --org ${organization}`;
 }
@@ -192,9 +195,9 @@ function planTokens(situation: Situation): Plan {
   const names = accountsOf(situation).map(({ secret }) => secret);
   return plan(situation, {
     title: 'Tokens in Secrets Manager',
-    done: open.length === 0 ? `${names.join(' and ')}: stored` : undefined,
+    done: open.length === 0 ? `${storedText(names)}` : undefined,
     blocked: secretProblem(situation, open),
-    todo: `Creates a token of a year for ${open.map(({ user }) => user).join(' and ')}, stored as ${open.map(({ secret }) => secret).join(' and ')}. It shows none.`,
+    todo: `Creates a token for ${open.map(({ user }) => user).join(' and one for ')}, valid for a year, and stores ${open.length === 1 ? 'it' : 'them'} as ${open.map(({ secret }) => secret).join(' and ')}. No token is shown.`,
     commands: open.map(({ user, secret }) => tokenCommand(secret, false, user, isThere(situation, secret))),
     halves: {
       coder: open.map(({ user }) => createTokenCommand({ user, name: user })),
@@ -206,6 +209,10 @@ function planTokens(situation: Situation): Plan {
     after: ['config', 'users'],
   });
 }
+
+/** That these secrets have a value. */
+export const storedText = (names: readonly string[]): string =>
+  `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} stored`;
 
 const isThere = (situation: Situation, secret: string): boolean => stateOf(situation, secret) === 'empty';
 
@@ -241,7 +248,7 @@ function planKeys(situation: Situation): Plan {
     title: 'Keys of the pools',
     done: open.length > 0 ? undefined : isManaged ? 'the stack makes them (key: managed)' : 'all are stored',
     blocked: secretProblem(situation, open),
-    todo: `Creates a provisioner key for ${few(open.map(({ pool }) => pool.name))}, and stores each in its secret. It shows none.`,
+    todo: `Creates a provisioner key for ${few(open.map(({ pool }) => pool.name))}, and stores each in its secret. No key is shown.`,
     commands: keys.map(keyCommand),
     halves: {
       coder: keys.map(createKeyCommand),
@@ -258,14 +265,14 @@ function planQuota(situation: Situation): Plan {
   const needs = quotaNeeds(situation);
   const short = shortQuotas(needs);
   const isUnknown = needs.some(({ has }) => has === undefined);
-  const wanted = short.map(({ name, vcpus }) => `${vcpus} vCPUs ${name}`).join(' and ');
+  const wanted = short.map(({ name, vcpus }) => `${vcpus} ${name} vCPUs`).join(' and ');
   const texts = needs.map(
-    ({ name, has, vcpus }) =>
-      `${name} the quota is ${has ?? '?'} vCPUs, and all pools at their max need ${vcpus}`,
+    ({ name, quota, requested, vcpus }) =>
+      `the quota is ${quota ?? '?'} ${name} vCPUs${requested === undefined ? '' : ` (${requested} are requested)`}, and all pools at their max need ${vcpus}`,
   );
   const unknown: Given['blocked'] =
     needs.length === 0
-      ? { why: 'it needs the configuration, which says how many vCPUs' }
+      ? { why: 'it needs the configuration, which says how many vCPUs. Run setup again when you have it' }
       : { why: 'AWS does not tell the quota. You need servicequotas:GetServiceQuota', lacks: ['aws'] };
   return plan(situation, {
     title: 'Quota of Fargate',

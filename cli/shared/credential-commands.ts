@@ -27,10 +27,12 @@ export function tokenCommand(
   return `${source} |\n  ${isThere ? putCommand(secret) : storeCommand(secret)}`;
 }
 
+export const READ_VALUE = 'read -rs VALUE';
+
 /** Asks for a value without showing it, and stores it. */
 export function storeTypedCommand(secret: string, isThere: boolean): string {
   const store = isThere ? putCommand(secret) : storeCommand(secret);
-  return `read -rs VALUE && printf %s "$VALUE" |\n  ${store}; unset VALUE`;
+  return `${READ_VALUE} && printf %s "$VALUE" |\n  ${store}; unset VALUE`;
 }
 
 /** Creates a key and stores it in a secret that may not exist yet. */

@@ -1,11 +1,18 @@
 /** One look at the real coderd and ECS. */
+import { SSMClient } from '@aws-sdk/client-ssm';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { ParameterError } from '../../lambda/adapters/parameters/parameters.ts';
+import { RecordParameter } from '../../lambda/adapters/parameters/record-parameter.ts';
 import { NoAnswerError } from '../../lambda/adapters/shared/aws-calls.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
-import { connect } from '../../lambda/connect.ts';
+import { AWS_TIMEOUTS, connect } from '../../lambda/connect.ts';
+import type { Config } from '../../lambda/decision/model/config.ts';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { poolOfService, recordNameOf, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
 import type { OrganizationReadings, Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { ageText, plainLine } from '../../lambda/explain/format.ts';
 import { observe } from '../../lambda/look/observe.ts';
+import { StockLearner } from '../../lambda/look/stock/stock-learner.ts';
 import { whileWorking } from './activity.ts';
 import { checkAwsSetup, isEverywhere, withAdvice } from './aws-advice.ts';
 import { type CliEnvironment, InputError } from './cli-environment.ts';
@@ -25,10 +32,10 @@ export async function lookLive(options: LiveOptions, cliEnvironment: CliEnvironm
     return observe(connection.ports(), config);
   };
   try {
-    const snapshot = await whileWorking('reading coderd and ECS', cliEnvironment, look);
-    checkAwsAnswers(snapshot);
-    if (limit.signal.aborted) printCause(snapshot, cliEnvironment);
-    return { snapshot, config };
+    const observed = await whileWorking('reading coderd and ECS', cliEnvironment, look);
+    checkAwsAnswers(observed);
+    if (limit.signal.aborted) printCause(observed, cliEnvironment);
+    return { snapshot: { ...observed, stock: await readLearned(observed, config, cliEnvironment) }, config };
   } finally {
     limit.stop();
     await connection.close();
@@ -39,6 +46,38 @@ export async function lookLive(options: LiveOptions, cliEnvironment: CliEnvironm
 export function withTokenOfShell(coderd: CoderdHttp, { environment }: CliEnvironment): CoderdHttp {
   const token = environment.CODER_SESSION_TOKEN?.trim();
   return token ? coderd.withToken(new Secret(token)) : coderd;
+}
+
+/**
+ * What the function has learned, as it keeps it in its parameter. Undefined: it has not learned yet, or a
+ * note says why it cannot be read.
+ */
+async function readLearned(
+  { ecs, takenAt }: Snapshot,
+  config: Config,
+  { err }: CliEnvironment,
+): Promise<Snapshot['stock']> {
+  const names = new Set<string | undefined>(config.pools.map(({ name }) => name));
+  const own = ecs.services.items.find((service) => names.has(poolOfService(service)));
+  const stack = own && tagOf(own, STACK_TAG);
+  if (stack === undefined) return undefined;
+  const ssm = new SSMClient({ requestHandler: AWS_TIMEOUTS, maxAttempts: 1 });
+  const name = recordNameOf(stack);
+  try {
+    const record = await new RecordParameter(ssm, name).read();
+    if (record === undefined) return undefined;
+    const learner = new StockLearner();
+    learner.load(record, takenAt);
+    return learner.learned();
+  } catch (error) {
+    if (!(error instanceof ParameterError)) throw error;
+    err(
+      `note: the function may keep another number of free daemons, as what it has learned cannot be read. SSM parameter ${name}: ${messageOf(error.cause)}. You need ssm:GetParameters\n`,
+    );
+    return undefined;
+  } finally {
+    ssm.destroy();
+  }
 }
 
 /** The cause comes before what follows from it. */

@@ -112,6 +112,35 @@ function textStart(line: string, width: number): number {
   return last === undefined ? mark : Math.max(mark, last.index + last[0].length);
 }
 
+/** A word of a shell, with its quoted parts. */
+const SHELL_WORD = /(?:'[^']*'|"[^"]*"|[^\s'"])+/g;
+
+/**
+ * Breaks the lines of a command for a shell between its words, so that the command can be copied from a
+ * narrow terminal. `width`: characters of a line. @default as long as needed
+ */
+export function foldCommand(command: string, width = Infinity): string {
+  return command
+    .split('\n')
+    .map((line) => (line.length <= width || /^\s*#/.test(line) ? line : folded(line, width)))
+    .join('\n');
+}
+
+const CONTINUED = ' \\';
+
+function folded(line: string, width: number): string {
+  const indent = /^\s*/.exec(line)?.[0] ?? '';
+  const [first = '', ...words] = line.match(SHELL_WORD) ?? [];
+  const lines = [`${indent}${first}`];
+  for (const word of words) {
+    const last = lines.at(-1) ?? '';
+    if (last.length + 1 + word.length + CONTINUED.length <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(`${indent}  ${word}`);
+  }
+  return lines.join(`${CONTINUED}\n`);
+}
+
 /** For text that someone else wrote: control characters could move the cursor, hide text or begin a line. */
 export function oneLine(text: string): string {
   return stripVTControlCharacters(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');

@@ -17,6 +17,7 @@ export function statusScreen(status: Status, width?: number): string {
     `${waitingText(waiting)}; ${findingsText(broken.length)}`,
     '',
     ...poolTable(pools, width).split('\n'),
+    ...(pools.some(({ floor }) => floor > 0) ? [FLOOR] : []),
     ...section('waiting jobs', waitingLines(waiting)),
     ...section('when they start', promiseLines(waiting, { takenAt: status.takenAt, most: MOST.promises })),
     ...section(
@@ -62,6 +63,8 @@ function findingsText(count: number): string {
 }
 
 const COLUMNS = ['pool', 'tasks', 'busy', 'idle', 'starting', 'leaving', 'floor', 'max'];
+
+const FLOOR = 'floor: the tasks that the pool keeps now: busy ones, and those to keep free';
 
 function poolTable(pools: readonly PoolStatus[], width: number | undefined): string {
   const columns = COLUMNS.map((head): Column => ({ head, align: head === 'pool' ? 'left' : 'right' }));

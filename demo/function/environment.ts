@@ -1,3 +1,4 @@
+import { recordNameOf } from '../../lambda/decision/model/service-tags.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
 import type { ServedWorld } from '../../simulator/serve.ts';
 import type { World } from '../../simulator/world.ts';
@@ -12,6 +13,7 @@ export function functionEnvironment(
   return {
     AUTOSCALER_CLUSTER: world.ecs.clusterName,
     AUTOSCALER_STACK: world.stackName,
+    AUTOSCALER_RECORD: recordNameOf(world.stackName),
     AWS_ENDPOINT_URL: awsUrl,
     AWS_REGION: REGION,
     AWS_ACCESS_KEY_ID: 'FUNCTION',

@@ -9,6 +9,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { IParameter } from 'aws-cdk-lib/aws-ssm';
 import { Construct, DependencyGroup } from 'constructs';
 import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
 import { type Deployment, secretsOf } from '../../lambda/config/rules/deployment.ts';
@@ -66,6 +67,7 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
   readonly #token: ISecret;
   readonly #poolSecrets: readonly string[];
   readonly #managedKeys: ManagedKeys | undefined;
+  readonly #record: IParameter;
 
   /**
    * Throws a ConfigError with every problem of the settings, or a StackError for unusable existing
@@ -108,6 +110,7 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
       taskFamilies: taskFamilies(this),
     });
     this.function = autoscaler.function;
+    this.#record = autoscaler.record;
     this.#token = importSecret(this, 'Token', coder.token);
     const watched = { autoscaler, pools: config.pools };
     const alarms = aws.alarms.enabled
@@ -163,6 +166,7 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
       poolLogGroups: Object.values(this.pools).map(({ logGroup }) => logGroup),
       token: this.#token,
       poolSecrets: this.#poolSecrets,
+      record: this.#record,
     });
   }
 

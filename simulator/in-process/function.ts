@@ -5,6 +5,7 @@
 import { RecordParameter } from '../../lambda/adapters/parameters/record-parameter.ts';
 import { SqsQueue } from '../../lambda/adapters/sqs-queue.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
+import { recordNameOf } from '../../lambda/decision/model/service-tags.ts';
 import { HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { runLooks } from '../../lambda/look/invocation.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
@@ -20,9 +21,6 @@ import type { Range } from '../ecs/parts/latencies.ts';
 import { QueueModel } from '../queue/model.ts';
 import type { World } from '../world.ts';
 import { type AwsCall, atOnce, inProcessParameters, inProcessPorts, inProcessQueue } from './ports.ts';
-
-/** The parameter with the record of builds, which survives processes. */
-export const RECORD = '/coder-autoscaler/record';
 
 const TIMEOUT_MS = 55_000;
 /** Assumption: Lambda keeps a process for 1 to 6 hours. */
@@ -137,7 +135,10 @@ export class InProcessFunction {
     const waits = new WaitRecord();
     const record = new KeptRecord({
       learner: stock,
-      store: new RecordParameter(inProcessParameters(world.parameters, others), `${RECORD}${stack ?? ''}`),
+      store: new RecordParameter(
+        inProcessParameters(world.parameters, others),
+        recordNameOf(stack ?? world.stackName),
+      ),
       clock: { now: () => scheduler.now(), sleep: (ms) => scheduler.wait(ms) },
       onFailure: () => {},
     });

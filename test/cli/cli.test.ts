@@ -2,6 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
+import { encodeRecord } from '../../lambda/adapters/parameters/record-codec.ts';
+import type { PoolName } from '../../lambda/decision/model/brands.ts';
+import { recordNameOf } from '../../lambda/decision/model/service-tags.ts';
 import { run, runIn } from '../support/cli-run.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
 import { ownFolder } from '../support/own-folder.ts';
@@ -115,6 +118,8 @@ describe('validate', () => {
     expect(out.slice(out.indexOf('\n'))).toMatchInlineSnapshot(`
       "
 
+      Expected cost of the deployment: an idle month $47 (NAT gateways $37, metrics $3, dashboard $3).
+
       Expected cost of the tasks without builds, in dollars a month:
 
       pool     max  kept free          idle
@@ -124,7 +129,7 @@ describe('validate', () => {
       all                                $0
 
       These are the tasks that run without any build. Add --builds-per-day N for an estimate with N builds on a working day.
-      Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/cost.md.
+      Prices are those of us-east-1 (docs/cost.md).
       "
     `);
   });
@@ -134,6 +139,8 @@ describe('validate', () => {
     expect(code).toBe(0);
     expect(out.slice(out.indexOf('\n'))).toMatchInlineSnapshot(`
       "
+
+      Expected cost of the deployment: an idle month $47 (NAT gateways $37, metrics $3, dashboard $3); with 720 builds on a working day $136 (Fargate tasks $81, NAT gateways $43, metrics $5).
 
       Expected cost of the tasks, in dollars a month:
 
@@ -147,7 +154,7 @@ describe('validate', () => {
       A working day is Monday to Friday, 10 hours. A build takes 1 minute. People start 60 % of the builds.
       The price of waiting (waiting.person) decides how many daemons the pool keeps free. "at $1.00" is the cost with person: 1.00, a developer at $60 an hour.
       This rests on these assumptions, so it has no range: autoscaler backtest has one, from past builds.
-      Prices are for Fargate in us-east-1. NAT gateways, logs and the function cost extra: docs/cost.md.
+      Prices are those of us-east-1 (docs/cost.md).
       "
     `);
   });
@@ -355,6 +362,31 @@ describe('a live look', () => {
     expect(live.code).toBe(0);
     expect(JSON.parse(live.out)).toEqual(JSON.parse(later.out));
     expect(lab.world.service('cpu').state.desiredCount).toBe(0);
+  });
+
+  it('plans with what the function has learned, and says if it may not be read', async () => {
+    const { coderd, parameters, stackName, ecs } = lab.world;
+    const choice = {
+      organizationId: coderd.organizationId('default'),
+      pools: ['cpu' as PoolName],
+      rule: { free: 2, spareMs: 300_000, afterBuildMs: null, countsEnding: false },
+      ...{ builds: 40, hours: 30, tasks: 0.1, waiting: 0.2, others: [] },
+    };
+    const record = encodeRecord({ organizations: [], choices: [choice] }) ?? '';
+    parameters.put(recordNameOf(stackName), record, 'Advanced');
+    const cpu = { name: 'cpu', organization: 'default', key: { secret: 'coder/keys/cpu' } };
+    const auto = file('auto.yaml', stringify({ ...labConfig(lab.coderdUrl, pools), pools: [cpu] }));
+    const plan = () => run('plan', '--config', auto, '--cluster', ecs.clusterName);
+    expect((await plan()).out).toMatch(/Rule: 2 free, spare ones stay 5 min. Over 40 builds in 30 h/);
+    parameters.deny(recordNameOf(stackName));
+    const { code, err } = await plan();
+    parameters.permit(recordNameOf(stackName));
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: expect.stringMatching(
+        /^note: the function may keep another number .* You need ssm:GetParameters\n$/,
+      ),
+    });
   });
 
   it('writes no secret into a snapshot', async () => {

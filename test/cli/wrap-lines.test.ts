@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { wrapLines } from '../../cli/shared/plain-table.ts';
+import { foldCommand, wrapLines } from '../../cli/shared/plain-table.ts';
 
 const WORDS = 'needs a daemon for two autostops that coderd makes in a minute from now';
 
@@ -20,4 +20,30 @@ it('keeps a word that is longer than a line, and all lines where no width is kno
   const id = 'x'.repeat(70);
   expect(wrapLines(`  job  ${id}`, 60)).toBe(`  job  ${id}`);
   expect(wrapLines(WORDS)).toBe(WORDS);
+});
+
+it.each([
+  {
+    is: 'between words',
+    command: 'coder users create --username a --org b',
+    folded: ['coder users create \\', '  --username a --org b'],
+  },
+  {
+    is: 'not within quotes',
+    command: `read -rs 'a b c d e f' "$(x y z)"`,
+    folded: [`read -rs 'a b c d e f' \\`, `  "$(x y z)"`],
+  },
+  {
+    is: 'below the indent of each line',
+    command: 'a |\n  bb cc dd ee ff gg hh ii',
+    folded: ['a |', '  bb cc dd ee ff gg hh \\', '    ii'],
+  },
+  {
+    is: 'not in a comment',
+    command: '# a comment of more than this',
+    folded: ['# a comment of more than this'],
+  },
+])('folds a command $is', ({ command, folded }) => {
+  expect(foldCommand(command, 24).split('\n')).toEqual(folded);
+  expect(foldCommand(command)).toBe(command);
 });

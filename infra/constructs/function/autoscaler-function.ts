@@ -3,6 +3,7 @@ import { Role } from 'aws-cdk-lib/aws-iam';
 import { Function as LambdaFunction, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { ParameterTier, StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { Construct } from 'constructs';
+import { recordNameOf } from '../../../lambda/decision/model/service-tags.ts';
 import { METRICS_NAMESPACE } from '../../../lambda/telemetry/metric-names.ts';
 import { allow, ownService, permit } from '../shared/iam.ts';
 import { acknowledge, acknowledgeAll } from '../shared/nag.ts';
@@ -20,13 +21,14 @@ export class AutoscalerFunction extends Construct {
    * The value of the metrics' dimension `service`. It identifies this deployment in the account.
    */
   readonly service: string;
+  readonly record: StringParameter;
 
   constructor(scope: Construct, id: string, props: LookFunctionProps) {
     super(scope, id);
     const { settings, kmsKey } = props;
     this.service = Stack.of(this).stackName;
-    const record = buildRecord(new Construct(this, 'Record'));
-    const role = functionRole(this, props, record);
+    this.record = buildRecord(new Construct(this, 'Record'));
+    const role = functionRole(this, props, this.record);
     const looks = new LookQueue(this, 'Looks', { kmsKey });
     looks.grant(role);
     this.function = new LambdaFunction(this, 'Function', {
@@ -47,7 +49,7 @@ export class AutoscalerFunction extends Construct {
         POWERTOOLS_METRICS_NAMESPACE: METRICS_NAMESPACE,
         NODE_OPTIONS: '--enable-source-maps',
         AUTOSCALER_QUEUE_URL: looks.url,
-        AUTOSCALER_RECORD: record.parameterName,
+        AUTOSCALER_RECORD: this.record.parameterName,
         ...props.parameters?.environment,
       },
       ...NEVER_LATE,
@@ -65,7 +67,7 @@ export class AutoscalerFunction extends Construct {
 function buildRecord(scope: Construct): StringParameter {
   return new StringParameter(scope, 'Parameter', {
     // Names cannot begin with "aws", but the name of a stack can.
-    parameterName: `/coder-provisioner-autoscaler/${Stack.of(scope).stackName}/record`,
+    parameterName: recordNameOf(Stack.of(scope).stackName),
     simpleName: false,
     description:
       'When builds came in the last days and how long they took. The autoscaler writes it. It may be deleted',

@@ -8,6 +8,7 @@ import { Grant, type IGrantable, type PolicyStatement } from 'aws-cdk-lib/aws-ia
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { IParameter } from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 import { OVERRIDE_TAGS, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { allOf, allow, listIn } from '../shared/iam.ts';
@@ -24,11 +25,13 @@ export type Readable = {
   readonly token: ISecret;
   /** IAM resources: the secrets that the pools' tasks get. Their values stay unreadable. */
   readonly poolSecrets: readonly string[];
+  /** The record of builds, with the rules that the function has learned. */
+  readonly record: IParameter;
 };
 
 /** Grants what the reading commands call. */
 export function grantReading(scope: Construct, grantee: IGrantable, readable: Readable): Grant {
-  const { cluster, logGroup, poolLogGroups, token, poolSecrets } = readable;
+  const { cluster, logGroup, poolLogGroups, token, poolSecrets, record } = readable;
   const queried = [logGroup, ...poolLogGroups].map(({ logGroupArn }) => logGroupArn);
   return grantAll(grantee, [
     ...listServices(scope, cluster),
@@ -42,6 +45,7 @@ export function grantReading(scope: Construct, grantee: IGrantable, readable: Re
     allow('logs:GetQueryResults', '*'),
     ...readSecrets([token]),
     ...listSecrets(poolSecrets),
+    allow('ssm:GetParameters', record.parameterArn),
   ]);
 }
 

@@ -10,6 +10,8 @@ export const POOL_TAG = `${PREFIX}pool`;
 export const LOG_GROUP_TAG = `${PREFIX}log-group`;
 /** The stack. It tells which looks in that log group are of this deployment. */
 export const STACK_TAG = `${PREFIX}stack`;
+/** The SSM parameter in which the function of a stack keeps its record of builds. */
+export const recordNameOf = (stack: string): string => `/coder-provisioner-autoscaler/${stack}/record`;
 /** Two settings, with which the pool drains after it was removed from the file. */
 export const ORGANIZATION_TAG = `${PREFIX}organization`;
 export const SCALE_IN_TAG = `${PREFIX}scale-in`;

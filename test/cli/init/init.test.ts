@@ -106,7 +106,7 @@ it('writes a pool for each tag set of the active template versions', async () =>
 it('names the bootstrap of CDK before the first deployment', async () => {
   const { out } = await init();
   expect(out).toMatch(
-    /npx cdk bootstrap -c config=\S+ +# once for each account and Region\n +npx cdk deploy -c config=/,
+    /bootstrap once for each account and Region\):\n(.*\n)* +npx cdk bootstrap -c config=\S+\n +npx cdk deploy -c config=/,
   );
 });
 
@@ -300,7 +300,7 @@ describe('a refusal', () => {
     {
       scenario: 'a refused token of the shell',
       environment: () => ({ CODER_SESSION_TOKEN: 'nonsense' }),
-      says: /^reading the user of the token in CODER_SESSION_TOKEN: coderd answered 401: .*expected 2 got 1 Create a new token \(docs\/deploy\.md\)\n$/,
+      says: /^reading the user of the token in CODER_SESSION_TOKEN: coderd answered 401: .*expected 2 got 1\. Create a new token \(docs\/deploy\.md\)\n$/,
     },
     {
       scenario: 'a missing token secret',

@@ -12,6 +12,15 @@ import { ownFolder } from '../../support/own-folder.ts';
 const AWS = ['ECS', 'SECRETS_MANAGER', 'SSM', 'STS', 'CLOUDFORMATION', 'SERVICE_QUOTAS'];
 export const BOOTSTRAP = '/cdk-bootstrap/hnb659fds/version';
 
+type Given = {
+  /** Of the person at the terminal. Undefined: there is none. */
+  readonly answers?: readonly string[];
+  /** Of the terminal. */
+  readonly columns?: number;
+  /** Variables that differ. */
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
 export type SetupLab = {
   readonly world: World;
   readonly file: string;
@@ -22,8 +31,7 @@ export type SetupLab = {
   readonly requests: string[];
   /** The session of the person in Coder. */
   session: string;
-  /** `answers`: of the person at the terminal. Undefined: there is none. */
-  readonly run: (given: { readonly answers?: readonly string[] }, ...args: string[]) => Promise<Answer>;
+  readonly run: (given: Given, ...args: string[]) => Promise<Answer>;
   /** Runs another command. */
   readonly autoscaler: (...args: string[]) => Promise<Answer>;
   /** Lets the person's credentials of AWS be those of somebody without rights. */
@@ -74,12 +82,13 @@ export function setupLab(coderVersion?: string): SetupLab {
       changes,
       requests,
       session: world.coderd.addToken({ canRead: 'all', isOwner: true }),
-      run: ({ answers }, ...args) => {
+      run: ({ answers, columns, environment }, ...args) => {
         const left = [...(answers ?? [])];
         const ask = async (): Promise<string> => left.shift() ?? 'q';
         const person = {
-          environment: environmentNow(),
+          environment: { ...environmentNow(), HOME: folder, ...environment },
           shell,
+          ...(columns && { columns }),
           now: () => world.timeline.now(),
           ...(answers && { ask }),
         };

@@ -2,6 +2,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadDeployment } from '../../../lambda/config/load.ts';
+import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { BOOTSTRAP, setupLab } from './setup-lab.ts';
 
 const lab = setupLab();
@@ -78,6 +80,12 @@ it('replaces the token that a setup left when it was killed before it stored it,
   const elsewhere = coderd.addToken({ canRead: [], ...(user && { user }) });
   secrets.forget('coder/autoscaler-token');
   secrets.create('coder/autoscaler-token');
+  // another setup may be about to store it
+  expect((await lab.run({}, '--yes')).out).toContain(
+    'FAILED: creating a token of autoscaler: a setup made one',
+  );
+  expect(coderd.authenticate(left)).toHaveProperty('user');
+  lab.world.timeline.advanceTo(plusMs(lab.world.timeline.now(), MINUTE_MS));
   expect(await lab.run({}, '--yes')).toMatchObject({ code: 0 });
   expect(coderd.authenticate(left)).toHaveProperty('refusal');
   for (const token of [...tokens(), elsewhere]) expect(coderd.authenticate(token)).toHaveProperty('user');
@@ -160,8 +168,8 @@ describe('with half of the rights', () => {
     expect(lab.made()).toEqual({ ...EVERYTHING, secrets: [], requested: [] });
     expect(existsSync(lab.file)).toBe(true);
     expect(out).toMatch(/AWS does not let you look at the secret\s+coder\/autoscaler-token\./);
-    expect(out).toMatch(/Coder, as an owner:\n\n {4}coder tokens create --user autoscaler /);
-    expect(out).toMatch(/AWS, as an administrator:\n\n {4}read -rs VALUE && printf %s "\$VALUE" \|\n/);
+    expect(out).toMatch(/for an owner in Coder:\n\n {4}coder tokens create --user autoscaler /);
+    expect(out).toMatch(/Run them one at a time: (.|\n)*:\n\n {4}read -rs VALUE && printf %s "\$VALUE" \|\n/);
     expect(out).not.toContain('Deploy with');
   });
 
@@ -170,7 +178,7 @@ describe('with half of the rights', () => {
     const { code, out } = await lab.run({}, '--yes', '--skip', 'config');
     expect(code).toBe(1);
     expect(lab.commands).toEqual([expect.stringContaining('npx cdk bootstrap')]);
-    expect(out).toContain('For a person who may do this in Coder, as an owner:\n\n    coder users create');
+    expect(out).toContain('Commands for an owner in Coder:\n\n    coder users create');
   });
 
   it('deletes a token that it could not store', async () => {
@@ -180,7 +188,7 @@ describe('with half of the rights', () => {
     const { code, out } = await lab.run({}, '--yes');
     expect(code).toBe(1);
     expect(out).toMatch(/FAILED: storing the value of the secret coder\/autoscaler-token:\s+AccessDenied/);
-    expect(out).toContain('AWS, as an administrator:\n\n    read -rs VALUE');
+    expect(out).toContain('    read -rs VALUE');
     expect(lab.changes).toContainEqual(expect.stringMatching(/^DELETE \/api\/v2\/users\/autoscaler\/keys\//));
     expect(coderd.users().some(({ username }) => username === 'autoscaler')).toBe(true);
   });
@@ -220,12 +228,42 @@ it('explains itself without a terminal', async () => {
   });
 });
 
+it.each([
+  {
+    why: 'no URL is set',
+    args: [],
+    environment: { CODER_URL: '' },
+    says: /init --url https:\/\/coder\.example\.com/,
+  },
+  { why: 'nobody is signed in', args: [], environment: { CODER_SESSION_TOKEN: '' }, says: /validate \S+$/m },
+])('prints commands that are whole if $why', async ({ args, environment, says }) => {
+  expect((await lab.run({ environment }, '--print', ...args)).out).toMatch(says);
+});
+
+it('refuses the URL of another coderd than that of the configuration', async () => {
+  await lab.run({}, '--yes', '--skip', 'doctor');
+  const { code, err } = await lab.run({}, '--yes', '--url', 'https://other.example.com');
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('Leave out --url') });
+});
+
+it('breaks commands between words on a narrow terminal', async () => {
+  const { out } = await lab.run({ columns: 80 }, '--print');
+  const lines = out.split('\n').filter((line) => !line.includes(lab.file));
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
+  expect(out.replaceAll(/ \\\n */g, ' ')).toContain(
+    'coder organizations members edit-roles autoscaler-keys organization-template-admin --org data\n',
+  );
+});
+
 it('names every mistake of a configuration that exists, and stops the steps that need it', async () => {
   writeFileSync(lab.file, 'pools: 3\n');
   const { code, out } = await lab.run({}, '--yes');
   expect(code).toBe(1);
   expect(out).toContain('pools:\nexpected a list, got 3');
   expect(out).toContain('it needs "config" first');
+  expect(out.replaceAll(/\s+/g, ' ')).toMatch(
+    /Not done: config, .*deploy\. When what they need is there, run setup again/,
+  );
 });
 
 it('does not deploy what doctor refuses', async () => {

@@ -76,7 +76,7 @@ it.each<
   {
     id: 'users',
     state: 'done',
-    says: /have a role in default/,
+    says: /have a role in the organization default/,
     because: 'any role counts: doctor checks it',
   },
   {
@@ -97,7 +97,7 @@ it.each<
     id: 'tokens',
     ...secrets('coder/autoscaler-token', 'empty'),
     state: 'todo',
-    says: /a token of a year for autoscaler,/,
+    says: /a token for autoscaler, valid for a year/,
     because: 'a secret without a value has no token',
   },
   {
@@ -140,14 +140,14 @@ it.each<
     id: 'quota',
     pool: { max: 100 },
     state: 'done',
-    says: /100 vCPUs.*need 100/,
+    says: /100 on-demand vCPUs, .*need 100/,
     because: 'max tasks of one vCPU',
   },
   {
     id: 'quota',
     pool: { max: 100, cpu: 2048, memory: 4096 },
     state: 'todo',
-    says: /Requests 200 vCPUs on demand/,
+    says: /Requests 200 on-demand vCPUs/,
     because: 'each has two vCPUs',
   },
   {
@@ -162,7 +162,7 @@ it.each<
     id: 'quota',
     pool: { spot: true, max: 10 },
     state: 'todo',
-    says: /Requests 10 vCPUs Spot/,
+    says: /Requests 10 Spot vCPUs/,
     because: 'Spot has a quota of its own',
   },
   {
@@ -170,7 +170,7 @@ it.each<
     pool: { spot: true, max: 10 },
     aws: { quotas: new Map([['L-36FBB829', { vcpus: 6, requested: 10 }]]) },
     state: 'done',
-    says: /10 vCPUs/,
+    says: /the quota is 6 Spot vCPUs \(10 are requested\)/,
     because: 'there is an open request',
   },
   {

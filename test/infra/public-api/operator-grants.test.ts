@@ -52,6 +52,7 @@ describe('a grant to an operator', () => {
         ...callsIn('lambda/adapters/secrets/secret-metadata.ts', 'secretsmanager'),
         'kms:Decrypt',
         'secretsmanager:GetSecretValue',
+        'ssm:GetParameters',
       ].toSorted(),
     );
   });

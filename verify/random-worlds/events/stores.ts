@@ -2,8 +2,8 @@
  * Keys are replaced or tagged while lists of secrets are old, tell too little or are forbidden. The
  * record of builds, a cache, is lost, older, wrong or denied for a time.
  */
+import { recordNameOf } from '../../../lambda/decision/model/service-tags.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
-import { RECORD } from '../../../simulator/in-process/function.ts';
 import type { WorldEvents } from '../world/world-events.ts';
 
 /** AWS's own (docs/internals/aws.md §4). */
@@ -69,23 +69,24 @@ export function planSecretChanges(events: WorldEvents): void {
 
 /** Plans all faults of the record of builds of a world. Those that find a record are counted. */
 export function planRecordFaults(events: WorldEvents): void {
-  const { parameters, timeline } = events.world;
+  const { parameters, timeline, stackName } = events.world;
+  const name = recordNameOf(stackName);
   const random = events.source(43);
   let earlier: string | undefined;
   events.repeat(random, events.plan.memory.recordAnHour, () => {
     const kind = random.pick(RECORD_FAULTS);
-    const present = parameters.find(RECORD);
+    const present = parameters.find(name);
     if (present === undefined) return;
     events.counts.recordFaults += 1;
     events.print(`record of builds: ${kind}`);
-    if (kind === 'lost') parameters.delete(RECORD);
-    else if (kind === 'older') parameters.put(RECORD, earlier ?? present, 'Advanced');
-    else if (kind === 'wrong') parameters.put(RECORD, present.slice(random.whole(1, 40)), 'Advanced');
+    if (kind === 'lost') parameters.delete(name);
+    else if (kind === 'older') parameters.put(name, earlier ?? present, 'Advanced');
+    else if (kind === 'wrong') parameters.put(name, present.slice(random.whole(1, 40)), 'Advanced');
     else {
-      parameters.deny(RECORD);
-      timeline.after(random.whole(MINUTE_MS, 90 * MINUTE_MS), () => parameters.permit(RECORD));
+      parameters.deny(name);
+      timeline.after(random.whole(MINUTE_MS, 90 * MINUTE_MS), () => parameters.permit(name));
     }
     earlier = present;
   });
-  events.atEnd(() => parameters.permit(RECORD));
+  events.atEnd(() => parameters.permit(name));
 }

@@ -1,0 +1,23 @@
+/** What a deployment costs, as a sentence. */
+import { type CostLine, costOf, loadOf, QUIET, totalOf } from '../../infra/cost.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+
+/** An idle month and one with builds, with their largest items. `from`: where the number of builds is from. */
+export function costText(deployment: Deployment, buildsPerDay: number | undefined, from = ''): string {
+  const idle = `an idle month ${monthText(costOf(deployment, QUIET))}`;
+  if (buildsPerDay === undefined) return idle;
+  const load = loadOf(deployment, buildsPerDay);
+  const more =
+    load.share > 1 ? '. These builds need more tasks than max and maxTasks allow: jobs will wait' : '';
+  return `${idle}; with ${buildsPerDay} builds on a working day${from} ${monthText(costOf(deployment, load))}${more}`;
+}
+
+const MOST_ITEMS = 3;
+
+function monthText(lines: readonly CostLine[]): string {
+  const largest = lines
+    .toSorted((a, b) => b.dollars - a.dollars)
+    .slice(0, MOST_ITEMS)
+    .map(({ what, dollars }) => `${what} $${Math.round(dollars)}`);
+  return `$${Math.round(totalOf(lines))} (${largest.join(', ')})`;
+}
