@@ -31,10 +31,6 @@ export const AGENT_SCALER: Policy<AgentScalerSettings> = {
     title: 'buildkite-agent-scaler and the Elastic CI Stack for AWS',
     url: 'https://github.com/buildkite/buildkite-agent-scaler',
   },
-  rule:
-    'Every 10 s it wants one instance for each pending or running job, and a buffer. If fewer run, it adds the missing ones times a factor, at ' +
-    'most once in 300 s. It never scales in. An agent that is idle for 600 s exits, and its instance leaves with the desired count, so no ' +
-    'build is killed. Here an instance is a task with one daemon. It can do what ECS does not offer: stop and lower the desired count in one step.',
   canKill: false,
   grid: () => GRID,
   start: (context, settings) => {

@@ -20,11 +20,6 @@ export const HPA: Policy<HpaSettings> = {
     title: 'Kubernetes HPA, driven by KEDA',
     url: 'https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/',
   },
-  rule:
-    'Every 15 s it wants ceil(jobs / target) replicas and ignores changes within 10 %. It goes up by 4 or to twice the number at a time, and down to ' +
-    'the highest number wanted in the last 300 s. Every 30 s KEDA wakes a pool at zero if it has a job, and scales it to zero after 300 s without ' +
-    'one. Jobs are the pending and running ones that fit the pool; each pool counts for itself. Here replicas are tasks. ECS stops any task, ' +
-    "busy or not, with SIGTERM, and SIGKILL 120 s later. Coder's chart has Kubernetes wait 600 s.",
   canKill: true,
   grid: () => GRID,
   start: (context, { minPercent, ...settings }) => {

@@ -28,7 +28,6 @@ export type Policy<Settings extends PolicySettings = PolicySettings> = {
   /** A method, like `start`, so that policies with different settings fit into one list. */
   title(settings: Settings, config: Deployment): string;
   readonly source: { readonly title: string; readonly url: string };
-  readonly rule: string;
   /** Whether its scale-in may kill builds. Which ones is chance, so the search repeats each point. */
   readonly canKill: boolean;
   /** The points of the grid search. The first one has the defaults of the source. */

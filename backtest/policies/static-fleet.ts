@@ -16,9 +16,6 @@ export const STATIC_FLEET: Policy<StaticFleetSettings> = {
     title: "Coder's validated architectures",
     url: 'https://coder.com/docs/admin/infrastructure/validated-architectures',
   },
-  rule:
-    'One provisioner for each concurrent build, around the clock: 60 for 1,000 users, 120 for 2,000, 180 for 3,000, 600 for 10,000. ' +
-    'Here the fleet is maxTasks, divided in proportion to the max of each pool. Each pool keeps at least one.',
   canKill: false,
   grid: () => SHARES.map((share) => ({ share })),
   start: ({ config, setDesired }, { share }) => {

@@ -34,7 +34,6 @@ export function foresight(jobs: readonly PlannedJob[], chainsUpToMs: number): Po
     id: 'foresight',
     title: () => 'foresight',
     source: { title: 'none', url: 'https://example.com' },
-    rule: 'knows the trace',
     canKill: false,
     grid: () => [{}],
     start: (context) => {

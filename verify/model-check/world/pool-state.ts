@@ -78,10 +78,6 @@ export class PoolCodes {
     into.looksId = rest;
   }
 
-  taskAt(state: PoolState, slot: number): ModelTask | undefined {
-    return this.kinds.at(state.ids[slot] ?? NO_TASK);
-  }
-
   tasksOf(state: PoolState): readonly (ModelTask | undefined)[] {
     return state.ids.map((id) => this.kinds.at(id));
   }
