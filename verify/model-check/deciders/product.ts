@@ -186,31 +186,11 @@ export class Product implements Autoscaler {
 
   /** Decides on the current state, and judges the count that the look sets. */
   #decideFresh(now: PoolState, fail: Fail): Lists {
-    const lists = this.#fresh(this.#codes.pack({ ...now, ids: now.ids.map(this.#alikeOf), looksId: 0 }));
+    const lists = this.#rules.decider(this.#readEcs(now), this.#readCoder(now));
     for (const writes of lists) {
       const wrong = wrongCount(now, this.#codes, writes);
       if (wrong !== undefined) fail('count', wrong, -1);
     }
-    return lists;
-  }
-
-  /** The number of the first task with the same readings. Tasks with the same readings share a decision. */
-  readonly #alikeOf = remembered((id) => {
-    const readings = JSON.stringify([this.#ecsReadingsOf(id).first, this.#coderReadingsOf(id)]);
-    const known = this.#firstOf.get(readings) ?? id;
-    this.#firstOf.set(readings, known);
-    return known;
-  });
-  readonly #firstOf = new Map<string, number>();
-  readonly #freshLists = new Map<number, Lists>();
-
-  #fresh(code: number): Lists {
-    const known = this.#freshLists.get(code);
-    if (known !== undefined) return known;
-    const state = this.#codes.empty();
-    this.#codes.unpack(code, state);
-    const lists = this.#rules.decider(this.#readEcs(state), this.#readCoder(state));
-    this.#freshLists.set(code, lists);
     return lists;
   }
 

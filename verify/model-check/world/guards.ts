@@ -5,10 +5,10 @@
  */
 import { later, movesOf, type Rules } from './clock-moves.ts';
 import type { Move } from './guard-step.ts';
-import { Interned, remembered } from './interned.ts';
-import { NO_TASK, type PoolBound, sortSlots } from './pool-state.ts';
+import { remembered } from './interned.ts';
+import { copyInto, NO_TASK, type PoolBound, PoolCodes, type PoolState, sortSlots } from './pool-state.ts';
 import type { Emit, Fail, Model } from './search.ts';
-import { describeTask, holdsJob, keyOf, type ModelTask, NEW_TASK } from './task.ts';
+import { describeTask, holdsJob, NEW_TASK } from './task.ts';
 
 /** The most states of one task. */
 const KINDS = 4096;
@@ -19,47 +19,49 @@ type KnownMove = Pick<Move, 'what' | 'takesJob' | 'fails'> & { readonly to: numb
 export class GuardsModel implements Model {
   readonly initial = 0;
   readonly #rules: Rules;
-  readonly #jobs: number;
-  readonly #kinds = new Interned<ModelTask | undefined>(keyOf, KINDS);
+  readonly #codes: PoolCodes;
   readonly #fresh: number;
   readonly #movesOf: (id: number) => readonly KnownMove[];
   readonly #laterOf = remembered((id) => this.#later(id));
   readonly #isHolding = remembered((id) => {
-    const task = this.#kinds.at(id);
+    const task = this.#codes.kinds.at(id);
     return task !== undefined && holdsJob(task);
   });
-  readonly #now: number[];
-  readonly #next: number[];
+  /** Only the tasks count; all else is as in the state without tasks. */
+  readonly #now: PoolState;
+  readonly #next: PoolState;
 
-  constructor({ tasks, jobs }: PoolBound, rules: Rules) {
+  constructor(bound: PoolBound, rules: Rules) {
     this.#rules = rules;
-    this.#jobs = jobs;
-    this.#kinds.idOf(undefined);
-    this.#fresh = this.#kinds.idOf(NEW_TASK);
-    this.#movesOf = remembered((id) => knownMoves(this.#kinds, id, rules));
-    this.#now = new Array<number>(tasks).fill(NO_TASK);
-    this.#next = [...this.#now];
+    this.#codes = new PoolCodes(bound, KINDS);
+    this.#fresh = this.#codes.kinds.idOf(NEW_TASK);
+    this.#movesOf = remembered((id) => knownMoves(this.#codes, id, rules));
+    this.#now = this.#codes.empty();
+    this.#next = this.#codes.empty();
   }
 
   expand(code: number, emit: Emit, fail: Fail): void {
-    const now = this.#now;
-    unpack(code, now);
+    this.#codes.unpack(code, this.#now);
+    const { ids } = this.#now;
     let held = 0;
-    for (const id of now) if (this.#isHolding(id)) held++;
-    for (let slot = 0; slot < now.length; slot++) {
-      const isLikeLast = slot > 0 && now[slot] === now[slot - 1];
-      if (!isLikeLast) this.#expandTask(slot, held < this.#jobs, emit, fail);
+    for (const id of ids) if (this.#isHolding(id)) held++;
+    for (let slot = 0; slot < ids.length; slot++) {
+      const isLikeLast = slot > 0 && ids[slot] === ids[slot - 1];
+      if (!isLikeLast) this.#expandTask(slot, held < this.#codes.bound.jobs, emit, fail);
     }
     this.#expandTime(emit);
   }
 
   describe(code: number): string {
-    unpack(code, this.#now);
-    return this.#now.map((id) => `[${describeTask(this.#kinds.at(id))}]`).join(' ');
+    this.#codes.unpack(code, this.#now);
+    return this.#codes
+      .tasksOf(this.#now)
+      .map((task) => `[${describeTask(task)}]`)
+      .join(' ');
   }
 
   #expandTask(slot: number, isJobFree: boolean, emit: Emit, fail: Fail): void {
-    const id = this.#now[slot] ?? NO_TASK;
+    const id = this.#now.ids[slot] ?? NO_TASK;
     if (id === NO_TASK) this.#emitWith(slot, this.#fresh, emit, 'ECS starts it');
     for (const { to, what, takesJob, fails } of this.#movesOf(id)) {
       if (takesJob === true && !isJobFree) continue;
@@ -69,48 +71,37 @@ export class GuardsModel implements Model {
   }
 
   #expandTime(emit: Emit): void {
-    for (let slot = 0; slot < this.#now.length; slot++) {
-      const id = this.#laterOf(this.#now[slot] ?? NO_TASK);
+    for (const [slot, now] of this.#now.ids.entries()) {
+      const id = this.#laterOf(now);
       if (id === TIME_CANNOT_PASS) return;
-      this.#next[slot] = id;
+      this.#next.ids[slot] = id;
     }
-    emit(pack(this.#next), 'six hours pass', -1);
+    this.#emit(-1, emit, 'six hours pass');
   }
 
   #emitWith(slot: number, id: number, emit: Emit, what: string): void {
-    for (let i = 0; i < this.#now.length; i++) this.#next[i] = i === slot ? id : (this.#now[i] ?? NO_TASK);
-    emit(pack(this.#next), what, slot);
+    copyInto(this.#now, this.#next);
+    this.#next.ids[slot] = id;
+    this.#emit(slot, emit, what);
+  }
+
+  #emit(slot: number, emit: Emit, what: string): void {
+    sortSlots(this.#next.ids);
+    emit(this.#codes.pack(this.#next), what, slot);
   }
 
   #later(id: number): number {
-    const task = this.#kinds.at(id);
+    const task = this.#codes.kinds.at(id);
     if (task === undefined) return NO_TASK;
     const next = later(task, this.#rules);
-    return next === undefined ? TIME_CANNOT_PASS : this.#kinds.idOf(next);
+    return next === undefined ? TIME_CANNOT_PASS : this.#codes.kinds.idOf(next);
   }
 }
 
-function knownMoves(kinds: Interned<ModelTask | undefined>, id: number, rules: Rules): readonly KnownMove[] {
+function knownMoves({ kinds }: PoolCodes, id: number, rules: Rules): readonly KnownMove[] {
   const task = kinds.at(id);
   if (task === undefined) return [];
   return movesOf(task, rules)
     .map((move) => ({ ...move, to: kinds.idOf(move.to) }))
     .filter(({ to, fails }) => to !== id || fails !== undefined);
-}
-
-/** Packs the sorted numbers of the tasks as digits of one number. */
-function pack(ids: number[]): number {
-  sortSlots(ids);
-  let code = 0;
-  for (const id of ids) code = code * KINDS + id;
-  return code;
-}
-
-function unpack(code: number, ids: number[]): void {
-  let rest = code;
-  for (let i = ids.length - 1; i >= 0; i--) {
-    const id = rest % KINDS;
-    ids[i] = id;
-    rest = (rest - id) / KINDS;
-  }
 }
