@@ -1,4 +1,5 @@
 /** The events of the demo: five tag sets in two organizations, autostarts, and a new image halfway. */
+import { stringify } from 'yaml';
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import type { Tags } from '../lambda/decision/model/tags.ts';
 import { some } from '../lambda/explain/format.ts';
@@ -188,25 +189,15 @@ function planSubmissions(
 }
 
 export function demoConfig(coderdUrl: string): string {
-  return [
-    'coder:',
-    `  url: ${coderdUrl}`,
-    '  token: { secret: coder/autoscaler-token }',
-    'looks: { every: 1s }',
-    'limits: { maxTasks: 50 }',
-    'roll: { atOnce: 50% }',
-    'pools:',
-    ...POOLS.flatMap(({ name, organization, tags, max }) => [
-      `  - name: ${name}`,
-      `    organization: ${organization}`,
-      `    tags: ${JSON.stringify(tags)}`,
-      `    key: { secret: coder/keys/${name} }`,
-      `    min: 0`,
-      `    max: ${max}`,
-      // without it the pool would keep daemons for the next burst, but the demo has to end at zero
-      '    warm: 0',
-      '    startTime: 30s',
-    ]),
-    '',
-  ].join('\n');
+  return stringify({
+    coder: { url: coderdUrl, token: { secret: 'coder/autoscaler-token' } },
+    looks: { every: '1s' },
+    limits: { maxTasks: 50 },
+    roll: { atOnce: '50%' },
+    pools: POOLS.map(({ name, organization, tags, max }) => {
+      const key = { secret: `coder/keys/${name}` };
+      // with a stock a pool would keep daemons for the next burst, but the demo has to end at zero
+      return { name, organization, tags, key, min: 0, max, warm: 0, startTime: '30s' };
+    }),
+  });
 }

@@ -1,4 +1,5 @@
 /** The pools of `npm run try`, their configuration, and what a deployment gives their tasks. */
+import { stringify } from 'yaml';
 import type { JobId } from '../../lambda/decision/model/brands.ts';
 import { DEFAULT_RELEASE } from '../../simulator/coderd/rules/versions.ts';
 import type { BuildUsage } from '../../simulator/task/container-usage.ts';
@@ -29,24 +30,16 @@ const MAX = 8;
 
 /** As a user writes it. `default` keeps free daemons; the others scale in to zero, to show more. */
 export function tryConfig(coderdUrl: string): string {
-  return [
-    '# The configuration of npm run try. Its coderd and its ECS are simulated.',
-    'coder:',
-    `  url: ${coderdUrl}`,
-    '  token: { secret: coder/autoscaler-token }',
-    'looks: { every: 2s }',
-    'limits: { maxTasks: 40 }',
-    `defaults: { image: '${IMAGE}' }`,
-    'pools:',
-    ...POOLS.flatMap(({ name, organization, tags }) => [
-      `  - name: ${name}`,
-      `    organization: ${organization}`,
-      `    tags: ${JSON.stringify(tags)}`,
-      `    key: { secret: coder/keys/${name} }`,
-      `    max: ${MAX}`,
-      ...(name === 'default' ? [] : ['    warm: 0']),
-      '    startTime: 15s',
-    ]),
-    '',
-  ].join('\n');
+  const config = {
+    coder: { url: coderdUrl, token: { secret: 'coder/autoscaler-token' } },
+    looks: { every: '2s' },
+    limits: { maxTasks: 40 },
+    defaults: { image: IMAGE },
+    pools: POOLS.map(({ name, organization, tags }) => {
+      const key = { secret: `coder/keys/${name}` };
+      const warm = name === 'default' ? {} : { warm: 0 };
+      return { name, organization, tags, key, max: MAX, ...warm, startTime: '15s' };
+    }),
+  };
+  return `# The configuration of npm run try. Its coderd and its ECS are simulated.\n${stringify(config)}`;
 }

@@ -1,5 +1,6 @@
 /** Bursts of builds of different lengths from zero, so pools scale in while some run; stops; autostarts. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { stringify } from 'yaml';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { ControlPort } from '../stage/control-port.ts';
@@ -93,23 +94,14 @@ export type Deployed = { readonly url: string; readonly organization: string; re
 
 /** The configuration as a user writes it. Looks, latencies and intervals have the product's defaults. */
 export function configOf({ url, organization, version }: Deployed): string {
-  return [
-    'coder:',
-    `  url: ${url}`,
-    '  token: { secret: coder/autoscaler-token }',
-    'limits: { maxTasks: 12 }',
-    `defaults: { image: "ghcr.io/coder/coder:${version}" }`,
-    'pools:',
-    ...POOLS.flatMap(({ name, tags, max }) => [
-      `  - name: ${name}`,
-      `    organization: ${organization}`,
-      `    tags: ${JSON.stringify(tags)}`,
-      `    key: { secret: coder/keys/${name} }`,
-      `    max: ${max}`,
-      // As in the demo: otherwise the pool would keep daemons after a burst, and the run must end
-      // at zero.
-      '    warm: 0',
-    ]),
-    '',
-  ].join('\n');
+  return stringify({
+    coder: { url, token: { secret: 'coder/autoscaler-token' } },
+    limits: { maxTasks: 12 },
+    defaults: { image: `ghcr.io/coder/coder:${version}` },
+    pools: POOLS.map(({ name, tags, max }) => {
+      const key = { secret: `coder/keys/${name}` };
+      // as in the demo: with a stock the pool would keep daemons after a burst, and the run must end at zero
+      return { name, organization, tags, key, max, warm: 0 };
+    }),
+  });
 }
