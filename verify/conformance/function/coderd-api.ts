@@ -92,7 +92,7 @@ export class CoderdApi {
 
   async pushTemplate(name: string, tags: Tags): Promise<string> {
     const file = z.object({ hash: z.string() });
-    const body = await templateArchive({
+    const body = templateArchive({
       parameters: { ms: '1000' },
       workspaceTags: Object.fromEntries(Object.entries(tags).map(([key, value]) => [key, `"${value}"`])),
     });

@@ -93,7 +93,7 @@ export class RealStage extends Stage {
   }
 
   async importVersion({ name, tags, template, ...content }: NewVersion): Promise<StageOutcome> {
-    const file = await this.#must('POST', '/files', await templateArchive(contentOf(content)));
+    const file = await this.#must('POST', '/files', templateArchive(contentOf(content)));
     const body = {
       name,
       storage_method: 'file',

@@ -1,6 +1,6 @@
 /** The archive of a template: Terraform that coderd parses, and a script that the daemon follows. */
-import { pack } from 'tar-stream';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { tarArchive } from '../../../simulator/coderd/rules/tar.ts';
 import type { Script } from './stage.ts';
 
 export type TemplateContent = {
@@ -11,19 +11,13 @@ export type TemplateContent = {
   readonly workspaceTags?: Tags;
 };
 
-/** A fixed time: the same content must give the same file. */
-const FIXED_TIME = new Date(0);
-
-export async function templateArchive(content: TemplateContent): Promise<Uint8Array> {
+export function templateArchive(content: TemplateContent): Uint8Array {
   const { script = {}, parameters = {} } = content;
   const known = Object.entries(parameters).map(([name, value]) => ({ name, default: value }));
-  const archive = pack();
-  archive.entry({ name: 'main.tf', mtime: FIXED_TIME }, terraform(content));
-  archive.entry({ name: 'story.json', mtime: FIXED_TIME }, JSON.stringify({ ...script, parameters: known }));
-  archive.finalize();
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of archive) chunks.push(chunk as Uint8Array);
-  return Buffer.concat(chunks);
+  return tarArchive({
+    'main.tf': terraform(content),
+    'story.json': JSON.stringify({ ...script, parameters: known }),
+  });
 }
 
 function terraform({ parameters = {}, workspaceTags = {} }: TemplateContent): string {
