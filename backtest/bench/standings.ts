@@ -6,31 +6,28 @@ import type { Figures } from '../replay/result.ts';
 import { BacktestError } from '../trace/backtest-error.ts';
 import { OURS, type PolicyComparison, type PolicyResult, type TraceComparison } from './policy-comparison.ts';
 
+const FIGURES = {
+  hours: ({ tasks }) => tasks.hours,
+  meanWaitS: ({ waitOfPeople }) => waitOfPeople.meanS,
+  p95WaitS: ({ waitOfPeople }) => waitOfPeople.p95S,
+  killed: ({ jobs }) => jobs.killed,
+  /** Jobs that coderd failed after 30 minutes, or that had not finished at the end. */
+  lost: ({ jobs }) => jobs.reaped + jobs.unserved,
+  failedPrebuilds: (figures) => figures.failedPrebuilds,
+  launches: ({ tasks }) => tasks.launches,
+  /** Transitions that came later than `wake.maxDelay`. */
+  tooLate: ({ executor }) => executor.tooLate,
+  longestStopDelayS: ({ executor }) => executor.longestStopDelayS,
+} satisfies Readonly<Record<string, (figures: Figures) => number>>;
+
 /** One policy at one price of waiting. If it ran several times, all figures are means. */
-export type Standing = {
+export type Standing = Readonly<Record<keyof typeof FIGURES, number>> & {
   readonly policy: string;
   readonly settings: PolicySettings;
-  readonly dollars: {
-    readonly tasks: number;
-    /** Minutes of waiting people and of failed jobs, times the price. */
-    readonly people: number;
-    readonly total: number;
-  };
-  readonly hours: number;
-  /** The wait of jobs that people wait for. */
-  readonly meanWaitS: number;
-  readonly p95WaitS: number;
-  readonly killed: number;
-  /** Jobs that coderd failed after 30 minutes, or that had not finished at the end. */
-  readonly lost: number;
-  readonly failedPrebuilds: number;
-  readonly launches: number;
+  /** `people`: minutes of waiting people and of failed jobs, times the price. */
+  readonly dollars: { readonly tasks: number; readonly people: number; readonly total: number };
   /** Share of launches whose daemon never had a job, 0 to 1. */
   readonly idleShare: number;
-  /** Transitions that came later than `wake.maxDelay`. */
-  readonly tooLate: number;
-  /** Longest delay of an autostop, dormancy or deletion. */
-  readonly longestStopDelayS: number;
 };
 
 export type Match = {
@@ -98,18 +95,9 @@ function standingOf({ policy, settings, repeats }: PolicyResult, value: number):
   const mean = (of: (figures: Figures) => number): number => meanOf(repeats.map(of));
   const tasks = mean(({ dollars }) => dollars.tasks);
   const people = value * mean(({ dollars }) => dollars.waiting + dollars.failures);
-  const launches = mean((figures) => figures.tasks.launches);
-  return {
-    ...{ policy, settings, dollars: { tasks, people, total: tasks + people } },
-    hours: mean((figures) => figures.tasks.hours),
-    meanWaitS: mean(({ waitOfPeople }) => waitOfPeople.meanS),
-    p95WaitS: mean(({ waitOfPeople }) => waitOfPeople.p95S),
-    killed: mean(({ jobs }) => jobs.killed),
-    lost: mean(({ jobs }) => jobs.reaped + jobs.unserved),
-    failedPrebuilds: mean((figures) => figures.failedPrebuilds),
-    launches,
-    idleShare: launches === 0 ? 0 : mean((figures) => figures.tasks.idleLaunches) / launches,
-    tooLate: mean(({ executor }) => executor.tooLate),
-    longestStopDelayS: mean(({ executor }) => executor.longestStopDelayS),
-  };
+  const means = Object.entries(FIGURES).map(([name, of]) => [name, mean(of)]);
+  const figures = Object.fromEntries(means) as Record<keyof typeof FIGURES, number>;
+  const idle = mean((each) => each.tasks.idleLaunches);
+  const idleShare = figures.launches === 0 ? 0 : idle / figures.launches;
+  return { policy, settings, dollars: { tasks, people, total: tasks + people }, ...figures, idleShare };
 }
