@@ -60,7 +60,7 @@ function typeOf(node: SettingNode): string {
   if (node.type === 'integer') return wholeNumber(node);
   if (node.type === 'array') return 'list';
   if (node.additionalProperties) return `name: ${typeOf(node.additionalProperties)}`;
-  return node.type ?? '';
+  return node.type === 'object' ? 'mapping' : (node.type ?? '');
 }
 
 function wholeNumber({ minimum, maximum }: SettingNode): string {

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { type EpochMs, spotPartOf } from '../lambda/decision/model/brands.ts';
-import type { Capacity } from '../lambda/decision/model/config.ts';
+import type { Capacity, Instances } from '../lambda/decision/model/config.ts';
 import {
   KEY_ID_TAG,
   LOG_GROUP_TAG,
@@ -46,6 +46,8 @@ export type PoolSpec = {
   readonly tags: Tags;
   /** With `spot` first it has a second service, `<name>/spot` (lambda/decision/settings/parts.ts). */
   readonly capacity?: readonly Capacity[];
+  /** @default Fargate */
+  readonly instances?: Instances;
   /** The stack of its service. @default that of the world */
   readonly stack?: string;
   /** The desired count at creation. @default 1, as CloudFormation does */
@@ -337,7 +339,7 @@ export class World {
     const family = `Stack${id}Task${this.#hash()}`;
     const definition = this.ecs.registerTaskDefinition(family, start, template);
     const service = this.ecs.createService({
-      ...{ ...pool, spot },
+      ...{ ...pool, provider: spot ? 'FARGATE_SPOT' : pool.instances?.provider },
       name: `Stack-${id}Service-${this.#hash()}`,
       tags: {
         [POOL_TAG]: part,

@@ -167,6 +167,8 @@ export const POOL_SETTINGS = settingsOf<DeployedPool>(settingAt(root, ['pools', 
   key: ({ auth }) => keyOf(auth),
   psk: ({ auth }) => (auth.kind === 'psk' ? auth.secret : undefined),
   token: ({ auth }) => (auth.kind === 'token' ? auth.secret : undefined),
+  'capacity.provider': ({ instances }) => instances?.provider,
+  'capacity.dollarsPerHour': ({ instances }) => instances?.dollarsPerHour,
 });
 
 /** A list is one setting, and so is a mapping of names. `read`: settings without a field of their own. */
@@ -206,7 +208,7 @@ function showOf(path: string, node: SettingNode): Show {
   if (show !== undefined) return show;
   if (path === 'schedules') return schedules;
   if (node.additionalProperties) return tags;
-  return node.type === 'array' ? list : plain;
+  return path === 'capacity' || node.type === 'array' ? list : plain;
 }
 
 function isPrivate({ isPrivate: isMarked, anyOf = [], items, additionalProperties }: SettingNode): boolean {

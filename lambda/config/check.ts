@@ -88,6 +88,6 @@ function toPool(
     cpu: pool.cpu ?? defaults.cpu,
     memory: pool.memory ?? defaults.memory,
     architecture: pool.architecture ?? defaults.architecture,
-    spot: pool.capacity?.includes('spot') ?? pool.spot ?? defaults.spot,
+    spot: pool.instances === undefined && (pool.capacity?.includes('spot') ?? pool.spot ?? defaults.spot),
   };
 }

@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import { insteadOf, meantBy } from './problems/known-mistakes.ts';
 import { error, type Mistake } from './problems/problems.ts';
 import { looksLikeSecret, type Path, shown, shownText, subject } from './problems/shown.ts';
-import { isMapping } from './rules/drafts.ts';
 import { KINDS } from './schema/kinds.ts';
 import { nearestName } from './schema/names.ts';
 import { kindOf, rootSetting, type SettingNode, settingAt, settingsBelow } from './schema/settings.ts';
@@ -70,9 +69,9 @@ function explain(it: Case): Mistake[] {
   }
 }
 
-/** A mapping is meant to be the alternative that is one, so its own mistakes are explained. */
+/** A mapping or list is meant to be the alternative that is one, so its own mistakes are explained. */
 function explainUnion({ issue, path, seen, isPresent, root }: Case<z.core.$ZodIssueInvalidUnion>): Mistake[] {
-  const own = isMapping(seen) ? issue.errors.find(([first]) => isAboutContent(first)) : undefined;
+  const own = typeof seen === 'object' ? issue.errors.find(([first]) => isAboutContent(first)) : undefined;
   if (own === undefined) return [error(path, wrongType({ issue, path, seen, isPresent, root }))];
   const found = own.flatMap((inner) => {
     const below = inner.path.filter((step) => typeof step !== 'symbol');

@@ -219,6 +219,7 @@ const START_HINTS: readonly (readonly [RegExp, string])[] = [
   ],
   [/OutOfMemory|exit code 137/i, 'the task ran out of memory'],
   [/CannotPull|pull image|manifest/i, 'ECS cannot pull the image'],
+  [/container.instance|EMPTY CAPACITY PROVIDER/i, 'no instance of the capacity provider has room'],
   [/capacity is unavailable|RESOURCE:/i, 'Fargate has no capacity'],
   [/unable to retrieve secret|secretsmanager|asm:|ssm:/i, 'ECS cannot read a secret of the task'],
   [/vCPU|limit on the number|quota/i, "the account's Fargate quota is reached"],

@@ -61,8 +61,8 @@ export type NewService = {
   readonly name: string;
   readonly tags?: Readonly<Record<string, string>>;
   readonly definition: TaskDefinition;
-  /** Whether its tasks run on Fargate Spot. @default false */
-  readonly spot?: boolean | undefined;
+  /** The name of its capacity provider. @default 'FARGATE' */
+  readonly provider?: string | undefined;
   /** @default 1, as CloudFormation does */
   readonly desiredCount?: number | undefined;
   /** @default 0 */
@@ -205,7 +205,7 @@ export class EcsModel {
       minimumHealthyPercent: spec.minimumHealthyPercent ?? 0,
       maximumPercent: spec.maximumPercent ?? 100,
       earlySuccessPercent: spec.earlySuccessPercent,
-      spot: spec.spot ?? false,
+      provider: spec.provider ?? 'FARGATE',
       createdAt: this.now(),
     };
     const { definition, tags = {}, desiredCount = 1 } = spec;
@@ -281,12 +281,13 @@ export class EcsModel {
     this.#mustFind(task).stop({ stopCode: 'UserInitiated', stoppedReason: 'Task stopped by user' });
   }
 
-  /** The service replaces the task. Protection does not prevent it (docs/internals/aws.md §1). */
-  retireHost(task: string, stopCode: 'ServiceSchedulerInitiated' | 'TerminationNotice'): void {
-    this.#mustFind(task).stop({
-      stopCode,
-      stoppedReason: 'ECS is performing maintenance on the underlying infrastructure hosting the task.',
-    });
+  /** The service replaces the task. Protection does not prevent it (docs/internals/aws.md §1, §2). */
+  retireHost(
+    task: string,
+    stopCode: 'ServiceSchedulerInitiated' | 'TerminationNotice',
+    stoppedReason = 'ECS is performing maintenance on the underlying infrastructure hosting the task.',
+  ): void {
+    this.#mustFind(task).stop({ stopCode, stoppedReason });
   }
 
   /**
@@ -368,7 +369,7 @@ export class EcsModel {
       definition: of.definition,
       place: this.#subnets.take(of.zone ?? ZONES[0] ?? ''),
       serviceName: of.service?.identity.name,
-      spot: of.service?.identity.spot ?? false,
+      provider: of.service?.identity.provider ?? 'FARGATE',
       startedBy: of.startedBy,
     };
     const task = new EcsTask(identity, (it) => taskAgent(this, it), {
@@ -391,9 +392,9 @@ export class EcsModel {
     if (task.state.lastStatus === 'STOPPED') this.#retire(task);
   }
 
-  #mayReclaim({ identity: { id, spot } }: EcsTask): void {
+  #mayReclaim({ identity: { id, provider } }: EcsTask): void {
     const { reclaims, random } = this;
-    if (!spot || reclaims === undefined || random.next() >= reclaims.share) return;
+    if (provider !== 'FARGATE_SPOT' || reclaims === undefined || random.next() >= reclaims.share) return;
     this.timeline.after(random.between(...reclaims.afterMs), () => {
       if (this.findTask(id)?.isWanted) this.spotInterruption(id);
     });

@@ -38,7 +38,7 @@ export function isCleaningUp({ primary, older }: ServiceState): boolean {
 }
 
 export type ServiceIdentity = {
-  readonly spot: boolean;
+  readonly provider: string;
   readonly arn: ServiceArn;
   readonly name: string;
   readonly minimumHealthyPercent: number;
@@ -72,6 +72,8 @@ const LONGEST_BACKOFF_MS = 15 * 60_000;
 const EVENTS_KEPT = 100;
 /** Until ECS repeats an event whose cause lasts (ECS developer guide, "Service event messages"). */
 const EVENT_REPEATED_MS = 6 * 3_600_000;
+/** What the event says of a provider with container instances (docs/internals/aws.md §2). */
+const NO_INSTANCE = ' because no container instance met all of its requirements';
 /** The interval of retries while ECS cannot place tasks. */
 const RETRY_PLACEMENT_MS = 20_000;
 /** Failed starts until a rollback: half of the desired count, within these bounds. */
@@ -217,7 +219,8 @@ export class EcsService {
   #start(count: number, deployment: SimulatedDeployment): number {
     const waitMs = this.#startsFrom - this.#now();
     if (count > 0 && this.placementFailure !== undefined) {
-      this.#addEventOnce(`was unable to place a task. Reason: ${this.placementFailure}`);
+      const because = /^FARGATE/.test(this.identity.provider) ? '' : NO_INSTANCE;
+      this.#addEventOnce(`was unable to place a task${because}. Reason: ${this.placementFailure}`);
       this.#actAfter(RETRY_PLACEMENT_MS);
       return 0;
     }

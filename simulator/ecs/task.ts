@@ -65,7 +65,7 @@ export type TaskDefinition = {
 };
 
 export type TaskIdentity = {
-  readonly spot: boolean;
+  readonly provider: string;
   readonly arn: TaskArn;
   readonly id: string;
   readonly definition: TaskDefinition;

@@ -41,7 +41,7 @@ function serviceAnswer(clusterArn: string, service: EcsService, state: ServiceSt
     status: state.status,
     desiredCount: state.desiredCount,
     ...sumOf([...counts.values()]),
-    capacityProviderStrategy: [{ capacityProvider: providerOf(identity), weight: 1, base: 0 }],
+    capacityProviderStrategy: [{ capacityProvider: identity.provider, weight: 1, base: 0 }],
     platformVersion: 'LATEST',
     platformFamily: 'Linux',
     taskDefinition: state.primary.definition.arn,
@@ -61,8 +61,6 @@ function serviceAnswer(clusterArn: string, service: EcsService, state: ServiceSt
     propagateTags: 'NONE',
   };
 }
-
-const providerOf = ({ spot }: { readonly spot: boolean }): string => (spot ? 'FARGATE_SPOT' : 'FARGATE');
 
 const wireTags = ({ tags }: ServiceState) => ({
   tags: Object.entries(tags).map(([key, value]) => ({ key, value })),
@@ -89,7 +87,7 @@ function taskAnswer(clusterArn: string, task: EcsTask, state: EcsTaskState) {
         : `service:${identity.serviceName}`,
     startedBy: identity.startedBy,
     availabilityZone: identity.place.zone,
-    capacityProviderName: providerOf(identity),
+    capacityProviderName: identity.provider,
     launchType: 'FARGATE',
     platformVersion: '1.4.0',
     lastStatus: state.lastStatus,

@@ -9,6 +9,8 @@ describe('dollarsPerHour', () => {
     aPool({ architecture: 'x86_64' }),
     aPool({ cpu: 2048, memory: 8192, spot: true }),
     aPool({ cpu: 256, memory: 512, architecture: 'x86_64', spot: true }),
+    aPool({ instances: { provider: 'builders' } }),
+    aPool({ instances: { provider: 'builders', dollarsPerHour: 0.01 } }),
   ])('has the prices of the decision for us-east-1 (pool %#)', (pool) => {
     expect(Math.round(dollarsPerHour(pool, 'us-east-1') * 1e6)).toBe(priceOf(pool));
   });

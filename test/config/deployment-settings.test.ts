@@ -239,6 +239,8 @@ it.each(VALUES)('refuses a wrong value: $says', ({ says, ...written }) => {
 
 const OF_AN_EXISTING =
   'applies only to a VPC that the stack creates, but vpc names an existing one; remove it, or remove vpc';
+const DRAINS =
+  'warning: pools[0].capacity.provider: ECS stops builds on an instance that it drains, protected or not. Managed Instances drain 14 days after their launch (docs/adr/0049); for an Auto Scaling group turn managed termination protection on';
 const OF_ITS_OWN_ROLE =
   'applies only to a role that the stack creates, but arn names an existing one; add it to that role, or remove arn';
 const ALARMS_OFF = 'has no effect because alarms are disabled; remove it, or write enabled: true';
@@ -298,6 +300,26 @@ const TOGETHER: readonly Refused[] = [
   {
     pool: { capacity: ['spot'] },
     says: 'pools[0].capacity: a list is not a choice of capacity; write [spot, on-demand], or [on-demand] while the service on Spot drains',
+  },
+  {
+    pool: { capacity: ['spots'] },
+    says: 'pools[0].capacity[0]: expected spot or on-demand, got "spots"; did you mean "spot"?',
+  },
+  {
+    pool: { capacity: 'spot' },
+    says: 'pools[0].capacity: expected a list or a mapping, got "spot"; for example: [ spot, on-demand ]',
+  },
+  {
+    pool: { capacity: { provider: 'FARGATE_SPOT' } },
+    says: 'pools[0].capacity.provider: "FARGATE_SPOT" is not a capacity provider of yours; write its name. For Fargate remove capacity, for Spot write [spot, on-demand]',
+  },
+  {
+    pool: { capacity: { provider: 'builders' }, cpu: 256, memory: 8000 },
+    says: DRAINS,
+  },
+  {
+    pool: { capacity: { provider: 'builders' }, ephemeralStorage: 40 },
+    says: `${DRAINS}\npools[0].ephemeralStorage: is a setting of Fargate, but the tasks run on instances of capacity.provider; remove it, and give the instances the disk`,
   },
   {
     pool: { taskRole: { arn: ROLE, policies: [POLICY] } },

@@ -61,13 +61,18 @@ async function play(capacity: readonly ['spot', 'on-demand'] | undefined) {
   };
 }
 
+const isOnSpot = ({ provider }: EcsTask['identity']): boolean => provider === 'FARGATE_SPOT';
+
 /** Dollars for the time of the tasks, each of 1 vCPU and 2 GB. */
 function costOf(tasks: readonly EcsTask[], now: EpochMs) {
-  const dollars = ({ identity: { spot }, state: { pullStartedAt, stoppedAt = now } }: EcsTask): number => {
+  const dollars = ({ identity, state: { pullStartedAt, stoppedAt = now } }: EcsTask): number => {
     const hours = pullStartedAt === undefined ? 0 : (stoppedAt - pullStartedAt) / HOUR_MS;
-    return hours * dollarsOf({ cpu: 1024, memory: 2048, architecture: 'arm64', spot }, VIRGINIA);
+    return (
+      hours *
+      dollarsOf({ cpu: 1024, memory: 2048, architecture: 'arm64', spot: isOnSpot(identity) }, VIRGINIA)
+    );
   };
-  const onSpot = tasks.filter(({ identity }) => identity.spot);
+  const onSpot = tasks.filter(({ identity }) => isOnSpot(identity));
   return { spot: sum(onSpot, dollars), all: sum(tasks, dollars) };
 }
 

@@ -34,6 +34,13 @@ describe('AwsSolutions and Serverless', () => {
         })),
       },
     },
+    {
+      deployment: 'one on instances',
+      settings: {
+        ...MINIMAL,
+        pools: MINIMAL.pools.map((pool) => ({ ...pool, capacity: { provider: 'builders' } })),
+      },
+    },
     { deployment: 'a deployment into an existing VPC and cluster', settings: EXISTING },
   ])('report only acknowledged findings in $deployment', ({ settings }) => {
     expect(findingsOf(stackOf(settings))).toEqual([]);

@@ -192,7 +192,7 @@ export function labConfig(
       warm: pool.warm ?? 0,
       idleTimeout: pool.idleTimeout ?? '60s',
       scaleIn: pool.scaleIn ?? 'lease',
-      ...(pool.capacity && { capacity: pool.capacity }),
+      ...((pool.instances ?? pool.capacity) && { capacity: pool.instances ?? pool.capacity }),
       ...forecastSettings(pool),
     })),
   };

@@ -141,8 +141,8 @@ export class PoolService extends Construct implements ProvisionerPool {
 }
 
 /** In a Spot pool, `spotBase` tasks run on demand, so AWS does not reclaim them. */
-function capacityProviders({ spot, spotBase }: DeployedPool): CapacityProviderStrategy[] {
-  if (!spot) return [{ capacityProvider: 'FARGATE', weight: 1 }];
+function capacityProviders({ spot, spotBase, instances }: DeployedPool): CapacityProviderStrategy[] {
+  if (!spot) return [{ capacityProvider: instances?.provider ?? 'FARGATE', weight: 1 }];
   const spotProvider = { capacityProvider: 'FARGATE_SPOT', weight: 1 };
   return spotBase > 0
     ? [{ capacityProvider: 'FARGATE', base: spotBase, weight: 0 }, spotProvider]

@@ -1,6 +1,7 @@
 import { Aws, Duration, Size, Tags } from 'aws-cdk-lib';
 import {
   AwsLogDriverMode,
+  CfnTaskDefinition,
   type ContainerDefinition,
   ContainerDependencyCondition,
   ContainerImage,
@@ -72,11 +73,21 @@ export class PoolTask extends Construct {
       executionRole: role.withoutPolicyUpdates(),
     });
     acknowledgeFindings(this.definition);
+    if (pool.instances) allowInstances(this.definition);
     for (const [tag, value] of Object.entries(taskTags(this, poolOfPart(pool.name))))
       Tags.of(this.definition).add(tag, value, { includeResourceTypes: ['AWS::ECS::TaskDefinition'] });
     const provisioner = addProvisioner(this, props, secrets);
     if (pool.readonlyRootFilesystem) addWritableFolders(this.definition, provisioner, props);
   }
+}
+
+/**
+ * Without this list ECS checks the definition against no launch type. CDK always has one, and the
+ * name of a provider does not tell whether it is EC2 or MANAGED_INSTANCES.
+ */
+function allowInstances({ node }: FargateTaskDefinition): void {
+  for (const child of node.children)
+    if (child instanceof CfnTaskDefinition) child.addPropertyDeletionOverride('RequiresCompatibilities');
 }
 
 function acknowledgeFindings(definition: FargateTaskDefinition): void {

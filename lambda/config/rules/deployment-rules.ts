@@ -3,7 +3,7 @@
 import { error, type Findings, warning } from '../problems/problems.ts';
 import { looksLikeSecret, type Path } from '../problems/shown.ts';
 import { MANAGED } from '../schema/secret-ref.ts';
-import { at, type ConfigDraft, type Mapping, type PoolDraft, toMapping } from './drafts.ts';
+import { at, type ConfigDraft, isMapping, type Mapping, type PoolDraft, toMapping } from './drafts.ts';
 
 /**
  * The errors and warnings about the settings of a deployment. The rules see the written values,
@@ -22,6 +22,7 @@ export function* checkDeploymentRules({ raw, defaults, pools }: ConfigDraft): Fi
     for (const name of pool.capacity === undefined ? [] : (['spot', 'spotBase'] as const))
       if (pool.raw[name] !== undefined)
         yield error(at(pool, name), 'has no effect because capacity says it; remove one of the two');
+    yield* checkInstances(pool);
     yield* checkTaskRole(pool);
     if (pool.retiring === true && pool.scaleIn === 'never')
       yield error(
@@ -32,6 +33,20 @@ export function* checkDeploymentRules({ raw, defaults, pools }: ConfigDraft): Fi
     yield* checkMetricsVariables(pool);
     yield* checkForSecrets(pool.raw.environment, at(pool, 'environment'));
   }
+}
+
+/** docs/internals/aws.md §2 */
+function* checkInstances(pool: PoolDraft): Findings {
+  if (!isMapping(pool.capacity)) return;
+  yield warning(
+    at(pool, 'capacity', 'provider'),
+    'ECS stops builds on an instance that it drains, protected or not. Managed Instances drain 14 days after their launch (docs/adr/0049); for an Auto Scaling group turn managed termination protection on',
+  );
+  if (pool.raw.ephemeralStorage !== undefined)
+    yield error(
+      at(pool, 'ephemeralStorage'),
+      'is a setting of Fargate, but the tasks run on instances of capacity.provider; remove it, and give the instances the disk',
+    );
 }
 
 function* checkAws(aws: Mapping): Findings {
@@ -144,7 +159,7 @@ function* checkForSecrets(value: unknown, path: Path): Findings {
 
 /** How many ECS services a pool has. */
 export function servicesOf({ capacity }: { readonly capacity?: unknown }): number {
-  return capacity === undefined ? 1 : 2;
+  return Array.isArray(capacity) ? 2 : 1;
 }
 
 /** The most pools of one deployment. */

@@ -8,7 +8,7 @@ import type { Path } from '../problems/shown.ts';
 import { cpusFor, describeMemories, FARGATE_CPUS, memoriesFor } from '../schema/fargate-sizes.ts';
 import { checkAuth } from './auth-rules.ts';
 import { checkDeploymentRules } from './deployment-rules.ts';
-import { at, type ConfigDraft, type PoolDraft, toMapping } from './drafts.ts';
+import { at, type ConfigDraft, isMapping, type PoolDraft, toMapping } from './drafts.ts';
 import { countsUpToMax } from './max.ts';
 import { checkCredentialVariables } from './variable-rules.ts';
 
@@ -96,8 +96,8 @@ function* checkSchedules(pool: PoolDraft): Findings {
 function* checkSize(pool: PoolDraft, { defaults }: ConfigDraft): Findings {
   const cpu = pool.raw.cpu === undefined ? defaults.cpu : pool.cpu;
   const memory = pool.raw.memory === undefined ? defaults.memory : pool.memory;
-  if (cpu !== undefined && memory !== undefined && !memoriesFor(cpu).includes(memory))
-    yield error(sizePath(pool, defaults.raw), sizeProblem(cpu, memory));
+  if (isMapping(pool.capacity) || cpu === undefined || memory === undefined) return;
+  if (!memoriesFor(cpu).includes(memory)) yield error(sizePath(pool, defaults.raw), sizeProblem(cpu, memory));
 }
 
 /** The pool's own setting if it has one, else that of `defaults`. */

@@ -188,6 +188,29 @@ const whenBlind = z
   .meta({ description: 'What to do while the autoscaler cannot read coderd.', examples: [{ floor: 1 }] });
 
 const CAPACITIES: readonly string[] = ['spot,on-demand', 'on-demand'];
+const capacities = z
+  .array(z.enum(['spot', 'on-demand']))
+  .refine(
+    (kinds) => CAPACITIES.includes(kinds.join()),
+    'is not a choice of capacity; write [spot, on-demand], or [on-demand] while the service on Spot drains',
+  );
+
+const instances = z.strictObject({
+  provider: z
+    .string()
+    .regex(
+      /^(?!aws|ecs|fargate)[\w-]{1,255}$/i,
+      'is not a capacity provider of yours; write its name. For Fargate remove capacity, for Spot write [spot, on-demand]',
+    )
+    .meta({
+      description:
+        'Name of a capacity provider that you made and that the cluster has. Any `memory` goes with any `cpu`.',
+      examples: ['builders'],
+    }),
+  dollarsPerHour: dollars('What one more task costs an hour, in dollars.', DOLLARS_PER_HOUR)
+    .meta({ follows: "Fargate's price of its size" })
+    .optional(),
+});
 
 const stackName = z
   .string()
@@ -333,14 +356,10 @@ export const poolSchema = z.strictObject({
   architecture: architecture.optional(),
   spot: spot.optional(),
   capacity: z
-    .array(z.enum(['spot', 'on-demand']))
-    .refine(
-      (kinds) => CAPACITIES.includes(kinds.join()),
-      'is not a choice of capacity; write [spot, on-demand], or [on-demand] while the service on Spot drains',
-    )
+    .union([capacities, instances])
     .meta({
       description:
-        'With `[spot, on-demand]` the pool has two ECS services: it launches on Spot, and on demand while Spot fails. `[on-demand]` drains the one on Spot, so that you can remove `capacity`. By default `spot` decides.',
+        'With `[spot, on-demand]` the pool has two ECS services: it launches on Spot, and on demand while Spot fails. `[on-demand]` drains the one on Spot, so that you can remove `capacity`. `{ provider }` runs the tasks on EC2 instances of your own. By default `spot` decides.',
       examples: [['spot', 'on-demand']],
     })
     .optional(),
@@ -368,8 +387,10 @@ export const poolSchema = z.strictObject({
 /** With the names and units of the decision's fields. */
 const pool = poolSchema
   .meta({ examples: [EXAMPLE_POOL] })
-  .transform(({ idleTimeout, startTime, key, psk, token, ...same }) => ({
+  .transform(({ idleTimeout, startTime, key, psk, token, capacity, ...same }) => ({
     ...same,
+    capacity: Array.isArray(capacity) ? capacity : undefined,
+    instances: Array.isArray(capacity) ? undefined : capacity,
     auth: authOf({ key, psk, token }),
     idleTimeoutMs: idleTimeout,
     startTimeMs: startTime,

@@ -78,6 +78,13 @@ export type Schedule = {
 /** Spot comes first. Without `spot`, the service on Spot drains, so that it can be removed. */
 export type Capacity = 'spot' | 'on-demand';
 
+/** EC2 instances of a capacity provider that the user made. */
+export type Instances = {
+  readonly provider: string;
+  /** Of one task. Absent: as much as on Fargate. */
+  readonly dollarsPerHour?: number | undefined;
+};
+
 /** The names of the stacks whose pools run the same jobs: this one, and its peers. */
 type Peers = { readonly self: string; readonly others: readonly string[] };
 
@@ -128,6 +135,8 @@ export type PoolConfig = {
   readonly spot: boolean;
   /** The kinds of capacity of a pool with two services (settings/parts.ts). Absent: it has one service. */
   readonly capacity?: readonly Capacity[] | undefined;
+  /** Absent: its tasks run on Fargate. */
+  readonly instances?: Instances | undefined;
   readonly environment: Readonly<Record<string, string>>;
   readonly secrets: Readonly<Record<string, SecretRef>>;
 };

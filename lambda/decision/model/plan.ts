@@ -417,6 +417,8 @@ type Unread = { error?: string | undefined; takenAt?: IsoTime | undefined };
 type FindingFields = {
   'version-unknown': object;
   'token-expires': { at: IsoTime };
+  /** What no test on AWS has shown. */
+  'provider-unproven': InPool & { provider: string };
   'license-in-grace': object;
   'license-missing': object;
   'server-too-old': { version: string; oldest: string };

@@ -86,7 +86,9 @@ const KILLED = 137;
 export function causeOfDeath(task: Task): DeathCause {
   if (reasonsOf(task).some((reason) => reason.startsWith('OutOfMemory'))) return 'memory';
   const cause = CAUSES[task.stopCode ?? ''] ?? 'unknown';
-  return cause === 'scaling' && /maintenance|retire/i.test(task.stoppedReason ?? '') ? 'maintenance' : cause;
+  return cause === 'scaling' && /maintenance|retire|draining/i.test(task.stoppedReason ?? '')
+    ? 'maintenance'
+    : cause;
 }
 
 /** ECS's own words, and the exit code. A person can give any text to StopTask. */

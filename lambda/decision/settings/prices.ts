@@ -1,4 +1,4 @@
-/** The price of a Fargate task. Only compared, so it need not be today's. */
+/** The price of a task. Only compared, so it need not be today's. */
 import type { Architecture, PoolConfig } from '../model/config.ts';
 
 /** Dollars an hour, for one vCPU and for one GB. */
@@ -17,11 +17,15 @@ export function priceOf(pool: PoolConfig): number {
   return Math.round(dollarsOf(pool, VIRGINIA) * 1e6);
 }
 
+/** What decides the price. */
+type Priced = Pick<PoolConfig, 'cpu' | 'memory' | 'architecture' | 'spot' | 'instances'>;
+
 /** The price of one task of this pool in dollars an hour, with the default storage. */
 export function dollarsOf(
-  { cpu, memory, architecture, spot }: Pick<PoolConfig, 'cpu' | 'memory' | 'architecture' | 'spot'>,
+  { cpu, memory, architecture, spot, instances }: Priced,
   prices: FargatePrices,
 ): number {
+  if (instances?.dollarsPerHour !== undefined) return instances.dollarsPerHour;
   const { vcpu, gb } = prices[architecture];
   const dollars = (cpu / 1024) * vcpu + (memory / 1024) * gb;
   return dollars * (spot ? SPOT_SHARE : 1);

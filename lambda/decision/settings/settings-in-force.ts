@@ -57,8 +57,8 @@ export function wakeOverride(overrides: readonly Override[]): Override | undefin
 /** The settings that add no task: a pool keeps them while its count is fixed. Only `wake` changes. */
 type Kept =
   | ('name' | 'organization' | 'tags' | 'auth' | 'scaleIn' | 'retiring' | 'idleTimeoutMs' | 'startTimeMs')
-  | ('wake' | 'waiting' | 'dollarsPerLaunch' | 'prebuilds' | 'peers')
-  | ('image' | 'cpu' | 'memory' | 'architecture' | 'spot' | 'capacity' | 'environment' | 'secrets');
+  | ('wake' | 'waiting' | 'dollarsPerLaunch' | 'prebuilds' | 'peers' | 'capacity' | 'instances')
+  | ('image' | 'cpu' | 'memory' | 'architecture' | 'spot' | 'environment' | 'secrets');
 
 /** All other settings, with values that add no task. */
 export const NO_TASKS: Omit<PoolConfig, Kept> = {

@@ -78,6 +78,9 @@ function silentFailure(
 /** Removes the name of the service and the text that all such events share. */
 function reasonOf(message: string): string {
   return message
-    .replace(/^\(service [^)]*\)\s*(?:was unable to place a task\.?\s*(?:Reason:)?)?\s*/i, '')
+    .replace(
+      /^\(service [^)]*\)\s*(?:was unable to place a task(?: because no container instance met all of its requirements)?\.?\s*(?:Reason:)?)?\s*/i,
+      '',
+    )
     .trim();
 }

@@ -36,6 +36,14 @@ describe('the list of settings', () => {
     { after: { wake: { maxDelay: '5m' } }, says: ['wake.maxDelay of small: 10m → 5m'] },
     { after: { spot: true }, says: ['spot of small: false → true'] },
     {
+      after: { capacity: ['spot', 'on-demand'] },
+      says: ['spot of small: false → true', 'capacity of small: none → spot, on-demand'],
+    },
+    {
+      after: { capacity: { provider: 'builders', dollarsPerHour: 0.02 } },
+      says: ['capacity.provider of small: none → builders', 'capacity.dollarsPerHour of small: none → $0.02'],
+    },
+    {
       after: { waiting: { person: 1 } },
       says: [
         'waiting.person of small: $0.10 → $1.00',

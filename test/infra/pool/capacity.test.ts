@@ -1,4 +1,7 @@
-/** A pool with two kinds of capacity: two services with one key, one role and one name. */
+/**
+ * A pool with two kinds of capacity: two services with one key, one role and one name. And a pool on
+ * instances of the user's own capacity provider.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +20,14 @@ afterAll(() => rmSync(dir, { recursive: true }));
 const onBoth = ({ pools, ...rest }: Settings): Settings => ({
   ...rest,
   pools: pools.map(({ spot: _, spotBase: __, ...pool }) => ({ ...pool, capacity: ['spot', 'on-demand'] })),
+});
+
+/** Each pool on instances of a capacity provider. */
+const onInstances = ({ pools, ...rest }: Settings): Settings => ({
+  ...rest,
+  pools: pools.map(({ spot: _, spotBase: __, ephemeralStorage: ___, ...pool }) => {
+    return { ...pool, capacity: { provider: 'builders' } };
+  }),
 });
 
 const bound = { ...MANAGED_KEYS, aws: { bindTaskRoles: true } };
@@ -54,7 +65,34 @@ describe('a pool on Spot and on demand', () => {
   });
 });
 
-describe('a deployment of today that gets both kinds of capacity', () => {
+describe('a pool on instances of a capacity provider', () => {
+  const { template: plain } = synthesizePlain(onInstances(MINIMAL), { work: dir });
+  it.each([
+    { kind: 'a CDK app', own: synthesize(onInstances(MINIMAL)) },
+    { kind: 'a plain template', own: Template.fromJSON(plain as object) },
+  ])('has one service there, and a task definition for any kind of instance, in $kind', ({ own }) => {
+    expect(idsOf(own, 'AWS::ECS::Service')).toHaveLength(1);
+    const { CapacityProviderStrategy, NetworkConfiguration, ...service } = serviceOf(
+      own,
+      'default',
+    ).Properties;
+    expect(CapacityProviderStrategy).toEqual([{ CapacityProvider: 'builders', Weight: 1 }]);
+    expect(NetworkConfiguration.AwsvpcConfiguration).toMatchObject({ AssignPublicIp: 'DISABLED' });
+    expect(service).not.toHaveProperty('LaunchType');
+    const task = taskOf(own, 'default');
+    expect(task).toMatchObject({ NetworkMode: 'awsvpc', Cpu: '1024', Memory: '2048' });
+    expect(task).not.toHaveProperty('RequiresCompatibilities');
+  });
+
+  it('has no alarm about the quotas of Fargate', () => {
+    const names = Object.values(synthesize(onInstances(MINIMAL)).findResources('AWS::CloudWatch::Alarm')).map(
+      ({ Properties }) => JSON.stringify(Properties.AlarmName),
+    );
+    expect(names.filter((name) => name.includes('quota'))).toEqual([]);
+  });
+});
+
+describe('a deployment of today that gets both kinds of capacity, or instances', () => {
   const stored = (name: string): { readonly settings: Settings; readonly template: object } =>
     JSON.parse(readFileSync(`test/infra/upgrade/templates/0.2.0/${name}.snap`, 'utf8'));
   const deployed = [stored('minimal'), stored('everything')].map(({ settings, template }) => ({
@@ -70,6 +108,9 @@ describe('a deployment of today that gets both kinds of capacity', () => {
         .filter(({ impact }) => REPLACING.has(impact) || DELETING.has(impact))
         .filter(({ type }) => type !== 'AWS::ECS::TaskDefinition');
       expect(lost).toEqual([]);
+      const moved = changesBetween(propertiesOf(old), propertiesOf(synthesize(onInstances(settings))));
+      const replaced = moved.filter(({ impact }) => REPLACING.has(impact)).map(({ type }) => type);
+      expect([...new Set(replaced)]).toEqual(['AWS::ECS::TaskDefinition']);
       const back = changesBetween(now, propertiesOf(synthesize(settings)));
       const services = back.filter(({ type }) => type === 'AWS::ECS::Service');
       expect(services.filter(({ impact }) => REPLACING.has(impact))).toEqual([]);

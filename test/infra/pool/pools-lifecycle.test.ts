@@ -78,6 +78,7 @@ const STEPS: readonly Step[] = [
   { change: '`scaleIn`', to: pool({ scaleIn: 'confirm' }) },
   { change: '`organization`', to: pool({ organization: 'data' }) },
   { change: '`spot`, `spotBase`', to: pool({ spot: true, spotBase: 1 }) },
+  { change: '`capacity: { provider }`', to: pool({ capacity: { provider: 'builders' } }) },
   { change: '`capacity` added', to: pool({ capacity: ['spot', 'on-demand'] }) },
   {
     change: '`capacity` removed',

@@ -80,6 +80,12 @@ describe('a build dies with its task', () => {
         'ECS is performing maintenance on the underlying infrastructure hosting the task.; exit code 137',
     },
     {
+      cause: 'maintenance',
+      kill: ({ ecs }, id) =>
+        ecs.retireHost(id, 'ServiceSchedulerInitiated', 'Task stopped during instance draining'),
+      reason: 'Task stopped during instance draining; exit code 137',
+    },
+    {
       cause: 'exited',
       kill: (world, id) => world.guard(id)?.daemon?.crash(2),
       reason: 'Essential container in task exited; exit code 2',

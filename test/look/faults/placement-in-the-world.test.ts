@@ -3,6 +3,7 @@
  * the plan has the reason.
  */
 import { afterEach, describe, expect, it } from 'vitest';
+import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { type Lab, type LabOptions, type LabPool, startLongLab } from '../../support/lab.ts';
 
@@ -109,6 +110,32 @@ describe('a pool whose tasks ECS cannot place', () => {
     await run(900);
     expect(world.service('cheap').state).toMatchObject({ older: [], primary: { rolloutState: 'COMPLETED' } });
     expect(world.figures().killed).toBe(0);
+  });
+});
+
+describe('a pool on instances that have no room', () => {
+  const full: LabPool = { ...cheap, instances: { provider: 'builders' } };
+  const NO_ROOM =
+    'The closest matching (container-instance 0a1b) has insufficient memory available. For more information, see the Troubleshooting section of the Amazon ECS Developer Guide.';
+
+  it('leaves its jobs to another pool, and says that no instance has room and what is unproven', async () => {
+    const { run, failPlacement, addJobs, desired, succeeded } = await start([full, other]);
+    failPlacement('cheap', NO_ROOM);
+    addJobs(3);
+    const looks = await run(60);
+    const [told] = looks.filter((look) => codes(look, 'cheap')?.includes('placement-failing'));
+    const findings = told?.plan.findings.filter(({ code }) => code !== 'workspaces-empty');
+    expect(findings).toEqual([
+      { code: 'provider-unproven', pool: 'cheap', provider: 'builders' },
+      expect.objectContaining({ code: 'placement-failing', pool: 'cheap', tasks: 3, reason: NO_ROOM }),
+    ]);
+    expect(findings?.map(sentenceOf)).toEqual([
+      expect.stringMatching(/^pool "cheap": its capacity provider "builders" is untested on AWS/),
+      expect.stringMatching(/no instance of the capacity provider has room \(The closest matching/),
+    ]);
+    await run(600);
+    expect(succeeded()).toBe(3);
+    expect(desired('cheap')).toBe(0);
   });
 });
 
