@@ -13,7 +13,7 @@ import {
   DEFAULT_CONFIG,
   UsageError,
 } from './shared/cli-environment.ts';
-import { costText } from './shared/cost-text.ts';
+import { costText, priceNotes } from './shared/cost-text.ts';
 import { readConfig } from './shared/live-options.ts';
 import { type Column, plainTable, wrapLines } from './shared/plain-table.ts';
 
@@ -61,24 +61,27 @@ function printText(file: string, { buildsPerDay }: ValidateOptions, cliEnvironme
 
 /** Prints the result, with the mistakes of an invalid file. Returns the exit code. */
 function printDocument(file: string, options: ValidateOptions, { out }: CliEnvironment): number {
-  const { isValid, problems, pools } = examine(file, options);
-  out(`${JSON.stringify({ version: 1, file, isValid, problems, pools }, null, 2)}\n`);
-  return isValid ? 0 : 1;
+  const examined = examine(file, options);
+  out(`${JSON.stringify({ version: 1, file, ...examined }, null, 2)}\n`);
+  return examined.isValid ? 0 : 1;
 }
 
 type Examined = {
   readonly isValid: boolean;
   readonly problems: readonly Problem[];
   readonly pools: readonly object[];
+  /** About the prices. */
+  readonly notes: readonly string[];
 };
 
 function examine(file: string, { buildsPerDay }: ValidateOptions): Examined {
   try {
     const loaded = loadDeployment(file);
-    return { isValid: true, problems: loaded.warnings, pools: poolsOf(loaded, buildsPerDay) };
+    const notes = priceNotes(loaded.config.pools);
+    return { isValid: true, problems: loaded.warnings, pools: poolsOf(loaded, buildsPerDay), notes };
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause;
-    return { isValid: false, problems: cause.problems, pools: [] };
+    return { isValid: false, problems: cause.problems, pools: [], notes: [] };
   }
 }
 
@@ -122,6 +125,7 @@ function renderPrices(deployment: Deployment, buildsPerDay: number | undefined, 
     plainTable(columns, [...cells, totalCells(rows)], width),
     '',
     ...(isBuilding ? buildsText(deployment, buildsPerDay) : [NO_BUILDS]),
+    ...priceNotes(deployment.pools).map((note) => `${note}.`),
     PRICED,
   ].join('\n');
 }

@@ -7,12 +7,18 @@ import { isoTime } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import { few, some, timeText } from '../../lambda/explain/format.ts';
 import { InputError } from '../shared/cli-environment.ts';
+import { priceNotes } from '../shared/cost-text.ts';
 import type { Subject } from './subject.ts';
 
 /** The warnings as sentences. Throws InputError if no job of the trace can run. */
 export function cautionsOf(subject: Subject): readonly string[] {
   const played = { ...subject, ...withoutUnservedJobs(subject) };
-  return [...unfit(subject, played), ...outages(played), ...peaksOf(played)];
+  return [
+    ...unfit(subject, played),
+    ...outages(played),
+    ...peaksOf(played),
+    ...priceNotes(subject.config.pools),
+  ];
 }
 
 /** Jobs that fit no pool. A retiring pool runs no jobs. */

@@ -115,7 +115,7 @@ async function comparisonOf(
   const isReplayed = settings.some((setting) => setting.isReplayed);
   const judged = isReplayed ? await replay(inputs, limits, options, cliEnvironment) : [];
   const verdict = verdictOf(judged, limits);
-  return { verdict, judged, settings, limits, region: options.region };
+  return { verdict, judged, settings, limits, region: options.region, pools: inputs.after.pools };
 }
 
 function limitsOf({ maxCostIncrease: cost, maxWaitIncrease: wait, failOn }: CompareOptions): Limits {

@@ -6,13 +6,13 @@ import type { Comparison } from './markdown.ts';
 import { doubtsOf, remarksOf } from './notes.ts';
 import type { Judged } from './verdict.ts';
 
-export function documentOf({ verdict, judged, settings, region }: Comparison) {
+export function documentOf({ verdict, judged, settings, region, pools }: Comparison) {
   return {
     version: 1,
     verdict,
     settings,
     traces: judged.map(traceOf),
-    remarks: remarksOf(settings, region),
+    remarks: remarksOf(settings, region, pools),
   };
 }
 

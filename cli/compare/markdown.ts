@@ -1,4 +1,5 @@
 /** The whole comparison as Markdown for a pull request. */
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { type Amounts, amountsOf } from '../backtest/amounts.ts';
 import { type Check, FIGURES, hasLimits, LEAST_RISE, type Limits } from './limits.ts';
 import { doubtsOf, remarksOf } from './notes.ts';
@@ -13,13 +14,15 @@ export type Comparison = {
   readonly settings: readonly SettingChange[];
   readonly limits: Limits;
   readonly region: string;
+  /** After the change. */
+  readonly pools: Deployment['pools'];
 };
 
 /** The first line is the verdict. */
 export function markdownOf(comparison: Comparison): string {
-  const { verdict, judged, settings, region } = comparison;
+  const { verdict, judged, settings, region, pools } = comparison;
   const [isNone, isOne] = [judged.length === 0, judged.length === 1];
-  const notes = remarksOf(settings, region);
+  const notes = remarksOf(settings, region, pools);
   return [
     `**${verdict.text}**`,
     ...(isOne || isNone ? [] : [judged.map(traceLine).join('\n')]),

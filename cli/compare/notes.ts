@@ -4,10 +4,12 @@ import { priceDate } from '../../backtest/replay/prices.ts';
 import { nextWeekText } from '../../backtest/report/parts/headline.ts';
 import { count, jobsLabel, share } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { isoTime } from '../../lambda/decision/model/brands.ts';
 import { DAY_MS } from '../../lambda/decision/model/units.ts';
 import { timeText } from '../../lambda/explain/format.ts';
 import { isMonthly } from '../backtest/amounts.ts';
+import { priceNotes } from '../shared/cost-text.ts';
 import type { SettingChange } from './setting-changes.ts';
 import { code } from './words.ts';
 
@@ -82,7 +84,11 @@ function chanceText(seeds: readonly number[]): string {
   return `Each figure is the mean of ${seeds.length} replays. One replay before and one after have the same jobs and the same seed. ± is the 95 % confidence interval of the mean change: a change within it is “no clear change”. The headline names five figures, so it asks for a clearer change of each. Another week may differ by more.`;
 }
 
-export function remarksOf(changes: readonly SettingChange[], region: string): readonly string[] {
+export function remarksOf(
+  changes: readonly SettingChange[],
+  region: string,
+  pools: Deployment['pools'],
+): readonly string[] {
   const isChanged = (...settings: readonly string[]): boolean =>
     changes.some(({ setting }) => settings.includes(setting));
   return [
@@ -102,6 +108,7 @@ export function remarksOf(changes: readonly SettingChange[], region: string): re
       isChanged('name', 'organization', 'tags'),
       'The replays begin after the deployment. To remove or rename a pool without killing builds, deploy twice, first with `retiring: true` (docs/upgrade.md).',
     ),
+    ...priceNotes(pools).map((note) => `${note}.`),
     `Cost is of tasks, at Fargate's prices of ${region} (${priceDate(region)}). Network, logs and the function are not included.`,
   ];
 }

@@ -11,7 +11,7 @@ import { init } from '../init/command.ts';
 import { ownerNote } from '../init/result.ts';
 import { poolsText } from '../init/screen.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
-import { costText } from '../shared/cost-text.ts';
+import { costText, priceNotes } from '../shared/cost-text.ts';
 import type { AwsSide } from './aws-side.ts';
 import type { CoderSide, Session } from './coder-side.ts';
 import {
@@ -60,7 +60,8 @@ const ACTS: Readonly<Record<StepId, (given: Given) => Promise<string>>> = {
     if (deployment === undefined) return '';
     if (builds === undefined) return `${costText(deployment, builds)}. ${NO_HISTORY}`;
     const isSeen = builds === valueIn(situation.coder)?.buildsPerDay;
-    return costText(deployment, builds, isSeen ? ', as in the last days,' : '');
+    const cost = costText(deployment, builds, isSeen ? ', as in the last days,' : '');
+    return [cost, ...priceNotes(deployment.pools)].join('. ');
   },
   deploy: runCommands,
 };
@@ -173,10 +174,20 @@ async function runCommands({ step, shell }: Given): Promise<string> {
 }
 
 /** Dollars a month. */
-type Costs = { readonly idle: number; readonly buildsPerDay?: number; readonly usual?: number };
+type Costs = {
+  readonly idle: number;
+  readonly buildsPerDay?: number;
+  readonly usual?: number;
+  /** About the prices. */
+  readonly notes?: readonly string[];
+};
 
 export function costsOf(deployment: Deployment, buildsPerDay: number | undefined): Costs {
-  const idle = totalOf(costOf(deployment, QUIET));
-  if (buildsPerDay === undefined) return { idle };
-  return { idle, buildsPerDay, usual: totalOf(costOf(deployment, loadOf(deployment, buildsPerDay))) };
+  const monthOf = (load: typeof QUIET): number => totalOf(costOf(deployment, load));
+  const notes = priceNotes(deployment.pools);
+  return {
+    idle: monthOf(QUIET),
+    ...(buildsPerDay !== undefined && { buildsPerDay, usual: monthOf(loadOf(deployment, buildsPerDay)) }),
+    ...(notes.length > 0 && { notes }),
+  };
 }

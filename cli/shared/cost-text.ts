@@ -1,6 +1,8 @@
-/** What a deployment costs, as a sentence. */
+/** What a deployment costs, as sentences. */
 import { type CostLine, costOf, loadOf, QUIET, totalOf } from '../../infra/cost.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import type { PoolConfig } from '../../lambda/decision/model/config.ts';
+import { few } from '../../lambda/explain/format.ts';
 
 /** An idle month and one with builds, with their largest items. `from`: where the number of builds is from. */
 export function costText(deployment: Deployment, buildsPerDay: number | undefined, from = ''): string {
@@ -21,3 +23,20 @@ function monthText(lines: readonly CostLine[]): string {
     .map(({ what, dollars }) => `${what} $${Math.round(dollars)}`);
   return `$${Math.round(totalOf(lines))} (${largest.join(', ')})`;
 }
+
+type Priced = Pick<PoolConfig, 'name' | 'spot' | 'capacity' | 'instances'>;
+
+/** Which pools may cost something else than the price of their tasks. */
+export function priceNotes(pools: readonly Priced[]): readonly string[] {
+  const named = (isMeant: (pool: Priced) => boolean): string => few(pools.filter(isMeant).map(nameOf));
+  const onBoth = named(({ capacity, spot }) => capacity !== undefined && spot);
+  const onInstances = named(({ instances }) => instances !== undefined);
+  return [
+    onBoth &&
+      `All tasks of ${onBoth} have the price of Spot. While Spot fails, they cost over three times as much`,
+    onInstances &&
+      `Tasks of ${onInstances} have a price by the hour. AWS bills the hours of their instances instead`,
+  ].filter((note) => note !== '');
+}
+
+const nameOf = ({ name }: Priced): string => name;

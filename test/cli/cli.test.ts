@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { encodeRecord } from '../../lambda/adapters/parameters/record-codec.ts';
 import type { PoolName } from '../../lambda/decision/model/brands.ts';
 import { recordNameOf } from '../../lambda/decision/model/service-tags.ts';
@@ -157,6 +157,23 @@ describe('validate', () => {
       Prices are those of us-east-1 (docs/cost.md).
       "
     `);
+  });
+
+  it('says of which pools the price is not the bill', async () => {
+    const pool = { organization: 'default', key: { secret: 'k' } };
+    const pools = [
+      { ...pool, name: 'both', capacity: ['spot', 'on-demand'] },
+      { ...pool, name: 'own', key: { secret: 'm' }, tags: { a: '1' }, capacity: { provider: 'builders' } },
+      { ...pool, name: 'spot', key: { secret: 'l' }, tags: { a: '2' }, spot: true },
+    ];
+    const { coder } = parse(readFileSync(priced, 'utf8'));
+    const path = file('capacity.yaml', stringify({ coder, pools }));
+    const notes = [
+      'All tasks of both have the price of Spot. While Spot fails, they cost over three times as much',
+      'Tasks of own have a price by the hour. AWS bills the hours of their instances instead',
+    ];
+    expect((await run('validate', path)).out).toContain(`\n${notes.join('.\n')}.\nPrices are for Fargate`);
+    expect(JSON.parse((await run('validate', path, '--json')).out)).toMatchObject({ notes });
   });
 
   it('warns that jobs will wait if max and maxTasks are too low', async () => {

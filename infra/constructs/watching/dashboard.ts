@@ -14,6 +14,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
+import { partsOf } from '../../../lambda/decision/settings/parts.ts';
 import { priceOf } from '../../../lambda/decision/settings/prices.ts';
 import {
   type PoolMetricName,
@@ -124,7 +125,7 @@ function coming(props: DashboardProps): IWidget[][] {
 }
 
 function cost({ autoscaler, pools }: DashboardProps): IWidget[][] {
-  const dearest = Math.max(...pools.map(priceOf)) / 1e6;
+  const dearest = Math.max(...pools.flatMap(partsOf).map(priceOf)) / 1e6;
   const dollars = daemonFormula(autoscaler, 'dollars an hour', `${dearest} * (busy + idle + starting)`);
   const idle = daemonFormula(autoscaler, 'idle', 'IF(busy + idle > 0, 100 * idle / (busy + idle), 0)');
   return [
