@@ -172,7 +172,9 @@ describe('validate', () => {
       'All tasks of both have the price of Spot. While Spot fails, they cost over three times as much',
       'Tasks of own have a price by the hour. AWS bills the hours of their instances instead',
     ];
-    expect((await run('validate', path)).out).toContain(`\n${notes.join('.\n')}.\nPrices are those of us-east-1`);
+    expect((await run('validate', path)).out).toContain(
+      `\n${notes.join('.\n')}.\nPrices are those of us-east-1`,
+    );
     expect(JSON.parse((await run('validate', path, '--json')).out)).toMatchObject({ notes });
   });
 
