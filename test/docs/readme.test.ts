@@ -11,6 +11,15 @@ const WIDTH = 110;
 /** A row of a table cannot be wrapped. */
 const isTableRow = (line: string): boolean => line.startsWith('|');
 
+/** `npm install` of another version loses it. */
+it('lets npm leave out the package with Node where Node is new enough', () => {
+  const [manifest, lock] = ['package.json', 'package-lock.json'].map((file) =>
+    JSON.parse(readFileSync(file, 'utf8')),
+  );
+  const own = Object.keys(manifest.optionalDependencies).map((name) => lock.packages[`node_modules/${name}`]);
+  expect(own.map(({ engines }) => engines)).toEqual(own.map(() => ({ node: '<24.3.0' })));
+});
+
 describe('the README', () => {
   it('has at most 200 lines', () => {
     expect(lines.length).toBeLessThanOrEqual(200);
