@@ -26,6 +26,7 @@ import {
   withLiveOptions,
 } from './shared/live-options.ts';
 import { findPool, findService } from './shared/override-target.ts';
+import { wrapLines } from './shared/plain-table.ts';
 
 type OverrideOptions = JsonOptions & {
   /** Milliseconds. */
@@ -102,9 +103,10 @@ async function onPool(
   };
   try {
     const answer = await whileWorking('changing the tags of the ECS service', cliEnvironment, work);
-    cliEnvironment.out(
-      `${options.json ? JSON.stringify({ version: 1, pool: name, ...answer }, null, 2) : answer.says}\n`,
-    );
+    const text = options.json
+      ? JSON.stringify({ version: 1, pool: name, ...answer }, null, 2)
+      : wrapLines(answer.says, cliEnvironment.columns);
+    cliEnvironment.out(`${text}\n`);
   } catch (cause) {
     if (!(cause instanceof OverrideTagsError)) throw cause;
     const message = cause.code === 'forbidden' ? cause.message : withAdvice(cause.message);
@@ -153,7 +155,7 @@ async function remove(
   const note = isTagged
     ? 'Removed the tags of an expired or invalid override'
     : `Its ECS service has no such tags. If it was ${state} in the last minute, try again in a minute`;
-  const lines = ended.map((it) => `pool "${pool.name}": no longer ${overrideText(it)}`);
+  const lines = ended.map((it) => `pool "${pool.name}": ended this override: ${overrideText(it)}`);
   const says = lines.length === 0 ? `pool "${pool.name}" is not ${state}. ${note}` : lines.join('\n');
   return { set: null, ended, says };
 }

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Help, type Option } from 'commander';
 import { type CliEnvironment, type CommandContext, UsageError } from './shared/cli-environment.ts';
+import { wrapLines } from './shared/plain-table.ts';
 
 type AddCommand = (program: Command, context: CommandContext) => void;
 
@@ -138,7 +139,13 @@ const CONTROL = /[^\P{Cc}\n\t]|[\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
 
 /** They are written as JSON writes them, so a JSON document keeps its meaning. */
 function withPlainOutput({ out, err, ...rest }: CliEnvironment): CliEnvironment {
-  return { ...rest, out: (text) => out(plain(text)), err: (text) => err(plain(text)) };
+  const { terminal }: { readonly terminal?: NodeJS.WritableStream & { readonly columns?: number } } = rest;
+  return {
+    ...rest,
+    out: (text) => out(plain(text)),
+    // sentences only: tables and documents go to the other
+    err: (text) => err(wrapLines(plain(text), terminal?.columns)),
+  };
 }
 
 function plain(text: string): string {

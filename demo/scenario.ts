@@ -41,7 +41,7 @@ const SUBMISSIONS: readonly Submission[] = [
   { atS: 10, what: 'a template push', jobs: 2, seconds: [15, 25] },
   { atS: 20, what: 'an unschedulable job', jobs: 1, tags: { cluster: 'tpu' }, seconds: [30, 30] },
   { atS: 40, what: 'a burst: thirty people start work', jobs: 30, seconds: [30, 75] },
-  { atS: 55, what: 'GPU workspaces in any region', jobs: 5, tags: GPU, seconds: [40, 80] },
+  { atS: 55, what: 'GPU workspaces in any region (gpu or gpu-eu)', jobs: 5, tags: GPU, seconds: [40, 80] },
   { atS: 60, what: 'GPU workspaces in Europe', jobs: 3, tags: GPU_IN_EUROPE, seconds: [40, 80] },
   { atS: 70, what: 'data workspaces', jobs: 5, organization: 'data', tags: DATA, seconds: [20, 60] },
   { atS: 90, what: 'prebuilt workspaces', jobs: 8, seconds: [30, 60], prebuilds: true },

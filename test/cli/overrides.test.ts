@@ -128,7 +128,7 @@ describe('an undo command', () => {
     await call('pause', 'gpu', '--scale-in', ...why);
     expect(await call('resume', 'gpu')).toEqual({
       code: 0,
-      out: `pool "gpu": no longer scale-in paused ${inWords}\n`,
+      out: `pool "gpu": ended this override: scale-in paused ${inWords}\n`,
       err: '',
     });
     expect(await overridesOf('gpu')).toEqual([{ kind: 'pin', count: 1, ...said }]);
@@ -140,8 +140,8 @@ describe('an undo command', () => {
     await call('pause', 'gpu', ...why);
     expect((await call('unpin', 'gpu')).out).toBe(
       [
-        `pool "gpu": no longer pinned at 1 task ${inWords}`,
-        `pool "gpu": no longer at least 2 tasks ${inWords}`,
+        `pool "gpu": ended this override: pinned at 1 task ${inWords}`,
+        `pool "gpu": ended this override: at least 2 tasks ${inWords}`,
         '',
       ].join('\n'),
     );

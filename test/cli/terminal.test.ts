@@ -88,6 +88,13 @@ describe('progress of trace generate', () => {
   });
 });
 
+it('breaks an error between words at the width of the terminal', async () => {
+  const terminal = Object.assign(aTerminal().terminal, { columns: 60 });
+  const { err } = await runIn({ terminal }, 'setup');
+  expect(err.replaceAll('\n', ' ')).toMatch(/^error: setup asks before .* take every default $/);
+  expect(Math.max(...err.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(60);
+});
+
 describe('a table', () => {
   const columns: readonly Column[] = [
     { head: 'pool', align: 'left' },

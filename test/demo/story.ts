@@ -7,7 +7,7 @@ const STORY: readonly RegExp[] = [
   /^09:00:10 {2}a template push: 2 jobs submitted$/,
   /^09:00:20 {2}an unschedulable job: 1 job submitted$/,
   /^09:00:40 {2}a burst: thirty people start work: 30 jobs submitted$/,
-  /^09:00:55 {2}GPU workspaces in any region: 5 jobs submitted$/,
+  /^09:00:55 {2}GPU workspaces in any region \(gpu or gpu-eu\): 5 jobs submitted$/,
   /^09:01:00 {2}GPU workspaces in Europe: 3 jobs submitted$/,
   /^09:01:10 {2}data workspaces: 5 jobs submitted$/,
   /^09:01:30 {2}prebuilt workspaces: 8 jobs submitted$/,

@@ -93,7 +93,7 @@ describe('npm run try', () => {
 
   it('sets a pause, and ends it at once', async () => {
     expect((await autoscaler('pause', 'data', '--why', 'a test')).code).toBe(0);
-    expect((await autoscaler('resume', 'data')).out).toMatch(/^pool "data": no longer paused/);
+    expect((await autoscaler('resume', 'data')).out).toMatch(/^pool "data": ended this override: paused/);
   });
 
   it('gives a snapshot that plan reads', async () => {
