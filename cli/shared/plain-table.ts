@@ -112,8 +112,8 @@ function textStart(line: string, width: number): number {
   return last === undefined ? mark : Math.max(mark, last.index + last[0].length);
 }
 
-/** A word of a shell, with its quoted parts. */
-const SHELL_WORD = /(?:'[^']*'|"[^"]*"|[^\s'"])+/g;
+/** A word of a shell, with its quoted parts; an option with its value. */
+const SHELL_WORD = /(?:-\S+ (?=[^-|\s]))?(?:'[^']*'|"[^"]*"|[^\s'"])+/g;
 
 /**
  * Breaks the lines of a command for a shell between its words, so that the command can be copied from a
