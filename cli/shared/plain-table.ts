@@ -122,23 +122,22 @@ const SHELL_WORD = /(?:-\S+ (?=[^-|\s]))?(?:'[^']*'|"[^"]*"|[^\s'"])+/g;
 export function foldCommand(command: string, width = Infinity): string {
   return command
     .split('\n')
-    .map((line) => (line.length <= width || /^\s*#/.test(line) ? line : folded(line, width)))
+    .map((line) => (line.length <= width ? line : folded(line, width)))
     .join('\n');
 }
 
-const CONTINUED = ' \\';
-
 function folded(line: string, width: number): string {
-  const indent = /^\s*/.exec(line)?.[0] ?? '';
-  const [first = '', ...words] = line.match(SHELL_WORD) ?? [];
+  const [indent = '', comment = ''] = /^\s*(# )?/.exec(line) ?? [];
+  const [end, next] = comment === '' ? [' \\', `${indent}  `] : ['', indent];
+  const text = line.slice(indent.length);
+  const [first = '', ...words] = comment === '' ? (text.match(SHELL_WORD) ?? []) : text.split(' ');
   const lines = [`${indent}${first}`];
   for (const word of words) {
     const last = lines.at(-1) ?? '';
-    if (last.length + 1 + word.length + CONTINUED.length <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(`${indent}  ${word}`);
+    if (last.length + 1 + word.length + end.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(`${next}${word}`);
   }
-  return lines.join(`${CONTINUED}\n`);
+  return lines.join(`${end}\n`);
 }
 
 /** For text that someone else wrote: control characters could move the cursor, hide text or begin a line. */

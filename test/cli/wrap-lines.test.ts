@@ -39,9 +39,9 @@ it.each([
     folded: ['a |', '  bb cc dd ee ff gg hh \\', '    ii'],
   },
   {
-    is: 'not in a comment',
+    is: 'as comments in a comment',
     command: '# a comment of more than this',
-    folded: ['# a comment of more than this'],
+    folded: ['# a comment of more than', '# this'],
   },
 ])('folds a command $is', ({ command, folded }) => {
   expect(foldCommand(command, 24).split('\n')).toEqual(folded);
