@@ -8,7 +8,14 @@ import { stringify } from 'yaml';
 import { bundleFunction } from '../infra/constructs/bundle.ts';
 import { makeFleet } from './fleet/fleet.ts';
 import type { FleetSize } from './fleet/pools.ts';
-import { type Calls, observeServed, type ServedFleet, type Strain, serveFleet } from './fleet/serve.ts';
+import {
+  awsEnvironment,
+  type Calls,
+  observeServed,
+  type ServedFleet,
+  type Strain,
+  serveFleet,
+} from './fleet/serve.ts';
 import type { InvocationFigures, Work } from './invocation-process.ts';
 import { BenchError, median } from './statistics.ts';
 
@@ -112,11 +119,7 @@ function startInvocations(bundle: string, served: ServedFleet, cluster: string) 
     env: {
       ...process.env,
       AUTOSCALER_CLUSTER: cluster,
-      AWS_ENDPOINT_URL_ECS: served.awsUrl,
-      AWS_ENDPOINT_URL_SECRETS_MANAGER: served.awsUrl,
-      AWS_REGION: 'eu-central-1',
-      AWS_ACCESS_KEY_ID: 'bench',
-      AWS_SECRET_ACCESS_KEY: 'bench',
+      ...awsEnvironment(served.awsUrl),
       // as the stack sets them
       NODE_OPTIONS: '--enable-source-maps',
       POWERTOOLS_SERVICE_NAME: 'coder-provisioner-autoscaler',

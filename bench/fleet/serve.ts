@@ -156,13 +156,15 @@ export async function observeFleet(fleet: Fleet): Promise<Observed> {
 
 /** The same of one that is served already. */
 export async function observeServed(fleet: Fleet, { coderdUrl, awsUrl }: Addresses): Promise<Observed> {
-  Object.assign(process.env, {
-    ...{ AWS_ENDPOINT_URL_ECS: awsUrl, AWS_ENDPOINT_URL_SECRETS_MANAGER: awsUrl },
-    ...{ AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'bench', AWS_SECRET_ACCESS_KEY: 'bench' },
-  });
+  Object.assign(process.env, awsEnvironment(awsUrl));
   const { config } = checkConfig(fleet.config(coderdUrl));
   const connection = connect(config, fleet.world.ecs.clusterName, undefined);
   const snapshot = await observe(connection.ports(), config);
   await connection.close();
   return { snapshot, config };
 }
+
+export const awsEnvironment = (url: string) => ({
+  ...{ AWS_ENDPOINT_URL_ECS: url, AWS_ENDPOINT_URL_SECRETS_MANAGER: url },
+  ...{ AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'bench', AWS_SECRET_ACCESS_KEY: 'bench' },
+});
