@@ -62,24 +62,15 @@ startedAt = performance.now();
 let failures = 0;
 let invocation: Promise<void> | undefined;
 
-/** EventBridge invokes the function once a minute. The demo waits for the previous invocation to end. */
-function invokeOnSchedule(): void {
-  invocation ??= autoscaler
-    .invoke()
-    .catch((error: unknown) => {
-      failures += 1;
-      view.say(`the invocation failed: ${messageOf(error)}`);
-    })
-    .finally(() => {
-      invocation = undefined;
-    });
-}
-
 let nextInvocationMs = SCHEDULE.firstMs / SPEED;
 while (tookMs() < GIVE_UP_MS) {
   world.timeline.advanceTo(clock());
+  // EventBridge invokes once a minute; the demo waits for the previous invocation to end
   if (tookMs() >= nextInvocationMs) {
-    invokeOnSchedule();
+    invocation = autoscaler.invokeUnlessRunning((error) => {
+      failures += 1;
+      view.say(`the invocation failed: ${messageOf(error)}`);
+    });
     nextInvocationMs = tookMs() + SCHEDULE.everyMs / SPEED;
   }
   view.draw();

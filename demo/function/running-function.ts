@@ -1,10 +1,11 @@
 /** Runs the Lambda function of a synthesized stack in a thread, and passes on each line that it logs. */
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, Worker } from 'node:worker_threads';
 import type { SynthesizedStack } from '../../simulator/synthesized-stack.ts';
-import type { Invocation, InvocationEnd, WorkerInput } from './worker.ts';
+import type { WorkerInput } from './worker.ts';
 
 export type FunctionOptions = {
   /** Variables that are only known after a deployment. */
@@ -12,12 +13,10 @@ export type FunctionOptions = {
   readonly onLine: (line: string) => void;
 };
 
-type PendingInvocation = { readonly resolve: () => void; readonly reject: (error: FunctionError) => void };
-
 export class RunningFunction {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, PendingInvocation>();
-  #invocations = 0;
+  readonly #ended: Promise<never>;
+  #running: Promise<void> | undefined;
 
   constructor({ function: { dir, timeoutMs, environment } }: SynthesizedStack, options: FunctionOptions) {
     const module = pathToFileURL(join(dir, 'index.mjs')).href;
@@ -30,35 +29,35 @@ export class RunningFunction {
     // Lambda sends both to the log
     for (const input of [this.#worker.stdout, this.#worker.stderr])
       createInterface({ input }).on('line', options.onLine);
-    this.#worker.on('message', (end: InvocationEnd) => this.#ended(end));
-    this.#worker.on('error', (cause) => this.#failAll(`running the function: ${String(cause)}`, { cause }));
-    this.#worker.on('exit', () => this.#failAll('the process of the function has ended'));
+    this.#ended = once(this.#worker, 'exit').then(
+      () => Promise.reject(new FunctionError('the process of the function has ended')),
+      (cause) => Promise.reject(new FunctionError(`running the function: ${String(cause)}`, { cause })),
+    );
+    this.#ended.catch(() => {});
   }
 
   /** Invokes the function like the schedule. Throws FunctionError if the invocation fails. */
-  invoke(): Promise<void> {
-    const id = ++this.#invocations;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#worker.postMessage({ id } satisfies Invocation);
-    });
+  async invoke(): Promise<void> {
+    const { port1, port2 } = new MessageChannel();
+    this.#worker.postMessage(port2, [port2]);
+    const [error] = await Promise.race([once(port1, 'message'), this.#ended]);
+    port1.close();
+    if (error !== undefined) throw new FunctionError(error);
+  }
+
+  /** Returns the running invocation, or starts one. */
+  invokeUnlessRunning(onError: (error: unknown) => void): Promise<void> {
+    this.#running ??= this.invoke()
+      .catch(onError)
+      .finally(() => {
+        this.#running = undefined;
+      });
+    return this.#running;
   }
 
   /** Ends the process, with any running invocation. */
   async close(): Promise<void> {
     await this.#worker.terminate();
-  }
-
-  #ended({ id, error }: InvocationEnd): void {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    if (error === undefined) waiting?.resolve();
-    else waiting?.reject(new FunctionError(error));
-  }
-
-  #failAll(message: string, options?: ErrorOptions): void {
-    for (const { reject } of this.#waiting.values()) reject(new FunctionError(message, options));
-    this.#waiting.clear();
   }
 }
 

@@ -1,11 +1,11 @@
-/** A running deployment: a served world with a past, and the function on its schedule. */
+/** A running deployment: a served world with a past, and the function on its schedule. Or the world before it. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
-import { HOUR_MS } from '../../lambda/decision/model/units.ts';
+import { DAY_MS, HOUR_MS } from '../../lambda/decision/model/units.ts';
 import type { JobWait } from '../../lambda/decision/waits/job-wait.ts';
 import { waitLine } from '../../lambda/look/wait-line.ts';
 import { Random } from '../../simulator/base/random.ts';
@@ -48,6 +48,10 @@ const DIED_BEFORE_MS = 20 * 60_000;
 const ADVANCE_MS = 200;
 /** More often than in production, to show the effect of a command sooner. */
 const INVOKE_MS = 5_000;
+
+/** Long enough for the builds of a usual day. */
+const BEFORE_SETUP_MS = 3 * DAY_MS;
+const BOOTSTRAP = '/cdk-bootstrap/hnb659fds/version';
 
 const now = (): EpochMs => Date.now() as EpochMs;
 
@@ -115,20 +119,11 @@ function writeConfig(folder: string, { coderdUrl }: ServedWorld): string {
 /** Lets the world's time pass and invokes the function on its schedule. Returns how to stop both. */
 function keepRunning(world: World, running: RunningFunction, onEvent: (line: string) => void): () => void {
   let isClosed = false;
-  let isInvoked = false;
-  const invoke = (): void => {
-    if (isInvoked) return;
-    isInvoked = true;
-    running
-      .invoke()
-      .catch((error: unknown) => {
-        if (!isClosed) onEvent(`the invocation failed: ${messageOf(error)}`);
-      })
-      .finally(() => {
-        isInvoked = false;
-      });
-  };
-  invoke();
+  const invoke = () =>
+    running.invokeUnlessRunning((error) => {
+      if (!isClosed) onEvent(`the invocation failed: ${messageOf(error)}`);
+    });
+  void invoke();
   const timers = [
     setInterval(() => world.timeline.advanceTo(now()), ADVANCE_MS),
     setInterval(invoke, INVOKE_MS),
@@ -169,4 +164,38 @@ export async function passTime(world: World, { config, seed, until, onError }: P
 function log({ logs, logGroupName, stackName }: World, wait: JobWait): void {
   const event = { level: 'INFO', message: 'wait', service: stackName, ...waitLine(wait) };
   logs.put(logGroupName, JSON.stringify(event));
+}
+
+/** Before anything is deployed: coderd has its own provisioners, AWS neither secrets nor a stack. */
+export async function startBeforeSetup({ folder, seed, onEvent }: DeploymentOptions): Promise<RunningTry> {
+  const start = plusMs(now(), -BEFORE_SETUP_MS);
+  const world = new World({ start, seed, pools: [], organizations: ['default', 'data'], readLagMs: 0 });
+  world.secrets.forget(world.tokenSecretName);
+  world.parameters.put(BOOTSTRAP, '28');
+  world.coderd.addBuiltInDaemons(3);
+  let announce = (_: string): void => {};
+  addScheduledWorkspaces(world);
+  planBuilds({ world, random: new Random(seed), announce: (line) => announce(line) });
+  world.timeline.advanceTo(now());
+  announce = onEvent;
+  const served = await serveWorld(world, { clock: now });
+  const timer = setInterval(() => world.timeline.advanceTo(now()), ADVANCE_MS);
+  const { AUTOSCALER_CLUSTER: _, ...environment } = environmentOf(
+    world,
+    served,
+    join(folder, 'autoscaler.yaml'),
+  );
+  const owner = world.coderd.addToken({
+    canRead: 'all',
+    isOwner: true,
+    user: world.coderd.addUser({ username: 'olivia' }),
+  });
+  return {
+    environment: { ...environment, CODER_SESSION_TOKEN: owner },
+    jobs: world.coderd.jobs().length,
+    close: async () => {
+      clearInterval(timer);
+      await served.close();
+    },
+  };
 }

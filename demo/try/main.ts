@@ -10,8 +10,7 @@ import { some } from '../../lambda/explain/format.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { exportLine } from '../function/environment.ts';
 import { changeEvent, eventText, paintFor, type ScreenEvent } from '../screen/event.ts';
-import { startBeforeSetup } from './before-setup.ts';
-import { FolderError, type RunningTry, startDeployment } from './deployment.ts';
+import { FolderError, type RunningTry, startBeforeSetup, startDeployment } from './deployment.ts';
 
 const MOST_HOURS = 24;
 const PARENT_CHECK_MS = 500;
