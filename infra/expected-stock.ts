@@ -7,6 +7,7 @@ import { Learning, SLOT_MS } from '../lambda/decision/stock/learning.ts';
 import {
   priceReplay,
   type ReplayedBuild,
+  type ReplayedPools,
   StockReplay,
   UNKNOWN_RULE,
 } from '../lambda/decision/stock/replay.ts';
@@ -27,8 +28,18 @@ export type Unforeseen = {
 /** Daemons. Not whole numbers. */
 export type ExpectedStock = { readonly atWork: number; readonly else: number };
 
+/** Pools are often alike. */
+const known = new Map<string, ExpectedStock>();
+
 export function expectedStock(pool: DeployedPool, load: Unforeseen): ExpectedStock {
   const pools = priceReplay([{ pool, startMs: pool.startTimeMs }]);
+  const key = JSON.stringify([pools, load]);
+  const stock = known.get(key) ?? measureStock(pools, load);
+  known.set(key, stock);
+  return stock;
+}
+
+function measureStock(pools: ReplayedPools, load: Unforeseen): ExpectedStock {
   const learning = new Learning(pools, 0);
   // its cost is the time of the tasks
   const tasks = new StockReplay(UNKNOWN_RULE, { ...pools, taskPrice: 1, launchPrice: 0 }, 0);
