@@ -6,7 +6,7 @@ import { dollarsPerHour } from '../../backtest/replay/prices.ts';
 import type { Run } from '../../backtest/replay/run.ts';
 import { type CompareOptions, compare, orderOf } from '../../backtest/search/compare.ts';
 import { search } from '../../backtest/search/search.ts';
-import { type Order, runOrder, startWorkerPool, type WorkerPool } from '../../backtest/search/worker-pool.ts';
+import type { Order, WorkerPool } from '../../backtest/search/worker-pool.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { aDeployment, aTrace, aTraceJob, atSecond, runBaseline } from './support.ts';
 
@@ -195,19 +195,5 @@ describe('compare', () => {
     expect(bounds.map(({ bound }) => bound)).toEqual(['busy-hours', 'clairvoyant']);
     // three jobs of one minute; one waits 30 s for the executor
     expect(bounds[0]).toMatchObject({ hours: 3 / 60, meanWaitS: 10 });
-  });
-
-  it('has the same figures on two threads as on the main thread', async () => {
-    const two = startWorkerPool(2);
-    const alone: WorkerPool = { run: (order) => runOrder(order, () => {}), close: two.close };
-    const against = ['static', 'keda'];
-    try {
-      const [document, other] = await Promise.all(
-        [two, alone].map((workerPool) => compare(given({ against, workerPool }))),
-      );
-      expect(JSON.stringify(other)).toBe(JSON.stringify(document));
-    } finally {
-      await two.close();
-    }
   });
 });

@@ -3,6 +3,7 @@ import { PEOPLE_WAIT_FOR, WAIT_EDGES_S, type WaitFigures } from '../../backtest/
 import type { Run, RunOptions } from '../../backtest/replay/run.ts';
 import { EXECUTOR_KINDS, JOB_KINDS, type TraceJob } from '../../backtest/trace/trace.ts';
 import { Random } from '../../simulator/base/random.ts';
+import { IS_FULL } from '../support/runs.ts';
 import {
   aDeployment,
   aTrace,
@@ -16,7 +17,7 @@ import {
 
 const MINUTE_S = 60;
 /** Long enough that the last job ends within the period. */
-const PERIOD_MINUTES = 80;
+const [JOBS_MINUTES, PERIOD_MINUTES] = IS_FULL ? [60, 80] : [40, 60];
 
 const POOLS = aDeployment([
   { warm: 1, idleTimeout: '2m' },
@@ -26,14 +27,14 @@ const POOLS = aDeployment([
 
 const TAGS = [{}, { gpu: 'a10' }, { gpu: 'h100' }];
 
-/** An hour of jobs of all kinds in three organizations. No pool can run some of them. */
-const BUSY = aTrace({ to: atSecond(PERIOD_MINUTES * MINUTE_S), jobs: someJobs(60) });
+/** Jobs of all kinds in three organizations. No pool can run some of them. */
+const BUSY = aTrace({ to: atSecond(PERIOD_MINUTES * MINUTE_S), jobs: someJobs(JOBS_MINUTES) });
 
 function someJobs(count: number): readonly TraceJob[] {
   const random = new Random(11);
   const jobs = Array.from({ length: count }, () =>
     aTraceJob({
-      at: atSecond(random.whole(0, 60 * MINUTE_S * 1000 - 1) / 1000),
+      at: atSecond(random.whole(0, JOBS_MINUTES * MINUTE_S * 1000 - 1) / 1000),
       organization: random.pick(['default', 'default', 'data', 'nobody']) ?? '',
       tags: random.pick(TAGS) ?? {},
       seconds: random.whole(0, 600),

@@ -1,21 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Target } from '../../backtest/search/price-search.ts';
 import type { Recommendation } from '../../backtest/search/recommendation.ts';
 import type { Tuning } from '../../backtest/search/tune.ts';
 import { unreachableText } from '../../cli/tune/screen.ts';
 import { run, runIn } from '../support/cli-run.ts';
+import { ownFolder } from '../support/own-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-tune-'));
+const folder = ownFolder();
 const path = (name: string): string => join(folder, name);
 const file = (name: string, lines: readonly string[]): string => {
   writeFileSync(path(name), `${lines.join('\n')}\n`);
   return path(name);
 };
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** A build every two minutes, for 20 minutes; the first two come at once. */
 const JOBS = Array.from({ length: 11 }, (_, at) =>

@@ -21,9 +21,9 @@ import { cleanLook } from '../support/lab.ts';
 import { IS_FULL } from '../support/runs.ts';
 
 const MINUTES = IS_FULL ? 90 : 50;
-const LOOK_EVERY_S = IS_FULL ? 5 : 10;
+const LOOK_EVERY_S = IS_FULL ? 5 : 20;
 /** In the middle of the demo's burst of thirty builds. */
-const ROTATED_S = 70;
+const ROTATED_S = 80;
 const SWEEP_S = 15 * 60;
 const LOAD_MINUTES = 30;
 const POOL = 'default';

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { lookAndAct } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
 import { cleanLook, type Lab, startLongLab } from '../support/lab.ts';
-import { rows } from '../support/runs.ts';
+import { IS_FULL, rows } from '../support/runs.ts';
 
 const POOLS = [
   { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 },
@@ -36,7 +36,7 @@ type Outcome = {
   readonly end: number;
 };
 
-async function outcomeOf(lab: Lab): Promise<Outcome> {
+function outcomeOf(lab: Lab): Outcome {
   const { tasks, killed } = lab.world.figures();
   const statuses = lab.world.coderd.jobs().map(({ status }) => status);
   return { launched: tasks.launched, statuses, killed, end: tasks.running };
@@ -45,21 +45,22 @@ async function outcomeOf(lab: Lab): Promise<Outcome> {
 const ALL_DONE = { statuses: Array(9).fill('succeeded'), killed: 0, end: 0 };
 const LENGTH_S = 960;
 const CUT_S = 400;
+const REST_S = IS_FULL ? 10 : 20;
 
 /** Runs the scenario: `each` every 10 s until CUT_S, and clean looks after that. */
 async function scenario(each: (lab: Lab, ports: Ports) => Promise<unknown>, readLagMs = 0): Promise<Outcome> {
   const lab = await startLongLab({ pools: POOLS, readLagMs });
-  try {
-    submit(lab);
-    const ports = lab.ports();
-    for (let passed = 0; passed < LENGTH_S; passed += 10) {
-      lab.pass(10);
-      await (passed < CUT_S ? each(lab, ports) : cleanLook(ports, lab.config));
-    }
-    return await outcomeOf(lab);
-  } finally {
-    await lab.close();
+  submit(lab);
+  const ports = lab.ports();
+  for (let passed = 0; passed < CUT_S; passed += 10) {
+    lab.pass(10);
+    await each(lab, ports);
   }
+  for (let passed = CUT_S; passed < LENGTH_S; passed += REST_S) {
+    lab.pass(REST_S);
+    await cleanLook(ports, lab.config);
+  }
+  return outcomeOf(lab);
 }
 
 /** Ports that fail after some calls, like those of an interrupted Lambda function. */

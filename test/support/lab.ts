@@ -1,4 +1,8 @@
-/** The autoscaler in a simulated world. Its time passes only when the test says so. */
+/**
+ * The autoscaler in a simulated world. Its time passes only when the test says so. A lab closes itself
+ * at the end of the test that started it; close one that `beforeAll` started.
+ */
+import { onTestFinished, TestRunner } from 'vitest';
 import { daemonVariables } from '../../infra/constructs/pool/daemon-variables.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { connect } from '../../lambda/connect.ts';
@@ -52,7 +56,10 @@ export type Lab = {
   readonly ports: () => Ports;
   /** Lets seconds of the world's time pass. */
   readonly pass: (seconds: number) => void;
-  /** A look every 10 s of the world's time, or every `everyS`. Throws on a look's failures. */
+  /**
+   * A look every 10 s of the world's time, or every `everyS`. A quick run that lasts long looks less
+   * often. Throws on a look's failures.
+   */
   readonly run: (seconds: number, ports?: Ports, everyS?: number) => Promise<readonly LookResult[]>;
   /** As `run` with a look a minute, as in production while nothing happens. */
   readonly rest: (minutes: number) => Promise<readonly LookResult[]>;
@@ -97,7 +104,7 @@ export async function startLab(given: LabOptions): Promise<Lab> {
   const ports = overHttp
     ? servedPorts
     : inProcessPorts(world, { scheduler: new VirtualScheduler(world.timeline) });
-  const run: Lab['run'] = async (seconds, given = ports(), everyS = 10) => {
+  const run: Lab['run'] = async (seconds, given = ports(), everyS = everySecondsOf(seconds)) => {
     const looks: LookResult[] = [];
     for (let passed = 0; passed < seconds; passed += everyS) {
       pass(everyS);
@@ -108,6 +115,11 @@ export async function startLab(given: LabOptions): Promise<Lab> {
   };
   const pass = (seconds: number): void =>
     world.timeline.advanceTo((world.timeline.now() + seconds * 1000) as EpochMs);
+  const close = async (): Promise<void> => {
+    await connection.close();
+    await served.close();
+  };
+  if (TestRunner.getCurrentTest() !== undefined) onTestFinished(close);
   return {
     world,
     config,
@@ -130,11 +142,20 @@ export async function startLab(given: LabOptions): Promise<Lab> {
       handInLast(looks);
       return looks;
     },
-    close: async () => {
-      await connection.close();
-      await served.close();
-    },
+    close,
   };
+}
+
+/** From so many seconds on, a quick run looks only so often: a look costs more than the time between two. */
+const QUICK_LOOKS = [
+  { fromS: 1_800, everyS: 60 },
+  { fromS: 600, everyS: 30 },
+  { fromS: 200, everyS: 20 },
+];
+
+function everySecondsOf(seconds: number): number {
+  const quick = QUICK_LOOKS.find(({ fromS, everyS }) => seconds >= fromS && seconds % everyS === 0);
+  return IS_FULL || quick === undefined ? 10 : quick.everyS;
 }
 
 /** Plan and outcome of the last look, for the search for secrets. */

@@ -11,7 +11,7 @@ export const HAS_LONG = IS_FULL || process.env.TEST_EFFORT === 'long';
 export const IS_MUTATING = process.env.STRYKER_MUTATOR_WORKER !== undefined;
 
 /** `npm run check` tries a property this many times less often. */
-const QUICK_SHARE = 10;
+const QUICK_SHARE = 20;
 const FEWEST_RUNS = 20;
 /** Rows of a long table that `npm run check` tries. */
 const QUICK_ROWS = 3;

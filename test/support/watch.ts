@@ -7,6 +7,7 @@ import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { isDue } from '../../simulator/coderd/tables/transitions.ts';
 import type { BuildReason } from '../../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../../simulator/world.ts';
+import { type Lab, type LabOptions, startLongLab } from './lab.ts';
 
 /** A due transition that the executor did not make in a run, because it saw no daemon. */
 export type Left = {
@@ -26,6 +27,12 @@ export type Watch = {
   /** The most tasks that were RUNNING at once from one time to another, both inclusive. */
   readonly mostRunning: (from: EpochMs, to: EpochMs) => number;
 };
+
+/** Starts a lab for long simulated times, and watches its world from the start. */
+export async function startWatched(options: LabOptions): Promise<Lab & { readonly watched: Watch }> {
+  const lab = await startLongLab(options);
+  return { ...lab, watched: watch(lab.world) };
+}
 
 const EXECUTOR_MS = 60_000;
 const SAMPLE_MS = 10_000;

@@ -101,7 +101,7 @@ describe('a harmless change', () => {
 });
 
 describe('pools that come and go', () => {
-  const jobs = [...BUILDS, ...[9, 30].map((minute) => aBuild(minute, { tags: GPU.tags }))];
+  const jobs = [...BUILDS, ...[5, 15].map((minute) => aBuild(minute, { tags: GPU.tags }))];
   const mixed = ['--trace', trace('mixed.jsonl', jobs), ...QUICK];
   const both = config('both.yaml', [{}, GPU]);
   const one = config('one.yaml', [{}]);
@@ -149,10 +149,11 @@ describe('doubt', () => {
   });
 
   it('is told of a trace without people, and of jobs without a pool', async () => {
-    const file = trace('prebuilds.jsonl', [
-      aBuild(1, { kind: 'prebuild' }),
-      aBuild(2, { tags: { os: '`|<b>' } }),
-    ]);
+    const file = trace(
+      'prebuilds.jsonl',
+      [aBuild(1, { kind: 'prebuild' }), aBuild(2, { tags: { os: '`|<b>' } })],
+      { to: '2026-03-02T08:10:00Z' },
+    );
     const { out } = await compare(before, frugal, '--trace', file, ...QUICK);
     expect(out).toContain('- The trace has no jobs that people wait for, so all waits are 0.');
     expect(out).toContain('- No pool fits 1 job (50%), before or after.');
@@ -160,7 +161,7 @@ describe('doubt', () => {
 });
 
 describe('several traces', () => {
-  const busy = trace('busy.jsonl', [aBuild(1), aBuild(40)], { name: 'quiet' });
+  const busy = trace('busy.jsonl', [aBuild(1), aBuild(12)], { name: 'quiet', to: '2026-03-02T08:20:00Z' });
 
   it('are judged one by one', async () => {
     const { code, out } = await compare(before, frugal, ...GIVEN, '--trace', busy, ...LIMITS);

@@ -1,15 +1,13 @@
 /** A short trace and configurations for comparisons, in a folder of their own. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { ownFolder } from '../../support/own-folder.ts';
 
 export type PoolText = Readonly<Record<string, unknown>>;
 
 /** Makes a folder that is removed after the tests of the file. */
 export function aFolder() {
-  const folder = mkdtempSync(join(tmpdir(), 'autoscaler-compare-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = ownFolder();
   const path = (name: string): string => join(folder, name);
   const file = (name: string, text: string): string => {
     writeFileSync(path(name), text);
@@ -37,7 +35,7 @@ export function documentOf(pools: readonly PoolText[], more: PoolText = {}): Poo
 
 const FROM = Date.parse('2026-03-02T08:00:00Z');
 const HEADER = {
-  ...{ trace: 1, name: 'steady', from: '2026-03-02T08:00:00Z', to: '2026-03-02T09:00:00Z' },
+  ...{ trace: 1, name: 'steady', from: '2026-03-02T08:00:00Z', to: '2026-03-02T08:30:00Z' },
   startSeconds: [30, 70],
 };
 
@@ -47,8 +45,8 @@ export const aBuild = (afterMinutes: number, fields: object = {}): object => ({
   ...{ organization: 'default', tags: {}, seconds: 60, kind: 'user', ...fields },
 });
 
-/** A build every six minutes, for an hour. */
-export const BUILDS = Array.from({ length: 9 }, (_, at) => aBuild(3 + at * 6));
+/** A build every three minutes, for half an hour. */
+export const BUILDS = Array.from({ length: 9 }, (_, at) => aBuild(2 + at * 3));
 
 /** One thread: another one would load all modules again, for runs of a second. */
 export const QUICK = ['--workers', '1', '--seeds', '1'];

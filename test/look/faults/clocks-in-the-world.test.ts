@@ -1,11 +1,8 @@
 /** coderd's clock differs from AWS's: nothing is scaled in, and only pending jobs launch tasks. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
 import { type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 import { rows } from '../../support/runs.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
 
 const cpu: LabPool = {
   name: 'cpu',
@@ -16,10 +13,8 @@ const cpu: LabPool = {
   max: 40,
 };
 
-async function start(coderdAheadMs: number, pool: LabPool = cpu): Promise<Lab> {
-  lab = await startLongLab({ pools: [pool], coderdAheadMs });
-  return lab;
-}
+const start = (coderdAheadMs: number, pool: LabPool = cpu): Promise<Lab> =>
+  startLongLab({ pools: [pool], coderdAheadMs });
 
 const submit = ({ world }: Lab, count: number): void => {
   for (let index = 0; index < count; index++)

@@ -2,16 +2,14 @@
  * Other writers of the same services, and services that a deployment left behind, with real looks
  * and clients.
  */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { trackTarget } from '../../../simulator/ecs/scaling.ts';
-import { cleanLook, type Lab, type LabPool, startLab, startLongLab } from '../../support/lab.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
+import { cleanLook, type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
+import { IS_FULL } from '../../support/runs.ts';
 
 const HOUR_S = 3_600;
 const pool = (name: string): LabPool => ({
@@ -42,7 +40,7 @@ const shortened = ({ config }: Lab): Config => ({ ...config, pools: config.pools
 
 describe('a desired count that somebody else changes', () => {
   it('is reported once for each change and corrected', async () => {
-    lab = await startLab({ pools: [pool('cpu')] });
+    const lab = await startLongLab({ pools: [pool('cpu')] });
     submit(lab, { pool: 'cpu' }, 30);
     const ports = lab.ports();
     expect(byOthers((await lab.run(60, ports)).flatMap(({ plan }) => plan.findings))).toEqual([]);
@@ -55,7 +53,7 @@ describe('a desired count that somebody else changes', () => {
   });
 
   it('is reported even if it equals the count before the last own write', async () => {
-    lab = await startLab({ pools: [pool('cpu')] });
+    const lab = await startLongLab({ pools: [pool('cpu')] });
     submit(lab, { pool: 'cpu' }, 30);
     await lab.run(30);
     lab.world.ecs.setDesiredCount(lab.world.service('cpu').identity.name, 0);
@@ -67,10 +65,10 @@ describe('a desired count that somebody else changes', () => {
 });
 
 describe('Application Auto Scaling on the service of a pool', () => {
-  const HOURS = 3;
+  const HOURS = IS_FULL ? 3 : 1.5;
   /** Three builds of 2 minutes every 10 minutes, and a look every 20 s. */
   async function work(bounds: { readonly min: number; readonly max: number } | undefined, warm = 0) {
-    lab = await startLongLab({ pools: [{ ...pool('cpu'), warm, max: 12 }] });
+    const lab = await startLongLab({ pools: [{ ...pool('cpu'), warm, max: 12 }] });
     const { world } = lab;
     const { identity } = world.service('cpu');
     const inUse = () => world.coderd.jobs().filter(({ status }) => status === 'running').length;
@@ -94,7 +92,7 @@ describe('Application Auto Scaling on the service of a pool', () => {
     { name: 'a range of 2 to 10 tasks', bounds: { min: 2, max: 10 } },
     { name: 'at least 6 tasks', bounds: { min: 6, max: 10 } },
   ])('costs few launches once the autoscaler stops fighting $name', async ({ bounds }) => {
-    without ??= work(undefined).finally(() => lab?.close());
+    without ??= work(undefined);
     const alone = await without;
     const both = await work(bounds);
     expect(both).toMatchObject({ isDone: true, killed: 0 });
@@ -105,7 +103,7 @@ describe('Application Auto Scaling on the service of a pool', () => {
 
 describe('two deployments in one cluster', () => {
   it('size the services of their own stacks although their pools share a name', async () => {
-    lab = await startLab({ pools: [pool('cpu'), pool('theirs')] });
+    const lab = await startLongLab({ pools: [pool('cpu'), pool('theirs')] });
     const theirs = lab.world.service('theirs');
     theirs.setTags({ ...theirs.state.tags, [POOL_TAG]: 'cpu', [STACK_TAG]: 'Other' });
     submit(lab, { pool: 'cpu' }, 30);
@@ -117,7 +115,7 @@ describe('two deployments in one cluster', () => {
 
 describe('a pool that was removed without retiring', () => {
   const two = async () => {
-    lab = await startLab({
+    const lab = await startLongLab({
       pools: [pool('cpu'), { ...pool('old'), desiredCount: 2 }],
       victims: 'worst',
     });

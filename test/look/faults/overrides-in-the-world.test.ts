@@ -1,5 +1,5 @@
 /** Overrides start and expire while builds run, with real looks and clients. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { OverrideKind } from '../../../lambda/decision/model/plan.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
@@ -7,9 +7,7 @@ import { tagKeysOf, tagsOfOverride } from '../../../lambda/decision/settings/ove
 import { lookEvent } from '../../../lambda/look/look-event.ts';
 import { submit } from '../../support/builds.ts';
 import { type Lab, type LabPool, START, startLongLab } from '../../support/lab.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
+import { IS_FULL } from '../../support/runs.ts';
 
 /** Removes an override like `autoscaler resume` and `unpin`. */
 function takeAway({ world }: Lab, kind: OverrideKind): void {
@@ -18,10 +16,9 @@ function takeAway({ world }: Lab, kind: OverrideKind): void {
   service.setTags(Object.fromEntries(Object.entries(service.state.tags).filter(([key]) => !gone.has(key))));
 }
 
-async function aLab(pool: Partial<LabPool> = {}, seed = 1): Promise<Lab> {
+function aLab(pool: Partial<LabPool> = {}, seed = 1): Promise<Lab> {
   const cpu = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, ...pool };
-  lab = await startLongLab({ pools: [cpu], readLagMs: 3_000, victims: 'worst', seed });
-  return lab;
+  return startLongLab({ pools: [cpu], readLagMs: 3_000, victims: 'worst', seed });
 }
 
 /** Adds tags to the pool's service. */
@@ -46,7 +43,7 @@ const running = ({ world }: Lab): number => world.figures().tasks.running;
 async function watch(own: Lab, minutes: number): Promise<readonly number[]> {
   const seen: number[] = [];
   for (let minute = 0; minute < minutes; minute++) {
-    await own.run(60);
+    await own.run(60, own.ports(), IS_FULL ? 10 : 20);
     seen.push(running(own));
   }
   return seen;

@@ -2,13 +2,10 @@
  * Capacity that ECS cannot place. Jobs go to pools that can have tasks, the count goes down, and
  * the plan has the reason.
  */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
-import { type Lab, type LabOptions, type LabPool, startLongLab } from '../../support/lab.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
+import { type LabOptions, type LabPool, startLongLab } from '../../support/lab.ts';
 
 const CAPACITY =
   'Capacity is unavailable at this time. Please try again later or in a different availability zone.';
@@ -27,7 +24,7 @@ const poolOf = (look: LookResult | undefined, name: string) =>
 const codes = (look: LookResult | undefined, name: string) => poolOf(look, name)?.why.map(({ code }) => code);
 
 async function start(pools: readonly LabPool[], options: Omit<LabOptions, 'pools'> = {}) {
-  lab = await startLongLab({ pools, ...options });
+  const lab = await startLongLab({ pools, ...options });
   const { world } = lab;
   const name = (pool: string): string => world.service(pool).identity.name;
   return {
@@ -150,7 +147,7 @@ describe('a pool whose tasks ECS neither creates nor mentions', () => {
   it('counts as starting for some minutes, then leaves its jobs to another pool', async () => {
     const { run, addJobs, desired, succeeded } = await startSilent([cheap, other]);
     addJobs(4);
-    const early = (await run(240)).at(-1);
+    const early = (await run(240, undefined, 10)).at(-1);
     expect(poolOf(early, 'cheap')?.daemons).toMatchObject({ starting: 4, failing: 0 });
     const looks = await run(600);
     expect(looks.flatMap(({ plan }) => plan.findings)).toContainEqual({

@@ -2,17 +2,14 @@
  * A pool with `capacity: [spot, on-demand]`: two services behind one name. AWS takes Spot tasks back,
  * and has no Spot capacity for a while.
  */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deliberate } from '../../../lambda/decision/decide.ts';
 import { tagsOfOverride } from '../../../lambda/decision/settings/overrides.ts';
 import { explainPool } from '../../../lambda/explain/explain.ts';
 import { planText } from '../../../lambda/explain/text.ts';
 import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
 import { observe } from '../../../lambda/look/observe.ts';
-import { type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
+import { type LabPool, startLongLab } from '../../support/lab.ts';
 
 const CAPACITY = 'Capacity is unavailable at this time. Please try again later.';
 const cpu: LabPool = {
@@ -26,7 +23,7 @@ const cpu: LabPool = {
 };
 
 async function start(pool: Partial<LabPool> = {}) {
-  lab = await startLongLab({ pools: [{ ...cpu, ...pool }] });
+  const lab = await startLongLab({ pools: [{ ...cpu, ...pool }] });
   const { world } = lab;
   const service = (part: string) => world.service(part);
   return {
@@ -173,7 +170,7 @@ describe('a pool on Spot and on demand', () => {
   });
 
   it('drains its service on Spot with capacity: [on-demand]', async () => {
-    const { run, addJobs, world, counts, config, ports } = await start();
+    const { run, addJobs, world, counts, config, ports, pass } = await start();
     addJobs(2, 10);
     await run(180);
     expect(counts()).toEqual([0, 2]);
@@ -184,7 +181,7 @@ describe('a pool on Spot and on demand', () => {
     addJobs(1);
     let last: LookResult | undefined;
     for (let look = 0; look < 120; look++) {
-      lab?.pass(10);
+      pass(10);
       last = await lookAndAct(ports(), after);
     }
     expect(codes(last, 'spot')).toContain('retired');

@@ -2,19 +2,16 @@
  * Random calendars. All transitions that could be foreseen happen on time, with any acts of people
  * and any time of the invocations.
  */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { CoderdRefusal } from '../../../simulator/coderd/rules/refusal.ts';
 import type { World } from '../../../simulator/world.ts';
-import { type Lab, type LabPool, START, startLongLab } from '../../support/lab.ts';
+import { type LabPool, START, startLongLab } from '../../support/lab.ts';
 import { rows } from '../../support/runs.ts';
 import { watch } from '../../support/watch.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
 
 const MINUTES = 100;
 /**
@@ -91,7 +88,7 @@ describe('a random calendar', () => {
       );
       // coderd's executor and the invocations may come at any second of the minute
       const start = plusMs(START, random.whole(0, 59) * 1000);
-      lab = await startLongLab({ pools, seed, start, phaseS: random.whole(1, 59) });
+      const lab = await startLongLab({ pools, seed, start, phaseS: random.whole(1, 59) });
       const { world } = lab;
       const watched = watch(world);
       fill(world, random);

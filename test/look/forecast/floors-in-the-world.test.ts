@@ -1,10 +1,7 @@
 /** Floors hold while daemons leave, and the world settles, with real looks and clients. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cleanLook, type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 import { rows } from '../../support/runs.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
 
 const NAME = /^(.+)-[0-9a-f]{32}$/;
 
@@ -26,7 +23,7 @@ describe('the number of live daemons', () => {
     { pool: { warm: 1 }, builds: 4, floor: 1 },
     { pool: { min: 3, warm: 2 }, builds: 8, floor: 3 },
   ])('stays at the floor for $pool after $builds builds', async ({ pool, builds, floor }) => {
-    lab = await startLongLab({
+    const lab = await startLongLab({
       pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, ...pool }],
     });
     const { world } = lab;
@@ -56,7 +53,7 @@ describe('a world without further jobs', () => {
       { name: 'gpu-eu', organization: 'default', tags: { cluster: 'gpu', region: 'eu' }, warm: 1 },
       { name: 'data', organization: 'data', tags: { team: 'data' } },
     ];
-    lab = await startLongLab({ pools, seed, readLagMs: 3_000, maxTasks: 9 });
+    const lab = await startLongLab({ pools, seed, readLagMs: 3_000, maxTasks: 9 });
     const { world } = lab;
     for (let index = 0; index < 40; index++) {
       const pool = pools[(index * seed) % pools.length];
@@ -77,7 +74,7 @@ describe('a world without further jobs', () => {
 
 describe('a pool whose tasks cannot start', () => {
   it('gets one probe at a time after three failures and scales out once one succeeds', async () => {
-    lab = await startLongLab({
+    const lab = await startLongLab({
       pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }],
     });
     const { world } = lab;

@@ -3,28 +3,21 @@
  * transitions that were known still happen.
  */
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import { Forecast } from '../../../lambda/adapters/coderd/forecast/forecast.ts';
-import { CoderdError, CoderdHttp, type Document } from '../../../lambda/adapters/coderd/http/http.ts';
-import { Secret } from '../../../lambda/adapters/shared/secret.ts';
+import { CoderdError, type Document } from '../../../lambda/adapters/coderd/http/http.ts';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Workspace } from '../../../lambda/decision/model/snapshot.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { Ports } from '../../../lambda/look/ports.ts';
+import { InProcessCoderd } from '../../../simulator/coderd/routes/in-process.ts';
+import { atOnce } from '../../../simulator/in-process/ports.ts';
 import { expectNoHarm } from '../../support/builds.ts';
-import { type Lab, type LabOptions, type LabPool, START, startLongLab } from '../../support/lab.ts';
-import { type Watch, watch } from '../../support/watch.ts';
-
-let lab: Lab | undefined;
-let http: FaultyHttp | undefined;
-afterEach(async () => {
-  await http?.close();
-  http = undefined;
-  await lab?.close();
-});
+import { type Lab, type LabOptions, type LabPool, START } from '../../support/lab.ts';
+import { startWatched, type Watch } from '../../support/watch.ts';
 
 /** The default of `wake.maxDelay`. */
 const MAX_DELAY_MS = 10 * 60_000;
@@ -33,12 +26,11 @@ const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCo
 
 /** A workspace whose autostop is at 9:30. */
 async function start(options: Partial<LabOptions> = {}): Promise<Lab & { readonly watched: Watch }> {
-  const started = await startLongLab({ pools: [cpu], ...options });
-  lab = started;
+  const started = await startWatched({ pools: [cpu], ...options });
   const { coderd } = started.world;
   const template = coderd.addTemplate({ organization: 'default', defaultTtlMs: HOUR_MS / 2 });
   coderd.workspaces.add({ template, running: true });
-  return { ...started, watched: watch(started.world) };
+  return started;
 }
 
 const atMinute = (minutes: number): EpochMs => plusMs(START, minutes * MINUTE_MS);
@@ -51,27 +43,20 @@ function findingsOf(look: LookResult | undefined): readonly string[] {
 }
 
 /** Lets coderd answer some requests with 500. */
-class FaultyHttp extends CoderdHttp {
+class FaultyCoderd extends InProcessCoderd {
   failing: RegExp | undefined;
 
   override async get<T extends z.ZodType>(
     path: string,
     query: Readonly<Record<string, string>>,
     schema: T,
-    signal?: AbortSignal,
   ): Promise<Document<z.output<T>>> {
     if (this.failing?.test(path)) throw new CoderdError('refused', 'coderd answered 500');
-    return super.get(path, query, schema, signal);
+    return super.get(path, query, schema);
   }
 }
 
-function makeFaulty({ world, coderdUrl }: Lab): FaultyHttp {
-  const read = async (): Promise<Secret> =>
-    new Secret(world.secrets.find(world.tokenSecretName)?.value ?? '');
-  const made = new FaultyHttp({ url: coderdUrl, token: { read } });
-  http = made;
-  return made;
-}
+const makeFaulty = ({ world }: Lab) => new FaultyCoderd(world.coderd, atOnce);
 
 describe('a forecast that fails', () => {
   it.each<{ failing: RegExp; findings: readonly string[] }>([
@@ -152,9 +137,8 @@ describe('a forecast with invalid data', () => {
   ];
 
   it('does not delay existing jobs and has a bounded cost', async () => {
-    const on = await startLongLab({ pools: [cpu] });
-    lab = on;
-    const watched = watch(on.world);
+    const on = await startWatched({ pools: [cpu] });
+    const { watched } = on;
     const { coderd } = on.world;
     const template = coderd.addTemplate({ organization: 'default', autostartDays: ['monday', 'sunday'] });
     for (const _ of ABSURD) coderd.workspaces.add({ template, schedule: '0 9 * * 0' });

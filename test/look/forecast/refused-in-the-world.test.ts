@@ -2,7 +2,7 @@
  * A transition that coderd refuses again and again wakes its pool less and less often. One that
  * only waits wakes it at once.
  */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
@@ -11,22 +11,15 @@ import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts'
 import type { NewWorkspace, WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../../../simulator/world.ts';
 import { expectNoHarm } from '../../support/builds.ts';
-import { type Lab, type LabOptions, type LabPool, START, startLongLab } from '../../support/lab.ts';
-import { type Watch, watch } from '../../support/watch.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
+import { type LabOptions, type LabPool, START } from '../../support/lab.ts';
+import { startWatched } from '../../support/watch.ts';
 
 /** The default of `wake.maxDelay`. */
 const MAX_DELAY_MS = 10 * MINUTE_MS;
 
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 };
 
-async function start(options: Partial<LabOptions> = {}): Promise<Lab & { readonly watched: Watch }> {
-  const started = await startLongLab({ pools: [cpu], ...options });
-  lab = started;
-  return { ...started, watched: watch(started.world) };
-}
+const start = (options: Partial<LabOptions> = {}) => startWatched({ pools: [cpu], ...options });
 
 /** A template with one workspace. */
 function addOne(

@@ -2,21 +2,12 @@
  * Floors in the time zone of the schedule, and autostarts in that of the workspace, in nights in
  * which clocks change.
  */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { expectNoHarm } from '../../support/builds.ts';
-import { type Lab, type LabOptions, type LabPool, startLongLab, timeOf } from '../../support/lab.ts';
-import { type Watch, watch } from '../../support/watch.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
-
-async function start(options: LabOptions): Promise<Lab & { readonly watched: Watch }> {
-  const started = await startLongLab(options);
-  lab = started;
-  return { ...started, watched: watch(started.world) };
-}
+import { type Lab, type LabPool, timeOf } from '../../support/lab.ts';
+import { startWatched } from '../../support/watch.ts';
 
 /** Invokes the function until this time. */
 async function invokeUntil({ world, invoke }: Lab, until: EpochMs): Promise<void> {
@@ -81,7 +72,7 @@ describe('a night in which the clocks change', () => {
       autostarts: ['2026-10-25T02:30:00+02:00', '2026-10-25T03:30:00+01:00', '2026-10-25T06:30:00+01:00'],
     },
   ])('starts and stops workspaces on time: $night', async ({ from, running, autostarts }) => {
-    const night = await start({ start: timeOf(from), pools: [pool] });
+    const night = await startWatched({ start: timeOf(from), pools: [pool] });
     const { coderd } = night.world;
     const template = coderd.addTemplate({ organization: 'default' });
     for (const cron of ['30 2', '30 3', '30 6'])
@@ -114,7 +105,7 @@ describe('schedules', () => {
         { ...afternoon, days: 'mon-fri', from: '00:45', to: '01:15', min: 4 },
       ],
     };
-    const evening = await start({ start: timeOf('2026-03-02T21:45:00+01:00'), pools: [pool] });
+    const evening = await startWatched({ start: timeOf('2026-03-02T21:45:00+01:00'), pools: [pool] });
     await invokeUntil(evening, timeOf('2026-03-03T01:30:00+01:00'));
     const running = (time: string): number => evening.watched.mostRunning(timeOf(time), timeOf(time));
     expect({

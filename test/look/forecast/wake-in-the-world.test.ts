@@ -2,7 +2,7 @@
  * coderd's own transitions happen on time although the pools are at zero. With `wake` off they do
  * not happen at all.
  */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
@@ -10,23 +10,14 @@ import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts'
 import type { NewWorkspace, WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
 import type { World } from '../../../simulator/world.ts';
 import { expectNoHarm } from '../../support/builds.ts';
-import { type Lab, type LabOptions, type LabPool, START, startLongLab } from '../../support/lab.ts';
+import { type LabPool, START } from '../../support/lab.ts';
 import { rows } from '../../support/runs.ts';
-import { type Watch, watch } from '../../support/watch.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
+import { startWatched } from '../../support/watch.ts';
 
 /** The default of `wake.maxDelay`. */
 const MAX_DELAY_MS = 10 * MINUTE_MS;
 
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, idleTimeout: '60s' };
-
-async function start(options: LabOptions): Promise<Lab & { readonly watched: Watch }> {
-  const started = await startLongLab(options);
-  lab = started;
-  return { ...started, watched: watch(started.world) };
-}
 
 /** A template with one workspace. */
 function addOne(
@@ -59,7 +50,7 @@ describe('autostops scattered over an evening', () => {
   it.each(rows([5, 55], 1))(
     'happen within maxDelay and share starts of the pool if an invocation begins %i s after the executor',
     async (phaseS) => {
-      const { world, watched, invoke } = await start({ pools: [cpu], phaseS });
+      const { world, watched, invoke } = await startWatched({ pools: [cpu], phaseS });
       const { coderd, timeline } = world;
       const template = coderd.addTemplate({ organization: 'default', activityBumpMs: HOUR_MS });
       for (const minutes of DEADLINES) {
@@ -91,7 +82,7 @@ describe('autostops scattered over an evening', () => {
     'are at most `maxDelay` late if they were unforeseeable: %s',
     async (maxDelay) => {
       const pool = { ...cpu, wake: { maxDelay } };
-      const { world, watched, invoke } = await start({ pools: [pool], phaseS: 1 });
+      const { world, watched, invoke } = await startWatched({ pools: [pool], phaseS: 1 });
       const { coderd, timeline } = world;
       const template = coderd.addTemplate({ organization: 'default' });
       // as if a person had moved a workspace's deadline to now
@@ -174,7 +165,9 @@ describe('a pool at zero', () => {
       because: 'workspaces may wait for their users to come',
     },
   ])('makes only the transitions of wake $wake: $because', async ({ wake, expected, left }) => {
-    const { world, watched, invoke } = await start({ pools: [cpu, team].map((pool) => ({ ...pool, wake })) });
+    const { world, watched, invoke } = await startWatched({
+      pools: [cpu, team].map((pool) => ({ ...pool, wake })),
+    });
     const workspaces = addWorkspaces(world);
     await invoke(130);
     const fates = Object.entries(workspaces).map(([kind, workspace]) => [kind, fate(workspace)]);
@@ -205,7 +198,7 @@ it.each<{ transition: string; template: Partial<NewTemplate>; workspace: Partial
     workspace: { dormantAt: START },
   },
 ])('makes the $transition of a deprecated template on time', async (row) => {
-  const { world, watched, invoke } = await start({ pools: [cpu] });
+  const { world, watched, invoke } = await startWatched({ pools: [cpu] });
   const workspace = addOne(world, row.template, row.workspace);
   world.coderd.deprecate(workspace.template);
   if (row.template.failureTtlMs !== undefined) world.coderd.build(workspace, 'start', { willFail: true });
@@ -217,7 +210,7 @@ it.each<{ transition: string; template: Partial<NewTemplate>; workspace: Partial
 });
 
 it('starts a workspace after dormancy at its next time, although coderd reports that time late', async () => {
-  const { world, watched, invoke } = await start({ pools: [cpu], phaseS: 5 });
+  const { world, watched, invoke } = await startWatched({ pools: [cpu], phaseS: 5 });
   const workspace = addOne(
     world,
     {},
@@ -244,7 +237,7 @@ describe('a coderd that polls for due transitions every 15 minutes', () => {
     { due: 'a start at 9:31', workspace: { schedule: '31 9 * * *' } },
     { due: 'a stop at 9:31', workspace: { running: true, ttlMs: 27 * MINUTE_MS } },
   ])('sees a daemon in time for $due, predicted from earlier builds', async ({ workspace }) => {
-    const { world, invoke } = await start({ start: begin, pools: [cpu], autobuildPollMs: POLL_MS });
+    const { world, invoke } = await startWatched({ start: begin, pools: [cpu], autobuildPollMs: POLL_MS });
     for (const polls of [1, 3, 4, 9])
       addOne(world, {}, { reason: 'autostop', since: plusMs(begin, -polls * POLL_MS) });
     const { latestBuild: before, id } = addOne(world, {}, workspace);
@@ -257,7 +250,7 @@ describe('a coderd that polls for due transitions every 15 minutes', () => {
   });
 
   it('sees a daemon at the second try if no build shows its interval', async () => {
-    const { world, invoke } = await start({ start: begin, pools: [cpu], autobuildPollMs: POLL_MS });
+    const { world, invoke } = await startWatched({ start: begin, pools: [cpu], autobuildPollMs: POLL_MS });
     // a minute after a poll
     const workspace = addOne(world, {}, { schedule: '35 9 * * *' });
     await invoke(130);
@@ -275,7 +268,7 @@ describe('a failed stop', () => {
     { coderVersion: 'v2.34.1', reasons: ['initiator'], because: 'it cleans up failed starts only' },
     { coderVersion: 'v2.34.2', reasons: ['initiator', 'autostop'], because: 'it stops the workspace again' },
   ])('wakes the pool according to coderd $coderVersion: $because', async ({ coderVersion, reasons }) => {
-    const { world, watched, invoke } = await start({ pools: [cpu], coderVersion });
+    const { world, watched, invoke } = await startWatched({ pools: [cpu], coderVersion });
     const workspace = addOne(world, { failureTtlMs: 20 * MINUTE_MS }, { running: true });
     world.coderd.build(workspace, 'stop', { willFail: true });
     await invoke(90);
@@ -295,7 +288,7 @@ describe('a wake demand of several pools', () => {
   const inHalfAnHour = { running: true, ttlMs: 30 * MINUTE_MS } as const;
 
   it('wakes one of two suitable pools', async () => {
-    const { world, watched, invoke } = await start({ pools: [cpu, gpuEu, gpu] });
+    const { world, watched, invoke } = await startWatched({ pools: [cpu, gpuEu, gpu] });
     addOne(world, { tags: gpu.tags }, inHalfAnHour);
     expect(wokenPools(await invoke(45))).toEqual(['gpu']);
     expect(watched.late(MAX_DELAY_MS)).toEqual([]);
@@ -305,7 +298,7 @@ describe('a wake demand of several pools', () => {
 
   it('wakes the pool that opens both gates', async () => {
     const pools = [cpu, gpu, gpuEu].map((pool) => ({ ...pool, prewarm: { max: 0 } }));
-    const { world, watched, invoke } = await start({ pools });
+    const { world, watched, invoke } = await startWatched({ pools });
     for (const { tags } of [gpu, gpuEu])
       addOne(world, { tags, buildMs: { stop: 10 * MINUTE_MS } }, inHalfAnHour);
     const looks = await invoke(55);
@@ -326,7 +319,7 @@ describe('a wake demand of several pools', () => {
       because: 'the gate asks for the active version, the job is of the old one',
     },
   ])('wakes the pool with the tags of the active version: $because', async ({ keepsVersion, expected }) => {
-    const { world, watched, invoke } = await start({ pools: [cpu, gpu] });
+    const { world, watched, invoke } = await startWatched({ pools: [cpu, gpu] });
     const workspace = addOne(world, {}, { ...inHalfAnHour, keepsVersion });
     const [template] = world.coderd.templates();
     if (template !== undefined) world.coderd.pushVersion(template, gpu.tags);
