@@ -1,21 +1,14 @@
 /** Servers that repeat the session token in their answers: no message has it, or a part of it. */
 import type { RequestListener, ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
-import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { CoderdKeys } from '../../lambda/keys/adapters/coderd-keys.ts';
 import { askWith } from '../../lambda/keys/connect.ts';
 import { START } from '../support/lab.ts';
-import { Servers } from '../support/servers.ts';
-
-const servers = new Servers();
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-  await servers.close();
-});
+import { coderdClient, serve } from '../support/servers.ts';
 
 const TOKEN = 'Qx7vRk2mPz-hT9wLc4bYn8sJd3gFf6aKe';
 /** A pre-shared key may have any visible character. */
@@ -88,11 +81,8 @@ function tokenOf({ headers }: Parameters<RequestListener>[0]): string {
 }
 
 async function connectTo(echo: Echo, token: string): Promise<CoderdHttp> {
-  const url = await servers.plain((request, response) => echo(tokenOf(request), response));
-  const patience = { silentMs: 8_000, retryMs: 0, firstRetryMs: 1 };
-  const http = new CoderdHttp({ url, token: { read: async () => new Secret(token) }, patience });
-  closers.push(() => http.close());
-  return http;
+  const url = await serve((request, response) => echo(tokenOf(request), response));
+  return coderdClient(url, { token, patience: { silentMs: 8_000, retryMs: 0, firstRetryMs: 1 } });
 }
 
 /** Any six characters of the token, in a form in which a server may write it. */

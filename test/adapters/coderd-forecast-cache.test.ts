@@ -1,12 +1,11 @@
 /** The forecast is kept: when it is read anew, and what stands in for what can't be. */
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
-import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
-import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { ForecastReadings } from '../../lambda/decision/model/snapshot.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
+import { coderdClient } from '../support/servers.ts';
 import {
   type Fault,
   ForecastServer,
@@ -15,11 +14,6 @@ import {
   versionJson,
   workspaceJson,
 } from './coderd-forecast-server.ts';
-
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
 
 const A: Organization = { id: 'org-a' as OrganizationId, name: 'data' };
 const B: Organization = { id: 'org-b' as OrganizationId, name: 'web' };
@@ -31,14 +25,7 @@ const REFUSED: Fault = { status: 400, body: '{"message":"broken"}' };
  */
 async function kept() {
   const server = new ForecastServer();
-  const http = new CoderdHttp({
-    url: await server.start(),
-    token: { read: async () => new Secret('token') },
-  });
-  closers.push(
-    () => http.close(),
-    () => server.stop(),
-  );
+  const http = coderdClient(await server.start());
   server.workspaces = ['one', 'two', 'three'].map((id) => workspaceJson(id));
   server.templates = [templateJson('template-1')];
   server.versions.set('version-of-template-1', versionJson({ size: 'big' }));

@@ -1,6 +1,6 @@
 /** A coderd over HTTP that has only the routes of the forecast. The test moves its clock. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { serve } from '../support/servers.ts';
 
 type Check = { readonly object: { readonly resource_type: string; readonly organization_id: string } };
 
@@ -30,18 +30,10 @@ export class ForecastServer {
   /** The most concurrent requests, by path. */
   readonly most = new Map<string, number>();
   readonly #open = new Map<string, number>();
-  readonly #server = createServer((request, response) => void this.#handle(request, response));
 
-  async start(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  stop(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#server.close(() => resolve());
-      this.#server.closeAllConnections();
-    });
+  /** It stops when the test ends. */
+  start(): Promise<string> {
+    return serve((request, response) => void this.#handle(request, response));
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

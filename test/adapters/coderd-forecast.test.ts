@@ -1,11 +1,9 @@
 /** One reading of the forecast: pages, permissions, versions, and what servers answer instead. */
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
-import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { jobSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
 import { RememberedJobs } from '../../lambda/adapters/coderd/job-record.ts';
-import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot-schema.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { ForecastReadings } from '../../lambda/decision/model/snapshot.ts';
@@ -13,6 +11,7 @@ import { normalizeTags } from '../../lambda/decision/model/tags.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import { START, startLab } from '../support/lab.ts';
 import { aJob, anOrganization, aSnapshot, poolName, reading } from '../support/parts.ts';
+import { coderdClient } from '../support/servers.ts';
 import { aChoice } from '../support/stocked.ts';
 import {
   type Fault,
@@ -24,11 +23,6 @@ import {
   workspaceJson,
 } from './coderd-forecast-server.ts';
 
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
-
 const A: Organization = { id: 'org-a' as OrganizationId, name: 'data' };
 const B: Organization = { id: 'org-b' as OrganizationId, name: 'web' };
 const ROLE =
@@ -37,14 +31,7 @@ const ROLE =
 /** A server with this many workspaces of one template of organization A. */
 async function serverOf(workspaces: number, budgetMs?: number) {
   const server = new ForecastServer();
-  const http = new CoderdHttp({
-    url: await server.start(),
-    token: { read: async () => new Secret('secret-token') },
-  });
-  closers.push(
-    () => http.close(),
-    () => server.stop(),
-  );
+  const http = coderdClient(await server.start(), { token: 'secret-token' });
   server.workspaces = Array.from({ length: workspaces }, (_, index) => workspaceJson(`workspace-${index}`));
   server.templates = [templateJson('template-1')];
   server.versions.set('version-of-template-1', versionJson({ size: 'big' }));
@@ -245,8 +232,7 @@ const POOLS = ['default', 'data'].map((organization) => ({
 
 describe('a forecast of a simulated world', () => {
   async function worldOf(canReadWorkspaces: 'all' | readonly string[]) {
-    const { world, coderdUrl, close } = await startLab({ pools: POOLS });
-    closers.push(close);
+    const { world, coderdUrl } = await startLab({ pools: POOLS });
     for (const organization of ['default', 'data']) {
       const template = world.coderd.addTemplate({ organization, tags: { size: 'big' } });
       const schedule = 'CRON_TZ=Europe/Berlin 0 12 * * *';
@@ -254,8 +240,7 @@ describe('a forecast of a simulated world', () => {
         world.coderd.workspaces.add({ template, schedule, running: index % 2 === 0 });
     }
     const token = world.coderd.addToken({ canRead: 'all', canReadWorkspaces });
-    const http = new CoderdHttp({ url: coderdUrl, token: { read: async () => new Secret(token) } });
-    closers.push(() => http.close());
+    const http = coderdClient(coderdUrl, { token });
     const organizations = world.coderd.organizations.all.map(({ id, name }) => ({ id, name }));
     const byOrganization = await new Forecast(http).readings(organizations, {
       now: START,

@@ -1,35 +1,20 @@
 /** Reading back in time: lists that have no pages, and a client with more patience than a look. */
 
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import type { RequestListener } from 'node:http';
+import { describe, expect, it } from 'vitest';
 import { readBuildsSince, readJobsSince } from '../../lambda/adapters/coderd/history.ts';
-import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
+import type { CoderdHttp, CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
 import { jobSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
-import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/decision/model/brands.ts';
 import { SECOND_MS } from '../../lambda/decision/model/units.ts';
 import { START } from '../support/lab.ts';
-
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+import { coderdClient, serve } from '../support/servers.ts';
 
 async function clientOf(
   listener: RequestListener,
   waiting: Pick<CoderdHttpOptions, 'patience' | 'wholeMs'> = {},
 ): Promise<CoderdHttp> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const http = new CoderdHttp({ url, token: { read: async () => new Secret('token') }, ...waiting });
-  closers.push(async () => {
-    await http.close();
-    server.closeAllConnections();
-    server.close();
-  });
-  return http;
+  return coderdClient(await serve(listener), waiting);
 }
 
 const organization = { id: 'some-id' as OrganizationId, name: 'data' };

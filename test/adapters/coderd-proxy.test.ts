@@ -2,27 +2,19 @@
 
 import { createServer, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
-import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
+import type { CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
 import { PATIENCE_OF_A_LOOK } from '../../lambda/adapters/coderd/http/retries.ts';
 import { describeUnreachable } from '../../lambda/adapters/coderd/http/unreachable.ts';
 import { CallCounter } from '../../lambda/adapters/shared/calls.ts';
-import { Secret } from '../../lambda/adapters/shared/secret.ts';
-import { makeCertificate, Servers } from '../support/servers.ts';
+import { coderdClient, listen, makeCertificate, serve, serveTls } from '../support/servers.ts';
 import { table } from '../support/table.ts';
-
-const servers = new Servers();
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-  await servers.close();
-});
 
 const pem = makeCertificate();
 const empty: RequestListener = (_, response) => response.end('[]');
-const plainCoderd = (listener = empty) => servers.plain(listener);
-const tlsCoderd = (certificate = pem) => servers.tls(certificate, empty);
+const plainCoderd = (listener = empty) => serve(listener);
+const tlsCoderd = (certificate = pem) => serveTls(certificate, empty);
 
 /** A proxy that answers CONNECT with this status, and connects if it is 200. */
 async function startProxy(
@@ -47,20 +39,13 @@ async function startProxy(
     });
     onwards.on('error', () => socket.end('HTTP/1.1 502 No\r\n\r\n'));
   });
-  return { url: `http://127.0.0.1:${await servers.listen(server)}`, asked };
+  return { url: `http://127.0.0.1:${await listen(server)}`, asked };
 }
 
 const PATIENCE = { ...PATIENCE_OF_A_LOOK, firstRetryMs: 5 };
 
-async function organizations(options: Omit<CoderdHttpOptions, 'token'>) {
-  const http = new CoderdHttp({
-    token: { read: async () => new Secret('token') },
-    patience: PATIENCE,
-    ...options,
-  });
-  closers.push(() => http.close());
-  return new CoderdAdapter(http).organizations();
-}
+const organizations = ({ url, ...options }: Omit<CoderdHttpOptions, 'token'>) =>
+  new CoderdAdapter(coderdClient(url, { patience: PATIENCE, ...options })).organizations();
 
 const authorityOf = (url: string): string => url.replace(/^https?:\/\//, '');
 
@@ -106,7 +91,7 @@ describe('through a proxy', () => {
     silent.on('connect', (_, socket) => {
       socket.on('error', () => {});
     });
-    const proxy = `http://127.0.0.1:${await servers.listen(silent)}`;
+    const proxy = `http://127.0.0.1:${await listen(silent)}`;
     const { error } = await organizations({
       url: 'https://coder.example.com',
       proxy,

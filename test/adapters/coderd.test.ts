@@ -2,9 +2,9 @@
 
 import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
-import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
+import type { CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
 import { PATIENCE_OF_A_LOOK, parseRetryAfterMs } from '../../lambda/adapters/coderd/http/retries.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import type { EpochMs, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
@@ -13,14 +13,7 @@ import type { Organization } from '../../lambda/look/ports.ts';
 import { coderdHandler } from '../../simulator/coderd/routes/http.ts';
 import { World } from '../../simulator/world.ts';
 import { START } from '../support/lab.ts';
-import { makeCertificate, Servers } from '../support/servers.ts';
-
-const servers = new Servers();
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-  await servers.close();
-});
+import { coderdClient, makeCertificate, serve as servePlain, serveTls } from '../support/servers.ts';
 
 const certificate = makeCertificate();
 type Read = (options: { readonly fresh: boolean }) => Promise<string>;
@@ -30,15 +23,13 @@ const MODERN = { version: 'v2.30.0' };
 
 describe.each(['http', 'https'] as const)('over %s', (scheme) => {
   const serve = (listener: RequestListener): Promise<string> =>
-    scheme === 'http' ? servers.plain(listener) : servers.tls(certificate, listener);
+    scheme === 'http' ? servePlain(listener) : serveTls(certificate, listener);
 
   type Given = Pick<CoderdHttpOptions, 'wholeMs' | 'now' | 'mostBytes'> & { readonly read?: Read };
   function adapter(url: string, { read = async () => 'token', ...given }: Given = {}): CoderdAdapter {
     const token = { read: async (options: { readonly fresh: boolean }) => new Secret(await read(options)) };
     const patience = { ...PATIENCE_OF_A_LOOK, firstRetryMs: 5 };
-    const http = new CoderdHttp({ url, token, caBundle: certificate.cert, patience, ...given });
-    closers.push(() => http.close());
-    return new CoderdAdapter(http);
+    return new CoderdAdapter(coderdClient(url, { token, caBundle: certificate.cert, patience, ...given }));
   }
 
   async function worldOf(coderVersion: string, canRead: 'all' | readonly string[] = 'all') {

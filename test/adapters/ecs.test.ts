@@ -1,15 +1,10 @@
 /** The ECS adapter with the simulated ECS, through the real SDK client. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TaskArn } from '../../lambda/decision/model/brands.ts';
-import { type Lab, startLab } from '../support/lab.ts';
+import { startLab } from '../support/lab.ts';
 
 /** How often the SDK makes a throttled call. */
 const TRIES = 3;
-
-let lab: Lab | undefined;
-afterEach(async () => {
-  await lab?.close();
-});
 
 const pool = (name: string, desiredCount: number) => ({
   name,
@@ -21,7 +16,7 @@ const pool = (name: string, desiredCount: number) => ({
 describe('readings', () => {
   it('have the tasks of all pages of one service', async () => {
     // more than the 300 stopped tasks that are read
-    lab = await startLab({ pools: [pool('big', 430)] });
+    const lab = await startLab({ pools: [pool('big', 430)] });
     lab.pass(600);
     const { ecs } = lab.ports();
     const tasks = await ecs.tasks((await ecs.services()).items);
@@ -30,7 +25,7 @@ describe('readings', () => {
 
   it('have the services of all pages, and the tasks of every service', async () => {
     const pools = Array.from({ length: 105 }, (_, index) => pool(`p${index}`, 1));
-    lab = await startLab({ pools });
+    const lab = await startLab({ pools });
     lab.pass(120);
     const { ecs } = lab.ports();
     const services = await ecs.services();
@@ -40,7 +35,7 @@ describe('readings', () => {
   });
 
   it('list the services again after the list failed', async () => {
-    lab = await startLab({ pools: [pool('cpu', 0)] });
+    const lab = await startLab({ pools: [pool('cpu', 0)] });
     const { ecs } = lab.ports();
     lab.world.ecs.throttleNext('ListServices', TRIES);
     expect(await ecs.services()).toMatchObject({ status: 'failed' });
@@ -49,7 +44,7 @@ describe('readings', () => {
 
   it('have the tagged services, their tasks and protections, with as few calls as the limits allow', async () => {
     const calls: string[] = [];
-    lab = await startLab({
+    const lab = await startLab({
       pools: Array.from({ length: 12 }, (_, index) => pool(`p${index}`, 11)),
       onRequest: ({ service, operation }) => service === 'ecs' && calls.push(operation),
     });
@@ -90,7 +85,7 @@ describe('readings', () => {
   });
 
   it('fail with the error of ECS if the cluster does not exist', async () => {
-    lab = await startLab({ pools: [pool('cpu', 0)] });
+    const lab = await startLab({ pools: [pool('cpu', 0)] });
     const { connect } = await import('../../lambda/connect.ts');
     const { ecs } = connect(lab.config, 'nowhere', undefined).ports();
     const services = await ecs.services();
@@ -101,7 +96,7 @@ describe('readings', () => {
 
 describe('writes', () => {
   it('send a drain request as a protection of 23 hours', async () => {
-    lab = await startLab({ pools: [pool('cpu', 2)] });
+    const lab = await startLab({ pools: [pool('cpu', 2)] });
     lab.pass(120);
     const { ecs } = lab.ports();
     const tasks = lab.world.ecs.tasks().map(({ identity }) => identity.arn);
@@ -118,14 +113,14 @@ describe('writes', () => {
   });
 
   it('report tasks that ECS refuses to protect, with its reason', async () => {
-    lab = await startLab({ pools: [pool('cpu', 0)] });
+    const lab = await startLab({ pools: [pool('cpu', 0)] });
     const gone =
       `arn:aws:ecs:eu-central-1:123456789012:task/${lab.world.ecs.clusterName}/${'0'.repeat(32)}` as TaskArn;
     expect(await lab.ports().ecs.requestDrain([gone])).toMatchObject([{ task: gone, reason: 'MISSING' }]);
   });
 
   it('protect the other tasks if ECS refuses a call because of one task', async () => {
-    lab = await startLab({ pools: [pool('cpu', 4)] });
+    const lab = await startLab({ pools: [pool('cpu', 4)] });
     lab.pass(120);
     const { ecs } = lab.ports();
     const tasks = lab.world.ecs.tasks();
@@ -144,7 +139,7 @@ describe('writes', () => {
   });
 
   it('fail once if ECS refuses every task of a call', async () => {
-    lab = await startLab({ pools: [pool('cpu', 3)] });
+    const lab = await startLab({ pools: [pool('cpu', 3)] });
     lab.pass(120);
     const tasks = lab.world.ecs.tasks().map(({ identity }) => identity);
     for (const { id } of tasks) lab.world.ecs.refusingTasks.add(id);
@@ -153,7 +148,7 @@ describe('writes', () => {
 
   it('do not split a throttled call', async () => {
     const calls: string[] = [];
-    lab = await startLab({
+    const lab = await startLab({
       pools: [pool('cpu', 3)],
       onRequest: ({ operation }) => calls.push(operation),
     });
@@ -166,7 +161,7 @@ describe('writes', () => {
   });
 
   it('set an absolute desired count, so a repeated write changes nothing', async () => {
-    lab = await startLab({ pools: [pool('cpu', 0)] });
+    const lab = await startLab({ pools: [pool('cpu', 0)] });
     const { ecs } = lab.ports();
     const { arn } = lab.world.service('cpu').identity;
     await Promise.all([ecs.setDesired(arn, 3), ecs.setDesired(arn, 3)]);

@@ -1,19 +1,12 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type InsightsQuery, queryLogs } from '../../lambda/adapters/insights.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
 import { ACCESS_KEY_OF_A_PERSON, awsHandler } from '../../simulator/aws-http.ts';
 import { Timeline } from '../../simulator/base/timeline.ts';
 import { LogsModel } from '../../simulator/logs/model.ts';
 import { SECOND, START } from '../simulator/ecs/ecs-fixture.ts';
-
-const closers: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closers.splice(0)) close();
-});
+import { serve } from '../support/servers.ts';
 
 /** The simulated CloudWatch Logs over HTTP, with these lines, one a second. */
 async function logged(
@@ -28,19 +21,13 @@ async function logged(
     if ((index + 1) % perSecond === 0) timeline.advanceTo(plusMs(timeline.now(), SECOND));
   });
   const models = { logs, ecs: { now: () => timeline.now() } } as unknown as Parameters<typeof awsHandler>[0];
-  const server = createServer(awsHandler(models)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
   const client = new CloudWatchLogsClient({
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: await serve(awsHandler(models)),
     region: 'eu-west-1',
     credentials: { accessKeyId, secretAccessKey: 'x' },
     maxAttempts: 1,
   });
-  closers.push(() => {
-    client.destroy();
-    server.close();
-    server.closeAllConnections();
-  });
+  onTestFinished(() => client.destroy());
   const waits: number[] = [];
   const span = { from: START, to: plusMs(START, lines.length * SECOND) };
   const run = (given: Partial<InsightsQuery> = {}) =>

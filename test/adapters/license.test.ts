@@ -1,19 +1,14 @@
 /** The license, against the world's coderd and against servers that answer otherwise. */
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { License } from '../../lambda/adapters/coderd/hourly.ts';
-import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { decide } from '../../lambda/decision/decide.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
 import { HOUR_MS } from '../../lambda/decision/model/units.ts';
 import { observe } from '../../lambda/look/observe.ts';
 import { type Lab, START, startLab } from '../support/lab.ts';
-
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+import { coderdClient } from '../support/servers.ts';
 
 async function start(): Promise<{ lab: Lab; license: License; asked: () => number }> {
   const asked: string[] = [];
@@ -23,8 +18,7 @@ async function start(): Promise<{ lab: Lab; license: License; asked: () => numbe
   });
   const { secrets, tokenSecretName } = lab.world;
   const token = { read: async () => new Secret(secrets.find(tokenSecretName)?.value ?? '') };
-  const http = new CoderdHttp({ url: lab.coderdUrl, token });
-  closers.push(() => http.close(), lab.close);
+  const http = coderdClient(lab.coderdUrl, { token });
   const count = (): number => asked.filter((operation) => operation.includes('entitlements')).length;
   return { lab, license: new License(http), asked: count };
 }
@@ -40,9 +34,7 @@ describe('the license', () => {
   });
 
   it('is unknown if coderd has no such route or does not answer', async () => {
-    const token = { read: async () => new Secret('id-secret') };
-    const http = new CoderdHttp({ url: 'http://127.0.0.1:9', token, wholeMs: 200 });
-    closers.push(() => http.close());
+    const http = coderdClient('http://127.0.0.1:9', { wholeMs: 200 });
     expect(await new License(http).at(START)).toBeUndefined();
   });
 

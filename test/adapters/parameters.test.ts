@@ -1,5 +1,4 @@
 /** Parameters with the configuration and with the record of builds, on the simulated Systems Manager. */
-import { createServer } from 'node:net';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ParameterError, readParameters } from '../../lambda/adapters/parameters/parameters.ts';
@@ -9,6 +8,7 @@ import { normalizeTags } from '../../lambda/decision/model/tags.ts';
 import type { StockRecord } from '../../lambda/look/stock/kept-record.ts';
 import { type Lab, startLab } from '../support/lab.ts';
 import { NOW } from '../support/parts.ts';
+import { serve } from '../support/servers.ts';
 
 const NAME = '/coder-provisioner-autoscaler/Stack/record';
 const builds = Array.from({ length: 5_000 }, (_, index) => ({
@@ -74,14 +74,9 @@ it('names the parameter and what to check if the role may not read or write it',
 });
 
 it('gives up when Systems Manager accepts the connection and never answers', async () => {
-  const silent = createServer(() => {});
-  await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
-  const address = silent.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  const lost = new SSMClient({ endpoint: `http://127.0.0.1:${port}`, maxAttempts: 1 });
+  const lost = new SSMClient({ endpoint: await serve(() => {}), maxAttempts: 1 });
   await expect(new RecordParameter(lost, NAME, 100).read()).rejects.toThrow(ParameterError);
   lost.destroy();
-  silent.close();
 });
 
 it('joins twelve parameters in the order of their names, with two requests', async () => {

@@ -1,23 +1,13 @@
 /** What tells whether coderd refuses a transition: members and daemons that have gone. Neither is needed for a forecast. */
 
-import { createServer } from 'node:http';
 import fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
-import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
-import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import type { EpochMs, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { ForecastReadings } from '../../lambda/decision/model/snapshot.ts';
-import { Servers } from '../support/servers.ts';
+import { coderdClient, serve } from '../support/servers.ts';
 import { ForecastServer, memberJson, NOW } from './coderd-forecast-server.ts';
-
-const servers = new Servers();
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-  await servers.close();
-});
 
 const A = { id: 'org-a' as OrganizationId, name: 'data' };
 const REFRESH_MS = 60_000;
@@ -34,14 +24,7 @@ const OFFLINE = {
 /** A server of a release, and a function that reads this many minutes after the first reading. */
 async function serverOf(version: string | undefined) {
   const server = new ForecastServer();
-  const http = new CoderdHttp({
-    url: await server.start(),
-    token: { read: async () => new Secret('token') },
-  });
-  closers.push(
-    () => http.close(),
-    () => server.stop(),
-  );
+  const http = coderdClient(await server.start());
   server.members = [memberJson('owner')];
   server.offlineDaemons = [OFFLINE];
   const forecast = new Forecast(http);
@@ -107,14 +90,12 @@ it('serves earlier evidence with its time if the refresh fails, and does not ref
 
 it('reads organizations with any id, and one that is no text does not end the look', async () => {
   const ids = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('\ud800', 'a\udc00', '..', ''));
-  const server = createServer((request, response) => {
+  const url = await serve((request, response) => {
     const isList = request.url === '/api/v2/organizations';
     response.writeHead(isList ? 200 : 404).end(JSON.stringify([{ id, name: 'data' }]));
   });
   let id = '';
-  const url = `http://127.0.0.1:${await servers.listen(server)}`;
-  const http = new CoderdHttp({ url, token: { read: async () => new Secret('token') } });
-  closers.push(() => http.close());
+  const http = coderdClient(url);
   await fc.assert(
     fc.asyncProperty(ids, async (given) => {
       id = given;

@@ -1,7 +1,6 @@
 /** When the token ends, against the world's coderd and against servers that answer otherwise. */
 
-import { afterEach, expect, it } from 'vitest';
-import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { expect, it } from 'vitest';
 import { TokenExpiry, tokenId } from '../../lambda/adapters/coderd/token-expiry.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { decide } from '../../lambda/decision/decide.ts';
@@ -9,12 +8,9 @@ import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { DAY_MS, HOUR_MS } from '../../lambda/decision/model/units.ts';
 import { observe } from '../../lambda/look/observe.ts';
 import { type Lab, START, startLab } from '../support/lab.ts';
+import { coderdClient } from '../support/servers.ts';
 
-const closers: (() => Promise<void>)[] = [];
 let lab: Lab;
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
 
 /** A coderd whose token has this lifetime. */
 async function start(lifetimeMs: number, options: { readonly refreshes?: boolean } = {}) {
@@ -30,9 +26,7 @@ async function start(lifetimeMs: number, options: { readonly refreshes?: boolean
   };
   renew();
   const token = { read: async () => new Secret(secrets.find(tokenSecretName)?.value ?? '') };
-  const http = new CoderdHttp({ url: lab.coderdUrl, token });
-  closers.push(() => http.close(), lab.close);
-  const expiry = new TokenExpiry(http, token);
+  const expiry = new TokenExpiry(coderdClient(lab.coderdUrl, { token }), token);
   const at = (ms: number): Promise<EpochMs | undefined> => {
     if (plusMs(START, ms) > timeline.now()) timeline.advanceTo(plusMs(START, ms));
     return expiry.at(plusMs(START, ms));

@@ -1,22 +1,21 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readSubject } from '../../cli/backtest/subject.ts';
 import type { CliEnvironment } from '../../cli/shared/cli-environment.ts';
 import { run, runIn } from '../support/cli-run.ts';
+import { ownFolder } from '../support/own-folder.ts';
 import { table } from '../support/table.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-backtest-'));
+const folder = ownFolder();
 const path = (name: string): string => join(folder, name);
 const file = (name: string, lines: readonly string[]): string => {
   writeFileSync(path(name), `${lines.join('\n')}\n`);
   return path(name);
 };
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const HEADER =
   '{"trace":1,"name":"morning","from":"2026-03-02T08:00:00Z","to":"2026-03-02T08:30:00Z","startSeconds":[30,70]}';

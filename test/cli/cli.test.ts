@@ -2,6 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { nodeProblem } from '../../cli/node-floor.mjs';
+import { missingPackage } from '../../cli/program.ts';
 import { encodeRecord } from '../../lambda/adapters/parameters/record-codec.ts';
 import type { PoolName } from '../../lambda/decision/model/brands.ts';
 import { recordNameOf } from '../../lambda/decision/model/service-tags.ts';
@@ -469,4 +471,23 @@ describe('a live look', () => {
     expect(err).toMatch(/listing services of cluster "nowhere": ClusterNotFoundException/);
     expect(err).toMatch(/wrote .*partly\.json, without the lists above/);
   });
+});
+
+it('names the package that an import does not find', () => {
+  const missing = 'not-installed-here';
+  const cannotFind = Object.assign(new Error(`Cannot find package '${missing}' imported from a.ts`), {
+    code: 'ERR_MODULE_NOT_FOUND',
+  });
+  expect(missingPackage(cannotFind)).toBe(missing);
+  expect(missingPackage(new Error(`Cannot find package '${missing}'`))).toBeUndefined();
+});
+
+it.each([
+  ['22.19.0', undefined],
+  ['22.20.0', undefined],
+  ['24.1.0', undefined],
+  ['22.2.0', 'autoscaler needs Node 22.19.0 or newer, and this is Node 22.2.0. Install a newer Node'],
+  ['20.20.2', 'autoscaler needs Node 22.19.0 or newer, and this is Node 20.20.2. Install a newer Node'],
+])('answers Node %s with %s, if the package needs 22.19.0', (version, problem) => {
+  expect(nodeProblem('>=22.19.0', version)).toBe(problem);
 });

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -43,4 +44,21 @@ it('loads no client of coderd or AWS for `autoscaler validate`', () => {
 it('loads the simulator for `autoscaler backtest`', () => {
   const loaded = loadedBy('cli/main.ts', 'cli/backtest/command.ts');
   expect(loaded).toContain('simulator/world.ts');
+});
+
+it('bundles no code for logs, history or overrides into the function', async () => {
+  const { metafile } = await build({
+    entryPoints: ['lambda/handler.ts'],
+    bundle: true,
+    packages: 'external',
+    format: 'esm',
+    platform: 'node',
+    metafile: true,
+    write: false,
+  });
+  const files = Object.keys(metafile.inputs);
+  expect(files).toContain('lambda/adapters/ecs/ecs.ts');
+  expect(
+    files.filter((file) => /^cli\/|^lab\/|adapters\/logs\/|coderd\/history|override-tags/.test(file)),
+  ).toEqual([]);
 });

@@ -1,31 +1,32 @@
 /** Commands that look live, while coderd or AWS accepts connections and never answers. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { SilenceLimit } from '../../cli/shared/live.ts';
 import { runIn } from '../support/cli-run.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
-import { Servers } from '../support/servers.ts';
+import { ownFolder } from '../support/own-folder.ts';
+import { type CloseLater, serve } from '../support/servers.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-silent-'));
+const folder = ownFolder();
 const pools = [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }];
-const servers = new Servers();
+const closers: Parameters<CloseLater>[0][] = [];
 let lab: Lab;
 let silent: string;
 
 beforeAll(async () => {
   lab = await startLab({ pools });
-  silent = `http://127.0.0.1:${await servers.listen(createServer())}`;
+  silent = await serve(
+    () => {},
+    (close) => closers.push(close),
+  );
 });
 afterEach(() => {
   vi.unstubAllEnvs();
 });
 afterAll(async () => {
-  await Promise.all([lab.close(), servers.close()]);
-  rmSync(folder, { recursive: true });
+  await Promise.all([lab.close(), ...closers.map((close) => close())]);
 });
 
 type Silent = { readonly coderd?: boolean; readonly aws?: readonly string[] };

@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { run } from '../support/cli-run.ts';
+import { ownFolder } from '../support/own-folder.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'autoscaler-synth-'));
-afterAll(() => rmSync(dir, { recursive: true }));
+const dir = ownFolder();
 
 it('writes a template and its assets, and says what to do with them', async () => {
   const out = join(dir, 'written');

@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { loadConfig, loadDeployment } from '../../lambda/config/load.ts';
 import { checkPoolCount } from '../../lambda/config/rules/deployment-rules.ts';
+import { ownFolder } from '../support/own-folder.ts';
 
 const PEM = `${rootCertificates[0] ?? ''}\n`;
 const PRIVATE_KEY = ['-----BEGIN', 'PRIVATE KEY-----\nAAAA\n-----END', 'PRIVATE KEY-----\n'].join(' ');
@@ -15,11 +15,10 @@ let folder = '';
 let file = '';
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'autoscaler-config-'));
+  folder = ownFolder();
   file = join(folder, 'autoscaler.yaml');
   mkdirSync(join(folder, 'certs'));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 function write({ caBundle, bundle, max = '3' }: { caBundle: string; bundle?: string; max?: string }): void {
   if (bundle !== undefined) writeFileSync(join(folder, 'certs', 'ca.pem'), bundle);

@@ -2,8 +2,13 @@
  * The demo's world on Spot: AWS takes back 30 % of the tasks on Spot, and for 20 minutes has no Spot
  * capacity. The builds last longer than in the demo, since SIGTERM gives a build two minutes.
  */
-import { expect, it } from 'vitest';
+
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { exampleSnapshot } from '../../demo/example-snapshot.ts';
 import { demoConfig, demoWorld, POOLS, planSteps, SCHEDULE } from '../../demo/scenario.ts';
+import { snapshotToJson } from '../../lambda/adapters/snapshot-schema.ts';
+import { loadConfig } from '../../lambda/config/load.ts';
 import { readConfig } from '../../lambda/config/read.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
@@ -14,10 +19,13 @@ import { Random } from '../../simulator/base/random.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
 import { inProcessPorts } from '../../simulator/in-process/ports.ts';
+import { run } from '../support/cli-run.ts';
+import { IS_FULL } from '../support/runs.ts';
 
 const LONGER = 8;
 const ROUNDS_MS = [0, 15 * MINUTE_MS];
 const END_MS = HOUR_MS;
+const LOOK_EVERY_MS = IS_FULL ? 20_000 : 40_000;
 const OUTAGE = { fromMs: 15 * MINUTE_MS, toMs: 35 * MINUTE_MS };
 
 async function play(capacity: readonly ['spot', 'on-demand'] | undefined) {
@@ -41,7 +49,7 @@ async function play(capacity: readonly ['spot', 'on-demand'] | undefined) {
   const ports = inProcessPorts(world, { scheduler: new VirtualScheduler(timeline) })();
   const ledger = new Set<string>();
   const from = timeline.now();
-  for (let at = plusMs(from, SCHEDULE.firstMs); at < from + END_MS; at = plusMs(at, 20_000)) {
+  for (let at = plusMs(from, SCHEDULE.firstMs); at < from + END_MS; at = plusMs(at, LOOK_EVERY_MS)) {
     timeline.advanceTo(at);
     const { plan, failures } = await lookAndAct(ports, config);
     expect(failures).toEqual([]);
@@ -85,4 +93,47 @@ it('loses builds on Spot only by interruptions, has each of them in the ledger, 
   expect(both.ledger).toEqual(both.lost);
   expect(both.dollars.spot).toBeGreaterThan(0);
   expect(both.dollars.all).toBeLessThan(onDemand.dollars.all);
+});
+
+// The example in examples/plan/, and docs/quickstart.md, which shows its plan.
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const PROMPT = '$ npx autoscaler ';
+/** Command and output of each block that plans from the example. */
+const shown = [...read('docs/quickstart.md').matchAll(/^```\n\$ npx autoscaler (.*)\n([\s\S]*?)^```$/gm)]
+  .map(([, command = '', output = '']) => ({ command, output }))
+  .filter(({ command }) => command.includes('examples/plan'));
+
+describe('the example of a plan', () => {
+  it('is shown twice, once with --explain', () => {
+    expect(shown.map(({ command }) => command.includes(' --explain gpu'))).toEqual([false, true]);
+  });
+
+  it.each(shown)(`gives what the docs show: ${PROMPT}$command`, async ({ command, output }) => {
+    expect(await run(...command.split(' '))).toEqual({ code: 0, out: output, err: '' });
+  });
+
+  it('has changes, pending jobs, a limit and an unschedulable job', async () => {
+    const [first] = shown;
+    expect(first?.output).toMatch(/^ {2}\+ /m);
+    expect(first?.output).toMatch(/^ {2}~ /m);
+    expect(first?.output).toContain('limited to 2 by max');
+    expect(first?.output).toMatch(/^unschedulable jobs:$/m);
+  });
+
+  it('is what node demo/write-example.ts writes', async () => {
+    const { config } = loadConfig('examples/plan/autoscaler.yaml');
+    const snapshot = snapshotToJson(await exampleSnapshot(config));
+    expect(JSON.parse(JSON.stringify(snapshot))).toEqual(JSON.parse(read('examples/plan/snapshot.json')));
+  });
+
+  it('works for another time', async () => {
+    const [first] = shown;
+    const command = (first?.command ?? '').split(' ');
+    expect((await run(...command, '--at', '2026-03-02T09:03:00Z')).code).toBe(0);
+  });
+
+  it('contains no token and no secret', () => {
+    expect(read('examples/plan/snapshot.json')).not.toMatch(/token|secret|password/i);
+  });
 });

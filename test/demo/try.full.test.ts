@@ -1,13 +1,13 @@
 /** `npm run try` as a process, and the commands of a second terminal against it. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { type Answer, runIn } from '../support/cli-run.ts';
+import { ownFolder } from '../support/own-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-try-'));
+const folder = ownFolder();
 const START_MS = 60_000;
 const POLL = { timeout: 20_000, interval: 100 };
 
@@ -44,7 +44,6 @@ afterEach(() => {
 });
 afterAll(() => {
   child.kill('SIGKILL');
-  rmSync(folder, { recursive: true });
 });
 
 describe('npm run try', () => {

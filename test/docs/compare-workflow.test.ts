@@ -1,10 +1,10 @@
 /** Reads examples/compare/compare.yml as GitHub would, and runs its scripts with stubs of npx and gh. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { run } from '../support/cli-run.ts';
+import { ownFolder } from '../support/own-folder.ts';
 import { readYaml, Workflow } from './workflow.ts';
 
 const FILE = 'examples/compare/compare.yml';
@@ -57,8 +57,7 @@ describe('the workflow of examples/compare', () => {
   });
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-workflow-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder();
 const path = (...names: readonly string[]): string => join(folder, ...names);
 const read = (name: string): string => (existsSync(path(name)) ? readFileSync(path(name), 'utf8') : '');
 

@@ -1,8 +1,3 @@
-/**
- * The code that `cdk deploy` would upload, with the environment and the services of its template.
- */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
@@ -18,13 +13,13 @@ import {
 } from '../../lambda/decision/model/service-tags.ts';
 import { type SynthesizedStack, synthesizeStack } from '../../simulator/synthesized-stack.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../support/lab.ts';
+import { ownFolder } from '../support/own-folder.ts';
 
 const configured: readonly LabPool[] = [
   { name: 'cpu', organization: 'default', tags: {}, idleTimeout: '60s' },
   { name: 'data', organization: 'data', tags: { team: 'data' }, idleTimeout: '60s' },
 ];
-const outDir = mkdtempSync(join(tmpdir(), 'cdk-out-'));
-afterAll(() => rmSync(outDir, { recursive: true }));
+const outDir = ownFolder();
 
 const serviceSchema = z.object({
   DesiredCount: z.number().optional(),

@@ -1,7 +1,5 @@
 /** The bundled function against a served world. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
@@ -10,6 +8,8 @@ import type { Plan } from '../../lambda/decision/model/plan.ts';
 import type { LookEvent } from '../../lambda/look/look-event.ts';
 import { METRICS, METRICS_NAMESPACE, POOL_METRICS } from '../../lambda/telemetry/metric-names.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
+import { ownFolder } from '../support/own-folder.ts';
+import { serve } from '../support/servers.ts';
 
 type Handler = (event: unknown, context: unknown) => Promise<unknown>;
 
@@ -20,7 +20,7 @@ const pools = [
 
 let lab: Lab;
 let handler: Handler;
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-'));
+const folder = ownFolder();
 const bundle = join(folder, 'bundle');
 
 /** Loads a copy of the bundle, like a cold start of another function. */
@@ -84,7 +84,6 @@ beforeAll(async () => {
 beforeEach(() => lab.pass(60));
 afterAll(async () => {
   await lab.close();
-  rmSync(folder, { recursive: true });
 });
 
 describe('a dry run', () => {
@@ -210,16 +209,11 @@ describe('any other payload', () => {
 
 describe('the function', () => {
   it('fails before its timeout when coderd does not answer', async () => {
-    const silent = createServer(() => {});
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const address = silent.address();
-    const port = typeof address === 'object' ? address?.port : 0;
-    const stuck = await deploy('stuck', labConfig(`http://127.0.0.1:${port}`, pools));
+    const stuck = await deploy('stuck', labConfig(await serve(() => {}), pools));
     const hurried = { ...context, getRemainingTimeInMillis: () => 1_100 };
     await expect(stuck({ tick: true }, hurried)).rejects.toThrow(
       /^running out of time: coderd or ECS did not answer/,
     );
-    silent.close();
   });
 
   it('does not start without a cluster and names the missing variable', async () => {

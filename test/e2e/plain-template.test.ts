@@ -1,18 +1,18 @@
 /** The function of a plain template: it reads its configuration from the simulated Systems Manager. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { run } from '../support/cli-run.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
+import { ownFolder } from '../support/own-folder.ts';
 import { deployPlain, type PlainDeployment } from '../support/plain-deployment.ts';
 
 type Handler = (event: unknown, context: unknown) => Promise<unknown>;
 
 const pools = [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }];
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-plain-'));
+const folder = ownFolder();
 /** Little time left, so that there is one look. */
 const context = { functionName: 'test', awsRequestId: 'one', getRemainingTimeInMillis: () => 6_000 };
 /**
@@ -35,7 +35,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await lab.close();
-  rmSync(folder, { recursive: true });
 });
 afterEach(() => {
   delete process.env.AUTOSCALER_CONFIG_PARAMETERS;

@@ -1,11 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleFunction } from '../../infra/constructs/bundle.ts';
 import { loadConfig } from '../../lambda/config/load.ts';
+import { ownFolder } from '../support/own-folder.ts';
 import { pem } from './support/certificate.ts';
 
 const pool = `pools:
@@ -24,7 +24,7 @@ coder:
   caBundle: certificates/corp.pem # from the platform team
 ${pool}`;
 
-const dir = mkdtempSync(join(tmpdir(), 'bundle-'));
+const dir = ownFolder();
 const read = (name: string): string => readFileSync(join(dir, name), 'utf8');
 const bundle = (configFile: string, outDir: string): void =>
   bundleFunction({ configFile: join(dir, configFile), outDir: join(dir, outDir) });
@@ -45,7 +45,6 @@ beforeAll(() => {
   bundle('plain.yaml', 'plain');
   bundleFrom(dir, 'with-ca.yaml', 'some/deeper/place');
 });
-afterAll(() => rmSync(dir, { recursive: true }));
 
 describe('the bundle of the function', () => {
   it('has the handler in one file, its source map and the configuration', () => {

@@ -3,15 +3,14 @@
  * access to AWS.
  */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { ownFolder } from '../support/own-folder.ts';
 import { idsOf, roleOf, serviceOf, statementsOf, taskOf } from './support/template-parts.ts';
 
-const out = mkdtempSync(join(tmpdir(), 'examples-'));
-afterAll(() => rmSync(out, { recursive: true }));
+const out = ownFolder();
 
 type Synthesis = {
   readonly status: number | null;

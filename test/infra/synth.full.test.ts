@@ -3,17 +3,16 @@
  * without network.
  */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { Settings } from '../../infra/constructs/settings.ts';
+import { ownFolder } from '../support/own-folder.ts';
 import { rows } from '../support/runs.ts';
 import { EVERYTHING, EXISTING, FIFTY_POOLS, MINIMAL } from './support/synthesized.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'synth-'));
-afterAll(() => rmSync(dir, { recursive: true }));
+const dir = ownFolder();
 
 /** Secrets that people have in their environment when they deploy. */
 const SECRETS = {

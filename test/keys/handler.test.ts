@@ -2,10 +2,9 @@
  * The handler of the key function with its real clients: coderd with a certificate of its own
  * authority behind a proxy, and the AWS services over HTTP.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
@@ -16,13 +15,15 @@ import { coderdHandler } from '../../simulator/coderd/routes/http.ts';
 import { ROTATION_STEPS } from '../../simulator/secrets/rotation.ts';
 import { World } from '../../simulator/world.ts';
 import { START } from '../support/lab.ts';
-import { makeCertificate, Servers } from '../support/servers.ts';
+import { ownFolder } from '../support/own-folder.ts';
+import { type CloseLater, listen, makeCertificate, serve, serveTls } from '../support/servers.ts';
 import { CPU, HOUR, keyIn } from './key-lab.ts';
 
 type Handler = (event: unknown, context: unknown) => Promise<unknown>;
 
-const servers = new Servers();
-const folder = mkdtempSync(join(tmpdir(), 'keys-'));
+const closers: Parameters<CloseLater>[0][] = [];
+const closeLater: CloseLater = (close) => closers.push(close);
+const folder = ownFolder();
 const context = { functionName: 'keys', awsRequestId: 'one', getRemainingTimeInMillis: () => 60_000 };
 const written: string[] = [];
 const tunnels: string[] = [];
@@ -40,13 +41,17 @@ beforeAll(async () => {
   secretArn = secrets.create('Stack/key-of-cpu', { [POOL_TAG]: 'cpu', [STACK_TAG]: 'Stack' });
   const certificate = makeCertificate();
   const answer = coderdHandler(coderd);
-  const coderdUrl = await servers.tls(certificate, (request, response) => {
-    const what = `${request.method} ${request.url}`;
-    asked.push(what);
-    if (failing(what)) response.writeHead(500).end('{"message":"broken"}');
-    else answer(request, response);
-  });
-  const awsUrl = await servers.plain(awsHandler(world));
+  const coderdUrl = await serveTls(
+    certificate,
+    (request, response) => {
+      const what = `${request.method} ${request.url}`;
+      asked.push(what);
+      if (failing(what)) response.writeHead(500).end('{"message":"broken"}');
+      else answer(request, response);
+    },
+    closeLater,
+  );
+  const awsUrl = await serve(awsHandler(world), closeLater);
   for (const service of ['ECS', 'SECRETS_MANAGER', 'SSM']) vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, awsUrl);
   vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_THE_KEY_FUNCTION);
   vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'INFO');
@@ -66,8 +71,7 @@ beforeAll(async () => {
 afterAll(async () => {
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
-  await servers.close();
-  rmSync(folder, { recursive: true });
+  for (const close of closers) await close();
 });
 
 function configOf(url: string, proxy: string): object {
@@ -91,7 +95,7 @@ async function startProxy(): Promise<string> {
     });
     for (const each of [socket, onwards]) each.on('error', () => {});
   });
-  return `http://127.0.0.1:${await servers.listen(server)}`;
+  return `http://127.0.0.1:${await listen(server, closeLater)}`;
 }
 
 const resource = (RequestType: string): Promise<unknown> =>

@@ -1,11 +1,8 @@
 /** Pools without a provisioner key serve jobs: the real look, coderd's own rules of admission. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 import { unservedSentence } from '../../lambda/explain/text.ts';
-import { type Lab, type LabPool, startLab, startLongLab } from '../support/lab.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
+import { type LabPool, startLab, startLongLab } from '../support/lab.ts';
 
 const ANN = '7d9bd02c-0d1c-4b0b-8d4c-0b0a7d4f6a11';
 const BOB = '7d9bd02c-0d1c-4b0b-8d4c-0b0a7d4f6a12';
@@ -23,7 +20,6 @@ const POOLS: readonly LabPool[] = [
 async function start(pools = POOLS, options: { readonly psk?: string; readonly overHttp?: boolean } = {}) {
   const given = { psk: 'shared', pools: pools.map((pool) => ({ ...pool, desiredCount: 0 })), ...options };
   const own = options.overHttp ? await startLab(given) : await startLongLab(given);
-  lab = own;
   const { coderd } = own.world;
   const submit = (organization: string, tags: Tags) =>
     coderd.submitJob({ organization, tags, durationMs: 60_000 });

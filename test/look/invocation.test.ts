@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
@@ -6,9 +6,6 @@ import { type Lab, type LabPool, startLab } from '../support/lab.ts';
 
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 };
 const data: LabPool = { name: 'data', organization: 'data', tags: { team: 'data' }, desiredCount: 0 };
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
 
 /** Runs one invocation with the world's clock: sleep lets the world's time pass. */
 async function invoke(
@@ -37,12 +34,12 @@ async function invoke(
 
 describe('a scheduled invocation', () => {
   it('looks once when there is nothing to do', async () => {
-    lab = await startLab({ pools: [cpu] });
+    const lab = await startLab({ pools: [cpu] });
     expect(await invoke(lab)).toEqual([0]);
   });
 
   it('looks every 10 s while a task is starting, and never into the last 5 s', async () => {
-    lab = await startLab({ pools: [cpu], latencies: { boot: [90_000, 90_000] } });
+    const lab = await startLab({ pools: [cpu], latencies: { boot: [90_000, 90_000] } });
     lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
     expect(await invoke(lab)).toEqual([0, 10, 20, 30, 40]);
     expect(await invoke(lab, 16)).toEqual([0, 10]);
@@ -50,13 +47,13 @@ describe('a scheduled invocation', () => {
   });
 
   it('looks once when the only job is unschedulable', async () => {
-    lab = await startLab({ pools: [cpu] });
+    const lab = await startLab({ pools: [cpu] });
     lab.world.coderd.submitJob({ organization: 'default', tags: { cluster: 'tpu' }, durationMs: 60_000 });
     expect(await invoke(lab)).toEqual([0]);
   });
 
   it('looks again only if a look that takes as long ends 5 s before the timeout', async () => {
-    lab = await startLab({ pools: [cpu], latencies: { boot: [90_000, 90_000] } });
+    const lab = await startLab({ pools: [cpu], latencies: { boot: [90_000, 90_000] } });
     lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
     const own = lab;
     const slow = (): Ports => {
@@ -73,12 +70,12 @@ describe('a scheduled invocation', () => {
   });
 
   it('passes the duration of the look to its report', async () => {
-    lab = await startLab({ pools: [cpu] });
+    const lab = await startLab({ pools: [cpu] });
     const { timeline } = lab.world;
     const { ecs, ...ports } = lab.ports();
     const services = ecs.services.bind(ecs);
     ecs.services = async () => {
-      lab?.pass(3);
+      lab.pass(3);
       return services();
     };
     const tookMs: number[] = [];
@@ -92,7 +89,7 @@ describe('a scheduled invocation', () => {
   });
 
   it('continues when the report of a look throws', async () => {
-    lab = await startLab({ pools: [cpu] });
+    const lab = await startLab({ pools: [cpu] });
     lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
     const looks = await invoke(lab, 55, () => {
       throw new Error('no space left for logs');
@@ -103,7 +100,7 @@ describe('a scheduled invocation', () => {
 
 describe('a failing pool', () => {
   it('does not stop other pools and fails the invocation with one line per cause', async () => {
-    lab = await startLab({ pools: [cpu, data] });
+    const lab = await startLab({ pools: [cpu, data] });
     const { world } = lab;
     for (const organization of ['default', 'data'])
       world.coderd.submitJob({
@@ -125,7 +122,7 @@ describe('a failing pool', () => {
   });
 
   it('fails alone when ECS refuses its update', async () => {
-    lab = await startLab({ pools: [cpu, { ...data, organization: 'default' }] });
+    const lab = await startLab({ pools: [cpu, { ...data, organization: 'default' }] });
     for (const tags of [{}, { team: 'data' }])
       lab.world.coderd.submitJob({ organization: 'default', tags, durationMs: 1000 });
     const { ecs, ...ports } = lab.ports();

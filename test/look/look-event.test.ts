@@ -5,17 +5,28 @@ import { observeFleet } from '../../bench/fleet/serve.ts';
 import { parseSnapshot } from '../../lambda/adapters/snapshot-schema.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { decide } from '../../lambda/decision/decide.ts';
-import type { EpochMs, PoolName, TaskArn } from '../../lambda/decision/model/brands.ts';
-import type { Action, Finding, Plan } from '../../lambda/decision/model/plan.ts';
+import type { EpochMs, JobId, PoolName, TaskArn } from '../../lambda/decision/model/brands.ts';
+import type { Action, DeadBuild, Finding, Plan } from '../../lambda/decision/model/plan.ts';
 import type { Job, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { bytesOf, fitting } from '../../lambda/explain/truncate-rows.ts';
 import { answerOf } from '../../lambda/look/answer.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import { type LookEvent, lookEvent } from '../../lambda/look/look-event.ts';
+import { OrphanEvents } from '../../lambda/look/orphan-event.ts';
 import { FullViewAge } from '../../lambda/telemetry/full-view-age.ts';
 import { lookMetrics, rareMetrics } from '../../lambda/telemetry/look-metrics.ts';
 import { METRICS } from '../../lambda/telemetry/metric-names.ts';
-import { aConfig, ago, aJob, anOrganization, aPool, aSnapshot, MINUTE, reading } from '../support/parts.ts';
+import {
+  aConfig,
+  ago,
+  aJob,
+  anOrganization,
+  aPool,
+  aSnapshot,
+  jobId,
+  MINUTE,
+  reading,
+} from '../support/parts.ts';
 import { draw, type Picture } from '../support/picture.ts';
 
 const NO_PROMISES = { pendingJobs: [], pendingJobsLeftOut: 0 };
@@ -285,7 +296,7 @@ describe('the age of the last full view', () => {
   });
 });
 
-const LARGE = { jobs: 10_000, pools: 50, daemons: 1_000, workspaces: 2_000, seed: 1 };
+const LARGE = { jobs: 500, pools: 50, daemons: 100, workspaces: 100, seed: 1 };
 const large = await observeFleet(makeFleet(LARGE));
 
 describe('what does not fit', () => {
@@ -293,21 +304,21 @@ describe('what does not fit', () => {
   const LOG_EVENT = 256 * 1024;
   const ANSWER = 6 * 1024 * 1024;
   const ENVELOPE = 2 * 1024;
-  const snapshot = inGroups(large.snapshot, 8_000);
+  const snapshot = inGroups(large.snapshot, 17);
   const plan = decide(snapshot, large.config);
 
-  /** Gives each job one more tag, so that each job is its own tag group. */
-  function inGroups({ coder, ...rest }: Snapshot, groups: number): Snapshot {
-    let count = 0;
-    const organizations = coder.organizations.map((organization) => ({
+  /** Copies each pending job so often, with one more tag: each copy is a tag group of its own. */
+  function inGroups({ coder, ...rest }: Snapshot, copies: number): Snapshot {
+    const copiesOf = (job: Job): readonly Job[] =>
+      Array.from({ length: copies }, (_, copy) => {
+        const id = jobId(`${job.id}-${copy}`);
+        return { ...job, id, tags: { ...job.tags, ticket: id } };
+      });
+    const organizations = coder.organizations.map(({ jobs, ...organization }) => ({
       ...organization,
       jobs: {
-        ...organization.jobs,
-        items: organization.jobs.items.map((job) =>
-          job.status === 'pending' && ++count <= groups
-            ? { ...job, tags: { ...job.tags, ticket: `${count}` } }
-            : job,
-        ),
+        ...jobs,
+        items: jobs.items.flatMap((job) => (job.status === 'pending' ? copiesOf(job) : [job])),
       },
     }));
     return { ...rest, coder: { ...coder, organizations } };
@@ -380,4 +391,72 @@ describe('what does not fit', () => {
   ])('leaves $kept of $rows in $bytes bytes: $because', ({ rows, bytes, kept }) => {
     expect(fitting(rows, bytes)).toEqual(kept);
   });
+});
+
+// Which builds that died with their tasks a process logs, and when again.
+
+const build = (job: string, given: Partial<DeadBuild> = {}): DeadBuild => ({
+  job: job as JobId,
+  workspace: 'dev',
+  workspaceId: 'w',
+  owner: null,
+  transition: 'start',
+  template: 'linux',
+  startedAt: '2026-11-20T08:45:00.000Z',
+  stoppedAt: '2026-11-20T08:50:00.000Z',
+  task: '1',
+  cause: 'spot',
+  reason: 'Your Spot Task was interrupted.',
+  ...given,
+});
+
+const planWith = (...builds: readonly DeadBuild[]): Plan =>
+  ({
+    findings: [
+      { code: 'build-died-with-task', pool: 'cpu' as PoolName, organization: 'default', builds },
+      { code: 'version-unknown' },
+    ],
+  }) as unknown as Plan;
+
+it('logs a death once, with flat fields and its pool', () => {
+  const events = new OrphanEvents();
+  const plan = planWith(build('a'));
+  expect(events.newOf(plan)).toEqual([{ pool: 'cpu', organization: 'default', ...build('a') }]);
+  expect(events.newOf(plan)).toEqual([]);
+  expect(events.newOf(planWith(build('b'), build('a'))).map(({ job }) => job)).toEqual(['b']);
+});
+
+it('logs a death again once more is known of it, and not when less is known', () => {
+  const events = new OrphanEvents();
+  events.newOf(planWith(build('a')));
+  const more = build('a', { owner: 'alice' });
+  expect(events.newOf(planWith(more))).toMatchObject([{ owner: 'alice' }]);
+  expect(events.newOf(planWith(build('a')))).toEqual([]);
+  expect(events.newOf(planWith(more))).toEqual([]);
+});
+
+it('does not log a death again after a look that did not see its task', () => {
+  const events = new OrphanEvents();
+  events.newOf(planWith(build('a')));
+  events.newOf(planWith());
+  expect(events.newOf(planWith(build('a')))).toEqual([]);
+});
+
+it('remembers 2,000 deaths', () => {
+  const events = new OrphanEvents();
+  const all = Array.from({ length: 2_000 }, (_, index) => build(`${index}`));
+  events.newOf(planWith(...all));
+  expect(events.newOf(planWith(...all))).toEqual([]);
+  events.newOf(planWith(build('one more')));
+  expect(events.newOf(planWith(...all.slice(0, 2).reverse())).map(({ job }) => job)).toEqual(['0']);
+});
+
+it('logs a death again in a new process', () => {
+  new OrphanEvents().newOf(planWith(build('a')));
+  expect(new OrphanEvents().newOf(planWith(build('a')))).toHaveLength(1);
+});
+
+it('counts the builds that died in the metric, and has no value without one', () => {
+  expect(rareMetrics(planWith(build('a'), build('b'))).DeadBuilds).toBe(2);
+  expect(rareMetrics(planWith()).DeadBuilds).toBeUndefined();
 });

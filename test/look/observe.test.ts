@@ -146,7 +146,6 @@ describe('the forecast', () => {
       lab.pass(seconds);
     }
     await observe(lab.ports(), lab.config);
-    await lab.close();
     expect(requests.filter((operation) => operation.endsWith('/workspaces'))).toHaveLength(2);
   });
 
@@ -284,7 +283,6 @@ describe('the record of recent jobs', () => {
       const { coder } = await observe(lab.ports(), lab.config);
       items.push(coder.organizations[0]?.recentJobs?.items ?? []);
     }
-    await lab.close();
     expect(items.map((jobs) => jobs.map(({ status }) => status))).toEqual([
       ['pending'],
       ['succeeded'],

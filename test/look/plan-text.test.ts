@@ -6,13 +6,16 @@ import { describe, expect, it } from 'vitest';
 import { parseSnapshot } from '../../lambda/adapters/snapshot-schema.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';
-import type { Reason } from '../../lambda/decision/model/plan.ts';
+import type { Finding, Reason } from '../../lambda/decision/model/plan.ts';
+import type { NoPromise, PendingJob, Promises } from '../../lambda/decision/model/promise.ts';
 import { explainPool } from '../../lambda/explain/explain.ts';
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
+import { promiseLines, promiseSentence } from '../../lambda/explain/promise-text.ts';
 import { reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { planText } from '../../lambda/explain/text.ts';
-import { poolName } from '../support/parts.ts';
+import { jobId, poolName } from '../support/parts.ts';
 import { draw, type Picture } from '../support/picture.ts';
+import { organizationIn } from '../support/planned.ts';
 
 const until = '2026-11-20T10:00:00Z';
 const pin = (count: number) => ({
@@ -323,5 +326,182 @@ it('says which daemons claim a task, what follows and what to do', () => {
   ];
   expect(sentenceOf({ code: 'possible-intruder', pool, daemons: two })).toContain(
     '2 daemons have the id or the address of one of its tasks',
+  );
+});
+
+// The sentences about promised starts.
+
+const takenAt = '2026-11-20T09:00:00.000Z';
+const at = (seconds: number): string => new Date(Date.parse(takenAt) + seconds * 1000).toISOString();
+const startsIn = (p5: number, p50: number, p95: number) => ({ p5: at(p5), p50: at(p50), p95: at(p95) });
+
+const job = (given: Partial<PendingJob> = {}): PendingJob => ({
+  id: jobId('1a2b3c4d-0000-4000-8000-000000000000'),
+  organization: 'default',
+  tags: { cluster: 'gpu' },
+  type: 'workspace_build',
+  workspace: 'alice/dev',
+  createdAt: at(-20),
+  failsAt: at(1780),
+  pool: poolName('gpu'),
+  startsAt: startsIn(25, 40, 95),
+  runningBuilds: 0,
+  why: null,
+  ...given,
+});
+
+it.each<{ given: Partial<PendingJob>; text: string }>([
+  {
+    given: {},
+    text: 'job 1a2b3c4d of alice/dev (tags cluster=gpu): starts in about 40 s (between 25 s and 95 s)',
+  },
+  {
+    given: { workspace: null, tags: {}, startsAt: startsIn(200, 400, 900) },
+    text: 'job 1a2b3c4d of organization "default" (untagged): starts in about 7 min (between 3 min and 15 min)',
+  },
+  {
+    given: { startsAt: startsIn(300, 1200, 2400) },
+    text: 'job 1a2b3c4d of alice/dev (tags cluster=gpu): starts in about 20 min (between 5 min and 40 min), unless coderd fails it first, in 30 min',
+  },
+  {
+    given: { startsAt: startsIn(300, 1200, 2400), failsAt: null },
+    text: 'job 1a2b3c4d of alice/dev (tags cluster=gpu): starts in about 20 min (between 5 min and 40 min)',
+  },
+  {
+    given: { startsAt: startsIn(240, 300, 900), runningBuilds: 3 },
+    text: 'job 1a2b3c4d of alice/dev (tags cluster=gpu): starts in 4 min to 15 min, depending on 3 running builds',
+  },
+  {
+    given: { startsAt: startsIn(16, 54, 165) },
+    text: 'job 1a2b3c4d of alice/dev (tags cluster=gpu): starts in 16 s to 3 min',
+  },
+  {
+    given: { startsAt: startsIn(0, 0, 1) },
+    text: 'job 1a2b3c4d of alice/dev (tags cluster=gpu): starts now',
+  },
+  {
+    given: { startsAt: null, why: 'no-room' },
+    text: 'job 1a2b3c4d of alice/dev (tags cluster=gpu): start unknown: it waits for room within the limits',
+  },
+])('says "$text"', ({ given, text }) => {
+  expect(promiseSentence(job(given), takenAt)).toBe(text);
+});
+
+it('shows the first jobs, counts the others, and leaves unschedulable ones to their own section', () => {
+  const promises: Promises = {
+    pendingJobs: [
+      job({ startsAt: null, why: 'unschedulable' }),
+      ...Array.from({ length: 5 }, (_, at) => job({ id: jobId(`job-${at}`) })),
+    ],
+    pendingJobsLeftOut: 200,
+  };
+  const lines = promiseLines(promises, { takenAt, most: 2 });
+  expect(lines).toHaveLength(3);
+  expect(lines.at(-1)).toBe('and 203 jobs more; --json has the first 6');
+  expect(lines.join()).not.toContain('unschedulable');
+});
+
+it('has one line for all jobs whose start is unknown for the same reason', () => {
+  const waiting = (count: number, why: NoPromise) =>
+    Array.from({ length: count }, () => job({ startsAt: null, why }));
+  const promises: Promises = {
+    pendingJobs: [
+      ...waiting(9, 'no-room'),
+      job(),
+      ...waiting(2, 'build-length-unknown'),
+      ...waiting(1, 'no-room'),
+    ],
+    pendingJobsLeftOut: 0,
+  };
+  expect(promiseLines(promises, { takenAt, most: 2 })).toEqual([
+    '10 jobs of organization "default" (tags cluster=gpu): start unknown: it waits for room within the limits',
+    promiseSentence(job(), takenAt),
+    'and 2 jobs more; --json has them',
+  ]);
+});
+
+// * The text for transitions that coderd refuses: which workspaces, likely causes, and the next try.
+
+type Refused = Extract<Finding, { readonly code: 'transitions-refused' }>;
+
+/** Workspaces due since 08:10, and a daemon that was there from 08:00 until 08:30; it is 09:00. */
+function planOf(
+  workspaces: Picture['workspaces'],
+  members: readonly object[] = [],
+  pools: Picture['pools'] = { cpu: {} },
+) {
+  const { snapshot: document, config: settings } = draw({
+    pools,
+    strangers: [{}],
+    ...(workspaces && { workspaces }),
+  });
+  const organization = organizationIn(document);
+  Object.assign(organization.daemons.items[0] ?? {}, { last_seen_at: '2026-11-20T08:28:30Z' });
+  Object.assign(organization, { members: { status: 'ok', takenAt: document.takenAt, items: members } });
+  for (const [index, workspace] of (organization.workspaces?.items ?? []).entries())
+    Object.assign(workspace, { name: `dev-${index}`, owner_name: 'ada', owner_id: 'ada-id' });
+  const snapshot = parseSnapshot(document);
+  const deliberation = deliberate(snapshot, checkConfig(settings).config);
+  const { findings, actions } = deliberation.plan;
+  const refused = findings.find((finding): finding is Refused => finding.code === 'transitions-refused');
+  return { refused, findings, actions, explained: explainPool('cpu', deliberation, snapshot) ?? '' };
+}
+
+const STARTS = [{ startsInS: -3000 }];
+const STOPS = [{ stopsInS: -3000 }];
+
+describe('the finding transitions-refused', () => {
+  it('names ten workspaces with their owners and counts the rest', () => {
+    const { refused } = planOf([{ startsInS: -3000, count: 12 }]);
+    expect(refused).toMatchObject({ transitions: 12, at: '2026-11-20T08:10:00.000Z', ownersUnknown: 12 });
+    expect(refused?.workspaces).toHaveLength(10);
+    expect(refused && sentenceOf(refused)).toMatch(/: ada\/dev-\d+, .* and 2 more\. /);
+  });
+
+  it('tells you what to do', () => {
+    const { refused } = planOf(STARTS);
+    expect(refused && sentenceOf(refused)).toMatchInlineSnapshot(
+      `"organization "default", tags (untagged): coderd refused 1 autostart at 20 November 2026 08:10:00 UTC although it saw a daemon: ada/dev-0. coderd starts only workspaces of active owners, and does not tell whether 1 owner is suspended or dormant. Look for "failed to transition workspace" in coderd's log (a required parameter may have no value), or clear the schedule of the workspace. The autoscaler next starts a pool for it at 20 November 2026 09:30:00 UTC"`,
+    );
+  });
+
+  it('does not mention owners that coderd reports as active', () => {
+    const { refused } = planOf(STARTS, [{ user_id: 'ada-id', status: 'active' }]);
+    expect(refused?.ownersUnknown).toBe(0);
+    expect(refused && sentenceOf(refused)).not.toContain('suspended');
+  });
+
+  it('does not mention schedules for a refused stop', () => {
+    const { refused } = planOf(STOPS);
+    expect(refused && sentenceOf(refused)).toMatch(
+      /coderd refused 1 autostop at 20 November 2026 08:10:00 UTC .*\(a required parameter may have no value\)\. The /,
+    );
+    expect(refused && sentenceOf(refused)).not.toMatch(/schedule|suspended/);
+  });
+
+  it.each<{ readonly pools: Picture['pools']; readonly because: string }>([
+    { pools: { cpu: { tags: { size: 'large' } } }, because: 'no pool has the tags' },
+    { pools: { cpu: { wake: { autostart: false } } }, because: 'no pool with the tags wakes for autostarts' },
+  ])('promises no start of a pool if $because', ({ pools }) => {
+    const { refused } = planOf(STARTS, [], pools);
+    expect(refused?.nextTryAt).toBeNull();
+    expect(refused && sentenceOf(refused)).toMatch(
+      / of the workspace\. The autoscaler starts no pool for it: none that may start has these tags$/,
+    );
+  });
+
+  it('replaces the finding transitions-late and starts no pool', () => {
+    const { findings, actions } = planOf(STARTS);
+    expect(findings.map(({ code }) => code)).toEqual(['transitions-refused']);
+    expect(actions).toEqual([]);
+  });
+});
+
+it('shows in the explanation when a pool starts again', () => {
+  const line = planOf(STARTS)
+    .explained.split('\n')
+    .find((text) => text.includes('refused'));
+  expect(line?.trim()).toMatchInlineSnapshot(
+    `"(untagged): 1 autostart at 20 November 2026 08:10:00 UTC that coderd has refused although it saw a daemon -> no pool starts for it before 20 November 2026 09:30:00 UTC"`,
   );
 });

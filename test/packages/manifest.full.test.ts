@@ -1,7 +1,6 @@
 /** The generated package.json files, and what `npm run package` puts beside them. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
@@ -11,6 +10,7 @@ import { licencesOf } from '../../packaging/bundle.ts';
 import { CLI, CONSTRUCT, type PackageDefinition } from '../../packaging/definitions.ts';
 import { manifestOf, repositoryOf } from '../../packaging/manifest.ts';
 import { writePackage } from '../../packaging/write-package.ts';
+import { ownFolder } from '../support/own-folder.ts';
 
 const projectDir = resolve('.');
 const outDir = mkdtempSync(join(projectDir, 'node_modules', '.packages-'));
@@ -148,8 +148,7 @@ describe('a manifest', () => {
     engines: { node: '>=22.19.0' },
     dependencies: { zod: '4.0.0' },
   };
-  const empty = mkdtempSync(join(tmpdir(), 'manifest-'));
-  afterAll(() => rmSync(empty, { recursive: true }));
+  const empty = ownFolder();
 
   it('names the repository only if it is known', () => {
     const repository = repositoryOf({

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { ownFolder } from '../support/own-folder.ts';
 
 const READY = {
   'package.json': '{ "version": "1.2.3" }',
@@ -13,8 +13,7 @@ const READY = {
 
 /** A committed repository with these files, and what `npm run release` does in it. */
 function release(changes: Readonly<Partial<Record<keyof typeof READY, string>>>) {
-  const dir = mkdtempSync(join(tmpdir(), 'release-'));
-  onTestFinished(() => rmSync(dir, { recursive: true }));
+  const dir = ownFolder();
   for (const [path, text] of Object.entries({ ...READY, ...changes })) {
     mkdirSync(join(dir, dirname(path)), { recursive: true });
     writeFileSync(join(dir, path), text);
@@ -58,4 +57,26 @@ it.each([
   expect(status).toBe(1);
   expect(text).toContain(says);
   expect(sh('git tag').text).toBe('');
+});
+
+const run = (script: string) =>
+  spawnSync(process.execPath, ['--require', './packaging/matrix/deny-network.cjs', '-e', script], {
+    encoding: 'utf8',
+  });
+
+it.each([
+  ['a socket', "require('node:net').connect(9, '127.0.0.1')"],
+  ['an HTTP request', "require('node:http').get('http://127.0.0.1:65001')"],
+  ['fetch', "fetch('http://127.0.0.1:65001')"],
+])('a command of the matrix fails if it uses the network by %s', (_, script) => {
+  const { status, stderr } = run(script);
+  expect(status).toBe(1);
+  expect(stderr).toContain('this must work offline, but it connects to');
+});
+
+it('a command of the matrix may use a local socket', () => {
+  const { status } = run(
+    "const s = require('node:net').connect('/nonexistent.sock'); s.on('error', () => process.exit(0))",
+  );
+  expect(status).toBe(0);
 });

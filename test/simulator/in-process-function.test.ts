@@ -1,5 +1,5 @@
 /** Which process of the function runs an invocation. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
 import { HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { Random } from '../../simulator/base/random.ts';
@@ -16,7 +16,6 @@ beforeEach(async () => {
   const pool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 };
   lab = await startLab({ pools: [pool], overHttp: false });
 });
-afterEach(() => lab.close());
 
 /** Each process reads the record of builds once, when it begins. `startsAt`: when they did. */
 function deploy(lifeMs?: readonly [number, number]) {

@@ -61,13 +61,9 @@ async function runLooksWith(
 ): Promise<readonly LookResult[]> {
   const lab = await startTraceLab(seed);
   const replay = new Replay(lab.world, traceOf(seed));
-  try {
-    const ticks = await lab.invoke(MINUTES, portsOf(lab));
-    expect(replay.jobs().filter(({ record }) => record !== undefined).length).toBeGreaterThan(JOBS / 2);
-    return ticks;
-  } finally {
-    await lab.close();
-  }
+  const ticks = await lab.invoke(MINUTES, portsOf(lab));
+  expect(replay.jobs().filter(({ record }) => record !== undefined).length).toBeGreaterThan(JOBS / 2);
+  return ticks;
 }
 
 const inProcess = ({ world }: Lab): (() => Ports) =>
@@ -120,33 +116,29 @@ const WANTED: WantedSecret = {
 it('a fault that is taught to the simulated AWS shows in process as over HTTP', async () => {
   const pool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 2 };
   const lab = await startLab({ pools: [pool] });
-  try {
-    const { world } = lab;
-    lab.pass(400);
-    const tasks = world.ecs.tasks().map(({ identity }) => identity.arn);
-    const refused = world.ecs.tasks()[0]?.identity.id ?? '';
-    world.ecs.refusingTasks.add(refused);
-    world.secrets.denyOperation('ListSecrets');
-    const seenBy = async ({ ecs, secrets }: Ports) => ({
-      refusals: (await ecs.requestDrain(tasks)).map(({ task, reason }) => [task, reason]),
-      secrets: (await secrets?.entries([WANTED], world.timeline.now()))?.status,
-    });
-    const virtual = await seenBy(inProcess(lab)());
-    expect(virtual).toEqual({
-      refusals: [[expect.stringContaining(refused), 'InvalidParameterException']],
-      secrets: 'forbidden',
-    });
-    expect(await seenBy(lab.ports())).toEqual(virtual);
-    const service = world.service('cpu').identity.arn;
-    const throttled = (calls: number, { ecs }: Ports) => {
-      world.ecs.throttleNext('UpdateService', calls);
-      return ecs.setDesired(service, 3).catch(({ message }: Error) => message);
-    };
-    for (const ports of [inProcess(lab), lab.ports]) {
-      expect(await throttled(2, ports())).toBeUndefined();
-      expect(await throttled(3, ports())).toBe('ThrottlingException: Rate exceeded');
-    }
-  } finally {
-    await lab.close();
+  const { world } = lab;
+  lab.pass(400);
+  const tasks = world.ecs.tasks().map(({ identity }) => identity.arn);
+  const refused = world.ecs.tasks()[0]?.identity.id ?? '';
+  world.ecs.refusingTasks.add(refused);
+  world.secrets.denyOperation('ListSecrets');
+  const seenBy = async ({ ecs, secrets }: Ports) => ({
+    refusals: (await ecs.requestDrain(tasks)).map(({ task, reason }) => [task, reason]),
+    secrets: (await secrets?.entries([WANTED], world.timeline.now()))?.status,
+  });
+  const virtual = await seenBy(inProcess(lab)());
+  expect(virtual).toEqual({
+    refusals: [[expect.stringContaining(refused), 'InvalidParameterException']],
+    secrets: 'forbidden',
+  });
+  expect(await seenBy(lab.ports())).toEqual(virtual);
+  const service = world.service('cpu').identity.arn;
+  const throttled = (calls: number, { ecs }: Ports) => {
+    world.ecs.throttleNext('UpdateService', calls);
+    return ecs.setDesired(service, 3).catch(({ message }: Error) => message);
+  };
+  for (const ports of [inProcess(lab), lab.ports]) {
+    expect(await throttled(2, ports())).toBeUndefined();
+    expect(await throttled(3, ports())).toBe('ThrottlingException: Rate exceeded');
   }
 });

@@ -1,6 +1,6 @@
 /** A registry of container images on loopback that answers as ghcr.io does. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { Servers } from './servers.ts';
+import { serve } from './servers.ts';
 
 /** The sizes of the layers, by architecture. */
 export type Layers = Readonly<Record<string, readonly number[]>>;
@@ -10,16 +10,14 @@ export type ImageRegistry = {
   readonly fetch: typeof globalThis.fetch;
   /** The paths that were asked for. */
   readonly asked: readonly string[];
-  readonly close: () => Promise<void>;
 };
 
 const INDEX = 'application/vnd.oci.image.index.v1+json';
 
-/** Public images, by name and tag (`coder/coder:v2.30.0`). Other images are private. */
+/** Public images, by name and tag (`coder/coder:v2.30.0`). Other images are private. It closes with the test. */
 export async function startImageRegistry(images: Readonly<Record<string, Layers>>): Promise<ImageRegistry> {
   const asked: string[] = [];
-  const servers = new Servers();
-  const url = await servers.plain(({ url: path = '', headers }, response) => {
+  const url = await serve(({ url: path = '', headers }, response) => {
     asked.push(path);
     const answer = answerTo(new URL(path, 'http://registry'), headers, images);
     response.writeHead(typeof answer === 'number' ? answer : 200).end(JSON.stringify(answer));
@@ -27,7 +25,6 @@ export async function startImageRegistry(images: Readonly<Record<string, Layers>
   return {
     fetch: (to, init) => fetch(String(to).replace('https://ghcr.io', url), init),
     asked,
-    close: () => servers.close(),
   };
 }
 

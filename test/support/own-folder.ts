@@ -1,11 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 
-/** A folder of its own for a test file. It is removed after the file's tests. */
+/** A new folder. It is removed after the run, with all that tests have written (run-environment.ts). */
 export function ownFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'autoscaler-test-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
+  return mkdtempSync(join(tmpdir(), 'autoscaler-test-'));
 }

@@ -1,4 +1,4 @@
-/** Servers on this machine over HTTP and TLS, with a self-signed certificate. */
+/** Servers on this machine over HTTP and TLS, with a self-signed certificate, and clients of them. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
@@ -6,6 +6,9 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { CoderdHttp, type CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
 
 export type Certificate = { readonly key: string; readonly cert: string };
 
@@ -22,34 +25,48 @@ export function makeCertificate(name = 'IP:127.0.0.1'): Certificate {
   return pem;
 }
 
-/** The servers of one test. */
-export class Servers {
-  readonly #closers: (() => Promise<void>)[] = [];
+/** Takes what closes a server. A test leaves it out: its servers close when it ends. */
+export type CloseLater = (close: () => Promise<void>) => void;
 
-  /** Returns the port. */
-  async listen(server: Server): Promise<number> {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const sockets = new Set<{ destroy(): void }>();
-    server.on('connection', (socket) => sockets.add(socket));
-    this.#closers.push(async () => {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    });
-    return (server.address() as AddressInfo).port;
-  }
+/** Returns the port. */
+export async function listen(server: Server, closeLater: CloseLater = onTestFinished): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const sockets = new Set<{ destroy(): void }>();
+  server.on('connection', (socket) => sockets.add(socket));
+  closeLater(async () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  });
+  return (server.address() as AddressInfo).port;
+}
 
-  /** Returns the URL. */
-  async plain(listener: RequestListener): Promise<string> {
-    return `http://127.0.0.1:${await this.listen(createServer(listener))}`;
-  }
+/** Returns the URL. */
+export async function serve(listener: RequestListener, closeLater?: CloseLater): Promise<string> {
+  return `http://127.0.0.1:${await listen(createServer(listener), closeLater)}`;
+}
 
-  /** Returns the URL. */
-  async tls(certificate: Certificate, listener: RequestListener): Promise<string> {
-    return `https://127.0.0.1:${await this.listen(createTlsServer(certificate, listener))}`;
-  }
+/** Returns the URL. */
+export async function serveTls(
+  certificate: Certificate,
+  listener: RequestListener,
+  closeLater?: CloseLater,
+): Promise<string> {
+  return `https://127.0.0.1:${await listen(createTlsServer(certificate, listener), closeLater)}`;
+}
 
-  async close(): Promise<void> {
-    for (const close of this.#closers.splice(0).reverse()) await close();
-  }
+/** A client of coderd that closes when the test ends. */
+export function coderdClient(
+  url: string,
+  {
+    token = 'token',
+    ...options
+  }: Partial<Omit<CoderdHttpOptions, 'token'>> & {
+    readonly token?: string | CoderdHttpOptions['token'];
+  } = {},
+): CoderdHttp {
+  const read = typeof token === 'string' ? { read: async () => new Secret(token) } : token;
+  const http = new CoderdHttp({ url, token: read, ...options });
+  onTestFinished(() => http.close());
+  return http;
 }

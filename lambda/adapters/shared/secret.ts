@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const HIDDEN = '[secret]';
 
-/** `[secret]` in strings, JSON and logs. test/secrets/secret.test.ts lists the callers of `reveal`. */
+/** `[secret]` in strings, JSON and logs. test/secrets/watch.test.ts lists the callers of `reveal`. */
 export class Secret {
   readonly #value: string;
 

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { benchText } from '../../../backtest/bench/policies-text.ts';
@@ -18,6 +17,7 @@ import { SMALL_TEAM } from '../../../backtest/scenarios/special.ts';
 import { runsOf } from '../../../backtest/search/search.ts';
 import type { Order, WorkerPool } from '../../../backtest/search/worker-pool.ts';
 import { writeTrace } from '../../../backtest/trace/write.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 
 const WAIT = {
   jobs: 1,
@@ -173,7 +173,7 @@ describe('comparePolicies', () => {
   });
 
   it('runs a trace file on one pool of up to 100 tasks', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'bench-trace-')), 'log.jsonl');
+    const file = join(ownFolder(), 'log.jsonl');
     writeFileSync(file, [...writeTrace({ ...subject.traceOf(1), name: 'log' })].join(''));
     const orders: Order[] = [];
     const { scenario, days, traces } = await comparePolicies(traceSubject(file), {

@@ -2,14 +2,14 @@
  * Opens reports in a real Chromium, and records its console messages and requests. Nothing reaches
  * a network.
  */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, it, onTestFinished } from 'vitest';
 import type { Backtest } from '../../../backtest/replay/result.ts';
 import { renderReport } from '../../../backtest/report/render.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const ARGS = [
@@ -40,7 +40,7 @@ export type OpenReport = {
 
 /** Starts one browser for all tests of a file. Returns a function that opens a report in it. */
 export function reportBrowser(): (backtest: Backtest, options: BrowserContextOptions) => Promise<OpenReport> {
-  const folder = mkdtempSync(join(tmpdir(), 'report-'));
+  const folder = ownFolder();
   const files = new Map<Backtest, string>();
   let browser: Browser | undefined;
   beforeAll(async () => {
@@ -48,7 +48,6 @@ export function reportBrowser(): (backtest: Backtest, options: BrowserContextOpt
   });
   afterAll(async () => {
     await browser?.close();
-    rmSync(folder, { recursive: true });
   });
   return async (backtest, options) => {
     const file = files.get(backtest) ?? join(folder, `${files.size}.html`);

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
 import { readTraceFile } from '../../../backtest/trace/file.ts';
 import { TraceError } from '../../../backtest/trace/problems.ts';
 import { type ReadTrace, readTrace } from '../../../backtest/trace/read.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 
 const JOB = { at: '2026-03-02T09:00:00Z', organization: 'default', tags: {}, seconds: 74, kind: 'user' };
 const jobLine = (fields: Readonly<Record<string, unknown>> = {}): string =>
@@ -222,8 +223,7 @@ describe('a valid trace', () => {
 });
 
 describe('readTraceFile', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'trace-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = ownFolder();
 
   it('reads a file in chunks that cut lines and characters in two', () => {
     const file = join(folder, 'long.jsonl');
@@ -247,4 +247,22 @@ describe('readTraceFile', () => {
       `${folder}: reading the file: the path is a folder; write the path of a file`,
     );
   });
+});
+
+const LINE = '{"at":"2026-03-02T09:00:00Z","organization":"default","tags":{},"seconds":74,"kind":"user"}\n';
+const folder = ownFolder();
+
+it('reads a file of several chunks that cut characters in two', () => {
+  const file = join(folder, 'long.jsonl');
+  const named = LINE.replace('default', 'Zoë 組織');
+  writeFileSync(file, named.repeat(30_000));
+  const { trace } = readTraceFile(file);
+  expect(trace.jobs.length).toBe(30_000);
+  expect(new Set(trace.jobs.map(({ organization }) => organization))).toEqual(new Set(['Zoë 組織']));
+});
+
+it('refuses a compressed file', () => {
+  const file = join(folder, 'week.gz');
+  writeFileSync(file, gzipSync(LINE));
+  expect(() => readTraceFile(file)).toThrow(`${file}: reading the file: it is compressed; run gunzip first`);
 });

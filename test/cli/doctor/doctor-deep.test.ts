@@ -1,11 +1,10 @@
 /** `autoscaler doctor --deep` over HTTP: one line for each difference from the recorded answers. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { checkAnswers } from '../../../cli/doctor/answers.ts';
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import type { World } from '../../../simulator/world.ts';
 import { recordedReleases } from '../../../verify/conformance/answers/recordings.ts';
 import { SimulatedStage } from '../../../verify/conformance/stage/simulated-stage.ts';
@@ -13,8 +12,9 @@ import { playStory } from '../../../verify/conformance/story/story.ts';
 import { runIn } from '../../support/cli-run.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
 import { ownFolder } from '../../support/own-folder.ts';
+import { asPerson } from '../../support/own-labs.ts';
 import { IS_FULL, rows } from '../../support/runs.ts';
-import { Servers } from '../../support/servers.ts';
+import { serve } from '../../support/servers.ts';
 
 type Reply = { readonly status: number; readonly text: string; readonly type: string };
 /** Changes an answer on its way from coderd. `asked`: `GET /api/v2/…`. */
@@ -28,17 +28,8 @@ type Case = {
 
 const folder = ownFolder();
 const file = join(folder, 'autoscaler.yaml');
-const servers = new Servers();
-const closers: (() => Promise<unknown>)[] = [];
 
-beforeEach(() => {
-  vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await servers.close();
-  for (const close of closers.splice(0)) await close();
-});
+asPerson();
 
 async function deep(given: Case = {}) {
   const { coderVersion = 'v2.36.0', organizations = ['default'], broken, change } = given;
@@ -46,7 +37,6 @@ async function deep(given: Case = {}) {
     (organization): LabPool => ({ name: organization, organization, tags: {} }),
   );
   const lab = await startLab({ pools, organizations, coderVersion });
-  closers.push(() => lab.close());
   lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 1000 });
   broken?.(lab.world);
   const asked: string[] = [];
@@ -61,7 +51,7 @@ async function deep(given: Case = {}) {
 
 /** The URL of a server that passes everything on. */
 function before({ coderdUrl }: Lab, asked: string[], change: Change = (_, reply) => reply): Promise<string> {
-  return servers.plain(async (request, response) => {
+  return serve(async (request, response) => {
     let sent = '';
     for await (const chunk of request) sent += String(chunk);
     const what = `${request.method} ${request.url}`;
@@ -115,10 +105,10 @@ function together(all: readonly Difference[]): readonly Difference[] {
 describe('a coderd that answers like the recorded releases', () => {
   it.each(rows(recordedReleases(), 2))('passes for %s after the recorded story', async (release) => {
     const stage = await SimulatedStage.at(release);
-    closers.push(() => stage.close());
+    onTestFinished(() => stage.close());
     await playStory(stage);
     const http = stage.http('reader');
-    closers.push(() => http.close());
+    onTestFinished(() => http.close());
     const checks = await checkAnswers({
       http,
       organizations: [{ id: stage.names.wordFor('organization') as OrganizationId, name: 'coder' }],

@@ -1,6 +1,5 @@
 /** `autoscaler doctor` over HTTP: each check fails once, with its advice, and all pass once. */
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
@@ -12,7 +11,7 @@ import { type Answer, runIn } from '../../support/cli-run.ts';
 import { commandLabs } from '../../support/command-lab.ts';
 import { type LabOptions, type LabPool, labConfig, START } from '../../support/lab.ts';
 import { IS_FULL } from '../../support/runs.ts';
-import { Servers } from '../../support/servers.ts';
+import { serve } from '../../support/servers.ts';
 
 const pools: readonly LabPool[] = [
   { name: 'cpu', organization: 'default', tags: {} },
@@ -619,27 +618,22 @@ describe('what every request to AWS needs', () => {
   });
 
   it('gives up soon when neither coderd nor AWS ever answers', async () => {
-    const servers = new Servers();
-    try {
-      const silent = `http://127.0.0.1:${await servers.listen(createServer())}`;
-      const startedAt = performance.now();
-      const { code, out } = await doctor({
-        answerMs: 200,
-        broken: (_, { coder }) => {
-          coder.url = silent;
-          for (const name of ['ECS', 'SECRETS_MANAGER']) vi.stubEnv(`AWS_ENDPOINT_URL_${name}`, silent);
-        },
-      });
-      // without the limit, each request to AWS alone takes 15 s
-      expect(performance.now() - startedAt).toBeLessThan(5_000);
-      expect(linesOf(out, 'FAIL')).toEqual([
-        expect.stringMatching(/^FAIL {2}AWS: .*did not answer.*check the network/),
-        expect.stringMatching(/^FAIL {2}coderd reachable: no answer from coderd \(.*timeout\)/),
-      ]);
-      expect(code).toBe(1);
-    } finally {
-      await servers.close();
-    }
+    const silent = await serve(() => {});
+    const startedAt = performance.now();
+    const { code, out } = await doctor({
+      answerMs: 200,
+      broken: (_, { coder }) => {
+        coder.url = silent;
+        for (const name of ['ECS', 'SECRETS_MANAGER']) vi.stubEnv(`AWS_ENDPOINT_URL_${name}`, silent);
+      },
+    });
+    // without the limit, each request to AWS alone takes 15 s
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(linesOf(out, 'FAIL')).toEqual([
+      expect.stringMatching(/^FAIL {2}AWS: .*did not answer.*check the network/),
+      expect.stringMatching(/^FAIL {2}coderd reachable: no answer from coderd \(.*timeout\)/),
+    ]);
+    expect(code).toBe(1);
   });
 });
 

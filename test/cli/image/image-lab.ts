@@ -1,13 +1,13 @@
 /** `autoscaler image` over HTTP, with the files in a temporary folder. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, vi } from 'vitest';
+import { beforeEach } from 'vitest';
 import { stringify } from 'yaml';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
+import { ownFolder } from '../../support/own-folder.ts';
+import { asPerson } from '../../support/own-labs.ts';
 
 export const CPU: LabPool = { name: 'cpu', organization: 'default', tags: {} };
 export const GPU: LabPool = { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' } };
@@ -30,20 +30,13 @@ export type ImageLab = {
 };
 
 export function imageLabs() {
+  asPerson();
   let folder = '';
-  const labs: Lab[] = [];
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'autoscaler-image-'));
-    vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
-  });
-  afterEach(async () => {
-    vi.unstubAllEnvs();
-    for (const lab of labs.splice(0)) await lab.close();
-    rmSync(folder, { recursive: true });
+    folder = ownFolder();
   });
   const start = async ({ pools = [CPU], settings = {} }: ImageLabOptions = {}): Promise<ImageLab> => {
     const lab = await startLab({ pools });
-    labs.push(lab);
     const written = labConfig(lab.coderdUrl, pools);
     const configured = (written.pools as readonly { readonly name: string }[]).map((pool) => ({
       ...pool,

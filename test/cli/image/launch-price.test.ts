@@ -1,8 +1,7 @@
 /** The price of a launch, from a registry on loopback: what `init` writes and what `doctor` says. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { CliEnvironment } from '../../../cli/shared/cli-environment.ts';
 import { readLaunchPrice } from '../../../cli/shared/launch-price.ts';
@@ -10,36 +9,28 @@ import { loadDeployment } from '../../../lambda/config/load.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import { runIn } from '../../support/cli-run.ts';
 import { type ImageRegistry, startImageRegistry } from '../../support/image-registry.ts';
-import { type Lab, labConfig, startLab } from '../../support/lab.ts';
-import { Servers } from '../../support/servers.ts';
+import { labConfig, startLab } from '../../support/lab.ts';
+import { ownFolder } from '../../support/own-folder.ts';
+import { serve } from '../../support/servers.ts';
 
 const IMAGE = 'ghcr.io/coder/coder:v2.30.0';
 const FROM = '0.3 GB of image through the NAT gateway at $0.045 a GB';
 
-const folder = mkdtempSync(join(tmpdir(), 'autoscaler-launch-price-'));
+const folder = ownFolder();
 const file = join(folder, 'autoscaler.yaml');
-const servers = new Servers();
 let registry: ImageRegistry;
-let lab: Lab | undefined;
-beforeAll(async () => {
+beforeEach(async () => {
   registry = await startImageRegistry({
     'coder/coder:v2.30.0': { amd64: [210_000_000, 190_000_000], arm64: [200_000_000, 101_000_000] },
     'coder/coder:latest': { arm64: [60_000_000] },
     'acme/amd:v1': { amd64: [60_000_000] },
   });
-});
-beforeEach(() => {
+
   vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
 });
-afterEach(async () => {
+afterEach(() => {
   vi.unstubAllEnvs();
-  await lab?.close();
-  lab = undefined;
   rmSync(file, { force: true });
-});
-afterAll(async () => {
-  await Promise.all([registry.close(), servers.close()]);
-  rmSync(folder, { recursive: true });
 });
 
 type Asked = {
@@ -87,17 +78,17 @@ describe('the price of a launch', () => {
   });
 
   it('is unknown without a network', async () => {
-    const broken = await servers.plain((request) => request.socket.destroy());
+    const broken = await serve((request) => request.socket.destroy());
     expect(await priceOf({ fetch: (_, init) => fetch(broken, init) })).toBeUndefined();
   });
 
   it('is unknown if a proxy answers with a page', async () => {
-    const page = await servers.plain((_, response) => response.end('<html>Sign in</html>'));
+    const page = await serve((_, response) => response.end('<html>Sign in</html>'));
     expect(await priceOf({ fetch: (_, init) => fetch(page, init) })).toBeUndefined();
   });
 
   it('is unknown if the registry never answers', async () => {
-    const silent = await servers.plain(() => {});
+    const silent = await serve(() => {});
     expect(await priceOf({ fetch: (_, init) => fetch(silent, init), answerMs: 50 })).toBeUndefined();
   });
 });
@@ -108,7 +99,7 @@ const pools = [
 ];
 
 async function init(fetch?: CliEnvironment['fetch']): Promise<string> {
-  lab = await startLab({ pools });
+  const lab = await startLab({ pools });
   lab.world.coderd.addTemplate({ organization: 'default', name: 'docker' });
   lab.world.coderd.addTemplate({ organization: 'default', name: 'ml', tags: { gpu: 'a10' } });
   const environment = { CODER_URL: lab.coderdUrl };
@@ -141,7 +132,7 @@ describe('autoscaler init', () => {
 
 /** The lines about the price of a launch. */
 async function doctor(settings: readonly [object, object], more: object = {}): Promise<readonly string[]> {
-  lab = await startLab({ pools });
+  const lab = await startLab({ pools });
   const config = labConfig(lab.coderdUrl, pools) as { readonly pools: readonly object[] };
   const own = config.pools.map((pool, index) => ({ ...pool, ...settings[index] }));
   writeFileSync(file, stringify({ ...config, pools: own, ...more }));
@@ -167,7 +158,6 @@ describe('autoscaler doctor', () => {
     const before = registry.asked.length;
     await doctor([{}, {}]);
     expect(registry.asked.slice(before)).toHaveLength(3);
-    await lab?.close();
     const lines = await doctor([{}, { architecture: 'x86_64' }]);
     expect(registry.asked.slice(before)).toHaveLength(9);
     expect(lines).toEqual([
@@ -180,7 +170,6 @@ describe('autoscaler doctor', () => {
     expect(await doctor([{ image: 'ghcr.io/acme/coder:v1' }, { dollarsPerLaunch: 0.0135 }])).toEqual([
       `ok    pool "gpu": price of a launch: $0.0135 fits ${FROM}`,
     ]);
-    await lab?.close();
     const network = { vpc: 'vpc-0123456789abcdef0', subnets: ['subnet-0123456789abcdef0'] };
     expect(await doctor([{}, { dollarsPerLaunch: 0.05 }], { aws: { network } })).toEqual([]);
   });

@@ -8,16 +8,15 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { ProviderLock } from '../../../cli/image/lock-file.ts';
 import { runIn } from '../../support/cli-run.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 import { h1, LOCK_FILE, lockText, zh } from './fixtures.ts';
 import { type Built, buildImage, HAS_TOOLS } from './terraform/build-image.ts';
 import { type InitRequest, sourcesOf, terraformInit } from './terraform/init.ts';
@@ -55,10 +54,9 @@ beforeAll(async () => {
 });
 afterAll(() => registry.close());
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'autoscaler-warm-'));
+  folder = ownFolder();
   registry.forget();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 type Templates = Readonly<Record<string, readonly ProviderLock[]>>;
 

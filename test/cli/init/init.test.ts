@@ -1,22 +1,23 @@
 /** `autoscaler init` over HTTP: what it writes, what it prints, and what it refuses. */
+
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { poolNames, type TagSetOf } from '../../../cli/init/draft.ts';
 import { loadDeployment } from '../../../lambda/config/load.ts';
 import { secretsOf } from '../../../lambda/config/rules/deployment.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { World } from '../../../simulator/world.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
-import { type Lab, type LabOptions, START, startLab } from '../../support/lab.ts';
+import { type LabOptions, START, startLab } from '../../support/lab.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 
 const folder = ownFolder();
 const file = join(folder, 'autoscaler.yaml');
 
-let labs: Lab[] = [];
 afterEach(async () => {
   vi.unstubAllEnvs();
-  for (const lab of labs.splice(0)) await lab.close();
   rmSync(file, { force: true });
 });
 
@@ -51,7 +52,6 @@ async function init({
   ...options
 }: Case = {}): Promise<Answer & { readonly questions: readonly string[] }> {
   const lab = await startLab({ pools: [OTHER], organizations: ['default', 'data'], ...options });
-  labs = [...labs, lab];
   const { world, coderdUrl } = lab;
   for (const template of templates) world.coderd.addTemplate(template);
   prepare?.(world);
@@ -437,4 +437,59 @@ it('prints one JSON document with --json', async () => {
     uncheckedSecrets: [],
     firstDeployment: { tasks: 1, vcpu: 1 },
   });
+});
+
+// The names of the pools that `autoscaler init` derives from tag sets.
+
+const one = (tags: TagSetOf['tags'], organization = 'default'): TagSetOf => ({ organization, tags });
+
+it.each<{ readonly scenario: string; readonly sets: readonly TagSetOf[]; readonly names: readonly string[] }>(
+  [
+    { scenario: 'no tags: the organization', sets: [one({}, 'data')], names: ['data'] },
+    { scenario: 'a value that says enough', sets: [one({ size: 'large' })], names: ['large'] },
+    { scenario: 'a yes: the name of the tag', sets: [one({ gpu: 'true' })], names: ['gpu'] },
+    { scenario: 'a no keeps its value', sets: [one({ gpu: 'false' })], names: ['gpu-false'] },
+    { scenario: 'a number alone says nothing', sets: [one({ cpu: '8' })], names: ['cpu-8'] },
+    {
+      scenario: 'tags in the order of their names',
+      sets: [one({ region: 'eu', cluster: 'gpu' })],
+      names: ['gpu-eu'],
+    },
+    {
+      scenario: 'several organizations: each name begins with its own',
+      sets: [one({}), one({ gpu: 'a10' }, 'data')],
+      names: ['default', 'data-a10'],
+    },
+    {
+      scenario: 'two tags with the same value',
+      sets: [one({ region: 'eu' }), one({ zone: 'eu' })],
+      names: ['eu', 'zone-eu'],
+    },
+    {
+      scenario: 'values that differ only in case and punctuation',
+      sets: [one({ os: 'Win' }), one({ os: 'win' }), one({ os: 'win!' })],
+      names: ['win', 'os-win', 'win-2'],
+    },
+    { scenario: 'accents and capitals', sets: [one({ Größe: 'Größe XL' })], names: ['gro-e-xl'] },
+    { scenario: 'nothing that a name may have', sets: [one({ 大: '小' })], names: ['pool'] },
+    {
+      scenario: 'a long value',
+      sets: [one({ a: 'x'.repeat(40) }), one({ b: 'x'.repeat(40) })],
+      names: ['x'.repeat(30), `b-${'x'.repeat(28)}`],
+    },
+    { scenario: 'a name that coderd refuses for a key', sets: [one({ a: 'psk' })], names: ['a-psk'] },
+  ],
+)('gives $names for $scenario', ({ sets, names }) => {
+  expect(poolNames(sets)).toEqual(names);
+});
+
+it('gives valid and different names for any tag sets', () => {
+  const tagSet = fc.record({ organization: fc.string(), tags: fc.dictionary(fc.string(), fc.string()) });
+  fc.assert(
+    fc.property(fc.array(tagSet, { maxLength: 60 }), (sets) => {
+      const names = poolNames(sets);
+      expect(new Set(names).size).toBe(sets.length);
+      for (const name of names) expect(name).toMatch(/^[a-z0-9][a-z0-9-]{0,29}$/);
+    }),
+  );
 });

@@ -2,22 +2,21 @@
  * `autoscaler keys` over HTTP: a world with a pool `cpu`, which has a key of its own, and a pool
  * `gpu` with a managed key, for which the test runs the real key function.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../../lambda/config/load.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { connectKeys } from '../../../lambda/keys/connect.ts';
 import { deploymentOf, type OwnDeployment } from '../../../lambda/keys/model/key-names.ts';
 import { managedPoolsOf, serveKeyEvent } from '../../../lambda/keys/serve.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import { ROTATION_STEPS } from '../../../simulator/secrets/rotation.ts';
 import type { StoredSecret } from '../../../simulator/secrets/secret.ts';
 import type { World } from '../../../simulator/world.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
+import { ownFolder } from '../../support/own-folder.ts';
+import { asPerson } from '../../support/own-labs.ts';
 
 export const CPU: LabPool = { name: 'cpu', organization: 'default', tags: {} };
 export const GPU: LabPool = {
@@ -44,23 +43,10 @@ export function keysLabs(): {
   readonly file: string;
   readonly start: (options?: KeysLabOptions) => Promise<KeysLab>;
 } {
-  const folder = mkdtempSync(join(tmpdir(), 'autoscaler-keys-'));
+  const folder = ownFolder();
   const file = join(folder, 'autoscaler.yaml');
-  const labs: KeysLab[] = [];
-  beforeEach(() => {
-    vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
-  });
-  afterEach(async () => {
-    vi.unstubAllEnvs();
-    for (const { lab } of labs.splice(0)) await lab.close();
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
-  const start = async (options: KeysLabOptions = {}): Promise<KeysLab> => {
-    const lab = await KeysLab.start(file, options);
-    labs.push(lab);
-    return lab;
-  };
-  return { file, start };
+  asPerson();
+  return { file, start: (options = {}) => KeysLab.start(file, options) };
 }
 
 export class KeysLab {

@@ -1,17 +1,15 @@
 /** What `autoscaler status` tells about the waits of the last hour, from the function's log. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type RecentWaits, recentWaitLines, recentWaitsOf } from '../../../cli/status/recent-waits.ts';
 import type { Status } from '../../../cli/status/report.ts';
 import { WaitRecord } from '../../../lambda/look/wait-record.ts';
 import { type CommandLab, commandLabs, logLooks, putLine } from '../../support/command-lab.ts';
 import type { Lab, LabPool } from '../../support/lab.ts';
-import { Servers } from '../../support/servers.ts';
+import { serve } from '../../support/servers.ts';
 
 const { start } = commandLabs();
-const servers = new Servers();
-afterEach(() => servers.close());
 
 const CPU: LabPool = { organization: 'default', desiredCount: 0, name: 'cpu', tags: {}, max: 4 };
 
@@ -132,7 +130,7 @@ describe('waits that cannot be read', () => {
       response.writeHead(real.status, { 'content-type': 'application/x-amz-json-1.1' });
       response.end(await real.text());
     };
-    const url = await servers.plain((request, response) => void handle(request, response));
+    const url = await serve((request, response) => void handle(request, response));
     vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', url);
   }
 

@@ -1,7 +1,7 @@
 /** `autoscaler trace export` over HTTP: the trace has each job of the world. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { readTrace } from '../../../backtest/trace/read.ts';
 import type { JobKind, TraceJob } from '../../../backtest/trace/trace.ts';
@@ -10,7 +10,6 @@ import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { by } from '../../../lambda/decision/model/collections.ts';
 import { displayTags } from '../../../lambda/decision/model/tags.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import type { JobRecord } from '../../../simulator/coderd/tables/jobs.ts';
 import type { World } from '../../../simulator/world.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
@@ -24,6 +23,7 @@ import {
   timeOf,
 } from '../../support/lab.ts';
 import { ownFolder } from '../../support/own-folder.ts';
+import { asPerson } from '../../support/own-labs.ts';
 
 const pools: readonly LabPool[] = [
   { name: 'cpu', organization: 'default', tags: {}, desiredCount: 4 },
@@ -33,20 +33,14 @@ const folder = ownFolder();
 const config = join(folder, 'autoscaler.yaml');
 const out = join(folder, 'trace.jsonl');
 
-const labs: Lab[] = [];
-beforeEach(() => {
-  vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const lab of labs.splice(0)) await lab.close();
+asPerson();
+afterEach(() => {
   rmSync(out, { force: true, recursive: true });
 });
 
 /** A lab with daemons at work, and its configuration. */
 async function workingLab(options: Partial<LabOptions> = {}): Promise<Lab> {
   const lab = await startLab({ pools, organizations: ['default', 'data', 'other'], ...options });
-  labs.push(lab);
   writeConfig(lab, pools);
   lab.pass(5 * 60);
   return lab;

@@ -1,16 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { SCENARIOS } from '../../../backtest/scenarios/index.ts';
 import { readTrace } from '../../../backtest/trace/read.ts';
 import { run } from '../../support/cli-run.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 
 let folder = '';
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'trace-cli-'));
+  folder = ownFolder();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('autoscaler trace generate', () => {
   it('writes only the trace to standard output', async () => {

@@ -1,15 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readTrace } from '../../../backtest/trace/read.ts';
 import { run } from '../../support/cli-run.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 
 let folder = '';
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'trace-import-'));
+  folder = ownFolder();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 function written(name: string, text: string): string {
   const file = join(folder, name);

@@ -1,17 +1,17 @@
 /** The contents of a plain template, and the differences after a change of settings. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fullDiff } from '@aws-cdk/cloudformation-diff';
 import { App } from 'aws-cdk-lib';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { DockerImageAsset } from 'aws-cdk-lib/aws-ecr-assets';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PlainStack } from '../../../infra/constructs/plain/plain-stack.ts';
 import { ProvisionerAutoscaler } from '../../../infra/constructs/provisioner-autoscaler.ts';
 import type { Settings } from '../../../infra/constructs/settings.ts';
 import { FEATURE_FLAGS, synthesizePlain, type TemplateOptions } from '../../../infra/plain/write-template.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 import {
   cpu,
   deployment,
@@ -23,8 +23,7 @@ import {
 } from '../support/synthesized.ts';
 import type { Resource } from '../support/template-parts.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'plain-'));
-afterAll(() => rmSync(dir, { recursive: true }));
+const dir = ownFolder();
 
 type PlainTemplate = {
   readonly Resources: Readonly<Record<string, Resource>>;

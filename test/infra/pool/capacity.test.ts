@@ -2,19 +2,17 @@
  * A pool with two kinds of capacity: two services with one key, one role and one name. And a pool on
  * instances of the user's own capacity provider.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { Template } from 'aws-cdk-lib/assertions';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../../infra/constructs/settings.ts';
 import { synthesizePlain } from '../../../infra/plain/write-template.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 import { EXISTING, MANAGED_KEYS, MINIMAL, synthesize } from '../support/synthesized.ts';
 import { changesBetween, DELETING, propertiesOf, REPLACING } from '../support/template-changes.ts';
 import { containerOf, idsOf, serviceOf, taskOf } from '../support/template-parts.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'capacity-'));
-afterAll(() => rmSync(dir, { recursive: true }));
+const dir = ownFolder();
 
 /** Each pool with both kinds of capacity. */
 const onBoth = ({ pools, ...rest }: Settings): Settings => ({

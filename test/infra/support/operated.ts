@@ -1,6 +1,5 @@
 /** A stack with the function, its alarms and its dashboard, for an existing cluster. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
 import type { Template } from 'aws-cdk-lib/assertions';
@@ -13,6 +12,7 @@ import { AutoscalerFunction } from '../../../infra/constructs/function/autoscale
 import { Alarms } from '../../../infra/constructs/watching/alarms.ts';
 import { Dashboard } from '../../../infra/constructs/watching/dashboard.ts';
 import type { AwsSettings, DeployedPool } from '../../../lambda/config/rules/deployment.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 import { aPool, poolName } from '../../support/parts.ts';
 import { newApp, templateOf } from './synthesized.ts';
 
@@ -35,7 +35,7 @@ export type Operated = {
   readonly encrypted?: boolean;
 };
 
-const functionDir = mkdtempSync(join(tmpdir(), 'function-'));
+const functionDir = ownFolder();
 writeFileSync(join(functionDir, 'index.mjs'), 'export const handler = async () => {};\n');
 
 export function operate(operated: Operated = {}): Template {

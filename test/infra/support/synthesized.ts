@@ -1,11 +1,10 @@
 /** Deployments for tests, synthesized with the feature flags of the project's app. */
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import type { Settings } from '../../../infra/constructs/settings.ts';
 import { AutoscalerStack } from '../../../infra/stack.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 
 export type PoolSettings = Settings['pools'][number];
 
@@ -124,7 +123,7 @@ const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
 /** Without tree.json, which takes half of a synthesis. */
 export function newApp(flags: object = context): App {
-  const outdir = mkdtempSync(join(tmpdir(), 'cdk.out-'));
+  const outdir = ownFolder();
   return new App({ context: { ...flags }, outdir, treeMetadata: false });
 }
 

@@ -9,7 +9,18 @@ import { fileURLToPath } from 'node:url';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../../infra/constructs/settings.ts';
-import { cpu, deployment, EVERYTHING, EXISTING, gpu, MINIMAL, synthesize } from '../support/synthesized.ts';
+import {
+  cpu,
+  deployment,
+  EVERYTHING,
+  EXISTING,
+  gpu,
+  MINIMAL,
+  newApp,
+  stackOf,
+  synthesize,
+  templateOf,
+} from '../support/synthesized.ts';
 import {
   changesBetween,
   DELETING,
@@ -120,5 +131,25 @@ describe('the comparison of an upgrade', () => {
     const [role = ''] = Object.keys(old).filter((id) => /TaskTaskRole[0-9A-F]{8}$/.test(id));
     const { [role]: _, ...without } = old;
     expect(deletedUnderTasks(old, without)).toEqual([role]);
+  });
+});
+
+// * CDK's feature flags belong to the app, not to the construct. A user may turn them on later. That must not replace a service, because ECS would stop its tasks and their builds.
+
+describe.each([
+  { name: 'everything', settings: EVERYTHING },
+  { name: 'existing', settings: EXISTING },
+  { name: 'early success', settings: deployment([cpu, gpu], { earlySuccess: true, bindTaskRoles: true }) },
+])('a CDK app that turns on all feature flags: $name', ({ settings }) => {
+  const off = propertiesOf(templateOf(stackOf(settings, newApp({}))));
+  const on = propertiesOf(synthesize(settings));
+  const changes = changesBetween(off, on);
+
+  it('replaces and deletes nothing', () => {
+    expect(changes.filter(({ impact }) => DELETING.has(impact)).map(({ id }) => id)).toEqual([]);
+  });
+
+  it('changes neither a service nor a task definition, so no pool rolls', () => {
+    expect(changes.filter(({ type }) => type.startsWith('AWS::ECS::'))).toEqual([]);
   });
 });

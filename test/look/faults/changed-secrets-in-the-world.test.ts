@@ -1,5 +1,5 @@
 /** A secret changes while builds run: the pool replaces its tasks, a share at a time, and kills none. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SecretMetadata } from '../../../lambda/adapters/secrets/secret-metadata.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { findingLines } from '../../../lambda/explain/finding-text.ts';
@@ -17,16 +17,12 @@ import {
 } from '../../support/lab.ts';
 import { rows } from '../../support/runs.ts';
 
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
-
 const FLOOR = 3;
 
 /** A pool with three daemons at least, and eight builds of 5 to 33 minutes that began five minutes ago. */
 async function amongBuilds(pool: Partial<LabPool> = {}, options: Partial<LabOptions> = {}): Promise<Lab> {
   const cpu = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, min: FLOOR, ...pool };
   const started = await startLongLab({ pools: [cpu], victims: 'worst', readLagMs: 3_000, ...options });
-  lab = started;
   await started.run(300);
   submit(started, 8, (index) => 5 + 4 * index);
   await started.run(300);
@@ -36,7 +32,7 @@ async function amongBuilds(pool: Partial<LabPool> = {}, options: Partial<LabOpti
 /** A pool with two idle daemons. */
 async function atRest(options: Partial<LabOptions> = {}): Promise<Lab> {
   const cpu = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 2, min: 2 };
-  lab = await startLongLab({ pools: [cpu], ...options });
+  const lab = await startLongLab({ pools: [cpu], ...options });
   await lab.run(200, lab.ports(), 20);
   return lab;
 }
@@ -216,7 +212,7 @@ describe('a changed secret', () => {
 
   it('rolls nothing if its first value comes a minute after it was created empty', async () => {
     const pools = [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }];
-    lab = await startLongLab({ pools });
+    const lab = await startLongLab({ pools });
     const { world } = lab;
     world.secrets.create('coder/keys/cpu');
     await lab.run(60);
@@ -288,7 +284,7 @@ describe('a changed secret', () => {
       { name: 'cpu', organization: 'default', tags: {}, min: 1, desiredCount: 1 },
       { name: 'gpu', organization: 'default', tags: { gpu: 'yes' }, min: 1, desiredCount: 1 },
     ];
-    lab = await startLongLab({ pools, maxTasks: 10 });
+    const lab = await startLongLab({ pools, maxTasks: 10 });
     const config = {
       ...lab.config,
       pools: lab.config.pools.map((pool) =>

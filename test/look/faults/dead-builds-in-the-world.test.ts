@@ -1,5 +1,5 @@
 /** Builds that die with their tasks, with real looks: each cause, and what the looks say of it. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { DeadBuild, Finding } from '../../../lambda/decision/model/plan.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
@@ -7,16 +7,12 @@ import type { WorkspaceRecord } from '../../../simulator/coderd/tables/workspace
 import type { World } from '../../../simulator/world.ts';
 import { type Lab, type LabOptions, startLongLab } from '../../support/lab.ts';
 
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
-
 const MINUTE_S = 60;
 const CPU = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 1, min: 1, max: 4 } as const;
 
 /** A pool with one daemon, which has been starting alice's workspace for a minute. */
 async function building(options: Partial<LabOptions> = {}, buildMs = 20 * MINUTE_MS) {
   const own = await startLongLab({ pools: [CPU], coderVersion: 'v2.33.2', ...options });
-  lab = own;
   const { world } = own;
   await own.run(4 * MINUTE_S);
   const template = world.coderd.addTemplate({ organization: 'default', tags: {}, name: 'linux' });

@@ -2,15 +2,12 @@
  * Presets whose prebuilds fail. coderd counts the failures and does not tell: the findings must say
  * the same.
  */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { lookEvent } from '../../../lambda/look/look-event.ts';
 import { Random } from '../../../simulator/base/random.ts';
-import { type Lab, type LabOptions, type LabPool, startLongLab } from '../../support/lab.ts';
+import { type LabOptions, type LabPool, startLongLab } from '../../support/lab.ts';
 import { rows } from '../../support/runs.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
 
 const tags = { is_prebuild: 'true' };
 const pool: LabPool = { name: 'pre', organization: 'default', tags, desiredCount: 0, max: 5 };
@@ -22,7 +19,7 @@ type Given = Omit<Partial<LabOptions>, 'pools'> & {
 };
 
 async function start({ instances = 2, willFail = false, buildMs = 60_000, ...options }: Given = {}) {
-  lab = await startLongLab({ pools: [pool], ...options });
+  const lab = await startLongLab({ pools: [pool], ...options });
   const { coderd } = lab.world;
   const template = coderd.addTemplate({ organization: 'default', tags, buildMs: { start: buildMs } });
   const preset = coderd.addPreset({ template, instances, willFail });

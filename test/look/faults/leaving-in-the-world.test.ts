@@ -1,11 +1,10 @@
 /** Looks at leaving tasks in the second in which coderd starts to list their daemons as offline. */
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { unique } from '../../../lambda/decision/model/collections.ts';
-import { cleanLook, type Lab, startLongLab } from '../../support/lab.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
+import type { Finding } from '../../../lambda/decision/model/plan.ts';
+import type { Guard } from '../../../simulator/task/guard.ts';
+import { cleanLook, startLongLab } from '../../support/lab.ts';
 
 const STALE_MS = 90_000;
 
@@ -13,7 +12,6 @@ it('does not count a daemon that left as busy in the second in which it becomes 
   const own = await startLongLab({
     pools: [{ name: 'gpu', organization: 'default', tags: {}, desiredCount: 1 }],
   });
-  lab = own;
   const { world, config, ports } = own;
   own.pass(120);
   const [task] = world.service('gpu').tasks;
@@ -33,7 +31,6 @@ it('counts a task as leaving, and reports no finding, from its drain until coder
   const own = await startLongLab({
     pools: [{ name: 'gpu', organization: 'default', tags: {}, desiredCount: 1, min: 1, warm: 0 }],
   });
-  lab = own;
   // idle for far longer than idleTimeout
   await own.rest(60);
   const config = { ...own.config, pools: own.config.pools.map((pool) => ({ ...pool, min: 0 })) };
@@ -47,4 +44,53 @@ it('counts a task as leaving, and reports no finding, from its drain until coder
   }
   expect(unique(seen, (state) => state)).toEqual(['idle', 'leaving', 'left']);
   expect(own.world.service('gpu').state.desiredCount).toBe(0);
+});
+
+// Tasks that drain but do not leave, with real looks and clients.
+
+const MINUTE_S = 60;
+const HOUR_S = 60 * MINUTE_S;
+
+/** One task with a spare daemon. The fault comes before the autoscaler asks the task to leave. */
+async function drainAfter(fault: (guard: Guard) => void) {
+  const own = await startLongLab({
+    pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 1 }],
+  });
+  own.pass(2 * MINUTE_S);
+  const [task] = own.world.service('cpu').tasks;
+  const guard = task && own.world.guard(task.identity.id);
+  if (guard === undefined) throw new Error('no guard');
+  fault(guard);
+  await own.run(2 * MINUTE_S);
+  const look = async (): Promise<readonly Finding[]> =>
+    (await cleanLook(own.ports(), own.config)).plan.findings;
+  return { own, look, arn: task?.identity.arn };
+}
+
+it('reports a task that has drained for 30 minutes without a live daemon', async () => {
+  const { own, look, arn } = await drainAfter((guard) => {
+    guard.hang();
+    guard.daemon?.crash(1);
+  });
+  own.pass(25 * MINUTE_S);
+  expect(await look()).toEqual([]);
+  own.pass(8 * MINUTE_S);
+  expect(await look()).toEqual([{ code: 'tasks-draining-without-daemon', pool: 'cpu', tasks: [arn] }]);
+});
+
+it('reports a task that has drained for 6 hours', async () => {
+  const { own, look, arn } = await drainAfter((guard) => guard.daemon?.hang());
+  own.pass(5 * HOUR_S);
+  expect(await look()).toEqual([]);
+  own.pass(HOUR_S);
+  expect(await look()).toEqual([{ code: 'tasks-draining-for-long', pool: 'cpu', tasks: [arn] }]);
+});
+
+it('does not report a task that drains in time', async () => {
+  const { own, look } = await drainAfter(() => {});
+  for (let hour = 0; hour < 8; hour++) {
+    own.pass(HOUR_S);
+    expect(await look()).toEqual([]);
+  }
+  expect(own.world.service('cpu').tasks.size).toBe(0);
 });

@@ -1,19 +1,15 @@
 /** Daemons outside the pools, with real looks and clients. */
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { planText } from '../../../lambda/explain/text.ts';
 import { promisedLook } from '../../../lambda/look/look.ts';
 import { DEFAULT_RELEASE } from '../../../simulator/coderd/rules/versions.ts';
-import { type Lab, startLongLab } from '../../support/lab.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
+import { startLongLab } from '../../support/lab.ts';
 
 const GPU = { organization: 'default', tags: { pool: 'gpu' } };
 
 /** A pool at zero, and a daemon outside the pools that has its tags and takes jobs. */
 async function besideAnother() {
   const own = await startLongLab({ pools: [{ ...GPU, name: 'gpu', desiredCount: 0 }] });
-  lab = own;
   const { coderd } = own.world;
   const key = coderd.addKey({ ...GPU, name: 'theirs' });
   const other = coderd.connect({ key, name: 'theirs', version: DEFAULT_RELEASE });
@@ -77,7 +73,6 @@ it.each([
   { prefix: 'gpu', scope: 'user', because: 'its tags are those of a user' },
 ])('drains an idle task although a busy daemon claims it as $prefix-<task id>: $because', async (given) => {
   const own = await startLongLab({ pools: [{ ...GPU, name: 'gpu', desiredCount: 1 }] });
-  lab = own;
   const { coderd, ecs } = own.world;
   own.pass(120);
   const tags = { pool: 'theirs', scope: given.scope };

@@ -2,15 +2,12 @@
  * A pool retires under load. All daemons leave, and no build is killed, with real looks and
  * clients.
  */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import type { Plan } from '../../../lambda/decision/model/plan.ts';
 import { submit } from '../../support/builds.ts';
 import { cleanLook, type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 import { rows } from '../../support/runs.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
 
 const cpu: LabPool = {
   name: 'cpu',
@@ -59,7 +56,7 @@ function expectNobodyLeft(own: Lab, plan: Plan | undefined): void {
 describe('a retiring pool under load', () => {
   it.each(rows([1, 2, 3], 1))('drains while another pool runs the jobs, seed %i', async (seed) => {
     const next: LabPool = { ...cpu, name: 'next', tags: { ...cpu.tags, generation: '2' }, min: 0, warm: 0 };
-    lab = await startLongLab({ pools: [cpu, next], victims: 'worst', readLagMs: 3_000, seed });
+    const lab = await startLongLab({ pools: [cpu, next], victims: 'worst', readLagMs: 3_000, seed });
     submit(lab, 8, (index) => 5 + 4 * index, cpu.tags);
     await lab.run(300);
     expectNobodyLeft(lab, await retire(lab, 60, 3));
@@ -68,7 +65,7 @@ describe('a retiring pool under load', () => {
   });
 
   it('drains after its running jobs end, and reports jobs that no other pool can run', async () => {
-    lab = await startLongLab({ pools: [cpu], victims: 'worst', readLagMs: 3_000 });
+    const lab = await startLongLab({ pools: [cpu], victims: 'worst', readLagMs: 3_000 });
     submit(lab, 6, (index) => 5 + 4 * index, cpu.tags);
     await lab.run(300);
     submit(lab, 4, () => 1, cpu.tags);
@@ -81,7 +78,7 @@ describe('a retiring pool under load', () => {
 
   it('drains each idle task without a guard too', async () => {
     const bare: LabPool = { ...cpu, image: 'bare', scaleIn: 'confirm', idleTimeout: '30m' };
-    lab = await startLongLab({ pools: [bare], victims: 'worst', readLagMs: 3_000 });
+    const lab = await startLongLab({ pools: [bare], victims: 'worst', readLagMs: 3_000 });
     submit(lab, 5, (index) => 2 + 8 * index, cpu.tags);
     await lab.run(180);
     expectNobodyLeft(lab, await retire(lab, 90));

@@ -1,16 +1,13 @@
 /**
  * A deployment during the day. Old tasks are replaced, a share at a time, and no build is killed.
  */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { DeploymentBlocked } from '../../../simulator/ecs/protection.ts';
 import { CLEANUPS, ROLLOUTS, type RolloutReading } from '../../../simulator/ecs/rollout.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
 import { submit } from '../../support/builds.ts';
 import { cleanLook, type Lab, type LabOptions, startLongLab } from '../../support/lab.ts';
 import { rows } from '../../support/runs.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
 
 const UNBLOCKED: readonly DeploymentBlocked[] = ['off', 'new-only'];
 const READINGS: readonly DeploymentBlocked[] = [...UNBLOCKED, 'all'];
@@ -36,7 +33,6 @@ async function deployAmongBuilds(options: Partial<LabOptions>, earlySuccessPerce
   const early = earlySuccessPercent === undefined ? {} : { earlySuccessPercent };
   const pool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, min: 2, warm: 1, ...early };
   const started = await startLongLab({ pools: [pool], victims: 'worst', readLagMs: 3_000, ...options });
-  lab = started;
   submit(started, 8, (index) => 5 + 4 * index);
   await started.run(300);
   started.world.deploy('cpu');

@@ -1,14 +1,11 @@
 /** Pools whose image has no guard: the autoscaler protects tasks that may have a job. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ScaleIn } from '../../../lambda/decision/model/config.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { dryLook, lookAndAct } from '../../../lambda/look/look.ts';
 import type { Coderd } from '../../../lambda/look/ports.ts';
 import { cleanLook, type Lab, startLongLab } from '../../support/lab.ts';
 import { rows } from '../../support/runs.ts';
-
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
 
 /** A pool without guards, with builds. ECS stops busy tasks first. */
 async function withBuilds(scaleIn: ScaleIn, minutes: readonly number[], seed = 1): Promise<Lab> {
@@ -20,7 +17,7 @@ async function withBuilds(scaleIn: ScaleIn, minutes: readonly number[], seed = 1
     image: 'bare',
     scaleIn,
   } as const;
-  lab = await startLongLab({ pools: [pool], victims: 'worst', readLagMs: 3_000, seed });
+  const lab = await startLongLab({ pools: [pool], victims: 'worst', readLagMs: 3_000, seed });
   for (const length of minutes)
     lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: length * MINUTE_MS });
   return lab;

@@ -1,20 +1,16 @@
 /** Running jobs whose daemon coderd no longer lists, with real looks and clients. */
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { Ports } from '../../../lambda/look/ports.ts';
 import { cleanLook, type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 
-let lab: Lab | undefined;
-afterEach(() => lab?.close());
-
 const pool = (name: string): LabPool => ({ name, organization: 'default', tags: { pool: name } });
 
 /** One build in `cpu`, whose key is then deleted, and one idle daemon in `gpu`. */
 async function deletedKey(buildMinutes: number) {
   const own = await startLongLab({ pools: [{ ...pool('cpu'), desiredCount: 1 }, pool('gpu')] });
-  lab = own;
   own.pass(120);
   const id = own.world.coderd.submitJob({
     organization: 'default',
@@ -105,7 +101,6 @@ function jobsAfterDaemons(given: Ports, meanwhile: () => void): Ports {
 
 it('does not doubt a job of a daemon that registered after the list of daemons was read', async () => {
   const own = await startLongLab({ pools: [{ ...pool('cpu'), desiredCount: 1 }] });
-  lab = own;
   const { world } = own;
   world.coderd.submitJob({ organization: 'default', tags: { pool: 'cpu' }, durationMs: MINUTE_MS });
   const guardOf = () => [...world.service('cpu').tasks].map(({ identity }) => world.guard(identity.id))[0];

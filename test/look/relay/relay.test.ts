@@ -1,5 +1,5 @@
 /** The looks of a minute, each started by a message of the one before. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { InvocationError } from '../../../lambda/look/invocation.ts';
@@ -22,7 +22,6 @@ beforeEach(async () => {
   });
   lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
 });
-afterEach(() => lab.close());
 
 function deploy({ world, config }: Pick<Lab, 'world' | 'config'>) {
   const scheduler = new VirtualScheduler(world.timeline);

@@ -1,14 +1,11 @@
 /** A simulated world with one pool, in which jobs wait. It closes after each test. */
-import { onTestFinished } from 'vitest';
 import { type Lab, type LabPool, startLab } from '../../support/lab.ts';
 
-export async function startWorld(pool: Partial<LabPool> = {}): Promise<Lab> {
-  const lab = await startLab({
+export function startWorld(pool: Partial<LabPool> = {}): Promise<Lab> {
+  return startLab({
     pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 4, ...pool }],
     overHttp: false,
   });
-  onTestFinished(lab.close);
-  return lab;
 }
 
 export const submit = ({ world }: Lab, durationMs = 60_000) =>

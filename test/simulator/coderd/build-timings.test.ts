@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { MINUTE_MS as MINUTE } from '../../../lambda/decision/model/units.ts';
 import type { InitWork } from '../../../simulator/base/daemon-connection.ts';
@@ -9,6 +8,7 @@ import { CoderdModel } from '../../../simulator/coderd/model.ts';
 import { coderdHandler } from '../../../simulator/coderd/routes/http.ts';
 import type { TemplateRecord } from '../../../simulator/coderd/tables/templates.ts';
 import { Daemon } from '../../../simulator/task/daemon.ts';
+import { serve } from '../../support/servers.ts';
 
 const START = Date.parse('2026-11-20T09:00:00Z') as EpochMs;
 const NOBODYS = '00000000-0000-4000-a000-000000000000';
@@ -16,24 +16,15 @@ const NOBODYS = '00000000-0000-4000-a000-000000000000';
 const docker: InitWork = { warmMs: 3_000, providers: { coder: 2_000, docker: 8_000 } };
 const aws: InitWork = { warmMs: 4_000, providers: { coder: 2_000, aws: 20_000 } };
 
-const cleanUps: (() => void)[] = [];
-afterEach(() => {
-  for (const cleanUp of cleanUps.splice(0)) cleanUp();
-});
-
 async function world(version = 'v2.36.0') {
   const timeline = new Timeline(START);
   const random = new Random(1);
   const model = new CoderdModel({ timeline, random, version, organizations: ['default'] });
   const key = model.addKey({ organization: 'default', name: 'cpu', tags: {} });
-  const server = createServer(coderdHandler(model));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  cleanUps.push(() => server.close());
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('starting a server: it has no port');
+  const root = await serve(coderdHandler(model));
   const all = model.addToken({ canRead: 'all' });
   const timings = async (id: string, token = all) => {
-    const url = `http://127.0.0.1:${address.port}/api/v2/workspacebuilds/${id}/timings`;
+    const url = `${root}/api/v2/workspacebuilds/${id}/timings`;
     const response = await fetch(url, { headers: { 'Coder-Session-Token': token } });
     return { status: response.status, body: (await response.json()) as Timings };
   };

@@ -2,8 +2,7 @@
  * Tests the simulated coderd's routes for the token's user, the token, the licence and provisioner
  * keys (docs/internals/coder.md §3, §9).
  */
-import { createServer } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { DAY_MS as DAY, HOUR_MS as HOUR } from '../../../lambda/decision/model/units.ts';
 import { Random } from '../../../simulator/base/random.ts';
@@ -11,13 +10,9 @@ import { Timeline } from '../../../simulator/base/timeline.ts';
 import { CoderdModel } from '../../../simulator/coderd/model.ts';
 import { coderdHandler } from '../../../simulator/coderd/routes/http.ts';
 import { START } from '../../support/lab.ts';
+import { serve } from '../../support/servers.ts';
 
 const NOT_FOUND = { message: 'Resource not found or you do not have access to this resource' };
-const cleanUps: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
-});
-
 async function world(version?: string) {
   const timeline = new Timeline(START);
   const model = new CoderdModel({
@@ -26,19 +21,9 @@ async function world(version?: string) {
     organizations: ['default', 'data'],
     ...(version === undefined ? {} : { version }),
   });
-  const server = createServer(coderdHandler(model));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  cleanUps.push(
-    () =>
-      new Promise((closed) => {
-        server.close(() => closed());
-        server.closeAllConnections();
-      }),
-  );
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('starting a server: it has no port');
+  const root = await serve(coderdHandler(model));
   const get = async (path: string, headers: Record<string, string> = {}) => {
-    const response = await fetch(`http://127.0.0.1:${address.port}/api/v2/${path}`, { headers });
+    const response = await fetch(`${root}/api/v2/${path}`, { headers });
     const body: unknown = await response.json();
     return { status: response.status, body };
   };

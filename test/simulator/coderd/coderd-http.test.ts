@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EpochMs, JobId } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { MINUTE_MS as MINUTE, SECOND_MS as SECOND } from '../../../lambda/decision/model/units.ts';
@@ -7,16 +6,12 @@ import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
 import { CoderdModel, type CoderdOptions } from '../../../simulator/coderd/model.ts';
 import { coderdHandler } from '../../../simulator/coderd/routes/http.ts';
+import { serve } from '../../support/servers.ts';
 
 const START = Date.parse('2026-11-20T09:00:00Z') as EpochMs;
 const PREBUILDS = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 const NOT_FOUND = { message: 'Resource not found or you do not have access to this resource' };
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/;
-
-const cleanUps: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
-});
 
 type Item = Readonly<Record<string, unknown>> & { readonly id: string };
 
@@ -29,18 +24,7 @@ async function world(options: Partial<CoderdOptions> & { readonly rateLimit?: nu
     organizations: ['default', 'data'],
     ...rest,
   });
-  const server = createServer(coderdHandler(model, rateLimit === undefined ? {} : { rateLimit }));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  cleanUps.push(
-    () =>
-      new Promise((closed) => {
-        server.close(() => closed());
-        server.closeAllConnections();
-      }),
-  );
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('starting a server: it has no port');
-  const root = `http://127.0.0.1:${address.port}`;
+  const root = await serve(coderdHandler(model, rateLimit === undefined ? {} : { rateLimit }));
   const token = model.addToken({ canRead: 'all' });
   const organization = model.organizations.default.id;
 

@@ -1,34 +1,23 @@
-import { createServer } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CoderdOptions } from '../../../simulator/coderd/model.ts';
 import { coderdHandler } from '../../../simulator/coderd/routes/http.ts';
+import { IS_FULL } from '../../support/runs.ts';
+import { serve } from '../../support/servers.ts';
 import { coderdWorld, DAY, HOUR, MINUTE } from './coderd-workspaces-fixture.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/;
 const NOBODYS = '00000000-0000-4000-a000-000000000000';
-
-const cleanUps: (() => void)[] = [];
-afterEach(() => {
-  for (const cleanUp of cleanUps.splice(0)) cleanUp();
-});
 
 type Item = Readonly<Record<string, unknown>> & { readonly id: string; readonly name: string };
 type Page = { readonly workspaces: readonly Item[]; readonly count: number };
 
 async function served(options: Partial<CoderdOptions> = {}) {
   const made = coderdWorld(options);
-  const server = createServer(coderdHandler(made.model));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  cleanUps.push(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('starting a server: it has no port');
+  const root = await serve(coderdHandler(made.model));
   const all = made.model.addToken({ canRead: 'all' });
   const fetchPath = async (path: string, token = all, init: RequestInit = {}) => {
     const headers = { 'Coder-Session-Token': token };
-    const response = await fetch(`http://127.0.0.1:${address.port}/api/v2/${path}`, { ...init, headers });
+    const response = await fetch(`${root}/api/v2/${path}`, { ...init, headers });
     const text = await response.text();
     return { status: response.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
   };
@@ -478,15 +467,16 @@ describe('the builds of a workspace', () => {
   });
 });
 
-describe('a list of 10,000 workspaces', () => {
-  it('is answered in 40 pages', async () => {
+describe('a list of many workspaces', () => {
+  it('is answered in pages', async () => {
     const { model, template, workspaces } = await served();
     const made = template({ timeTilDormantMs: 30 * DAY });
-    for (let n = 0; n < 10_000; n++)
+    const count = IS_FULL ? 10_000 : 1_000;
+    for (let n = 0; n < count; n++)
       model.workspaces.add({ template: made, schedule: '0 9 * * 1-5', running: n % 2 === 0 });
     const seen = new Set<string>();
-    for (let offset = 0; offset < 10_000; offset += 250)
+    for (let offset = 0; offset < count; offset += 250)
       for (const { id } of (await workspaces(`?limit=250&offset=${offset}`)).workspaces) seen.add(id);
-    expect(seen.size).toBe(10_000);
+    expect(seen.size).toBe(count);
   });
 });

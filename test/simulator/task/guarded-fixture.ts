@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
 import { GuardedTasks, type GuardedTasksOptions } from '../../../simulator/guarded/guarded-tasks.ts';
 import type { BuildUsage } from '../../../simulator/task/container-usage.ts';
 import { type PoolSpec, World } from '../../../simulator/world.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 import { START } from '../ecs/ecs-fixture.ts';
 
 /** Guards run faster than their world, which tolerates a busy machine. */
@@ -36,7 +36,7 @@ export type GuardedOptions = Pick<GuardedTasksOptions, 'startDaemon'> & {
 export class GuardedWorld implements AsyncDisposable {
   readonly world: World;
   readonly tasks: GuardedTasks;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'guarded-'));
+  readonly #folder = ownFolder();
 
   private constructor({ pool, usage, ...options }: GuardedOptions) {
     const clock = (): EpochMs => this.world.timeline.now();
@@ -104,7 +104,6 @@ export class GuardedWorld implements AsyncDisposable {
 
   async close(): Promise<void> {
     await this.tasks.close();
-    rmSync(this.#folder, { recursive: true });
   }
 
   get #logFile(): string {

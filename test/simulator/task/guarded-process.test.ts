@@ -1,7 +1,6 @@
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Random } from '../../../simulator/base/random.ts';
 import type { ContainerHost } from '../../../simulator/ecs/parts/container.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
@@ -10,6 +9,7 @@ import { missingForGuard } from '../../../simulator/guarded/guarded-tasks.ts';
 import { answerMetadata, answerProtection } from '../../../simulator/guarded/task-server.ts';
 import { Daemon } from '../../../simulator/task/daemon.ts';
 import { World } from '../../../simulator/world.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 import { Fixture, MINUTE, SECOND, START } from '../ecs/ecs-fixture.ts';
 import { until } from './guarded-fixture.ts';
 
@@ -25,7 +25,7 @@ function bootedTask(): { readonly fixture: Fixture; readonly task: EcsTask; read
 }
 
 describe.skipIf(missingForGuard().length > 0)('a container that is a process', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'guarded-process-'));
+  const folder = ownFolder();
   const written = (): readonly string[] => readFileSync(join(folder, 'log'), 'utf8').split('\n').slice(0, -1);
   let log = 0;
   beforeEach(() => {
@@ -39,7 +39,6 @@ describe.skipIf(missingForGuard().length > 0)('a container that is a process', (
     }
     closeSync(log);
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   function start(script: string, file = 'sh') {
     const exits: number[] = [];

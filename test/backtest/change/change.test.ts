@@ -1,6 +1,9 @@
+/** A change of settings: which pools are compared, and whether a difference is clear. */
 import { describe, expect, it } from 'vitest';
 import { differenceOf, MOST_PAIRS } from '../../../backtest/change/difference.ts';
+import { namesOf, pairPools } from '../../../backtest/change/pool-pairs.ts';
 import { Random } from '../../../simulator/base/random.ts';
+import { aDeployment, type PoolSettings } from '../support.ts';
 
 const differenceOfValues = (before: readonly number[], after: readonly number[]) =>
   differenceOf(
@@ -49,3 +52,51 @@ describe('a difference over pairs of replays', () => {
 /** Nearly normal: the sum of twelve even values. */
 const bell = (random: Random): number =>
   Array.from({ length: 12 }, () => random.between(0, 1_000)).reduce((sum, value) => sum + value, 0);
+
+const poolsOf = (pools: readonly PoolSettings[]) => aDeployment(pools).pools;
+const GPU = { tags: { gpu: 'a10' } };
+const ARM = { tags: { cpu: 'arm' } };
+
+it.each([
+  {
+    before: [{ name: 'a' }],
+    after: [{ name: 'a', max: 3 }],
+    pairs: ['a=a'],
+    because: 'it has the same name',
+  },
+  { before: [{ name: 'a' }], after: [{ name: 'b' }], pairs: ['a=b'], because: 'it is renamed' },
+  {
+    ...{ before: [{ name: 'a' }], after: [{ name: 'b', ...GPU }], pairs: ['=b', 'a='] },
+    because: 'other tags are another pool',
+  },
+  {
+    ...{ before: [{ name: 'a', ...GPU }], after: [{ name: 'a', ...ARM }], pairs: ['a=a'] },
+    because: 'the name comes before the tags',
+  },
+  {
+    ...{ before: [{ name: 'a' }], after: [{ name: 'b', retiring: true }], pairs: ['=b', 'a='] },
+    because: 'the new one retires',
+  },
+  {
+    ...{
+      before: [{ name: 'a', retiring: true }, { name: 'b' }],
+      after: [{ name: 'c' }],
+      pairs: ['b=c', 'a='],
+    },
+    because: 'the other one retires',
+  },
+  {
+    before: [{ name: 'a' }, { name: 'b', ...GPU }],
+    after: [{ name: 'c', ...GPU }, { name: 'a' }],
+    ...{ pairs: ['b=c', 'a=a'], because: 'one is renamed, one kept' },
+  },
+])('pairs $pairs: $because', ({ before, after, pairs }) => {
+  const found = pairPools(poolsOf(before), poolsOf(after));
+  expect(found.map((pair) => `${pair.before?.name ?? ''}=${pair.after?.name ?? ''}`)).toEqual(pairs);
+});
+
+it('names a renamed pool by both names, and a kept one once', () => {
+  const [renamed] = pairPools(poolsOf([{ name: 'a' }]), poolsOf([{ name: 'b' }]));
+  const [kept] = pairPools(poolsOf([{ name: 'a' }]), poolsOf([{ name: 'a' }]));
+  expect([renamed, kept].map((pair) => pair && namesOf(pair))).toEqual([['a', 'b'], ['a']]);
+});

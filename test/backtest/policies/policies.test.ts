@@ -1,11 +1,90 @@
-/**
- * Expected values are computed by hand from replica_calculator.go and horizontal.go
- * (backtest/policies/hpa-rule.ts).
- */
+/** The policies that the autoscaler is compared with. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { limitChange, recommend, stabilize } from '../../../backtest/policies/hpa-rule.ts';
+import { BASELINES } from '../../../backtest/policies/index.ts';
+import { STATIC_FLEET } from '../../../backtest/policies/static-fleet.ts';
+import { loadConfig } from '../../../lambda/config/load.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { table } from '../../support/table.ts';
+import { makePolicyWorld } from './policy-world.ts';
+
+const { config } = loadConfig('examples/3k-users.yaml');
+const document = readFileSync('docs/backtest.md', 'utf8');
+
+describe.each(BASELINES)('$id', (policy) => {
+  const grid = policy.grid(config);
+
+  it('has a grid of 6 to 12 different points', () => {
+    expect(grid.length).toBeGreaterThanOrEqual(6);
+    expect(grid.length).toBeLessThanOrEqual(12);
+    expect(new Set(grid.map((settings) => JSON.stringify(settings))).size).toBe(grid.length);
+  });
+
+  it('has the same setting names in each point of its grid', () => {
+    const names = grid.map((settings) => Object.keys(settings));
+    expect(names).toEqual(names.map(() => names[0]));
+  });
+
+  it('has a link to its source in docs/backtest.md', () => {
+    expect(document).toContain(policy.source.url);
+  });
+});
+
+it('all baselines have different ids', () => {
+  expect(new Set(BASELINES.map(({ id }) => id)).size).toBe(BASELINES.length);
+});
+
+describe('a static fleet', () => {
+  it.each([
+    { share: 1, max: [180], maxTasks: 180, expected: [180], because: 'it is the size of the architecture' },
+    {
+      share: 0.25,
+      max: [180],
+      maxTasks: 180,
+      expected: [45],
+      because: 'it is a quarter of the architecture',
+    },
+    {
+      share: 1,
+      max: [90, 45, 45],
+      maxTasks: 60,
+      expected: [30, 15, 15],
+      because: 'the total is at most maxTasks',
+    },
+    { share: 1, max: [20, 10], maxTasks: 60, expected: [20, 10], because: 'each pool has at most its max' },
+    {
+      share: 0.05,
+      max: [100, 4],
+      maxTasks: 200,
+      expected: [5, 1],
+      because: 'each pool needs at least one daemon',
+    },
+  ])('has $expected of $max tasks at a share of $share: $because', ({ share, max, maxTasks, expected }) => {
+    const pools = max.map((most, index) => ({
+      name: `pool-${index}`,
+      tags: { pool: `${index}` },
+      max: most,
+    }));
+    const { start, desired } = makePolicyWorld(pools, { maxTasks });
+    start(STATIC_FLEET, { share });
+    expect(pools.map(({ name }) => desired(name))).toEqual(expected);
+  });
+
+  it('keeps its desired count when jobs queue and a task fails', () => {
+    const { start, passTo, submit, world, changes } = makePolicyWorld([{ name: 'cpu', max: 4 }]);
+    start(STATIC_FLEET, { share: 1 });
+    passTo(120);
+    for (let job = 0; job < 9; job++) submit(600);
+    const [first] = world.service('cpu').tasks;
+    world.ecs.hostFailure(first?.identity.id ?? '');
+    passTo(7200);
+    expect(changes).toEqual([[0, 'cpu', 4]]);
+    expect(world.figures().tasks).toEqual({ running: 4, launched: 5, peak: 4 });
+  });
+});
+
+// * Expected values are computed by hand from replica_calculator.go and horizontal.go (backtest/policies/hpa-rule.ts).
 
 describe('recommend', () => {
   it.each(table<{ current: number; metric: number; target: number; expected: number; because: string }>`
