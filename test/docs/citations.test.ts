@@ -123,7 +123,7 @@ it('all files that pages name exist', () => {
         file,
       })),
     );
-  expect(named.length).toBeGreaterThan(100);
+  expect(named.length).toBeGreaterThan(80);
   expect(named.filter(({ file }) => !pathExists(file))).toEqual([]);
 });
 
