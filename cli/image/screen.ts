@@ -1,6 +1,6 @@
 /** What `autoscaler image` prints: what is packed, what is not, what to do next, first builds and pulls. */
 import { few, some } from '../../lambda/explain/format.ts';
-import { type Column, plainTable } from '../shared/plain-table.ts';
+import { type Column, foldCommand, plainTable, wrapLines } from '../shared/plain-table.ts';
 import type { ImageResult } from './make-image.ts';
 import type { Advice, PoolAdvice, PullOption } from './pulls.ts';
 
@@ -9,12 +9,12 @@ export function screen(result: ImageResult, width?: number): string {
   const parts = [
     packed(shown, width),
     notPacked(shown),
-    checksums(shown),
-    nextSteps(shown),
+    checksums(shown, width),
+    nextSteps(shown, width),
     firstBuilds(shown),
     pullScreen(shown.advice, width),
   ];
-  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+  return `${wrapLines(parts.filter((part) => part !== '').join('\n\n'), width)}\n`;
 }
 
 /** The name of a folder and the reason why a file is unreadable may look like lines of this text. */
@@ -64,22 +64,21 @@ function notPacked({ templates }: ImageResult): string {
 }
 
 /** A lock file does not say which platform a checksum is for. The build of the image finds out. */
-function checksums({ platform, templates: { ofOnePlatform }, out }: ImageResult): string {
+function checksums({ platform, templates: { ofOnePlatform }, out }: ImageResult, width?: number): string {
   if (out === undefined || ofOnePlatform.length === 0) return '';
   return `Lock files with the content checksum (h1) of one platform at most: ${ofOnePlatform.join(', ')}
-If that platform is not ${platform}, as after "terraform init" on a Mac, each build unpacks its
-providers again; without this image it even downloads them again. The build of the image names the
-templates that are concerned. For these, run in the template's folder, and push the template:
-  terraform providers lock -platform=linux_amd64 -platform=linux_arm64 -platform=darwin_arm64`;
+If that platform is not ${platform}, as after "terraform init" on a Mac, each build unpacks its providers again; without this image it even downloads them again. The build of the image names the templates that are concerned. For these, run in the template's folder, and push the template:
+${foldCommand(LOCK, width)}`;
 }
 
-function nextSteps({ out, pools, overridden }: ImageResult): string {
+const LOCK = '  terraform providers lock -platform=linux_amd64 -platform=linux_arm64 -platform=darwin_arm64';
+
+function nextSteps({ out, pools, overridden }: ImageResult, width?: number): string {
   if (out === undefined) return '';
   return [
     'Next:',
-    `  sh ${quoted(`${out}/build.sh`)}`,
-    `It builds the image and pushes it to ECR. You need docker with buildx, and aws. At its end it prints the`,
-    `value of "image" for ${pools.length === 1 ? 'pool' : 'pools'} ${pools.join(', ')}. Set it and deploy. docs/upgrade.md has the details.`,
+    foldCommand(`  sh ${quoted(`${out}/build.sh`)}`, width),
+    `It builds the image and pushes it to ECR. You need docker with buildx, and aws. At its end it prints the value of "image" for ${pools.length === 1 ? 'pool' : 'pools'} ${pools.join(', ')}. Set it and deploy. docs/upgrade.md has the details.`,
     ...(overridden.length === 0
       ? []
       : [
@@ -149,11 +148,8 @@ function hasOption({ options }: PoolAdvice, option: PullOption['option']): boole
 }
 
 const MEANING = `The last two columns are estimates of the most that each could save of a median start. Use one of them.
-  zstd: AWS measured up to 27 % of the start time with its images. It shrinks the layers of the base image
-    when you build them yourself, and hardly the zip files of providers.
-  SOCI: Fargate loads files when they are read, so a build loads only the providers that it uses. It needs
-    an index beside the image, and gains with images of more than 250 MiB in ECR. Not together with zstd.
+  zstd: AWS measured up to 27 % of the start time with its images. It shrinks the layers of the base image when you build them yourself, and hardly the zip files of providers.
+  SOCI: Fargate loads files when they are read, so a build loads only the providers that it uses. It needs an index beside the image, and gains with images of more than 250 MiB in ECR. Not together with zstd.
 The providers make the image larger: run this again after the deployment to see what the pulls take then.`;
 
-const PULL_THROUGH = `Their image comes from outside ECR. A pull-through cache, or an image in your own ECR, avoids the limits and
-outages of the other registry. How many seconds that saves is not known. Pools:`;
+const PULL_THROUGH = `Their image comes from outside ECR. A pull-through cache, or an image in your own ECR, avoids the limits and outages of the other registry. How many seconds that saves is not known. Pools:`;

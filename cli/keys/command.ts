@@ -14,6 +14,7 @@ import {
   withJsonOption,
   withLiveOptions,
 } from '../shared/live-options.ts';
+import { wrapLines } from '../shared/plain-table.ts';
 import { connectAsPerson } from './connect.ts';
 import { checkKeyFunction } from './key-function.ts';
 import { type KeysReport, reportOf } from './report.ts';
@@ -29,7 +30,10 @@ export function addKeysCommand(program: Command, context: CommandContext): void 
     .description('show how each pool authenticates, which tasks and daemons use which key, and unused keys')
     .action(async (options: JsonOptions) => {
       const report = await listKeys(options, cliEnvironment);
-      cliEnvironment.out(`${options.json ? JSON.stringify(report, null, 2) : keysScreen(report)}\n`);
+      const text = options.json
+        ? JSON.stringify(report, null, 2)
+        : wrapLines(keysScreen(report), cliEnvironment.columns);
+      cliEnvironment.out(`${text}\n`);
       exitWith(report.unread.length > 0 ? 1 : 0);
     });
   withJsonOption(withLiveOptions(keys.command('check')), 'the checks')

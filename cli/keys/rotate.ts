@@ -27,6 +27,7 @@ import {
   withLiveOptions,
 } from '../shared/live-options.ts';
 import { findPool, findService } from '../shared/override-target.ts';
+import { wrapLines } from '../shared/plain-table.ts';
 import { connectAsPerson, type KeysConnection, needs } from './connect.ts';
 
 export function addKeysRotateCommand(keys: Command, { cliEnvironment }: CommandContext): void {
@@ -35,7 +36,10 @@ export function addKeysRotateCommand(keys: Command, { cliEnvironment }: CommandC
     .argument('<pool>', 'the name of the pool')
     .action(async (pool: string, options: JsonOptions) => {
       const started = await rotate(pool, options, cliEnvironment);
-      cliEnvironment.out(`${options.json ? JSON.stringify(started, null, 2) : started.says}\n`);
+      const text = options.json
+        ? JSON.stringify(started, null, 2)
+        : wrapLines(started.says, cliEnvironment.columns);
+      cliEnvironment.out(`${text}\n`);
     });
 }
 

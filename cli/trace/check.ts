@@ -8,7 +8,7 @@ import { percentile, sum } from '../../lambda/decision/model/collections.ts';
 import { displayTags, tagKey } from '../../lambda/decision/model/tags.ts';
 import { some, tagText } from '../../lambda/explain/format.ts';
 import type { CommandContext } from '../shared/cli-environment.ts';
-import { plainTable } from '../shared/plain-table.ts';
+import { plainTable, wrapLines } from '../shared/plain-table.ts';
 
 export function addTraceCheckCommand(trace: Command, { cliEnvironment }: CommandContext): void {
   trace
@@ -22,7 +22,7 @@ export function addTraceCheckCommand(trace: Command, { cliEnvironment }: Command
       for (const remark of remarks) cliEnvironment.err(`${file}: warning: ${remark}\n`);
       const text = json
         ? JSON.stringify(traceDocument(read), null, 2)
-        : traceText(read, cliEnvironment.columns);
+        : wrapLines(traceText(read, cliEnvironment.columns), cliEnvironment.columns);
       cliEnvironment.out(`${text}\n`);
     });
 }

@@ -15,6 +15,7 @@ import {
   UsageError,
 } from '../shared/cli-environment.ts';
 import { countTo } from '../shared/option-values.ts';
+import { wrapLines } from '../shared/plain-table.ts';
 import { tuneText, unreachableText } from './screen.ts';
 
 type TuneOptions = SubjectOptions & {
@@ -60,7 +61,7 @@ function tuneHistory(options: TuneOptions, cliEnvironment: CliEnvironment): void
         { ...tuning, trace: subject.trace, configFile: subject.configFile, target, seeds },
         cliEnvironment.columns,
       );
-  cliEnvironment.out(`${text}\n`);
+  cliEnvironment.out(`${options.json ? text : wrapLines(text, cliEnvironment.columns)}\n`);
 }
 
 /** Undefined: no target. Throws UsageError. */
