@@ -35,7 +35,8 @@ export function explainIssues(issues: readonly Issue[], value: unknown): Mistake
 function toCase(issue: Issue, value: unknown, root: SettingNode): Case {
   const path = issue.path.filter((step) => typeof step !== 'symbol');
   const parent = valueAt(value, path.slice(0, -1));
-  const isPresent = typeof parent === 'object' && parent !== null && Object.hasOwn(parent, path.at(-1) ?? '');
+  const isPresent =
+    typeof parent === 'object' && parent !== null && Object.hasOwn(parent, String(path.at(-1)));
   return { issue, path, seen: valueAt(value, path), isPresent, root };
 }
 

@@ -61,6 +61,12 @@ it('does not quote an answer of AWS that is cut or changed', async () => {
   expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('hunter2');
 });
 
+it('tells you to set the region if it is missing', async () => {
+  const handle = () => Promise.reject(new Error('Region is missing'));
+  const client = new SecretsManagerClient({ requestHandler: { handle } });
+  await expect(new Secrets(client).read({ secret: 'a' })).rejects.toThrow('; set AWS_REGION');
+});
+
 it('caches a value until a fresh one is requested', async () => {
   lab.world.secrets.put('rotated', 'old');
   expect((await secrets.read({ secret: 'rotated' })).reveal()).toBe('old');

@@ -64,6 +64,7 @@ it('knows the expiry again after an upgrade to a coderd that does not extend tok
   const end = plusMs(START, 32 * DAY_MS);
   // nothing shows the difference within the hour
   expect(await at(2 * DAY_MS + HOUR_MS / 2)).toBeUndefined();
+  expect(await at(2 * DAY_MS + HOUR_MS)).toBeUndefined();
   expect(await at(2 * DAY_MS + 2 * HOUR_MS)).toBe(end);
   expect(await at(31 * DAY_MS)).toBe(end);
 });

@@ -351,6 +351,7 @@ it.each([
   { aws: { network: { subnets: [] } }, because: 'an empty list sets nothing' },
   { aws: { alarms: { enabled: false } }, because: 'alarms may be disabled' },
   { aws: null, because: 'a section may be empty' },
+  { pool: { capacity: ['on-demand'] }, because: 'its service on Spot may drain' },
   { pool: { spotBase: 0 }, because: 'spotBase: 0 is right for a pool without Spot' },
   {
     pool: { retiring: true, scaleIn: 'confirm' },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { shownText } from '../../lambda/config/problems/shown.ts';
 import { readConfig } from '../../lambda/config/read.ts';
 import { poolSchema } from '../../lambda/config/schema/schema.ts';
 import { problemsIn } from './written.ts';
@@ -21,6 +22,13 @@ ${settings}`;
 const POOL_SETTINGS = `allowed: ${Object.keys(poolSchema.shape).join(', ')}`;
 
 /** A test that the file has these problems, each with its line and column. */
+it.each([
+  { text: 'a'.repeat(61), shows: `"${'a'.repeat(60)}…"` },
+  { text: 'A'.repeat(43), shows: `"${'A'.repeat(43)}"` },
+])('shows $text as $shows', ({ text, shows }) => {
+  expect(shownText(text)).toBe(shows);
+});
+
 function reports(mistake: string, text: string, says: readonly string[]): void {
   it(`reports the place and the problem: ${mistake}`, () => {
     expect(problemsOf(text)).toEqual(says.map((line) => `${FILE}:${line}`));
@@ -139,6 +147,20 @@ describe('names', () => {
     ],
   );
   reports(
+    'another pool with the tags of a pool without a name',
+    `${HEAD}pools:
+  - organization: default
+    key: { secret: coder/keys/gpu }
+  - name: other
+    organization: default
+    key: { secret: coder/keys/other }
+`,
+    [
+      '5:5: pools[0].name: missing; unique name of the pool, at most 30 characters. Its daemons are named `<name>-<task id>`; for example: default',
+      '8:5: pools[1]: has the same organization and tags as pools[0]; merge them into one pool with a higher max, or give one of them another tag',
+    ],
+  );
+  reports(
     'two untagged pools',
     `${withPool('    tags:\n')}  - name: other
     organization: default
@@ -236,6 +258,14 @@ describe('values', () => {
     min: 1
 `,
     ["1:11: limits.maxTasks: the pools' min add up to 6, above maxTasks 5; raise maxTasks or lower min"],
+  );
+  reports(
+    'nothing if a pool whose wake is on has no min',
+    `limits: { maxTasks: 5 }\n${withPool('    min: 5\n')}  - name: b
+    organization: data
+    key: { secret: k }
+`,
+    [],
   );
   reports(
     'the sum of min above maxTasks, with a pool without min whose wake is off',
@@ -352,6 +382,9 @@ describe('values', () => {
       '8:64: pools[0].environment.PORT: expected a string, got a number; put it in quotes',
     ],
   );
+  reports('a variable without a value', withPool('    environment: { A: }\n'), [
+    '8:20: pools[0].environment.A: no value; write "" for an empty string',
+  ]);
   reports(
     'a name in both environment and secrets',
     withPool('    environment: { A: x }\n    secrets: { A: { secret: a } }\n'),

@@ -88,11 +88,19 @@ describe('the environment of the key function', () => {
   });
 });
 
+const NO_LOG = { info: () => {}, warn: () => {} };
+
 it('refuses a configuration without managed keys', () => {
   const { config } = checkConfig(labConfig('http://127.0.0.1', POOLS));
-  const log = { info: () => {}, warn: () => {} };
-  const given = { cluster: 'cluster', caBundle: undefined, deployment: DEPLOYMENT, log };
+  const given = { cluster: 'cluster', caBundle: undefined, deployment: DEPLOYMENT, log: NO_LOG };
   expect(() => connectKeys(config, given)).toThrow('it has no managedKeys; deploy the stack again');
+});
+
+it('ends the names of keys with eight letters and digits', () => {
+  const settings = { ...labConfig('http://127.0.0.1', POOLS), managedKeys: { token: { secret: 'm' } } };
+  const given = { cluster: 'c', caBundle: undefined, deployment: DEPLOYMENT, log: NO_LOG };
+  const { ports } = connectKeys(checkConfig(settings).config, given);
+  expect(ports.random.suffix()).toMatch(/^[a-z0-9]{8}$/);
 });
 
 describe('a secret text', () => {

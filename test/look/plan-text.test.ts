@@ -8,15 +8,17 @@ import { checkConfig } from '../../lambda/config/check.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';
 import type { Finding, Reason } from '../../lambda/decision/model/plan.ts';
 import type { NoPromise, PendingJob, Promises } from '../../lambda/decision/model/promise.ts';
+import { buildText } from '../../lambda/explain/dead-build-text.ts';
 import { explainPool } from '../../lambda/explain/explain.ts';
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { promiseLines, promiseSentence } from '../../lambda/explain/promise-text.ts';
 import { reasonSentence } from '../../lambda/explain/reason-text.ts';
-import { planText } from '../../lambda/explain/text.ts';
+import { planText, servedText } from '../../lambda/explain/text.ts';
 import { jobId, poolName } from '../support/parts.ts';
 import { draw, type Picture } from '../support/picture.ts';
 import { organizationIn } from '../support/planned.ts';
 
+const DEV = { workspace: 'dev', workspaceId: 'w', owner: 'alice' };
 const until = '2026-11-20T10:00:00Z';
 const pin = (count: number) => ({
   pin: `${count}`,
@@ -246,6 +248,34 @@ it('explains why a service has no pool, and what to do about it', () => {
     /another deployment owns it, or the pool was removed.*retiring: true.*may stop builds/,
   );
   expect(sentenceOf({ ...left, drains: true })).toMatch(/Its tasks drain, and builds finish\. Delete/);
+});
+
+it.each<{ readonly text: string; readonly says: string }>([
+  { text: sentenceOf({ code: 'version-unknown' }), says: 'is unknown. Assuming 2.25 or older, which lists' },
+  { text: sentenceOf({ code: 'license-in-grace' }), says: 'daemons has expired and is in its grace period' },
+  {
+    text: reasonSentence({ code: 'holding-for-doubt', doubts: ['jobs-failed', 'server-too-old'] }),
+    says: 'launches for jobs and scale-in on hold: ',
+  },
+  {
+    text: reasonSentence({ code: 'holding-for-doubt', doubts: ['server-too-old'] }),
+    says: 'scale-in on hold: coderd is too old',
+  },
+  {
+    text: reasonSentence({ code: 'floor', from: 'when-blind', count: 2 }),
+    says: 'whenBlind keeps 2 tasks while the autoscaler cannot read coderd',
+  },
+  { text: servedText({ pool: null, served: 'by-free' }), says: 'by a free daemon of others' },
+  { text: buildText({ ...DEV, transition: null }), says: 'build of alice/dev' },
+])('says: $says', ({ text, says }) => {
+  expect(text).toContain(says);
+});
+
+it('explains which daemons will run the jobs', () => {
+  const pools = { cpu: { tasks: 'I1m' } };
+  expect(textsOf({ pools, pending: [{ jobs: 3 }] }).explained).toContain(
+    '-> 1 by a free daemon in "cpu", 2 by a new task in "cpu"',
+  );
 });
 
 describe('the sentence about free daemons', () => {

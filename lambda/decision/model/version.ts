@@ -18,7 +18,6 @@ const NEEDS_SERVICE_ACCOUNTS_SINCE = '2.36';
 const CLEANS_UP_STOPS = new Map([
   [33, 8],
   [34, 2],
-  [35, 0],
 ]);
 
 /** Compares `v2.30.0+3006da5` with `2.30`. Negative: older; undefined: not a version. */

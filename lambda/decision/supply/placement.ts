@@ -79,7 +79,7 @@ function silentFailure(
 function reasonOf(message: string): string {
   return message
     .replace(
-      /^\(service [^)]*\)\s*(?:was unable to place a task(?: because no container instance met all of its requirements)?\.?\s*(?:Reason:)?)?\s*/i,
+      /^\(service [^)]*\) (?:was unable to place a task(?: because no container instance met all of its requirements)?\.?\s*(?:Reason:)?)?\s*/i,
       '',
     )
     .trim();

@@ -104,8 +104,9 @@ export class SecretsManagerKeys implements KeySecrets {
         { Key: 'tag-key' as const, Values: [STACK_TAG] },
         { Key: 'tag-value' as const, Values: [stack] },
       ];
-      const request = { Filters, MaxResults: PAGE, ...(NextToken !== undefined && { NextToken }) };
-      const answer = await this.#client.send(new ListSecretsCommand(request));
+      const answer = await this.#client.send(
+        new ListSecretsCommand({ Filters, MaxResults: PAGE, NextToken }),
+      );
       entries.push(...(answer.SecretList ?? []));
       NextToken = answer.NextToken;
     } while (NextToken !== undefined);

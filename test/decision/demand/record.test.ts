@@ -97,6 +97,7 @@ describe('the workspace of a job without a reason', () => {
 
   it('shows an autostart if a start was due when the job was made', () => {
     expect(kindWith({ next_start_at: ago(MINUTE) })).toBe('autostart');
+    expect(kindWith({ next_start_at: ago(30 * SECOND) })).toBe('autostart');
   });
 
   it('shows a person if a start was due only after the job was made', () => {

@@ -65,6 +65,7 @@ describe('rung confirm', () => {
     I20m       | '0'     | 1 -> 0 stopping 0        | ECS has no other choice
     I20m       | '12'    | nothing                  | the autoscaler never removes a protection
     I20m I1m   | 0 0     | protect 1 is-to-stay     | ECS could choose the other one
+    I20m I1m   | 0 120   | 2 -> 1 stopping 0        | only a guard sets a longer one
     I20m I1m B | 0 25 25 | 3 -> 2 stopping 0        | all others are protected
     I20m B     | 0 4     | protect 1 may-hold-a-job | its protection could end meanwhile
     I20m N     | 0 0     | nothing                  | a task that starts could get a job
