@@ -75,15 +75,13 @@ function start(): Promise<RunningTry> {
   });
 }
 
-function introduction({ jobs, environment }: RunningTry): string {
+function introduction({ jobs }: RunningTry): string {
   return [
     `It runs: ${some(jobs, 'job')} so far. Times are UTC. Stop with Ctrl-C.`,
     '',
-    'In a second terminal, in this folder, run one of these (they do the same):',
+    'In a second terminal, in this folder, run this, which sets the variables:',
     '',
-    `. ${shown(envFile)}`,
-    '',
-    exportLine(environment),
+    `  . ${shown(envFile)}`,
     '',
     'Then try, for example:',
     '',
