@@ -15,7 +15,6 @@ import {
   UsageError,
 } from '../shared/cli-environment.ts';
 import { countTo } from '../shared/option-values.ts';
-import { wrapLines } from '../shared/plain-table.ts';
 import { tuneText, unreachableText } from './screen.ts';
 
 type TuneOptions = SubjectOptions & {
@@ -61,7 +60,7 @@ function tuneHistory(options: TuneOptions, cliEnvironment: CliEnvironment): void
         { ...tuning, trace: subject.trace, configFile: subject.configFile, target, seeds },
         cliEnvironment.columns,
       );
-  cliEnvironment.out(`${options.json ? text : wrapLines(text, cliEnvironment.columns)}\n`);
+  cliEnvironment.out(`${text}\n`);
 }
 
 /** Undefined: no target. Throws UsageError. */
