@@ -103,6 +103,9 @@ describe('a rotation', () => {
     lab.secret().put({ id: token, value: 'hello', stages: ['AWSPENDING'], now: lab.now });
     for (const step of ROTATION_STEPS) await lab.step(step, token);
     expect(lab.workingKey()).toBeDefined();
+    expect(lab.log.map(({ message }) => message)).toContain(
+      'coderd or the pool has no use for the new key of a rotation; making another one',
+    );
   });
 
   it('keeps the stored key and deletes its own if another invocation was faster', async () => {
@@ -329,7 +332,8 @@ describe('the sweep', () => {
     await lab.rotate();
     const { tags } = lab.secret();
     for (const tag of [...tags.keys()]) if (tag !== POOL_TAG && tag !== STACK_TAG) tags.delete(tag);
-    await lab.sweep();
+    const { pools, keys } = await lab.sweep();
+    expect(lab.log.at(-1)).toEqual({ level: 'info', message: 'sweep', fields: { pools, keys } });
     expect(tags.get(KEY_ID_TAG)).toBe(lab.workingKey()?.id);
     lab.pass(HOUR);
     await lab.sweep();

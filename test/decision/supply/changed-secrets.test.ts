@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { Config, PoolConfig } from '../../../lambda/decision/model/config.ts';
 import type { Plan, Reason } from '../../../lambda/decision/model/plan.ts';
-import type { SecretEntry } from '../../../lambda/decision/model/secrets.ts';
+import { findSecret, type SecretEntry } from '../../../lambda/decision/model/secrets.ts';
 import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import { markReplaced } from '../../../lambda/decision/supply/rolling.ts';
 import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
@@ -217,6 +217,16 @@ type Row = {
   readonly expected: string;
   readonly because: string;
 };
+
+it.each([
+  { secret: 'arn:a-AbCdEf', name: 'a' },
+  { secret: 'arn:a', name: 'a' },
+  { secret: 'arn:a-AbCdE', name: undefined },
+])('finds by $secret the secret $name', ({ secret, name }) => {
+  const entries = [{ ARN: 'arn:a-AbCdEf', Name: 'a', Tags: [] }];
+  const found = findSecret(entries, { kind: 'key', secret }, { pool: poolName('cpu'), stack: undefined });
+  expect(found?.Name).toBe(name);
+});
 
 describe('the turn of a task with an earlier value of a secret', () => {
   it.each(table<Row>`

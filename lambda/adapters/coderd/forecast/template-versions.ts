@@ -25,10 +25,6 @@ class PerVersion<T> {
     this.#limits = limits;
   }
 
-  get isEmpty(): boolean {
-    return this.#known.size === 0;
-  }
-
   /** Reads the versions that are not known yet, and forgets all versions that are not in `ids`. */
   async read(ids: ReadonlySet<string>, signal: AbortSignal): Promise<KnownVersions<T>> {
     const { atOnce, most } = this.#limits;
@@ -84,7 +80,6 @@ export class PresetNames {
     signal: AbortSignal,
   ): Promise<Names> {
     const failing = new Set(workspaces.filter(isFailedPrebuild).map(({ template_id }) => template_id));
-    if (failing.size === 0 && this.#versions.isEmpty) return {};
     const versions = templates.filter(({ id }) => failing.has(id)).map((each) => each.active_version_id);
     const brief = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]);
     const { known } = await this.#versions.read(new Set(versions), brief);
