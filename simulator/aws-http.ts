@@ -2,20 +2,20 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { callQuery, errorXml, SERVICE_QUOTAS } from './account/api.ts';
 import type { AccountModel } from './account/model.ts';
+import { callQuery, errorXml, SERVICE_QUOTAS } from './account/model.ts';
 import { AwsError, type Caller, callService } from './base/aws-service.ts';
 import { callEcs } from './ecs/api.ts';
 import type { EcsModel } from './ecs/model.ts';
 import { APPLICATION_AUTO_SCALING } from './ecs/scaling.ts';
-import { LOGS } from './logs/api.ts';
 import type { LogsModel } from './logs/model.ts';
+import { LOGS } from './logs/model.ts';
 import { type ParametersModel, SYSTEMS_MANAGER } from './parameters/model.ts';
 import { type QueueModel, SQS } from './queue/model.ts';
 import { callSecretsManager } from './secrets/api.ts';
 import type { SecretsModel } from './secrets/model.ts';
 
-export type AwsTarget = { readonly service: string; readonly operation: string };
+type AwsTarget = { readonly service: string; readonly operation: string };
 
 type Models = {
   readonly account: AccountModel;

@@ -40,7 +40,7 @@ export type TaskUsage = {
   readonly onLine: (line: string) => void;
 };
 
-export type Left = {
+type Left = {
   /** When its daemon last became idle, or was started. */
   readonly idleSince: EpochMs;
 };

@@ -9,7 +9,7 @@ import type { World } from './world.ts';
 /** `GET /api/v2/…` of `coderd`, or an operation of `ecs`, `secretsmanager`, `ssm`, `sqs` or `logs`. */
 export type Requested = { readonly service: string; readonly operation: string };
 
-export type ServeOptions = {
+type ServeOptions = {
   /** The timeline advances to it before each request. @default time moves only by `timeline.advanceTo` */
   readonly clock?: () => EpochMs;
   readonly onRequest?: (what: Requested) => void;

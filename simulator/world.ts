@@ -129,7 +129,7 @@ export type Kill = {
 };
 
 /** A task that got a drain request or drained by itself, and has stopped. */
-export type Leave = {
+type Leave = {
   readonly taskId: string;
   readonly pool: string;
   readonly idleSince: EpochMs;
@@ -225,7 +225,7 @@ export class World {
     const name = this.#keyNameOf(pool);
     const key = coderd.addKey({ organization, name, tags });
     const id = coderd.keys.withSecret(key)?.id;
-    // as the key function stores it (lambda/keys/model/stored-key.ts)
+    // as the key function stores it (lambda/keys/model/pool.ts)
     const value = credential === 'managed' ? JSON.stringify({ key, id, name }) : key;
     this.secrets.put(keySecretOf(pool), value);
     if (credential === 'managed' && id !== undefined)

@@ -20,8 +20,7 @@ import { checkAnswers, skipAnswers } from './answers.ts';
 import { blockerOf, type Check, fail, ok, skip, warn } from './check.ts';
 import { checkCluster } from './cluster.ts';
 import { checkLicence, checkOrganizations, organizationNames, organizationOf } from './coderd.ts';
-import { checkCredentials } from './credentials.ts';
-import { renewalAdvice } from './key.ts';
+import { checkCredentials, renewalAdvice } from './credentials.ts';
 
 export async function checkAll(context: DoctorContext): Promise<readonly Check[]> {
   const { config, clients, cluster, until } = context;

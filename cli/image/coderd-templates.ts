@@ -2,7 +2,10 @@
 import { CoderdAdapter, ROLE } from '../../lambda/adapters/coderd/coderd.ts';
 import { readRefused } from '../../lambda/adapters/coderd/forecast/permissions.ts';
 import { settleAll } from '../../lambda/adapters/coderd/forecast/settle-all.ts';
-import { type ListedTemplate, listTemplates } from '../../lambda/adapters/coderd/forecast/template-list.ts';
+import {
+  type ListedTemplate,
+  listTemplates,
+} from '../../lambda/adapters/coderd/forecast/template-versions.ts';
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { readFile, readVersion } from '../../lambda/adapters/coderd/templates.ts';
 import { SecretError } from '../../lambda/adapters/secrets/secrets.ts';

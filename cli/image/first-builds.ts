@@ -2,9 +2,15 @@
  * How long `terraform init` takes in the first build of a task, whose provider cache is empty, and in the
  * next build there of the same template version, which finds its providers in the cache.
  */
-import { readAllDaemons, readInitSeconds } from '../../lambda/adapters/coderd/build-timings.ts';
+
 import { isFulfilled, settleAll } from '../../lambda/adapters/coderd/forecast/settle-all.ts';
-import { type JobRun, readJobsSince, runSchema } from '../../lambda/adapters/coderd/history.ts';
+import {
+  type JobRun,
+  readAllDaemons,
+  readInitSeconds,
+  readJobsSince,
+  runSchema,
+} from '../../lambda/adapters/coderd/history.ts';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { by, percentile } from '../../lambda/decision/model/collections.ts';

@@ -25,7 +25,7 @@ export type CoderSettings = {
   readonly caBundle?: string;
 };
 
-export type Inputs = {
+type Inputs = {
   readonly coder: CoderSettings;
   readonly caBundle: string | undefined;
 };

@@ -4,7 +4,7 @@ import { systemClock } from '../../lambda/connect.ts';
 import type { ManagedKeys } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { EcsPoolTasks } from '../../lambda/keys/adapters/pool-tasks.ts';
-import type { KeyReport, KeysAnswer, KeyVerdict, PoolReport } from '../../lambda/keys/model/answers.ts';
+import type { KeyReport, KeysAnswer, KeyVerdict, PoolReport } from '../../lambda/keys/model/events.ts';
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
 import type { KeyFacts, KeyPorts } from '../../lambda/keys/model/ports.ts';
 import { managedPoolsOf } from '../../lambda/keys/serve.ts';

@@ -3,7 +3,7 @@ import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { KEY_ID_TAG, POOL_TAG } from '../../lambda/decision/model/service-tags.ts';
 import { displayTags, type Tags } from '../../lambda/decision/model/tags.ts';
 import { STALE_AFTER_MS } from '../../lambda/decision/supply/daemons.ts';
-import { deploymentOf, type OwnDeployment, poolOfKey } from '../../lambda/keys/model/key-names.ts';
+import { deploymentOf, type OwnDeployment, poolOfKey } from '../../lambda/keys/model/pool.ts';
 import type { KeyFacts, SecretInfo } from '../../lambda/keys/model/ports.ts';
 import { pendingVersion } from '../../lambda/keys/steps/read-keys.ts';
 import type { OrganizationKeys, Survey } from './survey.ts';

@@ -15,7 +15,7 @@ import type {
   SeenDaemon,
 } from '../../lambda/keys/model/ports.ts';
 import { isOfNoConcern } from '../../lambda/keys/steps/read-keys.ts';
-import { type KeyReading, readKey } from '../doctor/key.ts';
+import { type KeyReading, readKey } from '../doctor/credentials.ts';
 import { isEverywhere, withAdvice } from '../shared/aws-advice.ts';
 import { InputError } from '../shared/cli-environment.ts';
 import type { KeysConnection } from './connect.ts';

@@ -9,10 +9,9 @@ import type { CliEnvironment, CommandContext } from '../shared/cli-environment.t
 import { type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
 import { countTo } from '../shared/option-values.ts';
 import { wrapLines } from '../shared/plain-table.ts';
-import { readTaskBuilds } from './builds.ts';
+import { readTaskBuilds, readUsageLines } from './readings.ts';
 import { sizesOf } from './report.ts';
 import { sizesScreen } from './screen.ts';
-import { readUsageLines } from './usage-lines.ts';
 
 type SizesOptions = LiveOptions & { readonly days: number; readonly json: boolean };
 

@@ -6,7 +6,7 @@ import { HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { Random } from '../../simulator/base/random.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { InProcessFunction } from '../../simulator/in-process/function.ts';
-import type { LogEvent } from '../../simulator/logs/model.ts';
+import type { LogEvent } from '../../simulator/logs/insights.ts';
 import { World } from '../../simulator/world.ts';
 import { addScheduledWorkspaces, planBuilds, planDeath } from '../try/builds.ts';
 import { POOLS } from '../try/pools.ts';

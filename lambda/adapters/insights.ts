@@ -10,7 +10,7 @@ import type { Clock } from '../look/ports.ts';
 import { describeAwsError } from './shared/aws-calls.ts';
 
 /** The most rows that AWS returns for one query. */
-export const MOST_ROWS = 10_000;
+const MOST_ROWS = 10_000;
 
 export type InsightsQuery = {
   /** Names of log groups, at most 50. */

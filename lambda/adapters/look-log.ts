@@ -15,7 +15,7 @@ const lookSchema = z.object({
   service: z.string().optional(),
 });
 
-export type LoggedLook = z.output<typeof lookSchema>;
+type LoggedLook = z.output<typeof lookSchema>;
 
 /** The log group could not be read. */
 export class LookLogError extends Error {

@@ -98,7 +98,7 @@ const snapshotSchema = z.object({
 });
 
 /** A document is not a snapshot. The message names the wrong fields. */
-export class SnapshotError extends Error {
+class SnapshotError extends Error {
   override readonly name = 'SnapshotError';
 }
 

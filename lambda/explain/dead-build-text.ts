@@ -39,7 +39,7 @@ export function buildText({ transition, ...build }: Named & Pick<DeadBuild, 'tra
 type Named = Pick<DeadBuild, 'workspace' | 'workspaceId' | 'owner'>;
 
 /** `alice/dev`, as far as the names are known. */
-export function workspaceText({ workspace, workspaceId, owner }: Named): string {
+function workspaceText({ workspace, workspaceId, owner }: Named): string {
   const name = workspace ?? (workspaceId === null ? 'an unknown workspace' : `workspace ${workspaceId}`);
   return isNamed({ workspace, owner }) ? `${owner}/${name}` : name;
 }

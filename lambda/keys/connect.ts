@@ -1,18 +1,20 @@
 /** Connects the ports of the key function to the real coderd, Secrets Manager and ECS. */
 import { randomInt, randomUUID } from 'node:crypto';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import * as z from 'zod';
 import type { CoderdHttp, TokenSource } from '../adapters/coderd/http/http.ts';
 import { EcsAdapter } from '../adapters/ecs/ecs.ts';
 import { AWS_TIMEOUTS, makeClients, systemClock } from '../connect.ts';
 import type { Config } from '../decision/model/config.ts';
+import { type Environment, parseVariables, readEnvironment } from '../environment.ts';
 import { type AskCoderd, CoderdKeys } from './adapters/coderd-keys.ts';
 import { EcsPoolTasks } from './adapters/pool-tasks.ts';
 import { SecretsManagerKeys } from './adapters/secrets-manager.ts';
-import type { OwnDeployment } from './model/key-names.ts';
 import { KeysError } from './model/keys-error.ts';
+import { deploymentOf, type OwnDeployment } from './model/pool.ts';
 import type { KeyLog, KeyPorts, KeyRandom } from './model/ports.ts';
 
-export type KeyConnection = { readonly ports: KeyPorts; readonly close: () => Promise<void> };
+type KeyConnection = { readonly ports: KeyPorts; readonly close: () => Promise<void> };
 
 type Surroundings = {
   readonly cluster: string;
@@ -69,3 +71,22 @@ const systemRandom: KeyRandom = {
   suffix: () => Array.from({ length: SUFFIX_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join(''),
   token: () => randomUUID(),
 };
+
+const schema = z.object({
+  AUTOSCALER_STACK: z.string({ error: 'is not set; name the stack' }).min(1, 'is empty; name the stack'),
+  AUTOSCALER_STACK_ID: z
+    .string({ error: 'is not set; give the ARN of the stack' })
+    .startsWith('arn:', 'is no ARN; give the ARN of the stack'),
+});
+
+type KeysEnvironment = Environment & { readonly deployment: OwnDeployment };
+
+/** Throws EnvironmentError, which names the missing or wrong variables. */
+export function readKeysEnvironment(
+  variables: Readonly<Record<string, string | undefined>>,
+  defaultConfig: string,
+): KeysEnvironment {
+  const common = readEnvironment(variables, defaultConfig);
+  const set = parseVariables(schema, variables);
+  return { ...common, deployment: deploymentOf(set.AUTOSCALER_STACK, set.AUTOSCALER_STACK_ID) };
+}

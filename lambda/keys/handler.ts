@@ -7,8 +7,7 @@ import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import { loadFunctionConfig } from '../environment.ts';
 import { logger } from '../telemetry/telemetry.ts';
-import { connectKeys } from './connect.ts';
-import { readKeysEnvironment } from './environment.ts';
+import { connectKeys, readKeysEnvironment } from './connect.ts';
 import { managedPoolsOf, serveKeyEvent } from './serve.ts';
 
 const environment = readKeysEnvironment(

@@ -1,6 +1,6 @@
 /** Serves one event of the key function. */
 import type { Config } from '../decision/model/config.ts';
-import type { KeysAnswer, ResourceAnswer } from './model/answers.ts';
+import type { KeysAnswer, ResourceAnswer } from './model/events.ts';
 import { type KeyEvent, keyEventSchema } from './model/events.ts';
 import { KeysError } from './model/keys-error.ts';
 import type { ManagedPool } from './model/pool.ts';

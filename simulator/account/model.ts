@@ -1,3 +1,6 @@
+import { z } from 'zod';
+import { AwsError, type AwsService, accessDenied, type Caller, operationsFor } from '../base/aws-service.ts';
+
 /** What an AWS account has beside its resources: stacks by name, and quotas with their requests. */
 export class AccountModel {
   readonly id = '123456789012';
@@ -9,3 +12,64 @@ export class AccountModel {
   ]);
   readonly requested = new Map<string, number>();
 }
+
+export function callQuery(model: AccountModel, form: URLSearchParams, caller: Caller): string {
+  const action = form.get('Action') ?? '';
+  if (action === 'GetCallerIdentity') return answer(action, identity(model, caller));
+  if (action === 'DescribeStacks' && caller === 'person')
+    return answer(action, stacks(model, form.get('StackName') ?? ''));
+  throw accessDenied(`cloudformation:${action}`, { caller });
+}
+
+function answer(action: string, result: string): string {
+  return `<${action}Response><${action}Result>${result}</${action}Result></${action}Response>`;
+}
+
+export function errorXml({ type, message }: AwsError): string {
+  return `<ErrorResponse><Error><Type>Sender</Type><Code>${type}</Code><Message>${message}</Message></Error></ErrorResponse>`;
+}
+
+function identity({ id }: AccountModel, caller: Caller): string {
+  const arn = `arn:aws:sts::${id}:assumed-role/${caller}/session`;
+  return `<Arn>${arn}</Arn><UserId>AROA:session</UserId><Account>${id}</Account>`;
+}
+
+function stacks(model: AccountModel, name: string): string {
+  const status = model.stacks.get(name);
+  if (status === undefined) throw new AwsError('ValidationError', `Stack with id ${name} does not exist`);
+  const fields = `<StackName>${name}</StackName><StackStatus>${status}</StackStatus>`;
+  return `<Stacks><member>${fields}<CreationTime>2026-03-02T09:00:00Z</CreationTime></member></Stacks>`;
+}
+
+const operation = operationsFor<AccountModel>('IllegalArgumentException');
+const quotaRequest = z.object({ ServiceCode: z.literal('fargate'), QuotaCode: z.string() });
+const asked = (QuotaCode: string, DesiredValue: number) => ({ QuotaCode, DesiredValue, Status: 'PENDING' });
+
+export const SERVICE_QUOTAS: AwsService<AccountModel> = {
+  service: 'servicequotas',
+  operations: {
+    GetServiceQuota: operation(['person'], quotaRequest, ({ quotas }, { QuotaCode }) => {
+      const Value = quotas.get(QuotaCode);
+      if (Value === undefined) throw new AwsError('NoSuchResourceException', 'The quota does not exist.');
+      return { Quota: { QuotaCode, Value } };
+    }),
+    ListRequestedServiceQuotaChangeHistoryByQuota: operation(
+      ['person'],
+      quotaRequest,
+      ({ requested }, { QuotaCode }) => {
+        const wanted = requested.get(QuotaCode);
+        return { RequestedQuotas: wanted === undefined ? [] : [asked(QuotaCode, wanted)] };
+      },
+    ),
+    RequestServiceQuotaIncrease: operation(
+      ['person'],
+      quotaRequest.extend({ DesiredValue: z.number().positive() }),
+      ({ requested }, { QuotaCode, DesiredValue }) => {
+        if (requested.has(QuotaCode))
+          throw new AwsError('ResourceAlreadyExistsException', 'Only one open request is allowed per quota.');
+        requested.set(QuotaCode, DesiredValue);
+        return { RequestedQuota: asked(QuotaCode, DesiredValue) };
+      },
+    ),
+  },
+};

@@ -10,7 +10,6 @@ import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
 import { Acquirer, PendingQueue } from './acquirer.ts';
 import { admit } from './admission.ts';
-import { BuiltInDaemon } from './built-in-daemons.ts';
 import { PURGE_EVERY_MS, purgeDaemons, REAP_EVERY_MS, reapJobs, runLifecycle } from './loops.ts';
 import {
   type NewPreset,
@@ -23,7 +22,7 @@ import { type DaemonAnswer, type DaemonQuery, listDaemons } from './queries/daem
 import { type JobAnswer, type JobQuery, JobQueue, jobAnswer, listJobs } from './queries/job-list.ts';
 import { CoderdRefusal } from './rules/refusal.ts';
 import { CoderVersion, DEFAULT_RELEASE } from './rules/versions.ts';
-import { Sessions } from './session.ts';
+import { BuiltInDaemon, Sessions } from './session.ts';
 import { type DaemonRecord, DaemonTable } from './tables/daemons.ts';
 import {
   type Job,
@@ -68,7 +67,7 @@ export type CoderdOptions = {
 };
 
 /** The open-source build has no routes for licences and keys (docs/internals/coder.md §3). */
-export type Licence = 'entitled' | 'grace_period' | 'not_entitled' | 'open-source';
+type Licence = 'entitled' | 'grace_period' | 'not_entitled' | 'open-source';
 
 const YEAR_MS = 365 * 86_400_000;
 
@@ -90,7 +89,7 @@ export type SubmittedJob = {
 };
 
 /** A version that a daemon must import. */
-export type ImportedVersion = NewVersion & {
+type ImportedVersion = NewVersion & {
   readonly organization: string;
   /** The template of the version. @default none yet */
   readonly template?: TemplateRecord;

@@ -17,7 +17,7 @@ export type AgentFaults = {
   readonly losing: number;
 };
 
-export type ProtectionServer = {
+type ProtectionServer = {
   readonly random: Random;
   readonly timeline: Timeline;
   readonly latencies: Pick<Latencies, 'lease'>;

@@ -34,7 +34,7 @@ export const APPLICATION_AUTO_SCALING: AwsService<EcsModel> = {
 const EVERY_MS = 60_000;
 const TARGET = 0.5;
 
-export type TargetTracking = {
+type TargetTracking = {
   readonly service: string;
   readonly min: number;
   readonly max: number;

@@ -10,7 +10,7 @@ export type ScheduledTask = Candidate & {
   readonly isRunning: boolean;
 };
 
-export type ScheduleInput<T extends ScheduledTask> = {
+type ScheduleInput<T extends ScheduledTask> = {
   readonly desiredCount: number;
   readonly primaryId: string;
   readonly minimumHealthyPercent: number;
@@ -25,7 +25,7 @@ export type ScheduleInput<T extends ScheduledTask> = {
   readonly countsOld?: boolean | undefined;
 };
 
-export type Schedule<T> = {
+type Schedule<T> = {
   readonly stop: readonly T[];
   readonly start: number;
   readonly startOld: number;

@@ -11,7 +11,7 @@ import { History } from './parts/history.ts';
 import { BOOT_SHARES, type Latencies } from './parts/latencies.ts';
 import type { Place } from './placement.ts';
 
-export type LastStatus =
+type LastStatus =
   | 'PROVISIONING'
   | 'PENDING'
   | 'ACTIVATING'
@@ -93,7 +93,7 @@ const CONTAINER_EXITED: StopWhy = {
   stoppedReason: 'Essential container in task exited',
 };
 /** docs/internals/aws.md §2 */
-export const OUT_OF_MEMORY = 'OutOfMemoryError: Container killed due to memory usage';
+const OUT_OF_MEMORY = 'OutOfMemoryError: Container killed due to memory usage';
 
 const SECONDS_TO_KILL = 120;
 const SIGKILLED = 137;

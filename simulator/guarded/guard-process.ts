@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import type { Container, ContainerHost } from '../ecs/parts/container.ts';
 import type { DaemonProcess } from '../task/daemon.ts';
 
-export type GuardProcessOptions = {
+type GuardProcessOptions = {
   readonly host: ContainerHost;
   readonly command: readonly [file: string, ...rest: readonly string[]];
   readonly environment: Readonly<Record<string, string>>;

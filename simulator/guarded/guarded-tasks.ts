@@ -25,7 +25,7 @@ export type GuardedTasksOptions = {
   readonly startDaemon?: StartDaemon;
 };
 
-export type StartDaemon = (options: DaemonOptions, pool: string) => DaemonProcess;
+type StartDaemon = (options: DaemonOptions, pool: string) => DaemonProcess;
 
 export type GuardFigures = {
   readonly started: number;

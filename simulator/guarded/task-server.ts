@@ -30,7 +30,7 @@ export type ServedTask = {
   readonly stats: () => DockerStats | undefined;
 };
 
-export type TaskServerOptions = {
+type TaskServerOptions = {
   readonly find: (taskId: string) => ServedTask | undefined;
 };
 
@@ -107,7 +107,7 @@ function send(response: ServerResponse, { status, body }: FaceAnswer): void {
   response.end(body === undefined ? undefined : JSON.stringify(body));
 }
 
-export type FaceAnswer = { readonly status: number; readonly body: object | null | undefined };
+type FaceAnswer = { readonly status: number; readonly body: object | null | undefined };
 
 /** The agent refuses unknown fields. */
 const PROTECTION = z.strictObject({
@@ -142,7 +142,7 @@ export function answerMetadata(host: ContainerHost): FaceAnswer {
 }
 
 /** Answers GET `/stats`: Docker's statistics of the container; `null` if there are none. */
-export function answerStats(stats: DockerStats | undefined): FaceAnswer {
+function answerStats(stats: DockerStats | undefined): FaceAnswer {
   return { status: 200, body: stats ?? null };
 }
 

@@ -42,7 +42,7 @@ export type Invoked = {
   readonly error: unknown;
 };
 
-export type FunctionOptions = {
+type FunctionOptions = {
   readonly world: World;
   readonly scheduler: VirtualScheduler;
   /** The stack of the function. @default that of the world */

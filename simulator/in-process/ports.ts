@@ -27,7 +27,7 @@ import { callSecretsManager } from '../secrets/api.ts';
 import type { SecretsModel } from '../secrets/model.ts';
 import type { World } from '../world.ts';
 
-export type InProcessOptions = {
+type InProcessOptions = {
   /** The stack of the function. @default that of the world */
   readonly stack?: string | undefined;
   readonly scheduler: VirtualScheduler;
@@ -85,7 +85,7 @@ const CLIENT = {
 
 export const atOnce = async <T>(answer: () => T): Promise<T> => answer();
 
-export function inProcessEcs(model: EcsModel, call: AwsCall = atOnce): ECSClient {
+function inProcessEcs(model: EcsModel, call: AwsCall = atOnce): ECSClient {
   const send = sender(call, ECSServiceException, (name, input) => callEcs(model, name, input));
   return Object.assign(new ECSClient(CLIENT), { send });
 }

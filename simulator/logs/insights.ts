@@ -5,9 +5,13 @@
  * with a text or a number, or says `ispresent(field)`; `and` joins conditions. Insights finds the fields
  * of lines that are JSON objects by itself.
  */
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
 import { AwsError } from '../base/aws-service.ts';
-import type { LogEvent, LogRow } from './model.ts';
+
+export type LogEvent = { readonly eventId: string; readonly timestamp: EpochMs; readonly message: string };
+
+export type LogRow = Readonly<Record<string, string>>;
 
 type Step = (rows: readonly LogRow[]) => readonly LogRow[];
 

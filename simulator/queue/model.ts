@@ -7,12 +7,12 @@ import { z } from 'zod';
 import { AwsError, type AwsService, EVERYBODY, operationsFor } from '../base/aws-service.ts';
 
 /** Of the world. Code that is woken by a wait runs at its end. */
-export type QueueClock = { now(): number; wait(ms: number): Promise<void> };
+type QueueClock = { now(): number; wait(ms: number): Promise<void> };
 
 /** What happens to a message. 0 copies: it is lost. */
 export type Fate = { readonly copies: number; readonly lateMs: number };
 
-export type Handler = (body: string) => Promise<unknown>;
+type Handler = (body: string) => Promise<unknown>;
 
 /** Assumption: the usual time from the end of the delay to the invocation. */
 const DELIVERY_MS = 200;

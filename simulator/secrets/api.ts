@@ -184,7 +184,7 @@ function matches(secret: SecretState, { Key, Values }: z.output<typeof Filters>[
   return searched.some((text) => Values.some((value) => text.startsWith(value)));
 }
 
-export function describeSecret(secret: StoredSecret) {
+function describeSecret(secret: StoredSecret) {
   return {
     ...common(secret),
     VersionIdsToStages: stagesOf(secret),
@@ -194,7 +194,7 @@ export function describeSecret(secret: StoredSecret) {
 
 type Hidden = SecretsModel['hidden'];
 
-export function listedSecret(secret: SecretState, hidden: Hidden) {
+function listedSecret(secret: SecretState, hidden: Hidden) {
   const { LastChangedDate, ...rest } = common(secret);
   return {
     ...rest,
@@ -203,7 +203,7 @@ export function listedSecret(secret: SecretState, hidden: Hidden) {
   };
 }
 
-export function listedVersions(versions: readonly SecretVersion[], hidden: Hidden) {
+function listedVersions(versions: readonly SecretVersion[], hidden: Hidden) {
   if (hidden === 'versions') return [];
   return versions.map(({ id, createdAt, stages }) => ({
     VersionId: id,

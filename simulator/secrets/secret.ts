@@ -24,7 +24,7 @@ export type SecretState = Pick<StoredSecret, 'arn' | 'name' | 'createdAt' | 'cha
   readonly versions: readonly SecretVersion[];
 };
 
-export type NewVersion = {
+type NewVersion = {
   readonly id: string;
   readonly value: string | undefined;
   readonly stages: readonly string[];

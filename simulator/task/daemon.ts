@@ -171,7 +171,7 @@ export class Daemon {
   }
 }
 
-export class ProviderCache {
+class ProviderCache {
   readonly #providers = new Set<string>();
   readonly #random: Random;
 
@@ -199,7 +199,7 @@ export class ProviderCache {
 }
 
 /** The stages of a job that takes `initMs` for its init and `restMs` for all others together. */
-export function stagesOf(
+function stagesOf(
   startedAt: EpochMs,
   { initMs, restMs }: { readonly initMs: number; readonly restMs: number },
 ): readonly StageSpan[] {

@@ -20,7 +20,7 @@ import { type GuardEffect, type GuardInput, type GuardPhase, stepGuard } from '.
 
 export type { GuardPhase } from './guard-table.ts';
 
-export type GuardOptions = {
+type GuardOptions = {
   readonly timeline: Timeline;
   readonly random: Random;
   readonly host: ContainerHost;

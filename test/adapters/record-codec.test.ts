@@ -5,7 +5,7 @@ import {
   decodeRecord,
   encodeRecord,
   MOST_CHARACTERS,
-} from '../../lambda/adapters/parameters/record-codec.ts';
+} from '../../lambda/adapters/parameters/record-parameter.ts';
 import type { OrganizationId, PoolName } from '../../lambda/decision/model/brands.ts';
 import { normalizeTags } from '../../lambda/decision/model/tags.ts';
 import type { StockRecord } from '../../lambda/look/stock/kept-record.ts';

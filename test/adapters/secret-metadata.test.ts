@@ -1,8 +1,7 @@
 /** The metadata of secrets: few calls, never a value, and a status instead of an error. */
 import { ListSecretVersionIdsCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { namePrefixes } from '../../lambda/adapters/secrets/name-prefixes.ts';
-import { SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';
+import { namePrefixes, SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';
 import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot-schema.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';

@@ -8,13 +8,13 @@ import { demoConfig, demoWorld, POOLS, planSteps, START } from '../../demo/scena
 import { checkConfig } from '../../lambda/config/check.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
-import { deploymentOf } from '../../lambda/keys/model/key-names.ts';
+import { deploymentOf } from '../../lambda/keys/model/pool.ts';
 import type { KeyPorts, PoolTask } from '../../lambda/keys/model/ports.ts';
 import { managedPoolsOf, serveKeyEvent } from '../../lambda/keys/serve.ts';
 import { Random } from '../../simulator/base/random.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
 import { inProcessPorts } from '../../simulator/in-process/ports.ts';
-import { ROTATION_STEPS } from '../../simulator/secrets/rotation.ts';
+import { ROTATION_STEPS } from '../../simulator/secrets/model.ts';
 import type { World } from '../../simulator/world.ts';
 import { simulatedKeyPorts } from '../keys/simulated-key-ports.ts';
 import { cleanLook } from '../support/lab.ts';

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ManagedPool } from '../../lambda/keys/model/pool.ts';
-import { ROTATION_STEPS } from '../../simulator/secrets/rotation.ts';
+import { ROTATION_STEPS } from '../../simulator/secrets/model.ts';
 import { IS_FULL, runs } from '../support/runs.ts';
 import { addForeignKey, CPU, crashAfter, HOUR, KeyLab, MINUTE, revive } from './key-lab.ts';
 

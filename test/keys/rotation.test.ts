@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import { RESOURCE_TAG } from '../../lambda/keys/model/pool.ts';
-import { ROTATION_STEPS, runRotation, testRotation } from '../../simulator/secrets/rotation.ts';
+import { ROTATION_STEPS, runRotation, testRotation } from '../../simulator/secrets/model.ts';
 import { addForeignKey, CPU, Crash, HOUR, KeyLab, keyIn, MINUTE, revive, SECOND } from './key-lab.ts';
 
 async function created(options: ConstructorParameters<typeof KeyLab>[0] = {}): Promise<KeyLab> {

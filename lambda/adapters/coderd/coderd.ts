@@ -34,7 +34,7 @@ export const ROLE =
   "the token's user needs the organization template admin role there, or a custom role with provisioner_jobs:read";
 
 /** What the adapters of all invocations share, because it lasts longer than one look. */
-export type SharedReadings = {
+type SharedReadings = {
   /** @default a new one */
   readonly forecast?: Forecast;
   /** @default a new one */

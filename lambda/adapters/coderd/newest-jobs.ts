@@ -5,7 +5,7 @@ import type { Job } from '../../decision/model/snapshot.ts';
 import { tagKey } from '../../decision/model/tags.ts';
 
 /** Numbers of jobs. */
-export type Limits = { readonly perTagSet: number; readonly inAll: number };
+type Limits = { readonly perTagSet: number; readonly inAll: number };
 
 /** A job with its sort key. The order depends on `created_at` and `id` only, so it never changes. */
 type Entry = {

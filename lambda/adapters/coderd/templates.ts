@@ -2,8 +2,7 @@
 import * as z from 'zod';
 import type { OrganizationId } from '../../decision/model/brands.ts';
 import type { Tags } from '../../decision/model/tags.ts';
-import { listTemplates } from './forecast/template-list.ts';
-import { ActiveVersions } from './forecast/template-versions.ts';
+import { ActiveVersions, listTemplates } from './forecast/template-versions.ts';
 import type { CoderdHttp } from './http/http.ts';
 import { templateVersionSchema } from './http/schemas.ts';
 

@@ -48,7 +48,7 @@ const protectionList = z.array(protectionSchema);
 
 type Scope = { readonly serviceName?: string };
 
-export type EcsOptions = {
+type EcsOptions = {
   /** The stack of this deployment. @default unknown: every service with a pool tag may belong to it */
   readonly stack?: string | undefined;
   /** The counts that earlier invocations of this process saw and set. @default none */

@@ -1,9 +1,15 @@
 /** Keeps the record of builds in one parameter of Systems Manager. */
+
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { GetParametersCommand, PutParameterCommand, type SSMClient } from '@aws-sdk/client-ssm';
+import * as z from 'zod';
+import type { OrganizationId } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
+import type { TagSet } from '../../decision/model/tags.ts';
+import type { ReplayedBuild } from '../../decision/stock/replay.ts';
 import type { RecordStore, StockRecord } from '../../look/stock/kept-record.ts';
+import { stockChoiceSchema } from '../snapshot-schema.ts';
 import { ParameterError } from './parameters.ts';
-import { decodeRecord, encodeRecord } from './record-codec.ts';
 
 /** A function in a network without a route to Systems Manager gets no answer at all. */
 const MOST_MS = 2_000;
@@ -52,4 +58,108 @@ export class RecordParameter implements RecordStore {
   #within(): { readonly abortSignal: AbortSignal } {
     return { abortSignal: AbortSignal.timeout(this.#mostMs) };
   }
+}
+
+/** Of an advanced parameter (docs/internals/aws.md §4). */
+export const MOST_CHARACTERS = 8192;
+/** Of the JSON. A longer text does not come from here. */
+const MOST_BYTES = 1_000_000;
+
+const textSchema = z.object({
+  version: z.literal(1),
+  organizations: z.array(
+    z.object({
+      id: z.string() as unknown as z.ZodType<OrganizationId, OrganizationId>,
+      upTo: z.int().nonnegative(),
+      logs: z.array(
+        z.object({
+          tags: z
+            .looseObject({ scope: z.string(), owner: z.string() })
+            .catchall(z.string()) as unknown as z.ZodType<TagSet, TagSet>,
+          /** By turns: seconds before the next newer build or `upTo`, and how many it took. */
+          builds: z.array(z.int().nonnegative()),
+        }),
+      ),
+    }),
+  ),
+  /** A choice of another form is left out: a process chooses again. */
+  choices: z.array(z.unknown()),
+});
+
+/** If not all fits, the oldest builds are left out, then choices. Undefined: nothing fits. */
+export function encodeRecord(record: StockRecord, mostCharacters = MOST_CHARACTERS): string | undefined {
+  const logs = record.organizations.flatMap((organization) => organization.logs);
+  const times = logs.flatMap(({ builds }) => builds.map(({ at }) => at)).sort((a, b) => b - a);
+  const least = pack(record, times[0] ?? 0).length;
+  if (least > mostCharacters)
+    return record.choices.length > 0 ? encodeRecord({ ...record, choices: [] }, mostCharacters) : undefined;
+  for (let kept = times.length; ; ) {
+    const text = pack(record, times[kept] ?? Number.NEGATIVE_INFINITY);
+    if (text.length <= mostCharacters) return text;
+    const share = (mostCharacters - least) / (text.length - least);
+    kept = Math.floor(kept * Math.min(0.99, share));
+  }
+}
+
+/** Packs the builds that came after this time. */
+function pack(record: StockRecord, after: number): string {
+  const organizations = record.organizations.map(({ id, upTo, logs }) => ({
+    id,
+    upTo: Math.floor(upTo),
+    logs: logs.flatMap(({ tags, builds }) => {
+      const newer = builds.filter(({ at }) => at > after);
+      return newer.length === 0 ? [] : { tags, builds: differences(newer, upTo) };
+    }),
+  }));
+  const json = JSON.stringify({ version: 1, organizations, choices: record.choices }, rounded);
+  return deflateRawSync(json, { level: 9 }).toString('base64');
+}
+
+/** Dollars need three digits. */
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(3)) : value;
+}
+
+function differences(builds: readonly ReplayedBuild[], upTo: number): readonly number[] {
+  let next = Math.ceil(upTo / 1000);
+  return builds.toReversed().flatMap(({ at, tookMs }) => {
+    const second = Math.min(next, Math.floor(at / 1000));
+    const gap = next - second;
+    next = second;
+    return [gap, Math.max(1, Math.round(tookMs / 1000))];
+  });
+}
+
+/** Undefined: the text is no record of this version. Never throws. */
+export function decodeRecord(text: string): StockRecord | undefined {
+  const { data } = textSchema.safeParse(unpack(text));
+  if (data === undefined) return undefined;
+  return {
+    organizations: data.organizations.map(({ id, upTo, logs }) => ({
+      id,
+      upTo,
+      logs: logs.map(({ tags, builds }) => ({ tags, builds: buildsOf(builds, upTo) })),
+    })),
+    choices: data.choices.flatMap((choice) => stockChoiceSchema.safeParse(choice).data ?? []),
+  };
+}
+
+function unpack(text: string): unknown {
+  try {
+    return JSON.parse(
+      inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: MOST_BYTES }).toString(),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+function buildsOf(numbers: readonly number[], upTo: number): readonly ReplayedBuild[] {
+  let second = Math.ceil(upTo / 1000);
+  const builds: ReplayedBuild[] = [];
+  for (let index = 0; index + 1 < numbers.length; index += 2) {
+    second -= numbers[index] ?? 0;
+    builds.push({ at: second * 1000, tookMs: (numbers[index + 1] ?? 1) * 1000 });
+  }
+  return builds.toReversed();
 }

@@ -2,14 +2,14 @@
 
 export type Api = 'coderd' | 'ecs' | 'secrets-manager';
 
-export type Calls = {
+type Calls = {
   /** Requests sent, retries included. */
   readonly requests: number;
   /** Requests that were answered with "too many requests". */
   readonly throttled: number;
 };
 
-export type CallEnd = {
+type CallEnd = {
   readonly throttled: boolean;
   /** Whether the server answered, with an error too. */
   readonly isAnswered: boolean;

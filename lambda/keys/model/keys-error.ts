@@ -15,7 +15,7 @@ export class KeysError extends Error {
   }
 }
 
-export type KeysErrorCode =
+type KeysErrorCode =
   | 'unanswered'
   | 'token'
   | 'licence'

@@ -3,8 +3,7 @@
 import type { Secret } from '../../adapters/shared/secret.ts';
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
 import type { Tags } from '../../decision/model/tags.ts';
-import type { OwnDeployment } from './key-names.ts';
-import type { ManagedPool } from './pool.ts';
+import type { ManagedPool, OwnDeployment } from './pool.ts';
 
 export type Organization = { readonly id: OrganizationId; readonly name: string };
 

@@ -1,7 +1,7 @@
 /** A key may go when no task and no daemon can hold it. Any doubt keeps it: a build could be lost. */
 import type { EpochMs } from '../../decision/model/brands.ts';
-import type { KeyVerdict } from '../model/answers.ts';
-import { type OwnDeployment, poolOfKey } from '../model/key-names.ts';
+import type { KeyVerdict } from '../model/events.ts';
+import { type OwnDeployment, poolOfKey } from '../model/pool.ts';
 import type { KeyFacts, Listed, PoolTask, SeenDaemon } from '../model/ports.ts';
 
 /** A task created up to this long after the switch may have read the old version of the secret. */

@@ -2,11 +2,9 @@
 
 import { Secret } from '../../adapters/shared/secret.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
-import { keyName } from '../model/key-names.ts';
 import { KeysError } from '../model/keys-error.ts';
-import { madeFor, readState, type Wanted } from '../model/pool.ts';
+import { keyName, madeFor, readState, type Wanted, writeStoredKey } from '../model/pool.ts';
 import type { KeyFacts, KeyPorts, Organization, PoolSecret } from '../model/ports.ts';
-import { writeStoredKey } from '../model/stored-key.ts';
 import { flawOf, type Held } from '../rules/choose-key.ts';
 import { findOrganization } from './read-keys.ts';
 

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { POOL_TAG } from '../../decision/model/service-tags.ts';
-import type { PoolReport } from '../model/answers.ts';
+import type { PoolReport } from '../model/events.ts';
 import { type ManagedPool, readState } from '../model/pool.ts';
 import type { KeyPorts, PoolSecret, SecretInfo } from '../model/ports.ts';
 import { type Flaw, flawOf } from '../rules/choose-key.ts';

@@ -2,8 +2,8 @@
 import { KEY_ID_TAG } from '../../decision/model/service-tags.ts';
 import { KeysError } from '../model/keys-error.ts';
 import type { Wanted } from '../model/pool.ts';
+import { parseStoredKey, type StoredKey } from '../model/pool.ts';
 import type { KeyPorts, Organization, PoolSecret, SecretInfo, VersionInfo } from '../model/ports.ts';
-import { parseStoredKey, type StoredKey } from '../model/stored-key.ts';
 import type { Held } from '../rules/choose-key.ts';
 import type { PoolSecretFacts } from '../rules/retire-key.ts';
 

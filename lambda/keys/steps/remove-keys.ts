@@ -1,11 +1,17 @@
 /** Gives up after a minute and reports the names that are left: a stack that stays would be worse. */
 import { messageOf } from '../../decision/model/message-of.ts';
 import type { ResourceEvent } from '../model/events.ts';
-import { poolOfKey } from '../model/key-names.ts';
 import { KeysError } from '../model/keys-error.ts';
-import { NO_REQUEST, RESOURCE_TAG, type ResourceState, readState, writeState } from '../model/pool.ts';
+import {
+  NO_REQUEST,
+  parseStoredKey,
+  poolOfKey,
+  RESOURCE_TAG,
+  type ResourceState,
+  readState,
+  writeState,
+} from '../model/pool.ts';
 import type { KeyPorts, Organization } from '../model/ports.ts';
-import { parseStoredKey } from '../model/stored-key.ts';
 import { isOfNoConcern } from './read-keys.ts';
 
 const GIVE_UP_MS = 60_000;

@@ -3,8 +3,7 @@ import * as z from 'zod';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { parseQuietly } from '../../decision/model/parse-quietly.ts';
 import { KEY_ID_TAG } from '../../decision/model/service-tags.ts';
-import type { ResourceAnswer } from '../model/answers.ts';
-import type { ResourceEvent } from '../model/events.ts';
+import type { ResourceAnswer, ResourceEvent } from '../model/events.ts';
 import { isDoubt, KeysError } from '../model/keys-error.ts';
 import {
   MADE_FOR_TAG,
@@ -13,13 +12,14 @@ import {
   madeForAnyUrl,
   NO_REQUEST,
   originOf,
+  parseStoredKey,
   RESOURCE_TAG,
   type ResourceState,
   readState,
+  type StoredKey,
   writeState,
 } from '../model/pool.ts';
 import type { KeyFacts, KeyPorts, PoolSecret } from '../model/ports.ts';
-import { parseStoredKey, type StoredKey } from '../model/stored-key.ts';
 import { ensureKey, publishAtLeast, takeBack } from './ensure-key.ts';
 import { CURRENT, PREVIOUS, versionWith } from './read-keys.ts';
 import { removeKeys, removeKeysOnce } from './remove-keys.ts';

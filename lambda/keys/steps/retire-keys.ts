@@ -1,13 +1,13 @@
 /** Judges every key that coderd lists, and deletes those that nobody can hold any more. */
 import { messageOf } from '../../decision/model/message-of.ts';
-import type { KeyReport, KeyVerdict } from '../model/answers.ts';
-import { poolOfKey } from '../model/key-names.ts';
+import type { KeyReport, KeyVerdict } from '../model/events.ts';
 import type { ManagedPool } from '../model/pool.ts';
+import { poolOfKey } from '../model/pool.ts';
 import type { KeyFacts, KeyPorts, Listed, Organization, PoolTask, SeenDaemon } from '../model/ports.ts';
 import { judgeKey, type PoolSecretFacts, type RetireFacts } from '../rules/retire-key.ts';
 import { isOfNoConcern } from './read-keys.ts';
 
-export type Retirement = {
+type Retirement = {
   readonly pools: readonly ManagedPool[];
   readonly secrets: ReadonlyMap<string, PoolSecretFacts | undefined>;
   readonly writes: boolean;

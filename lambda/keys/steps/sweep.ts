@@ -3,7 +3,7 @@
  * The check reads the same and writes nothing.
  */
 import { messageOf } from '../../decision/model/message-of.ts';
-import type { KeyReport, KeysAnswer, PoolReport } from '../model/answers.ts';
+import type { KeyReport, KeysAnswer, PoolReport } from '../model/events.ts';
 import { KeysError } from '../model/keys-error.ts';
 import type { ManagedPool } from '../model/pool.ts';
 import type { KeyPorts } from '../model/ports.ts';

@@ -21,7 +21,7 @@ export type DaemonQuery = {
   readonly maxAgeMs: number;
 };
 
-export type DaemonStatus = 'offline' | 'idle' | 'busy';
+type DaemonStatus = 'offline' | 'idle' | 'busy';
 
 type JobRefAnswer = {
   readonly id: string;

@@ -3,27 +3,36 @@
  * order: rate limit, session token (401), organization and permission (both the same 404), parameters (400).
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { CoderdModel } from '../model.ts';
 import type { Authenticated, TokenUser } from '../tables/tokens.ts';
-import { apiKey, authCheck, entitlements, me, members } from './account-routes.ts';
-import { createKey, deleteKey, listKeys, provisionerKey } from './key-routes.ts';
-import { daemonList, jobList, oneJob, organizations } from './organization-routes.ts';
-import { QueryParameters } from './parameters.ts';
-import { RateLimiter } from './rate-limit.ts';
-import { type Answer, NOT_FOUND, type OrganizationRequest, type UserRequest } from './route.ts';
-import { templates, templateVersion, uploadedFile, versionPresets } from './template-routes.ts';
 import {
   addMember,
+  apiKey,
+  authCheck,
   createToken,
   createUser,
   deleteToken,
+  entitlements,
+  me,
+  members,
   setRoles,
   tokenByName,
   tokenConfig,
-} from './user-routes.ts';
+} from './account-routes.ts';
+import { createKey, deleteKey, listKeys, provisionerKey } from './key-routes.ts';
+import { daemonList, jobList, oneJob, organizations } from './organization-routes.ts';
+import {
+  type Answer,
+  NOT_FOUND,
+  type OrganizationRequest,
+  QueryParameters,
+  type UserRequest,
+} from './request.ts';
+import { templates, templateVersion, uploadedFile, versionPresets } from './template-routes.ts';
 import { buildTimings, workspaceBuilds, workspaces } from './workspace-routes.ts';
 
-export type CoderdHandlerOptions = {
+type CoderdHandlerOptions = {
   /** Requests for each minute, user and endpoint. @default 512 (CODER_API_RATE_LIMIT) */
   readonly rateLimit?: number;
 };
@@ -55,7 +64,7 @@ export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions 
   };
 }
 
-export type RequestParts = {
+type RequestParts = {
   readonly method: string | undefined;
   readonly url: URL;
   readonly headers: IncomingMessage['headers'];
@@ -210,4 +219,44 @@ function send(response: ServerResponse, { status, body }: Answer): void {
   }
   if (body !== undefined) response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.end(body === undefined ? undefined : `${JSON.stringify(body)}\n`);
+}
+
+const WINDOW_MS = 60_000;
+
+type RateLimitVerdict = {
+  readonly allowed: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+class RateLimiter {
+  readonly #limit: number;
+  readonly #counts = new Map<string, { window: number; current: number; previous: number }>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Counts a request, unless it is refused. */
+  admit(key: string, now: EpochMs): RateLimitVerdict {
+    const window = Math.floor(now / WINDOW_MS);
+    const count = this.#countOf(key, window);
+    const passed = (now - window * WINDOW_MS) / WINDOW_MS;
+    const rate = Math.round(count.previous * (1 - passed) + count.current);
+    const allowed = rate + 1 <= this.#limit;
+    if (allowed) count.current++;
+    const headers = {
+      'X-RateLimit-Limit': String(this.#limit),
+      'X-RateLimit-Remaining': String(this.#limit - rate - (allowed ? 1 : 0)),
+      'X-RateLimit-Reset': String(((window + 1) * WINDOW_MS) / 1_000),
+    };
+    return { allowed, headers: allowed ? headers : { ...headers, 'Retry-After': String(WINDOW_MS / 1_000) } };
+  }
+
+  #countOf(key: string, window: number): { current: number; previous: number } {
+    const last = this.#counts.get(key);
+    if (last?.window === window) return last;
+    const count = { window, current: 0, previous: last?.window === window - 1 ? last.current : 0 };
+    this.#counts.set(key, count);
+    return count;
+  }
 }

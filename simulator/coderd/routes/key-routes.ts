@@ -9,7 +9,7 @@ import { rfc3339 } from '../queries/rows.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
 import { type ProvisionerKey, SECRET_LENGTH } from '../tables/keys.ts';
 import { type KeyAction, mayDoToKeys } from '../tables/tokens.ts';
-import { type Answer, NOT_FOUND, type OrganizationRequest } from './route.ts';
+import { type Answer, NOT_FOUND, type OrganizationRequest } from './request.ts';
 
 type Handle = (request: OrganizationRequest) => Answer;
 

@@ -3,15 +3,15 @@ import type { CoderdModel } from '../model.ts';
 import { KeptRows, rfc3339 } from '../queries/rows.ts';
 import type { Organization } from '../tables/organizations.ts';
 import { mayRead } from '../tables/tokens.ts';
-import { isUuid } from './parameters.ts';
 import {
   type Answer,
   badUuid,
   invalid,
+  isUuid,
   NOT_FOUND,
   type OrganizationRequest,
   type UserRequest,
-} from './route.ts';
+} from './request.ts';
 
 const DEFAULT_LIMIT = 50;
 const INVALID_PARAMETERS = 'Invalid query parameters.';

@@ -8,8 +8,15 @@ import { tarArchive } from '../rules/tar.ts';
 import { type JobRecord, pastJob } from '../tables/jobs.ts';
 import type { TemplateRecord, TemplateVersion } from '../tables/templates.ts';
 import { mayRead, mayReadWorkspaces } from '../tables/tokens.ts';
-import { isUuid, searchKeyOf } from './parameters.ts';
-import { type Answer, badUuid, invalid, NOT_FOUND, type UserRequest } from './route.ts';
+import {
+  type Answer,
+  badUuid,
+  invalid,
+  isUuid,
+  NOT_FOUND,
+  searchKeyOf,
+  type UserRequest,
+} from './request.ts';
 
 /** Every member may read templates. Deprecated ones are listed only on request, and then alone. */
 export function templates({ model, parameters }: UserRequest): Answer {

@@ -56,7 +56,7 @@ const SINCE = {
   closesSessionsOfDeletedKeys: ['2.37.0'],
 } as const;
 
-export type Behaviour = keyof typeof SINCE;
+type Behaviour = keyof typeof SINCE;
 
 /** The API versions of releases that the table does not have: older ones, and main. */
 const [OLDEST_API, NEWEST_API] = [1, 18];

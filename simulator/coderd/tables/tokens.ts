@@ -22,7 +22,7 @@ export type TokenUser = {
 
 export type KeyAction = 'read' | 'create' | 'delete';
 
-export type Organizations = 'all' | ReadonlySet<OrganizationId>;
+type Organizations = 'all' | ReadonlySet<OrganizationId>;
 
 export type ApiKey = {
   readonly id: string;

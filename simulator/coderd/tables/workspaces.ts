@@ -18,7 +18,7 @@ type Workspace = {
 
 type Build = { -readonly [Key in keyof BuildRecord]: BuildRecord[Key] };
 
-export type WorkspaceTableParts = {
+type WorkspaceTableParts = {
   readonly random: Random;
   readonly now: () => EpochMs;
   readonly name: () => JobWorkspace;

@@ -8,7 +8,7 @@ import { stringify } from 'yaml';
 import { loadConfig } from '../../../lambda/config/load.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { connectKeys } from '../../../lambda/keys/connect.ts';
-import { deploymentOf, type OwnDeployment } from '../../../lambda/keys/model/key-names.ts';
+import { deploymentOf, type OwnDeployment } from '../../../lambda/keys/model/pool.ts';
 import { managedPoolsOf, serveKeyEvent } from '../../../lambda/keys/serve.ts';
 import { ROTATION_STEPS } from '../../../simulator/secrets/rotation.ts';
 import type { StoredSecret } from '../../../simulator/secrets/secret.ts';

@@ -1,6 +1,6 @@
 /** What a process knows after a restart, with the record that an earlier process saved. */
 import { describe, expect, it } from 'vitest';
-import { decodeRecord, encodeRecord } from '../../../lambda/adapters/parameters/record-codec.ts';
+import { decodeRecord, encodeRecord } from '../../../lambda/adapters/parameters/record-parameter.ts';
 import { deliberate } from '../../../lambda/decision/decide.ts';
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { Job, Snapshot } from '../../../lambda/decision/model/snapshot.ts';

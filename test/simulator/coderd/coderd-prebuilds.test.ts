@@ -1,7 +1,7 @@
 /** The reconciler of prebuilt workspaces: docs/internals/coder.md §10, "Prebuilt workspaces". */
 import { describe, expect, it } from 'vitest';
 import type { CoderdOptions } from '../../../simulator/coderd/model.ts';
-import { workspaceAnswer } from '../../../simulator/coderd/routes/workspace-list.ts';
+import { workspaceAnswer } from '../../../simulator/coderd/routes/workspace-routes.ts';
 import { coderdWorld, HOUR, MINUTE } from './coderd-workspaces-fixture.ts';
 
 /** A preset in a coderd with ten daemons, unless there is none. */

@@ -3,8 +3,8 @@ import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import type { DaemonConnection } from '../../../simulator/base/daemon-connection.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
-import { BuiltInDaemon } from '../../../simulator/coderd/built-in-daemons.ts';
 import { CoderdModel, type CoderdOptions } from '../../../simulator/coderd/model.ts';
+import { BuiltInDaemon } from '../../../simulator/coderd/session.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { NewWorkspace } from '../../../simulator/coderd/tables/workspace-records.ts';
 

@@ -7,8 +7,7 @@ import type { Caller } from '../../../simulator/base/aws-service.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
 import { callSecretsManager } from '../../../simulator/secrets/api.ts';
-import { SecretsModel } from '../../../simulator/secrets/model.ts';
-import { runRotation } from '../../../simulator/secrets/rotation.ts';
+import { runRotation, SecretsModel } from '../../../simulator/secrets/model.ts';
 import { START } from '../../support/lab.ts';
 
 const TOKENS = ['1', '2', '3'].map((digit) => digit.repeat(32)) as [string, string, string];

@@ -6,10 +6,10 @@ import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { DAY_MS } from '../../../lambda/decision/model/units.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import { Timeline } from '../../../simulator/base/timeline.ts';
-import type { BuiltInDaemon } from '../../../simulator/coderd/built-in-daemons.ts';
 import { CoderdModel } from '../../../simulator/coderd/model.ts';
 import { coderdHandler } from '../../../simulator/coderd/routes/http.ts';
 import { CoderdRefusal } from '../../../simulator/coderd/rules/refusal.ts';
+import type { BuiltInDaemon } from '../../../simulator/coderd/session.ts';
 import type {
   TemplateRecord,
   TemplateVersion,

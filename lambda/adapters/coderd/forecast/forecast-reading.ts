@@ -13,11 +13,15 @@ import type {
 import type { Organization } from '../../../look/ports.ts';
 import type { CoderdHttp } from '../http/http.ts';
 import { failure, reading } from '../http/reading.ts';
-import { type Refused, readRefused } from './permissions.ts';
-import { type RefusalEvidence, readEvidence } from './refusal-evidence.ts';
+import { type RefusalEvidence, type Refused, readEvidence, readRefused } from './permissions.ts';
 import { isFulfilled, settleAll } from './settle-all.ts';
-import { type ListedTemplate, listTemplates } from './template-list.ts';
-import { ActiveVersions, PresetNames, type VersionTags } from './template-versions.ts';
+import {
+  ActiveVersions,
+  type ListedTemplate,
+  listTemplates,
+  PresetNames,
+  type VersionTags,
+} from './template-versions.ts';
 import { type Listing, listWorkspaces } from './workspace-list.ts';
 
 const ROLE =

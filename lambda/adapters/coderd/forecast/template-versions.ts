@@ -1,8 +1,11 @@
 /** A version never changes, so one request for each is enough (docs/internals/coder.md §10). */
+
+import * as z from 'zod';
+import { unique } from '../../../decision/model/collections.ts';
 import type { Template, Workspace } from '../../../decision/model/snapshot.ts';
 import type { Tags } from '../../../decision/model/tags.ts';
-import type { CoderdHttp } from '../http/http.ts';
-import { presetsSchema, templateVersionSchema } from '../http/schemas.ts';
+import type { CoderdHttp, Document } from '../http/http.ts';
+import { listedTemplateSchema, presetsSchema, templateVersionSchema } from '../http/schemas.ts';
 import { settleAll } from './settle-all.ts';
 
 type KnownVersions<T> = {
@@ -89,4 +92,24 @@ export class PresetNames {
 
 function isFailedPrebuild({ is_prebuild, outdated, latest_build: { transition, job } }: Workspace): boolean {
   return is_prebuild === true && outdated === false && transition === 'start' && job.status === 'failed';
+}
+
+export type ListedTemplate = z.output<typeof listedTemplateSchema>;
+
+/** Since 2.23 coderd lists deprecated templates only on request. Their workspaces are still built. */
+const LISTS = [{}, { q: 'deprecated:true' }] as const;
+
+/** Throws CoderdError. */
+export async function listTemplates(
+  http: CoderdHttp,
+  signal?: AbortSignal,
+): Promise<Document<readonly ListedTemplate[]>> {
+  const lists = await Promise.all(
+    LISTS.map((query) => http.get('/api/v2/templates', query, z.array(listedTemplateSchema), signal)),
+  );
+  const value = unique(
+    lists.flatMap((answer) => answer.value),
+    ({ id }) => id,
+  );
+  return { value, date: lists[0]?.date };
 }

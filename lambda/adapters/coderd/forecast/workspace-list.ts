@@ -22,14 +22,14 @@ type Pages = readonly PromiseSettledResult<Page>[];
 /** The client, the time limit, and the advice about the role if coderd refuses. */
 export type Listing = { readonly http: CoderdHttp; readonly signal: AbortSignal; readonly role: string };
 
-export type ListedWorkspaces = {
+type ListedWorkspaces = {
   readonly list: Reading<Workspace>;
   /** The offset of the first page that failed. 0 if none failed, or if the first page failed. */
   readonly resumeAt: number;
 };
 
 /** `resumeAt`: the offset of the second page to read, so that each page gets its turn if time is short. */
-export type Turn = { readonly now: EpochMs; readonly resumeAt: number };
+type Turn = { readonly now: EpochMs; readonly resumeAt: number };
 
 /** Page by page, once more if rows are missing. If a page fails, the reading is `failed` with the others. */
 export async function listWorkspaces(listing: Listing, { now, resumeAt }: Turn): Promise<ListedWorkspaces> {

@@ -51,3 +51,61 @@ function describeBody(answer: RawAnswer): string {
     ? ''
     : `, a redirect to ${String(location).slice(0, 200)}; check that coder.url is the URL of coderd`;
 }
+
+type Answer = {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+};
+
+/** A shorter text may stand in data by chance. coderd's tokens and keys are longer. */
+const LEAST_IN_DATA = 8;
+
+/** The answer without the secrets, in its text and in the values of its headers. */
+export function withoutSecrets<T extends Answer>(answer: T, secrets: readonly string[]): T {
+  const hidden =
+    answer.statusCode === 200 ? secrets.filter(({ length }) => length >= LEAST_IN_DATA) : secrets;
+  const forms = hidden.flatMap(formsOf);
+  const hide = (text: string): string =>
+    forms.reduce((shown, form) => shown.replaceAll(form, '(hidden)'), text);
+  const headers = Object.entries(answer.headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.map(hide) : value && hide(value),
+  ]);
+  return { ...answer, headers: Object.fromEntries(headers), text: hide(answer.text) };
+}
+
+/** A secret as it is, in a URL, in JSON (that of Go too) and in base64. */
+function formsOf(secret: string): readonly string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  const goJson = json.replaceAll(/[<>&]/g, (each) => `\\u00${each.charCodeAt(0).toString(16)}`);
+  const base64 = (['base64', 'base64url'] as const).map((form) => Buffer.from(secret).toString(form));
+  return [...new Set([secret, encodeURIComponent(secret), json, goJson, ...base64])];
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  'coder-session-token': 'session token',
+  'coder-provisioner-daemon-key': 'provisioner key',
+};
+
+/** Visible ASCII, which includes all characters of tokens and keys. */
+const VISIBLE = /^[\x21-\x7e]$/;
+
+/** Describes the first wrong header value without quoting it. Undefined if all values are right. */
+export function checkHeaders(headers: Readonly<Record<string, string>>): string | undefined {
+  for (const [header, value] of Object.entries(headers)) {
+    const characters = [...value];
+    const index = characters.findIndex((character) => !VISIBLE.test(character));
+    const name = NAMES[header] ?? header;
+    if (index >= 0)
+      return `the ${name} in the secret contains ${nameOf(characters[index])} at position ${index + 1}, which is not allowed; store the ${name} again`;
+  }
+  return undefined;
+}
+
+function nameOf(character = ''): string {
+  if (/[\r\n]/.test(character)) return 'a line break';
+  if (/\s/.test(character)) return 'white space';
+  const code = character.codePointAt(0) ?? 0;
+  return `the character U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+}

@@ -6,7 +6,7 @@ import { rootCertificates } from 'node:tls';
 import { getHeapStatistics } from 'node:v8';
 import { Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
 
-export type DispatcherOptions = {
+type DispatcherOptions = {
   /** PEM text of further CA certificates, in addition to the well-known authorities. */
   readonly caBundle?: string | undefined;
   /** The URL of an HTTP proxy. It only opens a tunnel (CONNECT), so TLS is end to end with coderd. */

@@ -11,10 +11,15 @@ import type { EpochMs } from '../../../decision/model/brands.ts';
 import type { CallCounter } from '../../shared/calls.ts';
 import { describeSchemaMismatch } from '../../shared/schema-mismatch.ts';
 import type { Secret } from '../../shared/secret.ts';
-import { describeAnswer, type RawAnswer, type RefusalCode, refusalOf } from './answer.ts';
+import {
+  checkHeaders,
+  describeAnswer,
+  type RawAnswer,
+  type RefusalCode,
+  refusalOf,
+  withoutSecrets,
+} from './answer.ts';
 import { MOST_BYTES, makeDispatcher } from './dispatcher.ts';
-import { checkHeaders } from './header-values.ts';
-import { withoutSecrets } from './hide-secrets.ts';
 import {
   LONGEST_PAUSE_MS,
   PATIENCE_OF_A_LOOK,
@@ -37,7 +42,7 @@ export class CoderdError extends Error {
 export type TokenSource = { readonly read: (options: { readonly fresh: boolean }) => Promise<Secret> };
 
 /** By the name of the header that carries it. */
-export type Credentials = Readonly<Record<string, Secret>>;
+type Credentials = Readonly<Record<string, Secret>>;
 
 /** A parsed answer of coderd, and the time in its `Date` header. */
 export type Document<T> = { readonly value: T; readonly date: EpochMs | undefined };

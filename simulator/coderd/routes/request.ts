@@ -1,8 +1,11 @@
 /** As coderd's QueryParamParser: strictly, and with all errors at once (docs/internals/coder.md §1). */
 import { messageOf } from '../../../lambda/decision/model/message-of.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import type { CoderdModel } from '../model.ts';
+import type { Organization } from '../tables/organizations.ts';
+import type { TokenUser } from '../tables/tokens.ts';
 
-export type ValidationError = { readonly field: string; readonly detail: string };
+type ValidationError = { readonly field: string; readonly detail: string };
 
 const MAX_INT32 = 2_147_483_647;
 /** The texts that Go's strconv.ParseBool accepts. */
@@ -171,11 +174,37 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export const isUuid = (text: string): boolean => UUID.test(text);
 
-export function uuidFlaw(text: string): string {
+function uuidFlaw(text: string): string {
   return text.length === 36 ? 'invalid UUID format' : `invalid UUID length: ${text.length}`;
 }
 
 /** The key of a search query, such as `deprecated:true`. */
 export function searchKeyOf(query: string): string {
   return query.split(':')[0] ?? '';
+}
+
+export type UserRequest = {
+  readonly model: CoderdModel;
+  readonly user: TokenUser;
+  readonly parameters: QueryParameters;
+  /** The ids and names in its path, without that of the organization. */
+  readonly ids: readonly string[];
+  readonly body: string;
+};
+
+export type OrganizationRequest = UserRequest & { readonly organization: Organization };
+
+export type Answer = { readonly status: number; readonly body: unknown };
+
+export const NOT_FOUND: Answer = {
+  status: 404,
+  body: { message: 'Resource not found or you do not have access to this resource' },
+};
+
+export function badUuid(text: string): Answer {
+  return { status: 400, body: { message: `Invalid UUID "${text}".`, detail: uuidFlaw(text) } };
+}
+
+export function invalid(validations: readonly ValidationError[], message: string): Answer {
+  return { status: 400, body: { message, validations } };
 }

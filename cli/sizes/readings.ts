@@ -1,6 +1,9 @@
 /** Reads the lines of the guards and their samplers from the log groups of the pools. */
 import type { ECSClient } from '@aws-sdk/client-ecs';
 import * as z from 'zod';
+import { ROLE } from '../../lambda/adapters/coderd/coderd.ts';
+import { type JobOutcome, outcomeSchema, readJobsSince } from '../../lambda/adapters/coderd/history.ts';
+import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { describeTaskDefinition, provisionerOf } from '../../lambda/adapters/ecs/task-definitions.ts';
 import { isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
@@ -11,7 +14,8 @@ import type { Service } from '../../lambda/decision/model/snapshot.ts';
 import { nameInParts } from '../../lambda/decision/supply/daemons.ts';
 import type { FunctionLog, LogSpan } from '../logs/function-log.ts';
 import { InputError } from '../shared/cli-environment.ts';
-import type { SeenTask, UsageLine } from './measure.ts';
+import { orRefuse, readServer } from '../trace/history.ts';
+import type { Build, SeenTask, UsageLine } from './measure.ts';
 
 type Lines = {
   readonly lines: readonly UsageLine[];
@@ -87,3 +91,37 @@ async function logGroupOf(ecs: ECSClient, arn: string): Promise<string | undefin
     throw new InputError(`finding the log group of ${arn}: ${messageOf(cause)}; ${advice}`, { cause });
   }
 }
+
+/** All jobs of daemons that are named after a task: builds, imports and dry runs. Throws InputError. */
+export async function readTaskBuilds(
+  http: CoderdHttp,
+  pools: readonly PoolConfig[],
+  span: LogSpan,
+): Promise<readonly Build[]> {
+  const names = [...new Set(pools.map(({ organization }) => organization))];
+  const { organizations, build } = await readServer(http, names);
+  const read: Build[] = [];
+  for (const organization of organizations) {
+    const what = `listing provisioner jobs of organization "${organization.name}"`;
+    const { jobs } = await orRefuse({ what, role: ROLE }, () =>
+      readJobsSince(http, organization, { since: span.from, build, schema: outcomeSchema }),
+    );
+    read.push(...jobs.flatMap((job) => buildOf(job, span) ?? []));
+  }
+  return read;
+}
+
+function buildOf(job: JobOutcome, { to }: LogSpan): Build | undefined {
+  const { worker_name, started_at, completed_at } = job;
+  const { pool, ending: task } = nameInParts(worker_name ?? '');
+  if (pool === undefined || started_at == null) return undefined;
+  return { pool, task, startedAt: started_at, endedAt: completed_at ?? to, isKilled: isKilled(job) };
+}
+
+/** coder kills the Terraform of a cancelled build that does not end by itself. */
+function isKilled({ canceled_at, error }: JobOutcome): boolean {
+  return canceled_at == null && KILLED.test(error ?? '');
+}
+
+/** Builds whose Terraform, or a program that it ran, was killed (docs/internals/coder.md §5). */
+const KILLED = /signal: killed|exit status 137|exit code 137|\bOOM|out of memory|cannot allocate memory/i;

@@ -1,0 +1,43 @@
+/** The type of secret values: what prints it, and who may read it. */
+import { globSync, readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { Secret } from '../../lambda/adapters/shared/secret.ts';
+
+const VALUE = 'k3y-that-nobody-may-read';
+const secret = new Secret(VALUE);
+
+describe('a secret', () => {
+  it.each([
+    { form: 'a string', text: `${secret}` },
+    { form: 'a concatenation', text: `token: ${String(secret)}` },
+    { form: 'JSON', text: JSON.stringify({ token: secret, list: [secret] }) },
+    { form: 'inspect', text: inspect({ deep: { token: secret } }, { showHidden: true }) },
+    { form: 'the message of an error', text: String(new Error(`refused ${secret}`)) },
+    { form: 'its own properties', text: JSON.stringify([Object.entries(secret), Reflect.ownKeys(secret)]) },
+  ])('is hidden in $form', ({ text }) => {
+    expect(text).not.toContain(VALUE);
+  });
+
+  it('gives its value to the request that needs it', () => {
+    expect(secret.reveal()).toBe(VALUE);
+  });
+});
+
+/** Where a value leaves its secret, with the reason. */
+const CALLERS: Readonly<Record<string, string>> = {
+  'cli/setup/acts.ts': 'gives init the session of the person',
+  'cli/setup/aws-side.ts': 'stores a new token or key in a secret',
+  'cli/setup/coder-side.ts': 'finds the public part of a token that it deletes',
+  'lambda/adapters/coderd/http/http.ts': 'writes the header of a request',
+  'lambda/adapters/coderd/token-expiry.ts': 'finds the public part of a token',
+  'lambda/keys/adapters/secrets-manager.ts': 'stores a new version of a secret',
+  'lambda/keys/model/pool.ts': 'puts a key into the JSON of a secret, and takes it out',
+};
+
+it('reads the value of a secret only where a request needs it', () => {
+  const files = globSync('{lambda,cli,infra,simulator,backtest,verify,demo}/**/*.ts');
+  expect(files.length).toBeGreaterThan(300);
+  const callers = files.filter((file) => /\.reveal\(\)/.test(readFileSync(file, 'utf8')));
+  expect(callers.toSorted()).toEqual(Object.keys(CALLERS).toSorted());
+});
