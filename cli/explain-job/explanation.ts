@@ -3,7 +3,7 @@ import type { JobDetails } from '../../lambda/adapters/coderd/history.ts';
 import { type EpochMs, isoTime, plusMs } from '../../lambda/decision/model/brands.ts';
 import { unique } from '../../lambda/decision/model/collections.ts';
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
-import type { PendingJob as Promised, PromisedPlan } from '../../lambda/decision/model/promise.ts';
+import type { PromisedPlan } from '../../lambda/decision/model/promise.ts';
 import type { OrganizationReadings, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { displayTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
 import { isAlive } from '../../lambda/decision/supply/daemons.ts';
@@ -27,31 +27,6 @@ export type JobExplanation = {
   readonly notes: readonly string[];
 };
 
-export type ExplainedJob = {
-  readonly id: string;
-  readonly organization: string;
-  readonly type: string;
-  readonly transition: string | null;
-  readonly template: string | null;
-  /** `owner/workspace`, or the workspace's name if its owner is unknown. */
-  readonly workspace: string | null;
-  readonly tags: Tags;
-  readonly status: string;
-  readonly error: string | null;
-  readonly createdAt: IsoTime;
-  readonly startedAt: IsoTime | null;
-  readonly canceledAt: IsoTime | null;
-  readonly completedAt: IsoTime | null;
-};
-
-/** The daemon of an open job, of which coderd hears no more. */
-export type SilentDaemon = {
-  readonly daemon: string;
-  readonly lastSeenAt: IsoTime;
-  /** Later if more than 10 jobs hang: coderd fails at most 10 a minute. */
-  readonly failsBy: IsoTime;
-};
-
 export type ExplainedWait = {
   /** `log`: the function saw the start. `live`: from what coderd and ECS tell now. */
   readonly source: 'log' | 'live';
@@ -65,30 +40,18 @@ export type ExplainedWait = {
   readonly parts: readonly { readonly part: WaitPart; readonly ms: number; readonly from: IsoTime | null }[];
 };
 
-export type PendingJob = {
-  readonly waitedSeconds: number;
-  /** Pending jobs with the same tags, and how many of them are older. */
-  readonly alike: number;
-  readonly older: number;
-  /** The pools that the plan has for these jobs, with the reasons of their counts as sentences. */
-  readonly pools: readonly { readonly pool: string; readonly why: readonly string[] }[];
-  /** When it will start, or why that is unknown. Null: the queue is too long to tell. */
-  readonly start: Promised | null;
-  /** Why no pool can run it; null: a pool can. */
-  readonly unschedulable: string | null;
-};
-
-export function explainedJob(job: JobDetails, organization: OrganizationReadings): ExplainedJob {
+export function explainedJob(job: JobDetails, organization: OrganizationReadings) {
   const { metadata } = job;
   const { workspaces } = organization;
   const known = workspaces?.items.find(({ id }) => id === metadata?.workspace_id);
   const name = metadata?.workspace_name || known?.name;
   return {
-    id: job.id,
+    id: job.id as string,
     organization: organization.name,
     type: job.type,
     transition: metadata?.workspace_build_transition ?? transitionOf(job, known?.latest_build) ?? null,
     template: metadata?.template_name || null,
+    /** `owner/workspace`, or the workspace's name if its owner is unknown. */
     workspace: name ? [known?.owner_name, name].filter(Boolean).join('/') : null,
     tags: displayTags(job.tags),
     status: job.status,
@@ -99,6 +62,8 @@ export function explainedJob(job: JobDetails, organization: OrganizationReadings
     completedAt: timeOrNull(job.completed_at),
   };
 }
+
+export type ExplainedJob = ReturnType<typeof explainedJob>;
 
 type LatestBuild = { readonly transition: string; readonly job: { readonly id?: string | null | undefined } };
 
@@ -124,11 +89,7 @@ export function orderedParts(parts: WaitParts, createdAt: EpochMs): ExplainedWai
   });
 }
 
-export function explainPending(
-  job: JobDetails,
-  { coder, takenAt }: Snapshot,
-  plan: PromisedPlan,
-): PendingJob {
+export function explainPending(job: JobDetails, { coder, takenAt }: Snapshot, plan: PromisedPlan) {
   const organization = coder.organizations.find(({ id }) => id === job.organization_id);
   const tags = displayTags(job.tags);
   const isIts = (row: { readonly organization: string; readonly tags: Tags }): boolean =>
@@ -138,15 +99,20 @@ export function explainPending(
   const names = new Set(plan.assignment.filter(isIts).map(({ pool }) => pool));
   return {
     waitedSeconds: Math.max(0, Math.round((takenAt - job.created_at) / 1000)),
+    /** Pending jobs with the same tags, and how many of them are older. */
     alike: alike.length,
     older: alike.filter(({ created_at }) => created_at < job.created_at).length,
+    /** The pools that the plan has for these jobs, with the reasons of their counts. */
     pools: plan.pools
       .filter(({ name }) => names.has(name))
       .map(({ name, why }) => ({ pool: name, why: why.map(reasonSentence) })),
+    /** When it will start, or why that is unknown. Null: the queue is too long to tell. */
     start: plan.pendingJobs.find(({ id }) => id === job.id) ?? null,
     unschedulable: unserved === undefined ? null : unservedSentence(unserved, plan.takenAt),
   };
 }
+
+export type PendingJob = ReturnType<typeof explainPending>;
 
 function pendingLike(job: JobDetails, organization: OrganizationReadings | undefined) {
   const jobs = unique(organization?.jobs.items ?? [], ({ id }) => id);
@@ -160,11 +126,7 @@ function pendingLike(job: JobDetails, organization: OrganizationReadings | undef
 const FAILED_WITHIN_MS = 7 * 60_000;
 
 /** When coderd fails a job of which it no longer hears, because the daemon has probably died. */
-export function silentDaemon(
-  job: JobDetails,
-  { daemonOf, ofDaemon }: ServingTasks,
-  takenAt: EpochMs,
-): SilentDaemon | null {
+export function silentDaemon(job: JobDetails, { daemonOf, ofDaemon }: ServingTasks, takenAt: EpochMs) {
   const daemon = job.completed_at == null ? daemonOf(job) : undefined;
   if (daemon?.last_seen_at == null) return null;
   const hasStopped = ofDaemon.get(daemon.id)?.lastStatus === 'STOPPED';
@@ -172,6 +134,9 @@ export function silentDaemon(
   return {
     daemon: daemon.name,
     lastSeenAt: isoTime(daemon.last_seen_at),
+    /** Later if more than 10 jobs hang: coderd fails at most 10 a minute. */
     failsBy: isoTime(plusMs(daemon.last_seen_at, FAILED_WITHIN_MS)),
   };
 }
+
+export type SilentDaemon = NonNullable<ReturnType<typeof silentDaemon>>;

@@ -10,7 +10,7 @@ import { CoderdKeys } from '../../lambda/keys/adapters/coderd-keys.ts';
 import { SecretsManagerKeys } from '../../lambda/keys/adapters/secrets-manager.ts';
 import { askWith } from '../../lambda/keys/connect.ts';
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
-import type { KeySecrets, ProvisionerKeys, SecretInfo } from '../../lambda/keys/model/ports.ts';
+import type { KeySecrets, ProvisionerKeys } from '../../lambda/keys/model/ports.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
 
 export type KeysConnection = {
@@ -45,7 +45,7 @@ export function connectAsPerson(
   return {
     clients,
     keys: new CoderdKeys(askWith(clients.coderd, source), systemClock),
-    secrets: new PersonsSecrets(new SecretsManagerKeys(secretsManager)),
+    secrets: ofPerson(new SecretsManagerKeys(secretsManager)),
     ecs: new EcsAdapter(clients.ecs, cluster),
     startRotation: async (SecretId) => {
       const { VersionId } = await secretsManager.send(new RotateSecretCommand({ SecretId }));
@@ -58,32 +58,15 @@ export function connectAsPerson(
   };
 }
 
-type Value = Awaited<ReturnType<KeySecrets['value']>>;
-
 /** The secrets of managed keys, read with the person's permissions. Refuses every write. */
-class PersonsSecrets implements KeySecrets {
-  readonly #secrets: KeySecrets;
-
-  constructor(secrets: KeySecrets) {
-    this.#secrets = secrets;
-  }
-
-  describe(id: string): Promise<SecretInfo> {
-    return asPerson('DescribeSecret', () => this.#secrets.describe(id));
-  }
-
-  value(id: string, version: string): Promise<Value> {
-    return asPerson('GetSecretValue', () => this.#secrets.value(id, version));
-  }
-
-  ofStack(stack: string): Promise<readonly SecretInfo[]> {
-    return asPerson('ListSecrets', () => this.#secrets.ofStack(stack));
-  }
-
-  readonly put = refuse;
-  readonly move = refuse;
-  readonly tag = refuse;
-}
+const ofPerson = (secrets: KeySecrets): KeySecrets => ({
+  describe: (id) => asPerson('DescribeSecret', () => secrets.describe(id)),
+  value: (id, version) => asPerson('GetSecretValue', () => secrets.value(id, version)),
+  ofStack: (stack) => asPerson('ListSecrets', () => secrets.ofStack(stack)),
+  put: refuse,
+  move: refuse,
+  tag: refuse,
+});
 
 async function refuse(): Promise<never> {
   throw new KeysError('secret', 'writing a secret: this command only reads');

@@ -3,7 +3,7 @@ import { readUser } from '../../lambda/adapters/coderd/account.ts';
 import { systemClock } from '../../lambda/connect.ts';
 import type { ManagedKeys } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
-import { EcsPoolTasks } from '../../lambda/keys/adapters/pool-tasks.ts';
+import { poolTasks } from '../../lambda/keys/adapters/pool-tasks.ts';
 import type { KeyReport, KeysAnswer, KeyVerdict, PoolReport } from '../../lambda/keys/model/events.ts';
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
 import type { KeyFacts, KeyPorts } from '../../lambda/keys/model/ports.ts';
@@ -88,7 +88,7 @@ async function portsOf(
   return {
     keys,
     secrets,
-    tasks: new EcsPoolTasks(() => ecs, stack),
+    tasks: poolTasks(() => ecs, stack),
     clock: { ...systemClock, now },
     // The check makes no key and has nothing to log: its answer has everything.
     random: { suffix: () => '', token: () => '' },

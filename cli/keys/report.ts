@@ -1,64 +1,14 @@
 /** Computes which pool uses which key, from a survey. `--json` prints it unchanged. No value is in it. */
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { KEY_ID_TAG, POOL_TAG } from '../../lambda/decision/model/service-tags.ts';
-import { displayTags, type Tags } from '../../lambda/decision/model/tags.ts';
+import { displayTags } from '../../lambda/decision/model/tags.ts';
 import { STALE_AFTER_MS } from '../../lambda/decision/supply/daemons.ts';
 import { deploymentOf, type OwnDeployment, poolOfKey } from '../../lambda/keys/model/pool.ts';
 import type { KeyFacts, SecretInfo } from '../../lambda/keys/model/ports.ts';
 import { pendingVersion } from '../../lambda/keys/steps/read-keys.ts';
 import type { OrganizationKeys, Survey } from './survey.ts';
 
-export type KeysReport = {
-  readonly version: 1;
-  readonly stack: string | null;
-  readonly pools: readonly PoolKeys[];
-  /** Keys in coderd that no pool uses now. */
-  readonly otherKeys: readonly OtherKey[];
-  readonly unread: readonly string[];
-  readonly notes: readonly string[];
-};
-
-export type PoolKeys = {
-  readonly pool: string;
-  readonly organization: string;
-  readonly auth: PoolConfig['auth']['kind'];
-  /** The name of the secret, or its ARN. Null: unknown. */
-  readonly secret: string | null;
-  readonly jsonKey: string | null;
-  readonly rotating: boolean;
-  /** The current key first, then those that tasks of the pool still use. */
-  readonly keys: readonly UsedKey[];
-  /** Null: not read. */
-  readonly tasks: number | null;
-  /** Tasks of which coderd lists no daemon by their name. Null: not read. */
-  readonly tasksWithoutDaemon: number | null;
-  readonly problems: readonly string[];
-};
-
-export type ListedKey = {
-  readonly id: string;
-  readonly name: string;
-  readonly organization: string;
-  readonly createdAt: string;
-  readonly tags: Tags;
-  /** Daemons with this key that coderd lists. Null: not read. */
-  readonly daemons: readonly { readonly name: string; readonly online: boolean }[] | null;
-};
-
-/** `unknown`: it is in use, and the pool's current key is not known. */
-export type UsedKey = ListedKey & {
-  readonly is: 'current' | 'earlier' | 'unknown';
-  /** Tasks of the pool. Null: not read. */
-  readonly tasks: number | null;
-};
-
-/** `ours`: this deployment made it. `pool`: for which pool. */
-export type OtherKey = ListedKey & {
-  readonly owner: 'ours' | 'foreign';
-  readonly pool: string | null;
-};
-
-export function reportOf(pools: readonly PoolConfig[], survey: Survey): KeysReport {
+export function reportOf(pools: readonly PoolConfig[], survey: Survey) {
   const keys = survey.organizations.flatMap((organization) =>
     (organization.keys?.items ?? []).map((key) => ({ ...key, in: organization })),
   );
@@ -69,18 +19,25 @@ export function reportOf(pools: readonly PoolConfig[], survey: Survey): KeysRepo
     version: 1,
     stack: survey.stack ?? null,
     pools: reports,
+    /** Keys in coderd that no pool uses now. */
     otherKeys: keys.filter(({ id }) => !used.has(id)).map((key) => otherKey(key, known)),
     unread: survey.unread,
     notes: survey.notes,
   };
 }
 
-function otherKey(key: Known['keys'][number], { deployment }: Known): OtherKey {
+export type KeysReport = ReturnType<typeof reportOf>;
+
+/** `ours`: this deployment made it. `pool`: for which pool. */
+function otherKey(key: Known['keys'][number], { deployment }: Known) {
   const pool = deployment === undefined ? undefined : poolOfKey(deployment, key.name);
-  return { ...listed(key), owner: pool === undefined ? 'foreign' : 'ours', pool: pool ?? null };
+  const owner = pool === undefined ? ('foreign' as const) : ('ours' as const);
+  return { ...listed(key), owner, pool: pool ?? null };
 }
 
-function listed({ id, name, createdAt, tags, in: organization }: Known['keys'][number]): ListedKey {
+export type OtherKey = ReturnType<typeof otherKey>;
+
+function listed({ id, name, createdAt, tags, in: organization }: Known['keys'][number]) {
   const { daemons } = organization;
   const own = daemons?.items.filter(({ keyId }) => keyId === id);
   return {
@@ -89,6 +46,7 @@ function listed({ id, name, createdAt, tags, in: organization }: Known['keys'][n
     organization: organization.name,
     tags: displayTags(tags),
     createdAt: new Date(createdAt).toISOString(),
+    /** Daemons with this key that coderd lists. Null: not read. */
     daemons:
       own?.map((daemon) => ({
         name: daemon.name,
@@ -97,7 +55,15 @@ function listed({ id, name, createdAt, tags, in: organization }: Known['keys'][n
   };
 }
 
-function poolKeys(pool: PoolConfig, known: Known): PoolKeys {
+export type ListedKey = ReturnType<typeof listed>;
+
+/** `unknown`: it is in use, and the pool's current key is not known. `tasks` null: not read. */
+export type UsedKey = ListedKey & {
+  readonly is: 'current' | 'earlier' | 'unknown';
+  readonly tasks: number | null;
+};
+
+function poolKeys(pool: PoolConfig, known: Known) {
   const { name, organization, auth } = pool;
   const secret = secretOfPool(pool, known);
   const current = currentKey(pool, secret, known);
@@ -113,18 +79,23 @@ function poolKeys(pool: PoolConfig, known: Known): PoolKeys {
     pool: name,
     organization,
     auth: auth.kind,
+    /** The name of the secret, or its ARN. Null: unknown. */
     secret: auth.kind === 'managed' ? (secret?.name ?? null) : auth.secret.secret,
     jsonKey: auth.kind === 'managed' ? null : (auth.secret.jsonKey ?? null),
     rotating: secret !== undefined && pendingVersion(secret) !== undefined,
+    /** The current key first, then those that tasks of the pool still use. */
     keys: [
       ...own.map((key) => used(key, 'current')),
       ...others.map((key) => used(key, current.isKnown ? 'earlier' : 'unknown')),
     ],
     tasks: use?.tasks ?? null,
+    /** Tasks of which coderd lists no daemon by their name. Null: not read. */
     tasksWithoutDaemon: use?.withoutDaemon ?? null,
     problems: current.problems,
   };
 }
+
+export type PoolKeys = ReturnType<typeof poolKeys>;
 
 type Use = {
   readonly byKey: ReadonlyMap<string, number>;

@@ -4,7 +4,7 @@ import type { Config, PoolConfig, SecretRef } from '../../lambda/decision/model/
 import { POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
 import type { Reading, Service } from '../../lambda/decision/model/snapshot.ts';
 import { few } from '../../lambda/explain/format.ts';
-import { EcsPoolTasks } from '../../lambda/keys/adapters/pool-tasks.ts';
+import { poolTasks } from '../../lambda/keys/adapters/pool-tasks.ts';
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
 import type {
   KeyFacts,
@@ -64,7 +64,7 @@ async function readStack(pools: readonly PoolConfig[], connection: KeysConnectio
   const stack = findStack(pools, services, unread);
   if (stack === undefined) return { stack, secrets: undefined, tasks: undefined };
   const isManaged = pools.some(({ auth }) => auth.kind === 'managed');
-  const tasks = new EcsPoolTasks(() => connection.ecs, stack);
+  const tasks = poolTasks(() => connection.ecs, stack);
   const [secrets, running] = await Promise.all([
     isManaged ? orUnread(unread, () => readSecrets(stack, connection)) : [],
     orUnread(unread, () => tasks.running()),

@@ -214,14 +214,8 @@ function shellWith(isJson: boolean): Hands['shell'] {
     });
 }
 
-const plannedRow = ({ id, title, state, says, commands }: Step) => ({
-  id,
-  title,
-  result: state,
-  says,
-  commands,
-});
-const outcomeRow = ({ step: { id, title, commands }, result, says }: Outcome) => ({
+/** As `--json` prints it. */
+const rowOf = ({ id, title, commands }: Step, result: string, says: string) => ({
   id,
   title,
   result,
@@ -235,15 +229,13 @@ function documentOf(situation: Situation, steps: readonly object[]): string {
   const shown = {
     version: 1,
     file,
-    coder: 'problem' in coder ? coder : shownCoder(coder.value),
-    aws: 'problem' in aws ? aws : shownAws(aws.value),
+    coder: 'problem' in coder ? coder : pick(coder.value, 'url', 'version', 'user', 'isOwner'),
+    aws: 'problem' in aws ? aws : pick(aws.value, 'account', 'region', 'caller'),
     steps,
     dollarsPerMonth: deployment === undefined ? null : costsOf(deployment, buildsPerDay),
   };
   return `${JSON.stringify(shown, null, 2)}\n`;
 }
 
-const shownCoder = ({ url, version, user, isOwner }: CoderValue) => ({ url, version, user, isOwner });
-const shownAws = ({ account, region, caller }: AwsValue) => ({ account, region, caller });
-type CoderValue = Extract<Situation['coder'], { value: unknown }>['value'];
-type AwsValue = Extract<Situation['aws'], { value: unknown }>['value'];
+const pick = <T extends object>(value: T, ...names: readonly (keyof T)[]) =>
+  Object.fromEntries(names.map((name) => [name, value[name]]));

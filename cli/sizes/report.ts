@@ -2,7 +2,6 @@
 import { type EpochMs, isoTime } from '../../lambda/decision/model/brands.ts';
 import { compare } from '../../lambda/decision/model/collections.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
-import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { HOUR_MS } from '../../lambda/decision/model/units.ts';
 import type { LogSpan } from '../logs/function-log.ts';
 import { type Advice, advise, FEWEST_BUILDS, HEADROOM, type Size } from './advise.ts';
@@ -15,27 +14,13 @@ export type PoolSizes = PoolUsage & {
   readonly advice: Advice;
 };
 
-export type Sizes = {
-  readonly version: 1;
-  /** The first line of any pool, at most `--days` before `to`. */
-  readonly from: IsoTime;
-  readonly to: IsoTime;
-  readonly headroomPercent: number;
-  /** A smaller size needs this many measured builds. */
-  readonly buildsNeeded: number;
-  /** Peaks that are shorter may be missed. */
-  readonly sampleSeconds: number;
-  /** Whether lines of the log are missing, because one second had more than AWS returns. */
-  readonly isCut: boolean;
-  readonly pools: readonly PoolSizes[];
-};
-
 /** Of all pools. */
 type Readings = PoolReadings & { readonly isCut: boolean };
 
+/** Peaks that are shorter may be missed. */
 const SAMPLE_S = 30;
 
-export function sizesOf(pools: readonly PoolConfig[], readings: Readings, span: LogSpan): Sizes {
+export function sizesOf(pools: readonly PoolConfig[], readings: Readings, span: LogSpan) {
   const lines = Map.groupBy(readings.lines, ({ pool }) => pool);
   const seen = Map.groupBy(readings.seen, ({ pool }) => pool);
   const builds = Map.groupBy(readings.builds, ({ pool }) => pool);
@@ -53,15 +38,19 @@ export function sizesOf(pools: readonly PoolConfig[], readings: Readings, span: 
   });
   return {
     version: 1,
+    /** The first line of any pool, at most `--days` before `to`. */
     from: isoTime(from),
     to: isoTime(span.to),
     headroomPercent: HEADROOM * 100,
     buildsNeeded: FEWEST_BUILDS,
     sampleSeconds: SAMPLE_S,
+    /** Whether lines are missing, because one second had more than AWS returns. */
     isCut: readings.isCut,
     pools: rows.toSorted((a, b) => compare(a.pool, b.pool)),
   };
 }
+
+export type Sizes = ReturnType<typeof sizesOf>;
 
 /** The first line of any pool: earlier, the deployment may not have existed. */
 function measuredFrom({ seen }: Readings, { from, to }: LogSpan): EpochMs {

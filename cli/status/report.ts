@@ -4,14 +4,8 @@ import type { Deliberation } from '../../lambda/decision/decide.ts';
 import { poolOfPart } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
-import type {
-  AssignmentRow,
-  IsoTime,
-  OldSecretReason,
-  Override,
-  PoolPlan,
-} from '../../lambda/decision/model/plan.ts';
-import type { PromisedPlan, Promises } from '../../lambda/decision/model/promise.ts';
+import type { AssignmentRow, PoolPlan } from '../../lambda/decision/model/plan.ts';
+import type { PromisedPlan } from '../../lambda/decision/model/promise.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { withPromises } from '../../lambda/decision/promise/promise.ts';
 import type { PoolView } from '../../lambda/decision/supply/supply.ts';
@@ -20,64 +14,7 @@ import { tagText } from '../../lambda/explain/format.ts';
 import { unservedSentence } from '../../lambda/explain/text.ts';
 import { groupRows } from '../../lambda/look/look-groups.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
-import { type LastLook, type LogFacts, lookFindings } from './read-log.ts';
-import type { RecentWaits } from './recent-waits.ts';
-
-export type Status = {
-  readonly version: 1;
-  readonly takenAt: IsoTime;
-  readonly waiting: WaitingJobs;
-  readonly pools: readonly PoolStatus[];
-  readonly broken: readonly string[];
-  readonly overrides: readonly (Override & { readonly pool: string })[];
-  readonly lastLook: LastLook;
-  readonly waits: RecentWaits;
-};
-
-export type WaitingJobs = {
-  readonly jobs: number;
-  /** How many of the jobs are unschedulable. */
-  readonly unserved: number;
-  readonly oldestSeconds: number;
-  readonly isComplete: boolean;
-  /** Schedulable jobs by tag set, the longest waiting first. */
-  readonly groups: readonly WaitingGroup[];
-  /** Sentences about unschedulable jobs. */
-  readonly nobody: readonly string[];
-} & Promises;
-
-export type WaitingGroup = {
-  readonly organization: string;
-  readonly tags: string;
-  readonly jobs: number;
-  readonly oldestSeconds: number;
-  readonly places: readonly Pick<AssignmentRow, 'jobs' | 'pool' | 'served'>[];
-};
-
-export type PoolStatus = {
-  readonly name: string;
-  readonly retiring: boolean;
-  /** A retiring pool without tasks: you can remove it. */
-  readonly isGone: boolean;
-  /** The desired count; null without a service. */
-  readonly tasks: number | null;
-  /** Null if a list that they come from is missing. */
-  readonly daemons: {
-    readonly busy: number;
-    readonly idle: number;
-    readonly starting: number;
-    /** Draining, or drained and not stopped yet. */
-    readonly leaving: number;
-  } | null;
-  /** Tasks whose daemon has a job, including draining ones. */
-  readonly building: number;
-  readonly floor: number;
-  readonly max: number;
-  /** Tasks with an earlier value of a secret; null: none. */
-  readonly oldSecret: OldSecretReason | null;
-  /** Of a pool with two kinds of capacity. */
-  readonly parts?: PoolPlan['parts'];
-};
+import { type LogFacts, lookFindings } from './read-log.ts';
 
 /** Combines a live look with what the function logged. */
 export function statusOf(
@@ -85,7 +22,7 @@ export function statusOf(
   { pools, ...deliberation }: Deliberation,
   config: Config,
   { lastLook, waits }: LogFacts,
-): Status {
+) {
   const plan = withPromises({ plan: deliberation.plan, pools }, snapshot);
   const views = Map.groupBy(
     pools.map(({ need: { view } }) => view),
@@ -105,7 +42,9 @@ export function statusOf(
   };
 }
 
-function waitingOf(snapshot: Snapshot, plan: PromisedPlan): WaitingJobs {
+export type Status = ReturnType<typeof statusOf>;
+
+function waitingOf(snapshot: Snapshot, plan: PromisedPlan) {
   const pending = groupRows(snapshot, plan).filter((group) => group.pending > 0);
   const places = Map.groupBy(plan.assignment, ({ organization, tags }) => `${organization} ${tagText(tags)}`);
   const groups = pending.flatMap(({ organization, tags, pending: jobs, oldestSeconds }) => {
@@ -115,9 +54,11 @@ function waitingOf(snapshot: Snapshot, plan: PromisedPlan): WaitingJobs {
   });
   return {
     jobs: sum(pending, (group) => group.pending),
+    /** Unschedulable ones among the jobs. */
     unserved: sum(plan.unserved, ({ jobs }) => jobs),
     oldestSeconds: Math.max(0, ...pending.slice(0, 1).map(({ oldestSeconds }) => oldestSeconds)),
     isComplete: snapshot.coder.organizations.every(({ jobs }) => jobs.status === 'ok'),
+    /** Schedulable jobs by tag set, the longest waiting first. */
     groups,
     nobody: plan.unserved.map((row) => unservedSentence(row, plan.takenAt)),
     pendingJobs: plan.pendingJobs,
@@ -125,27 +66,26 @@ function waitingOf(snapshot: Snapshot, plan: PromisedPlan): WaitingJobs {
   };
 }
 
-function placeOf({ jobs, pool, served }: AssignmentRow): WaitingGroup['places'][number] {
-  return { jobs, pool, served };
-}
+export type WaitingJobs = ReturnType<typeof waitingOf>;
+export type WaitingGroup = WaitingJobs['groups'][number];
 
-function poolStatus(
-  plan: PoolPlan,
-  views: readonly PoolView[],
-  { ecs }: Snapshot,
-  config: Config,
-): PoolStatus {
+const placeOf = ({ jobs, pool, served }: AssignmentRow) => ({ jobs, pool, served });
+
+function poolStatus(plan: PoolPlan, views: readonly PoolView[], { ecs }: Snapshot, config: Config) {
   const organization = views[0]?.organization;
   const lists = [ecs.services, ecs.tasks, ecs.protections, organization?.daemons, organization?.jobs];
   const { busy, idle, starting, leaving, left, unguarded } = plan.daemons;
   const isSeen = plan.service !== null && lists.every((list) => list?.status === 'ok');
   return {
-    name: plan.name,
+    name: plan.name as string,
     retiring: plan.retiring,
+    /** A retiring pool without tasks: you can remove it. */
     isGone: plan.why.some(({ code }) => code === 'retired'),
+    /** The desired count; null without a service. */
     tasks: plan.desired.from,
-    // a task that runs a job without a lease is busy too
+    // null if a list is missing; a task that runs a job without a lease is busy too
     daemons: isSeen ? { busy: busy + unguarded, idle, starting, leaving: leaving + left } : null,
+    /** Tasks whose daemon has a job, including draining ones. */
     building: views.flatMap(({ tasks }) => tasks).filter(({ use }) => use === 'busy').length,
     floor: plan.floor.count,
     // the configured max: an override limits the effective one and has its own section
@@ -154,3 +94,5 @@ function poolStatus(
     ...(plan.parts && { parts: plan.parts }),
   };
 }
+
+export type PoolStatus = ReturnType<typeof poolStatus>;

@@ -8,7 +8,7 @@ import { AWS_TIMEOUTS, makeClients, systemClock } from '../connect.ts';
 import type { Config } from '../decision/model/config.ts';
 import { type Environment, parseVariables, readEnvironment } from '../environment.ts';
 import { type AskCoderd, CoderdKeys } from './adapters/coderd-keys.ts';
-import { EcsPoolTasks } from './adapters/pool-tasks.ts';
+import { poolTasks } from './adapters/pool-tasks.ts';
 import { SecretsManagerKeys } from './adapters/secrets-manager.ts';
 import { KeysError } from './model/keys-error.ts';
 import { deploymentOf, type OwnDeployment } from './model/pool.ts';
@@ -33,7 +33,7 @@ export function connectKeys(config: Config, { deployment, log, ...given }: Surro
   const ports: KeyPorts = {
     keys: new CoderdKeys(askWith(clients.coderd, tokenSource), systemClock),
     secrets: new SecretsManagerKeys(secretsManager),
-    tasks: new EcsPoolTasks(ecs, deployment.stack),
+    tasks: poolTasks(ecs, deployment.stack),
     clock: systemClock,
     random: systemRandom,
     log,

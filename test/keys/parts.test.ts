@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
-import { EcsPoolTasks } from '../../lambda/keys/adapters/pool-tasks.ts';
+import { poolTasks } from '../../lambda/keys/adapters/pool-tasks.ts';
 import { SecretsManagerKeys } from '../../lambda/keys/adapters/secrets-manager.ts';
 import { connectKeys, readKeysEnvironment } from '../../lambda/keys/connect.ts';
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
@@ -30,7 +30,7 @@ describe('the tasks of pools', () => {
     const { ecs } = lab.ports();
     const services = () => change.services?.() ?? ecs.services();
     const tasks: Ecs['tasks'] = (of) => change.tasks?.(of) ?? ecs.tasks(of);
-    return new EcsPoolTasks(() => ({ services, tasks }), lab.world.stackName).running();
+    return poolTasks(() => ({ services, tasks }), lab.world.stackName).running();
   };
 
   it('are listed by pool, on Spot too, with the time of their creation', async () => {
