@@ -16,7 +16,7 @@ import { countTo } from '../shared/option-values.ts';
 import { act, costsOf, type Hands } from './acts.ts';
 import { AwsSide } from './aws-side.ts';
 import { CoderSide, findSession, withoutSlash } from './coder-side.ts';
-import { type Answer, type Outcome, takeSteps } from './run.ts';
+import { type Answer, takeSteps } from './run.ts';
 import { endText, outcomeText, scriptText, sidesText, stepText, wrapped } from './screen.ts';
 import { accountsOf, QUOTAS, type Seen, type Situation, storedKeys, valueIn } from './situation.ts';
 import { planSteps, STEP_IDS, type Step, type StepId } from './steps.ts';
@@ -73,7 +73,8 @@ async function setup(options: SetupOptions, cliEnvironment: CliEnvironment): Pro
     const first = await look();
     if (print) {
       const steps = planSteps(first);
-      out(json ? documentOf(first, steps.map(plannedRow)) : scriptText(first, steps, columns));
+      const rows = steps.map((step) => rowOf(step, step.state));
+      out(json ? documentOf(first, rows) : scriptText(first, steps, columns));
       return 0;
     }
     say(sidesText(first));
@@ -92,7 +93,8 @@ async function setup(options: SetupOptions, cliEnvironment: CliEnvironment): Pro
     });
     const end = endText(outcomes);
     if (end !== '') say(outcomes.at(-1)?.step.state === 'todo' ? end : `\n${end}`);
-    if (json) out(documentOf(latest, outcomes.map(outcomeRow)));
+    const rows = outcomes.map(({ step, result, says }) => rowOf({ ...step, says }, result));
+    if (json) out(documentOf(latest, rows));
     return outcomes.every(({ result }) => ['found', 'done', 'skipped'].includes(result)) ? 0 : 1;
   } finally {
     eyes.aws.close();
@@ -215,13 +217,9 @@ function shellWith(isJson: boolean): Hands['shell'] {
 }
 
 /** As `--json` prints it. */
-const rowOf = ({ id, title, commands }: Step, result: string, says: string) => ({
-  id,
-  title,
-  result,
-  says,
-  commands,
-});
+function rowOf({ id, title, says, commands }: Step, result: string) {
+  return { id, title, result, says, commands };
+}
 
 function documentOf(situation: Situation, steps: readonly object[]): string {
   const { file, coder, aws, buildsPerDay } = situation;
