@@ -18,7 +18,7 @@ import {
   type Preset,
   RECONCILE_EVERY_MS,
 } from './prebuilds.ts';
-import { type DaemonAnswer, type DaemonQuery, listDaemons } from './queries/daemon-list.ts';
+import { type DaemonQuery, listDaemons } from './queries/daemon-list.ts';
 import { type JobAnswer, type JobQuery, JobQueue, jobAnswer, listJobs } from './queries/job-list.ts';
 import { CoderdRefusal } from './rules/refusal.ts';
 import { CoderVersion, DEFAULT_RELEASE } from './rules/versions.ts';
@@ -459,7 +459,7 @@ export class CoderdModel implements DaemonServer {
   }
 
   /** The answer of provisionerjobs, without HTTP. */
-  listJobs(query: JobQuery): readonly JobAnswer[] {
+  listJobs(query: JobQuery) {
     const jobs = this.#jobs;
     return listJobs(query, { jobs, daemons: this.#daemons, queue: this.#jobQueue, version: this.version });
   }
@@ -469,7 +469,7 @@ export class CoderdModel implements DaemonServer {
   }
 
   /** The answer of provisionerdaemons, without HTTP. */
-  listDaemons(query: DaemonQuery): readonly DaemonAnswer[] {
+  listDaemons(query: DaemonQuery) {
     const { timeline, version } = this;
     return listDaemons(query, { jobs: this.#jobs, daemons: this.#daemons, version, now: timeline.now() });
   }

@@ -4,7 +4,7 @@ import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { tagsetContains } from '../rules/tagset-contains.ts';
 import type { CoderVersion } from '../rules/versions.ts';
 import { type DaemonRecord, type DaemonTable, isOffline, RECENT_MS } from '../tables/daemons.ts';
-import type { Job, JobStatus, JobTable } from '../tables/jobs.ts';
+import type { Job, JobTable } from '../tables/jobs.ts';
 import { KeptRows, rfc3339 } from './rows.ts';
 
 export type DaemonQuery = {
@@ -23,32 +23,6 @@ export type DaemonQuery = {
 
 type DaemonStatus = 'offline' | 'idle' | 'busy';
 
-type JobRefAnswer = {
-  readonly id: string;
-  readonly status: JobStatus;
-  readonly template_name: string;
-  readonly template_icon: string;
-  readonly template_display_name: string;
-};
-
-/** One item, as JSON; fields that are undefined are absent from it. */
-export type DaemonAnswer = {
-  readonly id: string;
-  readonly organization_id: string;
-  readonly key_id: string;
-  readonly created_at: string;
-  readonly last_seen_at: string | null;
-  readonly name: string;
-  readonly version: string;
-  readonly api_version: string;
-  readonly provisioners: readonly string[];
-  readonly tags: Tags;
-  readonly key_name?: string;
-  readonly status?: DaemonStatus;
-  readonly current_job?: JobRefAnswer | null;
-  readonly previous_job?: JobRefAnswer | null;
-};
-
 type Tables = {
   readonly jobs: JobTable;
   readonly daemons: DaemonTable;
@@ -63,7 +37,7 @@ type Row = {
   readonly isStale: boolean;
 };
 
-export function listDaemons(query: DaemonQuery, tables: Tables): readonly DaemonAnswer[] {
+export function listDaemons(query: DaemonQuery, tables: Tables) {
   const { daemons, now, version } = tables;
   const isRecent = query.maxAgeMs > 0 && query.maxAgeMs <= RECENT_MS;
   const rows: Row[] = [];
@@ -106,9 +80,9 @@ function hasWantedStatus({ current, isStale }: Row, { offline, statuses }: Daemo
   return statuses.length === 0 || statuses.includes(current === undefined ? 'idle' : 'busy');
 }
 
-const answers = new KeptRows<DaemonRecord, DaemonAnswer>();
+const answers = new KeptRows<DaemonRecord>();
 
-function answer(row: Row, { jobs, version }: Tables): DaemonAnswer {
+function answer(row: Row, { jobs, version }: Tables) {
   const { daemon } = row;
   const { lastSeenAt } = daemon;
   const status = statusOf(row, version);
@@ -134,9 +108,9 @@ function answer(row: Row, { jobs, version }: Tables): DaemonAnswer {
   }));
 }
 
-const refs = new KeptRows<Job, JobRefAnswer>();
+const refs = new KeptRows<Job>();
 
-function jobRef(job: Job | undefined): JobRefAnswer | null {
+function jobRef(job: Job | undefined) {
   if (job === undefined) return null;
   const { status, template } = job;
   return refs.of(job, [status, template], () => ({

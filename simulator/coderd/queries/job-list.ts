@@ -4,7 +4,7 @@ import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { tagsetContains } from '../rules/tagset-contains.ts';
 import type { CoderVersion } from '../rules/versions.ts';
 import type { DaemonTable } from '../tables/daemons.ts';
-import { type Job, type JobRecord, type JobStatus, type JobTable, PREBUILDS_USER } from '../tables/jobs.ts';
+import { type Job, type JobRecord, type JobTable, PREBUILDS_USER } from '../tables/jobs.ts';
 import { NIL_UUID } from '../tables/keys.ts';
 import { KeptRows, optionalTime, rfc3339 } from './rows.ts';
 
@@ -18,30 +18,6 @@ export type JobQuery = {
   readonly ids: readonly string[];
   readonly tags: Tags;
   readonly initiatorId: string | undefined;
-};
-
-/** One item, as JSON; fields that are undefined are absent from it. */
-export type JobAnswer = {
-  readonly id: string;
-  readonly created_at: string;
-  readonly started_at: string | undefined;
-  readonly completed_at: string | undefined;
-  readonly canceled_at: string | undefined;
-  readonly error: string | undefined;
-  readonly status: JobStatus;
-  readonly worker_id: string | undefined;
-  readonly worker_name: string | undefined;
-  readonly file_id: string;
-  readonly tags: Tags;
-  readonly queue_position: number;
-  readonly queue_size: number;
-  readonly organization_id: string;
-  readonly initiator_id: string | undefined;
-  readonly input: { readonly workspace_build_id: string } | { readonly template_version_id: string };
-  readonly type: string;
-  readonly available_workers: readonly string[] | undefined;
-  readonly metadata: Readonly<Record<string, string | undefined>> | undefined;
-  readonly logs_overflowed: boolean | undefined;
 };
 
 type Tables = {
@@ -61,7 +37,7 @@ const NO_METADATA = {
 
 const OPEN_STATUSES: readonly string[] = ['pending', 'running', 'canceling'];
 
-export function listJobs(query: JobQuery, tables: Tables): readonly JobAnswer[] {
+export function listJobs(query: JobQuery, tables: Tables) {
   return select(query, tables.jobs).map((job) => listedJob(job, tables));
 }
 
@@ -94,10 +70,10 @@ function matches(job: Job, query: JobQuery): boolean {
   );
 }
 
-const listed = new KeptRows<JobRecord, JobAnswer>();
+const listed = new KeptRows<JobRecord>();
 
 /** An item of the list. The queue is that of the time at which a field is read. */
-function listedJob(job: JobRecord, { daemons, queue, version }: Tables): JobAnswer {
+function listedJob(job: JobRecord, { daemons, queue, version }: Tables) {
   const worker = job.workerId === undefined ? undefined : daemons.get(job.workerId)?.name;
   return listed.of(job, [...changing(job), worker], () => ({
     ...jobAnswer(job, version),
@@ -115,10 +91,10 @@ function listedJob(job: JobRecord, { daemons, queue, version }: Tables): JobAnsw
   }));
 }
 
-const answers = new KeptRows<JobRecord, JobAnswer>();
+const answers = new KeptRows<JobRecord>();
 
 /** A job as in the answers of builds and template versions, which have no names and here no queue. */
-export function jobAnswer(job: JobRecord, version: CoderVersion): JobAnswer {
+export function jobAnswer(job: JobRecord, version: CoderVersion) {
   return answers.of(job, changing(job), () => ({
     id: job.id,
     created_at: rfc3339(job.createdAt),
@@ -146,15 +122,14 @@ export function jobAnswer(job: JobRecord, version: CoderVersion): JobAnswer {
   }));
 }
 
+export type JobAnswer = ReturnType<typeof jobAnswer>;
+
 function changing(job: JobRecord): readonly unknown[] {
   const { startedAt, completedAt, canceledAt, workerId, error, template } = job;
   return [startedAt, completedAt, canceledAt, workerId, error, template];
 }
 
-function metadata(
-  { template, version, workspace, transition }: JobRecord,
-  coder: CoderVersion,
-): NonNullable<JobAnswer['metadata']> {
+function metadata({ template, version, workspace, transition }: JobRecord, coder: CoderVersion) {
   return {
     template_version_name: version.name,
     template_id: template.id,

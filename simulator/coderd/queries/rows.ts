@@ -2,13 +2,13 @@
  * A row of a list is the same object until something that it shows has changed, which most rows do seldom: then who
  * reads the list in this process can parse each row once (simulator/base/parse-once.ts).
  */
-export class KeptRows<R extends object, Row extends object> {
-  readonly #known = new WeakMap<R, { readonly shown: readonly unknown[]; readonly row: Row }>();
+export class KeptRows<R extends object> {
+  readonly #known = new WeakMap<R, { readonly shown: readonly unknown[]; readonly row: object }>();
 
   /** The row of a record. `shown`: all that the row shows and that may change. */
-  of(record: R, shown: readonly unknown[], make: () => Row): Row {
+  of<Row extends object>(record: R, shown: readonly unknown[], make: () => Row): Row {
     const known = this.#known.get(record);
-    if (known !== undefined && areSame(known.shown, shown)) return known.row;
+    if (known !== undefined && areSame(known.shown, shown)) return known.row as Row;
     const row = make();
     this.#known.set(record, { shown, row });
     return row;

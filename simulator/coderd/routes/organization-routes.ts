@@ -18,7 +18,7 @@ const INVALID_PARAMETERS = 'Invalid query parameters.';
 const JOB_STATUSES = ['pending', 'running', 'succeeded', 'canceling', 'canceled', 'failed', 'unknown'];
 const DAEMON_STATUSES = ['offline', 'idle', 'busy'];
 
-const organizationRows = new KeptRows<Organization, ReturnType<typeof organizationAnswer>>();
+const organizationRows = new KeptRows<Organization>();
 
 export function organizations({ model }: UserRequest): Answer {
   const body = model.organizations.all.map((organization) =>

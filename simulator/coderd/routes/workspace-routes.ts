@@ -129,7 +129,7 @@ const STATUSES: Readonly<Record<Transition, { readonly running: string; readonly
   delete: { running: 'deleting', succeeded: 'deleted' },
 };
 
-const workspaceRows = new KeptRows<WorkspaceRecord, ReturnType<typeof makeWorkspace>>();
+const workspaceRows = new KeptRows<WorkspaceRecord>();
 
 export function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) {
   const { latestBuild, owner, template, schedule, ttlMs, keepsVersion, prebuilt } = workspace;
@@ -191,7 +191,7 @@ function makeWorkspace(workspace: WorkspaceRecord, build: ReturnType<typeof make
 
 type Named = { readonly id: string; readonly name: string };
 
-const buildRows = new KeptRows<BuildRecord, ReturnType<typeof makeBuild>>();
+const buildRows = new KeptRows<BuildRecord>();
 
 function buildAnswer(build: BuildRecord, workspace: Named, model: CoderdModel) {
   const job = model.answerOf(build.job);
