@@ -16,10 +16,7 @@ export { BUILDS } from './task-hours.ts';
 
 /** No builds: only floors and schedules cost money. */
 export const QUIET: Load = { share: 0 };
-/**
- * A usual working day: in the trace `1k-users`, 2.6 of 60 tasks are busy on average in working
- * hours.
- */
+/** A usual working day: in the trace `1k-users`, 2.6 of 60 tasks are busy on average in working hours. */
 export const USUAL: Load = { share: 0.04 };
 /** A day on which people build all the time. */
 export const BUSY: Load = { share: 0.35 };
@@ -59,9 +56,7 @@ export const ENDPOINTS_MONTH = MADE.endpoints * MADE.zones * MONTH_HOURS * PRICE
 
 export type CostLine = { readonly what: keyof ReturnType<typeof dollarsOf>; readonly dollars: number };
 
-/**
- * Dollars a month for each line, including lines of zero, so that you can compare two deployments.
- */
+/** Dollars a month for each line, including lines of zero, so that you can compare two deployments. */
 export function costOf(deployment: Deployment, wanted: Load): readonly CostLine[] {
   const lines = Object.entries(dollarsOf(deployment, withinMaxTasks(deployment, wanted)));
   return lines.map(([what, dollars]) => ({ what: what as CostLine['what'], dollars }));
@@ -119,10 +114,7 @@ export function estimatePools(deployment: Deployment, wanted: Load): readonly Po
   });
 }
 
-/**
- * The load of this many builds on a working day, divided over the pools in proportion to their
- * `max`.
- */
+/** The load of this many builds on a working day, divided over the pools in proportion to their `max`. */
 export function loadOf({ pools, limits }: Deployment, buildsPerDay: number): Load {
   const max = Math.min(limits.maxTasks, sumOfMax(pools));
   return { share: max === 0 ? 0 : buildsPerDay / max / buildsPerTask({ share: 1 }) };

@@ -1,7 +1,4 @@
-/**
- * Computes the task-hours of a pool from an average week: its floors, its busy tasks and its free
- * tasks.
- */
+/** Computes the task-hours of a pool from an average week: its floors, its busy tasks and its free tasks. */
 import type { DeployedPool } from '../lambda/config/rules/deployment.ts';
 import type { Schedule } from '../lambda/decision/model/config.ts';
 import { MONTH_HOURS } from '../lambda/decision/model/units.ts';
@@ -24,10 +21,7 @@ export type Load = {
   readonly share: number;
 };
 
-/**
- * Assumptions about builds, from the trace `1k-users` (docs/backtest.md), which has 8,348 builds a
- * week.
- */
+/** Assumptions about builds, from the trace `1k-users` (docs/backtest.md), which has 8,348 builds a week. */
 export const BUILDS = {
   /** Average duration of a build, in minutes. */
   minutes: 1,

@@ -1,6 +1,4 @@
-/**
- * Existing resources that a deployment uses: from the props of a CDK app, or named in the settings.
- */
+/** Existing resources that a deployment uses: from the props of a CDK app, or named in the settings. */
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { ICluster } from 'aws-cdk-lib/aws-ecs';
 import type { IManagedPolicy } from 'aws-cdk-lib/aws-iam';
@@ -41,21 +39,13 @@ export interface ExistingResources {
    * @default the one that `aws.kmsKey` names, else AWS's own keys
    */
   readonly kmsKey?: IKey;
-  /**
-   * Gets every alarm.
-   * @default the one that `aws.alarms.topic` names, else a new one
-   */
+  /** Gets every alarm. @default the one that `aws.alarms.topic` names, else a new one */
   readonly alarmTopic?: ITopic;
-  /**
-   * Permissions boundary of every role.
-   * @default the one that `aws.permissionsBoundary` names, else none
-   */
+  /** Permissions boundary of every role. @default the one that `aws.permissionsBoundary` names, else none */
   readonly permissionsBoundary?: IManagedPolicy;
 }
 
-/**
- * The settings of autoscaler.yaml, as props or as the file `configFile`, and existing resources.
- */
+/** The settings of autoscaler.yaml, as props or as the file `configFile`, and existing resources. */
 export type ProvisionerAutoscalerProps = SettingsSource & ExistingResources;
 
 /** Separates the existing resources from the settings. */

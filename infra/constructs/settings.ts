@@ -1,7 +1,4 @@
-/**
- * Reads the settings of a deployment from a file or from a CDK app, and writes the function's
- * files.
- */
+/** Reads the settings of a deployment from a file or from a CDK app, and writes the function's files. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Token } from 'aws-cdk-lib';

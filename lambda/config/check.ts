@@ -18,9 +18,7 @@ export function checkConfig(value: unknown, more: MoreFindings = () => []) {
   return settle(config, problems);
 }
 
-/**
- * The findings about a parsed YAML document, and the configuration if there is no error among them.
- */
+/** The findings about a parsed YAML document, and the configuration if there is no error among them. */
 export function examineConfig(value: unknown): {
   readonly config?: Deployment;
   readonly findings: readonly Mistake[];

@@ -17,9 +17,7 @@ type Case<I = Issue> = {
   readonly root: SettingNode;
 };
 
-/**
- * Makes one finding for each wrong setting: the seen value, the allowed values and a suggestion.
- */
+/** Makes one finding for each wrong setting: the seen value, the allowed values and a suggestion. */
 export function explainIssues(issues: readonly Issue[], value: unknown): Mistake[] {
   // the schema's description takes a while to derive
   if (issues.length === 0) return [];

@@ -3,9 +3,7 @@ import { ConfigError, type Problem, settle, toProblem } from './problems/problem
 import type { Deployment } from './rules/deployment.ts';
 import { parseYaml } from './yaml-source.ts';
 
-/**
- * Makes a configuration of YAML text. Throws a ConfigError with every problem, by file and line.
- */
+/** Makes a configuration of YAML text. Throws a ConfigError with every problem, by file and line. */
 export function readConfig(
   text: string,
   file: string,

@@ -91,10 +91,7 @@ function untilSyntaxError(flaws: readonly Flaw[]): readonly Flaw[] {
 
 const LOOK_HERE = 'check indentation, quotes and colons here';
 
-/**
- * What the parser found, in words that fit a configuration file, without what it quotes from the
- * file.
- */
+/** What the parser found, in words that fit a configuration file, without what it quotes from the file. */
 function describeFlaw({ code, message }: YAMLError): string {
   switch (code) {
     case 'TAB_AS_INDENT':

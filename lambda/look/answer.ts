@@ -23,10 +23,7 @@ const MAX_BYTES = {
   text: 1 * MIB,
 } as const;
 
-/**
- * The plan with its text, truncated to Lambda's limit. The last line of the text says what is
- * missing.
- */
+/** The plan with its text, truncated to Lambda's limit. The last line of the text says what is missing. */
 export function answerOf(plan: PromisedPlan): Answer {
   const { version, takenAt, lookAgainAfterMs, pendingJobsLeftOut, ...lists } = plan;
   const { kept, leftOut } = cutLists({ ...lists, text: planText(plan).split('\n') }, MAX_BYTES);

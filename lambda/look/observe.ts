@@ -120,10 +120,7 @@ async function observeOrganization(
   return { ...organization, jobs, daemons, previousJobs };
 }
 
-/**
- * A stopped task is listed for an hour (docs/internals/aws.md §2), and its daemon was seen until
- * its end.
- */
+/** A stopped task is listed for an hour (docs/internals/aws.md §2), and its daemon was seen until its end. */
 const GONE_FOR_MS = 65 * 60_000;
 
 /**

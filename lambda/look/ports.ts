@@ -1,7 +1,4 @@
-/**
- * The interfaces that a look needs. Adapters implement them; this file does not know HTTP or an
- * SDK.
- */
+/** The interfaces that a look needs. Adapters implement them; this file does not know HTTP or an SDK. */
 import type { EpochMs, JobId, OrganizationId, ServiceArn, TaskArn } from '../decision/model/brands.ts';
 import type { SecretEntry, SecretOwner, UsedSecret } from '../decision/model/secrets.ts';
 import type {
@@ -61,20 +58,14 @@ export interface Coderd {
    * request. `items` is the same array until a job changes.
    */
   recentJobs(organization: Organization, seen: SeenJobs): Reading<Job>;
-  /**
-   * Whether an earlier look of this process saw the end of this job, and why it failed. Sends no
-   * request.
-   */
+  /** Whether an earlier look of this process saw the end of this job, and why it failed. Sends no request. */
   knowsEnd(organization: Organization, id: JobId): boolean;
   /**
    * When the token expires, at most an hour older than `now` (coderd's clock). Undefined: unknown,
    * or coderd extends the token with each use.
    */
   tokenExpiry(now: EpochMs): Promise<EpochMs | undefined>;
-  /**
-   * The license for external provisioner daemons, at most an hour older than `now`. Undefined:
-   * unknown.
-   */
+  /** The license for external provisioner daemons, at most an hour older than `now`. Undefined: unknown. */
   license(now: EpochMs): Promise<Entitlement | undefined>;
 }
 

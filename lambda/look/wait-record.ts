@@ -11,10 +11,7 @@ import { deriveJobWait, indexServing, type JobWait, type StartedJob } from '../d
 import { type LaunchRequest, LaunchRequests } from './launch-requests.ts';
 import type { LookResult } from './look.ts';
 
-/**
- * ECS forgets a stopped task after an hour (docs/internals/aws.md §1), so an older start cannot be
- * split.
- */
+/** ECS forgets a stopped task after an hour (docs/internals/aws.md §1), so an older start cannot be split. */
 const KEPT_MS = 3_600_000;
 /** Jobs that started this long before the first look of a process count as missed. */
 const MISSED_MS = 10 * 60_000;

@@ -16,9 +16,7 @@ export class FullViewAge {
     this.#since = clock.now();
   }
 
-  /**
-   * Seconds from the last look with a full view to this one, or from the creation of this object.
-   */
+  /** Seconds from the last look with a full view to this one, or from the creation of this object. */
   after(plan: Plan): number {
     const now = this.#clock.now();
     if (hasFullView(plan)) this.#since = now;

@@ -1,6 +1,4 @@
-/**
- * The names of the function's metrics, for the code that emits them and for alarms and dashboards.
- */
+/** The names of the function's metrics, for the code that emits them and for alarms and dashboards. */
 
 import type { WaitPart } from '../decision/waits/wait-parts.ts';
 
@@ -24,16 +22,11 @@ export const METRICS = [
   'StartingDaemons',
   /** Tasks that this look requests from ECS. Each look counts them again until ECS lists them. */
   'Launches',
-  /**
-   * Tasks that stopped before their daemon registered (last 10 minutes), and tasks that ECS cannot
-   * place.
-   */
+  /** Tasks that stopped before their daemon registered (last 10 minutes), and tasks that ECS cannot place. */
   'FailedStarts',
   /** Pools whose jobs wait because of `max` or `maxTasks`. */
   'PoolsAtMax',
-  /**
-   * Seconds since the last look with a full view, or since this instance of the function started.
-   */
+  /** Seconds since the last look with a full view, or since this instance of the function started. */
   'TickAge',
 ] as const;
 export type MetricName = (typeof METRICS)[number];
@@ -47,9 +40,7 @@ export const STUCK_METRIC = 'StuckTasks';
 /** 1 while coderd's license is missing or in its grace period. Emitted only then. */
 export const LICENSE_METRIC = 'LicenseProblem';
 
-/**
- * Builds that died with tasks that ECS still lists: for about an hour. Emitted only if there are any.
- */
+/** Builds that died with tasks that ECS still lists: for about an hour. Emitted only if there are any. */
 export const DEAD_METRIC = 'DeadBuilds';
 
 /** Pools whose desired count others keep changing. Emitted only if there are any. */
@@ -77,9 +68,6 @@ export const WAIT_METRICS = {
 } as const satisfies Readonly<Record<string, readonly WaitPart[]>>;
 export type WaitMetricName = keyof typeof WAIT_METRICS;
 
-/**
- * With `aws.metrics.perPool`: one value per look and pool, with the dimensions `service` and
- * `pool`.
- */
+/** With `aws.metrics.perPool`: one value per look and pool, with the dimensions `service` and `pool`. */
 export const POOL_METRICS = ['PendingJobs', 'BusyDaemons', 'DesiredTasks'] as const;
 export type PoolMetricName = (typeof POOL_METRICS)[number];

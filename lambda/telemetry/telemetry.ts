@@ -67,10 +67,7 @@ function waitsOf(record: WaitRecord, { result, durationMs }: Look): StartedWaits
 
 const IN_SECONDS = /Age$|^Wait/;
 
-/**
- * Writes one event in CloudWatch's embedded metric format. Added dimensions apply to this event
- * only.
- */
+/** Writes one event in CloudWatch's embedded metric format. Added dimensions apply to this event only. */
 function publish(metrics: Metrics, values: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(values))
     metrics.addMetric(name, IN_SECONDS.test(name) ? MetricUnit.Seconds : MetricUnit.Count, value);

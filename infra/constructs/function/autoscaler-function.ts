@@ -17,9 +17,7 @@ import { nodeFunction } from './node-function.ts';
  */
 export class AutoscalerFunction extends Construct {
   readonly function: LambdaFunction;
-  /**
-   * The value of the metrics' dimension `service`. It identifies this deployment in the account.
-   */
+  /** The value of the metrics' dimension `service`. It identifies this deployment in the account. */
   readonly service: string;
   readonly record: StringParameter;
 

@@ -104,9 +104,7 @@ function protectTasks(scope: Construct, cluster: ICluster, onlyOf: string | unde
   return [allow(look, tasks), allow(change, tasks, { StringEquals: Object.fromEntries(tags) })];
 }
 
-/**
- * The tags of a pool's tasks. A pool name is unique only within its stack, so both tags are needed.
- */
+/** The tags of a pool's tasks. A pool name is unique only within its stack, so both tags are needed. */
 export function taskTags(scope: Construct, pool: string): Record<string, string> {
   return { [POOL_TAG]: pool, [STACK_TAG]: Stack.of(scope).stackName };
 }

@@ -35,9 +35,7 @@ export type PoolTaskProps = {
   readonly managedKey: ManagedKey | undefined;
   /** The text of guard.sh. */
   readonly guard: string;
-  /**
-   * PEM text of CA certificates that the tasks trust for coderd, in addition to those of the image.
-   */
+  /** PEM text of CA certificates that the tasks trust for coderd, in addition to those of the image. */
   readonly caBundle?: string | undefined;
   readonly logGroup: ILogGroup;
   /** The task role of the pool's other part. @default a role of its own */

@@ -18,15 +18,11 @@ import type { IConstruct } from 'constructs';
 export interface ProvisionerPool extends IConstruct, IGrantable, IConnectable {
   /** The name of the pool in the settings. */
   readonly poolName: string;
-  /**
-   * The ECS service. The autoscaler sets its desired count: do not set it, or let others scale it.
-   */
+  /** The ECS service. The autoscaler sets its desired count: do not set it, or let others scale it. */
   readonly service: FargateService;
   /** The task definition: one container named `provisioner`. */
   readonly taskDefinition: FargateTaskDefinition;
-  /**
-   * The role of Terraform in the builds: the stack's own, or the existing one of `taskRole.arn`.
-   */
+  /** The role of Terraform in the builds: the stack's own, or the existing one of `taskRole.arn`. */
   readonly taskRole: IRole;
   /** The role with which ECS starts tasks: it reads the pool's secrets and pulls the image. */
   readonly executionRole: IRole;

@@ -12,10 +12,7 @@ export type LogSettings = {
   readonly kmsKey?: IKey | undefined;
 };
 
-/**
- * The existing log group, or a new one. A new one is retained after the stack, for later
- * investigation.
- */
+/** The existing log group, or a new one. A new one is retained after the stack, for later investigation. */
 export function logGroup(scope: Construct, { existing, retentionDays, kmsKey }: LogSettings): ILogGroup {
   return (
     existing ??

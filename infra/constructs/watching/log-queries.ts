@@ -37,9 +37,7 @@ const LOOKS = ['fields jsonParse(@message) as look'];
 const POOLS = [...LOOKS, 'unnest look.pools into pool'];
 const GROUPS = [...LOOKS, 'unnest look.groups into tagGroup'];
 
-/**
- * The commands of each query, by name. `queryLines` puts the filter for look events before them.
- */
+/** The commands of each query, by name. `queryLines` puts the filter for look events before them. */
 const QUERIES = {
   'who waits and since when': [
     ...GROUPS,

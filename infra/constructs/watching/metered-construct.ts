@@ -97,10 +97,7 @@ export abstract class MeteredConstruct extends Construct {
     return this.metric(TOKEN_METRIC, options);
   }
 
-  /**
-   * The number of tasks that have drained for too long. The function writes it only if there are
-   * any.
-   */
+  /** The number of tasks that have drained for too long. The function writes it only if there are any. */
   metricStuckTasks(options?: MetricOptions): Metric {
     return this.metric(STUCK_METRIC, options);
   }

@@ -1,10 +1,7 @@
 import { toDotPath } from 'zod/v4/core';
 import { looksLikeSecret, type Path } from './shown.ts';
 
-/**
- * One thing that is wrong with a configuration, or that may surprise. Lines and columns count from
- * 1.
- */
+/** One thing that is wrong with a configuration, or that may surprise. Lines and columns count from 1. */
 export type Problem = {
   readonly severity: 'error' | 'warning';
   /** For example `pools[0].max`. Empty for the whole file. */
@@ -24,9 +21,7 @@ export type Mistake = {
   readonly at?: Path | undefined;
 };
 
-/**
- * A configuration that cannot be used. Its message has one line per problem and contains no secret.
- */
+/** A configuration that cannot be used. Its message has one line per problem and contains no secret. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly Problem[];
@@ -70,9 +65,7 @@ export const error = (path: Path, message: string, at?: Path): Mistake => ({
 });
 export const warning = (path: Path, message: string): Mistake => ({ severity: 'warning', path, message });
 
-/**
- * The configuration if it can be used, with the warnings; otherwise throws every problem at once.
- */
+/** The configuration if it can be used, with the warnings; otherwise throws every problem at once. */
 export function settle<C>(config: C | undefined, problems: readonly Problem[]) {
   const isBad = problems.some(({ severity }) => severity === 'error');
   if (config === undefined || isBad) throw new ConfigError(problems);

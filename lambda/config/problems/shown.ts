@@ -20,9 +20,7 @@ export function looksLikeSecret(text: string): boolean {
   return (text.match(SECRET_SHAPES) ?? []).some(isMixed);
 }
 
-/**
- * The value for "got …": `"blue"`, `5`, `a list`. Only its type if it may be secret.
- */
+/** The value for "got …": `"blue"`, `5`, `a list`. Only its type if it may be secret. */
 export function shown(value: unknown, path: Path): string {
   if (value === undefined || value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
@@ -38,9 +36,7 @@ export function subject(value: unknown, path: Path): string {
   return path.some((step) => PRIVATE.has(step)) ? 'the value' : shown(value, path);
 }
 
-/**
- * A name or text in quotes. It is truncated if it is long, and hidden if it looks like a secret.
- */
+/** A name or text in quotes. It is truncated if it is long, and hidden if it looks like a secret. */
 export function shownText(text: string): string {
   if (looksLikeSecret(text)) return 'a text that looks like a secret (hidden)';
   return JSON.stringify(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);

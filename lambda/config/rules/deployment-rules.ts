@@ -167,10 +167,7 @@ export const MOST_POOLS = 50;
 /** A template has at most 500 resources (docs/internals/aws.md §7), and such a pool has ten. */
 export const MOST_MANAGED = 42;
 
-/**
- * Refuses a parsed configuration with more pools than one stack supports. The decision supports
- * more.
- */
+/** Refuses a parsed configuration with more pools than one stack supports. The decision supports more. */
 export function* checkPoolCount(value: unknown): Findings {
   const { pools } = toMapping(value);
   if (!Array.isArray(pools)) return;

@@ -96,9 +96,7 @@ function coderUrlProblem(text: string): string | undefined {
   return undefined;
 }
 
-/**
- * As `coderUrlProblem`, for the proxy. It never quotes the URL, which may contain a password.
- */
+/** As `coderUrlProblem`, for the proxy. It never quotes the URL, which may contain a password. */
 function proxyUrlProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^http:\/\//i.test(text))

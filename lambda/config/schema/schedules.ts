@@ -1,7 +1,4 @@
-/**
- * The schema of `schedules`: days and times as text, which become the numbers that the decision
- * uses.
- */
+/** The schema of `schedules`: days and times as text, which become the numbers that the decision uses. */
 import * as z from 'zod';
 import type { Weekday } from '../../decision/model/config.ts';
 import type { Kind } from './kinds.ts';

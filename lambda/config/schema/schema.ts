@@ -251,10 +251,7 @@ export const START_TIME = { fromMs: 10_000, toMs: 600_000 } as const;
 
 const EXAMPLE_POOL = { name: 'default', organization: 'default', key: { secret: 'coder/keys/default' } };
 
-/**
- * One entry of `pools`. What it leaves out of image, cpu, memory and architecture comes from
- * `defaults`.
- */
+/** One entry of `pools`. What it leaves out of image, cpu, memory and architecture comes from `defaults`. */
 export const poolSchema = z.strictObject({
   name: z
     .string()

@@ -1,7 +1,4 @@
-/**
- * How a configuration refers to a secret: by its name or ARN in Secrets Manager, never by its
- * value.
- */
+/** How a configuration refers to a secret: by its name or ARN in Secrets Manager, never by its value. */
 import * as z from 'zod';
 import { looksLikeSecret } from '../problems/shown.ts';
 import type { Kind } from './kinds.ts';
