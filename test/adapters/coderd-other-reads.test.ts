@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { readInitSeconds } from '../../lambda/adapters/coderd/build-timings.ts';
+import { readInitSeconds } from '../../lambda/adapters/coderd/history.ts';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { coderdClient, serve } from '../support/servers.ts';

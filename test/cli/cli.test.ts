@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { nodeProblem } from '../../cli/node-floor.mjs';
 import { missingPackage } from '../../cli/program.ts';
-import { encodeRecord } from '../../lambda/adapters/parameters/record-codec.ts';
+import { encodeRecord } from '../../lambda/adapters/parameters/record-parameter.ts';
 import type { PoolName } from '../../lambda/decision/model/brands.ts';
 import { recordNameOf } from '../../lambda/decision/model/service-tags.ts';
 import { run, runIn } from '../support/cli-run.ts';

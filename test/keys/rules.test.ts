@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/decision/model/brands.ts';
 import { HOUR_MS as HOUR, MINUTE_MS as MINUTE } from '../../lambda/decision/model/units.ts';
-import { deploymentOf, keyName, poolOfKey } from '../../lambda/keys/model/key-names.ts';
-import { madeFor, readState, writeState } from '../../lambda/keys/model/pool.ts';
+import {
+  deploymentOf,
+  keyName,
+  madeFor,
+  poolOfKey,
+  readState,
+  writeState,
+} from '../../lambda/keys/model/pool.ts';
 import { chooseKey, type Held } from '../../lambda/keys/rules/choose-key.ts';
 import { judgeKey, type PoolSecretFacts, type RetireFacts } from '../../lambda/keys/rules/retire-key.ts';
 import { inTurn } from '../../lambda/keys/steps/pools.ts';

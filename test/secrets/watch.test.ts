@@ -82,7 +82,7 @@ const CALLERS: Readonly<Record<string, string>> = {
   'lambda/adapters/coderd/http/http.ts': 'writes the header of a request',
   'lambda/adapters/coderd/token-expiry.ts': 'finds the public part of a token',
   'lambda/keys/adapters/secrets-manager.ts': 'stores a new version of a secret',
-  'lambda/keys/model/stored-key.ts': 'puts a key into the JSON of a secret, and takes it out',
+  'lambda/keys/model/pool.ts': 'puts a key into the JSON of a secret, and takes it out',
 };
 
 it('reads the value of a secret only where a request needs it', () => {

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
 import { callService } from '../../simulator/base/aws-service.ts';
 import { Timeline } from '../../simulator/base/timeline.ts';
-import { LOGS } from '../../simulator/logs/api.ts';
 import { runInsights } from '../../simulator/logs/insights.ts';
-import { LogsModel } from '../../simulator/logs/model.ts';
+import { LOGS, LogsModel } from '../../simulator/logs/model.ts';
 import { SECOND, START } from './ecs/ecs-fixture.ts';
 
 /** A log group with one line a second, from the start of the world on. */

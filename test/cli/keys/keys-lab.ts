@@ -10,7 +10,7 @@ import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags
 import { connectKeys } from '../../../lambda/keys/connect.ts';
 import { deploymentOf, type OwnDeployment } from '../../../lambda/keys/model/pool.ts';
 import { managedPoolsOf, serveKeyEvent } from '../../../lambda/keys/serve.ts';
-import { ROTATION_STEPS } from '../../../simulator/secrets/rotation.ts';
+import { ROTATION_STEPS } from '../../../simulator/secrets/model.ts';
 import type { StoredSecret } from '../../../simulator/secrets/secret.ts';
 import type { World } from '../../../simulator/world.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';

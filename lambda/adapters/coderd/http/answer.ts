@@ -89,7 +89,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Visible ASCII, which includes all characters of tokens and keys. */
-const VISIBLE = /^[\x21-\x7e]$/;
+const VISIBLE = /[\x21-\x7e]/;
 
 /** Describes the first wrong header value without quoting it. Undefined if all values are right. */
 export function checkHeaders(headers: Readonly<Record<string, string>>): string | undefined {
