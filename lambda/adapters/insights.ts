@@ -9,7 +9,6 @@ import type { EpochMs } from '../decision/model/brands.ts';
 import type { Clock } from '../look/ports.ts';
 import { describeAwsError } from './shared/aws-calls.ts';
 
-/** The most rows that AWS returns for one query. */
 const MOST_ROWS = 10_000;
 
 export type InsightsQuery = {
@@ -24,7 +23,6 @@ export type InsightsQuery = {
   readonly limit?: number;
 };
 
-/** The fields of a log line, as texts. A field that a line lacks is missing. */
 export type InsightsRow = Readonly<Record<string, string>>;
 
 export type InsightsRows = {

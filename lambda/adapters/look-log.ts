@@ -11,13 +11,11 @@ import { time } from './shared/time.ts';
 const lookSchema = z.object({
   takenAt: time,
   failures: z.array(z.string()).default([]),
-  /** The stack name of the deployment. */
   service: z.string().optional(),
 });
 
 type LoggedLook = z.output<typeof lookSchema>;
 
-/** The log group could not be read. */
 export class LookLogError extends Error {
   override readonly name = 'LookLogError';
   readonly code: 'forbidden' | 'failed';

@@ -11,7 +11,6 @@ const BUDGET_MS = 5_000;
 export class Hourly<T> {
   #last: { readonly about: string; readonly at: EpochMs; readonly value: T | undefined } | undefined;
 
-  /** The value that was read last; undefined if none was. */
   get last(): T | undefined {
     return this.#last?.value;
   }

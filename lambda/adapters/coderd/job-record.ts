@@ -22,7 +22,6 @@ type OrganizationRecord = {
 export class RememberedJobs {
   readonly #organizations = new Map<OrganizationId, OrganizationRecord>();
 
-  /** As `Coderd.recentJobs`. */
   recentJobs(organizationId: OrganizationId, seen: SeenJobs): Reading<Job> {
     const { now } = seen;
     const record = this.#organizations.get(organizationId) ?? { jobs: new NewestJobs(LIMITS) };
@@ -32,7 +31,6 @@ export class RememberedJobs {
     return { status: 'ok', takenAt: now, items };
   }
 
-  /** As `Coderd.knowsEnd`. */
   knowsEnd(organizationId: OrganizationId, id: JobId): boolean {
     const job = this.#organizations.get(organizationId)?.jobs.get(id);
     // the latest build of a workspace says that it failed, and not why
@@ -123,7 +121,6 @@ function hasNews(known: Job, seen: Job): boolean {
   );
 }
 
-/** The fields that have a value. */
 function present<T extends object, K extends keyof T>(item: T, fields: readonly K[]): Partial<Pick<T, K>> {
   const found: Partial<Pick<T, K>> = {};
   for (const field of fields) if (item[field] != null) found[field] = item[field];

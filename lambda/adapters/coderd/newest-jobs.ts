@@ -4,7 +4,6 @@ import { compare } from '../../decision/model/collections.ts';
 import type { Job } from '../../decision/model/snapshot.ts';
 import { tagKey } from '../../decision/model/tags.ts';
 
-/** Numbers of jobs. */
 type Limits = { readonly perTagSet: number; readonly inAll: number };
 
 /** A job with its sort key. The order depends on `created_at` and `id` only, so it never changes. */

@@ -11,7 +11,6 @@ export type TemplateTags = {
   readonly organization: OrganizationId;
   /** The tags of the active version; undefined if they could not be read. */
   readonly tags: Tags | undefined;
-  /** The error that prevented the reading. */
   readonly error?: unknown;
 };
 

@@ -59,7 +59,6 @@ type EcsOptions = {
 
 type Parse = <T extends z.ZodType>(schema: T, value: unknown) => z.ZodSafeParseResult<z.output<T>>;
 
-/** ECS did not answer as expected. */
 export class EcsError extends Error {
   override readonly name = 'EcsError';
 }

@@ -6,7 +6,6 @@ import { messageOf } from '../../decision/model/message-of.ts';
 /** GetParameters accepts ten names. */
 const NAMES_A_CALL = 10;
 
-/** Systems Manager did not return all parameters. */
 export class ParameterError extends Error {
   override readonly name = 'ParameterError';
 }

@@ -101,7 +101,6 @@ export function encodeRecord(record: StockRecord, mostCharacters = MOST_CHARACTE
   }
 }
 
-/** Packs the builds that came after this time. */
 function pack(record: StockRecord, after: number): string {
   const organizations = record.organizations.map(({ id, upTo, logs }) => ({
     id,

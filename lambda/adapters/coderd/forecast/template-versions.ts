@@ -16,7 +16,6 @@ type KnownVersions<T> = {
 
 type Limits = { readonly atOnce: number; readonly most?: number };
 
-/** What `read` returns for each version, remembered. */
 class PerVersion<T> {
   readonly #read: (id: string, signal: AbortSignal) => Promise<T>;
   readonly #limits: Limits;

@@ -155,7 +155,6 @@ export class CoderdHttp {
     return this.#request(question, token.credentials ?? instead, budget);
   }
 
-  /** Closes the pooled connections. */
   async close(): Promise<void> {
     await this.#dispatcher.close();
   }
@@ -165,7 +164,6 @@ export class CoderdHttp {
     return { value: parse(schema, answer), date: answer.date };
   }
 
-  /** After 401 it reads the token again, once. */
   async #askUntil200(question: Question): Promise<RawAnswer> {
     const budget = this.#budget(question.signal);
     const first = await this.#send(question, budget, { fresh: false });

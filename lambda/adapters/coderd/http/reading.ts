@@ -5,7 +5,6 @@ import { messageOf } from '../../../decision/model/message-of.ts';
 import type { Reading } from '../../../decision/model/snapshot.ts';
 import { CoderdError, type Document } from './http.ts';
 
-/** A reading, as its status and its error message name it. */
 export type ReadingRequest = {
   /** The beginning of the error message: `listing workspaces`. */
   readonly what: string;

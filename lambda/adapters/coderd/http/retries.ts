@@ -4,7 +4,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long one answer may take. */
 export type Patience = {
   /** The longest time without data from coderd, in milliseconds. */
   readonly silentMs: number;
@@ -26,7 +25,6 @@ type Answered = { readonly statusCode: number; readonly headers: Headers };
 const MAX_RETRIES = 2;
 const FIRST_RETRY_MS = 200;
 
-/** Statuses for which another try may succeed. */
 const RETRIED_STATUS: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 /** After these errors a retry would leave no time for the rest of the look, or would fail again. */
 const FINAL_ERRORS: ReadonlySet<unknown> = new Set([

@@ -3,7 +3,6 @@ import * as z from 'zod';
 import type { DaemonId, JobId, OrganizationId } from '../../../decision/model/brands.ts';
 import { time } from '../../shared/time.ts';
 
-/** The path of a list of an organization. */
 export function listPath(
   { id }: { readonly id: OrganizationId },
   list: 'members' | 'provisionerdaemons' | 'provisionerjobs' | 'provisionerkeys',
