@@ -152,7 +152,7 @@ describe('waits that cannot be read', () => {
     const world = await open();
     await logLooks(world, 60);
     await withAnswer(world, 'GetQueryResults', 200, { status: 'Running', results: [] });
-    const lines = await logLines(world, 300);
+    const lines = await logLines(world, 1_500);
     expect(lines).toEqual([
       'waits of the last hour: unknown: the query of the log group "Stack-AutoscalerLogs-0A1B2C" has not ended in time. Run the command again',
       expect.stringMatching(/^last look: 0 s ago/),
