@@ -42,6 +42,11 @@ export function dollarsPerHour(pool: PoolConfig, region: string): number {
   return dollarsOf(pool, pricesIn(region));
 }
 
+/** Dollars per task-hour, by pool. Throws BacktestError if the region is unknown. */
+export function pricesOf({ pools }: Pick<Deployment, 'pools'>, region: string): Record<string, number> {
+  return Object.fromEntries(pools.map((pool) => [pool.name, dollarsPerHour(pool, region)]));
+}
+
 /** The day on which the prices of the region were read. Throws BacktestError if they are unknown. */
 export function priceDate(region: string): string {
   return pricesIn(region).readOn;

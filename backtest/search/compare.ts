@@ -4,7 +4,7 @@ import { boundsOf, withoutUnservedJobs } from '../bounds/of-a-trace.ts';
 import { estimatesOf } from '../estimate/estimate.ts';
 import { BASELINES } from '../policies/index.ts';
 import type { Policy, PolicySettings } from '../policies/policy.ts';
-import { dollarsPerHour, priceDate } from '../replay/prices.ts';
+import { priceDate, pricesOf } from '../replay/prices.ts';
 import type { Backtest, PolicyRun } from '../replay/result.ts';
 import { stepOf } from '../replay/sampler.ts';
 import { startLatencies, startSecondsOf } from '../replay/start-latencies.ts';
@@ -32,7 +32,7 @@ export type CompareOptions = {
 export async function compare(given: CompareOptions): Promise<Backtest> {
   const options = { ...given, ...withoutUnservedJobs(given) };
   const { trace, config, seed, skipped, valueOfMinute, region, unfit } = options;
-  const prices = pricesOf(options);
+  const prices = pricesOf(config, region);
   const progress = new Progress(options);
   const [ours, others, bounds] = await Promise.all([
     ownRun(options, progress),
@@ -78,8 +78,9 @@ export function orderOf(
   driver: Order['driver'],
   isPictured: boolean,
 ): Order {
-  const { trace, config, seed, valueOfMinute } = options;
-  return { driver, trace, config, seed, valueOfMinute, isPictured, dollarsPerHour: pricesOf(options) };
+  const { trace, config, seed, valueOfMinute, region } = options;
+  const prices = pricesOf(config, region);
+  return { driver, trace, config, seed, valueOfMinute, isPictured, dollarsPerHour: prices };
 }
 
 function policiesOf({ against }: CompareOptions): readonly Policy[] {
@@ -131,10 +132,6 @@ async function policyRuns(
       ...run,
     };
   }
-}
-
-function pricesOf({ config, region }: Pick<CompareOptions, 'config' | 'region'>): Record<string, number> {
-  return Object.fromEntries(config.pools.map((pool) => [pool.name, dollarsPerHour(pool, region)]));
 }
 
 function countsOf<K extends string>(keys: readonly K[]): Readonly<Partial<Record<K, number>>> {

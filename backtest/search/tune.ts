@@ -1,7 +1,7 @@
 /** Recommends a price of waiting for a trace and a target, and the limits that the trace needs. */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { withoutUnservedJobs } from '../bounds/of-a-trace.ts';
-import { atPriceOfWaiting, dollarsPerHour, priceOfWaiting } from '../replay/prices.ts';
+import { atPriceOfWaiting, priceOfWaiting, pricesOf } from '../replay/prices.ts';
 import type { Trace } from '../trace/trace.ts';
 import { findPrice, type PriceSearch, pricePoint, type Target, USUAL_PRICES } from './price-search.ts';
 import { type Recommendation, recommend, startTimeOf, withStartTime } from './recommendation.ts';
@@ -32,15 +32,13 @@ export function tune(given: TuneOptions): Tuning {
   const config = withStartTime(options.config, trace.startSeconds);
   const configured = priceOfWaiting(config);
   const prices = [...new Set([...USUAL_PRICES, configured])].sort((a, b) => a - b);
-  const perHour = new Map<string, number>(
-    config.pools.map((pool) => [pool.name, dollarsPerHour(pool, region)]),
-  );
+  const perHour = pricesOf(config, region);
   const points = prices.map((price, index) => {
     const sketches = sketch({
       trace,
       config: atPriceOfWaiting(config, price),
       seeds,
-      dollarsPerHour: (pool) => perHour.get(pool) ?? 0,
+      dollarsPerHour: (pool) => perHour[pool] ?? 0,
     });
     onProgress?.((index + 1) / prices.length, `$${price}`);
     return pricePoint({ price, isConfigured: price === configured }, sketches, trace);
