@@ -2,12 +2,11 @@
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { by } from '../../lambda/decision/model/collections.ts';
 import { withoutUnservedJobs } from '../bounds/of-a-trace.ts';
-import { estimatesOf } from '../estimate/estimate.ts';
+import { estimatesOf, perMonth } from '../estimate/estimate.ts';
 import { fittingOf } from '../replay/fitting.ts';
 import type { Figures } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';
 import { orderOf } from '../search/compare.ts';
-import { perMonth } from '../search/price-search.ts';
 import type { Progress, WorkerPool } from '../search/worker-pool.ts';
 import type { Trace } from '../trace/trace.ts';
 import { type Difference, differenceOf, type Pair } from './difference.ts';
@@ -102,7 +101,7 @@ function poolsOf(pairs: Pairs, { trace, before, after }: ChangeOptions): readonl
     names: namesOf(pools),
     fitting: fittingJobs(pools, trace),
     dollarsPerMonth: poolDifference(pairs, pools, ({ tasks }, pool) =>
-      perMonth(tasks.byPool[pool]?.dollars ?? 0, trace),
+      perMonth(tasks.byPool[pool]?.dollars ?? 0, trace.to - trace.from),
     ),
     launches: poolDifference(pairs, pools, ({ tasks }, pool) => tasks.byPool[pool]?.launches ?? 0),
     jobs: poolDifference(pairs, pools, ({ waitByPool }, pool) => waitByPool[pool]?.jobs ?? 0),

@@ -1,8 +1,7 @@
 /** The effect of a change of the configuration on one trace. */
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import type { Estimates } from '../estimate/estimate.ts';
+import { type Estimates, perMonth } from '../estimate/estimate.ts';
 import { type Figures, lostJobs } from '../replay/result.ts';
-import { perMonth } from '../search/price-search.ts';
 import type { Outage, Trace } from '../trace/trace.ts';
 import type { Difference, Pair } from './difference.ts';
 
@@ -63,14 +62,14 @@ type Replay = { readonly figures: Figures; readonly trace: Pick<Trace, 'from' | 
 
 /** A month has 730 hours. Waits are those of jobs that people wait for. */
 export const MEASURES = {
-  dollarsPerMonth: ({ figures, trace }: Replay) => perMonth(figures.dollars.tasks, trace),
+  dollarsPerMonth: ({ figures, trace }: Replay) => perMonth(figures.dollars.tasks, trace.to - trace.from),
   meanWaitS: ({ figures }: Replay) => figures.waitOfPeople.meanS,
   p50WaitS: ({ figures }: Replay) => figures.waitOfPeople.p50S,
   p90WaitS: ({ figures }: Replay) => figures.waitOfPeople.p90S,
   p95WaitS: ({ figures }: Replay) => figures.waitOfPeople.p95S,
   maxWaitS: ({ figures }: Replay) => figures.waitOfPeople.maxS,
   minutesPerMonth: ({ figures, trace }: Replay) =>
-    perMonth((figures.waitOfPeople.meanS * figures.waitOfPeople.jobs) / 60, trace),
+    perMonth((figures.waitOfPeople.meanS * figures.waitOfPeople.jobs) / 60, trace.to - trace.from),
   lostJobs: ({ figures }: Replay) => lostJobs(figures),
   lateSchedules: ({ figures }: Replay) => figures.executor.delayed,
   launches: ({ figures }: Replay) => figures.tasks.launches,

@@ -5,7 +5,7 @@
  */
 import { meanOf } from '../../lambda/decision/model/collections.ts';
 import { DAY_MS } from '../../lambda/decision/model/units.ts';
-import { type Estimate, type Estimates, estimatesOf, perMonth as monthlyOf } from '../estimate/estimate.ts';
+import { type Estimate, type Estimates, estimatesOf } from '../estimate/estimate.ts';
 import type { Figures } from '../replay/result.ts';
 import type { Trace } from '../trace/trace.ts';
 import type { Sketch } from './sketch.ts';
@@ -116,8 +116,6 @@ type Levels = { readonly [name in keyof Estimates]: number };
 export const USUAL_PRICES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2] as const;
 
 type Period = Pick<Trace, 'from' | 'to'>;
-
-export const perMonth = (amount: number, { from, to }: Period): number => monthlyOf(amount, to - from);
 
 /** The last third of two weeks or more, so that a change shows; else every third day; none of five. */
 export function heldBack({ from, to }: Period): readonly boolean[] {

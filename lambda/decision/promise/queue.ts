@@ -165,10 +165,8 @@ function serversOfOthers(input: Input): readonly Tagged[] {
   const views = decisions.map(({ need }) => need.view);
   const running = jobsByWorker(organization.jobs);
   const index = views.find((view) => view.organization === organization)?.index;
-  return foreignTo(
-    views,
-    snapshot.takenAt,
-  )(organization).map((daemon) => ({
+  const foreignIn = foreignTo(views, snapshot.takenAt);
+  return foreignIn(organization).map((daemon) => ({
     view: undefined,
     tags: normalizeTags(daemon.tags),
     starts: undefined,
