@@ -189,7 +189,7 @@ export type PolicyRun = {
   readonly isTuned: boolean;
   readonly figures: Figures;
   /** Of another week like the trace. */
-  readonly estimates?: Estimates;
+  readonly estimates: Estimates;
   /** Jobs that people wait for, by wait: up to each of `WAIT_EDGES_S`, then above all of them. */
   readonly waitCounts: readonly number[];
   readonly hoursOfWeek: HoursOfWeek;

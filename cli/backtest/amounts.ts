@@ -1,6 +1,7 @@
 /** For which time a comparison shows amounts: a month, or the trace itself if it is too short. */
 import type { Difference } from '../../backtest/change/difference.ts';
 import type { ConfigChange } from '../../backtest/change/result.ts';
+import type { Estimates } from '../../backtest/estimate/estimate.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import { MONTH_MS, SHORTEST_FOR_MONTH_MS } from '../../lambda/decision/model/units.ts';
 
@@ -13,6 +14,8 @@ export type Amounts = {
   /** What is shown, from an amount of a month. */
   readonly of: (monthly: number) => number;
   readonly differenceOf: (monthly: Difference) => Difference;
+  /** Without the cost of a month if the trace is too short. */
+  readonly estimatesOf: (estimates: Estimates) => Partial<Estimates>;
 };
 
 export const isMonthly = ({ from, to }: Period): boolean => to - from >= SHORTEST_FOR_MONTH_MS;
@@ -24,12 +27,11 @@ export function amountsOf({ trace }: { readonly trace: Period }): Amounts {
     isMonthly: isMonthly(trace),
     per: isMonthly(trace) ? 'a month' : `in ${lengthLabel({ trace })}`,
     of,
+    estimatesOf: ({ dollarsPerMonth, ...waits }) =>
+      isMonthly(trace) ? { dollarsPerMonth, ...waits } : waits,
     differenceOf: ({ before, after, change, margin, clarity }) => ({
-      before: of(before),
-      after: of(after),
-      change: of(change),
+      ...{ before: of(before), after: of(after), change: of(change), clarity },
       ...(margin === undefined ? {} : { margin: of(margin) }),
-      clarity,
     }),
   };
 }

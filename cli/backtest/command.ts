@@ -8,6 +8,7 @@ import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { type CliEnvironment, type CommandContext, UsageError } from '../shared/cli-environment.ts';
 import { wrapLines } from '../shared/plain-table.ts';
 import { checkWritable, writeWhole } from '../shared/whole-file.ts';
+import { amountsOf } from './amounts.ts';
 import { cautionsOf } from './cautions.ts';
 import { parseAgainst, parseValue, withRunOptions, withTraceOptions } from './options.ts';
 import { onThreads } from './progress.ts';
@@ -81,7 +82,11 @@ function documentOf(backtest: Backtest) {
   return {
     ...backtest,
     trace: { ...trace, from: isoTime(trace.from), to: isoTime(trace.to) },
-    runs: runs.map((run) => ({ ...run, pools: run.pools.map(seriesOf) })),
+    runs: runs.map((run) => ({
+      ...run,
+      estimates: amountsOf(backtest).estimatesOf(run.estimates),
+      pools: run.pools.map(seriesOf),
+    })),
   };
 }
 

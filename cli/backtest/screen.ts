@@ -1,4 +1,4 @@
-/** Formats the result as text: headline, waits and costs, tasks and jobs, assumptions. */
+/** Formats the result as text: headline, how sure cost and waits are, costs, tasks and jobs, assumptions. */
 import { type Backtest, type Bound, FAILURE_MINUTES, type PolicyRun } from '../../backtest/replay/result.ts';
 import {
   headlineOf,
@@ -7,8 +7,10 @@ import {
   startSharesText,
   summaryOf,
 } from '../../backtest/report/parts/headline.ts';
-import { cents, count, dollars } from '../../backtest/report/parts/numbers.ts';
+import { brief, cents, count, dollars, estimateText, share } from '../../backtest/report/parts/numbers.ts';
+import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
+import { amountsOf } from './amounts.ts';
 
 /** `width`: characters of a line. @default as wide as needed */
 export function backtestText(backtest: Backtest, width?: number): string {
@@ -23,7 +25,12 @@ export function backtestText(backtest: Backtest, width?: number): string {
 
 function policyTables(backtest: Backtest, width: number | undefined): readonly string[] {
   const rows = backtest.runs.map((run) => ({ name: nameOf(run, backtest), run }));
-  const tables = [costTable(rows, backtest.bounds), outcomeTable(rows, backtest.bounds)];
+  const period = `in ${lengthLabel(backtest)}`;
+  const tables = [
+    weeksTable(rows, backtest),
+    costTable(rows, period, backtest.bounds),
+    outcomeTable(rows, period, backtest.bounds),
+  ];
   return [...tables.map(({ columns, rows }) => plainTable(columns, rows, width)), settingsText(rows)];
 }
 
@@ -40,48 +47,56 @@ function nameOf({ policy, isTuned }: PolicyRun, { runs }: Backtest): string {
   return isTwice && isTuned ? `${policy} tuned` : policy;
 }
 
-/** Waits and costs of each policy. Waits are those of jobs that a person waits for. */
-function costTable(rows: readonly Row[], bounds: readonly Bound[]): PolicyTable {
-  const heads = ['wait s', 'p50', 'p95', 'p99', '> 60 s', 'task-hours'];
-  const money = ['$ tasks', '$ waiting', '$ failures', '$ total'];
+/** Cost and waits of each policy with their ranges. Waits are those of jobs that a person waits for. */
+function weeksTable(rows: readonly Row[], backtest: Backtest): PolicyTable {
+  const { of, per } = amountsOf(backtest);
+  const cells = rows.map(({ name, run: { estimates } }) => [
+    name,
+    estimateText(estimates.dollarsPerMonth, (monthly) => brief(of(monthly)), '-'),
+    estimateText(estimates.meanWaitS, brief, '-'),
+    estimateText(estimates.p95WaitS, brief, '-'),
+  ]);
+  return table(['policy', `$ ${per}`, 'mean wait s', 'p95 wait s'], cells, 'left');
+}
+
+function costTable(rows: readonly Row[], period: string, bounds: readonly Bound[]): PolicyTable {
   const ofRuns = rows.map(({ name, run: { figures } }) => {
-    const { waitOfPeople: wait, tasks, dollars } = figures;
+    const { waitOfPeople: wait, dollars } = figures;
     return [
-      name,
-      wait.meanS.toFixed(1),
-      ...[wait.p50S, wait.p95S, wait.p99S].map(count),
-      percent(wait.over60s),
-      tasks.hours.toFixed(1),
+      ...[name, count(wait.p99S), share(wait.over60s)],
       ...[dollars.tasks, dollars.waiting, dollars.failures, dollars.total].map(cents),
     ];
   });
-  const ofBounds = bounds.map(({ bound, meanWaitS, hours, dollars }) => [
-    ...[bound, meanWaitS.toFixed(1)],
-    ...['', '', '', ''],
-    ...[hours.toFixed(1), cents(dollars)],
-    ...['', '', ''],
-  ]);
-  return table([...heads, ...money], [...ofRuns, ...ofBounds]);
+  const ofBounds = bounds.map(({ bound, dollars }) => [bound, '', '', cents(dollars)]);
+  const heads = ['wait p99', '> 60 s', '$ tasks', '$ waiting', '$ failures', '$ total'];
+  return table([period, ...heads], [...ofRuns, ...ofBounds]);
 }
 
-function outcomeTable(rows: readonly Row[], bounds: readonly Bound[]): PolicyTable {
-  const ofTasks = ['launches', 'of them idle', 'most tasks'];
-  const ofJobs = ['killed', 'given up', 'not over', 'schedules late'];
+function outcomeTable(rows: readonly Row[], period: string, bounds: readonly Bound[]): PolicyTable {
   const ofRuns = rows.map(({ name, run: { figures } }) => {
-    const { launches, idleLaunches, peak } = figures.tasks;
+    const { hours, launches, idleLaunches, peak } = figures.tasks;
     const { killed, reaped, unserved } = figures.jobs;
     const { delayed } = figures.executor;
-    return [name, ...[launches, idleLaunches, peak, killed, reaped, unserved, delayed].map(count)];
+    const counts = [launches, idleLaunches, peak, killed, reaped, unserved, delayed];
+    return [name, hours.toFixed(1), ...counts.map(count)];
   });
-  const ofBounds = bounds.flatMap(({ bound, launches }) =>
-    launches > 0 ? [[bound, count(launches), ...['', '', '', '', '', '']]] : [],
-  );
-  return table([...ofTasks, ...ofJobs], [...ofRuns, ...ofBounds]);
+  const ofBounds = bounds.map(({ bound, hours, launches }) => [
+    ...[bound, hours.toFixed(1)],
+    launches > 0 ? count(launches) : '',
+  ]);
+  const heads = ['task h', 'launches', 'idle', 'peak', 'killed', 'given up', 'not over', 'late'];
+  return table([period, ...heads], [...ofRuns, ...ofBounds]);
 }
 
-function table(heads: readonly string[], rows: PolicyTable['rows']): PolicyTable {
-  const figures = heads.map((head): Column => ({ head, align: 'right' }));
-  return { columns: [{ head: 'policy', align: 'left' }, ...figures], rows };
+function table(
+  heads: readonly string[],
+  rows: PolicyTable['rows'],
+  align: Column['align'] = 'right',
+): PolicyTable {
+  return {
+    columns: heads.map((head, at) => ({ head, align: at === 0 ? 'left' : align })),
+    rows: rows.map((row) => heads.map((_, at) => row[at] ?? '')),
+  };
 }
 
 function settingsText(rows: readonly Row[]): string {
@@ -105,8 +120,4 @@ function assumptionsText(backtest: Backtest): string {
     ...(peopleWaitOf(backtest) === undefined ? [] : [`${startSharesText()} (docs/backtest.md)`]),
     "not included: the autoscaler's function, metrics and logs, 8 dollars a month or more (docs/cost.md)",
   ].join('\n');
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)}%`;
 }

@@ -32,7 +32,8 @@ function traceOf({ change, checks }: Judged) {
 
 /** Amounts of the whole trace instead of a month. */
 function withoutMonth(change: ConfigChange) {
-  const { differenceOf } = amountsOf(change);
+  const { differenceOf, estimatesOf } = amountsOf(change);
+  const { before, after } = change.estimates;
   const { dollarsPerMonth, minutesPerMonth, ...measures } = change.measures;
   return {
     ...change,
@@ -41,6 +42,7 @@ function withoutMonth(change: ConfigChange) {
       minutes: differenceOf(minutesPerMonth),
       ...measures,
     },
+    estimates: { before: estimatesOf(before), after: estimatesOf(after) },
     pools: change.pools.map(({ dollarsPerMonth: cost, ...pool }) => ({
       ...pool,
       dollars: differenceOf(cost),

@@ -1,7 +1,7 @@
 /** What makes the figures of a comparison doubtful, and what they do not include. */
 import type { ConfigChange } from '../../backtest/change/result.ts';
 import { priceDate } from '../../backtest/replay/prices.ts';
-import { nextWeekText } from '../../backtest/report/parts/headline.ts';
+import { rangesText } from '../../backtest/report/parts/headline.ts';
 import { count, jobsLabel, share } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
@@ -30,7 +30,7 @@ export function doubtsOf({
   const isShort = to - from < WEEK_MS;
   return [
     chanceText(seeds),
-    ...nextWeeks(estimates),
+    rangesText(estimates.after),
     ...when(
       isShort,
       `The trace covers ${lengthLabel({ trace })}, which is less than a week. ${isMonthly(trace) ? 'The figures of a month assume that all days are like these.' : 'Figures of a month need two days.'}`,
@@ -47,11 +47,6 @@ export function doubtsOf({
         `coderd is down for ${seconds} s from ${timeText(isoTime(at))} on, in all replays.`,
     ),
   ];
-}
-
-function nextWeeks({ before, after }: ConfigChange['estimates']): readonly string[] {
-  const [then, now] = [nextWeekText(before), nextWeekText(after)];
-  return then === now ? [then] : [`Before the change: ${then}`, `After it: ${now}`];
 }
 
 function peopleText(jobs: number): readonly string[] {

@@ -1,11 +1,12 @@
 /** The tables of a comparison, as Markdown. */
 import type { ConfigChange, GroupChange, MeasureId, PoolChange } from '../../backtest/change/result.ts';
-import { jobsLabel } from '../../backtest/report/parts/numbers.ts';
+import type { Estimate } from '../../backtest/estimate/estimate.ts';
+import { dollars, estimateText, jobsLabel, seconds } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { amountsOf } from '../backtest/amounts.ts';
 import type { SettingChange } from './setting-changes.ts';
-import { arrow, changeText, code, dollars, type Format, mean, minutes, seconds, table } from './words.ts';
+import { arrow, changeText, code, type Format, mean, minutes, table } from './words.ts';
 
 /** GitHub cuts a comment off at 65,536 characters. */
 const MOST_ROWS = 30;
@@ -27,14 +28,17 @@ const ROWS: readonly (readonly [id: MeasureId, name: string, format: Format])[] 
   ['idleLaunches', 'launches without a job', mean],
 ];
 
-export function figuresTable({ trace, fits, measures }: ConfigChange): string {
+export function figuresTable({ trace, fits, measures, estimates }: ConfigChange): string {
   const { differenceOf, per } = amountsOf({ trace });
   const rows = ROWS.map(([id, name, format]) => {
     const isAmount = IS_AMOUNT.has(id);
     const difference = isAmount ? differenceOf(measures[id]) : measures[id];
-    const { before, after } = difference;
+    const levelText = (side: keyof typeof estimates): string => {
+      const ofWeeks: Partial<Record<MeasureId, Estimate>> = estimates[side];
+      return estimateText({ ...ofWeeks[id], value: difference[side] }, format);
+    };
     const label = isAmount ? `${name}, ${per}` : name;
-    return [label, format(before), format(after), changeText(difference, format)];
+    return [label, levelText('before'), levelText('after'), changeText(difference, format)];
   });
   const unfit = { before: fits.neither + fits.onlyAfter, after: fits.neither + fits.onlyBefore };
   const change = unfit.after - unfit.before;

@@ -2,11 +2,11 @@
 import { CONFIDENCE, type Difference } from '../../backtest/change/difference.ts';
 import type { ConfigChange, MeasureId } from '../../backtest/change/result.ts';
 import { shareWithin, studentT } from '../../backtest/estimate/estimate.ts';
-import { jobsLabel, share } from '../../backtest/report/parts/numbers.ts';
+import { dollars, jobsLabel, seconds, share } from '../../backtest/report/parts/numbers.ts';
 import { by } from '../../lambda/decision/model/collections.ts';
 import { type Amounts, amountsOf } from '../backtest/amounts.ts';
 import { type Check, FIGURES, hasLimits, type Limits } from './limits.ts';
-import { code, dollars, mean, seconds } from './words.ts';
+import { code, mean } from './words.ts';
 
 /** A change of less than this share of the value before is clear, but hardly matters. */
 const SLIGHT = 0.01;

@@ -1,15 +1,13 @@
 /** Formats figures and differences for Markdown. */
 import type { Difference } from '../../backtest/change/difference.ts';
-import { count, dollars, seconds, share } from '../../backtest/report/parts/numbers.ts';
+import { share } from '../../backtest/report/parts/numbers.ts';
 import { oneLine } from '../shared/plain-table.ts';
 
 export type Format = (value: number) => string;
 
 /** Counts are means of several replays. */
-export const mean: Format = (value) =>
-  Number.isInteger(value) ? count(value) : value.toLocaleString('en-US', { maximumFractionDigits: 1 });
-export const minutes: Format = (value) => `${mean(Math.round(value * 10) / 10)} min`;
-export { dollars, seconds };
+export const mean: Format = (value) => value.toLocaleString('en-US', { maximumFractionDigits: 1 });
+export const minutes: Format = (value) => `${mean(value)} min`;
 
 /** `+$31 (+12%) ± $2.10`, `no clear change (+$3.00 ± $5.10)`, `none`. */
 export function changeText({ before, change, margin, clarity }: Difference, format: Format): string {

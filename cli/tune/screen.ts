@@ -1,8 +1,7 @@
 /** Formats what each price costs as a table, the settings for the prices worth choosing, and why no price meets a target. */
-import type { Estimate } from '../../backtest/estimate/estimate.ts';
 import { atPriceOfWaiting } from '../../backtest/replay/prices.ts';
-import { NO_RANGE } from '../../backtest/report/parts/headline.ts';
-import { dollars, jobsLabel, seconds } from '../../backtest/report/parts/numbers.ts';
+import { rangesText } from '../../backtest/report/parts/headline.ts';
+import { brief, dollars, estimateText, jobsLabel, seconds } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import {
   figureOf,
@@ -91,8 +90,8 @@ function pricesTable({ trace, points, best }: Tuned, width: number | undefined):
     const marks = [...(point.isConfigured ? ['now'] : []), ...(point.price === best?.price ? ['<-'] : [])];
     return [
       [priceText(point.price), ...marks].join(' '),
-      rangeText(seen.dollarsPerMonth, of),
-      rangeText(seen.meanWaitS),
+      estimateText(seen.dollarsPerMonth, (monthly) => brief(of(monthly)), '-'),
+      estimateText(seen.meanWaitS, brief, '-'),
       brief(seen.p95WaitS.value),
       `${Math.round(idleLaunches)}/${Math.round(launches)}`,
       heldOut === undefined ? '-' : `$${brief(heldOut.dollarsPerMonth)}, ${brief(heldOut.meanWaitS)} s`,
@@ -101,22 +100,9 @@ function pricesTable({ trace, points, best }: Tuned, width: number | undefined):
   return plainTable(columns, rows, width);
 }
 
-/** `12.3 (10.1-14.9)` */
-function rangeText({ value, range }: Estimate, of = (amount: number): number => amount): string {
-  const [level, low, high] = [value, ...(range ?? [])].map((amount) => brief(of(amount)));
-  return range === undefined ? `${level}` : `${level} (${low}-${high})`;
-}
-
-/** Three digits: a replay knows no more. */
-const brief = (value: number): string =>
-  value >= 100
-    ? Math.round(value).toLocaleString('en-US')
-    : String(Number(value.toPrecision(value < 1 ? 2 : 3)));
-
 function legend({ points, best }: Tuned): readonly string[] {
-  const hasRange = points.some(({ seen }) => seen.meanWaitS.range !== undefined);
   return [
-    ...(hasRange ? ['In brackets: nine in ten weeks like these days.'] : [NO_RANGE]),
+    ...points.slice(0, 1).map(({ seen }) => rangesText(seen)),
     `now: as configured.${best === undefined ? '' : ' <-: the choice.'}`,
   ];
 }
@@ -152,11 +138,6 @@ function targetText(target: Target): string {
     default:
       return target satisfies never;
   }
-}
-
-/** `$41.20 ($36.10 to $47.00)`, or without its range. */
-function estimateText({ value, range }: Estimate, text: (value: number) => string): string {
-  return range === undefined ? text(value) : `${text(value)} (${text(range[0])} to ${text(range[1])})`;
 }
 
 export function unreachableText(

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { backtestText } from '../../cli/backtest/screen.ts';
 import { readSubject } from '../../cli/backtest/subject.ts';
 import type { CliEnvironment } from '../../cli/shared/cli-environment.ts';
+import { plausibleBacktest } from '../backtest/report/fixture.ts';
 import { run, runIn } from '../support/cli-run.ts';
 import { ownFolder } from '../support/own-folder.ts';
 import { table } from '../support/table.ts';
@@ -56,7 +58,7 @@ const alone = JSON.parse(
 );
 
 describe('backtest', () => {
-  it('prints a headline and a row for each policy and bound, within 100 columns', async () => {
+  it('prints a headline and a row for each policy and bound, within 80 columns', async () => {
     const { code, out, err } = await run('backtest', ...given);
     expect({ code, err }).toEqual({
       code: 0,
@@ -65,12 +67,13 @@ describe('backtest', () => {
     expect(out).toMatch(
       /^The autoscaler would have cost \$0\.\d\d in an hour, .*\.\n5 jobs in an hour: .*\.\n\d+% of the waiting of people was .*\.\n\npolicy {2}/,
     );
-    const [, costs = '', fates = ''] = out.split('\n\n');
-    for (const table of [costs, fates])
+    const [, weeks = '', costs = '', fates = ''] = out.split('\n\n');
+    for (const table of [weeks, costs, fates])
       expect(table).toMatch(/^autoscaler .*\nstatic .*\n(.*\n)*keda .*\nagent-scaler /m);
-    expect(costs).toMatch(/^busy-hours .*\nclairvoyant /m);
-    const lines = [costs, fates].join('\n').split('\n');
-    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(100);
+    for (const table of [costs, fates]) expect(table).toMatch(/^busy-hours .*\nclairvoyant /m);
+    const lines = [weeks, costs, fates].join('\n').split('\n');
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
+    expect(out.match(/no range/g), 'why half an hour has no range').toHaveLength(1);
     expect(out).toMatch(
       /\nautoscaler tune finds the price of waiting for a budget or a wait on this trace\n$/,
     );
@@ -78,12 +81,25 @@ describe('backtest', () => {
 
   it('shows the figures of the JSON document in the table', () => {
     const { tasks, dollars } = alone.runs[0].figures;
-    const row = /^autoscaler +(?:\S+ +){5}(\S+) +(\S+) .* (\S+)$/m.exec(text.out);
-    expect(row?.slice(1)).toEqual([
-      tasks.hours.toFixed(1),
-      dollars.tasks.toFixed(2),
-      dollars.total.toFixed(2),
-    ]);
+    const [, , costs = '', fates = ''] = text.out.split('\n\n');
+    const row = /^autoscaler +\S+ +\S+ +(\S+) .* (\S+)$/m.exec(costs);
+    expect(row?.slice(1)).toEqual([dollars.tasks.toFixed(2), dollars.total.toFixed(2)]);
+    expect(fates).toMatch(new RegExp(`^autoscaler +${tasks.hours.toFixed(1)} `, 'm'));
+  });
+
+  it('shows a range for each policy in one line of 80 columns, for a large deployment', () => {
+    const { runs, ...rest } = plausibleBacktest(7);
+    const large = { ...rest, runs: runs.slice(0, 4) };
+    const [, weeks = '', ...others] = backtestText(large, 80).split('\n\n');
+    const [head, ...rows] = weeks.split('\n');
+    expect(head).toMatch(/^policy +\$ a month +mean wait s +p95 wait s$/);
+    expect(rows).toHaveLength(large.runs.length);
+    for (const row of rows) expect(row.match(/\([\d.,]+-[\d.,]+\)/g), row).toHaveLength(3);
+    for (const table of others.slice(0, 2)) expect(table).toMatch(/^in 7 days +\w.*\nautoscaler +[\d.]/);
+  });
+
+  it('gives no cost of a month in the JSON document of half an hour', () => {
+    expect(Object.keys(alone.runs[0].estimates)).toEqual(['meanWaitS', 'p95WaitS']);
   });
 
   it('tells where the wait of people went, as in the JSON document', () => {

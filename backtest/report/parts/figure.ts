@@ -1,6 +1,8 @@
 /** Markup of a figure: chart, title, description, choices, legend, and the figures as tables. */
+import type { Estimate } from '../../estimate/estimate.ts';
 import type { Backtest } from '../../replay/result.ts';
 import { Html, html } from './html.ts';
+import { estimateText } from './numbers.ts';
 import { policyName } from './palette.ts';
 
 type Figure = {
@@ -58,6 +60,13 @@ export const rowHead = (text: string): Html => html`<th scope="row">${text}</th>
 /** A cell with the formatted figure as text and the exact figure in `<data value>`. */
 export function cell(value: number, format: (value: number) => string): Html {
   return html`<td><data value="${value}">${format(value)}</data></td>`;
+}
+
+/** The level, and its range beside it in small letters. */
+export function estimateOf(estimate: Estimate, format: (value: number) => string): Html {
+  const level = format(estimate.value);
+  const range = estimateText(estimate, format).slice(level.length);
+  return html`<data value="${estimate.value}">${level}</data><small>${range}</small>`;
 }
 
 export const NO_FIGURE = html`<td class="none">–</td>`;

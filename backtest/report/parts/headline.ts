@@ -1,18 +1,19 @@
 /** Sentences of the report: the headline, the summary, how sure the figures are, and where the wait of people went. */
 
 import { namedShares, percentText } from '../../../lambda/explain/wait-text.ts';
-import type { Estimate, Estimates } from '../../estimate/estimate.ts';
+import type { Estimates } from '../../estimate/estimate.ts';
 import { type Backtest, type Bound, lostJobs, type PeopleWait, type PolicyRun } from '../../replay/result.ts';
 import { START_SHARES } from '../../replay/start-latencies.ts';
-import { comparison, count, dollars, jobsLabel, seconds } from './numbers.ts';
+import { comparison, count, dollars, estimateText, jobsLabel, seconds } from './numbers.ts';
 import { lengthLabel } from './times.ts';
 
 /** The cost, how sure it is, and the comparison with a static fleet; of lost jobs it says so instead. */
 export function headlineOf(backtest: Backtest): string {
   const [ours] = backtest.runs;
   if (ours === undefined) return 'No policy ran';
-  const range = ours.estimates && rangeText(ours.estimates.dollarsPerMonth, dollars);
-  const cost = `The autoscaler would have cost ${dollars(ours.figures.dollars.tasks)} in ${lengthLabel(backtest)}${range ? ` (${range} a month)` : ''}`;
+  const monthly = ours.estimates.dollarsPerMonth;
+  const month = monthly.range ? ` or ${estimateText(monthly, dollars)} a month` : '';
+  const cost = `The autoscaler would have cost ${dollars(ours.figures.dollars.tasks)} in ${lengthLabel(backtest)}${month}`;
   const lost = lostJobs(ours.figures);
   if (lost > 0) return `${cost} and lost ${count(lost)} of ${jobsLabel(backtest.trace.jobs)}`;
   return [cost, ...againstFleet(ours, staticFleetOf(backtest))].join(', ');
@@ -24,11 +25,7 @@ export function summaryOf(backtest: Backtest): string {
   if (ours === undefined) return `${jobsOf(backtest)}.`;
   const lost = losses(ours);
   const service = hasPeople(ours) ? `${waits(ours, staticFleetOf(backtest))}; ${lost}` : lost;
-  return [
-    `${jobsOf(backtest)}: ${service}.`,
-    `${inAll(backtest, ours)}.`,
-    ...(ours.estimates ? [nextWeekText(ours.estimates)] : []),
-  ].join(' ');
+  return `${jobsOf(backtest)}: ${service}. ${inAll(backtest, ours)}. ${rangesText(ours.estimates)}`;
 }
 
 /** The reference policy: a static fleet, of the best size for this trace if the search found one. */
@@ -106,21 +103,11 @@ function versus(value: number, other: number): string {
   return `${much} ${much.endsWith('as much') ? 'as' : 'than'}`;
 }
 
-export function nextWeekText({ dollarsPerMonth, meanWaitS, p95WaitS }: Estimates): string {
-  const cost = rangeText(dollarsPerMonth, dollars);
-  if (cost === undefined) return NO_RANGE;
-  const waits = `mean wait ${rangeText(meanWaitS, seconds)}, p95 ${rangeText(p95WaitS, seconds)}`;
-  return `Nine in ten weeks like these days: ${cost} a month of tasks, ${waits}.`;
-}
-
-export const NO_RANGE = 'Fewer than three days show no range for another week.';
-
-/** `$36 to $47`, or `$36` if both ends read the same. */
-function rangeText({ range }: Estimate, text: (value: number) => string): string | undefined {
-  if (range === undefined) return undefined;
-  const [low, high] = range.map(text);
-  return low === high ? low : `${low} to ${high}`;
-}
+/** What the ranges mean, or why there are none. */
+export const rangesText = ({ dollarsPerMonth }: Estimates): string =>
+  dollarsPerMonth.range === undefined
+    ? 'Fewer than three days show no range for another week.'
+    : 'Ranges hold for nine in ten weeks like these days.';
 
 /** The wait of people in the autoscaler's run. Undefined: nobody waited, or the result lacks it. */
 export function peopleWaitOf({ runs: [ours] }: Backtest): PeopleWait | undefined {

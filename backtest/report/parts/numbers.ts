@@ -1,4 +1,6 @@
 /** Formats figures for people: few digits, always with a unit. */
+import type { Estimate } from '../../estimate/estimate.ts';
+
 const grouped = (value: number, decimals: number): string =>
   value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 
@@ -13,6 +15,20 @@ export function dollars(value: number): string {
   if (value >= 0.01 || value === 0) return `$${grouped(value, 2)}`;
   return `$${value.toPrecision(2)}`;
 }
+
+/** `$41.20 ($36.10 to $47.00)`; the level alone if it has no range, or both ends read the same. */
+export function estimateText(
+  { value, range = [value, value] }: Estimate,
+  text: (value: number) => string,
+  between = ' to ',
+): string {
+  const [low, high] = range.map(text);
+  return low === high ? text(value) : `${text(value)} (${low}${between}${high})`;
+}
+
+/** Three digits without a unit, for columns with ranges: a replay knows no more. */
+export const brief = (value: number): string =>
+  value >= 100 ? count(value) : String(Number(value.toPrecision(value < 1 ? 2 : 3)));
 
 /** Dollars and cents without a sign, for columns: `4,112.00`. */
 export const cents = (value: number): string => grouped(value, 2);

@@ -3,6 +3,7 @@ import type { Backtest, Bound, Figures, WaitFigures } from '../../replay/result.
 import { cell, fold, NO_FIGURE, policyHead, policyHeads, rowHead, tableOf, wide } from '../parts/figure.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, dollars, hours, seconds, share } from '../parts/numbers.ts';
+import { lengthLabel } from '../parts/times.ts';
 
 type Format = (value: number) => string;
 type Row = readonly [
@@ -77,6 +78,7 @@ const WAIT_TABLES: readonly { readonly title: string; readonly what: string; rea
 
 export function allFiguresSection(backtest: Backtest): Html {
   return html`<section aria-labelledby="figures"><h2 id="figures">All figures</h2>
+<p>These are figures of the ${lengthLabel(backtest)} of the trace.</p>
 ${wide('All figures of every policy', figuresTable(backtest))}
 ${WAIT_TABLES.map(({ title, what, by }) => fold(title, waitTable(backtest, what, by)))}
 </section>`;

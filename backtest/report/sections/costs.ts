@@ -5,6 +5,7 @@ import { drawPicture } from '../charts/picture.ts';
 import {
   cell,
   chartOf,
+  estimateOf,
   figureOf,
   fold,
   NO_FIGURE,
@@ -52,15 +53,17 @@ ${fold('Show as a table', costsTable(backtest))}
 }
 
 function costsTable(backtest: Backtest): Html {
+  const hasMonth = backtest.runs.some(({ estimates }) => estimates.dollarsPerMonth.range !== undefined);
   const rows = backtest.runs.map(
-    ({ figures }, at) =>
-      html`<tr>${policyHead(backtest, at, 'row')}${cell(figures.tasks.hours, hours)}${cell(figures.dollars.tasks, dollars)}${cell(figures.tasks.launches, count)}${cell(figures.waitOfPeople.meanS, seconds)}${cell(figures.waitOfPeople.p95S, seconds)}</tr>`,
+    ({ figures: { tasks, dollars: cost }, estimates: { dollarsPerMonth, meanWaitS, p95WaitS } }, at) =>
+      html`<tr>${policyHead(backtest, at, 'row')}${cell(tasks.hours, hours)}${cell(cost.tasks, dollars)}${hasMonth ? html`<td>${estimateOf(dollarsPerMonth, dollars)}</td>` : ''}${cell(tasks.launches, count)}<td>${estimateOf(meanWaitS, seconds)}</td><td>${estimateOf(p95WaitS, seconds)}</td></tr>`,
   );
   const bounds = backtest.bounds.map(
     (bound) =>
-      html`<tr>${rowHead(bound.title)}${cell(bound.hours, hours)}${cell(bound.dollars, dollars)}${cell(bound.launches, count)}${cell(bound.meanWaitS, seconds)}${NO_FIGURE}</tr>`,
+      html`<tr>${rowHead(bound.title)}${cell(bound.hours, hours)}${cell(bound.dollars, dollars)}${hasMonth ? NO_FIGURE : ''}${cell(bound.launches, count)}${cell(bound.meanWaitS, seconds)}${NO_FIGURE}</tr>`,
   );
-  const heads = ['', 'task-hours', 'Fargate', 'launches', 'mean wait', 'p95 wait'];
+  const month = hasMonth ? ['Fargate a month'] : [];
+  const heads = ['', 'task-hours', 'Fargate', ...month, 'launches', 'mean wait', 'p95 wait'];
   return html`${wide('Cost and wait', tableOf(html` id="costs-table"`, heads, rows, bounds))}
 <dl class="meanings">${backtest.bounds.map(({ title, meaning }) => html`<dt>${title}</dt><dd>${meaning}</dd>`)}</dl>`;
 }

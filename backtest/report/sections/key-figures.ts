@@ -1,80 +1,75 @@
 /** The key figures of the autoscaler's run, each beside the figure of the static fleet. */
-import {
-  type Backtest,
-  type Figures,
-  lostJobs,
-  type PolicyRun,
-  type WaitFigures,
-} from '../../replay/result.ts';
+import { type Backtest, type Figures, lostJobs, type PolicyRun } from '../../replay/result.ts';
+import { estimateOf } from '../parts/figure.ts';
 import { bestRivalOf, foresightOf, staticFleetOf } from '../parts/headline.ts';
 import { type Html, html } from '../parts/html.ts';
-import { count, dollars, seconds, share } from '../parts/numbers.ts';
+import { count, dollars, estimateText, seconds, share } from '../parts/numbers.ts';
 
 export function keyFigures(backtest: Backtest): Html {
   const [ours] = backtest.runs;
   if (ours === undefined) return html``;
   const fleet = staticFleetOf(backtest);
-  return html`<dl class="key">${cards(ours.figures, backtest).map(
+  return html`<dl class="key">${cards(ours, backtest).map(
     ({ value, what, of, more }) =>
-      html`<div><dt>${what}</dt><dd class="value">${value}</dd>${fleet && of ? line(`${of(fleet.figures)} with the static fleet`) : ''}${more ? line(more) : ''}</div>`,
+      html`<div><dt>${what}</dt><dd class="value">${value}</dd>${fleet && of ? line(`${of(fleet)} with the static fleet`) : ''}${more ? line(more) : ''}</div>`,
   )}</dl>`;
 }
 
 const line = (text: string): Html => html`<dd>${text}</dd>`;
 
 type Card = {
-  readonly value: string;
+  readonly value: string | Html;
   readonly what: string;
-  readonly of?: (fleet: Figures) => string;
+  readonly of?: (fleet: PolicyRun) => string;
   readonly more?: string | undefined;
 };
 
-function cards(ours: Figures, backtest: Backtest): readonly Card[] {
-  const { dollars: cost, waitOfPeople: wait, tasks } = ours;
+function cards(ours: PolicyRun, backtest: Backtest): readonly Card[] {
+  const { dollars: cost, waitOfPeople: wait, tasks } = ours.figures;
   const bound = foresightOf(backtest);
   const rival = bestRivalOf(backtest);
   return [
     {
       value: dollars(cost.tasks),
       what: 'Fargate cost',
-      of: (fleet) => dollars(fleet.dollars.tasks),
+      of: ({ figures }) => dollars(figures.dollars.tasks),
       more: bound && `lower bound without any wait: ${dollars(bound.dollars)}`,
     },
     {
       value: dollars(cost.total),
       what: `total, with waiting at ${dollars(backtest.settings.valueOfMinute)} a minute`,
-      of: (fleet) => dollars(fleet.dollars.total),
+      of: ({ figures }) => dollars(figures.dollars.total),
       more:
         rival && rival.policy !== 'static'
           ? `${dollars(rival.figures.dollars.total)} with ${rival.title}`
           : undefined,
     },
-    ...(wait.jobs === 0 ? [] : waitCards(wait)),
+    ...(wait.jobs === 0 ? [] : waitCards(ours)),
     {
       value: share(busyShare(tasks)),
       what: 'of the task time is busy',
-      of: (fleet) => share(busyShare(fleet.tasks)),
+      of: ({ figures }) => share(busyShare(figures.tasks)),
     },
     {
-      value: count(lostJobs(ours)),
+      value: count(lostJobs(ours.figures)),
       what: 'jobs lost',
-      of: (fleet) => count(lostJobs(fleet)),
+      of: ({ figures }) => count(lostJobs(figures)),
       more: worst(backtest.runs),
     },
   ];
 }
 
-const waitCards = (wait: WaitFigures): readonly Card[] => [
+const waitCards = ({ figures, estimates }: PolicyRun): readonly Card[] => [
   {
-    value: seconds(wait.p95S),
+    value: estimateOf(estimates.p95WaitS, seconds),
     what: 'p95 wait of people',
-    of: (fleet) => seconds(fleet.waitOfPeople.p95S),
-    more: `${seconds(wait.meanS)} on average`,
+    of: (fleet) => estimateText(fleet.estimates.p95WaitS, seconds),
+    more: `${estimateText(estimates.meanWaitS, seconds)} on average`,
   },
   {
-    value: share(wait.over60s),
+    value: share(figures.waitOfPeople.over60s),
     what: 'of these waits are over a minute',
-    of: (fleet) => share(fleet.waitOfPeople.over60s),
+    of: (fleet) => share(fleet.figures.waitOfPeople.over60s),
   },
 ];
 

@@ -1,5 +1,6 @@
 /** A made-up backtest of a week with three pools and five policies. Nothing in it was simulated. */
 
+import type { Estimate } from '../../../backtest/estimate/estimate.ts';
 import {
   type Backtest,
   type DesiredCountChange,
@@ -214,13 +215,19 @@ function runOf(
   const pools = POOLS.map((pool, at) => poolOf(pool, rule, busy[at] ?? [], random));
   const waits = Array.from({ length: 4000 }, () => waitOf(rule, random)).sort((a, b) => a - b);
   const hours = hoursOf(rule, busy, random);
+  const figures = figuresOf(rule, pools, waits, random);
   return {
     policy: rule.policy,
     title: rule.title,
     ...(rule.source === undefined ? {} : { source: rule.source }),
     settings: rule.settings,
     isTuned,
-    figures: figuresOf(rule, pools, waits, random),
+    figures,
+    estimates: {
+      dollarsPerMonth: aboutOf((figures.dollars.tasks * 730) / 168),
+      meanWaitS: aboutOf(figures.waitOfPeople.meanS),
+      p95WaitS: aboutOf(figures.waitOfPeople.p95S),
+    },
     waitCounts: countsOf(waits),
     hoursOfWeek: hours,
     // an hour earlier than in Berlin
@@ -229,6 +236,8 @@ function runOf(
     ...(rule.policy === 'autoscaler' ? { peopleWait: PEOPLE_WAIT } : {}),
   };
 }
+
+const aboutOf = (value: number): Estimate => ({ value, range: [value * 0.6, value * 1.5] });
 
 const waitOf = ({ waitS, coldShare }: Rule, random: Random): number =>
   random.next() < coldShare ? waitS[1] * random.between(0.6, 2.2) ** 2 : waitS[0] * random.between(0.1, 1.9);

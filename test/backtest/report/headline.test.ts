@@ -4,6 +4,8 @@ import { headlineOf, peopleWaitText, summaryOf } from '../../../backtest/report/
 import { plausibleBacktest } from './fixture.ts';
 
 const BASE = plausibleBacktest(1);
+const NO_RANGES = { dollarsPerMonth: { value: 41 }, meanWaitS: { value: 4 }, p95WaitS: { value: 40 } };
+const WHY_NONE = 'Fewer than three days show no range for another week.';
 
 type Changes = {
   readonly dollars?: readonly [ours: number, fleet: number, least: number];
@@ -34,6 +36,7 @@ function backtestWith(changes: Changes): Backtest {
     const jobs = { ...figures.jobs, ...(at === 0 ? lost : {}) };
     return {
       ...run,
+      estimates: NO_RANGES,
       figures: {
         ...figures,
         waitOfPeople,
@@ -128,21 +131,18 @@ it.each([
   },
 ])('$name', ({ with: changes, headline, summary }) => {
   const backtest = backtestWith(changes);
-  expect([headlineOf(backtest), summaryOf(backtest)]).toEqual([headline, summary]);
+  expect([headlineOf(backtest), summaryOf(backtest)]).toEqual([
+    headline,
+    changes.without === 'runs' ? summary : `${summary} ${WHY_NONE}`,
+  ]);
 });
 
-it('has the range of another month after the cost', () => {
+it('has the cost of a month with its range, and says what ranges mean', () => {
   const backtest = backtestWith({});
-  const none = { value: 1, range: [1, 1] } as const;
-  const estimates = {
-    dollarsPerMonth: { value: 41, range: [36, 47] },
-    meanWaitS: none,
-    p95WaitS: none,
-  } as const;
-  const runs = backtest.runs.map((run) => ({ ...run, estimates }));
-  expect(headlineOf({ ...backtest, runs })).toContain(
-    ' cost $412 in 7 days ($36.00 to $47.00 a month), 87% less ',
-  );
+  const estimates = { ...NO_RANGES, dollarsPerMonth: { value: 41, range: [36, 47] } } as const;
+  const sure = { ...backtest, runs: backtest.runs.map((run) => ({ ...run, estimates })) };
+  expect(headlineOf(sure)).toContain(' cost $412 in 7 days or $41.00 ($36.00 to $47.00) a month, 87% less ');
+  expect(summaryOf(sure)).toContain('. Ranges hold for nine in ten weeks like these days.');
 });
 
 describe('where the wait of people went', () => {

@@ -1,6 +1,13 @@
-import { describe, expect, it } from 'vitest';
-import { nextWeekText } from '../../../backtest/report/parts/headline.ts';
-import { comparison, dollars, hours, seconds, share } from '../../../backtest/report/parts/numbers.ts';
+import { expect, it } from 'vitest';
+import {
+  brief,
+  comparison,
+  dollars,
+  estimateText,
+  hours,
+  seconds,
+  share,
+} from '../../../backtest/report/parts/numbers.ts';
 
 it.each([
   { of: seconds, value: 0, says: '0 s' },
@@ -35,23 +42,11 @@ it.each([
   expect(comparison(value, other)).toBe(says);
 });
 
-describe('nextWeekText', () => {
-  it.each([
-    {
-      situation: 'days that differ',
-      estimates: {
-        dollarsPerMonth: { value: 41, range: [36, 47.2] as const },
-        meanWaitS: { value: 4, range: [3.14, 6] as const },
-        p95WaitS: { value: 40, range: [40, 40] as const },
-      },
-      text: 'Nine in ten weeks like these days: $36.00 to $47.20 a month of tasks, mean wait 3.1 s to 6 s, p95 40 s.',
-    },
-    {
-      situation: 'two days',
-      estimates: { dollarsPerMonth: { value: 41 }, meanWaitS: { value: 4 }, p95WaitS: { value: 40 } },
-      text: 'Fewer than three days show no range for another week.',
-    },
-  ])('of $situation is $text', ({ estimates, text }) => {
-    expect(nextWeekText(estimates)).toBe(text);
-  });
+it.each([
+  { range: [36, 47.2] as const, of: dollars, says: '$41.00 ($36.00 to $47.20)' },
+  { range: [3.14, 1236] as const, of: brief, between: '-', says: '41 (3.14-1,236)' },
+  { range: [41, 41.001] as const, of: dollars, says: '$41.00' },
+  { range: undefined, of: seconds, says: '41 s' },
+])('writes an estimate with the range $range as $says', ({ range, of, between, says }) => {
+  expect(estimateText({ value: 41, ...(range && { range }) }, of, between)).toBe(says);
 });

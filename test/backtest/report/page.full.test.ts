@@ -289,9 +289,10 @@ describe('the tables of the report', () => {
 
   test('list the same figures as the charts', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
-    const costs = runs.map(({ figures: { tasks, dollars, waitOfPeople } }) => [
+    const costs = runs.map(({ figures: { tasks, dollars, waitOfPeople }, estimates }) => [
       tasks.hours,
       dollars.tasks,
+      estimates.dollarsPerMonth.value,
       tasks.launches,
       waitOfPeople.meanS,
       waitOfPeople.p95S,
@@ -299,6 +300,7 @@ describe('the tables of the report', () => {
     const least = bounds.map(({ hours, dollars, launches, meanWaitS }) => [
       hours,
       dollars,
+      null,
       launches,
       meanWaitS,
       null,

@@ -14,7 +14,7 @@ export async function rowsOf(page: Page, selector: string): Promise<readonly Tab
     head: row.querySelector('th')?.textContent.trim() ?? '',
     cells: [...row.querySelectorAll('td')].map((cell) => ({
       value: cell.querySelector('data') === null ? null : Number(cell.querySelector('data').value),
-      text: cell.textContent,
+      text: (cell.querySelector('data') ?? cell).textContent,
     })),
   }))`);
   return z.array(Row).parse(rows);

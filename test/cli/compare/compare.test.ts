@@ -146,6 +146,7 @@ describe('doubt', () => {
     expect(slower).toContain('- The trace covers an hour, which is less than a week.');
     expect(slower).toContain('- People wait for only 9 jobs of the trace');
     expect(slower).toContain('- Each figure is the mean of 3 replays.');
+    expect(slower.match(/no range for another week/g)).toHaveLength(1);
   });
 
   it('is told of a trace without people, and of jobs without a pool', async () => {
@@ -179,7 +180,8 @@ describe('the documents', () => {
     const { version, verdict, settings, traces } = JSON.parse(slowerJson.out);
     expect({ version, isCrossed: verdict.isCrossed }).toEqual({ version: 1, isCrossed: true });
     expect(`**${verdict.text}**`).toBe(firstLine(slower));
-    const [{ seeds, measures, checks, from }] = traces;
+    const [{ seeds, measures, estimates, checks, from }] = traces;
+    expect(Object.keys(estimates.after), 'no cost of a month').toEqual(['meanWaitS', 'p95WaitS']);
     expect({ seeds, from }).toEqual({ seeds: [1, 2, 3], from: '2026-03-02T08:00:00.000Z' });
     const { before: was, after: is, change, clarity } = measures.meanWaitS;
     expect(is - was).toBeCloseTo(change, 9);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Difference, differenceOf } from '../../../backtest/change/difference.ts';
 import type { ConfigChange, GroupChange } from '../../../backtest/change/result.ts';
+import { dollars, seconds } from '../../../backtest/report/parts/numbers.ts';
 import { amountsOf } from '../../../cli/backtest/amounts.ts';
 import { checkLimits, parseCostLimit, parseWaitLimit } from '../../../cli/compare/limits.ts';
 import { checkText } from '../../../cli/compare/markdown.ts';
@@ -11,8 +12,9 @@ import {
   settingChanges,
   TOP_SETTINGS,
 } from '../../../cli/compare/setting-changes.ts';
+import { figuresTable } from '../../../cli/compare/tables.ts';
 import { namedDifferences } from '../../../cli/compare/verdict.ts';
-import { arrow, changeText, code, dollars, mean, seconds, table } from '../../../cli/compare/words.ts';
+import { arrow, changeText, code, mean, table } from '../../../cli/compare/words.ts';
 import { readConfig } from '../../../lambda/config/read.ts';
 import { sum } from '../../../lambda/decision/model/collections.ts';
 import { DAY_MS } from '../../../lambda/decision/model/units.ts';
@@ -209,6 +211,30 @@ it('shows a figure once if it reads the same before and after', () => {
     '3 → 3.2',
     '3',
   ]);
+});
+
+it('shows cost and waits with their ranges, before and after', () => {
+  const sides = { before: 10, after: 12 };
+  const difference = { ...sides, change: 2, margin: 0.5, clarity: 'clear' };
+  const measures = new Proxy({}, { get: () => difference });
+  const estimate = (value: number) => ({ value, range: [value / 2, value * 2] });
+  const estimates = Object.fromEntries(
+    Object.entries(sides).map(([side, value]) => [
+      side,
+      { dollarsPerMonth: estimate(value), meanWaitS: estimate(value), p95WaitS: estimate(value) },
+    ]),
+  );
+  const fits = { both: 9, onlyBefore: 0, onlyAfter: 0, neither: 0 };
+  const trace = { from: 0, to: 7 * DAY_MS, jobs: 9 };
+  const text = figuresTable({ trace, measures, estimates, fits } as unknown as ConfigChange);
+  expect(text).toMatch(
+    /^\| cost of tasks, a month +\| \$10\.00 \(\$5\.00 to \$20\.00\) \| \$12\.00 \(\$6\.00 to \$24\.00\) \| \+\$2\.00 /m,
+  );
+  for (const name of ['average wait of people', 'wait of people, p95'])
+    expect(text).toMatch(
+      new RegExp(`^\\| ${name} +\\| 10 s \\(5 s to 20 s\\) +\\| 12 s \\(6 s to 24 s\\) `, 'm'),
+    );
+  expect(text).toMatch(/^\| wait of people, p50 +\| 10 s +\| 12 s +\|/m);
 });
 
 it('aligns the source of a table', () => {
