@@ -5,8 +5,10 @@
  */
 import type { EpochMs, JobId, OrganizationId } from '../decision/model/brands.ts';
 import { by } from '../decision/model/collections.ts';
+import type { Plan } from '../decision/model/plan.ts';
 import type { PromisedStart, Promises } from '../decision/model/promise.ts';
 import type { Job, OrganizationReadings, Snapshot, Task } from '../decision/model/snapshot.ts';
+import { tagKey } from '../decision/model/tags.ts';
 import { deriveJobWait, indexServing, type JobWait, type StartedJob } from '../decision/waits/job-wait.ts';
 import { type LaunchRequest, LaunchRequests } from './launch-requests.ts';
 import type { LookResult } from './look.ts';
@@ -27,7 +29,8 @@ export type StartedWaits = {
   readonly waits: readonly JobWait[];
   /**
    * At most so many jobs started and are not in `waits`: jobs that left the queue while no look saw
-   * their start (a person may have canceled them), jobs whose daemon coderd does not list, and
+   * their start (a person may have canceled them; unschedulable ones did not start), jobs whose daemon
+   * coderd does not list, and
    * those that started shortly before the first look of this process (an earlier process may have
    * returned them).
    */
@@ -40,9 +43,11 @@ type Pending = {
   /** What the first look that saw the job promised. Undefined: nothing. */
   promised?: PromisedStart | undefined;
   lastSeenAt: EpochMs;
+  /** In the last look that saw it. */
+  isSchedulable: boolean;
 };
 
-type Look = Pick<LookResult, 'snapshot' | 'outcome'> & Partial<Pick<LookResult, 'promises'>>;
+type Look = Pick<LookResult, 'snapshot' | 'plan' | 'outcome'> & Partial<Pick<LookResult, 'promises'>>;
 
 export class WaitRecord {
   #since: EpochMs | undefined;
@@ -55,13 +60,13 @@ export class WaitRecord {
    * Call it once after each look. `durationMs`: how long the look took. With `promises` each wait has
    * what the first look that saw the job promised.
    */
-  after({ snapshot, outcome, promises }: Look, durationMs: number): StartedWaits {
+  after({ snapshot, plan, outcome, promises }: Look, durationMs: number): StartedWaits {
     const { takenAt } = snapshot;
     const isFirst = this.#lastLookAt === undefined || takenAt - this.#lastLookAt > FROZEN_MS;
     this.#lastLookAt = takenAt;
     if (isFirst) this.#since = takenAt;
     this.#forget(takenAt);
-    this.#notice(snapshot, promises);
+    this.#notice(snapshot, plan, promises);
     if (isFirst) this.#forgetUnseen(takenAt);
     this.#requests.add(snapshot, outcome.applied, { durationMs, oldest: takenAt - KEPT_MS });
     const started = snapshot.coder.organizations.flatMap((organization) =>
@@ -88,7 +93,7 @@ export class WaitRecord {
         (recentJobs?.items ?? []).flatMap(({ id, completed_at }) => (completed_at == null ? [] : [id])),
       ),
     );
-    return gone.filter(([id]) => !ended.has(id)).length;
+    return gone.filter(([id, { isSchedulable }]) => isSchedulable && !ended.has(id)).length;
   }
 
   #forget(now: EpochMs): void {
@@ -101,13 +106,15 @@ export class WaitRecord {
     for (const [id, { lastSeenAt }] of this.#pending) if (lastSeenAt < now) this.#pending.delete(id);
   }
 
-  #notice({ coder, takenAt }: Snapshot, promises?: () => Promises): void {
+  #notice({ coder, takenAt }: Snapshot, { unserved }: Plan, promises?: () => Promises): void {
     const added = new Map<JobId, Pending>();
-    for (const { id: organization, jobs } of coder.organizations)
-      for (const { id, started_at } of jobs.items) {
+    const groups = new Set(unserved.map(({ organization, tags }) => `${organization} ${tagKey(tags)}`));
+    for (const { id: organization, name, jobs } of coder.organizations)
+      for (const { id, started_at, tags } of jobs.items) {
+        const seen = { lastSeenAt: takenAt, isSchedulable: !groups.has(`${name} ${tagKey(tags)}`) };
         const known = this.#pending.get(id);
-        if (known !== undefined) known.lastSeenAt = takenAt;
-        else if (started_at == null) added.set(id, { organization, from: takenAt, lastSeenAt: takenAt });
+        if (known !== undefined) Object.assign(known, seen);
+        else if (started_at == null) added.set(id, { organization, from: takenAt, ...seen });
       }
     for (const [id, pending] of added) this.#pending.set(id, pending);
     if (added.size === 0) return;

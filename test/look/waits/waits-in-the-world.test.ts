@@ -117,6 +117,16 @@ describe('the waits of jobs', () => {
     expect(told(looks).waits).toHaveLength(1);
   });
 
+  it('are not missing for an unschedulable job that coderd failed', async () => {
+    const world = await startWorld();
+    const looks = [...(await world.run(10))];
+    const job = { organization: 'default', tags: { no: 'pool' }, durationMs: 1_000 } as const;
+    const id = world.world.coderd.submitJob({ ...job, type: 'template_version_import' });
+    looks.push(...(await world.run(2_600)));
+    expect(world.world.coderd.job(id)?.status).toBe('failed');
+    expect(told(looks)).toMatchObject({ waits: [], missed: 0 });
+  });
+
   it('that were too short for any look are counted as missed', async () => {
     const world = await startWorld({ max: 1 });
     const looks = [...(await world.run(10))];
