@@ -6,6 +6,14 @@ import { rows } from '../support/runs.ts';
 
 const inRoot = (file: string) => new URL(`../../${file}`, import.meta.url);
 
+it('refuses in an editor the names of capacity providers that are not yours', () => {
+  const [, pattern = ''] =
+    /"provider": \{\s+"type": "string",\s+"pattern": (".*")/.exec(renderJsonSchema()) ?? [];
+  const isName = new RegExp(JSON.parse(pattern), 'u');
+  for (const name of ['FARGATE', 'Fargate_spot', 'ecs-1', 'AWS', '']) expect(name).not.toMatch(isName);
+  for (const name of ['builders', 'my-FARGATE']) expect(name).toMatch(isName);
+});
+
 it('has in autoscaler.schema.json what `npm run docs` writes', () => {
   expect(readFileSync(inRoot('autoscaler.schema.json'), 'utf8')).toBe(renderJsonSchema());
 });

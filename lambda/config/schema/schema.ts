@@ -195,11 +195,16 @@ const capacities = z
     'is not a choice of capacity; write [spot, on-demand], or [on-demand] while the service on Spot drains',
   );
 
+/** AWS reserves names that begin with these, in any case. The JSON Schema has no flags. */
+const RESERVED = ['aws', 'ecs', 'fargate'].map((name) =>
+  name.replaceAll(/./g, (letter) => `[${letter}${letter.toUpperCase()}]`),
+);
+
 const instances = z.strictObject({
   provider: z
     .string()
     .regex(
-      /^(?!aws|ecs|fargate)[\w-]{1,255}$/i,
+      new RegExp(`^(?!${RESERVED.join('|')})[\\w-]{1,255}$`),
       'is not a capacity provider of yours; write its name. For Fargate remove capacity, for Spot write [spot, on-demand]',
     )
     .meta({
