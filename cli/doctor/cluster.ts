@@ -1,10 +1,11 @@
-/** Checks that each pool has one ECS service and that its task definition matches the configuration. */
+/** Checks that each pool has one ECS service, a task definition that matches the configuration, and its provider. */
 import { readFileSync } from 'node:fs';
 import {
   ApplicationAutoScalingClient,
   paginateDescribeScalableTargets,
   type ScalableTarget,
 } from '@aws-sdk/client-application-auto-scaling';
+import { DescribeClustersCommand } from '@aws-sdk/client-ecs';
 import {
   describeTaskDefinition,
   provisionerOf,
@@ -51,8 +52,9 @@ export async function checkCluster(
       ...names.map((name) => skip(name, (cluster === undefined ? undefined : given.blocker) ?? CLUSTER)),
     ];
   }
-  const [scaling, ...parts] = await Promise.all([
+  const [scaling, providers, ...parts] = await Promise.all([
     checkScalableTargets(services.items, until),
+    checkProviders(pools, given),
     ...pools.map((pool) => checkService(pool, given)),
   ]);
   return [
@@ -60,6 +62,7 @@ export async function checkCluster(
     readingCheck('tasks', tasks),
     readingCheck('task protection', protections),
     ...parts.flat(),
+    ...providers,
     checkOthers(await findings),
     scaling,
   ];
@@ -118,8 +121,38 @@ async function readDefinition(
   try {
     return { definition: await describeTaskDefinition(ecs, arn) };
   } catch (cause) {
-    const advice = isDenied(cause) ? 'You need ecs:DescribeTaskDefinition for this check' : 'Try again';
-    return { says: `reading ${arn}: ${messageOf(cause)}. ${advice}` };
+    return { says: `reading ${arn}: ${unreadText(cause, 'ecs:DescribeTaskDefinition')}` };
+  }
+}
+
+function unreadText(cause: unknown, permission: string): string {
+  return `${messageOf(cause)}. ${isDenied(cause) ? `You need ${permission} for this check` : 'Try again'}`;
+}
+
+/** Whether the cluster has the capacity providers that the user made. */
+async function checkProviders(
+  pools: readonly PoolConfig[],
+  { ecs, readings: { cluster } }: ClusterReadings,
+): Promise<readonly Check[]> {
+  const own = pools.flatMap(({ name, instances }) =>
+    instances === undefined ? [] : [{ name: `pool "${name}": capacity provider`, ...instances }],
+  );
+  if (own.length === 0) return [];
+  try {
+    const { clusters } = await ecs.send(new DescribeClustersCommand({ clusters: [cluster] }));
+    const found = clusters?.[0]?.capacityProviders ?? [];
+    return own.map(({ name, provider }) =>
+      found.includes(provider)
+        ? ok(name, `the cluster has "${provider}"`)
+        : fail(
+            name,
+            `the cluster has ${found.join(', ') || 'none'}, but not "${provider}". Run aws ecs put-cluster-capacity-providers with all their names`,
+          ),
+    );
+  } catch (cause) {
+    return own.map(({ name }) =>
+      warn(name, `reading the cluster: ${unreadText(cause, 'ecs:DescribeClusters')}`),
+    );
   }
 }
 
@@ -173,10 +206,8 @@ async function checkScalableTargets(services: readonly Service[], until: AbortSi
       ? ok(SCALABLE_TARGETS, 'no service of a pool is a scalable target')
       : fail(SCALABLE_TARGETS, targets.map(conflictOf).join('; '));
   } catch (cause) {
-    const advice = isDenied(cause)
-      ? 'You need application-autoscaling:DescribeScalableTargets for this check'
-      : 'Try again';
-    return warn(SCALABLE_TARGETS, `listing scalable targets: ${messageOf(cause)}. ${advice}`);
+    const text = unreadText(cause, 'application-autoscaling:DescribeScalableTargets');
+    return warn(SCALABLE_TARGETS, `listing scalable targets: ${text}`);
   } finally {
     client.destroy();
   }

@@ -14,7 +14,7 @@ import {
 } from '../base/aws-service.ts';
 import type { EcsModel } from './model.ts';
 import { checkCount, clusterNotFound, type EcsOperation, operation, throttled } from './operation.ts';
-import { DEFINITIONS, TAGGING } from './people.ts';
+import { DESCRIPTIONS, TAGGING } from './people.ts';
 import { DEFAULT_MINUTES, MAX_MINUTES } from './protection.ts';
 import type { EcsTask, EcsTaskState } from './task.ts';
 import type { BucketName } from './throttle.ts';
@@ -56,7 +56,7 @@ const OPERATIONS: Readonly<Record<string, EcsOperation>> = {
   UpdateTaskProtection: inThisCluster('task-protection', updateTaskProtectionRequest, updateTaskProtection),
   UpdateService: inThisCluster('service-modify', updateServiceRequest, updateService),
   ...TAGGING,
-  ...DEFINITIONS,
+  ...DESCRIPTIONS,
 };
 
 const ECS = { service: 'ecs', operations: OPERATIONS };

@@ -82,6 +82,8 @@ export class EcsModel {
   readonly clusterName: string;
   readonly clusterArn: string;
   readonly latencies: Latencies;
+  /** The names of the cluster's capacity providers. */
+  capacityProviders: readonly string[] = ['FARGATE', 'FARGATE_SPOT'];
   /** While true, no agent endpoint answers, so guards cannot look. */
   agentsDown = false;
   agentFaults: AgentFaults = { failing: 0, losing: 0 };

@@ -65,7 +65,16 @@ function checkTag(key: string, value: string): void {
     throw invalidParameter('Tags with the prefix aws: are reserved.');
 }
 
-export const DEFINITIONS = {
+export const DESCRIPTIONS = {
+  DescribeClusters: operation(
+    { bucket: 'service-read', callers: ['person'], schema: z.object({ clusters: z.array(z.string()) }) },
+    ({ clusterName, clusterArn, capacityProviders }, { clusters }) => ({
+      clusters: clusters
+        .filter((cluster) => cluster === clusterName || cluster === clusterArn)
+        .map(() => ({ clusterArn, clusterName, status: 'ACTIVE', capacityProviders })),
+      failures: [],
+    }),
+  ),
   DescribeTaskDefinition: operation(
     { bucket: 'service-read', callers: ['person'], schema: z.object({ taskDefinition: z.string() }) },
     (model, request) => {

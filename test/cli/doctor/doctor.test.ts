@@ -78,6 +78,7 @@ function startWithOtherTags(world: World, then: (world: World, rightKey: string)
   timeline.advanceTo(plusMs(timeline.now(), 180_000));
   then(world, right);
 }
+const OWN_INSTANCES = /^warn {2}configuration: .*: ECS stops builds on an instance that it drains/;
 const mayNot = (secret: string, reader: string): string =>
   `not checked: you have no permission to read secret "${secret}". In production ${reader} reads it. For this check you need secretsmanager:GetSecretValue, and kms:Decrypt if the secret has its own key`;
 
@@ -508,12 +509,26 @@ describe('a failed check', () => {
       ],
     },
     {
-      scenario: 'missing permissions for task definitions and scalable targets',
+      scenario: 'a capacity provider that the cluster lacks',
+      group: 'owner',
+      broken: (_, { pools: [, gpu] }) => {
+        gpu.capacity = { provider: 'builders' };
+      },
+      says: [
+        OWN_INSTANCES,
+        'FAIL  pool "gpu": capacity provider: the cluster has FARGATE, FARGATE_SPOT, but not "builders". Run aws ecs put-cluster-capacity-providers with all their names',
+      ],
+    },
+    {
+      scenario: 'missing permissions for task definitions, clusters and scalable targets',
       group: 'more rights',
-      broken: () => {
+      broken: (_, { pools: [, gpu] }) => {
+        gpu.capacity = { provider: 'builders' };
         vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
       },
       says: [
+        OWN_INSTANCES,
+        /^warn {2}pool "gpu": capacity provider: reading the cluster: .*not authorized.*\. You need ecs:DescribeClusters for this check$/,
         ...['cpu', 'gpu'].map(
           (pool) =>
             new RegExp(
@@ -534,6 +549,16 @@ describe('a failed check', () => {
     expect(code).toBe(said.some((line) => line.startsWith('FAIL')) ? 1 : 0);
     expect(err).toBe('');
   });
+});
+
+it('reports the capacity provider of a pool that the cluster has', async () => {
+  const { out } = await doctor({
+    broken: ({ ecs }, { pools: [cpu] }) => {
+      ecs.capacityProviders = ['FARGATE', 'builders'];
+      cpu.capacity = { provider: 'builders' };
+    },
+  });
+  expect(out).toContain('ok    pool "cpu": capacity provider: the cluster has "builders"\n');
 });
 
 describe('checks that cannot be tried', () => {

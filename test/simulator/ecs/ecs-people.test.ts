@@ -124,7 +124,7 @@ describe('a task definition', () => {
   });
 });
 
-it.each(['TagResource', 'UntagResource', 'DescribeTaskDefinition'])(
+it.each(['TagResource', 'UntagResource', 'DescribeTaskDefinition', 'DescribeClusters'])(
   "%s is denied to the autoscaler's role",
   (operation) => {
     const { call } = served();
