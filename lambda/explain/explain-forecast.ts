@@ -21,16 +21,21 @@ export function forecastLines(
   if (organization?.workspaces === undefined)
     return ['the snapshot has no workspaces and templates of this organization, so nothing is forecast'];
   const views = pools.map(({ need }) => need.view);
-  const { demands, heldBack } = forecasts.wakeDemands;
+  const { demands, heldBack, left } = forecasts.wakeDemands;
   const own = demands.filter((demand) => demand.pools.includes(view));
   const held = heldBack.filter((demand) => demand.pools.includes(view));
+  const others = left.filter(({ group }) => fits(view, group));
   return [
     ...own.map(
       (demand) =>
         `${demandText(demand, snapshot.takenAt)} -> ${providerText(demand, { view, views, forecasts })}`,
     ),
     ...held.map((demand) => `${demandText(demand, snapshot.takenAt)} -> ${heldText(demand)}`),
-    ...(own.length + held.length === 0 ? ['no known transition needs this pool'] : []),
+    ...others.map(
+      ({ peer, until, ...demand }) =>
+        `${demandText({ ...demand, refused: [], presumed: [] }, snapshot.takenAt)} -> left to stack ${peer} until ${timeText(isoTime(until))}`,
+    ),
+    ...(own.length + held.length + others.length === 0 ? ['no known transition needs this pool'] : []),
     ...(isForecastUnsure(organization, snapshot.takenAt)
       ? ['the forecast is incomplete: more may be due (see findings)']
       : []),
@@ -56,7 +61,9 @@ function asleepLines({ pool, overrides, minFrom }: PoolView): readonly string[] 
   ];
 }
 
-function demandText({ group, ahead, refused, presumed }: WakeDemand, now: EpochMs): string {
+type DemandRow = Pick<WakeDemand, 'group' | 'ahead' | 'refused' | 'presumed'>;
+
+function demandText({ group, ahead, refused, presumed }: DemandRow, now: EpochMs): string {
   const retries = pendingRetriesOf({ refused, ahead, presumed }).map(({ transition }) => transition);
   const parts = [
     ...(ahead.length > 0 ? [transitionsText(countTransitions(ahead, now))] : []),

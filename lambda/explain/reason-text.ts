@@ -65,6 +65,8 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
     `${some(tasks, 'idle daemon')} kept: ${tasks === 1 ? 'its' : 'their'} protection for the last build has not ended`,
   'never-scaled-in': ({ tasks }) => `${some(tasks, 'idle daemon')} kept: this pool has scaleIn: never`,
   'tasks-left': ({ tasks }) => `${some(tasks, 'task')} ${tasks === 1 ? 'has' : 'have'} drained`,
+  'includes-leaving': ({ tasks }) =>
+    `the desired count includes ${some(tasks, 'leaving task')} until ECS has stopped ${tasks === 1 ? 'it' : 'them'}`,
   'count-below-tasks': ({ desired, tasks }) =>
     `desired count ${desired} is lower than the ${some(tasks, 'task')} that ${tasks === 1 ? 'has' : 'have'} not drained`,
   'holding-for-starting': ({ tasks }) =>
@@ -95,7 +97,7 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
 function stockText(reason: ReasonOf<'stock'>): string {
   const { daemons, learned } = reason;
   const kept = `keeps ${some(daemons, 'daemon')} free. Rule: ${ruleText(reason)}`;
-  if (learned === null) return `${kept}. Too few builds are known to choose a better one`;
+  if (learned === null) return `${kept}. No rule has been learned from builds yet`;
   const { builds, hours, dollarsPerHour, others } = learned;
   const { tasks, waiting } = dollarsPerHour;
   const digits = tasks + waiting < 0.1 ? 3 : 2;
@@ -110,12 +112,13 @@ function stockText(reason: ReasonOf<'stock'>): string {
   return `${kept}. Over ${some(builds, 'build')} in ${periodText(hours)}, weighted for this hour, this rule costs ${[...costs, ...alternatives].join(', ')}`;
 }
 
-function ruleText({ free, spareMinutes, afterBuildMinutes, countsEnding }: ReasonOf<'stock'>): string {
+function ruleText({ free, spare, spareMinutes, afterBuildMinutes, countsEnding }: ReasonOf<'stock'>): string {
   if (free === 0) return `idle daemons stay ${minutesText(spareMinutes)}`;
   const ending = countsEnding ? ', counting builds that end soon' : '';
   const until =
     afterBuildMinutes === null ? '' : ` until ${minutesText(afterBuildMinutes)} after the last build`;
-  return `${free} free${until}${ending}, spare ones stay ${minutesText(spareMinutes)}`;
+  const now = spare === 0 ? '' : ` (${spare} now)`;
+  return `${free} free${until}${ending}, spare ones${now} stay ${minutesText(spareMinutes)}`;
 }
 
 function minutesText(minutes: number): string {

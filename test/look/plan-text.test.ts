@@ -16,7 +16,7 @@ import { reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { planText, servedText } from '../../lambda/explain/text.ts';
 import { jobId, poolName } from '../support/parts.ts';
 import { draw, type Picture } from '../support/picture.ts';
-import { organizationIn } from '../support/planned.ts';
+import { type Change, organizationIn, poolIs } from '../support/planned.ts';
 
 const until = '2026-11-20T10:00:00Z';
 const OLD_KEY = { kind: 'key', secret: 'k', changedAt: until, previousAt: null, tasks: 2, of: 3 } as const;
@@ -28,8 +28,9 @@ const pin = (count: number) => ({
   'pin-why': 'load test',
 });
 
-function textsOf(picture: Picture): { readonly plan: string; readonly explained: string } {
+function textsOf(picture: Picture, change: Change = () => {}) {
   const { snapshot: document, config: settings } = draw(picture);
+  change(document, settings);
   const snapshot = parseSnapshot(document);
   const deliberation = deliberate(snapshot, checkConfig(settings).config);
   return { plan: planText(deliberation.plan), explained: explainPool('cpu', deliberation, snapshot) ?? '' };
@@ -131,6 +132,25 @@ describe('transitions that wait for paused or pinned pools', () => {
 });
 
 describe('the explanation of a pool', () => {
+  it('names the stack to which a transition is left', () => {
+    const stacks = [
+      ['us', 'eu'],
+      ['eu', 'us'],
+    ] as const;
+    const texts = stacks.map(
+      ([self, peer]) =>
+        textsOf(
+          { pools: { cpu: {} }, workspaces: [{ startsInS: 600 }] },
+          poolIs({ peers: { self, others: [peer] } }),
+        ).explained,
+    );
+    const start = '(untagged): 1 autostart at 20 November 2026 09:10:00 UTC ->';
+    // the tag set belongs to the first
+    expect(texts[0]).toContain(`${start} this pool starts for it at`);
+    expect(texts[1]).toContain(`${start} left to stack us until 20 November 2026 09:14:00 UTC\n`);
+    expect(texts[1]).not.toContain('no known transition');
+  });
+
   it('shows the effect of a pin', () => {
     expect(
       textsOf({ pools: { cpu: { tasks: 'I20m', overrides: pin(0) } }, workspaces: [] }).explained,
@@ -167,6 +187,13 @@ describe('the explanation of a pool', () => {
         because: 1 task above the pin. Running builds finish; idle daemons drain after idleTimeout
         because: draining 1 idle daemon"
     `);
+  });
+
+  it('tells why a count is above what the pool needs', () => {
+    const { plan } = textsOf({ pools: { cpu: { tasks: 'B L', overrides: pin(2) } } });
+    expect(plan).toContain(
+      '+ cpu  2 -> 3  a pin keeps 2 tasks; the desired count includes 1 leaving task until ECS has stopped it (1 busy, 1 leaving)',
+    );
   });
 
   it('counts desired tasks that ECS has not created apart from starting ones', () => {
@@ -294,7 +321,7 @@ describe('the sentence about free daemons', () => {
     ],
   };
   const stock: Extract<Reason, { readonly code: 'stock' }> = {
-    ...{ code: 'stock', daemons: 3, free: 3, countsEnding: false },
+    ...{ code: 'stock', daemons: 3, free: 3, spare: 0, countsEnding: false },
     ...{ spareMinutes: 10, afterBuildMinutes: null, learned: null },
   };
   const costs =
@@ -304,8 +331,14 @@ describe('the sentence about free daemons', () => {
     {
       given: {},
       expected:
-        'keeps 3 daemons free. Rule: 3 free, spare ones stay 10 min. Too few builds are known to choose a better one',
+        'keeps 3 daemons free. Rule: 3 free, spare ones stay 10 min. No rule has been learned from builds yet',
       because: 'nothing is learned',
+    },
+    {
+      given: { daemons: 8, spare: 5 },
+      expected:
+        'keeps 8 daemons free. Rule: 3 free, spare ones (5 now) stay 10 min. No rule has been learned from builds yet',
+      because: 'some are spare',
     },
     {
       given: { learned, afterBuildMinutes: 60 },
@@ -319,8 +352,7 @@ describe('the sentence about free daemons', () => {
     },
     {
       given: { daemons: 2, free: 0, spareMinutes: 60 },
-      expected:
-        'keeps 2 daemons free. Rule: idle daemons stay 1 h. Too few builds are known to choose a better one',
+      expected: 'keeps 2 daemons free. Rule: idle daemons stay 1 h. No rule has been learned from builds yet',
       because: 'no daemon is launched for the stock',
     },
   ])('is complete when $because', ({ given, expected }) => {

@@ -49,6 +49,8 @@ export type StockGroup = {
   readonly jobs: number;
   /** How many of them are launched if they do not exist. */
   readonly launches: number;
+  /** How many of them only stay because they are idle for less than the time of the rule. */
+  readonly spare: number;
   /** The rule that says so; undefined: nothing is known of the builds yet. */
   readonly choice: StockChoice | undefined;
 };

@@ -38,7 +38,9 @@ type Counts = {
   /** Tasks that stay, and tasks that are leaving. */
   readonly notLeft: number;
   readonly left: number;
-  /** Of those: tasks that never had a daemon. */
+  /** Tasks in ECS's count that drain or have left. */
+  readonly draining: number;
+  /** Of those that have left: tasks that never had a daemon. */
   readonly vacant: number;
   /** The lowest count that launches what the pool needs. */
   readonly lowest: number;
@@ -73,7 +75,10 @@ const RULES: readonly Rule[] = [
   // failing
   {
     applies: ({ wanted, total, lowest, from }) => wanted > total && lowest >= from,
-    decide: ({ lowest }) => ({ to: lowest, why: [] }),
+    decide: ({ lowest, from, draining }) => ({
+      to: lowest,
+      why: draining > 0 && lowest > from ? [{ code: 'includes-leaving', tasks: draining }] : [],
+    }),
   },
   // Raise a count that is below the tasks
   {
@@ -115,11 +120,12 @@ function lower({ from, wanted, total, notLeft, left, lowest, unprotected }: Coun
 
 function countsOf({ service, capacity, wanted, max, doubts }: CountInput): Counts {
   const from = service.desiredCount + capacity.uncounted;
-  const { total, leaving, left, vacant } = capacity;
+  const { total, leaving, replacing, left, vacant } = capacity;
   const uncapped = Math.max(wanted, total) + leaving + left;
   const lowest = vacant > 0 ? Math.min(uncapped, Math.max(from, max + leaving + left - vacant)) : uncapped;
   return {
     ...{ from, wanted, total, notLeft: total + leaving, left, vacant, lowest },
+    draining: leaving - replacing + left - capacity.uncounted,
     holds: holdsOf({ service, capacity }, doubts),
     unprotected: unprotectedTasks(capacity),
     isExposed: capacity.isHeldBack && capacity.exposed > 0,

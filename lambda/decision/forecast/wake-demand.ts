@@ -2,7 +2,7 @@
  * The wake demands: for each tag set, the transitions that coderd will make soon and the pools
  * whose daemons can open the gate for them. Derived from the forecast and the pool views.
  */
-import { leftToPeers } from '../demand/peers.ts';
+import { type Left, leftToPeers } from '../demand/peers.ts';
 import type { Transition } from '../demand/transitions.ts';
 import { type EpochMs, type OrganizationId, plusMs } from '../model/brands.ts';
 import { partition, sum, unique } from '../model/collections.ts';
@@ -47,6 +47,14 @@ export type WakeDemands = {
   readonly heldBack: readonly BlockedWakeDemand[];
   /** Demands with transitions that are due, for which no pool has the tags. */
   readonly withoutPool: readonly WakeDemand[];
+  /** Transitions for which this stack does not wake a pool, because their tag set belongs to a peer. */
+  readonly left: readonly LeftDemand[];
+};
+
+export type LeftDemand = Left & {
+  readonly group: TransitionGroup;
+  /** The earliest first. */
+  readonly ahead: readonly ExpectedTransition[];
 };
 
 /** The look before, and coderd must see the daemon before its executor polls. */
@@ -65,14 +73,18 @@ export function deriveWakeDemands(snapshot: Snapshot, views: readonly PoolView[]
   const tagsOpenByOthers = tagsOfOthers(snapshot, views);
   const isOpen = ({ organizationId, tags }: TransitionGroup): boolean =>
     (tagsOpenByOthers.get(organizationId) ?? []).some((others) => covers(others, tags));
+  const left: LeftDemand[] = [];
   const all = groups.flatMap((group) => {
     const fitting = views.filter((view) => fits(view, group) && !view.pool.retiring);
     const { organizationId, tags } = group;
     // stops wait for so long to share a start
     const delayMs = Math.max(0, ...fitting.map(({ pool }) => pool.wake.maxDelayMs));
-    const isLeft = ({ kind, at }: Transition): boolean =>
-      leftOf(organizationId, tags, kind === 'autostart' ? at : plusMs(at, delayMs)) !== undefined;
-    const parts = split({ ...group, ahead: group.ahead.filter((transition) => !isLeft(transition)) });
+    const leftFor = ({ kind, at }: Transition): Left | undefined =>
+      leftOf(organizationId, tags, kind === 'autostart' ? at : plusMs(at, delayMs));
+    const [others, ahead] = partition(group.ahead, (transition) => leftFor(transition) !== undefined);
+    const until = others[0] && leftFor(others[0]);
+    if (until !== undefined) left.push({ ...until, group, ahead: others });
+    const parts = split({ ...group, ahead });
     const open = parts.length > 0 && isOpen(group);
     return parts.map((part): DemandWithPools => {
       const { wakeFor, ahead } = part;
@@ -96,6 +108,7 @@ export function deriveWakeDemands(snapshot: Snapshot, views: readonly PoolView[]
     withoutPool: withoutPools.flatMap(({ demand, fitting }) =>
       fitting.length === 0 && !demand.isOpen && demand.due.length > 0 ? [demand] : [],
     ),
+    left,
   };
 }
 

@@ -61,7 +61,9 @@ type ReasonFields = Record<'pending-jobs' | 'served-by-free' | 'served-by-starti
       afterBuildMinutes: number | null;
       /** Whether a build that will end soon counts as a free daemon. */
       countsEnding: boolean;
-      /** Null: too few builds are known. */
+      /** Idle daemons of all these pools beyond those that the rule keeps free now. */
+      spare: number;
+      /** Null: the rule has not been learned from builds. */
       learned: LearnedRule | null;
     };
     /** One daemon opens coderd's gate for transitions that are due now or soon. */
@@ -125,6 +127,8 @@ type TasksReason =
   /** Rung `never`: idle tasks that stay. */
   | 'never-scaled-in'
   | 'tasks-left'
+  /** A raised count includes tasks that are leaving or have left: ECS has not stopped them yet. */
+  | 'includes-leaving'
   | 'waiting-for-vacant'
   | 'holding-for-starting'
   /** Rung `confirm`: a task drains that still has the lease of an earlier guard or of a person. */

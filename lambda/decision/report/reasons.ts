@@ -143,10 +143,11 @@ function stockReasons({ ready, idle: { givenUp, heldForRecord } }: PoolNeed): re
   return reasons;
 }
 
-function stockReason({ daemons, group: { choice } }: PoolNeed['ready']['stocks'][number]): Reason {
+function stockReason({ daemons, group }: PoolNeed['ready']['stocks'][number]): Reason {
+  const { choice, spare } = group;
   const { free, spareMs, afterBuildMs, countsEnding } = choice?.rule ?? UNKNOWN_RULE;
   return {
-    ...{ code: 'stock', daemons, free, countsEnding },
+    ...{ code: 'stock', daemons, free, countsEnding, spare },
     spareMinutes: spareMs / MINUTE_MS,
     afterBuildMinutes: afterBuildMs === null ? null : afterBuildMs / MINUTE_MS,
     learned: choice === undefined || choice.hours === 0 ? null : learnedFrom(choice),

@@ -115,15 +115,14 @@ function stockOf(set: PoolSet, { stock, takenAt }: Snapshot): StockGroup {
   const ending = countsEnding ? endingSoon(set, keys, takenAt) : 0;
   const isSpare = ({ state, use, idleSince = takenAt }: TaskView): boolean =>
     state === 'working' && use === 'idle' && takenAt - idleSince < spareMs;
+  const idle = sum(keeping, ({ tasks }) => tasks.filter(isSpare).length);
   return {
     for: 'stock',
     ...{ organizationId, tagSets, choice },
     pools: new Set(set.pools),
-    jobs: Math.max(
-      kept,
-      sum(keeping, ({ tasks }) => tasks.filter(isSpare).length),
-    ),
+    jobs: Math.max(kept, idle),
     launches: Math.max(0, kept - ending),
+    spare: Math.max(0, idle - kept),
   };
 }
 

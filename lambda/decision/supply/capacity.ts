@@ -14,6 +14,8 @@ export type Capacity = {
   readonly exposed: number;
   /** Tasks that drain, and those whose turn to be replaced has come. */
   readonly leaving: number;
+  /** Of those: tasks whose turn to be replaced has come. */
+  readonly replacing: number;
   readonly left: number;
   /** Tasks among those that have left that never had a daemon, as far as coderd knows. */
   readonly vacant: number;
@@ -37,6 +39,7 @@ export function measure(view: PoolView): Capacity {
   const booting = count(({ state }) => state === 'starting');
   const missing = isHeldBack(view) ? 0 : view.missing;
   const unguarded = count(({ state }) => state === 'unguarded');
+  const replacing = count(({ state }) => state === 'replacing');
   const existing = working + booting + unguarded + unseen;
   return {
     ...olderTasks,
@@ -47,7 +50,8 @@ export function measure(view: PoolView): Capacity {
     isHeldBack: isHeldBack(view),
     unguarded,
     exposed: unguarded + count(({ state, task }) => state === 'starting' && task.lastStatus === 'RUNNING'),
-    leaving: count(({ state }) => state === 'leaving' || state === 'replacing'),
+    leaving: replacing + count(({ state }) => state === 'leaving'),
+    replacing,
     left: count(({ state }) => state === 'left'),
     vacant: count(({ state, daemon }) => state === 'left' && daemon === undefined),
     inUse: unseen + count((task) => isSupply(task) && (task.use === 'busy' || task.use === 'silent')),

@@ -26,6 +26,7 @@ function capacityOf(tasks: string): Capacity {
     starting: 0,
     unguarded: 0,
     leaving: 0,
+    replacing: 0,
     left: 0,
     vacant: 0,
     missing: 0,
@@ -64,7 +65,8 @@ function decide({ tasks, desired, wanted, max = 20, doubt, deployments }: Row): 
 const rising = table<Row>`
   tasks                        | desired | wanted | doubt | deployments     | expected | because
   2 working                    | 2       | 3      |       |                 | '3'      | one more is wanted
-  1 working, 1 leaving, 1 left | 3       | 2      |       |                 | '4'      | those that leave and have left still fill places
+  1 working, 1 leaving, 1 left | 3       | 2      |       |                 | 4 includes-leaving(2) | those that leave and have left still fill places
+  1 working, 1 leaving, 1 replacing | 2   | 2      |       |                 | '3'      | a task that waits for its replacement has a reason of its own
   2 working                    | 2       | 3      | true  |                 | '3'      | doubt does not hold scale-out
   2 working                    | 2       | 3      |       | UNKNOWN UNKNOWN | '3'      | nor does a deployment
   2 working                    | 3       | 3      |       |                 | '3'      | setting the same count twice launches nothing twice
@@ -113,11 +115,11 @@ const vacant = table<Row>`
   tasks                        | desired | wanted | max | doubt | expected                              | because
   1 working, 1 left, 1 vacant  | 2       | 2      |     |       | 1 tasks-left(1) waiting-for-vacant(1) | it stops before another task starts
   1 working, 1 left, 1 vacant  | 2       | 1      |     |       | 1 tasks-left(1)                       | no job waits for it
-  1 working, 1 left, 1 vacant  | 2       | 2      |     | true  | '3'                                   | it may not go, so another comes beside it
+  1 working, 1 left, 1 vacant  | 2       | 2      |     | true  | 3 includes-leaving(1)                 | it may not go, so another comes beside it
   1 working, 1 left, 1 vacant  | 2       | 2      | 2   | true  | '2'                                   | beside them there is no room within max
-  1 starting, 1 left, 1 vacant | 2       | 2      | 5   |       | '3'                                   | it may not go while ECS could choose the one that starts
-  1 working, 1 left, 1 vacant  | 0       | 2      |     |       | '3'                                   | the count is raised
-  1 working, 1 leaving, 1 left, 1 vacant | 3       | 3      | 3   | true  | '4'                                   | max does not count a draining task, but one that never had a daemon
+  1 starting, 1 left, 1 vacant | 2       | 2      | 5   |       | 3 includes-leaving(1)                 | it may not go while ECS could choose the one that starts
+  1 working, 1 left, 1 vacant  | 0       | 2      |     |       | 3 includes-leaving(1)                 | the count is raised
+  1 working, 1 leaving, 1 left, 1 vacant | 3       | 3      | 3   | true  | 4 includes-leaving(2)                 | max does not count a draining task, but one that never had a daemon
   1 working, 1 left, 1 vacant  | 1       | 2      |     |       | 1 tasks-left(1) waiting-for-vacant(1) | ECS is about to stop it, and no count is raised meanwhile
   1 left, 1 vacant             | 1       | 1      |     |       | 0 tasks-left(1) waiting-for-vacant(1) | to zero, and from there anew
 `;

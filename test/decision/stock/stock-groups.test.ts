@@ -105,6 +105,18 @@ describe('the free daemons of a rule', () => {
     expect(stockOfOne({ recent, rule, pool })).toBe(expected);
   });
 
+  it.each([
+    { rule: { free: 1 }, expected: 1, because: 'one of the two stays for the rule' },
+    { rule: { free: 3 }, expected: 0, because: 'the rule keeps more than the two' },
+    { rule: { free: 1, afterBuildMs: 59_000 }, expected: 2, because: 'the rule keeps none any more' },
+  ])('name $expected spare ones, because $because', ({ rule, expected }) => {
+    const { plan } = deliberateOn({
+      ...{ recent, rule: { spareMs: 10 * MINUTE, ...rule } },
+      pools: { cpu: { idle: [MINUTE, 9 * MINUTE, 10 * MINUTE] } },
+    });
+    expect(plan.pools[0]?.why).toContainEqual(expect.objectContaining({ code: 'stock', spare: expected }));
+  });
+
   it('are kept once for all pools that can run the builds', () => {
     const pools = { a: { idle: [HOUR] }, b: {} };
     const stock = stockIn({ recent, rule: { free: 3 }, pools });
