@@ -56,7 +56,7 @@ export function peaksOf({ trace, config }: Pick<Subject, 'trace' | 'config'>): r
     const capacity = capacityOf(config, pools);
     if (peak.jobs <= capacity.tasks) return [];
     return [
-      `up to ${peak.jobs} jobs at once (${timeText(isoTime(peak.at))}) need ${capacity.name}: with any policy some of them wait`,
+      `up to ${peak.jobs} jobs at once (${timeText(isoTime(peak.at))}) may have only ${capacity.name}: with any policy some of them wait`,
     ];
   });
 }

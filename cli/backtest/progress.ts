@@ -1,6 +1,7 @@
 /** Runs a long command on threads, and shows its progress. */
 import { SingleBar } from 'cli-progress';
 import { startWorkerPool, type WorkerPool, WorkerPoolError } from '../../backtest/search/worker-pool.ts';
+import { ageText } from '../../lambda/explain/format.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
 
 type ProgressBar = {
@@ -22,38 +23,44 @@ type Output = {
 
 /** Starts a progress bar on a terminal, or lines on standard error. */
 export function showProgress(output: Output): ProgressBar {
-  return output.terminal === undefined ? progressLines(output) : progressBar(output.terminal);
+  const { terminal, now } = output;
+  const startedAt = now();
+  const left = (share: number): string => {
+    const seconds = ((now() - startedAt) * (1 - share)) / share / 1000;
+    return share <= 0 ? '' : `, about ${ageText(Math.ceil(seconds))} left`;
+  };
+  return terminal === undefined ? progressLines(output, left) : progressBar(terminal, left);
 }
 
-function progressLines({ err, now }: Output): ProgressBar {
-  const startedAt = now();
-  let lastAt = startedAt;
+/** The time left, from the share that is done: `, about 30 s left`; nothing at the beginning. */
+type TimeLeft = (share: number) => string;
+
+function progressLines({ err, now }: Output, left: TimeLeft): ProgressBar {
+  let lastAt = now();
   const show = (share: number, doing: string): void => {
     const at = now();
     if (at - lastAt < LINE_EVERY_MS || share <= 0) return;
     lastAt = at;
-    const leftS = Math.ceil(((at - startedAt) * (1 - share)) / share / 1000);
-    err(`${Math.floor(share * 100)} %, about ${leftS} s left (${doing})\n`);
+    err(`${Math.floor(share * 100)} %${left(share)} (${doing})\n`);
   };
   return { show, end: () => {} };
 }
 
-function progressBar(terminal: NodeJS.WritableStream): ProgressBar {
+function progressBar(terminal: NodeJS.WritableStream, left: TimeLeft): ProgressBar {
   const bar = new SingleBar({
     stream: terminal,
-    format: '{bar} {percentage} %, {eta_formatted} left ({doing})',
+    format: '{bar} {percentage} %{left} ({doing})',
     barCompleteChar: '█',
     barIncompleteChar: '░',
     barsize: 30,
-    etaBuffer: 100,
     clearOnComplete: true,
     // otherwise Ctrl-C stops only the bar, and the terminal no longer wraps lines
     gracefulExit: false,
     linewrap: true,
   });
-  bar.start(STEPS, 0, { doing: 'starting' });
+  bar.start(STEPS, 0, { left: '', doing: 'starting' });
   return {
-    show: (share, doing) => bar.update(Math.floor(share * STEPS), { doing }),
+    show: (share, doing) => bar.update(Math.floor(share * STEPS), { left: left(share), doing }),
     end: () => bar.stop(),
   };
 }

@@ -82,10 +82,14 @@ function firstPromiseLines(
   ];
   const said = `first promise: a start between ${promised.from.slice(11, 19)} and ${promised.to.slice(11, 19)} UTC`;
   const [longest] = parts.toSorted((a, b) => b.ms - a.ms);
-  if (at < from) return [`${said}. The job started ${seconds(from - at)} earlier: ${earlierText(parts)}.`];
-  if (at <= to || longest === undefined) return [`${said}. The job started in time.`];
+  if (from - at >= SHOWN_MS)
+    return [`${said}. The job started ${seconds(from - at)} earlier: ${earlierText(parts)}.`];
+  if (at - to < SHOWN_MS || longest === undefined) return [`${said}. The job started in time.`];
   return [`${said}. The job started ${seconds(at - to)} later. ${laterText(longest)}.`];
 }
+
+/** Times are shown to the second. */
+const SHOWN_MS = 1000;
 
 const OF_A_START: ReadonlySet<WaitPart> = new Set([
   'provisioning',

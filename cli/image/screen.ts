@@ -99,7 +99,7 @@ function quoted(given: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-const HEADS = ['tasks', 'pull p50', 'pull p95', 'start p50', 'share of start', 'zstd', 'SOCI'];
+const HEADS = ['tasks', 'pull p50', 'pull p95', 'start p50', 'pull %', 'zstd', 'SOCI'];
 
 function pullScreen(advice: Advice, width?: number): string {
   if (advice.kind === 'none') return `No advice on image pulls: ${advice.why}`;

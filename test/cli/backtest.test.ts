@@ -62,7 +62,7 @@ describe('backtest', () => {
     const { code, out, err } = await run('backtest', ...given);
     expect({ code, err }).toEqual({
       code: 0,
-      err: 'warning: up to 3 jobs at once (2 March 2026 08:06:00 UTC) need 2 tasks (max of small): with any policy some of them wait\n',
+      err: 'warning: up to 3 jobs at once (2 March 2026 08:06:00 UTC) may have only 2 tasks (max of small): with any policy some of them wait\n',
     });
     expect(out).toMatch(
       /^The autoscaler would have cost \$0\.\d\d in an hour, .*\.\n5 jobs in an hour: .*\.\n\d+% of the waiting of people was .*\.\n\npolicy {2}/,

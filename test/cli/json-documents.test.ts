@@ -1,23 +1,13 @@
-/** Every JSON document has its version and the fields that docs/internals/json.md lists. */
-import { readFileSync } from 'node:fs';
+/**
+ * Every JSON document has its version and the fields that docs/internals/json.md lists. Tests of init, image,
+ * keys rotate and trace import do the same.
+ */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run } from '../support/cli-run.ts';
 import { commandLabs } from '../support/command-lab.ts';
+import { expectDocument } from '../support/json-document.ts';
 import { aBuild, aFolder } from './compare/inputs.ts';
-
-const rows = [...readFileSync('docs/internals/json.md', 'utf8').matchAll(/^\| `([a-z -]+)` \| (.+) \|$/gm)];
-const FIELDS = new Map(rows.map(([, command = '', fields = '']) => [command, namesIn(fields)]));
-
-function namesIn(fields: string): readonly string[] {
-  return ['version', ...[...fields.matchAll(/`(\w+)`/g)].map(([, name = '']) => name)].sort();
-}
-
-function expectDocument(command: string, out: string): void {
-  const document = JSON.parse(out);
-  expect(document.version).toBe(1);
-  expect(Object.keys(document).sort()).toEqual(FIELDS.get(command));
-}
 
 describe('without a server', () => {
   const { path, config, trace } = aFolder();
@@ -34,6 +24,7 @@ describe('without a server', () => {
     },
     { command: 'backtest', args: ['--config', before, '--against', 'none', ...replayed] },
     { command: 'compare', args: [before, after, '--seeds', '2', ...replayed] },
+    { command: 'tune', args: ['--config', before, '--trace', file, '--seeds', '1', '--mean-wait', '900'] },
   ])('$command has the documented fields', async ({ command, args }) => {
     const { out, err } = await run(...command.split(' '), ...args, '--json');
     expect(out, err).not.toBe('');
@@ -63,7 +54,6 @@ describe('of a live deployment', () => {
       { command: 'keys list', args: [] },
       { command: 'keys check', args: [] },
       { command: 'pin', args: ['cpu', '2', '--why', 'a test'] },
-      { command: 'unpin', args: ['cpu'] },
       { command: 'trace export', args: ['--out', join(folder, 'trace.jsonl')] },
     ];
     for (const { command, args } of commands) {

@@ -71,6 +71,23 @@ describe('progress without a terminal', () => {
   });
 });
 
+describe('a bar', () => {
+  it('tells no time left before the first part is done, and a rounded one then', () => {
+    const { terminal, text } = aTerminal();
+    let now = 0;
+    const { show, end } = showProgress({
+      err: () => {},
+      now: () => now,
+      terminal: Object.assign(terminal, { isTTY: true }),
+    });
+    now = 60_000;
+    show(0.05, 'seed 1');
+    end();
+    expect(text()).toMatch(/ 0 % \(starting\)/);
+    expect(text()).toMatch(/ 5 %, about 19 min left \(seed 1\)/);
+  });
+});
+
 describe('progress of trace generate', () => {
   const generate = ['trace', 'generate', '--scenario', 'small-team', '--days', '2'];
 

@@ -283,6 +283,8 @@ describe('the screen of a job', () => {
 
   it.each([
     ['09:00:40', '', '. The job started in time.'],
+    ['09:00:39.2', '', '. The job started in time.'],
+    ['09:01:00.9', '', '. The job started in time.'],
     ['09:00:30', '', '. The job started 10 s earlier: a daemon was free earlier than expected.'],
     ['09:01:20', 'imagePull', '. The job started 20 s later. The longest part took 70 s: '],
     ['09:00:30', 'imagePull', '. The job started 10 s earlier: its task started faster than expected.'],
@@ -291,7 +293,7 @@ describe('the screen of a job', () => {
     const parts = [{ part: part || 'queued', ms: 70_000, from: null }] as const;
     const promised = { from: `${day}09:00:40.000Z`, to: `${day}09:01:00.000Z` };
     const wait = { source: 'log', pool: 'cpu', task: null, waitMs: 70_000, promised, parts } as const;
-    const lines = screen({ startedAt: `${day}${startedAt}.000Z` }, wait);
+    const lines = screen({ startedAt: `${day}${startedAt}Z` }, wait);
     expect(lines).toContain(`first promise: a start between 09:00:40 and 09:01:00 UTC${text}`);
   });
 

@@ -1,10 +1,12 @@
 /** `autoscaler image`: what it reads, writes and prints. */
+
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ProviderLock } from '../../../cli/image/lock-file.ts';
 import type { ImageResult } from '../../../cli/image/make-image.ts';
 import type { World } from '../../../simulator/world.ts';
+import { expectDocument } from '../../support/json-document.ts';
 import { h1, LOCK_FILE, lockText, MAIN, tarOf, zh } from './fixtures.ts';
 import { CPU, GPU, imageLabs } from './image-lab.ts';
 
@@ -68,7 +70,9 @@ it('writes the files of an image and says what to do with them', async () => {
 it('packs all versions of a provider, the most used first', async () => {
   const { lab, run } = await start();
   await addTemplates(lab.world);
-  const result = JSON.parse((await run('--json')).out) as ImageResult;
+  const { out } = await run('--json');
+  expectDocument('image', out);
+  const result = JSON.parse(out) as ImageResult;
   expect(result.packages).toEqual([
     { address: BIG.address, version: '5.31.0', templates: ['docker', 'kubernetes'] },
     { address: BIG.address, version: '5.30.0', templates: ['legacy'] },

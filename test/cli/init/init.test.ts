@@ -10,6 +10,7 @@ import { secretsOf } from '../../../lambda/config/rules/deployment.ts';
 import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
 import type { World } from '../../../simulator/world.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
+import { expectDocument } from '../../support/json-document.ts';
 import { type LabOptions, START, startLab } from '../../support/lab.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 
@@ -419,6 +420,7 @@ it('says once why no secret could be checked, and prints the commands for all', 
 
 it('prints one JSON document with --json', async () => {
   const { out } = await init({ args: ['--json', '--organization', 'data', ...STORED] });
+  expectDocument('init', out);
   expect(JSON.parse(out)).toEqual({
     version: 1,
     file: 'autoscaler.yaml',

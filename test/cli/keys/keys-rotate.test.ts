@@ -1,7 +1,9 @@
 /** `autoscaler keys rotate` over HTTP: what it starts, and what it refuses. */
+
 import { describe, expect, it, vi } from 'vitest';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { runIn } from '../../support/cli-run.ts';
+import { expectDocument } from '../../support/json-document.ts';
 import { GPU, type KeysLab, type KeysLabOptions, keysLabs, SECRET } from './keys-lab.ts';
 
 const { file, start } = keysLabs();
@@ -41,6 +43,7 @@ it('prints the rotation as one JSON document', async () => {
   const [key] = lab.keysIn('data').filter(({ name }) => name.startsWith('stack-'));
   const { code, out } = await lab.keys('rotate', 'gpu', '--json');
   expect(code).toBe(0);
+  expectDocument('keys rotate', out);
   expect(JSON.parse(out)).toEqual({
     version: 1,
     pool: 'gpu',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readTrace } from '../../../backtest/trace/read.ts';
 import { run } from '../../support/cli-run.ts';
+import { expectDocument } from '../../support/json-document.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 
 let folder = '';
@@ -83,6 +84,7 @@ describe('autoscaler trace import', () => {
     const { code, out: text } = await importing(
       ...[file, '--format', 'csv', '--skip-bad', '--out', out, '--json'],
     );
+    expectDocument('trace import', text);
     expect({ code, summary: JSON.parse(text) }).toEqual({
       code: 0,
       summary: {
