@@ -103,11 +103,11 @@ function marginOf(residuals: readonly number[], { count }: Sample, means: number
   return studentT(CONFIDENCE, freedom) * Math.sqrt(variance * (1 / count + 1 / DAYS_AHEAD));
 }
 
-/** A figure that is never below 0 varies by a factor. It may be 0 if the days differ by as much as it. */
+/** A figure that is never below 0 varies by a factor. */
 function positive(value: number, margin: number | undefined): Estimate {
   if (margin === undefined) return { value };
   const factor = value === 0 ? 1 : Math.exp(margin / value);
-  return { value, range: [margin < value ? value / factor : 0, value * factor] };
+  return { value, range: [value / factor, value * factor] };
 }
 
 /** The first of sorted values that is enough, by bisection; 0 without values. */

@@ -44,14 +44,6 @@ describe('estimatesOf', () => {
     );
   });
 
-  it('has no wait in its range if people waited on one day of a week only', () => {
-    const days = Array.from({ length: 7 }, (_, at) => day(1, at === 3 ? [0, 30] : [0, 0]));
-    const { meanWaitS, dollarsPerMonth } = estimatesOf([days]);
-    expect(meanWaitS.range?.[0]).toBe(0);
-    expect(meanWaitS.range?.[1]).toBeGreaterThan(30 / 14);
-    expect(dollarsPerMonth.range?.[0]).toBeCloseTo(dollarsPerMonth.value, 9);
-  });
-
   it('is 0 for days without jobs', () => {
     const { meanWaitS, p95WaitS } = estimatesOf([Array.from({ length: 4 }, () => day(0, []))]);
     expect([meanWaitS, p95WaitS]).toEqual([
