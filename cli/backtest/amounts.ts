@@ -7,29 +7,23 @@ import { MONTH_MS, SHORTEST_FOR_MONTH_MS } from '../../lambda/decision/model/uni
 
 type Period = Pick<ConfigChange['trace'], 'from' | 'to'>;
 
-export type Amounts = {
-  readonly isMonthly: boolean;
-  /** `a month`, `in 2 hours`. */
-  readonly per: string;
-  /** What is shown, from an amount of a month. */
-  readonly of: (monthly: number) => number;
-  readonly differenceOf: (monthly: Difference) => Difference;
-  /** Without the cost of a month if the trace is too short. */
-  readonly estimatesOf: (estimates: Estimates) => Partial<Estimates>;
-};
+export type Amounts = ReturnType<typeof amountsOf>;
 
 export const isMonthly = ({ from, to }: Period): boolean => to - from >= SHORTEST_FOR_MONTH_MS;
 
-export function amountsOf({ trace }: { readonly trace: Period }): Amounts {
+export function amountsOf({ trace }: { readonly trace: Period }) {
   const share = isMonthly(trace) ? 1 : (trace.to - trace.from) / MONTH_MS;
   const of = (monthly: number): number => monthly * share;
   return {
     isMonthly: isMonthly(trace),
+    /** `a month`, `in 2 hours`. */
     per: isMonthly(trace) ? 'a month' : `in ${lengthLabel({ trace })}`,
+    /** What is shown, from an amount of a month. */
     of,
-    estimatesOf: ({ dollarsPerMonth, ...waits }) =>
+    /** Without the cost of a month if the trace is too short. */
+    estimatesOf: ({ dollarsPerMonth, ...waits }: Estimates): Partial<Estimates> =>
       isMonthly(trace) ? { dollarsPerMonth, ...waits } : waits,
-    differenceOf: ({ before, after, change, margin, clarity }) => ({
+    differenceOf: ({ before, after, change, margin, clarity }: Difference): Difference => ({
       ...{ before: of(before), after: of(after), change: of(change), clarity },
       ...(margin === undefined ? {} : { margin: of(margin) }),
     }),

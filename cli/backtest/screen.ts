@@ -4,8 +4,10 @@ import {
   headlineOf,
   peopleWaitOf,
   peopleWaitText,
+  settingsText,
   startSharesText,
   summaryOf,
+  TUNED,
 } from '../../backtest/report/parts/headline.ts';
 import { brief, cents, count, dollars, estimateText, share } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
@@ -31,13 +33,10 @@ function policyTables(backtest: Backtest, width: number | undefined): readonly s
     costTable(rows, period, backtest.bounds),
     outcomeTable(rows, period, backtest.bounds),
   ];
-  return [...tables.map(({ columns, rows }) => plainTable(columns, rows, width)), settingsText(rows)];
+  return [...tables.map((each) => plainTable(...each, width)), allSettingsText(rows)];
 }
 
-type PolicyTable = {
-  readonly columns: readonly Column[];
-  readonly rows: readonly (readonly string[])[];
-};
+type PolicyTable = readonly [columns: readonly Column[], rows: readonly (readonly string[])[]];
 
 type Row = { readonly name: string; readonly run: PolicyRun };
 
@@ -90,23 +89,19 @@ function outcomeTable(rows: readonly Row[], period: string, bounds: readonly Bou
 
 function table(
   heads: readonly string[],
-  rows: PolicyTable['rows'],
+  rows: PolicyTable[1],
   align: Column['align'] = 'right',
 ): PolicyTable {
-  return {
-    columns: heads.map((head, at) => ({ head, align: at === 0 ? 'left' : align })),
-    rows: rows.map((row) => heads.map((_, at) => row[at] ?? '')),
-  };
+  return [
+    heads.map((head, at) => ({ head, align: at === 0 ? 'left' : align })),
+    rows.map((row) => heads.map((_, at) => row[at] ?? '')),
+  ];
 }
 
-function settingsText(rows: readonly Row[]): string {
+function allSettingsText(rows: readonly Row[]): string {
   const width = Math.max(...rows.map(({ name }) => name.length));
-  const lines = rows.map(({ name, run: { settings, isTuned } }) => {
-    const fields = Object.entries(settings).map(([field, value]) => `${field} ${value}`);
-    const words = fields.length === 0 ? 'as configured' : fields.join(', ');
-    return `${name.padEnd(width)}  ${words}${isTuned ? ' (tuned)' : ''}`;
-  });
-  return ['settings (tuned: the best of a grid on this trace)', ...lines].join('\n');
+  const lines = rows.map(({ name, run }) => `${name.padEnd(width)}  ${settingsText(run)}`);
+  return [`settings (${TUNED})`, ...lines].join('\n');
 }
 
 function assumptionsText(backtest: Backtest): string {

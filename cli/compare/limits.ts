@@ -2,13 +2,13 @@
 import { InvalidArgumentError } from 'commander';
 import type { Difference } from '../../backtest/change/difference.ts';
 import type { ConfigChange } from '../../backtest/change/result.ts';
-import { dollars, seconds } from '../../backtest/report/parts/numbers.ts';
+import { dollars, type Format, seconds } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import type { Trace } from '../../backtest/trace/trace.ts';
 import { parseDuration } from '../../lambda/config/schema/durations.ts';
 import { amountsOf, isMonthly } from '../backtest/amounts.ts';
 import { UsageError } from '../shared/cli-environment.ts';
-import { type Format, mean } from './words.ts';
+import { mean } from './words.ts';
 
 /** The most that a figure may rise: a share of its value before, or an amount. */
 export type Limit = {

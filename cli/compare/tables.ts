@@ -1,12 +1,18 @@
 /** The tables of a comparison, as Markdown. */
 import type { ConfigChange, GroupChange, MeasureId, PoolChange } from '../../backtest/change/result.ts';
 import type { Estimate } from '../../backtest/estimate/estimate.ts';
-import { dollars, estimateText, jobsLabel, seconds } from '../../backtest/report/parts/numbers.ts';
+import {
+  dollars,
+  estimateText,
+  type Format,
+  jobsLabel,
+  seconds,
+} from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { amountsOf } from '../backtest/amounts.ts';
 import type { SettingChange } from './setting-changes.ts';
-import { arrow, changeText, code, type Format, mean, minutes, table } from './words.ts';
+import { arrow, changeText, code, mean, minutes, table } from './words.ts';
 
 /** GitHub cuts a comment off at 65,536 characters. */
 const MOST_ROWS = 30;

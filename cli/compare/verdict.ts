@@ -118,11 +118,6 @@ export function traceLine({ change, checks }: Judged): string {
   return `- ${code(change.trace.name)}: ${isCrossed ? 'limit crossed. ' : ''}${effectOf(change)}`;
 }
 
-/**
- * Corrects the figures that the verdict's sentence names for their number. Each figure alone is
- * clear by chance once in twenty comparisons; of five, one would be in nearly one of four. Holm's
- * procedure keeps the chance of any false one at 5 %.
- */
 /** What the sentence may name. */
 const NAMED = [
   'dollarsPerMonth',
@@ -137,7 +132,11 @@ const LEVEL = 0.05;
 
 type NamedDifferences = Readonly<Record<(typeof NAMED)[number], Difference>>;
 
-/** The differences of the sentence: `clear` only if they are so together. */
+/**
+ * The differences of the sentence, corrected for their number. Each figure alone is clear by chance
+ * once in twenty comparisons; of five, one would be in nearly one of four. Holm's procedure keeps the
+ * chance of any false one at 5 %.
+ */
 export function namedDifferences({
   measures,
   seeds,
@@ -154,13 +153,7 @@ export function namedDifferences({
       ? { ...difference, clarity: 'unclear' }
       : difference;
   };
-  return {
-    dollarsPerMonth: of('dollarsPerMonth'),
-    meanWaitS: of('meanWaitS'),
-    p95WaitS: of('p95WaitS'),
-    lostJobs: of('lostJobs'),
-    lateSchedules: of('lateSchedules'),
-  };
+  return Object.fromEntries(NAMED.map((id) => [id, of(id)])) as NamedDifferences;
 }
 
 /** The chance of a difference this large if there is none. 0 if all pairs differ alike, or for one pair. */

@@ -1,9 +1,7 @@
 /** Formats figures and differences for Markdown. */
 import type { Difference } from '../../backtest/change/difference.ts';
-import { share } from '../../backtest/report/parts/numbers.ts';
+import { type Format, share } from '../../backtest/report/parts/numbers.ts';
 import { oneLine } from '../shared/plain-table.ts';
-
-export type Format = (value: number) => string;
 
 /** Counts are means of several replays. */
 export const mean: Format = (value) => value.toLocaleString('en-US', { maximumFractionDigits: 1 });

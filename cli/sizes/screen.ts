@@ -33,11 +33,13 @@ export function sizesScreen(sizes: Sizes, width?: number): string {
     '',
     ...notes.map((note) => `  ${note}`),
     ...(notes.length > 0 ? [''] : []),
-    ...(isMonthly ? [] : [`Only ${ageText(seconds)} were measured: figures of a month need two days.`]),
+    isMonthly ? MONTHLY : `Only ${ageText(seconds)} were measured: figures of a month need two days.`,
     `A size holds the highest memory of all builds and ${headroomPercent} % more. CPU is in percent of one vCPU.`,
     `Peaks shorter than ${sampleSeconds} s are missed. Nothing was changed.`,
   ].join('\n');
 }
+
+const MONTHLY = 'Dollars a month are for the task-hours of these days, so they have no range.';
 
 const CUT = 'Some lines of the log are missing: one second has more than AWS returns. Use fewer --days.';
 

@@ -2,7 +2,7 @@
 import type { Estimate } from '../../estimate/estimate.ts';
 import type { Backtest } from '../../replay/result.ts';
 import { Html, html } from './html.ts';
-import { estimateText } from './numbers.ts';
+import { estimateText, type Format } from './numbers.ts';
 import { policyName } from './palette.ts';
 
 type Figure = {
@@ -58,12 +58,12 @@ export function tableOf(
 export const rowHead = (text: string): Html => html`<th scope="row">${text}</th>`;
 
 /** A cell with the formatted figure as text and the exact figure in `<data value>`. */
-export function cell(value: number, format: (value: number) => string): Html {
+export function cell(value: number, format: Format): Html {
   return html`<td><data value="${value}">${format(value)}</data></td>`;
 }
 
 /** The level, and its range beside it in small letters. */
-export function estimateOf(estimate: Estimate, format: (value: number) => string): Html {
+export function estimateOf(estimate: Estimate, format: Format): Html {
   const level = format(estimate.value);
   const range = estimateText(estimate, format).slice(level.length);
   return html`<data value="${estimate.value}">${level}</data><small>${range}</small>`;

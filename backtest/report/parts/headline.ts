@@ -134,6 +134,14 @@ function missedText({ jobs, missed }: PeopleWait): string {
   return `; the wait of ${count(missed)} of ${jobsLabel(jobs)} could not be split and counts as unknown`;
 }
 
+/** `idleS 600, minPercent 0 (tuned)`, or `as configured`. */
+export function settingsText({ settings, isTuned }: Pick<PolicyRun, 'settings' | 'isTuned'>): string {
+  const fields = Object.entries(settings).map(([field, value]) => `${field} ${value}`);
+  return `${fields.join(', ') || 'as configured'}${isTuned ? ' (tuned)' : ''}`;
+}
+
+export const TUNED = 'tuned: the best of a grid on this trace';
+
 export function startSharesText(): string {
   const { network, imagePull, containerStart } = START_SHARES;
   return `${percentText(network)} of the time until a task is RUNNING is network and placement, ${percentText(imagePull)} image pull and ${percentText(containerStart)} container start`;

@@ -1,6 +1,9 @@
 /** Formats figures for people: few digits, always with a unit. */
 import type { Estimate } from '../../estimate/estimate.ts';
 
+/** Writes a figure. */
+export type Format = (value: number) => string;
+
 const grouped = (value: number, decimals: number): string =>
   value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 
@@ -19,7 +22,7 @@ export function dollars(value: number): string {
 /** `$41.20 ($36.10 to $47.00)`; the level alone if it has no range, or both ends read the same. */
 export function estimateText(
   { value, range = [value, value] }: Estimate,
-  text: (value: number) => string,
+  text: Format,
   between = ' to ',
 ): string {
   const [low, high] = range.map(text);

@@ -2,10 +2,9 @@
 import type { Backtest, Bound, Figures, WaitFigures } from '../../replay/result.ts';
 import { cell, fold, NO_FIGURE, policyHead, policyHeads, rowHead, tableOf, wide } from '../parts/figure.ts';
 import { type Html, html } from '../parts/html.ts';
-import { count, dollars, hours, seconds, share } from '../parts/numbers.ts';
+import { count, dollars, type Format, hours, seconds, share } from '../parts/numbers.ts';
 import { lengthLabel } from '../parts/times.ts';
 
-type Format = (value: number) => string;
 type Row = readonly [
   name: string,
   format: Format,

@@ -1,6 +1,7 @@
 /** The input of the backtest, and what the simulation leaves out. */
 import { type Backtest, FAILURE_MINUTES, PEOPLE_WAIT_FOR } from '../../replay/result.ts';
 import { policyHead, rowHead, tableOf, wide } from '../parts/figure.ts';
+import { settingsText, TUNED } from '../parts/headline.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, dollars, seconds } from '../parts/numbers.ts';
 import { zoneLabel } from '../parts/times.ts';
@@ -32,16 +33,15 @@ function settingsOf(backtest: Backtest): Readonly<Record<string, string>> {
 
 function policiesTable(backtest: Backtest): Html {
   const rows = backtest.runs.map(
-    ({ settings, isTuned, source }, at) =>
-      html`<tr>${policyHead(backtest, at, 'row')}<td>${settingsText(settings)}${isTuned ? ' (chosen by the grid search)' : ''}</td><td>${source === undefined ? '' : link(source)}</td></tr>`,
+    (run, at) =>
+      html`<tr>${policyHead(backtest, at, 'row')}<td>${settingsText(run)}</td><td>${run.source === undefined ? '' : link(run.source)}</td></tr>`,
   );
-  return tableOf(html` class="text" id="policies-table"`, ['policy', 'settings', 'source of the rule'], rows);
+  return tableOf(
+    html` class="text" id="policies-table"`,
+    ['policy', `settings (${TUNED})`, 'source of the rule'],
+    rows,
+  );
 }
-
-const settingsText = (settings: Readonly<Record<string, string | number>>): string =>
-  Object.entries(settings)
-    .map(([name, value]) => `${name} ${value}`)
-    .join(', ') || 'as configured';
 
 /** Links only https: the source is text from outside. */
 const link = ({ title, url }: { readonly title: string; readonly url: string }): Html =>
