@@ -7,7 +7,7 @@ import { meanOf } from '../../lambda/decision/model/collections.ts';
 import { DAY_MS } from '../../lambda/decision/model/units.ts';
 import { type Estimate, type Estimates, estimatesOf } from '../estimate/estimate.ts';
 import type { Figures } from '../replay/result.ts';
-import type { Trace } from '../trace/trace.ts';
+import type { Trace, TraceJob } from '../trace/trace.ts';
 import type { Sketch } from './sketch.ts';
 
 export type Target =
@@ -115,18 +115,26 @@ type Levels = { readonly [name in keyof Estimates]: number };
 /** The prices to try: dollars for each minute of a person. */
 export const USUAL_PRICES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2] as const;
 
-type Period = Pick<Trace, 'from' | 'to'>;
+type History = Pick<Trace, 'from' | 'to'> & { readonly jobs: readonly Pick<TraceJob, 'at'>[] };
 
-/** The last third of two weeks or more, so that a change shows; else every third day; none of five. */
-export function heldBack({ from, to }: Period): readonly boolean[] {
+/**
+ * The last third of two weeks or more, so that a change shows; else every third day. None of five, or if
+ * one of the two parts would have hardly a day with jobs.
+ */
+export function heldBack({ from, to, jobs }: History): readonly boolean[] {
   const days = Math.max(1, Math.floor((to - from) / DAY_MS));
   const weeks = Math.floor(days / 7);
   const last = 7 * Math.max(1, Math.floor(weeks / 3));
-  return Array.from({ length: days }, (_, day) => {
+  const held = Array.from({ length: days }, (_, day) => {
     if (weeks >= 2) return day >= days - last;
     return days >= LEAST_SPLIT_DAYS && day % 3 === 2;
   });
+  const busy = new Set(jobs.map(({ at }) => Math.min(days - 1, Math.floor((at - from) / DAY_MS))));
+  const busyHeld = [...busy].filter((day) => held[day]).length;
+  return held.map((isHeld) => isHeld && busyHeld > 0 && busy.size - busyHeld >= LEAST_BUSY_DAYS);
 }
+
+const LEAST_BUSY_DAYS = 2;
 
 const LEAST_SPLIT_DAYS = 6;
 
@@ -134,9 +142,9 @@ const LEAST_SPLIT_DAYS = 6;
 export function pricePoint(
   { price, isConfigured }: Pick<PricePoint, 'price' | 'isConfigured'>,
   sketches: readonly Sketch[],
-  period: Period,
+  history: History,
 ): PricePoint {
-  const isHeldBack = heldBack(period);
+  const isHeldBack = heldBack(history);
   const daysOf = (which: boolean) =>
     sketches.map(({ days }) => days.filter((_, day) => isHeldBack[day] === which));
   return {

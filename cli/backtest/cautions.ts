@@ -2,12 +2,14 @@
 
 import { boundJobs, withoutUnservedJobs } from '../../backtest/bounds/of-a-trace.ts';
 import { groupName } from '../../backtest/replay/figures.ts';
+import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { isoTime } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import { few, some, timeText } from '../../lambda/explain/format.ts';
 import { InputError } from '../shared/cli-environment.ts';
 import { priceNotes } from '../shared/cost-text.ts';
+import { isMonthly } from './amounts.ts';
 import type { Subject } from './subject.ts';
 
 /** The warnings as sentences. Throws InputError if no job of the trace can run. */
@@ -16,6 +18,7 @@ export function cautionsOf(subject: Subject): readonly string[] {
   return [
     ...unfit(subject, played),
     ...outages(played),
+    ...emptyTime(played),
     ...peaksOf(played),
     ...priceNotes(subject.config.pools),
   ];
@@ -44,6 +47,16 @@ function outages({ trace }: Subject): readonly string[] {
     ({ at, seconds }) =>
       `coderd is down for ${seconds} s from ${timeText(isoTime(at))} on, in the simulation too`,
   );
+}
+
+/** A header may name a period before the history begins. */
+function emptyTime({ trace }: Subject): readonly string[] {
+  const { from, to, jobs } = trace;
+  const period = { from: jobs[0]?.at ?? from, to: jobs.at(-1)?.at ?? to };
+  if (!isMonthly(trace) || 2 * (period.to - period.from) >= to - from) return [];
+  return [
+    `all builds are within ${lengthLabel({ trace: period })} of ${lengthLabel({ trace })}: the figures take the rest as days without builds. If coderd's history is shorter than the period, correct "from" and "to" in the first line of the trace`,
+  ];
 }
 
 /** Peaks of concurrent jobs that exceed the limits of their pools, however early tasks start. */

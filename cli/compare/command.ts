@@ -22,6 +22,7 @@ import {
 } from './limits.ts';
 import { type Comparison, markdownOf } from './markdown.ts';
 import { settingChanges } from './setting-changes.ts';
+import { terminalText } from './terminal-text.ts';
 import { type Judged, verdictOf } from './verdict.ts';
 
 type CompareOptions = InputOptions & {
@@ -43,7 +44,9 @@ const DEFAULT_SEEDS = 5;
 export function addCompareCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   const command = program
     .command('compare')
-    .description('show what a change of the configuration would do to cost and waits, as Markdown')
+    .description(
+      'show what a change of the configuration would do to cost and waits, as Markdown if it is written to a file or pipe',
+    )
     .argument('<before>', 'configuration file before the change')
     .argument('<after>', 'configuration file after the change')
     .option('--trace <file>', `${TRACE_DESCRIPTION}; repeat it for several traces`, collect);
@@ -93,7 +96,10 @@ async function compare(
   const inputs = readInputs(files, options, cliEnvironment);
   const comparison = await comparisonOf(inputs, options, cliEnvironment);
   const markdown = markdownOf(comparison);
-  cliEnvironment.out(`${json ? JSON.stringify(documentOf(comparison)) : markdown}\n`);
+  const shown = json
+    ? JSON.stringify(documentOf(comparison))
+    : terminalText(markdown, cliEnvironment.columns);
+  cliEnvironment.out(`${shown}\n`);
   if (file !== undefined) {
     writeWhole(file, `${markdown}\n`);
     cliEnvironment.err(`wrote ${file}\n`);

@@ -1,4 +1,5 @@
 /** Formats what each price costs as a table, the settings for the prices worth choosing, and why no price meets a target. */
+
 import { atPriceOfWaiting } from '../../backtest/replay/prices.ts';
 import { rangesText } from '../../backtest/report/parts/headline.ts';
 import { brief, dollars, estimateText, jobsLabel, seconds } from '../../backtest/report/parts/numbers.ts';
@@ -14,6 +15,7 @@ import {
 import { yamlFragment } from '../../backtest/search/recommendation.ts';
 import type { Tuning } from '../../backtest/search/tune.ts';
 import type { Trace } from '../../backtest/trace/trace.ts';
+import { some } from '../../lambda/explain/format.ts';
 import { amountsOf } from '../backtest/amounts.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 
@@ -45,7 +47,7 @@ export function tuneText(tuned: Tuned, width?: number): string {
 
 function headline({ trace, seeds }: Tuned): string {
   const days = heldBack(trace).filter((isHeldBack) => isHeldBack).length;
-  const jobs = `${jobsLabel(trace.jobs.length)} in ${lengthLabel({ trace })}, ${seeds} seeds.`;
+  const jobs = `${jobsLabel(trace.jobs.length)} in ${lengthLabel({ trace })}, ${some(seeds, 'seed')}.`;
   if (days === 0) return `${jobs} Too short to check the choice on other days: choose again in a week.`;
   const which = days < 7 ? 'Every third day is' : `The last ${days} days are`;
   return `${jobs} ${which} held back to check the choice.`;

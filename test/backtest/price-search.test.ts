@@ -66,8 +66,11 @@ describe('findPrice', () => {
 });
 
 describe('heldBack', () => {
-  const held = (days: number): string =>
-    heldBack({ from: 0 as EpochMs, to: (days * DAY_MS) as EpochMs })
+  const held = (days: number, busy = Array.from({ length: days }, (_, day) => day)): string =>
+    heldBack({
+      ...{ from: 0 as EpochMs, to: (days * DAY_MS) as EpochMs },
+      jobs: busy.map((day) => ({ at: (day * DAY_MS) as EpochMs })),
+    })
       .map((isHeldBack) => (isHeldBack ? 'x' : '.'))
       .join('');
 
@@ -80,5 +83,17 @@ describe('heldBack', () => {
     { days: 43, picture: '.............................xxxxxxxxxxxxxx' },
   ])('of $days days is $picture', ({ days, picture }) => {
     expect(held(days)).toBe(picture);
+  });
+
+  it.each([
+    { busy: [6], because: 'all jobs are of one day' },
+    { busy: [2, 5], because: 'no other day has jobs' },
+    { busy: [0, 1, 3], because: 'the days held back have none' },
+  ])('is nothing if $because', ({ busy }) => {
+    expect(held(7, busy)).toBe('.......');
+  });
+
+  it('is a part of a week of five working days', () => {
+    expect(held(7, [0, 1, 2, 3, 4])).toBe('..x..x.');
   });
 });

@@ -83,6 +83,16 @@ describe('tune', () => {
     expect(out).not.toMatch(/meets|<-|startTime/);
   });
 
+  it('says that a week has 20 minutes of jobs, and checks the choice on no empty day', async () => {
+    const week = header('').replace('03-02T08:00', '02-25T08:00').replace('03-02T08:30', '03-04T08:00');
+    const sparse = file('sparse.jsonl', [week, ...JOBS]);
+    const args = ['--trace', sparse, '--config', config, '--mean-wait', '900', ...QUICK];
+    const { out, err } = await run('tune', ...args);
+    expect(err).toMatch(/^warning: all builds are within 18 minutes of 7 days: /);
+    expect(out).toMatch(/^11 jobs in 7 days, 1 seed\. Too short to check/);
+    expect(out).not.toContain('held back meet');
+  });
+
   it('recommends limits above the highest use, and lowers none', () => {
     const recommendation = choiceOf(tuned);
     const [small, gpu] = recommendation.pools;

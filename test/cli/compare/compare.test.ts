@@ -1,5 +1,6 @@
 import { readFileSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { terminalText } from '../../../cli/compare/terminal-text.ts';
 import { run } from '../../support/cli-run.ts';
 import { aBuild, aFolder, BUILDS, CLEAR, QUICK } from './inputs.ts';
 
@@ -50,6 +51,14 @@ describe('a change that makes people wait', () => {
     expect(firstLine(slower)).toMatch(
       /^\*\*Limit crossed: average wait of people, p95 wait of people\. This change saves \$[\d.]+ \(\d+%\) in an hour\. People wait longer: on average [\d.]+ s instead of [\d.]+ s, at p95 .* instead of .*\.\*\*$/,
     );
+  });
+
+  it('fits a terminal of 80 columns, with every word and without bars', () => {
+    const text = terminalText(slower, 80);
+    expect(Math.max(...text.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+    expect(text).not.toMatch(/^\|/m);
+    const words = (from: string): readonly string[] => from.split(/[\s|]+|-{3,}/).toSorted();
+    expect(words(text).filter((word) => word !== '')).toEqual(words(slower).filter((word) => word !== ''));
   });
 
   it('passes without limits, and says so, and is told of a single seed', async () => {
