@@ -305,6 +305,12 @@ describe('idle stock that makes room for another pool', () => {
     expect(doneBy(world)).toEqual(expected);
   });
 
+  it('drains no daemon that starts', () => {
+    const world = { ...often, pools: { ...pools, cpu: {} }, pending, limits: { maxTasks: 2 } };
+    const starting = { ...world, change: withDesired(2) };
+    expect(codesOf(starting)).not.toContain('making-room');
+  });
+
   it('stays when there is room for the job', () => {
     expect(doneBy({ ...often, pools, pending, limits: { maxTasks: 3 } })).toEqual(['gpu 0->1']);
   });
@@ -322,7 +328,9 @@ describe('idle stock that makes room for another pool', () => {
   it('stays while jobs of its own pool need the daemons', () => {
     const busy = { ...pools, cpu: { idle: [HOUR, HOUR] } };
     const own = [...jobs(2), ...pending];
-    expect(doneBy({ ...often, pools: busy, pending: own, limits: { maxTasks: 2 } })).toEqual([]);
+    const world = { ...often, pools: busy, pending: own, limits: { maxTasks: 2 } };
+    expect(doneBy(world)).toEqual([]);
+    expect(codesOf(world)).not.toContain('making-room');
   });
 });
 

@@ -86,6 +86,14 @@ describe('rung confirm', () => {
     ]);
   });
 
+  it('holds nothing for a deployment while no task is idle for long enough', () => {
+    const deploying: Change = ({ ecs }) =>
+      edit(ecs.services.items, 0, { deployments: [{ id: 'a', rolloutState: 'IN_PROGRESS' }] });
+    expect(poolOf(drawn('I1m', [25], {}, deploying), 'cpu').why).toEqual([
+      { code: 'idle-too-briefly', tasks: 1 },
+    ]);
+  });
+
   it('reports that idle tasks wait for a draining task', () => {
     const plan = drawn('I20m L', [0, 22 * 60]);
     expect(plan.actions).toEqual([]);

@@ -109,6 +109,7 @@ const cleaningUp = table<Row>`
   2 working, 2 leaving, 2 older, 2 uncounted         | 2       | 2      | '2'                      | with all of them in the count, ECS would start as many again at every look
   2 working, 2 leaving, 2 older, 2 uncounted         | 2       | 3      | '3'                      | one more than the new ones
   2 working, 2 leaving, 1 left, 2 older, 2 uncounted | 3       | 2      | 3 holding-for-deployment | no count is lowered while old tasks exist
+  1 working, 1 older, 1 uncounted, isHeldBack        | 3       | 1      | 3 holding-for-deployment | nor are tasks given up that ECS cannot start
 `;
 
 const vacant = table<Row>`

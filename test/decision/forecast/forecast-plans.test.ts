@@ -8,9 +8,12 @@ import {
   actionsOf,
   addFailedStarts,
   type Change,
+  daemonIs,
   inWords,
+  iso,
   organizationIn,
   planOf,
+  poolIs,
   poolOf,
   withBuilds,
 } from '../../support/planned.ts';
@@ -60,6 +63,7 @@ describe('a pool at zero', () => {
     cpu, max 300, startTime 180s; 100 starts in 60s; 100 starts in 120s; maxTasks 400 | ${withBuildsOf(80)} | cpu 0->200 prewarm | the first builds still run when the next minute comes
     cpu, max 50, prewarm 200; 200 starts in 60s               |        | cpu 0->50 prewarm  | max comes last
     cpu, prewarm 0; 200 starts in 60s                         |        | cpu 0->1 awake-for | one daemon opens the gate
+    cpu; 2 starts in 60s                                      | ${poolIs({ waiting: { autostart: 0 } })} | cpu 0->1 awake-for | nobody minds that the others wait
     cpu; 5 stops 86400s ago                                   |        | cpu 0->1 awake-for | coderd did not do it, since no daemon was there, or for reasons of its own: one is enough to see
     cpu; stop 30s ago                                         |        | nothing            | no person waits for a stop, and several stops can share one start
     cpu; 5 stops 30s ago                                      |        | cpu 0->1 awake-for | together their waiting costs as much as a start
@@ -97,6 +101,7 @@ describe('a pool that is awake', () => {
     cpu I30m I25m I20m, startTime 5m; 2 starts in 540s                      | ask cpu#0                       | the longer a start takes, the longer it pays to stay
     cpu I30m I25m I20m, idleTimeout 1m; 2 starts in 240s                    | ask cpu#0                       | idleTimeout is only for daemons that nothing needs
     cpu I30m I25m I20m, prewarm 1; 2 starts in 240s                         | ask cpu#0, ask cpu#1            | no more would be started again
+    cpu I30m I25m, prewarm 2; gpu [gpu]; 2 starts in 240s; job [gpu]; maxTasks 2 | ask cpu#0 | a job that waits needs the room more than a start that is due later
     cpu B; 2 starts in 60s                                                  | cpu 1->3 prewarm                | busy ones are not counted on
     cpu I1m I1m, warm 2; 2 starts in 60s                                    | cpu 2->4 prewarm                | warm is kept free beside them
   `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
@@ -166,6 +171,11 @@ describe('the forecast in the plan', () => {
     });
   });
 
+  it('names no limit that nothing reaches', () => {
+    const { why } = poolOf(planOf('cpu, prewarm 0; 2 starts in 60s'), 'cpu');
+    expect(why.map(({ code }) => code)).toEqual(['awake-for']);
+  });
+
   it('lists the transitions that are due within the hour', () => {
     const common = { organization: 'default', tags: {}, pool: 'cpu' };
     expect(planOf(picture).forecast).toEqual([
@@ -193,6 +203,15 @@ describe('the forecast in the plan', () => {
       planOf({ pools: { cpu: {} }, workspaces: [{ stopsInS }] }).findings.map(({ code }) => code);
     expect(codes(-600)).toEqual([]);
     expect(codes(-601)).toEqual(['transitions-late']);
+  });
+
+  it.each(table<Omit<Row, 'expected'> & { readonly expected: readonly string[] }>`
+    world                                                    | change                                                         | expected                  | because
+    gpu [gpu]; eu [gpu eu], maxDelay 30m; stop 601s ago [gpu] |                                                               | ${['transitions-late']}    | the shortest maxDelay counts
+    cpu; stop 601s ago; stranger                             | ${daemonIs(0, { created_at: iso(20) })}                        | ${[]}                      | coderd has just seen a daemon
+    cpu; stop 7200s ago; stranger                            | ${daemonIs(0, { created_at: iso(7000), last_seen_at: iso(5000) })} | ${['transitions-refused']} | coderd saw one and refused
+  `)('reports $expected for $world, because $because', ({ world, change, expected }) => {
+    expect(planOf(world, change).findings.map(({ code }) => code)).toEqual(expected);
   });
 
   it('is the same for every order of workspaces', () => {

@@ -175,6 +175,14 @@ describe('a build has not died with its task, or that is not known yet,', () => 
       because: 'a result that comes after the end of its task means that the clocks are wrong',
     },
     {
+      world: {
+        recentJobs: reading([
+          { ...ended(4 * MINUTE, { status: 'succeeded' }), worker_name: `cpu-${taskIdOf(1)}` },
+        ]),
+      },
+      because: 'the same of a daemon whose row was deleted',
+    },
+    {
       world: { daemons: reading([having(null, reaped)]) },
       because: 'it failed, and no list says when',
     },
@@ -326,6 +334,11 @@ describe('a task whose build is unknown', () => {
   it('is reported if it was killed and coderd lists no daemon of it', () => {
     expect(findingsOf({})).toEqual(unknown);
     expect(findingsOf({ tasks: [BY_HAND] })).toEqual(unknown);
+  });
+
+  it('is reported in the order of the ARNs', () => {
+    const tasks = [2, 1].map((index) => ({ ...SPOT, taskArn: arnOf(index) }));
+    expect(findingsOf({ tasks })).toMatchObject([{ tasks: [arnOf(1), arnOf(2)] }]);
   });
 
   it('is not given the job of a daemon with its id and another prefix', () => {
