@@ -10,9 +10,9 @@ import { sum } from '../model/collections.ts';
 import type { Daemon, OrganizationReadings } from '../model/snapshot.ts';
 import { priceOf } from '../settings/prices.ts';
 import type { PoolView } from '../supply/supply.ts';
-import { drainedMs, type TaskView } from '../supply/task-state.ts';
+import { drainedMs, isIdleLongEnough, isLeaving, type TaskView } from '../supply/task-state.ts';
 import { type Assigned, launchesOf } from './assignment.ts';
-import type { LaunchLimits } from './launch-limits.ts';
+import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
 
 export type GivenUp = {
   readonly givenUp: ReadonlyMap<PoolName, number>;
@@ -25,13 +25,14 @@ export type Rest = { readonly launches: number; readonly budget: number };
 
 /**
  * Chooses idle daemons of the stock to give up. The cause is a job of another pool that waits for
- * room, or more tasks than `maxTasks`. Counted by pool; daemons of the last groups go first. Tasks
- * that are about to stop make room too.
+ * room, or more tasks than `maxTasks`. Counted by pool; daemons that can be asked now go first, then
+ * those of the last groups. Tasks that are about to stop make room too.
  */
 export function chooseGivenUp(
   { pools, total }: LaunchLimits,
   assigned: readonly Assigned[],
   rest: Rest,
+  now: EpochMs,
 ): GivenUp {
   const pending = assigned.filter(({ group }) => isPending(group));
   const byPool = Map.groupBy(pending, ({ offer }) => offer.pool);
@@ -42,33 +43,45 @@ export function chooseGivenUp(
   });
   const givenUp = new Map<PoolName, number>();
   if (rest.launches > 0 && heldJobs.some(({ price }) => price <= rest.budget)) return { givenUp, waiting: 0 };
-  const aboutToStop = sum(pools, ({ view }) => view.tasks.filter(isAboutToStop).length);
+  const aboutToStop = sum(pools, ({ view }) => view.tasks.filter((task) => isAboutToStop(task, now)).length);
   let waiting = Math.max(0, sum(heldJobs, ({ jobs }) => jobs) + Math.max(0, -total) - aboutToStop);
-  const beyondFloors = new Map(
-    pools.map(({ view, capacity, poolForecast }) => [
-      view.pool.name,
-      capacity.total - leastTasks(poolForecast.floors),
-    ]),
-  );
-  for (const { group, offer, jobs } of assigned.toReversed()) {
-    if (waiting <= 0) break;
-    const isIdle = (group.for === 'stock' || group.for === 'later') && offer.served === 'by-free';
-    if (!isIdle || offer.pool === null) continue;
-    const before = givenUp.get(offer.pool) ?? 0;
-    const taken = Math.min(jobs, waiting, (beyondFloors.get(offer.pool) ?? 0) - before);
-    if (taken <= 0) continue;
-    waiting -= taken;
-    givenUp.set(offer.pool, before + taken);
-  }
+  const stock = assigned.toReversed().filter(isIdleStock);
+  const giveUp = (mostOf: (pool: PoolLaunchLimits) => number): void => {
+    for (const { offer, jobs } of stock) {
+      const pool = pools.find(({ view }) => view.pool.name === offer.pool);
+      if (pool === undefined) continue;
+      const { name } = pool.view.pool;
+      const before = givenUp.get(name) ?? 0;
+      const most = Math.min(mostOf(pool), pool.capacity.total - leastTasks(pool.poolForecast.floors));
+      const taken = Math.max(0, Math.min(jobs, waiting, most - before));
+      waiting -= taken;
+      givenUp.set(name, before + taken);
+    }
+  };
+  giveUp((pool) => askedNow(pool, now));
+  giveUp(() => Number.POSITIVE_INFINITY);
   return { givenUp, waiting };
+}
+
+const isIdleStock = ({ group, offer }: Assigned): boolean =>
+  (group.for === 'stock' || group.for === 'later') && offer.served === 'by-free';
+
+/** How many daemons the pool can ask to leave in this look (drain/). */
+function askedNow({ view, capacity, isDoubtful }: PoolLaunchLimits, now: EpochMs): number {
+  if (isDoubtful || capacity.unguarded > 0) return 0;
+  return view.tasks.filter((task) => task.state === 'working' && isIdleLongEnough(task, view.pool, now))
+    .length;
 }
 
 /** An idle daemon leaves within seconds. After this time it is not expected to. */
 const LEAVES_WITHIN_MS = 10 * 60_000;
 
-function isAboutToStop(task: TaskView): boolean {
+function isAboutToStop(task: TaskView, now: EpochMs): boolean {
   if (task.state === 'left') return true;
-  return task.state === 'leaving' && task.use === 'idle' && (drainedMs(task) ?? 0) < LEAVES_WITHIN_MS;
+  if (task.use !== 'idle' || !isLeaving(task)) return false;
+  // a guard leaves 23 h of the lease while it drains, and then none
+  const forMs = drainedMs(task) ?? now - (task.idleSince ?? now);
+  return forMs < LEAVES_WITHIN_MS;
 }
 
 /** An earlier look meant to keep a daemon that has been idle for longer. */

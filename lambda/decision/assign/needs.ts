@@ -88,7 +88,7 @@ export function deriveNeeds(
   const unplaced = unplacedDue(due, assigned);
   let launches = launchLimits.total - launchesOf(assigned).granted;
   let budget = launchLimits.budget - paidFor(assigned);
-  const { givenUp, waiting } = chooseGivenUp(launchLimits, assigned, { launches, budget });
+  const { givenUp, waiting } = chooseGivenUp(launchLimits, assigned, { launches, budget }, now);
   const pools = launchLimits.pools.map((limits) => {
     const { name } = limits.view.pool;
     const own = deriveOwnNeed(limits, byPool.get(name) ?? [], unplaced.get(name) ?? 0);

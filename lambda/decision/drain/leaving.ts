@@ -6,7 +6,7 @@ import { isUntried, outdatedCredential } from '../supply/credentials.ts';
 import { isOldRevision } from '../supply/older-tasks.ts';
 import { replacementReason } from '../supply/rolling.ts';
 import type { PoolView } from '../supply/supply.ts';
-import type { TaskView } from '../supply/task-state.ts';
+import { isIdleLongEnough, type TaskView } from '../supply/task-state.ts';
 
 export type LeaveDecision =
   | { readonly task: TaskView; readonly kind: 'leave'; readonly why: 'idle-long-enough' | Replacing }
@@ -32,7 +32,7 @@ export function decideLeaving(view: PoolView, given: number, now: EpochMs): read
         ({ task }) => task.taskArn,
       ),
     );
-  const [long, brief] = partition(idle, (task) => idleMs(task, now) >= view.pool.idleTimeoutMs);
+  const [long, brief] = partition(idle, (task) => isIdleLongEnough(task, view.pool, now));
   const leave = pickSpread(long, spare, view);
   return [
     ...leave.map((task) => ({ task, kind: 'leave', why: 'idle-long-enough' }) as const),
@@ -106,8 +106,4 @@ function pickSpread(tasks: readonly TaskView[], count: number, pool: PoolView): 
     picked.push(next.task);
   }
   return picked;
-}
-
-function idleMs({ idleSince }: TaskView, now: EpochMs): number {
-  return idleSince === undefined ? Number.NEGATIVE_INFINITY : now - idleSince;
 }

@@ -136,6 +136,11 @@ export function mayTakeJobs({ state, leaseMs }: TaskView): boolean {
   return state === 'working' || (state === 'unguarded' && leaseMs === undefined);
 }
 
+/** Whether its daemon has been idle for `idleTimeout`, so that it may be asked to drain. */
+export function isIdleLongEnough({ use, idleSince }: TaskView, pool: PoolConfig, now: EpochMs): boolean {
+  return use === 'idle' && idleSince !== undefined && now - idleSince >= pool.idleTimeoutMs;
+}
+
 /** Then the task accepts a drain request, whatever its pool's current rung. */
 export function isGuarded({ leaseMs }: TaskView): boolean {
   return (leaseMs ?? 0) >= LEASE_MS;

@@ -60,6 +60,18 @@ const withLease =
     return { ...snapshot, ecs: { ...snapshot.ecs, protections: { ...protections, items } } };
   };
 
+/** The first task of a pool has no lease. */
+const withoutLease =
+  (pool: string): NonNullable<Stocked['change']> =>
+  (snapshot) => {
+    const { protections, tasks } = snapshot.ecs;
+    const taskArn = tasks.items.find(({ group }) => group?.includes(pool))?.taskArn;
+    const items = protections.items.map((item) =>
+      item.taskArn === taskArn ? { ...item, protectionEnabled: false, expirationDate: undefined } : item,
+    );
+    return { ...snapshot, ecs: { ...snapshot.ecs, protections: { ...protections, items } } };
+  };
+
 describe('an idle daemon of the stock', () => {
   it('stays while builds come often', () => {
     expect(doneBy({ ...often, pools: { cpu: { idle: [HOUR] } } })).not.toContain('ask cpu');
@@ -309,6 +321,32 @@ describe('idle stock that makes room for another pool', () => {
     const world = { ...often, pools: { ...pools, cpu: {} }, pending, limits: { maxTasks: 2 } };
     const starting = { ...world, change: withDesired(2) };
     expect(codesOf(starting)).not.toContain('making-room');
+  });
+
+  describe('with stock in two pools', () => {
+    const tags = { arch: 'arm' };
+    const recent = [...builds, ...comingEvery({ everyMinutes: 3, forHours: 48, job: { tags } })];
+    const two = { ...often, recent, pending, limits: { maxTasks: 4 } };
+    const idle = [9 * MINUTE, 9 * MINUTE];
+    const both = { ...pools, arm: { config: { tags }, idle }, cpu: { idle } };
+
+    it('drains in one of them', () => {
+      expect(doneBy({ ...two, pools: both })).toEqual(['ask cpu']);
+    });
+
+    it('drains in the other one if those of one are idle too briefly', () => {
+      const brief = { ...both, cpu: { idle: [SECOND, SECOND] } };
+      expect(doneBy({ ...two, pools: brief })).toEqual(['ask arm']);
+    });
+
+    it('drains nothing while a daemon that has left is still listed', () => {
+      expect(doneBy({ ...two, pools: both, change: withoutLease('Stack-cpu') })).toEqual([]);
+    });
+
+    it('drains in the other one if a daemon without a lease does not go', () => {
+      const stuck = { ...both, cpu: { idle: [10 * MINUTE, 9 * MINUTE] } };
+      expect(doneBy({ ...two, pools: stuck, change: withoutLease('Stack-cpu') })).toEqual(['ask arm']);
+    });
   });
 
   it('stays when there is room for the job', () => {
