@@ -1,7 +1,9 @@
 /**
- * Plays the queue of one organization: each daemon that becomes free takes the first job that fits
- * it, as coderd does (docs/internals/coder.md §4). Computed once for each scenario.
+ * Plays the queues: each daemon that becomes free takes the first job that fits it, as coderd does
+ * (docs/internals/coder.md §4). One without a job makes room for a launch that a limit holds back.
+ * Computed once for each scenario.
  */
+import type { PoolView } from '../supply/supply.ts';
 import { type BuildTimes, buildRestOf, factorOf } from './build-times.ts';
 import { normalQuantile } from './normal.ts';
 import type { Queue, QueuedJob, Server } from './queue.ts';
@@ -17,6 +19,12 @@ export type Played = { readonly startsInMs: Float64Array; readonly servers: Int3
  * assumes this too (simulator/ecs/parts/latencies.ts).
  */
 const CREATES_AFTER_MS = [500, 3_000] as const;
+
+/**
+ * A build like none that is known may end within 1 s to 10 min, in half of the scenarios. In the
+ * others it does not end, so that no job is promised a start behind such builds alone.
+ */
+const UNKNOWN_REST_MS = { least: 1_000, ratio: 600 } as const;
 
 /** Plays all scenarios. The result has one entry for each job of the queue, in its order. */
 export function playQueue(queue: Queue): readonly Played[] {
@@ -41,17 +49,23 @@ type Dimensions = {
   readonly ofJob: (job: number) => number;
   readonly ofStarts: ReadonlyMap<StartTimes, number>;
   readonly ofBuilds: ReadonlyMap<BuildTimes, number>;
+  /** The tasks of a pool make room together. */
+  readonly ofRoom: ReadonlyMap<PoolView, number>;
+  readonly ofUnknown: number;
 };
 
-function dimensionsOf({ jobs, servers }: Queue): Dimensions {
+function dimensionsOf({ jobs, servers, mayMakeRoom }: Queue): Dimensions {
   const starts = new Set(servers.flatMap(({ starts: known }) => known ?? []));
   const builds = new Set([...servers.flatMap(buildsOf), ...jobs.flatMap((job) => job.builds ?? [])]);
   const first = starts.size * 4 + builds.size;
+  const ofLast = first + (servers.length + jobs.length) * 2;
   return {
     ofStarts: new Map([...starts].map((known, index) => [known, index * 4])),
     ofBuilds: new Map([...builds].map((known, index) => [known, starts.size * 4 + index])),
     ofServer: (server) => first + server * 2,
     ofJob: (job) => first + (servers.length + job) * 2,
+    ofRoom: new Map([...mayMakeRoom.keys()].map((view, index) => [view, ofLast + 1 + index])),
+    ofUnknown: ofLast,
   };
 }
 
@@ -69,13 +83,24 @@ function playScenario(queue: Queue, at: At, take: (job: number, server: number, 
     .filter(({ atMs }) => atMs < Number.POSITIVE_INFINITY)
     .sort(latestFirst);
   const waiting = new WaitingJobs(queue, (job) => numberOf(at.dimensions.ofJob(job) + 1, at.scenario));
+  const held = queue.servers
+    .flatMap(({ ready }, server) => (ready.kind === 'held' ? [server] : []))
+    .reverse();
+  const mayMakeRoom = new Map(queue.mayMakeRoom);
   for (let next = free.pop(); next !== undefined && waiting.size > 0; next = free.pop()) {
     const { server, atMs } = next;
     const job = waiting.takeFor(queue.servers[server]?.fits ?? []);
-    if (job === undefined) continue;
-    take(job, server, atMs);
-    const again = atMs + draws.build(job);
-    if (again < Number.POSITIVE_INFINITY) insert(free, { server, atMs: again });
+    if (job !== undefined) {
+      take(job, server, atMs);
+      const again = atMs + draws.build(job);
+      if (again < Number.POSITIVE_INFINITY) insert(free, { server, atMs: again });
+    } else {
+      const launched = held.at(-1);
+      const roomAfterMs = launched === undefined ? undefined : draws.room(server, mayMakeRoom);
+      if (launched === undefined || roomAfterMs === undefined) continue;
+      held.pop();
+      insert(free, { server: launched, atMs: atMs + roomAfterMs + draws.launch(launched) });
+    }
   }
 }
 
@@ -148,10 +173,14 @@ type Draws = {
   readonly ready: (server: number) => number;
   /** How long the build of a pending job takes; infinite: unknown. */
   readonly build: (job: number) => number;
+  /** How long after its last job a server has made room, and counts it; undefined: it makes none. */
+  readonly room: (server: number, mayMakeRoom: Map<PoolView, number>) => number | undefined;
+  /** How long after its launch a server takes its first job. */
+  readonly launch: (server: number) => number;
 };
 
 function drawsOf({ jobs, servers }: Queue, { scenario, dimensions }: At): Draws {
-  const { ofStarts, ofBuilds, ofServer, ofJob } = dimensions;
+  const { ofStarts, ofBuilds, ofServer, ofJob, ofRoom, ofUnknown } = dimensions;
   const number = (dimension: number): number => numberOf(dimension, scenario);
   const factors = new Map(
     [...ofBuilds].map(([builds, d]) => [builds, factorOf(builds, normalQuantile(number(d)))]),
@@ -165,22 +194,37 @@ function drawsOf({ jobs, servers }: Queue, { scenario, dimensions }: At): Draws 
       ] as const,
     ]),
   );
+  const isAnyRestLikely = number(ofUnknown) < 0.5;
+  const unknownRest = (drawn: number): number =>
+    isAnyRestLikely ? UNKNOWN_REST_MS.least * UNKNOWN_REST_MS.ratio ** drawn : Number.POSITIVE_INFINITY;
   const rest = (builds: BuildTimes | undefined, ageMs: number, drawn: number): number =>
     builds === undefined
-      ? Number.POSITIVE_INFINITY
+      ? unknownRest(drawn)
       : buildRestOf(builds, { factor: factors.get(builds) ?? 1, ageMs, number: drawn });
+  const launch = (index: number): number => {
+    const server = servers[index];
+    const chosen = server?.starts && phases.get(server.starts);
+    if (server === undefined || chosen === undefined) return Number.POSITIVE_INFINITY;
+    return startRest(server, chosen, [number(ofServer(index)), number(ofServer(index) + 1)]);
+  };
   return {
     build: (job) => rest(jobs[job]?.builds, 0, number(ofJob(job))),
+    launch,
     ready: (index) => {
-      const server = servers[index];
-      if (server === undefined) return Number.POSITIVE_INFINITY;
-      const { ready, starts } = server;
-      const drawn = [number(ofServer(index)), number(ofServer(index) + 1)] as const;
-      if (ready.kind === 'free') return 0;
-      if (ready.kind === 'doubtful') return Number.POSITIVE_INFINITY;
-      if (ready.kind === 'busy') return rest(ready.builds, ready.ageMs, drawn[0]);
-      const chosen = starts && phases.get(starts);
-      return chosen === undefined ? Number.POSITIVE_INFINITY : startRest(server, chosen, drawn);
+      const ready = servers[index]?.ready;
+      if (ready?.kind === 'free') return 0;
+      if (ready === undefined || ready.kind === 'doubtful' || ready.kind === 'held')
+        return Number.POSITIVE_INFINITY;
+      return ready.kind === 'busy' ? rest(ready.builds, ready.ageMs, number(ofServer(index))) : launch(index);
+    },
+    room: (index, mayMakeRoom) => {
+      const { view, leaves, roomAfterMs } = servers[index] ?? {};
+      if (view === undefined || roomAfterMs === undefined) return undefined;
+      const more = mayMakeRoom.get(view) ?? 0;
+      if (!leaves && more <= 0) return undefined;
+      if (!leaves) mayMakeRoom.set(view, more - 1);
+      const [least, most] = roomAfterMs;
+      return least + (most - least) * number(ofRoom.get(view) ?? 0);
     },
   };
 }

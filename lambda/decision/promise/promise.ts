@@ -6,7 +6,7 @@
 import { failsAt } from '../demand/demand.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
 import { isoTime, type PoolName, poolOfPart } from '../model/brands.ts';
-import { sum } from '../model/collections.ts';
+import { memoized } from '../model/memoize-by-object.ts';
 import type { Doubt, Plan } from '../model/plan.ts';
 import type { NoPromise, PendingJob, PromisedPlan, PromisedStart } from '../model/promise.ts';
 import type { OrganizationReadings, Snapshot } from '../model/snapshot.ts';
@@ -26,36 +26,20 @@ const MOST_JOBS = 1_000;
 
 /** Adds the promised starts to a plan. */
 export function withPromises({ plan, pools }: Decided, snapshot: Snapshot): PromisedPlan {
-  const { organizations } = snapshot.coder;
-  const rows = organizations.map((organization) => promisesIn(organization, pools, snapshot));
-  return {
-    ...plan,
-    pendingJobs: rows.flatMap(({ pendingJobs }) => pendingJobs),
-    pendingJobsLeftOut: sum(rows, ({ leftOut }) => leftOut),
-  };
-}
-
-function promisesIn(
-  organization: OrganizationReadings,
-  pools: readonly PoolDecision[],
-  snapshot: Snapshot,
-): { readonly pendingJobs: readonly PendingJob[]; readonly leftOut: number } {
-  const queue = deriveQueue(organization, pools, { snapshot, most: MOST_JOBS });
-  if (queue.jobs.length === 0) return { pendingJobs: [], leftOut: queue.leftOut };
-  const played = playQueue(queue);
-  const workspaceOf = workspacesIn(organization);
-  const context = { organization, pools, queue, snapshot };
+  const queue = deriveQueue(pools, { snapshot, most: MOST_JOBS });
+  const played = queue.jobs.length === 0 ? [] : playQueue(queue);
+  const workspaceOf = memoized(workspacesIn);
   const pendingJobs = queue.jobs.map((queued, index): PendingJob => {
-    const { job, leftTo } = queued;
+    const { job, organization, leftTo } = queued;
     const { servers = [], startsInMs = [] } = played[index] ?? {};
     const sorted = Float64Array.from(startsInMs).sort();
-    const why = whyUnknown(queued, sorted, context);
+    const why = whyUnknown(queued, sorted, { pools, queue, snapshot });
     return {
       id: job.id,
       organization: organization.name,
       tags: displayTags(job.tags),
       type: job.type,
-      workspace: workspaceOf(job.metadata?.workspace_id),
+      workspace: workspaceOf(organization)(job.metadata?.workspace_id),
       createdAt: isoTime(job.created_at),
       failsAt: failsAt(job.created_at, snapshot),
       pool: why === 'unschedulable' || leftTo !== undefined ? null : poolOf(servers, queue),
@@ -65,7 +49,7 @@ function promisesIn(
       ...(leftTo && { leftTo: { peer: leftTo.peer, until: isoTime(leftTo.until) } }),
     };
   });
-  return { pendingJobs, leftOut: queue.leftOut };
+  return { ...plan, pendingJobs, pendingJobsLeftOut: queue.leftOut };
 }
 
 /** In whole seconds, as coderd's time is. */
@@ -75,7 +59,6 @@ function promisedStart(sorted: Float64Array, { takenAt }: Snapshot): PromisedSta
 }
 
 type Context = {
-  readonly organization: OrganizationReadings;
   readonly pools: readonly PoolDecision[];
   readonly queue: Queue;
   readonly snapshot: Snapshot;
@@ -84,7 +67,8 @@ type Context = {
 /** Why no start can be promised; null: one can. `sorted`: the starts, the earliest first. */
 function whyUnknown(queued: QueuedJob, sorted: Float64Array, context: Context): NoPromise | null {
   if (queued.leftTo !== undefined) return 'left-to-peer';
-  const { organization, queue, snapshot } = context;
+  const { queue, snapshot } = context;
+  const { organization } = queued;
   const tags = normalizeTags(queued.job.tags);
   const all = context.pools.filter(({ need: { view } }) => view.organization === organization);
   const pools = all.filter(({ need: { view } }) => covers(view.tags, tags));
@@ -136,11 +120,14 @@ function whyNever(
   if (servers.some(({ ready }) => ready.kind === 'doubtful')) return 'daemon-may-have-left';
   const isLengthUnknown =
     servers.some(({ ready }) => ready.kind === 'busy' && ready.builds === undefined) ||
-    (servers.length > 0 && jobs.some((other) => other !== queued && other.builds === undefined));
+    (servers.length > 0 && jobs.some((other) => isBeside(other, queued) && other.builds === undefined));
   if (isLengthUnknown) return 'build-length-unknown';
   const isHeld = pools.some(({ need }) => wakeOverride(need.view.overrides) !== undefined);
   return isHeld ? 'pool-held' : 'no-room';
 }
+
+const isBeside = (other: QueuedJob, { organization, job }: QueuedJob): boolean =>
+  other.organization === organization && other.job !== job;
 
 /** The pool of the server that takes the job in most scenarios. */
 function poolOf(servers: ArrayLike<number>, queue: Queue): PoolName | null {

@@ -1,27 +1,30 @@
 /**
- * The queue of one organization as data: the pending jobs in the order in which coderd hands them
+ * The queues of all organizations as data: the pending jobs in the order in which coderd hands them
  * out, and the servers: daemons, and tasks that will have one. Derived from a snapshot and the
- * decision about it, so it has the tasks that this look launches.
+ * decision about it, so it has the tasks that this look launches. Pools share the limits: if a job
+ * waits for room, the tasks that can make room are servers too.
  */
 import { pendingJobs } from '../demand/demand.ts';
 import { type Left, leftToPeers } from '../demand/peers.ts';
 import { jobsByWorker, PREBUILDS_USER } from '../demand/record.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
-import { by, unique } from '../model/collections.ts';
+import { leastTasks } from '../forecast/floors.ts';
+import { by, sum, unique } from '../model/collections.ts';
 import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
-import { isComing } from '../supply/capacity.ts';
+import { isComing, isHeldBack } from '../supply/capacity.ts';
 import { HANDED_OVER_MS, mayHaveLeft } from '../supply/daemons.ts';
 import { awsTimeOf, foreignTo, type PoolView } from '../supply/supply.ts';
-import { mayTakeJobs, type TaskView } from '../supply/task-state.ts';
+import { isLeaving, mayTakeJobs, type TaskView } from '../supply/task-state.ts';
 import { type BuildTimes, buildTimesIn } from './build-times.ts';
 import { learnStartTimes, type StartTimes } from './start-times.ts';
 
 export type QueuedJob = {
   readonly job: Job;
+  readonly organization: OrganizationReadings;
   /** Jobs with the same turn are taken in any order: coderd sorts by the time of their submission. */
   readonly turn: string;
-  /** The index of its tag set. */
+  /** The index of its organization and tag set. */
   readonly class: number;
   /** The peer whose daemon runs it, so that none of these servers does. */
   readonly leftTo: Left | undefined;
@@ -37,6 +40,10 @@ export type Server = {
   /** Undefined: a daemon that the autoscaler does not own. */
   readonly starts: StartTimes | undefined;
   readonly ready: Ready;
+  /** Whether it leaves after its build, and takes no job. */
+  readonly leaves: boolean;
+  /** So long after its last job it has made room, in milliseconds. Undefined: it makes none. */
+  readonly roomAfterMs: readonly [least: number, most: number] | undefined;
 };
 
 /** What has to happen before a server takes its first job. Ages are in milliseconds. */
@@ -45,6 +52,8 @@ export type Ready =
   /** An idle daemon that may have left: it has missed its heartbeat, or has not taken a job. */
   | { readonly kind: 'doubtful' }
   | { readonly kind: 'busy'; readonly ageMs: number; readonly builds: BuildTimes | undefined }
+  /** A task that is launched once another task has made room. */
+  | { readonly kind: 'held' }
   /** A desired task that ECS has not created yet. */
   | { readonly kind: 'to-create' }
   /** A task whose container does not run yet. */
@@ -53,46 +62,79 @@ export type Ready =
   | { readonly kind: 'registering'; readonly ageMs: number };
 
 export type Queue = {
+  /** By organization. */
   readonly jobs: readonly QueuedJob[];
-  /** Those that can run one of the jobs. */
+  /** Those that can run one of the jobs, or make room for it. */
   readonly servers: readonly Server[];
   /** The number of classes. */
   readonly classes: number;
+  /** How many more tasks of a pool may leave to make room: its floors keep the others. */
+  readonly mayMakeRoom: ReadonlyMap<PoolView, number>;
   /** The number of jobs that are left out. */
   readonly leftOut: number;
 };
 
-/** Derives the queue of one organization. `most`: further jobs are left out. */
+/** Derives the queues. `most`: further jobs of an organization are left out. */
 export function deriveQueue(
-  organization: OrganizationReadings,
   decisions: readonly PoolDecision[],
   { snapshot, most }: { readonly snapshot: Snapshot; readonly most: number },
 ): Queue {
-  const buildsOf = buildTimesIn(organization);
+  const leftOf = leftToPeers(
+    decisions.map(({ need }) => need.view),
+    snapshot.takenAt,
+  );
+  const isAnyHeld = decisions.some((decision) => heldLaunches(decision) > 0);
+  const queues: OneQueue[] = [];
+  let classes = 0;
+  for (const organization of snapshot.coder.organizations) {
+    const buildsOf = buildTimesIn(organization);
+    const input = { organization, decisions, snapshot, buildsOf, leftOf, isAnyHeld, most };
+    const queue = deriveOne(input, classes);
+    queues.push(queue);
+    classes += queue.classes;
+  }
+  return {
+    jobs: queues.flatMap(({ jobs }) => jobs),
+    servers: queues.flatMap(({ servers }) => servers),
+    classes,
+    mayMakeRoom: new Map(
+      decisions.map(({ need: { view, capacity, poolForecast }, leaving }) => [
+        view,
+        capacity.total - leaving.length - leastTasks(poolForecast.floors),
+      ]),
+    ),
+    leftOut: sum(queues, ({ leftOut }) => leftOut),
+  };
+}
+
+/** The part of one organization. */
+type OneQueue = Omit<Queue, 'mayMakeRoom'>;
+
+function deriveOne(input: Input, firstClass: number): OneQueue {
+  const { organization, decisions, snapshot, buildsOf, leftOf, isAnyHeld, most } = input;
   const all = pendingJobs(organization).toSorted(IN_TURN);
   const pending = all.slice(0, most);
   const tagSets = unique(
     pending.map(({ tags }) => normalizeTags(tags)),
     tagKey,
   );
-  const classes = new Map(tagSets.map((tags, index) => [tagKey(tags), index]));
-  const input: Input = { organization, decisions, snapshot, buildsOf };
+  const classes = new Map(tagSets.map((tags, index) => [tagKey(tags), firstClass + index]));
   const servers = [
     ...decisions
       .filter(({ need }) => need.view.organization === organization)
       .flatMap((decision) => serversOfPool(decision, input)),
     ...serversOfOthers(input),
   ].flatMap(({ tags, ...server }) => {
-    const fits = tagSets.flatMap((wanted, index) => (covers(tags, wanted) ? [index] : []));
+    const fits = server.leaves
+      ? []
+      : tagSets.flatMap((wanted, index) => (covers(tags, wanted) ? [firstClass + index] : []));
+    if (fits.length === 0 && !(isAnyHeld && server.roomAfterMs)) return [];
     const refuses = server.ready.kind === 'free' && pending.some((job) => isRefused(job, tags, snapshot));
-    return fits.length === 0 ? [] : [{ ...server, fits, ...(refuses ? { ready: DOUBTFUL } : {}) }];
+    return [{ ...server, fits, ...(refuses ? { ready: DOUBTFUL } : {}) }];
   });
-  const leftOf = leftToPeers(
-    decisions.map(({ need }) => need.view),
-    snapshot.takenAt,
-  );
   const jobs = pending.map((job) => ({
     job,
+    organization,
     turn: `${rankOf(job)} ${job.created_at}`,
     class: classes.get(tagKey(job.tags)) ?? 0,
     leftTo: leftOf(organization.id, job.tags, job.created_at),
@@ -101,6 +143,13 @@ export function deriveQueue(
   return { jobs, servers, classes: tagSets.length, leftOut: all.length - pending.length };
 }
 
+/** Launches for jobs that a limit over all pools holds back. */
+function heldLaunches({ need: { view, jobs, tasks, held } }: PoolDecision): number {
+  if (held.by === undefined || isHeldBack(view)) return 0;
+  return Math.max(0, Math.min(jobs['when-there-is-room'], view.pool.max - tasks.granted));
+}
+
+const FREE: Ready = { kind: 'free' };
 const DOUBTFUL: Ready = { kind: 'doubtful' };
 
 function isRefused(job: Job, tags: TagSet, { takenAt }: Snapshot): boolean {
@@ -117,27 +166,47 @@ type Input = {
   readonly decisions: readonly PoolDecision[];
   readonly snapshot: Snapshot;
   readonly buildsOf: ReturnType<typeof buildTimesIn>;
+  readonly leftOf: ReturnType<typeof leftToPeers>;
+  /** Whether a limit holds a launch back, so that tasks can make room. */
+  readonly isAnyHeld: boolean;
+  readonly most: number;
 };
 
 /** A server before its tags are compared with those of the jobs. */
 type Tagged = Omit<Server, 'fits'> & { readonly tags: TagSet };
 
-function serversOfPool({ need, actions, to }: PoolDecision, input: Input): readonly Tagged[] {
+/**
+ * Until a task has made room. An idle daemon leaves within seconds, and coderd lists it for up to
+ * 90 s; the count follows once all that leave are gone, and the next look launches. A daemon that
+ * has not been asked may have to wait for that.
+ */
+const ROOM_AFTER_MS = { left: [5_000, 60_000], asked: [85_000, 130_000], later: [90_000, 240_000] } as const;
+
+function serversOfPool(decision: PoolDecision, input: Input): readonly Tagged[] {
+  const { need, actions, to } = decision;
   const { view } = need;
-  const leaving = new Set(actions.flatMap((action) => (action.kind === 'ask-to-leave' ? action.task : [])));
+  const asked = new Set(actions.flatMap((action) => (action.kind === 'ask-to-leave' ? action.task : [])));
   const now = awsTimeOf(input.snapshot);
   const starts = learnStartTimes(view, input.snapshot);
   const running = jobsByWorker(input.organization.jobs);
   const raised = Math.max(0, to - (view.service?.desiredCount ?? 0));
-  const toCreate: Tagged = { view, tags: view.tags, starts, ready: { kind: 'to-create' } };
+  const toLaunch = (kind: 'to-create' | 'held'): Tagged => ({
+    ...{ view, tags: view.tags, starts, ready: { kind } },
+    ...{ leaves: false, roomAfterMs: undefined },
+  });
   return [
-    ...view.tasks
-      .filter(({ task }) => !leaving.has(task.taskArn))
-      .flatMap((task) => {
-        const ready = readyOf(task, now) ?? busyOf(task, running, input);
-        return ready === undefined ? [] : [{ view, tags: task.offers, starts, ready }];
-      }),
-    ...Array<Tagged>(need.capacity.missing + raised).fill(toCreate),
+    ...view.tasks.flatMap((task): readonly Tagged[] => {
+      const of = { view, tags: task.offers, starts };
+      if (asked.has(task.task.taskArn) || isLeaving(task) || task.state === 'left') {
+        const ready = task.use === 'busy' ? busyWith(jobOf(task, running), input) : FREE;
+        const roomAfterMs = task.state === 'left' ? ROOM_AFTER_MS.left : ROOM_AFTER_MS.asked;
+        return [{ ...of, ready, leaves: true, roomAfterMs }];
+      }
+      const ready = readyOf(task, now) ?? busyOf(task, running, input);
+      return ready === undefined ? [] : [{ ...of, ready, leaves: false, roomAfterMs: ROOM_AFTER_MS.later }];
+    }),
+    ...Array<Tagged>(need.capacity.missing + raised).fill(toLaunch('to-create')),
+    ...Array<Tagged>(heldLaunches(decision)).fill(toLaunch('held')),
   ];
 }
 
@@ -147,13 +216,16 @@ function readyOf(task: TaskView, now: number): Ready | undefined {
     return startedAt === undefined
       ? { kind: 'booting', ageMs: now - createdAt }
       : { kind: 'registering', ageMs: now - startedAt };
-  return mayTakeJobs(task) && task.use === 'idle' ? { kind: 'free' } : undefined;
+  return mayTakeJobs(task) && task.use === 'idle' ? FREE : undefined;
 }
 
 function busyOf(task: TaskView, running: ReadonlyMap<string, Job>, input: Input): Ready | undefined {
   if (!mayTakeJobs(task) || task.use !== 'busy') return undefined;
-  return busyWith(running.get(task.daemon?.id ?? ''), input);
+  return busyWith(jobOf(task, running), input);
 }
+
+const jobOf = ({ daemon }: TaskView, running: ReadonlyMap<string, Job>): Job | undefined =>
+  running.get(daemon?.id ?? '');
 
 function busyWith(job: Job | undefined, { snapshot, buildsOf }: Input): Ready {
   const ageMs = Math.max(0, snapshot.takenAt - (job?.started_at ?? snapshot.takenAt));
@@ -170,11 +242,12 @@ function serversOfOthers(input: Input): readonly Tagged[] {
     view: undefined,
     tags: normalizeTags(daemon.tags),
     starts: undefined,
+    ...{ leaves: false, roomAfterMs: undefined },
     ready:
       index?.activity(daemon) === 'idle'
         ? mayHaveLeft(daemon, snapshot.takenAt)
           ? DOUBTFUL
-          : ({ kind: 'free' } as const)
+          : FREE
         : busyWith(running.get(daemon.id), input),
   }));
 }

@@ -71,6 +71,32 @@ describe('why no start is promised', () => {
   });
 });
 
+describe('a promised start that waits for room', () => {
+  it.each(table<{ world: string; p50: readonly number[]; because: string }>`
+    world                          | p50           | because
+    gpu [gpu]; cpu I20m            | ${[135, 185]} | the idle daemon is asked now, and coderd lists it for 90 s more
+    gpu [gpu]; cpu L               | ${[190, 270]} | the daemon leaves after its build
+    gpu [gpu]; cpu X               | ${[65, 110]}  | only the count is still to be lowered
+    gpu [gpu]; cpu B               | ${[200, 300]} | its build ends first
+    cpu B; gpu [gpu], organization b | ${[200, 300]} | all organizations share the limit
+  `)('comes within $p50 s for $world: $because', ({ world, p50 }) => {
+    const organization = world.includes('organization b') ? ' of b' : '';
+    const picture = pictureOf(`${world}; job${organization} [gpu]; maxTasks 1; no workspaces`);
+    const { pendingJobs } = promised(picture, BUILDS);
+    expect((pendingJobs.map(startOf)[0] as number[])[1]).toSatisfy(within(p50));
+    expect(pendingJobs[0]?.pool).toBe('gpu');
+  });
+
+  it.each(table<{ world: string; because: string }>`
+    world                                  | because
+    gpu [gpu]; cpu I20m, min 1; maxTasks 1 | min keeps the daemon
+    gpu B [gpu], max 1; cpu I20m           | its own max holds it back
+  `)('is unknown for $world: $because', ({ world }) => {
+    const picture = pictureOf(`${world}; job [gpu]; no workspaces`);
+    expect(promised(picture, BUILDS).pendingJobs.map(startOf)).toEqual([expect.any(String)]);
+  });
+});
+
 describe('a promised start', () => {
   it('of a job for a new task is the start time of the pool', () => {
     const { pendingJobs } = promised({ pools: { cpu: {} }, pending: [{}] }, STARTS);
