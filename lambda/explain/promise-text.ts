@@ -69,7 +69,7 @@ const WHY: Readonly<Record<NoPromise, string>> = {
   'starts-failing': 'tasks of its pool fail to start',
   'daemon-may-have-left':
     'the free daemon that fits may have left: coderd has not seen it for a minute, or it does not take the job',
-  'build-length-unknown': 'it waits for builds, and fewer than 5 similar builds are known',
+  'build-length-unknown': 'it waits for builds, and fewer than 5 finished builds show how long they take',
   'no-room': 'it waits for room within the limits',
   'fails-first': 'coderd fails jobs that wait for 30 minutes, and probably this one too',
 };

@@ -153,7 +153,7 @@ it('shows how many tasks a pool needs when max limits it', async () => {
 
     when pending jobs start, in the order of the queue:
         job pending- of organization "default" (untagged): starts in about 59 s (between 30 s and 118 s)
-        8 jobs of organization "default" (untagged): start unknown: it waits for builds, and fewer than 5 similar builds are known
+        8 jobs of organization "default" (untagged): start unknown: it waits for builds, and fewer than 5 finished builds show how long they take
 
     findings:
       ! organization "default", tags (untagged): 9 jobs pending for too long, the oldest since 20 November 2026 08:54:00 UTC. They wait for pool "cpu"

@@ -26,7 +26,7 @@ export type NoPromise =
    * lists a daemon that has left as idle for up to 90 s.
    */
   | 'daemon-may-have-left'
-  /** It waits for builds of which no similar one is known. */
+  /** It waits for builds, and hardly any build is known. */
   | 'build-length-unknown'
   /** Nothing that can run it starts or becomes free: the limits leave no room. */
   | 'no-room'

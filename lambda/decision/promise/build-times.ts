@@ -24,24 +24,39 @@ export type BuildTimes = {
 
 const TOGETHER_MS = 60_000;
 
-/** Makes a function that finds the times of builds like a job. Undefined: no similar build is known. */
+/** A build like none that is known takes a half to twice as long as the organization's builds do. */
+const UNLIKE_OTHERS = Math.log(2);
+
+/** Makes a function that finds the times of builds like a job. Undefined: hardly any build is known. */
 export function buildTimesIn(organization: OrganizationReadings): (job: Job) => BuildTimes | undefined {
   const { durationsOf } = deriveRecord(organization);
   const transitionOf = transitionsIn(organization);
   const covariances = covariancesIn(organization);
   const known = new Map<readonly number[], BuildTimes>();
+  const ofAny = timesOfAny(organization);
   return (job) => {
     const transition = transitionOf(job);
     const durations = durationsOf({
       ...job,
       metadata: { ...job.metadata, workspace_build_transition: transition },
     });
-    if (durations.length === 0) return undefined;
+    if (durations.length === 0) return ofAny;
     const found = known.get(durations) ?? timesOf(durations, covariances.get(durations) ?? 0);
     known.set(durations, found);
     return found;
   };
 }
+
+function timesOfAny(organization: OrganizationReadings): BuildTimes | undefined {
+  const durations = finishedIn(organization)
+    .map(durationOf)
+    .sort((a, b) => a - b);
+  if (durations.length < LEAST_BUILDS) return undefined;
+  const times = timesOf(durations, 0);
+  return { ...times, common: Math.hypot(times.common, UNLIKE_OTHERS) };
+}
+
+const LEAST_BUILDS = 5;
 
 export function timesOf(durations: readonly number[], covariance: number): BuildTimes {
   const logs = durations.map(logOf);
@@ -76,17 +91,20 @@ const logOf = (ms: number): number => Math.log(Math.max(1, ms));
 /** The covariance of the logarithms of durations, over pairs of similar builds that came together. */
 function covariancesIn(organization: OrganizationReadings): ReadonlyMap<readonly number[], number> {
   const { durationsOf } = deriveRecord(organization);
-  const done = (organization.recentJobs?.items ?? []).filter(
-    ({ status, started_at: from, completed_at: to }) =>
-      status === 'succeeded' && from != null && to != null && to > from,
-  );
-  const alike = Map.groupBy(done, (job) => durationsOf(job));
+  const alike = Map.groupBy(finishedIn(organization), (job) => durationsOf(job));
   return new Map([...alike].map(([durations, jobs]) => [durations, covarianceOf(jobs)]));
 }
 
+function finishedIn({ recentJobs }: OrganizationReadings): readonly Job[] {
+  return (recentJobs?.items ?? []).filter((job) => job.status === 'succeeded' && durationOf(job) > 0);
+}
+
+const durationOf = ({ started_at: from, completed_at: to }: Job): number =>
+  from == null || to == null ? 0 : to - from;
+
 /** `jobs`: the newest first. */
 function covarianceOf(jobs: readonly Job[]): number {
-  const logs = jobs.map(({ started_at: from, completed_at: to }) => logOf((to ?? 0) - (from ?? 0)));
+  const logs = jobs.map((job) => logOf(durationOf(job)));
   const mean = meanOf(logs);
   const products = jobs.flatMap((job, index) => {
     const next = jobs[index + 1];

@@ -20,12 +20,6 @@ export type Played = { readonly startsInMs: Float64Array; readonly servers: Int3
  */
 const CREATES_AFTER_MS = [500, 3_000] as const;
 
-/**
- * A build like none that is known may end within 1 s to 10 min, in half of the scenarios. In the
- * others it does not end, so that no job is promised a start behind such builds alone.
- */
-const UNKNOWN_REST_MS = { least: 1_000, ratio: 600 } as const;
-
 /** Plays all scenarios. The result has one entry for each job of the queue, in its order. */
 export function playQueue(queue: Queue): readonly Played[] {
   const played = queue.jobs.map(() => ({
@@ -51,7 +45,6 @@ type Dimensions = {
   readonly ofBuilds: ReadonlyMap<BuildTimes, number>;
   /** The tasks of a pool make room together. */
   readonly ofRoom: ReadonlyMap<PoolView, number>;
-  readonly ofUnknown: number;
 };
 
 function dimensionsOf({ jobs, servers, mayMakeRoom }: Queue): Dimensions {
@@ -64,8 +57,7 @@ function dimensionsOf({ jobs, servers, mayMakeRoom }: Queue): Dimensions {
     ofBuilds: new Map([...builds].map((known, index) => [known, starts.size * 4 + index])),
     ofServer: (server) => first + server * 2,
     ofJob: (job) => first + (servers.length + job) * 2,
-    ofRoom: new Map([...mayMakeRoom.keys()].map((view, index) => [view, ofLast + 1 + index])),
-    ofUnknown: ofLast,
+    ofRoom: new Map([...mayMakeRoom.keys()].map((view, index) => [view, ofLast + index])),
   };
 }
 
@@ -74,7 +66,8 @@ function buildsOf({ ready }: Server): readonly BuildTimes[] {
 }
 
 type At = { readonly scenario: number; readonly dimensions: Dimensions };
-type Free = { readonly atMs: number; readonly server: number };
+/** A server that takes its next job, or has left and so made room for a launch. */
+type Free = { readonly atMs: number; readonly server: number; readonly hasLeft?: true };
 
 function playScenario(queue: Queue, at: At, take: (job: number, server: number, atMs: number) => void): void {
   const draws = drawsOf(queue, at);
@@ -86,21 +79,21 @@ function playScenario(queue: Queue, at: At, take: (job: number, server: number, 
   const held = queue.servers
     .flatMap(({ ready }, server) => (ready.kind === 'held' ? [server] : []))
     .reverse();
-  const mayMakeRoom = new Map(queue.mayMakeRoom);
-  for (let next = free.pop(); next !== undefined && waiting.size > 0; next = free.pop()) {
-    const { server, atMs } = next;
+  const runNext = ({ server, atMs }: Free): Free | undefined => {
     const job = waiting.takeFor(queue.servers[server]?.fits ?? []);
-    if (job !== undefined) {
-      take(job, server, atMs);
-      const again = atMs + draws.build(job);
-      if (again < Number.POSITIVE_INFINITY) insert(free, { server, atMs: again });
-    } else {
-      const launched = held.at(-1);
-      const roomAfterMs = launched === undefined ? undefined : draws.room(server, mayMakeRoom);
-      if (launched === undefined || roomAfterMs === undefined) continue;
-      held.pop();
-      insert(free, { server: launched, atMs: atMs + roomAfterMs + draws.launch(launched) });
-    }
+    if (job === undefined) return undefined;
+    take(job, server, atMs);
+    return { server, atMs: atMs + draws.build(job) };
+  };
+  const makeRoom = ({ server, atMs, hasLeft }: Free): Free | undefined => {
+    if (!hasLeft)
+      return held.length > 0 ? { server, atMs: atMs + draws.room(server), hasLeft: true } : undefined;
+    const launched = held.pop();
+    return launched === undefined ? undefined : { server: launched, atMs: atMs + draws.launch(launched) };
+  };
+  for (let next = free.pop(); next !== undefined && waiting.size > 0; next = free.pop()) {
+    const later = (next.hasLeft ? undefined : runNext(next)) ?? makeRoom(next);
+    if (later !== undefined && later.atMs < Number.POSITIVE_INFINITY) insert(free, later);
   }
 }
 
@@ -173,15 +166,16 @@ type Draws = {
   readonly ready: (server: number) => number;
   /** How long the build of a pending job takes; infinite: unknown. */
   readonly build: (job: number) => number;
-  /** How long after its last job a server has made room, and counts it; undefined: it makes none. */
-  readonly room: (server: number, mayMakeRoom: Map<PoolView, number>) => number | undefined;
+  /** How long after its last job a server has left and made room, and counts it; infinite: it stays. */
+  readonly room: (server: number) => number;
   /** How long after its launch a server takes its first job. */
   readonly launch: (server: number) => number;
 };
 
-function drawsOf({ jobs, servers }: Queue, { scenario, dimensions }: At): Draws {
-  const { ofStarts, ofBuilds, ofServer, ofJob, ofRoom, ofUnknown } = dimensions;
+function drawsOf({ jobs, servers, ...queue }: Queue, { scenario, dimensions }: At): Draws {
+  const { ofStarts, ofBuilds, ofServer, ofJob, ofRoom } = dimensions;
   const number = (dimension: number): number => numberOf(dimension, scenario);
+  const mayMakeRoom = new Map(queue.mayMakeRoom);
   const factors = new Map(
     [...ofBuilds].map(([builds, d]) => [builds, factorOf(builds, normalQuantile(number(d)))]),
   );
@@ -194,12 +188,9 @@ function drawsOf({ jobs, servers }: Queue, { scenario, dimensions }: At): Draws 
       ] as const,
     ]),
   );
-  const isAnyRestLikely = number(ofUnknown) < 0.5;
-  const unknownRest = (drawn: number): number =>
-    isAnyRestLikely ? UNKNOWN_REST_MS.least * UNKNOWN_REST_MS.ratio ** drawn : Number.POSITIVE_INFINITY;
   const rest = (builds: BuildTimes | undefined, ageMs: number, drawn: number): number =>
     builds === undefined
-      ? unknownRest(drawn)
+      ? Number.POSITIVE_INFINITY
       : buildRestOf(builds, { factor: factors.get(builds) ?? 1, ageMs, number: drawn });
   const launch = (index: number): number => {
     const server = servers[index];
@@ -217,11 +208,11 @@ function drawsOf({ jobs, servers }: Queue, { scenario, dimensions }: At): Draws 
         return Number.POSITIVE_INFINITY;
       return ready.kind === 'busy' ? rest(ready.builds, ready.ageMs, number(ofServer(index))) : launch(index);
     },
-    room: (index, mayMakeRoom) => {
+    room: (index) => {
       const { view, leaves, roomAfterMs } = servers[index] ?? {};
-      if (view === undefined || roomAfterMs === undefined) return undefined;
+      if (view === undefined || roomAfterMs === undefined) return Number.POSITIVE_INFINITY;
       const more = mayMakeRoom.get(view) ?? 0;
-      if (!leaves && more <= 0) return undefined;
+      if (!leaves && more <= 0) return Number.POSITIVE_INFINITY;
       if (!leaves) mayMakeRoom.set(view, more - 1);
       const [least, most] = roomAfterMs;
       return least + (most - least) * number(ofRoom.get(view) ?? 0);

@@ -180,7 +180,12 @@ type Tagged = Omit<Server, 'fits'> & { readonly tags: TagSet };
  * 90 s; the count follows once all that leave are gone, and the next look launches. A daemon that
  * has not been asked may have to wait for that.
  */
-const ROOM_AFTER_MS = { left: [5_000, 60_000], asked: [85_000, 130_000], later: [90_000, 240_000] } as const;
+const ROOM_AFTER_MS = {
+  left: [5_000, 60_000],
+  unguarded: [5_000, 100_000],
+  asked: [85_000, 130_000],
+  later: [90_000, 240_000],
+} as const;
 
 function serversOfPool(decision: PoolDecision, input: Input): readonly Tagged[] {
   const { need, actions, to } = decision;
@@ -197,10 +202,11 @@ function serversOfPool(decision: PoolDecision, input: Input): readonly Tagged[] 
   return [
     ...view.tasks.flatMap((task): readonly Tagged[] => {
       const of = { view, tags: task.offers, starts };
-      if (asked.has(task.task.taskArn) || isLeaving(task) || task.state === 'left') {
+      const { state } = task;
+      if (asked.has(task.task.taskArn) || isLeaving(task) || state === 'left') {
         const ready = task.use === 'busy' ? busyWith(jobOf(task, running), input) : FREE;
-        const roomAfterMs = task.state === 'left' ? ROOM_AFTER_MS.left : ROOM_AFTER_MS.asked;
-        return [{ ...of, ready, leaves: true, roomAfterMs }];
+        const phase = state === 'left' || state === 'unguarded' ? state : 'asked';
+        return [{ ...of, ready, leaves: true, roomAfterMs: ROOM_AFTER_MS[phase] }];
       }
       const ready = readyOf(task, now) ?? busyOf(task, running, input);
       return ready === undefined ? [] : [{ ...of, ready, leaves: false, roomAfterMs: ROOM_AFTER_MS.later }];

@@ -125,7 +125,7 @@ describe('autoscaler explain-job', () => {
         submitted 2 March 2026 09:01:50 UTC; pending
 
       waits for 20 s; 1 job with these tags waits, it is the oldest
-      start unknown: it waits for builds, and fewer than 5 similar builds are known
+      start unknown: it waits for builds, and fewer than 5 finished builds show how long they take
       pool "cpu":
         - 1 pending job needs a new task
         - needs 2 tasks, limited to 1 by max

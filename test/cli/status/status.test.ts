@@ -132,7 +132,7 @@ it('shows that capacity for waiting jobs is starting', async () => {
         organization "default", tags (untagged): 1 job, the oldest for 5 s -> 1 by a new task in "cpu"
 
     when they start:
-      3 jobs of organization "default" (tags cluster=gpu): start unknown: it waits for builds, and fewer than 5 similar builds are known
+      3 jobs of organization "default" (tags cluster=gpu): start unknown: it waits for builds, and fewer than 5 finished builds show how long they take
       job 3a949e82 of organization "default" (untagged): starts in about 39 s (between 25 s and 73 s)
 
     last look: 5 s ago, at 2 March 2026 09:04:20 UTC; succeeded
