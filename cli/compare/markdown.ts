@@ -4,7 +4,7 @@ import { type Amounts, amountsOf } from '../backtest/amounts.ts';
 import { type Check, FIGURES, hasLimits, LEAST_RISE, type Limits } from './limits.ts';
 import { doubtsOf, remarksOf } from './notes.ts';
 import type { SettingChange } from './setting-changes.ts';
-import { figuresTable, groupsTable, poolsTable, settingsTable } from './tables.ts';
+import { figuresTable, groupsTable, poolsTable, settingsTable, weeksTable } from './tables.ts';
 import { type Judged, traceLine, type Verdict } from './verdict.ts';
 import { arrow, code } from './words.ts';
 
@@ -40,10 +40,12 @@ export function markdownOf(comparison: Comparison): string {
   ].join('\n\n');
 
   function figures({ change }: Judged): readonly string[] {
+    const weeks = weeksTable(change.estimates);
     const pools = poolsTable(change);
     const groups = groupsTable(change.groups);
     return [
       figuresTable(change),
+      ...(weeks === undefined ? [] : [weeks]),
       ...(pools === undefined ? [] : [`Pools that differ:\n\n${pools}`]),
       ...(groups === undefined ? [] : [`Waits that differ, by organization and tags:\n\n${groups}`]),
       ...(isOne ? [] : [bullets(doubtsOf(change))]),

@@ -1,6 +1,6 @@
 /** The tables of a comparison, as Markdown. */
 import type { ConfigChange, GroupChange, MeasureId, PoolChange } from '../../backtest/change/result.ts';
-import type { Estimate } from '../../backtest/estimate/estimate.ts';
+import type { Estimates } from '../../backtest/estimate/estimate.ts';
 import {
   dollars,
   estimateText,
@@ -29,22 +29,19 @@ const ROWS: readonly (readonly [id: MeasureId, name: string, format: Format])[] 
   ['maxWaitS', 'wait of people, longest', seconds],
   ['minutesPerMonth', 'minutes that people wait', minutes],
   ['lostJobs', 'jobs killed, given up or not over', mean],
-  ['lateSchedules', 'scheduled starts and stops a minute late', mean],
+  ['lateSchedules', 'schedules a minute late', mean],
   ['launches', 'launches of tasks', mean],
   ['idleLaunches', 'launches without a job', mean],
 ];
 
-export function figuresTable({ trace, fits, measures, estimates }: ConfigChange): string {
+export function figuresTable({ trace, fits, measures }: ConfigChange): string {
   const { differenceOf, per } = amountsOf({ trace });
   const rows = ROWS.map(([id, name, format]) => {
     const isAmount = IS_AMOUNT.has(id);
     const difference = isAmount ? differenceOf(measures[id]) : measures[id];
-    const levelText = (side: keyof typeof estimates): string => {
-      const ofWeeks: Partial<Record<MeasureId, Estimate>> = estimates[side];
-      return estimateText({ ...ofWeeks[id], value: difference[side] }, format);
-    };
+    const { before, after } = difference;
     const label = isAmount ? `${name}, ${per}` : name;
-    return [label, levelText('before'), levelText('after'), changeText(difference, format)];
+    return [label, format(before), format(after), changeText(difference, format)];
   });
   const unfit = { before: fits.neither + fits.onlyAfter, after: fits.neither + fits.onlyBefore };
   const change = unfit.after - unfit.before;
@@ -54,6 +51,23 @@ export function figuresTable({ trace, fits, measures, estimates }: ConfigChange)
   ]);
   const name = `${jobsLabel(trace.jobs)} in ${lengthLabel({ trace })}`;
   return table([name, 'before', 'after', 'change'], rows);
+}
+
+/** Cost and waits of another week, with their ranges. Undefined: they have none. */
+export function weeksTable({ before, after }: ConfigChange['estimates']): string | undefined {
+  if (after.dollarsPerMonth.range === undefined) return undefined;
+  const row = (name: string, id: keyof Estimates, format: Format): readonly string[] => [
+    name,
+    ...[before, after].map((side) => estimateText(side[id], format)),
+  ];
+  return table(
+    ['in another week', 'before', 'after'],
+    [
+      row('cost of tasks, a month', 'dollarsPerMonth', dollars),
+      row('average wait of people', 'meanWaitS', seconds),
+      row('wait of people, p95', 'p95WaitS', seconds),
+    ],
+  );
 }
 
 /** The settings, and the number of further ones. */

@@ -12,7 +12,8 @@ import {
   settingChanges,
   TOP_SETTINGS,
 } from '../../../cli/compare/setting-changes.ts';
-import { figuresTable } from '../../../cli/compare/tables.ts';
+import { weeksTable } from '../../../cli/compare/tables.ts';
+import { terminalText } from '../../../cli/compare/terminal-text.ts';
 import { namedDifferences } from '../../../cli/compare/verdict.ts';
 import { arrow, changeText, code, mean, table } from '../../../cli/compare/words.ts';
 import { readConfig } from '../../../lambda/config/read.ts';
@@ -213,28 +214,25 @@ it('shows a figure once if it reads the same before and after', () => {
   ]);
 });
 
-it('shows cost and waits with their ranges, before and after', () => {
-  const sides = { before: 10, after: 12 };
-  const difference = { ...sides, change: 2, margin: 0.5, clarity: 'clear' };
-  const measures = new Proxy({}, { get: () => difference });
-  const estimate = (value: number) => ({ value, range: [value / 2, value * 2] });
-  const estimates = Object.fromEntries(
-    Object.entries(sides).map(([side, value]) => [
-      side,
-      { dollarsPerMonth: estimate(value), meanWaitS: estimate(value), p95WaitS: estimate(value) },
-    ]),
-  );
-  const fits = { both: 9, onlyBefore: 0, onlyAfter: 0, neither: 0 };
-  const trace = { from: 0, to: 7 * DAY_MS, jobs: 9 };
-  const text = figuresTable({ trace, measures, estimates, fits } as unknown as ConfigChange);
-  expect(text).toMatch(
-    /^\| cost of tasks, a month +\| \$10\.00 \(\$5\.00 to \$20\.00\) \| \$12\.00 \(\$6\.00 to \$24\.00\) \| \+\$2\.00 /m,
-  );
-  for (const name of ['average wait of people', 'wait of people, p95'])
-    expect(text).toMatch(
-      new RegExp(`^\\| ${name} +\\| 10 s \\(5 s to 20 s\\) +\\| 12 s \\(6 s to 24 s\\) `, 'm'),
-    );
-  expect(text).toMatch(/^\| wait of people, p50 +\| 10 s +\| 12 s +\|/m);
+describe('another week', () => {
+  const estimatesOf = (value: number, range?: readonly [number, number]) => {
+    const estimate = range === undefined ? { value } : { value, range };
+    return { dollarsPerMonth: estimate, meanWaitS: estimate, p95WaitS: estimate };
+  };
+
+  it('has cost and waits with their ranges, before and after, in a line of 80 columns each', () => {
+    const text = weeksTable({ before: estimatesOf(10, [5, 20]), after: estimatesOf(12, [6, 24.5]) }) ?? '';
+    expect(terminalText(text, 80).split('\n')).toEqual([
+      'in another week         before                    after',
+      'cost of tasks, a month  $10.00 ($5.00 to $20.00)  $12.00 ($6.00 to $24.50)',
+      'average wait of people  10 s (5 s to 20 s)        12 s (6 s to 25 s)',
+      'wait of people, p95     10 s (5 s to 20 s)        12 s (6 s to 25 s)',
+    ]);
+  });
+
+  it('is not shown without ranges', () => {
+    expect(weeksTable({ before: estimatesOf(10), after: estimatesOf(12) })).toBeUndefined();
+  });
 });
 
 it('aligns the source of a table', () => {
