@@ -1,6 +1,6 @@
 /** Builds at random times: workspaces, which coderd stops again, prebuilds, imports, unschedulable jobs. */
-import type { Tags } from '../../lambda/decision/model/tags.ts';
-import { some } from '../../lambda/explain/format.ts';
+import { displayTags, type Tags } from '../../lambda/decision/model/tags.ts';
+import { some, tagText } from '../../lambda/explain/format.ts';
 import type { InitWork } from '../../simulator/base/daemon-connection.ts';
 import type { Random } from '../../simulator/base/random.ts';
 import type { SubmittedJob } from '../../simulator/coderd/model.ts';
@@ -110,6 +110,32 @@ type Source = { readonly world: World; readonly random: Random; readonly announc
 export function planBuilds(source: Source): void {
   for (const people of PEOPLE) planPeople(source, people);
   for (const others of OTHERS) arrive(source, others, () => submit(source, others));
+  announceTransitions(source);
+}
+
+/** Announces what coderd does by itself: no person is the cause of these jobs. */
+function announceTransitions({ world: { coderd, timeline }, announce }: Source): void {
+  let before = timeline.now();
+  timeline.every(SEEN_EVERY_MS, () => {
+    const made = coderd.workspaces
+      .all()
+      .filter(({ latestBuild: { reason, createdAt } }) => reason !== 'initiator' && createdAt > before);
+    before = timeline.now();
+    const alike = Map.groupBy(made, ({ template, latestBuild: { reason } }) => `${reason} ${template.name}`);
+    for (const [first, ...others] of alike.values())
+      if (first !== undefined) {
+        const { template, latestBuild } = first;
+        const builds = some(1 + others.length, latestBuild.reason);
+        announce(`coderd makes ${builds} of ${template.name} workspaces ${ofTags(latestBuild.version.tags)}`);
+      }
+  });
+}
+
+const SEEN_EVERY_MS = 1_000;
+
+function ofTags(tags: Tags): string {
+  const shown = displayTags(tags);
+  return Object.keys(shown).length === 0 ? tagText(shown) : `(${tagText(shown)})`;
 }
 
 function arrive(source: Source, arrivals: Arrivals, act: () => void): void {
@@ -156,7 +182,8 @@ function startSome(source: Source, people: People, own: readonly WorkspaceRecord
   const stopped = own.filter(isStopped).slice(0, wanted);
   for (const workspace of stopped)
     world.coderd.build(workspace, 'start', { durationMs: durationMs(random, people.seconds) });
-  if (stopped.length > 0) announce(`people start ${some(stopped.length, `${people.template} workspace`)}`);
+  if (stopped.length > 0)
+    announce(`people start ${some(stopped.length, `${people.template} workspace`)} ${ofTags(people.tags)}`);
 }
 
 function isStopped({ latestBuild: { transition, job } }: WorkspaceRecord): boolean {
@@ -167,7 +194,7 @@ function submit({ world, random, announce }: Source, { what, atOnce, seconds, ..
   const jobs = random.whole(1, atOnce);
   for (let index = 0; index < jobs; index++)
     world.coderd.submitJob({ ...job, durationMs: durationMs(random, seconds) });
-  announce(`coderd has ${some(jobs, `new ${what}`)}`);
+  announce(`coderd has ${some(jobs, `new ${what}`)} ${ofTags(job.tags ?? {})}`);
 }
 
 function durationMs(random: Random, [from, to]: Range): number {

@@ -75,7 +75,8 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
     `desired count not lowered while ${some(tasks, 'task')} ${tasks === 1 ? 'drains' : 'drain'}`,
   'holding-for-unguarded': ({ tasks }) =>
     `scale-in on hold: ${some(tasks, 'task')} without a lease, until coderd lists ${tasks === 1 ? 'its daemon' : 'their daemons'} as offline`,
-  'holding-for-deployment': () => 'scale-in on hold: a deployment is in progress',
+  'holding-for-deployment': () =>
+    'idle daemons stay and the desired count does not fall while a deployment is in progress',
   'holding-for-doubt': ({ doubts }) =>
     `${areJobsUnknown(doubts) ? 'launches for jobs and ' : ''}scale-in on hold: ${doubts.map(doubtPhrase).join(', ')}`,
   'starts-failing': (reason) =>

@@ -7,7 +7,7 @@ const STORY: readonly RegExp[] = [
   /^09:00:10 {2}a template push: 2 jobs submitted$/,
   /^09:00:20 {2}an unschedulable job: 1 job submitted$/,
   /^09:00:40 {2}a burst: thirty people start work: 30 jobs submitted$/,
-  /^09:00:55 {2}GPU workspaces in any region \(gpu or gpu-eu\): 5 jobs submitted$/,
+  /^09:00:55 {2}GPU workspaces in any region \(gpu or gpu-eu, whichever is free first\): 5 jobs submitted$/,
   /^09:01:00 {2}GPU workspaces in Europe: 3 jobs submitted$/,
   /^09:01:10 {2}data workspaces: 5 jobs submitted$/,
   /^09:01:30 {2}prebuilt workspaces: 8 jobs submitted$/,
@@ -38,7 +38,7 @@ const CAUSES: readonly Cause[] = [
   { sentence: /^\d+ pending jobs? needs? a new task$/, pools: ['default'], from: '09:00:10' },
   { sentence: /^\d+ pending jobs? needs? a new task$/, pools: ['gpu', 'gpu-eu'], from: '09:00:55' },
   { sentence: /^\d+ pending jobs? needs? a new task$/, pools: ['data'], from: '09:01:10' },
-  { sentence: /^(starting|idle) daemons will take \d+ pending jobs?$/, from: '09:00:15' },
+  { sentence: /^(starting|free) daemons will take \d+ pending jobs?$/, from: '09:00:15' },
   // the burst and the prebuilds are more than the pool may have
   { sentence: /^needs \d+ tasks, limited to 20 by max$/, pools: ['default'], from: '09:00:40' },
   {
@@ -49,7 +49,7 @@ const CAUSES: readonly Cause[] = [
   // the new image
   { sentence: /^\d tasks? of an old revision: .*$/, pools: ['gpu'], from: '09:01:55', until: '09:05:00' },
   {
-    sentence: /^scale-in on hold: a deployment is in progress$/,
+    sentence: /^idle daemons stay and the desired count does not fall while a deployment is in progress$/,
     pools: ['gpu'],
     from: '09:01:55',
     until: '09:05:00',
@@ -69,6 +69,10 @@ const CAUSES: readonly Cause[] = [
   { sentence: /^draining \d+ idle daemons?$/, from: '09:01:30' },
   { sentence: /^\d+ idle daemons? will drain after idleTimeout$/, from: '09:01:30' },
   { sentence: /^\d+ tasks? (has|have) drained$/, from: '09:02:00' },
+  {
+    sentence: /^the desired count includes \d leaving tasks? until ECS has stopped (it|them)$/,
+    from: '09:02:00',
+  },
 ];
 
 /** The lines and sentences of an output that the story does not cause. */
