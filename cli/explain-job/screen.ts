@@ -44,10 +44,10 @@ function stateOf({ status, createdAt, startedAt, canceledAt, completedAt }: Expl
     if (canceledAt === null) return `${status} since ${timeText(startedAt)}`;
     return `started ${timeText(startedAt)}; ${status} since ${timeText(canceledAt)}`;
   }
-  const took = startedAt === null ? '' : ` after ${seconds(Date.parse(completedAt) - Date.parse(startedAt))}`;
-  const since =
-    startedAt === null ? ` ${seconds(Date.parse(completedAt) - Date.parse(createdAt))} later` : '';
-  return `${status} at ${timeText(completedAt)}${took}${since}`;
+  // coderd gives a job that it fails in the queue this time as its start too
+  const hasRun = startedAt !== null && startedAt !== completedAt;
+  const took = seconds(Date.parse(completedAt) - Date.parse(hasRun ? startedAt : createdAt));
+  return `${status} at ${timeText(completedAt)} ${hasRun ? `after ${took}` : `${took} later`}`;
 }
 
 function silentText({ daemon, lastSeenAt, failsBy }: SilentDaemon): string {

@@ -297,6 +297,13 @@ describe('the screen of a job', () => {
     expect(lines).toContain(`first promise: a start between 09:00:40 and 09:01:00 UTC${text}`);
   });
 
+  it('says how long a job was in the queue in which coderd failed it', () => {
+    const failedAt = '2026-03-02T09:30:00.000Z';
+    expect(screen({ startedAt: failedAt, completedAt: failedAt })).toContain(
+      'submitted 2 March 2026 09:00:00 UTC; failed at 2 March 2026 09:30:00 UTC 1800 s later',
+    );
+  });
+
   it('has no table for a job that did not wait', () => {
     const wait = { source: 'log', pool: 'cpu', task: null, waitMs: 0, promised: null, parts: [] } as const;
     expect(screen({}, wait).split('\n').at(-1)).toBe('waited 0.0 s for a daemon of pool "cpu"');
