@@ -9,6 +9,7 @@ import { type Left, leftToPeers } from '../demand/peers.ts';
 import { jobsByWorker, PREBUILDS_USER } from '../demand/record.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
 import { leastTasks } from '../forecast/floors.ts';
+import type { TaskArn } from '../model/brands.ts';
 import { by, sum, unique } from '../model/collections.ts';
 import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
@@ -98,10 +99,10 @@ export function deriveQueue(
     servers: queues.flatMap(({ servers }) => servers),
     classes,
     mayMakeRoom: new Map(
-      decisions.map(({ need: { view, capacity, poolForecast }, leaving }) => [
-        view,
-        capacity.total - leaving.length - leastTasks(poolForecast.floors),
-      ]),
+      decisions.map((decision) => {
+        const { view, capacity, poolForecast } = decision.need;
+        return [view, capacity.total - askedIn(decision).size - leastTasks(poolForecast.floors)];
+      }),
     ),
     leftOut: sum(queues, ({ leftOut }) => leftOut),
   };
@@ -188,9 +189,9 @@ const ROOM_AFTER_MS = {
 } as const;
 
 function serversOfPool(decision: PoolDecision, input: Input): readonly Tagged[] {
-  const { need, actions, to } = decision;
+  const { need, to } = decision;
   const { view } = need;
-  const asked = new Set(actions.flatMap((action) => (action.kind === 'ask-to-leave' ? action.task : [])));
+  const asked = askedIn(decision);
   const now = awsTimeOf(input.snapshot);
   const starts = learnStartTimes(view, input.snapshot);
   const running = jobsByWorker(input.organization.jobs);
@@ -215,6 +216,10 @@ function serversOfPool(decision: PoolDecision, input: Input): readonly Tagged[] 
     ...Array<Tagged>(heldLaunches(decision)).fill(toLaunch('held')),
   ];
 }
+
+/** The tasks that this look asks to leave. */
+const askedIn = ({ actions }: PoolDecision): ReadonlySet<TaskArn> =>
+  new Set(actions.flatMap((action) => (action.kind === 'ask-to-leave' ? action.task : [])));
 
 function readyOf(task: TaskView, now: number): Ready | undefined {
   const { createdAt = now, startedAt } = task.task;
