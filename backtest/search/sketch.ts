@@ -9,7 +9,6 @@ import { AUTO_MS, cheapestDelay } from '../../lambda/decision/look-again.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { groupsBy, sum } from '../../lambda/decision/model/collections.ts';
 import { HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
-import type { ChosenRule } from '../../lambda/decision/stock/choose-rule.ts';
 import { Learning, SLOT_MS } from '../../lambda/decision/stock/learning.ts';
 import {
   GONE_AFTER_MS,
@@ -37,15 +36,22 @@ export type Sketch = {
 
 type SketchOptions = {
   readonly trace: Trace;
-  readonly config: Deployment;
+  /** The same configuration at each price of waiting. The dearest price comes last. */
+  readonly configs: readonly Deployment[];
   readonly seeds: readonly number[];
   readonly dollarsPerHour: (pool: string) => number;
 };
 
-/** One sketch for each seed. The same options give the same sketches. */
-export function sketch(options: SketchOptions): readonly Sketch[] {
-  const { trace, seeds } = options;
+/** For each price one sketch with each seed. The same options give the same sketches. */
+export function* sketches(options: SketchOptions): Generator<readonly Sketch[]> {
   const sets = setsOf(options);
+  for (const [at] of options.configs.entries()) {
+    const priced = sets.map(({ rules, ...set }) => ({ ...set, rules: rules[at] ?? [] }));
+    yield sketchesOf(priced, options);
+  }
+}
+
+function sketchesOf(sets: readonly PoolSet[], { trace, seeds }: SketchOptions): readonly Sketch[] {
   return seeds.map((seed) => {
     const played = sets.map((set, index) => new SketchedPools(set, new Random(seed * 1000 + index)).play());
     const tasks = played.flatMap((each) => each.tasks);
@@ -82,19 +88,30 @@ type PoolSet = {
 
 type Regime = { readonly from: number; readonly rule: StockRule; readonly lookMs: number };
 
-function setsOf({ trace, config, dollarsPerHour }: SketchOptions): readonly PoolSet[] {
+type LearnedPoolSet = Omit<PoolSet, 'rules'> & {
+  /** At each price of waiting. */
+  readonly rules: readonly (readonly Regime[])[];
+};
+
+function setsOf({ trace, configs, dollarsPerHour }: SketchOptions): readonly LearnedPoolSet[] {
+  const config = configs.at(-1);
+  if (config === undefined) return [];
   const fitting = fittingOf(config);
   const [fromS, toS] = startSecondsOf(startLatencies(trace.startSeconds));
   return groupsBy([...trace.jobs], (job) => fitting(job).join(' ')).flatMap((jobs) => {
-    const pools = fitting(jobs[0]).flatMap((index) => config.pools[index] ?? []);
+    const poolsIn = (priced: Deployment) => fitting(jobs[0]).flatMap((index) => priced.pools[index] ?? []);
+    const pools = poolsIn(config);
     const [pool] = pools.toSorted((a, b) => dollarsPerHour(a.name) - dollarsPerHour(b.name));
     if (pool === undefined) return [];
     const startMs = [fromS * 1000, toS * 1000] as const;
-    const replayed = priceReplay(
-      pools.map((each) => ({ pool: each, startMs: (startMs[0] + startMs[1]) / 2 })),
+    const priced = configs.map((each) =>
+      priceReplay(poolsIn(each).map((one) => ({ pool: one, startMs: (startMs[0] + startMs[1]) / 2 }))),
     );
-    const most = Math.min(replayed.most, config.limits.maxTasks);
-    const rules = learnRules(jobs, replayed, { config, pool, to: trace.to });
+    const most = Math.min(
+      sum(pools, ({ max }) => max),
+      config.limits.maxTasks,
+    );
+    const rules = learnRules(jobs, priced, { config, pool, to: trace.to });
     return {
       jobs,
       pools,
@@ -111,33 +128,39 @@ function setsOf({ trace, config, dollarsPerHour }: SketchOptions): readonly Pool
 /** A half hour is learned when its last build is ten minutes old, at the next of the five-minute marks. */
 const LEARNED_AFTER_MS = 12.5 * MINUTE_MS;
 
+/** Plays the builds once, and chooses at each price. */
 function learnRules(
   jobs: readonly TraceJob[],
-  replayed: ReplayedPools,
+  priced: readonly ReplayedPools[],
   { config, pool, to }: { readonly config: Deployment; readonly pool: DeployedPool; readonly to: number },
-): readonly Regime[] {
-  const lookMs = (waiting: number): number => delayOf(config, (waiting * 1e6) / replayed.startMs);
-  if (pool.warm !== 'auto') {
-    const rule = { ...UNKNOWN_RULE, free: pool.warm, spareMs: 0 };
-    return [{ from: Number.NEGATIVE_INFINITY, rule, lookMs: lookMs(0) }];
-  }
+): readonly (readonly Regime[])[] {
+  const first: Regime = {
+    from: Number.NEGATIVE_INFINITY,
+    rule: pool.warm === 'auto' ? UNKNOWN_RULE : { ...UNKNOWN_RULE, free: pool.warm, spareMs: 0 },
+    lookMs: delayOf(config, 0),
+  };
+  const regimes = priced.map(() => [first]);
   const builds = jobs
     .filter(({ kind }) => kind === 'user' || kind === 'import')
     .map(({ at, seconds }) => ({ at, tookMs: Math.max(1, seconds * 1000) }));
-  const [first] = builds;
-  const regimes = [{ from: Number.NEGATIVE_INFINITY, rule: UNKNOWN_RULE, lookMs: lookMs(0) }];
-  if (first === undefined) return regimes;
-  const learning = new Learning(replayed, first.at);
+  const [since, dearest] = [builds[0]?.at, priced.at(-1)];
+  if (pool.warm !== 'auto' || since === undefined || dearest === undefined) return regimes;
+  const learning = new Learning(dearest, since);
+  const chosen = priced.map(({ waitPrice }) => learning.chosenAt(waitPrice, UNKNOWN_RULE));
   let next = 0;
   const buildsIn = (_: number, end: number) => {
     const from = next;
     while ((builds[next]?.at ?? end) < end) next++;
     return builds.slice(from, next);
   };
-  for (let end = (Math.floor(first.at / SLOT_MS) + 1) * SLOT_MS; end <= to; end += SLOT_MS) {
+  for (let end = (Math.floor(since / SLOT_MS) + 1) * SLOT_MS; end <= to; end += SLOT_MS) {
     learning.learn(buildsIn, end, Number.POSITIVE_INFINITY);
-    const { rule, cost }: ChosenRule = learning.chosen;
-    regimes.push({ from: end + LEARNED_AFTER_MS, rule, lookMs: lookMs(cost.waiting) });
+    for (const [at, { waitPrice, startMs }] of priced.entries()) {
+      const choice = learning.chosenAt(waitPrice, chosen[at]?.rule ?? UNKNOWN_RULE);
+      chosen[at] = choice;
+      const lookMs = delayOf(config, (choice.cost.waiting * 1e6) / startMs);
+      regimes[at]?.push({ from: end + LEARNED_AFTER_MS, rule: choice.rule, lookMs });
+    }
   }
   return regimes;
 }

@@ -1,22 +1,37 @@
 /** Recommends a price of waiting for a trace and a target, and the limits that the trace needs. */
+import { setImmediate } from 'node:timers/promises';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { withoutUnservedJobs } from '../bounds/of-a-trace.ts';
 import { atPriceOfWaiting, priceOfWaiting, pricesOf } from '../replay/prices.ts';
 import type { Trace } from '../trace/trace.ts';
-import { findPrice, type PriceSearch, pricePoint, type Target, USUAL_PRICES } from './price-search.ts';
+import {
+  findPrice,
+  type PricePoint,
+  type PriceSearch,
+  pricePoint,
+  type Target,
+  USUAL_PRICES,
+} from './price-search.ts';
 import { type Recommendation, recommend, startTimeOf, withStartTime } from './recommendation.ts';
-import { sketch } from './sketch.ts';
+import { sketches } from './sketch.ts';
 
-export type TuneOptions = {
+type PriceOptions = {
   readonly trace: Trace;
   readonly config: Deployment;
-  /** Undefined: shows what each price costs. */
-  readonly target: Target | undefined;
-  readonly seeds: readonly number[];
+  /** The first seed. */
+  readonly seed: number;
+  /** How many worlds each price is tried in. */
+  readonly seeds: number;
   readonly region: string;
   /** Called with the share of the work that is done, 0 to 1, and the price. */
   readonly onProgress?: (share: number, doing: string) => void;
 };
+
+/** `target`: undefined shows what each price costs. */
+export type TuneOptions = PriceOptions & { readonly target: Target | undefined };
+
+/** Enough worlds for a level that another set of them hardly changes. */
+export const USUAL_SEEDS = 8;
 
 export type Tuning = PriceSearch & {
   /** The settings for each price worth choosing, lowest price first. */
@@ -26,24 +41,31 @@ export type Tuning = PriceSearch & {
 };
 
 /** The same options give the same settings. */
-export function tune(given: TuneOptions): Tuning {
+export async function tune(given: TuneOptions): Promise<Tuning> {
   const options = { ...given, ...withoutUnservedJobs(given) };
-  const { trace, target, seeds, region, onProgress } = options;
-  const config = withStartTime(options.config, trace.startSeconds);
+  const { startSeconds } = options.trace;
+  const config = withStartTime(options.config, startSeconds);
+  const search = findPrice(options.target, await pricePoints(options));
+  const startTimeMs = startTimeOf(startSeconds);
+  return { ...search, choices: search.worth.map((point) => recommend(config, point, startTimeMs)), config };
+}
+
+/** What each price costs, lowest price first. Lets other work run between two prices. */
+export async function pricePoints(options: PriceOptions): Promise<readonly PricePoint[]> {
+  const { trace, config, seed, seeds: count, region, onProgress } = options;
+  const seeds = Array.from({ length: count }, (_, at) => seed + at);
   const configured = priceOfWaiting(config);
   const prices = [...new Set([...USUAL_PRICES, configured])].sort((a, b) => a - b);
   const perHour = pricesOf(config, region);
-  const points = prices.map((price, index) => {
-    const sketches = sketch({
-      trace,
-      config: atPriceOfWaiting(config, price),
-      seeds,
-      dollarsPerHour: (pool) => perHour[pool] ?? 0,
-    });
-    onProgress?.((index + 1) / prices.length, `$${price}`);
-    return pricePoint({ price, isConfigured: price === configured }, sketches, trace);
-  });
-  const search = findPrice(target, points);
-  const startTimeMs = startTimeOf(trace.startSeconds);
-  return { ...search, choices: search.worth.map((point) => recommend(config, point, startTimeMs)), config };
+  const configs = prices.map((price) => atPriceOfWaiting(config, price));
+  const dollarsPerHour = (pool: string): number => perHour[pool] ?? 0;
+  const points: PricePoint[] = [];
+  await setImmediate();
+  for (const sketched of sketches({ trace, configs, seeds, dollarsPerHour })) {
+    const price = prices[points.length] ?? configured;
+    points.push(pricePoint({ price, isConfigured: price === configured }, sketched, trace));
+    onProgress?.(points.length / prices.length, `$${price}`);
+    await setImmediate();
+  }
+  return points;
 }

@@ -1,7 +1,7 @@
 /** `autoscaler tune`: shows what each price of waiting costs for a trace, and recommends one. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Target } from '../../backtest/search/price-search.ts';
-import { type Tuning, tune } from '../../backtest/search/tune.ts';
+import { type Tuning, tune, USUAL_SEEDS } from '../../backtest/search/tune.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { isMonthly } from '../backtest/amounts.ts';
 import { cautionsOf } from '../backtest/cautions.ts';
@@ -26,7 +26,6 @@ type TuneOptions = SubjectOptions & {
   readonly region: string;
 };
 
-const DEFAULT_SEEDS = 8;
 const MOST_SEEDS = 20;
 
 export function addTuneCommand(program: Command, { cliEnvironment }: CommandContext): void {
@@ -36,13 +35,13 @@ export function addTuneCommand(program: Command, { cliEnvironment }: CommandCont
     .option('--budget <dollars>', 'the most that tasks may cost per month', parseValue)
     .option('--mean-wait <seconds>', 'the longest average wait of people', parseSeconds)
     .option('--p95-wait <seconds>', 'the longest wait of 95 % of the builds of people', parseSeconds)
-    .option('--seeds <number>', 'worlds in which each price is tried', countTo(MOST_SEEDS), DEFAULT_SEEDS)
+    .option('--seeds <number>', 'worlds in which each price is tried', countTo(MOST_SEEDS), USUAL_SEEDS)
     .option('--json', 'print the result as one JSON document', false)
     .option('--seed <number>', 'the first seed; the same seed gives the same figures', wholeNumber, 1);
   withPriceOptions(command).action((options: TuneOptions) => tuneHistory(options, cliEnvironment));
 }
 
-function tuneHistory(options: TuneOptions, cliEnvironment: CliEnvironment): void {
+async function tuneHistory(options: TuneOptions, cliEnvironment: CliEnvironment): Promise<void> {
   const target = targetOf(options);
   const subject = readSubject(options, cliEnvironment);
   if (target?.kind === 'budget' && !isMonthly(subject.trace))
@@ -51,7 +50,7 @@ function tuneHistory(options: TuneOptions, cliEnvironment: CliEnvironment): void
     );
   for (const caution of cautionsOf(subject)) cliEnvironment.err(`warning: ${caution}\n`);
   const { seeds } = options;
-  const tuning = run(subject, target, options, cliEnvironment);
+  const tuning = await run(subject, target, options, cliEnvironment);
   const { config: _config, best, points, choices } = tuning;
   if (target !== undefined && best === undefined) throw new InputError(unreachableText(target, tuning));
   const text = options.json
@@ -81,16 +80,15 @@ function parseSeconds(text: string): number {
   throw new InvalidArgumentError('Write a number of seconds, 0 or more, such as 2.5.');
 }
 
-function run(
+async function run(
   { trace, config }: Subject,
   target: Target | undefined,
-  { seed, seeds: count, region }: TuneOptions,
+  { seed, seeds, region }: TuneOptions,
   cliEnvironment: CliEnvironment,
-): Tuning {
-  const seeds = Array.from({ length: count }, (_, at) => seed + at);
+): Promise<Tuning> {
   const progress = showProgress(cliEnvironment);
   try {
-    return tune({ trace, config, target, seeds, region, onProgress: progress.show });
+    return await tune({ trace, config, target, seed, seeds, region, onProgress: progress.show });
   } finally {
     progress.end();
   }

@@ -1,8 +1,9 @@
 /** How close the sketch of `tune` is to the function. */
 import { describe, expect, it } from 'vitest';
 import { estimatesOf } from '../../backtest/estimate/estimate.ts';
-import { sketch } from '../../backtest/search/sketch.ts';
-import type { TraceJob } from '../../backtest/trace/trace.ts';
+import { type Sketch, sketches } from '../../backtest/search/sketch.ts';
+import type { Trace, TraceJob } from '../../backtest/trace/trace.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { aDeployment, aTrace, aTraceJob, atSecond, DOLLARS_PER_HOUR, runOurs } from './support.ts';
 
 const MINUTE = 60;
@@ -16,14 +17,20 @@ const JOBS: readonly TraceJob[] = Array.from({ length: 30 }, (_, at) =>
   }),
 ).toSorted((a, b) => a.at - b.at);
 
+const traceOf = (jobs: readonly TraceJob[]) => aTrace({ to: atSecond(HOURS * 60 * MINUTE), jobs });
+const atPrice = (person: number, settings: object = {}, maxTasks = 500) =>
+  aDeployment([{ min: 0, max: 10, waiting: { person }, ...settings }], maxTasks);
+const sketchAll = (trace: Trace, configs: readonly Deployment[]) => [
+  ...sketches({ trace, configs, seeds: [1, 2, 3], dollarsPerHour: () => DOLLARS_PER_HOUR }),
+];
+
 function sketchAt(person: number, settings: object = {}, jobs = JOBS, maxTasks = 500) {
-  const trace = aTrace({ to: atSecond(HOURS * 60 * MINUTE), jobs });
-  const config = aDeployment([{ min: 0, max: 10, waiting: { person }, ...settings }], maxTasks);
-  const dollarsPerHour = () => DOLLARS_PER_HOUR;
-  return { trace, config, sketches: sketch({ trace, config, seeds: [1, 2, 3], dollarsPerHour }) };
+  const [trace, config] = [traceOf(jobs), atPrice(person, settings, maxTasks)];
+  const [sketched = []] = sketchAll(trace, [config]);
+  return { trace, config, sketches: sketched };
 }
 
-const levelsOf = (sketches: ReturnType<typeof sketch>) => estimatesOf(sketches.map(({ days }) => days));
+const levelsOf = (sketched: readonly Sketch[]) => estimatesOf(sketched.map(({ days }) => days));
 
 describe('the sketch', () => {
   it('has about the cost and the waits of a replay', async () => {
@@ -57,7 +64,13 @@ describe('the sketch', () => {
     expect(bare).toBeLessThan(month);
   });
 
-  it('is the same for the same seed', () => {
-    expect(sketchAt(0.1).sketches).toEqual(sketchAt(0.1).sketches);
+  it('is the same for the same seed, beside other prices too', () => {
+    const prices = [0, 0.01, 0.1, 1];
+    const together = sketchAll(
+      traceOf(JOBS),
+      prices.map((price) => atPrice(price)),
+    );
+    expect(together).toEqual(prices.map((price) => sketchAt(price).sketches));
+    expect(new Set(together.map((each) => JSON.stringify(each))).size).toBeGreaterThan(1);
   });
 });

@@ -4,7 +4,7 @@
  * time.
  */
 import { percentile } from '../model/collections.ts';
-import { type ChosenRule, chooseRule } from './choose-rule.ts';
+import { type ChosenRule, chooseRule, type RuleInReplay } from './choose-rule.ts';
 import {
   type ReplayedBuild,
   type ReplayedPools,
@@ -69,6 +69,8 @@ export class Learning {
   /** The builds of the next half hour that are still to be played; undefined: all of them. */
   #queue: ReplayedBuild[] | undefined;
   #durations: readonly number[] = [];
+  /** What each rule has cost, as it counts now. */
+  #played: readonly RuleInReplay[] = [];
   chosen: ChosenRule;
 
   /** `from`: the time of the first build. */
@@ -134,10 +136,21 @@ export class Learning {
 
   #choose(before: StockRule): ChosenRule {
     const now = this.#slots;
-    const replayed = this.#candidates.map(({ replay: { rule }, tasks, waiting }) => ({
+    this.#played = this.#candidates.map(({ replay: { rule }, tasks, waiting }) => ({
       rule,
       cost: { tasks: tasks.at(now), waiting: waiting.at(now) },
     }));
-    return chooseRule(replayed, { hours: this.#hours.at(now), pools: this.pools, before });
+    return this.chosenAt(this.pools.waitPrice, before);
+  }
+
+  /** The choice at another price of waiting: what is played does not depend on it. `before`: at that price. */
+  chosenAt(waitPrice: number, before: StockRule): ChosenRule {
+    const factor = waitPrice === this.pools.waitPrice ? 1 : waitPrice / this.pools.waitPrice;
+    const played = this.#played.map(({ rule, cost: { tasks, waiting } }) => ({
+      rule,
+      cost: { tasks, waiting: waiting * factor },
+    }));
+    const pools = { ...this.pools, waitPrice };
+    return chooseRule(played, { hours: this.#hours.at(this.#slots), pools, before });
   }
 }
