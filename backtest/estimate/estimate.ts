@@ -110,6 +110,11 @@ function positive(value: number, margin: number | undefined): Estimate {
   return { value, range: [value / factor, value * factor] };
 }
 
+export function timesOf({ value, range }: Estimate, factor: number): Estimate {
+  if (range === undefined) return { value: value * factor };
+  return { value: value * factor, range: [range[0] * factor, range[1] * factor] };
+}
+
 /** The first of sorted values that is enough, by bisection; 0 without values. */
 function firstOf(sorted: readonly number[], isEnough: (value: number) => boolean): number {
   let [low, high] = [0, sorted.length - 1];

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 import type { WaitParts } from '../../lambda/decision/waits/wait-parts.ts';
-import type { Estimates } from '../estimate/estimate.ts';
+import type { Estimate, Estimates } from '../estimate/estimate.ts';
 import type { JobKind } from '../trace/trace.ts';
 
 export type Backtest = {
@@ -34,6 +34,20 @@ export type Backtest = {
   /** The autoscaler, then each policy with its best settings, then policies with default settings. */
   readonly runs: readonly PolicyRun[];
   readonly bounds: readonly Bound[];
+  /** The autoscaler at several prices of waiting, in sketches. The lowest price comes first. */
+  readonly prices: readonly SketchedPrice[];
+};
+
+export type SketchedPrice = {
+  /** Dollars for each minute of a person. The other prices of waiting change in proportion. */
+  readonly price: number;
+  readonly isConfigured: boolean;
+  /** Sketches of which these are the levels. */
+  readonly seeds: number;
+  /** Tasks and launches in the time of the trace. */
+  readonly dollars: Estimate;
+  readonly meanWaitS: Estimate;
+  readonly p95WaitS: Estimate;
 };
 
 export type Bound = {

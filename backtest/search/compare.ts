@@ -1,15 +1,18 @@
 /** Computes a backtest: the autoscaler and other policies on one trace, and the lower bounds. */
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { MONTH_MS } from '../../lambda/decision/model/units.ts';
 import { boundsOf, withoutUnservedJobs } from '../bounds/of-a-trace.ts';
-import { estimatesOf } from '../estimate/estimate.ts';
+import { estimatesOf, timesOf } from '../estimate/estimate.ts';
 import { BASELINES } from '../policies/index.ts';
 import type { Policy, PolicySettings } from '../policies/policy.ts';
 import { priceDate, pricesOf } from '../replay/prices.ts';
-import type { Backtest, PolicyRun } from '../replay/result.ts';
+import type { Backtest, PolicyRun, SketchedPrice } from '../replay/result.ts';
 import { stepOf } from '../replay/sampler.ts';
 import { startLatencies, startSecondsOf } from '../replay/start-latencies.ts';
 import type { Trace } from '../trace/trace.ts';
+import type { PricePoint } from './price-search.ts';
 import { runsOf, search } from './search.ts';
+import { pricePoints, USUAL_SEEDS } from './tune.ts';
 import { type Order, Progress, type WorkerPool } from './worker-pool.ts';
 
 export type CompareOptions = {
@@ -34,10 +37,11 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
   const { trace, config, seed, skipped, valueOfMinute, region, unfit } = options;
   const prices = pricesOf(config, region);
   const progress = new Progress(options);
-  const [ours, others, bounds] = await Promise.all([
+  const [ours, others, bounds, points] = await Promise.all([
     ownRun(options, progress),
     Promise.all(policiesOf(options).map((policy) => policyRuns(policy, options, progress))),
     boundsOf(options, (pool) => prices[pool] ?? 0),
+    pricePoints({ ...options, seeds: USUAL_SEEDS, onProgress: progress.add('prices of waiting', 0.5) }),
   ]);
   return {
     version: 1,
@@ -69,7 +73,17 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
     stepS: stepOf(trace),
     runs: [ours, ...others.flatMap(([best]) => best ?? []), ...others.flatMap(([, ...asIs]) => asIs)],
     bounds,
+    prices: points.map((point) => sketchedPrice(point, trace)),
   };
+}
+
+/** With the cost of the trace, not of a month. */
+function sketchedPrice(
+  { price, isConfigured, seeds, estimates }: PricePoint,
+  { from, to }: Trace,
+): SketchedPrice {
+  const { dollarsPerMonth, ...waits } = estimates;
+  return { price, isConfigured, seeds, dollars: timesOf(dollarsPerMonth, (to - from) / MONTH_MS), ...waits };
 }
 
 /** The order of one run: everything that a thread needs. */

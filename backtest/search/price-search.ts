@@ -98,6 +98,8 @@ export type PricePoint = {
   readonly price: number;
   readonly isConfigured: boolean;
   readonly seeds: number;
+  /** All days. */
+  readonly estimates: Estimates;
   /** The days by which the price is chosen. */
   readonly seen: Estimates;
   /** The days that are held back. Undefined: the history is too short. */
@@ -149,6 +151,7 @@ export function pricePoint(
     sketches.map(({ days }) => days.filter((_, day) => isHeldBack[day] === which));
   return {
     ...{ price, isConfigured, seeds: sketches.length },
+    estimates: allAsReplayed(estimatesOf(sketches.map(({ days }) => days))),
     seen: allAsReplayed(estimatesOf(daysOf(false))),
     heldOut: isHeldBack.includes(true) ? levelsOf(allAsReplayed(estimatesOf(daysOf(true)))) : undefined,
     launches: meanOf(sketches.map(({ launches }) => launches)),

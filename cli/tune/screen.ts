@@ -2,7 +2,14 @@
 
 import { atPriceOfWaiting } from '../../backtest/replay/prices.ts';
 import { rangesText } from '../../backtest/report/parts/headline.ts';
-import { brief, dollars, estimateText, jobsLabel, seconds } from '../../backtest/report/parts/numbers.ts';
+import {
+  brief,
+  dollars,
+  estimateText,
+  jobsLabel,
+  priceText,
+  seconds,
+} from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import {
   figureOf,
@@ -120,14 +127,6 @@ const NOTES: readonly string[] = [
   'A month is 730 hours. The cost is of tasks only: network, logs and the function',
   'cost extra (docs/cost.md).',
 ];
-
-/** Dollars with two decimals, up to four if needed. */
-const priceText = (price: number): string =>
-  `$${price.toLocaleString('en-US', {
-    minimumFractionDigits: 2,
-    maximumFractionDigits: 4,
-    useGrouping: false,
-  })}`;
 
 function targetText(target: Target): string {
   switch (target.kind) {

@@ -15,20 +15,17 @@ const CONFIGURED = 0.1;
 /** The range is a quarter of the level to both sides. */
 const estimate = (value: number): Estimate => ({ value, range: [value * 0.75, value * 1.25] });
 
-const point = (price: number, dollarsPerMonth: number, meanWaitS: number): PricePoint => ({
-  price,
-  isConfigured: price === CONFIGURED,
-  seeds: 8,
-  seen: {
+function point(price: number, dollarsPerMonth: number, meanWaitS: number): PricePoint {
+  const estimates = {
     dollarsPerMonth: estimate(dollarsPerMonth),
     meanWaitS: estimate(meanWaitS),
     p95WaitS: estimate(5 * meanWaitS),
-  },
-  heldOut: undefined,
-  launches: 0,
-  idleLaunches: 0,
-  peaks: { all: 0, byPool: {} },
-});
+  };
+  return {
+    ...{ price, isConfigured: price === CONFIGURED, seeds: 8, estimates, seen: estimates },
+    ...{ heldOut: undefined, launches: 0, idleLaunches: 0, peaks: { all: 0, byPool: {} } },
+  };
+}
 
 /** Without chance: with the price, cost grows and the wait falls. */
 const smooth = (price: number): PricePoint => point(price, 100 * Math.sqrt(price), 1 / Math.sqrt(price));

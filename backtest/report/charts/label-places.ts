@@ -2,7 +2,12 @@
 import type { Size } from './style.ts';
 
 export type Spot = { readonly x: number; readonly y: number };
-export type NamedPoint = Spot & { readonly name: string; readonly isBold?: boolean };
+/** `radius`: half of its symbol in pixels. @default of the largest symbol */
+export type NamedPoint = Spot & {
+  readonly name: string;
+  readonly isBold?: boolean;
+  readonly radius?: number;
+};
 export type Box = Spot & Size;
 /** Where the label is: its left end, middle or right end (`align`), measured from the point. */
 export type LabelPlace = {
@@ -14,8 +19,7 @@ export type LabelPlace = {
   readonly leader?: readonly [from: Spot, to: Spot];
 };
 
-/** Half of the largest symbol. */
-const POINT = 9;
+const LARGEST_RADIUS = 9;
 const GAP = 3;
 const LINE_HEIGHT = 16;
 /** Pixels of an average letter, rounded up: only a browser knows the real width of a text. */
@@ -47,7 +51,7 @@ export type Surroundings = {
   readonly lines?: readonly (readonly Spot[])[];
 };
 
-/** A label without room is undefined: the legend and the tooltip have the name too. */
+/** A label without name or room is undefined: the tooltip has the name too. */
 export function placeLabels(
   points: readonly NamedPoint[],
   { area, occupied = [], lines = [] }: Surroundings,
@@ -90,7 +94,7 @@ function withoutClashes(chosen: readonly (Option | undefined)[]): readonly (Opti
 type Option = { readonly place: LabelPlace; readonly box: Box; readonly cost: number };
 
 function placesOf(point: NamedPoint): readonly Option[] {
-  const texts = [point.name, ...inTwoLines(point.name)];
+  const texts = [point.name, ...inTwoLines(point.name)].filter((text) => text !== '');
   return texts.flatMap((text, at) =>
     DISTANCES.flatMap((distance, step) =>
       DIRECTIONS.map((direction, rank) => ({
@@ -106,10 +110,11 @@ type Direction = (typeof DIRECTIONS)[number];
 function placeAt(point: NamedPoint, text: string, [right, down]: Direction, distance: number) {
   const { width, height } = sizeOf(text, point.isBold ?? false);
   // a diagonal neighbour begins at the corner of the point
-  const away = (right !== 0 && down !== 0 ? POINT * 0.7 : POINT) + GAP + distance;
+  const { radius = LARGEST_RADIUS } = point;
+  const away = (right !== 0 && down !== 0 ? radius * 0.7 : radius) + GAP + distance;
   const [dx, dy] = [right * (away + width / 2), down * (away + height / 2)];
   const box = { x: point.x + dx - width / 2, y: point.y + dy - height / 2, width, height };
-  const from = { x: point.x + right * POINT, y: point.y + down * POINT };
+  const from = { x: point.x + right * radius, y: point.y + down * radius };
   const to = { x: point.x + right * away, y: point.y + down * away };
   const align = right === 0 ? 'center' : right > 0 ? 'left' : 'right';
   const place: LabelPlace = {
@@ -136,11 +141,11 @@ function inTwoLines(name: string): readonly string[] {
   return middle === undefined ? [] : [`${name.slice(0, middle)}\n${name.slice(middle + 1)}`];
 }
 
-const boxOfPoint = ({ x, y }: Spot): Box => ({
-  x: x - POINT,
-  y: y - POINT,
-  width: 2 * POINT,
-  height: 2 * POINT,
+const boxOfPoint = ({ x, y, radius = LARGEST_RADIUS }: NamedPoint): Box => ({
+  x: x - radius,
+  y: y - radius,
+  width: 2 * radius,
+  height: 2 * radius,
 });
 
 /** One spot for each 6 pixels of a line. */

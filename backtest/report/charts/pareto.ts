@@ -1,15 +1,28 @@
-/** Cost against wait: one point for each policy, one dashed line for each lower bound of the cost. */
+/**
+ * Cost against wait: one point for each policy, a curve of the autoscaler's prices of waiting, and
+ * one dashed line for each lower bound of the cost.
+ */
 import type { EChartsOption } from 'echarts';
 import type { Backtest, Bound, PolicyRun } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
 import { dollars, hours, seconds, share } from '../parts/numbers.ts';
 import { lookOf, policyName } from '../parts/palette.ts';
 import { type Box, type LabelPlace, placeLabels, type Spot } from './label-places.ts';
-import { AXIS, BASE, indexOfHit, type Size, TOOLTIP } from './style.ts';
+import {
+  curveSeries,
+  levelsOf,
+  type Point,
+  PRICE_RADIUS,
+  priceLook,
+  priceNames,
+  priceTip,
+  rangesOf,
+  type WaitAxis,
+} from './price-curve.ts';
+import { AXIS, BASE, indexOfHit, type Size, THIN_LINES, TOOLTIP } from './style.ts';
 import { costTicks, LEAST_COST, LEAST_WAIT_S, logShare, onAxis, waitTicks } from './ticks.ts';
 
 export type CostAxis = 'dollars' | 'hours';
-export type WaitAxis = 'mean' | 'p95';
 export type ParetoAxes = { readonly cost: CostAxis; readonly wait: WaitAxis };
 
 const MARGIN = { left: 56, right: 18, top: 16, bottom: 46 } as const;
@@ -19,24 +32,36 @@ const BOUND_NAME = { width: 20, height: 110 } as const;
 /** Pixels. Points that are closer than this hide one another, so they share a tooltip. */
 const OVERLAP_DISTANCE = 8;
 
-/** The first series has the policies, in the order of `backtest.runs`. */
+/** The first series has the policies, in the order of `backtest.runs`, then the prices of waiting. */
 export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): EChartsOption {
   const { runs, bounds } = backtest;
   const area = {
     width: size.width - MARGIN.left - MARGIN.right,
     height: size.height - MARGIN.top - MARGIN.bottom,
   };
-  const points = runs.map((run) => pointOf(run, axes));
+  const ofRuns = runs.map((run) => pointOf(run, axes));
+  // a sketch has no task-hours
+  const prices = axes.cost === 'dollars' ? backtest.prices : [];
+  const curve = prices.map((price) => levelsOf(price, axes.wait));
+  const points = [...ofRuns, ...curve];
+  const ranges = prices.flatMap((price) => rangesOf(price, axes.wait));
+  const shown = [...points, ...ranges.flat()];
   const ideals = axes.wait === 'mean' ? bounds.map((bound) => idealOf(bound, axes.cost)) : [];
-  const scales = { costs: costScale(backtest, axes.cost, area), waits: waitScale([...points, ...ideals]) };
+  const scales = {
+    costs: costScale(shown, bounds, axes.cost, area),
+    waits: waitTicks([...shown, ...ideals].map(([, wait]) => wait)),
+  };
   const lines = boundLines(bounds, axes.cost, scales, area);
   const inArea = (point: Point): Spot => spotOf(point, scales, area);
-  const named = points.map((point, at) => ({
-    name: runs[at]?.title ?? '',
+  const spots = points.map(inArea);
+  const names = [...runs.map(({ title }) => title), ...priceNames(prices, spots.slice(runs.length))];
+  const named = spots.map((spot, at) => ({
+    ...spot,
+    ...(at < runs.length ? {} : { radius: PRICE_RADIUS }),
+    name: names[at] ?? '',
     isBold: at === 0,
-    ...inArea(point),
   }));
-  const best = bestOf(points);
+  const best = bestOf(ofRuns);
   const places = placeLabels(named, {
     area,
     occupied: [
@@ -45,6 +70,7 @@ export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): 
     ],
     lines: [
       stepsOf(best.map(inArea)),
+      spots.slice(runs.length),
       ...lines.map(({ x }) => [
         { x, y: 0 },
         { x, y: area.height },
@@ -55,7 +81,11 @@ export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): 
   return {
     ...BASE,
     grid: MARGIN,
-    tooltip: { ...TOOLTIP, trigger: 'item', formatter: (hit) => tipOf(runs, named, hit) },
+    tooltip: {
+      ...TOOLTIP,
+      trigger: 'item',
+      formatter: (hit) => tipOf([...runs.map(figuresText), ...prices.map(priceTip)], spots, hit),
+    },
     xAxis: {
       ...logAxis(scales.costs, LEAST_COST[axes.cost], axes.cost === 'dollars' ? roundDollars : hours),
       name: axes.cost === 'dollars' ? 'Fargate, dollars' : 'task-hours',
@@ -64,12 +94,17 @@ export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): 
     yAxis: logAxis(scales.waits, LEAST_WAIT_S, seconds),
     series: [
       {
-        ...policies(runs, points.map(drawn), places),
+        ...marks(
+          [...runs.map((_, at) => policyLook(at)), ...prices.map(priceLook)],
+          points.map(drawn),
+          places,
+        ),
         markLine: boundsMark(lines),
         markArea: impossible(bounds, axes.cost, scales.costs[0] ?? 0),
       },
       { ...frontier(best, drawn), markLine: leadersMark(places) },
       { ...IDEALS, data: ideals.map(drawn) },
+      curveSeries(curve, ranges, drawn),
     ],
   };
 }
@@ -77,22 +112,23 @@ export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): 
 type Scales = { readonly costs: readonly number[]; readonly waits: readonly number[] };
 
 /** Begins one tick lower if the name of the first bound would cover the other axis. */
-function costScale({ runs, bounds }: Backtest, cost: CostAxis, { width }: Size): readonly number[] {
+function costScale(
+  points: readonly Point[],
+  bounds: readonly Bound[],
+  cost: CostAxis,
+  { width }: Size,
+): readonly number[] {
   const limits = bounds.map((bound) => costOf(bound, cost)).filter((limit) => limit > 0);
-  const costs = [...runs.map((run) => pointOf(run, { cost, wait: 'mean' })[0]), ...limits];
+  const costs = [...points.map(([each]) => each), ...limits];
   const ticks = costTicks(costs, LEAST_COST[cost]);
   const isTight = limits.some((limit) => logShare(ticks, limit) * width < BOUND_NAME.width);
   return isTight ? costTicks([...costs, ...ticks.slice(0, 1)], LEAST_COST[cost]) : ticks;
 }
 
-const waitScale = (points: readonly Point[]): readonly number[] => waitTicks(points.map(([, wait]) => wait));
-
 const spotOf = ([cost, wait]: Point, { costs, waits }: Scales, { width, height }: Size) => ({
   x: logShare(costs, cost) * width,
   y: (1 - logShare(waits, wait)) * height,
 });
-
-type Point = [cost: number, wait: number];
 
 function pointOf({ figures: { waitOfPeople: wait, dollars, tasks } }: PolicyRun, axes: ParetoAxes): Point {
   return [
@@ -127,8 +163,18 @@ function logAxis(ticks: readonly number[], least: number, label: (tick: number) 
   };
 }
 
-function policies(
-  runs: readonly PolicyRun[],
+function policyLook(at: number) {
+  const { color, symbol } = lookOf(at);
+  return {
+    symbol,
+    symbolSize: at === 0 ? 16 : 13,
+    itemStyle: { color, opacity: 1, borderColor: 'var(--paper)', borderWidth: 1.5 },
+    label: { color, ...(at === 0 ? { fontWeight: 700 as const } : {}) },
+  };
+}
+
+function marks(
+  looks: readonly ReturnType<typeof policyLook>[],
   points: readonly Point[],
   places: readonly (LabelPlace | undefined)[],
 ) {
@@ -138,16 +184,11 @@ function policies(
     emphasis: { disabled: true },
     // in front of lines
     z: 4,
-    data: runs.map((_, at) => {
-      const { color, symbol } = lookOf(at);
-      return {
-        value: points[at] ?? [],
-        symbol,
-        symbolSize: at === 0 ? 16 : 13,
-        itemStyle: { color, opacity: 1, borderColor: 'var(--paper)', borderWidth: 1.5 },
-        label: { ...labelAt(places[at]), color, ...(at === 0 ? { fontWeight: 700 as const } : {}) },
-      };
-    }),
+    data: looks.map((look, at) => ({
+      ...look,
+      value: points[at] ?? [],
+      label: { ...labelAt(places[at]), ...look.label },
+    })),
   };
 }
 
@@ -168,10 +209,7 @@ const labelAt = (place: LabelPlace | undefined) => ({
 function leadersMark(places: readonly (LabelPlace | undefined)[]) {
   const inChart = ({ x, y }: Spot) => ({ x: x + MARGIN.left, y: y + MARGIN.top });
   return {
-    symbol: 'none',
-    silent: true,
-    label: { show: false },
-    lineStyle: { color: 'var(--faint)', type: 'solid' as const, width: 1 },
+    ...THIN_LINES,
     data: places.flatMap((place): [Spot, Spot][] =>
       place?.leader === undefined ? [] : [[inChart(place.leader[0]), inChart(place.leader[1])]],
     ),
@@ -205,11 +243,11 @@ const around = ({ x, y }: Spot): Box => ({ x: x - 6, y: y - 6, width: 12, height
 /** Points of the bounds: their cost, and the mean wait that remains. */
 const IDEALS = {
   type: 'scatter' as const,
-  symbol: 'emptyCircle',
+  symbol: 'circle',
   symbolSize: 9,
   silent: true,
   clip: false,
-  itemStyle: { color: 'var(--muted)', opacity: 1 },
+  itemStyle: { color: 'var(--paper)', opacity: 1, borderColor: 'var(--muted)', borderWidth: 2 },
   tooltip: { show: false },
 };
 
@@ -246,6 +284,8 @@ function boundsMark(lines: readonly BoundLine[]) {
   return {
     symbol: 'none',
     silent: true,
+    // echarts rounds to cents otherwise
+    precision: 9,
     label: {
       formatter: '{b}',
       color: 'var(--muted)',
@@ -269,13 +309,13 @@ function impossible(bounds: readonly Bound[], cost: CostAxis, from: number) {
   return { silent: true, itemStyle: { color: 'var(--wash)' }, data: to > from ? [area] : [] };
 }
 
-function tipOf(runs: readonly PolicyRun[], spots: readonly Spot[], hit: unknown): string {
+function tipOf(texts: readonly Html[], spots: readonly Spot[], hit: unknown): string {
   const spot = spots[indexOfHit(hit)];
   if (spot === undefined) return '';
   const isHere = (other: Spot | undefined): boolean =>
     other !== undefined && Math.hypot(other.x - spot.x, other.y - spot.y) < OVERLAP_DISTANCE;
-  return runs
-    .flatMap((run, place) => (isHere(spots[place]) ? [figuresText(run, place)] : []))
+  return texts
+    .filter((_, place) => isHere(spots[place]))
     .map(({ text }) => text)
     .join('');
 }

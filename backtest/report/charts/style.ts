@@ -44,6 +44,14 @@ export const CROSSHAIR = {
   label: { show: false },
 } as const;
 
+/** Of a mark line without arrows and text. */
+export const THIN_LINES = {
+  symbol: 'none',
+  silent: true,
+  label: { show: false },
+  lineStyle: { color: 'var(--faint)', type: 'solid' as const, width: 1 },
+};
+
 export const swatch = (color: string) => html`<i class="swatch" style="background:${color}"></i>`;
 
 /** The index of the item under the pointer, from what echarts gives a tooltip. 0: the first one. */

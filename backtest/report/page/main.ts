@@ -12,7 +12,7 @@ if (backtest.runs.some(({ pools }) => pools.length > 0)) showPools(backtest);
 liveChart('wait-shares', 225).show(() => waitSharesOption(backtest));
 
 function showCosts(): void {
-  const [p95, mean] = [liveChart('pareto-p95', 300), liveChart('pareto-mean', 300)];
+  const [p95, mean] = [liveChart('pareto-p95', 280), liveChart('pareto-mean', 280)];
   const choice = byId('pareto-cost');
   const draw = (): void => {
     const cost =

@@ -78,6 +78,7 @@ export function policyHead({ runs }: Backtest, at: number, scope: 'col' | 'row' 
 export const policyHeads = (backtest: Backtest): readonly Html[] =>
   backtest.runs.map((_, at) => policyHead(backtest, at, 'col'));
 
-export function policyLegend(backtest: Backtest): Html {
-  return html`<ul class="legend">${backtest.runs.map(({ title }, at) => html`<li>${policyName(title, at)}</li>`)}</ul>`;
+/** `more`: items after the policies. */
+export function policyLegend(backtest: Backtest, more: readonly Html[] = []): Html {
+  return html`<ul class="legend">${backtest.runs.map(({ title }, at) => html`<li>${policyName(title, at)}</li>`)}${more}</ul>`;
 }

@@ -33,6 +33,14 @@ export function estimateText(
 export const brief = (value: number): string =>
   value >= 100 ? count(value) : String(Number(value.toPrecision(value < 1 ? 2 : 3)));
 
+/** Dollars for each minute of waiting: two decimals, up to four if needed. */
+export const priceText = (price: number): string =>
+  `$${price.toLocaleString('en-US', {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 4,
+    useGrouping: false,
+  })}`;
+
 /** Dollars and cents without a sign, for columns: `4,112.00`. */
 export const cents = (value: number): string => grouped(value, 2);
 

@@ -1,7 +1,8 @@
 /** The section of cost against wait, for every policy and both bounds. */
 import type { Backtest } from '../../replay/result.ts';
-import { type CostAxis, paretoOption, type WaitAxis } from '../charts/pareto.ts';
+import { type CostAxis, paretoOption } from '../charts/pareto.ts';
 import { drawPicture } from '../charts/picture.ts';
+import { CURVE_COLOR, type WaitAxis } from '../charts/price-curve.ts';
 import {
   cell,
   chartOf,
@@ -16,7 +17,7 @@ import {
   wide,
 } from '../parts/figure.ts';
 import { type Html, html } from '../parts/html.ts';
-import { count, dollars, hours, seconds } from '../parts/numbers.ts';
+import { count, dollars, hours, priceText, seconds } from '../parts/numbers.ts';
 
 const PICTURE = { width: 520, height: 380 };
 const COSTS: readonly { readonly cost: CostAxis; readonly name: string }[] = [
@@ -35,12 +36,12 @@ export function costsSection(backtest: Backtest): Html {
     ({ cost, name }, at) =>
       html`<label><input type="radio" name="cost" value="${cost}"${at === 0 ? html` checked` : ''}> ${name}</label>`,
   )}</fieldset>
-${policyLegend(backtest)}
+${policyLegend(backtest, [html`<li class="policy"><i class="swatch line" style="border-color:${CURVE_COLOR}"></i>autoscaler at other prices of waiting (sketch)</li>`])}
 <div class="pair">${WAITS.map(({ wait, id, title }) =>
     figureOf({
       id,
       title,
-      description: `Each point is a policy. The vertical axis is its ${wait === 'p95' ? 'p95' : 'mean'} wait, the horizontal axis its cost. Both are logarithmic.`,
+      description: `Each point is a policy, each small circle a price of waiting. The vertical axis is its ${wait === 'p95' ? 'p95' : 'mean'} wait, the horizontal axis its cost. Both are logarithmic.`,
       chart: chartOf(
         id,
         drawPicture(id, (size) => paretoOption(backtest, { cost: 'dollars', wait }, size), PICTURE),
@@ -49,7 +50,31 @@ ${policyLegend(backtest)}
     }),
   )}</div>
 ${fold('Show as a table', costsTable(backtest))}
+</section>
+${pricesSection(backtest)}`;
+}
+
+/** What the curve is, how far its present point is from the replay, and how to choose. */
+function pricesSection({ prices, runs: [ours] }: Backtest): Html {
+  const now = prices.find(({ isConfigured }) => isConfigured);
+  if (now === undefined || ours === undefined) return html``;
+  const { waitOfPeople, dollars: cost } = ours.figures;
+  const replay = `${dollars(cost.tasks)} with a mean wait of ${seconds(waitOfPeople.meanS)}`;
+  const sketch = `${dollars(now.dollars.value)} with ${seconds(now.meanWaitS.value)}`;
+  const ranges = now.dollars.range ? ' Thin lines show the range of nine in ten weeks like these days.' : '';
+  return html`<section aria-labelledby="prices"><h2 id="prices">Other prices of waiting</h2>
+<p>The line with small circles in the charts above is the autoscaler at other prices for a minute of waiting (<code>waiting.person</code>). It comes from a quick sketch with ${now.seeds} seeds, not from replays. At the present price, ${priceText(now.price)}, the replay costs ${replay}, and the sketch costs ${sketch}.${ranges} The line has dollars only, as a sketch counts no task-hours. <code>autoscaler tune</code> chooses a price for a budget or a wait.</p>
+${pricesTable(prices)}
 </section>`;
+}
+
+function pricesTable(prices: Backtest['prices']): Html {
+  const rows = prices.map(
+    ({ price, isConfigured, dollars: cost, meanWaitS, p95WaitS }) =>
+      html`<tr>${rowHead(`${priceText(price)}${isConfigured ? ' now' : ''}`)}<td>${estimateOf(cost, dollars)}</td><td>${estimateOf(meanWaitS, seconds)}</td><td>${estimateOf(p95WaitS, seconds)}</td></tr>`,
+  );
+  const heads = ['a minute', 'Fargate', 'mean wait', 'p95 wait'];
+  return wide('Prices of waiting', tableOf(html` id="prices-table"`, heads, rows));
 }
 
 function costsTable(backtest: Backtest): Html {

@@ -9,7 +9,6 @@ import { zoneLabel } from '../parts/times.ts';
 export function settingsSection(backtest: Backtest): Html {
   return html`<section aria-labelledby="settings"><h2 id="settings">Settings</h2>
 <dl class="settings">${Object.entries(settingsOf(backtest)).map(([name, value]) => html`<div><dt>${name}</dt><dd><bdi>${value}</bdi></dd></div>`)}</dl>
-<p><code>autoscaler tune</code> finds the price of waiting for a budget or a wait on this trace.</p>
 ${wide('Settings of the policies', policiesTable(backtest))}
 ${wide('Pools', poolsTable(backtest))}
 </section>`;

@@ -5,7 +5,7 @@ import {
   type NamedPoint,
   placeLabels,
 } from '../../../backtest/report/charts/label-places.ts';
-import { paretoOption } from '../../../backtest/report/charts/pareto.ts';
+import { type ParetoAxes, paretoOption } from '../../../backtest/report/charts/pareto.ts';
 import { drawPicture } from '../../../backtest/report/charts/picture.ts';
 import { desiredCounts, poolSeriesOption } from '../../../backtest/report/charts/pool-series.ts';
 import { costTicks, LEAST_COST, logShare, waitTicks } from '../../../backtest/report/charts/ticks.ts';
@@ -64,18 +64,15 @@ describe('the chart of costs and waits', () => {
       };
     });
     const bounds = BASE.bounds.map((bound, at) => ({ ...bound, dollars: limits[at] ?? 0 }));
-    return { ...BASE, runs, bounds };
+    return { ...BASE, runs, bounds, prices: [] };
   }
 
+  const pictureOf = (backtest: Backtest, axes: ParetoAxes = { cost: 'dollars', wait: 'p95' }): string =>
+    drawPicture('pareto', (size) => paretoOption(backtest, axes, size), { width: 520, height: 380 }).text;
+
   /** All texts of the chart. */
-  function textsOf(backtest: Backtest): readonly string[] {
-    const picture = drawPicture(
-      'pareto-p95',
-      (size) => paretoOption(backtest, { cost: 'dollars', wait: 'p95' }, size),
-      { width: 520, height: 380 },
-    );
-    return [...picture.text.matchAll(/<text[^>]*>([^<]*)</g)].flatMap(([, text]) => text ?? []);
-  }
+  const textsOf = (backtest: Backtest, axes?: ParetoAxes): readonly string[] =>
+    [...pictureOf(backtest, axes).matchAll(/<text[^>]*>([^<]*)</g)].flatMap(([, text]) => text ?? []);
 
   it('names every policy when all policies are at the same point', () => {
     const same = backtestOf([3, 3, 3, 3, 3], 0, [0.1, 0.12]);
@@ -91,6 +88,36 @@ describe('the chart of costs and waits', () => {
   it('begins one tick lower when the name of a bound would cover the axis', () => {
     const begin = (limit: number): boolean => textsOf(backtestOf([47, 380], 14, [limit, 13])).includes('$5');
     expect([12, 10.2].map(begin)).toEqual([false, true]);
+  });
+
+  it('draws the line of a bound of a few cents where the bound is', () => {
+    const cheap = pictureOf(backtestOf([0.1, 0.8], 14, [0.013, 0.018]));
+    const [shaded] = /<polygon points="56 334 ([\d.]+) /.exec(cheap)?.slice(1) ?? [];
+    const [dashed] = /M([\d.]+) 334L\1 16"[^>]*stroke-dasharray="4,2"/.exec(cheap)?.slice(1) ?? [];
+    expect(Math.abs(Number(shaded) - Number(dashed))).toBeLessThan(1);
+  });
+
+  const NAMES = ['$0.01', '$0.05', '$0.20', '$1.10 now', '$2.00'];
+
+  it.each(['p95', 'mean'] as const)('names each price of waiting beside its %s wait', (wait) => {
+    expect(textsOf(BASE, { cost: 'dollars', wait })).toEqual(expect.arrayContaining(NAMES));
+  });
+
+  it('has no prices beside task-hours', () => {
+    const texts = textsOf(BASE, { cost: 'hours', wait: 'mean' });
+    expect(texts).toContain('autoscaler');
+    expect(texts.filter((text) => text.startsWith('$'))).toEqual([]);
+  });
+
+  it('draws both ranges of each price, and none of a short trace', () => {
+    const prices = BASE.prices.map((price) => ({
+      ...price,
+      ...{ dollars: { value: 40 }, meanWaitS: { value: 7 }, p95WaitS: { value: 30 } },
+    }));
+    const short = { ...BASE, prices };
+    const rangesIn = (backtest: Backtest) => pictureOf(backtest).match(/stroke-opacity="0.3"/g)?.length ?? 0;
+    expect([BASE, short].map(rangesIn)).toEqual([10, 0]);
+    expect(textsOf(short).join(' ')).toContain('$0.01 to $2.00, now $1.10');
   });
 });
 

@@ -190,6 +190,12 @@ export function plausibleBacktest(seed: number): Backtest {
         meanWaitS: 0,
       },
     ],
+    prices: [0.01, 0.05, 0.2, 1.1, 2].map((price) => ({
+      ...{ price, isConfigured: price === 1.1, seeds: 8 },
+      dollars: aboutOf((runs[0]?.figures.dollars.tasks ?? 0) * (price / 1.05) ** 0.2),
+      meanWaitS: aboutOf(5 / price ** 0.4),
+      p95WaitS: aboutOf(38 / price ** 0.3),
+    })),
   };
 }
 

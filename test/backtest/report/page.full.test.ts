@@ -213,6 +213,8 @@ describe('the tooltip of the chart of costs and waits', () => {
     const tip = page.locator('#pareto-p95 .tip');
     await tip.filter({ hasText: 'twin' }).waitFor();
     expect(await tip.locator('b').allTextContents()).toEqual(['autoscaler', 'twin']);
+    await page.locator('#pareto-p95').press('End');
+    await tip.filter({ hasText: 'autoscaler at $2.00 a minute (sketch)' }).waitFor();
   });
 });
 
@@ -306,6 +308,10 @@ describe('the tables of the report', () => {
       null,
     ]);
     expect(valuesOf(await rowsOf(page, '#costs-table'))).toEqual([...costs, ...least]);
+    const priced = BACKTEST.prices.map(({ dollars, meanWaitS, p95WaitS }) =>
+      [dollars, meanWaitS, p95WaitS].map(({ value }) => value),
+    );
+    expect(valuesOf(await rowsOf(page, '#prices-table'))).toEqual(priced);
     const counts = runs[0]?.waitCounts.map((_, at) => runs.map(({ waitCounts }) => waitCounts[at]));
     expect(valuesOf(await rowsOf(page, '#wait-counts-table'))).toEqual(counts);
     const within = (run: Backtest['runs'][number], at: number) =>
