@@ -22,35 +22,34 @@ export type Comparison = {
 export function markdownOf(comparison: Comparison): string {
   const { verdict, judged, settings, region, pools } = comparison;
   const [isNone, isOne] = [judged.length === 0, judged.length === 1];
-  const notes = remarksOf(settings, region, pools);
+  const doubts = isOne ? judged.flatMap(({ change }) => doubtsOf(change)) : [];
+  const sureness = bullets([...doubts, ...remarksOf(settings, region, pools)]);
   return [
     `**${verdict.text}**`,
-    ...(isOne || isNone ? [] : [judged.map(traceLine).join('\n')]),
-    ...(isNone ? [] : [limitsText(comparison)]),
+    !isOne && !isNone && judged.map(traceLine).join('\n'),
+    !isNone && limitsText(comparison),
     ...(isOne ? judged.flatMap(figures) : []),
     ...settingsText(settings),
-    ...(isOne
-      ? []
-      : judged.flatMap((each) => [`#### Trace ${code(each.change.trace.name)}`, ...figures(each)])),
-    ...(isNone
-      ? []
-      : [
-          `#### How sure this is\n\n${bullets([...(isOne ? judged.flatMap(({ change }) => doubtsOf(change)) : []), ...notes])}`,
-        ]),
-  ].join('\n\n');
+    ...(isOne ? [] : judged.flatMap(ofTrace)),
+    !isNone && `#### How sure this is\n\n${sureness}`,
+  ]
+    .filter((part) => part !== false)
+    .join('\n\n');
+}
 
-  function figures({ change }: Judged): readonly string[] {
-    const weeks = weeksTable(change.estimates);
-    const pools = poolsTable(change);
-    const groups = groupsTable(change.groups);
-    return [
-      figuresTable(change),
-      ...(weeks === undefined ? [] : [weeks]),
-      ...(pools === undefined ? [] : [`Pools that differ:\n\n${pools}`]),
-      ...(groups === undefined ? [] : [`Waits that differ, by organization and tags:\n\n${groups}`]),
-      ...(isOne ? [] : [bullets(doubtsOf(change))]),
-    ];
-  }
+function figures({ change }: Judged): readonly string[] {
+  const [pools, groups] = [poolsTable(change), groupsTable(change.groups)];
+  return [
+    figuresTable(change),
+    weeksTable(change.estimates),
+    pools && `Pools that differ:\n\n${pools}`,
+    groups && `Waits that differ, by organization and tags:\n\n${groups}`,
+  ].filter((part) => part !== undefined);
+}
+
+function ofTrace(judged: Judged): readonly string[] {
+  const { change } = judged;
+  return [`#### Trace ${code(change.trace.name)}`, ...figures(judged), bullets(doubtsOf(change))];
 }
 
 function limitsText({ judged, limits }: Comparison): string {
