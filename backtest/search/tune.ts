@@ -6,6 +6,7 @@ import { atPriceOfWaiting, priceOfWaiting, pricesOf } from '../replay/prices.ts'
 import type { Trace } from '../trace/trace.ts';
 import {
   findPrice,
+  isMetOnAverage,
   type PricePoint,
   type PriceSearch,
   pricePoint,
@@ -38,6 +39,8 @@ export type Tuning = PriceSearch & {
   readonly choices: readonly Recommendation[];
   /** The present configuration, with the start time of the trace. */
   readonly config: Deployment;
+  /** The dearest price without limits. Undefined: some price meets the target on average, or it is a budget. */
+  readonly unlimited: PricePoint | undefined;
 };
 
 /** The same options give the same settings. */
@@ -47,15 +50,39 @@ export async function tune(given: TuneOptions): Promise<Tuning> {
   const config = withStartTime(options.config, startSeconds);
   const search = findPrice(options.target, await pricePoints(options));
   const startTimeMs = startTimeOf(startSeconds);
-  return { ...search, choices: search.worth.map((point) => recommend(config, point, startTimeMs)), config };
+  const choices = search.worth.map((point) => recommend(config, point, startTimeMs));
+  return { ...search, choices, config, unlimited: await unlimitedOf(options, search) };
 }
 
+/** Shows whether a limit keeps the target out of reach. */
+async function unlimitedOf(
+  { onProgress: _none, target, ...options }: TuneOptions,
+  { points }: PriceSearch,
+): Promise<PricePoint | undefined> {
+  const dearest = points.at(-1);
+  if (target === undefined || target.kind === 'budget' || dearest === undefined) return undefined;
+  if (points.some((point) => isMetOnAverage(target, point))) return undefined;
+  const { limits, pools } = options.config;
+  const config = {
+    ...options.config,
+    limits: { ...limits, maxTasks: PLENTY },
+    pools: pools.map((pool) => ({ ...pool, max: PLENTY })),
+  };
+  const [point] = await pricePoints({ ...options, config }, [dearest.price]);
+  return point;
+}
+
+/** Tasks: more than any trace needs. */
+const PLENTY = 10_000;
+
 /** What each price costs, lowest price first. Lets other work run between two prices. */
-export async function pricePoints(options: PriceOptions): Promise<readonly PricePoint[]> {
+export async function pricePoints(
+  options: PriceOptions,
+  prices: readonly number[] = pricesAround(options.config),
+): Promise<readonly PricePoint[]> {
   const { trace, config, seed, seeds: count, region, onProgress } = options;
   const seeds = Array.from({ length: count }, (_, at) => seed + at);
   const configured = priceOfWaiting(config);
-  const prices = [...new Set([...USUAL_PRICES, configured])].sort((a, b) => a - b);
   const perHour = pricesOf(config, region);
   const configs = prices.map((price) => atPriceOfWaiting(config, price));
   const dollarsPerHour = (pool: string): number => perHour[pool] ?? 0;
@@ -69,3 +96,6 @@ export async function pricePoints(options: PriceOptions): Promise<readonly Price
   }
   return points;
 }
+
+const pricesAround = (config: Deployment): readonly number[] =>
+  [...new Set([...USUAL_PRICES, priceOfWaiting(config)])].sort((a, b) => a - b);

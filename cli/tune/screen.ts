@@ -1,5 +1,6 @@
 /** Formats what each price costs as a table, the settings for the prices worth choosing, and why no price meets a target. */
 
+import type { Estimate } from '../../backtest/estimate/estimate.ts';
 import { atPriceOfWaiting } from '../../backtest/replay/prices.ts';
 import { rangesText } from '../../backtest/report/parts/headline.ts';
 import {
@@ -24,9 +25,9 @@ import type { Tuning } from '../../backtest/search/tune.ts';
 import type { Trace } from '../../backtest/trace/trace.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { amountsOf } from '../backtest/amounts.ts';
-import { type Column, plainTable } from '../shared/plain-table.ts';
+import { type Column, plainTable, wrapLines } from '../shared/plain-table.ts';
 
-type Tuned = Tuning & {
+export type Tuned = Tuning & {
   readonly trace: Trace;
   readonly configFile: string;
   readonly target: Target | undefined;
@@ -36,17 +37,14 @@ type Tuned = Tuning & {
 /** `width`: characters of a line. @default as wide as needed */
 export function tuneText(tuned: Tuned, width?: number): string {
   const { configFile, choices, config } = tuned;
-  const yaml = choices.map((choice) =>
-    [
-      `${choiceText(tuned, choice.price)}, merge into ${configFile}:`,
-      yamlFragment(choice, atPriceOfWaiting(config, choice.price)),
-    ].join('\n\n'),
-  );
+  const yaml = choices.flatMap((choice) => [
+    wrapLines(`${choiceText(tuned, choice.price)}, merge into ${configFile}:`, width),
+    yamlFragment(choice, atPriceOfWaiting(config, choice.price)),
+  ]);
   return [
-    headline(tuned),
-    ...bestText(tuned),
+    ...[headline(tuned), ...bestText(tuned)].map((text) => wrapLines(text, width)),
     pricesTable(tuned, width),
-    legend(tuned).join('\n'),
+    wrapLines(legend(tuned).join('\n'), width),
     ...yaml,
     NOTES.join('\n'),
   ].join('\n\n');
@@ -87,39 +85,63 @@ function heldOutText(levels: NonNullable<PricePoint['heldOut']>, target: Target)
 function pricesTable({ trace, points, best }: Tuned, width: number | undefined): string {
   const { of, per } = amountsOf({ trace });
   const columns: readonly Column[] = [
-    { head: 'price', align: 'left' },
+    { head: 'price', align: 'right' },
+    { head: '', align: 'right' },
     { head: `$ ${per}`, align: 'right' },
     { head: 'mean wait s', align: 'right' },
-    { head: 'p95 s', align: 'right' },
-    { head: 'idle/launches', align: 'right' },
+    { head: 'p95 wait s', align: 'right' },
     { head: 'held back', align: 'right' },
   ];
   const rows = points.map((point) => {
-    const { seen, heldOut, launches, idleLaunches } = point;
-    const marks = [...(point.isConfigured ? ['now'] : []), ...(point.price === best?.price ? ['<-'] : [])];
+    const { price, isConfigured, seen, heldOut } = point;
     return [
-      [priceText(point.price), ...marks].join(' '),
-      estimateText(seen.dollarsPerMonth, (monthly) => brief(of(monthly)), '-'),
-      estimateText(seen.meanWaitS, brief, '-'),
-      brief(seen.p95WaitS.value),
-      `${Math.round(idleLaunches)}/${Math.round(launches)}`,
-      heldOut === undefined ? '-' : `$${brief(heldOut.dollarsPerMonth)}, ${brief(heldOut.meanWaitS)} s`,
+      ...[priceText(price), [isConfigured ? 'now' : '', price === best?.price ? '<-' : ''].join(' ').trim()],
+      rangeText(seen.dollarsPerMonth, of),
+      rangeText(seen.meanWaitS),
+      rangeText(seen.p95WaitS),
+      heldOut === undefined ? '-' : `${brief(heldOut.dollarsPerMonth)}, ${brief(heldOut.meanWaitS)}`,
     ];
   });
   return plainTable(columns, rows, width);
 }
 
-function legend({ points, best }: Tuned): readonly string[] {
+/** `12.3 (10-15)` */
+function rangeText(
+  { value, range = [value, value] }: Estimate,
+  of = (amount: number): number => amount,
+): string {
+  const [low, high] = range.map((end) => Number(of(end).toPrecision(2)).toLocaleString('en-US', ENDS));
+  return range[0] === range[1] ? brief(of(value)) : `${brief(of(value))} (${low}-${high})`;
+}
+
+const ENDS = { maximumFractionDigits: 2 };
+
+function legend({ trace, points, best }: Tuned): readonly string[] {
+  const isChecked = points.some(({ heldOut }) => heldOut !== undefined);
   return [
     ...points.slice(0, 1).map(({ seen }) => rangesText(seen)),
+    ...(isChecked ? [`held back: $ ${amountsOf({ trace }).per} and mean wait of the days held back.`] : []),
     `now: as configured.${best === undefined ? '' : ' <-: the choice.'}`,
   ];
 }
 
-function choiceText({ points, best }: Tuned, price: number): string {
-  if (price === best?.price) return `The choice, ${priceText(price)}`;
-  const isConfigured = points.some((point) => point.price === price && point.isConfigured);
-  return isConfigured ? `The present price, ${priceText(price)}` : `For ${priceText(price)}`;
+function choiceText(tuned: Tuned, price: number): string {
+  const { points, best } = tuned;
+  const point = points.find((each) => each.price === price);
+  if (point?.isConfigured)
+    return `The present price${point === best ? ' is the choice' : ''}, ${priceText(price)}`;
+  return `${point === best ? 'The choice,' : 'For'} ${priceText(price)}${changeText(tuned, point)}`;
+}
+
+/** What it would change: ` ($4.00 a month more than now, mean wait 5.4 s instead of 5.9 s)`. */
+function changeText({ trace, points }: Tuned, point: PricePoint | undefined): string {
+  const present = points.find(({ isConfigured }) => isConfigured);
+  if (present === undefined || point === undefined) return '';
+  const { of, per } = amountsOf({ trace });
+  const more = of(point.seen.dollarsPerMonth.value - present.seen.dollarsPerMonth.value);
+  const [before, after] = [present, point].map(({ seen }) => seconds(seen.meanWaitS.value));
+  const wait = before === after ? 'the same mean wait' : `mean wait ${after} instead of ${before}`;
+  return ` (${dollars(Math.abs(more))} ${per} ${more < 0 ? 'less' : 'more'} than now, ${wait})`;
 }
 
 const NOTES: readonly string[] = [
@@ -143,15 +165,20 @@ function targetText(target: Target): string {
 
 export function unreachableText(
   target: Target,
-  { points, config }: Pick<Tuning, 'points' | 'config'>,
+  tuning: Pick<Tuning, 'points' | 'config' | 'unlimited'>,
 ): string {
+  const { points } = tuning;
   const text = target.kind === 'budget' ? dollars : seconds;
   const highOf = (point: PricePoint): number => point.seen[figureOf(target)].range?.[1] ?? 0;
   const [nearest] = points
     .filter((point) => isMetOnAverage(target, point))
     .toSorted((a, b) => highOf(a) - highOf(b));
-  if (nearest !== undefined)
-    return `no price of waiting surely meets ${targetText(target)}. ${priceText(nearest.price)} a minute meets it in these days, but another week like them may need ${estimateText(nearest.seen[figureOf(target)], text)}. Ask for ${text(highOf(nearest))}, or give a longer history`;
+  if (nearest !== undefined) {
+    const [level, high] = [text(nearest.seen[figureOf(target)].value), text(highOf(nearest))];
+    const remedies =
+      target.kind === 'budget' ? 'or give a longer history' : `give a longer history, or ${KEEP}`;
+    return `no price of waiting surely meets ${targetText(target)}. ${priceText(nearest.price)} a minute meets it in these days (${level}), but in another week like them it may be ${high}. Ask for ${high}, ${remedies}`;
+  }
   const at = (point: PricePoint | undefined): string => priceText(point?.price ?? 0);
   if (target.kind === 'budget') {
     const [cheapest] = points;
@@ -164,14 +191,25 @@ export function unreachableText(
     target.kind === 'mean-wait'
       ? `people wait about ${wait} on average`
       : `5 of 100 jobs of people wait about ${wait} or longer`;
-  return `${targetText(target)} is not possible: even at the highest price of waiting (${at(dearest)} a minute) ${waits}. ${remedyOf(dearest, config)}`;
+  return `${targetText(target)} is not possible: even at the highest price of waiting (${at(dearest)} a minute) ${waits}. ${remedyOf(target, tuning)}`;
 }
 
 /** Limits that were reached, or else daemons that are there before the builds. */
-function remedyOf(point: PricePoint | undefined, { pools, limits }: Tuning['config']): string {
-  const full = pools.filter(({ name, max }) => (point?.peaks.byPool[name] ?? 0) >= max);
+function remedyOf(
+  target: Target,
+  { points, config: { pools, limits }, unlimited }: Pick<Tuning, 'points' | 'config' | 'unlimited'>,
+): string {
+  const peaks = points.at(-1)?.peaks;
+  const full = pools.filter(({ name, max }) => (peaks?.byPool[name] ?? 0) >= max);
   const names = full.map(({ name }) => `max of pool "${name}"`);
-  if ((point?.peaks.all ?? 0) >= limits.maxTasks) names.push('limits.maxTasks');
-  if (names.length > 0) return `${names.join(' and ')} was reached: raise it`;
-  return 'No limit was reached: the builds came before a daemon was ready. Keep daemons for them with warm, min or a schedule';
+  if ((peaks?.all ?? 0) >= limits.maxTasks) names.push('limits.maxTasks');
+  const were = names.length > 1 ? 'were' : 'was';
+  if (names.length === 0)
+    return `No limit was reached: the builds came before a daemon was ready. To shorten that, ${KEEP}`;
+  if (unlimited === undefined || isMetOnAverage(target, unlimited))
+    return `${names.join(' and ')} ${were} reached: raise ${names.length > 1 ? 'them' : 'it'}`;
+  const wait = seconds(unlimited.seen[figureOf(target)].value);
+  return `${names.join(' and ')} ${were} reached, but without limits the wait would be ${wait}: the builds came before a daemon was ready. To shorten that, ${KEEP}`;
 }
+
+const KEEP = 'keep daemons for them with warm, min or a schedule';

@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { Target } from '../../backtest/search/price-search.ts';
+import type { PricePoint, Target } from '../../backtest/search/price-search.ts';
 import type { Recommendation } from '../../backtest/search/recommendation.ts';
 import type { Tuning } from '../../backtest/search/tune.ts';
-import { unreachableText } from '../../cli/tune/screen.ts';
+import { type Tuned, tuneText, unreachableText } from '../../cli/tune/screen.ts';
 import { run, runIn } from '../support/cli-run.ts';
 import { ownFolder } from '../support/own-folder.ts';
 
@@ -49,7 +49,8 @@ const choiceOf = ({
   return found;
 };
 /** The YAML of the choice, between its empty lines. */
-const fragmentOf = (out: string): string => /The choice, .*\n\n(waiting:\n[\s\S]*?)\n\n/.exec(out)?.[1] ?? '';
+const fragmentOf = (out: string): string =>
+  /The choice, [^\n]*\n(?:[^\n]+\n)?\n(waiting:\n[\s\S]*?)\n\n/.exec(out)?.[1] ?? '';
 
 /** `--config` wins over AUTOSCALER_CONFIG. */
 const text = await runIn(
@@ -119,15 +120,45 @@ describe('tune', () => {
     expect(fragment.pools[1].waiting.person).toBeCloseTo(price * 10, 6);
   });
 
-  it('prints a line with the launches of each price, within 80 columns', () => {
+  it('prints a line for each price, and no line is longer than 80 columns', () => {
     const { out } = text;
     const lines = out.slice(out.indexOf('price  '), out.indexOf('\n\nFewer')).split('\n');
     expect(lines).toHaveLength(1 + tuned.points.length);
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
-    for (const [at, { idleLaunches, launches }] of tuned.points.entries())
-      expect(lines[at + 1]).toContain(` ${idleLaunches}/${launches} `);
-    expect(out).toMatch(/^\$0\.10 now/m);
+    const isPath = (line: string): boolean => line.startsWith('/');
+    const longest = out.split('\n').filter((line) => !isPath(line));
+    expect(Math.max(...longest.map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(out).toMatch(/^\$0\.10 +now/m);
     expect(out).toMatch(/^Too short|Too short to check/m);
+  });
+
+  it('shows ranges of cost and waits of a large deployment in 80 columns, and what a choice changes', () => {
+    const estimate = (value: number) => ({ value, range: [value / 1.31, value * 1.31] as const });
+    const point = (price: number, factor: number): PricePoint => ({
+      ...{ price, isConfigured: price === 0.1, seeds: 8, launches: 2, idleLaunches: 1 },
+      seen: {
+        dollarsPerMonth: estimate(1368 * factor),
+        meanWaitS: estimate(5.9 / factor),
+        p95WaitS: estimate(46.5 / factor),
+      },
+      heldOut: { dollarsPerMonth: 1071, meanWaitS: 5.33, p95WaitS: 40 },
+      peaks: { all: 1, byPool: {} },
+    });
+    const [config, pools] = [
+      { pools: [], limits: { maxTasks: 9 } },
+      { pools: [], maxTasks: 9 },
+    ];
+    const points = [point(0.1, 1), point(0.2, 2)];
+    const of = { from: 0, to: 14 * 86_400_000, jobs: [] };
+    const choices = points.map(({ price }) => ({ ...pools, price, maxTasksUsed: 1, startTimeMs: undefined }));
+    const given = { config, points, best: points[1], choices, trace: of, seeds: 8, configFile: 'a.yaml' };
+    const out = tuneText({ ...given, target: { kind: 'mean-wait', seconds: 4 } } as unknown as Tuned, 80);
+    expect(out).toMatch(
+      /^\$0\.10 +now +1,368 \(1,000-1,800\) +5\.9 \(4\.5-7\.7\) +46\.5 \(35-61\) +1,071, 5\.33$/m,
+    );
+    expect(out.replaceAll('\n', ' ')).toContain(
+      'The choice, $0.20 ($1,368 a month more than now, mean wait 3 s instead of 5.9 s), merge into a.yaml:',
+    );
+    expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 });
 
@@ -137,6 +168,25 @@ describe('an impossible target', () => {
     ...{ price: 2, peaks: { all: 20, byPool: { small: 20 } } },
     seen: { p95WaitS: { value: 30 }, dollarsPerMonth: { value: 40 } },
   };
+  const meets = { ...dearest, seen: { ...dearest.seen, p95WaitS: { value: 0, range: [0, 40] } } };
+  const dearestSays =
+    'a p95 wait of up to 0 s is not possible: even at the highest price of waiting ($2.00 a minute) 5 of 100 jobs of people wait about 30 s or longer.';
+  const unreachable = (points: readonly object[], unlimited?: object): string =>
+    unreachableText({ kind: 'p95-wait', seconds: 0 }, { ...tuning, points, unlimited } as unknown as Tuning);
+
+  it('names warm, min and schedules where a higher max would not help', () => {
+    expect(unreachable([dearest], { ...dearest, seen: { p95WaitS: { value: 25 } } })).toBe(
+      `${dearestSays} max of pool "small" was reached, but without limits the wait would be 25 s: the builds came before a daemon was ready. To shorten that, keep daemons for them with warm, min or a schedule`,
+    );
+    expect(unreachable([dearest], meets)).toBe(`${dearestSays} max of pool "small" was reached: raise it`);
+  });
+
+  it('that these days meet is told from one that no day meets', () => {
+    expect(unreachable([meets])).toBe(
+      'no price of waiting surely meets a p95 wait of up to 0 s. $2.00 a minute meets it in these days (0 s), but in another week like them it may be 40 s. Ask for 40 s, give a longer history, or keep daemons for them with warm, min or a schedule',
+    );
+  });
+
   const tuning = {
     points: [cheapest, dearest],
     config: { pools: [{ name: 'small', max: 20 }], limits: { maxTasks: 30 } },
