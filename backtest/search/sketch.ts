@@ -1,13 +1,13 @@
 /**
  * Plays a trace in milliseconds of computing time, without coderd, ECS and the function: the learner
  * chooses rules for free daemons as the function does (lambda/decision/stock/), and one simple world
- * for each set of pools launches, runs and drains by them. It is close to a replay, not equal:
+ * for the pools that share jobs launches, runs and drains by them. It is close to a replay, not equal:
  * `tune` tries all prices in it, and corrects it by replays.
  */
 import type { DeployedPool, Deployment } from '../../lambda/config/rules/deployment.ts';
 import { AUTO_MS, cheapestDelay } from '../../lambda/decision/look-again.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import { groupsBy, sum } from '../../lambda/decision/model/collections.ts';
+import { by, groupsBy, partition, percentile, sum, unique } from '../../lambda/decision/model/collections.ts';
 import { HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { Learning, SLOT_MS } from '../../lambda/decision/stock/learning.ts';
 import {
@@ -16,6 +16,7 @@ import {
   type ReplayedPools,
   type StockRule,
   UNKNOWN_RULE,
+  type UsualBuild,
 } from '../../lambda/decision/stock/replay.ts';
 import { Random } from '../../simulator/base/random.ts';
 import type { DayFigures } from '../estimate/estimate.ts';
@@ -30,7 +31,7 @@ export type Sketch = {
   readonly days: readonly DayFigures[];
   readonly launches: number;
   readonly idleLaunches: number;
-  /** The most tasks. Of a set of pools the cheapest one has them all. */
+  /** The most tasks. */
   readonly peaks: Figures['peaks'];
 };
 
@@ -53,7 +54,9 @@ export function* sketches(options: SketchOptions): Generator<readonly Sketch[]> 
 
 function sketchesOf(sets: readonly PoolSet[], { trace, seeds }: SketchOptions): readonly Sketch[] {
   return seeds.map((seed) => {
-    const played = sets.map((set, index) => new SketchedPools(set, new Random(seed * 1000 + index)).play());
+    const played = sharingPools(sets).map((sharing, index) =>
+      new SketchedPools(sharing, new Random(seed * 1000 + index)).play(),
+    );
     const tasks = played.flatMap((each) => each.tasks);
     return {
       days: dayFigures(
@@ -65,26 +68,38 @@ function sketchesOf(sets: readonly PoolSet[], { trace, seeds }: SketchOptions): 
       idleLaunches: tasks.filter(({ isUsed }) => !isUsed).length,
       peaks: {
         all: sum(played, ({ peak }) => peak),
-        byPool: Object.fromEntries(
-          groupsBy(played, ({ pool }) => pool).map((same) => [same[0].pool, sum(same, ({ peak }) => peak)]),
-        ),
+        byPool: Object.fromEntries(played.flatMap((each) => [...each.peaks])),
       },
     };
   });
 }
 
-/** A set of pools that run the same jobs. */
+/** Sets that share a pool play in one world: a daemon of that pool takes the jobs of both. */
+function sharingPools(sets: readonly PoolSet[]): readonly (readonly PoolSet[])[] {
+  let worlds: readonly (readonly PoolSet[])[] = [];
+  for (const set of sets) {
+    const names = new Set(set.pools.map(({ name }) => name));
+    const shares = (world: readonly PoolSet[]): boolean =>
+      world.some(({ pools }) => pools.some(({ name }) => names.has(name)));
+    const [together, others] = partition(worlds, shares);
+    worlds = [...others, [...together.flat(), set]];
+  }
+  return worlds;
+}
+
+/** A set of pools that run the same jobs, the cheapest one first. */
 type PoolSet = {
   readonly jobs: readonly TraceJob[];
-  readonly pools: readonly DeployedPool[];
-  readonly pool: DeployedPool;
-  readonly dollarsPerHour: number;
-  readonly most: number;
+  readonly pools: readonly SketchedPool[];
+  readonly maxTasks: number;
   readonly until: number;
   readonly startMs: readonly [number, number];
+  readonly usual: UsualBuild;
   /** From a time on. */
   readonly rules: readonly Regime[];
 };
+
+type SketchedPool = DeployedPool & { readonly dollarsPerHour: number };
 
 type Regime = { readonly from: number; readonly rule: StockRule; readonly lookMs: number };
 
@@ -100,28 +115,19 @@ function setsOf({ trace, configs, dollarsPerHour }: SketchOptions): readonly Lea
   const [fromS, toS] = startSecondsOf(startLatencies(trace.startSeconds));
   return groupsBy([...trace.jobs], (job) => fitting(job).join(' ')).flatMap((jobs) => {
     const poolsIn = (priced: Deployment) => fitting(jobs[0]).flatMap((index) => priced.pools[index] ?? []);
-    const pools = poolsIn(config);
-    const [pool] = pools.toSorted((a, b) => dollarsPerHour(a.name) - dollarsPerHour(b.name));
+    const pools = poolsIn(config)
+      .map((each) => ({ ...each, dollarsPerHour: dollarsPerHour(each.name) }))
+      .toSorted(by((each) => each.dollarsPerHour));
+    const [pool] = pools;
     if (pool === undefined) return [];
     const startMs = [fromS * 1000, toS * 1000] as const;
     const priced = configs.map((each) =>
       priceReplay(poolsIn(each).map((one) => ({ pool: one, startMs: (startMs[0] + startMs[1]) / 2 }))),
     );
-    const most = Math.min(
-      sum(pools, ({ max }) => max),
-      config.limits.maxTasks,
-    );
     const rules = learnRules(jobs, priced, { config, pool, to: trace.to });
-    return {
-      jobs,
-      pools,
-      pool,
-      dollarsPerHour: dollarsPerHour(pool.name),
-      most,
-      until: trace.to,
-      startMs,
-      rules,
-    };
+    const sorted = jobs.map(({ seconds }) => seconds * 1000).toSorted((a, b) => a - b);
+    const usual = { medianMs: percentile(sorted, 0.5), p95Ms: percentile(sorted, 0.95) };
+    return { jobs, pools, maxTasks: config.limits.maxTasks, until: trace.to, startMs, usual, rules };
   });
 }
 
@@ -170,8 +176,31 @@ function delayOf({ looks, pools }: Deployment, lost: number): number {
   return cheapestDelay(delaysMs, { lost, pools: pools.length, isWaiting: false });
 }
 
-type Task = { readonly launchedAt: number; isUsed: boolean; idleSince: number };
-type Waiting = { readonly job: TraceJob; readonly since: number };
+type Task = { readonly pool: PoolState; readonly launchedAt: number; isUsed: boolean; idleSince: number };
+type Waiting = { readonly job: TraceJob; readonly set: SetState; readonly since: number };
+
+/** What a set of pools has and expects now. */
+type SetState = PoolSet & {
+  readonly states: readonly PoolState[];
+  queued: number;
+  due: number;
+  /** When each build began. */
+  readonly running: Set<{ readonly since: number }>;
+  lastBuildAt: number;
+  regime: number;
+};
+
+/** The tasks of a pool. */
+type PoolState = {
+  readonly pool: SketchedPool;
+  starting: number;
+  idle: number;
+  busy: number;
+  peak: number;
+};
+
+const tasksOf = ({ starting, idle, busy }: PoolState): number => starting + idle + busy;
+const leastOf = ({ pool: { min } }: PoolState): number => (min === 'auto' ? 0 : min);
 
 /** The share of a start before its image is pulled is not billed. */
 const UNBILLED_OF_START = 0.25;
@@ -182,88 +211,132 @@ const MOVING_MS = AUTO_MS.usual;
 const AHEAD_MS = 100_000;
 
 class SketchedPools {
-  readonly #set: PoolSet;
+  /** Those with fewest pools first: the others have more to choose from. */
+  readonly #sets: readonly SetState[];
+  readonly #pools: readonly PoolState[];
+  readonly #until: number;
+  readonly #startMs: readonly [number, number];
+  readonly #maxTasks: number;
   readonly #random: Random;
   readonly #queue: Waiting[] = [];
+  /** The one that is idle for longest comes first. */
   readonly #idle: Task[] = [];
   /** In order of time. */
   readonly #events: { readonly at: number; readonly run: () => void }[] = [];
   readonly #tasks: Bill[] = [];
   readonly #waits: Pick<JobOutcome, 'job' | 'waitMs'>[] = [];
   #now = 0;
-  #starting = 0;
-  #busy = 0;
   #peak = 0;
-  #due = 0;
-  #lastBuildAt = Number.NEGATIVE_INFINITY;
-  #regime = 0;
   #leavingUntil = 0;
   #lookAt = Number.POSITIVE_INFINITY;
 
-  constructor(set: PoolSet, random: Random) {
-    this.#set = set;
+  constructor(sets: readonly PoolSet[], random: Random) {
+    const pools = unique(
+      sets.flatMap((set) => set.pools),
+      ({ name }) => name,
+    );
+    const states = new Map(
+      pools.map((pool) => [pool.name, { pool, starting: 0, idle: 0, busy: 0, peak: 0 } as PoolState]),
+    );
+    this.#pools = [...states.values()];
+    this.#sets = sets
+      .map((set) => ({
+        ...set,
+        states: set.pools.flatMap(({ name }) => states.get(name) ?? []),
+        ...{
+          queued: 0,
+          due: 0,
+          running: new Set<{ since: number }>(),
+          lastBuildAt: Number.NEGATIVE_INFINITY,
+          regime: 0,
+        },
+      }))
+      .toSorted(by((set) => set.pools.length));
+    const [first] = sets;
+    this.#until = first?.until ?? 0;
+    this.#startMs = first?.startMs ?? [0, 0];
+    this.#maxTasks = first?.maxTasks ?? 0;
     this.#random = random;
   }
 
   play() {
-    const { jobs, pool, until, startMs } = this.#set;
-    const arrivals = jobs.flatMap((job) => {
-      const come = { at: job.at as number, run: () => this.#come(job) };
-      return EXECUTOR_KINDS.has(job.kind)
-        ? [{ at: job.at - startMs[1] - AHEAD_MS, run: () => this.#expect() }, come]
-        : [come];
-    });
+    const arrivals = this.#sets.flatMap((set) =>
+      set.jobs.flatMap((job) => {
+        const come = { at: job.at as number, run: () => this.#come(job, set) };
+        return EXECUTOR_KINDS.has(job.kind)
+          ? [{ at: job.at - this.#startMs[1] - AHEAD_MS, run: () => this.#expect(set) }, come]
+          : [come];
+      }),
+    );
     arrivals.sort((a, b) => b.at - a.at);
-    this.#now = (arrivals.at(-1)?.at ?? until) - 1;
+    this.#now = (arrivals.at(-1)?.at ?? this.#until) - 1;
     this.#lookIn(0);
     for (;;) {
       const arrival = arrivals.at(-1)?.at ?? Number.POSITIVE_INFINITY;
       const event = this.#events[0]?.at ?? Number.POSITIVE_INFINITY;
       const at = Math.min(arrival, event, this.#lookAt);
-      if (at > until + HOUR_MS || at === Number.POSITIVE_INFINITY) break;
+      if (at > this.#until + HOUR_MS || at === Number.POSITIVE_INFINITY) break;
       this.#now = at;
       if (at === event) this.#events.shift()?.run();
       else if (at === arrival) arrivals.pop()?.run();
       else this.#look();
     }
-    this.#now = until;
-    for (const task of this.#idle) this.#bill(task, until);
-    return { pool: pool.name, tasks: this.#tasks, waits: this.#waits, peak: this.#peak };
+    this.#now = this.#until;
+    for (const task of this.#idle) this.#bill(task, this.#until);
+    const peaks = this.#pools.map(({ pool, peak }) => [pool.name, peak] as const);
+    return { tasks: this.#tasks, waits: this.#waits, peak: this.#peak, peaks };
   }
 
   /** A transition of coderd is due soon. */
-  #expect(): void {
-    this.#due++;
+  #expect(set: SetState): void {
+    set.due++;
     this.#lookIn(0);
   }
 
-  #come(job: TraceJob): void {
-    if (EXECUTOR_KINDS.has(job.kind)) this.#due--;
-    else if (job.kind !== 'prebuild') this.#lastBuildAt = this.#now;
-    this.#queue.push({ job, since: this.#now });
+  #come(job: TraceJob, set: SetState): void {
+    if (EXECUTOR_KINDS.has(job.kind)) set.due--;
+    else if (job.kind !== 'prebuild') set.lastBuildAt = this.#now;
+    set.queued++;
+    this.#queue.push({ job, set, since: this.#now });
     this.#hand();
     this.#lookIn(this.#random.between(0, this.#delay()));
   }
 
-  /** Gives waiting jobs to idle daemons, any of them. */
+  /** Gives waiting jobs to idle daemons, any of those that can run them. */
   #hand(): void {
-    while (this.#queue.length > 0 && this.#idle.length > 0) {
-      const [task] = this.#idle.splice(this.#random.whole(0, this.#idle.length - 1), 1);
-      const waiting = this.#queue.shift();
-      if (task === undefined || waiting === undefined) return;
-      const { job, since } = waiting;
-      if (PEOPLE_WAIT_FOR.has(job.kind)) this.#waits.push({ job, waitMs: this.#now - since });
-      task.isUsed = true;
-      this.#busy++;
-      this.#plan(job.seconds * 1000, () => {
-        this.#busy--;
-        this.#free(task);
-      });
+    for (let at = 0; at < this.#queue.length && this.#idle.length > 0; ) {
+      const waiting = this.#queue[at];
+      const fitting = this.#idle.filter(({ pool }) => waiting?.set.states.includes(pool));
+      const task = fitting[this.#random.whole(0, Math.max(0, fitting.length - 1))];
+      if (waiting === undefined || task === undefined) {
+        at++;
+        continue;
+      }
+      this.#queue.splice(at, 1);
+      this.#idle.splice(this.#idle.indexOf(task), 1);
+      this.#run(task, waiting);
     }
+  }
+
+  #run(task: Task, { job, set, since }: Waiting): void {
+    if (PEOPLE_WAIT_FOR.has(job.kind)) this.#waits.push({ job, waitMs: this.#now - since });
+    const { pool } = task;
+    task.isUsed = true;
+    const build = { since: this.#now };
+    set.queued--;
+    set.running.add(build);
+    pool.idle--;
+    pool.busy++;
+    this.#plan(job.seconds * 1000, () => {
+      set.running.delete(build);
+      pool.busy--;
+      this.#free(task);
+    });
   }
 
   #free(task: Task): void {
     task.idleSince = this.#now;
+    task.pool.idle++;
     this.#idle.push(task);
     this.#hand();
     this.#lookIn(this.#delay());
@@ -271,75 +344,100 @@ class SketchedPools {
 
   #look(): void {
     this.#lookAt = Number.POSITIVE_INFINITY;
-    const { rule } = this.#current();
-    const keeps = this.#keeps(rule);
-    const have = this.#idle.length + this.#starting;
-    const ending = rule.countsEnding ? this.#busy : 0;
-    const wanted = this.#queue.length + this.#due + Math.max(0, keeps - ending);
-    const lacking = Math.max(wanted - have, this.#least() - have - this.#busy);
-    for (let count = Math.min(lacking, this.#set.most - have - this.#busy); count > 0; count--)
-      this.#launch();
-    this.#drain(keeps + this.#due, rule);
-    this.#lookIn(this.#untilChange(rule) + this.#random.between(0, this.#delay()));
+    const ready = new Map(this.#pools.map((pool) => [pool, pool.idle + pool.starting]));
+    for (const set of this.#sets) {
+      const { free, countsEnding } = this.#stockOf(set);
+      const wanted = set.queued + set.due + Math.max(0, free - (countsEnding ? this.#ending(set) : 0));
+      this.#launch(set, wanted - claim(set, wanted, ready));
+    }
+    for (const pool of this.#pools)
+      for (let count = leastOf(pool) - tasksOf(pool); count > 0; count--) this.#start(pool);
+    this.#drain();
+    this.#lookIn(this.#untilChange() + this.#random.between(0, this.#delay()));
   }
 
-  #launch(): void {
-    const [from, to] = this.#set.startMs;
-    const ms = this.#random.between(from, to);
-    const task = { launchedAt: this.#now, isUsed: false, idleSince: 0 };
-    this.#starting++;
-    this.#peak = Math.max(this.#peak, this.#idle.length + this.#starting + this.#busy);
-    this.#plan(ms, () => {
-      this.#starting--;
+  /** In the cheapest pool that has room. */
+  #launch({ states }: SetState, count: number): void {
+    for (let left = count; left > 0; left--) {
+      const pool = states.find((each) => tasksOf(each) < each.pool.max);
+      if (pool === undefined || sum(this.#pools, tasksOf) >= this.#maxTasks) return;
+      this.#start(pool);
+    }
+  }
+
+  #start(pool: PoolState): void {
+    const task = { pool, launchedAt: this.#now, isUsed: false, idleSince: 0 };
+    pool.starting++;
+    pool.peak = Math.max(pool.peak, tasksOf(pool));
+    this.#peak = Math.max(this.#peak, sum(this.#pools, tasksOf));
+    this.#plan(this.#random.between(...this.#startMs), () => {
+      pool.starting--;
       this.#free(task);
     });
   }
 
-  #drain(keeps: number, rule: StockRule): void {
-    const idleMs = this.#idleMs(rule);
-    while (this.#idle.length > keeps && this.#idle.length + this.#busy > this.#least()) {
-      const [longest] = this.#idle;
-      if (longest === undefined || this.#now - longest.idleSince < idleMs) return;
-      this.#idle.shift();
+  #drain(): void {
+    const left = new Map(this.#pools.map((pool) => [pool, pool.idle]));
+    for (const set of this.#sets) claim(set, this.#stockOf(set).free + set.due, left);
+    for (const task of [...this.#idle]) {
+      const { pool } = task;
+      const isLeft = (left.get(pool) ?? 0) > 0 && pool.idle + pool.busy > leastOf(pool);
+      if (!isLeft || this.#now < this.#drainsAt(task)) continue;
+      left.set(pool, (left.get(pool) ?? 0) - 1);
+      pool.idle--;
+      this.#idle.splice(this.#idle.indexOf(task), 1);
       this.#leavingUntil = this.#now + 2 * GONE_AFTER_MS;
-      this.#bill(longest, this.#now + GONE_AFTER_MS);
+      this.#bill(task, this.#now + GONE_AFTER_MS);
     }
   }
 
   /** Until an idle daemon may drain, or another rule counts. */
-  #untilChange(rule: StockRule): number {
+  #untilChange(): number {
     const times = [
-      (this.#idle[0]?.idleSince ?? Number.POSITIVE_INFINITY) + this.#idleMs(rule),
-      this.#lastBuildAt + (rule.afterBuildMs ?? Number.POSITIVE_INFINITY) + 1,
-      this.#set.rules[this.#regime + 1]?.from ?? Number.POSITIVE_INFINITY,
+      ...this.#idle.map((task) => this.#drainsAt(task)),
+      ...this.#sets.flatMap((set) => [
+        set.lastBuildAt + (this.#current(set).rule.afterBuildMs ?? Number.POSITIVE_INFINITY) + 1,
+        set.rules[set.regime + 1]?.from ?? Number.POSITIVE_INFINITY,
+      ]),
     ];
     return Math.min(...times.filter((at) => at > this.#now)) - this.#now;
   }
 
-  #idleMs({ spareMs }: StockRule): number {
-    return Math.max(spareMs, this.#set.pool.idleTimeoutMs);
+  /** A daemon stays as long as one of its sets spares it. */
+  #drainsAt({ pool, idleSince }: Task): number {
+    const spareMs = this.#sets
+      .filter(({ states }) => states.includes(pool))
+      .map((set) => this.#current(set).rule.spareMs);
+    return idleSince + Math.max(pool.pool.idleTimeoutMs, ...spareMs);
   }
 
-  #keeps({ free, afterBuildMs }: StockRule): number {
-    return afterBuildMs === null || this.#now - this.#lastBuildAt <= afterBuildMs ? free : 0;
+  /** How many builds probably end before a new task would be ready. */
+  #ending({ running, usual: { medianMs, p95Ms } }: SetState): number {
+    const startMs = (this.#startMs[0] + this.#startMs[1]) / 2;
+    const ages = [...running].map(({ since }) => this.#now - since);
+    return ages.filter((age) => age <= p95Ms && medianMs - age <= startMs).length;
   }
 
-  #least(): number {
-    return sum(this.#set.pools, ({ min }) => (min === 'auto' ? 0 : min));
+  #stockOf(set: SetState): StockRule {
+    const { rule } = this.#current(set);
+    const { afterBuildMs } = rule;
+    const isOver = afterBuildMs !== null && this.#now - set.lastBuildAt > afterBuildMs;
+    return isOver ? { ...rule, free: 0 } : rule;
   }
 
-  #current(): Regime {
-    const { rules } = this.#set;
-    while ((rules[this.#regime + 1]?.from ?? Number.POSITIVE_INFINITY) <= this.#now) this.#regime++;
-    return rules[this.#regime] ?? { from: 0, rule: UNKNOWN_RULE, lookMs: MOVING_MS };
+  #current(set: SetState): Regime {
+    const { rules } = set;
+    while ((rules[set.regime + 1]?.from ?? Number.POSITIVE_INFINITY) <= this.#now) set.regime++;
+    return rules[set.regime] ?? { from: 0, rule: UNKNOWN_RULE, lookMs: MOVING_MS };
   }
 
   #delay(): number {
-    const { lookMs, rule } = this.#current();
-    const drainsAt = (this.#idle[0]?.idleSince ?? Number.POSITIVE_INFINITY) + this.#idleMs(rule);
+    const lookMs = Math.min(...this.#sets.map((set) => this.#current(set).lookMs));
+    const [longest] = this.#idle;
+    const drainsAt = longest === undefined ? Number.POSITIVE_INFINITY : this.#drainsAt(longest);
     const isMoving =
-      this.#starting + this.#queue.length > 1 ||
-      this.#due > 0 ||
+      sum(this.#pools, ({ starting }) => starting) + this.#queue.length > 1 ||
+      this.#sets.some(({ due }) => due > 0) ||
       this.#now < this.#leavingUntil ||
       (this.#now < drainsAt && drainsAt < this.#now + MINUTE_MS);
     return isMoving ? Math.min(lookMs, MOVING_MS) : lookMs;
@@ -356,15 +454,25 @@ class SketchedPools {
     this.#events.splice(place, 0, event);
   }
 
-  #bill({ launchedAt, isUsed }: Task, to: number): void {
-    const { pool, dollarsPerHour, startMs } = this.#set;
-    const from = launchedAt + UNBILLED_OF_START * startMs[0];
+  #bill({ pool: { pool }, launchedAt, isUsed }: Task, to: number): void {
+    const from = launchedAt + UNBILLED_OF_START * this.#startMs[0];
     this.#tasks.push({
       pool: pool.name,
       from: from as EpochMs,
       ms: Math.max(MINUTE_MS, to - from),
       launchedAt: launchedAt as EpochMs,
-      ...{ isUsed, dollarsPerHour, dollarsPerLaunch: pool.dollarsPerLaunch },
+      ...{ isUsed, dollarsPerHour: pool.dollarsPerHour, dollarsPerLaunch: pool.dollarsPerLaunch },
     });
   }
+}
+
+/** Takes up to so many daemons of the set's pools, those of the cheapest pool first, and tells how many. */
+function claim({ states }: SetState, count: number, free: Map<PoolState, number>): number {
+  let left = count;
+  for (const pool of states) {
+    const taken = Math.min(left, free.get(pool) ?? 0);
+    free.set(pool, (free.get(pool) ?? 0) - taken);
+    left -= taken;
+  }
+  return count - left;
 }

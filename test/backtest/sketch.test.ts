@@ -44,6 +44,29 @@ describe('the sketch', () => {
     expect(sketches[0]?.days.flatMap(({ waitsS }) => waitsS)).toHaveLength(figures.waitOfPeople.jobs);
   });
 
+  it('is as close where two sets of pools share one, with builds that outlast a start', () => {
+    const gpu = { gpu: 'a10' };
+    const large = { ...gpu, size: 'large' };
+    const jobs = Array.from({ length: 40 }, (_, at) =>
+      aTraceJob({
+        at: atSecond(Math.floor((at + ((at * 7) % 13) / 13) * 4.25 * MINUTE)),
+        seconds: 150 + ((at * 17) % 60) * 5,
+        tags: at % 3 === 0 ? large : gpu,
+      }),
+    ).toSorted((a, b) => a.at - b.at);
+    const trace = aTrace({ to: atSecond(HOURS * 60 * MINUTE), jobs });
+    const pool = { min: 0, max: 10, waiting: { person: 1 } };
+    const config = aDeployment([
+      { ...pool, name: 'gpu', tags: gpu },
+      { ...pool, name: 'large', tags: large },
+    ]);
+    const [sketched = []] = sketchAll(trace, [config]);
+    const quick = levelsOf(sketched);
+    // a replay has $8,586 a month and a mean wait of 3.9 s
+    expect(Math.abs(Math.log(quick.dollarsPerMonth.value / 8586))).toBeLessThan(Math.log(1.25));
+    expect(quick.meanWaitS.value).toBeLessThan(2 * 3.9);
+  });
+
   it('costs more and waits less at a higher price', () => {
     const rare = JOBS.filter((_, at) => at % 4 === 0);
     const [low, high] = [0.01, 1].map((price) => levelsOf(sketchAt(price, {}, rare).sketches));

@@ -133,16 +133,18 @@ describe('tune', () => {
 
   it('shows ranges of cost and waits of a large deployment in 80 columns, and what a choice changes', () => {
     const estimate = (value: number) => ({ value, range: [value / 1.31, value * 1.31] as const });
-    const point = (price: number, factor: number): PricePoint => ({
-      ...{ price, isConfigured: price === 0.1, seeds: 8, launches: 2, idleLaunches: 1 },
-      seen: {
+    const point = (price: number, factor: number): PricePoint => {
+      const seen = {
         dollarsPerMonth: estimate(1368 * factor),
         meanWaitS: estimate(5.9 / factor),
         p95WaitS: estimate(46.5 / factor),
-      },
-      heldOut: { dollarsPerMonth: 1071, meanWaitS: 5.33, p95WaitS: 40 },
-      peaks: { all: 1, byPool: {} },
-    });
+      };
+      return {
+        ...{ price, isConfigured: price === 0.1, seeds: 8, launches: 2, idleLaunches: 1, seen },
+        heldOut: { dollarsPerMonth: 1071, meanWaitS: 5.33, p95WaitS: 40 },
+        ...{ estimates: seen, peaks: { all: 1, byPool: {} } },
+      };
+    };
     const [config, pools] = [
       { pools: [], limits: { maxTasks: 9 } },
       { pools: [], maxTasks: 9 },
