@@ -46,8 +46,8 @@ function around(
  * What replays have for each 1 of a sketch, and the factor within which nine in ten are of that
  * (docs/adr/0045-how-sure-a-figure-is.md).
  */
-const REPLAYED: Levels = { dollarsPerMonth: 1.1, meanWaitS: 0.9, p95WaitS: 0.95 };
-const OFF_BY: Levels = { dollarsPerMonth: 1.25, meanWaitS: 1.4, p95WaitS: 1.25 };
+const REPLAYED: Levels = { dollarsPerMonth: 1.1, meanWaitS: 0.95, p95WaitS: 1 };
+const OFF_BY: Levels = { dollarsPerMonth: 1.2, meanWaitS: 1.35, p95WaitS: 1.2 };
 
 function asReplayed({ value, range }: Estimate, name: keyof Levels): Estimate {
   const level = value * REPLAYED[name];

@@ -2,7 +2,7 @@
  * Plays a trace in milliseconds of computing time, without coderd, ECS and the function: the learner
  * chooses rules for free daemons as the function does (lambda/decision/stock/), and one simple world
  * for the pools that share jobs launches, runs and drains by them. It is close to a replay, not equal:
- * `tune` tries all prices in it, and corrects it by replays.
+ * `tune` plays all prices in it, and multiplies the levels by what replays have for each 1 of it.
  */
 import type { DeployedPool, Deployment } from '../../lambda/config/rules/deployment.ts';
 import { AUTO_MS, cheapestDelay } from '../../lambda/decision/look-again.ts';
