@@ -12,7 +12,10 @@ export function changeText({ before, change, margin, clarity }: Difference, form
   if (clarity === 'none') return 'none';
   const spread = margin === undefined || format(margin) === format(0) ? '' : ` ± ${format(margin)}`;
   const rise = signed(change, format);
-  if (clarity === 'unclear') return `no clear change (${rise}${spread})`;
+  if (clarity === 'unclear') {
+    const isTiny = format(Math.abs(change)) === format(0) && spread === '';
+    return isTiny ? 'no clear change' : `no clear change (${rise}${spread})`;
+  }
   return `${rise}${percentText(before, change)}${spread}`;
 }
 

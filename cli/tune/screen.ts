@@ -139,9 +139,11 @@ function changeText({ trace, points }: Tuned, point: PricePoint | undefined): st
   if (present === undefined || point === undefined) return '';
   const { of, per } = amountsOf({ trace });
   const more = of(point.seen.dollarsPerMonth.value - present.seen.dollarsPerMonth.value);
+  const amount = dollars(Math.abs(more));
   const [before, after] = [present, point].map(({ seen }) => seconds(seen.meanWaitS.value));
   const wait = before === after ? 'the same mean wait' : `mean wait ${after} instead of ${before}`;
-  return ` (${dollars(Math.abs(more))} ${per} ${more < 0 ? 'less' : 'more'} than now, ${wait})`;
+  if (amount === dollars(0)) return ` (the same cost, ${wait})`;
+  return ` (${amount} ${per} ${more < 0 ? 'less' : 'more'} than now, ${wait})`;
 }
 
 const NOTES: readonly string[] = [

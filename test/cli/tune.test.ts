@@ -149,7 +149,7 @@ describe('tune', () => {
       { pools: [], limits: { maxTasks: 9 } },
       { pools: [], maxTasks: 9 },
     ];
-    const points = [point(0.1, 1), point(0.2, 2)];
+    const points = [point(0.1, 1), point(0.2, 2), point(0.5, 1)];
     const of = { from: 0, to: 14 * 86_400_000, jobs: [] };
     const choices = points.map(({ price }) => ({ ...pools, price, maxTasksUsed: 1, startTimeMs: undefined }));
     const given = { config, points, best: points[1], choices, trace: of, seeds: 8, configFile: 'a.yaml' };
@@ -160,6 +160,7 @@ describe('tune', () => {
     expect(out.replaceAll('\n', ' ')).toContain(
       'The choice, $0.20 ($1,368 a month more than now, mean wait 3 s instead of 5.9 s), merge into a.yaml:',
     );
+    expect(out).toContain('For $0.50 (the same cost, the same mean wait), merge into a.yaml:');
     expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 });

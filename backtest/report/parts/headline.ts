@@ -56,10 +56,18 @@ function againstFleet(ours: PolicyRun, fleet: PolicyRun | undefined): readonly s
 
 const NONE = seconds(0);
 
+/** With fewer jobs, the 95th percentile is the longest wait or close to it. */
+const ENOUGH_FOR_P95 = 20;
+
 function waits(ours: PolicyRun, fleet: PolicyRun | undefined): string {
-  const [own, its] = [ours, fleet].map((run) => seconds(run?.figures.waitOfPeople.p95S ?? 0));
-  const sentence =
-    own === NONE ? '95 of 100 jobs of people do not wait' : `5 of 100 jobs of people wait ${own} or longer`;
+  const isFew = ours.figures.waitOfPeople.jobs < ENOUGH_FOR_P95;
+  const [own, its] = [ours, fleet].map((run) => {
+    const { p95S = 0, maxS = 0 } = run?.figures.waitOfPeople ?? {};
+    return seconds(isFew ? maxS : p95S);
+  });
+  const some = isFew ? `people wait ${own} at most` : `5 of 100 jobs of people wait ${own} or longer`;
+  const none = isFew ? 'nobody waits' : '95 of 100 jobs of people do not wait';
+  const sentence = own === NONE ? none : some;
   if (fleet === undefined) return sentence;
   if (own !== NONE) return `${sentence} (${its} with the fleet)`;
   return `${sentence} (${its === NONE ? 'the same' : `up to ${its}`} with the fleet)`;

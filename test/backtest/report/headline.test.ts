@@ -13,7 +13,7 @@ type Changes = {
   readonly lost?: Partial<Figures['jobs']>;
   readonly days?: number;
   readonly jobs?: number;
-  readonly people?: 0;
+  readonly people?: number;
   readonly without?: 'fleet' | 'bounds' | 'runs';
 };
 
@@ -32,6 +32,7 @@ function backtestWith(changes: Changes): Backtest {
       ...figures.waitOfPeople,
       jobs: changes.people ?? 17_368,
       p95S: waits[at] ?? 0,
+      maxS: 2 * (waits[at] ?? 0),
     };
     const jobs = { ...figures.jobs, ...(at === 0 ? lost : {}) };
     return {
@@ -94,6 +95,13 @@ it.each([
     summary:
       '1 job in 10 minutes: 95 of 100 jobs of people do not wait (the same with the fleet); 1 is never run. At $1.10 for each minute that a person waits, the autoscaler is cheapest: $1,012, 69% less than the static fleet of 180 ($3,242).',
     name: 'describes a trace of one job and a wait of 0 s',
+  },
+  {
+    with: { jobs: 19, people: 19, waits: [36, 0] as const },
+    headline: 'The autoscaler would have cost $412 in 7 days, 87% less than the static fleet of 180',
+    summary:
+      '19 jobs in 7 days: people wait 72 s at most (0 s with the fleet); no job is lost. At $1.10 for each minute that a person waits, the autoscaler is cheapest: $1,012, 69% less than the static fleet of 180 ($3,242).',
+    name: 'tells the longest wait of a few jobs',
   },
   {
     with: { waits: [0.04, 14] as const },

@@ -205,6 +205,11 @@ describe('a change', () => {
   it('has no margin if there is one pair only', () => {
     expect(changeText({ before: 10, after: 12, change: 2, clarity: 'clear' }, seconds)).toBe('+2 s (+20%)');
   });
+
+  it('shows no amount that rounds to nothing', () => {
+    const tiny = { before: 2.5, after: 2.498, change: -0.002, margin: 0.004, clarity: 'unclear' } as const;
+    expect(changeText(tiny, seconds)).toBe('no clear change');
+  });
 });
 
 it('shows a figure once if it reads the same before and after', () => {
