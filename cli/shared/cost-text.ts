@@ -1,6 +1,7 @@
 /** What a deployment costs, as sentences. */
 import { type CostLine, costOf, loadOf, QUIET, totalOf } from '../../infra/cost.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { sum } from '../../lambda/decision/model/collections.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { few } from '../../lambda/explain/format.ts';
 
@@ -20,8 +21,11 @@ function monthText(lines: readonly CostLine[]): string {
   const largest = lines
     .toSorted((a, b) => b.dollars - a.dollars)
     .slice(0, MOST_ITEMS)
-    .map(({ what, dollars }) => `${what} $${Math.round(dollars)}`);
-  return `$${Math.round(totalOf(lines))} (${largest.join(', ')})`;
+    .map(({ what, dollars }) => ({ what, dollars: Math.round(dollars) }));
+  const all = Math.round(totalOf(lines));
+  const others = { what: 'others', dollars: all - sum(largest, ({ dollars }) => dollars) };
+  const items = [...largest, ...(others.dollars > 0 ? [others] : [])];
+  return `$${all} (${items.map(({ what, dollars }) => `${what} $${dollars}`).join(', ')})`;
 }
 
 type Priced = Pick<PoolConfig, 'name' | 'spot' | 'capacity' | 'instances'>;
