@@ -9,7 +9,7 @@ import {
   summaryOf,
   TUNED,
 } from '../../backtest/report/parts/headline.ts';
-import { brief, cents, count, dollars, estimateText, share } from '../../backtest/report/parts/numbers.ts';
+import { brief, cents, count, estimateText, priceText, share } from '../../backtest/report/parts/numbers.ts';
 import { lengthLabel } from '../../backtest/report/parts/times.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 import { amountsOf } from './amounts.ts';
@@ -110,7 +110,7 @@ function assumptionsText(backtest: Backtest): string {
   const [least, most] = startSeconds;
   const { killed, reaped } = FAILURE_MINUTES;
   return [
-    `assumptions: one minute that a person waits costs ${dollars(valueOfMinute)}; a killed job counts as ${killed} such minutes, one that is given up or not over as ${reaped};`,
+    `assumptions: one minute that a person waits costs ${priceText(valueOfMinute)}; a killed job counts as ${killed} such minutes, one that is given up or not over as ${reaped};`,
     `tasks start in ${least} to ${most} s; Fargate prices of ${region}, ${pricesOf}; seed ${seed}; no Spot interruptions (docs/backtest.md)`,
     ...(peopleWaitOf(backtest) === undefined ? [] : [`${startSharesText()} (docs/backtest.md)`]),
     "not included: the autoscaler's function, metrics and logs, 8 dollars a month or more (docs/cost.md)",

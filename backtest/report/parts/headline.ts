@@ -4,7 +4,7 @@ import { namedShares, percentText } from '../../../lambda/explain/wait-text.ts';
 import type { Estimates } from '../../estimate/estimate.ts';
 import { type Backtest, type Bound, lostJobs, type PeopleWait, type PolicyRun } from '../../replay/result.ts';
 import { START_SHARES } from '../../replay/start-latencies.ts';
-import { comparison, count, dollars, estimateText, jobsLabel, seconds } from './numbers.ts';
+import { comparison, count, dollars, estimateText, jobsLabel, priceText, seconds } from './numbers.ts';
 import { lengthLabel } from './times.ts';
 
 /** The cost, how sure it is, and the comparison with a static fleet; of lost jobs it says so instead. */
@@ -101,7 +101,7 @@ function inAll(backtest: Backtest, ours: PolicyRun): string {
 
 /** What the total includes, such as `At $0.10 for each minute that a person waits,`. */
 function pricedText({ settings }: Backtest, ours: PolicyRun): string {
-  if (hasPeople(ours)) return `At ${dollars(settings.valueOfMinute)} for each minute that a person waits,`;
+  if (hasPeople(ours)) return `At ${priceText(settings.valueOfMinute)} for each minute that a person waits,`;
   return ours.figures.dollars.failures > 0 ? 'With lost jobs,' : 'In total,';
 }
 

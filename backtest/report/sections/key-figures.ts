@@ -3,7 +3,7 @@ import { type Backtest, type Figures, lostJobs, type PolicyRun } from '../../rep
 import { estimateOf } from '../parts/figure.ts';
 import { bestRivalOf, foresightOf, staticFleetOf } from '../parts/headline.ts';
 import { type Html, html } from '../parts/html.ts';
-import { count, dollars, estimateText, seconds, share } from '../parts/numbers.ts';
+import { count, dollars, estimateText, priceText, seconds, share } from '../parts/numbers.ts';
 
 export function keyFigures(backtest: Backtest): Html {
   const [ours] = backtest.runs;
@@ -37,7 +37,7 @@ function cards(ours: PolicyRun, backtest: Backtest): readonly Card[] {
     },
     {
       value: dollars(cost.total),
-      what: `total, with waiting at ${dollars(backtest.settings.valueOfMinute)} a minute`,
+      what: `total, with waiting at ${priceText(backtest.settings.valueOfMinute)} a minute`,
       of: ({ figures }) => dollars(figures.dollars.total),
       more:
         rival && rival.policy !== 'static'

@@ -3,7 +3,7 @@ import { type Backtest, FAILURE_MINUTES, PEOPLE_WAIT_FOR } from '../../replay/re
 import { policyHead, rowHead, tableOf, wide } from '../parts/figure.ts';
 import { settingsText, TUNED } from '../parts/headline.ts';
 import { type Html, html } from '../parts/html.ts';
-import { count, dollars, seconds } from '../parts/numbers.ts';
+import { count, dollars, priceText, seconds } from '../parts/numbers.ts';
 import { zoneLabel } from '../parts/times.ts';
 
 export function settingsSection(backtest: Backtest): Html {
@@ -26,7 +26,7 @@ function settingsOf(backtest: Backtest): Readonly<Record<string, string>> {
     seed: String(seed),
     region: `${settings.region}, prices of ${settings.pricesOf}`,
     'start time of a task': `${seconds(settings.startSeconds[0])} to ${seconds(settings.startSeconds[1])} until its daemon is connected`,
-    'price of waiting': `${dollars(settings.valueOfMinute)} for each minute of a person`,
+    'price of waiting': `${priceText(settings.valueOfMinute)} for each minute of a person`,
   };
 }
 

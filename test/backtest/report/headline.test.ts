@@ -180,3 +180,8 @@ describe('where the wait of people went', () => {
     expect(peopleWaitText(wait)).toBe(sentence);
   });
 });
+
+it('shows a price of waiting with all its decimals', () => {
+  const settings = { ...BASE.settings, valueOfMinute: 0.125 };
+  expect(summaryOf({ ...BASE, settings })).toContain('At $0.125 for each minute that a person waits');
+});
