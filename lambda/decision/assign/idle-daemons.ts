@@ -45,16 +45,22 @@ export function chooseGivenUp(
   if (rest.launches > 0 && heldJobs.some(({ price }) => price <= rest.budget)) return { givenUp, waiting: 0 };
   const aboutToStop = sum(pools, ({ view }) => view.tasks.filter((task) => isAboutToStop(task, now)).length);
   let waiting = Math.max(0, sum(heldJobs, ({ jobs }) => jobs) + Math.max(0, -total) - aboutToStop);
-  const stock = assigned.toReversed().filter(isIdleStock);
+  const stock = new Map(
+    assigned
+      .toReversed()
+      .filter(isIdleStock)
+      .map((row) => [row, row.jobs]),
+  );
   const giveUp = (mostOf: (pool: PoolLaunchLimits) => number): void => {
-    for (const { offer, jobs } of stock) {
-      const pool = pools.find(({ view }) => view.pool.name === offer.pool);
+    for (const [row, daemons] of stock) {
+      const pool = pools.find(({ view }) => view.pool.name === row.offer.pool);
       if (pool === undefined) continue;
       const { name } = pool.view.pool;
       const before = givenUp.get(name) ?? 0;
       const most = Math.min(mostOf(pool), pool.capacity.total - leastTasks(pool.poolForecast.floors));
-      const taken = Math.max(0, Math.min(jobs, waiting, most - before));
+      const taken = Math.max(0, Math.min(daemons, waiting, most - before));
       waiting -= taken;
+      stock.set(row, daemons - taken);
       givenUp.set(name, before + taken);
     }
   };

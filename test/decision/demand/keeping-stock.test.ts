@@ -339,6 +339,13 @@ describe('idle stock that makes room for another pool', () => {
       expect(doneBy({ ...two, pools: brief })).toEqual(['ask arm']);
     });
 
+    it('gives up no more daemons than are idle, whether they can drain now or not', () => {
+      const cpu = { idle: [9 * MINUTE, SECOND], busy: [MINUTE, MINUTE] };
+      const world = { ...two, pools: { ...both, cpu, arm: {} }, limits: { maxTasks: 4 } };
+      const { plan } = deliberateOn({ ...world, pending: jobs(9, { tags: gpu }) });
+      expect(plan.pools.flatMap(({ why }) => why)).toContainEqual({ code: 'making-room', tasks: 2 });
+    });
+
     it('drains nothing while a daemon that has left is still listed', () => {
       expect(doneBy({ ...two, pools: both, change: withoutLease('Stack-cpu') })).toEqual([]);
     });
