@@ -27,7 +27,7 @@ export type JobRecord = {
 };
 
 /** With fewer durations the duration of similar jobs is unknown. */
-const MIN_SAMPLES = 5;
+export const MIN_SAMPLES = 5;
 
 /** Derives the record of an organization. */
 export function deriveRecord(organization: OrganizationReadings): JobRecord {
@@ -122,6 +122,9 @@ const durationOf = memoized((job: Job) => {
     status === 'succeeded' && started_at != null && completed_at != null && completed_at > started_at;
   return isKnown ? { kinds: kindsOf(job), tookMs: completed_at - started_at } : { kinds: [], tookMs: 0 };
 });
+
+/** How long a job ran, in milliseconds; 0 unless it succeeded and its times are known. */
+export const tookMsOf = (job: Job): number => durationOf(job).tookMs;
 
 type JobFeatures = Pick<Job, 'type' | 'tags' | 'metadata'>;
 

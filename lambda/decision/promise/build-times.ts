@@ -5,8 +5,9 @@
  * become slow. The record says how much: the covariance of builds that came within a minute. That
  * part of the spread is the same for all builds of a scenario.
  */
-import { deriveRecord } from '../demand/record.ts';
+import { deriveRecord, MIN_SAMPLES, tookMsOf } from '../demand/record.ts';
 import { meanOf, sum } from '../model/collections.ts';
+import { memoized } from '../model/memoize-by-object.ts';
 import type { Job, OrganizationReadings } from '../model/snapshot.ts';
 import { OWN_SHAPE_FROM, quantileOf, rankIn, shapeOf, valueAt } from './start-phase.ts';
 import { transitionsIn } from './transition-of.ts';
@@ -33,32 +34,33 @@ export function buildTimesIn(organization: OrganizationReadings): (job: Job) => 
   const transitionOf = transitionsIn(organization);
   const covariances = covariancesIn(organization);
   const known = new Map<readonly number[], BuildTimes>();
-  const ofAny = timesOfAny(organization);
   return (job) => {
     const transition = transitionOf(job);
-    const durations = durationsOf({
+    const alike = durationsOf({
       ...job,
       metadata: { ...job.metadata, workspace_build_transition: transition },
     });
-    if (durations.length === 0) return ofAny;
-    const found = known.get(durations) ?? timesOf(durations, covariances.get(durations) ?? 0);
+    const isAlike = alike.length > 0;
+    const durations = isAlike ? alike : allDurations(organization.recentJobs?.items ?? NONE);
+    if (durations.length < MIN_SAMPLES) return undefined;
+    const found = known.get(durations) ?? timesOf(durations, covariances.get(durations) ?? 0, !isAlike);
     known.set(durations, found);
     return found;
   };
 }
 
-function timesOfAny(organization: OrganizationReadings): BuildTimes | undefined {
-  const durations = finishedIn(organization)
-    .map(durationOf)
-    .sort((a, b) => a - b);
-  if (durations.length < LEAST_BUILDS) return undefined;
-  const times = timesOf(durations, 0);
-  return { ...times, common: Math.hypot(times.common, UNLIKE_OTHERS) };
-}
+const NONE: readonly Job[] = [];
 
-const LEAST_BUILDS = 5;
+const allDurations = memoized((jobs: readonly Job[]) =>
+  finished(jobs)
+    .map(tookMsOf)
+    .sort((a, b) => a - b),
+);
 
-export function timesOf(durations: readonly number[], covariance: number): BuildTimes {
+const finished = (jobs: readonly Job[]): readonly Job[] => jobs.filter((job) => tookMsOf(job) > 0);
+
+/** `areUnlike`: of builds that may differ from the one in question. */
+export function timesOf(durations: readonly number[], covariance: number, areUnlike = false): BuildTimes {
   const logs = durations.map(logOf);
   const mean = meanOf(logs);
   const variance = sum(logs, (log) => (log - mean) ** 2) / Math.max(1, logs.length - 1);
@@ -67,7 +69,7 @@ export function timesOf(durations: readonly number[], covariance: number): Build
     durations: withTails(durations),
     mean,
     // plus what so few builds leave open about their mean
-    common: Math.sqrt(shared + variance / logs.length),
+    common: Math.sqrt(shared + variance / logs.length + (areUnlike ? UNLIKE_OTHERS ** 2 : 0)),
     own: variance === 0 ? 1 : Math.sqrt(1 - shared / variance),
   };
 }
@@ -91,20 +93,13 @@ const logOf = (ms: number): number => Math.log(Math.max(1, ms));
 /** The covariance of the logarithms of durations, over pairs of similar builds that came together. */
 function covariancesIn(organization: OrganizationReadings): ReadonlyMap<readonly number[], number> {
   const { durationsOf } = deriveRecord(organization);
-  const alike = Map.groupBy(finishedIn(organization), (job) => durationsOf(job));
+  const alike = Map.groupBy(finished(organization.recentJobs?.items ?? NONE), (job) => durationsOf(job));
   return new Map([...alike].map(([durations, jobs]) => [durations, covarianceOf(jobs)]));
 }
 
-function finishedIn({ recentJobs }: OrganizationReadings): readonly Job[] {
-  return (recentJobs?.items ?? []).filter((job) => job.status === 'succeeded' && durationOf(job) > 0);
-}
-
-const durationOf = ({ started_at: from, completed_at: to }: Job): number =>
-  from == null || to == null ? 0 : to - from;
-
 /** `jobs`: the newest first. */
 function covarianceOf(jobs: readonly Job[]): number {
-  const logs = jobs.map((job) => logOf(durationOf(job)));
+  const logs = jobs.map((job) => logOf(tookMsOf(job)));
   const mean = meanOf(logs);
   const products = jobs.flatMap((job, index) => {
     const next = jobs[index + 1];
