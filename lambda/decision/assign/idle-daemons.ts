@@ -9,6 +9,7 @@ import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
 import type { Daemon, OrganizationReadings } from '../model/snapshot.ts';
 import { priceOf } from '../settings/prices.ts';
+import { mayDrain } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { drainedMs, isIdleLongEnough, isLeaving, type TaskView } from '../supply/task-state.ts';
 import { type Assigned, launchesOf } from './assignment.ts';
@@ -74,7 +75,7 @@ const isIdleStock = ({ group, offer }: Assigned): boolean =>
 
 /** How many daemons the pool can ask to leave in this look (drain/). */
 function askedNow({ view, capacity, isDoubtful }: PoolLaunchLimits, now: EpochMs): number {
-  if (isDoubtful || capacity.unguarded > 0) return 0;
+  if (!mayDrain(capacity, isDoubtful)) return 0;
   return view.tasks.filter((task) => task.state === 'working' && isIdleLongEnough(task, view.pool, now))
     .length;
 }

@@ -5,6 +5,7 @@ import { partition } from '../model/collections.ts';
 import type { Action, Doubt } from '../model/plan.ts';
 import type { Service } from '../model/snapshot.ts';
 import { isPaused } from '../settings/settings-in-force.ts';
+import { mayDrain } from '../supply/capacity.ts';
 import { isGuarded, isSure } from '../supply/task-state.ts';
 import { askActions, countActions, protectActions } from './actions.ts';
 import {
@@ -15,7 +16,7 @@ import {
   protectUnguarded,
 } from './confirm-rung.ts';
 import { type CountDecision, decideCount, isDeploying } from './counts.ts';
-import { mayDrain, replacementsOf, spareOf } from './drainable.ts';
+import { replacementsOf, spareOf } from './drainable.ts';
 import { decideLeaving, keepAll, type LeaveDecision } from './leaving.ts';
 
 /** The pool has an ECS service. */
@@ -80,7 +81,7 @@ function toDecision({ need, service, doubts }: PoolInput, course: Course): PoolD
     actions: [
       ...countActions(need, { service, to, why: count.why, stops }),
       ...protectActions(need, confirming.protect),
-      ...(mayDrain(need, doubts) ? askActions(need, leaving) : []),
+      ...(mayDrain(need.capacity, doubts.length > 0) ? askActions(need, leaving) : []),
     ],
   };
 }

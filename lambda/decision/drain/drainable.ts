@@ -1,19 +1,9 @@
-/** What may drain in a pool, from its need: whether anything may, how many tasks, and which. */
+/** What may drain in a pool, from its need: how many tasks, and which. */
 import type { PoolNeed } from '../assign/needs.ts';
 import { configuredFloor } from '../forecast/floors.ts';
 import type { EpochMs } from '../model/brands.ts';
-import type { Doubt } from '../model/plan.ts';
 import type { TaskView } from '../supply/task-state.ts';
 import { decideReplacing, type LeaveDecision } from './leaving.ts';
-
-/**
- * Whether a task of the pool may get a drain request now. A daemon that has just left reads idle
- * for up to 90 s, and its task has no lease in that time. Until coderd shows that it is gone, no
- * other task gets a request; otherwise the pool could fall below its floor.
- */
-export function mayDrain({ capacity }: PoolNeed, doubts: readonly Doubt[]): boolean {
-  return doubts.length === 0 && capacity.unguarded === 0;
-}
 
 /** Whether only the forecast keeps some of the tasks. */
 export function isKeptAwake({ poolForecast: { floors }, inUse }: PoolNeed): boolean {

@@ -2,7 +2,7 @@
 import { launchesFor, type PoolNeed } from '../assign/needs.ts';
 import { countTransitions } from '../demand/transitions.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
-import { isKeptAwake, mayDrain } from '../drain/drainable.ts';
+import { isKeptAwake } from '../drain/drainable.ts';
 import type { LeaveDecision } from '../drain/leaving.ts';
 import { configuredFloor } from '../forecast/floors.ts';
 import { type EpochMs, isoTime } from '../model/brands.ts';
@@ -13,7 +13,7 @@ import type { Snapshot, StockChoice } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import { OLDEST_SERVER } from '../model/version.ts';
 import { UNKNOWN_RULE } from '../stock/replay.ts';
-import { countDaemons, unplacedTasks } from '../supply/capacity.ts';
+import { countDaemons, mayDrain, unplacedTasks } from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { oldSecretReasons } from './secret-report.ts';
@@ -274,7 +274,7 @@ function leaveReasons(
   doubts: readonly Doubt[],
 ): readonly Reason[] {
   const { unguarded } = need.capacity;
-  const mayLeave = mayDrain(need, doubts);
+  const mayLeave = mayDrain(need.capacity, doubts.length > 0);
   const count = (why: LeaveDecision['why'], kind?: LeaveDecision['kind']): number =>
     leaving.filter((decision) => decision.why === why && (kind ?? decision.kind) === decision.kind).length;
   const [long, brief] = [count('idle-long-enough'), count('idle-too-briefly')];

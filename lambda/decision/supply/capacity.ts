@@ -63,6 +63,15 @@ export function isHeldBack({ failing, placement }: Pick<PoolView, 'failing' | 'p
   return failing.isTripped || placement !== undefined;
 }
 
+/**
+ * Whether a task of the pool may get a drain request now. A daemon that has just left reads idle
+ * for up to 90 s, and its task has no lease in that time. Until coderd shows that it is gone, no
+ * other task gets a request; otherwise the pool could fall below its floor.
+ */
+export function mayDrain({ unguarded }: Capacity, isDoubtful: boolean): boolean {
+  return !isDoubtful && unguarded === 0;
+}
+
 /** Whether another part of the pool launches: then the pool scales out although this part cannot. */
 export function launchesElsewhere({ share }: Pick<PoolView, 'share'>): boolean {
   return share?.isLaunching === false;
