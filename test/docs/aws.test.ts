@@ -1,6 +1,6 @@
 /**
- * Checks docs/internals/aws.md: each fact has a standing, and the tests and SDK types that it names
- * exist.
+ * Checks docs/internals/aws.md: each fact has a mark with its evidence, the tests and SDK types that it
+ * names exist, and the page counts the assumed facts.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -8,16 +8,21 @@ import { factRowsOf } from './fact-rows.ts';
 
 const root = new URL('../../', import.meta.url);
 const docs = new URL('docs/internals/', root);
-const rows = factRowsOf(readFileSync(new URL('aws.md', docs), 'utf8'));
+const text = readFileSync(new URL('aws.md', docs), 'utf8');
+const rows = factRowsOf(text);
 
-const VERIFIED = /^\*\*verified\*\* [^:]+ \d[^:]*: \[(?<name>[^\]]+)\]\((?<path>[^)]+\.test\.ts)\)$/;
-const DOCUMENTED = /^\*\*documentation\*\*(?: \d{4})?: .+$/;
-const READ = /^\*\*source\*\* .*\d{4}: `[^`]+`(?:, `[^`]+`)*$|^\*\*source\*\* \S+ [\d.]+: `[^`]+`$/;
-const ASSUMED = /^\*\*assumed\*\*: .+$/;
+/** A day or a year. */
+const DATE = String.raw`(?:\d{1,2} [A-Z][a-z]+ )?\d{4}`;
+const DOCUMENTATION = new RegExp(String.raw`^\*\*documentation\*\* read ${DATE}: .+$`);
+const ISSUE = new RegExp(String.raw`^\*\*issue\*\* read ${DATE}: [\w.-]+/[\w.-]+#\d+`);
+const ASSUMED = new RegExp(String.raw`^\*\*assumed\*\*(?: ${DATE})?: .+$`);
+/** A program with its version, commit or date, and the test, types or files that have the fact. */
+const SCHEMA = new RegExp(String.raw`^\*\*schema\*\* [\w@/.-]+ (?:${DATE}|[\da-f.]+): (?:\[|\`)`);
+const TESTED = /^\*\*schema\*\* .+?: \[(?<name>[^\]]+)\]\((?<path>[^)]+\.test\.ts)\)$/;
 /** A package of the SDK, and the types whose documentation has the fact. */
-const TYPES = /^\*\*SDK\*\*: (?<client>client-[a-z-]+), (?<names>`\w+`(?:, `\w+`)*)/;
+const TYPES = /^\*\*schema\*\* (?<client>client-[a-z-]+) [\d.]+: (?<names>`\w+`(?:, `\w+`)*)/;
 
-/** The named groups of each standing that matches the pattern. */
+/** The named groups of each mark that matches the pattern. */
 function groupsOf(pattern: RegExp): readonly Readonly<Record<string, string>>[] {
   return rows.flatMap(({ standing }) => {
     const groups = pattern.exec(standing)?.groups;
@@ -35,19 +40,24 @@ function declarationsOf(client: string): string {
 }
 
 describe('a fact about AWS', () => {
-  it('occurs once and has a standing', () => {
+  it('occurs once and has a mark', () => {
     expect(rows.length).toBeGreaterThan(100);
     expect(rows.filter(({ standing }) => !standing)).toEqual([]);
     expect(rows.map(({ fact }) => fact)).toEqual([...new Set(rows.map(({ fact }) => fact))]);
   });
 
-  it('is verified, documented, read in source, or assumed, and names its evidence', () => {
-    const marks = [VERIFIED, TYPES, DOCUMENTED, READ, ASSUMED];
+  it('is documented, read in an issue or a schema, or assumed, and names its evidence', () => {
+    const marks = [DOCUMENTATION, ISSUE, SCHEMA, ASSUMED];
     expect(rows.filter(({ standing }) => !marks.some((mark) => mark.test(standing)))).toEqual([]);
   });
 
-  it('names an existing test if it is verified', () => {
-    const proofs = groupsOf(VERIFIED);
+  it('is counted at the top of the page if it is assumed', () => {
+    const assumed = rows.filter(({ standing }) => ASSUMED.test(standing)).length;
+    expect(text).toContain(`\n${assumed} rows are assumed.\n`);
+  });
+
+  it('names an existing test if it has one', () => {
+    const proofs = groupsOf(TESTED);
     expect(proofs.length).toBeGreaterThan(3);
     const hasTest = (file: URL, name: string): boolean =>
       existsSync(file) && readFileSync(file, 'utf8').includes(name);
