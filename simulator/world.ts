@@ -81,6 +81,7 @@ export type WorldOptions = Pick<
   | 'victims'
   | 'rollout'
   | 'cleanup'
+  | 'sidecar'
 > & {
   readonly start: EpochMs;
   readonly seed: number;

@@ -28,7 +28,7 @@ import {
 } from './protection.ts';
 import type { CleanupReading, RolloutReading } from './rollout.ts';
 import { EcsService, isCleaningUp, type SimulatedDeployment } from './service.ts';
-import { EcsTask, expiryOf, type TaskDefinition, type TaskIdentity } from './task.ts';
+import { EcsTask, expiryOf, type Sidecar, type TaskDefinition, type TaskIdentity } from './task.ts';
 import { type BucketName, Throttle } from './throttle.ts';
 
 export type EcsOptions = {
@@ -54,6 +54,8 @@ export type EcsOptions = {
   readonly victims?: Victims | undefined;
   readonly rollout?: RolloutReading | undefined;
   readonly cleanup?: CleanupReading | undefined;
+  /** The container that GuardDuty adds; `unpulled`: the execution role may not pull it. @default 'none' */
+  readonly sidecar?: Sidecar | undefined;
   readonly onStopped?: ((task: EcsTask) => void) | undefined;
 };
 
@@ -372,6 +374,7 @@ export class EcsModel {
       place: this.#subnets.take(of.zone ?? ZONES[0] ?? ''),
       serviceName: of.service?.identity.name,
       provider: of.service?.identity.provider ?? 'FARGATE',
+      sidecar: this.#options.sidecar ?? 'none',
       startedBy: of.startedBy,
     };
     const task = new EcsTask(identity, (it) => taskAgent(this, it), {

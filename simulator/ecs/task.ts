@@ -64,8 +64,12 @@ export type TaskDefinition = {
   readonly template: TaskTemplate;
 };
 
+export const SIDECARS = ['none', 'running', 'unpulled'] as const;
+export type Sidecar = (typeof SIDECARS)[number];
+
 export type TaskIdentity = {
   readonly provider: string;
+  readonly sidecar: Sidecar;
   readonly arn: TaskArn;
   readonly id: string;
   readonly definition: TaskDefinition;

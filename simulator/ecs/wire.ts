@@ -97,7 +97,7 @@ function taskAnswer(clusterArn: string, task: EcsTask, state: EcsTaskState) {
     stoppedReason: state.stoppedReason,
     ...wireTimes(state),
     attachments: state.lastStatus === WITHOUT_INTERFACE ? [] : [wireAttachment(task, state)],
-    containers: [wireContainer(task, state)],
+    containers: [...wireSidecar(task, state), wireContainer(task, state)],
   };
 }
 
@@ -203,6 +203,25 @@ function wireContainer({ identity: { arn, id, place } }: EcsTask, state: EcsTask
     networkInterfaces: lastStatus === WITHOUT_INTERFACE ? [] : [{ privateIpv4Address: place.privateIp }],
   };
 }
+
+/** docs/internals/aws.md §2: ECS stops it after the provisioner, and it exits as it likes. */
+function wireSidecar({ identity }: EcsTask, { lastStatus, startedAt }: EcsTaskState) {
+  if (identity.sidecar === 'none') return [];
+  const isUnpulled = identity.sidecar === 'unpulled' && startedAt !== undefined;
+  const hasEnded = lastStatus === 'STOPPED' && startedAt !== undefined;
+  return [
+    {
+      name: `aws-guardduty-agent-${identity.id.slice(0, 6)}`,
+      lastStatus: isUnpulled ? 'STOPPED' : lastStatus,
+      exitCode: hasEnded && !isUnpulled ? 137 : undefined,
+      reason: isUnpulled ? UNPULLED : undefined,
+      networkInterfaces: [],
+    },
+  ];
+}
+
+const UNPULLED =
+  'CannotPullContainerError: pull image manifest has been retried 1 time(s): failed to resolve ref 323658145986.dkr.ecr.eu-central-1.amazonaws.com/aws-guardduty-agent-fargate:v1.5.0-Fg_arm64';
 
 function date(time: EpochMs): Date;
 function date(time: EpochMs | undefined): Date | undefined;

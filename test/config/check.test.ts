@@ -55,6 +55,7 @@ it('fills in every default of the smallest configuration', () => {
       network: { subnets: [], securityGroups: [], natGateways: 1, endpoints: false },
       logs: { retentionDays: 30 },
       bindTaskRoles: false,
+      guardDuty: false,
       function: { memory: 512, inVpc: true, tracing: false },
       earlySuccess: false,
       alarms: { enabled: true, emails: [] },

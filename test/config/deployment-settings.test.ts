@@ -26,6 +26,7 @@ it('reads every setting of the section aws', () => {
     kmsKey: KEY,
     permissionsBoundary: 'arn:aws:iam::123456789012:policy/boundary',
     bindTaskRoles: true,
+    guardDuty: true,
     function: { memory: 1024, inVpc: false, tracing: true, reservedConcurrency: 2 },
     earlySuccess: true,
     alarms: { topic: TOPIC },

@@ -23,6 +23,7 @@ describe('AwsSolutions and Serverless', () => {
     { deployment: 'a minimal deployment', settings: MINIMAL },
     { deployment: 'a deployment with everything on', settings: EVERYTHING },
     { deployment: 'one with bound roles', settings: { ...MINIMAL, aws: { bindTaskRoles: true } } },
+    { deployment: 'one with GuardDuty', settings: { ...MINIMAL, aws: { guardDuty: true } } },
     { deployment: 'one with managed keys', settings: MANAGED_KEYS },
     {
       deployment: 'one with two kinds of capacity',

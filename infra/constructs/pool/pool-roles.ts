@@ -113,20 +113,28 @@ export type ExecutionRoleProps = {
   readonly pool: DeployedPool;
   readonly logGroup: ILogGroup;
   readonly secrets: readonly ISecret[];
+  /** Whether the role may pull GuardDuty's agent. */
+  readonly guardDuty: boolean;
 };
 
 /**
  * The role with which ECS starts tasks of a pool: read its secrets, write its logs and pull its
  * image from ECR.
  */
-export function executionRole(scope: Construct, { pool, logGroup, secrets }: ExecutionRoleProps): Role {
+export function executionRole(scope: Construct, props: ExecutionRoleProps): Role {
+  const { pool, logGroup, secrets, guardDuty } = props;
   const role = new Role(scope, 'ExecutionRole', {
     description: `Starts the provisioner daemons of pool ${pool.name}`,
     assumedBy: ownService(scope, 'ecs-tasks.amazonaws.com'),
   });
   permit(
     role,
-    [...readSecrets(secrets), writeLogs(logGroup), ...pullImage(pool.image)],
+    [
+      ...readSecrets(secrets),
+      writeLogs(logGroup),
+      ...pullImage(pool.image),
+      ...(guardDuty ? pull(AGENT) : []),
+    ],
     [
       {
         resource: secretKeys(),
@@ -134,6 +142,7 @@ export function executionRole(scope: Construct, { pool, logGroup, secrets }: Exe
           'A secret may have its own KMS key, which is not known here. The role can use it only through Secrets Manager and only for the secrets in the encryption context',
       },
       { resource: '*', reason: 'ecr:GetAuthorizationToken has no resource level' },
+      { resource: AGENT, reason: 'AWS has an account for this repository in each Region' },
       {
         resource: logGroup.logGroupArn,
         reason: 'The log streams of this log group. ECS names them after the tasks',
@@ -150,12 +159,16 @@ const ECR_IMAGE = /^(\d{12})\.dkr\.ecr(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com(?
 function pullImage(image: string): PolicyStatement[] {
   const [, account, region, repository] = ECR_IMAGE.exec(image) ?? [];
   if (repository === undefined) return [];
+  return pull(`arn:${Aws.PARTITION}:ecr:${region}:${account}:repository/${repository}`);
+}
+
+/** docs/internals/aws.md §2 */
+const AGENT = `arn:${Aws.PARTITION}:ecr:${Aws.REGION}:*:repository/aws-guardduty-agent-fargate`;
+
+function pull(repository: string): PolicyStatement[] {
   return [
     // The action has no resource level.
     allow('ecr:GetAuthorizationToken', '*'),
-    allow(
-      ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],
-      `arn:${Aws.PARTITION}:ecr:${region}:${account}:repository/${repository}`,
-    ),
+    allow(['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'], repository),
   ];
 }

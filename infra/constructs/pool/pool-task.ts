@@ -42,6 +42,8 @@ export type PoolTaskProps = {
   readonly taskRole?: IRole;
   /** Whether the role can change the protection of tasks of the own pool only. */
   readonly bindTaskRoles: boolean;
+  /** Whether the execution role may pull GuardDuty's agent. */
+  readonly guardDuty: boolean;
 };
 
 /** The task definition of a pool: one provisioner daemon, which the guard runs. */
@@ -52,9 +54,9 @@ export class PoolTask extends Construct {
 
   constructor(scope: Construct, id: string, props: PoolTaskProps) {
     super(scope, id);
-    const { cluster, pool, logGroup } = props;
+    const { cluster, pool } = props;
     const secrets = secretsOf(this, props);
-    const role = executionRole(this, { pool, logGroup, secrets: secrets.map(({ secret }) => secret) });
+    const role = executionRole(this, { ...props, secrets: secrets.map(({ secret }) => secret) });
     this.executionRole = role;
     this.definition = new FargateTaskDefinition(this, 'Definition', {
       family: isPlain(this) ? `${Aws.STACK_NAME}-${pool.name.replace('/', '_')}` : undefined,

@@ -30,6 +30,7 @@ export function addPools(
       managedKey: managedKeys[configured.name],
       earlySuccess: aws.earlySuccess,
       bindTaskRoles: aws.bindTaskRoles,
+      guardDuty: aws.guardDuty,
       perPoolMetrics: aws.metrics.perPool,
     };
     const [own, onSpot] = partsOf(configured);

@@ -188,6 +188,10 @@ export const aws = z
       description:
         'With `true`, the role of a new task can change the protection of tasks of its own pool only. Use it in a cluster that several trust domains share. It has not been tried on AWS yet.',
     }),
+    guardDuty: z.boolean().default(false).meta({
+      description:
+        'The execution roles may pull the agent that GuardDuty Runtime Monitoring adds to Fargate tasks. Builds run without it too.',
+    }),
     function: lambda,
     earlySuccess: z.boolean().default(false).meta({
       description:

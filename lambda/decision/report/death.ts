@@ -2,7 +2,7 @@
 import type { EpochMs, JobId } from '../model/brands.ts';
 import type { DeathCause } from '../model/plan.ts';
 import type { Daemon, Job, Snapshot, Task } from '../model/snapshot.ts';
-import { taskId } from '../supply/daemons.ts';
+import { provisionerOf, taskId } from '../supply/daemons.ts';
 import { awsTimeOf } from '../supply/supply.ts';
 
 /** A task that has run and is STOPPED. */
@@ -93,7 +93,7 @@ export function causeOfDeath(task: Task): DeathCause {
 
 /** ECS's own words, and the exit code. A person can give any text to StopTask. */
 export function reasonOfDeath(task: Task): string {
-  const code = task.containers.find(({ exitCode }) => exitCode !== undefined)?.exitCode;
+  const code = provisionerOf(task)?.exitCode;
   const parts = [...reasonsOf(task), ...(code === undefined ? [] : [`exit code ${code}`])];
   return [...new Set(parts.map(printable))].join('; ') || task.stopCode || 'ECS gives no reason';
 }
@@ -106,10 +106,10 @@ function printable(text: string): string {
 /** Whether a running build may have been the victim: not of a task that left by itself. */
 export function wasKilled(task: Task): boolean {
   const cause = causeOfDeath(task);
-  if (cause === 'exited') return task.containers.some(({ exitCode }) => exitCode === KILLED);
+  if (cause === 'exited') return provisionerOf(task)?.exitCode === KILLED;
   return cause !== 'scaling' && cause !== 'unknown';
 }
 
-function reasonsOf({ stoppedReason, containers }: Task): readonly string[] {
-  return [stoppedReason, ...containers.map(({ reason }) => reason)].flatMap((reason) => reason || []);
+function reasonsOf(task: Task): readonly string[] {
+  return [task.stoppedReason, provisionerOf(task)?.reason].flatMap((reason) => reason || []);
 }

@@ -147,6 +147,13 @@ const TASK_ID = /^[0-9a-f]{32}$/;
 /** The task id: the last part of a task's ARN. */
 export const taskId: (task: Task) => string = memoized(({ taskArn }) => lastPart(taskArn));
 
+type Container = Task['containers'][number];
+
+/** The container of the daemon. Others, such as GuardDuty's, say nothing about it (docs/internals/aws.md §2). */
+export function provisionerOf({ containers }: Task): Container | undefined {
+  return containers.find(({ name }) => name === 'provisioner') ?? containers[0];
+}
+
 const HOST = 'ip-';
 
 /**

@@ -9,6 +9,7 @@ import type { EpochMs } from '../model/brands.ts';
 import { percentile } from '../model/collections.ts';
 import type { StartTime } from '../model/plan.ts';
 import type { Task } from '../model/snapshot.ts';
+import { provisionerOf } from './daemons.ts';
 
 const WINDOW_MS = 10 * 60_000;
 const FAILURES_TO_TRIP = 3;
@@ -62,7 +63,7 @@ export function deriveFailingStarts({
     recent: stalled + failures.filter((task) => now - endedAt(task) <= WINDOW_MS).length,
     count: failures.length,
     isTripped: stalled > 0 || hasThreeInWindow(failures),
-    lacksLease: newest?.containers.some(({ exitCode }) => exitCode === NO_LEASE) ?? false,
+    lacksLease: newest !== undefined && provisionerOf(newest)?.exitCode === NO_LEASE,
     reason: newest === undefined ? (stalled > 0 ? STALLED : undefined) : reasonOf(newest),
   };
 }
@@ -83,14 +84,12 @@ function hasThreeInWindow(failures: readonly Task[]): boolean {
 }
 
 /** A wrong key ends the daemon (docs/internals/coder.md §5), so that is a failure too. */
-function hasFailed(
-  { lastStatus, stopCode, containers }: Task,
-  registered: EpochMs | 'never' | 'unknown',
-): boolean {
+function hasFailed(task: Task, registered: EpochMs | 'never' | 'unknown'): boolean {
+  const { lastStatus, stopCode } = task;
   if (lastStatus !== 'STOPPED') return false;
   if (stopCode === 'TaskFailedToStart') return true;
   // a guard that has drained exits with 0, and coderd may have deleted its daemon's row by then
-  const isClean = containers.length > 0 && containers.every(({ exitCode }) => exitCode === 0);
+  const isClean = provisionerOf(task)?.exitCode === 0;
   return stopCode === 'EssentialContainerExited' && registered === 'never' && !isClean;
 }
 
@@ -103,14 +102,19 @@ function endedAt(task: Task): number {
 }
 
 /** ECS's own reason, then the container's reason and exit code if they add something. */
-function reasonOf({ stoppedReason, containers }: Task): string {
-  const [container] = containers.filter(
-    ({ reason, exitCode }) => reason !== undefined || exitCode !== undefined,
-  );
-  const parts = [stoppedReason, container?.reason, exitText(container?.exitCode)].filter(
-    (part) => part !== undefined && part !== '',
-  );
-  return [...new Set(parts)].join('; ') || 'ECS gives no reason';
+function reasonOf(task: Task): string {
+  const { reason, exitCode } = provisionerOf(task) ?? {};
+  const own = [reason, exitText(exitCode)].filter((part) => part !== undefined && part !== '');
+  const parts = [task.stoppedReason, ...(own.length > 0 ? own : [reasonOfSidecar(task)])];
+  return [...new Set(parts.filter((part) => part !== undefined && part !== ''))].join('; ') || NO_REASON;
+}
+
+const NO_REASON = 'ECS gives no reason';
+
+/** Its name, because its image is not that of the pool. */
+function reasonOfSidecar({ containers }: Task): string | undefined {
+  const { name, reason } = containers.find((container) => container.reason) ?? {};
+  return reason && `container "${name}": ${reason}`;
 }
 
 function exitText(code: number | undefined): string | undefined {

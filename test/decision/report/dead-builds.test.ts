@@ -309,6 +309,12 @@ describe('the report of a build that died', () => {
     ${{ stopCode: 'ServiceSchedulerInitiated', stoppedReason: 'Scaling activity initiated by deployment x' }} | scaling
     ${{ stopCode: 'EssentialContainerExited' }}                                                               | exited
     ${{ stopCode: 'EssentialContainerExited', containers: [{ exitCode: 137, reason: 'OutOfMemoryError: Container killed due to memory usage' }] }} | memory
+    ${{
+      containers: [
+        { name: 'logger', reason: 'OutOfMemoryError' },
+        { name: 'provisioner', exitCode: 137 },
+      ],
+    }} | spot
     ${{ stopCode: 'SomethingNew' }}                                                                           | unknown
     ${{ stopCode: undefined, stoppedReason: undefined, containers: [] }}                                      | unknown
   `)('has the cause $cause for $task.stopCode', ({ task, cause }) => {
@@ -361,6 +367,18 @@ describe('a task whose build is unknown', () => {
     ${{ version: 'v0.0.0-devel' }}                                                                        | coderd may not list daemons that are offline
     ${{ tasks: [{ ...SPOT, stopCode: 'ServiceSchedulerInitiated', stoppedReason: 'Scaling activity' }] }} | it left by itself
     ${{ tasks: [{ ...SPOT, stopCode: 'EssentialContainerExited', containers: [{ exitCode: 75 }] }] }}     | its guard exited without ever starting a daemon
+    ${{
+      tasks: [
+        {
+          ...SPOT,
+          stopCode: 'EssentialContainerExited',
+          containers: [
+            { name: 'logger', exitCode: 137 },
+            { name: 'provisioner', exitCode: 0 },
+          ],
+        },
+      ],
+    }} | its guard has drained, and ECS killed a sidecar
   `)('is not reported: $because', ({ world }) => {
     expect(findingsOf(world)).toEqual([]);
   });

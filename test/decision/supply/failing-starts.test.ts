@@ -56,6 +56,9 @@ function judge(tasks: readonly Task[], { daemons = [], status = 'ok' }: Known = 
 
 const three = [failed(1, 3 * MINUTE), failed(2, 2 * MINUTE), failed(3, MINUTE)];
 
+/** The container of GuardDuty, which ECS killed with the task. */
+const AGENT = { name: 'aws-guardduty-agent-a1b2c3', exitCode: 137, reason: 'OutOfMemory' };
+
 const failedAt = (...msAgo: readonly number[]) => msAgo.map((ms, index) => failed(index + 1, ms));
 const eachWith = (given: Partial<Task>) => three.map((task) => ({ ...task, ...given }));
 
@@ -136,8 +139,19 @@ describe('a failed start', () => {
       expected: false,
     },
     {
-      scenario: 'one of its containers did not exit with 0',
-      given: { ...exited, containers: [{ exitCode: 0 }, { exitCode: 1 }] },
+      scenario: 'it exited with 0, and then its sidecar was killed',
+      given: { ...exited, containers: [AGENT, { name: 'provisioner', exitCode: 0 }] },
+      expected: false,
+    },
+    {
+      scenario: 'it exited with 1 after a container for its folders exited with 0',
+      given: {
+        ...exited,
+        containers: [
+          { name: 'folders', exitCode: 0 },
+          { name: 'provisioner', exitCode: 1 },
+        ],
+      },
       expected: true,
     },
     {
@@ -216,9 +230,17 @@ describe('the reason of failing starts', () => {
       expected: 'CannotPull',
     },
     {
-      scenario: 'only the second container has ended',
-      given: { stoppedReason: '', containers: [{ name: 'a' }, { exitCode: 0 }] },
-      expected: 'exit code 0',
+      scenario: 'its sidecar has ended too',
+      given: { stoppedReason: '', containers: [AGENT, { name: 'provisioner', exitCode: 2 }] },
+      expected: 'exit code 2',
+    },
+    {
+      scenario: 'only another container says what failed',
+      given: {
+        stoppedReason: 'Task failed to start',
+        containers: [{ name: 'provisioner' }, { name: 'logger', reason: 'CannotPullContainerError: 403' }],
+      },
+      expected: 'Task failed to start; container "logger": CannotPullContainerError: 403',
     },
     {
       scenario: 'the guard reports that its daemon ended by itself',

@@ -135,6 +135,7 @@ const STEPS: readonly Step[] = [
     change: '`aws.function` (memory, tracing, reservedConcurrency)',
     to: aws({ function: { memory: 1024, tracing: true, reservedConcurrency: 2 } }),
   },
+  { change: '`aws.guardDuty`', to: aws({ guardDuty: true }) },
   { change: '`aws.earlySuccess`', to: aws({ earlySuccess: true }) },
   { change: '`aws.alarms`', to: aws({ alarms: { enabled: false } }) },
   { change: '`aws.tags`', to: aws({ tags: { team: 'platform' } }) },

@@ -458,6 +458,19 @@ describe('the execution role', () => {
     ]);
   });
 
+  it("can pull GuardDuty's agent if the configuration says so", () => {
+    const watched = synthesize(deployment([cpu], { guardDuty: true }));
+    const statements = statementsOf(watched, roleOf(taskOf(watched, 'cpu').ExecutionRoleArn));
+    expect(statements.slice(3)).toEqual([
+      { Effect: 'Allow', Action: 'ecr:GetAuthorizationToken', Resource: '*' },
+      {
+        Effect: 'Allow',
+        Action: ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],
+        Resource: arn(':ecr:', region, ':*:repository/aws-guardduty-agent-fargate'),
+      },
+    ]);
+  });
+
   function containerLogGroup(pool: string): string {
     return taskOf(template, pool).ContainerDefinitions[0].LogConfiguration.Options['awslogs-group'].Ref;
   }

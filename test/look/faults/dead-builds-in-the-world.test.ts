@@ -86,8 +86,8 @@ describe('a build dies with its task', () => {
       kill: (world, id) => world.guard(id)?.daemon?.crash(2),
       reason: 'Essential container in task exited; exit code 2',
     },
-  ])('by $cause: $reason', async ({ cause, kill, reason }) => {
-    const built = await building();
+  ])('by $cause, whatever a sidecar did: $reason', async ({ cause, kill, reason }) => {
+    const built = await building({ sidecar: 'running' });
     const { world, id, job, own } = built;
     kill(world, id);
     const looks = await looksFor(built, 12);

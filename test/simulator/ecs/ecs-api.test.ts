@@ -141,6 +141,28 @@ describe('the ECS API', () => {
     });
   });
 
+  it.each([
+    { sidecar: 'running', exits: [137, 0], reason: undefined },
+    {
+      sidecar: 'unpulled',
+      exits: [undefined, 0],
+      reason: expect.stringMatching(/^CannotPullContainerError/),
+    },
+  ] as const)('lists a sidecar that is $sidecar before the provisioner', ({ sidecar, exits, reason }) => {
+    const { world, call } = served({ sidecar });
+    const { id } = world.firstTask().identity;
+    world.containers.get(id)?.host.exit(0);
+    world.pass(MINUTE);
+    expect(call('DescribeTasks', { tasks: [id] }).tasks).toMatchObject([
+      {
+        containers: [
+          { name: `aws-guardduty-agent-${id.slice(0, 6)}`, exitCode: exits[0], reason },
+          { name: 'provisioner', exitCode: exits[1] },
+        ],
+      },
+    ]);
+  });
+
   it('describes a task without an address until its network interface is attached', () => {
     const { world, call } = served();
     world.desire(4);
