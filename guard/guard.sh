@@ -5,7 +5,8 @@
 #   working   looks every 30 s, renews every 10 to 20 min; drains when asked to, or when it can't trust its lease any more
 #   draining  has sent SIGTERM to the daemon, once, which finishes its job however long that takes
 #   left      the daemon has exited: releases the protection, again if it comes back; exits 0 after 10 min
-#   died      the daemon died unasked: releases, waits 60 s, exits with its code, or with 76 instead of 0
+#   died      the daemon died unasked: releases, waits 60 s (180 s if it died within 60 s), exits with its code, or with 76 instead of 0;
+#             with 77 if ECS stops the task before
 #   stopping  ECS stops the task: SIGTERM is passed on, the guard waits for the daemon and exits with its code
 #
 # The main process only waits for the daemon, and answers signals with built-ins: a stop is never held up by a slow call, and a fork
@@ -400,7 +401,7 @@ on_stop() {
       [ $((stops += 1)) -gt 1 ] || kill -HUP "$keeper" 2>/dev/null
       ;;
     starting | ended) ;;
-    *) end 0 signal ;;
+    *) end "${stop_code:-0}" signal ;;
   esac
 }
 
@@ -446,6 +447,8 @@ settling=$!
 watch_keeper &
 keeper=$!
 [ "$AUTOSCALER_USAGE" = off ] || { sample_usage & sampler=$!; }
+tell_time
+born=$now
 "$@" & # sh has it ignore INT and QUIT; coder, a Go program, sets handlers of its own
 daemon=$!
 reap "$settling"
@@ -461,7 +464,10 @@ if [ -n "$asked" ]; then
   log left daemon-exited
   stay_released "$left_ms" 0
 else
+  stop_code=77 # the autoscaler knows this code
   log died "exit-code-$code"
-  [ "$code" -ne 0 ] || code=76 # the autoscaler knows this code; 0 means that the guard has left
+  [ "$code" -ne 0 ] || code=76 # and this one; 0 means that the guard has left
+  tell_time
+  [ $((now - born)) -ge "$died_ms" ] || died_ms=$((died_ms * 3))
   stay_released "$died_ms" "$code"
 fi

@@ -7,7 +7,8 @@
  *   working   looks and renews; drains after a drain request, or when it cannot trust its lease
  *   draining  has sent SIGTERM to the daemon, which finishes its job however long that takes
  *   left      the daemon has exited and the protection is released; waits until ECS stops the task
- *   died      the daemon died unasked; releases, waits a minute, exits with its code (76 for 0)
+ *   died      the daemon died unasked; releases, waits a minute (three if it died within a minute),
+ *             exits with its code (76 for 0), or with 77 if ECS stops the task before
  *   stopping  the container got SIGTERM and passed it on; waits for the daemon and keeps the lease
  *   ended     nothing runs any more
  */
@@ -54,6 +55,7 @@ export type GuardEffect =
   | 'release'
   | 'exit-0'
   | 'exit-75'
+  | 'exit-77'
   | 'exit-code';
 
 export type GuardTransition = { readonly to: GuardPhase; readonly effects: readonly GuardEffect[] };
@@ -113,7 +115,7 @@ export const GUARD_TABLE: GuardTable = {
     stop: go('stopping'),
   },
   left: { ...releasedRows('left'), 'wait-over': go('ended', 'exit-0'), stop: go('ended', 'exit-0') },
-  died: { ...releasedRows('died'), 'wait-over': go('ended', 'exit-code'), stop: go('ended', 'exit-0') },
+  died: { ...releasedRows('died'), 'wait-over': go('ended', 'exit-code'), stop: go('ended', 'exit-77') },
   ended: {},
 };
 

@@ -5,7 +5,7 @@
  *
  *   leasing: takes the lease and looks; again every 5 to 15 s, for at most 10 min
  *   working: looks every 30 s with jitter; renews every 10 to 20 min, after a look with the lease
- *   left: waits 10 min until it is stopped; died: waits 60 s
+ *   left: waits 10 min until it is stopped; died: waits 1 min, or 3 min after an early death
  *
  * Answers of the agent come late, so each is judged in the phase in which it arrives.
  */
@@ -57,6 +57,7 @@ export class Guard implements Container {
   #hangs = false;
   #daemon: Daemon | undefined;
   #seenAt: EpochMs;
+  #daemonSince = 0;
   #renewFrom = 0;
   #refusals = 0;
   #daemonCode = 0;
@@ -102,7 +103,7 @@ export class Guard implements Container {
     this.#phase = to;
     if (to === 'died' && this.#daemonCode === 0) this.#daemonCode = ENDED_BY_ITSELF;
     if (to !== from && to === 'left') this.#after(LEFT_FOR_MS, () => this.#step('wait-over'));
-    if (to !== from && to === 'died') this.#after(DIED_FOR_MS, () => this.#step('wait-over'));
+    if (to !== from && to === 'died') this.#after(this.#diedForMs(), () => this.#step('wait-over'));
     for (const effect of effects) this.#effects[effect]();
   }
 
@@ -115,6 +116,7 @@ export class Guard implements Container {
     release: () => this.#options.host.agent.release(() => {}),
     'exit-0': () => this.#end(0),
     'exit-75': () => this.#end(75),
+    'exit-77': () => this.#end(77),
     'exit-code': () => this.#end(this.#daemonCode),
   };
 
@@ -139,6 +141,7 @@ export class Guard implements Container {
   #startDaemon(): void {
     const { host, pool, startDaemon } = this.#options;
     this.#seenAt = this.#now();
+    this.#daemonSince = this.#now();
     this.#planRenewal();
     this.#daemon = startDaemon(`${pool}-${host.taskId}`, (code) => {
       this.#daemonCode = code;
@@ -181,6 +184,11 @@ export class Guard implements Container {
     this.#refusals = isRefused ? this.#refusals + 1 : 0;
     if (!isRefused) return 'renewed';
     return this.#refusals >= REFUSALS_THAT_ASK ? 'renewal-refused-again' : 'renewal-refused';
+  }
+
+  /** After an early death longer, so that the autoscaler has time to give the task up. */
+  #diedForMs(): number {
+    return this.#now() - this.#daemonSince < DIED_FOR_MS ? 3 * DIED_FOR_MS : DIED_FOR_MS;
   }
 
   #end(code: number): void {

@@ -90,6 +90,7 @@ function effects({ trace }: RunningGuard, phase: GuardPhase, from: number): Guar
     'daemon: SIGTERM': 'terminate-daemon',
     'exit 0': 'exit-0',
     'exit 75': 'exit-75',
+    'exit 77': 'exit-77',
     [`exit ${DAEMON_CODE}`]: 'exit-code',
   };
   return trace.events.slice(from).flatMap((event) => {
@@ -209,7 +210,7 @@ const SCENARIOS: Readonly<Record<GuardInput, Scenario>> = {
   'renewal-unanswered': renewalThat(RESET),
   'daemon-exited': { give: endDaemon },
   stop: { give: (guard) => guard.signal('SIGTERM') },
-  'wait-over': { give: (guard) => guard.passTime(25 * HOUR_S) },
+  'wait-over': { give: (guard) => guard.passTime(73 * HOUR_S) },
 };
 
 /** Lets the guard go on, and waits for what only a guard in this phase does. */
@@ -233,7 +234,7 @@ function crashed(guard: RunningGuard, event: string): Promise<number> {
 }
 
 function waited(guard: RunningGuard, event: string): Promise<number> {
-  guard.passTime(50 * HOUR_S);
+  guard.passTime(146 * HOUR_S);
   guard.agent.gate.open();
   return guard.trace.until(event);
 }

@@ -7,6 +7,7 @@ import {
   guardTest,
   type RunningGuard,
   type StartGuard,
+  TIME_THAT_FLIES,
 } from './running-guard.ts';
 
 async function draining(working: StartGuard, options: GuardOptions): Promise<RunningGuard> {
@@ -128,6 +129,17 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ is
     await trace.until('all gone');
     expect(trace.having('exit')).toEqual(['exit 70']);
     expect(agent.expiresAt).toBe(0);
+  });
+
+  test('waits three minutes after a daemon that died within one', async ({ start }) => {
+    const guard = await start({ shell, daemon: ['false'], prelude: TIME_THAT_FLIES });
+    const { trace } = guard;
+    await trace.until('agent: release');
+    guard.passTime(120);
+    await trace.until('agent: look', { times: 3, from: trace.events.length });
+    expect(trace.having('exit')).toEqual([]);
+    guard.passTime(240);
+    await trace.until('exit 1');
   });
 
   test('distinguishes a killed daemon from a signal to the guard', async ({ working }) => {

@@ -135,12 +135,12 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
     },
   );
 
-  test('exits 0 at once after its daemon has died', async ({ start }) => {
+  test('exits 77 at once after its daemon has died', async ({ start }) => {
     const guard = await start({ shell, daemon: ['false'] });
     await guard.trace.until('guard: died');
     guard.signal('SIGTERM');
     await guard.trace.until('all gone');
-    expect(guard.trace.having('exit')).toEqual(['exit 0']);
+    expect(guard.trace.having('exit')).toEqual(['exit 77']);
   });
 
   const asProcess1 = async ({ working }: { readonly working: StartGuard }) => {
