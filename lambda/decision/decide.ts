@@ -49,7 +49,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const supply = deriveSupply(snapshot, config);
   const doubts = deriveDoubts(supply, snapshot);
   const { doubtsOf } = doubts;
-  const pools = shareParts(markTurns(supply, doubtsOf, { roll: config.roll, now }));
+  const pools = shareParts(markTurns(supply, doubtsOf, { roll: config.roll, now }), doubtsOf);
   // demand
   const jobs = withPatience(deriveDemand(snapshot, leftToPeers(supply, now)), supply, now);
   // forecast

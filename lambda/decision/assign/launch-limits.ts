@@ -9,15 +9,22 @@ import { sum } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import type { Doubt } from '../model/plan.ts';
 import { priceOf } from '../settings/prices.ts';
-import { type Capacity, launchesElsewhere, mayGiveUp, measure } from '../supply/capacity.ts';
+import {
+  type Capacity,
+  givesUpMissing,
+  launchesElsewhere,
+  measure,
+  roomToLaunch,
+} from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
-import { isSure } from '../supply/task-state.ts';
 
 export type PoolLaunchLimits = {
   readonly view: PoolView;
   readonly capacity: Capacity;
   readonly poolForecast: PoolForecast;
+  /** Launches that the count grants. */
+  readonly room: number;
   /** Launches that fill the pool up to its floor. */
   readonly forMin: number;
   /** Further launches that the pool's own limits allow. */
@@ -56,19 +63,20 @@ export function computeLaunchLimits(
   let total = maxTasks - sum(counted, ({ tasks }) => tasks);
   let budget = dollarsPerHour * 1e6 - sum(counted, ({ view, tasks }) => tasks * priceOf(view.pool));
   const pools = counted.map(({ view, poolForecast, capacity, doubts }): PoolLaunchLimits => {
-    const isOpen = view.service !== undefined && !capacity.isHeldBack && !launchesElsewhere(view);
-    const ownRoom = isOpen ? Math.max(0, view.pool.max - capacity.total) : 0;
-    const price = priceOf(view.pool);
+    const { service, pool } = view;
+    const room = service === undefined ? 0 : roomToLaunch({ service, capacity, max: pool.max, doubts });
+    const ownRoom = capacity.isHeldBack || launchesElsewhere(view) ? 0 : room;
+    const price = priceOf(pool);
     const paid = Math.floor(budget / price);
     const isPendingOnly = launchesForJobsOnly(doubts);
     const belowFloor = isPendingOnly ? 0 : leastTasks(poolForecast.floors) - capacity.total;
     const forMin = Math.max(0, Math.min(belowFloor, ownRoom, total, paid));
     total -= forMin;
     budget -= forMin * price;
-    const belowPrebuildsMax = view.pool.prebuilds.maxTasks - capacity.total - forMin;
+    const belowPrebuildsMax = pool.prebuilds.maxTasks - capacity.total - forMin;
     const forPrebuilds = Math.max(0, Math.min(ownRoom - forMin, belowPrebuildsMax));
     return {
-      ...{ view, capacity, poolForecast, forMin, beyond: ownRoom - forMin },
+      ...{ view, capacity, poolForecast, room, forMin, beyond: ownRoom - forMin },
       ...{ forPrebuilds, isDoubtful: doubts.length > 0, isPendingOnly },
     };
   });
@@ -79,9 +87,4 @@ export function computeLaunchLimits(
 function countedTasks(view: PoolView, capacity: Capacity, doubts: readonly Doubt[]): number {
   const { tasks, missing, unseen } = view;
   return tasks.length + unseen + (givesUpMissing(view, capacity, doubts) ? 0 : missing);
-}
-
-/** Whether the count is lowered by the missing tasks (counts.ts, confirm-rung.ts). */
-function givesUpMissing({ pool, tasks }: PoolView, capacity: Capacity, doubts: readonly Doubt[]): boolean {
-  return (pool.scaleIn === 'lease' || tasks.every(isSure)) && mayGiveUp(capacity, doubts);
 }

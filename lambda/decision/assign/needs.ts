@@ -12,7 +12,7 @@ import { type Assigned, type Assignment, launchesOf, paidFor } from './assignmen
 import { chooseGivenUp, countHeldForRecord } from './idle-daemons.ts';
 import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
 
-export type PoolNeed = Pick<PoolLaunchLimits, 'view' | 'capacity' | 'poolForecast'> & {
+export type PoolNeed = Pick<PoolLaunchLimits, 'view' | 'capacity' | 'poolForecast' | 'room'> & {
   /** Jobs assigned to this pool, by what will run them. */
   readonly jobs: Readonly<Record<Exclude<Served, 'by-doubtful'>, number>>;
   /** The peers that some of these jobs are left to. */
@@ -89,15 +89,27 @@ export function deriveNeeds(
   let launches = launchLimits.total - launchesOf(assigned).granted;
   let budget = launchLimits.budget - paidFor(assigned);
   const { givenUp, waiting } = chooseGivenUp(launchLimits, assigned, { launches, budget }, now);
-  const pools = launchLimits.pools.map((limits) => {
+  const owns = launchLimits.pools.map((limits) => {
     const { name } = limits.view.pool;
-    const own = deriveOwnNeed(limits, byPool.get(name) ?? [], unplaced.get(name) ?? 0);
-    const price = priceOf(limits.view.pool);
-    const probe = launches > 0 && price <= budget && wantsProbe(limits, own.tasks) ? 1 : 0;
+    return deriveOwnNeed(limits, byPool.get(name) ?? [], unplaced.get(name) ?? 0);
+  });
+  // the parts of a pool share its room
+  const launched = new Map<PoolName, number>();
+  const launchedIn = ({ view }: OwnNeed): number => launched.get(poolOfPart(view.pool.name)) ?? 0;
+  const count = (own: OwnNeed, tasks: number) =>
+    launched.set(poolOfPart(own.view.pool.name), launchedIn(own) + tasks);
+  for (const own of owns) count(own, own.tasks.granted - own.capacity.total);
+  const pools = owns.map((own) => {
+    const price = priceOf(own.view.pool);
+    const isOpen = launches > 0 && price <= budget && own.room > launchedIn(own);
+    const probe = isOpen && wantsProbe(own) ? 1 : 0;
     launches -= probe;
     budget -= probe * price;
+    count(own, probe);
     return { ...own, tasks: { ...own.tasks, granted: own.tasks.granted + probe } };
   });
+  // while the budget holds back a job that people wait for, it launches for nothing else
+  const isForPeople = pools.some(({ view, held }) => held.people > 0 && budget < priceOf(view.pool));
   let unmet = waiting;
   return pools.map((own): PoolNeed => {
     const { pool } = own.view;
@@ -111,7 +123,7 @@ export function deriveNeeds(
       ...own,
       held: {
         ...own.held,
-        by: budget < priceOf(pool) ? 'dollarsPerHour' : isRoomUsedUp,
+        by: isForPeople || budget < priceOf(pool) ? 'dollarsPerHour' : isRoomUsedUp,
         stock: sum(stock, (group) => (group.pools.has(poolOfPart(pool.name)) ? heldOf(group, assigned) : 0)),
       },
       idle: { givenUp: givenUpHere, heldForRecord: idleHeld - freed },
@@ -130,10 +142,10 @@ function heldOf(group: StockGroup, assigned: readonly Assigned[]): number {
 }
 
 /** A pool that cannot start or place its tasks tries one task at a time. */
-function wantsProbe({ view, capacity }: PoolLaunchLimits, { wantedBelowMax }: NeededTasks): boolean {
+function wantsProbe({ view, capacity, tasks }: OwnNeed): boolean {
   if (!capacity.isHeldBack) return false;
   const isTrying = view.tasks.some(({ state, use }) => state === 'starting' || use === 'registering');
-  const isWanted = wantedBelowMax > capacity.total || mayTakeOver(view, capacity);
+  const isWanted = tasks.wantedBelowMax > capacity.total || mayTakeOver(view, capacity);
   return !isTrying && isWanted;
 }
 
@@ -160,9 +172,11 @@ function unplacedDue(
   return unplaced;
 }
 
+type OwnNeed = ReturnType<typeof deriveOwnNeed>;
+
 /** What a pool needs by itself, before probes and before the needs of other pools. */
 function deriveOwnNeed(
-  { view, capacity, poolForecast, forMin, beyond, forPrebuilds, isPendingOnly }: PoolLaunchLimits,
+  { view, capacity, poolForecast, room, forMin, beyond, forPrebuilds, isPendingOnly }: PoolLaunchLimits,
   assigned: readonly Assigned[],
   unplaced: number,
 ) {
@@ -184,7 +198,7 @@ function deriveOwnNeed(
   // a launch adds to all existing tasks: an idle daemon among them could not run that job
   const wanted = growth > 0 ? capacity.total + growth : Math.max(inUse, floor.count);
   return {
-    ...{ view, capacity, poolForecast, jobs, inUse, floor, ready },
+    ...{ view, capacity, poolForecast, room, jobs, inUse, floor, ready },
     leftTo: assigned.flatMap(({ group, offer }) =>
       offer.served === 'by-peer' && isPending(group) ? (group.leftTo ?? []) : [],
     ),

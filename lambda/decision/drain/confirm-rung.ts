@@ -7,10 +7,10 @@
  */
 import type { Doubt, Reason } from '../model/plan.ts';
 import type { Service } from '../model/snapshot.ts';
-import type { Capacity } from '../supply/capacity.ts';
+import { type Capacity, isDeploying } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { isSure, type TaskView } from '../supply/task-state.ts';
-import { type CountDecision, isDeploying } from './counts.ts';
+import type { CountDecision } from './counts.ts';
 import type { LeaveDecision } from './leaving.ts';
 
 /** A protection lasts half an hour. With less than this left it is renewed. */

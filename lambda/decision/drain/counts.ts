@@ -3,21 +3,21 @@
  * (docs/internals/architecture.md, "The lease"). The count is a number, never a difference, so
  * setting it twice does no harm. It is never below the number of tasks that have not left.
  */
-import type { Doubt, Reason } from '../model/plan.ts';
-import type { Service } from '../model/snapshot.ts';
-import { type Capacity, mayGiveUp } from '../supply/capacity.ts';
+import type { Reason } from '../model/plan.ts';
+import {
+  type Capacity,
+  isDeploying,
+  mayGiveUp,
+  type RoomToLaunch,
+  roomToLaunch,
+} from '../supply/capacity.ts';
 
 export type CountDecision = { readonly to: number; readonly why: readonly Reason[] };
 
-export type CountInput = {
-  readonly service: Service;
-  readonly capacity: Capacity;
+/** Any doubt holds the count. */
+export type CountInput = RoomToLaunch & {
   /** Working, starting and unguarded tasks that the pool needs, after all limits. */
   readonly wanted: number;
-  /** The pool's `max`, in tasks. */
-  readonly max: number;
-  /** Any doubt holds the count. */
-  readonly doubts: readonly Doubt[];
 };
 
 /** Decides the desired count of one service, by the first rule that applies. */
@@ -40,8 +40,6 @@ type Counts = {
   readonly left: number;
   /** Tasks in ECS's count that drain or have left. */
   readonly draining: number;
-  /** Of those that have left: tasks that never had a daemon. */
-  readonly vacant: number;
   /** The lowest count that launches what the pool needs. */
   readonly lowest: number;
   /** What holds every lower count. */
@@ -61,16 +59,6 @@ type Rule = {
 
 /** In order: the first rule that applies decides. If none applies, see `lower`. */
 const RULES: readonly Rule[] = [
-  // Give up tasks that never had a daemon before others launch. Otherwise a pool whose tasks never
-  // get a daemon would grow without end (docs/adr/0003)
-  {
-    applies: ({ vacant, holds, unprotected, from, notLeft }) =>
-      vacant > 0 && holds.length === 0 && unprotected.length === 0 && from >= notLeft,
-    decide: ({ wanted, total, notLeft, left, vacant }) => {
-      const waits: readonly Reason[] = wanted > total ? [{ code: 'waiting-for-vacant', tasks: vacant }] : [];
-      return { to: notLeft, why: [{ code: 'tasks-left', tasks: left }, ...waits] };
-    },
-  },
   // Launch. A count above the tasks makes ECS try to start one; it is given up when that keeps
   // failing
   {
@@ -118,15 +106,16 @@ function lower({ from, wanted, total, notLeft, left, lowest, unprotected }: Coun
   return { to, why: to === notLeft && left > 0 ? [{ code: 'tasks-left', tasks: left }] : [] };
 }
 
-function countsOf({ service, capacity, wanted, max, doubts }: CountInput): Counts {
+function countsOf(input: CountInput): Counts {
+  const { service, capacity, doubts } = input;
   const from = service.desiredCount + capacity.uncounted;
-  const { total, leaving, replacing, left, vacant } = capacity;
-  const uncapped = Math.max(wanted, total) + leaving + left;
-  const lowest = vacant > 0 ? Math.min(uncapped, Math.max(from, max + leaving + left - vacant)) : uncapped;
+  const { total, leaving, replacing, left } = capacity;
+  const wanted = Math.min(input.wanted, total + roomToLaunch(input));
   return {
-    ...{ from, wanted, total, notLeft: total + leaving, left, vacant, lowest },
+    ...{ from, wanted, total, notLeft: total + leaving, left },
+    lowest: Math.max(wanted, total) + leaving + left,
     draining: leaving - replacing + left - capacity.uncounted,
-    holds: holdsOf({ service, capacity }, doubts),
+    holds: holdsOf(input),
     unprotected: unprotectedTasks(capacity),
     isExposed: capacity.isHeldBack && capacity.exposed > 0,
     mayGiveUp: mayGiveUp(capacity, doubts),
@@ -134,7 +123,7 @@ function countsOf({ service, capacity, wanted, max, doubts }: CountInput): Count
 }
 
 /** What holds every lower count. */
-function holdsOf(rollout: Rollout, doubts: readonly Doubt[]): readonly Reason[] {
+function holdsOf({ doubts, ...rollout }: CountInput): readonly Reason[] {
   const reasons: Reason[] = [];
   if (isDeploying(rollout)) reasons.push({ code: 'holding-for-deployment' });
   if (doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
@@ -147,12 +136,4 @@ function unprotectedTasks({ starting, unguarded }: Capacity): readonly Reason[] 
   if (starting > 0) reasons.push({ code: 'holding-for-starting', tasks: starting });
   if (unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
   return reasons;
-}
-
-type Rollout = Pick<CountInput, 'service' | 'capacity'>;
-
-/** Whether a deployment is in progress, or tasks of an earlier one are still there. */
-export function isDeploying({ service: { deployments }, capacity }: Rollout): boolean {
-  if (deployments.length > 1 || capacity.older > 0) return true;
-  return deployments.some(({ rolloutState }) => rolloutState === 'IN_PROGRESS');
 }

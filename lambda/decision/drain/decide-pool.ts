@@ -5,7 +5,7 @@ import { partition } from '../model/collections.ts';
 import type { Action, Doubt } from '../model/plan.ts';
 import type { Service } from '../model/snapshot.ts';
 import { isPaused } from '../settings/settings-in-force.ts';
-import { mayDrain } from '../supply/capacity.ts';
+import { isDeploying, mayDrain } from '../supply/capacity.ts';
 import { isGuarded, isSure } from '../supply/task-state.ts';
 import { askActions, countActions, protectActions } from './actions.ts';
 import {
@@ -15,7 +15,7 @@ import {
   isUnprotected,
   protectUnguarded,
 } from './confirm-rung.ts';
-import { type CountDecision, decideCount, isDeploying } from './counts.ts';
+import { type CountDecision, decideCount } from './counts.ts';
 import { replacementsOf, spareOf } from './drainable.ts';
 import { decideLeaving, keepAll, type LeaveDecision } from './leaving.ts';
 

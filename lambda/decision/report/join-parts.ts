@@ -45,9 +45,10 @@ const OF_ALL: ReadonlySet<Reason['code']> = new Set(['nothing-to-do', 'retired']
 /** One reason of each code. Numbers of jobs and tasks are added up, others are of the first part. */
 function reasonsOf(parts: readonly PoolPlan[]): readonly Reason[] {
   const all = parts.flatMap(({ why }) => why);
-  return groupsBy(all, ({ code }) => code)
+  const joint = groupsBy(all, ({ code }) => code)
     .filter((alike) => !OF_ALL.has(alike[0].code) || alike.length === parts.length)
     .map((alike) => alike.reduce(added));
+  return joint.length > 0 ? joint : [{ code: 'nothing-to-do' }];
 }
 
 function added(first: Reason, second: Reason): Reason {

@@ -203,12 +203,16 @@ function boundReasons(need: PoolNeed, { limits }: Config): readonly Reason[] {
     const { maxTasks } = pool.prebuilds;
     reasons.push({ code: 'capped-at-prebuilds-max-tasks', jobs: held.prebuilds, maxTasks });
   }
-  if (capacity.isHeldBack && (granted < wantedBelowMax || view.missing > 0))
+  if (capacity.isHeldBack && (wantedBelowMax > capacity.total || view.missing > 0))
     reasons.push(...whyHeldBack(view, { wanted: wantedBelowMax, granted }));
-  else if (granted < wantedBelowMax)
-    reasons.push(
-      ...overallLimit(need, limits, { wanted: wantedBelowMax, waitMinutesPerHour: 60 * held.people }),
-    );
+  if (granted < wantedBelowMax) {
+    if (capacity.vacant > 0 && granted >= capacity.total + need.room)
+      reasons.push({ code: 'waiting-for-vacant', tasks: capacity.vacant });
+    if (!capacity.isHeldBack)
+      reasons.push(
+        ...overallLimit(need, limits, { wanted: wantedBelowMax, waitMinutesPerHour: 60 * held.people }),
+      );
+  }
   return reasons.length > 0 ? reasons : stockBoundReasons(need, limits);
 }
 

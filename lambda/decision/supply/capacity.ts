@@ -1,8 +1,9 @@
 /** The capacity of one pool, counted from its tasks. All numbers are tasks. */
 import type { DaemonCounts, Doubt } from '../model/plan.ts';
+import type { Service } from '../model/snapshot.ts';
 import type { OlderTasks } from './older-tasks.ts';
 import type { PoolView } from './supply.ts';
-import { isLeaving, type TaskView } from './task-state.ts';
+import { isLeaving, isSure, type TaskView } from './task-state.ts';
 
 export type Capacity = {
   /** Tasks that ECS runs or will run, without those that drain or have left. */
@@ -115,4 +116,41 @@ export function isComing(task: TaskView): boolean {
  */
 export function mayGiveUp(capacity: Capacity, doubts: readonly Doubt[]): boolean {
   return capacity.isHeldBack && capacity.exposed === 0 && capacity.uncounted === 0 && doubts.length === 0;
+}
+
+/** Whether the count is lowered by the missing tasks (counts.ts, confirm-rung.ts). */
+export function givesUpMissing(
+  { pool, tasks }: PoolView,
+  capacity: Capacity,
+  doubts: readonly Doubt[],
+): boolean {
+  return (pool.scaleIn === 'lease' || tasks.every(isSure)) && mayGiveUp(capacity, doubts);
+}
+
+export type Rollout = { readonly service: Service; readonly capacity: Capacity };
+
+/** Whether a deployment is in progress, or tasks of an earlier one are still there. */
+export function isDeploying({ service: { deployments }, capacity }: Rollout): boolean {
+  if (deployments.length > 1 || capacity.older > 0) return true;
+  return deployments.some(({ rolloutState }) => rolloutState === 'IN_PROGRESS');
+}
+
+/** What the launches of a pool depend on. */
+export type RoomToLaunch = Rollout & {
+  /** The pool's `max`, in tasks. */
+  readonly max: number;
+  readonly doubts: readonly Doubt[];
+};
+
+/**
+ * How many tasks the count launches at most: offers promise no more, and the count grants no more.
+ * Tasks that never had a daemon are given up first, and count against `max` while they may not go.
+ * Otherwise a pool whose tasks never get a daemon would grow without end (docs/adr/0003).
+ */
+export function roomToLaunch({ service, capacity, max, doubts }: RoomToLaunch): number {
+  const { total, leaving, starting, unguarded, vacant, uncounted } = capacity;
+  if (doubts.includes('server-too-old')) return 0;
+  const isHeld = doubts.length > 0 || isDeploying({ service, capacity }) || starting + unguarded > 0;
+  const isGivingUp = vacant > 0 && !isHeld && service.desiredCount + uncounted >= total + leaving;
+  return isGivingUp ? 0 : Math.max(0, max - total - vacant);
 }

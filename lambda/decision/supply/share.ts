@@ -9,8 +9,9 @@
  */
 import { isSpotPart, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by, sum } from '../model/collections.ts';
+import type { Doubt } from '../model/plan.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';
-import { isHeldBack, measure } from './capacity.ts';
+import { givesUpMissing, isHeldBack, measure } from './capacity.ts';
 import type { Share, SpotProblem } from './spot.ts';
 import type { PoolView } from './supply.ts';
 
@@ -28,19 +29,21 @@ function priceWithLosses({ pool, interruptions, startTime }: PoolView): number {
   return priceOf(pool) + Math.round((1e6 * tasks * loss) / Math.max(LEAST_HOURS, taskHours));
 }
 
+type DoubtsOf = (view: PoolView) => readonly Doubt[];
+
 /** Gives every part of a pool what the others leave it. Pools without parts stay as they are. */
-export function shareParts(views: readonly PoolView[]): readonly PoolView[] {
+export function shareParts(views: readonly PoolView[], doubtsOf: DoubtsOf): readonly PoolView[] {
   const parts = Map.groupBy(views, ({ pool }): PoolName => poolOfPart(pool.name));
-  const shared = new Map([...parts.values()].flatMap((own) => (own.length > 1 ? share(own) : [])));
+  const shared = new Map([...parts.values()].flatMap((own) => (own.length > 1 ? share(own, doubtsOf) : [])));
   return views.map((view) => shared.get(view) ?? view);
 }
 
-function share(parts: readonly PoolView[]): readonly (readonly [PoolView, PoolView])[] {
+function share(parts: readonly PoolView[], doubtsOf: DoubtsOf): readonly (readonly [PoolView, PoolView])[] {
   const used = parts.filter(({ pool }) => !pool.retiring).toSorted(by(priceWithLosses));
   const launching = used.find((view) => problemOf(view) === undefined) ?? used[0];
   return parts.map((view) => {
     const others = parts.filter((other) => other !== view);
-    const elsewhere = sum(others, (other) => measure(other).total);
+    const elsewhere = sum(others, (other) => takenBy(other, doubtsOf(other)));
     const cheaper = used.slice(0, Math.max(0, used.indexOf(view))).flatMap(({ tasks }) => tasks);
     const working = cheaper.filter(({ state }) => state === 'working');
     const { max, prebuilds } = view.pool;
@@ -54,6 +57,13 @@ function share(parts: readonly PoolView[]): readonly (readonly [PoolView, PoolVi
     };
     return [view, { ...view, pool, share: given }] as const;
   });
+}
+
+/** Its tasks, and desired ones that ECS cannot start unless the count gives them up. */
+function takenBy(view: PoolView, doubts: readonly Doubt[]): number {
+  const capacity = measure(view);
+  const isStuck = capacity.isHeldBack && !givesUpMissing(view, capacity, doubts);
+  return capacity.total + (isStuck ? view.missing : 0);
 }
 
 /** Why no task can start in a part. */

@@ -114,15 +114,15 @@ const cleaningUp = table<Row>`
 
 const vacant = table<Row>`
   tasks                        | desired | wanted | max | doubt | expected                              | because
-  1 working, 1 left, 1 vacant  | 2       | 2      |     |       | 1 tasks-left(1) waiting-for-vacant(1) | it stops before another task starts
+  1 working, 1 left, 1 vacant  | 2       | 2      |     |       | 1 tasks-left(1)                       | it stops before another task starts
   1 working, 1 left, 1 vacant  | 2       | 1      |     |       | 1 tasks-left(1)                       | no job waits for it
   1 working, 1 left, 1 vacant  | 2       | 2      |     | true  | 3 includes-leaving(1)                 | it may not go, so another comes beside it
-  1 working, 1 left, 1 vacant  | 2       | 2      | 2   | true  | '2'                                   | beside them there is no room within max
+  1 working, 1 left, 1 vacant  | 2       | 2      | 2   | true  | 2 holding-for-doubt                   | beside them there is no room within max
   1 starting, 1 left, 1 vacant | 2       | 2      | 5   |       | 3 includes-leaving(1)                 | it may not go while ECS could choose the one that starts
   1 working, 1 left, 1 vacant  | 0       | 2      |     |       | 3 includes-leaving(1)                 | the count is raised
   1 working, 1 leaving, 1 left, 1 vacant | 3       | 3      | 3   | true  | 4 includes-leaving(2)                 | max does not count a draining task, but one that never had a daemon
-  1 working, 1 left, 1 vacant  | 1       | 2      |     |       | 1 tasks-left(1) waiting-for-vacant(1) | ECS is about to stop it, and no count is raised meanwhile
-  1 left, 1 vacant             | 1       | 1      |     |       | 0 tasks-left(1) waiting-for-vacant(1) | to zero, and from there anew
+  1 working, 1 left, 1 vacant  | 1       | 2      |     |       | '1'                                   | ECS is about to stop it, and no count is raised meanwhile
+  1 left, 1 vacant             | 1       | 1      |     |       | 0 tasks-left(1)                       | to zero, and from there anew
 `;
 
 describe.each([
