@@ -91,7 +91,7 @@ function linesTable(sizes: readonly Sized[]): string {
 
 function autoscalerAlone(sizes: readonly Sized[]): string {
   const each = sizes.map(({ deployment }) =>
-    totalOf(costOf(deployment, QUIET).filter(({ what }) => !/tasks|NAT/.test(what))),
+    totalOf(costOf(deployment, QUIET).filter(({ what }) => !/tasks|NAT|zones/.test(what))),
   );
   const [least, most] = [Math.min(...each), Math.max(...each)];
   return [

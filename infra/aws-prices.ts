@@ -13,6 +13,8 @@ export const PRICES = {
   natGatewayHour: 0.045,
   natGatewayGb: 0.045,
   publicIpv4Hour: 0.005,
+  // ec2/pricing/on-demand: a cent for each direction, quoted by finopsforge.com, read on 2026-11-28
+  betweenZonesGb: 0.02,
   /** One interface endpoint in one zone. */
   endpointHour: 0.01,
   // fargate/pricing, for storage above 20 GB

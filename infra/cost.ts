@@ -68,6 +68,7 @@ function dollarsOf(deployment: Deployment, load: Load) {
   return {
     'Fargate tasks': sum(pools, (pool) => costOfTasks(pool, load)),
     'NAT gateways': costOfNat(deployment, usage),
+    'traffic between zones': costBetweenZones(deployment, usage),
     'interface endpoints': aws.network.endpoints ? ENDPOINTS_MONTH : 0,
     Lambda: costOfLambda(deployment, usage),
     metrics: costOfMetrics(deployment, load),
@@ -177,11 +178,21 @@ function hourOf(pool: DeployedPool, capacity: 'on-demand' | 'spot'): number {
 }
 
 /** An existing VPC costs nothing here, because its egress is already paid for. */
-function costOfNat({ aws }: Deployment, { looks, busyTaskHours }: Usage): number {
+function costOfNat({ aws }: Deployment, usage: Usage): number {
   if (aws.network.vpc !== undefined) return 0;
   const hours = aws.network.natGateways * MONTH_HOURS * (PRICES.natGatewayHour + PRICES.publicIpv4Hour);
-  const gb = busyTaskHours * ASSUMED.gbPerBusyTaskHour + (aws.function.inVpc ? looks * ASSUMED.gbPerLook : 0);
-  return hours + gb * PRICES.natGatewayGb;
+  return hours + egressGb(aws, usage) * PRICES.natGatewayGb;
+}
+
+/** Tasks and function are in all zones alike, and a zone without a NAT gateway uses that of another one. */
+function costBetweenZones({ aws }: Deployment, usage: Usage): number {
+  if (aws.network.vpc !== undefined) return 0;
+  const crossing = 1 - aws.network.natGateways / MADE.zones;
+  return crossing * egressGb(aws, usage) * PRICES.betweenZonesGb;
+}
+
+function egressGb(aws: Deployment['aws'], { looks, busyTaskHours }: Usage): number {
+  return busyTaskHours * ASSUMED.gbPerBusyTaskHour + (aws.function.inVpc ? looks * ASSUMED.gbPerLook : 0);
 }
 
 /** Each look is an invocation: messages start those that the schedule does not. */

@@ -17,8 +17,15 @@ import { EcsAdapter } from './adapters/ecs/ecs.ts';
 import { RecordParameter } from './adapters/parameters/record-parameter.ts';
 import { SecretMetadata } from './adapters/secrets/secret-metadata.ts';
 import { Secrets } from './adapters/secrets/secrets.ts';
-import { BELOW_RETRIES, counting, EACH_TRY, endingWith } from './adapters/shared/aws-calls.ts';
+import {
+  BEFORE_EACH_TRY,
+  BELOW_RETRIES,
+  counting,
+  EACH_TRY,
+  endingWith,
+} from './adapters/shared/aws-calls.ts';
 import { CallCounter } from './adapters/shared/calls.ts';
+import { freshConnections } from './adapters/shared/fresh-connections.ts';
 import type { EpochMs } from './decision/model/brands.ts';
 import type { CoderServer, Config } from './decision/model/config.ts';
 import type { Clock, Ports } from './look/ports.ts';
@@ -34,10 +41,12 @@ export type Clients = {
   readonly secretMetadata: SecretMetadata;
   /** Counts the requests of all clients. */
   readonly calls: CallCounter;
+  /** For further clients of AWS. */
+  readonly connections: ReturnType<typeof freshConnections>;
   readonly close: () => Promise<void>;
 };
 
-export type Connection = Pick<Clients, 'calls' | 'close' | 'ecs'> & {
+export type Connection = Pick<Clients, 'calls' | 'close' | 'connections' | 'ecs'> & {
   /** The ports of one invocation. All invocations share the clients. */
   readonly ports: () => Ports;
 };
@@ -51,8 +60,11 @@ export const AWS_TIMEOUTS = {
 
 export const systemClock: Clock = { now: () => Date.now() as EpochMs, sleep: (ms) => sleep(ms) };
 
+/** Two tries fit into the time for the record (RecordParameter). */
+const RECORD_TIMEOUTS = { ...AWS_TIMEOUTS, connectionTimeout: 900, requestTimeout: 900 } as const;
+
 /** How long the clients wait. */
-export type ClientLimits = Pick<CoderdHttpOptions, 'patience' | 'wholeMs' | 'until'> & {
+export type ClientLimits = Pick<CoderdHttpOptions, 'patience' | 'wholeMs' | 'until' | 'now'> & {
   /** Called after each answer of coderd or AWS. */
   readonly onAnswer?: () => void;
 };
@@ -73,15 +85,21 @@ export function connect(
   caBundle: string | undefined,
   { stack, record: parameter, onRecordFailure = () => {}, ...waiting }: ConnectOptions = {},
 ): Connection {
-  const { coderd, ecs, secrets, secretMetadata, calls, close } = makeClients(config, caBundle, waiting);
+  const clients = makeClients(config, caBundle, waiting);
+  const { coderd, ecs, secrets, secretMetadata, calls, connections, close } = clients;
   const forecast = new Forecast(coderd);
   const tokenExpiry = new TokenExpiry(coderd, tokenSource(config, secrets));
   const license = new License(coderd);
   const jobs = new RememberedJobs();
   const counts = new DesiredCounts();
   const stock = new StockLearner();
-  const ssm = new SSMClient({ maxAttempts: 1 });
-  const kept = { learner: stock, clock: systemClock, onFailure: onRecordFailure };
+  const ssm = new SSMClient({
+    maxAttempts: 2,
+    requestHandler: { ...RECORD_TIMEOUTS, ...connections.agents },
+  });
+  ssm.middlewareStack.add(connections.closing, BEFORE_EACH_TRY);
+  const clock = { ...systemClock, ...(waiting.now && { now: waiting.now }) };
+  const kept = { learner: stock, clock, onFailure: onRecordFailure };
   const record =
     parameter === undefined
       ? undefined
@@ -93,10 +111,11 @@ export function connect(
       secrets: secretMetadata,
       stock,
       record,
-      clock: systemClock,
+      clock,
     }),
     ecs,
     calls,
+    connections,
     close: async () => {
       ssm.destroy();
       await close();
@@ -115,8 +134,12 @@ export function makeClients(
 ): Clients {
   const { url, proxy } = config.coder;
   const calls = new CallCounter(onAnswer);
-  const ecs = new ECSClient({ requestHandler: AWS_TIMEOUTS });
-  const secretsManager = new SecretsManagerClient({ requestHandler: AWS_TIMEOUTS });
+  const connections = freshConnections(waiting.now);
+  const requestHandler = { ...AWS_TIMEOUTS, ...connections.agents };
+  const ecs = new ECSClient({ requestHandler });
+  const secretsManager = new SecretsManagerClient({ requestHandler });
+  ecs.middlewareStack.add(connections.closing, BEFORE_EACH_TRY);
+  secretsManager.middlewareStack.add(connections.closing, BEFORE_EACH_TRY);
   ecs.middlewareStack.add(counting('ecs', calls), BELOW_RETRIES);
   secretsManager.middlewareStack.add(counting('secrets-manager', calls), BELOW_RETRIES);
   const { until } = waiting;
@@ -139,6 +162,7 @@ export function makeClients(
     secrets,
     secretMetadata: new SecretMetadata(secretsManager),
     calls,
+    connections,
     close: async () => {
       await coderd.close();
       ecs.destroy();

@@ -7,6 +7,7 @@ import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
+import { BEFORE_EACH_TRY } from './adapters/shared/aws-calls.ts';
 import { SqsQueue } from './adapters/sqs-queue.ts';
 import { AWS_TIMEOUTS, connect, systemClock } from './connect.ts';
 import { messageOf } from './decision/model/message-of.ts';
@@ -74,9 +75,10 @@ function connectRelay(queueUrl: string | undefined): Relay | undefined {
   if (queueUrl === undefined) return undefined;
   // nothing is lost but a few seconds of the wait for the next look
   const client = new SQSClient({
-    requestHandler: { ...AWS_TIMEOUTS, requestTimeout: 2_000 },
+    requestHandler: { ...AWS_TIMEOUTS, requestTimeout: 2_000, ...connection.connections.agents },
     maxAttempts: 2,
   });
+  client.middlewareStack.add(connection.connections.closing, BEFORE_EACH_TRY);
   return new Relay(new SqsQueue(client, queueUrl), (cause) =>
     logger.warn(
       `sending the message for the next look: ${messageOf(cause)}; invocations wait between their looks for an hour, which costs $0.02. Check that the function reaches SQS and that its role may call sqs:SendMessage on ${queueUrl}`,

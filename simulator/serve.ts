@@ -1,5 +1,6 @@
 /** Serves the world over HTTP: coderd and AWS, each on its own loopback server. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import { awsHandler, awsTarget } from './aws-http.ts';
 import { SimulatorError } from './base/simulator-error.ts';
@@ -18,12 +19,20 @@ type ServeOptions = {
 export type ServedWorld = {
   readonly coderdUrl: string;
   readonly awsUrl: string;
+  /** As a NAT that drops its table: a request on a connection that is open now gets a reset. */
+  forgetConnections(): void;
   close(): Promise<void>;
 };
 
 export async function serveWorld(world: World, options: ServeOptions = {}): Promise<ServedWorld> {
+  const open = new Set<Socket>();
+  const forgotten = new WeakSet<Socket>();
   const moving = (handle: RequestListener, target: (request: IncomingMessage) => Requested) =>
     createServer((request, response) => {
+      if (forgotten.has(request.socket)) {
+        request.socket.resetAndDestroy();
+        return;
+      }
       if (options.clock !== undefined) world.timeline.advanceTo(options.clock());
       options.onRequest?.(target(request));
       handle(request, response);
@@ -32,10 +41,18 @@ export async function serveWorld(world: World, options: ServeOptions = {}): Prom
     moving(coderdHandler(world.coderd), coderdTarget),
     moving(awsHandler(world), awsTarget),
   ] as const;
+  for (const server of servers)
+    server.on('connection', (socket) => {
+      open.add(socket);
+      socket.once('close', () => open.delete(socket));
+    });
   const [coderdUrl, awsUrl] = await Promise.all([listen(servers[0]), listen(servers[1])]);
   return {
     coderdUrl,
     awsUrl,
+    forgetConnections: () => {
+      for (const socket of open) forgotten.add(socket);
+    },
     close: async () => {
       await Promise.all(servers.map(close));
     },

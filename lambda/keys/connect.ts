@@ -4,6 +4,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
 import type { CoderdHttp, TokenSource } from '../adapters/coderd/http/http.ts';
 import { EcsAdapter } from '../adapters/ecs/ecs.ts';
+import { BEFORE_EACH_TRY } from '../adapters/shared/aws-calls.ts';
 import { AWS_TIMEOUTS, makeClients, systemClock } from '../connect.ts';
 import type { Config } from '../decision/model/config.ts';
 import { type Environment, parseVariables, readEnvironment } from '../environment.ts';
@@ -27,7 +28,9 @@ type Surroundings = {
 export function connectKeys(config: Config, { deployment, log, ...given }: Surroundings): KeyConnection {
   const { coder, token } = signInWithOwnToken(config);
   const clients = makeClients({ coder }, given.caBundle);
-  const secretsManager = new SecretsManagerClient({ requestHandler: AWS_TIMEOUTS });
+  const { agents, closing } = clients.connections;
+  const secretsManager = new SecretsManagerClient({ requestHandler: { ...AWS_TIMEOUTS, ...agents } });
+  secretsManager.middlewareStack.add(closing, BEFORE_EACH_TRY);
   const tokenSource: TokenSource = { read: (options) => clients.secrets.read(token, options) };
   const ecs = (): EcsAdapter => new EcsAdapter(clients.ecs, given.cluster, { stack: deployment.stack });
   const ports: KeyPorts = {

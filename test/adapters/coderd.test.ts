@@ -408,6 +408,26 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
         expect(paths).toHaveLength(3);
       },
     );
+
+    it.each([
+      { stepS: 120, because: 'at most 300 s are left of the pause', requests: 1 },
+      { stepS: 3_600, because: 'no pause is that long', requests: 2 },
+    ])(
+      'sends $requests requests when the clock steps back by $stepS s: $because',
+      async ({ stepS, requests }) => {
+        const paths: string[] = [];
+        const url = await serve(({ url = '' }, response) => {
+          paths.push(url);
+          response.writeHead(429, { 'retry-after': '60' }).end();
+        });
+        let now = START;
+        const coderd = adapter(url, { now: () => now });
+        await coderd.jobs(organization, MODERN);
+        now = (START - stepS * 1000) as EpochMs;
+        await coderd.jobs(organization, MODERN);
+        expect(paths).toHaveLength(requests);
+      },
+    );
   });
 });
 

@@ -142,7 +142,7 @@ describe('validate', () => {
     expect(out.slice(out.indexOf('\n'))).toMatchInlineSnapshot(`
       "
 
-      Expected cost of the deployment: an idle month $47 (NAT gateways $37, metrics $3, dashboard $3, others $4); with 720 builds on a working day $136 (Fargate tasks $81, NAT gateways $43, metrics $5, others $7).
+      Expected cost of the deployment: an idle month $47 (NAT gateways $37, metrics $3, dashboard $3, others $4); with 720 builds on a working day $138 (Fargate tasks $81, NAT gateways $43, metrics $5, others $9).
 
       Expected cost of the tasks, in dollars a month:
 

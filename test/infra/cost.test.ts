@@ -113,6 +113,9 @@ describe('the dollars a month', () => {
     Fargate tasks   | ${{ min: 1, ephemeralStorage: 120 }} |                                     | ${730 * (TASK_HOUR + 0.0111)}  | the first 20 GB are free
     NAT gateways    |               |                                     | ${32.85 + 3.65 + 4.38 * 0.045} | a gateway, its address, 43,800 looks of 0.1 MB
     NAT gateways    |               | ${{ network: { natGateways: 2 }, function: { inVpc: false } }} | ${2 * 36.5}                    | a function outside the VPC does not use them
+    traffic between zones |         |                                     | ${4.38 * 0.5 * 0.02}           | half of the traffic crosses to the only gateway, at a cent each way
+    traffic between zones |         | ${{ network: { natGateways: 2 } }}  | 0                              | each zone has its gateway
+    traffic between zones |         | ${EXISTING.aws}                     | 0                              | an existing VPC already has egress
     NAT gateways    |               | ${EXISTING.aws}                     | 0                              | an existing VPC already has egress
     interface endpoints |               | ${{ network: { endpoints: true } }} | 73                             | there are five in two zones at a cent an hour
     Lambda          |               |                                     | ${21_900 * 0.5 * 0.0000133334 + 0.00876} | 43,800 looks take half a second at 512 MB
@@ -171,7 +174,7 @@ describe('the dollars a month', () => {
       lines.reduce((sum, { dollars }) => sum + dollars, 0),
       9,
     );
-    expect(totalOf(lines)).toBeCloseTo(45.66, 2);
+    expect(totalOf(lines)).toBeCloseTo(45.71, 2);
   });
 });
 

@@ -53,6 +53,8 @@ export type Lab = {
   readonly config: Config;
   readonly coderdUrl: string;
   readonly awsUrl: string;
+  /** As a NAT that drops its table: requests on the connections that are open now get a reset. */
+  readonly forgetConnections: () => void;
   readonly ports: () => Ports;
   /** Lets seconds of the world's time pass. */
   readonly pass: (seconds: number) => void;
@@ -125,6 +127,7 @@ export async function startLab(given: LabOptions): Promise<Lab> {
     config,
     coderdUrl: served.coderdUrl,
     awsUrl: served.awsUrl,
+    forgetConnections: served.forgetConnections,
     ports,
     pass,
     run,

@@ -19,7 +19,7 @@ export class RecordParameter implements RecordStore {
   readonly #name: string;
   readonly #mostMs: number;
 
-  /** `client`: one that does not try again. `mostMs`: the longest wait for an answer. */
+  /** `client`: one that tries again once at most. `mostMs`: the longest wait for an answer. */
   constructor(client: SSMClient, name: string, mostMs = MOST_MS) {
     this.#client = client;
     this.#name = name;

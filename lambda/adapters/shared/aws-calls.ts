@@ -47,6 +47,9 @@ function isServiceError(cause: unknown): boolean {
 /** At this step each try of the SDK ends with the signal, and none begins after it. */
 export const EACH_TRY = { step: 'deserialize', priority: 'high', name: 'ending' } as const;
 
+/** The same step: a retry must not use a dead connection either. */
+export const BEFORE_EACH_TRY = { step: 'deserialize', priority: 'high', name: 'closing' } as const;
+
 /** AWS did not answer in the time that the caller has. The SDK does not try again after it. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';

@@ -5,6 +5,7 @@
 import { rootCertificates } from 'node:tls';
 import { getHeapStatistics } from 'node:v8';
 import { Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { IdleLimit } from '../../shared/fresh-connections.ts';
 
 type DispatcherOptions = {
   /** PEM text of further CA certificates, in addition to the well-known authorities. */
@@ -23,6 +24,32 @@ const CONNECT_MS = 3_000;
  * and eight in parallel 3 times their sum, as texts are parsed one after another. So eight fit.
  */
 export const MOST_BYTES = Math.floor(getHeapStatistics().heap_size_limit / 32);
+
+/** The connections to one coderd, none of which is used after a long idle time. */
+export class FreshDispatcher {
+  readonly #make: () => Dispatcher;
+  readonly #limit: IdleLimit;
+  #current: Dispatcher;
+
+  constructor(make: () => Dispatcher, now?: () => number) {
+    this.#make = make;
+    this.#limit = new IdleLimit(now);
+    this.#current = make();
+  }
+
+  /** For each request anew. Requests in progress keep the one that they have. */
+  get(): Dispatcher {
+    if (this.#limit.isDue()) {
+      this.#current.close().catch(() => {});
+      this.#current = this.#make();
+    }
+    return this.#current;
+  }
+
+  close(): Promise<void> {
+    return this.#current.close();
+  }
+}
 
 export function makeDispatcher({
   caBundle,

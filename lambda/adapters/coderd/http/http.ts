@@ -5,7 +5,7 @@
  * fails, and after a 429 later requests to the path fail at once until the pause is over, at most
  * `LONGEST_PAUSE_MS`. After 401 it reads the token again, once.
  */
-import { type Dispatcher, request } from 'undici';
+import { request } from 'undici';
 import type { z } from 'zod';
 import type { EpochMs } from '../../../decision/model/brands.ts';
 import type { CallCounter } from '../../shared/calls.ts';
@@ -19,7 +19,7 @@ import {
   refusalOf,
   withoutSecrets,
 } from './answer.ts';
-import { MOST_BYTES, makeDispatcher } from './dispatcher.ts';
+import { FreshDispatcher, MOST_BYTES, makeDispatcher } from './dispatcher.ts';
 import {
   LONGEST_PAUSE_MS,
   PATIENCE_OF_A_LOOK,
@@ -74,7 +74,7 @@ const WHOLE_MS = 20_000;
 export class CoderdHttp {
   readonly #base: string;
   readonly #token: TokenSource;
-  readonly #dispatcher: Dispatcher;
+  readonly #dispatcher: FreshDispatcher;
   readonly #proxy: string | undefined;
   readonly #calls: CallCounter | undefined;
   readonly #patience: Patience;
@@ -85,7 +85,7 @@ export class CoderdHttp {
   readonly #pauses = new Map<string, { readonly until: number; readonly asked: string }>();
   readonly #options: CoderdHttpOptions;
 
-  constructor(options: CoderdHttpOptions, dispatcher?: Dispatcher) {
+  constructor(options: CoderdHttpOptions, dispatcher?: FreshDispatcher) {
     const { url, token, caBundle, proxy, calls, wholeMs = WHOLE_MS, mostBytes = MOST_BYTES } = options;
     this.#patience = options.patience ?? PATIENCE_OF_A_LOOK;
     this.#base = url.replace(/\/+$/, '');
@@ -96,7 +96,8 @@ export class CoderdHttp {
     this.#until = options.until;
     this.#now = options.now ?? (() => Date.now() as EpochMs);
     const { silentMs } = this.#patience;
-    this.#dispatcher = dispatcher ?? makeDispatcher({ caBundle, proxy, silentMs, mostBytes });
+    const make = () => makeDispatcher({ caBundle, proxy, silentMs, mostBytes });
+    this.#dispatcher = dispatcher ?? new FreshDispatcher(make, this.#now);
     this.#mostBytes = mostBytes;
     this.#options = options;
   }
@@ -212,7 +213,7 @@ export class CoderdHttp {
     let statusCode: number | undefined;
     try {
       const response = await request(`${this.#base}${path}`, {
-        dispatcher: this.#dispatcher,
+        dispatcher: this.#dispatcher.get(),
         method,
         query,
         body: body ?? null,
@@ -239,9 +240,10 @@ export class CoderdHttp {
   }
 
   #refuseEarly(path: string): void {
-    const pause = this.#pauses.get(path);
-    if (pause === undefined || pause.until <= this.#now()) return;
-    const { asked, until } = pause;
+    const { asked, until } = this.#pauses.get(path) ?? { asked: '', until: 0 };
+    const leftMs = until - this.#now();
+    // more is left only if the clock has stepped back
+    if (leftMs <= 0 || leftMs > LONGEST_PAUSE_MS) return;
     const message = `coderd limits the rate of this request; it asked for ${asked}; ${nextTry(until)}`;
     throw new CoderdError('rate-limited', message);
   }
