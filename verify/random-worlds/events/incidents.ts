@@ -3,7 +3,7 @@ import { spotPartOf } from '../../../lambda/decision/model/brands.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
 import type { Random } from '../../../simulator/base/random.ts';
 import type { FleetPool } from '../world/fleet.ts';
-import { INCIDENTS, type Incident } from '../world/plan.ts';
+import { INCIDENTS, type Incident, timesSource } from '../world/plan.ts';
 import { spreadMs, type WorldEvents } from '../world/world-events.ts';
 
 /** Of a drain request (docs/internals/architecture.md, "The lease"); here to any running task. */
@@ -13,20 +13,28 @@ const NO_CAPACITY =
 const PULL_FAILURE = 'CannotPullContainerError: pull image manifest has been retried 7 time(s)';
 
 export function planIncidents(events: WorldEvents): void {
-  const { world, plan, print } = events;
-  const random = events.source(1);
-  const outages = new Outages(events, random);
-  const carriedOut = incidentsOf(events, random, outages);
-  for (const incident of INCIDENTS)
-    events.repeat(random, plan.incidents[incident] ?? 0, () => {
-      const description = carriedOut[incident]();
-      if (description !== undefined) print(`${incident}: ${description}`);
-    });
+  const { world, plan } = events;
+  for (const number of new Set(INCIDENTS.map(timesSource)))
+    planIncidentsOf(events, events.source(number), (incident) => timesSource(incident) === number);
   world.ecs.agentFaults = plan.agent;
   events.atEnd(() => {
     world.ecs.agentFaults = { failing: 0, losing: 0 };
-    outages.end();
   });
+}
+
+function planIncidentsOf(
+  events: WorldEvents,
+  random: Random,
+  isIncluded: (incident: Incident) => boolean,
+): void {
+  const outages = new Outages(events, random);
+  const carriedOut = incidentsOf(events, random, outages);
+  for (const incident of INCIDENTS.filter(isIncluded))
+    events.repeat(random, events.plan.incidents[incident] ?? 0, () => {
+      const description = carriedOut[incident]();
+      if (description !== undefined) events.print(`${incident}: ${description}`);
+    });
+  events.atEnd(() => outages.end());
 }
 
 /** The kernel kills the whole container, or the daemon alone. */

@@ -14,7 +14,13 @@ export type PlannedPool = PoolSpec & {
   readonly idleTimeoutS: number;
 };
 
-/** Per hour over all pools. They happen to a random task, a random pool, or the whole world. */
+/** An incident that was added later, with the numbers of its random sources (`WorldEvents.source`). */
+type Later = { readonly most: number; readonly rate: number; readonly times: number };
+
+/**
+ * Per hour over all pools. They happen to a random task, a random pool, or the whole world. Write a
+ * new one as `Later`, anywhere, with two numbers that no other source has: all other draws stay.
+ */
 const MOST_AN_HOUR = {
   'spot interruption': 6,
   'host failure': 2,
@@ -30,11 +36,17 @@ const MOST_AN_HOUR = {
   'starts failing': 0.3,
   'coderd down': 0.4,
   'no capacity': 0.4,
-  'no capacity and no event': 1,
-};
+  'no capacity and no event': { most: 1, rate: 22, times: 1 },
+} as const satisfies Readonly<Record<string, number | Later>>;
 
 export type Incident = keyof typeof MOST_AN_HOUR;
 export const INCIDENTS = Object.keys(MOST_AN_HOUR) as readonly Incident[];
+
+/** The number of the random source that says when the incident happens, and to what. */
+export function timesSource(incident: Incident): number {
+  const most: number | Later = MOST_AN_HOUR[incident];
+  return typeof most === 'number' ? 1 : most.times;
+}
 
 export type Retirement = {
   readonly pool: string;
@@ -105,7 +117,7 @@ export function drawPlan(seed: number) {
     callLatency: random.pick(CALL_LATENCIES_MS) ?? ([20, 400] as const),
     line: { failing: often(random, 0.05), losing: often(random, 0.05) },
     agent: { failing: often(random, 0.2), losing: often(random, 0.2) },
-    incidents: drawIncidents(random, { later: seeded(seed + 22) }),
+    incidents: drawIncidents(random, seed),
     /** Bursts per hour and pool, and the share of builds that take hours. */
     builds: { bursts: random.between(3, 15), longShare: random.next() < 0.3 ? random.between(0, 0.01) : 0 },
     outOfMemoryAnHour: often(seeded(seed + 20), 3),
@@ -246,16 +258,13 @@ function drawRetirements(
     });
 }
 
-/** This incident was added later. */
-const LATER: Incident = 'no capacity and no event';
-
 /** Incidents per hour; those that never happen are absent. */
-function drawIncidents(
-  random: Random,
-  { later }: { readonly later: Random },
-): Readonly<Partial<Record<Incident, number>>> {
-  const drawn = INCIDENTS.map(
-    (incident) => [incident, often(incident === LATER ? later : random, MOST_AN_HOUR[incident])] as const,
-  );
+function drawIncidents(random: Random, seed: number): Readonly<Partial<Record<Incident, number>>> {
+  const drawn = INCIDENTS.map((incident) => {
+    const most: number | Later = MOST_AN_HOUR[incident];
+    const perHour =
+      typeof most === 'number' ? often(random, most) : often(seeded(seed + most.rate), most.most);
+    return [incident, perHour] as const;
+  });
   return Object.fromEntries(drawn.filter(([, perHour]) => perHour > 0));
 }
