@@ -67,8 +67,8 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
   'tasks-left': ({ tasks }) => `${some(tasks, 'task')} ${tasks === 1 ? 'has' : 'have'} drained`,
   'includes-leaving': ({ tasks }) =>
     `the desired count includes ${some(tasks, 'leaving task')} until ECS has stopped ${tasks === 1 ? 'it' : 'them'}`,
-  'count-below-tasks': ({ desired, tasks }) =>
-    `desired count ${desired} is lower than the ${some(tasks, 'task')} that ${tasks === 1 ? 'has' : 'have'} not drained`,
+  'count-below-tasks': ({ desired, tasks, to }) =>
+    `desired count ${desired} is lower than the ${some(tasks, 'task')} that ${tasks === 1 ? 'has' : 'have'} not drained${to < tasks ? `, limited to ${to} by max` : ''}`,
   'holding-for-starting': ({ tasks }) =>
     `desired count not lowered while ${some(tasks, 'task')} ${tasks === 1 ? 'is' : 'are'} starting`,
   'holding-for-leaving': ({ tasks }) =>

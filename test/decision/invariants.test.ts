@@ -75,10 +75,6 @@ const withWarm = (config: Config, warm: 'auto' | 0): Config => ({
   pools: config.pools.map((pool) => ({ ...pool, warm })),
 });
 
-/** The number of tasks that may be replaced at a time. */
-const shareOf = (tasks: number, { roll }: Config): number =>
-  Math.max(1, Math.ceil((tasks * roll.atOncePercent) / 100));
-
 const counts = (plan: Plan): readonly Extract<Action, { kind: 'set-desired' }>[] =>
   plan.actions.filter((action) => action.kind === 'set-desired');
 const asks = (plan: Plan): readonly Extract<Action, { kind: 'ask-to-leave' }>[] =>
@@ -199,15 +195,12 @@ const RULES: Rules<Decided> = {
       expect((protection?.expirationDate ?? 0) - NOW).toBeGreaterThanOrEqual(24 * 3_600_000);
     }
   },
-  'never wants more than max beside tasks that drain or are replaced, and never raises the sum over maxTasks':
-    ({ snapshot, config, plan }) => {
-      for (const { name, desired, daemons } of plan.pools) {
-        const max = config.pools.find((pool) => pool.name === name)?.max ?? 0;
-        const there = thereOf(snapshot, name);
-        if ((desired.to ?? 0) > (desired.from ?? 0))
-          expect(desired.to).toBeLessThanOrEqual(
-            Math.max(there, max + daemons.leaving + daemons.left + shareOf(there, config)),
-          );
+  'never raises a count above max, beside tasks that drain, have left or are replaced, nor the sum over maxTasks':
+    ({ snapshot, config, plan, deliberation }) => {
+      for (const { need, to } of deliberation.pools) {
+        const { service, pool } = need.view;
+        const { leaving, left } = need.capacity;
+        expect(to).toBeLessThanOrEqual(Math.max(service?.desiredCount ?? 0, pool.max + leaving + left));
       }
       const before = plan.pools.reduce(
         (total, { name, desired }) => total + Math.max(desired.from ?? 0, thereOf(snapshot, name)),
@@ -215,10 +208,11 @@ const RULES: Rules<Decided> = {
       );
       expect(totalOf(plan)).toBeLessThanOrEqual(Math.max(config.limits.maxTasks, before));
     },
-  'never sets a count below the number of tasks that have not left': ({ snapshot, plan, deliberation }) => {
+  'never lowers a count below the number of tasks that have not left': ({ snapshot, plan, deliberation }) => {
     const uncounted = uncountedIn(deliberation);
     for (const action of counts(plan)) {
       const { pool } = action;
+      if (action.to > action.from) continue;
       const to = action.to + (uncounted.get(pool) ?? 0);
       const isProtected = new Set(
         snapshot.ecs.protections.items.flatMap(({ taskArn, protectionEnabled }) =>

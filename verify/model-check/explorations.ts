@@ -83,7 +83,7 @@ export function productPool(bound: PoolBound, limits: Bounds, overlapping: 0 | 1
     build: ({ table, decide }) => {
       const codes = new PoolCodes(bound);
       const decider = deciderFor(limits, decide);
-      const autoscaler = (of: PoolCodes) => new Product(of, { decider, overlapping });
+      const autoscaler = (of: PoolCodes) => new Product(of, { decider, limits, overlapping });
       const rules = { table, autoscaler, hasOperator: true, endsSessions: true };
       return new PoolModel(codes, rules, settlesFrom(codes, { table, limits, decide }));
     },

@@ -64,6 +64,7 @@ export const MUTANTS: readonly Mutant[] = [
     onSnapshot((snapshot) => withLeases(snapshot, (task) => isUnguarded(snapshot, task))),
   ),
   ofAutoscaler('the autoscaler gives up tasks that ECS cannot place while a task is unguarded', givesUp),
+  ofAutoscaler('the autoscaler raises a count that is below the tasks above max', raisesToTasks),
   // These show only with two pools.
   ofAutoscaler(
     'maxTasks limits each pool alone',
@@ -206,6 +207,15 @@ function givesUp(...given: Parameters<Decide>): readonly Action[] {
   const { serviceArn, desiredCount: from } = service;
   const to = tasks.length;
   return [{ kind: 'set-desired', pool: pool.name, service: serviceArn, from, to, why: 'placement-failing' }];
+}
+
+function raisesToTasks(...given: Parameters<Decide>): readonly Action[] {
+  const [snapshot] = given;
+  const { actions } = decide(...given);
+  const to = snapshot.ecs.tasks.items.length;
+  return actions.map((action) =>
+    action.kind === 'set-desired' && action.why === 'count-below-tasks' ? { ...action, to } : action,
+  );
 }
 
 function withMoreRoom(more: (config: Config, snapshot: Snapshot) => number): Decide {

@@ -40,6 +40,7 @@ export const SMALL: readonly Exploration[] = [
   twoPools(1, { maxTasks: 1, min: [0, 0], hasStock: false }),
   twoPools(1, { maxTasks: 1, min: [0, 0], hasStock: true }),
   productPool({ tasks: 2, jobs: 1 }, { min: 0, max: 2 }, 0),
+  productPool({ tasks: 2, jobs: 1 }, { min: 0, max: 1 }, 0),
   nonsensePool({ tasks: 1, jobs: 1 }, { min: 0, max: 1 }),
   nonsensePool({ tasks: 2, jobs: 1 }, { min: 1, max: 2 }),
 ];

@@ -1,7 +1,8 @@
 /**
  * The desired count of a service, from its tasks and the count that the pool needs
  * (docs/internals/architecture.md, "The lease"). The count is a number, never a difference, so
- * setting it twice does no harm. It is never below the number of tasks that have not left.
+ * setting it twice does no harm. It is never lowered below the number of tasks that have not left,
+ * and only for a launch above `max`.
  */
 import type { Reason } from '../model/plan.ts';
 import {
@@ -42,6 +43,8 @@ type Counts = {
   readonly draining: number;
   /** The lowest count that launches what the pool needs. */
   readonly lowest: number;
+  /** The highest count without a launch. */
+  readonly most: number;
   /** What holds every lower count. */
   readonly holds: readonly Reason[];
   /** Tasks without a lease: ECS could stop one of them in place of a task that has left. */
@@ -68,13 +71,13 @@ const RULES: readonly Rule[] = [
       why: draining > 0 && lowest > from ? [{ code: 'includes-leaving', tasks: draining }] : [],
     }),
   },
-  // Raise a count that is below the tasks
+  // Raise a count that is below the tasks, up to max: ECS may count fewer of them, and start others
   {
     applies: ({ from, notLeft }) => from < notLeft,
-    decide: ({ from, notLeft }) => ({
-      to: notLeft,
-      why: [{ code: 'count-below-tasks', desired: from, tasks: notLeft }],
-    }),
+    decide: ({ from, notLeft, most }) => {
+      const to = Math.min(notLeft, most);
+      return { to, why: [{ code: 'count-below-tasks', desired: from, tasks: notLeft, to }] };
+    },
   },
   // Keep a count that equals the tasks
   {
@@ -114,6 +117,7 @@ function countsOf(input: CountInput): Counts {
   return {
     ...{ from, wanted, total, notLeft: total + leaving, left },
     lowest: Math.max(wanted, total) + leaving + left,
+    most: Math.max(from, input.max),
     draining: leaving - replacing + left - capacity.uncounted,
     holds: holdsOf(input),
     unprotected: unprotectedTasks(capacity),

@@ -102,7 +102,8 @@ type ReasonFields = Record<'pending-jobs' | 'served-by-free' | 'served-by-starti
     'starts-failing': { failures: number } & Probe;
     /** A quota is used up, or there is no capacity. `tasks`: desired ones without a task record. */
     'placement-failing': { tasks: number; since: IsoTime } & Probe;
-    'count-below-tasks': { desired: number; tasks: number };
+    /** `to`: the new desired count, which is lower than `tasks` if `max` is. */
+    'count-below-tasks': { desired: number; tasks: number; to: number };
     'holding-for-deployment': object;
     'holding-for-doubt': { doubts: readonly Doubt[] };
     'server-too-old': { version: string; oldest: string };

@@ -36,12 +36,13 @@ export type OlderTasks = {
  * Counts the tasks of earlier deployments. AWS does not document whether they count against the
  * desired count after an early success. ECS never starts more tasks than it counts, so more tasks
  * than desired show that ECS does not count the older ones. Exception: the new tasks alone are more
- * than desired, which means that somebody lowered the count (docs/adr/0026).
+ * than desired, which means that somebody lowered the count (docs/adr/0026). Another deployment may
+ * begin meanwhile: it too ends early, so a count that includes them would launch as many again.
  */
 export function countOlder(tasks: readonly Task[], service: Service): OlderTasks {
   const older = tasks.filter((task) => isOlder(task, service) && isOldRevision(task, service)).length;
   const { desiredCount } = service;
-  const isOver = primaryOf(service)?.rolloutState === 'COMPLETED';
-  const isUncounted = isOver && tasks.length > desiredCount && tasks.length - older <= desiredCount;
+  const mayBeOver = primaryOf(service)?.rolloutState === 'COMPLETED' || succeedsEarly(service);
+  const isUncounted = mayBeOver && tasks.length > desiredCount && tasks.length - older <= desiredCount;
   return { older, uncounted: isUncounted ? older : 0 };
 }

@@ -73,10 +73,12 @@ const rising = table<Row>`
 `;
 
 const tooLow = table<Row>`
-  tasks                | desired | wanted | doubt | expected               | because
-  2 working            | 1       | 0      |       | 2 count-below-tasks(2) | ECS would choose a task to stop
-  1 working, 1 leaving | 1       | 1      | true  | 2 count-below-tasks(2) | a draining task has not left
-  1 working, 1 left    | 1       | 1      |       | '1'                    | ECS may stop a task that has left
+  tasks                | desired | wanted | max | doubt | expected               | because
+  2 working            | 1       | 0      |     |       | 2 count-below-tasks(2) | ECS would choose a task to stop
+  1 working, 1 leaving | 1       | 1      |     | true  | 2 count-below-tasks(2) | a draining task has not left
+  1 working, 1 left    | 1       | 1      |     |       | '1'                    | ECS may stop a task that has left
+  2 working, 2 leaving | 1       | 2      | 3   |       | 3 count-below-tasks(4) | max holds: ECS may count fewer of them, and start others
+  4 working            | 3       | 4      | 2   |       | 3 count-below-tasks(4) | a count above max is not lowered here
 `;
 
 const falling = table<Row>`

@@ -156,6 +156,7 @@ describe('tasks of earlier deployments', () => {
     ${[earlier, recent]}         | ${{ desiredCount: 1 }} | 1, 1 uncounted | more tasks than desired
     ${[earlier, recent, recent]} | ${{ desiredCount: 1 }} | 1, 0 uncounted | more new tasks alone than desired, after somebody lowered the count
     ${[earlier, recent]}         | ${{ desiredCount: 1, deployments: [{ ...primary, rolloutState: 'IN_PROGRESS' }] }} | 1, 0 uncounted | more tasks than desired during the deployment
+    ${[earlier, recent]}         | ${{ desiredCount: 1, deployments: [{ ...primary, rolloutState: 'IN_PROGRESS' }], ...withEarlySuccess }} | 1, 1 uncounted | more tasks than desired during the next deployment
     ${[{ task: { startedBy: 'a' } }, recent]} | ${{ desiredCount: 1 }} | 0, 0 uncounted | tasks of the same revision that a rollback left
   `)('with $scenario are $older', ({ tasks, service, older }) => {
     const snapshot = worldOf(tasks, { deployments: [primary], ...service });

@@ -44,6 +44,7 @@ const MUST_VIOLATE: Readonly<
   'the autoscaler lowers the count while a task is starting': ['count', 'two tasks'],
   'the autoscaler lowers the count while a task is unguarded': ['count', 'two tasks'],
   'the autoscaler gives up tasks that ECS cannot place while a task is unguarded': ['safety', 'two tasks'],
+  'the autoscaler raises a count that is below the tasks above max': ['count', 'two tasks'],
   'maxTasks limits each pool alone': ['count', 'two pools'],
   'leaving tasks do not count against maxTasks': ['count', 'two pools'],
   'tasks that ECS cannot place count against maxTasks': ['progress', 'two pools'],

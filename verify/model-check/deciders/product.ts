@@ -21,10 +21,11 @@ import {
   withoutAsks,
   withoutTask,
 } from './in-flight-looks.ts';
-import { type CoderReadings, type EcsReadings, seenByCoder, seenByEcs } from './view.ts';
+import { type Bounds, type CoderReadings, type EcsReadings, seenByCoder, seenByEcs } from './view.ts';
 
 export type ProductRules = {
   readonly decider: Decider;
+  readonly limits: Bounds;
   /** How many looks may run at the same time. 0: each look ends at once. */
   readonly overlapping: 0 | 1 | 2;
 };
@@ -188,7 +189,7 @@ export class Product implements Autoscaler {
   #decideFresh(now: PoolState, fail: Fail): Lists {
     const lists = this.#rules.decider(this.#readEcs(now), this.#readCoder(now));
     for (const writes of lists) {
-      const wrong = wrongCount(now, this.#codes, writes);
+      const wrong = raisedTooHigh(now, this.#rules.limits, writes) ?? wrongCount(now, this.#codes, writes);
       if (wrong !== undefined) fail('count', wrong, -1);
     }
     return lists;
@@ -211,6 +212,18 @@ export class Product implements Autoscaler {
 }
 
 const WHAT = { set: 'the look sets the count', ask: 'the look sends a drain request' } as const;
+
+/** Above `max` a count is raised only for a job, to launch its task beside those that leave. */
+function raisedTooHigh(
+  { desired, pending }: PoolState,
+  { min, max }: Bounds,
+  writes: readonly Write[],
+): string | undefined {
+  const most = Math.max(desired, max);
+  const high = writes.find((write) => write.kind === 'set' && write.desired > most);
+  if (high?.kind !== 'set' || pending > 0 || min > 0) return undefined;
+  return `the autoscaler raises the count from ${desired} to ${high.desired} without a job, and max is ${max}`;
+}
 
 /**
  * What is wrong with the count that a look sets on the current state; undefined if nothing is. It must not

@@ -206,6 +206,8 @@ function serviceOf(
     runningCount: running,
     pendingCount: all - running,
     taskDefinition: `${name}:new`,
+    // without this setting no deployment is over before its old tasks are gone
+    deploymentConfiguration: { earlySuccessCriteria: { enable: true } },
     deployments: [
       primary,
       ...(isDeploying ? [{ id: 'old', status: 'ACTIVE', taskDefinition: `${name}:old` }] : []),
