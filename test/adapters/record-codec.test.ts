@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +9,7 @@ import {
 } from '../../lambda/adapters/parameters/record-parameter.ts';
 import type { OrganizationId, PoolName } from '../../lambda/decision/model/brands.ts';
 import { normalizeTags } from '../../lambda/decision/model/tags.ts';
-import type { StockRecord } from '../../lambda/look/stock/kept-record.ts';
+import { MOST_BUILDS, type StockRecord } from '../../lambda/look/stock/kept-record.ts';
 import { NOW } from '../support/parts.ts';
 import { runs } from '../support/runs.ts';
 
@@ -48,7 +49,7 @@ const aRecord = fc
         minLength: 1,
         maxLength: 30,
       }),
-      { maxKeys: 4 },
+      { minKeys: 1, maxKeys: 4 },
     ),
     choices: fc.constantFrom([], [choice]),
   })
@@ -139,6 +140,33 @@ describe('the text of the record', () => {
     const few = decodeRecord(encodeRecord({ ...record, choices: [long] }, 400) ?? '');
     expect(few).toEqual({ ...record, choices: [] });
     expect(encodeRecord(record, 20)).toBeUndefined();
+  });
+
+  it('keeps the choices of 200 pools in 100 organizations', () => {
+    const choices = Array.from({ length: 200 }, (_, index) => ({
+      ...choice,
+      organizationId: createHash('md5')
+        .update(`${index >> 1}`)
+        .digest('hex') as OrganizationId,
+      pools: [`pool-${index}` as PoolName],
+      ...{ builds: (index * 7919) % 997, hours: ((index * 7919) % 335) / 2, startMs: 30_000 + index * 137 },
+      ...{ tasks: ((index * 7919) % 991) / 991, waiting: ((index * 7919) % 983) / 983 },
+      others: [{ free: 1, dollars: ((index * 7919) % 977) / 977 }],
+    }));
+    const kept = decodeRecord(encodeRecord({ ...recordOf({ a: [60, 90] }), choices }) ?? '')?.choices;
+    const told = (all: StockRecord['choices'] = []) => all.map(({ pools, rule }) => ({ pools, rule }));
+    expect(told(kept)).toEqual(told(choices));
+  });
+
+  it('keeps the choices that fit, and no more builds than a process reads', () => {
+    const choices = Array.from({ length: 30 }, (_, index) => ({
+      ...choice,
+      pools: [`${index * 7919}` as PoolName],
+    }));
+    const kept = decodeRecord(encodeRecord({ ...recordOf({ a: [60] }), choices }, 400) ?? '')?.choices;
+    expect(kept?.length).toBeGreaterThan(5);
+    const alike = recordOf({ a: Array.from({ length: 50_000 }, (_, index) => index) });
+    expect(logsIn(decodeRecord(encodeRecord(alike) ?? ''))[0]?.builds).toHaveLength(MOST_BUILDS);
   });
 
   it('contains tags, ids of organizations, names of pools and numbers, and nothing else', () => {

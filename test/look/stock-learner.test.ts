@@ -185,6 +185,46 @@ describe('a learner', () => {
   });
 });
 
+describe('a record that lies', () => {
+  const choice = (free: number) => ({
+    ...{ organizationId: ORGANIZATION, pools: SET.pools, builds: 1, hours: 1, tasks: 0, waiting: 0 },
+    rule: { free, spareMs: 5 * MINUTE, afterBuildMs: null, countsEnding: false },
+    others: [],
+  });
+  const loadedWith = (free: number, builds: number, atOnce: boolean): StockLearner => {
+    const learner = new StockLearner();
+    const log = Array.from({ length: builds }, (_, index) => ({
+      at: NOW + (atOnce ? 0 : index),
+      tookMs: MINUTE,
+    }));
+    const organization = {
+      id: ORGANIZATION,
+      upTo: plus(HOUR),
+      logs: [{ tags: normalizeTags({}), builds: log }],
+    };
+    learner.load({ organizations: [organization], choices: [choice(free)] }, plus(HOUR));
+    return learner;
+  };
+
+  it.each([
+    { free: 30, kept: [30], because: 'it is one of the rules' },
+    { free: 31, kept: [], because: 'no rule keeps so many free' },
+    { free: 9e15, kept: [], because: 'it would fill the pool up to max' },
+    { free: -1, kept: [], because: 'a rule keeps none or more' },
+  ])('leaves $kept of a choice of $free free daemons, because $because', ({ free, kept }) => {
+    const { choices = [] } = loadedWith(free, 1, false).learned() ?? {};
+    expect(choices.map(({ rule }) => rule.free)).toEqual(kept);
+  });
+
+  it.each([
+    { builds: 6_000, atOnce: false, kept: 5_000 },
+    { builds: 120_000, atOnce: true, kept: 0 },
+  ])('leaves $kept of $builds builds (all at once: $atOnce)', ({ builds, atOnce, kept }) => {
+    const saved = loadedWith(1, builds, atOnce).save()?.organizations ?? [];
+    expect(saved.flatMap(({ logs }) => logs.flatMap((log) => log.builds))).toHaveLength(kept);
+  });
+});
+
 it('keeps the organizations apart', () => {
   const other = 'other' as OrganizationId;
   const learner = new StockLearner();

@@ -5,9 +5,10 @@ import { GetParametersCommand, PutParameterCommand, type SSMClient } from '@aws-
 import * as z from 'zod';
 import type { OrganizationId } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
+import type { StockChoice } from '../../decision/model/snapshot.ts';
 import type { TagSet } from '../../decision/model/tags.ts';
 import type { ReplayedBuild } from '../../decision/stock/replay.ts';
-import type { RecordStore, StockRecord } from '../../look/stock/kept-record.ts';
+import { type RecordStore, type StockRecord, withNewestBuilds } from '../../look/stock/kept-record.ts';
 import { stockChoiceSchema } from '../snapshot-schema.ts';
 import { ParameterError } from './parameters.ts';
 
@@ -86,37 +87,64 @@ const textSchema = z.object({
   choices: z.array(z.unknown()),
 });
 
-/** If not all fits, the oldest builds are left out, then choices. Undefined: nothing fits. */
+/**
+ * If not all fits, the oldest builds are left out, then what explains the choices, then choices.
+ * Undefined: nothing fits.
+ */
 export function encodeRecord(record: StockRecord, mostCharacters = MOST_CHARACTERS): string | undefined {
+  const organizations = withNewestBuilds(record);
+  let { choices } = record;
+  let isBrief = false;
+  while (pack({ organizations, choices }, NO_BUILDS).length > mostCharacters) {
+    if (choices.length === 0) return undefined;
+    choices = isBrief ? choices.slice(0, Math.floor(choices.length * 0.9)) : choices.map(brief);
+    isBrief = true;
+  }
+  return withBuilds({ organizations, choices }, mostCharacters);
+}
+
+const NO_BUILDS = Number.POSITIVE_INFINITY;
+
+/** With as many of the newest builds as fit. */
+function withBuilds(record: StockRecord, mostCharacters: number): string {
   const logs = record.organizations.flatMap((organization) => organization.logs);
   const times = logs.flatMap(({ builds }) => builds.map(({ at }) => at)).sort((a, b) => b - a);
-  const least = pack(record, times[0] ?? 0).length;
-  if (least > mostCharacters)
-    return record.choices.length > 0 ? encodeRecord({ ...record, choices: [] }, mostCharacters) : undefined;
+  const least = pack(record, NO_BUILDS).length;
   for (let kept = times.length; ; ) {
-    const text = pack(record, times[kept] ?? Number.NEGATIVE_INFINITY);
+    const text = pack(record, kept === 0 ? NO_BUILDS : (times[kept] ?? Number.NEGATIVE_INFINITY));
     if (text.length <= mostCharacters) return text;
     const share = (mostCharacters - least) / (text.length - least);
     kept = Math.floor(kept * Math.min(0.99, share));
   }
 }
 
-function pack(record: StockRecord, after: number): string {
-  const organizations = record.organizations.map(({ id, upTo, logs }) => ({
-    id,
-    upTo: Math.floor(upTo),
-    logs: logs.flatMap(({ tags, builds }) => {
+/** Without what is learned again with the first builds. */
+function brief({ tasks, waiting, startMs, ...choice }: StockChoice): StockChoice {
+  return {
+    ...{ ...choice, tasks: inDigits(tasks, 2), waiting: inDigits(waiting, 2), others: [] },
+    startMs: startMs && inDigits(startMs, 2),
+  };
+}
+
+function pack({ organizations: all, choices }: StockRecord, after: number): string {
+  const organizations = all.flatMap(({ id, upTo, logs }) => {
+    const kept = logs.flatMap(({ tags, builds }) => {
       const newer = builds.filter(({ at }) => at > after);
       return newer.length === 0 ? [] : { tags, builds: differences(newer, upTo) };
-    }),
-  }));
-  const json = JSON.stringify({ version: 1, organizations, choices: record.choices }, rounded);
+    });
+    return kept.length === 0 ? [] : { id, upTo: Math.floor(upTo), logs: kept };
+  });
+  const json = JSON.stringify({ version: 1, organizations, choices }, rounded);
   return deflateRawSync(json, { level: 9 }).toString('base64');
 }
 
 /** Dollars need three digits. */
 function rounded(_key: string, value: unknown): unknown {
-  return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(3)) : value;
+  return typeof value === 'number' && !Number.isInteger(value) ? inDigits(value, 3) : value;
+}
+
+function inDigits(value: number, digits: number): number {
+  return Number(value.toPrecision(digits));
 }
 
 function differences(builds: readonly ReplayedBuild[], upTo: number): readonly number[] {

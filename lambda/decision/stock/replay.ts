@@ -41,6 +41,12 @@ export function rulesFor(mostTasks: number): readonly StockRule[] {
   ];
 }
 
+/** Whether it can be one of these rules: a rule may come from a record. */
+export function isRule({ free, spareMs, afterBuildMs }: StockRule): boolean {
+  const isFree = free >= 0 && free <= Math.max(...FREE);
+  return isFree && SPARE_MS.includes(spareMs) && AFTER_BUILD_MS.includes(afterBuildMs);
+}
+
 /** An unforeseen build. Milliseconds. */
 export type ReplayedBuild = { readonly at: number; readonly tookMs: number };
 

@@ -23,6 +23,21 @@ type OrganizationRecord = {
   readonly logs: readonly { readonly tags: TagSet; readonly builds: readonly ReplayedBuild[] }[];
 };
 
+/** Builds of one tag set that a process knows, and builds of a record: its text could claim millions. */
+export const MOST_BUILDS = 5_000;
+
+/** The organizations of a record with its newest builds. */
+export function withNewestBuilds({ organizations }: StockRecord): StockRecord['organizations'] {
+  const times = organizations.flatMap(({ logs }) => logs.flatMap(({ builds }) => builds.map(({ at }) => at)));
+  const after = new Float64Array(times).sort().at(-MOST_BUILDS - 1);
+  if (after === undefined) return organizations;
+  const newer = (builds: readonly ReplayedBuild[]) => builds.filter(({ at }) => at > after);
+  return organizations.map((organization) => ({
+    ...organization,
+    logs: organization.logs.map(({ tags, builds }) => ({ tags, builds: newer(builds) })),
+  }));
+}
+
 /** Keeps one record. Both throw if the store does not answer within about two seconds. */
 export interface RecordStore {
   /** Undefined: the store has no record that can be used. */

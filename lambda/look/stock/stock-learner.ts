@@ -15,16 +15,14 @@ import type {
 } from '../../decision/model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../../decision/model/tags.ts';
 import { type BuildsIn, Learning } from '../../decision/stock/learning.ts';
-import type { ReplayedBuild, ReplayedPools } from '../../decision/stock/replay.ts';
-import { UNKNOWN_RULE } from '../../decision/stock/replay.ts';
+import { isRule, type ReplayedBuild, type ReplayedPools, UNKNOWN_RULE } from '../../decision/stock/replay.ts';
 import type { StockSet } from '../../decision/stock/stock-groups.ts';
-import type { StockRecord } from './kept-record.ts';
+import { MOST_BUILDS, type StockRecord, withNewestBuilds } from './kept-record.ts';
 
 /** A build is learned when it is this old: then its duration is known, or it is a long one. */
 const SETTLED_MS = 10 * 60_000;
 const RECORD_EVERY_MS = 5 * 60_000;
 const KEPT_MS = 7 * 24 * 3_600_000;
-const MOST_BUILDS = 5_000;
 /** A set of pools that no look has seen for so long is forgotten. */
 const FORGET_MS = 24 * 3_600_000;
 /** If the clock steps back by more, everything is learned again. */
@@ -88,10 +86,11 @@ export class StockLearner {
 
   /**
    * Goes on from the record of another process. This process may have learned already: it keeps the
-   * builds that are newer than the record. `now`: coderd's clock.
+   * builds that are newer than the record. The record may be anybody's: a choice counts if it is one
+   * of the rules, and no more builds than a record holds. `now`: coderd's clock.
    */
-  load({ organizations, choices }: StockRecord, now: number): void {
-    for (const { id, upTo: savedTo, logs } of organizations) {
+  load(record: StockRecord, now: number): void {
+    for (const { id, upTo: savedTo, logs } of withNewestBuilds(record)) {
       const upTo = Math.min(savedTo, now - SETTLED_MS);
       for (const { tags, builds } of logs) {
         const key = `${id} ${tagKey(tags)}`;
@@ -102,7 +101,7 @@ export class StockLearner {
       this.#upTo.set(id, Math.max(this.#upTo.get(id) ?? upTo, upTo));
     }
     for (const [name, known] of this.#sets) this.#sets.set(name, { ...known, learning: undefined });
-    for (const choice of choices)
+    for (const choice of record.choices.filter(({ rule }) => isRule(rule)))
       this.#sets.set(nameOf(choice), { choice, learning: undefined, seenAt: now });
     this.#lastLook ??= now;
   }
