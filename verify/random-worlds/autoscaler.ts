@@ -129,12 +129,12 @@ export class Autoscaler {
 }
 
 function configOf(
-  { maxTasks, atOncePercent, lookEveryS }: WorldPlan,
+  { maxTasks, dollarsPerHour, atOncePercent, lookEveryS }: WorldPlan,
   pools: readonly FleetPool[],
 ): Record<string, unknown> {
   return {
     coder: { url: 'https://coder.example.com', token: { secret: 'coder/autoscaler-token' } },
-    limits: { maxTasks },
+    limits: { maxTasks, ...(dollarsPerHour !== undefined && { dollarsPerHour }) },
     looks: { every: `${lookEveryS}s` },
     roll: { atOnce: `${atOncePercent}%` },
     pools: pools.map(({ name, organization, tags, min, max, warm, retiring, idleTimeoutS, capacity }) => ({

@@ -2,6 +2,7 @@
 
 import Table from 'cli-table3';
 import { percentile, sum } from '../../lambda/decision/model/collections.ts';
+import { WATCHED, type WatchedFigures } from './watch.ts';
 
 /** What each world counts, with the labels of the table. */
 const COUNTED = {
@@ -60,14 +61,21 @@ export type WorldResult = WorldCounts & {
   /** From idle until the task stopped, one value a leave, in order of time. */
   readonly idleToGoneSeconds: readonly number[];
   readonly ledger: LedgerFigures;
+  readonly watched: WatchedFigures;
   /** Every violation that was found, each as a text; empty if there is none. */
   readonly problems: readonly string[];
 };
+
+/** From the submission of a job until its start, in seconds. */
+type Waits = { readonly p50: number; readonly p99: number; readonly longest: number };
+/** By code: the worlds that had the finding, and the looks. */
+type Findings = Readonly<Record<string, { readonly worlds: number; readonly looks: number }>>;
 
 export type RandomWorldFigures = WorldCounts & {
   /** From the last moment that a daemon had work until its task stopped. */
   readonly idleToGoneSeconds: { readonly p50: number; readonly p95: number };
   readonly ledger: LedgerFigures & NumbersOf<typeof SHARES>;
+  readonly watched: NumbersOf<typeof WATCHED> & { readonly waits: Waits; readonly findings: Findings };
   readonly seed: number;
   readonly seconds: number;
 };
@@ -96,8 +104,28 @@ export function sumUp(
       recallOfAll: share(listed, died),
       precision: share(listed, listed + invented),
     },
+    watched: sumUpWatched(results.map(({ watched }) => watched)),
     seed,
     seconds,
+  };
+}
+
+function sumUpWatched(watched: readonly WatchedFigures[]): RandomWorldFigures['watched'] {
+  const waits = watched.flatMap((it) => it.waits).sort((a, b) => a - b);
+  const codes = [...new Set(watched.flatMap(({ findings }) => Object.keys(findings)))].sort();
+  const findings = codes.map((code) => {
+    const looks = watched.flatMap((it) => it.findings[code] ?? []);
+    return [code, { worlds: looks.length, looks: sum(looks, (count) => count) }] as const;
+  });
+  return {
+    ...totals(WATCHED, watched),
+    mostRefusals: Math.max(0, ...watched.map(({ mostRefusals }) => mostRefusals)),
+    waits: {
+      p50: Math.round(percentile(waits, 0.5)),
+      p99: Math.round(percentile(waits, 0.99)),
+      longest: Math.round(waits.at(-1) ?? 0),
+    },
+    findings: Object.fromEntries(findings),
   };
 }
 
@@ -108,7 +136,7 @@ function totals<T extends object>(labels: T, results: readonly NumbersOf<T>[]): 
 }
 
 export function tableOf(figures: RandomWorldFigures): string {
-  const { idleToGoneSeconds, ledger, seed, seconds } = figures;
+  const { idleToGoneSeconds, ledger, watched, seed, seconds } = figures;
   const table = new Table({ style: { head: [], border: [] }, colAligns: ['left', 'right'] });
   table.push(
     ...rowsOf(COUNTED, figures, (count) => count.toLocaleString('en')),
@@ -116,6 +144,15 @@ export function tableOf(figures: RandomWorldFigures): string {
     ['idle until task stopped, p95', `${idleToGoneSeconds.p95} s`],
     ...rowsOf(LEDGER, ledger, (count) => count.toLocaleString('en')),
     ...rowsOf(SHARES, ledger, (share) => `${(share * 100).toFixed(1)} %`),
+    ...rowsOf(WATCHED, watched, (count) => count.toLocaleString('en')),
+    [
+      'waits of jobs, p50, p99, longest',
+      `${watched.waits.p50}, ${watched.waits.p99}, ${watched.waits.longest} s`,
+    ],
+    ...Object.entries(watched.findings).map(([code, { worlds, looks }]) => [
+      `finding ${code}`,
+      `${looks} looks, ${worlds} worlds`,
+    ]),
     ['seed', seed],
     ['duration', `${seconds} s`],
   );

@@ -13,6 +13,7 @@ import { planBuilds, planWorkspaces } from './events/workload.ts';
 import type { WorldResult } from './figures.ts';
 import { LookLog } from './look-log.ts';
 import { unsettled } from './settled.ts';
+import { Watch } from './watch.ts';
 import { Fleet } from './world/fleet.ts';
 import type { WorldPlan } from './world/plan.ts';
 import { WorldEvents } from './world/world-events.ts';
@@ -39,18 +40,26 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
     ...plan.world,
     pools,
     historyMs: HISTORY_MS,
-    onTaskStopped: (task) => rows.taskStopped(world, task),
+    onAcquired: (_, taskId) => watch.acquired(taskId),
+    onTaskStopped: (task) => {
+      rows.taskStopped(world, task);
+      watch.taskStopped(task);
+    },
   });
   const scheduler = new VirtualScheduler(world.timeline);
   const print = (line: string): void => options.print?.(`${timeText(world.timeline.now())}  ${line}`);
   const log = new LookLog({ world, readLagMs: plan.world.readLagMs, print: options.print && print });
   const fleet = new Fleet(world, pools);
   const events = new WorldEvents({ world, plan, fleet, print });
+  const watch = new Watch(events);
   for (const planEvents of PLANNERS) planEvents(events);
   const autoscaler = new Autoscaler({
     events,
     scheduler,
-    onLook: (result, durationMs) => log.add(result, durationMs),
+    onLook: (result, durationMs) => {
+      log.add(result, durationMs);
+      watch.add(result);
+    },
     onError: (error) => log.addError(error),
   });
   autoscaler.start();
@@ -78,6 +87,7 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
     builds: world.coderd.jobs().filter(({ workerId }) => workerId !== undefined).length,
     idleToGoneSeconds: leaves.map(({ idleSince, goneAt }) => (goneAt - idleSince) / 1000),
     ledger: ledger.figures,
+    watched: watch.figures(),
     problems: [
       ...killedBuilds(world),
       ...lostJobs(world, events.crashes.length),

@@ -59,6 +59,7 @@ describe('npm run sim:leaves', () => {
         recallOfAll: expect.any(Number),
         precision: 1,
       },
+      watched: expect.objectContaining({ countsAboveMax: 0, launches: expect.any(Number) }),
       seed: SHORT_SEED,
       seconds: expect.any(Number),
     });

@@ -4,7 +4,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/un
 import type { Random } from '../../../simulator/base/random.ts';
 import type { FleetPool } from '../world/fleet.ts';
 import { INCIDENTS, type Incident, timesSource } from '../world/plan.ts';
-import { spreadMs, type WorldEvents } from '../world/world-events.ts';
+import { type Outage, spreadMs, type WorldEvents } from '../world/world-events.ts';
 
 /** Of a drain request (docs/internals/architecture.md, "The lease"); here to any running task. */
 const ASK_MINUTES = 1380;
@@ -94,7 +94,8 @@ function incidentsOf(
     'agents down': () => outages.agents(),
     'key deleted': () => toPool(({ name }) => outages.key(name)),
     'count set by hand': () =>
-      toService((name, { max }) => {
+      toService((name, { max, name: pool }) => {
+        events.countsByHand.push({ pool, at: world.timeline.now() });
         const count = random.next() < 0.3 ? 0 : random.whole(0, max + 2);
         ecs.setDesiredCount(world.service(name).identity.name, count);
         return `${name} to ${count}`;
@@ -108,15 +109,12 @@ function incidentsOf(
   };
 }
 
-const OUTAGES = ['agents', 'coderd', 'key', 'starts', 'placement'] as const;
-type Outage = (typeof OUTAGES)[number];
-
 /** The outages. Each ends after a while, and all end with the events. */
 class Outages {
   readonly #events: WorldEvents;
   readonly #random: Random;
   /** What ends each outage in progress, by pool. */
-  readonly #open = new Map(OUTAGES.map((kind) => [kind, new Map<string, () => void>()]));
+  readonly #open = new Map<string, () => void>();
 
   constructor(events: WorldEvents, random: Random) {
     this.#events = events;
@@ -124,7 +122,7 @@ class Outages {
   }
 
   end(): void {
-    for (const [kind, pools] of this.#open) for (const pool of [...pools.keys()]) this.#end(kind, pool);
+    for (const outage of [...this.#open.keys()]) this.#end(outage);
   }
 
   agents(): string | undefined {
@@ -145,7 +143,7 @@ class Outages {
 
   key(pool: string): undefined {
     const { world } = this.#events;
-    if (this.#open.get('key')?.has(pool)) return;
+    if (this.#open.has(`key ${pool}`)) return;
     world.deleteKey(pool);
     this.#begin('key', pool, [10 * SECOND_MS, 90 * MINUTE_MS], () => world.renewKey(pool));
   }
@@ -168,17 +166,28 @@ class Outages {
     this.#begin('placement', pool, [MINUTE_MS, 90 * MINUTE_MS], () => fail(true));
   }
 
-  #begin(kind: Outage, pool: string, [fromMs, toMs]: readonly [number, number], end: () => void): string {
-    this.#open.get(kind)?.set(pool, end);
+  #begin(
+    kind: Outage['kind'],
+    pool: string,
+    [fromMs, toMs]: readonly [number, number],
+    end: () => void,
+  ): string {
+    const { world, outages } = this.#events;
+    const outage: Outage = { kind, at: world.timeline.now() };
+    outages.push(outage);
+    this.#open.set(`${kind} ${pool}`, () => {
+      outage.endedAt = world.timeline.now();
+      end();
+    });
     const ms = spreadMs(this.#random, fromMs, toMs);
-    this.#events.world.timeline.after(ms, () => this.#end(kind, pool));
+    world.timeline.after(ms, () => this.#end(`${kind} ${pool}`));
     return `for ${Math.round(ms / SECOND_MS)} s`;
   }
 
   /** Does nothing if the outage has ended: an earlier one of the same pool ends a later one. */
-  #end(kind: Outage, pool: string): void {
-    const end = this.#open.get(kind)?.get(pool);
-    this.#open.get(kind)?.delete(pool);
+  #end(outage: string): void {
+    const end = this.#open.get(outage);
+    this.#open.delete(outage);
     end?.();
   }
 }

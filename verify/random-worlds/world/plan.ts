@@ -97,6 +97,7 @@ export function drawPlan(seed: number) {
       (pool): PlannedPool => ({ ...pool, ...earlySuccess }),
     ),
     maxTasks: Math.max(1, floors, random.whole(Math.ceil(most / 2), most + 5)),
+    dollarsPerHour: drawDollars(seeded(seed + 60), { least: Math.max(1, floors), most }),
     atOncePercent: random.pick([1, 10, 25, 50, 100]) ?? 25,
     world: {
       ...drawWorld(random),
@@ -182,6 +183,18 @@ function drawPools(random: Random): readonly PlannedPool[] {
     const [template] = templates.splice(random.whole(0, templates.length - 1), 1);
     return drawPool(random, template ?? DEFAULT_POOL);
   });
+}
+
+/** Of one task with the default size and architecture, on demand (docs/settings.md). */
+export const TASK_DOLLARS = 0.0396;
+
+/** A limit in a quarter of the worlds, for at least `least` tasks. */
+function drawDollars(
+  random: Random,
+  { least, most }: { readonly least: number; readonly most: number },
+): number | undefined {
+  if (random.next() > 0.25) return undefined;
+  return Math.max(least, random.whole(Math.ceil(most / 2), most)) * TASK_DOLLARS;
 }
 
 /** In a third of the worlds half of the pools learn how many daemons to keep free. */

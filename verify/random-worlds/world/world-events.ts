@@ -7,6 +7,13 @@ import type { World } from '../../../simulator/world.ts';
 import type { Fleet } from './fleet.ts';
 import { seeded, type WorldPlan } from './plan.ts';
 
+export type Outage = {
+  readonly kind: 'agents' | 'coderd' | 'key' | 'starts' | 'placement';
+  readonly at: EpochMs;
+  /** Absent: it has not ended. */
+  endedAt?: EpochMs;
+};
+
 export type Crash = { readonly job: JobId; readonly taskId: string; readonly at: EpochMs };
 
 type Given = {
@@ -24,6 +31,9 @@ export class WorldEvents {
   readonly print: (line: string) => void;
   isCoderdDown = false;
   readonly crashes: Crash[] = [];
+  readonly outages: Outage[] = [];
+  /** The changes of desired counts that a person made. */
+  readonly countsByHand: { readonly pool: string; readonly at: EpochMs }[] = [];
   /** The ids of the tasks that other daemons claimed. */
   readonly imitated = new Set<string>();
   /** The latest end of all overrides that were set. */

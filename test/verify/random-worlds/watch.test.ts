@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import { MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
+import type { LookResult } from '../../../lambda/look/look.ts';
+import { World } from '../../../simulator/world.ts';
+import { Watch } from '../../../verify/random-worlds/watch.ts';
+import { Fleet } from '../../../verify/random-worlds/world/fleet.ts';
+import { drawPlan } from '../../../verify/random-worlds/world/plan.ts';
+import { variantOf } from '../../../verify/random-worlds/world/variants.ts';
+import { WorldEvents } from '../../../verify/random-worlds/world/world-events.ts';
+
+const CPU = { name: 'cpu', organization: 'default', tags: {}, min: 0, max: 2, warm: 0, idleTimeoutS: 60 };
+
+/** What a look tells that matters here. */
+type Told = {
+  readonly desired?: { readonly from: number; readonly to: number };
+  readonly floor?: number;
+  readonly findings?: readonly object[];
+  readonly refused?: readonly { readonly task: string; readonly reason: string }[];
+};
+
+/** A world with one pool of `max` 2, and what its watch counts. */
+function watched(desiredCount = 0) {
+  const pools = [{ ...CPU, desiredCount, image: 'guarded', retiring: false }] as const;
+  const plan = { ...variantOf(drawPlan(1), { quiet: true }), pools: [...pools], maxTasks: 4, lookEveryS: 10 };
+  const world: World = new World({
+    ...plan.world,
+    latencies: {},
+    pools,
+    onAcquired: (_, taskId) => watch.acquired(taskId),
+    onTaskStopped: (task) => watch.taskStopped(task),
+  });
+  const events = new WorldEvents({ world, plan, fleet: new Fleet(world, pools), print: () => {} });
+  const watch = new Watch(events);
+  const pass = (ms: number) => world.timeline.advanceTo(plusMs(world.timeline.now(), ms));
+  const look = ({ desired, floor = 0, findings = [], refused = [] }: Told = {}) => {
+    const pool = {
+      name: 'cpu',
+      desired: desired ?? { from: 0, to: 0 },
+      floor: { count: floor },
+      overrides: [],
+    };
+    const applied = desired === undefined ? [] : [{ kind: 'set-desired', pool: 'cpu', ...desired }];
+    watch.add({ plan: { pools: [pool], findings }, outcome: { applied, refused } } as unknown as LookResult);
+  };
+  return { world, events, pass, look, figures: () => watch.figures() };
+}
+
+describe('the watch of a random world', () => {
+  it.each([
+    { desired: { from: 0, to: 2 }, expected: 0, because: 'max allows it' },
+    { desired: { from: 5, to: 5 }, expected: 0, because: 'the count was there before the look' },
+    { desired: { from: 5, to: 6 }, expected: 1, because: 'nothing is leaving' },
+  ])('counts $expected raises above max for $desired, since $because', ({ desired, expected }) => {
+    const { look, figures } = watched();
+    look({ desired });
+    expect(figures().countsAboveMax).toBe(expected);
+  });
+
+  it('counts more tasks than max and than maxTasks', () => {
+    const { look, pass, figures } = watched(5);
+    pass(5 * MINUTE_MS);
+    look();
+    expect(figures()).toMatchObject({ tasksAboveMax: 1, tasksAboveMaxTasks: 1, launches: 5 });
+  });
+
+  it('counts the launches that got no job', () => {
+    const { world, pass, figures } = watched(2);
+    pass(5 * MINUTE_MS);
+    world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: SECOND_MS });
+    pass(5 * MINUTE_MS);
+    for (const { identity } of world.ecs.tasks()) world.ecs.hostFailure(identity.id);
+    pass(MINUTE_MS);
+    expect(figures().idleLaunches).toBe(1);
+  });
+
+  it('counts a floor that is lowered within five minutes after a raise', () => {
+    const { look, pass, figures } = watched();
+    for (const floor of [0, 1, 0]) look({ floor });
+    look({ floor: 1 });
+    pass(6 * MINUTE_MS);
+    look({ floor: 0 });
+    expect(figures().floorFlaps).toBe(1);
+  });
+
+  it('counts a request that is refused again within a minute', () => {
+    const { look, pass, figures } = watched();
+    const refused = [{ task: 'a', reason: 'DEPLOYMENT_BLOCKED' }];
+    for (const ms of [10 * SECOND_MS, 2 * MINUTE_MS, 0]) {
+      look({ refused });
+      pass(ms);
+    }
+    expect(figures()).toMatchObject({ repeatedRefusals: 1, mostRefusals: 3 });
+  });
+
+  it('counts a contest that nobody has started', () => {
+    const { look, events, world, figures } = watched();
+    const findings = [{ code: 'count-contested', pool: 'cpu' }];
+    look({ findings });
+    for (let times = 0; times < 3; times++)
+      events.countsByHand.push({ pool: 'cpu', at: world.timeline.now() });
+    look({ findings });
+    expect(figures()).toMatchObject({ falseContested: 1, findings: { 'count-contested': 2 } });
+  });
+
+  it('counts a job that waits three starts beside a pool with room, once', () => {
+    const { world, look, pass, figures } = watched();
+    world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: SECOND_MS });
+    for (let times = 0; times < 3; times++) {
+      look();
+      pass(15 * MINUTE_MS);
+    }
+    expect(figures().stalled).toBe(1);
+  });
+
+  it('counts the outages of ten minutes, and those of them that a finding told in time', () => {
+    const { events, look, pass, world, figures } = watched();
+    events.outages.push({ kind: 'agents', at: world.timeline.now() });
+    events.outages.push({ kind: 'coderd', at: world.timeline.now() });
+    look({ findings: [{ code: 'jobs-failed' }] });
+    pass(11 * MINUTE_MS);
+    look({ findings: [{ code: 'starts-failing', pool: 'cpu' }] });
+    expect(figures()).toMatchObject({ outages: 2, toldOutages: 1, agentsDown: 1, toldAgentsDown: 0 });
+  });
+});

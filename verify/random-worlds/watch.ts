@@ -1,0 +1,269 @@
+/** Counts, look by look, what a world must not do even if no build is killed: see `WATCHED`. */
+import { type EpochMs, type JobId, poolOfPart, spotPartOf } from '../../lambda/decision/model/brands.ts';
+import { sum } from '../../lambda/decision/model/collections.ts';
+import type { Finding, PoolPlan } from '../../lambda/decision/model/plan.ts';
+import { canRun } from '../../lambda/decision/model/tags.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lambda/decision/model/units.ts';
+import type { LookResult } from '../../lambda/look/look.ts';
+import type { EcsTask } from '../../simulator/ecs/task.ts';
+import type { World } from '../../simulator/world.ts';
+import type { FleetPool } from './world/fleet.ts';
+import { TASK_DOLLARS } from './world/plan.ts';
+import type { Outage, WorldEvents } from './world/world-events.ts';
+
+/** What is watched, with the labels of the table. */
+export const WATCHED = {
+  launches: 'launches',
+  /** Tasks that have stopped and never got a job. */
+  idleLaunches: '… that served nothing',
+  /** A raise above max(`max`, the count before the look) plus the tasks that are leaving. */
+  countsAboveMax: 'desired counts raised above max',
+  /** Looks at which more tasks than `max` have neither left nor got a drain request. */
+  tasksAboveMax: 'pools with more tasks than max, in looks',
+  tasksAboveMaxTasks: 'looks with more tasks than maxTasks',
+  /** Within `FLAP_MS`. */
+  floorFlaps: 'floors raised and lowered within five minutes',
+  repeatedRefusals: 'requests refused twice for one task within a minute',
+  mostRefusals: 'most refusals to one task',
+  falseContested: 'looks with count-contested without others that change the count',
+  reaped: 'jobs that coderd failed after 30 minutes',
+  /** Longer than three starts, although a pool that fits has room all that time. */
+  stalled: 'jobs that waited three starts beside a pool with room',
+  /** An outage that lasts ten minutes or more. */
+  outages: 'outages of ten minutes and more',
+  toldOutages: '… with their finding within ten minutes',
+  agentsDown: 'agents down for ten minutes and more',
+  toldAgentsDown: '… with a finding within ten minutes',
+} as const;
+
+export type WatchedFigures = Readonly<Record<keyof typeof WATCHED, number>> & {
+  /** From the submission of each job until its start, in seconds. */
+  readonly waits: readonly number[];
+  /** The number of looks with each finding that no world without a fault may have. */
+  readonly findings: Readonly<Record<string, number>>;
+};
+
+/** Findings about limits and about jobs that fit no pool. All others need a fault. */
+const NEEDS_NO_FAULT: ReadonlySet<Finding['code']> = new Set([
+  'jobs-waiting',
+  'jobs-about-to-fail',
+  'prebuilds-waiting',
+  'transitions-late',
+  'tasks-draining-for-long',
+]);
+
+const FLAP_MS = 5 * MINUTE_MS;
+const TOLD_WITHIN_MS = 10 * MINUTE_MS;
+const CONTESTED_WITHIN_MS = 60 * MINUTE_MS;
+const CHANGES_OF_A_CONTEST = 3;
+
+/** The findings that tell of each outage. */
+const TELLS: Readonly<Record<Outage['kind'], RegExp>> = {
+  agents: /^(starts-failing|tasks-.*)$/,
+  coderd: /^(jobs|daemons)-failed$/,
+  starts: /^starts-failing$/,
+  placement: /^placement-failing$/,
+  key: /^(worker-unknown|daemons-empty-while-leased|tasks-without-daemon|starts-failing)$/,
+};
+
+export class Watch {
+  readonly #events: WorldEvents;
+  readonly #counts = Object.fromEntries(Object.keys(WATCHED).map((name) => [name, 0])) as Record<
+    keyof typeof WATCHED,
+    number
+  >;
+  readonly #findings: Record<string, number> = {};
+  readonly #served = new Set<string>();
+  readonly #floors = new Map<string, { readonly count: number; readonly raisedAt: EpochMs | undefined }>();
+  readonly #refused = new Map<string, { readonly times: number; readonly at: EpochMs }>();
+  /** By pending job: since when a pool that fits has had room at each look. */
+  readonly #roomSince = new Map<JobId, EpochMs>();
+  readonly #stalled = new Set<JobId>();
+  readonly #toldAt = new Map<Outage, EpochMs>();
+
+  constructor(events: WorldEvents) {
+    this.#events = events;
+  }
+
+  acquired(taskId: string): void {
+    this.#served.add(taskId);
+  }
+
+  taskStopped({ identity: { id, serviceName } }: EcsTask): void {
+    if (serviceName !== undefined && !this.#served.delete(id)) this.#counts.idleLaunches += 1;
+  }
+
+  add(result: LookResult): void {
+    const tasks = this.#tasksByPool();
+    this.#watchCounts(result, tasks);
+    this.#watchLimits(result.plan.pools, tasks);
+    this.#watchFloors(result.plan.pools);
+    this.#watchRefusals(result);
+    this.#watchFindings(result.plan.findings);
+    this.#watchJobs(tasks);
+  }
+
+  figures(): WatchedFigures {
+    const jobs = this.#events.world.coderd.jobs();
+    const long = this.#events.outages.filter(
+      ({ at, endedAt = this.#now() }) => endedAt - at >= TOLD_WITHIN_MS,
+    );
+    const isTold = (outage: Outage): boolean =>
+      (this.#toldAt.get(outage) ?? Number.POSITIVE_INFINITY) - outage.at <= TOLD_WITHIN_MS;
+    const agents = long.filter(({ kind }) => kind === 'agents');
+    return {
+      ...this.#counts,
+      launches: this.#events.world.figures().tasks.launched,
+      mostRefusals: Math.max(0, ...[...this.#refused.values()].map(({ times }) => times)),
+      stalled: this.#stalled.size,
+      reaped: jobs.filter(({ failedBy }) => failedBy === 'pending-reaper').length,
+      outages: long.length,
+      toldOutages: long.filter(isTold).length,
+      agentsDown: agents.length,
+      toldAgentsDown: agents.filter(isTold).length,
+      waits: jobs.flatMap(({ createdAt, startedAt, workerId }) =>
+        startedAt === undefined || workerId === undefined ? [] : [(startedAt - createdAt) / SECOND_MS],
+      ),
+      findings: this.#findings,
+    };
+  }
+
+  #watchCounts({ plan, outcome }: LookResult, tasks: ReadonlyMap<string, PoolTasks>): void {
+    for (const { name, desired, overrides } of plan.pools) {
+      const raises = outcome.applied.filter(
+        (action) => action.kind === 'set-desired' && poolOfPart(action.pool) === name,
+      );
+      if (raises.length === 0 || desired.from === null || desired.to === null) continue;
+      const most = this.#maxOf(name, overrides);
+      const bound = Math.max(most, desired.from) + (tasks.get(name)?.leaving ?? 0);
+      if (desired.to > desired.from && desired.to > bound) this.#counts.countsAboveMax += 1;
+    }
+  }
+
+  #watchLimits(pools: readonly PoolPlan[], tasks: ReadonlyMap<string, PoolTasks>): void {
+    for (const { name, overrides } of pools)
+      if ((tasks.get(name)?.staying ?? 0) > this.#maxOf(name, overrides)) this.#counts.tasksAboveMax += 1;
+    const all = sum([...tasks.values()], ({ staying, leaving }) => staying + leaving);
+    if (all > this.#events.plan.maxTasks) this.#counts.tasksAboveMaxTasks += 1;
+  }
+
+  #watchFloors(pools: readonly PoolPlan[]): void {
+    const now = this.#now();
+    for (const { name, floor } of pools) {
+      const { count = floor.count, raisedAt } = this.#floors.get(name) ?? {};
+      const isRaised = floor.count > count;
+      const isLowered = floor.count < count;
+      if (isLowered && raisedAt !== undefined && now - raisedAt <= FLAP_MS) this.#counts.floorFlaps += 1;
+      this.#floors.set(name, {
+        count: floor.count,
+        raisedAt: isRaised ? now : isLowered ? undefined : raisedAt,
+      });
+    }
+  }
+
+  #watchRefusals({ outcome: { refused } }: LookResult): void {
+    const now = this.#now();
+    for (const { task, reason } of refused) {
+      if (reason === 'MISSING') continue;
+      const { times = 0, at } = this.#refused.get(task) ?? {};
+      if (at !== undefined && now - at < MINUTE_MS) this.#counts.repeatedRefusals += 1;
+      this.#refused.set(task, { times: times + 1, at: now });
+    }
+  }
+
+  #watchFindings(findings: readonly Finding[]): void {
+    const now = this.#now();
+    for (const code of new Set(findings.map((finding) => finding.code))) {
+      if (!NEEDS_NO_FAULT.has(code)) this.#findings[code] = (this.#findings[code] ?? 0) + 1;
+      for (const outage of this.#events.outages)
+        if (outage.endedAt === undefined && TELLS[outage.kind].test(code) && !this.#toldAt.has(outage))
+          this.#toldAt.set(outage, now);
+    }
+    for (const finding of findings) {
+      if (finding.code !== 'count-contested') continue;
+      const since = now - CONTESTED_WITHIN_MS;
+      const changes = this.#events.countsByHand.filter(
+        ({ pool, at }) => pool === poolOfPart(finding.pool) && at > since,
+      );
+      if (changes.length < CHANGES_OF_A_CONTEST) this.#counts.falseContested += 1;
+    }
+  }
+
+  /** A pool has room if it may add a task under its `max` and under `maxTasks`. */
+  #watchJobs(tasks: ReadonlyMap<string, PoolTasks>): void {
+    const { world, plan, fleet } = this.#events;
+    const total = sum([...tasks.values()], ({ staying, leaving }) => staying + leaving);
+    const wanted = sum(world.ecs.services(), ({ state }) => state.desiredCount);
+    const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = plan;
+    const isFull = Math.max(total, wanted) >= Math.min(maxTasks, Math.floor(dollarsPerHour / TASK_DOLLARS));
+    const room = fleet.pools.filter(
+      ({ name, max, retiring }) => !retiring && !isFull && (tasks.get(name)?.wanted ?? 0) < max,
+    );
+    const now = this.#now();
+    for (const job of world.coderd.openJobs()) {
+      const fits = ({ organization, tags }: FleetPool): boolean =>
+        world.coderd.organizationId(organization) === job.organizationId && canRun(tags, job.tags);
+      if (job.status !== 'pending' || !room.some(fits)) {
+        this.#roomSince.delete(job.id);
+        continue;
+      }
+      const since = this.#roomSince.get(job.id) ?? now;
+      this.#roomSince.set(job.id, since);
+      if (now - since > this.#threeStartsMs()) this.#stalled.add(job.id);
+    }
+  }
+
+  /** The longest of this world: reads that lag, two looks, the scheduler, the boot, the lease. */
+  #threeStartsMs(): number {
+    const { world, lookEveryS } = this.#events.plan;
+    const { boot, lease, react } = world.latencies ?? {};
+    const startMs = (boot?.[1] ?? 0) + (lease?.[1] ?? 0) + (react?.[1] ?? 0) + (world.readLagMs ?? 0);
+    return 3 * (startMs + 2 * lookEveryS * SECOND_MS);
+  }
+
+  #maxOf(pool: string, overrides: PoolPlan['overrides']): number {
+    const max = this.#events.fleet.pools.find(({ name }) => name === pool)?.max ?? 0;
+    return Math.max(max, ...overrides.map(({ count = 0 }) => count));
+  }
+
+  #tasksByPool(): ReadonlyMap<string, PoolTasks> {
+    const { world, fleet } = this.#events;
+    const poolOfService = new Map<string, string>();
+    const byPool = new Map<string, { wanted: number; staying: number; leaving: number }>();
+    for (const pool of fleet.pools) {
+      const parts = pool.capacity === undefined ? [pool.name] : [pool.name, spotPartOf(pool.name)];
+      const services = parts.map((part) => world.service(part));
+      for (const { identity } of services) poolOfService.set(identity.name, pool.name);
+      byPool.set(pool.name, {
+        wanted: sum(services, ({ state }) => state.desiredCount),
+        staying: 0,
+        leaving: 0,
+      });
+    }
+    for (const task of world.ecs.tasks()) {
+      const counts = byPool.get(poolOfService.get(task.identity.serviceName ?? '') ?? '');
+      if (counts === undefined || task.state.lastStatus === 'STOPPED') continue;
+      if (isLeaving(world, task)) counts.leaving += 1;
+      else counts.staying += 1;
+    }
+    return byPool;
+  }
+
+  #now(): EpochMs {
+    return this.#events.world.timeline.now();
+  }
+}
+
+type PoolTasks = { readonly wanted: number; readonly staying: number; readonly leaving: number };
+
+/** Of a lease (docs/internals/architecture.md, "The lease"). */
+const LEASE_MS = 24 * HOUR_MS;
+
+/** Whether ECS stops the task, it got a drain request, or its guard drains or has lost its daemon. */
+function isLeaving(world: World, { identity, state, isWanted, protections: { latest } }: EcsTask): boolean {
+  const isAsked = latest.enabled && (latest.expiresAt ?? 0) - world.timeline.now() < LEASE_MS;
+  const phase = world.guard(identity.id)?.phase ?? 'leasing';
+  return (
+    !isWanted || isAsked || (state.lastStatus === 'RUNNING' && phase !== 'leasing' && phase !== 'working')
+  );
+}
