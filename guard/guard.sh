@@ -11,7 +11,8 @@
 #
 # The main process only waits for the daemon, and answers signals with built-ins: a stop is never held up by a slow call, and a fork
 # that fails can't end it under a job. All else is done by the keeper, a subshell: it sends USR1 to the main process ("drain"), and
-# gets HUP from it ("stopping"). USR2 only wakes the main process. Nothing waits for the sampler, which logs what the container uses.
+# gets HUP from it ("stopping"). If it ends (CHLD), nobody renews the lease any more: drain. USR2 only wakes the main process. Nothing
+# waits for the sampler, which logs what the container uses.
 # Beware: no `set -e`, no `set -u` (each would end the guard, hence the build); signals go to one process, never to a group.
 #
 # Arguments: the daemon's command. Environment: AUTOSCALER_POOL and what ECS and coder set; AUTOSCALER_USAGE=off for no
@@ -210,20 +211,9 @@ take_lease() {
   done
 }
 
-# The keeper's parent. Whatever else than the main process ends the keeper (a fork that fails, the OOM killer), nobody renews the
-# lease any more: drain.
-watch_keeper() {
-  trap 'kill -USR1 $$ 2>/dev/null && log draining keeper-ended' EXIT
-  keep &
-  keeper=$!
-  trap 'kill -HUP "$keeper" 2>/dev/null; log stopping signal' HUP
-  trap 'trap - EXIT; kill "$keeper" 2>/dev/null' TERM
-  reap "$keeper"
-}
-
 keep() {
   trap '[ -z "$nap" ] || kill "$nap" 2>/dev/null; exit' TERM
-  trap 'phase=stopping' HUP
+  trap 'phase=stopping told=1; [ -z "$nap" ] || kill "$nap" 2>/dev/null' HUP # no log: it may come within one
   trap : PIPE
   tell_time
   phase=working seen=$now refusals=0 sight=clear
@@ -231,6 +221,7 @@ keep() {
   while :; do
     jitter "$look_ms"
     sleep_ms "$jittered"
+    [ "$told" = 0 ] || { log stopping signal; told=0; }
     kill "-$wake" $$ 2>/dev/null || exit
     look
   done
@@ -383,14 +374,27 @@ log_usage() {
 }
 
 # To the daemon alone, since Terraform, its child, must not be interrupted; and once: a trap can run in the middle of
-# another, but not in the middle of a word.
+# another, but not in the middle of a word. It costs dash the status of the other's last command: traps ask no status.
 terminate() {
-  [ $((told += 1)) -gt 1 ] || kill -TERM "$daemon" 2>/dev/null
+  case $((told += 1)) in 1) kill -TERM "$daemon" 2>/dev/null ;; esac
 }
 
 on_drain() {
   asked=1
-  [ "$phase" != working ] || terminate
+  case $phase in working) terminate ;; esac
+}
+
+on_child() {
+  state=''
+  for _ in 1 2 3; do # a signal cuts a read short
+    case $state in '') read -r _ _ state _ 2>/dev/null <"/proc/$keeper/stat" ;; esac
+  done
+  case $state in
+    '' | Z) # Z: this shell has not reaped it yet
+      keeper=gone # busybox takes '' for its group
+      on_drain
+      ;;
+  esac
 }
 
 on_stop() {
@@ -398,7 +402,7 @@ on_stop() {
   case $phase in
     working)
       terminate
-      [ $((stops += 1)) -gt 1 ] || kill -HUP "$keeper" 2>/dev/null
+      case $((stops += 1)) in 1) kill -HUP "$keeper" 2>/dev/null ;; esac
       ;;
     starting | ended) ;;
     *) end "${stop_code:-0}" signal ;;
@@ -444,24 +448,27 @@ phase=starting # from here on no stop ends the guard before the daemon
 in_seconds "$settle_ms"
 sleep "$seconds" &
 settling=$!
-watch_keeper &
+keep &
 keeper=$!
 [ "$AUTOSCALER_USAGE" = off ] || { sample_usage & sampler=$!; }
 tell_time
 born=$now
 "$@" & # sh has it ignore INT and QUIT; coder, a Go program, sets handlers of its own
 daemon=$!
+trap on_child CHLD
 reap "$settling"
 phase=working
+on_child
 [ -z "$asked" ] || on_drain
 [ -z "$stopped" ] || on_stop
 reap "$daemon"
 phase=gone
+trap - CHLD
 trap '' USR1
 [ "$code" -lt 127 ] || note_exit_again
 [ -z "$stopped" ] || end "$code" daemon-exited
 if [ -n "$asked" ]; then
-  log left daemon-exited
+  if [ "$keeper" = gone ]; then log left keeper-ended; else log left daemon-exited; fi
   stay_released "$left_ms" 0
 else
   stop_code=77 # the autoscaler knows this code

@@ -39,6 +39,8 @@ export type GuardInput =
   | 'renewal-refused-again'
   | 'renewal-unanswered'
   | 'daemon-exited'
+  /** The process that looks and renews has ended (killed, out of memory). There is no look after that. */
+  | 'keeper-ended'
   /** SIGTERM, or another request to end the container's first process. */
   | 'stop'
   | 'wait-over';
@@ -83,6 +85,7 @@ export const GUARD_TABLE: GuardTable = {
     'renewal-refused-again': go('draining', 'terminate-daemon'),
     'renewal-unanswered': go('working'),
     'daemon-exited': go('died', 'release'),
+    'keeper-ended': go('draining', 'terminate-daemon'),
     stop: go('stopping', 'terminate-daemon'),
   },
   draining: {
@@ -96,6 +99,7 @@ export const GUARD_TABLE: GuardTable = {
     blind: go('draining'),
     'blind-for-6h': go('draining'),
     'daemon-exited': go('left', 'release'),
+    'keeper-ended': go('draining'),
     stop: go('stopping'),
   },
   stopping: {
@@ -112,6 +116,7 @@ export const GUARD_TABLE: GuardTable = {
     'renewal-refused-again': go('stopping'),
     'renewal-unanswered': go('stopping'),
     'daemon-exited': go('ended', 'exit-code'),
+    'keeper-ended': go('stopping'),
     stop: go('stopping'),
   },
   left: { ...releasedRows('left'), 'wait-over': go('ended', 'exit-0'), stop: go('ended', 'exit-0') },

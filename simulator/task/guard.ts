@@ -55,6 +55,7 @@ export class Guard implements Container {
   readonly #options: GuardOptions;
   #phase: GuardPhase = 'leasing';
   #hangs = false;
+  #hasKeeper = true;
   #daemon: Daemon | undefined;
   #seenAt: EpochMs;
   #daemonSince = 0;
@@ -84,6 +85,13 @@ export class Guard implements Container {
   /** Makes the guard hang: it reacts to nothing and renews nothing, but its daemon goes on. */
   hang(): void {
     this.#hangs = true;
+  }
+
+  /** Ends the process that looks and renews. Has an effect only once the daemon has started. */
+  endKeeper(): void {
+    if (this.#daemon === undefined) return;
+    this.#hasKeeper = false;
+    this.#step('keeper-ended');
   }
 
   terminate(): void {
@@ -157,7 +165,8 @@ export class Guard implements Container {
   }
 
   #seen(answer: AgentAnswer): void {
-    this.#step(this.#judge(answer));
+    const isReleased = this.#phase === 'left' || this.#phase === 'died';
+    if (this.#hasKeeper || isReleased) this.#step(this.#judge(answer));
     this.#lookLater();
   }
 

@@ -21,6 +21,7 @@ import {
   GUARD_SHELLS,
   type GuardOptions,
   guardTest,
+  KEEPER_THAT_ENDS,
   type RunningGuard,
   type StartGuard,
   TIME_THAT_FLIES,
@@ -59,7 +60,11 @@ describe.concurrent.each(GUARD_SHELLS)('the guard as a table, under $name', ({ i
       USAGE: 30,
       ...(renewMs === undefined ? {} : { RENEW: renewMs }),
     };
-    const guard = await ENTRANCES[row.phase](start, { shell, intervalsMs, prelude: TIME_THAT_FLIES });
+    const guard = await ENTRANCES[row.phase](start, {
+      shell,
+      intervalsMs,
+      prelude: TIME_THAT_FLIES + KEEPER_THAT_ENDS,
+    });
 
     const from = guard.trace.events.length;
     await give(guard);
@@ -77,6 +82,7 @@ describe.concurrent.each(GUARD_SHELLS)('the guard as a table, under $name', ({ i
 async function settle({ trace, agent }: RunningGuard, row: Row, from: number): Promise<void> {
   if (row.effects.includes('terminate-daemon')) await trace.until('daemon: SIGTERM', { from });
   if (row.effects.includes('start-daemon')) await trace.until('daemon: started', { from });
+  if (row.input === 'keeper-ended') return void (await trace.until('daemon: keeper ends', { from }));
   if (row.to !== 'ended') return agent.gate.arrival();
   agent.gate.open(); // the keeper ends only after its look
   await trace.until('all gone');
@@ -130,8 +136,9 @@ const ENTRANCES: Readonly<Record<GuardPhase, Entrance>> = {
   stopping: async (start, options) => {
     const guard = await ENTRANCES.draining(start, options);
     guard.signal('SIGTERM');
+    guard.agent.gate.open(); // the keeper heeds signals only between its calls
     await guard.trace.until('guard: stopping');
-    guard.agent.gate.letThrough();
+    guard.agent.gate.close();
     await guard.agent.gate.arrival();
     return guard;
   },
@@ -209,6 +216,7 @@ const SCENARIOS: Readonly<Record<GuardInput, Scenario>> = {
   'renewal-refused-again': { ...renewalThat(BLOCKED, 2), itself: ['renew', 'renew'] },
   'renewal-unanswered': renewalThat(RESET),
   'daemon-exited': { give: endDaemon },
+  'keeper-ended': { give: (guard) => guard.breakKeeper() },
   stop: { give: (guard) => guard.signal('SIGTERM') },
   'wait-over': { give: (guard) => guard.passTime(73 * HOUR_S) },
 };

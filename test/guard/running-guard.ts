@@ -9,6 +9,7 @@ import {
   existsSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -74,11 +75,20 @@ export type GuardOptions = {
 
 /**
  * A prelude that adds seconds to the machine's uptime: those of `passTime`. A `read` at the end of
- * its input must fail, or the sampler's loop never ends.
+ * its input must fail, or the sampler's loop never ends. A trap that forks would be caught by the end of
+ * its own child.
  */
 export const TIME_THAT_FLIES = `read() {
   command read "$@" || return
+  [ $# -lt 5 ] || return 0
   now=$((\${now%.*} + $(cat "$STAND_IN/passed" 2>/dev/null || echo 0))).00
+}
+`;
+
+/** A prelude that ends the keeper when it checks whether the main process runs, after `breakKeeper`. */
+export const KEEPER_THAT_ENDS = `kill() {
+  [ "$1 $2" != "-$wake $$" ] || [ ! -f "$STAND_IN/break" ] || { echo "keeper ends"; exit 2; }
+  command kill "$@"
 }
 `;
 
@@ -173,6 +183,13 @@ export class RunningGuard {
     this.#tell('step', `${seconds}`);
   }
 
+  /** Signals all that the guard has started except for the daemon; `all`: their own children too. */
+  signalHelpers(signal: NodeJS.Signals, which: 'children' | 'all'): void {
+    const children = childrenOf(this.process.pid).filter((pid) => pid !== this.daemonPid);
+    const pids = which === 'all' ? children.concat(children.flatMap(childrenOf)) : children;
+    spawnSync('kill', ['-s', signal.slice(3), ...pids.map(String)]);
+  }
+
   get daemonPid(): number {
     return Number(this.trace.having('daemon: started')[0]?.split(' ')[2]);
   }
@@ -257,6 +274,22 @@ export class RunningGuard {
     } catch {
       // the process group has ended
     }
+  }
+}
+
+/** The children of a process, including zombies. */
+export function childrenOf(parent: number | undefined): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && parentOf(name) === parent)
+    .map(Number);
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return undefined; // it has gone meanwhile
   }
 }
 

@@ -1,9 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { rows } from '../support/runs.ts';
 import { BLOCKED, HOUR_MS } from './agent-endpoint.ts';
-import { GUARD_SHELLS, guardTest, LOG_THAT_NOBODY_READS, type StartGuard } from './running-guard.ts';
+import {
+  childrenOf,
+  GUARD_SHELLS,
+  guardTest,
+  LOG_THAT_NOBODY_READS,
+  type StartGuard,
+} from './running-guard.ts';
 
 const canBeProcess1 = spawnSync('unshare', ['-pf', 'true']).status === 0;
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP'] as const;
@@ -153,7 +158,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
     await trace.until('daemon: orphan', { times: 3 });
     guard.giveJob();
     const [process1 = 0] = childrenOf(guard.process.pid);
-    // the keeper's parent, the sampler and the daemon
+    // the keeper, the sampler and the daemon
     while (childrenOf(process1).length > 3) await trace.until('agent: look', { from: trace.events.length });
     process.kill(process1, 'SIGTERM');
     await trace.until('daemon: SIGTERM');
@@ -163,19 +168,3 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
   if (canBeProcess1) test('reaps orphans and handles signals as process 1', asProcess1);
   else test.todo('reaps orphans and handles signals as process 1');
 });
-
-/** The children of a process, including zombies. */
-function childrenOf(parent: number | undefined): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && parentOf(name) === parent)
-    .map(Number);
-}
-
-function parentOf(pid: string): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-  } catch {
-    return undefined; // it has gone meanwhile
-  }
-}

@@ -1,7 +1,13 @@
 import { describe, expect } from 'vitest';
 import { rows } from '../support/runs.ts';
 import { answer, BLOCKED, FAULTS, HOUR_MS, MINUTE_MS } from './agent-endpoint.ts';
-import { GUARD_SHELLS, guardTest, LOG_THAT_NOBODY_READS, TIME_THAT_FLIES } from './running-guard.ts';
+import {
+  GUARD_SHELLS,
+  guardTest,
+  KEEPER_THAT_ENDS,
+  LOG_THAT_NOBODY_READS,
+  TIME_THAT_FLIES,
+} from './running-guard.ts';
 
 const AT_EVERY_LOOK = { RENEW: 0 };
 const HOUR_S = 3_600;
@@ -256,19 +262,39 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     await trace.until('exit 0');
   });
 
-  test.for([
-    { end: 'exit 2', as: 'because it cannot fork' },
-    { end: `sh -c 'command kill -KILL $PPID'`, as: 'because of the OOM killer' },
-  ])('drains when its keeper ends $as', async ({ end }, { working }) => {
-    const guard = await working({ shell, prelude: keeperThatEnds(end) });
+  test('drains when its keeper ends because it cannot fork', async ({ working }) => {
+    const guard = await working({ shell, prelude: KEEPER_THAT_ENDS });
     const { trace } = guard;
     guard.giveJob();
     guard.breakKeeper();
-    await trace.until('guard: draining keeper-ended');
     await trace.until('daemon: SIGTERM');
     guard.finishJob();
     await trace.until('agent: release');
-    await trace.until('guard: left');
+    await trace.until('guard: left keeper-ended');
+  });
+
+  test.for(
+    rows(
+      (['children', 'all'] as const).flatMap((which) =>
+        (['SIGTERM', 'SIGKILL'] as const).map((signal) => ({ which, signal })),
+      ),
+      2,
+    ),
+  )('drains, and renews nothing, when $signal ends its helpers: $which', async (row, { working }) => {
+    const guard = await working({ shell, intervalsMs: AT_EVERY_LOOK });
+    const { trace, agent } = guard;
+    guard.giveJob();
+    agent.gate.close();
+    await agent.gate.arrival();
+    const from = trace.events.length;
+    guard.signalHelpers(row.signal, row.which);
+    agent.gate.open();
+    await trace.until('daemon: SIGTERM');
+    guard.finishJob();
+    const released = await trace.until('agent: release');
+    await trace.until('agent: look', { times: 3, from: released });
+    expect(trace.having('agent: protect', from)).toEqual([]);
+    expect(trace.having('guard: left')).toEqual(['guard: left keeper-ended']);
   });
 });
 
@@ -314,11 +340,6 @@ const WAIT_THAT_LOSES_THE_CODE = `wait() {
   return "$heard"
 }
 `;
-
-/** A keeper that ends when it checks whether the main process runs. */
-function keeperThatEnds(end: string): string {
-  return `kill() { [ "$1 $2" != "-$wake $$" ] || [ ! -f "$STAND_IN/break" ] || ${end}; command kill "$@"; }\n`;
-}
 
 /**
  * A `date` whose present time is wrong by the seconds of `stepClock`. It parses given dates

@@ -42,6 +42,11 @@ export const MUTANTS: readonly Mutant[] = [
     onSnapshot(({ coder, ...rest }) => ({ ...rest, coder: withoutStrayJobs(coder) })),
   ),
   ofGuard('the guard does not drain after it could not look for 6 h', ['working', 'blind-for-6h', 'working']),
+  ofGuard('the guard does not drain when nothing renews its lease any more', [
+    'working',
+    'keeper-ended',
+    'working',
+  ]),
   ofGuard(
     'the guard does not drain when its lease runs out or has expired',
     ['working', 'ask-seen', 'working'],

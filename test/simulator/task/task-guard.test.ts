@@ -317,6 +317,19 @@ describe('a working guard', () => {
     expect(server.log).toEqual([]);
   });
 
+  it('drains when its keeper ends, and changes its protection only once the daemon has exited', () => {
+    const { agent, server, guard, pass } = world();
+    pass(MINUTE);
+    server.give(3 * HOUR);
+    guard.endKeeper();
+    expect(guard.phase).toBe('draining');
+    pass(2 * HOUR);
+    expect(agent.writes).toEqual([2880]);
+    pass(HOUR + MINUTE);
+    expect(server.log).toEqual(['succeeded', 'closed']);
+    expect(agent.writes).toEqual([2880, 'release']);
+  });
+
   it('goes on working after less than 6 h without a look', () => {
     const { agent, guard, pass } = world();
     pass(MINUTE);

@@ -106,10 +106,11 @@ function writeMoves(task: ModelTask, rules: Rules): readonly Move[] {
 function guardMoves(task: ModelTask, rules: Rules): readonly Move[] {
   const { guard, blind } = task;
   const hasDaemonExited = guard === 'left' || guard === 'died';
-  if (guard === 'ended') return [];
+  if (guard === 'ended' || blind === 3) return [];
   return [
     ...lookMoves(task, rules),
     ...(guard === 'leasing' ? inputs('10 min are over: ', 'lease-time-over', task, rules) : []),
+    ...(guard === 'working' ? inputs('', 'keeper-ended', { ...task, look: 'none', blind: 3 }, rules) : []),
     ...(hasDaemonExited ? inputs('a look fails: ', 'blind', task, rules) : []),
     ...(blind > 0 ? inputs('looks have failed for 6 h: ', 'blind-for-6h', { ...task, blind: 2 }, rules) : []),
     ...(hasDaemonExited ? inputs('its wait is over: ', 'wait-over', task, rules) : []),

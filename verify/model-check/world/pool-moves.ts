@@ -54,7 +54,10 @@ function guardMoves(task: ModelTask, table: GuardTable): readonly Move[] {
         ...inputs('', 'lease-time-over'),
       ];
     case 'working':
-      return inputs('the guard sees ', judgeLook(task), 'renewal-refused-again', 'blind-for-6h');
+      return [
+        ...inputs('the guard sees ', judgeLook(task), 'renewal-refused-again', 'blind-for-6h'),
+        ...inputs('', 'keeper-ended'),
+      ];
     case 'draining':
       return inputs('the guard sees ', judgeLook(task));
     case 'left':

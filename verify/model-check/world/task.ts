@@ -19,8 +19,8 @@ export type ModelTask = {
   /** 0: unprotected; otherwise the units left, plus one. */
   readonly protection: number;
   readonly guard: GuardPhase;
-  /** Of a working guard: 0 it has looked in this unit, 1 not yet, 2 not for more than one unit. */
-  readonly blind: 0 | 1 | 2;
+  /** Of a working guard: 0 it has looked in this unit, 1 not yet, 2 not for more than one unit, 3 it never looks again. */
+  readonly blind: 0 | 1 | 2 | 3;
   /** Of a working guard: whether its last renewal was refused. */
   readonly isRefused: boolean;
   /** A PUT that was sent but has not taken effect: 48 h, 23 h or disabled. */
