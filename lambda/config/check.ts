@@ -13,25 +13,36 @@ export type MoreFindings = (value: unknown) => Iterable<Mistake>;
 
 /** Makes a configuration of a parsed YAML document. Throws a ConfigError with every problem. */
 export function checkConfig(value: unknown, more: MoreFindings = () => []) {
-  const { config, findings } = examineConfig(value);
-  const problems = [...findings, ...more(value)].map((finding) => toProblem(finding));
-  return settle(config, problems);
+  const { config, findings } = examineConfig(value, more);
+  return settle(
+    config,
+    findings.map((finding) => toProblem(finding)),
+  );
 }
 
 /** The findings about a parsed YAML document, and the configuration if there is no error among them. */
-export function examineConfig(value: unknown): {
+export function examineConfig(
+  value: unknown,
+  more: MoreFindings = () => [],
+): {
   readonly config?: Deployment;
   readonly findings: readonly Mistake[];
 } {
+  const others = [...more(value)];
+  const final = others.filter(({ isFinal }) => isFinal);
+  if (final.length > 0) return { findings: final };
   const written = withoutNulls(value);
   if (written === undefined)
-    return { findings: [error([], 'the configuration is empty; start with "coder:" and "pools:"')] };
+    return {
+      findings: [error([], 'the configuration is empty; start with "coder:" and "pools:"'), ...others],
+    };
   const parsed = configSchema.safeParse(written);
   const config = parsed.success ? toConfig(parsed.data) : undefined;
   const findings = distinct([
     ...explainIssues(parsed.error?.issues ?? [], written),
     ...checkRules(draftConfig(written)),
     ...(config === undefined ? [] : checkSpending(config)),
+    ...others,
   ]);
   return config === undefined ? { findings } : { config, findings };
 }

@@ -34,7 +34,10 @@ export function loadConfig(
  * text in a task definition are limited.
  */
 export function loadDeployment(file: string): LoadedConfig {
-  return loadConfig(file, (value, caBundle) => [...checkPoolCount(value), ...checkSizes(value, caBundle)]);
+  return loadConfig(file, (value, caBundle) => {
+    const tooMany = [...checkPoolCount(value)];
+    return tooMany.length > 0 ? tooMany : [...checkSizes(value, caBundle)];
+  });
 }
 
 function readText(file: string): string {
@@ -49,12 +52,18 @@ function readText(file: string): string {
     const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
     throw unreadable(isMissing ? MISSING : describeReadError(cause), cause);
   }
+  if (bytes.length > MOST_BYTES) throw unreadable(TOO_LONG);
   const decoded = decodeUtf8(bytes);
   if ('problem' in decoded) throw unreadable(decoded.problem);
   return decoded.text;
 }
 
 const MISSING = 'no such file; write one with autoscaler init, or name another file with --config';
+
+/** More than the pools of a stack need. To parse a longer file could take minutes. */
+const MOST_BYTES = 1_048_576;
+const TOO_LONG =
+  'the file is longer than 1 MiB; name the configuration file with --config, or remove what is no setting';
 
 type Bundle = { readonly text?: string; readonly findings: readonly Mistake[] };
 

@@ -12,8 +12,8 @@ export function readConfig(
   const source = parseYaml(text);
   if (source.kind === 'broken')
     throw new ConfigError(source.problems.map((problem) => ({ ...problem, file })));
-  const { config, findings } = examineConfig(source.value);
-  const problems = [...source.findings, ...findings, ...more(source.value)].map((finding) =>
+  const { config, findings } = examineConfig(source.value, more);
+  const problems = [...source.findings, ...findings].map((finding) =>
     toProblem(finding, { file, ...source.placeOf(finding.at ?? finding.path) }),
   );
   return settle(config, problems.sort(byPlace));

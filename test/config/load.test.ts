@@ -109,6 +109,16 @@ it.each([
   expect(() => checkConfig(parse(text), checkPoolCount)).toThrow(`pools: ${says}`);
 });
 
+it('examines nothing else in a configuration with too many pools', () => {
+  writeFileSync(file, `coder: { url: 1 }\npools:\n${'  - { name: p, unknown: 1 }\n'.repeat(5_000)}`);
+  expect(() => loadDeployment(file)).toThrow(/^[^\n]*:2:1: pools: 5000 pools, [^\n]*$/);
+});
+
+it('refuses a file above 1 MiB before it parses it', () => {
+  writeFileSync(file, `pools: [\n${'# \n'.repeat(350_000)}`);
+  expect(() => loadConfig(file)).toThrow('reading the configuration: the file is longer than 1 MiB');
+});
+
 it('shows the line of the VPC if its subnets are missing', () => {
   writeFileSync(file, 'aws:\n  network:\n    stack: { a: b }\n    vpc: vpc-0123456789abcdef0\n');
   expect(() => loadDeployment(file)).toThrow(`${file}:4:5: aws.network.subnets: missing`);

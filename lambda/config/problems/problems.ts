@@ -19,6 +19,8 @@ export type Mistake = {
   readonly message: string;
   /** The setting whose line is shown. @default `path` */
   readonly at?: Path | undefined;
+  /** Whether nothing else is examined, because it would take too long. */
+  readonly isFinal?: true;
 };
 
 /** A configuration that cannot be used. Its message has one line per problem and contains no secret. */

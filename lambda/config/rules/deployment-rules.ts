@@ -174,14 +174,13 @@ export function* checkPoolCount(value: unknown): Findings {
   const services = pools.flatMap((pool) => Array(servicesOf(toMapping(pool))).fill(toMapping(pool)));
   const managed = services.filter(({ key }) => key === MANAGED).length;
   const withParts = services.length > pools.length ? ' (one with capacity counts twice)' : '';
+  const refuse = (message: string) => ({ ...error(['pools'], message), isFinal: true as const });
   if (managed > MOST_MANAGED)
-    yield error(
-      ['pools'],
+    yield refuse(
       `${managed} pools with key: managed${withParts}, but one deployment supports at most ${MOST_MANAGED}; split the file by organization, or give some pools a key of their own`,
     );
   else if (services.length > MOST_POOLS)
-    yield error(
-      ['pools'],
+    yield refuse(
       `${services.length} pools${withParts}, but one deployment supports at most ${MOST_POOLS}; split the file by organization. Give each file its own stack (aws.stack) and its own cluster. Jobs stay in their organization, so the split loses nothing`,
     );
 }
