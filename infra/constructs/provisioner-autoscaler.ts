@@ -135,7 +135,10 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
       existing.permissionsBoundary ??
       imported(aws.permissionsBoundary, (arn) => ManagedPolicy.fromManagedPolicyArn(this, 'Boundary', arn));
     if (boundary) PermissionsBoundary.of(this).apply(boundary);
-    for (const [name, value] of Object.entries(aws.tags)) Tags.of(this).add(name, value);
+    // China and GovCloud refuse them (docs/internals/aws.md §5)
+    const excludeResourceTypes = ['AWS::Lambda::EventSourceMapping'];
+    for (const [name, value] of Object.entries(aws.tags))
+      Tags.of(this).add(name, value, { excludeResourceTypes });
   }
 
   /** The pool of that name. Throws a StackError if the settings have none. */

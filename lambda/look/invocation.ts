@@ -39,7 +39,9 @@ export async function runLooks(given: InvocationInput): Promise<{ readonly looks
   const { clock, relay } = given.ports;
   const { message } = given;
   if (message !== undefined && !relay?.isDue(message, clock.now())) return { looks: 0 };
-  const until = message?.until ?? plusMs(clock.now(), NEXT_INVOCATION_MS);
+  const nextMinute = plusMs(clock.now(), NEXT_INVOCATION_MS);
+  // with Lambda's loop detection off, this ends a chain of messages
+  const until = message === undefined || message.until > nextMinute ? nextMinute : message.until;
   const input = { ...given, remainingMs: () => Math.min(given.remainingMs(), until - clock.now()) };
   const failures: Failure[] = [];
   let looks = 0;
@@ -51,7 +53,11 @@ export async function runLooks(given: InvocationInput): Promise<{ readonly looks
     reportSafely(input, done, elapsedMs(clock, startedAt));
     if (isTimeLeft(input)) await input.ports.record?.save();
     const delayMs = delayOf(input, done.plan, startedAt);
-    if (delayMs === undefined || (await isHandedOver(input.ports, delayMs, until))) break;
+    if (delayMs === undefined) {
+      relay?.rest({ until, now: clock.now() });
+      break;
+    }
+    if (await isHandedOver(input.ports, delayMs, until)) break;
   }
   if (failures.length > 0) throw new InvocationError(failures);
   return { looks };

@@ -84,6 +84,8 @@ export class InProcessFunction {
   constructor(options: FunctionOptions) {
     this.#options = options;
     this.queue = new QueueModel(options.scheduler);
+    // as AutoscalerFunction sets it (infra/constructs/function/autoscaler-function.ts)
+    this.queue.recursiveLoop = 'Allow';
     this.queue.handler = (body) => this.invoke(JSON.parse(body) as LookMessage);
     this.#free = [this.#start()];
   }

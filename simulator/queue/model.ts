@@ -2,6 +2,7 @@
  * A standard queue of SQS that is an event source of a function (docs/internals/aws.md §5). A message whose
  * invocation fails does not come back: it becomes visible again after its retention has ended.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { AwsError, type AwsService, EVERYBODY, operationsFor } from '../base/aws-service.ts';
@@ -19,14 +20,27 @@ const DELIVERY_MS = 200;
 const RETENTION_MS = 60_000;
 /** The event source's `MaximumConcurrency`. */
 const MOST_AT_ONCE = 2;
+/** Lambda drops the next message of a chain whose messages have invoked the function this often. */
+const MOST_IN_A_LOOP = 16;
+
+type Message = {
+  readonly body: string;
+  readonly endsAt: number;
+  /** How many messages led to it, with itself. The SDK sends this along. */
+  readonly hop: number;
+};
 
 export class QueueModel {
   readonly #clock: QueueClock;
   fate: () => Fate = () => ({ copies: 1, lateMs: 0 });
   isDown = false;
+  /** The function's setting. AWS's default is Terminate. */
+  recursiveLoop: 'Allow' | 'Terminate' = 'Terminate';
   /** The function. Its errors end with its invocation. */
   handler: Handler = async () => {};
-  readonly #waiting: { readonly body: string; readonly endsAt: number }[] = [];
+  readonly #waiting: Message[] = [];
+  /** The message that invoked the code that runs. */
+  readonly #cause = new AsyncLocalStorage<Message>();
   #running = 0;
 
   constructor(clock: QueueClock) {
@@ -38,10 +52,11 @@ export class QueueModel {
     if (this.isDown)
       throw new AwsError('AccessDeniedException', 'not authorized to perform: sqs:SendMessage');
     const endsAt = this.#clock.now() + RETENTION_MS;
+    const hop = (this.#cause.getStore()?.hop ?? 0) + 1;
     const { copies, lateMs } = this.fate();
     for (let copy = 0; copy < copies; copy++)
       void this.#clock.wait(delayS * 1000 + DELIVERY_MS + lateMs).then(() => {
-        this.#waiting.push({ body, endsAt });
+        this.#waiting.push({ body, endsAt, hop });
         this.#invokeNext();
       });
   }
@@ -50,13 +65,17 @@ export class QueueModel {
     while (this.#running < MOST_AT_ONCE) {
       const next = this.#waiting.shift();
       if (next === undefined) return;
-      if (next.endsAt > this.#clock.now()) void this.#invoke(next.body);
+      if (next.endsAt > this.#clock.now() && !this.#isDropped(next)) void this.#invoke(next);
     }
   }
 
-  async #invoke(body: string): Promise<void> {
+  #isDropped({ hop }: Message): boolean {
+    return this.recursiveLoop === 'Terminate' && hop > MOST_IN_A_LOOP;
+  }
+
+  async #invoke(message: Message): Promise<void> {
     this.#running++;
-    await this.handler(body).catch(() => {});
+    await this.#cause.run(message, () => this.handler(message.body)).catch(() => {});
     this.#running--;
     this.#invokeNext();
   }

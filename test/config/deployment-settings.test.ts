@@ -27,7 +27,7 @@ it('reads every setting of the section aws', () => {
     permissionsBoundary: 'arn:aws:iam::123456789012:policy/boundary',
     bindTaskRoles: true,
     guardDuty: true,
-    function: { memory: 1024, inVpc: false, tracing: true, reservedConcurrency: 2 },
+    function: { memory: 1024, inVpc: false, tracing: true, reservedConcurrency: 3 },
     earlySuccess: true,
     alarms: { topic: TOPIC },
     metrics: { perPool: true },
@@ -285,6 +285,10 @@ const TOGETHER: readonly Refused[] = [
   {
     pool: { environment: { HTTPS_PROXY: 'http://ada:hunter2@proxy:3128' } },
     says: 'warning: pools[0].environment.HTTPS_PROXY: looks like a secret, and the template and the AWS console would show it; store it in AWS Secrets Manager and refer to it in secrets',
+  },
+  {
+    aws: { function: { reservedConcurrency: 2 } },
+    says: 'warning: aws.function.reservedConcurrency: is less than 3, but the schedule and two messages may start looks at once; Lambda throttles the others, and a look may come up to a minute late; write 3 or more',
   },
   {
     aws: { tags: { token: 'Zq8sKx2Lw9-Zq8sKx2Lw9Zq8sKx2Lw9ab' } },

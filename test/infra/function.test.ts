@@ -145,6 +145,21 @@ describe('the function', () => {
     });
   });
 
+  it('may loop through its queue where Lambda detects loops, and sets nothing elsewhere', () => {
+    const [[id = '', condition] = []] = Object.entries(outside.toJSON().Conditions);
+    outside.hasResourceProperties('AWS::Lambda::Function', {
+      RecursiveLoop: { 'Fn::If': [id, 'Allow', { Ref: 'AWS::NoValue' }] },
+    });
+    const isNot = (value: string) => ({ 'Fn::Not': [{ 'Fn::Equals': [region, value] }] });
+    expect(condition).toEqual({
+      'Fn::And': [
+        { 'Fn::Equals': [{ Ref: 'AWS::Partition' }, 'aws'] },
+        isNot('mx-central-1'),
+        isNot('ap-southeast-6'),
+      ],
+    });
+  });
+
   it('does not retry a failed or late invocation', () => {
     outside.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
       MaximumRetryAttempts: 0,

@@ -1,8 +1,8 @@
 /** What starts looks: a schedule every minute, and a queue within the minute. */
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Aws, CfnCondition, Duration, Fn, RemovalPolicy } from 'aws-cdk-lib';
 import { Role } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import { EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
+import { type CfnFunction, EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import {
   Schedule,
   ScheduleExpression,
@@ -71,6 +71,9 @@ export class LookSchedule extends Construct {
 const NO_SECOND_TRY =
   'A message that is lost or fails needs no second try: the schedule starts the next looks within a minute';
 
+/** Regions of the partition `aws`. China and GovCloud are partitions of their own (docs/internals/aws.md §5). */
+const WITHOUT_LOOP_DETECTION = ['mx-central-1', 'ap-southeast-6'];
+
 /**
  * Starts the looks within a minute: the function sends a message with a delay, which invokes it
  * again. A failed look is not repeated: its message becomes visible again when it has expired.
@@ -104,6 +107,7 @@ export class LookQueue extends Construct {
 
   /** Invokes the function with each message. */
   invoke(target: IFunction): void {
+    this.#allowLoop(target);
     const source = new EventSourceMapping(this, 'Source', {
       target,
       eventSourceArn: this.#queue.queueArn,
@@ -112,6 +116,24 @@ export class LookQueue extends Construct {
       maxConcurrency: 2,
     });
     acknowledge(source, { id: 'Serverless-LambdaEventSourceMappingDestination', reason: NO_SECOND_TRY });
+  }
+
+  /**
+   * Lambda would drop the message after 16 looks. A message ends its loop itself after a minute
+   * (lambda/look/invocation.ts). Where Lambda detects no loops it may refuse the property.
+   */
+  #allowLoop(target: IFunction): void {
+    const isDetecting = new CfnCondition(this, 'DetectsLoops', {
+      expression: Fn.conditionAnd(
+        Fn.conditionEquals(Aws.PARTITION, 'aws'),
+        ...WITHOUT_LOOP_DETECTION.map((region) => Fn.conditionNot(Fn.conditionEquals(Aws.REGION, region))),
+      ),
+    });
+    const resource = target.node.defaultChild as CfnFunction;
+    resource.addPropertyOverride(
+      'RecursiveLoop',
+      Fn.conditionIf(isDetecting.logicalId, 'Allow', Aws.NO_VALUE),
+    );
   }
 }
 

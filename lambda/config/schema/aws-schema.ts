@@ -92,7 +92,7 @@ const lambda = z
       .min(1)
       .meta({
         description:
-          'Reserved concurrency of the function. It is not needed for safety: looks may overlap. With 1, AWS refuses a dry run while an invocation runs. New accounts cannot reserve any.',
+          'Reserved concurrency of the function. It is not needed for safety: looks may overlap. Write 3 or more: the schedule and two messages may start looks at once, and Lambda throttles the others. New accounts cannot reserve any.',
       })
       .optional(),
   })

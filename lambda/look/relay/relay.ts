@@ -18,6 +18,11 @@ export interface LookQueue {
   send(message: LookMessage, delayS: number): Promise<void>;
 }
 
+/** Clocks and messages are not exact. */
+const EARLY_MS = 500;
+/** Short, as the schedule may come early, and messages of another process with it. */
+const LONGEST_REST_MS = 10_000;
+
 /** After a failure invocations wait for their looks this long. So there is one warning an hour. */
 const CLOSED_MS = 3_600_000;
 
@@ -27,6 +32,7 @@ export class Relay {
   readonly #onFailure: (cause: unknown) => void;
   #closedUntil = Number.NEGATIVE_INFINITY;
   #lastSentAt = Number.NEGATIVE_INFINITY;
+  #nextAt = Number.NEGATIVE_INFINITY;
 
   /** `onFailure`: called at most once an hour. */
   constructor(queue: LookQueue, onFailure: (cause: unknown) => void) {
@@ -41,10 +47,15 @@ export class Relay {
 
   /**
    * Whether a message still requests a look. If this process has sent a newer one, the looks go on
-   * without it.
+   * without it. A look before the time that the last plan chose is not needed: forged messages make few looks.
    */
   isDue({ sentAt, until }: LookMessage, now: EpochMs): boolean {
-    return now < until && sentAt >= this.#lastSentAt;
+    return now < until && sentAt >= this.#lastSentAt && now >= this.#nextAt - EARLY_MS;
+  }
+
+  /** The last plan of this process needs no further look in its minute. */
+  rest({ until, now }: Omit<Next, 'delayMs'>): void {
+    this.#nextAt = Math.min(until, now + LONGEST_REST_MS);
   }
 
   /** Returns false if the caller has to wait itself. */
@@ -60,6 +71,7 @@ export class Relay {
       return false;
     }
     this.#lastSentAt = now;
+    this.#nextAt = now + delayS * 1000;
     return true;
   }
 }

@@ -57,7 +57,13 @@ describe.each(templates)('the plain template $name', ({ template }) => {
   });
 
   it('needs no bootstrap, no custom resource and no macro', () => {
-    expect(Object.keys(template).sort()).toEqual(['Mappings', 'Outputs', 'Parameters', 'Resources']);
+    expect(Object.keys(template).sort()).toEqual([
+      'Conditions',
+      'Mappings',
+      'Outputs',
+      'Parameters',
+      'Resources',
+    ]);
     expect(Object.keys(template.Parameters as object)).toEqual(['AssetBucket', 'AssetPrefix']);
     expect(text).not.toMatch(/cdk-hnb659fds|Custom::|AWS::CDK::Metadata|CustomResource/);
     expect(text).not.toContain('Token[');

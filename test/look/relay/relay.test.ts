@@ -11,10 +11,12 @@ import { InProcessFunction } from '../../../simulator/in-process/function.ts';
 import { atOnce } from '../../../simulator/in-process/ports.ts';
 import { type Lab, START, startLab } from '../../support/lab.ts';
 
+const pool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 };
+const FORGED = JSON.stringify({ sentAt: Date.parse('2100-01-01'), until: Date.parse('2100-01-01') });
+
 let lab: Lab;
 beforeEach(async () => {
   // a job waits for an hour, so every plan asks for a look 10 s later
-  const pool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 };
   lab = await startLab({
     pools: [pool],
     latencies: { boot: [3_600_000, 3_600_000] },
@@ -23,7 +25,7 @@ beforeEach(async () => {
   lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
 });
 
-function deploy({ world, config }: Pick<Lab, 'world' | 'config'>) {
+function deploy({ world, config }: Pick<Lab, 'world' | 'config'>, { isScheduled = true } = {}) {
   const scheduler = new VirtualScheduler(world.timeline);
   const start = scheduler.now();
   const line = {
@@ -63,7 +65,7 @@ function deploy({ world, config }: Pick<Lab, 'world' | 'config'>) {
       await scheduler.advanceTo(plusMs(start, deployed.minutes * MINUTE_MS - 1));
     },
   };
-  void autoscaler.run(0);
+  if (isScheduled) void autoscaler.run(0);
   return deployed;
 }
 
@@ -103,7 +105,7 @@ describe('the looks of a minute', () => {
     expect(deployed.looksAt).toEqual([0, 10.2, 60, 70.2, 80.4, 90.6, 100.8, 111]);
   });
 
-  it('go on with the newest message that a process has sent', async () => {
+  it('go on with the newest message that a process has sent, not before its time', async () => {
     const relay = new Relay({ send: async () => {} }, () => {});
     const time = (seconds: number) => plusMs(START, seconds * 1000);
     const until = time(50);
@@ -111,6 +113,7 @@ describe('the looks of a minute', () => {
     expect(relay.isDue({ sentAt: time(1), until }, time(11))).toBe(false);
     expect(relay.isDue({ sentAt: time(2), until }, time(12))).toBe(true);
     expect(relay.isDue({ sentAt: time(2), until }, until)).toBe(false);
+    expect(relay.isDue({ sentAt: time(9), until }, time(10))).toBe(false);
   });
 
   it('wait in their invocation for an hour after a message was refused, with one warning', async () => {
@@ -130,6 +133,30 @@ describe('the looks of a minute', () => {
     await deployed.runMinutes(1);
     expect(deployed.billedMs).toBeGreaterThan(49_000);
     expect(deployed.looksAt.slice(0, 3)).toEqual([0, 0.9, 1.8]);
+  });
+
+  it('go on through the minute with a look every 2 s, as the deployed function may loop', async () => {
+    const deployed = deploy({ ...lab, config: { ...lab.config, looks: { everyMs: 2_000 } } });
+    await deployed.runMinutes(3);
+    expect([0, 1, 2].map((minute) => looksOf(deployed, minute))).toEqual([26, 26, 26]);
+  });
+
+  it.each([
+    { scenario: 'a job waits', pending: true },
+    { scenario: 'nothing happens', pending: false },
+  ])('are few if somebody forges 1,000 messages while $scenario', async ({ pending }) => {
+    if (!pending) lab = await startLab({ pools: [pool], overHttp: false });
+    const deployed = deploy(lab);
+    for (let count = 0; count < 1_000; count++) deployed.queue.send(FORGED, 3);
+    await deployed.runMinutes(1);
+    expect(looksOf(deployed, 0)).toBeLessThanOrEqual(12);
+  });
+
+  it('end within a minute of a forged message while the schedule is off', async () => {
+    const deployed = deploy(lab, { isScheduled: false });
+    deployed.queue.send(FORGED, 0);
+    await deployed.runMinutes(10);
+    expect(Math.max(...deployed.looksAt)).toBeLessThanOrEqual(60);
   });
 
   it('go on after a failed look, whose invocation fails with every cause', async () => {
