@@ -99,6 +99,16 @@ const RULES: Readonly<Record<string, (state: State) => void>> = {
       expect(holds, `${pool}: ${codes}`).not.toEqual([]);
     }
   },
+  'names failing starts or placement in a pool that tries one task at a time': ({ decided }) => {
+    for (const { need, mode } of decided.pools) {
+      const { view, capacity, jobs } = need;
+      const isFull = capacity.total >= view.pool.max;
+      if (!capacity.isHeldBack || mode !== 'sized' || isFull || jobs['when-there-is-room'] === 0) continue;
+      const { why } = decided.plan.pools.find(({ name }) => name === poolOfPart(view.pool.name)) ?? {};
+      const codes = why?.map(({ code }) => code) ?? [];
+      expect(codes.some((code) => code === 'starts-failing' || code === 'placement-failing')).toBe(true);
+    }
+  },
   'gives each pool a reason': ({ decided }) => {
     for (const { why } of decided.plan.pools) expect(why).not.toEqual([]);
   },
