@@ -18,12 +18,18 @@ export function runMain(main: () => void): void {
 
 type Shell = {
   readonly cwd: string;
+  /** The parameters `$1`, `$2` … of the line. */
+  readonly args?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
 };
 
 /** Runs a command line and returns its output. Throws PackagingError with the output if it fails. */
-export function sh(command: string, { cwd, env = process.env }: Shell): string {
-  const { status, stdout, stderr } = spawnSync(command, { cwd, env, shell: true, encoding: 'utf8' });
+export function sh(command: string, { cwd, args = [], env = process.env }: Shell): string {
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', command, 'sh', ...args], {
+    cwd,
+    env,
+    encoding: 'utf8',
+  });
   if (status === 0) return stdout;
   throw new PackagingError(`running "${command}" in ${cwd}: exit code ${status}\n${stdout}${stderr}`);
 }

@@ -1,4 +1,5 @@
 /** Checks that each pool has one ECS service, a task definition that matches the configuration, and its provider. */
+
 import { readFileSync } from 'node:fs';
 import {
   ApplicationAutoScalingClient,
@@ -22,6 +23,7 @@ import { some } from '../../lambda/explain/format.ts';
 import { PATIENT, withAdvice } from '../shared/aws-advice.ts';
 import { CLUSTER_ADVICE } from '../shared/live-options.ts';
 import { findService } from '../shared/override-target.ts';
+import { quoted } from '../shared/shell-words.ts';
 import { type Check, fail, ok, skip, warn } from './check.ts';
 
 const CLUSTER = 'cluster';
@@ -226,5 +228,5 @@ async function listTargets(client: ApplicationAutoScalingClient): Promise<readon
 }
 
 function conflictOf({ ResourceId, MinCapacity, MaxCapacity }: ScalableTarget): string {
-  return `Application Auto Scaling also sizes ${ResourceId} (${MinCapacity} to ${MaxCapacity} tasks), so two autoscalers change one count. Run: aws application-autoscaling deregister-scalable-target --service-namespace ecs --scalable-dimension ${DIMENSION.ScalableDimension} --resource-id ${ResourceId}`;
+  return `Application Auto Scaling also sizes ${ResourceId} (${MinCapacity} to ${MaxCapacity} tasks), so two autoscalers change one count. Run: aws application-autoscaling deregister-scalable-target --service-namespace ecs --scalable-dimension ${DIMENSION.ScalableDimension} --resource-id ${quoted(`${ResourceId}`)}`;
 }

@@ -1,6 +1,8 @@
 /** What `autoscaler image` prints: what is packed, what is not, what to do next, first builds and pulls. */
+
 import { few, some } from '../../lambda/explain/format.ts';
 import { type Column, foldCommand, plainTable, wrapLines } from '../shared/plain-table.ts';
+import { shellLine } from '../shared/shell-words.ts';
 import type { ImageResult } from './make-image.ts';
 import type { Advice, PoolAdvice, PullOption } from './pulls.ts';
 
@@ -77,7 +79,8 @@ function nextSteps({ out, pools, overridden }: ImageResult, width?: number): str
   if (out === undefined) return '';
   return [
     'Next:',
-    foldCommand(`  sh ${quoted(`${out}/build.sh`)}`, width),
+    // a path that begins with a dash would be an option
+    foldCommand(`  ${shellLine(['sh', `${out.startsWith('-') ? './' : ''}${out}/build.sh`])}`, width),
     `It builds the image and pushes it to ECR. You need docker with buildx, and aws. At its end it prints the value of "image" for ${pools.length === 1 ? 'pool' : 'pools'} ${pools.join(', ')}. Set it and deploy. docs/upgrade.md has the details.`,
     ...(overridden.length === 0
       ? []
@@ -91,12 +94,6 @@ function firstBuilds({ firstBuilds: found }: ImageResult): string {
   if (found.kind === 'none') return `No figure for first builds: ${found.why}`;
   const { tasks, firstSeconds, laterSeconds } = found;
   return `terraform init takes ${firstSeconds} s in the first build of a task, and ${laterSeconds} s in the next build of the same template version there (medians of ${some(tasks, 'task')}). The image saves at most the difference.`;
-}
-
-/** For a shell. A path that begins with a dash would be an option. */
-function quoted(given: string): string {
-  const path = given.startsWith('-') ? `./${given}` : given;
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 const HEADS = ['tasks', 'pull p50', 'pull p95', 'start p50', 'pull %', 'zstd', 'SOCI'];

@@ -1,14 +1,16 @@
 /** What `autoscaler init` prints: the pools, what they do not cover, and what to do next. */
+
 import { some, tagText } from '../../lambda/explain/format.ts';
 import { DEFAULT_CONFIG } from '../shared/cli-environment.ts';
 import { foldCommand, plainTable, wrapLines } from '../shared/plain-table.ts';
+import { shellLine } from '../shared/shell-words.ts';
 import type { InitResult } from './result.ts';
 
 /** `columns`: of the terminal. */
 export function screen(result: InitResult, columns: number | undefined): string {
   const { file, coderd, pools } = result;
   const [argument, option, context] =
-    file === DEFAULT_CONFIG ? ['', '', ''] : [` ${file}`, ` --config ${file}`, ` -c config=${file}`];
+    file === DEFAULT_CONFIG ? [[], [], []] : [[file], ['--config', file], ['-c', `config=${file}`]];
   const wrapped = (text: string): string => wrapLines(text, columns);
   return [
     wrapped(`coderd: ${coderd.url}, ${coderd.version}; the token's user is "${coderd.user}"`),
@@ -20,10 +22,10 @@ export function screen(result: InitResult, columns: number | undefined): string 
     '',
     ...(result.commands.length === 0 ? [] : [foldCommand(result.commands.join('\n'), columns), '']),
     'Then (docs/deploy.md; bootstrap once for each account and Region):',
-    `  npx autoscaler validate${argument}`,
-    `  npx autoscaler doctor${option}`,
-    `  npx cdk bootstrap${context}`,
-    `  npx cdk deploy${context}`,
+    `  ${shellLine(['npx', 'autoscaler', 'validate', ...argument])}`,
+    `  ${shellLine(['npx', 'autoscaler', 'doctor', ...option])}`,
+    `  ${shellLine(['npx', 'cdk', 'bootstrap', ...context])}`,
+    `  ${shellLine(['npx', 'cdk', 'deploy', ...context])}`,
     '',
     wrapped(firstDeployment(result)),
     '',

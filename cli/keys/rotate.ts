@@ -1,4 +1,5 @@
 /** `autoscaler keys rotate`: starts a rotation, for which Secrets Manager runs the key function. */
+
 import type { Command } from 'commander';
 import { isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
@@ -28,6 +29,7 @@ import {
 } from '../shared/live-options.ts';
 import { findPool, findService } from '../shared/override-target.ts';
 import { wrapLines } from '../shared/plain-table.ts';
+import { quoted, shellLine } from '../shared/shell-words.ts';
 import { connectAsPerson, type KeysConnection, needs } from './connect.ts';
 
 export function addKeysRotateCommand(keys: Command, { cliEnvironment }: CommandContext): void {
@@ -126,7 +128,7 @@ function refuseUnready(pool: string, secret: SecretInfo): void {
 
 /** docs/internals/aws.md §4: Secrets Manager repeats a rotation that failed. */
 function running(pool: string, { name }: SecretInfo, version: string): string {
-  return `rotating the key of pool "${pool}": a rotation of secret "${name}" is running or has failed: version ${version} is pending. Secrets Manager repeats a failed rotation by itself. Read the log of the key function for the cause. To give this rotation up, run:\n\naws secretsmanager update-secret-version-stage --secret-id ${name} --version-stage AWSPENDING --remove-from-version-id ${version}`;
+  return `rotating the key of pool "${pool}": a rotation of secret "${name}" is running or has failed: version ${version} is pending. Secrets Manager repeats a failed rotation by itself. Read the log of the key function for the cause. To give this rotation up, run:\n\naws secretsmanager update-secret-version-stage --secret-id ${quoted(name)} --version-stage AWSPENDING --remove-from-version-id ${version}`;
 }
 
 function describe(cause: unknown): string {
@@ -139,14 +141,13 @@ function describe(cause: unknown): string {
 }
 
 function sayNext({ name }: PoolConfig, { secret }: StartedSecret, options: JsonOptions): string {
-  const more = repeated(options).join(' ');
   return [
     `pool "${name}": started the rotation of its key, in secret "${secret}"`,
     'Next:',
     '  1. The key function makes a key, tries it and stores it as the current one. This takes a minute.',
     '  2. New tasks get the new key. The autoscaler replaces the others, a share at a time. Running builds finish first.',
     '  3. Once no task and no daemon uses the old key, the key function deletes it in coderd. It looks every 15 minutes.',
-    `Follow it with: autoscaler keys list${more === '' ? '' : ` ${more}`}`,
+    `Follow it with: ${shellLine(['autoscaler', 'keys', 'list', ...repeated(options)])}`,
   ].join('\n');
 }
 

@@ -1,4 +1,5 @@
 /** Does the steps. Each act finds what exists and makes only the rest, so it can be cut short anywhere. */
+
 import { createHash } from 'node:crypto';
 import { costOf, loadOf, QUIET, totalOf } from '../../infra/cost.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
@@ -12,6 +13,7 @@ import { ownerNote } from '../init/result.ts';
 import { poolsText } from '../init/screen.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
 import { costText, priceNotes } from '../shared/cost-text.ts';
+import { shellLine } from '../shared/shell-words.ts';
 import type { AwsSide } from './aws-side.ts';
 import type { CoderSide, Session } from './coder-side.ts';
 import {
@@ -34,8 +36,7 @@ export type Hands = {
   readonly aws: AwsSide;
   readonly cliEnvironment: CliEnvironment;
   readonly say: (text: string) => void;
-  /** Runs a line of a shell with this terminal. Returns its exit code. */
-  readonly shell: (line: string) => Promise<number>;
+  readonly run: NonNullable<CliEnvironment['run']>;
 };
 
 type Given = Hands & { readonly situation: Situation; readonly step: Step };
@@ -51,9 +52,9 @@ const ACTS: Readonly<Record<StepId, (given: Given) => Promise<string>>> = {
   tokens: makeTokens,
   keys: makeKeys,
   quota: requestQuotas,
-  bootstrap: runCommands,
+  bootstrap: runCommand,
   doctor: runDoctor,
-  synth: runCommands,
+  synth: runCommand,
   cost: async ({ situation }) => {
     const deployment = valueIn(situation.config);
     const { buildsPerDay: builds } = situation;
@@ -63,7 +64,7 @@ const ACTS: Readonly<Record<StepId, (given: Given) => Promise<string>>> = {
     const cost = costText(deployment, builds, isSeen ? ', as in the last days,' : '');
     return [cost, ...priceNotes(deployment.pools)].join('. ');
   },
-  deploy: runCommands,
+  deploy: runCommand,
 };
 
 const NO_HISTORY = 'Less than two days of builds are known: add --builds-per-day N for a month with builds';
@@ -124,7 +125,7 @@ async function makeKeys({ situation, coder, aws }: Given): Promise<string> {
     const key = await coder.keys.create(organization, { name, tags });
     if (key === 'name-taken')
       throw new InputError(
-        `coderd has a key "${name}" in the organization ${organization.name}, and never shows it again. If no daemon uses it, run: coder provisioner keys delete ${name} --org ${organization.name}. Then run setup again`,
+        `coderd has a key "${name}" in the organization ${organization.name}, and never shows it again. If no daemon uses it, run: ${shellLine(['coder', 'provisioner', 'keys', 'delete', name, '--org', organization.name])}. Then run setup again`,
       );
     await orUndo(
       () => aws.putSecret(secret, key),
@@ -165,11 +166,9 @@ async function runDoctor({ situation: { file }, cliEnvironment, say }: Given): P
   return `${some(passed, 'check')} passed. Run it again after the deployment: it then checks the tasks too`;
 }
 
-async function runCommands({ step, shell }: Given): Promise<string> {
-  for (const command of step.commands) {
-    const code = await shell(command);
-    if (code !== 0) throw new InputError(`"${command}" ended with ${code}`);
-  }
+async function runCommand({ step: { runs = [] }, run }: Given): Promise<string> {
+  const code = await run(runs);
+  if (code !== 0) throw new InputError(`"${shellLine(runs)}" ended with ${code}`);
   return 'the command succeeded';
 }
 

@@ -18,6 +18,7 @@ import { CoderdKeys } from '../../lambda/keys/adapters/coderd-keys.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import { readAccount } from '../init/survey.ts';
 import { InputError } from '../shared/cli-environment.ts';
+import { shellLine } from '../shared/shell-words.ts';
 import type { CoderSeen, Seen } from './situation.ts';
 
 /** A person waits at the terminal. */
@@ -59,7 +60,7 @@ export class CoderSide {
     try {
       const { version, user, organizations } = await readAccount(this.#http, {
         whose: 'your session',
-        renewal: `Run: coder login ${this.#url}. And unset CODER_SESSION_TOKEN, or give it a new token`,
+        renewal: `Run: ${shellLine(['coder', 'login', this.#url])}. And unset CODER_SESSION_TOKEN, or give it a new token`,
       });
       const [exist, roles, jobs] = await Promise.all([
         Promise.all(users.map((name) => this.#exists(name))),
@@ -220,7 +221,7 @@ export function findSession(url: string | undefined, environment: Variables): Se
   const token = environment.CODER_SESSION_TOKEN?.trim() || (isOwn ? login.token : undefined);
   if (token !== undefined) return { value: { url: meant, token: new Secret(token) } };
   return {
-    problem: `nobody is signed in to ${meant}. Run: coder login ${meant}. If coder keeps its token in the keyring, run: export CODER_SESSION_TOKEN="$(coder login token)"`,
+    problem: `nobody is signed in to ${meant}. Run: ${shellLine(['coder', 'login', meant])}. If coder keeps its token in the keyring, run: export CODER_SESSION_TOKEN="$(coder login token)"`,
   };
 }
 

@@ -1,4 +1,5 @@
 /** `autoscaler setup`: from nothing to a checked deployment, one step after the other. */
+
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
@@ -13,6 +14,7 @@ import {
 } from '../shared/cli-environment.ts';
 import { withConfigOption } from '../shared/live-options.ts';
 import { countTo } from '../shared/option-values.ts';
+import { shellLine } from '../shared/shell-words.ts';
 import { act, costsOf, type Hands } from './acts.ts';
 import { AwsSide } from './aws-side.ts';
 import { CoderSide, findSession, withoutSlash } from './coder-side.ts';
@@ -79,7 +81,7 @@ async function setup(options: SetupOptions, cliEnvironment: CliEnvironment): Pro
     }
     say(sidesText(first));
     let latest = first;
-    const hands = { ...eyes, cliEnvironment, say, shell: cliEnvironment.shell ?? shellWith(json) };
+    const hands = { ...eyes, cliEnvironment, say, run: cliEnvironment.run ?? runnerWith(json) };
     const outcomes = await takeSteps({
       look: async () => {
         latest = await look();
@@ -201,16 +203,15 @@ function endOfInput(cause: unknown, say: (text: string) => void): string {
   return 'q';
 }
 
-/** Runs a line with this terminal. Standard output is kept free for a JSON document. */
-function shellWith(isJson: boolean): Hands['shell'] {
-  return (line) =>
+/** Runs a command with this terminal. Standard output is kept free for a JSON document. */
+function runnerWith(isJson: boolean): Hands['run'] {
+  return ([file = '', ...words]) =>
     new Promise((resolve, reject) => {
-      const child = spawn(line, {
-        shell: true,
+      const child = spawn(file, words, {
         stdio: ['inherit', isJson ? process.stderr : 'inherit', 'inherit'],
       });
       child.once('error', (cause) =>
-        reject(new InputError(`running "${line}": ${cause.message}`, { cause })),
+        reject(new InputError(`running ${shellLine([file, ...words])}: ${cause.message}`, { cause })),
       );
       child.once('exit', (code) => resolve(code ?? 1));
     });

@@ -10,6 +10,7 @@ import {
   storeTypedCommand,
   tokenCommand,
 } from '../shared/credential-commands.ts';
+import { quoted, shellLine } from '../shared/shell-words.ts';
 import {
   accountsOf,
   type Change,
@@ -50,8 +51,10 @@ export type Step = {
   readonly state: 'done' | 'todo' | 'cannot';
   /** What the step will do, what was found, or why it cannot be done from here. */
   readonly says: string;
-  /** What it stands for, as lines of a shell. */
+  /** What it stands for, as lines of a shell: to read and to copy. */
   readonly commands: readonly string[];
+  /** The command that setup runs for it, word by word. */
+  readonly runs?: readonly string[];
   /** The sides that it needs and that cannot be used from here. */
   readonly lacks: readonly Side[];
   /** The same for two people, each with one side. @default `commands`, for the side that it needs */
@@ -79,14 +82,14 @@ const PLANS: Readonly<Record<StepId, (situation: Situation) => Plan>> = {
     plan(situation, {
       title: 'Check everything',
       todo: 'Checks coderd, tokens, roles, licence, secrets and images. Changes nothing.',
-      commands: [`npx autoscaler doctor${option(situation)}`],
+      commands: [shellLine(['npx', 'autoscaler', 'doctor', ...option(situation)])],
       after: ['config', 'tokens', 'keys'],
     }),
   synth: (situation) =>
     plan(situation, {
       title: 'CloudFormation template',
       todo: 'Makes the template on this machine, offline.',
-      commands: [`npx cdk synth --quiet${context(situation)}`],
+      runs: ['npx', 'cdk', 'synth', '--quiet', ...context(situation)],
       after: ['config'],
       blocked: noApp(situation),
     }),
@@ -95,7 +98,7 @@ const PLANS: Readonly<Record<StepId, (situation: Situation) => Plan>> = {
       title: 'What it will cost',
       todo: 'Estimates an idle month and a usual one, at prices of us-east-1.',
       commands: [
-        `npx autoscaler validate${argument(situation)}${situation.buildsPerDay === undefined ? '' : ` --builds-per-day ${situation.buildsPerDay}`}`,
+        shellLine(['npx', 'autoscaler', 'validate', ...argument(situation), ...buildsOption(situation)]),
       ],
       after: ['config'],
     }),
@@ -111,14 +114,14 @@ type Given = {
   readonly asOwner?: boolean;
   /** Another reason why it cannot be done. `lacks`: the side where somebody else can do it. */
   readonly blocked?: { readonly why: string; readonly lacks?: readonly Side[] } | undefined;
-} & Pick<Step, 'commands'> &
-  Partial<Pick<Step, 'halves' | 'asks' | 'after'>>;
+} & Partial<Pick<Step, 'commands' | 'runs' | 'halves' | 'asks' | 'after'>>;
 
 function plan(situation: Situation, given: Given): Plan {
   const { title, done, todo, needs = [], asOwner = false, blocked, after = [], ...rest } = given;
   const problems = needs.map((side) => ({ side, problem: problemOf(situation, side, asOwner) }));
   const lacking = problems.filter(({ problem }) => problem !== undefined);
-  const common = { title, after, ...rest };
+  const { runs } = rest;
+  const common = { title, after, commands: runs === undefined ? [] : [shellLine(runs)], ...rest };
   if (done !== undefined) return { ...common, state: 'done', says: done, lacks: [] };
   if (blocked !== undefined) {
     const { why: says, lacks = [] } = blocked;
@@ -141,8 +144,9 @@ function problemOf({ coder, aws }: Situation, side: Side, asOwner: boolean): str
 function planConfig(situation: Situation): Plan {
   const { config, file, named, url } = situation;
   const deployment = valueIn(config);
-  const organizations = named.length === 0 ? '' : ` --organization ${named.join(' ')}`;
-  const init = `npx autoscaler init --url ${url ?? 'https://coder.example.com'}${organizations}${option(situation)}`;
+  const organizations = named.length === 0 ? [] : ['--organization', ...named];
+  const meant = ['--url', url ?? 'https://coder.example.com', ...organizations, ...option(situation)];
+  const init = shellLine(['npx', 'autoscaler', 'init', ...meant]);
   return plan(situation, {
     title: `Configuration ${file}`,
     done:
@@ -185,9 +189,10 @@ function commandFor({ kind, user, organization }: Change, version: string | unde
   const older = `--email ${user}@example.com --login-type none`;
   const login = needsServiceAccounts(version) ? '--service-account' : older;
   const note = version === undefined ? `# before Coder 2.36, instead of --service-account: ${older}\n` : '';
-  if (kind === 'user') return `${note}coder users create --username ${user} ${login} --org ${organization}`;
-  if (kind === 'member') return `coder organizations members add ${user} --org ${organization}`;
-  return `coder organizations members edit-roles ${user} ${ROLE} --org ${organization}`;
+  const org = `--org ${quoted(organization)}`;
+  if (kind === 'user') return `${note}coder users create --username ${user} ${login} ${org}`;
+  if (kind === 'member') return `coder organizations members add ${user} ${org}`;
+  return `coder organizations members edit-roles ${user} ${ROLE} ${org}`;
 }
 
 function planTokens(situation: Situation): Plan {
@@ -225,7 +230,7 @@ function secretProblem(situation: Situation, open: readonly Place[]): Given['blo
   const [deleted, unknown] = [named('deleted'), named('unknown')];
   if (deleted !== undefined)
     return {
-      why: `the secret ${deleted} is marked for deletion. Run: aws secretsmanager restore-secret --secret-id ${deleted}`,
+      why: `the secret ${deleted} is marked for deletion. Run: aws secretsmanager restore-secret --secret-id ${quoted(deleted)}`,
     };
   return unknown === undefined
     ? undefined
@@ -300,7 +305,7 @@ function planBootstrap(situation: Situation): Plan {
     done: /^\d+$/.test(bootstrap) ? `version ${bootstrap}` : undefined,
     blocked: noApp(situation) ?? (bootstrap === 'unknown' ? unknown : undefined),
     todo: `Creates a bucket and roles for CDK in account ${account}, ${region}. Once for each account and Region.`,
-    commands: [`npx cdk bootstrap aws://${account}/${region}${context(situation)}`],
+    runs: ['npx', 'cdk', 'bootstrap', `aws://${account}/${region}`, ...context(situation)],
     needs: ['aws'],
     asks: 'yes',
   });
@@ -311,16 +316,18 @@ function planDeploy(situation: Situation): Plan {
   const deployment = valueIn(situation.config);
   const isThere =
     status.endsWith('_COMPLETE') && status !== 'ROLLBACK_COMPLETE' && status !== 'DELETE_COMPLETE';
-  const command = `npx cdk deploy${context(situation)}`;
+  const runs = ['npx', 'cdk', 'deploy', ...context(situation)];
   const vcpus = deployment === undefined ? '' : ` (${sum(deployment.pools, ({ cpu }) => cpu) / 1024} vCPUs)`;
   return plan(situation, {
     title: 'Deployment',
-    done: isThere ? `the stack is ${status}. After a change of ${situation.file} run: ${command}` : undefined,
+    done: isThere
+      ? `the stack is ${status}. After a change of ${situation.file} run: ${shellLine(runs)}`
+      : undefined,
     blocked:
       noApp(situation) ??
       (status.endsWith('_IN_PROGRESS') ? { why: `the stack is ${status}: wait for its end` } : undefined),
     todo: `Creates the stack. It shows the IAM changes and asks again. At first one task of each pool starts${vcpus}; spare ones drain within minutes.`,
-    commands: [command],
+    runs,
     needs: ['aws'],
     asks: 'no',
     // with the roles of the bootstrap CDK may deploy, though the caller may not look
@@ -344,7 +351,8 @@ function noApp({ hasApp, lacksCdk = false }: Situation): Given['blocked'] {
 }
 
 const isDefault = ({ file }: Situation): boolean => file === DEFAULT_CONFIG;
-const option = (situation: Situation): string => (isDefault(situation) ? '' : ` --config ${situation.file}`);
-const argument = (situation: Situation): string => (isDefault(situation) ? '' : ` ${situation.file}`);
-const context = (situation: Situation): string =>
-  isDefault(situation) ? '' : ` -c config=${situation.file}`;
+const option = (situation: Situation) => (isDefault(situation) ? [] : ['--config', situation.file]);
+const argument = (situation: Situation) => (isDefault(situation) ? [] : [situation.file]);
+const context = (situation: Situation) => (isDefault(situation) ? [] : ['-c', `config=${situation.file}`]);
+const buildsOption = ({ buildsPerDay }: Situation) =>
+  buildsPerDay === undefined ? [] : ['--builds-per-day', `${buildsPerDay}`];

@@ -9,8 +9,8 @@ export type CliEnvironment = {
   readonly terminal?: NodeJS.WritableStream;
   /** Asks the person at the terminal. Throws UsageError if the person ends the input. */
   readonly ask?: (question: string) => Promise<string>;
-  /** Runs a line of a shell, and returns its exit code. @default with this terminal */
-  readonly shell?: (line: string) => Promise<number>;
+  /** Runs a command, word by word, without a shell. Returns its exit code. @default with this terminal */
+  readonly run?: (words: readonly string[]) => Promise<number>;
   /** Characters of a line, if standard output is a terminal. */
   readonly columns?: number;
   /** Milliseconds after which a command shows that it still works. @default 2,000 */

@@ -1,5 +1,6 @@
 /** The shell commands that create tokens and keys and store them in secrets. */
 import type { Tags } from '../../lambda/decision/model/tags.ts';
+import { quoted } from './shell-words.ts';
 
 /** A provisioner key that does not exist yet. `organization`: its name or id. */
 type NewKey = { readonly name: string; readonly organization: string; readonly tags: Tags };
@@ -89,8 +90,4 @@ function putCommand(secret: string): string {
 /** coder reads the values of a flag that may be repeated as CSV. */
 function csv(text: string): string {
   return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

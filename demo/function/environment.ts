@@ -1,3 +1,4 @@
+import { quoted } from '../../cli/shared/shell-words.ts';
 import { recordNameOf } from '../../lambda/decision/model/service-tags.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
 import type { ServedWorld } from '../../simulator/serve.ts';
@@ -46,8 +47,4 @@ export function exportLine(environment: Readonly<Record<string, string>>): strin
   return `export ${Object.entries(environment)
     .map(([name, value]) => `${name}=${quoted(value)}`)
     .join(' ')}`;
-}
-
-function quoted(value: string): string {
-  return /^[\w./:@-]*$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 }

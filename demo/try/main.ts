@@ -2,10 +2,12 @@
  * `npm run try`: coderd, ECS and the real function keep running until Ctrl-C, for commands in a
  * second terminal. Time is real; only tasks start faster than on Fargate.
  */
+
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
+import { quoted } from '../../cli/shared/shell-words.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { exportLine } from '../function/environment.ts';
@@ -81,7 +83,7 @@ function introduction({ jobs }: RunningTry): string {
     '',
     'In a second terminal, in this folder, run this, which sets the variables:',
     '',
-    `  . ${shown(envFile)}`,
+    `  . ${quoted(shown(envFile))}`,
     '',
     'Then try, for example:',
     '',

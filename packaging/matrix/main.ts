@@ -29,7 +29,10 @@ function pack(definition: PackageDefinition, dir: string): string {
   const folder = join(dir, 'packages');
   mkdirSync(folder, { recursive: true });
   const written = writePackage(definition, { projectDir, outDir: folder });
-  return join(folder, sh(`npm pack --silent --pack-destination ${folder}`, { cwd: written }).trim());
+  return join(
+    folder,
+    sh('npm pack --silent --pack-destination "$1"', { cwd: written, args: [folder] }).trim(),
+  );
 }
 
 function tried(name: string, run: () => TrialResult): TrialResult {

@@ -42,7 +42,7 @@ export function runTrial(trial: Trial, index: number, workshop: Workshop): Trial
 function makeApp({ app, isStock }: Trial, dir: string, { projectDir }: Workshop): string {
   mkdirSync(dir, { recursive: true });
   const cdk = join(projectDir, 'node_modules/.bin/cdk');
-  if (isStock) sh(`${cdk} init app --language typescript --generate-only`, { cwd: dir });
+  if (isStock) sh('"$1" init app --language typescript --generate-only', { cwd: dir, args: [cdk] });
   cpSync(join(projectDir, app), dir, { recursive: true });
   const config = join(dir, 'autoscaler.yaml');
   if (!existsSync(config)) cpSync(join(projectDir, 'autoscaler.example.yaml'), config);
@@ -61,7 +61,7 @@ function nodeFolder(version: string, { dir }: Workshop): string {
 }
 
 function install(packages: readonly string[], cwd: string, env: NodeJS.ProcessEnv): void {
-  sh(`npm install --silent --no-audit --no-fund --engine-strict ${packages.join(' ')}`, { cwd, env });
+  sh('npm install --silent --no-audit --no-fund --engine-strict "$@"', { cwd, env, args: packages });
 }
 
 /** Kilobytes on disk. */
@@ -82,7 +82,7 @@ function environment(nodeBin: string): NodeJS.ProcessEnv {
 
 function offline(env: NodeJS.ProcessEnv, { projectDir }: Workshop): NodeJS.ProcessEnv {
   const deny = join(projectDir, 'packaging/matrix/deny-network.cjs');
-  return { ...env, NODE_OPTIONS: `--require ${deny}` };
+  return { ...env, NODE_OPTIONS: `--require "${deny}"` };
 }
 
 function logicalIdsIn(dir: string): Pick<TrialResult, 'logicalIds'> {

@@ -69,7 +69,8 @@ export function setupLab(coderVersion?: string): SetupLab {
     for (const service of AWS) vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, served.awsUrl);
     vi.stubEnv('AWS_ACCESS_KEY_ID', ACCESS_KEY_OF_A_PERSON);
     const commands: string[] = [];
-    const shell = async (line: string): Promise<number> => {
+    const run = async (words: readonly string[]): Promise<number> => {
+      const line = words.join(' ');
       commands.push(line);
       if (line.startsWith('npx cdk bootstrap')) world.parameters.put(BOOTSTRAP, '28');
       return 0;
@@ -87,7 +88,7 @@ export function setupLab(coderVersion?: string): SetupLab {
         const ask = async (): Promise<string> => left.shift() ?? 'q';
         const person = {
           environment: { ...environmentNow(), HOME: folder, ...environment },
-          shell,
+          run,
           ...(columns && { columns }),
           now: () => world.timeline.now(),
           ...(answers && { ask }),

@@ -1,4 +1,8 @@
 /** The plan of setup's steps: what is done, what is to do, and what is not possible here. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { AwsSeen, CoderSeen, Situation } from '../../../cli/setup/situation.ts';
 import { planSteps, type StepId } from '../../../cli/setup/steps.ts';
@@ -227,3 +231,29 @@ it.each<
   const step = planSteps(situation(changes)).find((each) => each.id === id);
   expect(step).toMatchObject({ state, says: expect.stringMatching(says) });
 });
+
+it('prints commands that keep every name one word, and does what no name says', () => {
+  const file = "my file;touch Y; it's $(touch Z).yaml";
+  const organization = 'default;>X';
+  const seen = situation({ pool: { organization, key: { secret: 'a+b' } }, coder: { users: new Set() } });
+  const organizations = [{ id: 'id-1' as OrganizationId, name: organization }];
+  const coder = { value: { ...CODER, organizations, users: new Set<string>() } };
+  const aws = { value: { ...AWS, secrets: new Map(), bootstrap: 'none' } };
+  for (const config of [seen.config, 'missing'] as const) {
+    const steps = planSteps({ ...seen, file, named: [organization], config, coder, aws });
+    const words = argumentsOf(steps.flatMap(({ commands }) => commands));
+    expect(words).toEqual(expect.arrayContaining([file, organization, `config=${file}`]));
+    const runs = steps.flatMap((step) => step.runs ?? []);
+    expect(words).toEqual(expect.arrayContaining(runs.filter((word) => word !== 'npx')));
+  }
+});
+
+/** Runs lines in a shell in which every command prints its arguments alone. */
+function argumentsOf(lines: readonly string[]): readonly string[] {
+  const cwd = mkdtempSync(join(tmpdir(), 'setup-words-'));
+  const stubs = ['npx', 'coder', 'aws'].map((name) => `${name}() { printf '<%s>\\n' "$@" >&2; }`);
+  const { stderr } = spawnSync('sh', ['-c', [...stubs, ...lines].join('\n')], { cwd, encoding: 'utf8' });
+  expect(readdirSync(cwd)).toEqual([]);
+  rmSync(cwd, { recursive: true });
+  return [...stderr.matchAll(/<(.*)>/g)].map(([, word = '']) => word);
+}
