@@ -11,7 +11,10 @@ const arn = (...parts: unknown[]): object => ({
   'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ...parts]],
 });
 const ofEcs = (resource: string): object => arn(':ecs:', region, ':', account, `:${resource}`);
-const token = arn(':secretsmanager:', region, ':', account, ':secret:coder/autoscaler-token-??????');
+/** With and without the suffix. */
+const token = ['', '-??????'].map((suffix) =>
+  arn(':secretsmanager:', region, ':', account, `:secret:coder/autoscaler-token${suffix}`),
+);
 const attribute = (of: Template, type: string, name = 'Arn', like: object = {}): object => ({
   'Fn::GetAtt': [Object.keys(of.findResources(type, like))[0], name],
 });
@@ -89,7 +92,7 @@ const ofALook = [
           { 'Fn::Join': ['', ['secretsmanager.', region, '.', { Ref: 'AWS::URLSuffix' }]] },
         ],
       },
-      StringLike: { 'kms:EncryptionContext:SecretARN': [token] },
+      StringLike: { 'kms:EncryptionContext:SecretARN': token },
     },
   },
 ];

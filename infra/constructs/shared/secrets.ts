@@ -28,7 +28,8 @@ export function importSecret(scope: Construct, id: string, { secret }: Pick<Secr
  * for these secrets, as in AWS's policy AWSSecretsManagerClientReadOnlyAccess.
  */
 export function readSecrets(secrets: readonly ISecret[]): PolicyStatement[] {
-  const resources = [...new Set(secrets.flatMap(secretArnPatterns))];
+  // ECS asks for a secret by the ARN of the task definition, which has no suffix for a secret by name.
+  const resources = [...new Set(secrets.flatMap((each) => [each.secretArn, ...secretArnPatterns(each)]))];
   // AWS does not document which domain a partition with its own domain (China) uses here.
   const services = ['amazonaws.com', Aws.URL_SUFFIX].map(
     (domain) => `secretsmanager.${Aws.REGION}.${domain}`,
