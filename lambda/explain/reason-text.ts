@@ -80,7 +80,7 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
   'holding-for-doubt': ({ doubts }) =>
     `${areJobsUnknown(doubts) ? 'launches for jobs and ' : ''}scale-in on hold: ${doubts.map(doubtPhrase).join(', ')}`,
   'starts-failing': (reason) =>
-    `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed since the last success`}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}): ${startHint(reason.reason)}`,
+    `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed since the last success`}, trying ${reason.failures < 3 && reason.failures > 0 ? 'few tasks' : 'one task'} at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}): ${startHint(reason.reason)}`,
   'placement-failing': (reason) =>
     `ECS has failed to place ${reason.tasks === 0 ? 'tasks' : some(reason.tasks, 'task')} since ${timeText(reason.since)}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}): ${startHint(reason.reason)}`,
   'waiting-for-vacant': ({ tasks }) =>

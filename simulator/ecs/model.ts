@@ -73,8 +73,6 @@ export type NewService = {
   readonly maximumPercent?: number | undefined;
   /** With a deferred clean-up. @default none: a deployment ends when no old task is left */
   readonly earlySuccessPercent?: number | undefined;
-  /** Its ARN has the old format, without the cluster, so that no policy on the cluster's services allows reads. */
-  readonly hasShortArn?: boolean;
 };
 
 const ARN_PREFIX = 'arn:aws:ecs:eu-central-1:123456789012';
@@ -93,10 +91,10 @@ export class EcsModel {
   agentFaults: AgentFaults = { failing: 0, losing: 0 };
   /** For these UpdateTaskProtection refuses the whole call, without an answer for the other tasks. */
   readonly refusingTasks = new Set<string>();
-  /** Ids of tasks and names of services whose rows lack what their readers need; of tasks also the protection. */
-  readonly unreadable = new Set<string>();
   /** While set, AWS takes back this share of the new tasks on Spot, so long after their start. */
   reclaims: { readonly share: number; readonly afterMs: readonly [from: number, to: number] } | undefined;
+  /** This share of the tasks freezes as soon as it runs. */
+  freezing = 0;
   /** Services, by name, that Application Auto Scaling keeps within bounds. */
   readonly scalableTargets = new Map<string, { readonly min: number; readonly max: number }>();
   readonly #options: EcsOptions;
@@ -208,7 +206,7 @@ export class EcsModel {
 
   createService(spec: NewService): EcsService {
     const identity = {
-      arn: `${ARN_PREFIX}:service/${spec.hasShortArn ? '' : `${this.clusterName}/`}${spec.name}` as ServiceArn,
+      arn: `${ARN_PREFIX}:service/${this.clusterName}/${spec.name}` as ServiceArn,
       name: spec.name,
       minimumHealthyPercent: spec.minimumHealthyPercent ?? 0,
       maximumPercent: spec.maximumPercent ?? 100,
@@ -384,6 +382,7 @@ export class EcsModel {
     const task = new EcsTask(identity, (it) => taskAgent(this, it), {
       ...this.#around(),
       startFailure: () => of.service?.startFailure ?? this.#startFailures.get(of.definition),
+      freezes: () => this.freezing > 0 && this.random.next() < this.freezing,
       onChange: (changed) => this.#taskChanged(changed, of.service),
     });
     this.#tasks.set(id, task);

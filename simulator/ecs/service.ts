@@ -67,7 +67,7 @@ const RETRY_LAUNCH_MS = 1_000;
 /** Consecutive failed starts before the scheduler backs off, and its delays (docs/internals/aws.md §2). */
 const FAILURES_BEFORE_BACKOFF = 3;
 const FIRST_BACKOFF_MS = 15_000;
-const LONGEST_BACKOFF_MS = 15 * 60_000;
+const LONGEST_BACKOFF_MS = 27 * 60_000;
 /** Most events that DescribeServices returns (docs/internals/aws.md §2). */
 const EVENTS_KEPT = 100;
 /** Until ECS repeats an event whose cause lasts (ECS developer guide, "Service event messages"). */

@@ -86,6 +86,8 @@ type TaskEnvironment = {
   readonly historyMs: number;
   /** The reason if the start fails before RUNNING; otherwise undefined. */
   readonly startFailure: () => string | undefined;
+  /** Whether its container freezes as soon as it runs. */
+  readonly freezes: () => boolean;
   readonly onChange: (task: EcsTask) => void;
 };
 
@@ -101,6 +103,8 @@ const OUT_OF_MEMORY = 'OutOfMemoryError: Container killed due to memory usage';
 
 const SECONDS_TO_KILL = 120;
 const SIGKILLED = 137;
+/** Its processes exist, and neither they nor its agent answer anything (docs/internals/aws.md §2). */
+const FROZEN: Container = { terminate: () => {}, kill: () => {}, isBusy: () => false };
 const UNPROTECTED: Protection = { enabled: false };
 
 export class EcsTask {
@@ -247,13 +251,15 @@ export class EcsTask {
 
   #run(): void {
     this.#change({ lastStatus: 'RUNNING', startedAt: this.#now() });
-    this.#container = this.identity.definition.start({
-      taskArn: this.identity.arn,
-      taskId: this.identity.id,
-      privateIp: this.identity.place.privateIp,
-      agent: this.#agent,
-      exit: (code) => this.#exited(code),
-    });
+    this.#container = this.#around.freezes()
+      ? FROZEN
+      : this.identity.definition.start({
+          taskArn: this.identity.arn,
+          taskId: this.identity.id,
+          privateIp: this.identity.place.privateIp,
+          agent: this.#agent,
+          exit: (code) => this.#exited(code),
+        });
   }
 
   #terminate(): void {

@@ -65,11 +65,11 @@ export function computeLaunchLimits(
   const pools = counted.map(({ view, poolForecast, capacity, doubts }): PoolLaunchLimits => {
     const { service, pool } = view;
     const room = service === undefined ? 0 : roomToLaunch({ service, capacity, max: pool.max, doubts });
-    const ownRoom = capacity.isHeldBack || launchesElsewhere(view) ? 0 : room;
+    const ownRoom = capacity.isHeldBack || launchesElsewhere(view) ? 0 : Math.min(room, capacity.few);
     const price = priceOf(pool);
     const paid = Math.floor(budget / price);
     const isPendingOnly = launchesForJobsOnly(doubts);
-    const belowFloor = isPendingOnly ? 0 : leastTasks(poolForecast.floors) - capacity.total;
+    const belowFloor = isPendingOnly ? 0 : leastTasks(poolForecast.floors) - capacity.total + capacity.late;
     const forMin = Math.max(0, Math.min(belowFloor, ownRoom, total, paid));
     total -= forMin;
     budget -= forMin * price;

@@ -143,8 +143,11 @@ function heldOf(group: StockGroup, assigned: readonly Assigned[]): number {
 
 /** A pool that cannot start or place its tasks tries one task at a time. */
 function wantsProbe({ view, capacity, tasks }: OwnNeed): boolean {
-  if (!capacity.isHeldBack) return false;
-  const isTrying = view.tasks.some(({ state, use }) => state === 'starting' || use === 'registering');
+  if (!capacity.isHeldBack || view.failing.isPaused) return false;
+  const isTrying = view.tasks.some(
+    ({ state, use, isLate }) =>
+      !isLate && state !== 'left' && (state === 'starting' || use === 'registering'),
+  );
   const isWanted = tasks.wantedBelowMax > capacity.total || mayTakeOver(view, capacity);
   return !isTrying && isWanted;
 }
@@ -186,7 +189,9 @@ function deriveOwnNeed(
   const ready = readyOf(assigned, unplaced);
   const floor = floorOf(poolForecast.floors, { inUse, due: ready.prewarmed, stock: ready.stock });
   const launches = launchesOf(assigned);
-  const toMin = isPendingOnly ? 0 : Math.max(0, leastTasks(poolForecast.floors) - capacity.total);
+  const toMin = isPendingOnly
+    ? 0
+    : Math.max(0, leastTasks(poolForecast.floors) - capacity.total + capacity.late);
   // beyond `prewarm.max` no daemon is wanted before the jobs exist
   const short = Math.min(unplaced, Math.max(0, view.pool.prewarm.max - ready.prewarmed));
   const launchesHeld = (isHeld: (group: Group) => boolean) =>

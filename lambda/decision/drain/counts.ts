@@ -39,6 +39,8 @@ type Counts = {
   /** Tasks that stay, and tasks that are leaving. */
   readonly notLeft: number;
   readonly left: number;
+  /** Of those: tasks that have drained, or that never had a daemon although starts succeed. */
+  readonly drained: number;
   /** Tasks in ECS's count that drain or have left. */
   readonly draining: number;
   /** The lowest count that launches what the pool needs. */
@@ -93,7 +95,7 @@ const RULES: readonly Rule[] = [
   // Give up tasks that ECS cannot start
   {
     applies: ({ mayGiveUp, lowest, from }) => mayGiveUp && lowest < from,
-    decide: ({ lowest }) => ({ to: lowest, why: [] }),
+    decide: (counts) => (counts.holds.length === 0 ? lower(counts) : { to: counts.lowest, why: [] }),
   },
   // Hold for a deployment or a doubt
   {
@@ -103,10 +105,10 @@ const RULES: readonly Rule[] = [
 ];
 
 /** Lowers the count to the tasks that have not left, or to what the pool needs. */
-function lower({ from, wanted, total, notLeft, left, lowest, unprotected }: Counts): CountDecision {
+function lower({ from, wanted, total, notLeft, drained, lowest, unprotected }: Counts): CountDecision {
   const to = wanted > total || unprotected.length > 0 ? Math.min(from, lowest) : notLeft;
   if (to === from) return { to, why: unprotected };
-  return { to, why: to === notLeft && left > 0 ? [{ code: 'tasks-left', tasks: left }] : [] };
+  return { to, why: to === notLeft && drained > 0 ? [{ code: 'tasks-left', tasks: drained }] : [] };
 }
 
 function countsOf(input: CountInput): Counts {
@@ -116,6 +118,7 @@ function countsOf(input: CountInput): Counts {
   const wanted = Math.min(input.wanted, total + roomToLaunch(input));
   return {
     ...{ from, wanted, total, notLeft: total + leaving, left },
+    drained: capacity.isFailing ? left - capacity.vacant : left,
     lowest: Math.max(wanted, total) + leaving + left,
     most: Math.max(from, input.max),
     draining: leaving - replacing + left - capacity.uncounted,
@@ -135,9 +138,10 @@ function holdsOf({ doubts, ...rollout }: CountInput): readonly Reason[] {
 }
 
 /** Tasks without a lease among which ECS could choose in place of those that have left. */
-function unprotectedTasks({ starting, unguarded }: Capacity): readonly Reason[] {
+function unprotectedTasks({ starting, unguarded, isFailing }: Capacity): readonly Reason[] {
   const reasons: Reason[] = [];
-  if (starting > 0) reasons.push({ code: 'holding-for-starting', tasks: starting });
+  // where starts keep failing, this hold would let ECS start the failed tasks again and again
+  if (starting > 0 && !isFailing) reasons.push({ code: 'holding-for-starting', tasks: starting });
   if (unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
   return reasons;
 }

@@ -203,8 +203,9 @@ function boundReasons(need: PoolNeed, { limits }: Config): readonly Reason[] {
     const { maxTasks } = pool.prebuilds;
     reasons.push({ code: 'capped-at-prebuilds-max-tasks', jobs: held.prebuilds, maxTasks });
   }
-  if (capacity.isHeldBack && (wantedBelowMax > capacity.total || view.missing > 0))
-    reasons.push(...whyHeldBack(view, { wanted: wantedBelowMax, granted }));
+  const isHeldBack = capacity.isHeldBack && (wantedBelowMax > capacity.total || view.missing > 0);
+  const isLaunchingFew = granted < wantedBelowMax && granted >= capacity.total + capacity.few;
+  if (isHeldBack || isLaunchingFew) reasons.push(...whyHeldBack(view, { wanted: wantedBelowMax, granted }));
   if (granted < wantedBelowMax) {
     if (capacity.vacant > 0 && granted >= capacity.total + need.room)
       reasons.push({ code: 'waiting-for-vacant', tasks: capacity.vacant });
@@ -216,14 +217,14 @@ function boundReasons(need: PoolNeed, { limits }: Config): readonly Reason[] {
   return reasons.length > 0 ? reasons : stockBoundReasons(need, limits);
 }
 
-/** Why the pool may start only one probe at a time. */
+/** Why the pool may start only few tasks at a time. */
 function whyHeldBack(
   view: PoolView,
   counts: { readonly wanted: number; readonly granted: number },
 ): readonly Reason[] {
   const { failing, placement } = view;
   const reasons: Reason[] = [];
-  if (failing.isTripped)
+  if (failing.isTripped || failing.neverRan > 0)
     reasons.push({
       code: 'starts-failing',
       failures: failing.count,

@@ -134,13 +134,12 @@ function readingFinding(
   organization: string,
 ): readonly Finding[] {
   if (reading === undefined || reading.status === 'ok') return [];
-  const { status, error, takenAt, leftOut } = reading;
+  const { status, error, takenAt } = reading;
   return [
     {
       code: `${name}-${status}`,
       organization,
       error,
-      ...(leftOut && { leftOut: leftOut.length }),
       ...(takenAt === undefined ? {} : { takenAt: isoTime(takenAt) }),
     },
   ];

@@ -2,6 +2,7 @@
 import type { DaemonCounts, Doubt } from '../model/plan.ts';
 import type { Service } from '../model/snapshot.ts';
 import type { OlderTasks } from './older-tasks.ts';
+import { FAILURES_TO_TRIP } from './starts.ts';
 import type { PoolView } from './supply.ts';
 import { isLeaving, isSure, type TaskView } from './task-state.ts';
 
@@ -24,6 +25,12 @@ export type Capacity = {
   readonly missing: number;
   /** Tasks of `total` that hold a job, or may hold one. */
   readonly inUse: number;
+  /** Tasks of `total` that should have a daemon by now. They serve no job. */
+  readonly late: number;
+  /** Launches until a start succeeds. Infinite unless the last starts failed. */
+  readonly few: number;
+  /** Starts keep failing: tasks that start hold no lower count. ECS may stop one before its guard has a lease. */
+  readonly isFailing: boolean;
   /** Starts keep failing, or ECS cannot place tasks: only one probe at a time. */
   readonly isHeldBack: boolean;
 } & OlderTasks;
@@ -41,6 +48,7 @@ export function measure(view: PoolView): Capacity {
   const missing = isHeldBack(view) ? 0 : view.missing;
   const unguarded = count(({ state }) => state === 'unguarded');
   const replacing = count(({ state }) => state === 'replacing');
+  const isFailing = view.failing.keepsEnding;
   const existing = working + booting + unguarded + unseen;
   return {
     ...olderTasks,
@@ -50,13 +58,30 @@ export function measure(view: PoolView): Capacity {
     missing,
     isHeldBack: isHeldBack(view),
     unguarded,
-    exposed: unguarded + count(({ state, task }) => state === 'starting' && task.lastStatus === 'RUNNING'),
+    exposed:
+      unguarded +
+      (isFailing ? 0 : count(({ state, task }) => state === 'starting' && task.lastStatus === 'RUNNING')),
     leaving: replacing + count(({ state }) => state === 'leaving'),
     replacing,
     left: count(({ state }) => state === 'left'),
     vacant: count(({ state, daemon }) => state === 'left' && daemon === undefined),
-    inUse: unseen + count((task) => isSupply(task) && (task.use === 'busy' || task.use === 'silent')),
+    inUse:
+      unseen +
+      count((task) => isSupply(task) && (task.use === 'busy' || task.use === 'silent' || task.isLate)),
+    late: count(({ isLate, state }) => isLate && state !== 'left'),
+    isFailing,
+    few: fewLaunches(view, booting + missing),
   };
+}
+
+/**
+ * A pool whose last starts failed launches few tasks until one succeeds. If many fail together, ECS waits
+ * for minutes before it starts another (docs/internals/aws.md §2).
+ */
+function fewLaunches(view: PoolView, starting: number): number {
+  const { neverRan } = view.failing;
+  if (neverRan === 0 || isHeldBack(view)) return Number.POSITIVE_INFINITY;
+  return Math.max(0, FAILURES_TO_TRIP - neverRan - starting);
 }
 
 /** Whether the pool's missing tasks are not expected to come. */
@@ -97,7 +122,10 @@ export function countDaemons(view: PoolView): DaemonCounts {
   return {
     busy: count((task) => isWorking(task) && task.use === 'busy'),
     idle: count((task) => isWorking(task) && task.use === 'idle'),
-    starting: view.missing - unplaced + count((task) => task.state === 'starting' || isComing(task)),
+    starting:
+      view.missing -
+      unplaced +
+      count((task) => (task.state === 'starting' && !task.isLate) || isComing(task)),
     leaving: count(isLeaving),
     left: count(({ state }) => state === 'left'),
     unguarded: count((task) => task.state === 'unguarded' && !isLeaving(task)),
@@ -105,9 +133,9 @@ export function countDaemons(view: PoolView): DaemonCounts {
   };
 }
 
-/** Whether a task has no daemon yet and one is expected. */
+/** Whether a task has no daemon yet and one is expected soon. */
 export function isComing(task: TaskView): boolean {
-  return (task.state === 'starting' || isSupply(task)) && task.use === 'registering';
+  return (task.state === 'starting' || isSupply(task)) && task.use === 'registering' && !task.isLate;
 }
 
 /**

@@ -12,14 +12,12 @@ import { isComing, unplacedTasks } from './capacity.ts';
 import { isProven, outdatedCredential, unprovenPsk } from './credentials.ts';
 import { isOldRevision } from './older-tasks.ts';
 import type { PoolView } from './supply.ts';
-import { drainedMs, isBooting, isGuarded, type TaskView } from './task-state.ts';
+import { drainedMs, isBooting, isGuarded, LEASE_LATE_MS, type TaskView } from './task-state.ts';
 
 /** A drain request younger than this delays the next share. */
 const SHARE_EVERY_MS = 60_000;
 /** The time that one task with an earlier secret has to leave before the next one drains. */
 const TRIAL_MS = 30 * 60_000;
-/** It may get none before old tasks leave (docs/internals/aws.md §1, DEPLOYMENT_BLOCKED). */
-const LEASE_LATE_MS = 2 * 60_000;
 /** A lost connection is back within seconds (docs/internals/coder.md §5). Wait at most this. */
 const SILENT_FOR_MS = 5 * 60_000;
 
@@ -133,7 +131,7 @@ function unsettled(view: PoolView, now: EpochMs): number {
 
 function isYetToCome(view: TaskView, now: EpochMs): boolean {
   const { state, task } = view;
-  if (state !== 'starting') return isComing(view);
+  if (state !== 'starting') return isComing(view) || view.isLate;
   return task.lastStatus !== 'RUNNING' || now - (task.startedAt ?? now) < LEASE_LATE_MS;
 }
 

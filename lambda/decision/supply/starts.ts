@@ -1,38 +1,49 @@
 /**
  * The starts of a pool's tasks: how long they take, and whether they fail. Failing are tasks that stop
- * before their daemon has registered, and tasks that stay PENDING. After three failures within ten
- * minutes a pool gets one probe at a time until a start succeeds. The autoscaler stores no state for
- * this: ECS shows stopped tasks for an hour (docs/internals/aws.md §2), and coderd shows when a daemon
- * registered.
+ * before their daemon has registered, tasks that stay PENDING, and late tasks: they run, and their daemon
+ * does not register. After three failures without a success a pool gets one probe at a time until a start
+ * succeeds. If failing tasks had run, it waits before each probe for as long as starts have failed: ECS
+ * itself waits only after tasks that never ran. The autoscaler stores no state for this: ECS shows stopped
+ * tasks for an hour (docs/internals/aws.md §2), and coderd shows when a daemon registered.
  */
 import type { EpochMs } from '../model/brands.ts';
-import { percentile } from '../model/collections.ts';
+import { by, percentile } from '../model/collections.ts';
 import type { StartTime } from '../model/plan.ts';
 import type { Task } from '../model/snapshot.ts';
 import { provisionerOf } from './daemons.ts';
 
 const WINDOW_MS = 10 * 60_000;
-const FAILURES_TO_TRIP = 3;
+export const FAILURES_TO_TRIP = 3;
+const LONGEST_PAUSE_MS = 10 * 60_000;
 /** A task that does not run after this time is not expected to come. */
 const START_TTL_MS = 10 * 60_000;
 
 /** The exit code of a guard that got no lease in time (guard/guard.sh). */
 const NO_LEASE = 75;
+/** That of a guard that ECS has stopped some minutes after its daemon had died early. */
+const DIED_EARLY = 77;
 /** The meaning of the guard's other exit codes. */
 const GUARD_EXIT_CODES: ReadonlyMap<number, string> = new Map([
   [76, 'the daemon exited with 0 without a drain request. Check the image and its coder'],
+  [DIED_EARLY, 'the daemon ended by itself soon after its start. Read the log of the task'],
   [78, 'the image lacks curl, sleep, tr or date, which the guard needs. Add it, or set scaleIn: confirm'],
 ]);
 
 export type FailingStarts = {
-  /** Failed starts of the last ten minutes, plus tasks that should run by now. */
+  /** Failed starts of the last ten minutes, plus tasks that should run by now. Late tasks are failed starts. */
   readonly recent: number;
   /** Failed starts since a daemon last registered. */
   readonly count: number;
   /** Whether the pool gets only one probe at a time. */
   readonly isTripped: boolean;
-  /** The newest failure is a guard without a lease: a deployment may refuse leases. */
+  /** Whether it is too early for the next probe. */
+  readonly isPaused: boolean;
+  /** The newest failed task is a guard without a lease: a deployment may refuse leases. */
   readonly lacksLease: boolean;
+  /** Whether tasks keep ending before their daemon has registered, and not for want of leases. */
+  readonly keepsEnding: boolean;
+  /** Recent failures of tasks that never ran: after some, ECS waits before it starts another. */
+  readonly neverRan: number;
   /** ECS's reason for the newest failure; undefined if no start failed. */
   readonly reason: string | undefined;
 };
@@ -41,32 +52,82 @@ export type Starts = {
   /** All tasks of a service, the stopped ones included. */
   readonly tasks: readonly Task[];
   /** When the daemon of a task registered; `unknown` if coderd does not list offline daemons. */
-  readonly registration: (task: Task) => EpochMs | 'never' | 'unknown';
+  readonly registration: (task: Task) => Registration;
 };
+
+export type Registration = EpochMs | 'never' | 'unknown';
+
+/** When a task is late, in milliseconds after its creation; undefined: the pool has not learned it. */
+export type Lateness = { readonly now: EpochMs; readonly lateAfterMs?: number | undefined };
+
+type FailingInput = Starts &
+  Lateness & {
+    /** Whether the task had a revision or a secret that its pool no longer has. @default false */
+    readonly isOutdated?: (task: Task) => boolean;
+  };
 
 /** Derives the failing starts of a pool. A daemon that registers clears all failures before it. */
 export function deriveFailingStarts({
   tasks,
-  now,
   registration,
-}: Starts & { readonly now: EpochMs }): FailingStarts {
+  isOutdated = () => false,
+  ...lateness
+}: FailingInput): FailingStarts {
+  const { now } = lateness;
   const lastSuccess = tasks.reduce((last, task) => {
     const at = registration(task);
     return typeof at === 'number' && at > last ? at : last;
   }, Number.NEGATIVE_INFINITY);
   const failures = tasks
-    .filter((task) => endedAt(task) > lastSuccess && hasFailed(task, registration(task)))
-    .toSorted((a, b) => endedAt(a) - endedAt(b) || (a.taskArn < b.taskArn ? -1 : 1));
+    .flatMap((task) => {
+      const at = failedAt(task, registration(task), lateness);
+      return at !== undefined && at > lastSuccess ? [{ task, at }] : [];
+    })
+    .toSorted(by('at', ({ task }) => task.taskArn));
   const stalled = tasks.filter((task) => isOverdue(task, now) && createdAt(task) > lastSuccess).length;
-  const newest = failures.at(-1);
+  const [first, newest] = [failures[0], failures.at(-1)];
+  const ended = failures.filter(({ task }) => task.desiredStatus === 'STOPPED');
+  const recent = failures.filter(({ at }) => now - at <= WINDOW_MS);
+  const lacksLease = isWithoutLease(ended.at(-1)?.task);
+  const pauseMs = Math.min(LONGEST_PAUSE_MS, (newest?.at ?? 0) - (first?.at ?? 0));
+  const mayPause = newest !== undefined && !isNeverRun(newest.task) && !isOutdated(newest.task);
   return {
-    recent: stalled + failures.filter((task) => now - endedAt(task) <= WINDOW_MS).length,
+    recent: stalled + recent.length,
     count: failures.length,
-    isTripped: stalled > 0 || hasThreeInWindow(failures),
-    lacksLease: newest !== undefined && provisionerOf(newest)?.exitCode === NO_LEASE,
-    reason: newest === undefined ? (stalled > 0 ? STALLED : undefined) : reasonOf(newest),
+    isTripped: stalled > 0 || failures.length >= FAILURES_TO_TRIP,
+    isPaused: mayPause && now - newest.at < pauseMs,
+    ...{ lacksLease, keepsEnding: ended.length >= FAILURES_TO_TRIP && !lacksLease },
+    neverRan: recent.filter(({ task }) => isNeverRun(task)).length,
+    reason: newest === undefined ? (stalled > 0 ? STALLED : undefined) : reasonOf(newest.task),
   };
 }
+
+function isWithoutLease(task: Task | undefined): boolean {
+  return task !== undefined && provisionerOf(task)?.exitCode === NO_LEASE;
+}
+
+function failedAt(task: Task, registered: Registration, lateness: Lateness): number | undefined {
+  if (isLate(task, registered, lateness)) return createdAt(task) + (lateness.lateAfterMs ?? 0);
+  return hasFailed(task, registered) ? endedAt(task) : undefined;
+}
+
+/**
+ * Whether a task runs for much longer than starts of its pool take, and its daemon has not registered:
+ * it may have frozen. It serves no job, although its daemon may still come.
+ */
+export function isLate(task: Task, registered: Registration, { now, lateAfterMs }: Lateness): boolean {
+  const { lastStatus, desiredStatus, startedAt = now, createdAt: since = now } = task;
+  if (lastStatus !== 'RUNNING' || desiredStatus !== 'RUNNING' || registered !== 'never') return false;
+  return lateAfterMs !== undefined && now - since > lateAfterMs && now - startedAt < LONGEST_MS;
+}
+
+/** When a task of a pool is late: only a pool that has learned its start time knows. */
+export function lateAfter({ from, p95Ms }: StartTime): number | undefined {
+  return from === 'learned' ? Math.max(LEAST_LATE_MS, STARTS_TO_BE_LATE * p95Ms) : undefined;
+}
+
+const STARTS_TO_BE_LATE = 3;
+const LEAST_LATE_MS = 2 * 60_000;
 
 const STALLED = 'ECS has not begun to run a desired task for over 10 min; the events of its service say why';
 
@@ -76,21 +137,23 @@ export function isOverdue({ lastStatus, desiredStatus, createdAt: since }: Task,
   return isWaiting && since !== undefined && now - since > START_TTL_MS;
 }
 
-function hasThreeInWindow(failures: readonly Task[]): boolean {
-  return failures.some((task, index) => {
-    const last = failures[index + FAILURES_TO_TRIP - 1];
-    return last !== undefined && endedAt(last) - endedAt(task) <= WINDOW_MS;
-  });
+/**
+ * A wrong key ends the daemon (docs/internals/coder.md §5), so that is a failure too, also of a task that
+ * has run. Not a longer run: its daemon may have registered, and its row be gone with a deleted key.
+ */
+function hasFailed(task: Task, registered: Registration): boolean {
+  const { lastStatus, stopCode } = task;
+  if (isNeverRun(task)) return true;
+  if (lastStatus !== 'STOPPED' || registered !== 'never') return false;
+  // a guard that has drained exits with 0, and coderd may have deleted its daemon's row by then
+  const code = provisionerOf(task)?.exitCode;
+  if (code === DIED_EARLY) return true;
+  const isShort = endedAt(task) - Math.max(task.startedAt ?? 0, createdAt(task)) <= LONGEST_MS;
+  return stopCode === 'EssentialContainerExited' && code !== 0 && isShort;
 }
 
-/** A wrong key ends the daemon (docs/internals/coder.md §5), so that is a failure too. */
-function hasFailed(task: Task, registered: EpochMs | 'never' | 'unknown'): boolean {
-  const { lastStatus, stopCode } = task;
-  if (lastStatus !== 'STOPPED') return false;
-  if (stopCode === 'TaskFailedToStart') return true;
-  // a guard that has drained exits with 0, and coderd may have deleted its daemon's row by then
-  const isClean = provisionerOf(task)?.exitCode === 0;
-  return stopCode === 'EssentialContainerExited' && registered === 'never' && !isClean;
+function isNeverRun({ stopCode }: Task): boolean {
+  return stopCode === 'TaskFailedToStart';
 }
 
 function createdAt(task: Task): number {
@@ -103,12 +166,15 @@ function endedAt(task: Task): number {
 
 /** ECS's own reason, then the container's reason and exit code if they add something. */
 function reasonOf(task: Task): string {
+  if (task.desiredStatus === 'RUNNING') return LATE;
   const { reason, exitCode } = provisionerOf(task) ?? {};
   const own = [reason, exitText(exitCode)].filter((part) => part !== undefined && part !== '');
   const parts = [task.stoppedReason, ...(own.length > 0 ? own : [reasonOfSidecar(task)])];
   return [...new Set(parts.filter((part) => part !== undefined && part !== ''))].join('; ') || NO_REASON;
 }
 
+const LATE =
+  'tasks run for much longer than earlier starts took, and their daemons do not register. Read the logs of the tasks';
 const NO_REASON = 'ECS gives no reason';
 
 /** Its name, because its image is not that of the pool. */

@@ -12,7 +12,6 @@ import { partsOf } from '../settings/parts.ts';
 import { type InForce, settingsInForce } from '../settings/settings-in-force.ts';
 import { type Credential, deriveCredentials } from './credentials.ts';
 import { type Claims, type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId } from './daemons.ts';
-import { listsOfTasks } from './left-out.ts';
 import { countOlder, type OlderTasks } from './older-tasks.ts';
 import { derivePlacement, type PlacementFailure } from './placement.ts';
 import { removedPools } from './removed-pools.ts';
@@ -20,12 +19,15 @@ import { countInterruptions, type Interruptions, type Share } from './spot.ts';
 import {
   deriveFailingStarts,
   type FailingStarts,
+  isLate,
+  lateAfter,
   learnStartTime,
+  type Registration,
   type SeenStart,
   type Starts,
   seenStarts,
 } from './starts.ts';
-import { claimsOn, deriveTaskView, type TaskView } from './task-state.ts';
+import { claimsOn, deriveTaskView, type TaskView, withOneStart } from './task-state.ts';
 
 export type PoolView = InForce & {
   /** The pool as configured, without overrides. */
@@ -56,6 +58,8 @@ export type PoolView = InForce & {
   readonly credentials: readonly Credential[];
   readonly failing: FailingStarts;
   readonly startTime: StartTime;
+  /** When a task is late, in milliseconds after its creation; undefined: that is not known. */
+  readonly lateAfterMs: number | undefined;
   /** The starts from which `startTime` is learned, the shortest first. Derived only when asked for. */
   readonly seenStarts: () => readonly SeenStart[];
   /** Of all listed tasks, stopping ones too, and all claimants: none is others' capacity. */
@@ -119,21 +123,27 @@ function derivePoolView({
   const given = (task: Task) => ({ task, pool, index, now, protection: protections.get(task.taskArn) });
   const claims = new Map(all.map((task) => [task, claimsOn(given(task))]));
   const owned = new Set([...claims.values()].flatMap(everyDaemon));
-  const tasks = all
+  const isWhole = organization?.daemons.status === 'ok' && isKnownVersion(snapshot.coder.buildInfo?.version);
+  const registered = (task: Task) => registration(claims.get(task)?.daemon, isWhole);
+  const credentials = deriveCredentials(configured, snapshot, now);
+  const starts = startsOf({ tasks: all, registration: registered }, { pool, service, credentials, now });
+  const isFailing = starts.failing.keepsEnding;
+  const derived = all
     .filter(isKeptRunning)
     .toSorted((a, b) => compare(a.taskArn, b.taskArn))
-    .map((task) => deriveTaskView({ ...given(task), organization }));
+    .map((task) => {
+      const isTaskLate = isLate(task, registered(task), { now, lateAfterMs: starts.lateAfterMs });
+      return deriveTaskView({ ...given(task), organization, isLate: isTaskLate, isFailing });
+    });
+  const tasks = isFailing && pool.scaleIn === 'lease' ? withOneStart(derived) : derived;
   const unlisted = unlistedDaemons({
     ...{ pool, index, owned },
     tasks: () => tasksOfPool(pool, snapshot, byGroup),
   });
   const { busy, orphans } = judgeUnlisted(unlisted, { index, now: snapshot.takenAt });
-  const lists = listsOfTasks({ pool, service }, snapshot.ecs);
-  const areTasksKnown = lists.services.status === 'ok' && lists.tasks.status === 'ok';
+  const areTasksKnown = snapshot.ecs.tasks.status === 'ok';
   // ECS's running count limits the busy daemons whose tasks are missing from an incomplete list
   const unseen = areTasksKnown ? 0 : Math.max(0, Math.min(busy, (service?.runningCount ?? 0) - all.length));
-  const isWhole = organization?.daemons.status === 'ok' && isKnownVersion(snapshot.coder.buildInfo?.version);
-  const registered = (task: Task) => registration(claims.get(task)?.daemon, isWhole);
   const inForce = withBlindFloor({ pool, minFrom }, { organization, tasks: all, now });
   return {
     ...inForce,
@@ -145,8 +155,7 @@ function derivePoolView({
     // wait forever for a count that somebody lowered
     missing: Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen),
     olderTasks: service ? countOlder(all.filter(isKeptRunning), service) : { older: 0, uncounted: 0 },
-    credentials: deriveCredentials(configured, snapshot, now),
-    ...startsOf({ tasks: all, registration: registered }, { pool, service, now }),
+    ...{ credentials, ...starts },
     orphans: service !== undefined && areTasksKnown && !isSpotPart(pool.name) ? orphans : [],
     interruptions: countInterruptions(isSpotPart(pool.name) ? all : [], now),
     share: undefined,
@@ -156,16 +165,23 @@ function derivePoolView({
 /** What the starts of a pool's tasks tell: how long they take, and whether they fail. */
 function startsOf(
   starts: Starts,
-  { pool, service, now }: Pick<PoolView, 'pool' | 'service'> & { readonly now: EpochMs },
-): Pick<PoolView, 'startTime' | 'seenStarts' | 'failing' | 'placement'> {
+  { pool, service, credentials, now }: StartsInput,
+): Pick<PoolView, 'startTime' | 'seenStarts' | 'failing' | 'placement' | 'lateAfterMs'> {
   const startTime = learnStartTime({ ...starts, settingMs: pool.startTimeMs });
+  // a deployment may delay the leases of new tasks (docs/internals/aws.md §1)
+  const lateAfterMs = (service?.deployments.length ?? 0) > 1 ? undefined : lateAfter(startTime);
+  const isOutdated = ({ taskDefinitionArn, createdAt = now }: Task): boolean =>
+    (service !== undefined && taskDefinitionArn !== service.taskDefinition) ||
+    credentials.some(({ changedAt }) => changedAt > createdAt);
   return {
-    startTime,
+    ...{ startTime, lateAfterMs },
     seenStarts: () => seenStarts(starts),
-    failing: deriveFailingStarts({ ...starts, now }),
+    failing: deriveFailingStarts({ ...starts, now, lateAfterMs, isOutdated }),
     placement: service && derivePlacement(service, starts.tasks, { now, startMs: startTime.p95Ms }),
   };
 }
+
+type StartsInput = Pick<PoolView, 'pool' | 'service' | 'credentials'> & { readonly now: EpochMs };
 
 /** While coderd cannot be read, unless daemons cannot reach it either and exit. */
 function withBlindFloor(inForce: InForce, { organization, tasks, now }: BlindInput): InForce {
@@ -223,7 +239,7 @@ function isKeptRunning(task: Task): boolean {
 }
 
 /** Only a list with offline daemons proves that none came (docs/internals/coder.md §2). */
-function registration(daemon: Daemon | undefined, isWhole: boolean): EpochMs | 'never' | 'unknown' {
+function registration(daemon: Daemon | undefined, isWhole: boolean): Registration {
   return daemon?.created_at ?? (isWhole ? 'never' : 'unknown');
 }
 

@@ -4,6 +4,7 @@
  * scale-in.
  */
 import { type EpochMs, poolOfPart } from '../model/brands.ts';
+import { by } from '../model/collections.ts';
 import type { PoolConfig } from '../model/config.ts';
 import type { Daemon, OrganizationReadings, Protection, Task } from '../model/snapshot.ts';
 import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
@@ -18,6 +19,8 @@ const GUARDLESS_MS = 2 * 3_600_000;
 const LEAVING_MS = 23 * 3_600_000;
 /** A task that has been RUNNING for longer has had enough time to get a lease and a daemon. */
 const BOOT_MS = 15 * 60_000;
+/** A guard takes its lease within seconds, unless a deployment or its agent prevents it. */
+export const LEASE_LATE_MS = 2 * 60_000;
 
 /** Those of architecture.md, "The lease", and `replacing`: its turn has come (rolling.ts). */
 export type TaskState = 'starting' | 'working' | 'replacing' | 'leaving' | 'left' | 'unguarded';
@@ -37,6 +40,8 @@ export type TaskView = Claims & {
   /** Whether these tags differ from the pool's: the daemon uses the key of another pool, or its token is of another user. */
   readonly hasOtherTags: boolean;
   readonly idleSince: EpochMs | undefined;
+  /** Whether it runs and should have a daemon by now (starts.ts): it serves no job. */
+  readonly isLate: boolean;
   /** Milliseconds until its protection ends; 0: none; undefined: it was not read. */
   readonly leaseMs: number | undefined;
 };
@@ -48,11 +53,14 @@ export type TaskInput = {
   readonly index: DaemonIndex | undefined;
   readonly now: EpochMs;
   readonly protection: Protection | undefined;
+  readonly isLate: boolean;
+  /** Whether starts of its pool keep failing, and not for want of leases. */
+  readonly isFailing: boolean;
 };
 
 /** Derives the view of one task that ECS intends to keep running. */
 export function deriveTaskView(input: TaskInput): TaskView {
-  const { task, pool, index } = input;
+  const { task, pool, index, isLate } = input;
   const claims = claimsOn(input);
   const { daemon } = claims;
   const use = deriveUse(input, daemon);
@@ -60,6 +68,7 @@ export function deriveTaskView(input: TaskInput): TaskView {
     ...claims,
     task,
     use,
+    isLate,
     state: deriveState(input, daemon),
     offers: normalizeTags(daemon?.tags ?? pool.tags),
     hasOtherTags: daemon !== undefined && !areEqual(normalizeTags(daemon.tags), normalizeTags(pool.tags)),
@@ -69,11 +78,27 @@ export function deriveTaskView(input: TaskInput): TaskView {
 }
 
 /** Judges the rows that claim a task. Only guards and drain requests set a long protection. */
-export function claimsOn(input: Omit<TaskInput, 'organization'>): Claims {
+export function claimsOn(input: Pick<TaskInput, 'task' | 'pool' | 'index' | 'protection' | 'now'>): Claims {
   const { task, pool, index } = input;
   const hasGuard = (leaseOf(input) ?? 0) > GUARDLESS_MS;
   const expected = { pool: poolOfPart(pool.name), tags: normalizeTags(pool.tags), hasGuard };
   return index?.ofTask(task, expected) ?? { daemon: undefined, rivals: [], strangers: [] };
+}
+
+/**
+ * Where starts keep failing, one task at a time starts. Those that do not run yet are given up but for the
+ * oldest: if many fail together, ECS waits longer before it starts another (docs/internals/aws.md §2).
+ */
+export function withOneStart(tasks: readonly TaskView[]): readonly TaskView[] {
+  const [, ...others] = tasks
+    .filter(({ task, state }) => state === 'starting' && task.lastStatus !== 'RUNNING')
+    .toSorted(
+      by(
+        ({ task }) => task.createdAt ?? 0,
+        ({ task }) => task.taskArn,
+      ),
+    );
+  return tasks.map((task) => (others.includes(task) ? { ...task, state: 'left' } : task));
 }
 
 function leaseOf({ protection, now }: Pick<TaskInput, 'protection' | 'now'>): number | undefined {
@@ -96,15 +121,16 @@ function deriveState(input: TaskInput, daemon: Daemon | undefined): TaskState {
 /**
  * A task has left if it has no protection and coderd says that none of its daemons can hold a job.
  * A missing row proves that only for a task past its boot time, and only if the readings are
- * complete.
+ * complete. Where starts keep failing, two minutes are enough: a guard that has no lease has started
+ * no daemon, or its daemon has died.
  */
 function hasLeft(
-  { task, organization, index, now, protection }: TaskInput,
+  { task, organization, index, now, protection, isFailing }: TaskInput,
   daemon: Daemon | undefined,
 ): boolean {
   const isKnown = organization?.jobs.status === 'ok' && organization.daemons.status === 'ok';
   if (!isKnown || protection === undefined) return false;
-  if (daemon === undefined) return !isBooting(task, now);
+  if (daemon === undefined) return runsFor(task, now) >= (isFailing ? LEASE_LATE_MS : BOOT_MS);
   return index?.activity(daemon) === 'offline';
 }
 
@@ -157,7 +183,11 @@ export function drainedMs({ state, leaseMs = 0 }: TaskView): number | undefined 
 
 /** Whether a task is too young to conclude anything from a missing lease or daemon. */
 export function isBooting(task: Task, now: EpochMs): boolean {
-  return now - (task.startedAt ?? now) < BOOT_MS;
+  return runsFor(task, now) < BOOT_MS;
+}
+
+function runsFor({ startedAt }: Task, now: EpochMs): number {
+  return now - (startedAt ?? now);
 }
 
 /** With less than this left, the protection may end before ECS chooses a task to stop. */

@@ -52,8 +52,8 @@ function hasRoom(decision: Decision, all: Deliberation, { limits }: Config): boo
   const { view, capacity } = need;
   const { service, share, pool } = view;
   if (service === undefined || mode !== 'sized' || doubts.includes('server-too-old')) return false;
-  if (capacity.isHeldBack || capacity.vacant > 0 || share?.isLaunching === false || pool.retiring)
-    return false;
+  const isFailing = capacity.isHeldBack || capacity.few < Number.POSITIVE_INFINITY;
+  if (isFailing || capacity.vacant > 0 || share?.isLaunching === false || pool.retiring) return false;
   const cost = sum(all.pools, (each) => tasksAfter(each) * priceOf(each.need.view.pool));
   const tasks = sum(all.pools, tasksAfter);
   const ofPool = Math.max(capacity.total, to + capacity.uncounted - capacity.leaving - capacity.left);

@@ -38,6 +38,9 @@ function capacityOf(tasks: string): Capacity {
     total: counts.working + counts.starting + counts.unguarded,
     inUse: 0,
     exposed: 0,
+    late: 0,
+    few: Number.POSITIVE_INFINITY,
+    isFailing: false,
     ...counts,
     isHeldBack,
   };

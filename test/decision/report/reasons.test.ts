@@ -74,11 +74,12 @@ const starts = table<Row>`
   cpu, desired 3 | ${all(threeFailed, inDoubt)} | starts-failing failures 3 wanted 0 granted 0 reason pull, holding-for-doubt doubts jobs-truncated | nothing
   cpu P; 2 jobs  | ${notBegun}    | pending-jobs jobs 2, starts-failing failures 0 wanted 3 granted 1 reason ECS has not begun to run a desired task for over 10 min; the events of its service say why | nothing
   cpu R; 3 jobs  | ${threeFailed} | pending-jobs jobs 2, served-by-starting jobs 1, starts-failing failures 3 wanted 3 granted 1 reason pull | nothing
-  cpu; 5 jobs    | ${failing('cpu', 2)} | pending-jobs jobs 5                                                                               | cpu 0->5 pending-jobs
+  cpu; 5 jobs    | ${failing('cpu', 2)} | pending-jobs jobs 5, starts-failing failures 2 wanted 5 granted 1 reason pull                     | cpu 0->1 pending-jobs
+  cpu P; 5 jobs  | ${failing('cpu', 1)} | pending-jobs jobs 4, served-by-starting jobs 1, starts-failing failures 1 wanted 5 granted 2 reason pull | cpu 1->2 pending-jobs
   cpu; 5 jobs    | ${threeFailed} | pending-jobs jobs 5, starts-failing failures 3 wanted 5 granted 1 reason pull                     | cpu 0->1 pending-jobs
   cpu B; 5 jobs  | ${threeFailed} | pending-jobs jobs 5, starts-failing failures 3 wanted 6 granted 2 reason pull                     | cpu 1->2 pending-jobs
   cpu P; 5 jobs  | ${threeFailed} | pending-jobs jobs 4, served-by-starting jobs 1, starts-failing failures 3 wanted 5 granted 1 reason pull | nothing
-  cpu P P; 5 jobs | ${threeFailed} | pending-jobs jobs 3, served-by-starting jobs 2, starts-failing failures 3 wanted 5 granted 2 reason pull | nothing
+  cpu P P; 5 jobs | ${threeFailed} | pending-jobs jobs 4, served-by-starting jobs 1, starts-failing failures 3 wanted 5 granted 1 reason pull | cpu 2->1 starts-failing
   cpu, desired 3 | ${threeFailed} | starts-failing failures 3 wanted 0 granted 0 reason pull                                          | cpu 3->0 starts-failing
   cpu, max 2; 5 jobs | ${threeFailed} | pending-jobs jobs 5, capped-at-max wanted 5 max 2, starts-failing failures 3 wanted 2 granted 1 reason pull | cpu 0->1 pending-jobs
 `;

@@ -67,9 +67,9 @@ describe('the breaker', () => {
     scenario                             | tasks                                              | isTripped | recent
     nothing failed                       | ${[]}                                              | false     | 0
     two failed                           | ${three.slice(1)}                                  | false     | 2
-    three failed within ten minutes      | ${three}                                           | true      | 3
+    three failed in a row                | ${three}                                           | true      | 3
     three failed over just ten minutes   | ${failedAt(10 * MINUTE, 5 * MINUTE, 0)}            | true      | 3
-    three failed over a little more      | ${failedAt(10 * MINUTE + 1, 5 * MINUTE, 0)}        | false     | 2
+    three failed over an hour            | ${failedAt(50 * MINUTE, 30 * MINUTE, 0)}           | true      | 1
     three failed half an hour ago        | ${failedAt(32 * MINUTE, 31 * MINUTE, 30 * MINUTE)} | true      | 0
     three of four failed close together  | ${[failed(4, 50 * MINUTE), ...three]}              | true      | 3
     three that stop, with an unknown end | ${eachWith({ stoppedAt: undefined })}              | true      | 3
@@ -166,7 +166,47 @@ describe('a failed start', () => {
       expected: false,
     },
     { scenario: 'ECS stopped it', given: { stopCode: 'ServiceSchedulerInitiated' }, expected: false },
-    { scenario: 'it is about to stop', given: { lastStatus: 'DEPROVISIONING' }, expected: false },
+    {
+      scenario: 'it exited more than 15 min after it ran, when its row may be gone with its key',
+      given: { ...exited, createdAt: ago(18 * MINUTE), startedAt: ago(16 * MINUTE + 1) },
+      expected: false,
+    },
+    {
+      scenario: 'it exited 15 min after it ran',
+      given: { ...exited, createdAt: ago(18 * MINUTE), startedAt: ago(16 * MINUTE) },
+      expected: true,
+    },
+    {
+      scenario: 'ECS stopped it after its daemon had died early',
+      given: { stopCode: 'ServiceSchedulerInitiated', containers: [{ exitCode: 77 }] },
+      expected: true,
+    },
+    {
+      scenario: 'the same, and its daemon had registered',
+      given: { stopCode: 'ServiceSchedulerInitiated', containers: [{ exitCode: 77 }] },
+      known: { daemons: [registered(1, 90 * SECOND)] },
+      expected: false,
+    },
+    {
+      scenario: 'ECS stopped it with its daemon',
+      given: { stopCode: 'ServiceSchedulerInitiated', containers: [{ exitCode: 1 }] },
+      expected: false,
+    },
+    {
+      scenario: 'Spot took it',
+      given: { stopCode: 'SpotInterruption', containers: [{ exitCode: 1 }] },
+      expected: false,
+    },
+    {
+      scenario: 'it could not start and is about to stop',
+      given: { lastStatus: 'DEPROVISIONING' },
+      expected: true,
+    },
+    {
+      scenario: 'it exited and is about to stop',
+      given: { ...exited, lastStatus: 'DEPROVISIONING' },
+      expected: false,
+    },
   ])('is $expected for $scenario', ({ given, known, expected }) => {
     expect(judge([failed(1, MINUTE, given)], known).recent === 1).toBe(expected);
   });
@@ -262,4 +302,102 @@ describe('the reason of failing starts', () => {
   ])('is $expected for $scenario', ({ given, expected }) => {
     expect(judge([failed(1, SECOND, given)]).reason).toBe(expected);
   });
+});
+
+describe('a late task', () => {
+  /** Three starts of two minutes, an hour ago. */
+  const learned = [11, 12, 13].map((index) =>
+    aTask({
+      taskArn: arnOf(index),
+      ...{
+        lastStatus: 'STOPPED',
+        desiredStatus: 'STOPPED',
+        createdAt: ago(HOUR),
+        startedAt: ago(HOUR - MINUTE),
+      },
+      containers: [{ exitCode: 0 }],
+    }),
+  );
+  const daemons = [11, 12, 13].map((index) => registered(index, HOUR - 2 * MINUTE));
+  const running = (index: number, createdMsAgo: number, given: Partial<Task> = {}): Task =>
+    aTask({
+      taskArn: arnOf(index),
+      createdAt: ago(createdMsAgo),
+      startedAt: ago(createdMsAgo - MINUTE),
+      ...given,
+    });
+  const judged = (tasks: readonly Task[], known: Known = { daemons }) => judge([...learned, ...tasks], known);
+
+  it.each<{ scenario: string; task: Task; known?: Known; expected: number }>([
+    { scenario: 'it runs for three times a start', task: running(1, 6 * MINUTE), expected: 0 },
+    { scenario: 'it runs for longer', task: running(1, 6 * MINUTE + 1), expected: 1 },
+    { scenario: 'it has run for 15 min', task: running(1, 16 * MINUTE), expected: 0 },
+    { scenario: 'ECS stops it', task: running(1, 8 * MINUTE, { desiredStatus: 'STOPPED' }), expected: 0 },
+    { scenario: 'it does not run yet', task: running(1, 8 * MINUTE, { lastStatus: 'PENDING' }), expected: 0 },
+    {
+      scenario: 'its daemon has registered',
+      task: running(1, 8 * MINUTE),
+      known: { daemons: [...daemons, registered(1, MINUTE)] },
+      expected: 0,
+    },
+    {
+      scenario: 'coderd lists too few daemons',
+      task: running(1, 8 * MINUTE),
+      known: { daemons, status: 'truncated' },
+      expected: 0,
+    },
+    { scenario: 'no start is known', task: running(1, 8 * MINUTE), known: {}, expected: 0 },
+  ])('is a failed start ($expected) if $scenario', ({ task, known, expected }) => {
+    expect(judged([task], known).recent).toBe(expected);
+  });
+
+  it('holds the pool back with two others, and gives no task up', () => {
+    const three = [1, 2, 3].map((index) => running(index, (6 + index) * MINUTE));
+    expect(judged(three)).toMatchObject({
+      isTripped: true,
+      keepsEnding: false,
+      reason: expect.stringMatching(/do not register/),
+    });
+    expect(judged(three.slice(1)).isTripped).toBe(false);
+  });
+});
+
+describe('the pause before a probe', () => {
+  const exited = (endedMsAgo: number, given: Partial<Task> = {}): Task =>
+    failed(endedMsAgo / SECOND, endedMsAgo, { stopCode: 'EssentialContainerExited', ...given });
+  const paused = (...tasks: readonly Task[]) => judge(tasks).isPaused;
+
+  it.each<{ scenario: string; tasks: readonly Task[]; expected: boolean }>([
+    { scenario: 'nothing failed', tasks: [], expected: false },
+    {
+      scenario: 'starts failed for 4 min until 4 min ago',
+      tasks: [exited(8 * MINUTE), exited(4 * MINUTE)],
+      expected: false,
+    },
+    {
+      scenario: 'starts failed for 4 min until less ago',
+      tasks: [exited(8 * MINUTE - SECOND), exited(4 * MINUTE - SECOND)],
+      expected: true,
+    },
+    {
+      scenario: 'starts failed for 50 min until 10 min ago',
+      tasks: [exited(HOUR), exited(10 * MINUTE)],
+      expected: false,
+    },
+    {
+      scenario: 'starts failed for 50 min until less ago',
+      tasks: [exited(HOUR), exited(10 * MINUTE - SECOND)],
+      expected: true,
+    },
+    {
+      scenario: 'the newest never ran, so ECS itself waits',
+      tasks: [exited(HOUR), failed(1, SECOND)],
+      expected: false,
+    },
+    {
+      scenario: 'the newest had another revision',
+      tasks: [exited(HOUR), exited(SECOND, { taskDefinitionArn: 'cpu:0' })],
+      expected: false,
+    },
+  ])('lasts ($expected) if $scenario', ({ tasks, expected }) => expect(paused(...tasks)).toBe(expected));
 });

@@ -57,6 +57,8 @@ function sightOf({ daemon, job, unread }: Row): OrganizationReadings | undefined
   });
 }
 
+const ON_TIME = { isLate: false, isFailing: false };
+
 function read(row: Row) {
   const organization = sightOf(row);
   return deriveTaskView({
@@ -66,6 +68,7 @@ function read(row: Row) {
     index: organization && indexDaemons(organization, NOW),
     now: NOW,
     protection: row.lease === null ? undefined : aLease(row.lease ?? released),
+    ...ON_TIME,
   });
 }
 
@@ -134,7 +137,7 @@ it('offers the tags of the daemon, or those of the pool without a daemon', () =>
   const pool = aPool({ tags: { cluster: 'gpu' } });
   const organization = anOrganization({ daemons: reading([aDaemon({ tags: { cluster: 'tpu' } })]) });
   const index = indexDaemons(organization, NOW);
-  const input = { task: aTask(), pool, organization, index, now: NOW, protection: aLease() };
+  const input = { task: aTask(), pool, organization, index, now: NOW, protection: aLease(), ...ON_TIME };
   const seen = deriveTaskView(input);
   const unseen = deriveTaskView({ ...input, index: undefined });
   expect([seen.offers.cluster, unseen.offers.cluster]).toEqual(['tpu', 'gpu']);

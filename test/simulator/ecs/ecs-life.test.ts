@@ -239,7 +239,7 @@ describe('the service scheduler', () => {
     expect(world.tasks()).toHaveLength(200);
   });
 
-  it('backs off up to 15 min after consecutive failed starts, and recovers', () => {
+  it('backs off up to 27 min after consecutive failed starts, and recovers', () => {
     const world = new Fixture();
     const reason = 'CannotPullContainerError: pull image manifest has been retried 5 time(s)';
     world.ecs.failStarts(world.service.identity.name, reason);
@@ -250,10 +250,10 @@ describe('the service scheduler', () => {
     world.pass(2 * HOUR);
     const before = world.ecs.counts().launched;
     world.pass(2 * HOUR);
-    expect(world.ecs.counts().launched - before).toBeLessThanOrEqual(8);
-    expect(world.ecs.counts().launched - before).toBeGreaterThanOrEqual(7);
+    expect(world.ecs.counts().launched - before).toBeLessThanOrEqual(5);
+    expect(world.ecs.counts().launched - before).toBeGreaterThanOrEqual(4);
     world.ecs.failStarts(world.service.identity.name);
-    world.pass(17 * MINUTE);
+    world.pass(29 * MINUTE);
     expect(world.running()).toHaveLength(1);
     world.ecs.failStarts(world.service.identity.name, reason);
     world.container(world.firstTask()).host.exit(0);

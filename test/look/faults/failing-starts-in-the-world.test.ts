@@ -1,0 +1,125 @@
+/** Tasks that do not start as they should: frozen, with a deleted key, without a registry. */
+import { describe, expect, it } from 'vitest';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
+import { type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
+
+const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 40 };
+
+async function start(pool: Partial<LabPool> = {}) {
+  const lab = await startLongLab({ pools: [{ ...cpu, ...pool }] });
+  const { world, run } = lab;
+  return {
+    ...lab,
+    addJobs: (count: number) => {
+      for (let index = 0; index < count; index++)
+        world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: MINUTE_MS });
+    },
+    look: (minutes: number) => run(60 * minutes, lab.ports(), 10),
+    failStarts: (reason?: string) => world.ecs.failStarts(world.service('cpu').identity.name, reason),
+  };
+}
+
+const launched = ({ world }: Lab): number => world.ecs.counts().launched;
+
+/** The longest wait of a job for a daemon, in minutes; infinite while one waits. */
+function longestWait({ world }: Lab): number {
+  const waits = world.coderd
+    .jobs()
+    .map(({ createdAt, startedAt = Number.POSITIVE_INFINITY }) => startedAt - createdAt);
+  return Math.max(...waits) / MINUTE_MS;
+}
+
+describe('a task that freezes as soon as it runs', () => {
+  it('makes its job wait for four starts at most, where starts were learned', async () => {
+    const on = await start();
+    on.addJobs(3);
+    await on.look(5);
+    on.world.ecs.freezing = 1;
+    on.addJobs(1);
+    await on.look(2);
+    on.world.ecs.freezing = 0;
+    const looks = await on.look(8);
+    expect(longestWait(on)).toBeLessThan(6);
+    expect(launched(on)).toBe(5);
+    expect(looks.flatMap(({ plan }) => plan.findings)).toContainEqual(
+      expect.objectContaining({ code: 'starts-failing', pool: 'cpu', tasks: 1 }),
+    );
+    await on.look(20);
+    expect(on.world.service('cpu').state.desiredCount).toBe(0);
+  });
+
+  it('costs one task at a time if all tasks freeze', async () => {
+    const on = await start();
+    on.addJobs(3);
+    await on.look(5);
+    on.world.ecs.freezing = 1;
+    on.addJobs(5);
+    await on.look(25);
+    expect(launched(on)).toBeLessThanOrEqual(3 + 2 * 5 + 4);
+  });
+});
+
+describe('a pool whose key was deleted', () => {
+  it('gets one task at a time, and its failed tasks are given up before ECS replaces them', async () => {
+    const on = await start();
+    on.world.deleteKey('cpu');
+    on.addJobs(20);
+    const looks = await on.look(20);
+    expect(launched(on)).toBeLessThanOrEqual(45);
+    const [plan] = looks.at(-1)?.plan.pools ?? [];
+    expect(plan?.why).toContainEqual(expect.objectContaining({ code: 'starts-failing', wanted: 20 }));
+    on.world.renewKey('cpu');
+    await on.look(15);
+    expect(on.world.coderd.jobs().map(({ status }) => status)).not.toContain('pending');
+  });
+
+  it('tries again less often while three jobs an hour come', async () => {
+    const on = await start();
+    on.world.deleteKey('cpu');
+    for (let jobs = 0; jobs < 9; jobs++) {
+      on.addJobs(1);
+      await on.look(20);
+    }
+    expect(launched(on)).toBeLessThanOrEqual(30);
+  });
+
+  it('starts a task at once when it gets a new key', async () => {
+    const on = await start();
+    on.world.deleteKey('cpu');
+    on.addJobs(1);
+    await on.look(29);
+    on.world.renewKey('cpu');
+    await on.look(5);
+    on.addJobs(1);
+    await on.look(6);
+    const last = on.world.coderd.jobs().at(-1);
+    expect((last?.startedAt ?? Number.POSITIVE_INFINITY) - (last?.createdAt ?? 0)).toBeLessThan(
+      5 * MINUTE_MS,
+    );
+  });
+});
+
+describe('an outage of the registry for two minutes', () => {
+  it('costs ten jobs five minutes, because few tasks fail before ECS waits', async () => {
+    const on = await start();
+    on.failStarts('CannotPullContainerError: pull image manifest has been retried 7 time(s)');
+    on.addJobs(10);
+    await on.look(2);
+    on.failStarts();
+    await on.look(10);
+    expect(longestWait(on)).toBeLessThan(6);
+  });
+
+  it('lets few tasks start for jobs that come after a failed start', async () => {
+    const on = await start();
+    on.failStarts('CannotPullContainerError: pull image manifest has been retried 7 time(s)');
+    on.addJobs(1);
+    await on.look(1);
+    on.addJobs(10);
+    await on.look(1);
+    expect(launched(on)).toBeLessThanOrEqual(4);
+    on.failStarts();
+    await on.look(5);
+    expect(longestWait(on)).toBeLessThan(5);
+  });
+});
