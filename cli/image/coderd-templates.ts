@@ -6,7 +6,7 @@ import {
   type ListedTemplate,
   listTemplates,
 } from '../../lambda/adapters/coderd/forecast/template-versions.ts';
-import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { CoderdError, type CoderdHttp, wholeList } from '../../lambda/adapters/coderd/http/http.ts';
 import { readFile, readVersion } from '../../lambda/adapters/coderd/templates.ts';
 import { SecretError } from '../../lambda/adapters/secrets/secrets.ts';
 import { by, partition } from '../../lambda/decision/model/collections.ts';
@@ -83,7 +83,7 @@ async function listVersions(
 
 async function list(http: CoderdHttp, signal: AbortSignal): Promise<readonly ListedTemplate[]> {
   try {
-    return (await listTemplates(http, signal)).value;
+    return wholeList((await listTemplates(http, signal)).value);
   } catch (cause) {
     if (cause instanceof SecretError) throw new InputError(cause.message, { cause });
     throw new InputError(`listing templates: ${messageOf(cause)}`, { cause });

@@ -34,12 +34,13 @@ export function checkWritable(file: string, inputs: readonly (string | undefined
   if (taken !== undefined) refuse('it is the input file');
 }
 
-/** The old content stays until the new one is complete. 500 MB and more come in pieces. Throws InputError. */
+/** The old content stays until the new one is complete. 500 MB and more come in pieces. Follows no link of another user at `.part`. Throws InputError. */
 export function writeWhole(file: string, text: string | Iterable<string>): void {
   checkWritable(file);
   const target = existsSync(file) ? realpathSync(file) : file;
   const part = `${target}.part`;
   try {
+    rmSync(part, { force: true }); // of a run that was killed, or a link
     writePieces(part, typeof text === 'string' ? [text] : text);
     renameSync(part, target);
   } catch (cause) {
@@ -51,7 +52,7 @@ export function writeWhole(file: string, text: string | Iterable<string>): void 
 }
 
 function writePieces(file: string, pieces: Iterable<string>): void {
-  const descriptor = openSync(file, 'w');
+  const descriptor = openSync(file, 'wx');
   try {
     for (const piece of joined(pieces)) writeFileSync(descriptor, piece);
   } finally {

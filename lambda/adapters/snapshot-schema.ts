@@ -24,6 +24,7 @@ const reading = <T extends z.ZodType>(item: T) =>
     takenAt: time.optional(),
     limit: z.int().optional(),
     items: z.array(item),
+    leftOut: z.array(z.object({ row: z.string(), why: z.string(), of: z.string().optional() })).optional(),
   });
 
 export const stockChoiceSchema = z.object({

@@ -200,7 +200,7 @@ function unreadSentence(finding: UnreadFinding): string {
 function consequence(finding: Finding): string {
   switch (finding.code) {
     case 'jobs-truncated':
-      return '. The oldest pending jobs are missing';
+      return finding.leftOut === undefined ? '. The oldest pending jobs are missing' : '';
     case 'workspaces-stale':
     case 'templates-stale':
       return `. Using the list of ${finding.takenAt === undefined ? 'an earlier look' : timeText(finding.takenAt)}`;

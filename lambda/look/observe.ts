@@ -166,7 +166,7 @@ function unknownOrganization(name: string, known: Reading<Organization>): Organi
           error: unlisted(name, known.items),
           items: [],
         }
-      : { status: known.status, error: known.error, items: [] };
+      : { status: known.status === 'truncated' ? 'failed' : known.status, error: known.error, items: [] };
   return { id: name as OrganizationId, name, jobs: missing, daemons: missing, previousJobs: missing };
 }
 

@@ -1,5 +1,6 @@
 /** Parses each object of a list only once (simulator/coderd/queries/rows.ts). */
 import * as z from 'zod';
+import { rowSchemas } from '../../lambda/adapters/shared/rows.ts';
 
 const parsed = new WeakMap<z.ZodType, WeakMap<object, unknown>>();
 
@@ -10,6 +11,11 @@ export function parseOnce<T extends z.ZodType>(schema: T, value: unknown): z.Zod
 
 /** Undefined if the value has no lists, or something in it does not fit. */
 function remembered(schema: z.ZodType, value: unknown): unknown {
+  const row = rowSchemas.get(schema);
+  if (row !== undefined && Array.isArray(value)) {
+    const items = itemsOf(row, value);
+    return items && { items, leftOut: [] };
+  }
   if (schema instanceof z.ZodArray && Array.isArray(value))
     return itemsOf(schema.element as z.ZodType, value);
   if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null) return undefined;

@@ -110,6 +110,8 @@ export class CoderdModel implements DaemonServer {
   readonly workspaces: WorkspaceTable;
   readonly prebuilds: Prebuilds;
   licence: Licence;
+  /** Ids of jobs, daemons, workspaces and templates whose rows in lists lack what their readers need. */
+  readonly unreadable = new Set<string>();
   /** Changes as with a restart of coderd with another one. */
   psk: string | undefined;
   readonly #random: Random;

@@ -92,6 +92,12 @@ function listServices(model: EcsModel, request: z.output<typeof listServicesRequ
 
 function describeServices(model: EcsModel, request: z.output<typeof describeServicesRequest>) {
   checkCount('Services', request.services, 10);
+  const short = request.services.find((named) => /:service\/[^/]+$/.test(named));
+  if (short !== undefined)
+    throw new AwsError(
+      'AccessDeniedException',
+      `not authorized to perform: ecs:DescribeServices on resource: ${short}`,
+    );
   const byName = new Map(model.services().map((service) => [service.identity.name, service]));
   const tasks = Map.groupBy(tasksSeen(model), ({ task }) => task.identity.serviceName);
   const services: object[] = [];
@@ -103,13 +109,12 @@ function describeServices(model: EcsModel, request: z.output<typeof describeServ
       failures.push(missing(fullArn(model, 'service', named)));
       continue;
     }
-    services.push(
-      wireService(model.clusterArn, service, {
-        state,
-        tasks: tasks.get(service.identity.name) ?? [],
-        withTags: request.include?.includes('TAGS') ?? false,
-      }),
-    );
+    const row = wireService(model.clusterArn, service, {
+      state,
+      tasks: tasks.get(service.identity.name) ?? [],
+      withTags: request.include?.includes('TAGS') ?? false,
+    });
+    services.push(model.unreadable.has(service.identity.name) ? { ...row, desiredCount: undefined } : row);
   }
   return { services, failures };
 }
@@ -141,7 +146,8 @@ function describeTasks(model: EcsModel, request: z.output<typeof describeTasksRe
     const task = model.findTask(named);
     const state = task && model.seen(task.states);
     if (task === undefined || state === undefined) return { failure: missing(fullArn(model, 'task', named)) };
-    return { task: wireTask(model.clusterArn, task, state) };
+    const row = wireTask(model.clusterArn, task, state);
+    return { task: model.unreadable.has(task.identity.id) ? { ...row, lastStatus: undefined } : row };
   });
   return {
     tasks: found.flatMap(({ task }) => task ?? []),
@@ -192,9 +198,11 @@ function protectionAnswer(
     const task = model.findTask(named);
     const reason = task === undefined ? 'MISSING' : refuse(task);
     const protection = task && (view === 'now' ? task.protections.latest : model.seen(task.protections));
-    if (task !== undefined && reason === undefined && protection !== undefined)
-      protectedTasks.push(wireProtection(task, protection));
-    else {
+    if (task !== undefined && reason === undefined && protection !== undefined) {
+      const row = wireProtection(task, protection);
+      const isBroken = view === 'lagging' && model.unreadable.has(task.identity.id);
+      protectedTasks.push(isBroken ? { ...row, protectionEnabled: undefined } : row);
+    } else {
       const arn = fullArn(model, 'task', named);
       failures.push({ arn, reason: reason ?? 'MISSING', detail: DETAILS[reason ?? 'MISSING'] });
     }

@@ -73,6 +73,8 @@ export type NewService = {
   readonly maximumPercent?: number | undefined;
   /** With a deferred clean-up. @default none: a deployment ends when no old task is left */
   readonly earlySuccessPercent?: number | undefined;
+  /** Its ARN has the old format, without the cluster, so that no policy on the cluster's services allows reads. */
+  readonly hasShortArn?: boolean;
 };
 
 const ARN_PREFIX = 'arn:aws:ecs:eu-central-1:123456789012';
@@ -91,6 +93,8 @@ export class EcsModel {
   agentFaults: AgentFaults = { failing: 0, losing: 0 };
   /** For these UpdateTaskProtection refuses the whole call, without an answer for the other tasks. */
   readonly refusingTasks = new Set<string>();
+  /** Ids of tasks and names of services whose rows lack what their readers need; of tasks also the protection. */
+  readonly unreadable = new Set<string>();
   /** While set, AWS takes back this share of the new tasks on Spot, so long after their start. */
   reclaims: { readonly share: number; readonly afterMs: readonly [from: number, to: number] } | undefined;
   /** This share of the tasks freezes as soon as it runs. */
@@ -206,7 +210,7 @@ export class EcsModel {
 
   createService(spec: NewService): EcsService {
     const identity = {
-      arn: `${ARN_PREFIX}:service/${this.clusterName}/${spec.name}` as ServiceArn,
+      arn: `${ARN_PREFIX}:service/${spec.hasShortArn ? '' : `${this.clusterName}/`}${spec.name}` as ServiceArn,
       name: spec.name,
       minimumHealthyPercent: spec.minimumHealthyPercent ?? 0,
       maximumPercent: spec.maximumPercent ?? 100,

@@ -166,7 +166,10 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       { answer: '', error: /200 with 0 characters that are not JSON/ },
       { answer: '<html>Sign in</html>', error: /are not JSON.*check that coder\.url is the URL of coderd/ },
       {
-        answer: JSON.stringify([job, { ...job, created_at: 'soon' }]),
+        answer: JSON.stringify([
+          { ...job, created_at: 'late' },
+          { ...job, created_at: 'soon' },
+        ]),
         error: /\[1\]\.created_at: expected an RFC 3339 time, saw "soon"/,
       },
       {

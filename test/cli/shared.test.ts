@@ -1,6 +1,6 @@
 /** What several commands share. */
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findLogGroup } from '../../cli/logs/function-log.ts';
@@ -93,6 +93,14 @@ it('keeps the old file when the text ends with an error', () => {
   expect(() => writeWhole(file, broken())).toThrow('broken');
   expect(readFileSync(file, 'utf8')).toBe('old');
   expect(readdirSync(folder)).toEqual(['trace.jsonl']);
+});
+
+it('replaces a link at its .part, and leaves the file behind it alone', () => {
+  const other = `${folder}/other`;
+  writeFileSync(other, 'of another');
+  symlinkSync(other, `${file}.part`);
+  writeWhole(file, 'new');
+  expect([file, other].map((name) => readFileSync(name, 'utf8'))).toEqual(['new', 'of another']);
 });
 
 it('gives one line for each unreadable list, including the forecast', () => {

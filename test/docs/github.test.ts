@@ -98,9 +98,11 @@ describe.each(FORMS)('%s', (file) => {
   });
 });
 
-it('updates the actions of the workflows before GitHub removes their Node', () => {
+it('updates packages, and actions before GitHub removes their Node', () => {
   const { updates } = z
     .object({ updates: z.array(z.object({ 'package-ecosystem': z.string(), directory: z.string() })) })
     .parse(readYaml('.github/dependabot.yml'));
-  expect(updates).toEqual([{ 'package-ecosystem': 'github-actions', directory: '/' }]);
+  expect(updates).toEqual(
+    ['github-actions', 'npm'].map((system) => ({ 'package-ecosystem': system, directory: '/' })),
+  );
 });

@@ -1,5 +1,4 @@
 /** Makes readings for a look from coderd's REST API (docs/internals/coder.md §1, §2, §12). */
-import * as z from 'zod';
 import type { EpochMs, JobId, OrganizationId } from '../../decision/model/brands.ts';
 import { batchesOf } from '../../decision/model/collections.ts';
 import type {
@@ -12,6 +11,7 @@ import type {
 } from '../../decision/model/snapshot.ts';
 import { compareVersion, filtersDaemons, OLDEST_SERVER } from '../../decision/model/version.ts';
 import type { Coderd, Organization, SeenJobs } from '../../look/ports.ts';
+import { joinRows, type Rows, rowsOf } from '../shared/rows.ts';
 import { Forecast } from './forecast/forecast.ts';
 import type { License } from './hourly.ts';
 import { CoderdError, type CoderdHttp, type Document } from './http/http.ts';
@@ -26,9 +26,9 @@ const IDS_A_REQUEST = 100;
 const DAEMON_MAX_AGE = '1h';
 
 // Building a schema takes longer than parsing a short list with it.
-const organizationList = z.array(organizationSchema);
-const daemonList = z.array(daemonSchema);
-const jobList = z.array(jobSchema);
+const organizationList = rowsOf(organizationSchema);
+const daemonList = rowsOf(daemonSchema);
+const jobList = rowsOf(jobSchema);
 
 export const ROLE =
   "the token's user needs the organization template admin role there, or a custom role with provisioner_jobs:read";
@@ -63,7 +63,7 @@ export class CoderdAdapter implements Coderd {
   buildInfo(): Promise<Reading<BuildInfo>> {
     return reading({ what: 'reading the build info' }, async () => {
       const { value, date } = await this.#http.get('/api/v2/buildinfo', {}, buildInfoSchema);
-      return { value: [value], date };
+      return { value: { items: [value], leftOut: [] }, date };
     });
   }
 
@@ -92,7 +92,7 @@ export class CoderdAdapter implements Coderd {
           this.#jobs(organization, { ids: batch.join(','), limit: '0' }),
         ),
       );
-      return { value: parts.flatMap(({ value }) => value), date: parts[0]?.date };
+      return { value: joinRows(parts.map(({ value }) => value)), date: parts[0]?.date };
     });
   }
 
@@ -128,10 +128,7 @@ export class CoderdAdapter implements Coderd {
     return this.#license?.at(now);
   }
 
-  #jobs(
-    organization: Organization,
-    query: Readonly<Record<string, string>>,
-  ): Promise<Document<readonly Job[]>> {
+  #jobs(organization: Organization, query: Readonly<Record<string, string>>): Promise<Document<Rows<Job>>> {
     return this.#http.get(listPath(organization, 'provisionerjobs'), query, jobList);
   }
 }

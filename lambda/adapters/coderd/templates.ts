@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { OrganizationId } from '../../decision/model/brands.ts';
 import type { Tags } from '../../decision/model/tags.ts';
 import { ActiveVersions, listTemplates } from './forecast/template-versions.ts';
-import type { CoderdHttp } from './http/http.ts';
+import { type CoderdHttp, wholeList } from './http/http.ts';
 import { templateVersionSchema } from './http/schemas.ts';
 
 export type TemplateTags = {
@@ -19,7 +19,7 @@ export async function readTemplateTags(
   http: CoderdHttp,
   signal: AbortSignal,
 ): Promise<readonly TemplateTags[]> {
-  const { value: listed } = await listTemplates(http, signal);
+  const listed = wholeList((await listTemplates(http, signal)).value);
   const ids = new Set(listed.map(({ active_version_id }) => active_version_id));
   const { known: tags, failures } = await new ActiveVersions(http).read(ids, signal);
   return listed.map(({ name, organization_id: organization, active_version_id: version }) => ({

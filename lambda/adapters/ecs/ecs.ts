@@ -26,9 +26,10 @@ import type { Protection, Reading, Service, Task } from '../../decision/model/sn
 import { placementEvents } from '../../decision/supply/placement.ts';
 import type { Ecs, Refusal } from '../../look/ports.ts';
 import { describeAwsError, THROTTLES } from '../shared/aws-calls.ts';
+import { joinRows, type Rows, readingOfRows } from '../shared/rows.ts';
 import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
 import { DesiredCounts } from './desired-counts.ts';
-import { protectionSchema, serviceSchema, taskSchema } from './schemas.ts';
+import { NO_POOL, protectionRows, serviceRows, taskRows } from './schemas.ts';
 
 const PAGE = 100;
 const SERVICES_A_CALL = 10;
@@ -42,9 +43,8 @@ const ASK_MINUTES = 1380;
 /** Of a task without a guard, renewed while it may have a job. A spare task stays for so long at most. */
 const PROTECT_MINUTES = 30;
 
-const serviceList = z.array(serviceSchema);
-const taskList = z.array(taskSchema);
-const protectionList = z.array(protectionSchema);
+/** ECS tags no service with an ARN of the old format, and no policy of ours has one (docs/internals/aws.md §2). */
+const LONG_ARN = /:service\/[^/]+\/[^/]+$/;
 
 type Scope = { readonly serviceName?: string };
 
@@ -92,10 +92,13 @@ export class EcsAdapter implements Ecs {
       const parts = await Promise.all(
         batchesOf(arns, SERVICES_A_CALL).map((batch) => this.#describeServices(batch)),
       );
-      const tagged = parts.flat().filter(({ tags }) => tags.some(({ key }) => key === POOL_TAG));
+      const rows = joinRows(parts);
+      const leftOut = rows.leftOut.filter(({ of }) => of !== NO_POOL);
+      const tagged = rows.items.filter(({ tags }) => tags.some(({ key }) => key === POOL_TAG));
       // Later looks of this invocation describe only services of pools.
-      this.#arns = Promise.resolve(tagged.map(({ serviceArn }) => serviceArn));
-      return now === undefined ? tagged : tagged.map((service) => this.#counts.compare(service, now));
+      if (leftOut.length === 0) this.#arns = Promise.resolve(tagged.map(({ serviceArn }) => serviceArn));
+      const items = now === undefined ? tagged : tagged.map((service) => this.#counts.compare(service, now));
+      return { items, leftOut };
     });
   }
 
@@ -111,7 +114,11 @@ export class EcsAdapter implements Ecs {
         batchesOf(arns, TASKS_A_CALL).map((batch) => this.#describeTasks(batch)),
       );
       const groups = new Set(names.map((name) => `service:${name}`));
-      return parts.flat().filter(({ group }) => group !== undefined && groups.has(group));
+      const { items, leftOut } = joinRows(parts);
+      return {
+        items: items.filter(({ group }) => group !== undefined && groups.has(group)),
+        leftOut: leftOut.filter(({ of }) => of === undefined || groups.has(of)),
+      };
     });
   }
 
@@ -120,7 +127,7 @@ export class EcsAdapter implements Ecs {
       const parts = await Promise.all(
         batchesOf(tasks, TASKS_A_CALL).map((batch) => this.#readProtections(batch)),
       );
-      return parts.flat();
+      return joinRows(parts);
     });
   }
 
@@ -187,10 +194,10 @@ export class EcsAdapter implements Ecs {
     const arns: string[] = [];
     const pages = paginateListServices({ client: this.#client, pageSize: PAGE }, { cluster: this.cluster });
     for await (const page of pages) arns.push(...(page.serviceArns ?? []));
-    return [...new Set(arns)];
+    return [...new Set(arns)].filter((arn) => LONG_ARN.test(arn));
   }
 
-  async #describeServices(services: readonly string[]): Promise<readonly Service[]> {
+  async #describeServices(services: readonly string[]): Promise<Rows<Service>> {
     const command = new DescribeServicesCommand({
       cluster: this.cluster,
       services: [...services],
@@ -205,8 +212,9 @@ export class EcsAdapter implements Ecs {
       { step: 'deserialize' },
     );
     const answer = await this.#client.send(command);
-    const described = this.#parse('DescribeServices', serviceList, answer.services);
-    return described.map((service) => ({ ...service, events: placementEvents(service.events ?? []) }));
+    const { items, leftOut } = this.#parse('DescribeServices', serviceRows, answer.services);
+    const withEvents = (service: Service) => ({ ...service, events: placementEvents(service.events ?? []) });
+    return { items: items.map(withEvents), leftOut };
   }
 
   /** Desired status RUNNING includes the tasks that are still starting (docs/internals/aws.md §2). */
@@ -224,19 +232,19 @@ export class EcsAdapter implements Ecs {
     return arns;
   }
 
-  async #describeTasks(tasks: readonly string[]): Promise<readonly Task[]> {
+  async #describeTasks(tasks: readonly string[]): Promise<Rows<Task>> {
     const answer = await this.#client.send(
       new DescribeTasksCommand({ cluster: this.cluster, tasks: [...tasks] }),
     );
-    return this.#parse('DescribeTasks', taskList, answer.tasks);
+    return this.#parse('DescribeTasks', taskRows, answer.tasks);
   }
 
   /** ECS returns tasks that have stopped since in `failures[]`. They have no protection to report. */
-  async #readProtections(tasks: readonly TaskArn[]): Promise<readonly Protection[]> {
+  async #readProtections(tasks: readonly TaskArn[]): Promise<Rows<Protection>> {
     const answer = await this.#client.send(
       new GetTaskProtectionCommand({ cluster: this.cluster, tasks: [...tasks] }),
     );
-    return this.#parse('GetTaskProtection', protectionList, answer.protectedTasks);
+    return this.#parse('GetTaskProtection', protectionRows, answer.protectedTasks);
   }
 
   #parse<T extends z.ZodType>(operation: string, schema: T, value: unknown): z.output<T> {
@@ -264,9 +272,9 @@ function isRefusal(cause: unknown): boolean {
 }
 
 /** Runs one reading. Does not throw: an error becomes the status and the error message. */
-async function reading<T>(what: string, read: () => Promise<readonly T[]>): Promise<Reading<T>> {
+async function reading<T>(what: string, read: () => Promise<Rows<T>>): Promise<Reading<T>> {
   try {
-    return { status: 'ok', items: await read() };
+    return readingOfRows(what, await read());
   } catch (cause) {
     const { reason, isForbidden } = describeAwsError(cause);
     return { status: isForbidden ? 'forbidden' : 'failed', error: `${what}: ${reason}`, items: [] };

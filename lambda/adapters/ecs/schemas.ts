@@ -1,6 +1,8 @@
 /** Schemas of ECS's answers, with the fields that the project uses. Names and times are those of the SDK. */
 import * as z from 'zod';
 import type { ServiceArn, TaskArn } from '../../decision/model/brands.ts';
+import { POOL_TAG } from '../../decision/model/service-tags.ts';
+import { rowsOf, textAt } from '../shared/rows.ts';
 import { time } from '../shared/time.ts';
 
 const taskArn = z.string() as unknown as z.ZodType<TaskArn, TaskArn>;
@@ -70,3 +72,17 @@ export const protectionSchema = z.object({
   protectionEnabled: z.boolean(),
   expirationDate: time.optional(),
 });
+
+export const serviceRows = rowsOf(serviceSchema, poolIn);
+export const taskRows = rowsOf(taskSchema, (row) => textAt(row, 'group'));
+export const protectionRows = rowsOf(protectionSchema, (row) => textAt(row, 'taskArn'));
+
+const tagList = z.object({ tags: z.array(z.object({ key: z.string(), value: z.string() })) });
+/** Of a service that is not a pool's. */
+export const NO_POOL = '';
+
+/** The pool of a service of which something else cannot be read. */
+function poolIn(row: unknown): string | undefined {
+  const { data } = tagList.safeParse(row);
+  return data && (data.tags.find(({ key }) => key === POOL_TAG)?.value ?? NO_POOL);
+}

@@ -8,7 +8,7 @@ import {
   paginateListSecrets,
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
 import { unique } from '../../decision/model/collections.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
@@ -22,6 +22,7 @@ import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../decision/model/service-ta
 import type { Reading } from '../../decision/model/snapshot.ts';
 import type { SecretList, WantedSecret } from '../../look/ports.ts';
 import { isDenied } from '../shared/aws-calls.ts';
+import { joinRows, type Rows, readingOfRows, rowsOf } from '../shared/rows.ts';
 import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
 import { type ListedSecret, listedSecretSchema, versionsSchema } from './schemas.ts';
 import { SecretError } from './secrets.ts';
@@ -30,6 +31,9 @@ const REFRESH_MS = 60_000;
 /** A look does not wait longer: without this list everything else works. */
 const PATIENCE_MS = 3_000;
 const PAGE = 100;
+const LISTING = 'listing the secrets of the pools';
+
+const secretRows = rowsOf(listedSecretSchema);
 const OWN_TAGS: ReadonlySet<string> = new Set([POOL_TAG, STACK_TAG, KEY_ID_TAG]);
 
 /** The newest entry of a secret, and the stages of its versions by id. */
@@ -57,10 +61,12 @@ export class SecretMetadata implements SecretList {
   async #refresh(wanted: readonly WantedSecret[], now: EpochMs): Promise<Reading<SecretEntry>> {
     const abortSignal = AbortSignal.timeout(PATIENCE_MS);
     try {
-      const listed = await this.#list(wanted, abortSignal);
+      const { items: listed, leftOut } = await this.#list(wanted, abortSignal);
       const dated = await Promise.all(listed.map((entry) => this.#date(entry, wanted, abortSignal)));
       const items = dated.map(({ entry }) => entry);
       const failed = dated.find(({ cause }) => cause !== undefined);
+      if (failed === undefined && leftOut.length > 0)
+        return { ...readingOfRows(LISTING, { items, leftOut }), status: 'failed', takenAt: now };
       return failed === undefined
         ? { status: 'ok', takenAt: now, items }
         : {
@@ -69,26 +75,28 @@ export class SecretMetadata implements SecretList {
             items,
           };
     } catch (cause) {
-      const failure = failureOf('listing the secrets of the pools', cause);
+      const failure = failureOf(LISTING, cause);
       const { items, takenAt } = this.#latest;
       const isUsable = failure.status === 'failed' && takenAt !== undefined;
       return isUsable ? { ...failure, status: 'stale', takenAt, items } : { ...failure, items: [] };
     }
   }
 
-  async #list(wanted: readonly WantedSecret[], abortSignal: AbortSignal): Promise<readonly ListedSecret[]> {
+  async #list(wanted: readonly WantedSecret[], abortSignal: AbortSignal): Promise<Rows<ListedSecret>> {
     const lists = await Promise.all(
       filtersFor(wanted).map(async (Filters) => {
-        const found: ListedSecret[] = [];
+        const found: Rows<ListedSecret>[] = [];
         const config = { client: this.#client, pageSize: PAGE };
         for await (const page of paginateListSecrets(config, { Filters }, { abortSignal }))
-          found.push(...parse('ListSecrets', z.array(listedSecretSchema), page.SecretList));
-        return found;
+          found.push(parse('ListSecrets', secretRows, page.SecretList));
+        return joinRows(found);
       }),
     );
     // the name of a tagged secret may match too
-    const listed = unique(lists.flat(), ({ ARN }) => ARN);
-    return [...new Set(wanted.flatMap((it) => findSecret(listed, it, it) ?? []))];
+    const { items, leftOut } = joinRows(lists);
+    const listed = unique(items, ({ ARN }) => ARN);
+    const own = [...new Set(wanted.flatMap((it) => findSecret(listed, it, it) ?? []))];
+    return { items: own, leftOut: unique(leftOut, ({ row }) => row) };
   }
 
   /** Adds the versions if a task may have been created before the last change. */

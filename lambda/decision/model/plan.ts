@@ -411,10 +411,13 @@ type InOrganization = { organization: string };
 type OfTags = InOrganization & { tags: Tags };
 
 /** Lists that are incomplete or unavailable, if the error is known. */
-type UnreadFields = Record<ReadingDoubt, { organization?: string | undefined; error?: string | undefined }> &
-  Record<`${ForecastReadingName}-${Exclude<ReadingStatus, 'ok'>}`, InOrganization & Unread> &
+type UnreadFields = Record<ReadingDoubt, { organization?: string | undefined } & Incomplete> &
+  Record<`${ForecastReadingName}-${Exclude<ReadingStatus, 'ok'>}`, InOrganization & Incomplete & Unread> &
   /** Without this list a changed secret replaces no task. */
   Record<`secrets-${Exclude<ReadingStatus, 'ok' | 'truncated'>}`, Unread>;
+
+/** `leftOut`: how many rows could not be read. */
+type Incomplete = { error?: string | undefined; leftOut?: number | undefined };
 
 /** `takenAt`: the time of the older reading that is used instead. */
 type Unread = { error?: string | undefined; takenAt?: IsoTime | undefined };

@@ -10,7 +10,7 @@ import type { TagSet, Tags } from './tags.ts';
 type Maybe<T> = T | null | undefined;
 
 /**
- * How complete a list is. `ok`: complete. `truncated`: the server has more items. `forbidden`:
+ * How complete a list is. `ok`: complete. `truncated`: the server has more items, or some cannot be read. `forbidden`:
  * coderd answered 404 or 403. `failed`: there was no usable answer, see `error`. `stale`: the list
  * is from an earlier look, see `takenAt`.
  */
@@ -25,6 +25,17 @@ export type Reading<T> = {
   /** The limit of the request; 0: no limit. */
   readonly limit?: number | undefined;
   readonly items: readonly T[];
+  /** The rows that could not be read. Then the list is `truncated`. */
+  readonly leftOut?: readonly LeftOutRow[] | undefined;
+};
+
+/** A row of a list that could not be read. */
+export type LeftOutRow = {
+  /** Its name, id or ARN. */
+  readonly row: string;
+  readonly why: string;
+  /** The pool of a service, the service of a task, or the organization. Undefined: unknown. */
+  readonly of?: string | undefined;
 };
 
 /** `pending`, `running`, … Unknown values are accepted. */

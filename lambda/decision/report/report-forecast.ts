@@ -134,12 +134,13 @@ function readingFinding(
   organization: string,
 ): readonly Finding[] {
   if (reading === undefined || reading.status === 'ok') return [];
-  const { status, error, takenAt } = reading;
+  const { status, error, takenAt, leftOut } = reading;
   return [
     {
       code: `${name}-${status}`,
       organization,
       error,
+      ...(leftOut && { leftOut: leftOut.length }),
       ...(takenAt === undefined ? {} : { takenAt: isoTime(takenAt) }),
     },
   ];

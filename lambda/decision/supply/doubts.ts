@@ -5,6 +5,7 @@ import type { Doubt, Finding, ReadingName } from '../model/plan.ts';
 import type { Daemon, OrganizationReadings, Reading, ReadingStatus, Snapshot } from '../model/snapshot.ts';
 import { compareVersion, OLDEST_SERVER } from '../model/version.ts';
 import { isAlive, workerOf } from './daemons.ts';
+import { type ClusterLists, listsFor } from './left-out.ts';
 import { awsTimeOf, type PoolView } from './supply.ts';
 
 export type Doubts = {
@@ -20,18 +21,24 @@ export function deriveDoubts(pools: readonly PoolView[], snapshot: Snapshot): Do
   const ofOrganization = new Map(
     organizations.map((item) => [item, judgeOrganization(item, pools, snapshot)]),
   );
-  const everywhere = [...judgeServer(snapshot), ...judgeClocks(snapshot), ...judgeCluster(snapshot)];
+  const everywhere = [...judgeServer(snapshot), ...judgeClocks(snapshot), ...judgeTaskTimes(snapshot)];
   return {
     doubtsOf: (view) => {
       const { organization } = view;
       const own = organization === undefined ? [unknownOrganization(view)] : ofOrganization.get(organization);
-      const found = [...(own ?? []), ...everywhere, ...judgePool(view)];
+      const found = [
+        ...(own ?? []),
+        ...everywhere,
+        ...judgeLists(listsFor(view, snapshot.ecs)),
+        ...judgePool(view),
+      ];
       return [...new Set([...found.map(({ code }) => code), ...pausedScaleIn(view)])];
     },
     findings: [
       ...unknownOrganizations(pools),
       ...organizations.flatMap((organization) => ofOrganization.get(organization) ?? []),
       ...everywhere,
+      ...judgeLists(snapshot.ecs),
       ...pools.flatMap(judgePool),
     ],
   };
@@ -55,17 +62,20 @@ function judgeOrganization(
   ];
 }
 
-function judgeCluster(snapshot: Snapshot): readonly DoubtFinding[] {
-  const { ecs } = snapshot;
-  const now = awsTimeOf(snapshot);
-  const newest = ecs.tasks.items.map(({ startedAt, createdAt }) => startedAt ?? createdAt ?? now);
-  const seconds = secondsAhead(newest, now);
+function judgeLists({ services, tasks, protections }: ClusterLists): readonly DoubtFinding[] {
   return [
-    ...judgeReading('services', ecs.services),
-    ...judgeReading('tasks', ecs.tasks),
-    ...judgeReading('protections', ecs.protections),
-    ...(seconds > 0 ? [{ code: 'clocks-differ', where: 'tasks', seconds } as const] : []),
+    ...judgeReading('services', services),
+    ...judgeReading('tasks', tasks),
+    ...judgeReading('protections', protections),
   ];
+}
+
+function judgeTaskTimes(snapshot: Snapshot): readonly DoubtFinding[] {
+  const now = awsTimeOf(snapshot);
+  const { items } = snapshot.ecs.tasks;
+  const newest = items.map(({ startedAt, createdAt }) => startedAt ?? createdAt ?? now);
+  const seconds = secondsAhead(newest, now);
+  return seconds > 0 ? [{ code: 'clocks-differ', where: 'tasks', seconds }] : [];
 }
 
 function judgeReading(
@@ -74,8 +84,11 @@ function judgeReading(
   organization?: string,
 ): readonly DoubtFinding[] {
   const status = effectiveStatus(reading);
+  const { error, leftOut } = reading;
   const where = organization === undefined ? {} : { organization };
-  return status === 'ok' ? [] : [{ code: `${name}-${status}`, ...where, error: reading.error }];
+  return status === 'ok'
+    ? []
+    : [{ code: `${name}-${status}`, ...where, error, ...(leftOut && { leftOut: leftOut.length }) }];
 }
 
 /** As long as its limit: truncated, even if its status is ok (docs/internals/coder.md §1). */

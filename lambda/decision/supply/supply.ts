@@ -12,6 +12,7 @@ import { partsOf } from '../settings/parts.ts';
 import { type InForce, settingsInForce } from '../settings/settings-in-force.ts';
 import { type Credential, deriveCredentials } from './credentials.ts';
 import { type Claims, type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId } from './daemons.ts';
+import { listsOfTasks } from './left-out.ts';
 import { countOlder, type OlderTasks } from './older-tasks.ts';
 import { derivePlacement, type PlacementFailure } from './placement.ts';
 import { removedPools } from './removed-pools.ts';
@@ -141,7 +142,8 @@ function derivePoolView({
     tasks: () => tasksOfPool(pool, snapshot, byGroup),
   });
   const { busy, orphans } = judgeUnlisted(unlisted, { index, now: snapshot.takenAt });
-  const areTasksKnown = snapshot.ecs.tasks.status === 'ok';
+  const lists = listsOfTasks({ pool, service }, snapshot.ecs);
+  const areTasksKnown = lists.services.status === 'ok' && lists.tasks.status === 'ok';
   // ECS's running count limits the busy daemons whose tasks are missing from an incomplete list
   const unseen = areTasksKnown ? 0 : Math.max(0, Math.min(busy, (service?.runningCount ?? 0) - all.length));
   const inForce = withBlindFloor({ pool, minFrom }, { organization, tasks: all, now });

@@ -104,7 +104,21 @@ function route(given: {
     ids: segments.filter((_, index) => found.segments[index] === ID),
     body,
   };
-  return 'handle' in found ? found.handle(request) : inOrganization(found, segments[1] ?? '', request);
+  const answer =
+    'handle' in found ? found.handle(request) : inOrganization(found, segments[1] ?? '', request);
+  return model.unreadable.size === 0 ? answer : withUnreadable(answer, model.unreadable);
+}
+
+/** Fields that rows of jobs, daemons, workspaces and templates must have. */
+const BROKEN = { tags: 7, template_id: 7, active_version_id: 7 };
+
+function withUnreadable({ status, body }: Answer, unreadable: ReadonlySet<string>): Answer {
+  const broken = (rows: readonly object[]) =>
+    rows.map((row) => (unreadable.has(String(Reflect.get(row, 'id'))) ? { ...row, ...BROKEN } : row));
+  if (Array.isArray(body)) return { status, body: broken(body) };
+  const isPage = typeof body === 'object' && body !== null && 'workspaces' in body;
+  if (!isPage || !Array.isArray(body.workspaces)) return { status, body };
+  return { status, body: { ...body, workspaces: broken(body.workspaces) } };
 }
 
 function inOrganization({ about }: OrganizationRoute, segment: string, request: UserRequest): Answer {

@@ -11,6 +11,7 @@ import type {
   Workspace,
 } from '../../../decision/model/snapshot.ts';
 import type { Organization } from '../../../look/ports.ts';
+import { readingOfRows } from '../../shared/rows.ts';
 import type { CoderdHttp } from '../http/http.ts';
 import { failure, reading } from '../http/reading.ts';
 import { type RefusalEvidence, type Refused, readEvidence, readRefused } from './permissions.ts';
@@ -93,7 +94,8 @@ export class ForecastReading {
     const listed = new Set(workspaces.items.map(({ template_id }) => template_id));
     // If workspaces are missing, the forecast uses earlier ones, which need their tags.
     this.#templatesInUse = workspaces.status === 'failed' ? listed.union(this.#templatesInUse) : listed;
-    if (templates.status !== 'ok') return { known: new Map(), failures: new Map() };
+    if (templates.status !== 'ok' && templates.leftOut === undefined)
+      return { known: new Map(), failures: new Map() };
     const used = templates.items.filter(({ id }) => this.#templatesInUse.has(id));
     return this.#versions.read(new Set(used.map(({ active_version_id }) => active_version_id)), signal);
   }
@@ -114,36 +116,45 @@ async function readTemplates(
   now: EpochMs,
 ): Promise<Reading<ListedTemplate>> {
   const list = await reading({ what: 'listing templates', role }, () => listTemplates(http, signal));
-  return list.status === 'ok' ? { takenAt: now, ...list } : list;
+  return list.items.length === 0 && list.status !== 'ok' ? list : { takenAt: now, ...list };
 }
 
 /** Derives the readings of one organization from the lists of all organizations. */
 function readingsOf(organization: Organization, lists: Lists): ForecastReadings {
   const { workspaces, templates, versions, presetNames, refused } = lists;
-  const owned = ({ organization_id }: Workspace | Template): boolean => organization_id === organization.id;
   const hasTemplates = !refused('template', organization.id);
-  const own = hasTemplates ? templates.items.filter(owned) : [];
-  const ownWorkspaces = workspaces.items.filter(owned);
+  const ownTemplates = ownPart('listing templates', templates, organization);
+  const own = hasTemplates ? ownTemplates.items : [];
+  const ownWorkspaces = ownPart('listing workspaces', workspaces, organization);
   const tags = own.flatMap(({ id, active_version_id }) => {
     const known = versions.known.get(active_version_id);
     return known === undefined ? [] : [[id, known] as const];
   });
   return {
-    workspaces: refused('workspace', organization.id)
-      ? forbidden('workspaces', organization)
-      : { ...workspaces, items: ownWorkspaces },
+    workspaces: refused('workspace', organization.id) ? forbidden('workspaces', organization) : ownWorkspaces,
     templates: hasTemplates
       ? {
-          ...templates,
-          ...(templates.status === 'ok'
-            ? (unlisted(ownWorkspaces, own) ?? unreadVersion(own, versions))
+          ...ownTemplates,
+          ...(ownTemplates.status === 'ok'
+            ? (unlisted(ownWorkspaces.items, own) ?? unreadVersion(own, versions))
             : {}),
-          items: own,
         }
       : forbidden('templates', organization),
     activeVersionTags: Object.fromEntries(tags),
     ...(hasTemplates && Object.keys(presetNames).length > 0 ? { presetNames } : {}),
   };
+}
+
+/** A row that was left out concerns its organization; all, if nothing tells which one that is. */
+function ownPart<T extends Workspace | Template>(
+  what: string,
+  { leftOut, ...reading }: Reading<T>,
+  { id }: Organization,
+): Reading<T> {
+  const items = reading.items.filter(({ organization_id }) => organization_id === id);
+  if (leftOut === undefined) return { ...reading, items };
+  const own = leftOut.filter(({ of }) => of === undefined || of === id);
+  return { takenAt: reading.takenAt, ...readingOfRows(what, { items, leftOut: own }) };
 }
 
 type Truncation = Pick<Reading<Template>, 'status' | 'error'> | undefined;

@@ -3,7 +3,6 @@
  * (docs/internals/coder.md §10). `POST /api/v2/authcheck` tells them apart, and changes nothing.
  */
 
-import * as z from 'zod';
 import type { OrganizationId } from '../../../decision/model/brands.ts';
 import type {
   BuildInfo,
@@ -14,9 +13,13 @@ import type {
 } from '../../../decision/model/snapshot.ts';
 import { filtersDaemons } from '../../../decision/model/version.ts';
 import type { Organization } from '../../../look/ports.ts';
+import { rowsOf } from '../../shared/rows.ts';
 import type { CoderdHttp } from '../http/http.ts';
 import { reading } from '../http/reading.ts';
 import { authorizationSchema, daemonSchema, listPath, memberSchema } from '../http/schemas.ts';
+
+const memberList = rowsOf(memberSchema);
+const daemonList = rowsOf(daemonSchema);
 
 type ResourceType = 'workspace' | 'template';
 
@@ -72,11 +75,11 @@ export async function readEvidence(
   const query = { status: 'offline', max_age: MAX_AGE, limit: String(MOST_DAEMONS) };
   const readMembers = (): Promise<Reading<Member>> =>
     reading({ what: `listing members of organization "${name}"` }, () =>
-      http.get(listPath(organization, 'members'), {}, z.array(memberSchema), signal),
+      http.get(listPath(organization, 'members'), {}, memberList, signal),
     );
   const readDaemons = (): Promise<Reading<Daemon>> =>
     reading({ what: `listing offline daemons of organization "${name}"`, limit: MOST_DAEMONS }, () =>
-      http.get(listPath(organization, 'provisionerdaemons'), query, z.array(daemonSchema), signal),
+      http.get(listPath(organization, 'provisionerdaemons'), query, daemonList, signal),
     );
   // older servers list offline daemons with the others
   if (!filtersDaemons(build?.version)) return { members: await readMembers() };

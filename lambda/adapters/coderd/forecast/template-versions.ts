@@ -1,11 +1,17 @@
 /** A version never changes, so one request for each is enough (docs/internals/coder.md §10). */
 
-import * as z from 'zod';
+import type * as z from 'zod';
 import { unique } from '../../../decision/model/collections.ts';
 import type { Template, Workspace } from '../../../decision/model/snapshot.ts';
 import type { Tags } from '../../../decision/model/tags.ts';
+import { joinRows, type Rows } from '../../shared/rows.ts';
 import type { CoderdHttp, Document } from '../http/http.ts';
-import { listedTemplateSchema, presetsSchema, templateVersionSchema } from '../http/schemas.ts';
+import {
+  type listedTemplateSchema,
+  presetsSchema,
+  templateRows,
+  templateVersionSchema,
+} from '../http/schemas.ts';
 import { settleAll } from './settle-all.ts';
 
 type KnownVersions<T> = {
@@ -102,13 +108,11 @@ const LISTS = [{}, { q: 'deprecated:true' }] as const;
 export async function listTemplates(
   http: CoderdHttp,
   signal?: AbortSignal,
-): Promise<Document<readonly ListedTemplate[]>> {
+): Promise<Document<Rows<ListedTemplate>>> {
   const lists = await Promise.all(
-    LISTS.map((query) => http.get('/api/v2/templates', query, z.array(listedTemplateSchema), signal)),
+    LISTS.map((query) => http.get('/api/v2/templates', query, templateRows, signal)),
   );
-  const value = unique(
-    lists.flatMap((answer) => answer.value),
-    ({ id }) => id,
-  );
+  const { items, leftOut } = joinRows(lists.map((answer) => answer.value));
+  const value = { items: unique(items, ({ id }) => id), leftOut: unique(leftOut, ({ row }) => row) };
   return { value, date: lists[0]?.date };
 }

@@ -5,6 +5,7 @@
 import type { EpochMs } from '../../../decision/model/brands.ts';
 import { unique } from '../../../decision/model/collections.ts';
 import type { Reading, Workspace } from '../../../decision/model/snapshot.ts';
+import { joinRows, type Rows, readingOfRows } from '../../shared/rows.ts';
 import type { CoderdHttp, Document } from '../http/http.ts';
 import { failure } from '../http/reading.ts';
 import { workspacesPageSchema } from '../http/schemas.ts';
@@ -16,7 +17,7 @@ const PAGES_AT_ONCE = 8;
 /** One user may ask one endpoint 512 times a minute (docs/internals/coder.md §9), for each page twice. */
 const MOST_PAGES = 200;
 
-type Page = Document<{ readonly workspaces: readonly Workspace[]; readonly count: number }>;
+type Page = Document<{ readonly workspaces: Rows<Workspace>; readonly count: number }>;
 type Pages = readonly PromiseSettledResult<Page>[];
 
 /** The client, the time limit, and the advice about the role if coderd refuses. */
@@ -33,7 +34,7 @@ type Turn = { readonly now: EpochMs; readonly resumeAt: number };
 
 /** Page by page, once more if rows are missing. If a page fails, the reading is `failed` with the others. */
 export async function listWorkspaces(listing: Listing, { now, resumeAt }: Turn): Promise<ListedWorkspaces> {
-  const request = { what: 'listing workspaces', role: listing.role };
+  const request = { what: WHAT, role: listing.role };
   const [first] = await readPages(listing, [0]);
   if (first?.status !== 'fulfilled')
     return { list: { ...failure(request, first?.reason), items: [] }, resumeAt: 0 };
@@ -44,7 +45,7 @@ export async function listWorkspaces(listing: Listing, { now, resumeAt }: Turn):
   const broken = others.findIndex(isRejected);
   const failed = others[broken];
   if (failed !== undefined && isRejected(failed)) {
-    const part = { status: 'failed', takenAt, items: itemsOf(pages) } as const;
+    const part = { status: 'failed', takenAt, items: rowsIn(pages).items } as const;
     return { list: { ...failure(request, failed.reason), ...part }, resumeAt: offsets[broken] ?? 0 };
   }
   return { list: { takenAt, ...(await completed(listing, pages, value.count)) }, resumeAt: 0 };
@@ -59,15 +60,21 @@ function rotated(offsets: readonly number[], resumeAt: number): readonly number[
 
 /** The rows of the pages. If they are fewer than coderd's count, the rows of a second reading too. */
 async function completed(listing: Listing, pages: Pages, count: number): Promise<Reading<Workspace>> {
-  const once = itemsOf(pages);
-  if (once.length >= count) return { status: 'ok', items: once };
-  const items = itemsOf([...(await readPages(listing, offsetsOf(count))), ...pages]);
-  if (items.length >= count) return { status: 'ok', items };
+  const once = rowsIn(pages);
+  if (isWhole(once, count)) return readingOfRows(WHAT, once);
+  const rows = rowsIn([...(await readPages(listing, offsetsOf(count))), ...pages]);
+  if (isWhole(rows, count)) return readingOfRows(WHAT, rows);
   return {
     status: 'truncated',
-    error: `listing workspaces: coderd counts ${count} workspaces but lists ${items.length}; it omits those whose templates the token's user may not read, and the autoscaler reads at most ${MOST_PAGES * PAGE}`,
-    items,
+    error: `${WHAT}: coderd counts ${count} workspaces but lists ${rows.items.length}; it omits those whose templates the token's user may not read, and the autoscaler reads at most ${MOST_PAGES * PAGE}`,
+    items: rows.items,
   };
+}
+
+const WHAT = 'listing workspaces';
+
+function isWhole({ items, leftOut }: Rows<Workspace>, count: number): boolean {
+  return items.length + leftOut.length >= count;
 }
 
 function readPages({ http, signal }: Listing, offsets: readonly number[]): Promise<Pages> {
@@ -87,7 +94,7 @@ function offsetsOf(count: number): readonly number[] {
 }
 
 /** Each workspace once, from the first page that lists it. */
-function itemsOf(pages: Pages): readonly Workspace[] {
-  const items = pages.filter(isFulfilled).flatMap(({ value }) => value.value.workspaces);
-  return unique(items, ({ id }) => id);
+function rowsIn(pages: Pages): Rows<Workspace> {
+  const rows = joinRows(pages.filter(isFulfilled).map(({ value }) => value.value.workspaces));
+  return { items: unique(rows.items, ({ id }) => id), leftOut: unique(rows.leftOut, ({ row }) => row) };
 }

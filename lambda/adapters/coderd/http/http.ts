@@ -9,6 +9,7 @@ import { request } from 'undici';
 import type { z } from 'zod';
 import type { EpochMs } from '../../../decision/model/brands.ts';
 import type { CallCounter } from '../../shared/calls.ts';
+import { type Rows, readingOfRows } from '../../shared/rows.ts';
 import { describeSchemaMismatch } from '../../shared/schema-mismatch.ts';
 import type { Secret } from '../../shared/secret.ts';
 import {
@@ -348,6 +349,13 @@ function parse<T extends z.ZodType>(schema: T, { headers, text }: RawAnswer): z.
     `coderd's answer has an unexpected format: ${describeSchemaMismatch(result.error, value)}`,
     { cause: result.error },
   );
+}
+
+/** For a command, which shows all rows or none. Throws CoderdError. */
+export function wholeList<T>(rows: Rows<T>): readonly T[] {
+  const { error, items } = readingOfRows("coderd's answer has an unexpected format", rows);
+  if (error !== undefined) throw new CoderdError('misfit', error);
+  return items;
 }
 
 function refusedAgain(answer: RawAnswer): CoderdError {

@@ -3,6 +3,7 @@
 import type { EpochMs } from '../../../decision/model/brands.ts';
 import { messageOf } from '../../../decision/model/message-of.ts';
 import type { Reading } from '../../../decision/model/snapshot.ts';
+import { type Rows, readingOfRows } from '../../shared/rows.ts';
 import { CoderdError, type Document } from './http.ts';
 
 export type ReadingRequest = {
@@ -17,12 +18,12 @@ export type ReadingRequest = {
 /** Runs one reading. Does not throw: an error becomes the status and the error message. */
 export async function reading<T>(
   request: ReadingRequest,
-  read: () => Promise<Document<readonly T[]>>,
+  read: () => Promise<Document<Rows<T>>>,
 ): Promise<Reading<T>> {
   const limit = request.limit === undefined ? {} : { limit: request.limit };
   try {
     const { value, date } = await read();
-    return { status: 'ok', ...limit, ...takenAt(date), items: value };
+    return { ...readingOfRows(request.what, value), ...limit, ...takenAt(date) };
   } catch (cause) {
     return { ...failure(request, cause), ...limit, items: [] };
   }
@@ -34,7 +35,7 @@ const NEWEST = 1000;
 /** As `reading`, of a whole list: `read` gets the limit. A list that is too long is `truncated`. */
 export async function readingOfAll<T>(
   request: Omit<ReadingRequest, 'limit'>,
-  read: (limit: string) => Promise<Document<readonly T[]>>,
+  read: (limit: string) => Promise<Document<Rows<T>>>,
 ): Promise<Reading<T>> {
   const whole = read('0');
   const cause: unknown = await whole.then(

@@ -1,6 +1,7 @@
 /** They drop unknown fields and accept new enum values (docs/internals/coder.md §12). */
 import * as z from 'zod';
 import type { DaemonId, JobId, OrganizationId } from '../../../decision/model/brands.ts';
+import { rowsOf, textAt } from '../../shared/rows.ts';
 import { time } from '../../shared/time.ts';
 
 export function listPath(
@@ -138,11 +139,18 @@ export const templateSchema = z.object({
 /** `name` is used in messages. */
 export const listedTemplateSchema = templateSchema.extend({ name: z.string() });
 
+const organizationOf = (row: unknown) => textAt(row, 'organization_id');
+
+export const templateRows = rowsOf(listedTemplateSchema, organizationOf);
+
 /** By template id. */
 export const activeVersionTagsSchema = z.record(z.string(), tags);
 
 /** docs/internals/coder.md §10. `count`: the number of workspaces on all pages. */
-export const workspacesPageSchema = z.object({ workspaces: z.array(workspaceSchema), count: z.int().min(0) });
+export const workspacesPageSchema = z.object({
+  workspaces: rowsOf(workspaceSchema, organizationOf),
+  count: z.int().min(0),
+});
 
 /** docs/internals/coder.md §10: `GET /api/v2/templateversions/{id}`. */
 export const templateVersionSchema = z.object({ job: z.object({ tags }) });
