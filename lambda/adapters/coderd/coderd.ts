@@ -11,12 +11,13 @@ import type {
 } from '../../decision/model/snapshot.ts';
 import { compareVersion, filtersDaemons, OLDEST_SERVER } from '../../decision/model/version.ts';
 import type { Coderd, Organization, SeenJobs } from '../../look/ports.ts';
-import { joinRows, type Rows, rowsOf } from '../shared/rows.ts';
+import { joinRows, rowsOf } from '../shared/rows.ts';
 import { Forecast } from './forecast/forecast.ts';
 import type { License } from './hourly.ts';
-import { CoderdError, type CoderdHttp, type Document } from './http/http.ts';
-import { reading, readingOfAll } from './http/reading.ts';
+import { CoderdError, type CoderdHttp } from './http/http.ts';
+import { getList, reading, readingOfAll } from './http/reading.ts';
 import { buildInfoSchema, daemonSchema, jobSchema, listPath, organizationSchema } from './http/schemas.ts';
+import { listJobs } from './job-list.ts';
 import { RememberedJobs } from './job-record.ts';
 import type { TokenExpiry } from './token-expiry.ts';
 
@@ -79,7 +80,8 @@ export class CoderdAdapter implements Coderd {
       async (limit) => {
         refuseOldServer(build);
         // Limit 0 means all jobs. The default of 50 drops the oldest (docs/internals/coder.md §1).
-        return this.#jobs(organization, { status: 'pending,running', limit });
+        const filter = { status: 'pending,running' };
+        return listJobs(this.#http, organization, { filter, limit, rows: jobList });
       },
     );
   }
@@ -89,7 +91,7 @@ export class CoderdAdapter implements Coderd {
     return reading({ what, role: ROLE }, async () => {
       const parts = await Promise.all(
         batchesOf(ids, IDS_A_REQUEST).map((batch) =>
-          this.#jobs(organization, { ids: batch.join(','), limit: '0' }),
+          listJobs(this.#http, organization, { filter: { ids: batch.join(',') }, limit: '0', rows: jobList }),
         ),
       );
       return { value: joinRows(parts.map(({ value }) => value)), date: parts[0]?.date };
@@ -101,7 +103,7 @@ export class CoderdAdapter implements Coderd {
     return readingOfAll(
       { what: `listing provisioner daemons of organization "${organization.name}"`, role: ROLE },
       (limit) =>
-        this.#http.get(listPath(organization, 'provisionerdaemons'), { limit, ...offline }, daemonList),
+        getList(this.#http, listPath(organization, 'provisionerdaemons'), { limit, ...offline }, daemonList),
     );
   }
 
@@ -126,10 +128,6 @@ export class CoderdAdapter implements Coderd {
 
   async license(now: EpochMs): Promise<Entitlement | undefined> {
     return this.#license?.at(now);
-  }
-
-  #jobs(organization: Organization, query: Readonly<Record<string, string>>): Promise<Document<Rows<Job>>> {
-    return this.#http.get(listPath(organization, 'provisionerjobs'), query, jobList);
   }
 }
 

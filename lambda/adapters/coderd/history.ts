@@ -4,10 +4,12 @@ import type { EpochMs } from '../../decision/model/brands.ts';
 import type { BuildInfo, Daemon } from '../../decision/model/snapshot.ts';
 import { filtersDaemons } from '../../decision/model/version.ts';
 import type { Organization } from '../../look/ports.ts';
+import { rowsOf } from '../shared/rows.ts';
 import { time } from '../shared/time.ts';
 import { refuseOldServer } from './coderd.ts';
-import type { CoderdHttp } from './http/http.ts';
+import { type CoderdHttp, wholeList } from './http/http.ts';
 import { daemonSchema, jobMetadataSchema, jobSchema, listPath } from './http/schemas.ts';
+import { listJobs } from './job-list.ts';
 
 /** About a week of jobs of some hundred users. */
 const FIRST_LIMIT = 4_000;
@@ -60,8 +62,8 @@ export async function readJobsSince<T extends { readonly created_at: EpochMs }>(
 ): Promise<JobsSince<T>> {
   refuseOldServer(build);
   for (let limit = FIRST_LIMIT; ; limit *= 4) {
-    const path = listPath(organization, 'provisionerjobs');
-    const { value } = await http.get(path, { limit: String(limit) }, z.array(schema));
+    const asked = { filter: {}, limit: String(limit), rows: rowsOf(schema) };
+    const value = wholeList((await listJobs(http, organization, asked)).value);
     const jobs = value.filter(({ created_at }) => created_at >= since);
     const hasOlder = jobs.length < value.length;
     if (value.length < limit || hasOlder) return { jobs, hasOlder };
@@ -82,9 +84,8 @@ export async function readJobDetails(
   organization: Pick<Organization, 'id'>,
   id: string,
 ): Promise<JobDetails | undefined> {
-  const path = listPath(organization, 'provisionerjobs');
-  const { value } = await http.get(path, { ids: id, limit: '1' }, z.array(detailsSchema));
-  return value[0];
+  const asked = { filter: { ids: id }, limit: '1', rows: rowsOf(detailsSchema) };
+  return wholeList((await listJobs(http, organization, asked)).value)[0];
 }
 
 /** codersdk.WorkspaceBuild. Its reason distinguishes builds of the lifecycle executor. */

@@ -3,7 +3,12 @@ import * as z from 'zod';
 import type { LeftOutRow, Reading } from '../../decision/model/snapshot.ts';
 import { describeSchemaMismatch } from './schema-mismatch.ts';
 
-export type Rows<T> = { readonly items: readonly T[]; readonly leftOut: readonly LeftOutRow[] };
+export type Rows<T> = {
+  readonly items: readonly T[];
+  readonly leftOut: readonly LeftOutRow[];
+  /** Why the list may lack further rows. */
+  readonly incomplete?: string | undefined;
+};
 
 /** What the row belongs to, as far as it can be read. */
 type OwnerOf = (row: unknown) => string | undefined;
@@ -55,17 +60,27 @@ export function textAt(row: unknown, field: string): string | undefined {
 
 /** Of several parts of one list. */
 export function joinRows<T>(parts: readonly Rows<T>[]): Rows<T> {
-  return { items: parts.flatMap(({ items }) => items), leftOut: parts.flatMap(({ leftOut }) => leftOut) };
+  return {
+    items: parts.flatMap(({ items }) => items),
+    leftOut: parts.flatMap(({ leftOut }) => leftOut),
+    incomplete: parts.find(({ incomplete }) => incomplete !== undefined)?.incomplete,
+  };
+}
+
+/** `truncated` if rows may be missing, so that nothing is concluded from their absence. */
+export function readingOfRows<T>(what: string, rows: Rows<T>): Reading<T> {
+  const { items, leftOut, incomplete } = rows;
+  const why = [leftOut.length > 0 ? describeLeftOut(rows) : [], incomplete ?? []].flat();
+  if (why.length === 0) return { status: 'ok', items };
+  const error = `${what}: ${why.join('; ')}`;
+  return { status: 'truncated', error, items, ...(leftOut.length > 0 && { leftOut }) };
 }
 
 const MOST_NAMED = 3;
 
-/** `truncated` if rows are left out, so that nothing is concluded from their absence. */
-export function readingOfRows<T>(what: string, { items, leftOut }: Rows<T>): Reading<T> {
-  if (leftOut.length === 0) return { status: 'ok', items };
+function describeLeftOut({ items, leftOut }: Rows<unknown>): string {
   const named = leftOut.slice(0, MOST_NAMED).map(({ row, why }) => `${JSON.stringify(row)} (${why})`);
   const more = leftOut.length > MOST_NAMED ? `, and ${leftOut.length - MOST_NAMED} more` : '';
-  const all = items.length + leftOut.length;
-  const error = `${what}: ${leftOut.length} of ${all} rows cannot be read and ${leftOut.length === 1 ? 'is' : 'are'} left out: ${named.join(', ')}${more}`;
-  return { status: 'truncated', error, items, leftOut };
+  const are = leftOut.length === 1 ? 'is' : 'are';
+  return `${leftOut.length} of ${items.length + leftOut.length} rows cannot be read and ${are} left out: ${named.join(', ')}${more}`;
 }

@@ -38,13 +38,17 @@ export function errorBodyOf({ text }: RawAnswer): z.output<typeof errorSchema> |
   return errorSchema.safeParse(parseQuietly(text)).data;
 }
 
+function refusedIn({ validations }: z.output<typeof errorSchema>): readonly string[] {
+  return (validations ?? []).map(({ field, detail }) => `${field}: ${detail}`);
+}
+
 /** The answer of Go's server, nginx or an AWS load balancer to plain http on a TLS port. */
 const PLAIN_TO_TLS = /HTTP request (?:to an|was sent to) HTTPS/;
 
 function describeBody(answer: RawAnswer): string {
   const error = errorBodyOf(answer);
   if (error !== undefined)
-    return `: ${[error.message, error.detail].filter(Boolean).join(' ').replaceAll(/\s+/g, ' ').slice(0, 300)}`;
+    return `: ${[error.message, error.detail, ...refusedIn(error)].filter(Boolean).join(' ').replaceAll(/\s+/g, ' ').slice(0, 300)}`;
   if (PLAIN_TO_TLS.test(answer.text)) return ': this port speaks TLS; write https in coder.url';
   const location = answer.headers.location;
   return location === undefined

@@ -15,6 +15,7 @@ import type { Secret } from '../../shared/secret.ts';
 import {
   checkHeaders,
   describeAnswer,
+  errorBodyOf,
   type RawAnswer,
   type RefusalCode,
   refusalOf,
@@ -34,9 +35,16 @@ import { describeUnreachable } from './unreachable.ts';
 export class CoderdError extends Error {
   override readonly name = 'CoderdError';
   readonly code: RefusalCode | 'unreachable' | 'misfit' | 'too-long' | 'too-old';
-  constructor(code: CoderdError['code'], message: string, options?: ErrorOptions) {
+  /** The fields and parameters that coderd refuses. */
+  readonly refused: readonly { readonly field: string; readonly detail: string }[];
+  constructor(
+    code: CoderdError['code'],
+    message: string,
+    { refused = [], ...options }: ErrorOptions & Partial<Pick<CoderdError, 'refused'>> = {},
+  ) {
     super(message, options);
     this.code = code;
+    this.refused = refused;
   }
 }
 
@@ -260,7 +268,9 @@ export class CoderdHttp {
     const code = refusalOf(answer.statusCode);
     const message = describeAnswer(answer);
     const retryAfterMs = parseRetryAfterMs(answer.headers['retry-after'], this.#now());
-    if (code !== 'rate-limited' || retryAfterMs === undefined) return new CoderdError(code, message);
+    const refused = errorBodyOf(answer)?.validations ?? [];
+    if (code !== 'rate-limited' || retryAfterMs === undefined)
+      return new CoderdError(code, message, { refused });
     const until = this.#now() + Math.min(retryAfterMs, LONGEST_PAUSE_MS);
     const asked = `a pause of ${Math.ceil(retryAfterMs / 1000)} s`;
     this.#pauses.set(path, { until, asked });

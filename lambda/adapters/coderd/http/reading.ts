@@ -1,10 +1,11 @@
 /** Derives the status of a reading and its error message from an answer of coderd. */
 
+import type * as z from 'zod';
 import type { EpochMs } from '../../../decision/model/brands.ts';
 import { messageOf } from '../../../decision/model/message-of.ts';
 import type { Reading } from '../../../decision/model/snapshot.ts';
 import { type Rows, readingOfRows } from '../../shared/rows.ts';
-import { CoderdError, type Document } from './http.ts';
+import { CoderdError, type CoderdHttp, type Document } from './http.ts';
 
 export type ReadingRequest = {
   /** The beginning of the error message: `listing workspaces`. */
@@ -26,6 +27,32 @@ export async function reading<T>(
     return { ...readingOfRows(request.what, value), ...limit, ...takenAt(date) };
   } catch (cause) {
     return { ...failure(request, cause), ...limit, items: [] };
+  }
+}
+
+/**
+ * Reads a list. A parameter that coderd refuses is left out, and the list is incomplete; none of `needed`, without
+ * which it would be another list. Throws CoderdError.
+ */
+export async function getList<T>(
+  http: CoderdHttp,
+  path: string,
+  query: Readonly<Record<string, string>>,
+  schema: z.ZodType<Rows<T>>,
+  needed: readonly string[] = [],
+): Promise<Document<Rows<T>>> {
+  try {
+    return await http.get(path, query, schema);
+  } catch (cause) {
+    const all = cause instanceof CoderdError ? cause.refused : [];
+    const refused = all.filter(({ field }) => field in query);
+    if (refused.length === 0 || refused.some(({ field }) => needed.includes(field))) throw cause;
+    const names = new Set(refused.map(({ field }) => field));
+    const rest = Object.fromEntries(Object.entries(query).filter(([name]) => !names.has(name)));
+    const { value, date } = await http.get(path, rest, schema);
+    const told = refused.map(({ field, detail }) => `${field} (${detail})`).join(', ');
+    const incomplete = `coderd refuses ${told}, so ${names.size === 1 ? 'it was' : 'they were'} left out`;
+    return { value: { ...value, incomplete }, date };
   }
 }
 

@@ -167,7 +167,11 @@ export const buildInfoSchema = z.object({ version: z.string() });
 export const organizationSchema = z.object({ id: branded<OrganizationId>(), name: z.string() });
 
 /** Error bodies (docs/internals/coder.md §9). */
-export const errorSchema = z.object({ message: z.string(), detail: z.string().nullish() });
+export const errorSchema = z.object({
+  message: z.string(),
+  detail: z.string().nullish(),
+  validations: z.array(z.object({ field: z.string(), detail: z.string() })).nullish(),
+});
 
 /** codersdk.APIKey without its secret. */
 export const apiKeySchema = z.object({ created_at: time, expires_at: time, lifetime_seconds: z.number() });

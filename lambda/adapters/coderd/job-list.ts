@@ -1,0 +1,75 @@
+/**
+ * Lists provisioner jobs in both forms (docs/internals/coder.md §1): a list, and from coder#27919 on, if coderd takes
+ * it over, `{ jobs, count }` with the filters in `q`. That coderd may ignore today's filters, so its first answer may
+ * have other jobs than those asked for.
+ */
+import * as z from 'zod';
+import type { Organization } from '../../look/ports.ts';
+import { type Rows, rowSchemas } from '../shared/rows.ts';
+import { CoderdError, type CoderdHttp, type Document } from './http/http.ts';
+import { getList } from './http/reading.ts';
+import { listPath } from './http/schemas.ts';
+
+type Filter = { readonly status: string } | { readonly ids: string } | Readonly<Record<never, string>>;
+
+type Asked<T> = {
+  readonly filter: Filter;
+  /** 0: all. */
+  readonly limit: string;
+  /** A list of `rowsOf`. */
+  readonly rows: z.ZodType<Rows<T>>;
+};
+
+/** Throws CoderdError. */
+export async function listJobs<T>(
+  http: CoderdHttp,
+  organization: Pick<Organization, 'id'>,
+  { filter, limit, rows }: Asked<T>,
+): Promise<Document<Rows<T>>> {
+  const path = listPath(organization, 'provisionerjobs');
+  const page = new Page(rows);
+  try {
+    const today = await getList(http, path, { ...filter, limit }, page.schema, Object.keys(filter));
+    if (page.count === undefined || Object.keys(filter).length === 0) return today;
+  } catch (cause) {
+    if (!(cause instanceof CoderdError && cause.refused.some(({ field }) => field in filter))) throw cause;
+  }
+  const query = { q: searchFor(filter), limit: limit === '0' ? MOST : limit };
+  const { value, date } = await getList(http, path, query, page.schema);
+  const { count = 0 } = page;
+  const seen = value.items.length + value.leftOut.length;
+  const incomplete = count > seen ? `coderd counts ${count} jobs and lists ${seen}` : value.incomplete;
+  return { value: { ...value, incomplete }, date };
+}
+
+/** The largest limit, because 0 is 100 there. */
+const MOST = String(2 ** 31 - 1);
+
+const KEYS: Readonly<Record<string, string>> = { status: 'status', ids: 'id' };
+
+function searchFor(filter: Filter): string {
+  return Object.entries(filter)
+    .map(([name, values]) => `${KEYS[name]}:${values}`)
+    .join(' ');
+}
+
+const pageSchema = z.object({ jobs: z.array(z.unknown()), count: z.int().nonnegative() });
+
+/** Reads an answer in either form, and keeps the count of the second one. */
+class Page<T> {
+  count: number | undefined;
+  readonly schema: z.ZodType<Rows<T>>;
+
+  constructor(rows: z.ZodType<Rows<T>>) {
+    this.schema = z
+      .unknown()
+      .transform((answer) => {
+        const { data } = pageSchema.safeParse(answer);
+        this.count = data?.count;
+        return data?.jobs ?? answer;
+      })
+      .pipe(rows);
+    const row = rowSchemas.get(rows);
+    if (row !== undefined) rowSchemas.set(this.schema, row);
+  }
+}
