@@ -4,14 +4,14 @@ import { plusMs, type ServiceArn } from '../../lambda/decision/model/brands.ts';
 import { MINUTE, NOW } from '../support/parts.ts';
 
 const serviceArn = 'arn:cpu' as ServiceArn;
-const seen = (desiredCount: number, runningCount = 0) => ({
+const seen = (desiredCount: number, runningCount = 0, updatedAt?: number) => ({
   serviceArn,
   serviceName: 'cpu',
   status: 'ACTIVE',
   desiredCount,
   runningCount,
   pendingCount: 0,
-  deployments: [],
+  deployments: updatedAt === undefined ? [] : [{ updatedAt: plusMs(NOW, updatedAt) }],
   tags: [],
 });
 
@@ -21,7 +21,7 @@ type Row = {
   readonly because: string;
 };
 
-/** In `events`, `3` is a look that reads 3, and `=5` is a write of 5. */
+/** In `events`, `3` is a look that reads 3, `3@7` one that ECS has updated at 7, and `=5` is a write of 5. */
 it.each<Row>([
   { events: '3', expected: [undefined], because: 'a new process knows no count' },
   { events: '3 4', expected: [undefined, 3], because: 'this process did not set 4' },
@@ -36,12 +36,15 @@ it.each<Row>([
     expected: [undefined, undefined, 5],
     because: 'someone else reverted a write that was seen',
   },
+  { events: '3@1 =5 5@2 3@1 5@2', expected: Array(4).fill(undefined), because: 'ECS shows an older state' },
+  { events: '3@1 =5 5@2 3@3', expected: [undefined, undefined, 5], because: 'someone else reverted a write' },
   { events: '3 =3 5', expected: [undefined, 3], because: 'a write of the same count changes nothing' },
   { events: '=5 7', expected: [undefined], because: 'a process that never saw a count cannot compare' },
 ])('reports changes from $expected for the events $events: $because', ({ events, expected }) => {
   const counts = new DesiredCounts();
   const changes = events.split(' ').flatMap((word) => {
-    if (!word.startsWith('=')) return [{ from: counts.compare(seen(Number(word)), NOW).changedFrom }];
+    const [count = 0, updatedAt] = word.split('@').map(Number);
+    if (!word.startsWith('=')) return [{ from: counts.compare(seen(count, 0, updatedAt), NOW).changedFrom }];
     counts.willSet(serviceArn, Number(word.slice(1)));
     return [];
   });

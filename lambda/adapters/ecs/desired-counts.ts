@@ -4,6 +4,8 @@ import type { Service, Shortage } from '../../decision/model/snapshot.ts';
 type Known = {
   readonly seen: number;
   readonly seenAt: EpochMs;
+  /** When the service had changed last, by its deployments. */
+  readonly updatedAt: number;
   /** Tasks that ECS ran or started then. */
   readonly tasks: number;
   /** Counts that this process set later and has not seen yet, newest last. */
@@ -33,31 +35,38 @@ export class DesiredCounts {
   compare(service: Service, now: EpochMs): Service {
     const { serviceArn, desiredCount, runningCount, pendingCount } = service;
     const known = this.#known.get(serviceArn);
+    const updatedAt = Math.max(0, ...service.deployments.map((deployment) => deployment.updatedAt ?? 0));
+    // ECS may answer with a state from before the one that this process has seen
+    if (known !== undefined && updatedAt < known.updatedAt) {
+      this.#known.set(serviceArn, { ...known, seenAt: now });
+      return { ...service, ...rememberedOf(known, now) };
+    }
     const { seen = desiredCount, set = [], seenAt = now } = known ?? {};
     const index = set.indexOf(desiredCount);
     // ECS may still show the count from before the last write of this process.
     const isOwn = index >= 0 || desiredCount === seen;
     const isWatched = now - seenAt <= WATCHED_MS;
-    const changes = [
-      ...(known?.changes ?? []).filter((at) => now - at <= REMEMBERED_MS),
-      ...(isOwn || !isWatched ? [] : [now]),
-    ];
-    const shortage = shortageOf(service, known, now);
-    this.#known.set(serviceArn, {
+    const next: Known = {
       seen: desiredCount,
       seenAt: now,
+      updatedAt,
       tasks: runningCount + pendingCount,
       set: isOwn ? set.slice(index + 1) : [],
-      changes,
-      shortage,
-    });
+      changes: [...(known?.changes ?? []), ...(isOwn || !isWatched ? [] : [now])],
+      shortage: shortageOf(service, known, now),
+    };
+    this.#known.set(serviceArn, next);
     return {
       ...service,
       ...(isOwn ? {} : { changedFrom: set.at(-1) ?? seen }),
-      ...(changes.length > 0 && { changesByOthers: changes }),
-      ...(shortage && { shortage }),
+      ...rememberedOf(next, now),
     };
   }
+}
+
+function rememberedOf({ changes, shortage }: Known, now: EpochMs): Partial<Service> {
+  const changesByOthers = changes.filter((at) => now - at <= REMEMBERED_MS);
+  return { ...(changesByOthers.length > 0 && { changesByOthers }), ...(shortage && { shortage }) };
 }
 
 /** Without creating one. A lowered count ends no shortage: ECS has still created nothing. */

@@ -18,6 +18,7 @@ const deployment = z.object({
   pendingCount: count.optional(),
   rolloutState: z.string().optional(),
   createdAt: time.optional(),
+  updatedAt: time.optional(),
 });
 
 const deploymentConfiguration = z.object({

@@ -199,6 +199,8 @@ export type EcsDeployment = {
   readonly pendingCount?: number | undefined;
   readonly rolloutState?: string | undefined;
   readonly createdAt?: EpochMs | undefined;
+  /** Its last change: of two answers, the one with the earlier time is the older one. */
+  readonly updatedAt?: EpochMs | undefined;
 };
 
 /** A service event: a message of ECS about a service. */
