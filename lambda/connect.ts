@@ -28,6 +28,7 @@ import { CallCounter } from './adapters/shared/calls.ts';
 import { freshConnections } from './adapters/shared/fresh-connections.ts';
 import type { EpochMs } from './decision/model/brands.ts';
 import type { CoderServer, Config } from './decision/model/config.ts';
+import { LookMemory } from './look/look-memory.ts';
 import type { Clock, Ports } from './look/ports.ts';
 import { KeptRecord } from './look/stock/kept-record.ts';
 import { StockLearner } from './look/stock/stock-learner.ts';
@@ -93,6 +94,7 @@ export function connect(
   const jobs = new RememberedJobs();
   const counts = new DesiredCounts();
   const stock = new StockLearner();
+  const memory = new LookMemory();
   const ssm = new SSMClient({
     maxAttempts: 2,
     requestHandler: { ...RECORD_TIMEOUTS, ...connections.agents },
@@ -110,6 +112,7 @@ export function connect(
       ecs: new EcsAdapter(ecs, cluster, { stack, counts }),
       secrets: secretMetadata,
       stock,
+      memory,
       record,
       clock,
     }),

@@ -1,6 +1,6 @@
 /** A snapshot as a JSON document (docs/internals/architecture.md, "The snapshot"), both ways. */
 import * as z from 'zod';
-import type { OrganizationId, PoolName } from '../decision/model/brands.ts';
+import type { OrganizationId, PoolName, TaskArn } from '../decision/model/brands.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';
 import type { TagSet } from '../decision/model/tags.ts';
 import {
@@ -84,6 +84,12 @@ const snapshotSchema = z.object({
   }),
   secrets: reading(secretEntrySchema).optional(),
   canHandOver: z.boolean().optional(),
+  remembered: z
+    .object({
+      mismatches: z.record(z.string(), time),
+      refused: z.array(z.string() as unknown as z.ZodType<TaskArn, TaskArn>),
+    })
+    .optional(),
   stock: z
     .object({
       tagSets: z.array(

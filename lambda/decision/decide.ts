@@ -34,6 +34,8 @@ export type Deliberation = {
   readonly pools: readonly PoolDecision[];
   /** The sets of pools whose stock can be learned. */
   readonly stockSets: readonly StockSet[];
+  /** The keys of the mismatches that this look has seen (report/mismatches.ts). */
+  readonly mismatches: readonly string[];
   readonly plan: Plan;
 };
 
@@ -68,11 +70,21 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const decisions = limitChanges(needs.map((need) => decidePool(need, doubtsOf(need.view), now)));
   // report
   const assignment = ofJobs(assigned);
-  const reported = report({ supply, doubts, forecasts, assignment, decisions }, { snapshot, config });
+  const { plan: reported, mismatches } = report(
+    { supply, doubts, forecasts, assignment, decisions },
+    { snapshot, config },
+  );
   const { demands } = forecasts.wakeDemands;
   const lookAgainAfterMs = lookAgainAfter(
     { ...reported, decisions, demands },
     { config, snapshot, stockSets },
   );
-  return { forecasts, assignment, pools: decisions, stockSets, plan: { ...reported, lookAgainAfterMs } };
+  return {
+    forecasts,
+    assignment,
+    pools: decisions,
+    stockSets,
+    mismatches,
+    plan: { ...reported, lookAgainAfterMs },
+  };
 }

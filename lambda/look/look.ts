@@ -8,6 +8,7 @@ import type { Snapshot } from '../decision/model/snapshot.ts';
 import { withPromises } from '../decision/promise/promise.ts';
 import { findingLines } from '../explain/finding-text.ts';
 import { apply, type Failure, type Outcome } from './apply.ts';
+import type { LookMemory } from './look-memory.ts';
 import { observe } from './observe.ts';
 import type { Ports } from './ports.ts';
 
@@ -30,13 +31,14 @@ export async function dryLook(
   return { snapshot, plan: deliberation.plan };
 }
 
-async function observeAndDecide(ports: Ports, config: Config): Promise<Decided> {
+async function observeAndDecide(ports: Ports, config: Config, memory?: LookMemory): Promise<Decided> {
   const [observed] = await Promise.all([observe(ports, config), ports.record?.ready()]);
   ports.record?.restore(observed.takenAt);
   const snapshot = {
     ...observed,
     stock: ports.stock?.learned(),
     canHandOver: ports.relay?.isOpen(ports.clock.now()),
+    remembered: memory?.recall(observed.takenAt),
   };
   return { snapshot, deliberation: deliberate(snapshot, config) };
 }
@@ -60,7 +62,7 @@ export async function promisedLook(ports: Ports, config: Config): Promise<Promis
  * function.
  */
 export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSignal): Promise<LookResult> {
-  const { snapshot, deliberation } = await observeAndDecide(ports, config);
+  const { snapshot, deliberation } = await observeAndDecide(ports, config, ports.memory);
   const { plan } = deliberation;
   const first = await apply(
     plan.actions.filter((action) => !needsConfirmation(action)),
@@ -72,6 +74,8 @@ export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSig
   const confirmed = signal?.aborted ? [] : await confirm(open, ports, config);
   const outcome = joined(first, await apply(confirmed, ports.ecs, signal));
   ports.stock?.learn(deliberation.stockSets, snapshot);
+  const { mismatches } = deliberation;
+  ports.memory?.add({ now: snapshot.takenAt, mismatches, refused: outcome.refused });
   return {
     snapshot,
     plan,

@@ -14,6 +14,7 @@ import type {
   Workspace,
 } from '../decision/model/snapshot.ts';
 
+import type { LookMemory } from './look-memory.ts';
 import type { Relay } from './relay/relay.ts';
 import type { KeptRecord } from './stock/kept-record.ts';
 import type { StockLearner } from './stock/stock-learner.ts';
@@ -125,6 +126,8 @@ export type Ports = {
   readonly secrets?: SecretList | undefined;
   /** Learns from the builds how many daemons to keep free. @default nothing is learned */
   readonly stock?: StockLearner | undefined;
+  /** What this process remembers of its looks. @default nothing */
+  readonly memory?: LookMemory | undefined;
   /** Hands the next look to a message. @default none: an invocation waits for it */
   readonly relay?: Relay | undefined;
   /** What `stock` knows, kept for the next process. @default it is forgotten */

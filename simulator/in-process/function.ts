@@ -9,6 +9,7 @@ import { recordNameOf } from '../../lambda/decision/model/service-tags.ts';
 import { HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { runLooks } from '../../lambda/look/invocation.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
+import { LookMemory } from '../../lambda/look/look-memory.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
 import { type LookMessage, Relay } from '../../lambda/look/relay/relay.ts';
 import { KeptRecord } from '../../lambda/look/stock/kept-record.ts';
@@ -152,6 +153,7 @@ export class InProcessFunction {
         ecs: (answer, operation) => process.line.ecs(answer, operation),
         secrets: others,
         stock,
+        memory: new LookMemory(),
         record,
         relay: new Relay(new SqsQueue(inProcessQueue(this.queue, others), QUEUE_URL), onSendFailure),
       }),

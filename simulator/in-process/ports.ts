@@ -39,13 +39,15 @@ type InProcessOptions = {
   readonly secrets?: AwsCall;
   /** @default a new one */
   readonly stock?: StockLearner;
+  /** @default none */
+  readonly memory?: Ports['memory'];
   readonly relay?: Ports['relay'];
   readonly record?: Ports['record'];
 };
 
 /** Returns a function that gives the ports of each invocation of one process. */
 export function inProcessPorts(world: World, options: InProcessOptions): () => Ports {
-  const { scheduler, coderd: call = atOnce, ecs = atOnce, secrets = atOnce, relay, record } = options;
+  const { scheduler, coderd: call = atOnce, ecs = atOnce, secrets = atOnce, memory, relay, record } = options;
   const http = new InProcessCoderd(world.coderd, call);
   const coderd = new CoderdAdapter(http, { license: new License(http) });
   const metadata = new SecretMetadata(inProcessSecrets(world.secrets, secrets));
@@ -62,6 +64,7 @@ export function inProcessPorts(world: World, options: InProcessOptions): () => P
     ecs: new EcsAdapter(client, world.ecs.clusterName, remembered),
     secrets: metadata,
     stock,
+    memory,
     relay,
     record,
     clock,

@@ -50,7 +50,12 @@ const NEEDS_NO_FAULT: ReadonlySet<Finding['code']> = new Set([
   'prebuilds-waiting',
   'transitions-late',
   'tasks-draining-for-long',
+  // the builds of bursts have no workspace in coderd's list
+  'workspaces-empty',
 ]);
+
+/** A read that lags may show the time before the world began. */
+const BEGINNING_MS = MINUTE_MS;
 
 const FLAP_MS = 5 * MINUTE_MS;
 const TOLD_WITHIN_MS = 10 * MINUTE_MS;
@@ -68,6 +73,7 @@ const TELLS: Readonly<Record<Outage['kind'], RegExp>> = {
 
 export class Watch {
   readonly #events: WorldEvents;
+  readonly #beganAt: EpochMs;
   readonly #counts = Object.fromEntries(Object.keys(WATCHED).map((name) => [name, 0])) as Record<
     keyof typeof WATCHED,
     number
@@ -83,6 +89,7 @@ export class Watch {
 
   constructor(events: WorldEvents) {
     this.#events = events;
+    this.#beganAt = events.world.timeline.now();
   }
 
   acquired(taskId: string): void {
@@ -173,8 +180,9 @@ export class Watch {
 
   #watchFindings(findings: readonly Finding[]): void {
     const now = this.#now();
+    const isBeginning = now - this.#beganAt < BEGINNING_MS;
     for (const code of new Set(findings.map((finding) => finding.code))) {
-      if (!NEEDS_NO_FAULT.has(code)) this.#findings[code] = (this.#findings[code] ?? 0) + 1;
+      if (!NEEDS_NO_FAULT.has(code) && !isBeginning) this.#findings[code] = (this.#findings[code] ?? 0) + 1;
       for (const outage of this.#events.outages)
         if (outage.endedAt === undefined && TELLS[outage.kind].test(code) && !this.#toldAt.has(outage))
           this.#toldAt.set(outage, now);

@@ -17,7 +17,7 @@ import {
 } from './confirm-rung.ts';
 import { type CountDecision, decideCount } from './counts.ts';
 import { replacementsOf, spareOf } from './drainable.ts';
-import { decideLeaving, keepAll, type LeaveDecision } from './leaving.ts';
+import { decideLeaving, keepAll, type LeaveDecision, withoutRefused } from './leaving.ts';
 
 /** The pool has an ECS service. */
 type PoolInput = {
@@ -91,7 +91,7 @@ function decideLeasePool(input: PoolInput): Course {
   const { need, service, doubts } = input;
   const { view, capacity, tasks } = need;
   return {
-    leaving: leavingGuarded(input),
+    leaving: withoutRefused(view, leavingGuarded(input)),
     count: leavesCount(input)
       ? { to: service.desiredCount, why: [] }
       : decideCount({ service, capacity, wanted: tasks.granted, max: view.pool.max, doubts }),

@@ -85,6 +85,18 @@ export function keepAll(
   );
 }
 
+/** The same decisions, but a task whose last request ECS has just refused stays for now. */
+export function withoutRefused(
+  { refused }: PoolView,
+  decisions: readonly LeaveDecision[],
+): readonly LeaveDecision[] {
+  return decisions.map((decision) => {
+    const { task, kind, why } = decision;
+    if (kind === 'keep' || !refused.includes(task.task.taskArn)) return decision;
+    return { task, kind: 'keep', why: why === 'idle-long-enough' ? 'holding-for-deployment' : why };
+  });
+}
+
 /** Of tasks in order of idle time: old ones first, and the zones kept even. */
 function pickSpread(tasks: readonly TaskView[], count: number, pool: PoolView): TaskView[] {
   const { service, tasks: all } = pool;

@@ -313,6 +313,14 @@ export type LearnedStock = {
   readonly choices: readonly StockChoice[];
 };
 
+/** What the process remembers of its earlier looks. */
+export type Remembered = {
+  /** By its key: since when looks see a mismatch (report/mismatches.ts). */
+  readonly mismatches: Readonly<Record<string, EpochMs>>;
+  /** Tasks whose protection ECS has just refused to change: they get no request in this look. */
+  readonly refused: readonly TaskArn[];
+};
+
 export type Snapshot = {
   readonly version: 1;
   /** The time by coderd's clock (its `Date` header), if coderd answered. */
@@ -339,6 +347,8 @@ export type Snapshot = {
   };
   /** What the process has learned of its pools' builds. Absent: it has just started. */
   readonly stock?: LearnedStock | undefined;
+  /** Absent: there is one look only, as for a person. */
+  readonly remembered?: Remembered | undefined;
   /** A message starts the next look; no invocation waits for it. Absent: no queue. */
   readonly canHandOver?: boolean | undefined;
   /** Metadata only. Absent: not read, as in snapshots of earlier versions. */

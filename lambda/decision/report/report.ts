@@ -13,6 +13,7 @@ import type { PoolView } from '../supply/supply.ts';
 import { reportAssignment, reportUnserved } from './assignment-rows.ts';
 import { reportFindings } from './findings.ts';
 import { joinParts } from './join-parts.ts';
+import { lastingFindings, mismatchesOf } from './mismatches.ts';
 import { prebuildFindings } from './prebuilds.ts';
 import { reasonsOf } from './reasons.ts';
 import { forecastFindings, reportForecast } from './report-forecast.ts';
@@ -28,14 +29,21 @@ export type Decided = {
 
 type Look = { readonly snapshot: Snapshot; readonly config: Config };
 
+type Reported = {
+  readonly plan: Omit<Plan, 'lookAgainAfterMs'>;
+  /** The keys of the mismatches that this look has seen, reported or not. */
+  readonly mismatches: readonly string[];
+};
+
 /** Reports all but the time of the next look. */
-export function report(decided: Decided, { snapshot, config }: Look): Omit<Plan, 'lookAgainAfterMs'> {
+export function report(decided: Decided, { snapshot, config }: Look): Reported {
   const { supply, doubts, forecasts, assignment, decisions } = decided;
   const { wakeDemands, wakeAssignments } = forecasts;
+  const found = reportFindings({ supply, doubts, assignment, snapshot, config });
   const pools = joinParts(
     decisions.map((decision) => reportPool(decision, reasonsOf(decision, { snapshot, config }))),
   );
-  return {
+  const plan = {
     version: 1,
     takenAt: isoTime(snapshot.takenAt),
     pools,
@@ -44,12 +52,13 @@ export function report(decided: Decided, { snapshot, config }: Look): Omit<Plan,
     unserved: reportUnserved(assignment, supply, snapshot),
     forecast: reportForecast(wakeDemands, wakeAssignments, snapshot.takenAt),
     findings: [
-      ...reportFindings({ supply, doubts, assignment, snapshot, config }),
+      ...lastingFindings(found, snapshot.remembered, snapshot.takenAt),
       ...forecastFindings(wakeDemands, snapshot),
       ...prebuildWaitFindings(assignment, { pools, snapshot }),
       ...prebuildFindings(snapshot, config),
     ],
-  };
+  } as const;
+  return { plan, mismatches: mismatchesOf(found) };
 }
 
 /** The row of one pool. */

@@ -1,5 +1,5 @@
 /** Supply: the service, tasks, daemons and settings in force of every pool. */
-import { type EpochMs, isSpotPart, poolOfPart } from '../model/brands.ts';
+import { type EpochMs, isSpotPart, poolOfPart, type TaskArn } from '../model/brands.ts';
 import { compare, unique } from '../model/collections.ts';
 import type { Config, PoolConfig } from '../model/config.ts';
 import type { MalformedOverride, Override, StartTime } from '../model/plan.ts';
@@ -46,6 +46,8 @@ export type PoolView = InForce & {
   readonly rivals: readonly Service[];
   /** All tasks that ECS intends to keep running, in order of ARN. */
   readonly tasks: readonly TaskView[];
+  /** Tasks of which ECS has just refused a request: they get none for a while. */
+  readonly refused: readonly TaskArn[];
   /** The number of listed tasks that have not stopped, including those that ECS is stopping. */
   readonly listed: number;
   /** The number of running tasks that are missing from the list but have busy daemons. */
@@ -151,6 +153,7 @@ function derivePoolView({
     ...inForce,
     ...{ configured, overrides, malformed, organization, index, service, tasks, unseen, owned },
     tags: normalizeTags(pool.tags),
+    refused: snapshot.remembered?.refused ?? [],
     rivals: services.length > 1 ? services : [],
     listed: all.filter(({ lastStatus }) => lastStatus !== 'STOPPED').length,
     // older tasks count as existing even if ECS may not count them: otherwise the autoscaler could

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { decide as decidePlan } from '../../../lambda/decision/decide.ts';
 import { decideLeaving } from '../../../lambda/decision/drain/leaving.ts';
 import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
@@ -77,6 +78,8 @@ function worldOf(idle: readonly Idle[]): Snapshot {
   });
 }
 
+const actions = (snapshot: Snapshot) => decidePlan(snapshot, aConfig(aPool())).actions;
+
 /** The decisions in order: `leave 1`, `keep 0`. */
 function decide(idle: readonly Idle[], spare: number): readonly string[] {
   const [view] = deriveSupply(worldOf(idle), aConfig(aPool()));
@@ -103,5 +106,14 @@ describe('drain requests', () => {
     60m, 60m                 | -1    | nothing          | the floor keeps all
   `)('are $expected for $idle with $spare to spare, because $because', ({ idle, spare, expected }) => {
     expect(inWords(decide(idle.split(', ').map(idleOf), spare))).toBe(expected);
+  });
+
+  it('go to no task whose last request ECS has just refused', () => {
+    const snapshot = worldOf([idleOf('60m old'), idleOf('60m old')]);
+    const remembered = { mismatches: {}, refused: [arnOf(0)] };
+    const asked = (of: Snapshot) =>
+      actions(of).flatMap((action) => (action.kind === 'ask-to-leave' ? [action.task] : []));
+    expect(asked(snapshot)).toEqual([arnOf(0), arnOf(1)]);
+    expect(asked({ ...snapshot, remembered })).toEqual([arnOf(1)]);
   });
 });

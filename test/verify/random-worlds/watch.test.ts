@@ -94,8 +94,9 @@ describe('the watch of a random world', () => {
   });
 
   it('counts a contest that nobody has started', () => {
-    const { look, events, world, figures } = watched();
+    const { look, events, pass, world, figures } = watched();
     const findings = [{ code: 'count-contested', pool: 'cpu' }];
+    pass(MINUTE_MS);
     look({ findings });
     for (let times = 0; times < 3; times++)
       events.countsByHand.push({ pool: 'cpu', at: world.timeline.now() });

@@ -1,0 +1,59 @@
+/**
+ * Findings that compare two lists of different moments. One look alone proves nothing: a mismatch is
+ * reported once looks have seen it for longer than a list of ECS may be old. It holds as before.
+ */
+import type { EpochMs } from '../model/brands.ts';
+import type { Finding } from '../model/plan.ts';
+import type { Remembered } from '../model/snapshot.ts';
+
+/** Longer than a read of ECS is old, shorter than a minute: the time between two looks. */
+const LASTS_MS = 50_000;
+
+/** The keys of all mismatches that this look has seen, for the next look. */
+export function mismatchesOf(findings: readonly Finding[]): readonly string[] {
+  return findings.flatMap((finding) => {
+    const items = itemsOf(finding);
+    return items?.map((item) => keyOf(finding, item)) ?? [];
+  });
+}
+
+/** Without the mismatches that are too young. Without a memory all are reported: a person asks once. */
+export function lastingFindings(
+  findings: readonly Finding[],
+  remembered: Remembered | undefined,
+  now: EpochMs,
+): readonly Finding[] {
+  if (remembered === undefined) return findings;
+  return findings.flatMap((finding) => {
+    const lasting = itemsOf(finding)?.filter(
+      (item) => now - (remembered.mismatches[keyOf(finding, item)] ?? now) >= LASTS_MS,
+    );
+    if (lasting === undefined) return [finding];
+    return lasting.length === 0 ? [] : [withItems(finding, lasting)];
+  });
+}
+
+/** The parts of a mismatch, each with its own age. Undefined: the finding is none. */
+function itemsOf(finding: Finding): readonly string[] | undefined {
+  switch (finding.code) {
+    case 'tasks-unguarded':
+      return finding.tasks;
+    case 'daemons-without-task':
+      return finding.daemons;
+    case 'daemons-empty-while-leased':
+    case 'jobs-empty-while-busy':
+      return [finding.organization];
+    case 'tasks-fewer-than-counted':
+      return [finding.pool];
+    default:
+      return undefined;
+  }
+}
+
+function withItems(finding: Finding, items: readonly string[]): Finding {
+  if (finding.code === 'tasks-unguarded')
+    return { ...finding, tasks: finding.tasks.filter((task) => items.includes(task)) };
+  return finding.code === 'daemons-without-task' ? { ...finding, daemons: items } : finding;
+}
+
+const keyOf = ({ code }: Finding, item: string): string => `${code} ${item}`;

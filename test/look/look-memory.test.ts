@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { plusMs, type TaskArn } from '../../lambda/decision/model/brands.ts';
+import { SECOND_MS } from '../../lambda/decision/model/units.ts';
+import { LookMemory } from '../../lambda/look/look-memory.ts';
+import { NOW } from '../support/parts.ts';
+
+const at = (seconds: number) => plusMs(NOW, seconds * SECOND_MS);
+const task = 'arn:task' as TaskArn;
+const refused = [{ task }];
+
+describe('what a process remembers of its looks', () => {
+  it.each([
+    { seen: [0], now: 10, since: 0, because: 'the last look saw it' },
+    { seen: [0, 10, 20], now: 30, since: 0, because: 'every look has seen it since then' },
+    { seen: [0], missed: 10, now: 20, since: undefined, because: 'a look did not see it' },
+    { seen: [0], now: 200, since: undefined, because: 'the last look is long ago' },
+  ])('a mismatch that looks see at $seen lasts since $since: $because', ({ seen, missed, now, since }) => {
+    const memory = new LookMemory();
+    for (const second of seen) memory.add({ now: at(second), mismatches: ['a'], refused: [] });
+    if (missed !== undefined) memory.add({ now: at(missed), mismatches: [], refused: [] });
+    expect(memory.recall(at(now)).mismatches).toEqual(since === undefined ? {} : { a: at(since) });
+  });
+
+  it.each([
+    { refusals: [0], from: 60, because: 'a minute has passed' },
+    { refusals: [0, 60], from: 180, because: 'the pause has doubled' },
+    { refusals: [0, 60, 180, 420, 900, 1500], from: 2100, because: 'a pause is ten minutes at most' },
+  ])('a request that ECS refuses at $refusals is made again at $from: $because', ({ refusals, from }) => {
+    const memory = new LookMemory();
+    for (const second of refusals) memory.add({ now: at(second), mismatches: [], refused });
+    expect(memory.recall(at(from - 1)).refused).toEqual([task]);
+    expect(memory.recall(at(from)).refused).toEqual([]);
+  });
+});
