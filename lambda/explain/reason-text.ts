@@ -215,7 +215,7 @@ function doubtPhrase(doubt: Doubt): string {
 const START_HINTS: readonly (readonly [RegExp, string])[] = [
   [
     /exit code 75/,
-    'the guard got no lease within 10 min. ECS may refuse leases during a deployment. Otherwise read the task log and check the task role',
+    'the guard got no lease within 10 min. During a deployment ECS may refuse leases until old builds have ended. Otherwise read the task log and check the task role',
   ],
   [
     /connection issue|network configuration|RequestError|timeout waiting for network/i,

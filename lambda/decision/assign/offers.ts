@@ -6,7 +6,7 @@ import type { Served } from '../model/plan.ts';
 import type { Daemon, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';
-import { isComing, launchesElsewhere } from '../supply/capacity.ts';
+import { isComing, isRefusedLeases, launchesElsewhere } from '../supply/capacity.ts';
 import { HANDED_OVER_MS, indexDaemons, mayHaveLeft } from '../supply/daemons.ts';
 import { foreignTo } from '../supply/supply.ts';
 import { mayTakeJobs, type TaskView } from '../supply/task-state.ts';
@@ -59,6 +59,8 @@ function offersOfPool(
   const wrongKeyTasks = tasks.filter(
     (task) => task.state === 'working' && task.use !== 'silent' && task.hasOtherTags,
   );
+  const isRefused = isRefusedLeases(view);
+  const coming = tasks.filter((task) => isComing(task) && !(isRefused && task.state === 'starting'));
   const existing = [
     ...groupByTags(free).map(({ tags, count }) => offer('by-free', tags, count)),
     ...(pool.peers === undefined ? [] : [offer('by-peer', own, Number.POSITIVE_INFINITY)]),
@@ -72,7 +74,7 @@ function offersOfPool(
   ];
   return [
     ...existing,
-    offer('by-starting', own, capacity.missing + tasks.filter(isComing).length),
+    offer('by-starting', own, capacity.missing + coming.length),
     ...busyOffers(launchLimits, endsOf(view, snapshot.takenAt), offer),
     ...(launchesElsewhere(view) ? [] : launches),
     ...groupByTags(wrongKeyTasks).map(({ tags }) => offer('by-busy', tags, Number.POSITIVE_INFINITY)),

@@ -1,7 +1,7 @@
 /** The capacity of one pool, counted from its tasks. All numbers are tasks. */
 import type { DaemonCounts, Doubt } from '../model/plan.ts';
 import type { Service } from '../model/snapshot.ts';
-import type { OlderTasks } from './older-tasks.ts';
+import { isOldRevision, type OlderTasks } from './older-tasks.ts';
 import { FAILURES_TO_TRIP } from './starts.ts';
 import type { PoolView } from './supply.ts';
 import { isLeaving, isSure, type TaskView } from './task-state.ts';
@@ -44,7 +44,8 @@ export function measure(view: PoolView): Capacity {
   const { tasks, unseen, olderTasks } = view;
   const count = (of: (task: TaskView) => boolean): number => tasks.filter(of).length;
   const working = count(({ state }) => state === 'working');
-  const booting = count(({ state }) => state === 'starting');
+  const starting = count(({ state }) => state === 'starting');
+  const booting = isRefusedLeases(view) ? Math.min(starting, 1) : starting;
   const missing = isHeldBack(view) ? 0 : view.missing;
   const unguarded = count(({ state }) => state === 'unguarded');
   const replacing = count(({ state }) => state === 'replacing');
@@ -58,9 +59,7 @@ export function measure(view: PoolView): Capacity {
     missing,
     isHeldBack: isHeldBack(view),
     unguarded,
-    exposed:
-      unguarded +
-      (isFailing ? 0 : count(({ state, task }) => state === 'starting' && task.lastStatus === 'RUNNING')),
+    exposed: unguarded + (isFailing ? 0 : count((task) => isExposed(view, task))),
     leaving: replacing + count(({ state }) => state === 'leaving'),
     replacing,
     left: count(({ state }) => state === 'left'),
@@ -82,6 +81,24 @@ function fewLaunches(view: PoolView, starting: number): number {
   const { neverRan } = view.failing;
   if (neverRan === 0 || isHeldBack(view)) return Number.POSITIVE_INFINITY;
   return Math.max(0, FAILURES_TO_TRIP - neverRan - starting);
+}
+
+/**
+ * Whether ECS refuses leases to new tasks: their guards end without one. It may do so until no task
+ * of an earlier deployment holds a lease (docs/internals/aws.md §1, DEPLOYMENT_BLOCKED). Then only
+ * one task goes on trying, and starting tasks serve no jobs.
+ */
+export function isRefusedLeases({ failing }: Pick<PoolView, 'failing'>): boolean {
+  return failing.isTripped && failing.lacksLease;
+}
+
+/**
+ * Whether a starting task may get a daemon that ECS could stop. Not while leases are refused: the
+ * guard of a new task starts none without a lease. An old task may be of an earlier rung.
+ */
+function isExposed(view: PoolView, { state, task }: TaskView): boolean {
+  if (state !== 'starting' || task.lastStatus !== 'RUNNING') return false;
+  return !isRefusedLeases(view) || view.service === undefined || isOldRevision(task, view.service);
 }
 
 /** Whether the pool's missing tasks are not expected to come. */

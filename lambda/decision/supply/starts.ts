@@ -14,6 +14,8 @@ import { provisionerOf } from './daemons.ts';
 
 const WINDOW_MS = 10 * 60_000;
 export const FAILURES_TO_TRIP = 3;
+/** With one probe at a time, few guards without a lease end in the hour that ECS shows. */
+const REFUSALS_TO_TRIP = 2;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 /** A task that does not run after this time is not expected to come. */
 const START_TTL_MS = 10 * 60_000;
@@ -94,7 +96,7 @@ export function deriveFailingStarts({
   return {
     recent: stalled + recent.length,
     count: failures.length,
-    isTripped: stalled > 0 || failures.length >= FAILURES_TO_TRIP,
+    isTripped: stalled > 0 || failures.length >= (lacksLease ? REFUSALS_TO_TRIP : FAILURES_TO_TRIP),
     isPaused: mayPause && now - newest.at < pauseMs,
     ...{ lacksLease, keepsEnding: ended.length >= FAILURES_TO_TRIP && !lacksLease },
     neverRan: recent.filter(({ task }) => isNeverRun(task)).length,

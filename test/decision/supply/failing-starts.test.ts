@@ -60,6 +60,14 @@ const three = [failed(1, 3 * MINUTE), failed(2, 2 * MINUTE), failed(3, MINUTE)];
 const AGENT = { name: 'aws-guardduty-agent-a1b2c3', exitCode: 137, reason: 'OutOfMemory' };
 
 const failedAt = (...msAgo: readonly number[]) => msAgo.map((ms, index) => failed(index + 1, ms));
+/** Guards that ended without a lease, so many minutes ago. */
+const withoutLease = (...minutesAgo: readonly number[]) =>
+  minutesAgo.map((minutes, index) =>
+    failed(index + 1, minutes * MINUTE, {
+      stopCode: 'EssentialContainerExited',
+      containers: [{ name: 'provisioner', exitCode: 75 }],
+    }),
+  );
 const eachWith = (given: Partial<Task>) => three.map((task) => ({ ...task, ...given }));
 
 describe('the breaker', () => {
@@ -72,6 +80,8 @@ describe('the breaker', () => {
     three failed over an hour            | ${failedAt(50 * MINUTE, 30 * MINUTE, 0)}           | true      | 1
     three failed half an hour ago        | ${failedAt(32 * MINUTE, 31 * MINUTE, 30 * MINUTE)} | true      | 0
     three of four failed close together  | ${[failed(4, 50 * MINUTE), ...three]}              | true      | 3
+    two guards without a lease           | ${withoutLease(20, 5)}                            | true      | 1
+    one guard without a lease            | ${withoutLease(5)}                                | false     | 1
     three that stop, with an unknown end | ${eachWith({ stoppedAt: undefined })}              | true      | 3
     three with an unknown end that began long ago | ${eachWith({ stoppedAt: undefined, createdAt: ago(HOUR) })} | true      | 0
   `)('is tripped ($isTripped) with $recent recent failures for $scenario', ({ tasks, isTripped, recent }) => {

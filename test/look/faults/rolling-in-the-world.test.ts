@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { DeploymentBlocked } from '../../../simulator/ecs/protection.ts';
 import { CLEANUPS, ROLLOUTS, type RolloutReading } from '../../../simulator/ecs/rollout.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
-import { submit } from '../../support/builds.ts';
+import { expectNoHarm, submit } from '../../support/builds.ts';
 import { cleanLook, type Lab, type LabOptions, startLongLab } from '../../support/lab.ts';
 import { rows } from '../../support/runs.ts';
 
@@ -95,6 +95,33 @@ describe.each(rows(READINGS, 2))('with DEPLOYMENT_BLOCKED read as %s', (deployme
     expect(minutes).toBeLessThan(90);
     await expectRest(on);
   });
+});
+
+describe('a deployment that a build of four hours holds open', () => {
+  const tags = { cluster: 'gpu' };
+  const pool = { organization: 'default', desiredCount: 0, max: 10 };
+
+  it.each(rows(READINGS.toReversed(), 1))(
+    'costs one start at a time, and jobs go to another pool, with DEPLOYMENT_BLOCKED read as %s',
+    async (deploymentBlocked) => {
+      const regional = { ...tags, region: 'eu' };
+      const pools = [
+        { ...pool, name: 'gpu', tags },
+        { ...pool, name: 'gpu-eu', tags: regional },
+      ];
+      const on = await startLongLab({ pools, deploymentBlocked });
+      submit(on, 9, (index) => (index === 0 ? 240 : 20), tags);
+      for (let passed = 0; passed < 300; passed += 10) {
+        await on.run(600);
+        if (passed === 0) on.world.deploy('gpu');
+        submit(on, 2, () => 5, tags);
+      }
+      await on.rest(60);
+      expect(isDeployed(on, 'gpu')).toBe(true);
+      expectNoHarm(on);
+      expect(on.world.figures().tasks.launched).toBeLessThan(100);
+    },
+  );
 });
 
 describe('a deployment that ECS completes early', () => {
