@@ -111,7 +111,10 @@ export class Autoscaler {
     const isCrashing = this.#hasFaults && draws.crash < looks.crashing;
     const isSlow = this.#hasFaults && draws.slow < looks.slow;
     const latency = isSlow ? SLOW : callLatency;
-    const faults = (): ConnectionFaults => (this.#hasFaults ? line : NO_FAULTS);
+    const faults = (): ConnectionFaults => {
+      if (!this.#hasFaults) return NO_FAULTS;
+      return events.forgottenCalls-- > 0 ? ALL_FAIL : line;
+    };
     let calls = 0;
     const isCutOff = (): boolean => ++calls >= draws.calls && isCrashing;
     const common = { scheduler, random, latency, isCutOff };

@@ -106,7 +106,32 @@ function incidentsOf(
     'coderd down': () => outages.coderd(),
     'no capacity': () => toService((name) => outages.placement(name, true)),
     'no capacity and no event': () => toService((name) => outages.placement(name, false)),
+    'connections forgotten': () => {
+      events.forgottenCalls = random.whole(1, 12);
+      return `${events.forgottenCalls} calls`;
+    },
+    'row unreadable': () => unreadableRow(events, random),
   };
+}
+
+/** Of a task, or of a running job or its daemon. */
+function unreadableRow(events: WorldEvents, random: Random): string | undefined {
+  const { coderd, ecs } = events.world;
+  const job = random.pick(coderd.jobs().filter(({ status }) => status === 'running'));
+  const rows = [
+    { id: events.runningTask(random)?.identity.id, in: ecs.unreadable },
+    { id: job?.id, in: coderd.unreadable },
+    { id: job?.workerId, in: coderd.unreadable },
+  ];
+  const row = random.pick(rows);
+  const ms = spreadMs(random, 10 * SECOND_MS, 30 * MINUTE_MS);
+  if (row?.id === undefined) return undefined;
+  const { id } = row;
+  row.in.add(id);
+  const end = (): void => void row.in.delete(id);
+  events.world.timeline.after(ms, end);
+  events.atEnd(end);
+  return `${id} for ${Math.round(ms / SECOND_MS)} s`;
 }
 
 /** The outages. Each ends after a while, and all end with the events. */

@@ -5,6 +5,7 @@ import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { Random } from '../../../simulator/base/random.ts';
 import type { Range } from '../../../simulator/ecs/parts/latencies.ts';
 import { CLEANUPS, ROLLOUTS } from '../../../simulator/ecs/rollout.ts';
+import { SIDECARS } from '../../../simulator/ecs/task.ts';
 import type { PoolSpec, WorldOptions } from '../../../simulator/world.ts';
 
 export type PlannedPool = PoolSpec & {
@@ -37,6 +38,8 @@ const MOST_AN_HOUR = {
   'coderd down': 0.4,
   'no capacity': 0.4,
   'no capacity and no event': { most: 1, rate: 22, times: 1 },
+  'connections forgotten': { most: 6, rate: 72, times: 73 },
+  'row unreadable': { most: 2, rate: 74, times: 75 },
 } as const satisfies Readonly<Record<string, number | Later>>;
 
 export type Incident = keyof typeof MOST_AN_HOUR;
@@ -101,6 +104,7 @@ export function drawPlan(seed: number) {
     atOncePercent: random.pick([1, 10, 25, 50, 100]) ?? 25,
     world: {
       ...drawWorld(random),
+      sidecar: seeded(seed + 71).pick(SIDECARS) ?? 'none',
       rollout: deployments.pick(ROLLOUTS),
       cleanup: { ...deployments.pick(CLEANUPS), admits: deployments.next() < 0.7 },
     },

@@ -30,6 +30,8 @@ export class WorldEvents {
   readonly fleet: Fleet;
   readonly print: (line: string) => void;
   isCoderdDown = false;
+  /** So many of the next calls of the function are made on a connection that the far end forgot. */
+  forgottenCalls = 0;
   readonly crashes: Crash[] = [];
   readonly outages: Outage[] = [];
   /** The changes of desired counts that a person made. */
