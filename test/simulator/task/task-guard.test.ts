@@ -472,18 +472,24 @@ describe('a guard whose daemon has exited', () => {
   });
 
   it.each([
-    { code: 70, ends: 70 },
-    { code: 0, ends: 76 },
-  ])('releases, waits 60 s and exits with $ends after the daemon crashed with $code', ({ code, ends }) => {
-    const { agent, guard, exits, pass } = world();
-    pass(MINUTE);
-    guard.daemon?.crash(code);
-    pass(SECOND);
-    expect(agent.writes).toEqual([2880, 'release']);
-    expect(exits).toEqual([]);
-    pass(59.5 * SECOND);
-    expect(exits).toMatchObject([{ code: ends }]);
-  });
+    { code: 70, ends: 70, livedS: 120, waitsS: 60 },
+    { code: 0, ends: 76, livedS: 120, waitsS: 60 },
+    { code: 1, ends: 1, livedS: 30, waitsS: 180 },
+  ])(
+    'releases, waits $waitsS s and exits with $ends after the daemon crashed with $code after $livedS s',
+    ({ code, ends, livedS, waitsS }) => {
+      const { agent, guard, exits, pass } = world();
+      pass(livedS * SECOND);
+      guard.daemon?.crash(code);
+      pass(SECOND);
+      expect(agent.writes).toEqual([2880, 'release']);
+      expect(exits).toEqual([]);
+      pass((waitsS - 2) * SECOND);
+      expect(exits).toEqual([]);
+      pass(1.5 * SECOND);
+      expect(exits).toMatchObject([{ code: ends }]);
+    },
+  );
 });
 
 describe('a daemon that coderd refuses', () => {
