@@ -18,7 +18,7 @@ export type PlacementFailure = {
 };
 
 /** `(service web) was unable to place a task. Reason: …` (ECS developer guide). */
-const FAILED = /was unable to place a task|failed to launch a task/i;
+const FAILED = /was unable to place (?:a task|tasks)|failed to launch a task/i;
 /** `(service web) has started 2 tasks: (task …) (task …).` */
 const STARTED = /\bhas started \d+ tasks?\b/i;
 

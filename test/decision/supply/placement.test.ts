@@ -31,6 +31,16 @@ describe('a placement failure', () => {
       events: [eventOf('failed to launch a task with (error ECS was unable to assume the role)', MINUTE)],
       since: MINUTE,
     },
+    {
+      name: 'a cluster with 500 tasks in PROVISIONING',
+      events: [
+        eventOf(
+          'was unable to place tasks in your cluster because the tasks provisioning capacity limit was exceeded.',
+          MINUTE,
+        ),
+      ],
+      since: MINUTE,
+    },
     { name: 'an event of almost six hours ago', events: [failed(6 * HOUR)], since: 6 * HOUR },
     { name: 'an event of more than six hours ago', events: [failed(6 * HOUR + SECOND)], since: undefined },
     {
