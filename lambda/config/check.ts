@@ -1,4 +1,4 @@
-import { explainIssues } from './explain-issues.ts';
+import { explainIssues, type WrittenAt } from './explain-issues.ts';
 import { error, type Mistake, settle, toProblem } from './problems/problems.ts';
 import type { DeployedPool, Deployment } from './rules/deployment.ts';
 import { draftConfig } from './rules/drafts.ts';
@@ -24,6 +24,7 @@ export function checkConfig(value: unknown, more: MoreFindings = () => []) {
 export function examineConfig(
   value: unknown,
   more: MoreFindings = () => [],
+  writtenAt: WrittenAt = () => undefined,
 ): {
   readonly config?: Deployment;
   readonly findings: readonly Mistake[];
@@ -39,7 +40,7 @@ export function examineConfig(
   const parsed = configSchema.safeParse(written);
   const config = parsed.success ? toConfig(parsed.data) : undefined;
   const findings = distinct([
-    ...explainIssues(parsed.error?.issues ?? [], written),
+    ...explainIssues(parsed.error?.issues ?? [], written, writtenAt),
     ...checkRules(draftConfig(written)),
     ...(config === undefined ? [] : checkSpending(config)),
     ...others,

@@ -8,6 +8,8 @@ import { nearestName } from './schema/names.ts';
 import { kindOf, rootSetting, type SettingNode, settingAt, settingsBelow } from './schema/settings.ts';
 
 type Issue = z.core.$ZodIssue;
+/** The text of a value in the file, if it is known. */
+export type WrittenAt = (path: Path) => string | undefined;
 /** An issue with what is needed to explain it. */
 type Case<I = Issue> = {
   readonly issue: I;
@@ -15,14 +17,15 @@ type Case<I = Issue> = {
   readonly seen: unknown;
   readonly isPresent: boolean;
   readonly root: SettingNode;
+  readonly writtenAt: WrittenAt;
 };
 
 /** Makes one finding for each wrong setting: the seen value, the allowed values and a suggestion. */
-export function explainIssues(issues: readonly Issue[], value: unknown): Mistake[] {
+export function explainIssues(issues: readonly Issue[], value: unknown, writtenAt: WrittenAt): Mistake[] {
   // the schema's description takes a while to derive
   if (issues.length === 0) return [];
   const root = rootSetting();
-  const findings = issues.flatMap((issue) => explain(toCase(issue, value, root)));
+  const findings = issues.flatMap((issue) => explain({ ...toCase(issue, value, root), writtenAt }));
   const reported = new Set<string>();
   return findings.filter(({ path }) => {
     const key = JSON.stringify(path);
@@ -30,7 +33,7 @@ export function explainIssues(issues: readonly Issue[], value: unknown): Mistake
   });
 }
 
-function toCase(issue: Issue, value: unknown, root: SettingNode): Case {
+function toCase(issue: Issue, value: unknown, root: SettingNode): Omit<Case, 'writtenAt'> {
   const path = issue.path.filter((step) => typeof step !== 'symbol');
   const parent = valueAt(value, path.slice(0, -1));
   const isPresent =
@@ -69,14 +72,20 @@ function explain(it: Case): Mistake[] {
 }
 
 /** A mapping or list is meant to be the alternative that is one, so its own mistakes are explained. */
-function explainUnion({ issue, path, seen, isPresent, root }: Case<z.core.$ZodIssueInvalidUnion>): Mistake[] {
+function explainUnion(it: Case<z.core.$ZodIssueInvalidUnion>): Mistake[] {
+  const { issue, path, seen } = it;
   const own = typeof seen === 'object' ? issue.errors.find(([first]) => isAboutContent(first)) : undefined;
-  if (own === undefined) return [error(path, wrongType({ issue, path, seen, isPresent, root }))];
+  if (own === undefined) return [error(path, wrongType(it))];
   const found = own.flatMap((inner) => {
     const below = inner.path.filter((step) => typeof step !== 'symbol');
     const value = valueAt(seen, below);
-    const at = { issue: inner, path: [...path, ...below], seen: value, isPresent: value !== undefined, root };
-    return explain(at);
+    return explain({
+      ...it,
+      issue: inner,
+      path: [...path, ...below],
+      seen: value,
+      isPresent: value !== undefined,
+    });
   });
   const meant = found.filter((finding) => meantBy(finding.path) !== undefined);
   return meant.length > 0 ? meant : found;
@@ -120,9 +129,11 @@ function asClause(description: string): string {
   return description.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
 }
 
-function wrongType({ path, seen, root }: Case): string {
+function wrongType({ path, seen, root, writtenAt }: Case): string {
   const setting = settingAt(root, path);
-  const got = `expected ${nounFor(setting)}, got ${shown(seen, path)}`;
+  const text = shown(seen, path);
+  const isNumber = typeof seen === 'number' && text === String(seen);
+  const got = `expected ${nounFor(setting)}, got ${(isNumber && writtenAt(path)) || text}`;
   if (path.length === 0) return `${got}; start with "coder:" and "pools:"`;
   const instead = insteadOf(path, seen) ?? numberIn(seen, setting) ?? secretIn(seen, setting);
   if (instead !== undefined) return `${got}; ${instead}`;

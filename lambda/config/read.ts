@@ -12,7 +12,7 @@ export function readConfig(
   const source = parseYaml(text);
   if (source.kind === 'broken')
     throw new ConfigError(source.problems.map((problem) => ({ ...problem, file })));
-  const { config, findings } = examineConfig(source.value, more);
+  const { config, findings } = examineConfig(source.value, more, source.writtenAt);
   const problems = [...source.findings, ...findings].map((finding) =>
     toProblem(finding, { file, ...source.placeOf(finding.at ?? finding.path) }),
   );

@@ -32,6 +32,8 @@ export type YamlSource =
        * position of the mapping or list that would contain it.
        */
       readonly placeOf: (path: Path) => Position;
+      /** A value as it is written: 1.10, which YAML reads as the number 1.1. */
+      readonly writtenAt: (path: Path) => string | undefined;
     };
 
 /** Parses YAML 1.2 with aliases and merge keys; without any tag of CloudFormation and its like. */
@@ -59,6 +61,10 @@ function toParsed(document: Document.Parsed, positionAt: (offset: number) => Pos
       value,
       findings: findDuplicateKeys(document),
       placeOf: (path) => positionAt(offsetOf(document, path)),
+      writtenAt: (path) => {
+        const node = document.getIn(path, true);
+        return isScalar(node) ? node.source : undefined;
+      },
     };
   } catch {
     // The parser refuses documents that expand without limit ("billion laughs").

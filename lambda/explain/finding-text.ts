@@ -188,6 +188,8 @@ const WORDS: {
     `pool "${pool}": ${some(tasks.length, 'task')} (${few(tasks)}) drained for 30 min without a live daemon. The guard no longer reacts, so the task stays and is paid for. Read the task's log. If no build runs there, stop the task in ECS`,
   'tasks-draining-for-long': ({ pool, tasks }) =>
     `pool "${pool}": ${some(tasks.length, 'task')} (${few(tasks)}) ${tasks.length === 1 ? 'has' : 'have'} drained for 6 h or more. If a build is still running there, wait for it or cancel it in Coder. Otherwise the daemon hangs: read the task's log, then stop the task in ECS`,
+  'tasks-busy-for-long': ({ pool, tasks }) =>
+    `pool "${pool}": ${some(tasks.length, 'task')} (${few(tasks)}) ${tasks.length === 1 ? 'has' : 'have'} run one build for a day or more. Terraform probably hangs, and the task stays until the build ends. Read the build's log in Coder, and cancel the build`,
 };
 
 function unreadSentence(finding: UnreadFinding): string {

@@ -12,6 +12,7 @@ import type {
   UnservedRow,
 } from '../decision/model/plan.ts';
 import type { Promises } from '../decision/model/promise.ts';
+import type { Tags } from '../decision/model/tags.ts';
 import { findingLines } from './finding-text.ts';
 import { ageText, itOrThem, section, some, tagText, textOf, timeText, transitionsText } from './format.ts';
 import { promiseLines } from './promise-text.ts';
@@ -173,6 +174,15 @@ export function unservedSentence(row: UnservedRow, takenAt: string): string {
 
 function differenceText({ missing, has, surplus }: NonNullable<UnservedRow['closest']>): string {
   const instead = Object.keys(has).length === 0 ? '' : ` (has ${tagText(has)})`;
-  if (Object.keys(missing).length > 0) return `it lacks ${tagText(missing)}${instead}`;
+  if (Object.keys(missing).length > 0)
+    return `it lacks ${tagText(missing)}${instead}${caseNote(missing, surplus)}`;
   return `it has ${tagText(surplus)}, but untagged jobs only run on untagged daemons`;
+}
+
+/** coderd tells tags apart by case, which a person easily overlooks. */
+function caseNote(missing: Tags, surplus: Tags): string {
+  const near = Object.keys(surplus).find((own) =>
+    Object.keys(missing).some((name) => name.toLowerCase() === own.toLowerCase()),
+  );
+  return near === undefined ? '' : `. Its tag "${near}" differs in upper and lower case only`;
 }

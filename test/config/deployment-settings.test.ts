@@ -100,6 +100,10 @@ const VALUES: readonly Refused[] = [
     says: 'is not the name of a container image; write one such as ghcr.io/',
   },
   {
+    pool: { image: 'coder:latest:x' },
+    says: 'is not the name of a container image; write one such as ghcr.io/',
+  },
+  {
     pool: { environment: { AUTOSCALER_TEST_LOOK_MS: '1' } },
     says: 'is reserved for tests of the guard; remove it',
   },
@@ -285,6 +289,14 @@ const TOGETHER: readonly Refused[] = [
   {
     pool: { environment: { HTTPS_PROXY: 'http://ada:hunter2@proxy:3128' } },
     says: 'warning: pools[0].environment.HTTPS_PROXY: looks like a secret, and the template and the AWS console would show it; store it in AWS Secrets Manager and refer to it in secrets',
+  },
+  {
+    pool: { environment: { AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE' } },
+    says: 'warning: pools[0].environment.AWS_ACCESS_KEY_ID: looks like a secret, and the template and the AWS console would show it; store it in AWS Secrets Manager and refer to it in secrets',
+  },
+  {
+    pool: { environment: { AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' } },
+    says: 'warning: pools[0].environment.AWS_SECRET_ACCESS_KEY: looks like a secret, and the template and the AWS console would show it; store it in AWS Secrets Manager and refer to it in secrets',
   },
   {
     aws: { function: { reservedConcurrency: 2 } },

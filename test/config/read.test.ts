@@ -206,11 +206,15 @@ describe('values', () => {
   reports('an empty entry of pools', `${withPool('')}  -\n`, [
     '8:4: pools[1]: expected a mapping, got nothing; for example: { name: default, organization: default, key: { secret: coder/keys/default } }',
   ]);
-  reports('tags that are not strings', withPool('    tags:\n      gpu: true\n      zone: 5\n      team:\n'), [
-    '9:7: pools[0].tags.gpu: expected a string, got true; put it in quotes',
-    '10:7: pools[0].tags.zone: expected a string, got 5; put it in quotes',
-    '11:7: pools[0].tags.team: no value; write one',
-  ]);
+  reports(
+    'tags that are not strings',
+    withPool('    tags:\n      gpu: true\n      zone: 1.10\n      team:\n'),
+    [
+      '9:7: pools[0].tags.gpu: expected a string, got true; put it in quotes',
+      '10:7: pools[0].tags.zone: expected a string, got 1.10; put it in quotes',
+      '11:7: pools[0].tags.team: no value; write one',
+    ],
+  );
   reports('a list of tags', withPool('    tags: [gpu]\n'), [
     '8:5: pools[0].tags: expected a mapping, got a list; for example: { gpu: "true" }',
   ]);
@@ -244,7 +248,7 @@ describe('values', () => {
   reports('counts as words or in quotes', withPool('    min: "1"\n    max: many\n    warm: .nan\n'), [
     '8:5: pools[0].min: expected a whole number, got "1"; remove the quotes',
     '9:5: pools[0].max: expected a whole number, got "many"',
-    '10:5: pools[0].warm: expected auto or a whole number, got NaN',
+    '10:5: pools[0].warm: expected auto or a whole number, got .nan',
   ]);
   reports('min and warm above max', withPool('    min: 5\n    warm: 4\n    max: 3\n'), [
     '8:5: pools[0].min: min 5 is above max 3; lower min or raise max',
@@ -310,7 +314,7 @@ describe('values', () => {
       '1:12: waiting.person: expected at least 0, got -0.1',
       '1:26: waiting.autostart: expected a number of dollars, got "$0.10"; write the number alone: 0.10',
       '1:46: waiting.prebuild: expected at most 1000, got 1001',
-      '1:62: waiting.stop: expected a number of dollars, got Infinity; for example: 0.1',
+      '1:62: waiting.stop: expected a number of dollars, got .inf; for example: 0.1',
       '9:16: pools[0].waiting.person: expected a number of dollars, got "0.5"; remove the quotes',
       '9:31: pools[0].waiting.autostart: expected a number of dollars, got "0.50 USD"; write the number alone: 0.50',
       '9:52: pools[0].waiting.stop: expected a number of dollars, got "cheap"; for example: 0.1',

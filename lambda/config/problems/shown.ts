@@ -9,14 +9,18 @@ const PRIVATE = new Set<string | number>(['token', 'key', 'psk', 'proxy', 'envir
 // provisioner keys: 43 characters (docs/internals/coder.md §3); coder's API tokens: 10, a hyphen,
 // 22
 const SECRET_SHAPES = /(?<![A-Za-z0-9])(?:[A-Za-z0-9]{43}|[A-Za-z0-9]{10}-[A-Za-z0-9]{22})(?![A-Za-z0-9])/g;
+// an access key id of AWS, and a secret access key: 40 characters of base64
+const AWS_KEY = /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/;
+const AWS_SECRET = /^[A-Za-z0-9+/]{40}$/;
 const CREDENTIALS_IN_URL = /:\/\/\S*@/;
 
 /**
- * Whether a part of the text looks like a provisioner key, an API token, a PEM block or the
- * password of a URL.
+ * Whether a part of the text looks like a provisioner key, an API token, a key of AWS, a PEM block
+ * or the password of a URL.
  */
 export function looksLikeSecret(text: string): boolean {
   if (text.includes('-----BEGIN') || CREDENTIALS_IN_URL.test(text)) return true;
+  if (AWS_KEY.test(text) || (AWS_SECRET.test(text) && isMixed(text))) return true;
   return (text.match(SECRET_SHAPES) ?? []).some(isMixed);
 }
 

@@ -74,7 +74,8 @@ const roll = z
 const image = z
   .string()
   .regex(
-    /^(?!https?:)\S+$/,
+    // name, registry's port, tag, digest
+    /^[^\s:@]+(?::\d+\/[^\s:@]+)?(?::\w[\w.-]*)?(?:@\w+:\w+)?$/,
     'is not the name of a container image; write one such as ghcr.io/coder/coder:v2.29.19',
   )
   .meta({

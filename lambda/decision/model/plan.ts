@@ -518,7 +518,9 @@ export type TasksFinding =
   /** They have drained for half an hour without a daemon: their guard no longer reacts. */
   | 'tasks-draining-without-daemon'
   /** They have drained for six hours. */
-  | 'tasks-draining-for-long';
+  | 'tasks-draining-for-long'
+  /** Each has run one job for a day. */
+  | 'tasks-busy-for-long';
 
 /** A preset of an active version whose newest prebuilt workspaces have failed. */
 export type FailingPreset = {

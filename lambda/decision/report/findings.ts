@@ -175,20 +175,27 @@ function daemonFindings({ pool, tasks }: PoolView): readonly Finding[] {
 const WITHOUT_DAEMON_MS = 30 * 60_000;
 /** Nearly all builds are shorter. */
 const LONG_DRAIN_MS = 6 * 3_600_000;
+const LONG_JOB_MS = 24 * 3_600_000;
 
 /** With doubts a draining task may have a daemon although coderd does not list it. */
 function tasksFindings(
-  { pool: { name: pool }, tasks: all }: PoolView,
+  { pool: { name: pool }, tasks: all, organization }: PoolView,
   now: EpochMs,
   isDoubtful: boolean,
 ): readonly Finding[] {
   const hasNoDaemon = (task: TaskView) => !isDoubtful && silentDrainMs(task, now) >= WITHOUT_DAEMON_MS;
+  const ofLongJobs = new Set(
+    organization?.jobs.items
+      .filter(({ status, started_at }) => status === 'running' && now - (started_at ?? now) >= LONG_JOB_MS)
+      .map(({ worker_id }) => worker_id),
+  );
   const found = {
     'tasks-unguarded': isAtRisk,
     'tasks-without-daemon': ({ state, use }) => state === 'working' && use === 'silent',
     'tasks-vacant': ({ state, daemon }) => state === 'left' && daemon === undefined,
     'tasks-draining-without-daemon': hasNoDaemon,
     'tasks-draining-for-long': (task) => !hasNoDaemon(task) && (drainedMs(task) ?? 0) >= LONG_DRAIN_MS,
+    'tasks-busy-for-long': ({ state, daemon }) => state !== 'leaving' && ofLongJobs.has(daemon?.id),
   } satisfies Readonly<Record<TasksFinding, (task: TaskView) => boolean>>;
   return Object.entries(found).flatMap(([code, applies]) => {
     const tasks = all.filter(applies).map(({ task }) => task.taskArn);

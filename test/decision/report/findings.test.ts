@@ -145,6 +145,12 @@ const draining =
     jobs.items = [];
   };
 const H = 60;
+const runsFor =
+  (minutes: number): Change =>
+  (snapshot) => {
+    const { items } = organizationIn(snapshot).jobs;
+    for (const index of items.keys()) edit(items, index, { started_at: iso(minutes * MINUTE) });
+  };
 const ofUnknownWorker: Change = (snapshot, config) => {
   const { jobs } = organizationIn(snapshot);
   const [job] = jobs.items;
@@ -173,6 +179,9 @@ const tasks = table<Row>`
   cpu I1m P, daemons [gpu] |                                                  | daemon-tags-differ pool cpu daemons cpu#0   | daemons with the tags of another pool
   cpu B B     | ${protectionIs(1, { protectionEnabled: false })} | tasks-unguarded pool cpu tasks cpu#1        | a busy daemon without a lease
   cpu U26m    |                                                  | nothing                                     | an idle daemon without a lease, which has most likely just left
+  cpu B I1m   | ${runsFor(24 * H)}                               | tasks-busy-for-long pool cpu tasks cpu#0    | a build that runs for a day
+  cpu B I1m   | ${runsFor(24 * H - 1)}                           | nothing                                     | a build that runs for less than a day
+  cpu L       | ${runsFor(24 * H)}                               | nothing                                     | a build that runs for a day while it drains
   cpu B U26m  | ${listIs('protections', { items: [] })}          | nothing                                     | busy daemons whose leases were not read
   cpu B R Z   |                                                  | tasks-without-daemon pool cpu tasks cpu#2   | a lease without a daemon
   cpu B Z N X | ${protectionIs(1, { protectionEnabled: false })} | tasks-vacant pool cpu tasks cpu#1           | neither lease nor daemon
@@ -289,6 +298,13 @@ describe('unserved jobs', () => {
     a [gpu eu], organization data; b [gpu] | b        | pools of others are no help
   `)('name $expected as the closest pool of $world, because $because', ({ world, expected }) => {
     expect(closest(`${world}; job [gpu eu size=xl]`)).toEqual([['no-pool-has-these-tags', expected]]);
+  });
+
+  it('name a tag of the closest pool that differs in case only', () => {
+    const plan = planOf({ pools: { a: { tags: { Cluster: 'gpu' } } }, pending: [{ tags: gpu }] });
+    expect(plan.unserved.map((row) => unservedSentence(row, plan.takenAt))).toEqual([
+      expect.stringMatching(/it lacks cluster=gpu. Its tag "Cluster" differs in upper and lower case only$/),
+    ]);
   });
 
   it('have their own reason if their scope is a user, whatever tags the pools have', () => {
