@@ -1,13 +1,7 @@
 #!/bin/sh
 # The guard: first process of the provisioner's container (docs/internals/architecture.md). It alone decides when its daemon may be stopped.
-#
-#   leasing   takes the lease; the daemon starts only once it has read that the lease is there. Exits 75 after 10 min without one
-#   working   looks every 30 s, renews every 10 to 20 min; drains when asked to, or when it can't trust its lease any more
-#   draining  has sent SIGTERM to the daemon, once, which finishes its job however long that takes
-#   left      the daemon has exited: releases the protection, again if it comes back; exits 0 after 10 min
-#   died      the daemon died unasked: releases, waits 60 s (180 s if it died within 60 s), exits with its code, or with 76 instead of 0;
-#             with 77 if ECS stops the task before
-#   stopping  ECS stops the task: SIGTERM is passed on, the guard waits for the daemon and exits with its code
+# Its phases are a table: simulator/task/guard-table.ts. It exits with 75 after 10 min without a lease, with 76 if the daemon exited
+# with 0 unasked, with 77 if ECS stops the task of a daemon that has died, and with 78 if the image lacks a tool.
 #
 # The main process only waits for the daemon, and answers signals with built-ins: a stop is never held up by a slow call, and a fork
 # that fails can't end it under a job. All else is done by the keeper, a subshell: it sends USR1 to the main process ("drain"), and
@@ -86,8 +80,7 @@ note_exit() {
   [ "$again" -eq 127 ] || code=$again
 }
 
-# A signal may have come as the daemon ended, and $code be that of the signal: the shell knows the daemon's. If bash has lost it, a
-# signal ends this wait.
+# $code may be that of a signal that came as the daemon ended: the shell knows the daemon's. If bash has lost it, a signal ends this.
 note_exit_again() {
   in_seconds "$settle_ms"
   { sleep "$seconds"; kill -USR2 $$ 2>/dev/null; } &
@@ -425,7 +418,6 @@ stay_released() {
   done
 }
 
-# What else runs ends with the container.
 end() {
   phase=ended
   [ -z "$sampler" ] || kill "$sampler" 2>/dev/null
