@@ -74,6 +74,8 @@ const EVENTS_KEPT = 100;
 const EVENT_REPEATED_MS = 6 * 3_600_000;
 /** What the event says of a provider with container instances (docs/internals/aws.md §2). */
 const NO_INSTANCE = ' because no container instance met all of its requirements';
+/** ECS refuses another deployment while this many have tasks (docs/internals/aws.md §2). */
+const MOST_DEPLOYMENTS = 5;
 /** The interval of retries while ECS cannot place tasks. */
 const RETRY_PLACEMENT_MS = 20_000;
 /** Failed starts until a rollback: half of the desired count, within these bounds. */
@@ -145,12 +147,22 @@ export class EcsService {
   }
 
   get admitsDeployment(): boolean {
-    return !isCleaningUp(this.state) || this.#around.cleanup.admits !== false;
+    return !this.#isFull && (!isCleaningUp(this.state) || this.#around.cleanup.admits !== false);
+  }
+
+  /** An older deployment is active until its tasks have stopped. */
+  get #isFull(): boolean {
+    const startedBy = new Set([...this.tasks].map(({ identity }) => identity.startedBy));
+    return this.state.older.filter(({ id }) => startedBy.has(id)).length + 1 >= MOST_DEPLOYMENTS;
   }
 
   /** Starts a rolling deployment of another task definition, or of the same one again. */
   deploy(definition: TaskDefinition): void {
     const { primary } = this.state;
+    if (this.#isFull)
+      throw invalidParameter(
+        `${MOST_DEPLOYMENTS} active deployments exist, unable to create new deployment.`,
+      );
     if (!this.admitsDeployment)
       throw invalidParameter('The service is removing the tasks of an earlier deployment.');
     this.#replace(primary, definition);
@@ -307,7 +319,7 @@ export class EcsService {
     const threshold = Math.min(most, Math.max(least, Math.ceil(desiredCount * share)));
     const target = this.#completed;
     if (primary.rolloutState !== 'IN_PROGRESS' || this.#failures < threshold) return;
-    if (target === undefined || target === primary.definition) return;
+    if (target === undefined || target === primary.definition || this.#isFull) return;
     this.#replace({ ...primary, rolloutState: 'FAILED' }, target);
   }
 

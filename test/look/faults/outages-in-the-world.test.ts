@@ -148,6 +148,25 @@ describe('a deployment', () => {
     expect(on.world.service('cpu').state.primary.rolloutState).toBe('COMPLETED');
   });
 
+  it('is refused while five have tasks, as a rollback is, and works again once their builds have ended', async () => {
+    const on = await start({ ...cpu, max: 9 }, { deploymentBlocked: 'off' });
+    for (let deployment = 1; deployment <= 5; deployment++) {
+      submit(on, 90);
+      await look(on, 300);
+      if (deployment < 5) on.world.deploy('cpu');
+    }
+    const { definition } = on.world.service('cpu').state.older.at(-1) ?? {};
+    const refused = '5 active deployments exist, unable to create new deployment.';
+    expect(() => on.world.deploy('cpu')).toThrow(refused);
+    expect(() => definition && on.world.ecs.deploy(idOf(on), definition)).toThrow(refused);
+    await look(on, 2 * HOUR_S);
+    on.world.deploy('cpu');
+    submit(on, 5);
+    await look(on, 2 * HOUR_S);
+    expectAllServed(on, 6);
+    expect(on.world.service('cpu').state.primary.rolloutState).toBe('COMPLETED');
+  });
+
   it('that is rolled back while builds run kills nothing and ends', async () => {
     const on = await start();
     submit(on, 25, 25);

@@ -76,6 +76,12 @@ function incidentsOf(
       const isOnSpot = pool.capacity !== undefined && random.next() < 0.5;
       return act(isOnSpot ? spotPartOf(pool.name) : pool.name, pool);
     });
+  const deploy = () =>
+    toService((name) => {
+      if (!world.service(name).admitsDeployment) return `${name}: refused`;
+      world.deploy(name);
+      return undefined;
+    });
   return {
     'spot interruption': () => toTask((id) => ecs.spotInterruption(id)),
     'host failure': () => toTask((id) => ecs.hostFailure(id)),
@@ -85,12 +91,8 @@ function incidentsOf(
     },
     StopTask: () => toTask((id) => ecs.stopTask(id)),
     'daemon crash': () => toTask((id) => events.crash(id)),
-    deployment: () =>
-      toService((name) => {
-        if (!world.service(name).admitsDeployment) return `${name}: refused`;
-        world.deploy(name);
-        return undefined;
-      }),
+    deployment: deploy,
+    'deployments in a row': deploy,
     'agents down': () => outages.agents(),
     'key deleted': () => toPool(({ name }) => outages.key(name)),
     'count set by hand': () =>

@@ -40,6 +40,8 @@ const MOST_AN_HOUR = {
   'no capacity and no event': { most: 1, rate: 22, times: 1 },
   'connections forgotten': { most: 6, rate: 72, times: 73 },
   'row unreadable': { most: 2, rate: 74, times: 75 },
+  // ECS refuses the sixth while five have tasks
+  'deployments in a row': { most: 15, rate: 62, times: 63 },
 } as const satisfies Readonly<Record<string, number | Later>>;
 
 export type Incident = keyof typeof MOST_AN_HOUR;

@@ -42,6 +42,6 @@ export function variantOf(drawn: WorldPlan, { quiet = false, readLag = true, blo
     ...plan,
     pools: plan.pools.map(({ earlySuccessPercent: _, ...pool }) => pool),
     world: { ...plan.world, ...BLOCKED[blocked] },
-    incidents: { ...plan.incidents, deployment: 0.5 },
+    incidents: { ...plan.incidents, deployment: 0.5, 'deployments in a row': 0 },
   };
 }
