@@ -22,6 +22,8 @@ type Options = Variant & {
 
 /** Problems to print for each world; the rest are only counted. */
 const PROBLEMS_SHOWN = 10;
+/** In worlds in which nothing fails. */
+const MOST_IDLE_LAUNCHES = 0.15;
 const PROGRESS_EVERY_MS = 30_000;
 
 const options = new Command('sim:leaves')
@@ -53,7 +55,10 @@ const figures = sumUp(results, { seed: options.seed, seconds });
 process.stdout.write(`${tableOf(figures)}\n`);
 for (const result of results) process.stdout.write(problemsText(result, options));
 if (options.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
-process.exitCode = results.some(({ problems }) => problems.length > 0) ? 1 : 0;
+const { launches, idleLaunches } = figures.watched;
+const isWasteful = options.quiet && idleLaunches > MOST_IDLE_LAUNCHES * launches;
+if (isWasteful) process.stdout.write(`${idleLaunches} of ${launches} launches served nothing\n`);
+process.exitCode = isWasteful || results.some(({ problems }) => problems.length > 0) ? 1 : 0;
 
 async function runAll(options: Options): Promise<readonly WorldResult[]> {
   let progress = { leaves: 0, worlds: 0 };

@@ -94,6 +94,7 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
       ...ledger.problems,
       ...unrest,
       ...log.problems,
+      ...watch.problems(),
     ],
   };
 }

@@ -85,6 +85,8 @@ export class Watch {
   /** By pending job: since when a pool that fits has had room at each look. */
   readonly #roomSince = new Map<JobId, EpochMs>();
   readonly #stalled = new Set<JobId>();
+  /** The limits that were kept at some look. */
+  readonly #reached = new Set<string>();
   readonly #toldAt = new Map<Outage, EpochMs>();
 
   constructor(events: WorldEvents) {
@@ -135,23 +137,51 @@ export class Watch {
     };
   }
 
+  /** What no world without a fault does. With reads that lag, a pool may exceed a limit by a few tasks. */
+  problems(): readonly string[] {
+    const { isQuiet, world } = this.#events.plan;
+    if (!isQuiet) return [];
+    const none = [
+      ...(['countsAboveMax', 'falseContested', 'repeatedRefusals'] as const),
+      ...(world.readLagMs === 0 ? (['tasksAboveMax', 'tasksAboveMaxTasks'] as const) : []),
+    ];
+    return [
+      ...none
+        .filter((name) => this.#counts[name] > 0)
+        .map((name) => `${WATCHED[name]}: ${this.#counts[name]}, although nothing has failed`),
+      ...Object.entries(this.#findings).map(
+        ([code, looks]) => `finding ${code} in ${looks} looks, although nothing has failed`,
+      ),
+    ];
+  }
+
   #watchCounts({ plan, outcome }: LookResult, tasks: ReadonlyMap<string, PoolTasks>): void {
-    for (const { name, desired, overrides } of plan.pools) {
+    for (const { name, desired, daemons, overrides } of plan.pools) {
       const raises = outcome.applied.filter(
         (action) => action.kind === 'set-desired' && poolOfPart(action.pool) === name,
       );
       if (raises.length === 0 || desired.from === null || desired.to === null) continue;
       const most = this.#maxOf(name, overrides);
-      const bound = Math.max(most, desired.from) + (tasks.get(name)?.leaving ?? 0);
+      // a list that lags may still have tasks that have left
+      const seen = daemons.leaving + daemons.left;
+      const bound = Math.max(most, desired.from) + Math.max(seen, tasks.get(name)?.leaving ?? 0);
       if (desired.to > desired.from && desired.to > bound) this.#counts.countsAboveMax += 1;
     }
   }
 
   #watchLimits(pools: readonly PoolPlan[], tasks: ReadonlyMap<string, PoolTasks>): void {
-    for (const { name, overrides } of pools)
-      if ((tasks.get(name)?.staying ?? 0) > this.#maxOf(name, overrides)) this.#counts.tasksAboveMax += 1;
+    for (const { name, overrides } of pools) {
+      const isAbove = (tasks.get(name)?.staying ?? 0) > this.#maxOf(name, overrides);
+      if (this.#isExceeded(name, isAbove)) this.#counts.tasksAboveMax += 1;
+    }
     const all = sum([...tasks.values()], ({ staying, leaving }) => staying + leaving);
-    if (all > this.#events.plan.maxTasks) this.#counts.tasksAboveMaxTasks += 1;
+    if (this.#isExceeded('all', all > this.#events.plan.maxTasks)) this.#counts.tasksAboveMaxTasks += 1;
+  }
+
+  /** A world may begin above a limit. */
+  #isExceeded(limit: string, isAbove: boolean): boolean {
+    if (!isAbove) this.#reached.add(limit);
+    return isAbove && this.#reached.has(limit);
   }
 
   #watchFloors(pools: readonly PoolPlan[]): void {

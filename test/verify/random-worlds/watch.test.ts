@@ -37,13 +37,14 @@ function watched(desiredCount = 0) {
     const pool = {
       name: 'cpu',
       desired: desired ?? { from: 0, to: 0 },
+      daemons: { leaving: 0, left: 0 },
       floor: { count: floor },
       overrides: [],
     };
     const applied = desired === undefined ? [] : [{ kind: 'set-desired', pool: 'cpu', ...desired }];
     watch.add({ plan: { pools: [pool], findings }, outcome: { applied, refused } } as unknown as LookResult);
   };
-  return { world, events, pass, look, figures: () => watch.figures() };
+  return { world, events, pass, look, figures: () => watch.figures(), problems: () => watch.problems() };
 }
 
 describe('the watch of a random world', () => {
@@ -58,10 +59,26 @@ describe('the watch of a random world', () => {
   });
 
   it('counts more tasks than max and than maxTasks', () => {
-    const { look, pass, figures } = watched(5);
+    const { world, look, pass, figures } = watched();
+    look();
+    world.ecs.setDesiredCount(world.service('cpu').identity.name, 5);
     pass(5 * MINUTE_MS);
     look();
     expect(figures()).toMatchObject({ tasksAboveMax: 1, tasksAboveMaxTasks: 1, launches: 5 });
+  });
+
+  it('counts no limit that is exceeded since the world began', () => {
+    const { look, pass, figures } = watched(5);
+    pass(5 * MINUTE_MS);
+    look();
+    expect(figures()).toMatchObject({ tasksAboveMax: 0, tasksAboveMaxTasks: 0 });
+  });
+
+  it('finds a problem in each finding of a world without a fault', () => {
+    const { look, pass, problems } = watched();
+    pass(MINUTE_MS);
+    look({ findings: [{ code: 'starts-failing', pool: 'cpu' }, { code: 'jobs-waiting' }] });
+    expect(problems()).toEqual(['finding starts-failing in 1 looks, although nothing has failed']);
   });
 
   it('counts the launches that got no job', () => {

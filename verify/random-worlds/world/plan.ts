@@ -96,6 +96,8 @@ export function drawPlan(seed: number) {
   const messages = seeded(seed + 41);
   return {
     seed,
+    /** Whether nothing fails, nobody intervenes, and nothing is deployed (variants.ts). */
+    isQuiet: false as boolean,
     /** Duration of all events; afterwards the world has to settle. */
     busyHours,
     pools: drawCapacity(seeded(seed + 53), drawAuto(seeded(seed + 44), pools)).map(

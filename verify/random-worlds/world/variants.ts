@@ -21,6 +21,7 @@ export type Variant = {
 const NO_FAULTS = { failing: 0, losing: 0 };
 
 const QUIET = {
+  isQuiet: true,
   looks: { doubled: 0, crashing: 0, slow: 0 },
   messages: { lost: 0, repeated: 0, late: 0 },
   line: NO_FAULTS,
@@ -40,6 +41,7 @@ export function variantOf(drawn: WorldPlan, { quiet = false, readLag = true, blo
   if (blocked === undefined) return plan;
   return {
     ...plan,
+    isQuiet: false,
     pools: plan.pools.map(({ earlySuccessPercent: _, ...pool }) => pool),
     world: { ...plan.world, ...BLOCKED[blocked] },
     incidents: { ...plan.incidents, deployment: 0.5, 'deployments in a row': 0 },
