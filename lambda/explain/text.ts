@@ -107,8 +107,13 @@ function changeOf({ desired }: Pick<PoolPlan, 'desired'>): string {
   return desired.from === desired.to ? `${desired.from}` : `${desired.from} -> ${desired.to}`;
 }
 
-function countsOf({ daemons, notCreated }: PoolPlan): string {
-  const counts = { ...daemons, starting: daemons.starting - notCreated, 'not created yet': notCreated };
+function countsOf({ daemons: { unknown = 0, ...daemons }, notCreated }: PoolPlan): string {
+  const counts = {
+    ...daemons,
+    starting: daemons.starting - notCreated,
+    'not created yet': notCreated,
+    'of unknown use': unknown,
+  };
   const parts = Object.entries(counts).flatMap(([state, count]) => (count > 0 ? [`${count} ${state}`] : []));
   return parts.length > 0 ? ` (${parts.join(', ')})` : '';
 }

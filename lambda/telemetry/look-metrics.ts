@@ -26,7 +26,7 @@ export function lookMetrics(
   { pending, oldestPendingSeconds, unserved }: LookEvent,
   fullViewAgeSeconds: number,
 ): Readonly<Record<MetricName, number>> {
-  const total = (state: keyof DaemonCounts): number => sum(plan.pools, ({ daemons }) => daemons[state]);
+  const total = (state: keyof DaemonCounts): number => sum(plan.pools, ({ daemons }) => daemons[state] ?? 0);
   return {
     PendingJobs: pending,
     OldestPendingAge: oldestPendingSeconds,

@@ -5,6 +5,7 @@ import {
   type Change,
   edit,
   inWords,
+  listIs,
   organizationIn,
   planOf,
   reasonedActionsOf,
@@ -89,6 +90,15 @@ describe('the plan', () => {
     });
     expect(kinds).toEqual(['c 0->1 floor', 'ask b#0 idle-long-enough', 'a 1->0 tasks-left']);
   });
+
+  it.each(['I1m R B', 'I20m B Z'])(
+    'counts tasks as unknown, not as starting, without a list of daemons: %s',
+    (tasks) => {
+      const unread = listIs('daemons', { status: 'failed', items: [] });
+      const [pool] = planOf({ pools: { cpu: { tasks } } }, unread).pools;
+      expect(pool?.daemons).toMatchObject({ busy: 0, idle: 0, starting: 0, unknown: 3 });
+    },
+  );
 
   it('counts daemons as a person would', () => {
     const [pool] = planOf({ pools: { cpu: { tasks: 'B I1m R P N L X U1m', desired: 9 } } }).pools;

@@ -227,6 +227,8 @@ export type DaemonCounts = {
   readonly unguarded: number;
   /** Starts that failed in the last 10 minutes or last longer, and unplaced tasks. */
   readonly failing: number;
+  /** Tasks with a lease whose daemons could not be read. Absent: none. */
+  readonly unknown?: number;
 };
 
 export type OverrideKind = 'pause' | 'pause-scale-in' | 'pin' | 'floor';

@@ -14,14 +14,14 @@ export function joinParts(rows: readonly PoolPlan[]): readonly PoolPlan[] {
 function joined(parts: readonly [PoolPlan, ...PoolPlan[]]): PoolPlan {
   const [first] = parts;
   const total = (of: (part: PoolPlan) => number): number => sum(parts, of);
-  const counts = Object.keys(first.daemons) as (keyof DaemonCounts)[];
+  const counts = parts.flatMap(({ daemons }) => Object.keys(daemons)) as (keyof DaemonCounts)[];
   return {
     ...first,
     name: poolOfPart(first.name),
     retiring: parts.every(({ retiring }) => retiring),
     desired: { from: totalOf(parts, 'from'), to: totalOf(parts, 'to') },
     daemons: Object.fromEntries(
-      counts.map((state) => [state, total(({ daemons }) => daemons[state])]),
+      counts.map((state) => [state, total(({ daemons }) => daemons[state] ?? 0)]),
     ) as DaemonCounts,
     notCreated: total(({ notCreated }) => notCreated),
     pending: total(({ pending }) => pending),

@@ -132,21 +132,26 @@ function isSupply({ state }: TaskView): boolean {
 
 /** Counts the daemons of a pool by what they do, as shown to people. */
 export function countDaemons(view: PoolView): DaemonCounts {
-  const { tasks, failing } = view;
+  const { tasks, failing, organization } = view;
+  const isRead = organization?.daemons.status === 'ok';
   const unplaced = unplacedTasks(view);
   const count = (of: (task: TaskView) => boolean): number => tasks.filter(of).length;
   const isWorking = ({ state }: TaskView): boolean => state === 'working' || state === 'replacing';
+  const isUnknown = (task: TaskView): boolean =>
+    isWorking(task) && (task.use === 'unknown' || (!isRead && task.use === 'registering'));
+  const unknown = count(isUnknown);
   return {
     busy: count((task) => isWorking(task) && task.use === 'busy'),
     idle: count((task) => isWorking(task) && task.use === 'idle'),
     starting:
       view.missing -
       unplaced +
-      count((task) => (task.state === 'starting' && !task.isLate) || isComing(task)),
+      count((task) => (task.state === 'starting' && !task.isLate) || (isComing(task) && !isUnknown(task))),
     leaving: count(isLeaving),
     left: count(({ state }) => state === 'left'),
     unguarded: count((task) => task.state === 'unguarded' && !isLeaving(task)),
     failing: failing.recent + (launchesElsewhere(view) ? 0 : unplaced),
+    ...(unknown > 0 && { unknown }),
   };
 }
 
