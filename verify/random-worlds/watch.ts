@@ -50,6 +50,8 @@ const NEEDS_NO_FAULT: ReadonlySet<Finding['code']> = new Set([
   'prebuilds-waiting',
   'transitions-late',
   'tasks-draining-for-long',
+  // with reads that lag, another process of the function may have set it
+  'count-changed-by-others',
   // the builds of bursts have no workspace in coderd's list
   'workspaces-empty',
 ]);
