@@ -2,8 +2,8 @@
 import type { RuleReading } from '../../simulator/ecs/protection.ts';
 import { GUARD_TABLE } from '../../simulator/task/guard-table.ts';
 import { type Decide, type Decider, deciderOf, PRODUCT } from './deciders/decider.ts';
-import { Product } from './deciders/product.ts';
-import { type Bounds, configOf } from './deciders/view.ts';
+import { Product, type ProductRules } from './deciders/product.ts';
+import { type Bounds, configOf, withFailedStarts } from './deciders/view.ts';
 import { progressJudge } from './progress/progress.ts';
 import { twoPoolsModel } from './two-pools/two-pools.ts';
 import type { TwoPoolsLimits } from './two-pools/two-pools-state.ts';
@@ -76,18 +76,33 @@ const LOOKS = {
 
 /** A pool under the product's autoscaler, with a person who removes protections. */
 export function productPool(bound: PoolBound, limits: Bounds, overlapping: 0 | 1 | 2): Exploration {
-  const looks = LOOKS[overlapping];
-  return {
-    name: `a pool with the product's autoscaler: ${looks}`,
-    bound,
-    build: ({ table, decide }) => {
-      const codes = new PoolCodes(bound);
-      const decider = deciderFor(limits, decide);
-      const autoscaler = (of: PoolCodes) => new Product(of, { decider, limits, overlapping });
-      const rules = { table, autoscaler, hasOperator: true, endsSessions: true };
-      return new PoolModel(codes, rules, settlesFrom(codes, { table, limits, decide }));
-    },
+  const name = `a pool with the product's autoscaler: ${LOOKS[overlapping]}`;
+  return { name, bound, build: buildPool(bound, { limits, overlapping, startsFail: false }) };
+}
+
+function buildPool(bound: PoolBound, product: Omit<ProductRules, 'decider'>): Exploration['build'] {
+  return ({ table, decide }) => {
+    const { limits } = product;
+    const codes = new PoolCodes(bound);
+    const decider = deciderFor(limits, decide);
+    const autoscaler = (of: PoolCodes) => new Product(of, { ...product, decider });
+    const hasOperator = product.startsFail ? ('late' as const) : true;
+    const rules = { table, autoscaler, hasOperator, endsSessions: true };
+    // where starts keep failing, old tasks stay: the world need not settle
+    const judges = product.startsFail ? [] : [settlesFrom(codes, { table, limits, decide })];
+    return new PoolModel(codes, rules, judgeAll(judges));
   };
+}
+
+/** The same pool after three failed starts that no success has ended: some starting tasks are given up. */
+export function failingPool(bound: PoolBound, limits: Bounds, overlapping: 0 | 1 | 2): Exploration {
+  const name = `a pool whose starts keep failing: ${LOOKS[overlapping]}`;
+  const build: Exploration['build'] = ({ decide, ...variant }) =>
+    buildPool(bound, { limits, overlapping, startsFail: true })({
+      ...variant,
+      decide: (snapshot, config) => decide(withFailedStarts(snapshot), config),
+    });
+  return { name, bound, build };
 }
 
 export function twoPools(jobs: number, limits: Omit<TwoPoolsLimits, 'max'>): Exploration {

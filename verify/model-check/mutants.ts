@@ -70,6 +70,14 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   ofAutoscaler('the autoscaler gives up tasks that ECS cannot place while a task is unguarded', givesUp),
   ofAutoscaler('the autoscaler raises a count that is below the tasks above max', raisesToTasks),
+  ofAutoscaler(
+    'where starts keep failing, the autoscaler gives up starting tasks beside an unguarded one',
+    onSnapshot((snapshot) =>
+      snapshot.ecs.tasks.items.some(({ lastStatus }) => lastStatus === 'STOPPED')
+        ? withLeases(snapshot, (task) => isUnguarded(snapshot, task))
+        : snapshot,
+    ),
+  ),
   // These show only with two pools.
   ofAutoscaler(
     'maxTasks limits each pool alone',

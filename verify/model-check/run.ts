@@ -3,6 +3,7 @@ import { serveRequests, startWorkerPool, type WorkerPool } from '../../simulator
 import {
   AS_IT_IS,
   type Exploration,
+  failingPool,
   guards,
   nonsensePool,
   productPool,
@@ -28,6 +29,7 @@ export const EXPLORATIONS: readonly Exploration[] = [
   nonsensePool({ tasks: 2, jobs: 1 }, { min: 0, max: 1 }),
   productPool({ tasks: 3, jobs: 1 }, { min: 1, max: 2 }, 0),
   productPool({ tasks: 2, jobs: 1 }, { min: 1, max: 2 }, 2),
+  failingPool({ tasks: 2, jobs: 1 }, { min: 0, max: 2 }, 1),
   twoPools(2, { maxTasks: 2, min: [0, 0], hasStock: false }),
   twoPools(1, { maxTasks: 2, min: [1, 0], hasStock: false }),
   twoPools(1, { maxTasks: 2, min: [0, 0], hasStock: true }),
@@ -43,6 +45,7 @@ export const SMALL: readonly Exploration[] = [
   productPool({ tasks: 2, jobs: 1 }, { min: 0, max: 1 }, 0),
   nonsensePool({ tasks: 1, jobs: 1 }, { min: 0, max: 1 }),
   nonsensePool({ tasks: 2, jobs: 1 }, { min: 1, max: 2 }),
+  failingPool({ tasks: 2, jobs: 0 }, { min: 1, max: 2 }, 0),
 ];
 
 /** They must catch each mutant. The last one is too slow for a test; `EXPLORATIONS` has a larger one. */

@@ -45,6 +45,10 @@ const MUST_VIOLATE: Readonly<
   'the autoscaler lowers the count while a task is unguarded': ['count', 'two tasks'],
   'the autoscaler gives up tasks that ECS cannot place while a task is unguarded': ['safety', 'two tasks'],
   'the autoscaler raises a count that is below the tasks above max': ['count', 'two tasks'],
+  'where starts keep failing, the autoscaler gives up starting tasks beside an unguarded one': [
+    'safety',
+    'two tasks',
+  ],
   'maxTasks limits each pool alone': ['count', 'two pools'],
   'leaving tasks do not count against maxTasks': ['count', 'two pools'],
   'tasks that ECS cannot place count against maxTasks': ['progress', 'two pools'],

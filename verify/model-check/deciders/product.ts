@@ -28,6 +28,8 @@ export type ProductRules = {
   readonly limits: Bounds;
   /** How many looks may run at the same time. 0: each look ends at once. */
   readonly overlapping: 0 | 1 | 2;
+  /** Whether starts keep failing, so that starting tasks are given up. */
+  readonly startsFail: boolean;
 };
 
 type Lists = readonly (readonly Write[])[];
@@ -188,8 +190,10 @@ export class Product implements Autoscaler {
   /** Decides on the current state, and judges the count that the look sets. */
   #decideFresh(now: PoolState, fail: Fail): Lists {
     const lists = this.#rules.decider(this.#readEcs(now), this.#readCoder(now));
+    const { limits, startsFail } = this.#rules;
     for (const writes of lists) {
-      const wrong = raisedTooHigh(now, this.#rules.limits, writes) ?? wrongCount(now, this.#codes, writes);
+      const wrong =
+        raisedTooHigh(now, limits, writes) ?? wrongCount(now, this.#codes, { writes, startsFail });
       if (wrong !== undefined) fail('count', wrong, -1);
     }
     return lists;
@@ -225,16 +229,23 @@ function raisedTooHigh(
   return `the autoscaler raises the count from ${desired} to ${high.desired} without a job, and max is ${max}`;
 }
 
+type Judged = Pick<ProductRules, 'startsFail'> & { readonly writes: readonly Write[] };
+
 /**
  * What is wrong with the count that a look sets on the current state; undefined if nothing is. It must not
  * be below the tasks that have not left, nor let ECS stop a task while a deployment is open, or while a task
- * is starting or unguarded.
+ * is starting or unguarded. Where starts keep failing it may stop those that start: they have no daemon.
  */
-function wrongCount(now: PoolState, codes: PoolCodes, writes: readonly Write[]): string | undefined {
+function wrongCount(now: PoolState, codes: PoolCodes, { writes, startsFail }: Judged): string | undefined {
   const lower = writes.find((write) => write.kind === 'set' && write.desired < now.desired);
   if (lower?.kind !== 'set') return undefined;
   const to = lower.desired;
-  const there = codes.tasksOf(now).filter((task) => task !== undefined);
+  const isGivenUp = ({ guard, protection }: ModelTask): boolean =>
+    startsFail && guard === 'leasing' && protection === UNPROTECTED;
+  const there = codes
+    .tasksOf(now)
+    .filter((task) => task !== undefined)
+    .filter((task) => !isGivenUp(task));
   const staying = there.filter((task) => !hasLeft(task)).length;
   if (to < staying) return `the autoscaler sets the count to ${to}, but ${staying} task(s) have not left`;
   if (to >= there.length) return undefined;

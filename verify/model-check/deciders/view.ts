@@ -160,6 +160,27 @@ export function snapshotOfPools(
   };
 }
 
+/** Adds three tasks of the pool `cpu` that ended before their daemons had registered. */
+export function withFailedStarts(snapshot: Snapshot): Snapshot {
+  const { tasks } = snapshot.ecs;
+  const failed = [1, 2, 3].map(
+    (index): Task => ({
+      ...taskOf(
+        CPU,
+        { revision: 'new', isRunning: true, protection: 'none', isYoung: true },
+        FAILED_FROM + index,
+      ),
+      ...{ lastStatus: 'STOPPED', desiredStatus: 'STOPPED', stopCode: 'EssentialContainerExited' },
+      ...{ createdAt: ago(42 * MINUTE_MS), startedAt: ago(41 * MINUTE_MS), stoppedAt: ago(40 * MINUTE_MS) },
+      containers: [{ exitCode: 1 }],
+    }),
+  );
+  return { ...snapshot, ecs: { ...snapshot.ecs, tasks: ok([...tasks.items, ...failed]) } };
+}
+
+/** Above the names of all other tasks. */
+const FAILED_FROM = 1_000;
+
 function partOf({ pool, ecs, coder, names }: PoolLook) {
   const seen = ecs.tasks.flatMap((task, slot) =>
     task === undefined ? [] : [{ task, name: names[slot] ?? slot }],

@@ -14,8 +14,11 @@ import { holdsJob, isAtRisk, type ModelTask, NEW_TASK, UNPROTECTED } from './tas
 
 export type PoolRules = TaskRules & {
   readonly autoscaler: (codes: PoolCodes) => Autoscaler;
-  /** Whether a person, or an expiry, removes a protection while ECS and the autoscaler are idle. */
-  readonly hasOperator: boolean;
+  /**
+   * Whether a person, or an expiry, removes a protection while ECS and the autoscaler are idle. `late`: only
+   * of a task whose daemon has registered, or that has been RUNNING for 15 minutes.
+   */
+  readonly hasOperator: boolean | 'late';
 };
 
 /** What the model derives from one task, computed once for each state of a task. */
@@ -35,7 +38,7 @@ export class PoolModel implements Model {
   readonly initial: number;
   readonly judge: Judge;
   readonly #codes: PoolCodes;
-  readonly #hasOperator: boolean;
+  readonly #hasOperator: boolean | 'late';
   readonly #autoscaler: Autoscaler;
   readonly #fresh: number;
   readonly #freshOld: number;
@@ -64,7 +67,7 @@ export class PoolModel implements Model {
     this.#expandDeployment(kinds, emit);
     this.#expandJobs(kinds, emit);
     this.#expandKey(kinds, emit);
-    if (this.#hasOperator) this.#expandOperator(kinds, emit);
+    if (this.#hasOperator !== false) this.#expandOperator(kinds, emit);
     this.#autoscaler.expand(this.#now, emit, fail);
   }
 
@@ -150,6 +153,7 @@ export class PoolModel implements Model {
     if (isDeploying || looksId !== 0 || count > desired || kinds.some(({ isOld }) => isOld)) return;
     for (const [slot, kind] of kinds.entries()) {
       if (kind.isFree || kind.isOld || !kind.isAtRisk) continue;
+      if (this.#hasOperator === 'late' && kind.task?.row === 'young') continue;
       this.#withTask(slot, kind.withoutLease);
       this.#emit(emit, 'a person removes its protection', slot);
     }
