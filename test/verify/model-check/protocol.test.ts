@@ -39,6 +39,7 @@ const MUST_VIOLATE: Readonly<
   'the autoscaler takes a missing daemon row for "left"': ['count'],
   'the guard does not drain after it could not look for 6 h': ['safety'],
   'the guard does not drain when its lease runs out or has expired': ['safety'],
+  'the guard does not drain when nothing renews its lease any more': ['safety'],
   'the guard does not drain after two refused renewals': ['progress'],
   'the autoscaler takes a starting task for "left"': ['count'],
   'the autoscaler lowers the count while a task is starting': ['count', 'two tasks'],

@@ -113,6 +113,7 @@ function incidentsOf(
       return `${events.forgottenCalls} calls`;
     },
     'row unreadable': () => unreadableRow(events, random),
+    'tasks freezing': () => freezingTasks(events, random),
   };
 }
 
@@ -134,6 +135,19 @@ function unreadableRow(events: WorldEvents, random: Random): string | undefined 
   events.world.timeline.after(ms, end);
   events.atEnd(end);
   return `${id} for ${Math.round(ms / SECOND_MS)} s`;
+}
+
+/** A share of the tasks that start now, for a time. */
+function freezingTasks(events: WorldEvents, random: Random): string {
+  const { ecs } = events.world;
+  const end = (): void => {
+    ecs.freezing = 0;
+  };
+  ecs.freezing = random.pick([0.02, 0.2, 1]) ?? 1;
+  const ms = spreadMs(random, MINUTE_MS, 30 * MINUTE_MS);
+  events.world.timeline.after(ms, end);
+  events.atEnd(end);
+  return `${ecs.freezing} of them for ${Math.round(ms / SECOND_MS)} s`;
 }
 
 /** The outages. Each ends after a while, and all end with the events. */

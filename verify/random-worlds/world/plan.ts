@@ -42,6 +42,7 @@ const MOST_AN_HOUR = {
   'row unreadable': { most: 2, rate: 74, times: 75 },
   // ECS refuses the sixth while five have tasks
   'deployments in a row': { most: 15, rate: 62, times: 63 },
+  'tasks freezing': { most: 0.5, rate: 76, times: 77 },
 } as const satisfies Readonly<Record<string, number | Later>>;
 
 export type Incident = keyof typeof MOST_AN_HOUR;
