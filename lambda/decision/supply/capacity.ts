@@ -93,12 +93,14 @@ export function isRefusedLeases({ failing }: Pick<PoolView, 'failing'>): boolean
 }
 
 /**
- * Whether a starting task may get a daemon that ECS could stop. Not while leases are refused: the
- * guard of a new task starts none without a lease. An old task may be of an earlier rung.
+ * Whether a starting task may get a daemon that ECS could stop. Not while leases are refused and
+ * the task has waited for its own: a guard starts no daemon without one. An old task may be of an
+ * earlier rung.
  */
-function isExposed(view: PoolView, { state, task }: TaskView): boolean {
+function isExposed(view: PoolView, { state, task, shouldHaveLease }: TaskView): boolean {
   if (state !== 'starting' || task.lastStatus !== 'RUNNING') return false;
-  return !isRefusedLeases(view) || view.service === undefined || isOldRevision(task, view.service);
+  const waits = isRefusedLeases(view) && shouldHaveLease;
+  return !waits || view.service === undefined || isOldRevision(task, view.service);
 }
 
 /** Whether the pool's missing tasks are not expected to come. */

@@ -40,6 +40,8 @@ export type TaskView = Claims & {
   /** Whether these tags differ from the pool's: the daemon uses the key of another pool, or its token is of another user. */
   readonly hasOtherTags: boolean;
   readonly idleSince: EpochMs | undefined;
+  /** Whether it runs for so long that a guard would have its lease by now. */
+  readonly shouldHaveLease: boolean;
   /** Whether it runs and should have a daemon by now (starts.ts): it serves no job. */
   readonly isLate: boolean;
   /** Milliseconds until its protection ends; 0: none; undefined: it was not read. */
@@ -60,7 +62,7 @@ export type TaskInput = {
 
 /** Derives the view of one task that ECS intends to keep running. */
 export function deriveTaskView(input: TaskInput): TaskView {
-  const { task, pool, index, isLate } = input;
+  const { task, pool, index, isLate, now } = input;
   const claims = claimsOn(input);
   const { daemon } = claims;
   const use = deriveUse(input, daemon);
@@ -69,6 +71,7 @@ export function deriveTaskView(input: TaskInput): TaskView {
     task,
     use,
     isLate,
+    shouldHaveLease: runsFor(task, now) >= LEASE_LATE_MS,
     state: deriveState(input, daemon),
     offers: normalizeTags(daemon?.tags ?? pool.tags),
     hasOtherTags: daemon !== undefined && !areEqual(normalizeTags(daemon.tags), normalizeTags(pool.tags)),

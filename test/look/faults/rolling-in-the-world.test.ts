@@ -97,7 +97,7 @@ describe.each(rows(READINGS, 2))('with DEPLOYMENT_BLOCKED read as %s', (deployme
   });
 });
 
-describe('a deployment that a build of four hours holds open', () => {
+describe('a deployment that a build of two hours holds open', () => {
   const tags = { cluster: 'gpu' };
   const pool = { organization: 'default', desiredCount: 0, max: 10 };
 
@@ -110,8 +110,8 @@ describe('a deployment that a build of four hours holds open', () => {
         { ...pool, name: 'gpu-eu', tags: regional },
       ];
       const on = await startLongLab({ pools, deploymentBlocked });
-      submit(on, 9, (index) => (index === 0 ? 240 : 20), tags);
-      for (let passed = 0; passed < 300; passed += 10) {
+      submit(on, 9, (index) => (index === 0 ? 120 : 20), tags);
+      for (let passed = 0; passed < 150; passed += 10) {
         await on.run(600);
         if (passed === 0) on.world.deploy('gpu');
         submit(on, 2, () => 5, tags);
@@ -119,7 +119,7 @@ describe('a deployment that a build of four hours holds open', () => {
       await on.rest(60);
       expect(isDeployed(on, 'gpu')).toBe(true);
       expectNoHarm(on);
-      expect(on.world.figures().tasks.launched).toBeLessThan(100);
+      expect(on.world.figures().tasks.launched).toBeLessThan(80);
     },
   );
 });
