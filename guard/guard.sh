@@ -1,5 +1,5 @@
 #!/bin/sh
-# The guard: first process of the provisioner's container (docs/internals/architecture.md). It alone decides when its daemon may be stopped.
+# The guard: first process of the provisioner's container (docs/internals/architecture.md).
 # Its phases are a table: simulator/task/guard-table.ts. It exits with 75 after 10 min without a lease, with 76 if the daemon exited
 # with 0 unasked, with 77 if ECS stops the task of a daemon that has died, and with 78 if the image lacks a tool.
 #
@@ -208,6 +208,7 @@ keep() {
   trap '[ -z "$nap" ] || kill "$nap" 2>/dev/null; exit' TERM
   trap 'phase=stopping told=1; [ -z "$nap" ] || kill "$nap" 2>/dev/null' HUP # no log: it may come within one
   trap : PIPE
+  [ -z "$BASH_VERSION" ] || trap 'kill -USR1 $$ 2>/dev/null' EXIT
   tell_time
   phase=working seen=$now refusals=0 sight=clear
   plan_renewal
@@ -402,7 +403,7 @@ on_stop() {
   esac
 }
 
-# Once the daemon has exited: keeps the protection released for $1 ms or a little more, then exits with $2.
+# Keeps the protection released for $1 ms or a little more, then exits with $2.
 stay_released() {
   tell_time
   until=$((now + $1)) exit_code=$2
@@ -447,7 +448,7 @@ tell_time
 born=$now
 "$@" & # sh has it ignore INT and QUIT; coder, a Go program, sets handlers of its own
 daemon=$!
-trap on_child CHLD
+[ -n "$BASH_VERSION" ] || trap on_child CHLD # bash may crash
 reap "$settling"
 phase=working
 on_child
