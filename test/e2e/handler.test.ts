@@ -189,10 +189,14 @@ describe('a function with a queue', () => {
     lab.pass(10);
     await vi.waitFor(() => expect(bodies).toHaveLength(1));
     const event = { Records: [{ eventSource: 'aws:sqs', body: bodies[0] }] };
-    await expect(function_(event, minute)).resolves.toEqual({ looks: 1 });
+    // this process looks no earlier than its plan chose, and its clock is a real one
+    await expect(function_(event, minute)).resolves.toEqual({ looks: 0 });
+    const other = await deploy('another-process', labConfig(lab.coderdUrl, pools), variables);
+    delete process.env.AUTOSCALER_QUEUE_URL;
+    await expect(other(event, minute)).resolves.toEqual({ looks: 1 });
     const over = JSON.stringify({ ...JSON.parse(bodies[0] ?? ''), until: Date.now() - 1 });
     const late = { Records: [{ eventSource: 'aws:sqs', body: over }] };
-    await expect(function_(late, minute)).resolves.toEqual({ looks: 0 });
+    await expect(other(late, minute)).resolves.toEqual({ looks: 0 });
   });
 });
 

@@ -86,7 +86,7 @@ it('shows waiting jobs, failed starts and a paused pool', async () => {
       3 jobs of organization "default" (tags cluster=gpu): start unknown: tasks of its pool fail to start
 
     findings:
-      ! pool "gpu": 5 tasks failed to start since the last daemon registered: ECS cannot pull the image (CannotPullContainerError: no such image)
+      ! pool "gpu": 6 tasks failed to start since the last daemon registered: ECS cannot pull the image (CannotPullContainerError: no such image)
 
     overrides:
         pool "cpu": scale-in paused until 2 March 2026 17:04:00 UTC by ada (release night)

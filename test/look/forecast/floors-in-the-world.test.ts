@@ -82,7 +82,7 @@ describe('a pool whose tasks cannot start', () => {
     world.ecs.failStarts(service, 'CannotPullContainerError: pull image manifest has been retried 7 time(s)');
     for (let index = 0; index < 8; index++)
       world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 30_000 });
-    const looks = await lab.run(600);
+    const looks = await lab.run(300);
     const last = looks.at(-1)?.plan;
     expect(last?.pools[0]?.why).toContainEqual(expect.objectContaining({ code: 'starts-failing' }));
     expect(last?.findings).toContainEqual(expect.objectContaining({ code: 'starts-failing', pool: 'cpu' }));
