@@ -94,7 +94,7 @@ async function answer(request: IncomingMessage, models: Models): Promise<object>
   if (service === 'ssm') return callService(SYSTEMS_MANAGER, models.parameters, call);
   throw new AwsError(
     'UnknownOperationException',
-    'this world has ECS, Application Auto Scaling, Secrets Manager, Systems Manager, SQS, Logs, STS, CloudFormation and Service Quotas only',
+    'this world has ECS, Application Auto Scaling, Secrets Manager, Systems Manager, SQS, Logs, STS, IAM, CloudFormation and Service Quotas only',
   );
 }
 

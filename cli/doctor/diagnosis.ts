@@ -1,4 +1,5 @@
 /** Asks everything in parallel. One cause gives one failure: checks that need it are skipped. */
+import { IAMClient } from '@aws-sdk/client-iam';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { decide } from '../../lambda/decision/decide.ts';
 import { unique } from '../../lambda/decision/model/collections.ts';
@@ -14,7 +15,9 @@ import {
 import { partsOf } from '../../lambda/decision/settings/parts.ts';
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { observeCoder } from '../../lambda/look/observe.ts';
+import { PATIENT } from '../shared/aws-advice.ts';
 import { type LaunchPrice, readLaunchPrice } from '../shared/launch-price.ts';
+import { readServiceRole, SERVICE_ROLE_COMMAND } from '../shared/service-role.ts';
 import { checkAccess, type DoctorContext, type Known, VERSION } from './access.ts';
 import { checkAnswers, skipAnswers } from './answers.ts';
 import { blockerOf, type Check, fail, ok, skip, warn } from './check.ts';
@@ -29,7 +32,7 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
   const blocker = blockerOf(token);
   const coderReading = readCoder(context, known);
   const findings = coderReading.then((coder) => findingsOf(context, known, coder));
-  const [coder, found, licence, keys, inCluster, launchPrices] = await Promise.all([
+  const [coder, found, licence, keys, inCluster, launchPrices, role] = await Promise.all([
     coderReading,
     findings,
     checkLicence(clients.coderd, blocker),
@@ -43,6 +46,7 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
       blocker: blockerOf(aws),
     }),
     checkLaunchPrices(context),
+    cluster === undefined && blockerOf(aws) === undefined ? checkServiceRole(until) : [],
   ]);
   return [
     ...[aws, server, secret, token].flatMap(({ checks }) => checks),
@@ -54,6 +58,7 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
       checkImage(pool, found, server),
       ...(launchPrices[index] ?? []),
     ]),
+    ...role,
     ...inCluster,
     ...(await checkDeeply(context, known, coder)),
   ];
@@ -159,6 +164,17 @@ function checkImage(
   const isKnown = daemonApiOf(release) !== undefined && daemonApiOf(own) !== undefined;
   const says = isKnown ? `coderd accepts daemons of ${image}` : `the tag of ${image} names no known release`;
   return ok(name, `${says}. Prefer coderd's release, ${own}`);
+}
+
+/** Where a cluster exists, the role does too. Without the right to look there is nothing to say. */
+async function checkServiceRole(until: AbortSignal): Promise<readonly Check[]> {
+  const name = 'role of ECS';
+  const iam = new IAMClient({ requestHandler: PATIENT });
+  const seen = await readServiceRole(iam, until).finally(() => iam.destroy());
+  if (seen === 'unknown') return [];
+  if (seen === 'there') return [ok(name, 'AWSServiceRoleForECS exists')];
+  const says = `this account has no AWSServiceRoleForECS, and its first deployment may fail. Run: ${SERVICE_ROLE_COMMAND}`;
+  return [warn(name, says)];
 }
 
 /** Prices differ by Region, and images by release. Smaller differences need no change. */

@@ -13,6 +13,7 @@ import { ownerNote } from '../init/result.ts';
 import { poolsText } from '../init/screen.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
 import { costText, priceNotes } from '../shared/cost-text.ts';
+import { SERVICE_ROLE_COMMAND } from '../shared/service-role.ts';
 import { shellLine } from '../shared/shell-words.ts';
 import type { AwsSide } from './aws-side.ts';
 import type { CoderSide, Session } from './coder-side.ts';
@@ -52,6 +53,7 @@ const ACTS: Readonly<Record<StepId, (given: Given) => Promise<string>>> = {
   tokens: makeTokens,
   keys: makeKeys,
   quota: requestQuotas,
+  role: makeRole,
   bootstrap: runCommand,
   doctor: runDoctor,
   synth: runCommand,
@@ -151,6 +153,15 @@ async function requestQuotas({ situation, aws }: Given): Promise<string> {
   const short = shortQuotas(quotaNeeds(situation));
   for (const { code, vcpus } of short) await aws.requestQuota(code, vcpus);
   return `requested ${short.map(({ name, vcpus }) => `${vcpus} ${name} vCPUs`).join(' and ')}`;
+}
+
+async function makeRole({ aws }: Given): Promise<string> {
+  await aws.makeServiceRole().catch((cause: unknown) => {
+    throw new InputError(
+      `${messageOf(cause)}. If this account never had a cluster of ECS, somebody with iam:CreateServiceLinkedRole runs: ${SERVICE_ROLE_COMMAND}`,
+    );
+  });
+  return 'the role exists';
 }
 
 async function runDoctor({ situation: { file }, cliEnvironment, say }: Given): Promise<string> {

@@ -1,6 +1,7 @@
 /** AWS with the credentials of a person: what setup reads, and the secrets and requests that it makes. */
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { ECSClient } from '@aws-sdk/client-ecs';
+import { IAMClient } from '@aws-sdk/client-iam';
 import {
   CreateSecretCommand,
   DescribeSecretCommand,
@@ -20,6 +21,7 @@ import { AWS_TIMEOUTS } from '../../lambda/connect.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { readAwsSetup, withAdvice } from '../shared/aws-advice.ts';
 import { InputError } from '../shared/cli-environment.ts';
+import { makeServiceRole, readServiceRole } from '../shared/service-role.ts';
 import type { AwsSeen, Quota, SecretState, Seen } from './situation.ts';
 
 /** What `cdk bootstrap` writes, with the default qualifier (docs/internals/aws.md §7). */
@@ -40,6 +42,7 @@ export class AwsSide {
   readonly #stacks = new CloudFormationClient(this.#settings);
   readonly #parameters = new SSMClient(this.#settings);
   readonly #identity = new STSClient(this.#settings);
+  readonly #iam = new IAMClient(this.#settings);
   readonly #ecs = new ECSClient(this.#settings);
 
   /** Never throws: missing credentials are a problem to show. */
@@ -48,9 +51,10 @@ export class AwsSide {
     if ('problem' in setup) return setup;
     try {
       const { Account = '', Arn = '' } = await this.#identity.send(new GetCallerIdentityCommand({}));
-      const [states, found, bootstrap, status] = await Promise.all([
+      const [states, found, serviceRole, bootstrap, status] = await Promise.all([
         Promise.all(secrets.map((name) => this.#stateOf(name))),
         Promise.all(quotas.map((code) => this.#quota(code))),
+        readServiceRole(this.#iam),
         this.#bootstrap(),
         this.#stack(stack),
       ]);
@@ -62,6 +66,7 @@ export class AwsSide {
         quotas: new Map(
           quotas.flatMap((code, index) => (found[index] ? [[code, found[index]] as const] : [])),
         ),
+        serviceRole,
         bootstrap,
         stack: status,
       };
@@ -95,6 +100,10 @@ export class AwsSide {
     });
   }
 
+  makeServiceRole(): Promise<void> {
+    return changing('making the role of ECS', () => makeServiceRole(this.#iam));
+  }
+
   close(): void {
     for (const client of [
       this.#secrets,
@@ -102,6 +111,7 @@ export class AwsSide {
       this.#stacks,
       this.#parameters,
       this.#identity,
+      this.#iam,
       this.#ecs,
     ])
       client.destroy();

@@ -20,8 +20,8 @@ type Walk = {
   readonly skip: readonly StepId[];
 };
 
-/** Steps that only look: without them the later ones are as safe as the person says. */
-const OPTIONAL: ReadonlySet<StepId> = new Set(['doctor', 'synth', 'cost', 'quota']);
+/** Steps that look, or that the account may not need: without them the later ones are as safe as the person says. */
+const OPTIONAL: ReadonlySet<StepId> = new Set(['doctor', 'synth', 'cost', 'quota', 'role']);
 
 export async function takeSteps(walk: Walk): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
@@ -58,7 +58,10 @@ async function take(step: Step, walk: Walk, situation: Situation): Promise<Outco
   try {
     return { step, result: 'done', says: await walk.act(step, situation) };
   } catch (cause) {
-    return { step, result: 'failed', says: messageOf(cause) };
+    const says = messageOf(cause);
+    // most accounts have the role, and whoever may not make it may not look either
+    const result = step.id === 'role' && REFUSED.aws.test(says) ? 'skipped' : 'failed';
+    return { step, result, says };
   }
 }
 

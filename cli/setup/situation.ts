@@ -4,6 +4,7 @@ import { sum, unique } from '../../lambda/decision/model/collections.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import { DEFAULT_TOKEN_SECRET, KEY_TOKEN_SECRET } from '../init/inputs.ts';
 import { AUTOSCALER_USER, KEYS_USER } from '../shared/credential-commands.ts';
+import type { ServiceRole } from '../shared/service-role.ts';
 
 export type Side = 'coder' | 'aws';
 
@@ -37,6 +38,7 @@ export type AwsSeen = {
   readonly secrets: ReadonlyMap<string, SecretState>;
   /** By quota code; missing: unknown. */
   readonly quotas: ReadonlyMap<string, Quota>;
+  readonly serviceRole: ServiceRole;
   /** The version of CDK's bootstrap stack. `unknown`: the caller may not look. */
   readonly bootstrap: string | 'none' | 'unknown';
   readonly stack: string | 'none' | 'unknown';

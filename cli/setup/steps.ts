@@ -10,6 +10,7 @@ import {
   storeTypedCommand,
   tokenCommand,
 } from '../shared/credential-commands.ts';
+import { SERVICE_ROLE_COMMAND } from '../shared/service-role.ts';
 import { quoted, shellLine } from '../shared/shell-words.ts';
 import {
   accountsOf,
@@ -36,6 +37,7 @@ export const STEP_IDS = [
   'tokens',
   'keys',
   'quota',
+  'role',
   'bootstrap',
   'doctor',
   'synth',
@@ -77,6 +79,7 @@ const PLANS: Readonly<Record<StepId, (situation: Situation) => Plan>> = {
   tokens: planTokens,
   keys: planKeys,
   quota: planQuota,
+  role: planRole,
   bootstrap: planBootstrap,
   doctor: (situation) =>
     plan(situation, {
@@ -294,6 +297,19 @@ function planQuota(situation: Situation): Plan {
   });
 }
 
+/** Whoever may not look may still make it. */
+function planRole(situation: Situation): Plan {
+  const isThere = valueIn(situation.aws)?.serviceRole === 'there';
+  return plan(situation, {
+    title: 'Role of ECS in the account',
+    done: isThere ? 'AWSServiceRoleForECS exists' : undefined,
+    todo: 'Makes AWSServiceRoleForECS if the account has none: without it the first deployment of an account fails. Once for each account.',
+    commands: [SERVICE_ROLE_COMMAND],
+    needs: ['aws'],
+    asks: 'yes',
+  });
+}
+
 function planBootstrap(situation: Situation): Plan {
   const { account = 'ACCOUNT', region = 'REGION', bootstrap = 'none' } = valueIn(situation.aws) ?? {};
   const unknown: Given['blocked'] = {
@@ -335,6 +351,7 @@ function planDeploy(situation: Situation): Plan {
       'config',
       'tokens',
       'keys',
+      'role',
       'doctor',
       'synth',
       ...(bootstrap === 'unknown' ? [] : (['bootstrap'] as const)),

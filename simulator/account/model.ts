@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AwsError, type AwsService, accessDenied, type Caller, operationsFor } from '../base/aws-service.ts';
 
-/** What an AWS account has beside its resources: stacks by name, and quotas with their requests. */
+/** What an AWS account has beside its resources: stacks by name, quotas with their requests, and ECS's role. */
 export class AccountModel {
   readonly id = '123456789012';
   readonly stacks = new Map<string, string>();
@@ -11,6 +11,10 @@ export class AccountModel {
     ['L-36FBB829', 6],
   ]);
   readonly requested = new Map<string, number>();
+  /** ECS's service-linked role, which a new account lacks. `made`: the first look does not see it yet. */
+  serviceRole: 'none' | 'made' | 'there' = 'none';
+  /** Whether a person may make roles, but not look at them. */
+  hidesRoles = false;
 }
 
 export function callQuery(model: AccountModel, form: URLSearchParams, caller: Caller): string {
@@ -18,6 +22,10 @@ export function callQuery(model: AccountModel, form: URLSearchParams, caller: Ca
   if (action === 'GetCallerIdentity') return answer(action, identity(model, caller));
   if (action === 'DescribeStacks' && caller === 'person')
     return answer(action, stacks(model, form.get('StackName') ?? ''));
+  if (action === 'GetRole' && caller === 'person' && !model.hidesRoles)
+    return answer(action, serviceRole(model));
+  if (action === 'CreateServiceLinkedRole' && caller === 'person')
+    return answer(action, createServiceRole(model, form.get('AWSServiceName') ?? ''));
   throw accessDenied(`cloudformation:${action}`, { caller });
 }
 
@@ -39,6 +47,27 @@ function stacks(model: AccountModel, name: string): string {
   if (status === undefined) throw new AwsError('ValidationError', `Stack with id ${name} does not exist`);
   const fields = `<StackName>${name}</StackName><StackStatus>${status}</StackStatus>`;
   return `<Stacks><member>${fields}<CreationTime>2026-03-02T09:00:00Z</CreationTime></member></Stacks>`;
+}
+
+const ROLE = 'AWSServiceRoleForECS';
+const ROLE_XML = `<Role><Path>/aws-service-role/ecs.amazonaws.com/</Path><RoleName>${ROLE}</RoleName><RoleId>AROA</RoleId><Arn>arn:aws:iam::123456789012:role/aws-service-role/ecs.amazonaws.com/${ROLE}</Arn><CreateDate>2026-03-02T09:00:00Z</CreateDate></Role>`;
+
+function serviceRole(model: AccountModel): string {
+  const { serviceRole: seen } = model;
+  if (seen === 'made') model.serviceRole = 'there';
+  if (seen !== 'there') throw new AwsError('NoSuchEntity', `The role with name ${ROLE} cannot be found.`);
+  return ROLE_XML;
+}
+
+function createServiceRole(model: AccountModel, service: string): string {
+  if (service !== 'ecs.amazonaws.com') throw new AwsError('InvalidInput', 'no such service');
+  if (model.serviceRole !== 'none')
+    throw new AwsError(
+      'InvalidInput',
+      `Service role name ${ROLE} has been taken in this account, please try a different suffix.`,
+    );
+  model.serviceRole = 'made';
+  return ROLE_XML;
 }
 
 const operation = operationsFor<AccountModel>('IllegalArgumentException');

@@ -9,7 +9,7 @@ import { type Answer, runIn } from '../../support/cli-run.ts';
 import { START } from '../../support/lab.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 
-const AWS = ['ECS', 'SECRETS_MANAGER', 'SSM', 'STS', 'CLOUDFORMATION', 'SERVICE_QUOTAS'];
+const AWS = ['ECS', 'SECRETS_MANAGER', 'SSM', 'STS', 'CLOUDFORMATION', 'SERVICE_QUOTAS', 'IAM'];
 export const BOOTSTRAP = '/cdk-bootstrap/hnb659fds/version';
 
 type Given = {
@@ -73,7 +73,8 @@ export function setupLab(coderVersion?: string): SetupLab {
       const line = words.join(' ');
       commands.push(line);
       if (line.startsWith('npx cdk bootstrap')) world.parameters.put(BOOTSTRAP, '28');
-      return 0;
+      // as CreateCluster: Unable to assume the service linked role
+      return line.startsWith('npx cdk deploy') && world.account.serviceRole !== 'there' ? 1 : 0;
     };
     const environmentNow = () => ({ CODER_URL: served.coderdUrl, CODER_SESSION_TOKEN: lab.session });
     Object.assign(lab, {
@@ -121,5 +122,6 @@ function madeIn({ coderd, secrets, account }: World) {
       .flatMap(({ username, memberOf }) => (memberOf ? [[username, [...memberOf.values()]]] : [])),
     secrets: secrets.all().map(({ name, value }) => [name, value !== undefined]),
     requested: [...account.requested],
+    role: account.serviceRole,
   };
 }

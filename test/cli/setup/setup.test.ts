@@ -21,6 +21,7 @@ const EVERYTHING = {
     ['coder/key-manager-token', true],
   ],
   requested: [['L-3032A538', 40]],
+  role: 'there',
 };
 
 const tokens = (): readonly string[] => lab.world.secrets.all().flatMap(({ value }) => value ?? []);
@@ -53,7 +54,7 @@ it('finds what exists, and makes nothing twice', async () => {
   expect(code).toBe(0);
   expect(lab.changes).toEqual([]);
   expect(tokens()).toEqual(before);
-  expect(out.match(/^ {2}ok: /gm)).toHaveLength(6);
+  expect(out.match(/^ {2}ok: /gm)).toHaveLength(7);
 });
 
 it.each(rows([0, 1, 2, 3, 4], 2))('goes on where it was cut short: after %i answers', async (answers) => {
@@ -109,8 +110,24 @@ it('asks again after an answer that it does not know, and skips a step at a no',
 
 it('deploys after a yes', async () => {
   await lab.run({}, '--yes');
-  await lab.run({ answers: ['y'] });
+  expect(await lab.run({ answers: ['y'] })).toMatchObject({ code: 0 });
   expect(lab.commands.at(-1)).toBe(`npx cdk deploy -c config=${lab.file}`);
+});
+
+it('lets doctor say that the account has no role of ECS, and goes on', async () => {
+  const { code, out } = await lab.run({}, '--yes', '--skip', 'role');
+  expect(code).toBe(0);
+  expect(out.replaceAll(/\s+/g, ' ')).toContain(
+    'warn role of ECS: this account has no AWSServiceRoleForECS, and its first deployment may fail. Run: aws iam create-service-linked-role --aws-service-name ecs.amazonaws.com',
+  );
+});
+
+it('is content with a role of ECS that exists, though the person may not look', async () => {
+  Object.assign(lab.world.account, { serviceRole: 'there', hidesRoles: true });
+  expect(await lab.run({}, '--yes')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('done: the role exists'),
+  });
 });
 
 it('says that a stack exists, and how to change it', async () => {
@@ -141,6 +158,7 @@ describe('--print', () => {
       'coder organizations members edit-roles autoscaler organization-template-admin --org data',
       "coder tokens create --user autoscaler-keys --name autoscaler-keys --lifetime 8760h | tr -d '\\n' |",
       '  aws secretsmanager create-secret --name coder/key-manager-token --secret-string file:///dev/stdin',
+      'aws iam create-service-linked-role --aws-service-name ecs.amazonaws.com',
       'npx cdk bootstrap aws://123456789012/eu-central-1',
       'npx autoscaler doctor --config',
       'npx cdk deploy -c config=',
@@ -166,8 +184,11 @@ describe('with half of the rights', () => {
     lab.becomeGuest();
     const { code, out } = await lab.run({}, '--yes');
     expect(code).toBe(1);
-    expect(lab.made()).toEqual({ ...EVERYTHING, secrets: [], requested: [] });
+    expect(lab.made()).toEqual({ ...EVERYTHING, secrets: [], requested: [], role: 'none' });
     expect(existsSync(lab.file)).toBe(true);
+    expect(out.replaceAll(/\s+/g, ' ')).toMatch(
+      /skipped: making the role of ECS: AccessDenied.*runs: aws iam create-service-linked-role --aws-service-name ecs\.amazonaws\.com/,
+    );
     expect(out).toMatch(/AWS does not let you look at the secret\s+coder\/autoscaler-token\./);
     expect(out).toMatch(/for an owner in Coder:\n\n {4}coder tokens create --user autoscaler /);
     expect(out).toMatch(/Run them one at a time: (.|\n)*:\n\n {4}read -rs VALUE && printf %s "\$VALUE" \|\n/);
@@ -302,6 +323,7 @@ it('prints one JSON document', async () => {
     'tokens done',
     'keys found',
     'quota done',
+    'role done',
     'bootstrap found',
     'doctor done',
     'synth done',

@@ -36,6 +36,7 @@ const AWS: AwsSeen = {
     ['L-3032A538', { vcpus: 100 }],
     ['L-36FBB829', { vcpus: 6 }],
   ]),
+  serviceRole: 'there',
   bootstrap: '28',
   stack: 'none',
 };
@@ -176,6 +177,20 @@ it.each<
     state: 'done',
     says: /the quota is 6 Spot vCPUs \(10 are requested\)/,
     because: 'there is an open request',
+  },
+  {
+    id: 'role',
+    aws: { serviceRole: 'missing' },
+    state: 'todo',
+    says: /the first deployment of an account fails/,
+    because: 'the account never had a cluster',
+  },
+  {
+    id: 'role',
+    aws: { serviceRole: 'unknown' },
+    state: 'todo',
+    says: /if the account has none/,
+    because: 'whoever may not look may still make it',
   },
   {
     id: 'bootstrap',
