@@ -1,12 +1,12 @@
 #!/bin/sh
 # The guard: first process of the provisioner's container (docs/internals/architecture.md).
-# Its phases are a table: simulator/task/guard-table.ts. It exits with 75 after 10 min without a lease, with 76 if the daemon exited
-# with 0 unasked, with 77 if ECS stops the task of a daemon that has died, and with 78 if the image lacks a tool.
+# Its phases are a table: simulator/task/guard-table.ts. The autoscaler knows its exit codes 75 (10 min without a lease), 76 (the daemon
+# exited with 0 unasked), 77 (ECS stops the task of a daemon that has died) and 78 (the image lacks a tool).
 #
 # The main process only waits for the daemon, and answers signals with built-ins: a stop is never held up by a slow call, and a fork
 # that fails can't end it under a job. All else is done by the keeper, a subshell: it sends USR1 to the main process ("drain"), and
-# gets HUP from it ("stopping"). If it ends (CHLD), nobody renews the lease any more: drain. USR2 only wakes the main process. Nothing
-# waits for the sampler, which logs what the container uses.
+# gets HUP from it ("stopping"). If it ends, nobody renews the lease: drain. CHLD tells; bash may crash in such a trap, so a subshell
+# looks. USR2 only wakes the main process. Nothing waits for the sampler, which logs what the container uses.
 # Beware: no `set -e`, no `set -u` (each would end the guard, hence the build); signals go to one process, never to a group.
 #
 # Arguments: the daemon's command. Environment: AUTOSCALER_POOL and what ECS and coder set; AUTOSCALER_USAGE=off for no
@@ -35,7 +35,7 @@ phase=leasing asked='' stopped='' told=0 stops=0
 daemon='' keeper='' sampler='' nap='' offset='' name='' why='' seed=$$
 
 # $1: state, $2: why, both without any character that JSON minds. A log that nobody reads blocks its writer: the line is lost.
-# It forks, so the main process doesn't log while the daemon runs. Without timeout such a log would hold the guard up.
+# It forks: the main process doesn't log while the daemon runs. Without timeout such a log holds the guard up.
 command -v timeout >/dev/null || timeout() { shift && "$@"; }
 log() {
   timeout 1 printf '{"level":"info","message":"guard","state":"%s","why":"%s","daemon":"%s"}\n' "$1" "$2" "$name" >&3
@@ -63,8 +63,8 @@ in_seconds() {
   [ "$seconds" -gt 0 ] || { seconds=$((1000 + $1)) && seconds=0.${seconds#1}; }
 }
 
-# Waits until the child $1 has gone, however many signals come. Never waits for one that has: bash, to which a signal came just as the
-# child ended, would wait for ever.
+# Waits until the child $1 has gone, however many signals come; never for one that has: bash would wait for ever if a signal came just
+# as the child ended.
 reap() {
   code=127
   while kill -0 "$1" 2>/dev/null; do
@@ -80,14 +80,14 @@ note_exit() {
   [ "$again" -eq 127 ] || code=$again
 }
 
-# $code may be that of a signal that came as the daemon ended: the shell knows the daemon's. If bash has lost it, a signal ends this.
+# $code may be that of a signal that came as the daemon ended. The shell knows the daemon's; if bash has lost it, a signal ends this.
 note_exit_again() {
   in_seconds "$settle_ms"
   { sleep "$seconds"; kill -USR2 $$ 2>/dev/null; } &
   note_exit "$daemon"
 }
 
-# In the background, because a trap waits for a foreground sleep.
+# In the background: a trap waits for a foreground sleep.
 sleep_ms() {
   in_seconds "$1"
   sleep "$seconds" &
@@ -146,7 +146,7 @@ read_protection() {
   esac
 }
 
-# A lease that we have just been given has 48 h left: so it tells the agent's time, and no clock that steps is asked after that.
+# A lease just given has 48 h left, which tells the agent's time: no clock that steps is asked after that.
 read_expiry() {
   answer=${answer#*\"ExpirationDate\":\"}
   answer=${answer%%\"*}
@@ -179,7 +179,7 @@ read_metadata() {
   seed=$((0x${id#"${id%???????}"}))
 }
 
-# The look decides, not the answer to the write, which may be lost.
+# The look decides: the answer to the write may be lost.
 take_lease() {
   tell_time
   give_up=$((now + lease_within_ms))
@@ -190,7 +190,7 @@ take_lease() {
     refusal=$why
     call look
     if [ "$saw" = lease ]; then
-      sleep_ms "$told_ms" # a lease that comes too late holds nothing, and may be read all the same
+      sleep_ms "$told_ms" # a lease that comes too late holds nothing, yet may be read
       read_metadata && return
     else
       why=$refusal
@@ -198,7 +198,7 @@ take_lease() {
     [ "$why" = "$trouble" ] || log leasing "$why"
     trouble=$why
     tell_time
-    [ "$now" -lt "$give_up" ] || end 75 no-lease # the autoscaler knows this code
+    [ "$now" -lt "$give_up" ] || end 75 no-lease
     jitter "$retry_ms"
     sleep_ms "$jittered"
   done
@@ -219,6 +219,11 @@ keep() {
     kill "-$wake" $$ 2>/dev/null || exit
     look
   done
+}
+
+watch_keeper() {
+  while kill -0 "$keeper"; do sleep_ms "$look_ms"; done
+  kill -USR1 $$
 }
 
 look() {
@@ -259,7 +264,7 @@ note_sight() {
   esac
 }
 
-# Only after a look that saw the lease whole: a renewal must not overwrite an ask.
+# Only after a look that saw it whole: a renewal must not overwrite an ask.
 renew() {
   call 2880
   case $saw in
@@ -367,8 +372,8 @@ log_usage() {
     "$AUTOSCALER_POOL" "$id" "$memory" "$peak" "$busiest" "$held" >&2
 }
 
-# To the daemon alone, since Terraform, its child, must not be interrupted; and once: a trap can run in the middle of
-# another, but not in the middle of a word. It costs dash the status of the other's last command: traps ask no status.
+# To the daemon alone: Terraform, its child, must not be interrupted. And once: a trap can run within another, but not within a word.
+# It costs dash the status of the other's last command: traps ask no status.
 terminate() {
   case $((told += 1)) in 1) kill -TERM "$daemon" 2>/dev/null ;; esac
 }
@@ -432,7 +437,7 @@ trap : PIPE USR2 # PIPE: a log that nobody reads must not end it. Not ignored, s
 
 log leasing started
 for tool in curl sleep tr date; do
-  command -v "$tool" >/dev/null || end 78 "no-$tool" # the autoscaler knows this code
+  command -v "$tool" >/dev/null || end 78 "no-$tool"
 done
 take_lease
 export CODER_PROVISIONER_DAEMON_NAME="$name"
@@ -443,12 +448,13 @@ sleep "$seconds" &
 settling=$!
 keep &
 keeper=$!
+[ -z "$BASH_VERSION" ] || { watch_keeper >/dev/null 2>&1 & }
 [ "$AUTOSCALER_USAGE" = off ] || { sample_usage & sampler=$!; }
 tell_time
 born=$now
 "$@" & # sh has it ignore INT and QUIT; coder, a Go program, sets handlers of its own
 daemon=$!
-[ -n "$BASH_VERSION" ] || trap on_child CHLD # bash may crash
+[ -n "$BASH_VERSION" ] || trap on_child CHLD
 reap "$settling"
 phase=working
 on_child
@@ -461,12 +467,12 @@ trap '' USR1
 [ "$code" -lt 127 ] || note_exit_again
 [ -z "$stopped" ] || end "$code" daemon-exited
 if [ -n "$asked" ]; then
-  if [ "$keeper" = gone ]; then log left keeper-ended; else log left daemon-exited; fi
+  if kill -0 "$keeper" 2>/dev/null; then log left daemon-exited; else log left keeper-ended; fi
   stay_released "$left_ms" 0
 else
-  stop_code=77 # the autoscaler knows this code
+  stop_code=77
   log died "exit-code-$code"
-  [ "$code" -ne 0 ] || code=76 # and this one; 0 means that the guard has left
+  [ "$code" -ne 0 ] || code=76 # 0 means that the guard has left
   tell_time
   [ $((now - born)) -ge "$died_ms" ] || died_ms=$((died_ms * 3))
   stay_released "$died_ms" "$code"

@@ -262,21 +262,25 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     await trace.until('exit 0');
   });
 
-  test('drains when its keeper ends because it cannot fork', async ({ working }) => {
-    const guard = await working({ shell, prelude: KEEPER_THAT_ENDS });
+  test.for([
+    { why: 'it cannot fork', prelude: KEEPER_THAT_ENDS },
+    { why: 'the OOM killer chose it', prelude: KEEPER_THAT_IS_KILLED },
+  ])('drains when its keeper ends because $why', async ({ prelude }, { working }) => {
+    const guard = await working({ shell, prelude, intervalsMs: { SETTLE: 0 } });
     const { trace } = guard;
     guard.giveJob();
+    await trace.until('agent: look', { times: 4, from: trace.events.length });
     guard.breakKeeper();
     await trace.until('daemon: SIGTERM');
     guard.finishJob();
     await trace.until('agent: release');
-    await trace.until('guard: left');
+    await trace.until('guard: left keeper-ended');
   });
 
   test.for(
     rows(
       (['children', 'all'] as const).flatMap((which) =>
-        // bash crashes at times with a trap for CHLD, so it learns of no SIGKILL
+        // bash learns of no SIGKILL to the keeper and its watcher at once
         (shell.name === 'bash' ? (['SIGTERM'] as const) : (['SIGTERM', 'SIGKILL'] as const)).map(
           (signal) => ({
             which,
@@ -300,9 +304,11 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     const released = await trace.until('agent: release');
     await trace.until('agent: look', { times: 3, from: released });
     expect(trace.having('agent: protect', from)).toEqual([]);
-    expect(trace.having('guard: left')).toHaveLength(1);
+    expect(trace.having('guard: left')).toEqual(['guard: left keeper-ended']);
   });
 });
+
+const KEEPER_THAT_IS_KILLED = KEEPER_THAT_ENDS.replace('exit 2', "sh -c 'kill -s KILL $PPID'");
 
 /** A `wait` that returns early without a handled signal, as bash's does at times. */
 const WAIT_THAT_RETURNS_EARLY = `wait() {
