@@ -80,7 +80,7 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
   if (failing.isTripped && !failing.lacksLease) return [];
   const due = working.flatMap((task) => {
     const why = replacementReason(view, task, now);
-    return why === undefined ? [] : [{ task, why }];
+    return why === undefined || isStillUseful(view, { task, why }, now) ? [] : [{ task, why }];
   });
   const full = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
   const [trials, others] = partition(due, (item) => isTrial(view, item));
@@ -100,6 +100,22 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
 }
 
 type Due = { readonly task: TaskView; readonly why: Replacing };
+
+/**
+ * Whether an old idle task may serve one more job: new tasks get no lease, and old builds would hold the
+ * deployment open without it too. Once it is busy its turn comes, so it serves no second one.
+ */
+function isStillUseful(view: PoolView, { task, why }: Due, now: EpochMs): boolean {
+  const { service, tasks, failing } = view;
+  if (why !== 'old-revision' || task.use !== 'idle' || service === undefined) return false;
+  const [old, fresh] = partition(tasks, (other) => isOldRevision(other.task, service));
+  const isRefused = failing.lacksLease || fresh.some((other) => isWithoutLease(other, now));
+  return isRefused && old.some(({ use }) => use === 'busy');
+}
+
+function isWithoutLease({ state, leaseMs, task: { startedAt } }: TaskView, now: EpochMs): boolean {
+  return state === 'starting' && leaseMs === 0 && now - (startedAt ?? now) >= LEASE_LATE_MS;
+}
 
 /** With no daemon on the new value yet, it may be wrong: one such task at a time. */
 function isTrial(view: PoolView, { task, why }: Due): boolean {

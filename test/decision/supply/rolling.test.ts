@@ -122,6 +122,7 @@ describe('the turn to be replaced', () => {
     ${[old(), old()]}                                             |         | ${{ desiredCount: 3 }} | none     | the share before is not settled
     ${[old(), old(), { isAlone: true, task: { startedAt: ago(MINUTE) } }]} |         |                        | none     | the share before is not settled
     ${[old(), old(), unleased({ startedAt: ago(2 * MINUTE) })]}   |         |                        | 0        | ECS may refuse the lease while old tasks hold theirs
+    ${[old(), old({ busy: true }), unleased({ startedAt: ago(2 * MINUTE) })]} |    |                        | 1        | an idle one may serve a job while an old build holds the deployment open
     ${[old(), old(), old({ lease: 23 * 60 - 0.5, busy: true })]}  |         |                        | none     | shares come a minute apart
     ${[old(), old(), old({ lease: 23 * 60 - 1, busy: true })]}    |         |                        | 0        | a task that drains for a long build does not delay others
     ${startedByBoth}                                              |         | ${deploying('b', 'a')} | 0        | ECS waits for the tasks of the older deployment

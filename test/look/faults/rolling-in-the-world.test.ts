@@ -101,6 +101,24 @@ describe('a deployment that a build of two hours holds open', () => {
   const tags = { cluster: 'gpu' };
   const pool = { organization: 'default', desiredCount: 0, max: 10 };
 
+  // where ECS refuses renewals too, the guards of old tasks drain by themselves
+  it.each(rows(UNBLOCKED.toReversed(), 1))(
+    'leaves idle old tasks to short jobs, with DEPLOYMENT_BLOCKED read as %s',
+    async (deploymentBlocked) => {
+      const on = await startLongLab({ pools: [{ ...pool, name: 'gpu', tags, min: 4 }], deploymentBlocked });
+      submit(on, 1, () => 120, tags);
+      await on.run(600);
+      on.world.deploy('gpu');
+      for (let passed = 0; passed < 100; passed += 25) {
+        submit(on, 1, () => 5, tags);
+        await on.run(1500);
+      }
+      await on.rest(60);
+      expect(isDeployed(on, 'gpu')).toBe(true);
+      expectNoHarm(on);
+    },
+  );
+
   it.each(rows(READINGS.toReversed(), 1))(
     'costs one start at a time, and jobs go to another pool, with DEPLOYMENT_BLOCKED read as %s',
     async (deploymentBlocked) => {
