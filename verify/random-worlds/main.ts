@@ -23,7 +23,7 @@ type Options = Variant & {
 /** Problems to print for each world; the rest are only counted. */
 const PROBLEMS_SHOWN = 10;
 /** In worlds in which nothing fails. */
-const MOST_IDLE_LAUNCHES = 0.15;
+const MOST_IDLE_LAUNCHES = 0.12;
 const PROGRESS_EVERY_MS = 30_000;
 
 const options = new Command('sim:leaves')

@@ -40,7 +40,7 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
     ...plan.world,
     pools,
     historyMs: HISTORY_MS,
-    onAcquired: (_, taskId) => watch.acquired(taskId),
+    onAcquired: (_, taskId, pool) => watch.acquired(taskId, pool),
     onTaskStopped: (task) => {
       rows.taskStopped(world, task);
       watch.taskStopped(task);

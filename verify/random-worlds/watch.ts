@@ -21,8 +21,8 @@ export const WATCHED = {
   /** Looks at which more tasks than `max` have neither left nor got a drain request. */
   tasksAboveMax: 'pools with more tasks than max, in looks',
   tasksAboveMaxTasks: 'looks with more tasks than maxTasks',
-  /** Within `FLAP_MS`. */
-  floorFlaps: 'floors raised and lowered within five minutes',
+  /** Within `FLAP_MS`, and no task of the pool got a job. A raise without a launch only keeps tasks. */
+  floorFlaps: 'floors that launched, and were lowered within five minutes without a job',
   repeatedRefusals: 'requests refused twice for one task within a minute',
   mostRefusals: 'most refusals to one task',
   falseContested: 'looks with count-contested without others that change the count',
@@ -82,6 +82,8 @@ export class Watch {
   >;
   readonly #findings: Record<string, number> = {};
   readonly #served = new Set<string>();
+  /** By pool: when one of its tasks last got a job. */
+  readonly #servedAt = new Map<string, EpochMs>();
   readonly #floors = new Map<string, { readonly count: number; readonly raisedAt: EpochMs | undefined }>();
   readonly #refused = new Map<string, { readonly times: number; readonly at: EpochMs }>();
   /** By pending job: since when a pool that fits has had room at each look. */
@@ -96,8 +98,9 @@ export class Watch {
     this.#beganAt = events.world.timeline.now();
   }
 
-  acquired(taskId: string): void {
+  acquired(taskId: string, pool: string): void {
     this.#served.add(taskId);
+    this.#servedAt.set(poolOfPart(pool), this.#now());
   }
 
   taskStopped({ identity: { id, serviceName } }: EcsTask): void {
@@ -173,29 +176,33 @@ export class Watch {
 
   #watchLimits(pools: readonly PoolPlan[], tasks: ReadonlyMap<string, PoolTasks>): void {
     for (const { name, overrides } of pools) {
-      const isAbove = (tasks.get(name)?.staying ?? 0) > this.#maxOf(name, overrides);
-      if (this.#isExceeded(name, isAbove)) this.#counts.tasksAboveMax += 1;
+      const { wanted = 0, staying = 0 } = tasks.get(name) ?? {};
+      const most = this.#maxOf(name, overrides);
+      if (this.#isExceeded({ limit: name, tasks: staying, wanted, most })) this.#counts.tasksAboveMax += 1;
     }
     const all = sum([...tasks.values()], ({ staying, leaving }) => staying + leaving);
-    if (this.#isExceeded('all', all > this.#events.plan.maxTasks)) this.#counts.tasksAboveMaxTasks += 1;
+    const wanted = sum([...tasks.values()], (pool) => pool.wanted);
+    if (this.#isExceeded({ limit: 'all', tasks: all, wanted, most: this.#events.plan.maxTasks }))
+      this.#counts.tasksAboveMaxTasks += 1;
   }
 
-  /** A world may begin above a limit. */
-  #isExceeded(limit: string, isAbove: boolean): boolean {
-    if (!isAbove) this.#reached.add(limit);
-    return isAbove && this.#reached.has(limit);
+  /** A world may begin above a limit: with tasks, or with desired ones that ECS has not started yet. */
+  #isExceeded({ limit, tasks, wanted, most }: Use): boolean {
+    if (Math.max(tasks, wanted) <= most) this.#reached.add(limit);
+    return tasks > most && this.#reached.has(limit);
   }
 
   #watchFloors(pools: readonly PoolPlan[]): void {
     const now = this.#now();
-    for (const { name, floor } of pools) {
+    for (const { name, floor, desired } of pools) {
       const { count = floor.count, raisedAt } = this.#floors.get(name) ?? {};
-      const isRaised = floor.count > count;
       const isLowered = floor.count < count;
-      if (isLowered && raisedAt !== undefined && now - raisedAt <= FLAP_MS) this.#counts.floorFlaps += 1;
+      const isLaunching = floor.count > count && floor.count > (desired.from ?? 0);
+      const isFlap = isLowered && raisedAt !== undefined && now - raisedAt <= FLAP_MS;
+      if (isFlap && (this.#servedAt.get(name) ?? 0) < raisedAt) this.#counts.floorFlaps += 1;
       this.#floors.set(name, {
         count: floor.count,
-        raisedAt: isRaised ? now : isLowered ? undefined : raisedAt,
+        raisedAt: isLaunching ? now : isLowered ? undefined : raisedAt,
       });
     }
   }
@@ -283,6 +290,7 @@ export class Watch {
     for (const task of world.ecs.tasks()) {
       const counts = byPool.get(poolOfService.get(task.identity.serviceName ?? '') ?? '');
       if (counts === undefined || task.state.lastStatus === 'STOPPED') continue;
+      if (isEnding(world, task)) continue;
       if (isLeaving(world, task)) counts.leaving += 1;
       else counts.staying += 1;
     }
@@ -294,10 +302,23 @@ export class Watch {
   }
 }
 
+type Use = {
+  readonly limit: string;
+  readonly tasks: number;
+  readonly wanted: number;
+  readonly most: number;
+};
+
 type PoolTasks = { readonly wanted: number; readonly staying: number; readonly leaving: number };
 
 /** Of a lease (docs/internals/architecture.md, "The lease"). */
 const LEASE_MS = 24 * HOUR_MS;
+
+/** Whether ECS stops the task and its daemon is gone: it is in no list of running tasks. */
+function isEnding(world: World, { identity, isWanted }: EcsTask): boolean {
+  const phase = world.guard(identity.id)?.phase;
+  return !isWanted && phase !== 'working' && phase !== 'draining' && phase !== 'stopping';
+}
 
 /** Whether ECS stops the task, it got a drain request, or its guard drains or has lost its daemon. */
 function isLeaving(world: World, { identity, state, isWanted, protections: { latest } }: EcsTask): boolean {

@@ -27,7 +27,7 @@ function watched(desiredCount = 0) {
     ...plan.world,
     latencies: {},
     pools,
-    onAcquired: (_, taskId) => watch.acquired(taskId),
+    onAcquired: (_, taskId, pool) => watch.acquired(taskId, pool),
     onTaskStopped: (task) => watch.taskStopped(task),
   });
   const events = new WorldEvents({ world, plan, fleet: new Fleet(world, pools), print: () => {} });
@@ -69,6 +69,7 @@ describe('the watch of a random world', () => {
 
   it('counts no limit that is exceeded since the world began', () => {
     const { look, pass, figures } = watched(5);
+    look(); // ECS has not started the tasks yet
     pass(5 * MINUTE_MS);
     look();
     expect(figures()).toMatchObject({ tasksAboveMax: 0, tasksAboveMaxTasks: 0 });
@@ -98,6 +99,34 @@ describe('the watch of a random world', () => {
     pass(6 * MINUTE_MS);
     look({ floor: 0 });
     expect(figures().floorFlaps).toBe(1);
+  });
+
+  it('counts no task that ECS stops after its daemon has gone', () => {
+    const { world, look, pass, figures } = watched();
+    look();
+    world.ecs.setDesiredCount(world.service('cpu').identity.name, 4);
+    pass(5 * MINUTE_MS);
+    for (const { identity } of world.ecs.tasks().slice(2)) world.ecs.stopTask(identity.id);
+    pass(3 * SECOND_MS); // ECS signals the daemons, which are idle
+    for (let seconds = 0; seconds < 30; seconds++) {
+      look();
+      pass(SECOND_MS);
+    }
+    expect(figures()).toMatchObject({ launches: 6, tasksAboveMaxTasks: 0 });
+  });
+
+  it.each([
+    { what: 'only keeps tasks', desired: { from: 1, to: 1 }, jobs: 0 },
+    { what: 'launches a task that gets a job', desired: { from: 0, to: 1 }, jobs: 1 },
+  ])('counts no floor that $what', ({ desired, jobs }) => {
+    const { world, look, pass, figures } = watched(1);
+    look({ desired });
+    look({ desired, floor: 1 });
+    for (let job = 0; job < jobs; job++)
+      world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: SECOND_MS });
+    pass(4 * MINUTE_MS);
+    look({ desired, floor: 0 });
+    expect(figures().floorFlaps).toBe(0);
   });
 
   it('counts a request that is refused again within a minute', () => {
