@@ -22,8 +22,8 @@ type Options = Variant & {
 
 /** Problems to print for each world; the rest are only counted. */
 const PROBLEMS_SHOWN = 10;
-/** In worlds in which nothing fails. */
-const MOST_IDLE_LAUNCHES = 0.12;
+/** In worlds in which nothing fails: 7 % in 16 of them, 11.6 % in the three that CI runs. */
+const MOST_IDLE_LAUNCHES = 0.13;
 const PROGRESS_EVERY_MS = 30_000;
 
 const options = new Command('sim:leaves')
