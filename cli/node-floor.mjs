@@ -29,10 +29,11 @@ function newerNode(names) {
 
 /** Ends this process as that one ends. Returns if that Node cannot start here. */
 async function runAgain(node) {
-  const child = spawn(node, [...process.execArgv, ...process.argv.slice(1)], { stdio: 'inherit' });
   // a terminal sends Ctrl-C to both processes
   process.on('SIGINT', () => {});
+  // before the start: a signal that comes meanwhile is passed on after it
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  const child = spawn(node, [...process.execArgv, ...process.argv.slice(1)], { stdio: 'inherit' });
   await new Promise((resolve) => {
     child.on('error', resolve);
     child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
