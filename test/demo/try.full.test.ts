@@ -19,7 +19,10 @@ let environment: Readonly<Record<string, string>> = {};
 function variablesOf(line: string): Readonly<Record<string, string>> {
   const pairs = line.trim().replace('export ', '').split(' ');
   return Object.fromEntries(
-    pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
+    pairs.map((pair) => [
+      pair.slice(0, pair.indexOf('=')),
+      pair.slice(pair.indexOf('=') + 1).replace(/^'(.*)'$/, '$1'),
+    ]),
   );
 }
 

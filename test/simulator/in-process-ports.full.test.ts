@@ -8,6 +8,7 @@ import { JOB_KINDS, TRANSITIONS, type TraceJob } from '../../backtest/trace/trac
 import { type PoolName, plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
+import { LookMemory } from '../../lambda/look/look-memory.ts';
 import type { Ports, WantedSecret } from '../../lambda/look/ports.ts';
 import { Random } from '../../simulator/base/random.ts';
 import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
@@ -67,7 +68,7 @@ async function runLooksWith(
 }
 
 const inProcess = ({ world }: Lab): (() => Ports) =>
-  inProcessPorts(world, { scheduler: new VirtualScheduler(world.timeline) });
+  inProcessPorts(world, { scheduler: new VirtualScheduler(world.timeline), memory: new LookMemory() });
 
 /**
  * What both ways must see. In process there is no sign-in, so there is neither a token nor the member
