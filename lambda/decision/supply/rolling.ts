@@ -12,7 +12,7 @@ import { isComing, unplacedTasks } from './capacity.ts';
 import { isProven, outdatedCredential, unprovenPsk } from './credentials.ts';
 import { isOldRevision } from './older-tasks.ts';
 import type { PoolView } from './supply.ts';
-import { drainedMs, isBooting, isGuarded, LEASE_LATE_MS, type TaskView } from './task-state.ts';
+import { drainedMs, isBooting, isGuarded, type TaskView } from './task-state.ts';
 
 /** A drain request younger than this delays the next share. */
 const SHARE_EVERY_MS = 60_000;
@@ -80,7 +80,7 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
   if (failing.isTripped && !failing.lacksLease) return [];
   const due = working.flatMap((task) => {
     const why = replacementReason(view, task, now);
-    return why === undefined || isStillUseful(view, { task, why }, now) ? [] : [{ task, why }];
+    return why === undefined || isStillUseful(view, { task, why }) ? [] : [{ task, why }];
   });
   const full = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
   const [trials, others] = partition(due, (item) => isTrial(view, item));
@@ -95,7 +95,7 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
         ({ task }) => task.task.taskArn,
       ),
     )
-    .slice(0, Math.max(0, share - unsettled(view, now)))
+    .slice(0, Math.max(0, share - unsettled(view)))
     .map(({ task }) => task);
 }
 
@@ -105,16 +105,13 @@ type Due = { readonly task: TaskView; readonly why: Replacing };
  * Whether an old idle task may serve one more job: new tasks get no lease, and old builds would hold the
  * deployment open without it too. Once it is busy its turn comes, so it serves no second one.
  */
-function isStillUseful(view: PoolView, { task, why }: Due, now: EpochMs): boolean {
+function isStillUseful(view: PoolView, { task, why }: Due): boolean {
   const { service, tasks, failing } = view;
   if (why !== 'old-revision' || task.use !== 'idle' || service === undefined) return false;
   const [old, fresh] = partition(tasks, (other) => isOldRevision(other.task, service));
-  const isRefused = failing.lacksLease || fresh.some((other) => isWithoutLease(other, now));
+  const isRefused =
+    failing.lacksLease || fresh.some((other) => other.state === 'starting' && other.shouldHaveLease);
   return isRefused && old.some(({ use }) => use === 'busy');
-}
-
-function isWithoutLease({ state, leaseMs, task: { startedAt } }: TaskView, now: EpochMs): boolean {
-  return state === 'starting' && leaseMs === 0 && now - (startedAt ?? now) >= LEASE_LATE_MS;
 }
 
 /** With no daemon on the new value yet, it may be wrong: one such task at a time. */
@@ -137,18 +134,18 @@ function trialShare(view: PoolView): number {
  * Tasks that ECS cannot place do not count. Then each look marks the same tasks again, and they
  * stay until their replacements have come.
  */
-function unsettled(view: PoolView, now: EpochMs): number {
+function unsettled(view: PoolView): number {
   const { tasks, failing } = view;
   // new tasks get no lease before old tasks leave, so do not wait for them
   if (failing.lacksLease) return tasks.filter(isJustAsked).length;
   const coming = view.missing - unplacedTasks(view);
-  return coming + tasks.filter((task) => isYetToCome(task, now) || isJustAsked(task)).length;
+  return coming + tasks.filter((task) => isYetToCome(task) || isJustAsked(task)).length;
 }
 
-function isYetToCome(view: TaskView, now: EpochMs): boolean {
+function isYetToCome(view: TaskView): boolean {
   const { state, task } = view;
   if (state !== 'starting') return isComing(view) || view.isLate;
-  return task.lastStatus !== 'RUNNING' || now - (task.startedAt ?? now) < LEASE_LATE_MS;
+  return task.lastStatus !== 'RUNNING' || !view.shouldHaveLease;
 }
 
 function isJustAsked(task: TaskView): boolean {

@@ -197,8 +197,8 @@ const MIN_SAMPLES = 3;
 const MAX_SAMPLES = 50;
 /** A longer time is no start: the daemon may have registered again, for example with a new key. */
 const LONGEST_MS = 15 * 60_000;
-/** It waited for its lease (docs/internals/aws.md §1, DEPLOYMENT_BLOCKED). */
-const LEASE_LATE_MS = 2 * 60_000;
+/** A guard takes its lease within seconds, unless a deployment or its agent prevents it (docs/internals/aws.md §1). */
+export const LEASE_LATE_MS = 2 * 60_000;
 
 /** One start that ECS still lists, in milliseconds. */
 export type SeenStart = {

@@ -9,7 +9,7 @@ import type { PoolConfig } from '../model/config.ts';
 import type { Daemon, OrganizationReadings, Protection, Task } from '../model/snapshot.ts';
 import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
 import type { Claims, DaemonIndex } from './daemons.ts';
-import { isOverdue } from './starts.ts';
+import { isOverdue, LEASE_LATE_MS } from './starts.ts';
 
 /** A protection with less time left than this means that the task drains. */
 const LEASE_MS = 24 * 3_600_000;
@@ -19,8 +19,6 @@ const GUARDLESS_MS = 2 * 3_600_000;
 const LEAVING_MS = 23 * 3_600_000;
 /** A task that has been RUNNING for longer has had enough time to get a lease and a daemon. */
 const BOOT_MS = 15 * 60_000;
-/** A guard takes its lease within seconds, unless a deployment or its agent prevents it. */
-export const LEASE_LATE_MS = 2 * 60_000;
 
 /** Those of architecture.md, "The lease", and `replacing`: its turn has come (rolling.ts). */
 export type TaskState = 'starting' | 'working' | 'replacing' | 'leaving' | 'left' | 'unguarded';
