@@ -17,6 +17,7 @@ import { SERVICE_ROLE_COMMAND } from '../shared/service-role.ts';
 import { shellLine } from '../shared/shell-words.ts';
 import type { AwsSide } from './aws-side.ts';
 import type { CoderSide, Session } from './coder-side.ts';
+import { writeFullArn } from './full-arns.ts';
 import {
   findOrganization,
   missingAccess,
@@ -123,7 +124,7 @@ async function makeKeys({ situation, coder, aws }: Given): Promise<string> {
     const organization = findOrganization(situation, named);
     if (organization === undefined || coder === undefined)
       throw new InputError(`coderd lists no organization "${named}" for you`);
-    await aws.createSecret(secret, stateOf(situation, secret));
+    const arn = await aws.createSecret(secret, stateOf(situation, secret));
     const key = await coder.keys.create(organization, { name, tags });
     if (key === 'name-taken')
       throw new InputError(
@@ -133,8 +134,9 @@ async function makeKeys({ situation, coder, aws }: Given): Promise<string> {
       () => aws.putSecret(secret, key),
       () => coder.keys.delete(organization, name),
     );
+    writeFullArn(situation.file, secret, arn);
   }
-  return storedText([some(open.length, 'key')]);
+  return `stored ${some(open.length, 'key')}. ${situation.file} now has the full ARN of each secret`;
 }
 
 /** What nobody holds must not stay valid. */

@@ -76,10 +76,16 @@ export class AwsSide {
     }
   }
 
-  /** Without a value: if that is not allowed, there is no token or key yet that nobody would hold. */
-  createSecret(name: string, state: SecretState | undefined): Promise<void> {
+  /**
+   * Without a value: if that is not allowed, there is no token or key yet that nobody would hold.
+   * Returns the full ARN.
+   */
+  createSecret(name: string, state: SecretState | undefined): Promise<string> {
     return changing(`creating the secret ${name}`, async () => {
-      if (state !== 'empty') await this.#secrets.send(new CreateSecretCommand({ Name: name }));
+      const { ARN = name } = await (state === 'empty'
+        ? this.#secrets.send(new DescribeSecretCommand({ SecretId: name }))
+        : this.#secrets.send(new CreateSecretCommand({ Name: name })));
+      return ARN;
     });
   }
 
@@ -167,9 +173,9 @@ export class AwsSide {
 }
 
 /** An error of the SDK may repeat the request, but not its value: the message is AWS's. */
-async function changing(doing: string, change: () => Promise<void>): Promise<void> {
+async function changing<T>(doing: string, change: () => Promise<T>): Promise<T> {
   try {
-    await change();
+    return await change();
   } catch (cause) {
     const said = cause instanceof InputError ? cause.message : `${nameOf(cause)}: ${messageOf(cause)}`;
     throw new InputError(`${doing}: ${said}`);

@@ -256,7 +256,7 @@ function planKeys(situation: Situation): Plan {
     title: 'Keys of the pools',
     done: open.length > 0 ? undefined : isManaged ? 'the stack makes them (key: managed)' : 'all are stored',
     blocked: secretProblem(situation, open),
-    todo: `Creates a provisioner key for ${few(open.map(({ pool }) => pool.name))}, and stores each in its secret. No key is shown.`,
+    todo: `Creates a provisioner key for ${few(open.map(({ pool }) => pool.name))}, stores each in its secret, and writes the secret's full ARN to ${situation.file}. No key is shown.`,
     commands: keys.map(keyCommand),
     halves: {
       coder: keys.map(createKeyCommand),

@@ -105,10 +105,10 @@ it('reports every check of a healthy deployment as ok', async () => {
       'ok    organization "default": workspaces: readable, 0 listed',
       'ok    organization "default": templates: readable, 0 listed',
       'ok    licence: includes external provisioner daemons',
-      `ok    pool "cpu": key: key "cpu" has the pool's organization and tags`,
+      `ok    pool "cpu": key: key "cpu" has the pool's organization and tags; the file names its secret, not the full ARN`,
       'ok    pool "cpu": secrets: TF_TOKEN readable',
       `ok    pool "cpu": image: ghcr.io/coder/coder:v2.30.0 is of coderd's release`,
-      `ok    pool "gpu": key: key "gpu" has the pool's organization and tags`,
+      `ok    pool "gpu": key: key "gpu" has the pool's organization and tags; the file names its secret, not the full ARN`,
       `ok    pool "gpu": image: ghcr.io/coder/coder:v2.30.0 is of coderd's release`,
       'ok    cluster: "Stack-Cluster-AbC123" has 2 pool services',
       'ok    cluster: tasks: readable, 0 listed',
@@ -579,7 +579,7 @@ describe('checks that cannot be tried', () => {
       'skip  5 checks need "token secret" to pass: token valid, token expiry, organization "data", organization "default", licence',
     ]);
     expect(out).toContain(
-      `ok    pool "gpu": key: key "gpu" has the pool's tags (organization not compared)\n`,
+      `ok    pool "gpu": key: key "gpu" has the pool's tags (organization not compared); the file names its secret, not the full ARN\n`,
     );
   });
 

@@ -1,5 +1,5 @@
 /** `autoscaler setup` as a person runs it: from nothing, again, cut short, and with half of the rights. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadDeployment } from '../../../lambda/config/load.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
@@ -229,6 +229,21 @@ describe('keys that a person makes', () => {
     ]);
     for (const { value = '' } of stored) expect(out).not.toContain(value);
     expect(secrets.find('coder/key-manager-token')).toBeUndefined();
+  });
+
+  it('are named by their full ARN in the file from then on, which keeps its comments', async () => {
+    await lab.autoscaler('init', '--config', lab.file, '--key-prefix', 'coder/keys');
+    const before = readFileSync(lab.file, 'utf8');
+    const { out } = await lab.run({}, '--yes');
+    const arnOf = (name: string): string => lab.world.secrets.find(name)?.arn ?? '';
+    expect(readFileSync(lab.file, 'utf8')).toBe(
+      before.replace(/secret: (coder\/keys\/\S+)/g, (_, name) => `secret: ${arnOf(name)}`),
+    );
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(
+      `done: stored 2 keys. ${lab.file} now has the full ARN of each secret`,
+    );
+    // a second run finds them by their ARN
+    expect((await lab.run({}, '--yes')).out).toContain('ok: all are stored');
   });
 
   it('say what to do if coderd has a key of that name', async () => {
