@@ -3,7 +3,7 @@ import { type DueGroup, type Group, isPending, isUrgent, type StockGroup } from 
 import type { Left } from '../demand/peers.ts';
 import { floorOf, leastTasks } from '../forecast/floors.ts';
 import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
-import { sum } from '../model/collections.ts';
+import { groupsBy, sum } from '../model/collections.ts';
 import type { Floor, Served } from '../model/plan.ts';
 import { priceOf } from '../settings/prices.ts';
 import type { Capacity } from '../supply/capacity.ts';
@@ -32,8 +32,11 @@ export type ReadyDaemons = {
   readonly due: number;
   /** Daemons for these jobs. */
   readonly prewarmed: number;
-  /** Daemons for unforeseen builds, by stock to which the pool contributes. */
-  readonly stocks: readonly { readonly group: StockGroup; readonly daemons: number }[];
+  /** Daemons for unforeseen builds, by stock to which the pool contributes. Some of them are spare. */
+  readonly stocks: readonly (Pick<StockGroup, 'choice'> & {
+    readonly daemons: number;
+    readonly spare: number;
+  })[];
   readonly stock: number;
   /** `prewarmed`, `stock`, `warm`, and daemons that are kept for transitions that are due later. */
   readonly all: number;
@@ -217,9 +220,12 @@ function deriveOwnNeed(
 
 function readyOf(assigned: readonly Assigned[], unplaced: number): ReadyDaemons {
   const prewarmed = sum(assigned, ({ group, jobs }) => (group.for === 'due' ? jobs : 0));
-  const stocks = [...Map.groupBy(assigned, ({ group }) => group)].flatMap(([group, rows]) =>
-    group.for === 'stock' ? [{ group, daemons: sum(rows, ({ jobs }) => jobs) }] : [],
-  );
+  const rows = assigned.flatMap(({ group, jobs }) => (group.for === 'stock' ? [{ group, jobs }] : []));
+  const stocks = groupsBy(rows, ({ group }) => group.tagSets).map((alike) => ({
+    choice: alike[0].group.choice,
+    daemons: sum(alike, ({ jobs }) => jobs),
+    spare: sum(alike, ({ group, jobs }) => (group.isSpare ? jobs : 0)),
+  }));
   return {
     ...{ due: prewarmed + unplaced, prewarmed, stocks },
     stock: sum(stocks, ({ daemons }) => daemons),

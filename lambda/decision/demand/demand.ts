@@ -45,12 +45,15 @@ export type StockGroup = {
   readonly pools: ReadonlySet<PoolName>;
   /** The tag sets of these builds. */
   readonly tagSets: readonly TagSet[];
+  /**
+   * Spare daemons are idle for less than the time of the rule, beyond those that it keeps. They are
+   * served after what all sets of pools keep: a daemon that is spare for one set may be kept for another.
+   */
+  readonly isSpare: boolean;
   /** How many free daemons stay. */
   readonly jobs: number;
   /** How many of them are launched if they do not exist. */
   readonly launches: number;
-  /** How many of them only stay because they are idle for less than the time of the rule. */
-  readonly spare: number;
   /** The rule that says so; undefined: nothing is known of the builds yet. */
   readonly choice: StockChoice | undefined;
 };

@@ -143,8 +143,7 @@ function stockReasons({ ready, idle: { givenUp, heldForRecord } }: PoolNeed): re
   return reasons;
 }
 
-function stockReason({ daemons, group }: PoolNeed['ready']['stocks'][number]): Reason {
-  const { choice, spare } = group;
+function stockReason({ daemons, spare, choice }: PoolNeed['ready']['stocks'][number]): Reason {
   const { free, spareMs, afterBuildMs, countsEnding } = choice?.rule ?? UNKNOWN_RULE;
   return {
     ...{ code: 'stock', daemons, free, countsEnding, spare },

@@ -88,13 +88,14 @@ function keepsStock({ pool, service, share }: PoolView): boolean {
 /** Derives the demand for free daemons of each set, in an order that does not depend on the record. */
 export function deriveStock(sets: readonly PoolSet[], snapshot: Snapshot): readonly StockGroup[] {
   return sets
-    .map((set) => stockOf(set, snapshot))
+    .flatMap((set) => stockOf(set, snapshot))
     .filter(({ jobs }) => jobs > 0)
     .toSorted(MOST_VALUABLE_FIRST);
 }
 
 /** Under a limit the set gets the room in which the last daemons save most. */
 const MOST_VALUABLE_FIRST = by<StockGroup>(
+  ({ isSpare }) => Number(isSpare),
   ({ choice }) => -savingOf(choice),
   'organizationId',
   ({ pools }) => [...pools].join(' '),
@@ -105,7 +106,7 @@ function savingOf(choice: StockChoice | undefined): number {
   return choice === undefined || fewer === undefined ? 0 : fewer.dollars - choice.tasks - choice.waiting;
 }
 
-function stockOf(set: PoolSet, { stock, takenAt }: Snapshot): StockGroup {
+function stockOf(set: PoolSet, { stock, takenAt }: Snapshot): readonly StockGroup[] {
   const { organization, organizationId, tagSets, keeping, replayed } = set;
   const choice = choiceOf(set, stock);
   const { free, spareMs, afterBuildMs, countsEnding } = choice?.rule ?? UNKNOWN_RULE;
@@ -116,14 +117,11 @@ function stockOf(set: PoolSet, { stock, takenAt }: Snapshot): StockGroup {
   const isSpare = ({ state, use, idleSince = takenAt }: TaskView): boolean =>
     state === 'working' && use === 'idle' && takenAt - idleSince < spareMs;
   const idle = sum(keeping, ({ tasks }) => tasks.filter(isSpare).length);
-  return {
-    for: 'stock',
-    ...{ organizationId, tagSets, choice },
-    pools: new Set(set.pools),
-    jobs: Math.max(kept, idle),
-    launches: Math.max(0, kept - ending),
-    spare: Math.max(0, idle - kept),
-  };
+  const group = { for: 'stock', organizationId, tagSets, choice, pools: new Set(set.pools) } as const;
+  return [
+    { ...group, isSpare: false, jobs: kept, launches: Math.max(0, kept - ending) },
+    { ...group, isSpare: true, jobs: idle - kept, launches: 0 },
+  ];
 }
 
 /** The pools whose stock this process has not learned yet. */
