@@ -74,7 +74,7 @@ const WORDS: {
   'organization-unknown': ({ organization }) =>
     `organization "${organization}" is unknown: coderd does not list it. Check the name in the configuration and the role of the token's user`,
   'daemons-empty-while-leased': ({ organization, tasks }) =>
-    `organization "${organization}": coderd lists no daemons, but ${some(tasks, 'task')} of its pools ${tasks === 1 ? 'holds a lease' : 'hold leases'}. Scale-in is on hold. If somebody deleted a provisioner key, give the pool a new one. If none of its tasks ever had a daemon, read the task logs`,
+    `organization "${organization}": coderd lists no daemons, but ${some(tasks, 'task')} of its pools ${tasks === 1 ? 'holds a lease' : 'hold leases'}. Scale-in is on hold. If somebody deleted a provisioner key, give the pool a new one. If none of its tasks ever had a daemon, read the task logs and mend the cause. The next build that gets a daemon ends the hold`,
   'jobs-empty-while-busy': ({ organization, daemons }) =>
     `organization "${organization}": coderd lists no jobs, but ${some(daemons, 'daemon')} ${daemons === 1 ? 'is' : 'are'} busy. Scale-in is on hold`,
   'worker-unknown': ({ organization, jobs, jobIds, pools }) => {

@@ -135,7 +135,7 @@ it('holds scale-in when coderd lists nothing while tasks hold leases', async () 
         cpu  2  scale-in on hold: coderd lists no daemons, but tasks hold leases
 
     findings:
-      ! organization "default": coderd lists no daemons, but 2 tasks of its pools hold leases. Scale-in is on hold. If somebody deleted a provisioner key, give the pool a new one. If none of its tasks ever had a daemon, read the task logs
+      ! organization "default": coderd lists no daemons, but 2 tasks of its pools hold leases. Scale-in is on hold. If somebody deleted a provisioner key, give the pool a new one. If none of its tasks ever had a daemon, read the task logs and mend the cause. The next build that gets a daemon ends the hold
       ! pool "cpu": 2 tasks should have a daemon but have none (arn:aws:ecs:eu-central-1:111122223333:task/coder/0d96691a68a201f00bbfc41bd16dc671, arn:aws:ecs:eu-central-1:111122223333:task/coder/22aa29dda99b38a2838cbe86c359d785). Read the task's log
 
     no changes

@@ -123,3 +123,24 @@ describe('an outage of the registry for two minutes', () => {
     expect(longestWait(on)).toBeLessThan(5);
   });
 });
+
+describe('a licence that was away from the first start on', () => {
+  it('leaves tasks with leases, beside no daemon at all, until one more job brings a daemon', async () => {
+    const on = await start({ max: 10 });
+    const { coderd, ecs } = on.world;
+    coderd.licence = 'not_entitled';
+    on.addJobs(8);
+    await on.look(40);
+    coderd.licence = 'entitled';
+    const looks = await on.look(4 * 60);
+    expect(coderd.jobs().map(({ status }) => status)).not.toContain('pending');
+    expect(ecs.counts().running).toBe(10);
+    expect(looks.at(-1)?.plan.findings).toContainEqual(
+      expect.objectContaining({ code: 'daemons-empty-while-leased', tasks: 10 }),
+    );
+    on.addJobs(1);
+    await on.look(10);
+    expect(coderd.jobs().at(-1)).toMatchObject({ status: 'succeeded' });
+    expect(ecs.counts().running).toBe(0);
+  });
+});
