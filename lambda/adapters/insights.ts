@@ -14,7 +14,7 @@ const MOST_ROWS = 10_000;
 export type InsightsQuery = {
   /** Names of log groups, at most 50. */
   readonly groups: readonly string[];
-  /** Both ends included. Insights counts in whole seconds. */
+  /** In whole seconds. The end is included as a millisecond. */
   readonly from: EpochMs;
   readonly to: EpochMs;
   /** Commands of Logs Insights without `limit`. */
@@ -51,17 +51,18 @@ export async function queryLogs(
   const limit = query.limit ?? MOST_ROWS;
   const rows = await runQuery(client, { ...query, limit }, clock);
   if (rows.length < limit) return { rows, isCut: false };
-  const [from, to] = [toSeconds(query.from), toSeconds(query.to)];
-  if (from >= to) return { rows, isCut: true };
-  const middle = Math.floor((from + to) / 2);
-  const first = await queryLogs(client, { ...query, to: toMs(middle) }, clock);
-  const second = await queryLogs(client, { ...query, from: toMs(middle + 1) }, clock);
-  return { rows: [...first.rows, ...second.rows], isCut: first.isCut || second.isCut };
+  const [from, to] = secondsOf(query);
+  if (to - from <= 1) return { rows, isCut: true };
+  const middle = toMs(Math.floor((from + to) / 2));
+  const first = await queryLogs(client, { ...query, to: middle }, clock);
+  const second = await queryLogs(client, { ...query, from: middle }, clock);
+  // both halves have the rows of the middle (docs/internals/aws.md §10)
+  const known = new Set(first.rows.map((row) => JSON.stringify(row)));
+  const others = second.rows.filter((row) => row['@ptr'] === undefined || !known.has(JSON.stringify(row)));
+  return { rows: [...first.rows, ...others], isCut: first.isCut || second.isCut };
 }
 
-function toSeconds(ms: EpochMs): number {
-  return Math.floor(ms / 1000);
-}
+const secondsOf = ({ from, to }: InsightsQuery) => [Math.floor(from / 1000), Math.ceil(to / 1000)] as const;
 
 function toMs(seconds: number): EpochMs {
   return (seconds * 1000) as EpochMs;
@@ -69,13 +70,15 @@ function toMs(seconds: number): EpochMs {
 
 async function runQuery(
   client: CloudWatchLogsClient,
-  { groups, from, to, query, limit }: InsightsQuery,
+  given: InsightsQuery,
   clock: Pick<Clock, 'sleep'>,
 ): Promise<readonly InsightsRow[]> {
+  const { groups, query, limit } = given;
+  const [startTime, endTime] = secondsOf(given);
   const command = new StartQueryCommand({
     logGroupNames: [...groups],
-    startTime: toSeconds(from),
-    endTime: toSeconds(to),
+    startTime,
+    endTime,
     queryString: query,
     limit,
   });

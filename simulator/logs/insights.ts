@@ -31,8 +31,9 @@ export function runInsights(
 }
 
 /** Time as Insights writes it: `2026-03-02 09:00:00.000`. */
-function toRow({ timestamp, message }: LogEvent): LogRow {
+function toRow({ eventId, timestamp, message }: LogEvent): LogRow {
   const own = {
+    '@ptr': eventId,
     '@timestamp': timeText(timestamp),
     '@message': message,
   };
@@ -42,13 +43,16 @@ function toRow({ timestamp, message }: LogEvent): LogRow {
 const timeText = (at: number): string => new Date(at).toISOString().replace('T', ' ').replace('Z', '');
 const timeOf = (row: LogRow | undefined): number => Date.parse(`${row?.['@timestamp']?.replace(' ', 'T')}Z`);
 
-/** The last `stats` says what is shown, else `display`, else the names of `fields`. */
+/** The last `stats` says what is shown, else `display`, else the names of `fields`, and the row's pointer. */
 function namesShown(commands: readonly string[]): readonly string[] {
   const stats = commands.findLast((command) => command.startsWith('stats '));
   if (stats !== undefined) return columnsOf(stats).map(({ name }) => name);
   const displayed = commands.flatMap((command) => namesAfter('display', command));
-  if (displayed.length > 0) return displayed;
-  return commands.flatMap((command) => fieldsIn(command).flatMap(({ name, from }) => (from ? [] : [name])));
+  if (displayed.length > 0) return [...displayed, '@ptr'];
+  const named = commands.flatMap((command) =>
+    fieldsIn(command).flatMap(({ name, from }) => (from ? [] : [name])),
+  );
+  return [...named, '@ptr'];
 }
 
 /** The fields of a JSON text; nested ones with dots. Insights writes booleans as 1 and 0. */

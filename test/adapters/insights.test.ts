@@ -8,17 +8,17 @@ import { LogsModel } from '../../simulator/logs/model.ts';
 import { SECOND, START } from '../simulator/ecs/ecs-fixture.ts';
 import { serve } from '../support/servers.ts';
 
-/** The simulated CloudWatch Logs over HTTP, with these lines, one a second. */
+/** The simulated CloudWatch Logs over HTTP, with these lines, one each `everyMs`. */
 async function logged(
   lines: readonly string[],
-  { perSecond = 1, accessKeyId = ACCESS_KEY_OF_A_PERSON } = {},
+  { perSecond = 1, everyMs = SECOND, accessKeyId = ACCESS_KEY_OF_A_PERSON } = {},
 ) {
   const timeline = new Timeline(START);
   const logs = new LogsModel(timeline);
   logs.createGroup('group');
   lines.forEach((line, index) => {
     logs.put('group', line);
-    if ((index + 1) % perSecond === 0) timeline.advanceTo(plusMs(timeline.now(), SECOND));
+    if ((index + 1) % perSecond === 0) timeline.advanceTo(plusMs(timeline.now(), everyMs));
   });
   const models = { logs, ecs: { now: () => timeline.now() } } as unknown as Parameters<typeof awsHandler>[0];
   const client = new CloudWatchLogsClient({
@@ -50,7 +50,8 @@ const lines = (count: number) =>
 describe('queryLogs', () => {
   it('returns the fields of matching lines, after it has waited for the query to end', async () => {
     const { run, waits } = await logged([...lines(2), '{"message":"look","n":9}', 'text']);
-    expect(await run()).toEqual({ rows: [{ n: '0' }, { n: '1' }], isCut: false });
+    const { rows, isCut } = await run();
+    expect({ numbers: rows.map(({ n }) => n), isCut }).toEqual({ numbers: ['0', '1'], isCut: false });
     expect(waits).toEqual([250]);
   });
 
@@ -58,6 +59,13 @@ describe('queryLogs', () => {
     const { run } = await logged(lines(50));
     const { rows, isCut } = await run({ limit: 8 });
     expect(rows.map(({ n }) => Number(n))).toEqual(Array.from({ length: 50 }, (_, n) => n));
+    expect(isCut).toBe(false);
+  });
+
+  it('loses no row of the second at which the time is halved, and returns none twice', async () => {
+    const { run } = await logged(lines(40), { everyMs: 250 });
+    const { rows, isCut } = await run({ limit: 8 });
+    expect(rows.map(({ n }) => Number(n))).toEqual(Array.from({ length: 40 }, (_, n) => n));
     expect(isCut).toBe(false);
   });
 
