@@ -15,13 +15,18 @@ export type LoadedConfig = {
   readonly caBundle?: string;
 };
 
-/** Reads a configuration file and its CA bundle. Throws a ConfigError with every problem. */
+/**
+ * Reads a configuration file and its CA bundle. Throws a ConfigError with every problem, or with too many
+ * pools for a stack alone.
+ */
 export function loadConfig(
   file: string,
-  more: (value: unknown, caBundle: string | undefined) => readonly Mistake[] = () => [],
+  more: (value: unknown, caBundle: string | undefined) => Iterable<Mistake> = () => [],
 ): LoadedConfig {
   let caBundle: string | undefined;
   const read = readConfig(readText(file), file, (value) => {
+    const tooMany = [...checkPoolCount(value)];
+    if (tooMany.length > 0) return tooMany;
     const bundle = readCaBundle(value, dirname(file));
     caBundle = bundle.text;
     return [...bundle.findings, ...more(value, caBundle)];
@@ -29,15 +34,9 @@ export function loadConfig(
   return caBundle === undefined ? read : { ...read, caBundle };
 }
 
-/**
- * As `loadConfig`, for a configuration that is about to be deployed: the pools of a stack and the
- * text in a task definition are limited.
- */
+/** As `loadConfig`, for a configuration that is about to be deployed: the text in a task definition is limited. */
 export function loadDeployment(file: string): LoadedConfig {
-  return loadConfig(file, (value, caBundle) => {
-    const tooMany = [...checkPoolCount(value)];
-    return tooMany.length > 0 ? tooMany : [...checkSizes(value, caBundle)];
-  });
+  return loadConfig(file, checkSizes);
 }
 
 function readText(file: string): string {

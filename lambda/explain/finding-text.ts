@@ -202,7 +202,7 @@ function unreadSentence(finding: UnreadFinding): string {
 function consequence(finding: Finding): string {
   switch (finding.code) {
     case 'jobs-truncated':
-      return finding.leftOut === undefined ? '. The oldest pending jobs are missing' : '';
+      return finding.leftOut === undefined ? '. The oldest pending jobs may be missing' : '';
     case 'workspaces-stale':
     case 'templates-stale':
       return `. Using the list of ${finding.takenAt === undefined ? 'an earlier look' : timeText(finding.takenAt)}`;

@@ -62,7 +62,7 @@ it('scales out and holds scale-in when a list is truncated', async () => {
         2 jobs of organization "default" (tags cluster=gpu): start unknown: a list is incomplete or contradicts another one (see the findings)
 
     findings:
-      ! organization "default": the list of provisioner jobs is truncated. The oldest pending jobs are missing
+      ! organization "default": the list of provisioner jobs is truncated. The oldest pending jobs may be missing
 
     1 count to raise, 0 tasks to drain, 0 counts to lower
     "
