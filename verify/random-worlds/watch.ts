@@ -1,33 +1,37 @@
 /** Counts, look by look, what a world must not do even if no build is killed: see `WATCHED`. */
-import { type EpochMs, type JobId, poolOfPart, spotPartOf } from '../../lambda/decision/model/brands.ts';
+
+import { PREBUILDS_USER } from '../../lambda/decision/demand/record.ts';
+import { type EpochMs, type JobId, poolOfPart } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
-import type { Finding, PoolPlan } from '../../lambda/decision/model/plan.ts';
+import { type Finding, type PoolPlan, REPLACING } from '../../lambda/decision/model/plan.ts';
 import { canRun } from '../../lambda/decision/model/tags.ts';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lambda/decision/model/units.ts';
+import { MINUTE_MS, SECOND_MS } from '../../lambda/decision/model/units.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
+import type { JobRecord } from '../../simulator/coderd/tables/jobs.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
-import type { World } from '../../simulator/world.ts';
+import { type PoolTasks, tasksByPool } from './tasks-by-pool.ts';
 import type { FleetPool } from './world/fleet.ts';
 import { TASK_DOLLARS } from './world/plan.ts';
 import type { Outage, WorldEvents } from './world/world-events.ts';
 
 /** What is watched, with the labels of the table. */
 export const WATCHED = {
+  /** Without the tasks that the world began with. */
   launches: 'launches',
   /** Tasks that have stopped and never got a job. */
   idleLaunches: '… that served nothing',
-  /** A raise above max(`max`, the count before the look) plus the tasks that are leaving. */
+  /** A raise above max(`max`, the count before the look) plus the tasks that are leaving or replaced. */
   countsAboveMax: 'desired counts raised above max',
   /** Looks at which more tasks than `max` have neither left nor got a drain request. */
   tasksAboveMax: 'pools with more tasks than max, in looks',
   tasksAboveMaxTasks: 'looks with more tasks than maxTasks',
-  /** Within `FLAP_MS`, and no task of the pool got a job. A raise without a launch only keeps tasks. */
+  /** Within `FLAP_MS`, and no task of the pool got a job. The floor of `warm` follows the jobs. */
   floorFlaps: 'floors that launched, and were lowered within five minutes without a job',
   repeatedRefusals: 'requests refused twice for one task within a minute',
   mostRefusals: 'most refusals to one task',
   falseContested: 'looks with count-contested without others that change the count',
-  reaped: 'jobs that coderd failed after 30 minutes',
-  /** Longer than three starts, although a pool that fits has room all that time. */
+  reaped: 'jobs that a pool fits, failed by coderd after 30 minutes',
+  /** Longer than three starts, although a pool that fits has room all that time. Prebuilds may wait. */
   stalled: 'jobs that waited three starts beside a pool with room',
   /** An outage that lasts ten minutes or more. */
   outages: 'outages of ten minutes and more',
@@ -81,6 +85,9 @@ export class Watch {
     number
   >;
   readonly #findings: Record<string, number> = {};
+  /** Tasks that the world began with: no look launched them. */
+  readonly #first = new Set<string>();
+  readonly #firstCounts = new Map<string, number>();
   readonly #served = new Set<string>();
   /** By pool: when one of its tasks last got a job. */
   readonly #servedAt = new Map<string, EpochMs>();
@@ -96,6 +103,7 @@ export class Watch {
   constructor(events: WorldEvents) {
     this.#events = events;
     this.#beganAt = events.world.timeline.now();
+    this.#watchFirst();
   }
 
   acquired(taskId: string, pool: string): void {
@@ -104,11 +112,13 @@ export class Watch {
   }
 
   taskStopped({ identity: { id, serviceName } }: EcsTask): void {
-    if (serviceName !== undefined && !this.#served.delete(id)) this.#counts.idleLaunches += 1;
+    const isCounted = serviceName !== undefined && !this.#first.has(id);
+    if (!this.#served.delete(id) && isCounted) this.#counts.idleLaunches += 1;
   }
 
   add(result: LookResult): void {
-    const tasks = this.#tasksByPool();
+    const tasks = tasksByPool(this.#events);
+    this.#watchFirst();
     this.#watchCounts(result, tasks);
     this.#watchLimits(result.plan.pools, tasks);
     this.#watchFloors(result.plan.pools);
@@ -127,10 +137,10 @@ export class Watch {
     const agents = long.filter(({ kind }) => kind === 'agents');
     return {
       ...this.#counts,
-      launches: this.#events.world.figures().tasks.launched,
+      launches: this.#events.world.figures().tasks.launched - this.#first.size,
       mostRefusals: Math.max(0, ...[...this.#refused.values()].map(({ times }) => times)),
-      stalled: this.#stalled.size,
-      reaped: jobs.filter(({ failedBy }) => failedBy === 'pending-reaper').length,
+      reaped: jobs.filter((job) => job.failedBy === 'pending-reaper' && this.#poolsFor(job).length > 0)
+        .length,
       outages: long.length,
       toldOutages: long.filter(isTold).length,
       agentsDown: agents.length,
@@ -147,7 +157,7 @@ export class Watch {
     const { isQuiet, world } = this.#events.plan;
     if (!isQuiet) return [];
     const none = [
-      ...(['countsAboveMax', 'falseContested', 'repeatedRefusals'] as const),
+      ...(['countsAboveMax', 'falseContested', 'repeatedRefusals', 'stalled'] as const),
       ...(world.readLagMs === 0 ? (['tasksAboveMax', 'tasksAboveMaxTasks'] as const) : []),
     ];
     return [
@@ -160,15 +170,28 @@ export class Watch {
     ];
   }
 
+  /** Until the count of their service changes. */
+  #watchFirst(): void {
+    const { ecs } = this.#events.world;
+    const unchanged = new Set<string>();
+    for (const { identity, state } of ecs.services()) {
+      const first = this.#firstCounts.get(identity.name) ?? state.desiredCount;
+      this.#firstCounts.set(identity.name, state.desiredCount === first ? first : Number.NaN);
+      if (state.desiredCount === first) unchanged.add(identity.name);
+    }
+    for (const { identity } of ecs.tasks())
+      if (unchanged.has(identity.serviceName ?? '')) this.#first.add(identity.id);
+  }
+
   #watchCounts({ plan, outcome }: LookResult, tasks: ReadonlyMap<string, PoolTasks>): void {
-    for (const { name, desired, daemons, overrides } of plan.pools) {
+    for (const { name, desired, daemons, overrides, why } of plan.pools) {
       const raises = outcome.applied.filter(
         (action) => action.kind === 'set-desired' && poolOfPart(action.pool) === name,
       );
       if (raises.length === 0 || desired.from === null || desired.to === null) continue;
       const most = this.#maxOf(name, overrides);
       // a list that lags may still have tasks that have left
-      const seen = daemons.leaving + daemons.left;
+      const seen = daemons.leaving + daemons.left + sum(why, replacedBy);
       const bound = Math.max(most, desired.from) + Math.max(seen, tasks.get(name)?.leaving ?? 0);
       if (desired.to > desired.from && desired.to > bound) this.#counts.countsAboveMax += 1;
     }
@@ -197,7 +220,8 @@ export class Watch {
     for (const { name, floor, desired } of pools) {
       const { count = floor.count, raisedAt } = this.#floors.get(name) ?? {};
       const isLowered = floor.count < count;
-      const isLaunching = floor.count > count && floor.count > (desired.from ?? 0);
+      const isRaised = floor.count > count && floor.from !== 'warm';
+      const isLaunching = isRaised && (desired.to ?? 0) > (desired.from ?? 0);
       const isFlap = isLowered && raisedAt !== undefined && now - raisedAt <= FLAP_MS;
       if (isFlap && (this.#servedAt.get(name) ?? 0) < raisedAt) this.#counts.floorFlaps += 1;
       this.#floors.set(name, {
@@ -238,26 +262,35 @@ export class Watch {
 
   /** A pool has room if it may add a task under its `max` and under `maxTasks`. */
   #watchJobs(tasks: ReadonlyMap<string, PoolTasks>): void {
-    const { world, plan, fleet } = this.#events;
+    const { world, plan } = this.#events;
     const total = sum([...tasks.values()], ({ staying, leaving }) => staying + leaving);
     const wanted = sum(world.ecs.services(), ({ state }) => state.desiredCount);
     const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = plan;
     const isFull = Math.max(total, wanted) >= Math.min(maxTasks, Math.floor(dollarsPerHour / TASK_DOLLARS));
-    const room = fleet.pools.filter(
-      ({ name, max, retiring }) => !retiring && !isFull && (tasks.get(name)?.wanted ?? 0) < max,
-    );
+    const hasRoom = ({ name, max }: FleetPool): boolean => !isFull && (tasks.get(name)?.wanted ?? 0) < max;
     const now = this.#now();
     for (const job of world.coderd.openJobs()) {
-      const fits = ({ organization, tags }: FleetPool): boolean =>
-        world.coderd.organizationId(organization) === job.organizationId && canRun(tags, job.tags);
-      if (job.status !== 'pending' || !room.some(fits)) {
+      const isWaiting = job.status === 'pending' && job.initiatorId !== PREBUILDS_USER;
+      if (!isWaiting || !this.#poolsFor(job).some(hasRoom)) {
         this.#roomSince.delete(job.id);
         continue;
       }
       const since = this.#roomSince.get(job.id) ?? now;
       this.#roomSince.set(job.id, since);
-      if (now - since > this.#threeStartsMs()) this.#stalled.add(job.id);
+      if (now - since <= this.#threeStartsMs() || this.#stalled.has(job.id)) continue;
+      this.#stalled.add(job.id);
+      this.#counts.stalled += 1;
     }
+  }
+
+  #poolsFor({ organizationId, tags }: Pick<JobRecord, 'organizationId' | 'tags'>): readonly FleetPool[] {
+    const { world, fleet } = this.#events;
+    return fleet.pools.filter(
+      (pool) =>
+        !pool.retiring &&
+        world.coderd.organizationId(pool.organization) === organizationId &&
+        canRun(pool.tags, tags),
+    );
   }
 
   /** The longest of this world: reads that lag, two looks, the scheduler, the boot, the lease. */
@@ -273,33 +306,14 @@ export class Watch {
     return Math.max(max, ...overrides.map(({ count = 0 }) => count));
   }
 
-  #tasksByPool(): ReadonlyMap<string, PoolTasks> {
-    const { world, fleet } = this.#events;
-    const poolOfService = new Map<string, string>();
-    const byPool = new Map<string, { wanted: number; staying: number; leaving: number }>();
-    for (const pool of fleet.pools) {
-      const parts = pool.capacity === undefined ? [pool.name] : [pool.name, spotPartOf(pool.name)];
-      const services = parts.map((part) => world.service(part));
-      for (const { identity } of services) poolOfService.set(identity.name, pool.name);
-      byPool.set(pool.name, {
-        wanted: sum(services, ({ state }) => state.desiredCount),
-        staying: 0,
-        leaving: 0,
-      });
-    }
-    for (const task of world.ecs.tasks()) {
-      const counts = byPool.get(poolOfService.get(task.identity.serviceName ?? '') ?? '');
-      if (counts === undefined || task.state.lastStatus === 'STOPPED') continue;
-      if (isEnding(world, task)) continue;
-      if (isLeaving(world, task)) counts.leaving += 1;
-      else counts.staying += 1;
-    }
-    return byPool;
-  }
-
   #now(): EpochMs {
     return this.#events.world.timeline.now();
   }
+}
+
+/** How many tasks a reason replaces: the count has room for their replacements. */
+function replacedBy(reason: PoolPlan['why'][number]): number {
+  return 'tasks' in reason && REPLACING.some((code) => code === reason.code) ? reason.tasks : 0;
 }
 
 type Use = {
@@ -308,23 +322,3 @@ type Use = {
   readonly wanted: number;
   readonly most: number;
 };
-
-type PoolTasks = { readonly wanted: number; readonly staying: number; readonly leaving: number };
-
-/** Of a lease (docs/internals/architecture.md, "The lease"). */
-const LEASE_MS = 24 * HOUR_MS;
-
-/** Whether ECS stops the task and its daemon is gone: it is in no list of running tasks. */
-function isEnding(world: World, { identity, isWanted }: EcsTask): boolean {
-  const phase = world.guard(identity.id)?.phase;
-  return !isWanted && phase !== 'working' && phase !== 'draining' && phase !== 'stopping';
-}
-
-/** Whether ECS stops the task, it got a drain request, or its guard drains or has lost its daemon. */
-function isLeaving(world: World, { identity, state, isWanted, protections: { latest } }: EcsTask): boolean {
-  const isAsked = latest.enabled && (latest.expiresAt ?? 0) - world.timeline.now() < LEASE_MS;
-  const phase = world.guard(identity.id)?.phase ?? 'leasing';
-  return (
-    !isWanted || isAsked || (state.lastStatus === 'RUNNING' && phase !== 'leasing' && phase !== 'working')
-  );
-}

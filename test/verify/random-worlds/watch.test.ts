@@ -15,6 +15,8 @@ const CPU = { name: 'cpu', organization: 'default', tags: {}, min: 0, max: 2, wa
 type Told = {
   readonly desired?: { readonly from: number; readonly to: number };
   readonly floor?: number;
+  readonly from?: string | undefined;
+  readonly why?: readonly object[];
   readonly findings?: readonly object[];
   readonly refused?: readonly { readonly task: string; readonly reason: string }[];
 };
@@ -33,13 +35,14 @@ function watched(desiredCount = 0) {
   const events = new WorldEvents({ world, plan, fleet: new Fleet(world, pools), print: () => {} });
   const watch = new Watch(events);
   const pass = (ms: number) => world.timeline.advanceTo(plusMs(world.timeline.now(), ms));
-  const look = ({ desired, floor = 0, findings = [], refused = [] }: Told = {}) => {
+  const look = ({ desired, floor = 0, from, why = [], findings = [], refused = [] }: Told = {}) => {
     const pool = {
       name: 'cpu',
       desired: desired ?? { from: 0, to: 0 },
       daemons: { leaving: 0, left: 0 },
-      floor: { count: floor },
+      floor: { count: floor, from },
       overrides: [],
+      why,
     };
     const applied = desired === undefined ? [] : [{ kind: 'set-desired', pool: 'cpu', ...desired }];
     watch.add({ plan: { pools: [pool], findings }, outcome: { applied, refused } } as unknown as LookResult);
@@ -52,9 +55,11 @@ describe('the watch of a random world', () => {
     { desired: { from: 0, to: 2 }, expected: 0, because: 'max allows it' },
     { desired: { from: 5, to: 5 }, expected: 0, because: 'the count was there before the look' },
     { desired: { from: 5, to: 6 }, expected: 1, because: 'nothing is leaving' },
-  ])('counts $expected raises above max for $desired, since $because', ({ desired, expected }) => {
+    { desired: { from: 2, to: 3 }, old: 1, expected: 0, because: 'a task is being replaced' },
+    { desired: { from: 2, to: 4 }, old: 1, expected: 1, because: 'only one is' },
+  ])('counts $expected raises above max for $desired, since $because', ({ desired, old = 0, expected }) => {
     const { look, figures } = watched();
-    look({ desired });
+    look({ desired, why: [{ code: 'old-revision', tasks: old, asked: 0 }] });
     expect(figures().countsAboveMax).toBe(expected);
   });
 
@@ -92,10 +97,26 @@ describe('the watch of a random world', () => {
     expect(figures().idleLaunches).toBe(1);
   });
 
+  it('counts no task that the world began with', () => {
+    const { world, look, pass, figures } = watched(1);
+    pass(5 * MINUTE_MS);
+    look();
+    world.ecs.setDesiredCount(world.service('cpu').identity.name, 2);
+    look({ desired: { from: 1, to: 2 } });
+    pass(5 * MINUTE_MS);
+    for (const { identity } of world.ecs.tasks()) world.ecs.hostFailure(identity.id);
+    pass(MINUTE_MS); // ECS starts two others
+    expect(figures()).toMatchObject({ launches: 3, idleLaunches: 1 });
+  });
+
   it('counts a floor that is lowered within five minutes after a raise', () => {
     const { look, pass, figures } = watched();
-    for (const floor of [0, 1, 0]) look({ floor });
-    look({ floor: 1 });
+    const raise = { desired: { from: 0, to: 1 }, floor: 1 };
+    for (const told of [{ floor: 0 }, raise, { floor: 0 }]) {
+      look(told);
+      pass(SECOND_MS);
+    }
+    look(raise);
     pass(6 * MINUTE_MS);
     look({ floor: 0 });
     expect(figures().floorFlaps).toBe(1);
@@ -116,12 +137,13 @@ describe('the watch of a random world', () => {
   });
 
   it.each([
-    { what: 'only keeps tasks', desired: { from: 1, to: 1 }, jobs: 0 },
+    { what: 'only keeps tasks', desired: { from: 1, to: 1 } },
+    { what: 'follows the jobs', desired: { from: 0, to: 1 }, from: 'warm' },
     { what: 'launches a task that gets a job', desired: { from: 0, to: 1 }, jobs: 1 },
-  ])('counts no floor that $what', ({ desired, jobs }) => {
+  ])('counts no floor that $what', ({ desired, from, jobs = 0 }) => {
     const { world, look, pass, figures } = watched(1);
     look({ desired });
-    look({ desired, floor: 1 });
+    look({ desired, floor: 1, from });
     for (let job = 0; job < jobs; job++)
       world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: SECOND_MS });
     pass(4 * MINUTE_MS);
