@@ -515,6 +515,8 @@ type FindingFields = {
 /** Tasks of a pool that need a person. */
 export type TasksFinding =
   | 'tasks-unguarded'
+  /** Their guards have not set their lease in time. */
+  | 'tasks-lease-late'
   | 'tasks-vacant'
   | 'tasks-without-daemon'
   /** They have drained for half an hour without a daemon: their guard no longer reacts. */

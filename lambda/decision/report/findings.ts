@@ -179,7 +179,7 @@ const LONG_JOB_MS = 24 * 3_600_000;
 
 /** With doubts a draining task may have a daemon although coderd does not list it. */
 function tasksFindings(
-  { pool: { name: pool }, tasks: all, organization }: PoolView,
+  { pool: { name: pool, scaleIn }, tasks: all, organization }: PoolView,
   now: EpochMs,
   isDoubtful: boolean,
 ): readonly Finding[] {
@@ -191,6 +191,7 @@ function tasksFindings(
   );
   const found = {
     'tasks-unguarded': isAtRisk,
+    'tasks-lease-late': (task) => scaleIn === 'lease' && isLeaseLate(task, now),
     'tasks-without-daemon': ({ state, use }) => state === 'working' && use === 'silent',
     'tasks-vacant': ({ state, daemon }) => state === 'left' && daemon === undefined,
     'tasks-draining-without-daemon': hasNoDaemon,
@@ -207,6 +208,17 @@ function tasksFindings(
 function silentDrainMs(task: TaskView, now: EpochMs): number {
   if (task.use !== 'silent') return 0;
   return Math.min(drainedMs(task) ?? 0, now - (task.daemon?.last_seen_at ?? 0));
+}
+
+/** A guard takes its lease within seconds. */
+const FIRST_LEASE_MS = 5 * 60_000;
+/** It sets 48 h anew every 21 minutes at the latest, or after twice that if ECS refuses it once. */
+const RENEWED_ABOVE_MS = 47 * 3_600_000;
+
+function isLeaseLate({ state, task, leaseMs }: TaskView, now: EpochMs): boolean {
+  if (state === 'working') return leaseMs !== undefined && leaseMs < RENEWED_ABOVE_MS;
+  const isRunning = state === 'starting' && task.lastStatus === 'RUNNING';
+  return isRunning && leaseMs === 0 && now - (task.startedAt ?? now) >= FIRST_LEASE_MS;
 }
 
 /** Whether a task runs a job without a lease. An idle daemon has most likely just left. */

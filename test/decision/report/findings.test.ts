@@ -73,6 +73,7 @@ const removed: Change = ({ ecs }) => {
       status: name === 'past' ? 'INACTIVE' : 'ACTIVE',
     });
 };
+const startedAgo = (ms: number): Change => taskIs(0, { startedAt: iso(ms) });
 const stoppedLongAgo = (...indices: readonly number[]): Change =>
   all(...indices.map((index) => taskIs(index, { stoppedAt: iso(11 * MINUTE) })));
 const withoutFirstTask: Change = (snapshot, config) => {
@@ -184,6 +185,11 @@ const tasks = table<Row>`
   cpu L       | ${runsFor(24 * H)}                               | nothing                                     | a build that runs for a day while it drains
   cpu B U26m  | ${listIs('protections', { items: [] })}          | nothing                                     | busy daemons whose leases were not read
   cpu B R Z   |                                                  | tasks-without-daemon pool cpu tasks cpu#2   | a lease without a daemon
+  cpu B B     | ${protectionIs(1, { expirationDate: iso(1 - 47 * H * MINUTE) })} | tasks-lease-late pool cpu tasks cpu#1 | a lease that the guard has not renewed for an hour
+  cpu N       | ${startedAgo(5 * MINUTE)}                             | tasks-lease-late pool cpu tasks cpu#0       | no lease for five minutes
+  cpu N       | ${startedAgo(5 * MINUTE - 1)}                         | nothing                                     | no lease for less than five minutes
+  cpu P       | ${startedAgo(5 * MINUTE)}                             | nothing                                     | a task that does not run
+  cpu N       | ${all(startedAgo(5 * MINUTE), listIs('protections', { items: [] }))} | nothing                      | no lease that was read
   cpu B Z N X | ${protectionIs(1, { protectionEnabled: false })} | tasks-vacant pool cpu tasks cpu#1           | neither lease nor daemon
   cpu I1m B   | ${withoutFirstTask}                              | daemons-without-task pool cpu daemons cpu#0 | a live daemon without a task
   cpu X B     | ${withoutFirstTask}                              | nothing                                     | a daemon that is as gone as its task

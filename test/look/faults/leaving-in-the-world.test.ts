@@ -94,3 +94,29 @@ it('does not report a task that drains in time', async () => {
   }
   expect(own.world.service('cpu').tasks.size).toBe(0);
 });
+
+it('reports a guard that has not renewed its lease for an hour although its daemon works', async () => {
+  const own = await startLongLab({
+    pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 1, min: 1 }],
+  });
+  own.pass(2 * MINUTE_S);
+  const [task] = own.world.service('cpu').tasks;
+  own.world.guard(task?.identity.id ?? '')?.hang();
+  own.pass(55 * MINUTE_S);
+  expect((await cleanLook(own.ports(), own.config)).plan.findings).toEqual([]);
+  own.pass(8 * MINUTE_S);
+  const { plan } = await cleanLook(own.ports(), own.config);
+  expect(plan.findings).toEqual([{ code: 'tasks-lease-late', pool: 'cpu', tasks: [task?.identity.arn] }]);
+});
+
+it('reports a task that runs for five minutes while its guard reaches no agent', async () => {
+  const own = await startLongLab({
+    pools: [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 1, min: 1 }],
+  });
+  own.world.ecs.agentsDown = true;
+  own.pass(3 * MINUTE_S);
+  expect((await cleanLook(own.ports(), own.config)).plan.findings).toEqual([]);
+  own.pass(4 * MINUTE_S);
+  const { plan } = await cleanLook(own.ports(), own.config);
+  expect(plan.findings.map(({ code }) => code)).toEqual(['tasks-lease-late']);
+});
