@@ -64,7 +64,7 @@ function findingsText(count: number): string {
 
 const COLUMNS = ['pool', 'tasks', 'busy', 'idle', 'starting', 'leaving', 'floor', 'max'];
 
-const FLOOR = 'floor: the tasks that the pool keeps now: busy ones, and those to keep free';
+const FLOOR = 'floor: the tasks to keep now, busy ones included; 0: only what jobs need';
 
 function poolTable(pools: readonly PoolStatus[], width: number | undefined): string {
   const columns = COLUMNS.map((head): Column => ({ head, align: head === 'pool' ? 'left' : 'right' }));

@@ -168,13 +168,21 @@ const SERVED: Readonly<Record<Served, string>> = {
 /** One row of unschedulable jobs as a sentence: the jobs, the cause, and what to do. */
 export function unservedSentence(row: UnservedRow, takenAt: string): string {
   const age = (Date.parse(takenAt) - Date.parse(row.oldest)) / 1000;
-  const jobs = `organization "${row.organization}", tags ${tagText(row.tags)}: ${some(row.jobs, 'job')} (${row.types.join(', ')}), the oldest waits for ${ageText(age)}${row.failsAt === null ? '' : ` and fails at ${timeText(row.failsAt)}`}`;
+  const jobs = `organization "${row.organization}", tags ${tagText(row.tags)}: ${some(row.jobs, 'job')} (${row.types.join(', ')}), the oldest waits for ${ageText(age)}${failureText(row, takenAt)}`;
   if (row.why === 'scope-is-user')
     return `${jobs}. They have scope=user, and no pool has this scope and owner. Add a pool with the token of this user and tags: { scope: user, owner: ${row.tags.owner} }, or remove scope from the tags of the template`;
   if (row.closest === null) return `${jobs}. No pool is configured for this organization`;
   if (row.why === 'pool-is-retiring')
     return `${jobs}. Pool "${row.closest.pool}" has these tags but is retiring: give the tags to another pool`;
   return `${jobs}. The closest pool is "${row.closest.pool}": ${differenceText(row.closest)}`;
+}
+
+/** coderd looks once a minute for jobs to fail, and fails ten at most. */
+function failureText({ failsAt }: UnservedRow, takenAt: string): string {
+  if (failsAt === null) return '';
+  return Date.parse(failsAt) <= Date.parse(takenAt)
+    ? ', and coderd is about to fail it'
+    : ` and fails at ${timeText(failsAt)}`;
 }
 
 function differenceText({ missing, has, surplus }: NonNullable<UnservedRow['closest']>): string {

@@ -53,7 +53,7 @@ it('shows a healthy deployment', async () => {
     pool  tasks  busy  idle  starting  leaving  floor  max
     cpu       1     0     1         0        0      1    5
     gpu       0     0     0         0        0      0    2
-    floor: the tasks that the pool keeps now: busy ones, and those to keep free
+    floor: the tasks to keep now, busy ones included; 0: only what jobs need
 
     last look: 25 s ago, at 2 March 2026 09:04:00 UTC; succeeded
     "
@@ -76,7 +76,7 @@ it('shows waiting jobs, failed starts and a paused pool', async () => {
     pool  tasks  busy  idle  starting  leaving  floor  max
     cpu       1     0     1         0        0      1    5
     gpu       1     0     0         1        0      0    2
-    floor: the tasks that the pool keeps now: busy ones, and those to keep free
+    floor: the tasks to keep now, busy ones included; 0: only what jobs need
 
     waiting jobs:
       ! organization "default", tags cluster=tpu: 1 job (template_version_import), the oldest waits for 4 min and fails at 2 March 2026 09:34:00 UTC. The closest pool is "gpu": it lacks cluster=tpu (has cluster=gpu)
@@ -125,7 +125,7 @@ it('shows that capacity for waiting jobs is starting', async () => {
     pool  tasks  busy  idle  starting  leaving  floor  max
     cpu       1     1     0         0        0      1    5
     gpu       2     0     0         2        0      0    2
-    floor: the tasks that the pool keeps now: busy ones, and those to keep free
+    floor: the tasks to keep now, busy ones included; 0: only what jobs need
 
     waiting jobs:
         organization "default", tags cluster=gpu: 3 jobs, the oldest for 15 s -> 2 by a starting daemon in "gpu", 1 waiting for a launch in "gpu"
@@ -153,7 +153,7 @@ it('shows a retiring pool first with a build, then without tasks', async () => {
     pool  tasks  busy  idle  starting  leaving  floor  max
     cpu       1     0     1         0        0      1    5
     gpu       1     0     0         0        1      0    2
-    floor: the tasks that the pool keeps now: busy ones, and those to keep free
+    floor: the tasks to keep now, busy ones included; 0: only what jobs need
 
     retiring:
         pool "gpu": 1 task remaining, 1 with a build
@@ -168,7 +168,7 @@ it('shows a retiring pool first with a build, then without tasks', async () => {
     pool  tasks  busy  idle  starting  leaving  floor  max
     cpu       1     0     1         0        0      1    5
     gpu       0     0     0         0        0      0    2
-    floor: the tasks that the pool keeps now: busy ones, and those to keep free
+    floor: the tasks to keep now, busy ones included; 0: only what jobs need
 
     retiring:
         pool "gpu": no tasks remain. Remove it from the configuration and deploy
@@ -226,7 +226,7 @@ describe('an unreadable source', () => {
       pool  tasks  busy  idle  starting  leaving  floor  max
       cpu       ?     ?     ?         ?        ?      1    5
       gpu       ?     ?     ?         ?        ?      0    2
-      floor: the tasks that the pool keeps now: busy ones, and those to keep free
+      floor: the tasks to keep now, busy ones included; 0: only what jobs need
 
       waiting jobs:
           organization "default", tags cluster=gpu: 1 job, the oldest for 70 s -> 1 waiting for a launch in "gpu"
@@ -254,7 +254,7 @@ describe('an unreadable source', () => {
       pool  tasks  busy  idle  starting  leaving  floor  max
       cpu       1     ?     ?         ?        ?      1    5
       gpu       0     ?     ?         ?        ?      0    2
-      floor: the tasks that the pool keeps now: busy ones, and those to keep free
+      floor: the tasks to keep now, busy ones included; 0: only what jobs need
 
       findings:
         ! listing organizations: coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.; coderd also refused the token that was read again from the secret; store a valid token in it; could not read: jobs, daemons, previous jobs of "default"

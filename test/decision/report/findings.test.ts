@@ -313,6 +313,19 @@ describe('unserved jobs', () => {
     ]);
   });
 
+  it('are about to fail, and have no time in the past, once coderd may fail them', () => {
+    const sentences = (ageS: number) => {
+      const { unserved, takenAt } = planOf({ pools: { a: {} }, pending: [{ tags: gpu, ageS }] });
+      return unserved.map((row) => unservedSentence(row, takenAt));
+    };
+    expect(sentences(29 * 60)).toEqual([
+      expect.stringMatching(/ waits for 29 min and fails at 2 March 2026/),
+    ]);
+    expect(sentences(31 * 60)).toEqual([
+      expect.stringMatching(/ waits for 31 min, and coderd is about to fail it\. /),
+    ]);
+  });
+
   it('have their own reason if their scope is a user, whatever tags the pools have', () => {
     const pending = [{ tags: { ...gpu, scope: 'user', owner: 'ada' } }];
     expect(closest({ pools: { a: { tags: gpu } }, pending })).toEqual([['scope-is-user', undefined]]);
