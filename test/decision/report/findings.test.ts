@@ -319,7 +319,7 @@ describe('unserved jobs', () => {
       return unserved.map((row) => unservedSentence(row, takenAt));
     };
     expect(sentences(29 * 60)).toEqual([
-      expect.stringMatching(/ waits for 29 min and fails at 2 March 2026/),
+      expect.stringMatching(/ waits for 29 min and fails at 20 November 2026 09:01:00 UTC/),
     ]);
     expect(sentences(31 * 60)).toEqual([
       expect.stringMatching(/ waits for 31 min, and coderd is about to fail it\. /),
