@@ -5,9 +5,10 @@
  * `tune` plays all prices in it, and multiplies the levels by what replays have for each 1 of it.
  */
 import type { DeployedPool, Deployment } from '../../lambda/config/rules/deployment.ts';
+import { isEnding } from '../../lambda/decision/demand/ending.ts';
 import { AUTO_MS, cheapestDelay } from '../../lambda/decision/look-again.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import { by, groupsBy, partition, percentile, sum, unique } from '../../lambda/decision/model/collections.ts';
+import { by, groupsBy, partition, sum, unique } from '../../lambda/decision/model/collections.ts';
 import { HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { Learning, SLOT_MS } from '../../lambda/decision/stock/learning.ts';
 import {
@@ -16,7 +17,8 @@ import {
   type ReplayedPools,
   type StockRule,
   UNKNOWN_RULE,
-  type UsualBuild,
+  type UsualBuilds,
+  usualBuilds,
 } from '../../lambda/decision/stock/replay.ts';
 import { Random } from '../../simulator/base/random.ts';
 import type { DayFigures } from '../estimate/estimate.ts';
@@ -94,7 +96,7 @@ type PoolSet = {
   readonly maxTasks: number;
   readonly until: number;
   readonly startMs: readonly [number, number];
-  readonly usual: UsualBuild;
+  readonly usual: UsualBuilds;
   /** From a time on. */
   readonly rules: readonly Regime[];
 };
@@ -126,7 +128,7 @@ function setsOf({ trace, configs, dollarsPerHour }: SketchOptions): readonly Lea
     );
     const rules = learnRules(jobs, priced, { config, pool, to: trace.to });
     const sorted = jobs.map(({ seconds }) => seconds * 1000).toSorted((a, b) => a - b);
-    const usual = { medianMs: percentile(sorted, 0.5), p95Ms: percentile(sorted, 0.95) };
+    const usual = usualBuilds(sorted, priced[0] as ReplayedPools);
     return { jobs, pools, maxTasks: config.limits.maxTasks, until: trace.to, startMs, usual, rules };
   });
 }
@@ -347,7 +349,10 @@ class SketchedPools {
     const ready = new Map(this.#pools.map((pool) => [pool, pool.idle + pool.starting]));
     for (const set of this.#sets) {
       const { free, countsEnding } = this.#stockOf(set);
-      const wanted = set.queued + set.due + Math.max(0, free - (countsEnding ? this.#ending(set) : 0));
+      const { beforeStart, inTime } = set.usual;
+      const queued = Math.max(0, set.queued - this.#endingIn(set, inTime));
+      const ending = countsEnding ? this.#endingIn(set, beforeStart) : 0;
+      const wanted = queued + set.due + Math.max(0, free - ending);
       this.#launch(set, wanted - claim(set, wanted, ready));
     }
     for (const pool of this.#pools)
@@ -411,11 +416,9 @@ class SketchedPools {
     return idleSince + Math.max(pool.pool.idleTimeoutMs, ...spareMs);
   }
 
-  /** How many builds probably end before a new task would be ready. */
-  #ending({ running, usual: { medianMs, p95Ms } }: SetState): number {
-    const startMs = (this.#startMs[0] + this.#startMs[1]) / 2;
-    const ages = [...running].map(({ since }) => this.#now - since);
-    return ages.filter((age) => age <= p95Ms && medianMs - age <= startMs).length;
+  /** How many builds have an age at which they probably end. */
+  #endingIn({ running }: SetState, agesAtEnd: readonly number[]): number {
+    return [...running].filter(({ since }) => isEnding(agesAtEnd, this.#now - since)).length;
   }
 
   #stockOf(set: SetState): StockRule {

@@ -26,7 +26,7 @@ const SET: StockSet = {
   tagSets: [normalizeTags({})],
   isStartSeen: true,
   replayed: {
-    ...{ startMs: MINUTE, taskPrice: 0.0395 / HOUR, launchPrice: 0.002 },
+    ...{ startMs: MINUTE, lookMs: 8_000, taskPrice: 0.0395 / HOUR, launchPrice: 0.002, startPrice: 0.003 },
     ...{ waitPrice: 0.1 / MINUTE, most: 3 },
   },
 };

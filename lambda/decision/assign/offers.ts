@@ -1,10 +1,12 @@
 /** The offers: daemons and launches of every pool, and daemons of others. */
 import { AUDIENCES, oldestOf, PRICE_OF, type TagGroup } from '../demand/demand.ts';
+import { MIN_CHANCE_TO_END, waitingWorthMs } from '../demand/ending.ts';
 import { buildsOn, endsOf, type RunningBuild } from '../demand/record.ts';
 import { groupsBy, partition, sum } from '../model/collections.ts';
 import type { Served } from '../model/plan.ts';
 import type { Daemon, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
+import { MINUTE_MS } from '../model/units.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';
 import { isComing, isRefusedLeases, launchesElsewhere } from '../supply/capacity.ts';
 import { HANDED_OVER_MS, indexDaemons, mayHaveLeft } from '../supply/daemons.ts';
@@ -12,11 +14,6 @@ import { foreignTo } from '../supply/supply.ts';
 import { mayTakeJobs, type TaskView } from '../supply/task-state.ts';
 import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
 import type { Bounds, Offer } from './offer.ts';
-
-/** A busy daemon counts like a free one if the chance that it is free in time is at least this. */
-const MIN_CHANCE_TO_END = 0.8;
-/** The longest horizon: coderd fails jobs that wait for longer. */
-const LONGEST_MS = 30 * 60_000;
 
 /** Derives all offers. Their order does not matter: `assign` sorts them. */
 export function deriveOffers(
@@ -92,8 +89,8 @@ function busyOffers(
 ): readonly Offer[] {
   const start = launchCost(pool, startTime.p50Ms);
   const horizons = AUDIENCES.map((audience) => {
-    const worthMs = (start / pool.waiting[PRICE_OF[audience]]) * 60_000;
-    return { audience, withinMs: startTime.p50Ms + Math.min(LONGEST_MS, worthMs) };
+    const worthMs = waitingWorthMs(start, pool.waiting[PRICE_OF[audience]] / MINUTE_MS);
+    return { audience, withinMs: startTime.p50Ms + worthMs };
   });
   const soon = running.flatMap(({ task, chanceToEnd }) => {
     const audiences = horizons

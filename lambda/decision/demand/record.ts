@@ -1,12 +1,12 @@
 /** The record of recent jobs: when unforeseen builds came, and how long builds take. */
 import type { EpochMs } from '../model/brands.ts';
-import { countUpTo, percentile } from '../model/collections.ts';
 import { memoized, memoizedWith } from '../model/memoize-by-object.ts';
 import type { Job, OrganizationReadings, Reading, Template, Workspace } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { workerOf } from '../supply/daemons.ts';
 import type { PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';
+import { chanceToEnd, MIN_SAMPLES } from './ending.ts';
 import { AUTOMATIC, type Transition, transitionsOf } from './transitions.ts';
 
 /** The owner of prebuilt workspaces. Its jobs come last (docs/internals/coder.md §4). */
@@ -25,9 +25,6 @@ export type JobRecord = {
   /** The durations of similar jobs in milliseconds, the shortest first. Empty: unknown. */
   readonly durationsOf: (job: Pick<Job, 'type' | 'tags' | 'metadata'>) => readonly number[];
 };
-
-/** With fewer durations the duration of similar jobs is unknown. */
-export const MIN_SAMPLES = 5;
 
 /** Derives the record of an organization. */
 export function deriveRecord(organization: OrganizationReadings): JobRecord {
@@ -136,21 +133,6 @@ function kindsOf({ type, tags, metadata }: JobFeatures): readonly string[] {
     .flatMap((like) =>
       (transition == null ? [] : [`${type} ${like} ${transition}`]).concat(`${type} ${like}`),
     );
-}
-
-/**
- * The chance that a running job ends within a time, given its age. 0 if nothing is known, or if the
- * job is older than 19 of 20 similar jobs.
- * @param durations of similar jobs, in milliseconds, the shortest first
- */
-export function chanceToEnd(
-  durations: readonly number[],
-  { ageMs, withinMs }: { readonly ageMs: number; readonly withinMs: number },
-): number {
-  if (ageMs >= percentile(durations, 0.95)) return 0;
-  const longer = durations.length - countUpTo(durations, ageMs);
-  const soon = countUpTo(durations, ageMs + withinMs) - (durations.length - longer);
-  return soon / longer;
 }
 
 export type RunningBuild<T = TaskView> = {

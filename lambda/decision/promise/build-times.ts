@@ -5,7 +5,8 @@
  * become slow. The record says how much: the covariance of builds that came within a minute. That
  * part of the spread is the same for all builds of a scenario.
  */
-import { deriveRecord, MIN_SAMPLES, tookMsOf } from '../demand/record.ts';
+import { MIN_SAMPLES } from '../demand/ending.ts';
+import { deriveRecord, tookMsOf } from '../demand/record.ts';
 import { meanOf, sum } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Job, OrganizationReadings } from '../model/snapshot.ts';

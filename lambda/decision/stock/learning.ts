@@ -3,7 +3,6 @@
  * chooses a rule after each. The choice follows from the builds alone, however many are played at a
  * time.
  */
-import { percentile } from '../model/collections.ts';
 import { type ChosenRule, chooseRule, type RuleInReplay } from './choose-rule.ts';
 import {
   type ReplayedBuild,
@@ -12,6 +11,7 @@ import {
   StockReplay,
   type StockRule,
   UNKNOWN_RULE,
+  usualBuilds,
 } from './replay.ts';
 
 export const SLOT_MS = 30 * 60_000;
@@ -120,7 +120,7 @@ export class Learning {
 
   #endSlot(): void {
     const sorted = this.#durations.toSorted((a, b) => a - b);
-    const usual = { medianMs: percentile(sorted, 0.5), p95Ms: percentile(sorted, 0.95) };
+    const usual = usualBuilds(sorted, this.pools);
     for (const { replay, tasks, waiting } of this.#candidates) {
       replay.playTo(this.#end);
       const cost = replay.takeCost();

@@ -1,13 +1,23 @@
 /**
  * Plays the builds of a set of pools under one rule and adds up what the tasks and the waiting would
  * have cost. It is the world of a backtest in short: every start takes the same time, and a build
- * takes any of the free daemons.
+ * takes any of the free daemons. It launches as the decision does: at a look, and not for builds that
+ * a busy daemon probably serves sooner.
  */
-import { sum } from '../model/collections.ts';
+import {
+  agesAtEnd,
+  isEnding,
+  MIN_CHANCE_FOR_STOCK,
+  MIN_CHANCE_TO_END,
+  MIN_SAMPLES,
+  waitingWorthMs,
+} from '../demand/ending.ts';
+import { daemonsWorth } from '../demand/patience.ts';
+import { meanOf, sum } from '../model/collections.ts';
 import type { PoolConfig } from '../model/config.ts';
 import type { StockChoice } from '../model/snapshot.ts';
 import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
-import { priceOf } from '../settings/prices.ts';
+import { launchCost, priceOf } from '../settings/prices.ts';
 
 /** A rule by which a set of pools keeps daemons free for unforeseen builds. */
 export type StockRule = StockChoice['rule'];
@@ -54,18 +64,46 @@ export type ReplayedBuild = { readonly at: number; readonly tookMs: number };
 export type ReplayedPools = {
   /** Milliseconds from when a build finds no free daemon until a new one is ready. */
   readonly startMs: number;
+  /** The part of it until a look decides the launch. */
+  readonly lookMs: number;
   /** Of a task, for each millisecond. */
   readonly taskPrice: number;
   /** Of a launch, beside the time of its task. */
   readonly launchPrice: number;
+  /** Of a launch that serves no build, with the time of its task. */
+  readonly startPrice: number;
   /** Of a build that waits, for each millisecond. */
   readonly waitPrice: number;
   /** Tasks. */
   readonly most: number;
 };
 
-/** How long builds usually take, and when a build is unusually long. Milliseconds. */
-export type UsualBuild = { readonly medianMs: number; readonly p95Ms: number };
+/** What is known of how long builds take. */
+export type UsualBuilds = {
+  /** Milliseconds; undefined: unknown. */
+  readonly meanMs: number | undefined;
+  /** The ages at which a build probably ends before a new task would be ready (`agesAtEnd`). */
+  readonly beforeStart: readonly number[];
+  /** The same with the waiting that costs as much as a launch. */
+  readonly inTime: readonly number[];
+};
+
+const UNKNOWN_BUILDS: UsualBuilds = { meanMs: undefined, beforeStart: [], inTime: [] };
+
+/** @param durations in milliseconds, the shortest first */
+export function usualBuilds(durations: readonly number[], pools: ReplayedPools): UsualBuilds {
+  if (durations.length < MIN_SAMPLES) return UNKNOWN_BUILDS;
+  const startMs = pools.startMs - pools.lookMs;
+  return {
+    meanMs: meanOf(durations),
+    beforeStart: agesAtEnd(durations, pools.startMs, MIN_CHANCE_FOR_STOCK),
+    inTime: agesAtEnd(
+      durations,
+      startMs + waitingWorthMs(pools.startPrice, pools.waitPrice),
+      MIN_CHANCE_TO_END,
+    ),
+  };
+}
 
 /** Dollars. */
 export type RuleCost = { readonly tasks: number; readonly waiting: number };
@@ -81,12 +119,17 @@ type PlayedDaemon = {
   endsAt: number;
 };
 
+/** While builds wait for busy daemons, looks decide anew this often. */
+const LOOK_AGAIN_MS = 10_000;
+
 export class StockReplay {
   rule: StockRule;
   readonly #pools: ReplayedPools;
-  usual: UsualBuild = { medianMs: 0, p95Ms: 0 };
+  usual = UNKNOWN_BUILDS;
   #now: number;
   #lastBuildAt = Number.NEGATIVE_INFINITY;
+  /** When a look decides the next launches. */
+  #lookAt = Number.POSITIVE_INFINITY;
   /** The one that is idle for longest comes first. */
   readonly #idle: PlayedDaemon[] = [];
   /** In order of their ends. */
@@ -113,20 +156,24 @@ export class StockReplay {
     const [daemon] = this.#idle.splice(this.#pick(this.#idle.length), 1);
     if (daemon === undefined) this.#waiting.push({ at: this.#now, tookMs });
     else this.#run(daemon, tookMs);
-    this.#launch();
+    this.#lookAfter(this.#pools.lookMs);
+    this.playTo(this.#now);
   }
 
   /** Plays until a time without another build. */
   playTo(at: number): void {
     for (;;) {
-      const ready = (this.#starting[0] ?? Number.POSITIVE_INFINITY) + this.#pools.startMs;
+      const ready =
+        (this.#starting[0] ?? Number.POSITIVE_INFINITY) + this.#pools.startMs - this.#pools.lookMs;
       const ends = this.#busy[0]?.endsAt ?? Number.POSITIVE_INFINITY;
       const drains = this.#nextDrain();
-      const next = Math.min(ready, ends, drains);
+      const next = Math.min(ready, ends, drains, this.#lookAt);
       if (next > at) break;
       this.#now = Math.max(this.#now, next);
       if (next === drains) this.#drain();
-      else this.#free(next === ends ? this.#busy.shift() : this.#started());
+      else if (next === ends) this.#free(this.#busy.shift());
+      else if (next === ready) this.#free(this.#started());
+      else this.#look();
     }
     this.#now = Math.max(this.#now, at);
   }
@@ -154,7 +201,6 @@ export class StockReplay {
     else {
       this.#waitMs += this.#now - build.at;
       this.#run(daemon, build.tookMs);
-      this.#launch();
     }
   }
 
@@ -166,15 +212,36 @@ export class StockReplay {
     this.#busy.splice(place, 0, daemon);
   }
 
-  #launch(): void {
-    const ending = this.rule.countsEnding ? this.#ending() : 0;
-    const forStock = Math.max(0, this.#keeps() - ending);
-    const have = this.#idle.length + this.#starting.length;
-    const room = this.#pools.most - have - this.#busy.length;
-    for (let count = Math.min(this.#waiting.length + forStock - have, room); count > 0; count--) {
+  #lookAfter(ms: number): void {
+    this.#lookAt = Math.min(this.#lookAt, this.#now + ms);
+  }
+
+  /** Launches for builds that wait, and for those that the rule keeps free. */
+  #look(): void {
+    this.#lookAt = Number.POSITIVE_INFINITY;
+    const starting = this.#starting.length;
+    const unserved = this.#waiting.length - starting;
+    const forBuilds = unserved <= 0 ? 0 : this.#worthLaunch(starting);
+    const ending = this.rule.countsEnding ? this.#countAt(this.usual.beforeStart) : 0;
+    const forStock = Math.max(0, this.#keeps() - ending - this.#idle.length - Math.max(0, -unserved));
+    const room = this.#pools.most - this.#idle.length - starting - this.#busy.length;
+    for (let count = Math.min(forBuilds + forStock, room); count > 0; count--) {
       this.#starting.push(this.#now);
       this.#launches++;
     }
+    if (forBuilds < unserved && room > 0) this.#lookAfter(LOOK_AGAIN_MS);
+  }
+
+  /** How many of the builds that wait are worth a new task each. */
+  #worthLaunch(starting: number): number {
+    const [first] = this.#waiting;
+    const { startPrice, waitPrice } = this.#pools;
+    const backlog = { jobs: this.#waiting.length, waitedMs: this.#now - (first?.at ?? this.#now) };
+    const worth = daemonsWorth(
+      { ...backlog, tookMs: this.usual.meanMs, value: waitPrice * MINUTE_MS },
+      startPrice,
+    );
+    return Math.max(0, worth - starting - this.#countAt(this.usual.inTime));
   }
 
   /** How many daemons the rule keeps free now. */
@@ -183,15 +250,10 @@ export class StockReplay {
     return afterBuildMs === null || this.#now - this.#lastBuildAt <= afterBuildMs ? free : 0;
   }
 
-  /** How many builds probably end before a new task would be ready. */
-  #ending(): number {
-    const { medianMs, p95Ms } = this.usual;
-    let count = 0;
-    for (const { startedAt } of this.#busy) {
-      const age = this.#now - startedAt;
-      if (age <= p95Ms && medianMs - age <= this.#pools.startMs) count++;
-    }
-    return count;
+  /** How many builds have an age at which they probably end. */
+  #countAt(ages: readonly number[]): number {
+    if (ages.length === 0) return 0;
+    return this.#busy.filter(({ startedAt }) => isEnding(ages, this.#now - startedAt)).length;
   }
 
   /** When a daemon drains, or when the rule keeps fewer. */
@@ -211,6 +273,7 @@ export class StockReplay {
     this.#idle.shift();
     this.#pay(longest);
     this.#taskMs += GONE_AFTER_MS;
+    if (this.#waiting.length > this.#starting.length) this.#lookAfter(this.#pools.lookMs);
   }
 
   #pay(daemon: PlayedDaemon): void {
@@ -237,6 +300,8 @@ export function priceReplay(
   const launch = Math.min(...pools.map(({ pool }) => pool.dollarsPerLaunch));
   return {
     startMs: Math.min(...pools.map(({ startMs }) => startMs)) + UNTIL_LOOK_MS,
+    lookMs: UNTIL_LOOK_MS,
+    startPrice: Math.min(...pools.map(({ pool, startMs }) => launchCost(pool, startMs))),
     taskPrice: Math.min(...pools.map(({ pool }) => priceOf(pool))) / 1e6 / HOUR_MS,
     launchPrice: Math.max(LEAST_LAUNCH_DOLLARS, launch),
     waitPrice: Math.max(...pools.map(({ pool }) => pool.waiting.person)) / 60_000,

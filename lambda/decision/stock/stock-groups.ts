@@ -1,5 +1,6 @@
 /** The stock as demand: free daemons for every set of pools that can run the same builds. */
 import type { StockGroup } from '../demand/demand.ts';
+import { MIN_CHANCE_FOR_STOCK } from '../demand/ending.ts';
 import { leftToPeers } from '../demand/peers.ts';
 import { deriveRecord, endsOf } from '../demand/record.ts';
 import type { PoolForecasts } from '../forecast/pool-forecast.ts';
@@ -170,5 +171,7 @@ function endingSoon(
 ): number {
   return keeping
     .flatMap((view) => endsOf(view, now))
-    .filter(({ job, chanceToEnd }) => keys.has(tagKey(job.tags)) && chanceToEnd(startMs) >= 0.5).length;
+    .filter(
+      ({ job, chanceToEnd }) => keys.has(tagKey(job.tags)) && chanceToEnd(startMs) >= MIN_CHANCE_FOR_STOCK,
+    ).length;
 }

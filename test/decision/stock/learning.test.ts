@@ -11,7 +11,7 @@ import { runs } from '../../support/runs.ts';
 const DAY_SLOTS = 48;
 /** A task of the default size, and $0.10 for a minute of waiting. */
 const POOLS: ReplayedPools = {
-  ...{ startMs: MINUTE, taskPrice: 0.0395 / HOUR, launchPrice: 0.002 },
+  ...{ startMs: MINUTE, lookMs: 8_000, taskPrice: 0.0395 / HOUR, launchPrice: 0.002, startPrice: 0.003 },
   ...{ waitPrice: 0.1 / MINUTE, most: 3 },
 };
 

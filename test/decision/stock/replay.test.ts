@@ -10,13 +10,14 @@ import {
   StockReplay,
   type StockRule,
   UNKNOWN_RULE,
+  usualBuilds,
 } from '../../../lambda/decision/stock/replay.ts';
 import { runs } from '../../support/runs.ts';
 
 /** A task and a build that waits cost a dollar a second, so the costs below are seconds. */
 const POOLS: ReplayedPools = {
   ...{ startMs: MINUTE, taskPrice: 1 / SECOND, waitPrice: 1 / SECOND },
-  ...{ launchPrice: 0, most: 10 },
+  ...{ lookMs: 0, launchPrice: 0, startPrice: 0, most: 10 },
 };
 const LAUNCHES: ReplayedPools = { ...POOLS, taskPrice: 0, launchPrice: 1 };
 const rule = (given: Partial<StockRule>): StockRule => ({ ...UNKNOWN_RULE, spareMs: MINUTE, ...given });
@@ -91,20 +92,43 @@ it.each<{
 });
 
 it.each([
-  {
-    medianMs: 30 * SECOND,
-    p95Ms: 100 * SECOND,
-    launches: 2,
-    because: 'both builds end before a start would',
-  },
-  { medianMs: 90 * SECOND, p95Ms: 100 * SECOND, launches: 3, because: 'they end after a start would' },
-  { medianMs: 5 * SECOND, p95Ms: 9 * SECOND, launches: 2, because: 'the second one probably ends soon' },
-  { medianMs: 0, p95Ms: -1, launches: 3, because: 'both are unusually long' },
-])('launches $launches daemons if those of ending builds count: $because', ({ launches, ...usual }) => {
+  { durations: [25, 30, 30, 30, 40], launches: 2, because: 'both builds end before a start would' },
+  { durations: [90, 90, 90, 90, 100], launches: 3, because: 'they end after a start would' },
+  { durations: [5, 5, 5, 5, 9], launches: 2, because: 'the second one probably ends soon' },
+  { durations: [30], launches: 3, because: 'one duration tells little' },
+])('launches $launches daemons if those of ending builds count: $because', ({ durations, launches }) => {
   const replay = new StockReplay(rule({ free: 1, countsEnding: true }), LAUNCHES, 0);
-  replay.usual = usual;
+  replay.usual = usualBuilds(
+    durations.map((seconds) => seconds * SECOND),
+    { ...LAUNCHES, startMs: 30 * SECOND },
+  );
   for (const build of at(0, 70)) replay.build(build);
+  replay.playTo(100 * SECOND);
   expect(replay.takeCost().tasks).toBe(launches);
+});
+
+it.each([
+  { startPrice: 0, launches: 2, because: 'a start is as soon as the end of the build' },
+  { startPrice: 30, launches: 1, because: 'a launch costs as much as 30 s of waiting' },
+])('launches $launches daemons for two builds, because $because', ({ startPrice, launches }) => {
+  const pools = { ...LAUNCHES, startPrice, startMs: 20 * SECOND };
+  const replay = new StockReplay(rule({ free: 0, spareMs: 5 * SECOND }), pools, 0);
+  replay.usual = usualBuilds(Array<number>(5).fill(30 * SECOND), pools);
+  for (const build of at(0, 21)) replay.build(build);
+  replay.playTo(200 * SECOND);
+  expect(replay.takeCost().tasks).toBe(launches);
+});
+
+it('launches for a build that waits for a busy daemon once that takes unusually long', () => {
+  const pools = { ...LAUNCHES, startPrice: 30, startMs: 20 * SECOND };
+  const replay = new StockReplay(rule({ free: 0 }), pools, 0);
+  replay.usual = usualBuilds(Array<number>(5).fill(30 * SECOND), pools);
+  replay.build({ at: 0, tookMs: 600 * SECOND });
+  replay.build({ at: 21 * SECOND, tookMs: 30 * SECOND });
+  replay.playTo(49 * SECOND);
+  expect(replay.takeCost().tasks).toBe(1);
+  replay.playTo(61 * SECOND);
+  expect(replay.takeCost().tasks).toBe(1);
 });
 
 const RULE = fc.constantFrom(...rulesFor(30));
