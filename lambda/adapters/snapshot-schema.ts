@@ -97,6 +97,7 @@ const snapshotSchema = z.object({
           organizationId: z.string() as unknown as z.ZodType<OrganizationId, OrganizationId>,
           tags: z.record(z.string(), z.string()) as unknown as z.ZodType<TagSet, TagSet>,
           lastBuildAt: time.optional(),
+          durationsMs: z.array(z.number()).optional(),
         }),
       ),
       choices: z.array(stockChoiceSchema),

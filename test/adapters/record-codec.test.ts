@@ -131,6 +131,21 @@ describe('the text of the record', () => {
     expect(left.toSorted((a, b) => a - b)).toEqual(all.slice(0, left.length));
   });
 
+  it('keeps the newest builds of each of 50 tag sets of 100,000 builds', () => {
+    const ages = Object.fromEntries(
+      Array.from({ length: 50 }, (_, set) => [
+        `set-${set}`,
+        Array.from(
+          { length: 2_000 },
+          (_item, index) => 600 + 10_000 * set + index * 250 + ((index * 7919) % 89),
+        ),
+      ]),
+    );
+    const kept = agesIn(decodeRecord(encodeRecord(recordOf(ages)) ?? ''));
+    expect(Object.keys(kept)).toHaveLength(50);
+    expect(Math.min(...Object.values(kept).map((builds) => builds.length))).toBeGreaterThanOrEqual(5);
+  });
+
   it('leaves out the choices last, and is not written if nothing fits', () => {
     const record = recordOf({ a: [60] });
     const long = {

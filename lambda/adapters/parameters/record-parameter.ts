@@ -88,11 +88,11 @@ const textSchema = z.object({
 });
 
 /**
- * If not all fits, the oldest builds are left out, then what explains the choices, then choices.
- * Undefined: nothing fits.
+ * If not all fits, the oldest builds are left out, except the newest of each tag set, which tell how long
+ * its builds take. Then these go, then what explains the choices, then choices. Undefined: nothing fits.
  */
 export function encodeRecord(record: StockRecord, mostCharacters = MOST_CHARACTERS): string | undefined {
-  const organizations = withNewestBuilds(record);
+  const organizations = withNewestBuilds(record, Math.max(...OF_EACH));
   let { choices } = record;
   let isBrief = false;
   while (pack({ organizations, choices }, NO_BUILDS).length > mostCharacters) {
@@ -105,13 +105,19 @@ export function encodeRecord(record: StockRecord, mostCharacters = MOST_CHARACTE
 
 const NO_BUILDS = Number.POSITIVE_INFINITY;
 
+/** So many builds of each tag set, or fewer if these do not fit. */
+const OF_EACH = [10, 5, 0];
+
 /** With as many of the newest builds as fit. */
 function withBuilds(record: StockRecord, mostCharacters: number): string {
   const logs = record.organizations.flatMap((organization) => organization.logs);
   const times = logs.flatMap(({ builds }) => builds.map(({ at }) => at)).sort((a, b) => b - a);
-  const least = pack(record, NO_BUILDS).length;
+  const isSmall = (ofEach: number): boolean => pack(record, NO_BUILDS, ofEach).length <= mostCharacters;
+  const ofEach = OF_EACH.find(isSmall) ?? 0;
+  const least = pack(record, NO_BUILDS, ofEach).length;
   for (let kept = times.length; ; ) {
-    const text = pack(record, kept === 0 ? NO_BUILDS : (times[kept] ?? Number.NEGATIVE_INFINITY));
+    const after = kept === 0 ? NO_BUILDS : (times[kept] ?? Number.NEGATIVE_INFINITY);
+    const text = pack(record, after, ofEach);
     if (text.length <= mostCharacters) return text;
     const share = (mostCharacters - least) / (text.length - least);
     kept = Math.floor(kept * Math.min(0.99, share));
@@ -126,10 +132,11 @@ function brief({ tasks, waiting, startMs, ...choice }: StockChoice): StockChoice
   };
 }
 
-function pack({ organizations: all, choices }: StockRecord, after: number): string {
+/** With the builds after a time, and so many `ofEach` tag set in any case. */
+function pack({ organizations: all, choices }: StockRecord, after: number, ofEach = 0): string {
   const organizations = all.flatMap(({ id, upTo, logs }) => {
     const kept = logs.flatMap(({ tags, builds }) => {
-      const newer = builds.filter(({ at }) => at > after);
+      const newer = builds.filter(({ at }, index) => at > after || index >= builds.length - ofEach);
       return newer.length === 0 ? [] : { tags, builds: differences(newer, upTo) };
     });
     return kept.length === 0 ? [] : { id, upTo: Math.floor(upTo), logs: kept };

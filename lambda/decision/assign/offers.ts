@@ -72,7 +72,7 @@ function offersOfPool(
   return [
     ...existing,
     offer('by-starting', own, capacity.missing + coming.length),
-    ...busyOffers(launchLimits, endsOf(view, snapshot.takenAt), offer),
+    ...busyOffers(launchLimits, endsOf(view, snapshot), offer),
     ...(launchesElsewhere(view) ? [] : launches),
     ...groupByTags(wrongKeyTasks).map(({ tags }) => offer('by-busy', tags, Number.POSITIVE_INFINITY)),
   ];
@@ -160,8 +160,9 @@ type OthersInput = {
 function offersOfOthers(
   organization: OrganizationReadings,
   foreign: readonly Daemon[],
-  { own, demand, snapshot: { takenAt } }: OthersInput,
+  { own, demand, snapshot }: OthersInput,
 ): readonly Offer[] {
+  const { takenAt } = snapshot;
   const waiting = demand.filter(
     (group) => group.organizationId === organization.id && oldestOf(group) < takenAt - HANDED_OVER_MS,
   );
@@ -188,7 +189,7 @@ function offersOfOthers(
     ...offersOf('by-free', sure.filter(free), true),
     ...offersOf('by-doubtful', doubtful.filter(free), true),
     // daemons of peers will take jobs of this stack too when their builds end, as its own do
-    ...(sharing === undefined ? [] : busyOffers(sharing, buildsOn(others, organization, takenAt), offer)),
+    ...(sharing === undefined ? [] : busyOffers(sharing, buildsOn(others, organization, snapshot), offer)),
     ...offersOf('by-busy', sure, false),
     ...offersOf('by-doubtful', doubtful, false),
   ];

@@ -7,7 +7,7 @@ import type { Job, OrganizationReadings, Snapshot, StockChoice } from '../model/
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { compareVersion, REAPS_PENDING_SINCE } from '../model/version.ts';
 import type { Left, LeftOf } from './peers.ts';
-import { deriveRecord, foreseenIn, PREBUILDS_USER } from './record.ts';
+import { durationsIn, foreseenIn, PREBUILDS_USER } from './record.ts';
 
 /** Pending jobs of one tag set, jobs that coderd will insert, or free daemons to have ready. */
 export type Group = TagGroup | DueGroup | WarmGroup | StockGroup;
@@ -90,9 +90,12 @@ export type TagGroup = {
 };
 
 /** In the order of serving: people and autostarts first, then by the oldest job. */
-export function deriveDemand({ coder }: Snapshot, leftOf: LeftOf = () => undefined): readonly TagGroup[] {
+export function deriveDemand(
+  { coder, stock }: Snapshot,
+  leftOf: LeftOf = () => undefined,
+): readonly TagGroup[] {
   return coder.organizations
-    .flatMap((organization) => groupsOf(organization, leftOf))
+    .flatMap((organization) => groupsOf(organization, stock, leftOf))
     .toSorted(
       by<TagGroup>(
         (group) => RANK[group.for],
@@ -133,7 +136,11 @@ export function youngestOf<G extends Group>(group: G, jobs: number): G {
     : { ...group, jobs };
 }
 
-function groupsOf(organization: OrganizationReadings, leftOf: LeftOf): readonly TagGroup[] {
+function groupsOf(
+  organization: OrganizationReadings,
+  stock: Snapshot['stock'],
+  leftOf: LeftOf,
+): readonly TagGroup[] {
   const kindOf = foreseenIn(organization);
   const pending = pendingJobs(organization).map((job) => ({
     job,
@@ -143,18 +150,19 @@ function groupsOf(organization: OrganizationReadings, leftOf: LeftOf): readonly 
   return groupsBy(
     pending,
     ({ job, audience, leftTo }) => `${audience} ${leftTo?.peer ?? ''} ${tagKey(job.tags)}`,
-  ).map((alike) => toTagGroup(organization, alike));
+  ).map((alike) => toTagGroup(organization, stock, alike));
 }
 
 type PendingJob = { readonly job: Job; readonly audience: Audience; readonly leftTo: Left | undefined };
 
 function toTagGroup(
   organization: OrganizationReadings,
+  stock: Snapshot['stock'],
   alike: readonly [PendingJob, ...PendingJob[]],
 ): TagGroup {
   const [{ job: first, audience }] = alike;
   const [leftTo] = alike.flatMap((each) => each.leftTo ?? []).toSorted(by('until'));
-  const durations = deriveRecord(organization).durationsOf(first);
+  const durations = durationsIn(organization, stock)(first);
   return {
     organizationId: organization.id,
     organization: organization.name,

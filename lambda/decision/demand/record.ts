@@ -1,7 +1,15 @@
 /** The record of recent jobs: when unforeseen builds came, and how long builds take. */
 import type { EpochMs } from '../model/brands.ts';
 import { memoized, memoizedWith } from '../model/memoize-by-object.ts';
-import type { Job, OrganizationReadings, Reading, Template, Workspace } from '../model/snapshot.ts';
+import type {
+  Job,
+  LearnedStock,
+  OrganizationReadings,
+  Reading,
+  Snapshot,
+  Template,
+  Workspace,
+} from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { workerOf } from '../supply/daemons.ts';
 import type { PoolView } from '../supply/supply.ts';
@@ -26,17 +34,41 @@ export type JobRecord = {
   readonly durationsOf: (job: Pick<Job, 'type' | 'tags' | 'metadata'>) => readonly number[];
 };
 
-/** Derives the record of an organization. */
+/** Derives the record of an organization from the lists of this process. */
 export function deriveRecord(organization: OrganizationReadings): JobRecord {
   const { recentJobs, workspaces, templates } = organization;
   return recentJobs === undefined ? NO_RECORD : recordOf(recentJobs.items, { workspaces, templates });
 }
 
+/** As `durationsOf`. A process that has just started asks what earlier ones have learned of the tag set. */
+export function durationsIn(
+  organization: OrganizationReadings,
+  stock: LearnedStock | undefined,
+): JobRecord['durationsOf'] {
+  const { durationsOf } = deriveRecord(organization);
+  return (job) => {
+    const seen = durationsOf(job);
+    if (seen.length > 0 || stock === undefined) return seen;
+    const learned = learnedDurations(stock).get(`${organization.id} ${tagKey(job.tags)}`) ?? [];
+    return learned.length < MIN_SAMPLES ? [] : learned;
+  };
+}
+
+const learnedDurations = memoized(
+  ({ tagSets }: LearnedStock) =>
+    new Map(
+      tagSets.map(({ organizationId, tags, durationsMs = [] }) => [
+        `${organizationId} ${tagKey(tags)}`,
+        durationsMs,
+      ]),
+    ),
+);
+
 /** Cached by the list: most looks have the same jobs. */
 const recordOf = memoizedWith(
   (items: readonly Job[], lists: Lists): JobRecord => ({
     arrivals: arrivalsOf(items, lists),
-    durationsOf: durationsIn(items),
+    durationsOf: durationsAmong(items),
   }),
 );
 
@@ -95,7 +127,7 @@ function arrivalsOf(items: readonly Job[], lists: Lists): ReadonlyMap<string, Ar
   );
 }
 
-const durationsIn = memoized((jobs: readonly Job[]) => {
+const durationsAmong = memoized((jobs: readonly Job[]) => {
   const byKind = new Map<string, number[]>();
   for (const job of jobs) {
     const { kinds, tookMs } = durationOf(job);
@@ -142,13 +174,16 @@ export type RunningBuild<T = TaskView> = {
   readonly chanceToEnd: (withinMs: number) => number;
 };
 
+/** What a snapshot knows of the time and of earlier builds. */
+type Known = Pick<Snapshot, 'takenAt' | 'stock'>;
+
 /** The builds of the tasks that stay. The end of a build on a task that drains frees no daemon. */
-export function endsOf({ tasks, organization }: PoolView, now: EpochMs): readonly RunningBuild[] {
+export function endsOf({ tasks, organization }: PoolView, at: Known): readonly RunningBuild[] {
   if (organization === undefined) return [];
   return buildsOn(
     tasks.filter(({ state, use }) => state === 'working' && use === 'busy'),
     organization,
-    now,
+    at,
   );
 }
 
@@ -156,10 +191,10 @@ export function endsOf({ tasks, organization }: PoolView, now: EpochMs): readonl
 export function buildsOn<T extends Pick<TaskView, 'daemon'>>(
   tasks: readonly T[],
   organization: OrganizationReadings,
-  now: EpochMs,
+  { takenAt: now, stock }: Known,
 ): readonly RunningBuild<T>[] {
   const jobs = jobsByWorker(organization.jobs);
-  const { durationsOf } = deriveRecord(organization);
+  const durationsOf = durationsIn(organization, stock);
   return tasks.flatMap((task) => {
     const job = task.daemon && jobs.get(task.daemon.id);
     if (job === undefined) return [];

@@ -309,6 +309,8 @@ export type LearnedStock = {
     readonly tags: TagSet;
     /** When the newest of them came. Absent: unknown. */
     readonly lastBuildAt?: EpochMs | undefined;
+    /** How long the newest of them took, in milliseconds, the shortest first. Absent: unknown. */
+    readonly durationsMs?: readonly number[] | undefined;
   }[];
   readonly choices: readonly StockChoice[];
 };

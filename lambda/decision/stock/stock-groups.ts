@@ -4,7 +4,7 @@ import { MIN_CHANCE_FOR_STOCK } from '../demand/ending.ts';
 import { leftToPeers } from '../demand/peers.ts';
 import { deriveRecord, endsOf } from '../demand/record.ts';
 import type { PoolForecasts } from '../forecast/pool-forecast.ts';
-import { type EpochMs, type OrganizationId, type PoolName, poolOfPart } from '../model/brands.ts';
+import { type OrganizationId, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by, groupsBy, sum, unique } from '../model/collections.ts';
 import type { LearnedStock, OrganizationReadings, Snapshot, StockChoice } from '../model/snapshot.ts';
 import { covers, type TagSet, tagKey } from '../model/tags.ts';
@@ -107,14 +107,15 @@ function savingOf(choice: StockChoice | undefined): number {
   return choice === undefined || fewer === undefined ? 0 : fewer.dollars - choice.tasks - choice.waiting;
 }
 
-function stockOf(set: PoolSet, { stock, takenAt }: Snapshot): readonly StockGroup[] {
+function stockOf(set: PoolSet, snapshot: Snapshot): readonly StockGroup[] {
+  const { stock, takenAt } = snapshot;
   const { organization, organizationId, tagSets, keeping, replayed } = set;
   const choice = choiceOf(set, stock);
   const { free, spareMs, afterBuildMs, countsEnding } = choice?.rule ?? UNKNOWN_RULE;
   const keys = new Set(tagSets.map(tagKey));
   const isOver = afterBuildMs !== null && takenAt - lastBuildAt(organization, keys, stock) > afterBuildMs;
   const kept = isOver ? 0 : Math.min(free, replayed.most);
-  const ending = countsEnding ? endingSoon(set, keys, takenAt) : 0;
+  const ending = countsEnding ? endingSoon(set, keys, snapshot) : 0;
   const isSpare = ({ state, use, idleSince = takenAt }: TaskView): boolean =>
     state === 'working' && use === 'idle' && takenAt - idleSince < spareMs;
   const idle = sum(keeping, ({ tasks }) => tasks.filter(isSpare).length);
@@ -167,10 +168,10 @@ function lastBuildAt(
 function endingSoon(
   { keeping, replayed: { startMs } }: PoolSet,
   keys: ReadonlySet<string>,
-  now: EpochMs,
+  snapshot: Snapshot,
 ): number {
   return keeping
-    .flatMap((view) => endsOf(view, now))
+    .flatMap((view) => endsOf(view, snapshot))
     .filter(
       ({ job, chanceToEnd }) => keys.has(tagKey(job.tags)) && chanceToEnd(startMs) >= MIN_CHANCE_FOR_STOCK,
     ).length;

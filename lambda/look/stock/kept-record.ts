@@ -26,12 +26,13 @@ type OrganizationRecord = {
 /** Builds of one tag set that a process knows, and builds of a record: its text could claim millions. */
 export const MOST_BUILDS = 5_000;
 
-/** The organizations of a record with its newest builds. */
-export function withNewestBuilds({ organizations }: StockRecord): StockRecord['organizations'] {
+/** The organizations of a record with its newest builds, and so many `ofEach` tag set. */
+export function withNewestBuilds({ organizations }: StockRecord, ofEach = 0): StockRecord['organizations'] {
   const times = organizations.flatMap(({ logs }) => logs.flatMap(({ builds }) => builds.map(({ at }) => at)));
   const after = new Float64Array(times).sort().at(-MOST_BUILDS - 1);
   if (after === undefined) return organizations;
-  const newer = (builds: readonly ReplayedBuild[]) => builds.filter(({ at }) => at > after);
+  const newer = (builds: readonly ReplayedBuild[]) =>
+    builds.filter(({ at }, index) => at > after || index >= builds.length - ofEach);
   return organizations.map((organization) => ({
     ...organization,
     logs: organization.logs.map(({ tags, builds }) => ({ tags, builds: newer(builds) })),

@@ -32,6 +32,10 @@ const STEPS_A_LOOK = 40_000;
 /** A learned start time that differs by more than this share starts the replays again. */
 const SAME_START = 0.2;
 const UNKNOWN_BUILD_MS = 60_000;
+/** So many builds of a tag set say how long its builds take. */
+const NEWEST_DURATIONS = 30;
+/** A build that took less ended before it began, by another clock (`buildOf`). */
+const NO_TIME_MS = 1_000;
 
 /** The builds of one tag set of an organization, the oldest first. */
 type BuildLog = {
@@ -64,6 +68,11 @@ export class StockLearner {
       tagSets: [...this.#logs.values()].map(({ organizationId, tags, builds }) => ({
         ...{ organizationId, tags },
         lastBuildAt: builds.at(-1)?.at as EpochMs | undefined,
+        durationsMs: builds
+          .slice(-NEWEST_DURATIONS)
+          .map(({ tookMs }) => tookMs)
+          .filter((tookMs) => tookMs > NO_TIME_MS)
+          .sort((a, b) => a - b),
       })),
       choices: [...this.#sets.values()].flatMap(({ choice }) => choice ?? []),
     };

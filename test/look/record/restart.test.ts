@@ -6,7 +6,7 @@ import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/bra
 import type { Job, Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import type { StockRecord } from '../../../lambda/look/stock/kept-record.ts';
 import { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
-import { ago, HOUR, jobId, MINUTE, NOW } from '../../support/parts.ts';
+import { ago, aJob, HOUR, jobId, MINUTE, NOW } from '../../support/parts.ts';
 import { buildAt, stocked } from '../../support/stocked.ts';
 
 /** Builds of two days, every two minutes in working hours. */
@@ -64,6 +64,9 @@ const timesIn = (learner: StockLearner): readonly number[] =>
 const warm = learnedFrom(builds);
 const saved = savedBy(warm);
 
+/** The builds alone: nothing is kept free. */
+const withoutStock = (record: StockRecord): StockRecord => ({ ...record, choices: [] });
+
 describe('a process that starts with the record', () => {
   it('plans at its first look what the warm process would, though it sees no old build', () => {
     const now = worldOf([], MINUTE);
@@ -71,6 +74,18 @@ describe('a process that starts with the record', () => {
     expect(rounded(plan.pools)).toEqual(rounded(look(learnedFrom(builds), now).pools));
     expect(plan.actions).toMatchObject([{ kind: 'set-desired', pool: 'cpu', from: 0, to: 1 }]);
     expect(look(new StockLearner(), now).actions).toEqual([]);
+  });
+
+  it('knows how long builds take, so a build waits for a daemon that is about to end', () => {
+    const launched = (learner: StockLearner): number => {
+      const busy = { config: { startTimeMs: 5 * MINUTE }, busy: [2 * MINUTE, 2 * MINUTE] };
+      const pending = [aJob({ created_at: ago(20_000) })];
+      const { snapshot, config } = stocked({ recent: [], pending, pools: { cpu: busy } });
+      const { plan } = deliberate({ ...snapshot, stock: learner.learned() }, config);
+      return plan.pools[0]?.desired.to ?? Number.NaN;
+    };
+    expect(launched(restarted(through(withoutStock(saved))))).toBe(2);
+    expect(launched(new StockLearner())).toBe(3);
   });
 
   it('chooses the same rule again once it has replayed the builds of the record', () => {
