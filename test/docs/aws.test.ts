@@ -11,10 +11,10 @@ const docs = new URL('docs/internals/', root);
 const text = readFileSync(new URL('aws.md', docs), 'utf8');
 const rows = factRowsOf(text);
 
-/** A day or a year. */
+/** A day or a year. Without one a page was read on the day that the top of aws.md names. */
 const DATE = String.raw`(?:\d{1,2} [A-Z][a-z]+ )?\d{4}`;
-const DOCUMENTATION = new RegExp(String.raw`^\*\*documentation\*\* read ${DATE}: .+$`);
-const ISSUE = new RegExp(String.raw`^\*\*issue\*\* read ${DATE}: [\w.-]+/[\w.-]+#\d+`);
+const DOCUMENTATION = new RegExp(String.raw`^\*\*documentation\*\*(?: read ${DATE})?: .+$`);
+const ISSUE = new RegExp(String.raw`^\*\*issue\*\*(?: read ${DATE})?: [\w.-]+/[\w.-]+#\d+`);
 const ASSUMED = new RegExp(String.raw`^\*\*assumed\*\*(?: ${DATE})?: .+$`);
 /** A program with its version, commit or date, and the test, types or files that have the fact. */
 const SCHEMA = new RegExp(String.raw`^\*\*schema\*\* [\w@/.-]+ (?:${DATE}|[\da-f.]+): (?:\[|\`)`);
