@@ -55,7 +55,8 @@ async function plan(options: PlanOptions, cliEnvironment: CliEnvironment): Promi
         };
   const seen = options.at === undefined ? snapshot : laterThan(snapshot, options.at);
   const note = options.at === undefined || options.json ? '' : `${laterNote(snapshot, options.at)}\n\n`;
-  const text = `${note}${render(deliberate(seen, config), seen, options)}`;
+  const made = deliberate(seen, config);
+  const text = `${note}${render(options.at === undefined ? made : withoutDeaths(made), seen, options)}`;
   cliEnvironment.out(`${options.json ? text : wrapLines(text, cliEnvironment.columns)}\n`);
   return unreadLists(snapshot).length > 0 ? 1 : 0;
 }
@@ -65,6 +66,15 @@ function laterThan(snapshot: Snapshot, at: EpochMs): Snapshot {
   throw new InputError(
     `planning at ${isoTime(at)}: the snapshot is of ${isoTime(snapshot.takenAt)} and has no earlier transitions. Give a later time`,
   );
+}
+
+const DEATHS: ReadonlySet<string> = new Set(['build-died-with-task', 'build-of-task-unknown']);
+
+/** A later snapshot has moved the times of deaths, by which people look for what is left in the cloud. */
+function withoutDeaths(deliberation: Deliberation): Deliberation {
+  const { plan } = deliberation;
+  const findings = plan.findings.filter(({ code }) => !DEATHS.has(code));
+  return { ...deliberation, plan: { ...plan, findings } };
 }
 
 function laterNote({ takenAt }: Snapshot, at: EpochMs): string {
