@@ -147,10 +147,10 @@ describe('validate', () => {
       Expected cost of the tasks, in dollars a month:
 
       pool     max  kept free          idle  builds a day  with builds  at $1.00
-      default   20  at $0.10 a minute    $0           480          $32       $58
+      default   20  at $0.10 a minute    $0           480          $36       $60
       cold       5  warm: 0              $0           120           $2        $2
-      dear       5  at $1.00 a minute    $0           120          $47       $47
-      all                                $0                        $81      $107
+      dear       5  at $1.00 a minute    $0           120          $43       $43
+      all                                $0                        $81      $105
 
       Assumed: 720 builds a working day, shared between the pools by their max.
       A working day is Monday to Friday, 10 hours. A build takes 1 minute. People start 60 % of the builds.

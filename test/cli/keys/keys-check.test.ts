@@ -26,7 +26,7 @@ const TOKEN = [
   'ok    key function: token: coderd accepts it; its user is "autoscaler-2"',
   'ok    key function: token expiry: expires at 2 March 2027 09:00:00 UTC, in 365 days',
 ];
-const CPU = `ok    pool "cpu": key: key "cpu" has the pool's organization and tags`;
+const CPU = `ok    pool "cpu": key: key "cpu" has the pool's organization and tags; the file names its secret, not the full ARN`;
 const GPU = `ok    pool "gpu": key: key "stack-…-gpu-…" has the pool's organization and tags`;
 const FINE = 'ok    pool "gpu": key function: key "stack-…-gpu-…" works; nothing to mend';
 
@@ -73,7 +73,7 @@ it('checks nothing about the key function if no pool has a managed key', async (
   const { code, out } = await lab.keys('check');
   expect(linesOf(out)).toEqual([
     CPU,
-    `ok    pool "gpu": key: key "gpu" has the pool's organization and tags`,
+    `ok    pool "gpu": key: key "gpu" has the pool's organization and tags; the file names its secret, not the full ARN`,
   ]);
   expect(code).toBe(0);
 });
