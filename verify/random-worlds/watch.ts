@@ -27,6 +27,7 @@ export const WATCHED = {
   tasksAboveMaxTasks: 'looks with more tasks than maxTasks',
   /** Within `FLAP_MS`, and no task of the pool got a job. The floor of `warm` follows the jobs. */
   floorFlaps: 'floors that launched, and were lowered within five minutes without a job',
+  /** In worlds whose processes live for longer than a minute: they remember. */
   repeatedRefusals: 'requests refused twice for one task within a minute',
   mostRefusals: 'most refusals to one task',
   falseContested: 'looks with count-contested without others that change the count',
@@ -152,21 +153,20 @@ export class Watch {
     };
   }
 
-  /** What no world without a fault does. With reads that lag, a pool may exceed a limit by a few tasks. */
+  /** What no world does, or none without a fault. With reads that lag, a pool may exceed a limit by a few tasks. */
   problems(): readonly string[] {
     const { isQuiet, world } = this.#events.plan;
-    if (!isQuiet) return [];
     const none = [
-      ...(['countsAboveMax', 'falseContested', 'repeatedRefusals', 'stalled'] as const),
-      ...(world.readLagMs === 0 ? (['tasksAboveMax', 'tasksAboveMaxTasks'] as const) : []),
+      'countsAboveMax' as const,
+      ...(isQuiet ? (['falseContested', 'repeatedRefusals', 'stalled'] as const) : []),
+      ...(isQuiet && world.readLagMs === 0 ? (['tasksAboveMax', 'tasksAboveMaxTasks'] as const) : []),
     ];
+    const findings = isQuiet ? Object.entries(this.#findings) : [];
     return [
       ...none
         .filter((name) => this.#counts[name] > 0)
-        .map((name) => `${WATCHED[name]}: ${this.#counts[name]}, although nothing has failed`),
-      ...Object.entries(this.#findings).map(
-        ([code, looks]) => `finding ${code} in ${looks} looks, although nothing has failed`,
-      ),
+        .map((name) => `${WATCHED[name]}: ${this.#counts[name]}`),
+      ...findings.map(([code, looks]) => `finding ${code} in ${looks} looks, although nothing has failed`),
     ];
   }
 
@@ -236,7 +236,8 @@ export class Watch {
     for (const { task, reason } of refused) {
       if (reason === 'MISSING') continue;
       const { times = 0, at } = this.#refused.get(task) ?? {};
-      if (at !== undefined && now - at < MINUTE_MS) this.#counts.repeatedRefusals += 1;
+      const isRemembered = this.#events.plan.memory.processLifeMs[1] > MINUTE_MS;
+      if (isRemembered && at !== undefined && now - at < MINUTE_MS) this.#counts.repeatedRefusals += 1;
       this.#refused.set(task, { times: times + 1, at: now });
     }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
-import { MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { World } from '../../../simulator/world.ts';
 import { Watch } from '../../../verify/random-worlds/watch.ts';
@@ -24,7 +24,9 @@ type Told = {
 /** A world with one pool of `max` 2, and what its watch counts. */
 function watched(desiredCount = 0) {
   const pools = [{ ...CPU, desiredCount, image: 'guarded', retiring: false }] as const;
-  const plan = { ...variantOf(drawPlan(1), { quiet: true }), pools: [...pools], maxTasks: 4, lookEveryS: 10 };
+  const memory = { processLifeMs: [HOUR_MS, HOUR_MS], recordAnHour: 0 } as const;
+  const drawn = { ...variantOf(drawPlan(1), { quiet: true }), memory };
+  const plan = { ...drawn, pools: [...pools], maxTasks: 4, lookEveryS: 10 };
   const world: World = new World({
     ...plan.world,
     latencies: {},

@@ -217,16 +217,17 @@ export class Product implements Autoscaler {
 
 const WHAT = { set: 'the look sets the count', ask: 'the look sends a drain request' } as const;
 
-/** Above `max` a count is raised only for a job, to launch its task beside those that leave. */
+/** Above `max` a count is raised only for a job or a floor, beside tasks that may be leaving. */
 function raisedTooHigh(
-  { desired, pending }: PoolState,
+  { ids, desired, pending }: PoolState,
   { min, max }: Bounds,
   writes: readonly Write[],
 ): string | undefined {
-  const most = Math.max(desired, max);
+  const beside = pending > 0 || min > 0 ? ids.filter((id) => id !== NO_TASK).length : 0;
+  const most = Math.max(desired, max) + beside;
   const high = writes.find((write) => write.kind === 'set' && write.desired > most);
-  if (high?.kind !== 'set' || pending > 0 || min > 0) return undefined;
-  return `the autoscaler raises the count from ${desired} to ${high.desired} without a job, and max is ${max}`;
+  if (high?.kind !== 'set') return undefined;
+  return `the autoscaler raises the count from ${desired} to ${high.desired} beside ${beside} task(s), and max is ${max}`;
 }
 
 type Judged = Pick<ProductRules, 'startsFail'> & { readonly writes: readonly Write[] };

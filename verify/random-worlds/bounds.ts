@@ -1,0 +1,70 @@
+/** What many worlds may do together, in thousandths: about a quarter more than measured. */
+import type { RandomWorldFigures } from './figures.ts';
+
+type Bound = {
+  readonly what: string;
+  readonly of: (figures: RandomWorldFigures) => readonly [part: number, whole: number];
+  /** The largest share in worlds in which nothing fails (measured in 22 of them). */
+  readonly quiet: number;
+  /** With all faults (measured in 12 worlds). */
+  readonly faulty: number;
+};
+
+const BOUNDS: readonly Bound[] = [
+  {
+    what: 'launches that served nothing',
+    of: ({ watched }) => [watched.idleLaunches, watched.launches],
+    quiet: 100,
+    faulty: 390,
+  },
+  {
+    what: 'launches for a floor that was lowered within five minutes',
+    of: ({ watched }) => [watched.floorFlaps, watched.launches],
+    quiet: 3,
+    faulty: 4,
+  },
+  {
+    what: 'looks with more tasks than maxTasks',
+    of: ({ watched, ticks }) => [watched.tasksAboveMaxTasks, ticks],
+    quiet: 1,
+    faulty: 27,
+  },
+  {
+    what: 'looks with more tasks than max in a pool',
+    of: ({ watched, ticks }) => [watched.tasksAboveMax, ticks],
+    quiet: 4,
+    faulty: 113,
+  },
+  {
+    what: 'jobs that waited three starts beside a pool with room',
+    of: ({ watched, builds }) => [watched.stalled, builds],
+    quiet: 0,
+    faulty: 1,
+  },
+  {
+    // of pools that are full: the worlds submit more than some of their limits allow
+    what: 'jobs that a pool fits, failed by coderd after 30 minutes',
+    of: ({ watched, builds }) => [watched.reaped, builds],
+    quiet: 27,
+    faulty: 38,
+  },
+  {
+    what: 'requests refused twice for one task within a minute',
+    of: ({ watched, leaves }) => [watched.repeatedRefusals, leaves],
+    quiet: 0,
+    faulty: 5,
+  },
+];
+
+/** Fewer say nothing: one world may have a pool that is always full. */
+const LEAST_LAUNCHES = 800;
+
+/** One text for each bound that is exceeded. */
+export function exceededBounds(figures: RandomWorldFigures, kind: 'quiet' | 'faulty'): readonly string[] {
+  if (figures.watched.launches < LEAST_LAUNCHES) return [];
+  return BOUNDS.flatMap(({ what, of, [kind]: most }) => {
+    const [part, whole] = of(figures);
+    if (part * 1000 <= most * whole) return [];
+    return [`seed ${figures.seed}: ${part} of ${whole} are ${what}, more than ${most} in a thousand`];
+  });
+}
