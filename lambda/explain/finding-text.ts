@@ -176,7 +176,7 @@ const WORDS: {
   'tasks-unguarded': ({ pool, tasks }) =>
     `pool "${pool}": ${some(tasks.length, 'task')} ${tasks.length === 1 ? 'runs a job' : 'run jobs'} without a lease (${few(tasks)}). Scale-in is on hold while the pool has such tasks. Read the task's log: the guard failed, or the task role lacks ecs:UpdateTaskProtection`,
   'tasks-lease-late': ({ pool, tasks }) =>
-    `pool "${pool}": the guard of ${some(tasks.length, 'task')} (${few(tasks)}) has not set its lease: within 5 min after the start, or for an hour. Read the task's log: the guard's processes have died, ECS's agent does not answer, or the task role lacks ecs:UpdateTaskProtection. 48 h after the last time ECS may stop the task, with its build`,
+    `pool "${pool}": the guard of ${some(tasks.length, 'task')} (${few(tasks)}) has not set its lease: within 5 min after the start, or for an hour. Read the task's log: the guard's processes have died, ECS's agent does not answer, the task role lacks ecs:UpdateTaskProtection, or ECS refuses it because of a deployment. 48 h after the last time ECS may stop the task, with its build`,
   'tasks-vacant': ({ pool, tasks }) =>
     `pool "${pool}": ${some(tasks.length, 'task')} ran for 15 min without a lease or a daemon (${few(tasks)}). Read the task's log`,
   'tasks-without-daemon': ({ pool, tasks }) =>
