@@ -45,7 +45,7 @@ export function measure(view: PoolView): Capacity {
   const count = (of: (task: TaskView) => boolean): number => tasks.filter(of).length;
   const working = count(({ state }) => state === 'working');
   const starting = count(({ state }) => state === 'starting');
-  const booting = isRefusedLeases(view) ? Math.min(starting, 1) : starting;
+  const booting = isRefusedLeases(view) ? Math.min(starting, view.failing.isShutOut ? 0 : 1) : starting;
   const missing = isHeldBack(view) ? 0 : view.missing;
   const unguarded = count(({ state }) => state === 'unguarded');
   const replacing = count(({ state }) => state === 'replacing');

@@ -1,5 +1,11 @@
 /** Tasks of old revisions and of earlier deployments. */
+import type { EpochMs } from '../model/brands.ts';
+import { partition } from '../model/collections.ts';
 import type { Service, Task } from '../model/snapshot.ts';
+import type { FailingStarts } from './starts.ts';
+import type { TaskView } from './task-state.ts';
+
+const HOUR_MS = 3_600_000;
 
 /** Another task definition, or a deployment that ECS is replacing or has replaced. */
 export function isOldRevision(task: Task, service: Service): boolean {
@@ -46,3 +52,25 @@ export function countOlder(tasks: readonly Task[], service: Service): OlderTasks
   const isUncounted = mayBeOver && tasks.length > desiredCount && tasks.length - older <= desiredCount;
   return { older, uncounted: isUncounted ? older : 0 };
 }
+
+/**
+ * Failing, too, are starts while old tasks hold leases, no new task has one, and one has waited for its own in
+ * vain in the last hour: ECS may refuse all until the old ones have left (docs/internals/aws.md §1).
+ */
+export function withShutOut(failing: FailingStarts, { tasks, service, now }: ShutOutInput): FailingStarts {
+  if (service === undefined) return failing;
+  const [old, fresh] = partition(tasks, ({ task }) => isOldRevision(task, service));
+  const holdsLease = ({ leaseMs = 0 }: TaskView): boolean => leaseMs > 0;
+  const hasWaited = fresh.some(({ state, shouldHaveLease }) => state === 'starting' && shouldHaveLease);
+  const isRefused = hasWaited || now - failing.refusedAt < HOUR_MS;
+  if (!isRefused || !old.some(holdsLease) || fresh.some(holdsLease)) return failing;
+  return { ...failing, isShutOut: true, isTripped: true, isPaused: true, lacksLease: true, reason: SHUT_OUT };
+}
+
+const SHUT_OUT = 'old tasks hold leases, and new ones get none. ECS may refuse it until the old builds end';
+
+type ShutOutInput = {
+  readonly tasks: readonly TaskView[];
+  readonly service: Service | undefined;
+  readonly now: EpochMs;
+};

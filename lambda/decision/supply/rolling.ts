@@ -20,6 +20,8 @@ const SHARE_EVERY_MS = 60_000;
 const TRIAL_MS = 30 * 60_000;
 /** A lost connection is back within seconds (docs/internals/coder.md §5). Wait at most this. */
 const SILENT_FOR_MS = 5 * 60_000;
+/** An old build that has run for so long may hold a deployment open for hours. */
+const LONG_BUILD_MS = 10 * 60_000;
 
 /** Why a task has to be replaced; undefined if it has not. */
 export function replacementReason(pool: PoolView, view: TaskView, now: EpochMs): Replacing | undefined {
@@ -80,7 +82,7 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
   if (failing.isTripped && !failing.lacksLease) return [];
   const due = working.flatMap((task) => {
     const why = replacementReason(view, task, now);
-    return why === undefined || isStillUseful(view, { task, why }) ? [] : [{ task, why }];
+    return why === undefined || isStillUseful(view, { task, why }, now) ? [] : [{ task, why }];
   });
   const full = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
   const [trials, others] = partition(due, (item) => isTrial(view, item));
@@ -102,16 +104,20 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
 type Due = { readonly task: TaskView; readonly why: Replacing };
 
 /**
- * Whether an old idle task may serve one more job: new tasks get no lease, and old builds would hold the
- * deployment open without it too. Once it is busy its turn comes, so it serves no second one.
+ * Whether an old task may serve more jobs: new tasks get no lease, and old builds hold the deployment open
+ * without it too. An idle one takes one more; while a build has run for long, all go on.
  */
-function isStillUseful(view: PoolView, { task, why }: Due): boolean {
-  const { service, tasks, failing } = view;
-  if (why !== 'old-revision' || task.use !== 'idle' || service === undefined) return false;
-  const [old, fresh] = partition(tasks, (other) => isOldRevision(other.task, service));
-  const isRefused =
-    failing.lacksLease || fresh.some((other) => other.state === 'starting' && other.shouldHaveLease);
-  return isRefused && old.some(({ use }) => use === 'busy');
+function isStillUseful(view: PoolView, { task, why }: Due, now: EpochMs): boolean {
+  const { service, tasks } = view;
+  if (why !== 'old-revision' || !view.failing.isShutOut || service === undefined) return false;
+  const isHolding = ({ use, daemon }: TaskView): boolean =>
+    use === 'busy' && (task.use === 'idle' || now - startOf(view, daemon, now) >= LONG_BUILD_MS);
+  return tasks.some((other) => isOldRevision(other.task, service) && isHolding(other));
+}
+
+function startOf({ organization }: PoolView, daemon: TaskView['daemon'], now: EpochMs): EpochMs {
+  const id = daemon?.current_job?.id;
+  return organization?.jobs.items.find((job) => job.id === id)?.started_at ?? now;
 }
 
 /** With no daemon on the new value yet, it may be wrong: one such task at a time. */

@@ -42,6 +42,10 @@ export type FailingStarts = {
   readonly isPaused: boolean;
   /** The newest failed task is a guard without a lease: a deployment may refuse leases. */
   readonly lacksLease: boolean;
+  /** When a task last ended, or was given up, that had waited for its lease in vain. */
+  readonly refusedAt: number;
+  /** Old tasks keep new ones from their leases (older-tasks.ts): none starts, and those that do are given up. */
+  readonly isShutOut: boolean;
   /** Whether tasks keep ending before their daemon has registered, and not for want of leases. */
   readonly keepsEnding: boolean;
   /** Recent failures of tasks that never ran: after some, ECS waits before it starts another. */
@@ -90,6 +94,7 @@ export function deriveFailingStarts({
   const [first, newest] = [failures[0], failures.at(-1)];
   const ended = failures.filter(({ task }) => task.desiredStatus === 'STOPPED');
   const recent = failures.filter(({ at }) => now - at <= WINDOW_MS);
+  const refused = tasks.filter((task) => hasWaited(task, now) && registration(task) === 'never').map(endedAt);
   const lacksLease = isWithoutLease(ended.at(-1)?.task);
   const pauseMs = Math.min(LONGEST_PAUSE_MS, (newest?.at ?? 0) - (first?.at ?? 0));
   const mayPause = newest !== undefined && !isNeverRun(newest.task) && !isOutdated(newest.task);
@@ -98,6 +103,7 @@ export function deriveFailingStarts({
     count: failures.length,
     isTripped: stalled > 0 || failures.length >= (lacksLease ? REFUSALS_TO_TRIP : FAILURES_TO_TRIP),
     isPaused: mayPause && now - newest.at < pauseMs,
+    ...{ refusedAt: Math.max(...refused, Number.NEGATIVE_INFINITY), isShutOut: false },
     ...{ lacksLease, keepsEnding: ended.length >= FAILURES_TO_TRIP && !lacksLease },
     neverRan: recent.filter(({ task }) => isNeverRun(task)).length,
     reason: newest === undefined ? (stalled > 0 ? STALLED : undefined) : reasonOf(newest.task),
@@ -106,6 +112,14 @@ export function deriveFailingStarts({
 
 function isWithoutLease(task: Task | undefined): boolean {
   return task !== undefined && provisionerOf(task)?.exitCode === NO_LEASE;
+}
+
+/** Whether ECS has stopped it, or will, after its guard has waited for a lease. */
+function hasWaited(task: Task, now: EpochMs): boolean {
+  const { desiredStatus, startedAt = now, stopCode, stoppedAt, stoppingAt } = task;
+  const isGivenUp = stopCode === 'ServiceSchedulerInitiated' && (provisionerOf(task)?.exitCode ?? 0) === 0;
+  const ranMs = (stoppedAt ?? stoppingAt ?? now) - startedAt;
+  return desiredStatus === 'STOPPED' && ranMs >= LEASE_LATE_MS && (isGivenUp || isWithoutLease(task));
 }
 
 function failedAt(task: Task, registered: Registration, lateness: Lateness): number | undefined {

@@ -13,7 +13,7 @@ import { type InForce, settingsInForce } from '../settings/settings-in-force.ts'
 import { type Credential, deriveCredentials } from './credentials.ts';
 import { type Claims, type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId } from './daemons.ts';
 import { listsOfTasks } from './left-out.ts';
-import { countOlder, type OlderTasks } from './older-tasks.ts';
+import { countOlder, type OlderTasks, withShutOut } from './older-tasks.ts';
 import { derivePlacement, type PlacementFailure } from './placement.ts';
 import { removedPools } from './removed-pools.ts';
 import { countInterruptions, type Interruptions, type Share } from './spot.ts';
@@ -161,6 +161,7 @@ function derivePoolView({
     missing: Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen),
     olderTasks: service ? countOlder(all.filter(isKeptRunning), service) : { older: 0, uncounted: 0 },
     ...{ credentials, ...starts },
+    ...(pool.scaleIn === 'lease' && { failing: withShutOut(starts.failing, { tasks, service, now }) }),
     orphans: service !== undefined && areTasksKnown && !isSpotPart(pool.name) ? orphans : [],
     interruptions: countInterruptions(isSpotPart(pool.name) ? all : [], now),
     share: undefined,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { decide } from '../../../lambda/decision/decide.ts';
 import type { Service, Snapshot, Task } from '../../../lambda/decision/model/snapshot.ts';
 import { markReplaced } from '../../../lambda/decision/supply/rolling.ts';
 import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
@@ -6,6 +7,7 @@ import {
   aConfig,
   aDaemon,
   ago,
+  aJob,
   aLease,
   anOrganization,
   aPool,
@@ -29,6 +31,8 @@ import { table } from '../../support/table.ts';
 type TaskDrawing = {
   readonly old?: true;
   readonly busy?: true;
+  /** How many minutes its build has run. */
+  readonly builds?: number;
   /** How many minutes it has been idle. */
   readonly idle?: number;
   /** Minutes left on its lease; default 47 h. */
@@ -53,6 +57,13 @@ function worldOf(tasks: readonly TaskDrawing[], service: Partial<Service> = {}):
     ),
     organizations: [
       anOrganization({
+        jobs: reading(
+          tasks.flatMap(({ builds }, index) =>
+            builds === undefined
+              ? []
+              : [aJob({ id: jobId(`j${index}`), status: 'running', started_at: ago(builds * MINUTE) })],
+          ),
+        ),
         daemons: reading(
           tasks.flatMap(({ busy, idle = 1, isAlone }, index) =>
             isAlone
@@ -92,6 +103,10 @@ const many = (count: number, drawn: TaskDrawing): readonly TaskDrawing[] =>
 
 /** A task without lease and daemon. */
 const unleased = (task: Partial<Task>): TaskDrawing => ({ lease: 0, isAlone: true, task });
+const GIVEN_UP: Partial<Task> = {
+  ...{ lastStatus: 'STOPPED', desiredStatus: 'STOPPED', stopCode: 'ServiceSchedulerInitiated' },
+  ...{ startedAt: ago(2 * HOUR), stoppedAt: ago(59 * MINUTE) },
+};
 const startedByBoth: readonly TaskDrawing[] = [{ task: { startedBy: 'a' } }, { task: { startedBy: 'b' } }];
 const deploying = (primary: string, ...active: readonly string[]): Partial<Service> => ({
   deployments: [{ id: primary, status: 'PRIMARY' }, ...active.map((id) => ({ id, status: 'ACTIVE' }))],
@@ -123,6 +138,11 @@ describe('the turn to be replaced', () => {
     ${[old(), old(), { isAlone: true, task: { startedAt: ago(MINUTE) } }]} |         |                        | none     | the share before is not settled
     ${[old(), old(), unleased({ startedAt: ago(2 * MINUTE) })]}   |         |                        | 0        | ECS may refuse the lease while old tasks hold theirs
     ${[old(), old({ busy: true }), unleased({ startedAt: ago(2 * MINUTE) })]} |    |                        | 1        | an idle one may serve a job while an old build holds the deployment open
+    ${[old({ busy: true, builds: 10 }), old({ busy: true }), unleased({ startedAt: ago(2 * MINUTE) })]} |  |  | none     | while one build has run for long, the others serve jobs
+    ${[old({ busy: true, builds: 9 }), old({ busy: true }), unleased({ startedAt: ago(2 * MINUTE) })]} |  |  | 0        | no old build has run for long
+    ${[old({ busy: true, builds: 10 }), old(), {}, unleased({ startedAt: ago(2 * MINUTE) })]} |     |                        | 1        | another new task has its lease
+    ${[old({ busy: true }), old(), unleased(GIVEN_UP)]}           |         |                        | 0        | a new task was given up in the last hour
+    ${[old({ busy: true }), old(), unleased({ ...GIVEN_UP, stoppedAt: ago(HOUR) })]}  |  | ${{ desiredCount: 2 }} | 1        | the last one was given up an hour ago
     ${[old(), old(), old({ lease: 23 * 60 - 0.5, busy: true })]}  |         |                        | none     | shares come a minute apart
     ${[old(), old(), old({ lease: 23 * 60 - 1, busy: true })]}    |         |                        | 0        | a task that drains for a long build does not delay others
     ${startedByBoth}                                              |         | ${deploying('b', 'a')} | 0        | ECS waits for the tasks of the older deployment
@@ -139,6 +159,18 @@ describe('the turn to be replaced', () => {
     expect(turns([old({ idle: 60 }), { isAlone: true }, old()], 34)).toEqual([0, 1]);
     expect(turns([old({ idle: 60 }), { isAlone: true }, old()], 1)).toEqual([1]);
   });
+});
+
+it('gives up a new task that waits for its lease behind old ones, and says so', () => {
+  const snapshot = worldOf(
+    [old({ busy: true, builds: 20 }), unleased({ startedAt: ago(2 * MINUTE), startedBy: 'b' })],
+    deploying('b', 'a'),
+  );
+  const { actions, findings } = decide(snapshot, aConfig(aPool()));
+  expect(actions).toMatchObject([{ kind: 'set-desired', from: 2, to: 1, why: 'starts-failing' }]);
+  expect(findings).toMatchObject([
+    { code: 'starts-failing', reason: expect.stringMatching(/old tasks hold/) },
+  ]);
 });
 
 describe('tasks of earlier deployments', () => {

@@ -103,19 +103,20 @@ describe('a deployment that a build of two hours holds open', () => {
 
   // where ECS refuses renewals too, the guards of old tasks drain by themselves
   it.each(rows(UNBLOCKED.toReversed(), 1))(
-    'leaves idle old tasks to short jobs, with DEPLOYMENT_BLOCKED read as %s',
+    'leaves old tasks to short jobs and tries one start an hour, with DEPLOYMENT_BLOCKED read as %s',
     async (deploymentBlocked) => {
       const on = await startLongLab({ pools: [{ ...pool, name: 'gpu', tags, min: 4 }], deploymentBlocked });
       submit(on, 1, () => 120, tags);
       await on.run(600);
       on.world.deploy('gpu');
-      for (let passed = 0; passed < 100; passed += 25) {
-        submit(on, 1, () => 5, tags);
-        await on.run(1500);
+      for (let passed = 0; passed < 100; passed += 10) {
+        submit(on, 2, () => 5, tags);
+        await on.run(600);
       }
       await on.rest(60);
       expect(isDeployed(on, 'gpu')).toBe(true);
       expectNoHarm(on);
+      expect(on.world.figures().tasks.launched).toBeLessThan(15);
     },
   );
 

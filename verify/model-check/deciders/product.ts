@@ -235,18 +235,19 @@ type Judged = Pick<ProductRules, 'startsFail'> & { readonly writes: readonly Wri
 /**
  * What is wrong with the count that a look sets on the current state; undefined if nothing is. It must not
  * be below the tasks that have not left, nor let ECS stop a task while a deployment is open, or while a task
- * is starting or unguarded. Where starts keep failing it may stop those that start: they have no daemon.
+ * is starting or unguarded. Where starts keep failing, or old tasks keep new ones from their leases, it may stop
+ * those that start: they have no daemon.
  */
 function wrongCount(now: PoolState, codes: PoolCodes, { writes, startsFail }: Judged): string | undefined {
   const lower = writes.find((write) => write.kind === 'set' && write.desired < now.desired);
   if (lower?.kind !== 'set') return undefined;
   const to = lower.desired;
-  const isGivenUp = ({ guard, protection }: ModelTask): boolean =>
-    startsFail && guard === 'leasing' && protection === UNPROTECTED;
-  const there = codes
-    .tasksOf(now)
-    .filter((task) => task !== undefined)
-    .filter((task) => !isGivenUp(task));
+  const tasks = codes.tasksOf(now).filter((task) => task !== undefined);
+  const isHeld = tasks.some(({ revision, protection }) => revision === 'old' && protection !== UNPROTECTED);
+  const isGivenUp = (task: ModelTask): boolean =>
+    task.protection === UNPROTECTED &&
+    ((task.guard === 'leasing' && (startsFail || isHeld)) || (isHeld && hasLeft(task)));
+  const there = tasks.filter((task) => !isGivenUp(task));
   const staying = there.filter((task) => !hasLeft(task)).length;
   if (to < staying) return `the autoscaler sets the count to ${to}, but ${staying} task(s) have not left`;
   if (to >= there.length) return undefined;
