@@ -76,10 +76,7 @@ export class AwsSide {
     }
   }
 
-  /**
-   * Without a value: if that is not allowed, there is no token or key yet that nobody would hold.
-   * Returns the full ARN.
-   */
+  /** Without a value: if that is not allowed, there is no token or key to undo. Returns the full ARN. */
   createSecret(name: string, state: SecretState | undefined): Promise<string> {
     return changing(`creating the secret ${name}`, async () => {
       const { ARN = name } = await (state === 'empty'

@@ -15,10 +15,7 @@ export type LoadedConfig = {
   readonly caBundle?: string;
 };
 
-/**
- * Reads a configuration file and its CA bundle. Throws a ConfigError with every problem, or with too many
- * pools for a stack alone.
- */
+/** Reads a configuration file and its CA bundle. Throws a ConfigError with every problem. */
 export function loadConfig(
   file: string,
   more: (value: unknown, caBundle: string | undefined) => Iterable<Mistake> = () => [],

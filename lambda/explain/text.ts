@@ -177,7 +177,6 @@ export function unservedSentence(row: UnservedRow, takenAt: string): string {
   return `${jobs}. The closest pool is "${row.closest.pool}": ${differenceText(row.closest)}`;
 }
 
-/** coderd looks once a minute for jobs to fail, and fails ten at most. */
 function failureText({ failsAt }: UnservedRow, takenAt: string): string {
   if (failsAt === null) return '';
   return Date.parse(failsAt) <= Date.parse(takenAt)
