@@ -71,7 +71,7 @@ const CHANGES_OF_A_CONTEST = 3;
 
 /** The findings that tell of each outage. */
 const TELLS: Readonly<Record<Outage['kind'], RegExp>> = {
-  agents: /^(starts-failing|tasks-.*)$/,
+  agents: /^(starts-failing|tasks-(lease-late|unguarded|vacant))$/,
   coderd: /^(jobs|daemons)-failed$/,
   starts: /^starts-failing$/,
   placement: /^placement-failing$/,
