@@ -348,11 +348,8 @@ class SketchedPools {
     this.#lookAt = Number.POSITIVE_INFINITY;
     const ready = new Map(this.#pools.map((pool) => [pool, pool.idle + pool.starting]));
     for (const set of this.#sets) {
-      const { free, countsEnding } = this.#stockOf(set);
-      const { beforeStart, inTime } = set.usual;
-      const queued = Math.max(0, set.queued - this.#endingIn(set, inTime));
-      const ending = countsEnding ? this.#endingIn(set, beforeStart) : 0;
-      const wanted = queued + set.due + Math.max(0, free - ending);
+      const queued = Math.max(0, set.queued - this.#endingIn(set, set.usual.inTime));
+      const wanted = queued + set.due + this.#keptIn(set);
       this.#launch(set, wanted - claim(set, wanted, ready));
     }
     for (const pool of this.#pools)
@@ -383,7 +380,7 @@ class SketchedPools {
 
   #drain(): void {
     const left = new Map(this.#pools.map((pool) => [pool, pool.idle]));
-    for (const set of this.#sets) claim(set, this.#stockOf(set).free + set.due, left);
+    for (const set of this.#sets) claim(set, this.#keptIn(set) + set.due, left);
     for (const task of [...this.#idle]) {
       const { pool } = task;
       const isLeft = (left.get(pool) ?? 0) > 0 && pool.idle + pool.busy > leastOf(pool);
@@ -421,11 +418,11 @@ class SketchedPools {
     return [...running].filter(({ since }) => isEnding(agesAtEnd, this.#now - since)).length;
   }
 
-  #stockOf(set: SetState): StockRule {
-    const { rule } = this.#current(set);
-    const { afterBuildMs } = rule;
-    const isOver = afterBuildMs !== null && this.#now - set.lastBuildAt > afterBuildMs;
-    return isOver ? { ...rule, free: 0 } : rule;
+  /** How many daemons the rule keeps free now. */
+  #keptIn(set: SetState): number {
+    const { free, afterBuildMs, countsBusy } = this.#current(set).rule;
+    if (afterBuildMs !== null && this.#now - set.lastBuildAt > afterBuildMs) return 0;
+    return countsBusy ? Math.max(0, free - set.running.size - set.queued) : free;
   }
 
   #current(set: SetState): Regime {

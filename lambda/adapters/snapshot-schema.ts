@@ -34,7 +34,7 @@ export const stockChoiceSchema = z.object({
     free: z.int(),
     spareMs: z.number(),
     afterBuildMs: z.number().nullable(),
-    countsEnding: z.boolean(),
+    countsBusy: z.boolean(),
   }),
   builds: z.int(),
   hours: z.number(),

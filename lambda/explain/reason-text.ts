@@ -113,13 +113,13 @@ function stockText(reason: ReasonOf<'stock'>): string {
   return `${kept}. Over ${some(builds, 'build')} in ${periodText(hours)}, weighted for this hour, this rule costs ${[...costs, ...alternatives].join(', ')}`;
 }
 
-function ruleText({ free, spare, spareMinutes, afterBuildMinutes, countsEnding }: ReasonOf<'stock'>): string {
+function ruleText({ free, spare, spareMinutes, afterBuildMinutes, countsBusy }: ReasonOf<'stock'>): string {
   if (free === 0) return `idle daemons stay ${minutesText(spareMinutes)}`;
-  const ending = countsEnding ? ', counting builds that end soon' : '';
+  const counted = countsBusy ? 'free or busy' : 'free';
   const until =
     afterBuildMinutes === null ? '' : ` until ${minutesText(afterBuildMinutes)} after the last build`;
   const now = spare === 0 ? '' : ` (${spare} now)`;
-  return `${free} free${until}${ending}, spare ones${now} stay ${minutesText(spareMinutes)}`;
+  return `${free} ${counted}${until}, spare ones${now} stay ${minutesText(spareMinutes)}`;
 }
 
 function minutesText(minutes: number): string {

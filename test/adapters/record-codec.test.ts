@@ -20,7 +20,7 @@ const organizationId = '5f7d3f4e-95a3-4cbb-9f70-3a1f4c2e9b10' as OrganizationId;
 
 const choice: StockRecord['choices'][number] = {
   ...{ organizationId, pools: ['cpu' as PoolName], builds: 31, hours: 40 },
-  rule: { free: 2, spareMs: 300_000, afterBuildMs: null, countsEnding: true },
+  rule: { free: 2, spareMs: 300_000, afterBuildMs: null, countsBusy: true },
   ...{ tasks: 0.125, waiting: 0.25, others: [{ free: 1, dollars: 0.5 }], startMs: 42_000 },
 };
 

@@ -390,7 +390,7 @@ describe('a live look', () => {
     const choice = {
       organizationId: coderd.organizationId('default'),
       pools: ['cpu' as PoolName],
-      rule: { free: 2, spareMs: 300_000, afterBuildMs: null, countsEnding: false },
+      rule: { free: 2, spareMs: 300_000, afterBuildMs: null, countsBusy: false },
       ...{ builds: 40, hours: 30, tasks: 0.1, waiting: 0.2, others: [] },
     };
     const record = encodeRecord({ organizations: [], choices: [choice] }) ?? '';

@@ -37,9 +37,9 @@ describe('the stock of a pool', () => {
     },
     { pool: {}, perMinute: 0.05, atWork: [0.8, 1.2], because: 'a build every 20 minutes keeps one free' },
     { pool: {}, perMinute: 1, atWork: [3, 4], because: 'builds every minute keep some free' },
-    { pool: {}, perMinute: 5, atWork: [7, 12], because: 'more builds keep more free' },
+    { pool: {}, perMinute: 5, atWork: [7, 14], because: 'more builds keep more free' },
     { pool: { max: 3 }, perMinute: 1, atWork: [1.5, 3], because: 'max limits the stock' },
-    { pool: { spot: true }, perMinute: 1, atWork: [4, 5], because: 'a cheap task is worth more idle time' },
+    { pool: { spot: true }, perMinute: 1, atWork: [3.5, 5], because: 'a cheap task is worth more idle time' },
     {
       ...{ pool: { waiting: { person: 0 } }, perMinute: 0.05, atWork: [0, 0.2] },
       because: 'nothing is launched for the stock if waiting costs nothing',

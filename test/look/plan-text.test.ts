@@ -321,7 +321,7 @@ describe('the sentence about free daemons', () => {
     ],
   };
   const stock: Extract<Reason, { readonly code: 'stock' }> = {
-    ...{ code: 'stock', daemons: 3, free: 3, spare: 0, countsEnding: false },
+    ...{ code: 'stock', daemons: 3, free: 3, spare: 0, countsBusy: false },
     ...{ spareMinutes: 10, afterBuildMinutes: null, learned: null },
   };
   const costs =
@@ -346,8 +346,8 @@ describe('the sentence about free daemons', () => {
       because: 'it is learned',
     },
     {
-      given: { learned, daemons: 1, countsEnding: true },
-      expected: `keeps 1 daemon free. Rule: 3 free, counting builds that end soon, spare ones stay 10 min. Over 31 builds in 40 h, weighted for this hour, ${costs}`,
+      given: { learned, daemons: 1, countsBusy: true },
+      expected: `keeps 1 daemon free. Rule: 3 free or busy, spare ones stay 10 min. Over 31 builds in 40 h, weighted for this hour, ${costs}`,
       because: 'busy daemons count, and other pools may keep some',
     },
     {

@@ -167,12 +167,29 @@ describe('a learner', () => {
     expect(learner.learned()?.choices[0]?.builds).toBeGreaterThanOrEqual(builds);
   });
 
-  it('counts a build that still runs for twice its age, and one that never ran for a minute', () => {
-    const running = build(NOW, 'a', { status: 'running', completed_at: null });
+  it.each([
+    { open: true, expected: 2 * HOUR, because: 'it still runs: as long again' },
+    { open: false, expected: 5 * MINUTE, because: 'no look saw when it ended: as long as the others' },
+  ])('takes $expected ms for a build without an end, because $because', ({ open, expected }) => {
+    const others = [1, 2, 3].map((minute) =>
+      build(plus(-minute * MINUTE), `${minute}`, { completed_at: plus((5 - minute) * MINUTE) }),
+    );
+    const endless = build(NOW, 'a', { status: 'running', completed_at: null });
+    const snapshot = lookAt(plus(HOUR), [...others, endless]);
+    const organizations = snapshot.coder.organizations.map((organization) => ({
+      ...organization,
+      jobs: reading(open ? [endless] : []),
+    }));
+    const learner = new StockLearner();
+    learner.learn([SET], { ...snapshot, coder: { ...snapshot.coder, organizations } }, ALL);
+    expect(learner.save()?.organizations[0]?.logs[0]?.builds.at(-1)?.tookMs).toBe(expected);
+  });
+
+  it('takes a minute for a build that never ran', () => {
     const canceled = build(NOW, 'b', { status: 'canceled', started_at: null, completed_at: null });
     const learner = new StockLearner();
-    learner.learn([SET], lookAt(plus(HOUR), [running, canceled]), ALL);
-    expect(learner.learned()?.choices[0]).toMatchObject({ builds: 2 });
+    learner.learn([SET], lookAt(plus(HOUR), [canceled]), ALL);
+    expect(learner.save()?.organizations[0]?.logs[0]?.builds).toMatchObject([{ tookMs: MINUTE }]);
   });
 
   it('serves fifty sets of pools', () => {
@@ -188,7 +205,7 @@ describe('a learner', () => {
 describe('a record that lies', () => {
   const choice = (free: number) => ({
     ...{ organizationId: ORGANIZATION, pools: SET.pools, builds: 1, hours: 1, tasks: 0, waiting: 0 },
-    rule: { free, spareMs: 5 * MINUTE, afterBuildMs: null, countsEnding: false },
+    rule: { free, spareMs: 5 * MINUTE, afterBuildMs: null, countsBusy: false },
     others: [],
   });
   const loadedWith = (free: number, builds: number, atOnce: boolean): StockLearner => {

@@ -141,7 +141,8 @@ export function launchesFor({ jobs }: Pick<PoolNeed, 'jobs'>): number {
 
 /** How many launches for the stock got no room. */
 function heldOf(group: StockGroup, assigned: readonly Assigned[]): number {
-  return Math.max(0, group.launches - sum(assigned, (row) => (row.group === group ? row.jobs : 0)));
+  if (group.isSpare) return 0;
+  return group.jobs - sum(assigned, (row) => (row.group === group ? row.jobs : 0));
 }
 
 /** A pool that cannot start or place its tasks tries one task at a time. */

@@ -83,11 +83,9 @@ export class OfferNetwork {
         for (const offer of offers) offer.jobs = this.#network.flowOf(offer.arc);
   }
 
-  /** Only some of the daemons are launched; the others stay if they exist. */
-  #sendStock({ node }: Source, { jobs, launches }: StockGroup): number {
-    const values = Array.from({ length: jobs }, (_, index) =>
-      index < launches ? Number.POSITIVE_INFINITY : STOCK_LAUNCH,
-    );
+  /** Spare daemons stay if they exist. */
+  #sendStock({ node }: Source, { jobs, isSpare }: StockGroup): number {
+    const values = Array<number>(jobs).fill(isSpare ? STOCK_LAUNCH : Number.POSITIVE_INFINITY);
     return this.#network.sendWorth(node, this.#sink, values);
   }
 

@@ -50,10 +50,8 @@ export type StockGroup = {
    * served after what all sets of pools keep: a daemon that is spare for one set may be kept for another.
    */
   readonly isSpare: boolean;
-  /** How many free daemons stay. */
+  /** How many free daemons stay. Spare ones are not launched. */
   readonly jobs: number;
-  /** How many of them are launched if they do not exist. */
-  readonly launches: number;
   /** The rule that says so; undefined: nothing is known of the builds yet. */
   readonly choice: StockChoice | undefined;
 };

@@ -8,8 +8,6 @@ import { countUpTo, percentile } from '../model/collections.ts';
 export const MIN_SAMPLES = 5;
 /** A busy daemon serves a job that waits if the chance that it is free in time is at least this. */
 export const MIN_CHANCE_TO_END = 0.8;
-/** A busy daemon counts as one of those kept free if the chance that it is free in time is at least this. */
-export const MIN_CHANCE_FOR_STOCK = 0.5;
 /** coderd fails jobs that wait for longer. */
 const LONGEST_MS = 30 * 60_000;
 

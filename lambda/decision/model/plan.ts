@@ -59,9 +59,9 @@ type ReasonFields = Record<'pending-jobs' | 'served-by-free' | 'served-by-starti
       spareMinutes: number;
       /** Minutes after the last build; null: always. */
       afterBuildMinutes: number | null;
-      /** Whether a build that will end soon counts as a free daemon. */
-      countsEnding: boolean;
-      /** Idle daemons of all these pools beyond those that the rule keeps free now. */
+      /** Whether busy daemons, and jobs that wait for one, count among those that are kept. */
+      countsBusy: boolean;
+      /** Daemons of this pool among them that stay only as spare ones, beyond those that the rule keeps. */
       spare: number;
       /** Null: the rule has not been learned from builds. */
       learned: LearnedRule | null;

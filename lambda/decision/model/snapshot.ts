@@ -284,8 +284,8 @@ export type StockChoice = {
     readonly spareMs: number;
     /** Daemons are kept free for so long after the last build, in milliseconds; null: always. */
     readonly afterBuildMs: number | null;
-    /** Whether a busy daemon that will be free before a new one would start counts as free. */
-    readonly countsEnding: boolean;
+    /** Whether busy daemons, and jobs that wait for one, count among those that are kept. */
+    readonly countsBusy: boolean;
   };
   /** The builds that it was learned from, and the hours in which they came. 0: nothing is known. */
   readonly builds: number;

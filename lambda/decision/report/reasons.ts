@@ -144,9 +144,9 @@ function stockReasons({ ready, idle: { givenUp, heldForRecord } }: PoolNeed): re
 }
 
 function stockReason({ daemons, spare, choice }: PoolNeed['ready']['stocks'][number]): Reason {
-  const { free, spareMs, afterBuildMs, countsEnding } = choice?.rule ?? UNKNOWN_RULE;
+  const { free, spareMs, afterBuildMs, countsBusy } = choice?.rule ?? UNKNOWN_RULE;
   return {
-    ...{ code: 'stock', daemons, free, countsEnding, spare },
+    ...{ code: 'stock', daemons, free, countsBusy, spare },
     spareMinutes: spareMs / MINUTE_MS,
     afterBuildMinutes: afterBuildMs === null ? null : afterBuildMs / MINUTE_MS,
     learned: choice === undefined || choice.hours === 0 ? null : learnedFrom(choice),

@@ -4,14 +4,7 @@
  * takes any of the free daemons. It launches as the decision does: at a look, and not for builds that
  * a busy daemon probably serves sooner.
  */
-import {
-  agesAtEnd,
-  isEnding,
-  MIN_CHANCE_FOR_STOCK,
-  MIN_CHANCE_TO_END,
-  MIN_SAMPLES,
-  waitingWorthMs,
-} from '../demand/ending.ts';
+import { agesAtEnd, isEnding, MIN_CHANCE_TO_END, MIN_SAMPLES, waitingWorthMs } from '../demand/ending.ts';
 import { daemonsWorth } from '../demand/patience.ts';
 import { meanOf, sum } from '../model/collections.ts';
 import type { PoolConfig } from '../model/config.ts';
@@ -23,7 +16,9 @@ import { launchCost, priceOf } from '../settings/prices.ts';
 export type StockRule = StockChoice['rule'];
 
 const FREE = [1, 2, 3, 5, 8, 13, 20, 30];
-const SPARE_MS = [1, 5, 10, 20, 60].map((minutes) => minutes * MINUTE_MS);
+/** With more free daemons, it hardly matters whether busy ones count. */
+const MOST_WITH_BUSY = 5;
+const SPARE_MS = [1, 5, 20, 60].map((minutes) => minutes * MINUTE_MS);
 const AFTER_BUILD_MS = [15 * MINUTE_MS, 60 * MINUTE_MS, 180 * MINUTE_MS, null];
 
 /** The rule if nothing is known of the builds: idle daemons stay for five minutes. */
@@ -31,7 +26,7 @@ export const UNKNOWN_RULE: StockRule = {
   free: 0,
   spareMs: 5 * MINUTE_MS,
   afterBuildMs: null,
-  countsEnding: false,
+  countsBusy: false,
 };
 
 /** All rules for pools that have at most so many tasks. Those that keep least come first. */
@@ -44,7 +39,9 @@ export function rulesFor(mostTasks: number): readonly StockRule[] {
     ...[...sizes].flatMap((free) =>
       SPARE_MS.flatMap((spareMs) =>
         AFTER_BUILD_MS.flatMap((afterBuildMs) =>
-          [true, false].map((countsEnding) => ({ free, spareMs, afterBuildMs, countsEnding })),
+          (free <= MOST_WITH_BUSY ? [true, false] : [false]).map((countsBusy) => ({
+            ...{ free, spareMs, afterBuildMs, countsBusy },
+          })),
         ),
       ),
     ),
@@ -82,13 +79,14 @@ export type ReplayedPools = {
 export type UsualBuilds = {
   /** Milliseconds; undefined: unknown. */
   readonly meanMs: number | undefined;
-  /** The ages at which a build probably ends before a new task would be ready (`agesAtEnd`). */
-  readonly beforeStart: readonly number[];
-  /** The same with the waiting that costs as much as a launch. */
+  /**
+   * The ages at which a build probably ends before a new task would be ready, or so soon after that the
+   * waiting costs less than a launch (`agesAtEnd`).
+   */
   readonly inTime: readonly number[];
 };
 
-const UNKNOWN_BUILDS: UsualBuilds = { meanMs: undefined, beforeStart: [], inTime: [] };
+const UNKNOWN_BUILDS: UsualBuilds = { meanMs: undefined, inTime: [] };
 
 /** @param durations in milliseconds, the shortest first */
 export function usualBuilds(durations: readonly number[], pools: ReplayedPools): UsualBuilds {
@@ -96,7 +94,6 @@ export function usualBuilds(durations: readonly number[], pools: ReplayedPools):
   const startMs = pools.startMs - pools.lookMs;
   return {
     meanMs: meanOf(durations),
-    beforeStart: agesAtEnd(durations, pools.startMs, MIN_CHANCE_FOR_STOCK),
     inTime: agesAtEnd(
       durations,
       startMs + waitingWorthMs(pools.startPrice, pools.waitPrice),
@@ -222,8 +219,7 @@ export class StockReplay {
     const starting = this.#starting.length;
     const unserved = this.#waiting.length - starting;
     const forBuilds = unserved <= 0 ? 0 : this.#worthLaunch(starting);
-    const ending = this.rule.countsEnding ? this.#countAt(this.usual.beforeStart) : 0;
-    const forStock = Math.max(0, this.#keeps() - ending - this.#idle.length - Math.max(0, -unserved));
+    const forStock = Math.max(0, this.#keeps() - this.#idle.length - Math.max(0, -unserved));
     const room = this.#pools.most - this.#idle.length - starting - this.#busy.length;
     for (let count = Math.min(forBuilds + forStock, room); count > 0; count--) {
       this.#starting.push(this.#now);
@@ -246,8 +242,9 @@ export class StockReplay {
 
   /** How many daemons the rule keeps free now. */
   #keeps(): number {
-    const { free, afterBuildMs } = this.rule;
-    return afterBuildMs === null || this.#now - this.#lastBuildAt <= afterBuildMs ? free : 0;
+    const { free, afterBuildMs, countsBusy } = this.rule;
+    if (afterBuildMs !== null && this.#now - this.#lastBuildAt > afterBuildMs) return 0;
+    return countsBusy ? Math.max(0, free - this.#busy.length - this.#waiting.length) : free;
   }
 
   /** How many builds have an age at which they probably end. */

@@ -1,8 +1,7 @@
 /** The stock as demand: free daemons for every set of pools that can run the same builds. */
-import type { StockGroup } from '../demand/demand.ts';
-import { MIN_CHANCE_FOR_STOCK } from '../demand/ending.ts';
+import { pendingJobs, type StockGroup } from '../demand/demand.ts';
 import { leftToPeers } from '../demand/peers.ts';
-import { deriveRecord, endsOf } from '../demand/record.ts';
+import { deriveRecord } from '../demand/record.ts';
 import type { PoolForecasts } from '../forecast/pool-forecast.ts';
 import { type OrganizationId, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by, groupsBy, sum, unique } from '../model/collections.ts';
@@ -111,18 +110,17 @@ function stockOf(set: PoolSet, snapshot: Snapshot): readonly StockGroup[] {
   const { stock, takenAt } = snapshot;
   const { organization, organizationId, tagSets, keeping, replayed } = set;
   const choice = choiceOf(set, stock);
-  const { free, spareMs, afterBuildMs, countsEnding } = choice?.rule ?? UNKNOWN_RULE;
+  const { free, spareMs, afterBuildMs, countsBusy } = choice?.rule ?? UNKNOWN_RULE;
   const keys = new Set(tagSets.map(tagKey));
   const isOver = afterBuildMs !== null && takenAt - lastBuildAt(organization, keys, stock) > afterBuildMs;
-  const kept = isOver ? 0 : Math.min(free, replayed.most);
-  const ending = countsEnding ? endingSoon(set, keys, snapshot) : 0;
+  const kept = isOver ? 0 : Math.max(0, Math.min(free, replayed.most) - (countsBusy ? inUse(set, keys) : 0));
   const isSpare = ({ state, use, idleSince = takenAt }: TaskView): boolean =>
     state === 'working' && use === 'idle' && takenAt - idleSince < spareMs;
   const idle = sum(keeping, ({ tasks }) => tasks.filter(isSpare).length);
   const group = { for: 'stock', organizationId, tagSets, choice, pools: new Set(set.pools) } as const;
   return [
-    { ...group, isSpare: false, jobs: kept, launches: Math.max(0, kept - ending) },
-    { ...group, isSpare: true, jobs: idle - kept, launches: 0 },
+    { ...group, isSpare: false, jobs: kept },
+    { ...group, isSpare: true, jobs: idle - kept },
   ];
 }
 
@@ -164,15 +162,10 @@ function lastBuildAt(
   return Math.max(...times.map((at) => at ?? Number.NEGATIVE_INFINITY));
 }
 
-/** How many running builds of these tag sets probably end before a new task would be ready. */
-function endingSoon(
-  { keeping, replayed: { startMs } }: PoolSet,
-  keys: ReadonlySet<string>,
-  snapshot: Snapshot,
-): number {
-  return keeping
-    .flatMap((view) => endsOf(view, snapshot))
-    .filter(
-      ({ job, chanceToEnd }) => keys.has(tagKey(job.tags)) && chanceToEnd(startMs) >= MIN_CHANCE_FOR_STOCK,
-    ).length;
+/** How many daemons of these pools are busy, or will be with the jobs of these tag sets that wait. */
+function inUse({ keeping, organization }: PoolSet, keys: ReadonlySet<string>): number {
+  const busy = sum(keeping, ({ tasks }) => tasks.filter(isBusy).length);
+  return busy + pendingJobs(organization).filter(({ tags }) => keys.has(tagKey(tags))).length;
 }
+
+const isBusy = ({ state, use }: TaskView): boolean => state === 'working' && use === 'busy';

@@ -6,6 +6,7 @@
 
 import { unforeseenIn } from '../../decision/demand/record.ts';
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
+import { percentile } from '../../decision/model/collections.ts';
 import type {
   Job,
   LearnedStock,
@@ -34,7 +35,7 @@ const SAME_START = 0.2;
 const UNKNOWN_BUILD_MS = 60_000;
 /** So many builds of a tag set say how long its builds take. */
 const NEWEST_DURATIONS = 30;
-/** A build that took less ended before it began, by another clock (`buildOf`). */
+/** A build that took less ended before it began, by another clock. */
 const NO_TIME_MS = 1_000;
 
 /** The builds of one tag set of an organization, the oldest first. */
@@ -68,11 +69,7 @@ export class StockLearner {
       tagSets: [...this.#logs.values()].map(({ organizationId, tags, builds }) => ({
         ...{ organizationId, tags },
         lastBuildAt: builds.at(-1)?.at as EpochMs | undefined,
-        durationsMs: builds
-          .slice(-NEWEST_DURATIONS)
-          .map(({ tookMs }) => tookMs)
-          .filter((tookMs) => tookMs > NO_TIME_MS)
-          .sort((a, b) => a - b),
+        durationsMs: durationsOf(builds),
       })),
       choices: [...this.#sets.values()].flatMap(({ choice }) => choice ?? []),
     };
@@ -143,7 +140,12 @@ export class StockLearner {
     const isUnforeseen = unforeseenIn(organization);
     const isNew = (job: Job) => job.created_at > before && job.created_at <= settledAt && isUnforeseen(job);
     const jobs = recentJobs?.items.filter(isNew).sort((a, b) => a.created_at - b.created_at) ?? [];
-    for (const job of jobs) this.#logOf(id, job).builds.push(buildOf(job, now));
+    const open = new Set(organization.jobs.items.map((job) => job.id));
+    for (const job of jobs) {
+      const { builds } = this.#logOf(id, job);
+      const tookMs = open.has(job.id) ? atLeastMs(job, now) : (tookMsOf(job) ?? usualMs(builds));
+      builds.push({ at: job.created_at, tookMs });
+    }
     for (const [key, { organizationId, builds }] of this.#logs) {
       if (organizationId !== id) continue;
       const first = builds.findIndex(({ at }) => at > settledAt - KEPT_MS);
@@ -218,10 +220,24 @@ function isAlike(learning: Learning | undefined, { replayed: b, isStartSeen }: S
 }
 
 /** A build that still runs takes at least as long again. */
-function buildOf(
-  { created_at: at, started_at: startedAt, completed_at: endedAt }: Job,
-  now: number,
-): ReplayedBuild {
-  if (startedAt == null) return { at, tookMs: UNKNOWN_BUILD_MS };
-  return { at, tookMs: Math.max(1, endedAt == null ? 2 * (now - startedAt) : endedAt - startedAt) };
+function atLeastMs({ started_at: startedAt }: Job, now: number): number {
+  return startedAt == null ? UNKNOWN_BUILD_MS : Math.max(1, 2 * (now - startedAt));
+}
+
+/** Undefined: no look has seen when it ended, because its daemon took the next job or left between two looks. */
+function tookMsOf({ started_at: startedAt, completed_at: endedAt }: Job): number | undefined {
+  return startedAt == null || endedAt == null ? undefined : Math.max(1, endedAt - startedAt);
+}
+
+function usualMs(builds: readonly ReplayedBuild[]): number {
+  return percentile(durationsOf(builds), 0.5, UNKNOWN_BUILD_MS);
+}
+
+/** How long the newest builds took, the shortest first. */
+function durationsOf(builds: readonly ReplayedBuild[]): readonly number[] {
+  return builds
+    .slice(-NEWEST_DURATIONS)
+    .map(({ tookMs }) => tookMs)
+    .filter((tookMs) => tookMs > NO_TIME_MS)
+    .sort((a, b) => a - b);
 }

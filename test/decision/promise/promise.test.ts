@@ -42,7 +42,7 @@ const startOf = ({ startsAt, why }: PendingJob): readonly number[] | string | nu
     ? why
     : [startsAt.p5, startsAt.p50, startsAt.p95].map((at) => (Date.parse(at) - NOW) / 1000);
 
-const NO_RULE = { free: 0, spareMs: 0, afterBuildMs: null, countsEnding: false };
+const NO_RULE = { free: 0, spareMs: 0, afterBuildMs: null, countsBusy: false };
 const NOTHING_LEARNED = { builds: 0, hours: 0, tasks: 0, waiting: 0, others: [] };
 const within =
   ([from = 0, to = 0]: readonly number[]) =>

@@ -133,7 +133,7 @@ const aFleet: fc.Arbitrary<Fleet> = fc.record({
     fc.record({
       free: fc.constantFrom(0, 1, 2, 3),
       spareMs: fc.constantFrom(MINUTE, 10 * MINUTE, 60 * MINUTE),
-      countsEnding: fc.boolean(),
+      countsBusy: fc.boolean(),
     }),
     { minLength: 1, maxLength: 3 },
   ),

@@ -1,15 +1,17 @@
 /** Which pools share a stock, and how a rule becomes a number of free daemons. */
 import { describe, expect, it } from 'vitest';
 import { deliberate } from '../../../lambda/decision/decide.ts';
+import type { StockChoice } from '../../../lambda/decision/model/snapshot.ts';
 import { normalizeTags } from '../../../lambda/decision/model/tags.ts';
 import type { StockSet } from '../../../lambda/decision/stock/stock-groups.ts';
-import { ago, HOUR, MINUTE, poolName } from '../../support/parts.ts';
+import { ago, aJob, HOUR, MINUTE, poolName } from '../../support/parts.ts';
 import {
   aChoice,
   buildAt,
   comingEvery,
   deliberateOn,
   type Stocked,
+  type StockedPool,
   stocked,
   stockIn,
   stockOfOne,
@@ -79,19 +81,29 @@ describe('the sets of pools that keep stock', () => {
 });
 
 describe('the free daemons of a rule', () => {
-  it.each([
+  it.each<{
+    rule: Partial<StockChoice['rule']>;
+    pool?: StockedPool;
+    pending?: number;
+    expected: number;
+    because: string;
+  }>([
     { rule: { free: 3 }, expected: 3, because: 'all are launched' },
     { rule: { free: 3 }, pool: { config: { max: 2 } }, expected: 2, because: 'max is the limit' },
     { rule: { free: 3, afterBuildMs: HOUR }, expected: 3, because: 'the last build was a minute ago' },
     { rule: { free: 3, afterBuildMs: 59_000 }, expected: 0, because: 'the last build was a minute ago' },
     { rule: { free: 0 }, expected: 0, because: 'the rule launches none' },
     {
-      ...{ rule: { free: 3, countsEnding: true }, pool: { busy: [30_000, 20 * MINUTE] } },
-      ...{ expected: 2, because: 'one of the two builds will end soon' },
+      ...{ rule: { free: 3, countsBusy: true }, pool: { busy: [30_000, 20 * MINUTE] } },
+      ...{ expected: 1, because: 'two of the three are busy' },
     },
     {
-      ...{ rule: { free: 3, countsEnding: false }, pool: { busy: [30_000] } },
-      ...{ expected: 3, because: 'the rule does not count builds that end' },
+      ...{ rule: { free: 3, countsBusy: true }, pending: 2 },
+      ...{ expected: 1, because: 'two builds wait for daemons' },
+    },
+    {
+      ...{ rule: { free: 3, countsBusy: false }, pool: { busy: [30_000] } },
+      ...{ expected: 3, because: 'the rule does not count busy daemons' },
     },
     {
       ...{ rule: { free: 1, spareMs: 10 * MINUTE }, pool: { idle: [MINUTE, 9 * MINUTE, 10 * MINUTE] } },
@@ -101,8 +113,9 @@ describe('the free daemons of a rule', () => {
       ...{ rule: { free: 3, spareMs: 0 }, pool: { idle: [HOUR] } },
       ...{ expected: 3, because: 'two more are launched' },
     },
-  ])('are $expected by $rule, because $because', ({ rule, pool = {}, expected }) => {
-    expect(stockOfOne({ recent, rule, pool })).toBe(expected);
+  ])('are $expected by $rule, because $because', ({ rule, pool = {}, pending = 0, expected }) => {
+    const jobs = Array.from({ length: pending }, () => aJob({ created_at: ago(MINUTE) }));
+    expect(stockOfOne({ recent, rule, pool, pending: jobs })).toBe(expected);
   });
 
   it.each([

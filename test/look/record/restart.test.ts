@@ -72,7 +72,7 @@ describe('a process that starts with the record', () => {
     const now = worldOf([], MINUTE);
     const plan = look(restarted(through(saved)), now);
     expect(rounded(plan.pools)).toEqual(rounded(look(learnedFrom(builds), now).pools));
-    expect(plan.actions).toMatchObject([{ kind: 'set-desired', pool: 'cpu', from: 0, to: 1 }]);
+    expect(plan.actions).toMatchObject([{ kind: 'set-desired', pool: 'cpu', from: 0, to: 2 }]);
     expect(look(new StockLearner(), now).actions).toEqual([]);
   });
 

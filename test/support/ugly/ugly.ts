@@ -460,7 +460,7 @@ const LEARNED = fc.option(
       free: fc.constantFrom(0, 1, 2, 8, 30),
       spareMs: fc.constantFrom(0, 60_000, 600_000),
       afterBuildMs: fc.constantFrom(null, 900_000, 3_600_000),
-      countsEnding: fc.boolean(),
+      countsBusy: fc.boolean(),
     }),
     isPartly: fc.boolean(),
   }),

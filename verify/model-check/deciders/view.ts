@@ -110,7 +110,7 @@ export function configOf(bounds: Bounds): Config {
 export function keepsOneFree(pools: readonly SeenPool[]): LearnedStock {
   const [{ tags } = CPU] = pools;
   const organizationId = ORGANIZATION.id;
-  const rule = { free: 1, spareMs: 0, afterBuildMs: null, countsEnding: false };
+  const rule = { free: 1, spareMs: 0, afterBuildMs: null, countsBusy: false };
   const seen = { builds: 60, hours: 5, tasks: 0.04, waiting: 0.01, others: [] };
   return {
     tagSets: [{ organizationId, tags: normalizeTags(tags) }],
