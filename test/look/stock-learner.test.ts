@@ -4,6 +4,7 @@ import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands
 import type { Job, ReadingStatus, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { normalizeTags } from '../../lambda/decision/model/tags.ts';
 import { DAY_MS as DAY } from '../../lambda/decision/model/units.ts';
+import { coarseRulesFor } from '../../lambda/decision/stock/replay.ts';
 import type { StockSet } from '../../lambda/decision/stock/stock-groups.ts';
 import { StockLearner } from '../../lambda/look/stock/stock-learner.ts';
 import {
@@ -77,10 +78,10 @@ describe('a learner', () => {
     const learner = new StockLearner();
     let looks = 0;
     while (learner.learned()?.choices.length !== 1 && looks < 1000) {
-      learner.learn([SET], lookAt(plus(DAY), jobs), 1000);
+      learner.learn([SET], lookAt(plus(DAY), jobs), 50);
       looks++;
     }
-    // 125 rules; 160 builds and 47 half hours, at least 8 of both in a look
+    // few rules come first: 4; 160 builds and 47 half hours, at least 8 of both in a look
     expect(looks).toBeGreaterThan(10);
     expect(looks).toBeLessThan(40);
   });
@@ -192,13 +193,19 @@ describe('a learner', () => {
     expect(learner.save()?.organizations[0]?.logs[0]?.builds).toMatchObject([{ tookMs: MINUTE }]);
   });
 
-  it('serves fifty sets of pools', () => {
+  it('has a choice for each of fifty sets of pools with 2,000 builds within ten looks, and a finer one later', () => {
     const sets = Array.from({ length: 50 }, (_, index) => ({ ...SET, pools: [poolName(`p${index}`)] }));
     const learner = new StockLearner();
-    const jobs = every(30, DAY);
-    for (let look = 0; look < 5000 && (learner.learned()?.choices.length ?? 0) < 50; look++)
-      learner.learn(sets, lookAt(plus(DAY), jobs));
-    expect(learner.learned()?.choices).toHaveLength(50);
+    const snapshot = lookAt(plus(7 * DAY), every(5, 7 * DAY));
+    for (let look = 0; look < 10; look++) learner.learn(sets, snapshot);
+    const coarse = learner.learned()?.choices ?? [];
+    expect(coarse.map(({ builds }) => builds)).toEqual(Array(50).fill(2_010));
+    learner.learn(sets, snapshot, ALL);
+    const [first] = coarse;
+    const finer = learner.learned()?.choices[0];
+    const dollarsOf = (choice = first): number => (choice?.tasks ?? 0) + (choice?.waiting ?? 0);
+    expect(coarseRulesFor(3)).toContainEqual(first?.rule);
+    expect(dollarsOf(finer)).toBeLessThanOrEqual(dollarsOf());
   });
 });
 

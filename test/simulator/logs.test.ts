@@ -148,7 +148,8 @@ describe('the simulated Logs Insights', () => {
     ['fields @timestamp | limit 1', [['2026-03-02 06:00:00.000']]],
   ])('answers "%s"', (query, expected) => {
     const time = new Date(START).toISOString().replace('T', ' ').replace('Z', '');
-    const rows = run(query).map((row) => Object.values(row));
+    // a statistic has no pointer to a row
+    const rows = run(query).map(({ '@ptr': _, ...fields }) => Object.values(fields));
     expect(rows).toEqual(query.includes('@timestamp |') ? [[time]] : expected);
   });
 

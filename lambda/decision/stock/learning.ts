@@ -74,10 +74,10 @@ export class Learning {
   chosen: ChosenRule;
 
   /** `from`: the time of the first build. */
-  constructor(pools: ReplayedPools, from: number) {
+  constructor(pools: ReplayedPools, from: number, rules = rulesFor(pools.most)) {
     this.pools = pools;
     this.#from = Math.floor(from / SLOT_MS) * SLOT_MS;
-    this.#candidates = rulesFor(pools.most).map((rule) => ({
+    this.#candidates = rules.map((rule) => ({
       replay: new StockReplay(rule, pools, this.#from),
       tasks: new FadingSum(),
       waiting: new FadingSum(),

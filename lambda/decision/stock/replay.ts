@@ -48,6 +48,14 @@ export function rulesFor(mostTasks: number): readonly StockRule[] {
   ];
 }
 
+/** A few of these rules, one for each number: a process that knows nothing plays them first. */
+export function coarseRulesFor(mostTasks: number): readonly StockRule[] {
+  return rulesFor(mostTasks).filter(
+    ({ free, spareMs, afterBuildMs, countsBusy }) =>
+      spareMs === UNKNOWN_RULE.spareMs && (free === 0 || (afterBuildMs === 60 * MINUTE_MS && !countsBusy)),
+  );
+}
+
 /** Whether it can be one of these rules: a rule may come from a record. */
 export function isRule({ free, spareMs, afterBuildMs }: StockRule): boolean {
   const isFree = free >= 0 && free <= Math.max(...FREE);

@@ -16,7 +16,14 @@ import type {
 } from '../../decision/model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../../decision/model/tags.ts';
 import { type BuildsIn, Learning } from '../../decision/stock/learning.ts';
-import { isRule, type ReplayedBuild, type ReplayedPools, UNKNOWN_RULE } from '../../decision/stock/replay.ts';
+import {
+  coarseRulesFor,
+  isRule,
+  type ReplayedBuild,
+  type ReplayedPools,
+  rulesFor,
+  UNKNOWN_RULE,
+} from '../../decision/stock/replay.ts';
 import type { StockSet } from '../../decision/stock/stock-groups.ts';
 import { MOST_BUILDS, type StockRecord, withNewestBuilds } from './kept-record.ts';
 
@@ -28,8 +35,8 @@ const KEPT_MS = 7 * 24 * 3_600_000;
 const FORGET_MS = 24 * 3_600_000;
 /** If the clock steps back by more, everything is learned again. */
 const STEP_BACK_MS = 3_600_000;
-/** Replayed builds of one look, over all rules: about 20 ms. */
-const STEPS_A_LOOK = 40_000;
+/** Replayed builds of one look, over all rules: about 90 ms, until all builds are replayed. */
+const STEPS_A_LOOK = 120_000;
 /** A learned start time that differs by more than this share starts the replays again. */
 const SAME_START = 0.2;
 const UNKNOWN_BUILD_MS = 60_000;
@@ -47,8 +54,10 @@ type BuildLog = {
 
 /** What is known of a set of pools. */
 type KnownSet = {
-  /** Undefined: no build is known. */
+  /** With all rules. Undefined: no build is known. */
   readonly learning: Learning | undefined;
+  /** With few rules, until there is a choice. */
+  readonly coarse?: Learning | undefined;
   /** Undefined: the builds have not been replayed yet. */
   readonly choice: StockChoice | undefined;
   readonly seenAt: number;
@@ -118,6 +127,7 @@ export class StockLearner {
     this.#lastLook = takenAt;
     for (const organization of coder.organizations) this.#record(organization, takenAt);
     let left = steps;
+    for (const set of sets) left = this.#learnCoarsely(set, left);
     for (const set of sets) left = this.#learnSet(set, takenAt, left);
     for (const [name, { seenAt }] of this.#sets) if (seenAt < takenAt - FORGET_MS) this.#sets.delete(name);
   }
@@ -161,6 +171,23 @@ export class StockLearner {
     return log;
   }
 
+  /** Plays few rules for a set without a choice, so that every set soon has one. Returns the steps that are left. */
+  #learnCoarsely(set: StockSet, steps: number): number {
+    const known = this.#sets.get(nameOf(set));
+    const upTo = this.#upTo.get(set.organizationId);
+    if (known?.choice !== undefined || upTo === undefined || steps <= 0) return steps;
+    const logs = this.#logsOf(set);
+    const coarse = isAlike(known?.coarse, set) ? known?.coarse : start(set.replayed, logs, coarseRulesFor);
+    const left = coarse?.learn(buildsOf(logs), upTo, steps) ?? steps;
+    const choice = coarse?.isUpTo(upTo) === true ? choiceOf(set, coarse) : undefined;
+    this.#sets.set(nameOf(set), { learning: known?.learning, choice, coarse, seenAt: this.#lastLook ?? 0 });
+    return left;
+  }
+
+  #logsOf({ organizationId, tagSets }: StockSet): readonly BuildLog[] {
+    return tagSets.flatMap((tags) => this.#logs.get(`${organizationId} ${tagKey(tags)}`) ?? []);
+  }
+
   /** Returns the steps that are left. */
   #learnSet(set: StockSet, now: number, steps: number): number {
     const name = nameOf(set);
@@ -170,7 +197,7 @@ export class StockLearner {
       if (known !== undefined) this.#sets.set(name, { ...known, seenAt: now });
       return steps;
     }
-    const logs = set.tagSets.flatMap((tags) => this.#logs.get(`${set.organizationId} ${tagKey(tags)}`) ?? []);
+    const logs = this.#logsOf(set);
     const startMs = set.isStartSeen ? set.replayed.startMs : known?.choice?.startMs;
     const replayed = { ...set.replayed, startMs: startMs ?? set.replayed.startMs };
     const learning = isAlike(known?.learning, set) ? known?.learning : start(replayed, logs);
@@ -201,9 +228,9 @@ function choiceOf({ organizationId, pools }: StockSet, learning: Learning | unde
 const NOTHING_KNOWN = { rule: UNKNOWN_RULE, builds: 0, hours: 0, tasks: 0, waiting: 0, others: [] };
 
 /** Undefined: no build is known, so there is nothing to learn. */
-function start(replayed: ReplayedPools, logs: readonly BuildLog[]): Learning | undefined {
+function start(replayed: ReplayedPools, logs: readonly BuildLog[], rulesOf = rulesFor): Learning | undefined {
   const first = Math.min(...logs.map(({ builds }) => builds[0]?.at ?? Number.POSITIVE_INFINITY));
-  return Number.isFinite(first) ? new Learning(replayed, first) : undefined;
+  return Number.isFinite(first) ? new Learning(replayed, first, rulesOf(replayed.most)) : undefined;
 }
 
 /** A start time that was seen differs little from one look to the next; the configured one may be far off. */
