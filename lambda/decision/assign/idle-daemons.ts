@@ -3,11 +3,10 @@
  * job of another pool, and those that stay because the record of builds is too short.
  */
 import { isPending } from '../demand/demand.ts';
-import { unforeseenIn } from '../demand/record.ts';
+import { servedUnforeseen } from '../demand/record.ts';
 import { leastTasks } from '../forecast/floors.ts';
 import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
-import type { Daemon, OrganizationReadings } from '../model/snapshot.ts';
 import { priceOf } from '../settings/prices.ts';
 import { mayDrain } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
@@ -108,14 +107,8 @@ export function countHeldForRecord(
   const { status } = organization.workspaces ?? {};
   const isUnsure = unlearned.has(poolOfPart(pool.name)) || status === 'failed' || status === 'stale';
   if (!isUnsure) return 0;
+  const isUnforeseen = servedUnforeseen(organization);
   const isStock = ({ daemon, idleSince = now }: TaskView): boolean =>
-    now - idleSince >= MIN_KEPT_MS || hasServedPeople(daemon, organization);
+    now - idleSince >= MIN_KEPT_MS || isUnforeseen(daemon) === true;
   return tasks.filter((task) => task.state === 'working' && task.use === 'idle' && isStock(task)).length;
-}
-
-/** Whether the daemon's last job was an unforeseen build. */
-function hasServedPeople(daemon: Daemon | undefined, organization: OrganizationReadings): boolean {
-  const id = daemon?.previous_job?.id;
-  const job = organization.previousJobs.items.find((previous) => previous.id === id);
-  return job !== undefined && unforeseenIn(organization)(job);
 }

@@ -2,6 +2,7 @@
 import type { EpochMs } from '../model/brands.ts';
 import { memoized, memoizedWith } from '../model/memoize-by-object.ts';
 import type {
+  Daemon,
   Job,
   LearnedStock,
   OrganizationReadings,
@@ -110,6 +111,22 @@ export function unforeseenIn(organization: Lists): (job: Job) => boolean {
   const kindOf = foreseenIn(organization);
   return (job) => job.initiator_id !== PREBUILDS_USER && kindOf(job) === undefined;
 }
+
+/** Whether a daemon's last job was an unforeseen build. Undefined: it had none, or the job is unknown. */
+export function servedUnforeseen(
+  organization: OrganizationReadings,
+): (daemon: Daemon | undefined) => boolean | undefined {
+  const isUnforeseen = unforeseenIn(organization);
+  const jobs = jobsById(organization.previousJobs);
+  return (daemon) => {
+    const job = jobs.get(daemon?.previous_job?.id);
+    return job && isUnforeseen(job);
+  };
+}
+
+const jobsById = memoized(
+  ({ items }: Reading<Job>) => new Map<string | undefined, Job>(items.map((job) => [job.id, job])),
+);
 
 function arrivalsOf(items: readonly Job[], lists: Lists): ReadonlyMap<string, Arrivals> {
   const isUnforeseen = unforeseenIn(lists);

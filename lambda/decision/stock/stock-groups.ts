@@ -1,7 +1,7 @@
 /** The stock as demand: free daemons for every set of pools that can run the same builds. */
 import { pendingJobs, type StockGroup } from '../demand/demand.ts';
 import { leftToPeers } from '../demand/peers.ts';
-import { deriveRecord } from '../demand/record.ts';
+import { deriveRecord, servedUnforeseen } from '../demand/record.ts';
 import type { PoolForecasts } from '../forecast/pool-forecast.ts';
 import { type OrganizationId, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by, groupsBy, sum, unique } from '../model/collections.ts';
@@ -114,8 +114,14 @@ function stockOf(set: PoolSet, snapshot: Snapshot): readonly StockGroup[] {
   const keys = new Set(tagSets.map(tagKey));
   const isOver = afterBuildMs !== null && takenAt - lastBuildAt(organization, keys, stock) > afterBuildMs;
   const kept = isOver ? 0 : Math.max(0, Math.min(free, replayed.most) - (countsBusy ? inUse(set, keys) : 0));
-  const isSpare = ({ state, use, idleSince = takenAt }: TaskView): boolean =>
-    state === 'working' && use === 'idle' && takenAt - idleSince < spareMs;
+  // the rule was learned from unforeseen builds alone: after another job a daemon stays while that costs less
+  // than to launch it again
+  const isUnforeseen = servedUnforeseen(organization);
+  const worthMs = Math.min(spareMs, replayed.startPrice / replayed.taskPrice);
+  const isSpare = ({ state, use, daemon, idleSince = takenAt }: TaskView): boolean => {
+    const staysMs = isUnforeseen(daemon) === false ? worthMs : spareMs;
+    return state === 'working' && use === 'idle' && takenAt - idleSince < staysMs;
+  };
   const idle = sum(keeping, ({ tasks }) => tasks.filter(isSpare).length);
   const group = { for: 'stock', organizationId, tagSets, choice, pools: new Set(set.pools) } as const;
   return [

@@ -104,6 +104,30 @@ describe('an idle daemon of the stock', () => {
     expect(doneBy({ ...often, pools: { cpu: {} } })).toEqual(['cpu 0->2']);
   });
 
+  it.each([
+    {
+      reason: 'initiator',
+      idleMs: 170 * SECOND,
+      expected: [],
+      because: 'the rule was learned from such builds',
+    },
+    { reason: 'autostart', idleMs: 100 * SECOND, expected: [], because: 'to launch it again costs more' },
+    {
+      reason: 'autostart',
+      idleMs: 170 * SECOND,
+      expected: ['ask cpu'],
+      because: 'to launch it again costs less',
+    },
+  ])('does $expected $idleMs ms after a job with reason $reason, because $because', (row) => {
+    const { reason, idleMs, expected } = row;
+    const job = aJob({
+      ...{ id: jobId('previous-cpu-0'), status: 'succeeded', completed_at: ago(idleMs) },
+      ...{ reason, metadata: { workspace_id: 'w' } },
+    });
+    const world = { recent: builds, rule: { free: 0, spareMs: HOUR }, pools: { cpu: { idle: [idleMs] } } };
+    expect(doneBy({ ...world, organization: { previousJobs: reading([job]) } })).toEqual(expected);
+  });
+
   it('drains in a pool with warm 0, however many builds come', () => {
     const pools = { cpu: { idle: [MINUTE], config: { warm: 0 } } };
     expect(doneBy({ ...often, pools })).toEqual(['ask cpu']);
