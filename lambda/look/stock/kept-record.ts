@@ -98,11 +98,12 @@ export class KeptRecord {
    */
   async save(): Promise<void> {
     const { learner, store, clock } = this.#options;
-    if (!this.#isRead || this.#isResting() || isWithin(WRITE_EVERY_MS, this.#checkedAt, clock.now())) return;
+    const isMissing = !this.#isRead || this.#found !== undefined;
+    if (isMissing || this.#isResting() || isWithin(WRITE_EVERY_MS, this.#checkedAt, clock.now())) return;
     this.#checkedAt = clock.now();
     const record = learner.save();
     if (record === undefined) return;
-    const text = JSON.stringify(record, withoutTime);
+    const text = whatMatters(record);
     if (text === this.#written) return;
     await store.write(record).then(
       () => {
@@ -113,11 +114,12 @@ export class KeptRecord {
   }
 
   async #read(): Promise<void> {
-    const { store, clock } = this.#options;
+    const { store } = this.#options;
     try {
       this.#found = await store.read();
       this.#isRead = true;
-      this.#checkedAt = clock.now();
+      // a process may live for less than the time between two writes
+      if (this.#found !== undefined) this.#written = whatMatters(this.#found);
     } catch (cause) {
       this.#fail(cause);
     }
@@ -134,9 +136,10 @@ export class KeptRecord {
   }
 }
 
-/** `upTo` moves on although no build comes. */
-function withoutTime(key: string, value: unknown): unknown {
-  return key === 'upTo' ? undefined : value;
+/** The builds and the rules: what they cost changes with each half hour, and `upTo` although no build comes. */
+function whatMatters({ organizations, choices }: StockRecord): string {
+  const rules = choices.map(({ organizationId, pools, rule }) => ({ organizationId, pools, rule }));
+  return JSON.stringify([organizations.map(({ id, logs }) => ({ id, logs })), rules]);
 }
 
 /** Also after the clock has stepped back. */
